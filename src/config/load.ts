@@ -1,0 +1,74 @@
+import { readFileSync } from "node:fs";
+import { z } from "zod";
+import { secrets, type Settings, settingsSchema } from "./settings.ts";
+
+/** What is wrong with the configuration, one line each: the name, what was given, what is allowed. */
+export type ConfigurationErrors = { errors: string[] };
+
+type Given = { value: unknown; from: string };
+
+/** Reads the settings from the file named by `CONFIG` and from the environment, which wins. */
+export const loadSettings = (environment: Record<string, string | undefined>): { settings: Settings } | ConfigurationErrors => {
+  const file = readFile(environment["CONFIG"]);
+  if ("errors" in file) return file;
+  const given = new Map<string, Given>(Object.entries(file.values).map(([name, value]) => [name, { value, from: `in ${environment["CONFIG"]}` }]));
+  for (const [name, field] of Object.entries(settingsSchema.shape)) {
+    const text = environment[name];
+    if (text !== undefined && text !== "") given.set(name, { value: fromText(text, field), from: "in the environment" });
+  }
+  const parsed = settingsSchema.safeParse(Object.fromEntries([...given].map(([name, { value }]) => [name, value])));
+  if (parsed.success) return { settings: parsed.data };
+  return { errors: parsed.error.issues.flatMap((issue) => told(issue, given)) };
+};
+
+const readFile = (path: string | undefined): { values: Record<string, unknown> } | ConfigurationErrors => {
+  if (path === undefined || path === "") return { values: {} };
+  let values: unknown;
+  try {
+    values = JSON.parse(readFileSync(path, "utf8"));
+  } catch (error) {
+    return { errors: [`CONFIG: ${path} cannot be read as JSON (${(error as Error).message})`] };
+  }
+  const isRecord = typeof values === "object" && values !== null && !Array.isArray(values);
+  return isRecord ? { values: values as Record<string, unknown> } : { errors: [`CONFIG: ${path} has to hold a JSON object`] };
+};
+
+/** The environment has only text: numbers are digits, lists are JSON or parted by commas. */
+const fromText = (text: string, field: z.ZodType): unknown => {
+  const type = (z.toJSONSchema(field, { io: "input", unrepresentable: "any" }) as { type?: string }).type;
+  if (type === "integer") return /^[+-]?\d+$/.test(text.trim()) ? Number(text) : text;
+  if (type !== "array") return text;
+  if (!text.trim().startsWith("[")) return text.split(",").map((entry) => numeric(entry.trim(), field));
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+};
+
+const numeric = (entry: string, field: z.ZodType): unknown => {
+  const items = (z.toJSONSchema(field, { io: "input", unrepresentable: "any" }) as { items?: { type?: string } }).items;
+  return items?.type === "integer" && /^\d+$/.test(entry) ? Number(entry) : entry;
+};
+
+const told = (issue: z.core.$ZodIssue, given: ReadonlyMap<string, Given>): string[] => {
+  if (issue.code === "unrecognized_keys") return issue.keys.map((name) => `${name}: unknown setting ${given.get(name)?.from}; ${nearest(name)}`);
+  const name = String(issue.path[0]);
+  const { value, from } = given.get(name) ?? { value: undefined, from: "" };
+  const shown = secrets.has(name) ? "(not shown)" : JSON.stringify(value);
+  return [`${name}: ${shown} given ${from}; allowed is ${allowedFor(name, issue)}`];
+};
+
+const allowedFor = (name: string, issue: z.core.$ZodIssue): string => {
+  const schema = z.toJSONSchema(settingsSchema.shape[name as keyof Settings] as z.ZodType, { io: "input", unrepresentable: "any" }) as Record<string, unknown>;
+  if (Array.isArray(schema["enum"])) return `one of ${schema["enum"].join(", ")}`;
+  if (schema["type"] === "integer") return `an integer from ${schema["minimum"]} to ${schema["maximum"]}`;
+  if (schema["type"] === "array" && issue.code === "invalid_type") return `a list (${schema["description"]})`;
+  return issue.message;
+};
+
+const nearest = (name: string): string => {
+  const names = Object.keys(settingsSchema.shape);
+  const near = names.filter((known) => known.includes(name.toUpperCase()) || name.toUpperCase().includes(known));
+  return `allowed are ${(near.length > 0 ? near : names).join(", ")}`;
+};

@@ -1,0 +1,52 @@
+import type { Json, JsonObject, Rule } from "../rules/rule.ts";
+import type { Fields, InputOf } from "./field.ts";
+import type { LegacyRequest, Unsent } from "./legacyRequest.ts";
+import type { Outcome } from "./outcome.ts";
+
+/** Which studies are legacy ones: the deployment's knowledge, handed to every endpoint. */
+export type Knowledge = { legacyStudies: ReadonlySet<number> };
+
+/** `"GET /datasets/{dataset_id}"`; `{name?}` may be empty, `{...filters}` at the end takes pairs of name and value. */
+export type Route = `${"GET" | "POST"} /${string}`;
+
+/** One endpoint, written once: what is asked, what legacy is asked, what is answered, what goes wrong. */
+export type Definition<F extends Fields = Fields> = {
+  summary: string;
+  /** Other routes with the same meaning. */
+  also?: Route[];
+  /** Read from the path where the route names it, else from a POST's body or the path's pairs. */
+  input: F;
+  /** Objects of the body whose members count as fields of their own. */
+  groups?: Record<string, string[]>;
+  /** It writes: a key is needed, and one that may write. */
+  writes?: boolean;
+  legacy(input: InputOf<F>): LegacyRequest | Unsent;
+  /** The answer where an input names what cannot exist. */
+  absent?: Outcome;
+  /** Settled by the input alone, without asking. */
+  foresee?(input: InputOf<F>, knowledge: Knowledge): Outcome | undefined;
+  /** Settled by the legacy document, instead of its transform. */
+  judge?(legacy: Json, knowledge: Knowledge): Outcome | undefined;
+  /** A legacy error that does not say what happened: where to look, and the legacy answer that would have been right. */
+  settle?: { code: number; look(input: InputOf<F>): LegacyRequest | Unsent; answer(input: InputOf<F>, legacy: Json): JsonObject | undefined };
+  /** What a legacy error means here, where that is not what it means everywhere. */
+  errors?: Record<number, Outcome>;
+  output: Rule;
+  /** Inputs that show it, by name. */
+  examples: Record<string, Record<string, Json>>;
+};
+
+// The machine runs any endpoint; only the endpoint itself knows the type of its input.
+export type Endpoint = Omit<Definition, "legacy" | "foresee" | "settle"> & {
+  routes: Route[];
+  legacy(input: Record<string, unknown>): LegacyRequest | Unsent;
+  foresee?(input: Record<string, unknown>, knowledge: Knowledge): Outcome | undefined;
+  settle?: {
+    code: number;
+    look(input: Record<string, unknown>): LegacyRequest | Unsent;
+    answer(input: Record<string, unknown>, legacy: Json): JsonObject | undefined;
+  };
+};
+
+export const endpoint = <F extends Fields>(route: Route, definition: Definition<F>): Endpoint =>
+  ({ ...definition, routes: [route, ...(definition.also ?? [])] }) as unknown as Endpoint;

@@ -1,0 +1,106 @@
+import { z } from "zod";
+import type { Json } from "../rules/rule.ts";
+import { above, below, mismatch, notAText, notAnInteger, notOneOf, tooLong, tooMany, type Problem } from "./problem.ts";
+
+export type Reading<T> = { value: T } | { problems: Problem[] };
+
+/** One input of an endpoint: how it is read out of a path or query, and out of a JSON body. */
+export type Field<T> = {
+  /** What is allowed, for documentation. */
+  schema: z.ZodType;
+  fromText(text: string): Reading<T>;
+  fromJson(json: Json): Reading<T>;
+  /** False where nothing with this value can exist: then legacy is not asked. */
+  possible?(value: T): boolean;
+  /** The value when the client gives none; a field without one is required. */
+  fallback?: { value: T };
+};
+
+export type Fields = Record<string, Field<never> | Field<unknown>>;
+export type InputOf<F> = { [K in keyof F]: F[K] extends Field<infer T> ? T : never };
+
+const MOST = 2 ** 31 - 1;
+const whole = /^[+-]?[0-9]+$/;
+const refuse = (...problems: Problem[]) => ({ problems });
+
+const integerText = (text: string): Reading<number> => (whole.test(text) ? { value: Number(text) + 0 } : refuse(notAnInteger));
+const integerJson = (json: Json): Reading<number> => (Number.isInteger(json) ? { value: (json as number) + 0 } : refuse(notAnInteger));
+const then = <A, B>(reading: Reading<A>, next: (value: A) => Reading<B>): Reading<B> => ("value" in reading ? next(reading.value) : reading);
+const exists = (id: number): boolean => id >= 1 && id <= MOST;
+
+/** An id as legacy numbers things; one outside 1..2^31-1 is read, but belongs to nothing. */
+export const identifier: Field<number> = { schema: z.int(), fromText: integerText, fromJson: integerJson, possible: exists };
+
+/** An integer within bounds. */
+export const integerFrom = (least: number, most: number): Field<number> => {
+  const within = (value: number): Reading<number> => (value < least ? refuse(below(least)) : value > most ? refuse(above(most)) : { value });
+  return {
+    schema: z.int().min(least).max(most),
+    fromText: (text) => then(integerText(text), within),
+    fromJson: (json) => then(integerJson(json), within),
+  };
+};
+
+const textField = (schema: z.ZodType, read: (text: string) => Reading<string>): Field<string> => ({
+  schema,
+  fromText: read,
+  fromJson: (json) => (typeof json === "string" ? read(json) : refuse(notAText)),
+});
+
+/** A text of this form, whole. */
+export const matching = (pattern: RegExp): Field<string> =>
+  textField(z.string().regex(pattern), (text) => (pattern.test(text) ? { value: text } : refuse(mismatch(pattern.source))));
+
+/** A text of at most so many characters. */
+export const textUpTo = (most: number): Field<string> =>
+  textField(z.string().max(most), (text) => ([...text].length > most ? refuse(tooLong(most)) : { value: text }));
+
+export const oneOf = (values: readonly [string, ...string[]]): Field<string> =>
+  textField(z.enum(values), (text) => (values.includes(text) ? { value: text } : refuse(notOneOf(values))));
+
+/** An exact number or `low..high`, as text; a JSON integer is taken for its digits. */
+export const range: Field<string> = {
+  schema: z.union([z.int().min(0), z.string().regex(/^[0-9]+(\.\.[0-9]+)?$/)]),
+  fromText(text) {
+    const bounds = /^([0-9]+)(?:\.\.([0-9]+))?$/.exec(text);
+    if (!bounds) return refuse(mismatch(String.raw`^[0-9]+(\.\.[0-9]+)?$`));
+    if (bounds[2] !== undefined && BigInt(bounds[1] as string) > BigInt(bounds[2])) return refuse(mismatch("low..high, low not above high"));
+    return { value: text };
+  },
+  fromJson(json) {
+    if (typeof json === "string") return range.fromText(json);
+    return then(integerJson(json), (value) => (value < 0 ? refuse(below(0)) : { value: String(BigInt(value)) }));
+  },
+};
+
+/** One id or a list of them (comma-separated in a path); those that cannot exist are left out. */
+export const identifiers = (most: number): Field<number[]> => {
+  const each = <A>(entries: A[], read: (entry: A) => Reading<number>, place: (i: number) => number[]): Reading<number[]> => {
+    if (entries.length > most) return refuse(tooMany(most));
+    const readings = entries.map(read);
+    const problems = readings.flatMap((reading, i) => ("problems" in reading ? reading.problems.map((one) => ({ ...one, at: place(i) })) : []));
+    if (problems.length > 0) return { problems };
+    return { value: [...new Set(readings.flatMap((reading) => ("value" in reading && exists(reading.value) ? [reading.value] : [])))] };
+  };
+  return {
+    schema: z.union([z.int(), z.array(z.int()).max(most)]),
+    fromText: (text) => each(text.split(","), integerText, (i) => (text.includes(",") ? [i] : [])),
+    fromJson(json) {
+      if (Array.isArray(json)) return each(json, integerJson, (i) => [i]);
+      return each([json], integerJson, () => []);
+    },
+    possible: (ids) => ids.length > 0,
+  };
+};
+
+/** An id, or else a text of this form; any other text names nothing. */
+export const identifierOr = (pattern: RegExp): Field<number | string> => ({
+  schema: z.union([z.int(), z.string().regex(pattern)]),
+  fromText: (text) => ({ value: whole.test(text) ? Number(text) + 0 : text }),
+  fromJson: (json) => (typeof json === "string" || Number.isInteger(json) ? { value: json as number | string } : refuse(notAnInteger)),
+  possible: (value) => (typeof value === "number" ? exists(value) : pattern.test(value)),
+});
+
+export const optionalField = <T>(field: Field<T>): Field<T | undefined> => ({ ...field, possible: (value) => value === undefined || (field.possible?.(value) ?? true), fallback: { value: undefined } });
+
+export const withDefault = <T>(field: Field<T>, value: T): Field<T> => ({ ...field, fallback: { value } });

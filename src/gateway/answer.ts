@@ -1,0 +1,50 @@
+import type { Outcome, OutcomeKind } from "../endpoint/outcome.ts";
+import type { Problem } from "../endpoint/problem.ts";
+
+/** What leaves the gateway: always JSON. */
+export type Answer = { status: number; body: string; headers?: Record<string, string> };
+
+const statuses: Record<OutcomeKind, number> = {
+  unauthenticated: 401,
+  noAccess: 403,
+  forbidden: 403,
+  notFound: 404,
+  conflict: 409,
+  gone: 410,
+  refused: 422,
+  badState: 412,
+  unavailable: 503,
+  broken: 502,
+  tooSlow: 504,
+  misasked: 502,
+  unknown: 502,
+};
+
+/** How long a client had better wait for a legacy that cannot answer now, in seconds. */
+const RETRY_AFTER = "5";
+
+const headersOf: Partial<Record<OutcomeKind, Record<string, string>>> = {
+  unauthenticated: { "WWW-Authenticate": 'Bearer realm="catalogue"' },
+  unavailable: { "Retry-After": RETRY_AFTER },
+};
+
+/** An answer with a text for its detail: what no legacy code stands for. */
+export const plainAnswer = (status: number, detail: string, headers?: Record<string, string>): Answer => ({
+  status,
+  body: JSON.stringify({ detail }),
+  ...(headers ? { headers } : {}),
+});
+
+/** `status` stands in for the outcome's own where legacy's has to be kept. */
+export const answerOf = ({ kind, code, message, additional }: Outcome, status = statuses[kind]): Answer => {
+  const detail = code === undefined ? message : { code, message, ...(additional === undefined ? {} : { additional_information: additional }) };
+  const headers = headersOf[kind];
+  return { status, body: JSON.stringify({ detail }), ...(headers ? { headers } : {}) };
+};
+
+/** A problem with its whole place in the request. */
+export type InputError = { loc: (string | number)[]; msg: string; type: string };
+
+export const inputError = (loc: (string | number)[], { at, msg, type }: Problem): InputError => ({ loc: [...loc, ...at], msg, type });
+
+export const inputErrors = (detail: InputError[]): Answer => ({ status: 422, body: JSON.stringify({ detail }) });

@@ -1,0 +1,16 @@
+/** The key a request came with: none, one, or something that legacy must never see. */
+export type Credential = { key?: string; refused?: true };
+
+/** Legacy puts the key into its query as it comes, and reads `0` as nobody. */
+const isKey = (text: string): boolean => /^[A-Za-z0-9]{1,64}$/.test(text) && text !== "0";
+
+/** Reads the key from the query (`api_key`), a bearer token or `X-API-Key`; an empty one is none. */
+export const readCredential = (query: string, header: (name: string) => string | undefined): Credential => {
+  const bearer = /^bearer(?:\s+(.*))?$/i.exec(header("authorization")?.trim() ?? "")?.[1];
+  const given = [...new URLSearchParams(query).getAll("api_key"), bearer, header("x-api-key")].filter(
+    (key): key is string => key !== undefined && key !== "",
+  );
+  const [key, ...others] = given;
+  if (key === undefined) return {};
+  return isKey(key) && others.every((other) => other === key) ? { key } : { refused: true };
+};

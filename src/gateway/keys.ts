@@ -1,0 +1,51 @@
+import { hash, randomBytes } from "node:crypto";
+import { LRUCache } from "lru-cache";
+import type { LegacyRequest } from "../endpoint/legacyRequest.ts";
+import type { Outcome } from "../endpoint/outcome.ts";
+import type { Caller, LegacyClient } from "../legacy/client.ts";
+import { xmlReader } from "../legacy/xml.ts";
+import { type ErrorTable, outcomeOf } from "./legacyOutcome.ts";
+
+/** Harmless questions whose answer tells what legacy thinks of a key: one any key may ask, and one that only writers may. */
+export type KeyProbes = { reads: LegacyRequest; writes: LegacyRequest };
+
+export type Keys = {
+  /** Asks legacy about a key, unless it said so within the last minute. `undefined`: it is good (and may write, if `writes`). */
+  verify(caller: Caller & { key: string }, writes: boolean): Promise<Outcome | undefined>;
+  /** Legacy has just accepted this key. */
+  accepted(key: string): void;
+};
+
+const MINUTE = 60_000;
+
+export const openKeys = (client: LegacyClient, probes: KeyProbes, errors: ErrorTable): Keys => {
+  // Keys are remembered by a salted hash: a heap dump or a log of this map tells none.
+  const salt = randomBytes(16).toString("hex");
+  const digest = (key: string) => hash("sha256", salt + key, "base64");
+  const known = new LRUCache<string, { writes?: Outcome | "allowed" }>({ max: 10_000, ttl: MINUTE });
+  const readXml = xmlReader([]);
+
+  return {
+    accepted(key) {
+      const id = digest(key);
+      if (!known.has(id)) known.set(id, {});
+    },
+    async verify(caller, writes) {
+      const id = digest(caller.key);
+      const remembered = known.get(id);
+      if (remembered && !writes) return undefined;
+      if (remembered?.writes) return remembered.writes === "allowed" ? undefined : remembered.writes;
+
+      const reply = await client(writes ? probes.writes : probes.reads, "json", caller, readXml);
+      if ("failed" in reply) return reply.failed;
+      const { reading } = reply;
+      if (reading.is === "unreadable") return { kind: "broken", message: "The legacy interface could not be asked about the key." };
+      const outcome = reading.is === "error" ? outcomeOf(reading, errors) : undefined;
+      if (outcome?.kind === "unauthenticated" || outcome?.kind === "unavailable") return outcome;
+      // The probe for writing names nothing to write, so any other answer than "may not" means "may".
+      const refused = outcome?.kind === "forbidden" ? outcome : undefined;
+      known.set(id, writes ? { writes: refused ?? "allowed" } : {});
+      return writes ? refused : undefined;
+    },
+  };
+};

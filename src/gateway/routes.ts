@@ -1,0 +1,29 @@
+import type { Prepared } from "./prepared.ts";
+
+/** One path of the interface and who answers which method there. */
+export type Pattern = {
+  /** As hono writes it, below the prefix: `/datasets/:dataset_id`. */
+  path: string;
+  /** The path before its pairs of filters, where it takes any. */
+  pairsBelow?: string;
+  methods: Map<"GET" | "POST", Prepared>;
+};
+
+/** Every path of every endpoint, fixed ones first: `/datasets/list` is no id. */
+export const patterns = (endpoints: Prepared[]): Pattern[] => {
+  const all = new Map<string, Pattern>();
+  for (const endpoint of endpoints)
+    for (const route of endpoint.routes) {
+      const [method, template] = route.split(" ", 2) as ["GET" | "POST", string];
+      const pairsBelow = template.endsWith("/{...filters}") ? template.slice(0, -"/{...filters}".length) : undefined;
+      const path = pairsBelow === undefined ? template.replaceAll(/\{(\w+)\??\}/g, (segment, name: string) => (segment.endsWith("?}") ? `:${name}{[^/]*}` : `:${name}`)) : `${pairsBelow}/*`;
+      const pattern = all.get(path) ?? { path, methods: new Map(), ...(pairsBelow === undefined ? {} : { pairsBelow }) };
+      all.set(path, { ...pattern, methods: pattern.methods.set(method, endpoint) });
+    }
+  const isFixed = ({ path }: Pattern) => !path.includes(":") && !path.includes("*");
+  return [...all.values()].toSorted((a, b) => Number(isFixed(b)) - Number(isFixed(a)));
+};
+
+/** The methods a path answers, for `Allow`. */
+export const allowed = ({ methods }: Pattern): string =>
+  [...methods.keys()].flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])).concat("OPTIONS").join(", ");

@@ -1,0 +1,60 @@
+import type { LegacyRequest } from "../endpoint/legacyRequest.ts";
+import type { Outcome } from "../endpoint/outcome.ts";
+import { ask } from "../upstream/ask.ts";
+import { type FailureKind, UpstreamFailure } from "../upstream/failure.ts";
+import type { Upstream } from "../upstream/upstream.ts";
+import { type LegacyReading, readLegacy } from "./reading.ts";
+import type { XmlReader } from "./xml.ts";
+
+export type LegacyReply = { status: number; reading: LegacyReading };
+
+/** On whose behalf legacy is asked: the key that travels, who asks (Forwarded, Via, ...), and until when it may take (ms since the epoch). */
+export type Caller = { key?: string; headers: string[]; deadline: number };
+
+/** Asks legacy for one form of one resource; a failure to get any answer comes back as its outcome, with what failed. */
+export type LegacyClient = (request: LegacyRequest, form: "json" | "xml", caller: Caller, readXml: XmlReader) => Promise<LegacyReply | Failed>;
+
+export type Failed = { failed: Outcome; why: string };
+
+export type LegacyClientSettings = {
+  /** Where the interface begins: `/api/v1`. */
+  path: string;
+  /** The Host that legacy is addressed by. */
+  host: string;
+  maxReply: number;
+};
+
+export const legacyClient =
+  (upstream: Upstream, { path, host, maxReply }: LegacyClientSettings): LegacyClient =>
+  async (request, form, { key, headers, deadline }, readXml) => {
+    const isPost = request.method === "POST";
+    const fields = new URLSearchParams(isPost ? request.form : undefined);
+    // Legacy takes a key from the query first, but a query ends up in its access log.
+    if (key !== undefined) fields.set("api_key", key);
+    const query = !isPost && key !== undefined ? `?${fields}` : "";
+    const sent = ["host", host, "accept", form === "json" ? "application/json" : "text/xml", ...headers];
+    if (isPost) sent.push("content-type", "application/x-www-form-urlencoded");
+    try {
+      const reply = await ask(upstream, {
+        method: request.method,
+        path: `${path}/${form}${request.path}${query}`,
+        headers: sent,
+        ...(isPost ? { body: fields.toString() } : {}),
+        maxBytes: maxReply,
+        totalTimeout: Math.max(1, deadline - Date.now()),
+      });
+      return { status: reply.status, reading: readLegacy(reply.body, readXml) };
+    } catch (error) {
+      if (!(error instanceof UpstreamFailure)) throw error;
+      return { failed: failures[error.kind], why: error.message };
+    }
+  };
+
+const failures: Record<FailureKind, Outcome> = {
+  unreachable: { kind: "broken", message: "The legacy interface could not be reached." },
+  timeout: { kind: "tooSlow", message: "The legacy interface took too long to answer." },
+  overloaded: { kind: "unavailable", message: "Too many requests wait for the legacy interface." },
+  broken: { kind: "broken", message: "The legacy interface broke off its answer." },
+  tooLarge: { kind: "broken", message: "The legacy interface's answer is too large." },
+  aborted: { kind: "broken", message: "The request to the legacy interface was given up." },
+};

@@ -1,0 +1,54 @@
+import { decodeXML } from "entities/decode";
+import { XMLParser, XMLValidator } from "fast-xml-parser";
+import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
+
+/** Reads one XML document to what legacy's JSON would say; `undefined` where it is not well-formed. */
+export type XmlReader = (xml: string) => JsonObject | undefined;
+
+/** No element can have this name; legacy's JSON says `value` for it. */
+const TEXT = "#text";
+
+/** Characters and references that XML 1.0 does not have, which the parser lets pass. */
+// oxlint-disable-next-line no-control-regex -- they are what is looked for
+const forbidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|&(?!(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#x[0-9a-f]{1,6});)|<!DOCTYPE|<!\[CDATA\[/i;
+
+/**
+ * A reader of legacy's XML forms. Elements become members, repeated ones a list, attributes members beside them, text beside
+ * attributes `value`, and an empty text `[]`. `markup` names the elements (`study.description`) whose content is text as it stands.
+ */
+export const xmlReader = (markup: string[]): XmlReader => {
+  const parser = new XMLParser({
+    ignoreAttributes: (name) => name.startsWith("xmlns"),
+    attributeNamePrefix: "",
+    textNodeName: TEXT,
+    removeNSPrefix: true,
+    parseTagValue: false,
+    parseAttributeValue: false,
+    processEntities: false,
+    ignoreDeclaration: true,
+    ignorePiTags: true,
+    maxNestedTags: 32,
+    stopNodes: markup,
+  });
+  return (xml) => {
+    if (forbidden.test(xml)) return undefined;
+    let root: unknown;
+    try {
+      if (XMLValidator.validate(xml) !== true) return undefined;
+      root = parser.parse(xml.replaceAll(/\r\n?/g, "\n"));
+    } catch {
+      // The parser throws for one thing only: a document it refuses (too deep, a reserved name).
+      return undefined;
+    }
+    const document = plain(root as Json);
+    return isObject(document) && Object.keys(document).length === 1 ? document : undefined;
+  };
+};
+
+/** Entities decoded, blanks at either end taken off, as legacy does on its way to JSON. */
+const plain = (value: Json): Json => {
+  if (typeof value === "string") return decodeXML(value).trim() || [];
+  if (Array.isArray(value)) return value.map(plain);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key === TEXT ? "value" : key, plain(member)]));
+};

@@ -1,0 +1,47 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { UpstreamFailure, withoutQuery } from "../upstream/failure.ts";
+import type { Upstream } from "../upstream/upstream.ts";
+import { isLoop } from "../upstream/via.ts";
+import { type Trouble, refuse } from "./refuse.ts";
+import { Relay } from "./relay.ts";
+import { requestHeaders } from "./requestHeaders.ts";
+import { requestTarget } from "./requestTarget.ts";
+import { Upload, hasBody } from "./upload.ts";
+
+/** Told once of every request that the upstream did not answer whole. `path` is without the query. */
+export type PassThroughEvent = { kind: Trouble; method: string; path: string; error?: Error };
+
+/** `host` replaces the client's Host. `trusted` says which peers' X-Forwarded-* are believed. */
+export type PassThroughOptions = {
+  host?: string | undefined;
+  trusted: (address: string) => boolean;
+  onEvent: (event: PassThroughEvent) => void;
+};
+
+/** Brings everything to the upstream and back as it is, streaming: a listener for node:http. */
+export const passThrough = (
+  upstream: Upstream,
+  options: PassThroughOptions,
+): ((req: IncomingMessage, res: ServerResponse) => void) =>
+  function passThroughListener(req, res) {
+    const method = req.method ?? "GET";
+    const url = req.url ?? "/";
+    const report = (kind: Trouble, error?: Error): void =>
+      options.onEvent({ kind, method, path: withoutQuery(path), error });
+
+    const { path, authority } = requestTarget(url);
+    if (res.destroyed || req.socket.destroyed) return report("aborted", new UpstreamFailure("aborted", { method, path }));
+    if (isLoop(req.headers.via)) {
+      refuse(req, res, "loop");
+      return report("loop");
+    }
+    if (url === "*" && method === "OPTIONS") {
+      res.writeHead(204).end();
+      return;
+    }
+
+    const upload = hasBody(req) ? new Upload(req) : undefined;
+    const headers = requestHeaders(req, options.host ?? authority, options.trusted);
+    const request = { method, path, headers, body: upload ?? null, servername: upstream.servername };
+    new Relay(upstream, { req, res, request, upload, report }).begin();
+  };

@@ -1,0 +1,37 @@
+import { type IncomingMessage, STATUS_CODES, type ServerResponse } from "node:http";
+import type { FailureKind } from "../upstream/failure.ts";
+
+/** What goes wrong between a client and the upstream; `loop`, `badRequest` and `slowClient` are the client's. */
+export type Trouble = FailureKind | "loop" | "badRequest" | "slowClient";
+
+const answers: Record<Trouble, { status: number; detail: string }> = {
+  unreachable: { status: 502, detail: "The upstream could not be reached." },
+  broken: { status: 502, detail: "The upstream gave no sound answer." },
+  tooLarge: { status: 502, detail: "The upstream's answer is too large." },
+  aborted: { status: 502, detail: "The request was given up." },
+  loop: { status: 502, detail: "The request has been through this gateway before." },
+  overloaded: { status: 503, detail: "Too many requests wait for the upstream." },
+  timeout: { status: 504, detail: "The upstream took too long." },
+  badRequest: { status: 400, detail: "The request cannot be passed on." },
+  slowClient: { status: 408, detail: "The request's body stopped coming." },
+};
+
+/** Answers `{"detail": ...}` itself; only before anything of another answer was written. */
+export const refuse = (req: IncomingMessage, res: ServerResponse, trouble: Trouble): void => {
+  const { status, detail } = answers[trouble];
+  const body = JSON.stringify({ detail });
+  const headers = ["Content-Type", "application/json", "Content-Length", String(Buffer.byteLength(body))];
+  if (status === 503) headers.push("Retry-After", "1");
+  // The rest of this body may never come, so the connection cannot carry another request.
+  if (trouble === "slowClient") headers.push("Connection", "close");
+  res.sendDate = true;
+  res.writeHead(status, STATUS_CODES[status], headers);
+  res.end(req.method === "HEAD" ? undefined : body);
+};
+
+/** Ends a connection in mid-answer. Where nothing `framed` the body (an HTTP/1.0 client), only a reset tells that more should have come. */
+export const cut = (res: ServerResponse, framed: boolean): void => {
+  const { socket } = res;
+  if (!framed && socket !== null && !("encrypted" in socket)) socket.resetAndDestroy();
+  res.destroy();
+};

@@ -1,0 +1,172 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import type { Dispatcher } from "undici";
+import { type Asked, type FailureKind, UpstreamFailure, codeOf, failureOf } from "../upstream/failure.ts";
+import type { Turn } from "../upstream/gate.ts";
+import { maySendAgain } from "../upstream/sendAgain.ts";
+import type { Upstream } from "../upstream/upstream.ts";
+import { type Trouble, cut, refuse } from "./refuse.ts";
+import { reasonBytes, replyHeaders } from "./replyHeaders.ts";
+import type { Upload } from "./upload.ts";
+
+/** One request on its way: what the client sent, what goes to the upstream, whom to tell when it goes wrong. */
+export type Passage = {
+  req: IncomingMessage;
+  res: ServerResponse;
+  request: Dispatcher.DispatchOptions & Asked;
+  upload: Upload | undefined;
+  report: (trouble: Trouble, failure: UpstreamFailure) => void;
+};
+
+/** Bytes held for a slow client before the upstream is paused; one read's worth waits for the end of the tick and must not count. */
+const held = 128 * 1024;
+
+/** Brings one request to the upstream and its answer back; undici's handler and the gate's turn in one object, for speed. */
+export class Relay implements Dispatcher.DispatchHandler, Turn {
+  readonly #upstream: Upstream;
+  readonly #passage: Passage;
+  #controller: Dispatcher.DispatchController | undefined;
+  #uploading: NodeJS.Timeout | undefined;
+  #draining: NodeJS.Timeout | undefined;
+  /** Nothing more is owed to the client. */
+  #done = false;
+  #inGate = false;
+  #answered = false;
+  #sentAgain = false;
+  #flowing = false;
+  /** Bytes of the body still to come; NaN where the length is unknown. */
+  #remaining = Number.NaN;
+
+  constructor(upstream: Upstream, passage: Passage) {
+    this.#upstream = upstream;
+    this.#passage = passage;
+  }
+
+  begin(): void {
+    this.#passage.res.on("close", () => this.#fail("aborted"));
+    if (!this.#upstream.gate.enter(this)) this.#fail("overloaded");
+  }
+
+  start(): void {
+    this.#inGate = true;
+    this.#upstream.pool.dispatch(this.#passage.request, this);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    // Throwing drops a request nobody waits for and keeps the connection; controller.abort would close it.
+    if (this.#done) throw new UpstreamFailure("aborted", this.#passage.request);
+    this.#controller = controller;
+    if (this.#passage.upload !== undefined) this.#uploading = setTimeout(this.#onStall, this.#upstream.bodyTimeout);
+  }
+
+  onBodySent(): void {
+    this.#uploading?.refresh();
+  }
+
+  onRequestSent(): void {
+    clearTimeout(this.#uploading);
+  }
+
+  onResponseStarted(): void {
+    this.#answered = true;
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: IncomingHttpHeaders,
+    reason = "",
+  ): void {
+    const { req, res, request } = this.#passage;
+    const raw = replyHeaders(controller.rawHeaders, headers.connection);
+    if (status < 200) {
+      if (req.httpVersion !== "1.0") res.writeInformation(status, raw);
+      return;
+    }
+    const coding = headers["transfer-encoding"];
+    if (coding !== undefined && coding.toLowerCase() !== "chunked") return this.#fail("broken");
+    const length = headers["content-length"];
+    if (length !== undefined && request.method !== "HEAD" && status !== 204 && status !== 304) {
+      this.#remaining = Number(length);
+    }
+    res.sendDate = false;
+    res.writeHead(status, reasonBytes(reason), raw);
+    // A body usually comes with the headers and is sent with them; where it does not, the client sees the headers now.
+    queueMicrotask(this.#flushHeaders);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const { res } = this.#passage;
+    this.#flowing = true;
+    this.#remaining -= chunk.length;
+    if (this.#remaining === 0) {
+      res.end(chunk);
+    } else if (!res.write(chunk) && res.writableLength > held && !controller.paused) {
+      controller.pause();
+      // A client that takes nothing must not hold a connection for ever.
+      this.#draining = setTimeout(this.#onStall, this.#upstream.bodyTimeout);
+      res.once("drain", this.#onDrain);
+    }
+  }
+
+  onResponseEnd(): void {
+    const { res } = this.#passage;
+    this.#done = true;
+    if (!res.writableEnded) res.end();
+    this.#leave();
+  }
+
+  onResponseError(_: Dispatcher.DispatchController | null, error: Error): void {
+    const { request, upload } = this.#passage;
+    this.#controller = undefined;
+    if (
+      !this.#done &&
+      !this.#sentAgain &&
+      upload === undefined &&
+      maySendAgain(request.method, this.#answered, error)
+    ) {
+      this.#sentAgain = true;
+      // After this round of events the other dead connections of a restarted upstream are known as such.
+      setImmediate(() => this.start());
+      return;
+    }
+    this.#leave();
+    const failure = failureOf(error, request);
+    this.#fail(failure.kind, codeOf(error) === "UND_ERR_INVALID_ARG" ? "badRequest" : failure.kind, failure);
+  }
+
+  readonly #flushHeaders = (): void => {
+    if (!this.#flowing && !this.#done) this.#passage.res.flushHeaders();
+  };
+
+  readonly #onDrain = (): void => {
+    clearTimeout(this.#draining);
+    this.#controller?.resume();
+  };
+
+  readonly #onStall = (): void => {
+    // An upload that is paused waits for the upstream, one that is not for the client.
+    this.#fail("timeout", this.#passage.req.isPaused() ? "timeout" : "slowClient");
+  };
+
+  #leave(): void {
+    if (!this.#inGate) return;
+    this.#inGate = false;
+    clearTimeout(this.#uploading);
+    clearTimeout(this.#draining);
+    this.#passage.upload?.destroy();
+    this.#upstream.gate.leave();
+  }
+
+  #fail(kind: FailureKind, trouble: Trouble = kind, cause?: UpstreamFailure): void {
+    if (this.#done) return;
+    this.#done = true;
+    const { req, res, request, upload, report } = this.#passage;
+    const failure = cause ?? new UpstreamFailure(kind, request);
+    // One that waits leaves the queue; one that runs leaves the gate when undici reports its end.
+    if (!this.#upstream.gate.withdraw(this)) this.#controller?.abort(failure);
+    upload?.destroy();
+    if (res.headersSent) cut(res, res.chunkedEncoding || !Number.isNaN(this.#remaining));
+    else if (!res.destroyed) refuse(req, res, trouble);
+    report(trouble, failure);
+  }
+}

@@ -1,0 +1,38 @@
+import type { IncomingMessage } from "node:http";
+import { forwardedHeaders, forwardingNames } from "../upstream/forwarding.ts";
+import { isHopByHop, namedInConnection } from "../upstream/hopByHop.ts";
+
+const forwardingLengths = new Set(Array.from(forwardingNames, (name) => name.length));
+
+/** The client's headers as they came, in their order, without those of this connection; then ours. `host` replaces the client's. */
+export const requestHeaders = (
+  req: IncomingMessage,
+  host: string | undefined,
+  trusted: (address: string) => boolean,
+): string[] => {
+  const raw = req.rawHeaders;
+  const named = namedInConnection(req.headers.connection);
+  const headers: string[] = [];
+  for (let i = 0; i + 1 < raw.length; i += 2) {
+    const name = raw[i] ?? "";
+    if (isHopByHop(name) || isOurs(name)) continue;
+    if (host !== undefined && name.length === 4 && name.toLowerCase() === "host") continue;
+    if (named?.has(name.toLowerCase()) === true) continue;
+    headers.push(name, raw[i + 1] ?? "");
+  }
+  if (host !== undefined) headers.push("Host", host);
+  const ours = forwardedHeaders({
+    remoteAddress: req.socket.remoteAddress,
+    encrypted: "encrypted" in req.socket,
+    host: req.headers.host,
+    httpVersion: req.httpVersion,
+    incoming: req.headers,
+    trusted,
+  });
+  for (const text of ours) headers.push(text);
+  return headers;
+};
+
+/** PHP reads `X_Forwarded_For` as `X-Forwarded-For`, so that one is ours as well. */
+const isOurs = (name: string): boolean =>
+  forwardingLengths.has(name.length) && forwardingNames.has(name.toLowerCase().replaceAll("_", "-"));

@@ -1,0 +1,156 @@
+import { z } from "zod";
+import { isObject, isUnset, type Json, type JsonObject, type Note, type Rule } from "./rule.ts";
+
+/** Unset -> `null`, anything else by the rule inside. */
+export const nullable = (inner: Rule): Rule => ({
+  name: "nullable",
+  does: "a missing field, `\"\"` or `[]` -> `null`",
+  schema: inner.schema.nullable(),
+  inside: { "": inner },
+  read(legacy, note, parent) {
+    if (!isUnset(legacy)) return inner.read(legacy, note, parent);
+    if (legacy !== null) note.changed("nullable", legacy, null);
+    return null;
+  },
+});
+
+/** Unset -> no field, anything else by the rule inside. */
+export const optional = (inner: Rule): Rule => ({
+  name: "optional",
+  does: "`\"\"` or `[]` -> no field",
+  schema: inner.schema.optional(),
+  inside: { "": inner },
+  mayBeAbsent: true,
+  read(legacy, note, parent) {
+    if (!isUnset(legacy)) return inner.read(legacy, note, parent);
+    if (legacy !== undefined) note.changed("optional", legacy, undefined);
+    return undefined;
+  },
+});
+
+/** None, one or many -> always a list, without its empty entries. */
+export const list = (item: Rule): Rule => ({
+  name: "list",
+  does: "none, one or many -> always a list: `\"a\"` -> `[\"a\"]`",
+  schema: z.array(item.schema),
+  inside: { "*": item },
+  read(legacy, note, parent) {
+    const entries = entriesOf(legacy);
+    if (entries !== legacy) note.changed("list", legacy, entries);
+    const ours: Json[] = [];
+    for (let i = 0; i < entries.length; i++) ours.push(item.read(entries[i], note.within(i), parent) ?? null);
+    return ours;
+  },
+});
+
+/** The entries of what legacy writes as nothing, one value or a list of them; the same array where there is nothing to do. */
+export const entriesOf = (legacy: Json | undefined): Json[] => {
+  if (isUnset(legacy)) return Array.isArray(legacy) ? legacy : [];
+  if (!Array.isArray(legacy)) return [legacy as Json];
+  return legacy.some(isUnset) ? legacy.filter((entry) => !isUnset(entry)) : legacy;
+};
+
+/** Takes the value out of an object that only wraps it. */
+export const unwrapped = (key: string, inner: Rule): Rule => ({
+  name: "unwrapped",
+  does: '`{"data": …}` -> `…`: an outer level of nesting is removed',
+  schema: inner.schema,
+  inside: { "": inner },
+  wrapper: key,
+  read(legacy, note, parent) {
+    // Legacy writes an empty group as an empty list.
+    if (isUnset(legacy)) return inner.read(undefined, note, parent);
+    if (!isObject(legacy) || !Object.hasOwn(legacy, key)) return legacy;
+    const value = legacy[key];
+    note.changed("unwrapped", legacy, value);
+    for (const other of Object.keys(legacy)) if (other !== key) note.unknown(other, legacy[other] as Json);
+    return inner.read(value, note, legacy);
+  },
+});
+
+/** Reads a field that legacy calls otherwise. */
+export const renamed = (from: string, inner: Rule): Rule => ({
+  name: "renamed",
+  does: "`ttid` -> `task_type_id`: the field has a new name",
+  schema: inner.schema,
+  inside: { "": inner },
+  from,
+  ...(inner.mayBeAbsent ? { mayBeAbsent: true } : {}),
+  read(legacy, note, parent) {
+    if (legacy !== undefined) note.changed("renamed", legacy, legacy);
+    return inner.read(legacy, note, parent);
+  },
+});
+
+/** The field stands only where the condition on the legacy object around it holds. */
+export const onlyWhen = (holds: (parent: JsonObject) => boolean, inner: Rule): Rule => ({
+  name: "onlyWhen",
+  does: "a field that has no meaning here is left out",
+  schema: inner.schema.optional(),
+  inside: { "": inner },
+  mayBeAbsent: true,
+  read(legacy, note, parent) {
+    if (holds(parent)) return inner.read(legacy, note, parent);
+    if (legacy !== undefined) note.changed("onlyWhen", legacy, undefined);
+    return undefined;
+  },
+});
+
+/** A legacy field that the new interface does not have. */
+export const dropped: Rule = {
+  name: "dropped",
+  does: "a legacy field that the new interface does not have is left out",
+  schema: z.undefined().optional(),
+  mayBeAbsent: true,
+  read(legacy, note) {
+    if (legacy !== undefined) note.changed("dropped", legacy, undefined);
+    return undefined;
+  },
+};
+
+/** The own member of a legacy object, never one of its prototype. */
+export const own = (object: JsonObject, key: string): Json | undefined => (Object.hasOwn(object, key) ? object[key] : undefined);
+
+/** An object with these fields, in this order; what legacy sends beside them is kept as it came, and noted as unknown. */
+export const object = (fields: Record<string, Rule>): Rule => {
+  const rules = Object.entries(fields).map(([key, rule]) => ({ key, rule, from: rule.from ?? key }));
+  const known = new Set(rules.map(({ from }) => from));
+  const schema = z.object(Object.fromEntries(rules.map(({ key, rule }) => [key, rule.schema]))).catchall(shallow);
+  return {
+    name: "object",
+    does: "the fields the new interface has, in its order; a new legacy field is kept as it came",
+    schema,
+    inside: fields,
+    read(legacy, note) {
+      if (!isObject(legacy)) return legacy;
+      const ours: JsonObject = {};
+      let seen = 0;
+      for (const { key, rule, from } of rules) {
+        const before = legacy[from];
+        if (before !== undefined) seen++;
+        const after = rule.read(before, note.within(key), legacy);
+        if (after !== undefined) ours[key] = after;
+      }
+      if (seen !== Object.keys(legacy).length) keepUnknown(legacy, known, ours, note);
+      return ours;
+    },
+  };
+};
+
+/** Defined, not assigned: a legacy field named `__proto__` must stay a field. */
+const keepUnknown = (legacy: JsonObject, known: ReadonlySet<string>, ours: JsonObject, note: Note) => {
+  for (const key of Object.keys(legacy)) {
+    if (known.has(key)) continue;
+    const value = legacy[key] as Json;
+    note.unknown(key, value);
+    if (!Object.hasOwn(ours, key)) Object.defineProperty(ours, key, { value, enumerable: true, writable: true, configurable: true });
+  }
+};
+
+/** Unknown values are passed on unread; one nested deeper than any document would overflow the writer. */
+const shallow = z.custom<Json>((value) => isShallow(value as Json, 64));
+
+const isShallow = (value: Json, depth: number): boolean => {
+  if (typeof value !== "object" || value === null) return true;
+  return depth > 0 && Object.values(value).every((member) => isShallow(member, depth - 1));
+};

@@ -1,0 +1,20 @@
+import type { Json, Note } from "./rule.ts";
+
+/** What is noted while serving: nothing but the legacy fields that no rule knows. */
+export const servingNote = (unknown: (field: string) => void): Note => {
+  const note: Note = { within: () => note, changed: () => undefined, unknown };
+  return note;
+};
+
+export type Change = { at: string; rule: string; before: Json | undefined; after: Json | undefined };
+
+/** Collects every change with its place (a JSON pointer into our document), for whoever explains a difference. */
+export const collectChanges = (): { note: Note; changes: Change[] } => {
+  const changes: Change[] = [];
+  const noteAt = (at: string): Note => ({
+    within: (key) => noteAt(`${at}/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`),
+    changed: (rule, before, after) => void changes.push({ at, rule, before, after }),
+    unknown: (key, value) => void changes.push({ at: `${at}/${key}`, rule: "unknown", before: value, after: value }),
+  });
+  return { note: noteAt(""), changes };
+};

@@ -1,0 +1,52 @@
+import { z } from "zod";
+
+export type Json = null | boolean | number | string | Json[] | JsonObject;
+export type JsonObject = { [key: string]: Json };
+
+/** What one reading has to say about itself: which rule changed what, where, and what no rule knows. */
+export type Note = {
+  /** The note for one member of the place this one stands for. */
+  within(key: string | number): Note;
+  changed(rule: string, before: Json | undefined, after: Json | undefined): void;
+  unknown(key: string, value: Json): void;
+};
+
+/** How one value of the new interface is read out of the legacy one, and what it then looks like. */
+export type Rule = {
+  name: string;
+  /** What it does, as `before -> after`: the line of the README's table. */
+  does: string;
+  /** What the new interface promises here. */
+  schema: z.ZodType;
+  /** Never throws; leaves alone what it does not recognise, so that the schema finds it. `parent` is the legacy object around the value. */
+  read(legacy: Json | undefined, note: Note, parent: JsonObject): Json | undefined;
+  /** The rules inside, by the place in our document: a field's name, `*` for the entries of a list, `""` for the same place. */
+  inside?: Record<string, Rule>;
+  /** The legacy field it reads, where that is not its own name. */
+  from?: string;
+  /** The legacy member that holds what the rule inside reads. */
+  wrapper?: string;
+  /** An unset value leaves no field behind. */
+  mayBeAbsent?: boolean;
+  /** The legacy value is text that may hold markup: its XML form is taken as it is written. */
+  markup?: boolean;
+};
+
+/** A rule about one value, from its name, its schema and a function that returns the same value where it has nothing to change. */
+export const rule = (name: string, does: string, schema: z.ZodType, convert: (legacy: Json | undefined) => Json | undefined): Rule => ({
+  name,
+  does,
+  schema,
+  read(legacy, note) {
+    const ours = convert(legacy);
+    if (ours !== legacy) note.changed(name, legacy, ours);
+    return ours;
+  },
+});
+
+/** Legacy has no way to say "nothing": a missing field, an empty text and an empty list all mean it. */
+export const isUnset = (legacy: Json | undefined): boolean =>
+  legacy === undefined || legacy === null || legacy === "" || (Array.isArray(legacy) && legacy.length === 0);
+
+export const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,0 +1,45 @@
+import { z } from "zod";
+import { rule, type Rule } from "./rule.ts";
+
+/** Text stays the text it is, whatever it looks like: `"2019"` is not a year. */
+export const text: Rule = rule("text", 'text stays text: `"2019"` -> `"2019"`', z.string(), (legacy) => legacy);
+
+/** `"61"` -> `61` */
+export const integer: Rule = rule("integer", '`"61"` -> `61`', z.int(), (legacy) => {
+  if (typeof legacy !== "string" || !/^-?\d+$/.test(legacy)) return legacy;
+  const value = Number(legacy);
+  // Past 2^53 the digits would change: better left as text, which the schema refuses.
+  return Number.isSafeInteger(value) ? value + 0 : legacy;
+});
+
+/** `"898.0"` -> `898`, `"NaN"` and `""` -> `null` */
+export const number: Rule = rule("number", '`"898.0"` -> `898`; a text with no number in it (`"NaN"`, `""`) -> `null`', z.number().nullable(), (legacy) => {
+  if (legacy === undefined || (Array.isArray(legacy) && legacy.length === 0)) return null;
+  if (typeof legacy !== "string") return legacy;
+  const value = /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(legacy) ? Number(legacy) : Number.NaN;
+  return Number.isFinite(value) ? value : null;
+});
+
+/** `"true"` -> `true` */
+export const boolean: Rule = rule("boolean", '`"true"` -> `true`', z.boolean(), (legacy) =>
+  legacy === "true" ? true : legacy === "false" ? false : legacy,
+);
+
+/** `"2021-04-04 04:04:04"` -> `"2021-04-04T04:04:04"` */
+export const timestamp: Rule = rule(
+  "timestamp",
+  '`"2021-04-04 04:04:04"` -> `"2021-04-04T04:04:04"`',
+  z.string().regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?\S*$/),
+  (legacy) => (typeof legacy === "string" ? legacy.replace(/^(\d{4}-\d{2}-\d{2}) +(?=\d)/, "$1T") : legacy),
+);
+
+/** `"Sparse_ARFF"` -> `"sparse_arff"` */
+export const lowercase: Rule = rule("lowercase", '`"Sparse_ARFF"` -> `"sparse_arff"`', z.string().regex(/^[^A-Z]*$/), (legacy) =>
+  typeof legacy === "string" ? legacy.toLowerCase() : legacy,
+);
+
+/** Text that legacy passes through its XML unescaped: where that made an object of it, the XML form has the text. */
+export const markup: Rule = {
+  ...rule("markup", "a text with markup in it stays a text, as the XML form has it", z.string(), (legacy) => legacy),
+  markup: true,
+};

@@ -1,0 +1,146 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { Dispatcher } from "undici";
+import { type FailureKind, UpstreamFailure, failureOf } from "./failure.ts";
+import type { Turn } from "./gate.ts";
+import { maySendAgain } from "./sendAgain.ts";
+import type { Upstream } from "./upstream.ts";
+
+/** One request whose answer is collected. `headers` never holds accept-encoding, which is ours to choose. */
+export type AskOptions = {
+  method: string;
+  path: string;
+  headers: Record<string, string> | string[];
+  body?: string | Buffer;
+  /** Bytes at most of the answer's body. */
+  maxBytes: number;
+  /** Milliseconds for everything: waiting, connecting, reading. */
+  totalTimeout: number;
+  signal?: AbortSignal;
+};
+
+/** `contentType` is empty where there is none. */
+export type UpstreamReply = { status: number; contentType: string; headers: IncomingHttpHeaders; body: Buffer };
+
+/** Asks once (a GET or HEAD once more on a dead connection) and collects the answer. Rejects with an UpstreamFailure only. */
+export const ask = (upstream: Upstream, options: AskOptions): Promise<UpstreamReply> =>
+  new Promise((resolve, reject) => {
+    new Asking(upstream, options, resolve, reject).begin();
+  });
+
+/** undici's handler and the gate's turn in one object: this path is hot. */
+class Asking implements Dispatcher.DispatchHandler, Turn {
+  readonly #upstream: Upstream;
+  readonly #options: AskOptions;
+  readonly #request: Dispatcher.DispatchOptions;
+  readonly #resolve: (reply: UpstreamReply) => void;
+  readonly #reject: (failure: UpstreamFailure) => void;
+  #timer: NodeJS.Timeout | undefined;
+  #controller: Dispatcher.DispatchController | undefined;
+  #settled = false;
+  #answered = false;
+  #sentAgain = false;
+  #status = 0;
+  #headers: IncomingHttpHeaders = {};
+  #chunks: Buffer[] = [];
+  #size = 0;
+
+  constructor(
+    upstream: Upstream,
+    options: AskOptions,
+    resolve: (reply: UpstreamReply) => void,
+    reject: (failure: UpstreamFailure) => void,
+  ) {
+    this.#upstream = upstream;
+    this.#options = options;
+    this.#request = requestOf(upstream, options);
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  begin(): void {
+    if (this.#options.signal?.aborted === true) return this.#fail("aborted");
+    this.#timer = setTimeout(this.#expire, this.#options.totalTimeout);
+    this.#options.signal?.addEventListener("abort", this.#abort);
+    if (!this.#upstream.gate.enter(this)) this.#fail("overloaded");
+  }
+
+  start(): void {
+    this.#upstream.pool.dispatch(this.#request, this);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    // Throwing drops a request nobody waits for and keeps the connection; controller.abort would close it.
+    if (this.#settled) throw new UpstreamFailure("aborted", this.#options);
+    this.#controller = controller;
+  }
+
+  onResponseStarted(): void {
+    this.#answered = true;
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    if (status < 200) return;
+    const encoding = headers["content-encoding"];
+    if (encoding !== undefined && encoding !== "" && encoding.toLowerCase() !== "identity") return this.#fail("broken");
+    const hasBody = this.#options.method !== "HEAD" && status !== 204 && status !== 304;
+    if (hasBody && Number(headers["content-length"]) > this.#options.maxBytes) return this.#fail("tooLarge");
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#size += chunk.length;
+    if (this.#size > this.#options.maxBytes) return this.#fail("tooLarge");
+    this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    this.#upstream.gate.leave();
+    if (this.#settled) return;
+    this.#settle();
+    const [first] = this.#chunks;
+    const body = first !== undefined && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks, this.#size);
+    const contentType = this.#headers["content-type"] ?? "";
+    this.#resolve({ status: this.#status, contentType, headers: this.#headers, body });
+  }
+
+  onResponseError(_: Dispatcher.DispatchController | null, error: Error): void {
+    this.#controller = undefined;
+    if (!this.#settled && !this.#sentAgain && maySendAgain(this.#options.method, this.#answered, error)) {
+      this.#sentAgain = true;
+      // After this round of events the other dead connections of a restarted upstream are known as such.
+      setImmediate(() => this.start());
+      return;
+    }
+    this.#upstream.gate.leave();
+    this.#fail(failureOf(error, this.#options));
+  }
+
+  readonly #expire = (): void => this.#fail("timeout");
+  readonly #abort = (): void => this.#fail("aborted");
+
+  #fail(reason: FailureKind | UpstreamFailure): void {
+    if (this.#settled) return;
+    const failure = typeof reason === "string" ? new UpstreamFailure(reason, this.#options) : reason;
+    this.#settle();
+    // One that waits leaves the queue; one that runs leaves the gate when undici reports its end.
+    if (!this.#upstream.gate.withdraw(this)) this.#controller?.abort(failure);
+    this.#reject(failure);
+  }
+
+  #settle(): void {
+    this.#settled = true;
+    clearTimeout(this.#timer);
+    this.#options.signal?.removeEventListener("abort", this.#abort);
+  }
+}
+
+const requestOf = (upstream: Upstream, options: AskOptions): Dispatcher.DispatchOptions => {
+  const headers = ["accept-encoding", "identity"];
+  if (Array.isArray(options.headers)) for (const text of options.headers) headers.push(text);
+  else for (const name of Object.keys(options.headers)) headers.push(name, options.headers[name] ?? "");
+  return Object.assign(
+    { method: options.method, path: options.path, headers, body: options.body ?? null },
+    { servername: upstream.servername },
+  );
+};

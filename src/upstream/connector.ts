@@ -1,0 +1,26 @@
+import { buildConnector } from "undici";
+import { connectionReset } from "./failure.ts";
+
+/** Opens connections to one upstream: HTTP/1.1 only, both address families tried, `timeout` in ms. */
+export const connector = (timeout: number): buildConnector.connector => {
+  const connect = buildConnector({
+    timeout,
+    allowH2: false,
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: Math.max(10, Math.min(500, Math.floor(timeout / 2))),
+  });
+  return (options, callback) =>
+    connect(options, (...[error, socket]) => {
+      if (error !== null) return callback(error, null);
+      socket.on("error", renameReset);
+      return callback(null, socket);
+    });
+};
+
+/**
+ * undici takes ECONNRESET for the clean end of a body that has no length (lib/dispatcher/client-h1.js, onHttpSocketError), so that
+ * a cut answer would look whole. Under another code it fails the request. This listener is there before undici's.
+ */
+const renameReset = (error: NodeJS.ErrnoException): void => {
+  if (error.code === "ECONNRESET") error.code = connectionReset;
+};

@@ -1,0 +1,68 @@
+/** Every way in which asking the upstream can fail. */
+export type FailureKind = "unreachable" | "timeout" | "overloaded" | "broken" | "tooLarge" | "aborted";
+
+/** What was asked, as far as an error may tell it. */
+export type Asked = { method: string; path: string };
+
+const sentences: Record<FailureKind, string> = {
+  unreachable: "The upstream could not be reached",
+  timeout: "The upstream took too long",
+  overloaded: "Too many requests wait for the upstream",
+  broken: "The upstream broke off or answered with something that is no sound HTTP",
+  tooLarge: "The upstream's answer is larger than allowed",
+  aborted: "The request was given up",
+};
+
+/** The only error that asking the upstream ends with. Its message names method and path, never the query, which may hold a key. */
+export class UpstreamFailure extends Error {
+  override readonly name = "UpstreamFailure";
+  readonly kind: FailureKind;
+
+  constructor(kind: FailureKind, asked: Asked, cause?: unknown) {
+    super(`${sentences[kind]}: ${asked.method} ${withoutQuery(asked.path)}`, cause === undefined ? undefined : { cause });
+    this.kind = kind;
+  }
+}
+
+/** `/data/1?api_key=x` -> `/data/1` */
+export const withoutQuery = (path: string): string => {
+  const end = path.search(/[?#]/);
+  return end === -1 ? path : path.slice(0, end);
+};
+
+/** Code given to a reset on an established connection, see `connector.ts`. */
+export const connectionReset = "ERR_UPSTREAM_RESET";
+
+const kindOfCode: Record<string, FailureKind> = {
+  UND_ERR_CONNECT_TIMEOUT: "timeout",
+  UND_ERR_HEADERS_TIMEOUT: "timeout",
+  UND_ERR_BODY_TIMEOUT: "timeout",
+  ETIMEDOUT: "timeout",
+  UND_ERR_ABORTED: "aborted",
+  ABORT_ERR: "aborted",
+  ECONNREFUSED: "unreachable",
+  ECONNRESET: "unreachable", // while connecting; later it is `connectionReset`
+  EHOSTUNREACH: "unreachable",
+  ENETUNREACH: "unreachable",
+  EADDRNOTAVAIL: "unreachable",
+  ENOTFOUND: "unreachable",
+  EAI_AGAIN: "unreachable",
+  EMFILE: "unreachable",
+  ENFILE: "unreachable",
+  UND_ERR_CLOSED: "unreachable",
+  UND_ERR_DESTROYED: "unreachable",
+};
+
+/** The code of undici's or Node's error, empty where there is none. */
+export const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+
+/** Any error of undici or Node -> the failure it stands for. */
+export const failureOf = (error: unknown, asked: Asked): UpstreamFailure => {
+  if (error instanceof UpstreamFailure) return error;
+  // undici's parser error quotes the answer, and an answer may echo the query.
+  if (error instanceof Error && "data" in error) error.data = undefined;
+  const code = codeOf(error);
+  const kind = kindOfCode[code] ?? (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/.test(code) ? "unreachable" : "broken");
+  return new UpstreamFailure(kind, asked, error);
+};

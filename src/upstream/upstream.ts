@@ -1,0 +1,60 @@
+import { isIP } from "node:net";
+import { Pool } from "undici";
+import { connector } from "./connector.ts";
+import { type Gate, openGate } from "./gate.ts";
+
+/** All times in milliseconds. */
+export type UpstreamSettings = {
+  /** `http://127.0.0.1:8080`, https too; no path. */
+  origin: string;
+  /** Sockets at most. */
+  connections: number;
+  /** Requests at most that wait beyond those; more are refused at once. */
+  waiting: number;
+  connectTimeout: number;
+  headersTimeout: number;
+  /** Silence at most within a body, either way. */
+  bodyTimeout: number;
+};
+
+/** A pool of keep-alive connections to one upstream. Every request goes through the gate, so undici never queues for long. */
+export type Upstream = {
+  readonly origin: string;
+  readonly pool: Pool;
+  readonly gate: Gate;
+  readonly bodyTimeout: number;
+  /** The name for TLS, so that a client's Host header cannot choose it. */
+  readonly servername: string | undefined;
+  /** Waits for what is in flight (at most its timeouts), then closes all connections. */
+  close(): Promise<void>;
+};
+
+/** Opens no connection yet. Throws a TypeError where the origin is none. */
+export const openUpstream = (settings: UpstreamSettings): Upstream => {
+  const url = new URL(settings.origin);
+  const pool = new Pool(url.origin, {
+    connections: settings.connections,
+    // More than one request on a connection would let undici send a request again when an earlier one breaks.
+    pipelining: 1,
+    connect: connector(settings.connectTimeout),
+    headersTimeout: settings.headersTimeout,
+    bodyTimeout: settings.bodyTimeout,
+    // Shorter than any server keeps an idle connection, or requests meet a closed one.
+    keepAliveTimeout: 4000,
+    keepAliveMaxTimeout: 8000,
+    keepAliveTimeoutThreshold: 1000,
+    maxHeaderSize: 64 * 1024,
+  });
+  const gate = openGate(settings.connections, settings.waiting);
+  return {
+    origin: url.origin,
+    pool,
+    gate,
+    bodyTimeout: settings.bodyTimeout,
+    servername: url.protocol === "https:" && isIP(url.hostname) === 0 ? url.hostname : undefined,
+    async close() {
+      await gate.idle();
+      await pool.close();
+    },
+  };
+};

@@ -1,0 +1,12 @@
+import { catalogue } from "../transforms/catalogue.ts";
+import { loadSettings } from "../src/config/load.ts";
+import { openGateway } from "../src/gateway/gateway.ts";
+import { openObserver } from "../src/observe.ts";
+
+/** A gateway in front of this upstream, with settings as the environment would give them. Nothing listens. */
+export const gatewayFor = (url: string, environment: Record<string, string> = {}) => {
+  const loaded = loadSettings({ ...environment, LEGACY_URL: url });
+  if ("errors" in loaded) throw new Error(loaded.errors.join("\n"));
+  const observer = openObserver("silent");
+  return { ...openGateway({ ...loaded.settings, LEGACY_URL: url }, catalogue, observer), observer };
+};

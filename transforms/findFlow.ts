@@ -1,0 +1,46 @@
+import { endpoint } from "../src/endpoint/endpoint.ts";
+import { textUpTo } from "../src/endpoint/field.ts";
+import { get, post } from "../src/endpoint/legacyRequest.ts";
+import { dropped, object, own, renamed, unwrapped } from "../src/rules/compose.ts";
+import { isObject } from "../src/rules/rule.ts";
+import { integer } from "../src/rules/values.ts";
+import { unknownFlow } from "./outcomes.ts";
+
+/** Legacy compares the path segment as it is written, and its front refuses all other characters: those need its POST form. */
+const plain = /^(?!\.{1,2}$)[A-Za-z0-9~.:_(),-]+$/;
+
+/**
+ * What legacy's input filter rewrites or its query chokes on: it would look for another name than the one asked for.
+ * (CodeIgniter 3's xss_clean, and quotes inside its SQL.)
+ */
+const rewritten = [
+  /["'\\]/,
+  /%[0-9a-f]{2}/i,
+  /<\s*\/?\s*(script|style|iframe|frame|object|embed|applet|link|meta|base|body|html|head|form|input|button|select|textarea|title|xml|svg|video|audio|img|a)\b/i,
+  /<[!?%]|-->/,
+  /(javascript|vbscript|jscript|wscript|vbs)\s*:/i,
+  /document\.(cookie|write)|\.(parentNode|innerHTML)|-moz-binding/i,
+  /(alert|prompt|confirm|cmd|passthru|eval|exec|expression|system|fopen|fsockopen|file|file_get_contents|readfile|unlink)\s*\(/i,
+  // oxlint-disable-next-line no-control-regex -- control characters are removed, a tab becomes a blank
+  /[\u0000-\u001f\u007f]/,
+];
+
+export const findFlow = endpoint("GET /flow/exists/{name}/{external_version?}", {
+  summary: "The id of the flow with this name and external version.",
+  also: ["GET /flows/exists/{name}/{external_version?}"],
+  input: { name: textUpTo(1024), external_version: textUpTo(128) },
+  legacy({ name, external_version }) {
+    if (plain.test(name) && plain.test(external_version)) return get`/flow/exists/${name}/${external_version}`;
+    if (rewritten.some((pattern) => pattern.test(name) || pattern.test(external_version))) return { unsent: "legacy would look for another name" };
+    return post("/flow/exists", { name, external_version });
+  },
+  judge(legacy) {
+    const found = isObject(legacy) ? own(legacy, "flow_exists") : undefined;
+    return isObject(found) && own(found, "exists") === "false" ? unknownFlow : undefined;
+  },
+  output: unwrapped("flow_exists", object({ flow_id: renamed("id", integer), exists: dropped })),
+  examples: {
+    found: { name: "weka.ZeroR", external_version: "Weka_3.9.0_12024" },
+    unknown: { name: "no.such.flow", external_version: "1" },
+  },
+});

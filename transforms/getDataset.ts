@@ -1,0 +1,55 @@
+import { endpoint } from "../src/endpoint/endpoint.ts";
+import { identifier } from "../src/endpoint/field.ts";
+import { get } from "../src/endpoint/legacyRequest.ts";
+import { commaSeparated, urlList } from "../src/rules/commaSeparated.ts";
+import { list, nullable, object, onlyWhen, optional, unwrapped } from "../src/rules/compose.ts";
+import type { JsonObject } from "../src/rules/rule.ts";
+import { integer, lowercase, text, timestamp } from "../src/rules/values.ts";
+import { unknownDataset } from "./outcomes.ts";
+
+/** Legacy names a Parquet file for almost every format; only for ARFF is there one. */
+const isArff = ({ format }: JsonObject): boolean => typeof format === "string" && format.toLowerCase() === "arff";
+
+export const getDataset = endpoint("GET /datasets/{dataset_id}", {
+  summary: "Everything known about one dataset, except its data.",
+  input: { dataset_id: identifier },
+  legacy: ({ dataset_id }) => get`/data/${dataset_id}`,
+  absent: unknownDataset,
+
+  output: unwrapped(
+    "data_set_description",
+    object({
+      id: integer,
+      visibility: nullable(text),
+      status: nullable(text),
+      name: nullable(text),
+      licence: nullable(text),
+      version: nullable(integer),
+      version_label: nullable(text),
+      language: nullable(text),
+      creator: commaSeparated,
+      contributor: commaSeparated,
+      citation: nullable(text),
+      paper_url: nullable(text),
+      upload_date: nullable(timestamp),
+      processing_date: nullable(timestamp),
+      error: nullable(text),
+      warning: nullable(text),
+      collection_date: nullable(text),
+      description: nullable(text),
+      description_version: nullable(integer),
+      tag: list(text),
+      default_target_attribute: commaSeparated,
+      ignore_attribute: list(text),
+      row_id_attribute: commaSeparated,
+      url: nullable(text),
+      parquet_url: onlyWhen(isArff, optional(text)),
+      file_id: nullable(integer),
+      format: nullable(lowercase),
+      original_data_url: urlList,
+      md5_checksum: nullable(text),
+    }),
+  ),
+
+  examples: { iris: { dataset_id: 61 }, unknown: { dataset_id: 1_000_000 } },
+});

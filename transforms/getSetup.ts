@@ -1,0 +1,38 @@
+import { endpoint } from "../src/endpoint/endpoint.ts";
+import { identifier } from "../src/endpoint/field.ts";
+import { get } from "../src/endpoint/legacyRequest.ts";
+import { list, nullable, object, optional } from "../src/rules/compose.ts";
+import { integer, text } from "../src/rules/values.ts";
+import { unknownSetup } from "./outcomes.ts";
+
+export const getSetup = endpoint("GET /setup/{id}", {
+  summary: "The flow of a setup and the value of each of its parameters.",
+  also: ["GET /setups/{id}"],
+  input: { id: identifier },
+  legacy: ({ id }) => get`/setup/${id}`,
+  absent: unknownSetup,
+
+  output: object({
+    setup_parameters: object({
+      setup_id: integer,
+      flow_id: integer,
+      parameter: optional(
+        list(
+          object({
+            id: integer,
+            flow_id: integer,
+            flow_name: nullable(text),
+            full_name: nullable(text),
+            parameter_name: nullable(text),
+            name: nullable(text),
+            data_type: nullable(text),
+            default_value: nullable(text),
+            value: nullable(text),
+          }),
+        ),
+      ),
+    }),
+  }),
+
+  examples: { one: { id: 1 }, unknown: { id: 1_000_000 } },
+});

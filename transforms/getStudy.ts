@@ -1,0 +1,58 @@
+import { endpoint } from "../src/endpoint/endpoint.ts";
+import { identifierOr } from "../src/endpoint/field.ts";
+import { get } from "../src/endpoint/legacyRequest.ts";
+import { list, nullable, object, own, renamed, unwrapped } from "../src/rules/compose.ts";
+import { isObject, isUnset, type Json, type Rule } from "../src/rules/rule.ts";
+import { integer, markup, text, timestamp } from "../src/rules/values.ts";
+import { legacyStudy, unknownStudy } from "./outcomes.ts";
+
+/** The studies that were defined by tags alone: no replacement is available for them (the specification, 4.7). */
+export const legacyStudies: readonly number[] = [1, 2, 3, 5, 7, 8, 10, 11, 12, 13, 17, 20, 22, 24, 25, 27, 30, 31, 32, 34, 37, 38, 41, 50, 51];
+
+/** `{"data": {"data_id": ["1", "2"]}}` -> `[1, 2]`, under its new name. */
+const idsIn = (group: string, id: string): Rule => renamed(group, unwrapped(id, list(integer)));
+
+/** What legacy's answer says of the study itself: its id, and whether tags define it. */
+const identity = (legacy: Json): { id?: number; byTag: boolean } => {
+  const study = isObject(legacy) ? own(legacy, "study") : undefined;
+  return isObject(study) ? { id: Number(own(study, "id")), byTag: !isUnset(own(study, "tag")) } : { byTag: false };
+};
+
+export const getStudy = endpoint("GET /studies/{id_or_alias}", {
+  summary: "A study: what it is about, and the ids of all that belongs to it.",
+  also: ["GET /study/{id_or_alias}"],
+  // `.` and `..` would be resolved by the server on the way.
+  input: { id_or_alias: identifierOr(/^(?!\.{1,2}$)[A-Za-z0-9_.-]{1,64}$/) },
+  legacy: ({ id_or_alias }) => get`/study/${id_or_alias}`,
+  absent: unknownStudy,
+  foresee: ({ id_or_alias }, { legacyStudies: known }) => (typeof id_or_alias === "number" && known.has(id_or_alias) ? legacyStudy : undefined),
+  judge(legacy, { legacyStudies: known }) {
+    const { id, byTag } = identity(legacy);
+    return byTag || (id !== undefined && known.has(id)) ? legacyStudy : undefined;
+  },
+
+  errors: { 603: legacyStudy },
+
+  output: unwrapped(
+    "study",
+    object({
+      id: integer,
+      name: nullable(text),
+      alias: nullable(text),
+      main_entity_type: nullable(text),
+      benchmark_suite: nullable(integer),
+      description: nullable(markup),
+      visibility: nullable(text),
+      status: nullable(text),
+      creation_date: nullable(timestamp),
+      creator: nullable(integer),
+      data_ids: idsIn("data", "data_id"),
+      task_ids: idsIn("tasks", "task_id"),
+      flow_ids: idsIn("flows", "flow_id"),
+      setup_ids: idsIn("setups", "setup_id"),
+      run_ids: idsIn("runs", "run_id"),
+    }),
+  ),
+
+  examples: { byId: { id_or_alias: 99 }, byAlias: { id_or_alias: "OpenML-CC18" }, legacyStudy: { id_or_alias: 1 } },
+});

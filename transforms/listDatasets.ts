@@ -1,0 +1,61 @@
+import { endpoint } from "../src/endpoint/endpoint.ts";
+import { identifier, identifiers, integerFrom, matching, oneOf, optionalField, range, withDefault } from "../src/endpoint/field.ts";
+import { getSegments } from "../src/endpoint/legacyRequest.ts";
+import { dropped, list, nullable, object, unwrapped } from "../src/rules/compose.ts";
+import { integer, lowercase, number, text } from "../src/rules/values.ts";
+import { noDatasets } from "./outcomes.ts";
+import { tagName } from "./tagging.ts";
+
+/** Legacy takes its filters as pairs of path segments, and its server no path longer than 8 KB. */
+const MOST_IDS = 1000;
+
+export const listDatasets = endpoint("POST /datasets/list", {
+  summary: "The datasets that match every filter, by ascending id.",
+  also: ["GET /datasets/list", "GET /data/list/{...filters}"],
+  input: {
+    status: withDefault(oneOf(["active", "deactivated", "in_preparation", "all"]), "active"),
+    tag: optionalField(tagName),
+    data_name: optionalField(matching(/^[A-Za-z0-9 _.,()-]{1,128}$/)),
+    data_version: optionalField(identifier),
+    uploader: optionalField(identifier),
+    data_id: optionalField(identifiers(MOST_IDS)),
+    number_instances: optionalField(range),
+    number_features: optionalField(range),
+    number_classes: optionalField(range),
+    number_missing_values: optionalField(range),
+    // Legacy refuses an offset without a limit, and has no limit of its own: both are always sent.
+    limit: withDefault(integerFrom(1, 10_000), 100),
+    offset: withDefault(integerFrom(0, Number.MAX_SAFE_INTEGER), 0),
+  },
+  groups: { pagination: ["limit", "offset"] },
+  legacy: (filters) =>
+    getSegments([
+      "data",
+      "list",
+      ...Object.entries(filters).flatMap(([name, value]) => (value === undefined ? [] : [name, Array.isArray(value) ? value.join(",") : value])),
+    ]),
+  absent: noDatasets,
+
+  output: unwrapped(
+    "data",
+    unwrapped(
+      "dataset",
+      list(
+        object({
+          did: integer,
+          name: nullable(text),
+          version: nullable(integer),
+          format: nullable(lowercase),
+          file_id: nullable(integer),
+          status: nullable(text),
+          md5_checksum: nullable(text),
+          quality: list(object({ name: text, value: number })),
+          // Only the XML form, which answers where the JSON is broken, names the uploader.
+          uploader: dropped,
+        }),
+      ),
+    ),
+  ),
+
+  examples: { firstFive: { limit: 5 }, byTag: { tag: "study_14", limit: 10 }, none: { data_name: "no-such-dataset" } },
+});

@@ -1,0 +1,29 @@
+import { endpoint } from "../src/endpoint/endpoint.ts";
+import { get } from "../src/endpoint/legacyRequest.ts";
+import { list, nullable, object, optional, renamed, unwrapped } from "../src/rules/compose.ts";
+import { boolean, integer, text } from "../src/rules/values.ts";
+
+export const listEstimationProcedures = endpoint("GET /estimationprocedure/list", {
+  summary: "The ways in which the quality of a model can be estimated.",
+  input: {},
+  legacy: () => get`/estimationprocedure/list`,
+  output: unwrapped(
+    "estimationprocedures",
+    unwrapped(
+      "estimationprocedure",
+      list(
+        object({
+          id: integer,
+          task_type_id: renamed("ttid", integer),
+          name: nullable(text),
+          type: nullable(text),
+          repeats: optional(integer),
+          folds: optional(integer),
+          percentage: optional(integer),
+          stratified_sampling: optional(boolean),
+        }),
+      ),
+    ),
+  ),
+  examples: { all: {} },
+});

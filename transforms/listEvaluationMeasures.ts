@@ -1,0 +1,13 @@
+import { endpoint } from "../src/endpoint/endpoint.ts";
+import { get } from "../src/endpoint/legacyRequest.ts";
+import { list, unwrapped } from "../src/rules/compose.ts";
+import { text } from "../src/rules/values.ts";
+
+export const listEvaluationMeasures = endpoint("GET /evaluationmeasures/list", {
+  summary: "The names of all measures a run can be evaluated by.",
+  also: ["GET /evaluationmeasure/list"],
+  input: {},
+  legacy: () => get`/evaluationmeasure/list`,
+  output: unwrapped("evaluation_measures", unwrapped("measures", unwrapped("measure", list(text)))),
+  examples: { all: {} },
+});

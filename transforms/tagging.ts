@@ -1,0 +1,47 @@
+import { endpoint, type Route } from "../src/endpoint/endpoint.ts";
+import { type Fields, identifier, matching } from "../src/endpoint/field.ts";
+import { get, post } from "../src/endpoint/legacyRequest.ts";
+import { entriesOf, list, object, own } from "../src/rules/compose.ts";
+import { isObject, type Json } from "../src/rules/rule.ts";
+import { integer, text } from "../src/rules/values.ts";
+import { unknownEntity } from "./outcomes.ts";
+
+export const tagName = matching(/^[A-Za-z0-9_.-]{1,64}$/);
+
+type Entity = { tag: string } & { data_id?: number; setup_id?: number };
+
+type Tagging = {
+  summary: string;
+  also?: Route[];
+  /** The body's field for the entity, as legacy calls it. */
+  id: "data_id" | "setup_id";
+  action: `${"data" | "setup"}_${"tag" | "untag"}`;
+};
+
+/** Adds or removes one tag; answers with all the tags the entity then has. */
+export const tagging = (route: Route, { summary, also, id, action }: Tagging) =>
+  endpoint(route, {
+    summary,
+    ...(also ? { also } : {}),
+    input: { [id]: identifier, tag: tagName } as Fields,
+    writes: true,
+    legacy: (input: Entity) => post(`/${action.replace("_", "/")}`, { [id]: input[id] as number, tag: input.tag }),
+    absent: unknownEntity,
+    ...(id === "data_id" ? { settle: settleByDataset(id, action) } : {}),
+    output: object({ [action]: object({ id: integer, tag: list(text) }) }),
+    examples: { one: { [id]: 1, tag: "my-tag" } },
+  });
+
+/** When legacy's search index fails (105) the tag was stored all the same; a dataset shows its tags, a setup does not. */
+const settleByDataset = (id: "data_id", action: string) => ({
+  code: 105,
+  look: (input: Entity) => get`/data/${input[id] as number}`,
+  answer(input: Entity, legacy: Json) {
+    const dataset = isObject(legacy) ? own(legacy, "data_set_description") : undefined;
+    if (!isObject(dataset)) return undefined;
+    const tags = entriesOf(own(dataset, "tag"));
+    // Legacy compares tags without regard to case.
+    const there = tags.some((tag) => String(tag).toLowerCase() === input.tag.toLowerCase());
+    return there === action.endsWith("_tag") ? { [action]: { id: input[id] as number, tag: tags } } : undefined;
+  },
+});

@@ -1,0 +1,8 @@
+import { tagging } from "./tagging.ts";
+
+export const untagSetup = tagging("POST /setup/untag", {
+  summary: "Removes a tag from a setup.",
+  also: ["POST /setups/untag"],
+  id: "setup_id",
+  action: "setup_untag",
+});
