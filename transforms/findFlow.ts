@@ -31,7 +31,7 @@ export const findFlow = endpoint("GET /flow/exists/{name}/{external_version?}", 
   input: { name: textUpTo(1024), external_version: textUpTo(128) },
   legacy({ name, external_version }) {
     if (plain.test(name) && plain.test(external_version)) return get`/flow/exists/${name}/${external_version}`;
-    if (rewritten.some((pattern) => pattern.test(name) || pattern.test(external_version))) return { unsent: "legacy would look for another name" };
+    if (rewritten.some((pattern) => pattern.test(name) || pattern.test(external_version))) return { unsent: "The legacy interface cannot be asked for this name: it would look for another." };
     return post("/flow/exists", { name, external_version });
   },
   judge(legacy) {

@@ -27,7 +27,9 @@ const readFile = (path: string | undefined): { values: Record<string, unknown> }
   try {
     values = JSON.parse(readFileSync(path, "utf8"));
   } catch (error) {
-    return { errors: [`CONFIG: ${path} cannot be read as JSON (${(error as Error).message})`] };
+    // Not the parser's message: it quotes the file, which may hold a key.
+    const { code } = error as NodeJS.ErrnoException;
+    return { errors: [`CONFIG: ${path} ${code === undefined ? "is not valid JSON" : `cannot be read (${code})`}; allowed is the path of a JSON file`] };
   }
   const isRecord = typeof values === "object" && values !== null && !Array.isArray(values);
   return isRecord ? { values: values as Record<string, unknown> } : { errors: [`CONFIG: ${path} has to hold a JSON object`] };
@@ -55,7 +57,7 @@ const told = (issue: z.core.$ZodIssue, given: ReadonlyMap<string, Given>): strin
   if (issue.code === "unrecognized_keys") return issue.keys.map((name) => `${name}: unknown setting ${given.get(name)?.from}; ${nearest(name)}`);
   const name = String(issue.path[0]);
   const { value, from } = given.get(name) ?? { value: undefined, from: "" };
-  const shown = secrets.has(name) ? "(not shown)" : JSON.stringify(value);
+  const shown = secrets.has(name) ? "(not shown)" : JSON.stringify(value).replaceAll(/\/\/[^/@]*@/g, "//(not shown)@");
   return [`${name}: ${shown} given ${from}; allowed is ${allowedFor(name, issue)}`];
 };
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Json } from "../rules/rule.ts";
-import { above, below, mismatch, notAText, notAnInteger, notOneOf, tooLong, tooMany, type Problem } from "./problem.ts";
+import { above, below, mismatch, notAText, notAnInteger, notOneOf, reversed, tooLong, tooMany, type Problem } from "./problem.ts";
 
 export type Reading<T> = { value: T } | { problems: Problem[] };
 
@@ -64,7 +64,7 @@ export const range: Field<string> = {
   fromText(text) {
     const bounds = /^([0-9]+)(?:\.\.([0-9]+))?$/.exec(text);
     if (!bounds) return refuse(mismatch(String.raw`^[0-9]+(\.\.[0-9]+)?$`));
-    if (bounds[2] !== undefined && BigInt(bounds[1] as string) > BigInt(bounds[2])) return refuse(mismatch("low..high, low not above high"));
+    if (bounds[2] !== undefined && BigInt(bounds[1] as string) > BigInt(bounds[2])) return refuse(reversed);
     return { value: text };
   },
   fromJson(json) {

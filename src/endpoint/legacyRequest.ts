@@ -1,7 +1,7 @@
 /** What is asked of legacy, below its interface's path; a `form` travels urlencoded. */
 export type LegacyRequest = { method: "GET" | "POST"; path: string; form?: Record<string, string> };
 
-/** What legacy must not be asked, and why: it would understand something else. */
+/** What legacy must not be asked, and why, as a sentence for the client: it would understand something else. */
 export type Unsent = { unsent: string };
 
 /** One path segment: legacy compares most of them undecoded, so what its front lets through stays as it is. */
@@ -10,17 +10,19 @@ const segment = (value: string | number): string => encodeURIComponent(value).re
 /** A segment that a server resolves or collapses changes the path. */
 const isNoSegment = (value: string | number): boolean => /^\.{0,2}$/.test(String(value));
 
+const noSegment = (value: string | number): Unsent => ({ unsent: `The legacy interface cannot be asked for "${value}": the path would become another.` });
+
 /** A GET of these segments; every one is escaped, so that a value can never become a path. */
 export const getSegments = (segments: readonly (string | number)[]): LegacyRequest | Unsent => {
   const wrong = segments.find(isNoSegment);
-  if (wrong !== undefined) return { unsent: `legacy cannot be asked for "${wrong}"` };
+  if (wrong !== undefined) return noSegment(wrong);
   return { method: "GET", path: segments.map((value) => `/${segment(value)}`).join("") };
 };
 
 /** `` get`/data/${id}` `` */
 export const get = (strings: TemplateStringsArray, ...values: (string | number)[]): LegacyRequest | Unsent => {
   const wrong = values.find(isNoSegment);
-  if (wrong !== undefined) return { unsent: `legacy cannot be asked for "${wrong}"` };
+  if (wrong !== undefined) return noSegment(wrong);
   return { method: "GET", path: String.raw({ raw: strings }, ...values.map(segment)) };
 };
 

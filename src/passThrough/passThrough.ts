@@ -30,7 +30,8 @@ export const passThrough = (
       options.onEvent({ kind, method, path: withoutQuery(path), error });
 
     const { path, authority } = requestTarget(url);
-    if (res.destroyed || req.socket.destroyed) return report("aborted", new UpstreamFailure("aborted", { method, path }));
+    if (res.destroyed || req.socket.destroyed)
+      return report("aborted", new UpstreamFailure("aborted", { method, path }));
     if (isLoop(req.headers.via)) {
       refuse(req, res, "loop");
       return report("loop");

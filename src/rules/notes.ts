@@ -11,10 +11,11 @@ export type Change = { at: string; rule: string; before: Json | undefined; after
 /** Collects every change with its place (a JSON pointer into our document), for whoever explains a difference. */
 export const collectChanges = (): { note: Note; changes: Change[] } => {
   const changes: Change[] = [];
+  const step = (at: string, key: string | number) => `${at}/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`;
   const noteAt = (at: string): Note => ({
-    within: (key) => noteAt(`${at}/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`),
+    within: (key) => noteAt(step(at, key)),
     changed: (rule, before, after) => void changes.push({ at, rule, before, after }),
-    unknown: (key, value) => void changes.push({ at: `${at}/${key}`, rule: "unknown", before: value, after: value }),
+    unknown: (key, value) => void changes.push({ at: step(at, key), rule: "unknown", before: value, after: value }),
   });
   return { note: noteAt(""), changes };
 };

@@ -19,7 +19,10 @@ export class UpstreamFailure extends Error {
   readonly kind: FailureKind;
 
   constructor(kind: FailureKind, asked: Asked, cause?: unknown) {
-    super(`${sentences[kind]}: ${asked.method} ${withoutQuery(asked.path)}`, cause === undefined ? undefined : { cause });
+    super(
+      `${sentences[kind]}: ${asked.method} ${withoutQuery(asked.path)}`,
+      cause === undefined ? undefined : { cause },
+    );
     this.kind = kind;
   }
 }
@@ -63,6 +66,8 @@ export const failureOf = (error: unknown, asked: Asked): UpstreamFailure => {
   // undici's parser error quotes the answer, and an answer may echo the query.
   if (error instanceof Error && "data" in error) error.data = undefined;
   const code = codeOf(error);
-  const kind = kindOfCode[code] ?? (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/.test(code) ? "unreachable" : "broken");
+  const kind =
+    kindOfCode[code] ??
+    (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/.test(code) ? "unreachable" : "broken");
   return new UpstreamFailure(kind, asked, error);
 };

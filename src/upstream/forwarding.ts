@@ -54,7 +54,8 @@ const sent = (headers: IncomingHttpHeaders, name: string): string | undefined =>
   return value === undefined || value === "" ? undefined : String(value);
 };
 
-const appended = (chain: string | undefined, last: string): string => (chain === undefined ? last : `${chain}, ${last}`);
+const appended = (chain: string | undefined, last: string): string =>
+  chain === undefined ? last : `${chain}, ${last}`;
 
 const portOf = (host: string | undefined, scheme: string): string =>
   /:(\d{1,5})$/.exec(host ?? "")?.[1] ?? (scheme === "https" ? "443" : "80");
