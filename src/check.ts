@@ -2,7 +2,12 @@ import { exampleTarget } from "./endpoint/exampleTarget.ts";
 import { type Catalogue, type Gateway } from "./gateway/gateway.ts";
 
 /** Asks legacy one example of each endpoint that reads, and prints what came; true where nothing is wrong. */
-export const check = async ({ app, machine }: Gateway, catalogue: Catalogue, prefix: string, print: (line: string) => void): Promise<boolean> => {
+export const check = async (
+  { app, machine }: Gateway,
+  catalogue: Catalogue,
+  prefix: string,
+  print: (line: string) => void,
+): Promise<boolean> => {
   let good = true;
   const row = (ok: boolean, name: string, found: string) => {
     good &&= ok;
@@ -18,11 +23,16 @@ export const check = async ({ app, machine }: Gateway, catalogue: Catalogue, pre
       const body = await response.text();
       const took = `${Math.round(performance.now() - started)} ms`;
       // A "not found" is an answer too; what is not, is a legacy that cannot be asked.
-      row(response.status < 500, `${name} ${example}`, `${response.status}, ${body.length} bytes, ${took}, GET ${base}${target}${response.status < 500 ? "" : ` ${body}`}`);
+      row(
+        response.status < 500,
+        `${name} ${example}`,
+        `${response.status}, ${body.length} bytes, ${took}, GET ${base}${target}${response.status < 500 ? "" : ` ${body}`}`,
+      );
     }
 
   const { serviceKey: key } = machine;
-  if (key === undefined) row(true, "LEGACY_API_KEY", "not set: flow names with = + @ / and the like need the caller's own key");
+  if (key === undefined)
+    row(true, "LEGACY_API_KEY", "not set: flow names with = + @ / and the like need the caller's own key");
   else {
     const refused = await machine.keys.verify({ key, headers: [], deadline: Date.now() + machine.totalTimeout }, true);
     row(refused === undefined, "LEGACY_API_KEY", refused === undefined ? "accepted, and may write" : refused.message);

@@ -48,10 +48,14 @@ const run = async (): Promise<void> => {
   const { HOST: host, PORT: port, PREFIXES: prefixes } = settings;
   const server = await startServer(gateway, { host, port, prefixes }).catch((error: NodeJS.ErrnoException) => error);
   if (server instanceof Error) {
-    fail([`PORT, HOST: ${host}:${port} cannot be listened on (${server.code ?? server.message}); allowed is a free port of this machine`]);
+    fail([
+      `PORT, HOST: ${host}:${port} cannot be listened on (${server.code ?? server.message}); allowed is a free port of this machine`,
+    ]);
     return close();
   }
-  console.log(`catalog-gateway listens on http://${host.includes(":") ? `[${host}]` : host}:${server.port}, asks ${upstream.told}, serves ${prefixes.join(" ")}`);
+  console.log(
+    `catalog-gateway listens on http://${host.includes(":") ? `[${host}]` : host}:${server.port}, asks ${upstream.told}, serves ${prefixes.join(" ")}`,
+  );
   flushCompileCache();
 
   let stopping = false;

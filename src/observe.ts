@@ -13,7 +13,10 @@ const quiet = new Set(["unknown_field"]);
 const MOST_KINDS = 1000;
 
 export const openObserver = (level: string): Observer => {
-  const log = pino({ level, base: undefined, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination({ dest: 2, sync: true }));
+  const log = pino(
+    { level, base: undefined, timestamp: pino.stdTimeFunctions.isoTime },
+    pino.destination({ dest: 2, sync: true }),
+  );
   const counted = new Map<string, number>();
   return {
     log,

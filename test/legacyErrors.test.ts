@@ -18,7 +18,9 @@ const statusOf = (code: number): number => {
 };
 
 test("the map is total: one row for every known code, with its message, and no other", () => {
-  expect([...legacyErrors].map(([code, row]) => [String(code), row.message])).toEqual(known.toSorted((a, b) => Number(a[0]) - Number(b[0])));
+  expect([...legacyErrors].map(([code, row]) => [String(code), row.message])).toEqual(
+    known.toSorted((a, b) => Number(a[0]) - Number(b[0])),
+  );
 });
 
 // What decisions name one by one.
@@ -34,9 +36,12 @@ const named: [status: number, codes: number[]][] = [
   [503, [107]],
 ];
 
-test.each(named.flatMap(([status, codes]) => codes.map((code) => [code, status])))("%i is answered with %i", (code, status) => {
-  expect(statusOf(code)).toBe(status);
-});
+test.each(named.flatMap(([status, codes]) => codes.map((code) => [code, status])))(
+  "%i is answered with %i",
+  (code, status) => {
+    expect(statusOf(code)).toBe(status);
+  },
+);
 
 // Where no code is named, the message decides: the first of these that it contains.
 const byMessage: [status: number, pattern: RegExp][] = [
@@ -69,7 +74,12 @@ test.each([
 });
 
 test("an error code keeps what legacy said of it", () => {
-  expect(outcomeOf({ is: "error", code: 473, message: "Entity already tagged by this tag.", additional: "id=1; tag=a" }, legacyErrors)).toEqual({
+  expect(
+    outcomeOf(
+      { is: "error", code: 473, message: "Entity already tagged by this tag.", additional: "id=1; tag=a" },
+      legacyErrors,
+    ),
+  ).toEqual({
     kind: "conflict" satisfies OutcomeKind,
     code: "473",
     message: "Entity already tagged by this tag.",

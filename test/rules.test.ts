@@ -70,28 +70,46 @@ const rows: Row[] = [
   [unwrapped("data", list(integer)), "text", "text", []],
   [record, { id: "1", tag: "a", title: "x" }, { id: 1, tag: ["a"], name: "x" }, ["integer", "list", "renamed"]],
   [record, { id: "1", tag: [] }, { id: 1, tag: [], name: null }, ["integer", "nullable"]],
-  [record, { id: 1, tag: [], title: "x", neu: { a: "1" } }, { id: 1, tag: [], name: "x", neu: { a: "1" } }, ["renamed", "unknown"]],
+  [
+    record,
+    { id: 1, tag: [], title: "x", neu: { a: "1" } },
+    { id: 1, tag: [], name: "x", neu: { a: "1" } },
+    ["renamed", "unknown"],
+  ],
   [record, [], [], []],
   [arff, { format: "arff", url: "u" }, { format: "arff", url: "u" }, []],
   [arff, { format: "csv", url: "u" }, { format: "csv" }, ["onlyWhen"]],
   [object({ a: dropped }), { a: "x" }, {}, ["dropped"]],
 ];
 
-test.each(rows.map((row) => [`${row[0].name} ${JSON.stringify(row[1])} -> ${JSON.stringify(row[2])}`, row] as const))("%s", (_, [rule, before, after, claimed]) => {
-  const { note, changes } = collectChanges();
-  expect(rule.read(before, note, {})).toEqual(after);
-  expect(changes.map((change) => change.rule)).toEqual(claimed);
-});
+test.each(rows.map((row) => [`${row[0].name} ${JSON.stringify(row[1])} -> ${JSON.stringify(row[2])}`, row] as const))(
+  "%s",
+  (_, [rule, before, after, claimed]) => {
+    const { note, changes } = collectChanges();
+    expect(rule.read(before, note, {})).toEqual(after);
+    expect(changes.map((change) => change.rule)).toEqual(claimed);
+  },
+);
 
 test("a change says where it is, as a JSON pointer into our document", () => {
   const { note, changes } = collectChanges();
   unwrapped("a/b", list(record)).read({ "a/b": { id: "1", tag: ["x"], title: "t", "new/field": "1" } }, note, {});
-  expect(changes.map(({ at, rule }) => `${at} ${rule}`)).toEqual([" unwrapped", " list", "/0/id integer", "/0/name renamed", "/0/new~1field unknown"]);
+  expect(changes.map(({ at, rule }) => `${at} ${rule}`)).toEqual([
+    " unwrapped",
+    " list",
+    "/0/id integer",
+    "/0/name renamed",
+    "/0/new~1field unknown",
+  ]);
 });
 
 describe("an unknown field", () => {
   test("named like the prototype stays a field and changes no prototype", () => {
-    const ours = record.read(JSON.parse('{"id":"1","__proto__":{"polluted":"yes"},"constructor":"c"}') as Json, collectChanges().note, {});
+    const ours = record.read(
+      JSON.parse('{"id":"1","__proto__":{"polluted":"yes"},"constructor":"c"}') as Json,
+      collectChanges().note,
+      {},
+    );
     expect(JSON.stringify(ours)).toBe('{"id":1,"tag":[],"name":null,"__proto__":{"polluted":"yes"},"constructor":"c"}');
     expect(Object.getPrototypeOf(ours)).toBe(Object.prototype);
     expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();

@@ -31,7 +31,8 @@ export const findFlow = endpoint("GET /flow/exists/{name}/{external_version?}", 
   input: { name: textUpTo(1024), external_version: textUpTo(128) },
   legacy({ name, external_version }) {
     if (plain.test(name) && plain.test(external_version)) return get`/flow/exists/${name}/${external_version}`;
-    if (rewritten.some((pattern) => pattern.test(name) || pattern.test(external_version))) return { unsent: "The legacy interface cannot be asked for this name: it would look for another." };
+    if (rewritten.some((pattern) => pattern.test(name) || pattern.test(external_version)))
+      return { unsent: "The legacy interface cannot be asked for this name: it would look for another." };
     return post("/flow/exists", { name, external_version });
   },
   judge(legacy) {
@@ -40,7 +41,7 @@ export const findFlow = endpoint("GET /flow/exists/{name}/{external_version?}", 
   },
   output: unwrapped("flow_exists", object({ flow_id: renamed("id", integer), exists: dropped })),
   examples: {
-    found: { name: "weka.ZeroR", external_version: "Weka_3.9.0_12024" },
+    found: { name: "sample.ZeroRule", external_version: "Sample_1.0" },
     unknown: { name: "no.such.flow", external_version: "1" },
   },
 });

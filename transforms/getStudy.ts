@@ -7,7 +7,9 @@ import { integer, markup, text, timestamp } from "../src/rules/values.ts";
 import { legacyStudy, unknownStudy } from "./outcomes.ts";
 
 /** The studies that were defined by tags alone: no replacement is available for them (the specification, 4.7). */
-export const legacyStudies: readonly number[] = [1, 2, 3, 5, 7, 8, 10, 11, 12, 13, 17, 20, 22, 24, 25, 27, 30, 31, 32, 34, 37, 38, 41, 50, 51];
+export const legacyStudies: readonly number[] = [
+  1, 2, 3, 5, 7, 8, 10, 11, 12, 13, 17, 20, 22, 24, 25, 27, 30, 31, 32, 34, 37, 38, 41, 50, 51,
+];
 
 /** `{"data": {"data_id": ["1", "2"]}}` -> `[1, 2]`, under its new name. */
 const idsIn = (group: string, id: string): Rule => renamed(group, unwrapped(id, list(integer)));
@@ -25,7 +27,8 @@ export const getStudy = endpoint("GET /studies/{id_or_alias}", {
   input: { id_or_alias: identifierOr(/^(?!\.{1,2}$)[A-Za-z0-9_.-]{1,64}$/) },
   legacy: ({ id_or_alias }) => get`/study/${id_or_alias}`,
   absent: unknownStudy,
-  foresee: ({ id_or_alias }, { legacyStudies: known }) => (typeof id_or_alias === "number" && known.has(id_or_alias) ? legacyStudy : undefined),
+  foresee: ({ id_or_alias }, { legacyStudies: known }) =>
+    typeof id_or_alias === "number" && known.has(id_or_alias) ? legacyStudy : undefined,
   judge(legacy, { legacyStudies: known }) {
     const { id, byTag } = identity(legacy);
     return byTag || (id !== undefined && known.has(id)) ? legacyStudy : undefined;
@@ -54,5 +57,5 @@ export const getStudy = endpoint("GET /studies/{id_or_alias}", {
     }),
   ),
 
-  examples: { byId: { id_or_alias: 99 }, byAlias: { id_or_alias: "OpenML-CC18" }, legacyStudy: { id_or_alias: 1 } },
+  examples: { byId: { id_or_alias: 99 }, byAlias: { id_or_alias: "sample-suite" }, legacyStudy: { id_or_alias: 1 } },
 });

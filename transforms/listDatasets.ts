@@ -1,5 +1,14 @@
 import { endpoint } from "../src/endpoint/endpoint.ts";
-import { identifier, identifiers, integerFrom, matching, oneOf, optionalField, range, withDefault } from "../src/endpoint/field.ts";
+import {
+  identifier,
+  identifiers,
+  integerFrom,
+  matching,
+  oneOf,
+  optionalField,
+  range,
+  withDefault,
+} from "../src/endpoint/field.ts";
 import { getSegments } from "../src/endpoint/legacyRequest.ts";
 import { dropped, list, nullable, object, unwrapped } from "../src/rules/compose.ts";
 import { integer, lowercase, number, text } from "../src/rules/values.ts";
@@ -32,7 +41,9 @@ export const listDatasets = endpoint("POST /datasets/list", {
     getSegments([
       "data",
       "list",
-      ...Object.entries(filters).flatMap(([name, value]) => (value === undefined ? [] : [name, Array.isArray(value) ? value.join(",") : value])),
+      ...Object.entries(filters).flatMap(([name, value]) =>
+        value === undefined ? [] : [name, Array.isArray(value) ? value.join(",") : value],
+      ),
     ]),
   absent: noDatasets,
 

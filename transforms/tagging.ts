@@ -1,5 +1,5 @@
 import { endpoint, type Route } from "../src/endpoint/endpoint.ts";
-import { type Fields, identifier, matching } from "../src/endpoint/field.ts";
+import { identifier, matching } from "../src/endpoint/field.ts";
 import { get, post } from "../src/endpoint/legacyRequest.ts";
 import { entriesOf, list, object, own } from "../src/rules/compose.ts";
 import { isObject, type Json } from "../src/rules/rule.ts";
@@ -23,7 +23,7 @@ export const tagging = (route: Route, { summary, also, id, action }: Tagging) =>
   endpoint(route, {
     summary,
     ...(also ? { also } : {}),
-    input: { [id]: identifier, tag: tagName } as Fields,
+    input: { [id]: identifier, tag: tagName },
     writes: true,
     legacy: (input: Entity) => post(`/${action.replace("_", "/")}`, { [id]: input[id] as number, tag: input.tag }),
     absent: unknownEntity,
@@ -41,7 +41,7 @@ const settleByDataset = (id: "data_id", action: string) => ({
     if (!isObject(dataset)) return undefined;
     const tags = entriesOf(own(dataset, "tag"));
     // Legacy compares tags without regard to case.
-    const there = tags.some((tag) => String(tag).toLowerCase() === input.tag.toLowerCase());
+    const there = tags.some((tag) => typeof tag === "string" && tag.toLowerCase() === input.tag.toLowerCase());
     return there === action.endsWith("_tag") ? { [action]: { id: input[id] as number, tag: tags } } : undefined;
   },
 });

@@ -6,8 +6,11 @@ type Described = { description?: string; default?: unknown };
 /** What `--help` prints: how to call it, and every setting with its default. */
 export const helpText = (): string => {
   const rows = Object.entries(settingsSchema.shape).map(([name, field]) => {
-    const { description = "", default: usual } = z.toJSONSchema(field, { io: "input", unrepresentable: "any" }) as Described;
-    const shown = usual === undefined || secrets.has(name) ? "" : ` [${typeof usual === "object" ? JSON.stringify(usual) : String(usual)}]`;
+    const { description = "", default: usual } = z.toJSONSchema(field, {
+      io: "input",
+      unrepresentable: "any",
+    }) as Described;
+    const shown = usual === undefined || secrets.has(name) ? "" : ` [${JSON.stringify(usual)}]`;
     return `  ${name.padEnd(20)} ${description}${shown}`;
   });
   return [

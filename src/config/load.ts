@@ -8,13 +8,18 @@ export type ConfigurationErrors = { errors: string[] };
 type Given = { value: unknown; from: string };
 
 /** Reads the settings from the file named by `CONFIG` and from the environment, which wins. */
-export const loadSettings = (environment: Record<string, string | undefined>): { settings: Settings } | ConfigurationErrors => {
+export const loadSettings = (
+  environment: Record<string, string | undefined>,
+): { settings: Settings } | ConfigurationErrors => {
   const file = readFile(environment["CONFIG"]);
   if ("errors" in file) return file;
-  const given = new Map<string, Given>(Object.entries(file.values).map(([name, value]) => [name, { value, from: `in ${environment["CONFIG"]}` }]));
+  const given = new Map<string, Given>(
+    Object.entries(file.values).map(([name, value]) => [name, { value, from: `in ${environment["CONFIG"]}` }]),
+  );
   for (const [name, field] of Object.entries(settingsSchema.shape)) {
     const text = environment[name];
-    if (text !== undefined && text !== "") given.set(name, { value: fromText(text, field), from: "in the environment" });
+    if (text !== undefined && text !== "")
+      given.set(name, { value: fromText(text, field), from: "in the environment" });
   }
   const parsed = settingsSchema.safeParse(Object.fromEntries([...given].map(([name, { value }]) => [name, value])));
   if (parsed.success) return { settings: parsed.data };
@@ -29,32 +34,52 @@ const readFile = (path: string | undefined): { values: Record<string, unknown> }
   } catch (error) {
     // Not the parser's message: it quotes the file, which may hold a key.
     const { code } = error as NodeJS.ErrnoException;
-    return { errors: [`CONFIG: ${path} ${code === undefined ? "is not valid JSON" : `cannot be read (${code})`}; allowed is the path of a JSON file`] };
+    return {
+      errors: [
+        `CONFIG: ${path} ${code === undefined ? "is not valid JSON" : `cannot be read (${code})`}; allowed is the path of a JSON file`,
+      ],
+    };
   }
   const isRecord = typeof values === "object" && values !== null && !Array.isArray(values);
-  return isRecord ? { values: values as Record<string, unknown> } : { errors: [`CONFIG: ${path} has to hold a JSON object`] };
+  return isRecord
+    ? { values: values as Record<string, unknown> }
+    : { errors: [`CONFIG: ${path} has to hold a JSON object`] };
 };
+
+type Described = {
+  type?: string;
+  enum?: string[];
+  minimum?: number;
+  maximum?: number;
+  description?: string;
+  items?: { type?: string };
+};
+
+const described = (field: z.ZodType): Described =>
+  z.toJSONSchema(field, { io: "input", unrepresentable: "any" }) as Described;
+
+const numeric = (text: string): unknown => (/^[+-]?\d+$/.test(text) ? Number(text) : text);
 
 /** The environment has only text: numbers are digits, lists are JSON or parted by commas. */
 const fromText = (text: string, field: z.ZodType): unknown => {
-  const type = (z.toJSONSchema(field, { io: "input", unrepresentable: "any" }) as { type?: string }).type;
-  if (type === "integer") return /^[+-]?\d+$/.test(text.trim()) ? Number(text) : text;
+  const { type, items } = described(field);
+  if (type === "integer") return numeric(text.trim());
   if (type !== "array") return text;
-  if (!text.trim().startsWith("[")) return text.split(",").map((entry) => numeric(entry.trim(), field));
+  if (!text.trim().startsWith("[")) {
+    const entries = text.split(",").map((entry) => entry.trim());
+    return items?.type === "integer" ? entries.map(numeric) : entries;
+  }
   try {
     return JSON.parse(text);
   } catch {
+    // Left as the text it is, which the schema refuses by name.
     return text;
   }
 };
 
-const numeric = (entry: string, field: z.ZodType): unknown => {
-  const items = (z.toJSONSchema(field, { io: "input", unrepresentable: "any" }) as { items?: { type?: string } }).items;
-  return items?.type === "integer" && /^\d+$/.test(entry) ? Number(entry) : entry;
-};
-
 const told = (issue: z.core.$ZodIssue, given: ReadonlyMap<string, Given>): string[] => {
-  if (issue.code === "unrecognized_keys") return issue.keys.map((name) => `${name}: unknown setting ${given.get(name)?.from}; ${nearest(name)}`);
+  if (issue.code === "unrecognized_keys")
+    return issue.keys.map((name) => `${name}: unknown setting ${given.get(name)?.from}; ${nearest(name)}`);
   const name = String(issue.path[0]);
   const { value, from } = given.get(name) ?? { value: undefined, from: "" };
   const shown = secrets.has(name) ? "(not shown)" : JSON.stringify(value).replaceAll(/\/\/[^/@]*@/g, "//(not shown)@");
@@ -62,10 +87,10 @@ const told = (issue: z.core.$ZodIssue, given: ReadonlyMap<string, Given>): strin
 };
 
 const allowedFor = (name: string, issue: z.core.$ZodIssue): string => {
-  const schema = z.toJSONSchema(settingsSchema.shape[name as keyof Settings] as z.ZodType, { io: "input", unrepresentable: "any" }) as Record<string, unknown>;
-  if (Array.isArray(schema["enum"])) return `one of ${schema["enum"].join(", ")}`;
-  if (schema["type"] === "integer") return `an integer from ${schema["minimum"]} to ${schema["maximum"]}`;
-  if (schema["type"] === "array" && issue.code === "invalid_type") return `a list (${schema["description"]})`;
+  const { type, enum: values, minimum, maximum, description } = described(settingsSchema.shape[name as keyof Settings]);
+  if (values) return `one of ${values.join(", ")}`;
+  if (type === "integer") return `an integer from ${minimum} to ${maximum}`;
+  if (type === "array" && issue.code === "invalid_type") return `a list: ${description}`;
   return issue.message;
 };
 

@@ -3,11 +3,19 @@ import { trustedProxies } from "../upstream/trustedProxies.ts";
 
 const milliseconds = (usual: number) => z.int().min(1).max(3_600_000).default(usual);
 const count = (usual: number) => z.int().min(1).max(100_000).default(usual);
-const bytes = (usual: number) => z.int().min(1024).max(1024 ** 3).default(usual);
+const bytes = (usual: number) =>
+  z
+    .int()
+    .min(1024)
+    .max(1024 ** 3)
+    .default(usual);
 
 const origin = z
   .string()
-  .refine((text) => /^https?:\/\/[^/?#@]+\/?$/.test(text) && URL.canParse(text), "an origin such as http://127.0.0.1:8080, without a path")
+  .refine(
+    (text) => /^https?:\/\/[^/?#@]+\/?$/.test(text) && URL.canParse(text),
+    "an origin such as http://127.0.0.1:8080, without a path",
+  )
   .transform((text) => text.replace(/\/$/, ""));
 const prefix = z.string().regex(/^\/$|^(\/[A-Za-z0-9_.~-]+)+$/, "a path such as /v1, or /");
 const proxies = z
@@ -17,7 +25,10 @@ const proxies = z
     try {
       trustedProxies(list);
     } catch (error) {
-      context.addIssue({ code: "custom", message: `addresses or networks such as 10.0.0.0/8 (${(error as Error).message})` });
+      context.addIssue({
+        code: "custom",
+        message: `addresses or networks such as 10.0.0.0/8 (${(error as Error).message})`,
+      });
     }
   });
 
@@ -27,13 +38,20 @@ export const settingsSchema = z.strictObject({
   HOST: z.string().min(1).default("127.0.0.1").describe("the address to listen on"),
   LEGACY_URL: origin.optional().describe("the origin of the legacy server; without it the sample legacy is started"),
   LEGACY_PATH: prefix.default("/api/v1").describe("the path of its interface, before json or xml"),
-  LEGACY_HOST: z.string().min(1).optional().describe("the Host it is addressed by (default: the client's, and LEGACY_URL's for the gateway's own requests)"),
+  LEGACY_HOST: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("the Host it is addressed by (default: the client's, and LEGACY_URL's for the gateway's own requests)"),
   LEGACY_API_KEY: z
     .string()
     .regex(/^[A-Za-z0-9]{1,64}$/, "1-64 letters and digits")
     .optional()
     .describe("the gateway's own key, for what legacy answers only with one"),
-  LEGACY_STUDIES: z.array(z.int().min(1)).optional().describe("the ids of the studies that are no longer supported (default: the specification's)"),
+  LEGACY_STUDIES: z
+    .array(z.int().min(1))
+    .optional()
+    .describe("the ids of the studies that are no longer supported (default: the specification's)"),
   PREFIXES: z.array(prefix).min(1).default(["/v1"]).describe("the prefixes the new interface is served under"),
   CORS_ORIGINS: z.array(z.string().min(1)).default(["*"]).describe("the origins whose pages may read answers"),
   TRUSTED_PROXIES: proxies.describe("the addresses and networks whose X-Forwarded-* are believed"),
@@ -46,7 +64,10 @@ export const settingsSchema = z.strictObject({
   MAX_REPLY_BYTES: bytes(32 * 1024 ** 2).describe("of a legacy answer to be transformed"),
   MAX_CONNECTIONS: count(64).describe("connections to legacy, for transforms and for pass-through each"),
   MAX_WAITING: count(1_000).describe("requests that may wait for such a connection"),
-  LOG_LEVEL: z.enum(["debug", "info", "warn", "error", "silent"]).default("info").describe("what is logged to the standard error"),
+  LOG_LEVEL: z
+    .enum(["debug", "info", "warn", "error", "silent"])
+    .default("info")
+    .describe("what is logged to the standard error"),
 });
 
 export type Settings = z.infer<typeof settingsSchema>;

@@ -28,7 +28,11 @@ export type Definition<F extends Fields = Fields> = {
   /** Settled by the legacy document, instead of its transform. */
   judge?(legacy: Json, knowledge: Knowledge): Outcome | undefined;
   /** A legacy error that does not say what happened: where to look, and the legacy answer that would have been right. */
-  settle?: { code: number; look(input: InputOf<F>): LegacyRequest | Unsent; answer(input: InputOf<F>, legacy: Json): JsonObject | undefined };
+  settle?: {
+    code: number;
+    look(input: InputOf<F>): LegacyRequest | Unsent;
+    answer(input: InputOf<F>, legacy: Json): JsonObject | undefined;
+  };
   /** What a legacy error means here, where that is not what it means everywhere. */
   errors?: Record<number, Outcome>;
   output: Rule;
@@ -48,5 +52,7 @@ export type Endpoint = Omit<Definition, "legacy" | "foresee" | "settle"> & {
   };
 };
 
-export const endpoint = <F extends Fields>(route: Route, definition: Definition<F>): Endpoint =>
-  ({ ...definition, routes: [route, ...(definition.also ?? [])] }) as unknown as Endpoint;
+export const endpoint = <F extends Fields>(route: Route, definition: Definition<F>): Endpoint => ({
+  ...definition,
+  routes: [route, ...(definition.also ?? [])],
+});

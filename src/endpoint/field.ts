@@ -1,6 +1,17 @@
 import { z } from "zod";
 import type { Json } from "../rules/rule.ts";
-import { above, below, mismatch, notAText, notAnInteger, notOneOf, reversed, tooLong, tooMany, type Problem } from "./problem.ts";
+import {
+  above,
+  below,
+  mismatch,
+  notAText,
+  notAnInteger,
+  notOneOf,
+  reversed,
+  tooLong,
+  tooMany,
+  type Problem,
+} from "./problem.ts";
 
 export type Reading<T> = { value: T } | { problems: Problem[] };
 
@@ -23,17 +34,26 @@ const MOST = 2 ** 31 - 1;
 const whole = /^[+-]?[0-9]+$/;
 const refuse = (...problems: Problem[]) => ({ problems });
 
-const integerText = (text: string): Reading<number> => (whole.test(text) ? { value: Number(text) + 0 } : refuse(notAnInteger));
-const integerJson = (json: Json): Reading<number> => (Number.isInteger(json) ? { value: (json as number) + 0 } : refuse(notAnInteger));
-const then = <A, B>(reading: Reading<A>, next: (value: A) => Reading<B>): Reading<B> => ("value" in reading ? next(reading.value) : reading);
+const integerText = (text: string): Reading<number> =>
+  whole.test(text) ? { value: Number(text) + 0 } : refuse(notAnInteger);
+const integerJson = (json: Json): Reading<number> =>
+  Number.isInteger(json) ? { value: (json as number) + 0 } : refuse(notAnInteger);
+const then = <A, B>(reading: Reading<A>, next: (value: A) => Reading<B>): Reading<B> =>
+  "value" in reading ? next(reading.value) : reading;
 const exists = (id: number): boolean => id >= 1 && id <= MOST;
 
 /** An id as legacy numbers things; one outside 1..2^31-1 is read, but belongs to nothing. */
-export const identifier: Field<number> = { schema: z.int(), fromText: integerText, fromJson: integerJson, possible: exists };
+export const identifier: Field<number> = {
+  schema: z.int(),
+  fromText: integerText,
+  fromJson: integerJson,
+  possible: exists,
+};
 
 /** An integer within bounds. */
 export const integerFrom = (least: number, most: number): Field<number> => {
-  const within = (value: number): Reading<number> => (value < least ? refuse(below(least)) : value > most ? refuse(above(most)) : { value });
+  const within = (value: number): Reading<number> =>
+    value < least ? refuse(below(least)) : value > most ? refuse(above(most)) : { value };
   return {
     schema: z.int().min(least).max(most),
     fromText: (text) => then(integerText(text), within),
@@ -49,11 +69,13 @@ const textField = (schema: z.ZodType, read: (text: string) => Reading<string>): 
 
 /** A text of this form, whole. */
 export const matching = (pattern: RegExp): Field<string> =>
-  textField(z.string().regex(pattern), (text) => (pattern.test(text) ? { value: text } : refuse(mismatch(pattern.source))));
+  textField(z.string().regex(pattern), (text) =>
+    pattern.test(text) ? { value: text } : refuse(mismatch(pattern.source)),
+  );
 
 /** A text of at most so many characters. */
 export const textUpTo = (most: number): Field<string> =>
-  textField(z.string().max(most), (text) => ([...text].length > most ? refuse(tooLong(most)) : { value: text }));
+  textField(z.string().max(most), (text) => (Array.from(text).length > most ? refuse(tooLong(most)) : { value: text }));
 
 export const oneOf = (values: readonly [string, ...string[]]): Field<string> =>
   textField(z.enum(values), (text) => (values.includes(text) ? { value: text } : refuse(notOneOf(values))));
@@ -75,12 +97,22 @@ export const range: Field<string> = {
 
 /** One id or a list of them (comma-separated in a path); those that cannot exist are left out. */
 export const identifiers = (most: number): Field<number[]> => {
-  const each = <A>(entries: A[], read: (entry: A) => Reading<number>, place: (i: number) => number[]): Reading<number[]> => {
+  const each = <A>(
+    entries: A[],
+    read: (entry: A) => Reading<number>,
+    place: (i: number) => number[],
+  ): Reading<number[]> => {
     if (entries.length > most) return refuse(tooMany(most));
     const readings = entries.map(read);
-    const problems = readings.flatMap((reading, i) => ("problems" in reading ? reading.problems.map((one) => ({ ...one, at: place(i) })) : []));
+    const problems = readings.flatMap((reading, i) =>
+      "problems" in reading ? reading.problems.map((one) => ({ ...one, at: place(i) })) : [],
+    );
     if (problems.length > 0) return { problems };
-    return { value: [...new Set(readings.flatMap((reading) => ("value" in reading && exists(reading.value) ? [reading.value] : [])))] };
+    return {
+      value: [
+        ...new Set(readings.flatMap((reading) => ("value" in reading && exists(reading.value) ? [reading.value] : []))),
+      ],
+    };
   };
   return {
     schema: z.union([z.int(), z.array(z.int()).max(most)]),
@@ -97,10 +129,15 @@ export const identifiers = (most: number): Field<number[]> => {
 export const identifierOr = (pattern: RegExp): Field<number | string> => ({
   schema: z.union([z.int(), z.string().regex(pattern)]),
   fromText: (text) => ({ value: whole.test(text) ? Number(text) + 0 : text }),
-  fromJson: (json) => (typeof json === "string" || Number.isInteger(json) ? { value: json as number | string } : refuse(notAnInteger)),
+  fromJson: (json) =>
+    typeof json === "string" || Number.isInteger(json) ? { value: json as number | string } : refuse(notAnInteger),
   possible: (value) => (typeof value === "number" ? exists(value) : pattern.test(value)),
 });
 
-export const optionalField = <T>(field: Field<T>): Field<T | undefined> => ({ ...field, possible: (value) => value === undefined || (field.possible?.(value) ?? true), fallback: { value: undefined } });
+export const optionalField = <T>(field: Field<T>): Field<T | undefined> => ({
+  ...field,
+  possible: (value) => value === undefined || (field.possible?.(value) ?? true),
+  fallback: { value: undefined },
+});
 
 export const withDefault = <T>(field: Field<T>, value: T): Field<T> => ({ ...field, fallback: { value } });

@@ -5,12 +5,15 @@ export type LegacyRequest = { method: "GET" | "POST"; path: string; form?: Recor
 export type Unsent = { unsent: string };
 
 /** One path segment: legacy compares most of them undecoded, so what its front lets through stays as it is. */
-const segment = (value: string | number): string => encodeURIComponent(value).replaceAll("%2C", ",").replaceAll("%3A", ":");
+const segment = (value: string | number): string =>
+  encodeURIComponent(value).replaceAll("%2C", ",").replaceAll("%3A", ":");
 
 /** A segment that a server resolves or collapses changes the path. */
 const isNoSegment = (value: string | number): boolean => /^\.{0,2}$/.test(String(value));
 
-const noSegment = (value: string | number): Unsent => ({ unsent: `The legacy interface cannot be asked for "${value}": the path would become another.` });
+const noSegment = (value: string | number): Unsent => ({
+  unsent: `The legacy interface cannot be asked for "${value}": the path would become another.`,
+});
 
 /** A GET of these segments; every one is escaped, so that a value can never become a path. */
 export const getSegments = (segments: readonly (string | number)[]): LegacyRequest | Unsent => {

@@ -8,7 +8,9 @@ export type Transformed = { ours: Json } | { mismatch: string[] };
 export const transform = (output: Rule, legacy: JsonObject, note: Note): Transformed => {
   const ours = output.read(legacy, note, legacy);
   const checked = output.schema.safeParse(ours);
-  return checked.success && ours !== undefined ? { ours } : { mismatch: (checked.error?.issues ?? []).slice(0, 10).map(told) };
+  return checked.success && ours !== undefined
+    ? { ours }
+    : { mismatch: (checked.error?.issues ?? []).slice(0, 10).map(told) };
 };
 
 const told = ({ path, code }: z.core.$ZodIssue): string => `/${path.join("/")}: ${code}`;

@@ -37,7 +37,10 @@ export const plainAnswer = (status: number, detail: string, headers?: Record<str
 
 /** `status` stands in for the outcome's own where legacy's has to be kept. */
 export const answerOf = ({ kind, code, message, additional }: Outcome, status = statuses[kind]): Answer => {
-  const detail = code === undefined ? message : { code, message, ...(additional === undefined ? {} : { additional_information: additional }) };
+  const detail =
+    code === undefined
+      ? message
+      : { code, message, ...(additional === undefined ? {} : { additional_information: additional }) };
   const headers = headersOf[kind];
   return { status, body: JSON.stringify({ detail }), ...(headers ? { headers } : {}) };
 };
@@ -45,6 +48,10 @@ export const answerOf = ({ kind, code, message, additional }: Outcome, status = 
 /** A problem with its whole place in the request. */
 export type InputError = { loc: (string | number)[]; msg: string; type: string };
 
-export const inputError = (loc: (string | number)[], { at, msg, type }: Problem): InputError => ({ loc: [...loc, ...at], msg, type });
+export const inputError = (loc: (string | number)[], { at, msg, type }: Problem): InputError => ({
+  loc: [...loc, ...at],
+  msg,
+  type,
+});
 
 export const inputErrors = (detail: InputError[]): Answer => ({ status: 422, body: JSON.stringify({ detail }) });

@@ -14,7 +14,13 @@ type Input = Record<string, unknown>;
 type Unfit = { mismatch: string[] };
 
 /** Asks legacy and makes our answer of what it says. */
-export const conclude = async (machine: Machine, endpoint: Prepared, request: LegacyRequest, caller: Caller, input: Input): Promise<Conclusion> => {
+export const conclude = async (
+  machine: Machine,
+  endpoint: Prepared,
+  request: LegacyRequest,
+  caller: Caller,
+  input: Input,
+): Promise<Conclusion> => {
   const reply = await askSound(machine, endpoint, request, caller);
   if ("failed" in reply) return { outcome: reply.failed };
   const { reading, status } = reply;
@@ -26,20 +32,27 @@ export const conclude = async (machine: Machine, endpoint: Prepared, request: Le
   }
   if (reading.is === "error") {
     const outcome = endpoint.errors?.[reading.code] ?? outcomeOf(reading, machine.errors);
-    if (outcome.kind === "unknown" || outcome.kind === "misasked") observer.event(`code_${outcome.kind}`, { endpoint: endpoint.name, code: reading.code });
+    if (outcome.kind === "unknown" || outcome.kind === "misasked")
+      observer.event(`code_${outcome.kind}`, { endpoint: endpoint.name, code: reading.code });
     if (reading.code === endpoint.settle?.code) return (await settle(machine, endpoint, caller, input)) ?? { outcome };
     const kept = statusOf(outcome, status);
     return { outcome, ...(kept === undefined ? {} : { status: kept }) };
   }
   const concluded = read(machine, endpoint, reading.document);
   if (!("mismatch" in concluded)) return concluded;
-  const again = reading.form === "json" && request.method === "GET" && endpoint.hasMarkup ? await readXmlForm(machine, endpoint, request, caller) : undefined;
+  const again =
+    reading.form === "json" && request.method === "GET" && endpoint.hasMarkup
+      ? await readXmlForm(machine, endpoint, request, caller)
+      : undefined;
   if (again && !("mismatch" in again)) return again;
   observer.event("schema_mismatch", { endpoint: endpoint.name, places: (again ?? concluded).mismatch });
   return { outcome: { kind: "broken", message: "The legacy interface's answer is not what it should be." } };
 };
 
-const noAnswer: Outcome = { kind: "broken", message: "The legacy interface answered with something that is no answer." };
+const noAnswer: Outcome = {
+  kind: "broken",
+  message: "The legacy interface answered with something that is no answer.",
+};
 
 const read = ({ knowledge }: Machine, endpoint: Prepared, document: JsonObject): Conclusion | Unfit => {
   const judged = endpoint.judge?.(document, knowledge);
@@ -49,21 +62,38 @@ const read = ({ knowledge }: Machine, endpoint: Prepared, document: JsonObject):
 /** Markup makes an object of a text in JSON; the XML form has the text. */
 const readXmlForm = async (machine: Machine, endpoint: Prepared, request: LegacyRequest, caller: Caller) => {
   const reply = await machine.client(request, "xml", caller, endpoint.readXml);
-  return "reading" in reply && reply.reading.is === "document" ? read(machine, endpoint, reply.reading.document) : undefined;
+  return "reading" in reply && reply.reading.is === "document"
+    ? read(machine, endpoint, reply.reading.document)
+    : undefined;
 };
 
 /** An answer that can be read: where the JSON cannot, the same resource's XML form usually is sound. */
-const askSound = async (machine: Machine, endpoint: Prepared, request: LegacyRequest, caller: Caller): Promise<LegacyReply | Failed> => {
+const askSound = async (
+  machine: Machine,
+  endpoint: Prepared,
+  request: LegacyRequest,
+  caller: Caller,
+): Promise<LegacyReply | Failed> => {
   const { client, observer } = machine;
   const name = endpoint.name;
   let reply = await client(request, "json", caller, endpoint.readXml);
   // An empty 500 and a front's 5xx are no badly written answers but none; a POST is never sent twice.
-  if (isUnreadable(reply) && (reply.status < 500 || (reply.status === 500 && !reply.reading.empty)) && request.method === "GET") {
+  if (
+    isUnreadable(reply) &&
+    (reply.status < 500 || (reply.status === 500 && !reply.reading.empty)) &&
+    request.method === "GET"
+  ) {
     observer.event("json_broken", { endpoint: name, path: request.path, why: reply.reading.why });
     reply = await client(request, "xml", caller, endpoint.readXml);
   }
   if ("failed" in reply) observer.event("legacy_failed", { endpoint: name, why: reply.why });
-  else if (isUnreadable(reply)) observer.event("legacy_unreadable", { endpoint: name, path: request.path, status: reply.status, why: reply.reading.why });
+  else if (isUnreadable(reply))
+    observer.event("legacy_unreadable", {
+      endpoint: name,
+      path: request.path,
+      status: reply.status,
+      why: reply.reading.why,
+    });
   else noteKey(machine, caller, reply);
   return reply;
 };
@@ -79,7 +109,12 @@ const noteKey = ({ keys, errors }: Machine, { key }: Caller, { reading }: Legacy
 };
 
 /** Looks where the truth stands, when legacy's error does not tell it. */
-const settle = async (machine: Machine, endpoint: Prepared, caller: Caller, input: Input): Promise<Conclusion | undefined> => {
+const settle = async (
+  machine: Machine,
+  endpoint: Prepared,
+  caller: Caller,
+  input: Input,
+): Promise<Conclusion | undefined> => {
   const look = endpoint.settle?.look(input);
   if (!look || "unsent" in look) return undefined;
   const reply = await askSound(machine, endpoint, look, caller);

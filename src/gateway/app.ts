@@ -30,7 +30,7 @@ export type AppSettings = {
 
 /** The new interface, under each of its prefixes. */
 export const gatewayApp = (machine: Machine, endpoints: Prepared[], settings: AppSettings): Hono<Env> => {
-  const app = new Hono<Env>({ getPath: (request, options) => pathOf(targetOf(request, options?.env as Env["Bindings"] | undefined)) });
+  const app = new Hono<Env>({ getPath: (request, options) => pathOf(targetOf(request, options?.env)) });
   const respond = (c: Context<Env>, { status, body, headers }: Answer) =>
     new Response(body, {
       status,
@@ -48,15 +48,31 @@ export const gatewayApp = (machine: Machine, endpoints: Prepared[], settings: Ap
       for (const path of writtenAs(base, pattern)) {
         for (const [method, endpoint] of pattern.methods)
           app.on(method, path, async (c) => {
-            if (isLoop(c.req.header("via"))) return respond(c, plainAnswer(502, "The gateway's upstream is the gateway itself."));
+            if (isLoop(c.req.header("via")))
+              return respond(c, plainAnswer(502, "The gateway's upstream is the gateway itself."));
             const credential = readCredential(queryOf(targetOf(c.req.raw, c.env)), (name) => c.req.header(name));
             const input = await inputOf(c, endpoint, pattern, base, settings.maxBody);
-            const answer = await serve(machine, endpoint, { credential, input, headers: sentAlong(c, settings.trusted) });
-            return respond(c, credential.key === undefined ? answer : { ...answer, headers: { ...answer.headers, "Cache-Control": "private, no-store" } });
+            const answer = await serve(machine, endpoint, {
+              credential,
+              input,
+              headers: sentAlong(c, settings.trusted),
+            });
+            return respond(
+              c,
+              credential.key === undefined
+                ? answer
+                : { ...answer, headers: { ...answer.headers, "Cache-Control": "private, no-store" } },
+            );
           });
         app.all(path, (c) =>
           c.req.method === "OPTIONS"
-            ? new Response(null, { status: 204, headers: { ...corsHeaders(settings.corsOrigins, c.req.header("origin")), ...preflightHeaders(allowed(pattern)) } })
+            ? new Response(null, {
+                status: 204,
+                headers: {
+                  ...corsHeaders(settings.corsOrigins, c.req.header("origin")),
+                  ...preflightHeaders(allowed(pattern)),
+                },
+              })
             : respond(c, plainAnswer(405, "Method Not Allowed", { Allow: allowed(pattern) })),
         );
       }
@@ -81,17 +97,28 @@ const writtenAs = (base: string, { path, pairsBelow }: Pattern): string[] =>
   pairsBelow === undefined ? [base + path, `${base}${path}/`] : [base + pairsBelow, base + path];
 
 /** The request target as it was sent, where Node has it: the URL of a Request is normalised. */
-const targetOf = (request: Request, env: Env["Bindings"] | undefined): string => env?.incoming?.url ?? request.url.replace(/^https?:\/\/[^/]*/, "");
+const targetOf = (request: Request, env: Env["Bindings"] | undefined): string =>
+  env?.incoming?.url ?? request.url.replace(/^https?:\/\/[^/]*/, "");
 
-const inputOf = async (c: Context<Env>, { fields, groups = {} }: Prepared, { pairsBelow }: Pattern, base: string, maxBody: number): Promise<InputReading | Answer> => {
+const inputOf = async (
+  c: Context<Env>,
+  { fields, groups = {} }: Prepared,
+  { pairsBelow }: Pattern,
+  base: string,
+  maxBody: number,
+): Promise<InputReading | Answer> => {
   if (c.req.method === "POST") {
     const body = await readBody(c.env?.incoming ?? c.req.raw.body, c.req.header("content-type"), maxBody);
     if (!("text" in body)) return body;
     const given = givenInBody(body.text, groups);
     return "errors" in given ? given : readInput(fields, given.given, "body");
   }
-  if (pairsBelow === undefined) return readInput(fields, givenInPath(c.req.param() as Record<string, string>), "path");
-  const pairs = c.req.path.slice(base.length + pairsBelow.length).replace(/\/$/, "").split("/").slice(1);
+  if (pairsBelow === undefined) return readInput(fields, givenInPath(c.req.param()), "path");
+  const pairs = c.req.path
+    .slice(base.length + pairsBelow.length)
+    .replace(/\/$/, "")
+    .split("/")
+    .slice(1);
   const given = givenInPairs(pairs);
   return "errors" in given ? given : readInput(fields, given.given, "path");
 };
@@ -104,6 +131,15 @@ const sentAlong = (c: Context<Env>, trusted: (address: string) => boolean): stri
   if (!incoming) return headers;
   const { socket, httpVersion } = incoming;
   const encrypted = (socket as Partial<TLSSocket>).encrypted === true;
-  headers.push(...forwardedHeaders({ remoteAddress: socket.remoteAddress, encrypted, host: incoming.headers.host, httpVersion, incoming: incoming.headers, trusted }));
+  headers.push(
+    ...forwardedHeaders({
+      remoteAddress: socket.remoteAddress,
+      encrypted,
+      host: incoming.headers.host,
+      httpVersion,
+      incoming: incoming.headers,
+      trusted,
+    }),
+  );
   return headers;
 };

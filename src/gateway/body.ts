@@ -3,7 +3,11 @@ import { notJson } from "../endpoint/problem.ts";
 import { type Answer, inputError, inputErrors, plainAnswer } from "./answer.ts";
 
 /** The text of a JSON body, empty where there is none; or why it is none that can be read. */
-export const readBody = async (chunks: AsyncIterable<Uint8Array> | null, contentType: string | undefined, most: number): Promise<{ text: string } | Answer> => {
+export const readBody = async (
+  chunks: AsyncIterable<Uint8Array> | null,
+  contentType: string | undefined,
+  most: number,
+): Promise<{ text: string } | Answer> => {
   const collected: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of chunks ?? []) {
@@ -18,4 +22,6 @@ export const readBody = async (chunks: AsyncIterable<Uint8Array> | null, content
 
 /** A body without a type is taken for what it has to be. */
 const isJson = (contentType: string | undefined): boolean =>
-  contentType === undefined || contentType === "" || /^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType.trim());
+  contentType === undefined ||
+  contentType === "" ||
+  /^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType.trim());

@@ -14,7 +14,12 @@ import type { Machine } from "./machine.ts";
 import { prepare } from "./prepared.ts";
 
 /** What is known of one legacy interface and of what replaces it. */
-export type Catalogue = { endpoints: Record<string, Endpoint>; errors: ErrorTable; keyProbes: KeyProbes; legacyStudies: readonly number[] };
+export type Catalogue = {
+  endpoints: Record<string, Endpoint>;
+  errors: ErrorTable;
+  keyProbes: KeyProbes;
+  legacyStudies: readonly number[];
+};
 
 export type Gateway = {
   app: Hono<{ Bindings: Partial<{ incoming: IncomingMessage; outgoing: ServerResponse }> }>;
@@ -25,7 +30,11 @@ export type Gateway = {
 };
 
 /** Puts the gateway together; nothing is connected or listens yet. */
-export const openGateway = (settings: Settings & { LEGACY_URL: string }, catalogue: Catalogue, observer: Observer): Gateway => {
+export const openGateway = (
+  settings: Settings & { LEGACY_URL: string },
+  catalogue: Catalogue,
+  observer: Observer,
+): Gateway => {
   const upstream = () =>
     openUpstream({
       origin: settings.LEGACY_URL,
@@ -57,7 +66,8 @@ export const openGateway = (settings: Settings & { LEGACY_URL: string }, catalog
   const pass = passThrough(passed, {
     host: settings.LEGACY_HOST,
     trusted,
-    onEvent: ({ kind, method, path, error }) => observer.event("pass_through_failed", { kind, method, path, why: error?.message }),
+    onEvent: ({ kind, method, path, error }) =>
+      observer.event("pass_through_failed", { kind, method, path, why: error?.message }),
   });
   const app = gatewayApp(machine, prepare(catalogue.endpoints, observer), {
     prefixes: settings.PREFIXES,

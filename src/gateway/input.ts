@@ -40,7 +40,8 @@ export const givenInPath = (params: Record<string, string>): Given[] =>
 
 /** `status/active/limit/10`, each segment still escaped. */
 export const givenInPairs = (segments: string[]): { given: Given[] } | { errors: InputError[] } => {
-  if (segments.length % 2 === 1) return { errors: [inputError(["path", unescaped(segments.at(-1) as string)], missing)] };
+  if (segments.length % 2 === 1)
+    return { errors: [inputError(["path", unescaped(segments.at(-1) as string)], missing)] };
   const given: Given[] = [];
   for (let i = 0; i < segments.length; i += 2) {
     const name = unescaped(segments[i] as string);
@@ -60,7 +61,10 @@ const unescaped = (segment: string): string =>
   });
 
 /** The fields of a JSON body, those of its groups (`pagination`) after its own. */
-export const givenInBody = (body: string, groups: Record<string, string[]>): { given: Given[] } | { errors: InputError[] } => {
+export const givenInBody = (
+  body: string,
+  groups: Record<string, string[]>,
+): { given: Given[] } | { errors: InputError[] } => {
   const json = body === "" ? {} : parseJson(body);
   if (json === undefined) return { errors: [inputError(["body"], notJson)] };
   if (!isObject(json)) return { errors: [inputError(["body"], notAnObject)] };
@@ -71,7 +75,9 @@ export const givenInBody = (body: string, groups: Record<string, string[]>): { g
     if (members === undefined) given.push({ name, loc: ["body", name], json: value });
     else if (!isObject(value)) return { errors: [inputError(["body", name], notAnObject)] };
     // A member that the group does not have is given without a name, so that it cannot be taken for another field.
-    else for (const [member, inner] of Object.entries(value)) grouped.push({ name: members.includes(member) ? member : "", loc: ["body", name, member], json: inner });
+    else
+      for (const [member, inner] of Object.entries(value))
+        grouped.push({ name: members.includes(member) ? member : "", loc: ["body", name, member], json: inner });
   }
   return { given: [...given, ...grouped] };
 };

@@ -39,7 +39,8 @@ export const openKeys = (client: LegacyClient, probes: KeyProbes, errors: ErrorT
       const reply = await client(writes ? probes.writes : probes.reads, "json", caller, readXml);
       if ("failed" in reply) return reply.failed;
       const { reading } = reply;
-      if (reading.is === "unreadable") return { kind: "broken", message: "The legacy interface could not be asked about the key." };
+      if (reading.is === "unreadable")
+        return { kind: "broken", message: "The legacy interface could not be asked about the key." };
       const outcome = reading.is === "error" ? outcomeOf(reading, errors) : undefined;
       if (outcome?.kind === "unauthenticated" || outcome?.kind === "unavailable") return outcome;
       // The probe for writing names nothing to write, so any other answer than "may not" means "may".

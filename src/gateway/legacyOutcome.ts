@@ -9,7 +9,8 @@ export type ErrorTable = ReadonlyMap<number, LegacyError>;
 export const outcomeOf = (error: CodedError, table: ErrorTable): Outcome => {
   const row = table.get(error.code);
   if (row === undefined) return { kind: "unknown", ...told(error) };
-  if (row.kind === "misasked") return { kind: row.kind, message: "The legacy interface did not understand what it was asked." };
+  if (row.kind === "misasked")
+    return { kind: row.kind, message: "The legacy interface did not understand what it was asked." };
   const shown = row.as === undefined ? undefined : table.get(row.as);
   if (shown) return { kind: row.kind, code: String(shown.code), message: shown.message };
   return { kind: row.kind, ...told(error) };

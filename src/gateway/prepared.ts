@@ -7,7 +7,13 @@ import type { Note } from "../rules/rule.ts";
 import type { Observer } from "../observe.ts";
 
 /** An endpoint with what is made of it once, at the start. */
-export type Prepared = Endpoint & { name: string; fields: Record<string, Field<unknown>>; readXml: XmlReader; hasMarkup: boolean; note: Note };
+export type Prepared = Endpoint & {
+  name: string;
+  fields: Record<string, Field<unknown>>;
+  readXml: XmlReader;
+  hasMarkup: boolean;
+  note: Note;
+};
 
 export const prepare = (endpoints: Record<string, Endpoint>, observer: Observer): Prepared[] =>
   Object.entries(endpoints).map(([name, endpoint]) => {
@@ -15,7 +21,7 @@ export const prepare = (endpoints: Record<string, Endpoint>, observer: Observer)
     return {
       ...endpoint,
       name,
-      fields: endpoint.input as Record<string, Field<unknown>>,
+      fields: endpoint.input,
       readXml: xmlReader(markup),
       hasMarkup: markup.length > 0,
       note: servingNote((field) => observer.event("unknown_field", { endpoint: name, field })),

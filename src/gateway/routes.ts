@@ -16,8 +16,17 @@ export const patterns = (endpoints: Prepared[]): Pattern[] => {
     for (const route of endpoint.routes) {
       const [method, template] = route.split(" ", 2) as ["GET" | "POST", string];
       const pairsBelow = template.endsWith("/{...filters}") ? template.slice(0, -"/{...filters}".length) : undefined;
-      const path = pairsBelow === undefined ? template.replaceAll(/\{(\w+)\??\}/g, (segment, name: string) => (segment.endsWith("?}") ? `:${name}{[^/]*}` : `:${name}`)) : `${pairsBelow}/*`;
-      const pattern = all.get(path) ?? { path, methods: new Map(), ...(pairsBelow === undefined ? {} : { pairsBelow }) };
+      const path =
+        pairsBelow === undefined
+          ? template.replaceAll(/\{(\w+)\??\}/g, (segment, name: string) =>
+              segment.endsWith("?}") ? `:${name}{[^/]*}` : `:${name}`,
+            )
+          : `${pairsBelow}/*`;
+      const pattern = all.get(path) ?? {
+        path,
+        methods: new Map(),
+        ...(pairsBelow === undefined ? {} : { pairsBelow }),
+      };
       all.set(path, { ...pattern, methods: pattern.methods.set(method, endpoint) });
     }
   const isFixed = ({ path }: Pattern) => !path.includes(":") && !path.includes("*");
@@ -26,4 +35,7 @@ export const patterns = (endpoints: Prepared[]): Pattern[] => {
 
 /** The methods a path answers, for `Allow`. */
 export const allowed = ({ methods }: Pattern): string =>
-  [...methods.keys()].flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])).concat("OPTIONS").join(", ");
+  [...methods.keys()]
+    .flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]))
+    .concat("OPTIONS")
+    .join(", ");

@@ -19,11 +19,19 @@ export type Asked = {
 const unauthenticated: Outcome = { kind: "unauthenticated", code: "103", message: "Authentication failed" };
 
 /** Credential, access, input, data: in this order, so that no error says more than the caller may know. */
-export const serve = async (machine: Machine, endpoint: Prepared, { credential, input, headers }: Asked): Promise<Answer> => {
+export const serve = async (
+  machine: Machine,
+  endpoint: Prepared,
+  { credential, input, headers }: Asked,
+): Promise<Answer> => {
   const { key } = credential;
   const writes = endpoint.writes ?? false;
   if (credential.refused || (writes && key === undefined)) return answerOf(unauthenticated);
-  const caller: Caller = { headers, deadline: Date.now() + machine.totalTimeout, ...(key === undefined ? {} : { key }) };
+  const caller: Caller = {
+    headers,
+    deadline: Date.now() + machine.totalTimeout,
+    ...(key === undefined ? {} : { key }),
+  };
 
   const plan = planOf(machine, endpoint, input);
   if ("settled" in plan) {
@@ -32,7 +40,9 @@ export const serve = async (machine: Machine, endpoint: Prepared, { credential, 
   }
   const concluding = plan.request.method === "POST" && !writes ? concludeByPost : conclude;
   const conclusion = await concluding(machine, endpoint, plan.request, caller, plan.input);
-  return "ours" in conclusion ? { status: 200, body: JSON.stringify(conclusion.ours) } : answerOf(conclusion.outcome, conclusion.status);
+  return "ours" in conclusion
+    ? { status: 200, body: JSON.stringify(conclusion.ours) }
+    : answerOf(conclusion.outcome, conclusion.status);
 };
 
 type Plan = { settled: Answer } | { request: LegacyRequest; input: Record<string, unknown> };
@@ -60,5 +70,7 @@ const concludeByPost: typeof conclude = async (machine, endpoint, request, calle
     machine.observer.event("service_key_refused", { endpoint: endpoint.name });
     return refuse("The legacy interface answers this only with a key, and refused the gateway's own.");
   }
-  return kind === "forbidden" ? refuse("The legacy interface answers this only with a key that may write.") : conclusion;
+  return kind === "forbidden"
+    ? refuse("The legacy interface answers this only with a key that may write.")
+    : conclusion;
 };

@@ -14,10 +14,14 @@ export type RunningServer = {
 /** Long enough for a request that is on its way to an idle connection. */
 const GRACE_MS = 250;
 
-export const startServer = async (gateway: Gateway, { host, port, prefixes }: { host: string; port: number; prefixes: readonly string[] }): Promise<RunningServer> => {
+export const startServer = async (
+  gateway: Gateway,
+  { host, port, prefixes }: { host: string; port: number; prefixes: readonly string[] },
+): Promise<RunningServer> => {
   const ours = getRequestListener((request, env) => gateway.app.fetch(request, env), {
     overrideGlobalObjects: false,
-    errorHandler: () => new Response('{"detail":"Bad Request"}', { status: 400, headers: { "Content-Type": "application/json" } }),
+    errorHandler: () =>
+      new Response('{"detail":"Bad Request"}', { status: 400, headers: { "Content-Type": "application/json" } }),
   });
   let stopping = false;
   // A prefix of "/" leaves it to the router what is ours.
@@ -73,10 +77,15 @@ const statusLines: Record<string, string> = {
 };
 
 /** What is no HTTP gets its answer in our format too. */
-const refuse = (error: Error & { code?: string }, socket: Socket & { _httpMessage?: ServerResponse | null }) => {
+const refuse = (error: Error & { code?: string }, socket: Socket & { _httpMessage?: ServerResponse | null }): void => {
   // Nothing may be written into an answer that has begun.
-  if (!socket.writable || error.code === "ECONNRESET" || socket._httpMessage?.headersSent) return void socket.destroy();
+  if (!socket.writable || error.code === "ECONNRESET" || socket._httpMessage?.headersSent) {
+    socket.destroy();
+    return;
+  }
   const line = statusLines[error.code ?? ""] ?? "400 Bad Request";
   const body = JSON.stringify({ detail: line.slice(4) });
-  socket.end(`HTTP/1.1 ${line}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`);
+  socket.end(
+    `HTTP/1.1 ${line}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+  );
 };

@@ -12,7 +12,12 @@ export type LegacyReply = { status: number; reading: LegacyReading };
 export type Caller = { key?: string; headers: string[]; deadline: number };
 
 /** Asks legacy for one form of one resource; a failure to get any answer comes back as its outcome, with what failed. */
-export type LegacyClient = (request: LegacyRequest, form: "json" | "xml", caller: Caller, readXml: XmlReader) => Promise<LegacyReply | Failed>;
+export type LegacyClient = (
+  request: LegacyRequest,
+  form: "json" | "xml",
+  caller: Caller,
+  readXml: XmlReader,
+) => Promise<LegacyReply | Failed>;
 
 export type Failed = { failed: Outcome; why: string };
 
@@ -31,7 +36,7 @@ export const legacyClient =
     const fields = new URLSearchParams(isPost ? request.form : undefined);
     // Legacy takes a key from the query first, but a query ends up in its access log.
     if (key !== undefined) fields.set("api_key", key);
-    const query = !isPost && key !== undefined ? `?${fields}` : "";
+    const query = !isPost && key !== undefined ? `?${fields.toString()}` : "";
     const sent = ["host", host, "accept", form === "json" ? "application/json" : "text/xml", ...headers];
     if (isPost) sent.push("content-type", "application/x-www-form-urlencoded");
     try {

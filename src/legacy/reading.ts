@@ -19,7 +19,8 @@ export const readLegacy = (body: Buffer, readXml: XmlReader): LegacyReading => {
   const form = text.startsWith("{") ? "json" : /^(<\?xml[^>]*>\s*)?<oml:/.test(text) ? "xml" : undefined;
   if (form === undefined) return { is: "unreadable", why: "it is neither JSON nor legacy's XML" };
   const document = form === "json" ? parseJson(text) : readXml(text);
-  if (!isObject(document)) return { is: "unreadable", why: `its ${form === "json" ? "JSON" : "XML"} is not well-formed` };
+  if (!isObject(document))
+    return { is: "unreadable", why: `its ${form === "json" ? "JSON" : "XML"} is not well-formed` };
   return readError(document, form) ?? { is: "document", document, form };
 };
 
@@ -35,10 +36,17 @@ const readError = (document: JsonObject, form: "json" | "xml"): LegacyReading | 
   const error = own(document, "error");
   if (error === undefined || Object.keys(document).length !== 1) return undefined;
   const code = isObject(error) ? own(error, "code") : undefined;
-  if (!isObject(error) || typeof code !== "string" || !/^\d{1,6}$/.test(code)) return { is: "unreadable", why: `its ${form} error has no code` };
+  if (!isObject(error) || typeof code !== "string" || !/^\d{1,6}$/.test(code))
+    return { is: "unreadable", why: `its ${form} error has no code` };
   const additional = told(own(error, "additional_information"));
-  return { is: "error", code: Number(code), message: told(own(error, "message")) ?? "", ...(additional === undefined ? {} : { additional }) };
+  return {
+    is: "error",
+    code: Number(code),
+    message: told(own(error, "message")) ?? "",
+    ...(additional === undefined ? {} : { additional }),
+  };
 };
 
 /** Legacy encodes what it tells once more than its format asks for. */
-const told = (text: Json | undefined): string | undefined => (typeof text === "string" && text !== "" ? decodeHTMLStrict(text).trim() : undefined);
+const told = (text: Json | undefined): string | undefined =>
+  typeof text === "string" && text !== "" ? decodeHTMLStrict(text).trim() : undefined;

@@ -42,7 +42,7 @@ export const passThrough = (
     }
 
     const upload = hasBody(req) ? new Upload(req) : undefined;
-    const headers = requestHeaders(req, options.host ?? authority, options.trusted);
+    const headers = requestHeaders(req, { host: options.host, authority }, options.trusted);
     const request = { method, path, headers, body: upload ?? null, servername: upstream.servername };
     new Relay(upstream, { req, res, request, upload, report }).begin();
   };

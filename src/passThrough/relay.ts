@@ -55,7 +55,8 @@ export class Relay implements Dispatcher.DispatchHandler, Turn {
     // Throwing drops a request nobody waits for and keeps the connection; controller.abort would close it.
     if (this.#done) throw new UpstreamFailure("aborted", this.#passage.request);
     this.#controller = controller;
-    if (this.#passage.upload !== undefined) this.#uploading = setTimeout(this.#onStall, this.#upstream.bodyTimeout);
+    if (this.#passage.upload !== undefined)
+      this.#uploading = setTimeout(() => this.#onStall(), this.#upstream.bodyTimeout);
   }
 
   onBodySent(): void {
@@ -91,7 +92,7 @@ export class Relay implements Dispatcher.DispatchHandler, Turn {
     res.sendDate = false;
     res.writeHead(status, reasonBytes(reason), raw);
     // A body usually comes with the headers and is sent with them; where it does not, the client sees the headers now.
-    queueMicrotask(this.#flushHeaders);
+    queueMicrotask(() => this.#flushHeaders());
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -103,8 +104,8 @@ export class Relay implements Dispatcher.DispatchHandler, Turn {
     } else if (!res.write(chunk) && res.writableLength > held && !controller.paused) {
       controller.pause();
       // A client that takes nothing must not hold a connection for ever.
-      this.#draining = setTimeout(this.#onStall, this.#upstream.bodyTimeout);
-      res.once("drain", this.#onDrain);
+      this.#draining = setTimeout(() => this.#onStall(), this.#upstream.bodyTimeout);
+      res.once("drain", () => this.#onDrain());
     }
   }
 
@@ -134,19 +135,19 @@ export class Relay implements Dispatcher.DispatchHandler, Turn {
     this.#fail(failure.kind, codeOf(error) === "UND_ERR_INVALID_ARG" ? "badRequest" : failure.kind, failure);
   }
 
-  readonly #flushHeaders = (): void => {
+  #flushHeaders(): void {
     if (!this.#flowing && !this.#done) this.#passage.res.flushHeaders();
-  };
+  }
 
-  readonly #onDrain = (): void => {
+  #onDrain(): void {
     clearTimeout(this.#draining);
     this.#controller?.resume();
-  };
+  }
 
-  readonly #onStall = (): void => {
+  #onStall(): void {
     // An upload that is paused waits for the upstream, one that is not for the client.
     this.#fail("timeout", this.#passage.req.isPaused() ? "timeout" : "slowClient");
-  };
+  }
 
   #leave(): void {
     if (!this.#inGate) return;

@@ -4,27 +4,28 @@ import { isHopByHop, namedInConnection } from "../upstream/hopByHop.ts";
 
 const forwardingLengths = new Set(Array.from(forwardingNames, (name) => name.length));
 
-/** The client's headers as they came, in their order, without those of this connection; then ours. `host` replaces the client's. */
+/** The client's headers as they came, in their order, without those of this connection; then ours. Host is `host` where set, else the target's authority. */
 export const requestHeaders = (
   req: IncomingMessage,
-  host: string | undefined,
+  { host, authority }: { host: string | undefined; authority: string | undefined },
   trusted: (address: string) => boolean,
 ): string[] => {
   const raw = req.rawHeaders;
+  const replaced = host ?? authority;
   const named = namedInConnection(req.headers.connection);
   const headers: string[] = [];
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const name = raw[i] ?? "";
     if (isHopByHop(name) || isOurs(name)) continue;
-    if (host !== undefined && name.length === 4 && name.toLowerCase() === "host") continue;
+    if (replaced !== undefined && name.length === 4 && name.toLowerCase() === "host") continue;
     if (named?.has(name.toLowerCase()) === true) continue;
     headers.push(name, raw[i + 1] ?? "");
   }
-  if (host !== undefined) headers.push("Host", host);
+  if (replaced !== undefined) headers.push("Host", replaced);
   const ours = forwardedHeaders({
     remoteAddress: req.socket.remoteAddress,
     encrypted: "encrypted" in req.socket,
-    host: req.headers.host,
+    host: authority ?? req.headers.host,
     httpVersion: req.httpVersion,
     incoming: req.headers,
     trusted,

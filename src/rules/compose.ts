@@ -4,7 +4,7 @@ import { isObject, isUnset, type Json, type JsonObject, type Note, type Rule } f
 /** Unset -> `null`, anything else by the rule inside. */
 export const nullable = (inner: Rule): Rule => ({
   name: "nullable",
-  does: "a missing field, `\"\"` or `[]` -> `null`",
+  does: 'a missing field, `""` or `[]` -> `null`',
   schema: inner.schema.nullable(),
   inside: { "": inner },
   read(legacy, note, parent) {
@@ -17,7 +17,7 @@ export const nullable = (inner: Rule): Rule => ({
 /** Unset -> no field, anything else by the rule inside. */
 export const optional = (inner: Rule): Rule => ({
   name: "optional",
-  does: "`\"\"` or `[]` -> no field",
+  does: '`""` or `[]` -> no field',
   schema: inner.schema.optional(),
   inside: { "": inner },
   mayBeAbsent: true,
@@ -31,7 +31,7 @@ export const optional = (inner: Rule): Rule => ({
 /** None, one or many -> always a list, without its empty entries. */
 export const list = (item: Rule): Rule => ({
   name: "list",
-  does: "none, one or many -> always a list: `\"a\"` -> `[\"a\"]`",
+  does: 'none, one or many -> always a list: `"a"` -> `["a"]`',
   schema: z.array(item.schema),
   inside: { "*": item },
   read(legacy, note, parent) {
@@ -109,7 +109,8 @@ export const dropped: Rule = {
 };
 
 /** The own member of a legacy object, never one of its prototype. */
-export const own = (object: JsonObject, key: string): Json | undefined => (Object.hasOwn(object, key) ? object[key] : undefined);
+export const own = (object: JsonObject, key: string): Json | undefined =>
+  Object.hasOwn(object, key) ? object[key] : undefined;
 
 /** An object with these fields, in this order; what legacy sends beside them is kept as it came, and noted as unknown. */
 export const object = (fields: Record<string, Rule>): Rule => {
@@ -143,7 +144,8 @@ const keepUnknown = (legacy: JsonObject, known: ReadonlySet<string>, ours: JsonO
     if (known.has(key)) continue;
     const value = legacy[key] as Json;
     note.unknown(key, value);
-    if (!Object.hasOwn(ours, key)) Object.defineProperty(ours, key, { value, enumerable: true, writable: true, configurable: true });
+    if (!Object.hasOwn(ours, key))
+      Object.defineProperty(ours, key, { value, enumerable: true, writable: true, configurable: true });
   }
 };
 

@@ -33,7 +33,12 @@ export type Rule = {
 };
 
 /** A rule about one value, from its name, its schema and a function that returns the same value where it has nothing to change. */
-export const rule = (name: string, does: string, schema: z.ZodType, convert: (legacy: Json | undefined) => Json | undefined): Rule => ({
+export const rule = (
+  name: string,
+  does: string,
+  schema: z.ZodType,
+  convert: (legacy: Json | undefined) => Json | undefined,
+): Rule => ({
   name,
   does,
   schema,

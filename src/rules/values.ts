@@ -13,12 +13,17 @@ export const integer: Rule = rule("integer", '`"61"` -> `61`', z.int(), (legacy)
 });
 
 /** `"898.0"` -> `898`, `"NaN"` and `""` -> `null` */
-export const number: Rule = rule("number", '`"898.0"` -> `898`; a text with no number in it (`"NaN"`, `""`) -> `null`', z.number().nullable(), (legacy) => {
-  if (legacy === undefined || (Array.isArray(legacy) && legacy.length === 0)) return null;
-  if (typeof legacy !== "string") return legacy;
-  const value = /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(legacy) ? Number(legacy) : Number.NaN;
-  return Number.isFinite(value) ? value : null;
-});
+export const number: Rule = rule(
+  "number",
+  '`"898.0"` -> `898`; a text with no number in it (`"NaN"`, `""`) -> `null`',
+  z.number().nullable(),
+  (legacy) => {
+    if (legacy === undefined || (Array.isArray(legacy) && legacy.length === 0)) return null;
+    if (typeof legacy !== "string") return legacy;
+    const value = /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(legacy) ? Number(legacy) : Number.NaN;
+    return Number.isFinite(value) ? value : null;
+  },
+);
 
 /** `"true"` -> `true` */
 export const boolean: Rule = rule("boolean", '`"true"` -> `true`', z.boolean(), (legacy) =>
@@ -34,8 +39,11 @@ export const timestamp: Rule = rule(
 );
 
 /** `"Sparse_ARFF"` -> `"sparse_arff"` */
-export const lowercase: Rule = rule("lowercase", '`"Sparse_ARFF"` -> `"sparse_arff"`', z.string().regex(/^[^A-Z]*$/), (legacy) =>
-  typeof legacy === "string" ? legacy.toLowerCase() : legacy,
+export const lowercase: Rule = rule(
+  "lowercase",
+  '`"Sparse_ARFF"` -> `"sparse_arff"`',
+  z.string().regex(/^[^A-Z]*$/),
+  (legacy) => (typeof legacy === "string" ? legacy.toLowerCase() : legacy),
 );
 
 /** Text that legacy passes through its XML unescaped: where that made an object of it, the XML form has the text. */

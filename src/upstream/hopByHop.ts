@@ -28,13 +28,3 @@ export const namedInConnection = (connection: string | readonly string[] | undef
   }
   return names.size === 0 ? undefined : names;
 };
-
-/** A flat list of names and values without what concerns this connection only; case, order and repetitions stay. */
-export const withoutHopByHop = (raw: readonly string[]): string[] => {
-  const connections = raw.filter((_, i) => i % 2 === 1 && raw[i - 1]?.toLowerCase() === "connection");
-  const named = namedInConnection(connections);
-  return raw.filter((_, i) => {
-    const name = raw[i - (i % 2)] ?? "";
-    return !isHopByHop(name) && named?.has(name.toLowerCase()) !== true;
-  });
-};
