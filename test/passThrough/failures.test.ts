@@ -1,0 +1,201 @@
+import { createServer } from "node:net";
+import { expect, test } from "vitest";
+import { expectHealthy, get, healthy, openGateway, originOf, rawUpstream, request, send, until } from "./support.ts";
+
+const secret = "SECRETKEY";
+
+/** An upstream that answers /healthy well and anything else by `nasty`. */
+const nastyUpstream = (nasty: Parameters<typeof rawUpstream>[0]): ReturnType<typeof rawUpstream> =>
+  rawUpstream((socket, text, number) => {
+    if (text.startsWith("GET /healthy ")) socket.write(healthy);
+    else nasty(socket, text, number);
+  });
+
+test.each([
+  { title: "closes without a word", status: 502, kind: "broken", nasty: [] },
+  { title: "closes within the status line", status: 502, kind: "broken", nasty: ["HTTP/1.1 2"] },
+  { title: "closes within the headers", status: 502, kind: "broken", nasty: ["HTTP/1.1 200 OK\r\nContent-Le"] },
+  { title: "speaks no HTTP", status: 502, kind: "broken", nasty: [`<html>api_key=${secret}</html>`] },
+  {
+    title: "names two lengths",
+    status: 502,
+    kind: "broken",
+    nasty: ["HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"],
+  },
+  {
+    title: "codes the transfer",
+    status: 502,
+    kind: "broken",
+    nasty: ["HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n"],
+  },
+  {
+    title: "sends headers without end",
+    status: 502,
+    kind: "broken",
+    nasty: [`HTTP/1.1 200 OK\r\nX: ${"a".repeat(200_000)}`],
+  },
+  {
+    title: "switches protocols unasked",
+    status: 502,
+    kind: "broken",
+    nasty: ["HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"],
+  },
+])("an upstream that $title: $status", async ({ status, kind, nasty }) => {
+  const { origin } = await nastyUpstream((socket) => socket.end(nasty.join("")));
+  const gateway = await openGateway(origin);
+  const { head, body } = await send(gateway.port, get(`/nasty?api_key=${secret}`));
+  expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  expect(head).toMatch(/^Content-Type: application\/json\r$/m);
+  expect(Object.keys(JSON.parse(body))).toEqual(["detail"]);
+  expect(gateway.events).toMatchObject([{ kind, method: "GET", path: "/nasty" }]);
+  await expectHealthy(gateway);
+});
+
+test.each([
+  {
+    title: "a body with a length",
+    text: "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf",
+    http: "1.1",
+    rst: false,
+  },
+  {
+    title: "a chunked body",
+    text: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n64\r\nhalf",
+    http: "1.1",
+    rst: false,
+  },
+  {
+    title: "a body without a length, reset",
+    text: "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhalf",
+    http: "1.1",
+    rst: true,
+  },
+  {
+    title: "a chunked body to an HTTP/1.0 client",
+    text: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n64\r\nhalf",
+    http: "1.0",
+    rst: false,
+  },
+  {
+    title: "a body with a length to an HTTP/1.0 client",
+    text: "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf",
+    http: "1.0",
+    rst: false,
+  },
+])("$title that breaks off never ends cleanly", async ({ text, http, rst }) => {
+  const { origin } = await nastyUpstream((socket) => {
+    socket.write(text, () =>
+      setTimeout(() => {
+        if (rst) socket.resetAndDestroy();
+        else socket.end();
+      }, 100),
+    );
+  });
+  const gateway = await openGateway(origin);
+  const { head, body, reset } = await send(gateway.port, `GET /cut?api_key=${secret} HTTP/${http}\r\nHost: a\r\n\r\n`);
+  expect(head).toMatch(/^HTTP\/1\.1 200 /);
+  const length = Number(/^content-length: (\d+)/im.exec(head)?.[1] ?? -1);
+  const whole = reset
+    ? false
+    : length === -1
+      ? !/chunked/i.test(head) || body.endsWith("0\r\n\r\n")
+      : body.length === length;
+  expect(whole).toBe(false);
+  expect(gateway.events).toMatchObject([{ kind: "broken", path: "/cut" }]);
+  await expectHealthy(gateway);
+});
+
+test("no upstream at all: 502", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => {
+    server.on("listening", resolve);
+  });
+  const address = server.address();
+  const port = typeof address === "object" ? (address?.port ?? 0) : 0;
+  await new Promise((resolve) => {
+    server.close(resolve);
+  });
+  const gateway = await openGateway(originOf(port));
+  const { head, body } = await send(gateway.port, get("/"));
+  expect(head).toMatch(/^HTTP\/1\.1 502 /);
+  expect(JSON.parse(body)).toEqual({ detail: "The upstream could not be reached." });
+  expect((await send(gateway.port, request("HEAD /"))).body).toBe("");
+  expect(gateway.events.map((event) => event.kind)).toEqual(["unreachable", "unreachable"]);
+  const upload = await send(gateway.port, request("POST /", "Content-Length: 300000"), Buffer.alloc(300_000));
+  expect(upload.head).toMatch(/^HTTP\/1\.1 502 /);
+  expect(gateway.upstream.gate.running).toBe(0);
+});
+
+test("an upstream that does not answer: 504", async () => {
+  const { origin, requests } = await nastyUpstream(() => {});
+  const gateway = await openGateway(origin, { headersTimeout: 300 });
+  const { head, body } = await send(gateway.port, get("/slow"));
+  expect(head).toMatch(/^HTTP\/1\.1 504 /);
+  expect(JSON.parse(body)).toEqual({ detail: "The upstream took too long." });
+  expect(requests).toHaveLength(1);
+  expect(gateway.events).toMatchObject([{ kind: "timeout", path: "/slow" }]);
+  await expectHealthy(gateway);
+});
+
+test("an upstream that falls silent in mid-body: the client's connection is cut", async () => {
+  const { origin } = await nastyUpstream((socket) => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"));
+  const gateway = await openGateway(origin, { bodyTimeout: 300 });
+  const { body } = await send(gateway.port, get("/silent"));
+  expect(body).toBe("half");
+  expect(gateway.events).toMatchObject([{ kind: "timeout", path: "/silent" }]);
+  await expectHealthy(gateway);
+});
+
+test("an upload that stops coming: 408, and the upstream's connection is freed", async () => {
+  const { origin } = await nastyUpstream(() => {});
+  const gateway = await openGateway(origin, { bodyTimeout: 300 });
+  const { head } = await send(gateway.port, request("POST /slow", "Content-Length: 10"), "half");
+  expect(head).toMatch(/^HTTP\/1\.1 408 /);
+  expect(gateway.events).toMatchObject([{ kind: "slowClient", path: "/slow" }]);
+  await expectHealthy(gateway);
+});
+
+test("more requests than may wait: 503 at once, and the others are served", async () => {
+  const held: (() => void)[] = [];
+  const { origin, requests } = await nastyUpstream((socket) => {
+    held.push(() => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"));
+  });
+  const gateway = await openGateway(origin, { connections: 2, waiting: 1 });
+  const { gate } = gateway.upstream;
+  const served = [send(gateway.port, get("/1")), send(gateway.port, get("/2")), send(gateway.port, get("/3"))];
+  await until(() => requests.length === 2 && gate.waiting === 1);
+  const { head, body } = await send(gateway.port, get("/4"));
+  expect(head).toMatch(/^HTTP\/1\.1 503 /);
+  expect(head).toMatch(/^Retry-After: 1\r$/m);
+  expect(JSON.parse(body)).toEqual({ detail: "Too many requests wait for the upstream." });
+  expect(requests).toHaveLength(2);
+  held.splice(0).forEach((answer) => answer());
+  await until(() => held.length === 1);
+  held.forEach((answer) => answer());
+  for (const answer of await Promise.all(served)) expect(answer.body).toBe("ok");
+  expect(gateway.events).toMatchObject([{ kind: "overloaded", path: "/4" }]);
+  await expectHealthy(gateway);
+});
+
+test("a key in the query is in no event and no answer of ours", async () => {
+  const { origin } = await nastyUpstream((socket, text) => socket.end(`garbage ${text}`));
+  const gateway = await openGateway(origin);
+  const answers = [
+    await send(gateway.port, get(`/a?api_key=${secret}`)),
+    await send(gateway.port, get(`http://${secret}@host.example/a?api_key=${secret}`)),
+    await send(gateway.port, get(`/a#?api_key=${secret}`, "Host: twice")),
+    await send(gateway.port, request(`POST /a?api_key=${secret}`, "Content-Length: 1"), "x"),
+  ];
+  expect(gateway.events).toHaveLength(4);
+  for (const { text } of answers) expect(text).not.toContain(secret);
+  for (const { error, ...event } of gateway.events) {
+    expect(JSON.stringify([event, ...whole(error)])).not.toContain(secret);
+  }
+});
+
+/** An error with its causes and everything on them, hidden or not. */
+const whole = (error: unknown): unknown[] => {
+  if (!(error instanceof Error)) return [];
+  const values = Object.getOwnPropertyNames(error).map((name) => String(Reflect.get(error, name)));
+  return [...values, ...whole(error.cause)];
+};
