@@ -80,13 +80,17 @@ export const textUpTo = (most: number): Field<string> =>
 export const oneOf = (values: readonly [string, ...string[]]): Field<string> =>
   textField(z.enum(values), (text) => (values.includes(text) ? { value: text } : refuse(notOneOf(values))));
 
+/** Digits compare as numbers by length, then by order: no number is too long for that. */
+const withoutZeros = (digits: string): string => digits.replace(/^0+/, "");
+
 /** An exact number or `low..high`, as text; a JSON integer is taken for its digits. */
 export const range: Field<string> = {
   schema: z.union([z.int().min(0), z.string().regex(/^[0-9]+(\.\.[0-9]+)?$/)]),
   fromText(text) {
     const bounds = /^([0-9]+)(?:\.\.([0-9]+))?$/.exec(text);
     if (!bounds) return refuse(mismatch(String.raw`^[0-9]+(\.\.[0-9]+)?$`));
-    if (bounds[2] !== undefined && BigInt(bounds[1] as string) > BigInt(bounds[2])) return refuse(reversed);
+    const [low = "", high = low] = bounds.slice(1).filter(Boolean).map(withoutZeros);
+    if (low.length === high.length ? low > high : low.length > high.length) return refuse(reversed);
     return { value: text };
   },
   fromJson(json) {

@@ -15,18 +15,26 @@ const noSegment = (value: string | number): Unsent => ({
   unsent: `The legacy interface cannot be asked for "${value}": the path would become another.`,
 });
 
+/** Apache takes a request line of 8190 bytes; the rest of it, with a key, stays below 200. */
+const LONGEST = 7900;
+
+const getPath = (path: string): LegacyRequest | Unsent =>
+  path.length > LONGEST
+    ? { unsent: "The legacy interface cannot be asked for so much at once." }
+    : { method: "GET", path };
+
 /** A GET of these segments; every one is escaped, so that a value can never become a path. */
 export const getSegments = (segments: readonly (string | number)[]): LegacyRequest | Unsent => {
   const wrong = segments.find(isNoSegment);
   if (wrong !== undefined) return noSegment(wrong);
-  return { method: "GET", path: segments.map((value) => `/${segment(value)}`).join("") };
+  return getPath(segments.map((value) => `/${segment(value)}`).join(""));
 };
 
 /** `` get`/data/${id}` `` */
 export const get = (strings: TemplateStringsArray, ...values: (string | number)[]): LegacyRequest | Unsent => {
   const wrong = values.find(isNoSegment);
   if (wrong !== undefined) return noSegment(wrong);
-  return { method: "GET", path: String.raw({ raw: strings }, ...values.map(segment)) };
+  return getPath(String.raw({ raw: strings }, ...values.map(segment)));
 };
 
 export const post = (path: string, form: Record<string, string | number>): LegacyRequest => ({
