@@ -5,15 +5,16 @@ import type { Json, Rule } from "./rule.ts";
 /** Cuts one text into its entries. */
 type Cut = (text: string) => string[];
 
-const isQuoteOrBlank = (character: string | undefined): boolean => character !== undefined && /[\s'"]/.test(character);
+/** A quote, a blank or a control character. */
+const isPadding = (code: number): boolean => code <= 0x20 || code === 0x22 || code === 0x27 || code === 0xa0;
 
 /** Uploaders quoted their entries in every way, or in none, and not always in pairs. No regular expression: one that looks from the end takes quadratic time. */
 const bare = (entry: string): string => {
   let start = 0;
   let end = entry.length;
-  while (start < end && isQuoteOrBlank(entry[start])) start++;
-  while (end > start && isQuoteOrBlank(entry[end - 1])) end--;
-  return entry.slice(start, end);
+  while (start < end && isPadding(entry.charCodeAt(start))) start++;
+  while (end > start && isPadding(entry.charCodeAt(end - 1))) end--;
+  return start === 0 && end === entry.length ? entry : entry.slice(start, end);
 };
 
 const cutList = (name: string, does: string, cut: Cut): Rule => ({
@@ -21,15 +22,21 @@ const cutList = (name: string, does: string, cut: Cut): Rule => ({
   does,
   schema: z.array(z.string()),
   read(legacy, note) {
-    const entries = entriesOf(legacy);
-    const ours = entries.flatMap((entry): Json[] =>
-      typeof entry === "string" ? cut(entry).map(bare).filter(Boolean) : [entry],
-    );
-    if (!Array.isArray(legacy) || ours.length !== legacy.length || ours.some((entry, i) => entry !== legacy[i]))
-      note.changed(name, legacy, ours);
+    const ours: Json[] = [];
+    for (const entry of entriesOf(legacy)) {
+      if (typeof entry !== "string") ours.push(entry);
+      else for (const part of cut(entry)) pushBare(ours, part);
+    }
+    if (Array.isArray(legacy) && ours.length === legacy.length && ours.every((entry, i) => entry === legacy[i])) return legacy;
+    note.changed(name, legacy, ours);
     return ours;
   },
 });
+
+const pushBare = (ours: Json[], part: string) => {
+  const entry = bare(part);
+  if (entry !== "") ours.push(entry);
+};
 
 /** `"\"Fisher, R.\", Anderson"` -> `["Fisher", "R.", "Anderson"]` */
 export const commaSeparated: Rule = cutList("commaSeparated", '`"A, \'B\'"` -> `["A", "B"]`', (text) =>

@@ -35,7 +35,8 @@ export const timestamp: Rule = rule(
   "timestamp",
   '`"2021-04-04 04:04:04"` -> `"2021-04-04T04:04:04"`',
   z.string().regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?\S*$/),
-  (legacy) => (typeof legacy === "string" ? legacy.replace(/^(\d{4}-\d{2}-\d{2}) +(?=\d)/, "$1T") : legacy),
+  (legacy) =>
+    typeof legacy === "string" && legacy[10] === " " ? legacy.replace(/^(\d{4}-\d{2}-\d{2}) +(?=\d)/, "$1T") : legacy,
 );
 
 /** `"Sparse_ARFF"` -> `"sparse_arff"` */

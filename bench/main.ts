@@ -1,0 +1,34 @@
+import { benchPassThrough } from "./passThrough.ts";
+import { benchStartup } from "./startup.ts";
+import { benchTransform } from "./transform.ts";
+import { readOptions, usage } from "./options.ts";
+import { stopAll } from "./processes.ts";
+
+const args = process.argv.slice(2);
+const options = readOptions(args.filter((arg) => arg !== "--help"));
+
+for (const signal of ["SIGINT", "SIGTERM"] as const)
+  process.on(signal, () => {
+    stopAll();
+    process.exit(1);
+  });
+
+if (args.includes("--help")) console.log(usage);
+else if (typeof options === "string") {
+  console.error(`${options}\n\n${usage}`);
+  process.exitCode = 2;
+} else {
+  try {
+    const wanted = (section: string) => options.only === undefined || options.only === section;
+    if (wanted("transform")) benchTransform(options);
+    if (wanted("passthrough")) await benchPassThrough(options);
+    if (wanted("startup")) await benchStartup();
+  } catch (error) {
+    console.error(error);
+    process.exitCode = 1;
+  } finally {
+    stopAll();
+  }
+  // A worker that ends later keeps its pipes open.
+  process.exit();
+}

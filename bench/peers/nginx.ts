@@ -1,0 +1,48 @@
+import { chmodSync, mkdtempSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { start } from "../processes.ts";
+
+export const freePort = (): Promise<number> =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+    });
+  });
+
+const configuration = (port: number, directory: string, upstream: string | undefined) => `
+worker_processes 1; daemon off; pid ${directory}/pid; error_log ${directory}/error.log;
+events { worker_connections 1024; }
+http {
+  access_log off; keepalive_requests 1000000000; default_type application/json;
+  client_body_temp_path ${directory}/body; proxy_temp_path ${directory}/proxy; fastcgi_temp_path ${directory}/f; uwsgi_temp_path ${directory}/u; scgi_temp_path ${directory}/s;
+  ${upstream === undefined ? "" : `upstream up { server ${upstream.replace("http://", "")}; keepalive 64; keepalive_requests 1000000000; }`}
+  server {
+    listen 127.0.0.1:${port};
+    location / { ${upstream === undefined ? `root ${directory}; try_files /answer =404;` : `proxy_pass http://up; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_set_header Host $http_host;`} }
+  }
+}`;
+
+/** One worker that answers every request with these bytes, or passes it to an upstream. */
+export const startNginx = async (
+  core: number,
+  what: { body: Buffer } | { upstream: string },
+): Promise<{ url: string; pid: number }> => {
+  const directory = mkdtempSync(join(tmpdir(), "bench-nginx-"));
+  // Its worker may run as another user.
+  chmodSync(directory, 0o755);
+  if ("body" in what) writeFileSync(join(directory, "answer"), what.body);
+  const port = await freePort();
+  writeFileSync(
+    join(directory, "nginx.conf"),
+    configuration(port, directory, "upstream" in what ? what.upstream : undefined),
+  );
+  const { child } = await start(
+    core,
+    ["sh", "-c", `echo ready; exec nginx -e ${directory}/error.log -p ${directory} -c ${directory}/nginx.conf`],
+    /ready/,
+  );
+  return { url: `http://127.0.0.1:${port}`, pid: child.pid as number };
+};

@@ -1,0 +1,69 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+
+/** Everything that was started, so that it can be stopped whatever happens. */
+const started = new Set<ChildProcess>();
+
+export const isInstalled = (command: string): boolean => {
+  try {
+    execFileSync("which", [command], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** Starts a command pinned to a core (where taskset is there) and waits for a line of its output that matches. */
+export const start = async (
+  core: number,
+  command: string[],
+  ready: RegExp,
+  env: Record<string, string> = {},
+): Promise<{ child: ChildProcess; line: string }> => {
+  const [file, ...args] = isInstalled("taskset") ? ["taskset", "-c", String(core), ...command] : command;
+  const child = spawn(file as string, args, { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  started.add(child);
+  let output = "";
+  const line = await new Promise<string>((resolve, reject) => {
+    const look = (chunk: Buffer) => {
+      output += chunk.toString();
+      const found = ready.exec(output);
+      if (found) resolve(found[0]);
+    };
+    child.stdout.on("data", look);
+    child.stderr.on("data", look);
+    child.once("exit", (code) => reject(new Error(`${command.join(" ")} ended with ${code}: ${output}`)));
+  });
+  return { child, line };
+};
+
+/** Ends a process with SIGTERM; its exit code. */
+export const stop = (child: ChildProcess): Promise<number | null> =>
+  new Promise((resolve) => {
+    started.delete(child);
+    if (child.exitCode !== null) return resolve(child.exitCode);
+    child.once("exit", (code) => resolve(code));
+    child.kill("SIGTERM");
+  });
+
+export const stopAll = (): void => {
+  for (const child of started) child.kill("SIGTERM");
+};
+
+const stat = (pid: number): string[] =>
+  readFileSync(`/proc/${pid}/stat`, "utf8")
+    .replace(/^.*\) /s, "")
+    .split(" ");
+
+const childrenOf = (pid: number): number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number);
+
+/** Processor time of a process and its children, in microseconds (the kernel counts in hundredths of a second). */
+export const cpuMicroseconds = (pid: number): number => {
+  const [utime, stime] = [Number(stat(pid)[11]), Number(stat(pid)[12])];
+  return (utime + stime) * 10_000 + childrenOf(pid).reduce((sum, child) => sum + cpuMicroseconds(child), 0);
+};
+
+/** Resident memory in MB. */
+export const residentMegabytes = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;

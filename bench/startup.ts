@@ -1,0 +1,44 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { residentMegabytes, start, stop } from "./processes.ts";
+import { median, spread } from "./statistics.ts";
+
+const STARTS = 6;
+const listening = /http:\/\/127\.0\.0\.1:\d+/;
+
+const bare = `const s = require("node:http").createServer((q, r) => r.end("x")).listen(0, "127.0.0.1", () => console.log("http://127.0.0.1:" + s.address().port)); process.on("SIGTERM", () => process.exit(0));`;
+
+const once = async (command: string[], env: Record<string, string>) => {
+  const started = performance.now();
+  const { child, line } = await start(0, command, listening, env);
+  const took = performance.now() - started;
+  const idle = residentMegabytes(child.pid as number);
+  const response = await fetch(`${line}/v1/datasets/61`);
+  await response.arrayBuffer();
+  const used = residentMegabytes(child.pid as number);
+  const code = await stop(child);
+  if (!response.ok || code !== 0)
+    throw new Error(`${command.join(" ")}: answered ${response.status}, ended with ${code}`);
+  return { took, idle, used };
+};
+
+/** From the call to the line that says it listens, with the sample legacy, and the memory it then has. */
+export const benchStartup = async (): Promise<void> => {
+  const cache = mkdtempSync(join(tmpdir(), "bench-cache-"));
+  const ours: Awaited<ReturnType<typeof once>>[] = [];
+  const peer: typeof ours = [];
+  for (let i = 0; i <= STARTS; i++) {
+    ours.push(await once([process.execPath, "src/main.ts"], { PORT: "0", NODE_COMPILE_CACHE: cache }));
+    peer.push(await once([process.execPath, "-e", bare], {}));
+  }
+  rmSync(cache, { recursive: true });
+  const [first, ...later] = ours;
+  const of = (key: "took" | "idle" | "used", runs: typeof ours) => runs.map((run) => run[key]);
+  console.log(
+    `start-up: first ${first?.took.toFixed(0)} ms, later ${spread(of("took", later))} ms (aim: 250 ms at most); bare node:http ${spread(of("took", peer))} ms; ratio ${(median(of("took", later)) / median(of("took", peer))).toFixed(2)}`,
+  );
+  console.log(
+    `memory: ${spread(of("idle", later))} MB after the start, ${spread(of("used", later))} MB after a request (aim: 120 MB at most); bare node:http ${spread(of("used", peer))} MB`,
+  );
+};
