@@ -27,7 +27,8 @@ const cutList = (name: string, does: string, cut: Cut): Rule => ({
       if (typeof entry !== "string") ours.push(entry);
       else for (const part of cut(entry)) pushBare(ours, part);
     }
-    if (Array.isArray(legacy) && ours.length === legacy.length && ours.every((entry, i) => entry === legacy[i])) return legacy;
+    if (Array.isArray(legacy) && ours.length === legacy.length && ours.every((entry, i) => entry === legacy[i]))
+      return legacy;
     note.changed(name, legacy, ours);
     return ours;
   },
