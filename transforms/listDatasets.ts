@@ -68,5 +68,5 @@ export const listDatasets = endpoint("POST /datasets/list", {
     ),
   ),
 
-  examples: { firstFive: { limit: 5 }, byTag: { tag: "study_14", limit: 10 }, none: { data_name: "no-such-dataset" } },
+  examples: { firstFive: { limit: 5 }, byTag: { tag: "flowers", limit: 10 }, none: { data_name: "no-such-dataset" } },
 });

@@ -86,7 +86,9 @@ export const gatewayApp = (machine: Machine, endpoints: Prepared[], settings: Ap
     return RESPONSE_ALREADY_SENT;
   });
   app.onError((error, c) => {
-    machine.observer.log.error({ event: "internal_error", error: error.stack });
+    // A client that leaves in the middle of its body is nobody's error.
+    const left = c.env?.incoming?.destroyed === true && !c.env.incoming.complete;
+    if (!left) machine.observer.log.error({ event: "internal_error", error: error.stack });
     return respond(c, plainAnswer(500, "Internal Server Error"));
   });
   return app;
@@ -108,7 +110,9 @@ const inputOf = async (
   maxBody: number,
 ): Promise<InputReading | Answer> => {
   if (c.req.method === "POST") {
-    const body = await readBody(c.env?.incoming ?? c.req.raw.body, c.req.header("content-type"), maxBody);
+    // A body that is not read to its end must not take its connection, and our answer, with it.
+    const chunks = c.env?.incoming?.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array> | undefined;
+    const body = await readBody(chunks ?? c.req.raw.body, c.req.header("content-type"), maxBody);
     if (!("text" in body)) return body;
     const given = givenInBody(body.text, groups);
     return "errors" in given ? given : readInput(fields, given.given, "body");

@@ -1,0 +1,167 @@
+import { describe, expect, test } from "vitest";
+import { readCredential } from "../../src/gateway/credential.ts";
+import { get, request, send } from "../passThrough/support.ts";
+import { gatewayFor } from "../support.ts";
+import { listeningGateway, recordingUpstream, xmlError } from "./support.ts";
+
+const KEY = "aBcD0123456789aBcD0123456789aBcD";
+
+describe("how a key is given", () => {
+  test.each([
+    [`api_key=${KEY}`, {}, { key: KEY }],
+    ["", { authorization: `Bearer ${KEY}` }, { key: KEY }],
+    ["", { authorization: `bEARER   ${KEY} ` }, { key: KEY }],
+    ["", { "x-api-key": KEY }, { key: KEY }],
+    [`api_key=${KEY}&api_key=${KEY}`, { "x-api-key": KEY }, { key: KEY }],
+    [`api_key=&x=1`, { authorization: "Bearer ", "x-api-key": "" }, {}],
+    [`api_key=`, { "x-api-key": KEY }, { key: KEY }],
+    ["", { authorization: "Basic YTpi" }, {}],
+    [`API_KEY=${KEY}`, {}, {}],
+    [`api_key=${KEY}&api_key=${KEY.toLowerCase()}`, {}, { refused: true }],
+    [`api_key=${KEY}`, { authorization: "Bearer other" }, { refused: true }],
+    [`api_key=${KEY}%20`, {}, { refused: true }],
+    ["api_key=0", {}, { refused: true }],
+    ["api_key=x%22+OR+%221%22%3D%221", {}, { refused: true }],
+    [`api_key=${"a".repeat(65)}`, {}, { refused: true }],
+    ["api_key[]=x", {}, {}],
+  ])("%s %o", (query, headers, expected) => {
+    expect(readCredential(query, (name) => (headers as Record<string, string>)[name])).toEqual(expected);
+  });
+});
+
+describe("what travels to legacy", () => {
+  test("on a GET: the key as it was given, in the query, and nothing of the client's but who it is", async () => {
+    const { url, seen } = await recordingUpstream();
+    const { port } = await listeningGateway(url);
+    const { head } = await send(
+      port,
+      get(
+        "/v1/evaluationmeasures/list?x=1",
+        `Authorization: Bearer ${KEY}`,
+        "Cookie: session=1",
+        "User-Agent: me/1",
+        "X-Other: 1",
+        "Accept-Encoding: gzip",
+        "X-Forwarded-For: 6.6.6.6",
+      ),
+    );
+    expect(head).not.toMatch(/set-cookie/i);
+    expect(head).toMatch(/cache-control: private, no-store/i);
+    expect(seen.map(({ method, target }) => `${method} ${target}`)).toEqual([
+      `GET /api/v1/json/evaluationmeasure/list?api_key=${KEY}`,
+    ]);
+    expect(Object.keys(seen[0]?.headers ?? {}).toSorted()).toEqual([
+      "accept",
+      "accept-encoding",
+      "connection",
+      "forwarded",
+      "host",
+      "user-agent",
+      "via",
+      "x-forwarded-for",
+      "x-forwarded-host",
+      "x-forwarded-port",
+      "x-forwarded-proto",
+    ]);
+    expect(seen[0]?.headers).toMatchObject({
+      "accept-encoding": "identity",
+      "user-agent": "me/1",
+      "x-forwarded-for": "127.0.0.1",
+      host: url.replace("http://", ""),
+    });
+  });
+
+  test("on a POST: in the form, and the query stays here", async () => {
+    const { url, seen } = await recordingUpstream(() => ({ body: '{"data_tag":{"id":"1","tag":"a"}}' }));
+    const { port } = await listeningGateway(url);
+    const body = '{"data_id":1,"tag":"a"}';
+    const { head } = await send(
+      port,
+      request(
+        `POST /v1/datasets/tag?api_key=${KEY}`,
+        "Content-Type: application/json",
+        `Content-Length: ${body.length}`,
+      ),
+      body,
+    );
+    expect(head).toMatch(/^HTTP\/1\.1 200 /);
+    expect(seen).toMatchObject([
+      { method: "POST", target: "/api/v1/json/data/tag", body: `data_id=1&tag=a&api_key=${KEY}` },
+    ]);
+  });
+});
+
+describe("the order of checks", () => {
+  const wrongKey = () => recordingUpstream(() => xmlError(103, "Authentication failed"));
+  const readOnly = () =>
+    recordingUpstream(({ method }) =>
+      method === "POST"
+        ? xmlError(104, "This is a read-only account, it does not have permission for write operations. ")
+        : undefined,
+    );
+  const post = { method: "POST", headers: { "Content-Type": "application/json" }, body: "{" };
+
+  test.each([
+    "/v1/datasets/abc",
+    "/v1/datasets/0",
+    "/v1/studies/1",
+    "/v1/data/list/limit/0",
+    "/v1/flow/exists/a%22/1/",
+  ])("a wrong key comes before %s", async (path) => {
+    const { url, seen } = await wrongKey();
+    const { app, close } = gatewayFor(url);
+    expect((await app.request(`${path}?api_key=${KEY}`)).status).toBe(401);
+    expect((await app.request(path)).status).not.toBe(401);
+    expect(seen).toHaveLength(1);
+    await close();
+  });
+
+  test("a missing key comes before a bad body, a wrong one and a read-only one too", async () => {
+    for (const [upstream, status] of [
+      [await wrongKey(), 401],
+      [await readOnly(), 403],
+    ] as const) {
+      const { app, close } = gatewayFor(upstream.url);
+      expect((await app.request("/v1/datasets/tag", post)).status).toBe(401);
+      expect(upstream.seen).toHaveLength(0);
+      expect((await app.request(`/v1/datasets/tag?api_key=${KEY}`, post)).status).toBe(status);
+      await close();
+    }
+  });
+
+  test("legacy is asked about a good key once in a minute, about a wrong one each time", async () => {
+    const good = await recordingUpstream();
+    const gateway = gatewayFor(good.url);
+    for (let i = 0; i < 3; i++) expect((await gateway.app.request(`/v1/datasets/abc?api_key=${KEY}`)).status).toBe(422);
+    expect(good.seen).toHaveLength(1);
+    await gateway.app.request(`/v1/datasets/abc?api_key=${KEY.toLowerCase()}`);
+    expect(good.seen).toHaveLength(2);
+    await gateway.close();
+
+    const wrong = await wrongKey();
+    const other = gatewayFor(wrong.url);
+    for (let i = 0; i < 3; i++) expect((await other.app.request(`/v1/datasets/abc?api_key=${KEY}`)).status).toBe(401);
+    expect(wrong.seen).toHaveLength(3);
+    await other.close();
+  });
+
+  test("the gateway's own key asks what legacy answers only with one; refused, it is an event", async () => {
+    const found = await recordingUpstream(() => ({ body: '{"flow_exists":{"exists":"true","id":"7"}}' }));
+    const served = gatewayFor(found.url, { LEGACY_API_KEY: "service" });
+    expect(await (await served.app.request("/v1/flow/exists/a=b/1/")).json()).toEqual({ flow_id: 7 });
+    expect(found.seen[0]?.body).toBe("name=a%3Db&external_version=1&api_key=service");
+    await served.app.request(`/v1/flow/exists/a=b/1/?api_key=${KEY}`);
+    expect(found.seen[1]?.body).toContain(KEY);
+    await served.close();
+
+    const refused = await wrongKey();
+    const failing = gatewayFor(refused.url, { LEGACY_API_KEY: "service" });
+    const response = await failing.app.request("/v1/flow/exists/a=b/1/");
+    expect([response.status, await response.json()]).toMatchObject([
+      401,
+      { detail: { code: "103", additional_information: expect.any(String) as string } },
+    ]);
+    expect(failing.observer.counts()).toEqual({ "service_key_refused findFlow": 1 });
+    await failing.close();
+  });
+});
