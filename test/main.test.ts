@@ -53,7 +53,7 @@ describe("npm start", () => {
       await until(() => asked === 2);
       child.kill(signal);
       await new Promise((resolve) => setTimeout(resolve, 300));
-      await expect(fetch(`${url}/v1/evaluationmeasures/list`)).rejects.toThrow();
+      await expect(fetch(`${url}/v1/evaluationmeasures/list`)).rejects.toThrow("fetch failed");
       answer();
       expect(await (await ours).json()).toEqual(["kappa"]);
       expect(await (await passed).json()).toHaveProperty("evaluation_measures");

@@ -26,7 +26,7 @@ export type Gateway = {
   passThrough: (incoming: IncomingMessage, outgoing: ServerResponse) => void;
   machine: Machine;
   /** Waits for what legacy still answers, then closes the connections to it. */
-  close(): Promise<void>;
+  close: () => Promise<void>;
 };
 
 /** Puts the gateway together; nothing is connected or listens yet. */
