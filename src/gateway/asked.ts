@@ -1,0 +1,75 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { TLSSocket } from "node:tls";
+import type { Context } from "hono";
+import { forwardedHeaders } from "../upstream/forwarding.ts";
+import type { Answer } from "./answer.ts";
+import { readBody } from "./body.ts";
+import { readCredential } from "./credential.ts";
+import { givenInBody, givenInPairs, givenInPath, type InputReading, readInput } from "./input.ts";
+import { queryOf } from "./paths.ts";
+import type { Prepared } from "./prepared.ts";
+import type { Asked } from "./serve.ts";
+
+/** Node's own request and response, where there are any: `app.request()` in a test has none. */
+export type Env = { Bindings: Partial<{ incoming: IncomingMessage; outgoing: ServerResponse }> };
+
+export type AskedSettings = {
+  /** Bytes at most of a client's JSON body. */
+  maxBody: number;
+  trusted: (address: string) => boolean;
+};
+
+/** The request target as it was sent, where Node has it: the URL of a Request is normalised. */
+export const targetOf = (request: Request, env: Env["Bindings"] | undefined): string =>
+  env?.incoming?.url ?? request.url.replace(/^https?:\/\/[^/]*/, "");
+
+/** What a request asks of an endpoint; `pairsBelow` is the path before its pairs of filters, where it has any. */
+export const askedOf = async (
+  c: Context<Env>,
+  endpoint: Prepared,
+  pairsBelow: string | undefined,
+  settings: AskedSettings,
+): Promise<Asked> => ({
+  credential: readCredential(queryOf(targetOf(c.req.raw, c.env)), (name) => c.req.header(name)),
+  input: await inputOf(c, endpoint, pairsBelow, settings.maxBody),
+  headers: sentAlong(c, settings.trusted),
+});
+
+const inputOf = async (
+  c: Context<Env>,
+  { fields, groups = {} }: Prepared,
+  pairsBelow: string | undefined,
+  maxBody: number,
+): Promise<InputReading | Answer> => {
+  if (c.req.method === "POST") {
+    // A body that is not read to its end must not take its connection, and our answer, with it.
+    const chunks = c.env?.incoming?.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array> | undefined;
+    const body = await readBody(chunks ?? c.req.raw.body, c.req.header("content-type"), maxBody);
+    if (!("text" in body)) return body;
+    const given = givenInBody(body.text, groups);
+    return "errors" in given ? given : readInput(fields, given.given, "body");
+  }
+  if (pairsBelow === undefined) return readInput(fields, givenInPath(c.req.param()), "path");
+  const segments = c.req.path.slice(pairsBelow.length).replace(/\/$/, "").split("/").slice(1);
+  const given = givenInPairs(segments);
+  return "errors" in given ? given : readInput(fields, given.given, "path");
+};
+
+/** What legacy is told of the client. Cookies and whatever else it sent stay here. */
+const sentAlong = (c: Context<Env>, trusted: (address: string) => boolean): string[] => {
+  const incoming = c.env?.incoming;
+  const agent = c.req.header("user-agent");
+  const headers = agent === undefined ? [] : ["user-agent", agent];
+  if (!incoming) return headers;
+  const { socket, httpVersion } = incoming;
+  const encrypted = (socket as Partial<TLSSocket>).encrypted === true;
+  const asker = {
+    remoteAddress: socket.remoteAddress,
+    encrypted,
+    host: incoming.headers.host,
+    httpVersion,
+    incoming: incoming.headers,
+    trusted,
+  };
+  return [...headers, ...forwardedHeaders(asker)];
+};
