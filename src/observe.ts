@@ -24,7 +24,9 @@ export const openObserver = (level: string): Observer => {
       const field = quiet.has(name) ? String(about["field"]) : "";
       const kind = [name, about.endpoint, field].filter(Boolean).join(" ");
       const count = (counted.get(kind) ?? 0) + 1;
-      if (count > 1 || counted.size < MOST_KINDS) counted.set(kind, count);
+      // Names come from outside: past the bound new ones are neither kept nor logged.
+      if (count === 1 && counted.size >= MOST_KINDS) return;
+      counted.set(kind, count);
       if (count === 1 || field === "") log.warn({ event: name, ...about, count });
     },
     counts: () => Object.fromEntries(counted),

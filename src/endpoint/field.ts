@@ -4,6 +4,7 @@ import {
   above,
   below,
   mismatch,
+  notAList,
   notAText,
   notAnInteger,
   notOneOf,
@@ -77,8 +78,11 @@ export const matching = (pattern: RegExp): Field<string> =>
 export const textUpTo = (most: number): Field<string> =>
   textField(z.string().max(most), (text) => (Array.from(text).length > most ? refuse(tooLong(most)) : { value: text }));
 
-export const oneOf = (values: readonly [string, ...string[]]): Field<string> =>
-  textField(z.enum(values), (text) => (values.includes(text) ? { value: text } : refuse(notOneOf(values))));
+export const oneOf = (values: readonly [string, ...string[]]): Field<string> => {
+  const read = (value: Json): Reading<string> =>
+    typeof value === "string" && values.includes(value) ? { value } : refuse(notOneOf(values));
+  return { schema: z.enum(values), fromText: read, fromJson: read };
+};
 
 /** Digits compare as numbers by length, then by order: no number is too long for that. */
 const withoutZeros = (digits: string): string => digits.replace(/^0+/, "");
@@ -123,7 +127,7 @@ export const identifiers = (most: number): Field<number[]> => {
     fromText: (text) => each(text.split(","), integerText, (i) => (text.includes(",") ? [i] : [])),
     fromJson(json) {
       if (Array.isArray(json)) return each(json, integerJson, (i) => [i]);
-      return each([json], integerJson, () => []);
+      return typeof json === "object" ? refuse(notAList) : each([json], integerJson, () => []);
     },
     possible: (ids) => ids.length > 0,
   };

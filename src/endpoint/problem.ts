@@ -5,6 +5,7 @@ const problem = (msg: string, type: string): Problem => ({ at: [], msg, type });
 
 export const notAnInteger = problem("value is not a valid integer", "type_error.integer");
 export const notAText = problem("str type expected", "type_error.str");
+export const notAList = problem("value is not a valid list", "type_error.list");
 export const notAnObject = problem("value is not a valid dict", "type_error.dict");
 export const missing = problem("field required", "value_error.missing");
 export const extra = problem("extra fields not permitted", "value_error.extra");
