@@ -102,8 +102,8 @@ const isUnreadable = (reply: LegacyReply | Failed): reply is LegacyReply & { rea
   "reading" in reply && reply.reading.is === "unreadable";
 
 /** Legacy looks at the key before anything else, but at its database before the key. */
-const noteKey = ({ keys, errors }: Machine, { key }: Caller, { reading }: LegacyReply) => {
-  if (key === undefined) return;
+const noteKey = ({ keys, errors }: Machine, { key }: Caller, { reading, status }: LegacyReply) => {
+  if (key === undefined || (reading.is === "document" && status !== 200)) return;
   const kind = reading.is === "error" ? outcomeOf(reading, errors).kind : undefined;
   if (kind !== "unauthenticated" && kind !== "unavailable" && kind !== "unknown") keys.accepted(key);
 };

@@ -3,7 +3,7 @@ import type { TLSSocket } from "node:tls";
 import type { Context } from "hono";
 import { forwardedHeaders } from "../upstream/forwarding.ts";
 import type { Answer } from "./answer.ts";
-import { readBody } from "./body.ts";
+import { type BodyLimits, readBody } from "./body.ts";
 import { readCredential } from "./credential.ts";
 import { givenInBody, givenInPairs, givenInPath, type InputReading, readInput } from "./input.ts";
 import { queryOf } from "./paths.ts";
@@ -14,8 +14,8 @@ import type { Asked } from "./serve.ts";
 export type Env = { Bindings: Partial<{ incoming: IncomingMessage; outgoing: ServerResponse }> };
 
 export type AskedSettings = {
-  /** Bytes at most of a client's JSON body. */
-  maxBody: number;
+  /** Of a client's JSON body: bytes at most, and milliseconds until it has come. */
+  body: BodyLimits;
   trusted: (address: string) => boolean;
 };
 
@@ -31,7 +31,7 @@ export const askedOf = async (
   settings: AskedSettings,
 ): Promise<Asked> => ({
   credential: readCredential(queryOf(targetOf(c.req.raw, c.env)), (name) => c.req.header(name)),
-  input: await inputOf(c, endpoint, pairsBelow, settings.maxBody),
+  input: await inputOf(c, endpoint, pairsBelow, settings.body),
   headers: sentAlong(c, settings.trusted),
 });
 
@@ -39,12 +39,17 @@ const inputOf = async (
   c: Context<Env>,
   { fields, groups = {} }: Prepared,
   pairsBelow: string | undefined,
-  maxBody: number,
+  limits: BodyLimits,
 ): Promise<InputReading | Answer> => {
   if (c.req.method === "POST") {
     // A body that is not read to its end must not take its connection, and our answer, with it.
     const chunks = c.env?.incoming?.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array> | undefined;
-    const body = await readBody(chunks ?? c.req.raw.body, c.req.header("content-type"), maxBody);
+    const body = await readBody(
+      chunks ?? c.req.raw.body,
+      c.req.header("content-type"),
+      c.req.header("content-length"),
+      limits,
+    );
     if (!("text" in body)) return body;
     const given = givenInBody(body.text, groups);
     return "errors" in given ? given : readInput(fields, given.given, "body");

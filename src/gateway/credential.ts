@@ -6,9 +6,10 @@ const isKey = (text: string): boolean => /^[A-Za-z0-9]{1,64}$/.test(text) && tex
 
 /** Reads the key from the query (`api_key`), a bearer token or `X-API-Key`; an empty one is none. */
 export const readCredential = (query: string, header: (name: string) => string | undefined): Credential => {
-  const bearer = /^bearer(?:\s+(.*))?$/i.exec(header("authorization")?.trim() ?? "")?.[1];
-  const given = [...new URLSearchParams(query).getAll("api_key"), bearer, header("x-api-key")].filter(
-    (key): key is string => key !== undefined && key !== "",
+  const listed = (name: string) => (header(name) ?? "").split(",").map((one) => one.trim());
+  const bearers = listed("authorization").map((one) => /^bearer(?:\s+(.*))?$/i.exec(one)?.[1]);
+  const given = [...new URLSearchParams(query).getAll("api_key"), ...bearers, ...listed("x-api-key")].filter(
+    (key) => key !== undefined && key !== "",
   );
   const [key, ...others] = given;
   if (key === undefined) return {};

@@ -72,7 +72,7 @@ export const openGateway = (
   const app = gatewayApp(machine, prepare(catalogue.endpoints, observer), {
     prefixes: settings.PREFIXES,
     corsOrigins: settings.CORS_ORIGINS,
-    maxBody: settings.MAX_BODY_BYTES,
+    body: { most: settings.MAX_BODY_BYTES, timeout: settings.BODY_TIMEOUT_MS },
     trusted,
     passThrough: pass,
   });

@@ -25,28 +25,38 @@ export const openKeys = (client: LegacyClient, probes: KeyProbes, errors: ErrorT
   const known = new LRUCache<string, { writes?: Outcome | "allowed" }>({ max: 10_000, ttl: MINUTE });
   const readXml = xmlReader([]);
 
+  const inFlight = new Map<string, Promise<Outcome | undefined>>();
+
+  const probe = async (caller: Caller, id: string, writes: boolean): Promise<Outcome | undefined> => {
+    const reply = await client(writes ? probes.writes : probes.reads, "json", caller, readXml);
+    if ("failed" in reply) return reply.failed;
+    const { reading, status } = reply;
+    const outcome = reading.is === "error" ? outcomeOf(reading, errors) : undefined;
+    // Only an answer of legacy's own says anything of a key.
+    const isAnswer = outcome ? outcome.kind !== "unknown" : reading.is === "document" && status === 200;
+    if (!isAnswer) return { kind: "broken", message: "The legacy interface could not be asked about the key." };
+    if (outcome?.kind === "unauthenticated" || outcome?.kind === "unavailable") return outcome;
+    // The probe for writing names nothing to write, so any other answer than "may not" means "may".
+    const refused = outcome?.kind === "forbidden" ? outcome : undefined;
+    known.set(id, writes ? { writes: refused ?? "allowed" } : {});
+    return writes ? refused : undefined;
+  };
+
   return {
     accepted(key) {
       const id = digest(key);
       if (!known.has(id)) known.set(id, {});
     },
-    async verify(caller, writes) {
+    verify(caller, writes) {
       const id = digest(caller.key);
       const remembered = known.get(id);
-      if (remembered && !writes) return undefined;
-      if (remembered?.writes) return remembered.writes === "allowed" ? undefined : remembered.writes;
-
-      const reply = await client(writes ? probes.writes : probes.reads, "json", caller, readXml);
-      if ("failed" in reply) return reply.failed;
-      const { reading } = reply;
-      if (reading.is === "unreadable")
-        return { kind: "broken", message: "The legacy interface could not be asked about the key." };
-      const outcome = reading.is === "error" ? outcomeOf(reading, errors) : undefined;
-      if (outcome?.kind === "unauthenticated" || outcome?.kind === "unavailable") return outcome;
-      // The probe for writing names nothing to write, so any other answer than "may not" means "may".
-      const refused = outcome?.kind === "forbidden" ? outcome : undefined;
-      known.set(id, writes ? { writes: refused ?? "allowed" } : {});
-      return writes ? refused : undefined;
+      if (remembered && !writes) return Promise.resolve(undefined);
+      if (remembered?.writes) return Promise.resolve(remembered.writes === "allowed" ? undefined : remembered.writes);
+      // Those who come while legacy is asked about the same key wait for the same answer.
+      const question = `${id} ${writes}`;
+      const asked = inFlight.get(question) ?? probe(caller, id, writes).finally(() => inFlight.delete(question));
+      inFlight.set(question, asked);
+      return asked;
     },
   };
 };

@@ -20,6 +20,10 @@ export const originForm = (target: string): string => {
   return rest.startsWith("/") ? rest : `/${rest}`;
 };
 
+/** `http://host:80/path` -> `host:80`; `undefined` where the target names no host. */
+export const authorityOf = (target: string): string | undefined =>
+  /^https?:\/\/(?:[^/?#@]*@)?([^/?#]+)/i.exec(target)?.[1];
+
 /** Whether a path lies below a prefix; `/v1` covers `/v1` and `/v1/x`, not `/v1x`. */
 export const isBelow = (path: string, prefix: string): boolean =>
   path.startsWith(prefix) && (path.length === prefix.length || path.charCodeAt(prefix.length) === 47);

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { Server as NetServer, type Socket } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import type { Gateway } from "./gateway.ts";
-import { isBelow, originForm, pathOf } from "./paths.ts";
+import { authorityOf, isBelow, originForm, pathOf } from "./paths.ts";
 
 /** A listening server that can be stopped without cutting a request. */
 export type RunningServer = {
@@ -20,6 +20,8 @@ export const startServer = async (
 ): Promise<RunningServer> => {
   const ours = getRequestListener((request, env) => gateway.app.fetch(request, env), {
     overrideGlobalObjects: false,
+    // HTTP/1.0 has no Host.
+    hostname: "localhost",
     errorHandler: () =>
       new Response('{"detail":"Bad Request"}', { status: 400, headers: { "Content-Type": "application/json" } }),
   });
@@ -28,9 +30,15 @@ export const startServer = async (
   const isOurs = (path: string) => prefixes.some((prefix) => prefix === "/" || isBelow(path, prefix));
   const listener = (request: IncomingMessage, response: ServerResponse) => {
     if (stopping) response.shouldKeepAlive = false;
-    request.url = originForm(request.url ?? "/");
-    if (isOurs(pathOf(request.url))) void ours(request, response);
-    else gateway.passThrough(request, response);
+    // RFC 9112, 3.2: HTTP/1.1 has a Host, and the one of an absolute target counts.
+    if (request.headers.host === undefined && request.httpVersion === "1.1")
+      return refuseRequest(response, 400, "Bad Request");
+    const target = originForm(request.url ?? "/");
+    if (!isOurs(pathOf(target))) return gateway.passThrough(request, response);
+    const authority = authorityOf(request.url ?? "/");
+    if (authority !== undefined) request.headers.host = authority;
+    request.url = target;
+    return void ours(request, response);
   };
   const server = createServer(
     {
@@ -40,10 +48,13 @@ export const startServer = async (
       // Longer than load balancers keep an idle connection: the side that closes first must not be ours.
       keepAliveTimeout: 75_000,
       optimizeEmptyRequests: true,
+      // Node refuses a request without a Host with an empty body: the listener does it in our format.
+      requireHostHeader: false,
     },
     listener,
   );
   server.on("clientError", refuse);
+  server.on("checkExpectation", (_, response) => refuseRequest(response, 417, "Expectation Failed"));
   await new Promise<void>((resolve, reject) => void server.once("error", reject).listen(port, host, resolve));
   const address = server.address();
   return {
@@ -53,6 +64,14 @@ export const startServer = async (
       return drain(server, timeout);
     },
   };
+};
+
+const refuseRequest = (response: ServerResponse, status: number, detail: string): void => {
+  response.shouldKeepAlive = false;
+  const body = JSON.stringify({ detail });
+  response
+    .writeHead(status, { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) })
+    .end(body);
 };
 
 const drain = (server: Server, timeout: number): Promise<boolean> =>

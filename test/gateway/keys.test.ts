@@ -1,0 +1,127 @@
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { recordingUpstream, type Seen, xmlError } from "../http/support.ts";
+import { gatewayFor } from "../support.ts";
+import { keys } from "./support.ts";
+
+const K = keys.unknown;
+const wrong = xmlError(103, "Authentication failed");
+const readOnly = xmlError(104, "This is a read-only account.");
+type Reply = ReturnType<Parameters<typeof recordingUpstream>[0] & object>;
+
+/** A gateway over a legacy whose answer can be exchanged. */
+const open = async (first?: Reply) => {
+  let reply: Reply = first;
+  const { url, seen } = await recordingUpstream((one: Seen) =>
+    one.method === "POST" && reply === readOnly ? readOnly : reply,
+  );
+  const gateway = gatewayFor(url);
+  const ask = async (path: string, key = K) =>
+    (await gateway.app.request(path, { headers: { "X-API-Key": key } })).status;
+  const post = async (body: string, key = K) => {
+    const headers = { "X-API-Key": key, "Content-Type": "application/json" };
+    return (await gateway.app.request("/v1/datasets/tag", { method: "POST", headers, body })).status;
+  };
+  return { ...gateway, seen, ask, post, now: (next: Reply) => void (reply = next) };
+};
+
+afterEach(() => void vi.restoreAllMocks());
+
+describe("what legacy says of a key", () => {
+  test("is asked once a minute, and again after it", async () => {
+    let later = 0;
+    // The cache reads the clock once in a millisecond.
+    const pass = (ms: number) => new Promise((resolve) => void setTimeout(resolve, 5, (later = ms)));
+    const now = performance.now.bind(performance);
+    vi.spyOn(performance, "now").mockImplementation(() => now() + later);
+    const { ask, seen } = await open();
+    for (let i = 0; i < 3; i++) expect(await ask("/v1/datasets/abc")).toBe(422);
+    await pass(59_000);
+    expect(await ask("/v1/datasets/abc")).toBe(422);
+    expect(seen).toHaveLength(1);
+    await pass(61_000);
+    expect(await ask("/v1/datasets/abc")).toBe(422);
+    expect(seen).toHaveLength(2);
+    expect(new Set(seen.map(({ target }) => target))).toEqual(
+      new Set([`/api/v1/json/evaluationmeasure/list?api_key=${K}`]),
+    );
+  });
+
+  test("is remembered for each key alone, in its own case", async () => {
+    const { ask, seen } = await open();
+    for (const key of [K, K.toLowerCase(), K.toUpperCase(), K]) await ask("/v1/datasets/abc", key);
+    expect(seen).toHaveLength(3);
+  });
+
+  test("is learnt from an answer to a question, so that it need not be asked", async () => {
+    const { ask, seen } = await open();
+    expect(await ask("/v1/evaluationmeasures/list")).toBe(200);
+    expect(await ask("/v1/datasets/abc")).toBe(422);
+    expect(seen).toHaveLength(1);
+  });
+
+  test("that it is wrong is not remembered as good, nor for long", async () => {
+    const { ask, seen, now } = await open(wrong);
+    expect(await ask("/v1/datasets/1")).toBe(401);
+    expect(await ask("/v1/datasets/abc")).toBe(401);
+    expect(await ask("/v1/datasets/abc")).toBe(401);
+    expect(seen).toHaveLength(3);
+    now(undefined);
+    expect(await ask("/v1/datasets/abc")).toBe(422);
+  });
+
+  test("that it may not write is remembered of writing only", async () => {
+    const { ask, post, seen } = await open(readOnly);
+    for (let i = 0; i < 3; i++) expect(await post("{")).toBe(403);
+    expect(await ask("/v1/datasets/abc")).toBe(422);
+    expect(seen.map(({ method, target, body }) => `${method} ${target} ${body}`)).toEqual([
+      `POST /api/v1/json/data/tag api_key=${K}`,
+    ]);
+  });
+
+  test("of reading says nothing of writing", async () => {
+    const { ask, post, seen } = await open(readOnly);
+    expect(await ask("/v1/datasets/abc")).toBe(422);
+    expect(await post("{")).toBe(403);
+    expect(seen.map(({ method }) => method)).toEqual(["GET", "POST"]);
+  });
+
+  test.each([
+    ["unreachable or empty", { status: 500, body: "" }, 502],
+    ["an HTML page", { status: 503, body: "<html>busy</html>" }, 502],
+    ["database down", xmlError(107, "Database connection failed"), 503],
+  ])("%s: nothing is known of the key", async (_, reply, status) => {
+    const { ask, now } = await open(reply);
+    expect(await ask("/v1/datasets/abc")).toBe(status);
+    now(wrong);
+    expect(await ask("/v1/datasets/abc")).toBe(401);
+  });
+
+  const notLegacys = [
+    ["a front's 503 in JSON", { status: 503, body: '{"message":"busy"}' }],
+    ["a front's 429 in JSON", { status: 429, body: '{"message":"slow down"}' }],
+  ] as const;
+
+  test.each(notLegacys)("%s, asked about a key, makes no wrong key good", async (_, reply) => {
+    const { ask, now } = await open(reply);
+    await ask("/v1/datasets/abc");
+    now(wrong);
+    expect(await ask("/v1/datasets/abc")).toBe(401);
+  });
+  test.each(notLegacys)("%s to a question makes none good either", async (_, reply) => {
+    const { ask, now } = await open(reply);
+    expect(await ask("/v1/datasets/1")).toBe(502);
+    now(wrong);
+    expect(await ask("/v1/datasets/abc")).toBe(401);
+  });
+  test("a code that nobody knows makes no wrong key good", async () => {
+    const { ask, now } = await open(xmlError(9999, "Something new"));
+    await ask("/v1/datasets/abc");
+    now(wrong);
+    expect(await ask("/v1/datasets/abc")).toBe(401);
+  });
+  test("legacy is asked once about a key by requests at the same time", async () => {
+    const { ask, seen } = await open();
+    await Promise.all(Array.from({ length: 5 }, () => ask("/v1/datasets/abc")));
+    expect(seen).toHaveLength(1);
+  });
+});

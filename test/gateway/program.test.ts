@@ -1,0 +1,154 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { startSampleLegacy } from "../../fixtures/sampleLegacy/startSampleLegacy.ts";
+import { settingsSchema } from "../../src/config/settings.ts";
+import { get, httpUpstream, request } from "../passThrough/support.ts";
+import { exchange, keys, measures, start } from "./support.ts";
+
+const file = (content: string): string => {
+  const path = join(mkdtempSync(join(tmpdir(), "program-")), "config.json");
+  writeFileSync(path, content);
+  return path;
+};
+const run = async (environment: Record<string, string>, ...args: string[]) => {
+  const { ended, output } = start(environment, ...args);
+  return { code: await ended, ...output };
+};
+
+describe("keys and secrets", () => {
+  test("a key is in no log at debug and in no answer, however legacy repeats it", async () => {
+    const key = keys.unknown;
+    const url = await httpUpstream((incoming, response) => {
+      const target = incoming.url ?? "";
+      if (target.includes("/data/1?")) return response.destroy();
+      if (target.includes("/data/2?")) return response.end(`<b>Warning</b> ${target}`);
+      if (target.includes("/data/3?")) return response.end(JSON.stringify({ other: target }));
+      if (target.includes("/data/4?")) return response.writeHead(500).end(`{"message":"${target}"}`);
+      if (target.includes("/data/5?")) return response.end(`{"data_set_description":{"id":"${target}"}}`);
+      if (target.includes("/data/6?")) return response.writeHead(302, { Location: target }).end();
+      if (incoming.method === "POST") return response.writeHead(500).end(`<div>${target} api_key=${key}</div>`);
+      return response.end(measures);
+    });
+    const { child, output, ended, listening } = start({
+      LEGACY_URL: url,
+      LOG_LEVEL: "debug",
+      LEGACY_API_KEY: "S3rv1ceKey",
+    });
+    const port = Number(new URL(await listening()).port);
+    const body = '{"data_id":1,"tag":"a"}';
+    const by = `X-API-Key: ${key}`;
+    const ours = [
+      ...[1, 2, 3, 4, 5, 6, 0, "abc"].map((id) => get(`/v1/datasets/${id}?api_key=${key}`)),
+      get(`/v1/nothing?api_key=${key}`),
+      get(`/v1/datasets/1?api_key=${key}&api_key=other`),
+      get(`/v1/datasets/1?api_key=${key}%20`),
+      get("/v1/datasets/1", `Authorization: Bearer ${key} ${key}`),
+      get("/v1/flow/exists/a=b/1/"),
+      get("/v1/flow/exists/a=b/1/", by),
+      request("POST /v1/datasets/tag", by, `Content-Length: ${body.length}`) + body,
+      `GET /v1/datasets/1?api_key=${key} HTTP/1.1\r\n\r\n`,
+      `GET /v1/data sets/1?api_key=${key} HTTP/1.1\r\nHost: a\r\n\r\n`,
+    ];
+    const passed = ["", "http://front.example"].map((host) => get(`${host}/api/v1/json/data/1?api_key=${key}`));
+    for (const bytes of ours) {
+      const { text } = await exchange(port, bytes);
+      expect([bytes, text]).toEqual([bytes, expect.not.stringMatching(/S3rv1ceKey|aBcD0123|<b>|<div>/)]);
+    }
+    for (const bytes of passed) await exchange(port, bytes);
+    child.kill("SIGTERM");
+    expect(await ended).toBe(0);
+    for (const event of [
+      "legacy_failed",
+      "json_broken",
+      "schema_mismatch",
+      "odd_status",
+      "pass_through_failed",
+      "stopped",
+    ])
+      expect(output.error).toContain(event);
+    expect(output.out + output.error).not.toMatch(/aBcD0123|S3rv1ceKey/);
+    // Each line of the log is JSON.
+    for (const line of output.error.trim().split("\n")) expect(() => JSON.parse(line) as unknown).not.toThrow();
+  });
+
+  test("what is wrong with them stops it with 2 and one line, and is not shown", async () => {
+    const all = await Promise.all([
+      run({ LEGACY_API_KEY: "hush-hush" }),
+      run({ LEGACY_URL: "http://me:hush@legacy" }),
+      run({ CONFIG: file('{"LEGACY_API_KEY": "hush" oops') }),
+      run({ CONFIG: file('{"LEGACY_API_KEY": ["hush"]}') }),
+      run({ CONFIG: file('{"API_KEY": "hush"}') }),
+    ]);
+    const names = all.map(({ code, out, error }) => [code, out, error.match(/^.*?(?=:)/gm)]);
+    expect(names).toEqual(
+      ["LEGACY_API_KEY", "LEGACY_URL", "CONFIG", "LEGACY_API_KEY", "API_KEY"].map((name) => [2, "", [name]]),
+    );
+    expect(JSON.stringify(all)).not.toContain("hush");
+  });
+});
+
+describe("--help and --check", () => {
+  test("--help lists every setting once with its default, whatever is configured", async () => {
+    const { code, out, error } = await run({ PORT: "x", LEGACY_API_KEY: "hush" }, "--help");
+    expect([code, error]).toEqual([0, ""]);
+    for (const name of Object.keys(settingsSchema.shape))
+      expect(out.match(new RegExp(`^  ${name} .*[a-z]{3}`, "gm"))).toHaveLength(1);
+    expect(out).toMatch(/^ {2}PORT .*\[8000\]$/m);
+    expect(out).toMatch(/CONFIG/);
+    expect(out).not.toContain("hush");
+    expect((await run({}, "-h")).out).toBe(out);
+  });
+
+  test("--check is 2 for a wrong setting, 1 for a legacy that is not there or refuses the key, 0 for a sound one", async () => {
+    const legacy = await startSampleLegacy();
+    const check = (environment: Record<string, string>) => run({ LEGACY_URL: legacy.url, ...environment }, "--check");
+    const all = await Promise.all([
+      check({ PORT: "x" }),
+      check({ LEGACY_URL: "http://127.0.0.1:1" }),
+      check({ LEGACY_API_KEY: keys.unknown }),
+      check({ LEGACY_API_KEY: keys.reader }),
+      check({ LEGACY_API_KEY: keys.user }),
+      check({ PREFIXES: "/,/v1" }),
+    ]);
+    await legacy.close();
+    expect(all.map(({ code }) => code)).toEqual([2, 1, 1, 1, 0, 0]);
+    expect(all[1]?.out).toMatch(/^FAIL /m);
+    expect(all[2]?.out).toMatch(/^FAIL +LEGACY_API_KEY +Authentication failed/m);
+    expect(all[4]?.out).not.toMatch(/^FAIL /m);
+    for (const { out, error } of all)
+      for (const key of [keys.unknown, keys.reader, keys.user]) expect(out + error).not.toContain(key);
+  });
+
+  test("any other argument is no option: 2", async () => {
+    const all = await Promise.all([run({}, "--chekc"), run({}, "check"), run({}, "--check", "--port=1")]);
+    expect(all).toEqual(
+      ["--chekc", "check", "--port=1"].map((arg) => ({
+        code: 2,
+        out: "",
+        error: `${arg}: unknown option; allowed are --check, --help\n`,
+      })),
+    );
+  });
+});
+
+test("a port or an address that cannot be had is 2, with what it is", async () => {
+  const taken = new URL(await httpUpstream(() => undefined)).port;
+  const [port, host] = await Promise.all([run({ PORT: taken }), run({ HOST: "192.0.2.1" })]);
+  expect([port.code, host.code]).toEqual([2, 2]);
+  expect(port.error).toContain(`127.0.0.1:${taken} cannot be listened on (EADDRINUSE)`);
+  expect(host.error).toContain("192.0.2.1:0 cannot be listened on (EADDRNOTAVAIL)");
+  for (const { out, error } of [port, host]) expect([out, error.trim().split("\n").length]).toEqual(["", 1]);
+});
+
+test("the start line of a gateway with a legacy of its own names it, and no sample is started", async () => {
+  const legacy = await startSampleLegacy();
+  const { output, listening, child, ended } = start({ LEGACY_URL: `${legacy.url}/`, PREFIXES: "/" });
+  const url = await listening();
+  expect(output.out).toBe(`catalog-gateway listens on ${url}, asks ${legacy.url}, serves /\n`);
+  expect((await fetch(`${url}/datasets/61`)).status).toBe(200);
+  child.kill("SIGINT");
+  expect(await ended).toBe(0);
+  await legacy.close();
+});

@@ -1,0 +1,93 @@
+import { createHash, randomBytes } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { httpUpstream, request } from "../passThrough/support.ts";
+import { listeningGateway, recordingUpstream } from "../http/support.ts";
+import { exchange, expectDetail, measures } from "./support.ts";
+
+/** Legacy behind a gateway whose prefix is `/`: answers by a mark of its own. */
+const open = async (PREFIXES = "/") => {
+  const { url, seen } = await recordingUpstream(({ target }) => ({
+    body: target.includes("/evaluationmeasure/list") ? measures : `legacy ${target}`,
+    status: 299,
+  }));
+  return { ...(await listeningGateway(url, { PREFIXES })), seen };
+};
+
+describe("below / only the listed paths are ours", () => {
+  test.each([
+    "GET /",
+    "GET /nothing",
+    "DELETE /nothing",
+    "PUT /datasets",
+    "GET /datasets/61/more",
+    "POST /api/v1/json/data/tag",
+    "OPTIONS /api/v1/json/data/61",
+    "GET /v1/datasets/61",
+    "GET //datasets/61",
+    "GET /x/../datasets/61",
+    "GET /datasets%2F61",
+    "GET /%64atasets/61",
+    "TRACE /api/v1/json/data/61",
+    "PROPFIND /x?a=b&a=%20#f",
+  ])("%s is passed through as it is", async (line) => {
+    const { port, seen } = await open();
+    const { status, body, headers } = await exchange(port, request(line, "Cookie: a=b", "Content-Length: 0"));
+    const [method = "", target = ""] = line.split(" ");
+    expect([status, headers.get("set-cookie")]).toEqual([299, "ci_session=secret"]);
+    expect(body).toContain(`legacy ${seen[0]?.target}`);
+    expect(seen).toMatchObject([{ method, headers: { cookie: "a=b", host: "front.example" } }]);
+    expect(target.startsWith(seen[0]?.target as string)).toBe(true);
+  });
+
+  test.each([
+    ["DELETE /datasets/61", 405],
+    ["GET /datasets/tag", 405],
+    ["GET /datasets/abc", 422],
+    ["POST /datasets/tag", 401],
+    ["GET /studies/1", 410],
+    ["GET /data/list/limit", 422],
+  ])("%s is ours: %i", async (line, status) => {
+    const { port, seen } = await open();
+    expectDetail(await exchange(port, request(line, "Content-Length: 0")), status);
+    expect(seen).toEqual([]);
+  });
+
+  test("beside another prefix, below which all is ours", async () => {
+    const { port, seen } = await open("/,/v1");
+    expectDetail(await exchange(port, request("GET /v1/nothing")), 404);
+    expect(seen).toEqual([]);
+    expect((await exchange(port, request("GET /nothing"))).status).toBe(299);
+  });
+
+  test("an upload that comes slowly arrives whole, byte for byte", async () => {
+    const url = await httpUpstream((incoming, response) => {
+      const hash = createHash("sha256");
+      incoming.on("data", (chunk: Buffer) => hash.update(chunk)).on("end", () => response.end(hash.digest("hex")));
+    });
+    const { url: front } = await listeningGateway(url, { PREFIXES: "/" });
+    const content = randomBytes(3_000_000);
+    async function* slowly() {
+      for (let i = 0; i < content.length; i += 600_000) {
+        yield content.subarray(i, i + 600_000);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    }
+    const response = await fetch(`${front}/upload`, { method: "PUT", body: slowly(), duplex: "half" });
+    expect(await response.text()).toBe(createHash("sha256").update(content).digest("hex"));
+  });
+
+  // The adapter makes a URL of the Host header before the router has seen whose request it is: with the prefix /v1 these pass.
+  test.fails.each([
+    ["an odd Host", "GET /api/v1/x HTTP/1.1\r\nHost: a b<\r\nConnection: close\r\n\r\n"],
+    ["an impossible port in Host", "GET /api/v1/x HTTP/1.1\r\nHost: front:99999\r\nConnection: close\r\n\r\n"],
+  ])("known difference: %s is legacy's affair, but is refused with 400 of ours", async (_, bytes) => {
+    const { port } = await open();
+    expect((await exchange(port, bytes)).status).toBe(299);
+  });
+
+  // With the prefix /v1 it is 204.
+  test.fails("known difference: OPTIONS * is 400", async () => {
+    const { port } = await open();
+    expect((await exchange(port, request("OPTIONS *"))).status).toBe(204);
+  });
+});
