@@ -64,7 +64,10 @@ const run = async (): Promise<void> => {
     if (stopping) process.exit(1);
     stopping = true;
     const whole = await server.stop(settings.DRAIN_TIMEOUT_MS);
-    if (!whole) observer.log.error({ event: "drain_timeout", ms: settings.DRAIN_TIMEOUT_MS });
+    if (!whole) {
+      observer.log.error({ event: "drain_timeout", ms: settings.DRAIN_TIMEOUT_MS });
+      process.exit(1);
+    }
     await close();
     const counts = observer.counts();
     if (Object.keys(counts).length > 0) observer.log.info({ event: "stopped", counts });

@@ -169,29 +169,25 @@ describe("a password in LEGACY_URL", () => {
     },
   );
 
-  // What is blotted out ends at the first / or @ after //: a password that holds one, or a URL without //, is shown.
-  test.fails.each([
+  test.each([
     "http://me:a/hush@legacy",
     "http://me:a@hush@legacy",
     "me:hush@legacy",
     "http:/me:hush@legacy",
     "http://legacy?api_key=hush",
-  ])("BUG: %s is shown", (url) => {
+  ])("%s is not shown", (url) => {
     expect(errors({ LEGACY_URL: url })[0]).not.toContain("hush");
   });
 });
 
-// LEGACY_HOST is any text: a line break in it makes every request fail (502) instead of stopping the start. CORS_ORIGINS likewise: what
-// is no origin (or one with a slash at its end) never matches, and nobody is told.
-test.fails.each([
+test.each([
   ["LEGACY_HOST", "a\r\nb: c"],
   ["LEGACY_HOST", "a b"],
   ["HOST", " "],
   ["CORS_ORIGINS", "https://a.example/"],
   ["CORS_ORIGINS", "a.example"],
-  // One line for each wrong entry, all alike.
   ["PREFIXES", "v1,v2"],
-])("BUG: %s=%j is not told once", (name, value) => {
+])("%s=%j is told once", (name, value) => {
   expect(errors({ [name]: value })).toHaveLength(1);
 });
 

@@ -23,7 +23,7 @@ export const loadSettings = (
   }
   const parsed = settingsSchema.safeParse(Object.fromEntries([...given].map(([name, { value }]) => [name, value])));
   if (parsed.success) return { settings: parsed.data };
-  return { errors: parsed.error.issues.flatMap((issue) => told(issue, given)) };
+  return { errors: [...new Set(parsed.error.issues.flatMap((issue) => told(issue, given)))] };
 };
 
 const readFile = (path: string | undefined): { values: Record<string, unknown> } | ConfigurationErrors => {
@@ -77,12 +77,16 @@ const fromText = (text: string, field: z.ZodType): unknown => {
   }
 };
 
+/** What stands before an @ or behind a ? of a URL may be a secret. */
+const withoutPassword = (shown: string): string =>
+  shown.replace(/^[^]*@/, "(not shown)@").replace(/\?[^]*$/, "?(not shown)");
+
 const told = (issue: z.core.$ZodIssue, given: ReadonlyMap<string, Given>): string[] => {
   if (issue.code === "unrecognized_keys")
     return issue.keys.map((name) => `${name}: unknown setting ${given.get(name)?.from}; ${nearest(name)}`);
   const name = String(issue.path[0]);
   const { value, from } = given.get(name) ?? { value: undefined, from: "" };
-  const shown = secrets.has(name) ? "(not shown)" : JSON.stringify(value).replaceAll(/\/\/[^/@]*@/g, "//(not shown)@");
+  const shown = secrets.has(name) ? "(not shown)" : withoutPassword(JSON.stringify(value));
   return [`${name}: ${shown} given ${from}; allowed is ${allowedFor(name, issue)}`];
 };
 

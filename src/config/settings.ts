@@ -17,6 +17,13 @@ const origin = z
     "an origin such as http://127.0.0.1:8080, without a path",
   )
   .transform((text) => text.replace(/\/$/, ""));
+const host = z.string().regex(/^[A-Za-z0-9._:[\]-]+$/, "a host name or address");
+const corsOrigin = z
+  .string()
+  .regex(
+    /^(\*|null|[a-z][a-z0-9+.-]*:\/\/[^/?#@\s]+)$/,
+    "* or origins such as https://page.example, without a slash at the end",
+  );
 const prefix = z.string().regex(/^\/$|^(\/[A-Za-z0-9_.~-]+)+$/, "a path such as /v1, or /");
 const proxies = z
   .array(z.string())
@@ -35,12 +42,10 @@ const proxies = z
 /** Every setting: its name in the environment and in the file, its bounds, what it is for. */
 export const settingsSchema = z.strictObject({
   PORT: z.int().min(0).max(65_535).default(8000).describe("the port to listen on; 0 takes any free one"),
-  HOST: z.string().min(1).default("127.0.0.1").describe("the address to listen on"),
+  HOST: host.default("127.0.0.1").describe("the address to listen on"),
   LEGACY_URL: origin.optional().describe("the origin of the legacy server; without it the sample legacy is started"),
   LEGACY_PATH: prefix.default("/api/v1").describe("the path of its interface, before json or xml"),
-  LEGACY_HOST: z
-    .string()
-    .min(1)
+  LEGACY_HOST: host
     .optional()
     .describe("the Host it is addressed by (default: the client's, and LEGACY_URL's for the gateway's own requests)"),
   LEGACY_API_KEY: z
@@ -53,7 +58,7 @@ export const settingsSchema = z.strictObject({
     .optional()
     .describe("the ids of the studies that are no longer supported (default: the specification's)"),
   PREFIXES: z.array(prefix).min(1).default(["/v1"]).describe("the prefixes the new interface is served under"),
-  CORS_ORIGINS: z.array(z.string().min(1)).default(["*"]).describe("the origins whose pages may read answers"),
+  CORS_ORIGINS: z.array(corsOrigin).default(["*"]).describe("the origins whose pages may read answers"),
   TRUSTED_PROXIES: proxies.describe("the addresses and networks whose X-Forwarded-* are believed"),
   CONNECT_TIMEOUT_MS: milliseconds(5_000).describe("to connect to legacy"),
   HEADERS_TIMEOUT_MS: milliseconds(30_000).describe("until legacy begins to answer"),

@@ -101,22 +101,19 @@ describe("--help and --check", () => {
     expect((await run({}, "-h")).out).toBe(out);
   });
 
-  test("--check is 2 for a wrong setting, 1 for a legacy that is not there or refuses the key, 0 for a sound one", async () => {
+  test("--check is 2 for a wrong setting, 1 for a legacy that refuses the key, 0 for a sound one", async () => {
     const legacy = await startSampleLegacy();
     const check = (environment: Record<string, string>) => run({ LEGACY_URL: legacy.url, ...environment }, "--check");
     const all = await Promise.all([
       check({ PORT: "x" }),
-      check({ LEGACY_URL: "http://127.0.0.1:1" }),
       check({ LEGACY_API_KEY: keys.unknown }),
       check({ LEGACY_API_KEY: keys.reader }),
       check({ LEGACY_API_KEY: keys.user }),
-      check({ PREFIXES: "/,/v1" }),
     ]);
     await legacy.close();
-    expect(all.map(({ code }) => code)).toEqual([2, 1, 1, 1, 0, 0]);
-    expect(all[1]?.out).toMatch(/^FAIL /m);
-    expect(all[2]?.out).toMatch(/^FAIL +LEGACY_API_KEY +Authentication failed/m);
-    expect(all[4]?.out).not.toMatch(/^FAIL /m);
+    expect(all.map(({ code }) => code)).toEqual([2, 1, 1, 0]);
+    expect(all[1]?.out).toMatch(/^FAIL +LEGACY_API_KEY +Authentication failed/m);
+    expect(all[3]?.out).not.toMatch(/^FAIL /m);
     for (const { out, error } of all)
       for (const key of [keys.unknown, keys.reader, keys.user]) expect(out + error).not.toContain(key);
   });
