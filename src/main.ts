@@ -12,6 +12,11 @@ const fail = (lines: string[]) => {
   process.exitCode = 2;
 };
 
+const urlOf = (host: string, port: number): string => `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+
+const cannotListen = (settings: string, host: string, port: number, error: NodeJS.ErrnoException): string =>
+  `${settings}: ${host}:${port} cannot be listened on (${error.code ?? error.message}); allowed is a free port of this machine`;
+
 const startUpstream = async (url: string | undefined) => {
   if (url !== undefined) return { url, close: async () => undefined, told: url };
   const { startSampleLegacy } = await import("../fixtures/sampleLegacy/startSampleLegacy.ts");
@@ -20,14 +25,24 @@ const startUpstream = async (url: string | undefined) => {
 };
 
 const run = async (): Promise<void> => {
-  const loaded = loadSettings(process.env);
+  const { catalogue } = await import("../transforms/catalogue.ts");
+  const loaded = loadSettings(process.env, Object.keys(catalogue.endpoints));
   if ("errors" in loaded) return fail(loaded.errors);
   const { settings } = loaded;
-  const [{ openGateway }, { startServer }, { openObserver }, { catalogue }] = await Promise.all([
+  const [
+    { openGateway },
+    { startServer },
+    { adminApp },
+    { startAdminServer },
+    { openObserver },
+    { collectDefaultMetrics },
+  ] = await Promise.all([
     import("./gateway/gateway.ts"),
     import("./gateway/server.ts"),
+    import("./admin/admin.ts"),
+    import("./admin/adminServer.ts"),
     import("./observe.ts"),
-    import("../transforms/catalogue.ts"),
+    import("prom-client"),
   ]);
   const upstream = await startUpstream(settings.LEGACY_URL);
   const observer = openObserver(settings.LOG_LEVEL);
@@ -48,17 +63,31 @@ const run = async (): Promise<void> => {
   const { HOST: host, PORT: port, PREFIXES: prefixes } = settings;
   const server = await startServer(gateway, { host, port, prefixes }).catch((error: NodeJS.ErrnoException) => error);
   if (server instanceof Error) {
-    fail([
-      `PORT, HOST: ${host}:${port} cannot be listened on (${server.code ?? server.message}); allowed is a free port of this machine`,
-    ]);
+    fail([cannotListen("PORT, HOST", host, port, server)]);
+    return close();
+  }
+  let stopping = false;
+  const { ADMIN_HOST: adminHost, ADMIN_PORT: adminPort, ADMIN_TOKEN: token } = settings;
+  const app = adminApp(gateway.machine, {
+    host: adminHost,
+    token,
+    windows: gateway.windows,
+    bytes: settings.CACHE_BYTES,
+    entryBytes: settings.CACHE_ENTRY_BYTES,
+    isReady: () => !stopping,
+  });
+  const admin = await startAdminServer(app, adminHost, adminPort).catch((error: NodeJS.ErrnoException) => error);
+  if (admin instanceof Error) {
+    fail([cannotListen("ADMIN_PORT, ADMIN_HOST", adminHost, adminPort, admin)]);
+    await server.stop(0);
     return close();
   }
   console.log(
-    `catalog-gateway listens on http://${host.includes(":") ? `[${host}]` : host}:${server.port}, asks ${upstream.told}, serves ${prefixes.join(" ")}`,
+    `catalog-gateway listens on ${urlOf(host, server.port)}, asks ${upstream.told}, serves ${prefixes.join(" ")}; operators: ${urlOf(adminHost, admin.port)}`,
   );
+  collectDefaultMetrics({ register: gateway.machine.meter.registry });
   flushCompileCache();
 
-  let stopping = false;
   const stop = async () => {
     // A second signal means now.
     if (stopping) process.exit(1);
@@ -68,6 +97,7 @@ const run = async (): Promise<void> => {
       observer.log.error({ event: "drain_timeout", ms: settings.DRAIN_TIMEOUT_MS });
       process.exit(1);
     }
+    await admin.stop();
     await close();
     const counts = observer.counts();
     if (Object.keys(counts).length > 0) observer.log.info({ event: "stopped", counts });

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { helpText } from "../src/config/help.ts";
 import { loadSettings } from "../src/config/load.ts";
 import { settingsSchema } from "../src/config/settings.ts";
+import { names } from "./support.ts";
 
 const file = (content: string): string => {
   const path = join(mkdtempSync(join(tmpdir(), "config-")), "config.json");
@@ -12,12 +13,12 @@ const file = (content: string): string => {
   return path;
 };
 const settings = (environment: Record<string, string>) => {
-  const loaded = loadSettings(environment);
+  const loaded = loadSettings(environment, names);
   if ("errors" in loaded) throw new Error(loaded.errors.join("\n"));
   return loaded.settings;
 };
 const errors = (environment: Record<string, string>): string[] => {
-  const loaded = loadSettings(environment);
+  const loaded = loadSettings(environment, names);
   return "errors" in loaded ? loaded.errors : [];
 };
 
@@ -82,7 +83,9 @@ describe("settings", () => {
       "LEGACY_API_KEY: (not shown) given in the environment; allowed is 1-64 letters and digits",
     );
     expect(errors({ LEGACY_URL: "http://me:hush@legacy" })[0]).not.toContain("hush");
-    expect(errors({ CONFIG: file('{"LEGACY_API_KEY": "hush"') }).join("")).toMatch(/^CONFIG: [^]* is not valid JSON/);
+    expect(errors({ CONFIG: file('{"LEGACY_API_KEY", "REDIS_URL", "ADMIN_TOKEN": "hush"') }).join("")).toMatch(
+      /^CONFIG: [^]* is not valid JSON/,
+    );
     expect(errors({ CONFIG: file('{"LEGACY_API_KEY": "hush"') }).join("")).not.toContain("hush");
   });
 
@@ -128,7 +131,8 @@ describe("every setting", () => {
   test("has a default or needs none", () => {
     expect(Object.keys(settings({}))).toEqual(
       Object.keys(settingsSchema.shape).filter(
-        (name) => !["LEGACY_URL", "LEGACY_HOST", "LEGACY_API_KEY", "LEGACY_STUDIES"].includes(name),
+        (name) =>
+          !["LEGACY_URL", "LEGACY_HOST", "LEGACY_API_KEY", "LEGACY_STUDIES", "REDIS_URL", "ADMIN_TOKEN"].includes(name),
       ),
     );
   });

@@ -11,7 +11,7 @@ let gateway: ReturnType<typeof gatewayFor>;
 
 beforeAll(async () => {
   legacy = await serveHandlers();
-  gateway = gatewayFor(legacy.url);
+  gateway = gatewayFor(legacy.url, { CACHE_BYTES: "0" });
 });
 afterAll(async () => {
   await gateway.close();

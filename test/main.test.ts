@@ -6,7 +6,7 @@ import { httpUpstream, until } from "./passThrough/support.ts";
 /** The real program, with its output and its end. */
 const start = (environment: Record<string, string>, ...args: string[]) => {
   const child = spawn(process.execPath, ["src/main.ts", ...args], {
-    env: { PATH: process.env["PATH"], PORT: "0", ...environment },
+    env: { PATH: process.env["PATH"], PORT: "0", ADMIN_PORT: "0", ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -26,7 +26,7 @@ describe("npm start", () => {
     const { child, output, ended, listening } = start({ PREFIXES: "/v1,/api/v2" });
     const url = await listening();
     expect(output.out).toMatch(
-      /^catalog-gateway listens on http:\/\/127\.0\.0\.1:\d+, asks http:\/\/127\.0\.0\.1:\d+ \(the sample legacy, [^)]*LEGACY_URL is not set\), serves \/v1 \/api\/v2\n$/,
+      /^catalog-gateway listens on http:\/\/127\.0\.0\.1:\d+, asks http:\/\/127\.0\.0\.1:\d+ \(the sample legacy, [^)]*LEGACY_URL is not set\), serves \/v1 \/api\/v2; operators: http:\/\/127\.0\.0\.1:\d+\n$/,
     );
     expect((await fetch(`${url}/v1/datasets/61`)).status).toBe(200);
     child.kill("SIGTERM");

@@ -2,8 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readPairs } from "../fixtures/pairs.ts";
 import type { LegacyRequest } from "../src/endpoint/legacyRequest.ts";
-import { conclude } from "../src/gateway/answering.ts";
-import type { Machine } from "../src/gateway/machine.ts";
+import { conclude, type Machine } from "../src/gateway/answering.ts";
 import { type Prepared, prepare } from "../src/gateway/prepared.ts";
 import { readLegacy } from "../src/legacy/reading.ts";
 import { openObserver } from "../src/observe.ts";
@@ -13,12 +12,18 @@ import { catalogue } from "../transforms/catalogue.ts";
 const CASES = Number(process.env["CASES"] ?? 300);
 
 const observer = openObserver("silent");
-const prepared = prepare(catalogue.endpoints, observer);
+const prepared = prepare(catalogue.endpoints, { observer, versions: {}, backend: "", windows: {} });
 
 /** A legacy that answers these bytes to whatever it is asked, in both forms. */
 const machineOf = (body: Buffer, status: number): Machine => ({
   client: (_request, _form, _caller, readXml) => Promise.resolve({ status, reading: readLegacy(body, readXml) }),
-  keys: { verify: () => Promise.resolve(undefined), accepted: () => undefined },
+  keys: {
+    verify: () => Promise.resolve(undefined),
+    accepted: () => undefined,
+    refused: () => undefined,
+    ownerOf: (key) => key,
+    isProven: () => true,
+  },
   errors: catalogue.errors,
   knowledge: { legacyStudies: new Set() },
   observer,

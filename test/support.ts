@@ -3,9 +3,11 @@ import { loadSettings } from "../src/config/load.ts";
 import { openGateway } from "../src/gateway/gateway.ts";
 import { openObserver } from "../src/observe.ts";
 
+export const names = Object.keys(catalogue.endpoints);
+
 /** A gateway in front of this upstream, with settings as the environment would give them. Nothing listens. */
 export const gatewayFor = (url: string, environment: Record<string, string> = {}) => {
-  const loaded = loadSettings({ ...environment, LEGACY_URL: url });
+  const loaded = loadSettings({ ...environment, LEGACY_URL: url }, names);
   if ("errors" in loaded) throw new Error(loaded.errors.join("\n"));
   const observer = openObserver("silent");
   return { ...openGateway({ ...loaded.settings, LEGACY_URL: url }, catalogue, observer), observer };

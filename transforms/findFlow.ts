@@ -1,5 +1,6 @@
 import { endpoint } from "../src/endpoint/endpoint.ts";
 import { textUpTo } from "../src/endpoint/field.ts";
+import { collection, entity } from "../src/endpoint/groups.ts";
 import { get, post } from "../src/endpoint/legacyRequest.ts";
 import { dropped, object, own, renamed, unwrapped } from "../src/rules/compose.ts";
 import { isObject } from "../src/rules/rule.ts";
@@ -40,6 +41,12 @@ export const findFlow = endpoint("GET /flow/exists/{name}/{external_version?}", 
     return isObject(found) && own(found, "exists") === "false" ? unknownFlow : undefined;
   },
   output: unwrapped("flow_exists", object({ flow_id: renamed("id", integer), exists: dropped })),
+  cache: {
+    fresh: "1h",
+    stale: "7d",
+    staleIfError: "7d",
+    groups: (_, ours) => (isObject(ours) ? entity("flow", Number(own(ours, "flow_id"))) : [collection("flow")]),
+  },
   examples: {
     found: { name: "sample.ZeroRule", external_version: "Sample_1.0" },
     unknown: { name: "no.such.flow", external_version: "1" },

@@ -1,5 +1,6 @@
 import { endpoint } from "../src/endpoint/endpoint.ts";
 import { identifier } from "../src/endpoint/field.ts";
+import { entity } from "../src/endpoint/groups.ts";
 import { get } from "../src/endpoint/legacyRequest.ts";
 import { commaSeparated, urlList } from "../src/rules/commaSeparated.ts";
 import { list, nullable, object, onlyWhen, optional, unwrapped } from "../src/rules/compose.ts";
@@ -51,5 +52,11 @@ export const getDataset = endpoint("GET /datasets/{dataset_id}", {
     }),
   ),
 
+  cache: {
+    fresh: "10m",
+    stale: "24h",
+    staleIfError: "7d",
+    groups: ({ dataset_id }, ours) => entity("dataset", dataset_id, ours !== undefined),
+  },
   examples: { iris: { dataset_id: 61 }, unknown: { dataset_id: 1_000_000 } },
 });

@@ -1,5 +1,6 @@
 import { endpoint } from "../src/endpoint/endpoint.ts";
 import { identifier } from "../src/endpoint/field.ts";
+import { entity } from "../src/endpoint/groups.ts";
 import { get } from "../src/endpoint/legacyRequest.ts";
 import { list, nullable, object, optional } from "../src/rules/compose.ts";
 import { integer, text } from "../src/rules/values.ts";
@@ -34,5 +35,11 @@ export const getSetup = endpoint("GET /setup/{id}", {
     }),
   }),
 
+  cache: {
+    fresh: "1h",
+    stale: "7d",
+    staleIfError: "7d",
+    groups: ({ id }, ours) => entity("setup", id, ours !== undefined),
+  },
   examples: { one: { id: 1 }, unknown: { id: 1_000_000 } },
 });

@@ -1,5 +1,6 @@
 import { endpoint } from "../src/endpoint/endpoint.ts";
 import { identifierOr } from "../src/endpoint/field.ts";
+import { entity } from "../src/endpoint/groups.ts";
 import { get } from "../src/endpoint/legacyRequest.ts";
 import { list, nullable, object, own, renamed, unwrapped } from "../src/rules/compose.ts";
 import { isObject, isUnset, type Json, type Rule } from "../src/rules/rule.ts";
@@ -57,5 +58,13 @@ export const getStudy = endpoint("GET /studies/{id_or_alias}", {
     }),
   ),
 
+  cache: {
+    fresh: "5m",
+    stale: "24h",
+    staleIfError: "24h",
+    // Writes name a study by its id, whatever it was asked for by.
+    groups: ({ id_or_alias }, ours) =>
+      isObject(ours) ? entity("study", Number(own(ours, "id"))) : entity("study", id_or_alias, false),
+  },
   examples: { byId: { id_or_alias: 99 }, byAlias: { id_or_alias: "sample-suite" }, legacyStudy: { id_or_alias: 1 } },
 });

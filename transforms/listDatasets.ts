@@ -9,6 +9,7 @@ import {
   range,
   withDefault,
 } from "../src/endpoint/field.ts";
+import { collection } from "../src/endpoint/groups.ts";
 import { getSegments } from "../src/endpoint/legacyRequest.ts";
 import { dropped, list, nullable, object, unwrapped } from "../src/rules/compose.ts";
 import { integer, lowercase, number, text } from "../src/rules/values.ts";
@@ -68,5 +69,13 @@ export const listDatasets = endpoint("POST /datasets/list", {
     ),
   ),
 
+  cache: {
+    fresh: "1m",
+    stale: "1h",
+    staleIfError: "1h",
+    // Owners see their private rows.
+    personal: true,
+    groups: () => [collection("dataset")],
+  },
   examples: { firstFive: { limit: 5 }, byTag: { tag: "flowers", limit: 10 }, none: { data_name: "no-such-dataset" } },
 });

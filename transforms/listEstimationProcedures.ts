@@ -1,4 +1,5 @@
 import { endpoint } from "../src/endpoint/endpoint.ts";
+import { collection } from "../src/endpoint/groups.ts";
 import { get } from "../src/endpoint/legacyRequest.ts";
 import { list, nullable, object, optional, renamed, unwrapped } from "../src/rules/compose.ts";
 import { boolean, integer, text } from "../src/rules/values.ts";
@@ -25,5 +26,6 @@ export const listEstimationProcedures = endpoint("GET /estimationprocedure/list"
       ),
     ),
   ),
+  cache: { fresh: "24h", stale: "7d", staleIfError: "7d", groups: () => [collection("estimationprocedure")] },
   examples: { all: {} },
 });

@@ -1,4 +1,5 @@
 import { endpoint } from "../src/endpoint/endpoint.ts";
+import { collection } from "../src/endpoint/groups.ts";
 import { get } from "../src/endpoint/legacyRequest.ts";
 import { list, unwrapped } from "../src/rules/compose.ts";
 import { text } from "../src/rules/values.ts";
@@ -9,5 +10,6 @@ export const listEvaluationMeasures = endpoint("GET /evaluationmeasures/list", {
   input: {},
   legacy: () => get`/evaluationmeasure/list`,
   output: unwrapped("evaluation_measures", unwrapped("measures", unwrapped("measure", list(text)))),
+  cache: { fresh: "24h", stale: "7d", staleIfError: "7d", groups: () => [collection("evaluationmeasure")] },
   examples: { all: {} },
 });

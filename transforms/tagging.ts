@@ -1,5 +1,6 @@
 import { endpoint, type Route } from "../src/endpoint/endpoint.ts";
 import { identifier, matching } from "../src/endpoint/field.ts";
+import { written } from "../src/endpoint/groups.ts";
 import { get, post } from "../src/endpoint/legacyRequest.ts";
 import { entriesOf, list, object, own } from "../src/rules/compose.ts";
 import { isObject, type Json } from "../src/rules/rule.ts";
@@ -24,7 +25,7 @@ export const tagging = (route: Route, { summary, also, id, action }: Tagging) =>
     summary,
     ...(also ? { also } : {}),
     input: { [id]: identifier, tag: tagName },
-    writes: true,
+    writes: (input: Entity) => written(id === "data_id" ? "dataset" : "setup", [input[id] as number]),
     legacy: (input: Entity) => post(`/${action.replace("_", "/")}`, { [id]: input[id] as number, tag: input.tag }),
     absent: unknownEntity,
     ...(id === "data_id" ? { settle: settleByDataset(id, action) } : {}),

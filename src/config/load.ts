@@ -7,9 +7,10 @@ export type ConfigurationErrors = { errors: string[] };
 
 type Given = { value: unknown; from: string };
 
-/** Reads the settings from the file named by `CONFIG` and from the environment, which wins. */
+/** Reads the settings from the file named by `CONFIG` and from the environment, which wins. `endpoints`: the names there are. */
 export const loadSettings = (
   environment: Record<string, string | undefined>,
+  endpoints: readonly string[],
 ): { settings: Settings } | ConfigurationErrors => {
   const file = readFile(environment["CONFIG"]);
   if ("errors" in file) return file;
@@ -22,9 +23,26 @@ export const loadSettings = (
       given.set(name, { value: fromText(text, field), from: "in the environment" });
   }
   const parsed = settingsSchema.safeParse(Object.fromEntries([...given].map(([name, { value }]) => [name, value])));
-  if (parsed.success) return { settings: parsed.data };
+  if (parsed.success) {
+    const errors = [...unknownEndpoints(parsed.data, endpoints), ...openToAll(parsed.data)];
+    return errors.length > 0 ? { errors } : { settings: parsed.data };
+  }
   return { errors: [...new Set(parsed.error.issues.flatMap((issue) => told(issue, given)))] };
 };
+
+const unknownEndpoints = ({ CACHE_WINDOWS }: Settings, endpoints: readonly string[]): string[] =>
+  Object.keys(CACHE_WINDOWS)
+    .filter((name) => !endpoints.includes(name))
+    .map(
+      (name) => `CACHE_WINDOWS: unknown endpoint ${JSON.stringify(name)} given; allowed are ${endpoints.join(", ")}`,
+    );
+
+const openToAll = ({ ADMIN_HOST, ADMIN_TOKEN }: Settings): string[] =>
+  ADMIN_TOKEN !== undefined || /^(127\.[\d.]+|localhost|::1|\[::1\])$/.test(ADMIN_HOST)
+    ? []
+    : [
+        `ADMIN_HOST: ${JSON.stringify(ADMIN_HOST)} given without an ADMIN_TOKEN; allowed is a loopback address, or one with a token`,
+      ];
 
 const readFile = (path: string | undefined): { values: Record<string, unknown> } | ConfigurationErrors => {
   if (path === undefined || path === "") return { values: {} };
@@ -64,8 +82,8 @@ const numeric = (text: string): unknown => (/^[+-]?\d+$/.test(text) ? Number(tex
 const fromText = (text: string, field: z.ZodType): unknown => {
   const { type, items } = described(field);
   if (type === "integer") return numeric(text.trim());
-  if (type !== "array") return text;
-  if (!text.trim().startsWith("[")) {
+  if (type !== "array" && type !== "object") return text;
+  if (type === "array" && !text.trim().startsWith("[")) {
     const entries = text.split(",").map((entry) => entry.trim());
     return items?.type === "integer" ? entries.map(numeric) : entries;
   }
@@ -82,7 +100,7 @@ const withoutPassword = (shown: string): string =>
   shown.replace(/^[^]*@/, "(not shown)@").replace(/\?[^]*$/, "?(not shown)");
 
 const told = (issue: z.core.$ZodIssue, given: ReadonlyMap<string, Given>): string[] => {
-  if (issue.code === "unrecognized_keys")
+  if (issue.code === "unrecognized_keys" && issue.path.length === 0)
     return issue.keys.map((name) => `${name}: unknown setting ${given.get(name)?.from}; ${nearest(name)}`);
   const name = String(issue.path[0]);
   const { value, from } = given.get(name) ?? { value: undefined, from: "" };
@@ -94,6 +112,8 @@ const allowedFor = (name: string, issue: z.core.$ZodIssue): string => {
   const { type, enum: values, minimum, maximum, description } = described(settingsSchema.shape[name as keyof Settings]);
   if (values) return `one of ${values.join(", ")}`;
   if (type === "integer") return `an integer from ${minimum} to ${maximum}`;
+  // Something wrong inside an object is about its setting as a whole.
+  if (type === "object" && issue.code !== "custom") return description ?? "";
   if (type === "array" && issue.code === "invalid_type") return `a list: ${description}`;
   return issue.message;
 };

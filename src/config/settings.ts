@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { type Duration, isDuration } from "../cache/duration.ts";
 import { trustedProxies } from "../upstream/trustedProxies.ts";
 
 const milliseconds = (usual: number) => z.int().min(1).max(3_600_000).default(usual);
@@ -39,6 +40,17 @@ const proxies = z
     }
   });
 
+const duration = z.custom<Duration>(
+  (text) => typeof text === "string" && isDuration(text),
+  "durations such as 90s, 10m, 24h or 7d",
+);
+const windows = z.record(
+  z.string(),
+  z
+    .strictObject({ fresh: duration, stale: duration, staleIfError: duration, absent: duration, unready: duration })
+    .partial(),
+);
+
 /** Every setting: its name in the environment and in the file, its bounds, what it is for. */
 export const settingsSchema = z.strictObject({
   PORT: z.int().min(0).max(65_535).default(8000).describe("the port to listen on; 0 takes any free one"),
@@ -69,6 +81,32 @@ export const settingsSchema = z.strictObject({
   MAX_REPLY_BYTES: bytes(32 * 1024 ** 2).describe("of a legacy answer to be transformed"),
   MAX_CONNECTIONS: count(64).describe("connections to legacy, for transforms and for pass-through each"),
   MAX_WAITING: count(1_000).describe("requests that may wait for such a connection"),
+  CACHE_BYTES: z
+    .int()
+    .min(0)
+    .max(64 * 1024 ** 3)
+    .default(64 * 1024 ** 2)
+    .describe("of memory for what is kept, all encodings and keys counted; 0 keeps nothing"),
+  CACHE_ENTRY_BYTES: bytes(8 * 1024 ** 2).describe("of one answer that is kept, all encodings counted"),
+  CACHE_WINDOWS: windows
+    .default({})
+    .describe(
+      'how long answers hold, by endpoint: {"getDataset": {"fresh": "5m"}} (also stale, staleIfError, absent, unready)',
+    ),
+  REDIS_URL: z
+    .string()
+    .regex(/^rediss?:\/\/[^\s]+$/, "a URL such as redis://127.0.0.1:6379")
+    .refine((text) => URL.canParse(text), "a URL such as redis://127.0.0.1:6379")
+    .optional()
+    .describe("a Redis or Valkey that several gateways share what they keep by"),
+  REDIS_TIMEOUT_MS: milliseconds(50).describe("that a request waits for it at most"),
+  ADMIN_PORT: z.int().min(0).max(65_535).default(8001).describe("the port for operators; 0 takes any free one"),
+  ADMIN_HOST: host.default("127.0.0.1").describe("the address for operators; others than loopback need an ADMIN_TOKEN"),
+  ADMIN_TOKEN: z
+    .string()
+    .regex(/^[\x21-\x7e]{16,256}$/, "16-256 characters without blanks")
+    .optional()
+    .describe("what operators have to send as Authorization: Bearer TOKEN"),
   LOG_LEVEL: z
     .enum(["debug", "info", "warn", "error", "silent"])
     .default("info")
@@ -78,4 +116,4 @@ export const settingsSchema = z.strictObject({
 export type Settings = z.infer<typeof settingsSchema>;
 
 /** Settings whose value is never shown. */
-export const secrets: ReadonlySet<string> = new Set(["LEGACY_API_KEY"]);
+export const secrets: ReadonlySet<string> = new Set(["LEGACY_API_KEY", "REDIS_URL", "ADMIN_TOKEN"]);

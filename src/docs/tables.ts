@@ -11,10 +11,10 @@ const table = (heads: string[], rows: string[][]) =>
 export const endpointsTable = (endpoints: Endpoints): string =>
   table(
     ["endpoint", "routes, below the prefix", "what it answers"],
-    Object.entries(endpoints).map(([name, { routes, summary, writes }]) => [
+    Object.entries(endpoints).map(([name, endpoint]) => [
       `\`${name}\``,
-      routes.map((route) => `\`${route}\``).join("<br>"),
-      summary + (writes ? " Needs a key that may write." : ""),
+      endpoint.routes.map((route) => `\`${route}\``).join("<br>"),
+      endpoint.summary + (endpoint.writes ? " Needs a key that may write." : ""),
     ]),
   );
 

@@ -1,3 +1,4 @@
+import type { DeclaredWindows } from "../cache/windows.ts";
 import type { Json, JsonObject, Rule } from "../rules/rule.ts";
 import type { Fields, InputOf } from "./field.ts";
 import type { LegacyRequest, Unsent } from "./legacyRequest.ts";
@@ -5,6 +6,14 @@ import type { Outcome } from "./outcome.ts";
 
 /** Which studies are legacy ones: the deployment's knowledge, handed to every endpoint. */
 export type Knowledge = { legacyStudies: ReadonlySet<number> };
+
+/** How long answers hold (`fresh: "10m"`), and what they are about. */
+export type Caching<Input> = DeclaredWindows & {
+  /** By the input, and by our document where there is one: a write drops what shares a group with it. */
+  groups(input: Input, ours?: Json): string[];
+  /** Legacy shows a caller with a key more than nobody. */
+  personal?: true;
+};
 
 /** `"GET /datasets/{dataset_id}"`; `{name?}` may be empty, `{...filters}` at the end takes pairs of name and value. */
 export type Route = `${"GET" | "POST"} /${string}`;
@@ -18,8 +27,10 @@ export type Definition<F extends Fields = Fields> = {
   input: F;
   /** Objects of the body whose members count as fields of their own. */
   groups?: Record<string, string[]>;
-  /** It writes: a key is needed, and one that may write. */
-  writes?: boolean;
+  /** It writes, and touches these groups: a key is needed, and one that may write. */
+  writes?(input: InputOf<F>): string[];
+  /** Its answers may be kept. */
+  cache?: Caching<InputOf<F>>;
   legacy(input: InputOf<F>): LegacyRequest | Unsent;
   /** The answer where an input names what cannot exist. */
   absent?: Outcome;
@@ -41,8 +52,10 @@ export type Definition<F extends Fields = Fields> = {
 };
 
 // The machine runs any endpoint; only the endpoint itself knows the type of its input.
-export type Endpoint = Omit<Definition, "legacy" | "foresee" | "settle"> & {
+export type Endpoint = Omit<Definition, "legacy" | "foresee" | "settle" | "writes" | "cache"> & {
   routes: Route[];
+  writes?(input: Record<string, unknown>): string[];
+  cache?: Caching<Record<string, unknown>>;
   legacy(input: Record<string, unknown>): LegacyRequest | Unsent;
   foresee?(input: Record<string, unknown>, knowledge: Knowledge): Outcome | undefined;
   settle?: {

@@ -4,8 +4,11 @@ import { transform } from "../endpoint/transform.ts";
 import type { Caller, Failed, LegacyReply } from "../legacy/client.ts";
 import type { JsonObject } from "../rules/rule.ts";
 import { outcomeOf, statusOf } from "./legacyOutcome.ts";
-import type { Machine } from "./machine.ts";
+import type { Machine as WholeMachine } from "./machine.ts";
 import type { Prepared } from "./prepared.ts";
+
+/** What answering one request takes; it knows no cache. */
+export type Machine = Omit<WholeMachine, "cache" | "meter">;
 
 /** Our document, or how else it ended; `status` where legacy's own has to stand. */
 export type Conclusion = { ours: unknown } | { outcome: Outcome; status?: number };
@@ -105,7 +108,8 @@ const isUnreadable = (reply: LegacyReply | Failed): reply is LegacyReply & { rea
 const noteKey = ({ keys, errors }: Machine, { key }: Caller, { reading, status }: LegacyReply) => {
   if (key === undefined || (reading.is === "document" && status !== 200)) return;
   const kind = reading.is === "error" ? outcomeOf(reading, errors).kind : undefined;
-  if (kind !== "unauthenticated" && kind !== "unavailable" && kind !== "unknown") keys.accepted(key);
+  if (kind === "unauthenticated") keys.refused(key);
+  else if (kind !== "unavailable" && kind !== "unknown") keys.accepted(key);
 };
 
 /** Looks where the truth stands, when legacy's error does not tell it. */

@@ -1,9 +1,11 @@
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type Context, Hono } from "hono";
 import { isLoop } from "../upstream/via.ts";
+import { replyWith } from "../cache/reply.ts";
 import { type Answer, plainAnswer } from "./answer.ts";
 import { askedOf, type AskedSettings, type Env, targetOf } from "./asked.ts";
-import { corsHeaders, preflightHeaders } from "./cors.ts";
+import { corsList, preflightHeaders } from "./cors.ts";
+import type { Front } from "./front.ts";
 import type { Gateway } from "./gateway.ts";
 import type { Machine } from "./machine.ts";
 import { isBelow, pathOf } from "./paths.ts";
@@ -16,30 +18,57 @@ export type AppSettings = AskedSettings & {
   corsOrigins: readonly string[];
   /** What is not ours goes on to legacy; only a prefix of `/` brings such requests here. */
   passThrough: Gateway["passThrough"];
+  /** Told which question a path asks, so that it can be answered before it comes here. */
+  front: Front;
 };
 
 /** The new interface, under each of its prefixes. */
 export const gatewayApp = (machine: Machine, endpoints: Prepared[], settings: AppSettings): Hono<Env> => {
   const app = new Hono<Env>({ getPath: (request, options) => pathOf(targetOf(request, options?.env)) });
-  const cors = (c: Context<Env>) => corsHeaders(settings.corsOrigins, c.req.header("origin"));
+  const cors = (c: Context<Env>) => corsList(settings.corsOrigins, c.req.header("origin"));
   const respond = (c: Context<Env>, { status, body, headers }: Answer) => {
-    const ours = { "Content-Type": "application/json", "Content-Length": String(Buffer.byteLength(body)) };
-    return new Response(body, { status, headers: { ...ours, ...cors(c), ...headers } });
+    const ours = [
+      "Content-Type",
+      "application/json",
+      "Content-Length",
+      String(Buffer.byteLength(body)),
+      "Cache-Control",
+      "no-store",
+    ];
+    return new Response(body, {
+      status,
+      headers: pairs([...ours, ...cors(c), ...Object.entries(headers ?? {}).flat()]),
+    });
   };
 
   const answerBy = (endpoint: Prepared, pairsBelow: string | undefined) => async (c: Context<Env>) => {
     if (isLoop(c.req.header("via")))
       return respond(c, plainAnswer(502, "The gateway's upstream is the gateway itself."));
+    const started = performance.now();
     const asked = await askedOf(c, endpoint, pairsBelow, settings);
-    const answer = await serve(machine, endpoint, asked);
-    // What was asked with a key is nobody else's.
-    const own: Answer["headers"] = asked.credential.key === undefined ? {} : { "Cache-Control": "private, no-store" };
-    return respond(c, { ...answer, headers: { ...answer.headers, ...own } });
+    const { answered, question } = await serve(machine, endpoint, asked);
+    // A body may ask anything; a path, always the same.
+    if (question && c.req.method !== "POST") settings.front.learn(c.req.path, question);
+    const { key, refused } = asked.credential;
+    const took = performance.now() - started;
+    const asker = {
+      method: c.req.method,
+      acceptEncoding: c.req.header("accept-encoding"),
+      ifNoneMatch: c.req.header("if-none-match"),
+      keyed: key !== undefined || refused === true,
+      cors: cors(c),
+    };
+    const { status, headers, body } = replyWith({ ...answered, took }, asker, Date.now());
+    machine.meter.answered(endpoint.name, status, answered.how, took, body?.length ?? 0);
+    return new Response(body as Uint8Array<ArrayBuffer> | undefined, { status, headers: pairs(headers) });
   };
 
   const otherMethods = (pattern: Pattern) => (c: Context<Env>) =>
     c.req.method === "OPTIONS"
-      ? new Response(null, { status: 204, headers: { ...cors(c), ...preflightHeaders(allowed(pattern)) } })
+      ? new Response(null, {
+          status: 204,
+          headers: pairs([...cors(c), ...Object.entries(preflightHeaders(allowed(pattern))).flat()]),
+        })
       : respond(c, plainAnswer(405, "Method Not Allowed", { Allow: allowed(pattern) }));
 
   for (const prefix of settings.prefixes)
@@ -67,6 +96,10 @@ export const gatewayApp = (machine: Machine, endpoints: Prepared[], settings: Ap
   });
   return app;
 };
+
+/** Flat names and values -> pairs of them. */
+const pairs = (flat: readonly string[]): [string, string][] =>
+  Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i] as string, flat[2 * i + 1] as string]);
 
 /** Every path answers with and without a slash at its end. */
 const writtenAs = (base: string, { path, pairsBelow }: Pattern): string[] =>

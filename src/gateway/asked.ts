@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
 import type { Context } from "hono";
+import { readDirectives } from "../cache/directives.ts";
 import { forwardedHeaders } from "../upstream/forwarding.ts";
 import type { Answer } from "./answer.ts";
 import { type BodyLimits, readBody } from "./body.ts";
@@ -32,6 +33,7 @@ export const askedOf = async (
 ): Promise<Asked> => ({
   credential: readCredential(queryOf(targetOf(c.req.raw, c.env)), (name) => c.req.header(name)),
   input: await inputOf(c, endpoint, pairsBelow, settings.body),
+  wanted: readDirectives(c.req.header("cache-control"), c.req.header("pragma")),
   headers: sentAlong(c, settings.trusted),
 });
 

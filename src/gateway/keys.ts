@@ -14,16 +14,33 @@ export type Keys = {
   verify(caller: Caller & { key: string }, writes: boolean): Promise<Outcome | undefined>;
   /** Legacy has just accepted this key. */
   accepted(key: string): void;
+  /** Legacy has just refused it. */
+  refused(key: string): void;
+  /** Whose it is, without saying the key: a salted hash. */
+  ownerOf(key: string): string;
+  /** Legacy accepted it within the last minute. */
+  isProven(owner: string): boolean;
 };
 
 const MINUTE = 60_000;
 
-export const openKeys = (client: LegacyClient, probes: KeyProbes, errors: ErrorTable): Keys => {
+/** `onRefused` is told of every key that legacy refuses, hashed. */
+export const openKeys = (
+  client: LegacyClient,
+  probes: KeyProbes,
+  errors: ErrorTable,
+  onRefused: (owner: string) => void = () => undefined,
+): Keys => {
   // Keys are remembered by a salted hash: a heap dump or a log of this map tells none.
   const salt = randomBytes(16).toString("hex");
   const digest = (key: string) => hash("sha256", salt + key, "base64");
   const known = new LRUCache<string, { writes?: Outcome | "allowed" }>({ max: 10_000, ttl: MINUTE });
   const readXml = xmlReader([]);
+
+  const forget = (id: string) => {
+    known.delete(id);
+    onRefused(id);
+  };
 
   const inFlight = new Map<string, Promise<Outcome | undefined>>();
 
@@ -35,6 +52,7 @@ export const openKeys = (client: LegacyClient, probes: KeyProbes, errors: ErrorT
     // Only an answer of legacy's own says anything of a key.
     const isAnswer = outcome ? outcome.kind !== "unknown" : reading.is === "document" && status === 200;
     if (!isAnswer) return { kind: "broken", message: "The legacy interface could not be asked about the key." };
+    if (outcome?.kind === "unauthenticated") forget(id);
     if (outcome?.kind === "unauthenticated" || outcome?.kind === "unavailable") return outcome;
     // The probe for writing names nothing to write, so any other answer than "may not" means "may".
     const refused = outcome?.kind === "forbidden" ? outcome : undefined;
@@ -43,6 +61,9 @@ export const openKeys = (client: LegacyClient, probes: KeyProbes, errors: ErrorT
   };
 
   return {
+    ownerOf: digest,
+    isProven: (owner) => known.has(owner),
+    refused: (key) => forget(digest(key)),
     accepted(key) {
       const id = digest(key);
       if (!known.has(id)) known.set(id, {});

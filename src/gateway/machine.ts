@@ -1,5 +1,7 @@
 import type { Knowledge } from "../endpoint/endpoint.ts";
+import type { Cache } from "../cache/cache.ts";
 import type { LegacyClient } from "../legacy/client.ts";
+import type { Meter } from "../meter.ts";
 import type { Observer } from "../observe.ts";
 import type { Keys } from "./keys.ts";
 import type { ErrorTable } from "./legacyOutcome.ts";
@@ -11,6 +13,8 @@ export type Machine = {
   errors: ErrorTable;
   knowledge: Knowledge;
   observer: Observer;
+  meter: Meter;
+  cache: Cache;
   /** The gateway's own key, for what legacy answers only with one. */
   serviceKey?: string;
   /** Milliseconds for one request, whatever it takes. */

@@ -1,3 +1,6 @@
+import { questionKey } from "../cache/cacheKey.ts";
+import type { Question } from "../cache/cache.ts";
+import { type DeclaredWindows, windowsBy } from "../cache/windows.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { Field } from "../endpoint/field.ts";
 import { type XmlReader, xmlReader } from "../legacy/xml.ts";
@@ -13,10 +16,30 @@ export type Prepared = Endpoint & {
   readXml: XmlReader;
   hasMarkup: boolean;
   note: Note;
+  /** What an input asks, where the answer may be kept. */
+  question?: (input: Record<string, unknown>) => Question;
 };
 
-export const prepare = (endpoints: Record<string, Endpoint>, observer: Observer): Prepared[] =>
-  Object.entries(endpoints).map(([name, endpoint]) => {
+export type Preparing = {
+  observer: Observer;
+  /** By the endpoint's name: a change of what it answers changes it. */
+  versions: Readonly<Record<string, string>>;
+  /** Which legacy answers, as far as it makes a difference to answers. */
+  backend: string;
+  windows: Readonly<Record<string, DeclaredWindows>>;
+};
+
+export const prepare = (
+  endpoints: Record<string, Endpoint>,
+  { observer, versions, backend, windows }: Preparing,
+): Prepared[] => {
+  const questionOf = (name: string, { cache }: Endpoint): Pick<Prepared, "question"> => {
+    if (cache === undefined) return {};
+    const windowsOf = windowsBy(windows[name] ?? cache);
+    const about = { endpoint: name, windowsOf, personal: cache.personal ?? false };
+    return { question: (input) => ({ key: questionKey(name, versions[name] ?? "", backend, input), ...about }) };
+  };
+  return Object.entries(endpoints).map(([name, endpoint]) => {
     const markup = markupPaths(endpoint.output);
     return {
       ...endpoint,
@@ -24,6 +47,8 @@ export const prepare = (endpoints: Record<string, Endpoint>, observer: Observer)
       fields: endpoint.input,
       readXml: xmlReader(markup),
       hasMarkup: markup.length > 0,
+      ...questionOf(name, endpoint),
       note: servingNote((field) => observer.event("unknown_field", { endpoint: name, field })),
     };
   });
+};

@@ -1,6 +1,11 @@
+import type { Filled, Question } from "../cache/cache.ts";
+import type { Directives } from "../cache/directives.ts";
+import { type Answered, groupList } from "../cache/reply.ts";
+import { plainly } from "../cache/representation.ts";
 import type { LegacyRequest } from "../endpoint/legacyRequest.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
 import type { Caller } from "../legacy/client.ts";
+import type { Json } from "../rules/rule.ts";
 import { type Answer, answerOf, inputErrors } from "./answer.ts";
 import { conclude, type Conclusion } from "./answering.ts";
 import type { Credential } from "./credential.ts";
@@ -12,41 +17,96 @@ import type { Prepared } from "./prepared.ts";
 export type Asked = {
   credential: Credential;
   input: InputReading | Answer;
+  /** How it wants to be answered. */
+  wanted: Directives;
   /** Sent along to legacy: Forwarded, Via, ... as flat names and values. */
   headers: string[];
 };
 
+/** The answer, and the question it answers where that may be asked of the cache. */
+export type Served = { answered: Answered; question?: Question };
+
 const unauthenticated: Outcome = { kind: "unauthenticated", code: "103", message: "Authentication failed" };
+
+/** Where the answer to a write is lost, it may still be going on for so many milliseconds. */
+export const UNSETTLED = 30_000;
 
 /** Credential, access, input, data: in this order, so that no error says more than the caller may know. */
 export const serve = async (
   machine: Machine,
   endpoint: Prepared,
-  { credential, input, headers }: Asked,
-): Promise<Answer> => {
+  { credential, input, wanted, headers }: Asked,
+): Promise<Served> => {
   const { key } = credential;
-  const writes = endpoint.writes ?? false;
-  if (credential.refused || (writes && key === undefined)) return answerOf(unauthenticated);
-  const caller: Caller = {
+  const writes = endpoint.writes !== undefined;
+  if (credential.refused || (writes && key === undefined)) return unasked(answerOf(unauthenticated));
+  const caller = (): Caller & { spent: { calls: number; ms: number } } => ({
     headers,
     deadline: Date.now() + machine.totalTimeout,
+    spent: { calls: 0, ms: 0 },
     ...(key === undefined ? {} : { key }),
+  });
+  const verified = async (): Promise<Answer | undefined> => {
+    const refusal = key === undefined ? undefined : await machine.keys.verify({ ...caller(), key }, writes);
+    return refusal && answerOf(refusal);
   };
 
   const plan = planOf(machine, endpoint, input);
-  if ("settled" in plan) {
-    const refusal = key === undefined ? undefined : await machine.keys.verify({ ...caller, key }, writes);
-    return refusal ? answerOf(refusal) : plan.settled;
-  }
-  const concluding = plan.request.method === "POST" && !writes ? concludeByPost : conclude;
-  const conclusion = await concluding(machine, endpoint, plan.request, caller, plan.input);
-  return "ours" in conclusion
-    ? { status: 200, body: JSON.stringify(conclusion.ours) }
-    : answerOf(conclusion.outcome, conclusion.status);
+  if ("settled" in plan) return unasked((await verified()) ?? plan.settled);
+  const { request } = plan;
+  if (writes) return write(machine, endpoint, plan, caller());
+
+  const question = endpoint.question?.(plan.input);
+  const ask = async (as: Caller): Promise<Filled> => {
+    const concluding = request.method === "POST" ? concludeByPost : conclude;
+    const conclusion = await concluding(machine, endpoint, request, as, plan.input);
+    const ours = "ours" in conclusion ? (conclusion.ours as Json) : undefined;
+    return { answer: answerFrom(conclusion), groups: endpoint.cache?.groups(plan.input, ours) ?? [] };
+  };
+  const first = caller();
+  if (question === undefined) return { answered: notKept((await ask(first)).answer, "bypass") };
+  const owner = key === undefined ? undefined : machine.keys.ownerOf(key);
+  const answered = await machine.cache.answer(
+    { question, owner, wanted },
+    (as, background) => {
+      const one = background ? caller() : first;
+      const { key: _, ...nobody } = one;
+      return ask(as === undefined ? nobody : one);
+    },
+    verified,
+  );
+  const { calls, ms } = first.spent;
+  return { answered: calls > 0 ? { ...answered, upstream: ms } : answered, question };
 };
 
-type Plan = { settled: Answer } | { request: LegacyRequest; input: Record<string, unknown> };
+const unasked = (answer: Answer): Served => ({ answered: notKept(answer) });
 
+const notKept = (answer: Answer, fwd?: "method" | "bypass"): Answered => ({
+  representation: plainly(answer),
+  cacheable: false,
+  how: fwd === undefined ? { detail: "settled" } : { fwd },
+});
+
+const answerFrom = (conclusion: Conclusion): Answer =>
+  "ours" in conclusion
+    ? { status: 200, body: JSON.stringify(conclusion.ours) }
+    : answerOf(conclusion.outcome, conclusion.status);
+
+/** Whatever came of a write, what it may have touched is served no more when its answer goes out. */
+const write = async (machine: Machine, endpoint: Prepared, plan: Asking, caller: Caller): Promise<Served> => {
+  const groups = endpoint.writes?.(plan.input) ?? [];
+  const conclusion = await conclude(machine, endpoint, plan.request, caller, plan.input);
+  const answer = answerFrom(conclusion);
+  await machine.cache.drop({ groups, ...(answer.status >= 500 ? { hold: UNSETTLED } : {}) });
+  const answered = notKept(answer, "method");
+  return {
+    answered:
+      answer.status === 200 ? { ...answered, headers: ["Cache-Group-Invalidation", groupList(groups)] } : answered,
+  };
+};
+
+type Asking = { request: LegacyRequest; input: Record<string, unknown> };
+type Plan = { settled: Answer } | Asking;
 /** What the input settles by itself, or what legacy is to be asked. */
 const planOf = ({ knowledge }: Machine, endpoint: Prepared, reading: InputReading | Answer): Plan => {
   if ("status" in reading) return { settled: reading };

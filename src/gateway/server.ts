@@ -33,6 +33,7 @@ export const startServer = async (
     // RFC 9112, 3.2: HTTP/1.1 has a Host, and the one of an absolute target counts.
     if (request.headers.host === undefined && request.httpVersion === "1.1")
       return refuseRequest(response, 400, "Bad Request");
+    if (gateway.front.answer(request, response)) return;
     const target = originForm(request.url ?? "/");
     if (!isOurs(pathOf(target))) return gateway.passThrough(request, response);
     const authority = authorityOf(request.url ?? "/");

@@ -8,8 +8,11 @@ import type { XmlReader } from "./xml.ts";
 
 export type LegacyReply = { status: number; reading: LegacyReading };
 
-/** On whose behalf legacy is asked: the key that travels, who asks (Forwarded, Via, ...), and until when it may take (ms since the epoch). */
-export type Caller = { key?: string; headers: string[]; deadline: number };
+/**
+ * On whose behalf legacy is asked: the key that travels, who asks (Forwarded, Via, ...), and until when it may take (ms since the epoch).
+ * `spent` grows with every call.
+ */
+export type Caller = { key?: string; headers: string[]; deadline: number; spent?: { calls: number; ms: number } };
 
 /** Asks legacy for one form of one resource; a failure to get any answer comes back as its outcome, with what failed. */
 export type LegacyClient = (

@@ -11,11 +11,21 @@ import { Upload, hasBody } from "./upload.ts";
 /** Told once of every request that the upstream did not answer whole. `path` is without the query. */
 export type PassThroughEvent = { kind: Trouble; method: string; path: string; error?: Error };
 
+/** Looks on while a request that may write passes through. */
+export type Watch = {
+  /** A part of its body. */
+  chunk: (bytes: Buffer) => void;
+  /** Called once: an answer has come, and goes out when this is done; or there will be none. */
+  over(answered: boolean): Promise<void> | undefined;
+};
+
 /** `host` replaces the client's Host. `trusted` says which peers' X-Forwarded-* are believed. */
 export type PassThroughOptions = {
   host?: string | undefined;
   trusted: (address: string) => boolean;
   onEvent: (event: PassThroughEvent) => void;
+  onAnswer?: (status: number) => void;
+  watch?: (method: string, target: string) => Watch | undefined;
 };
 
 /** Brings everything to the upstream and back as it is, streaming: a listener for node:http. */
@@ -41,8 +51,9 @@ export const passThrough = (
       return;
     }
 
-    const upload = hasBody(req) ? new Upload(req) : undefined;
+    const watch = options.watch?.(method, path);
+    const upload = hasBody(req) ? new Upload(req, watch?.chunk) : undefined;
     const headers = requestHeaders(req, { host: options.host, authority }, options.trusted);
     const request = { method, path, headers, body: upload ?? null, servername: upstream.servername };
-    new Relay(upstream, { req, res, request, upload, report }).begin();
+    new Relay(upstream, { req, res, request, upload, report, watch, onAnswer: options.onAnswer }).begin();
   };

@@ -6,6 +6,7 @@ import { maySendAgain } from "../upstream/sendAgain.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { type Trouble, cut, refuse } from "./refuse.ts";
 import { reasonBytes, replyHeaders } from "./replyHeaders.ts";
+import type { Watch } from "./passThrough.ts";
 import type { Upload } from "./upload.ts";
 
 /** One request on its way: what the client sent, what goes to the upstream, whom to tell when it goes wrong. */
@@ -14,6 +15,8 @@ export type Passage = {
   res: ServerResponse;
   request: Dispatcher.DispatchOptions & Asked;
   upload: Upload | undefined;
+  watch: Watch | undefined;
+  onAnswer: ((status: number) => void) | undefined;
   report: (trouble: Trouble, failure: UpstreamFailure) => void;
 };
 
@@ -31,6 +34,8 @@ export class Relay implements Dispatcher.DispatchHandler, Turn {
   #done = false;
   #inGate = false;
   #answered = false;
+  /** The one who looks on has been told of the end. */
+  #told = false;
   #sentAgain = false;
   #flowing = false;
   /** Bytes of the body still to come; NaN where the length is unknown. */
@@ -77,12 +82,33 @@ export class Relay implements Dispatcher.DispatchHandler, Turn {
     headers: IncomingHttpHeaders,
     reason = "",
   ): void {
-    const { req, res, request } = this.#passage;
+    const { req, res, watch } = this.#passage;
     const raw = replyHeaders(controller.rawHeaders, headers.connection);
     if (status < 200) {
       if (req.httpVersion !== "1.0") res.writeInformation(status, raw);
       return;
     }
+    this.#told = true;
+    const done = watch?.over(true);
+    if (done === undefined) return this.#answer(status, headers, reason, raw);
+    controller.pause();
+    void this.#answerAfter(done, controller, () => this.#answer(status, headers, reason, raw));
+  }
+
+  async #answerAfter(
+    done: Promise<void>,
+    controller: Dispatcher.DispatchController,
+    answer: () => void,
+  ): Promise<void> {
+    await done;
+    if (this.#done) return;
+    answer();
+    controller.resume();
+  }
+
+  #answer(status: number, headers: IncomingHttpHeaders, reason: string, raw: string[]): void {
+    const { res, request, onAnswer } = this.#passage;
+    onAnswer?.(status);
     const coding = headers["transfer-encoding"];
     if (coding !== undefined && coding.toLowerCase() !== "chunked") return this.#fail("broken");
     const length = headers["content-length"];
@@ -161,7 +187,9 @@ export class Relay implements Dispatcher.DispatchHandler, Turn {
   #fail(kind: FailureKind, trouble: Trouble = kind, cause?: UpstreamFailure): void {
     if (this.#done) return;
     this.#done = true;
-    const { req, res, request, upload, report } = this.#passage;
+    const { req, res, request, upload, report, watch } = this.#passage;
+    if (!this.#told) void watch?.over(false);
+    this.#told = true;
     const failure = cause ?? new UpstreamFailure(kind, request);
     // One that waits leaves the queue; one that runs leaves the gate when undici reports its end.
     if (!this.#upstream.gate.withdraw(this)) this.#controller?.abort(failure);

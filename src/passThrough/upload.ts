@@ -14,11 +14,13 @@ export const hasBody = (req: IncomingMessage): boolean => {
  */
 export class Upload extends Readable {
   readonly #req: IncomingMessage;
+  readonly #onChunk: ((chunk: Buffer) => void) | undefined;
   #listening = false;
 
-  constructor(req: IncomingMessage) {
+  constructor(req: IncomingMessage, onChunk?: (chunk: Buffer) => void) {
     super({ highWaterMark: 64 * 1024 });
     this.#req = req;
+    this.#onChunk = onChunk;
     // undici destroys it with an error that the relay hears of anyway; unheard, it would end the process.
     this.on("error", () => {});
   }
@@ -38,6 +40,7 @@ export class Upload extends Readable {
   }
 
   readonly #onData = (chunk: Buffer): void => {
+    this.#onChunk?.(chunk);
     if (!this.push(chunk)) this.#req.pause();
   };
   readonly #onEnd = (): void => {

@@ -58,7 +58,9 @@ describe("a key over a socket", () => {
     expect([answer.status, answer.headers.get("www-authenticate"), answer.body]).toEqual([status, challenge, body]);
     expect(answer.headers.get("content-type")).toBe("application/json");
     expect(answer.headers.get("set-cookie")).toBeUndefined();
-    expect(answer.headers.get("cache-control")).toBe(outcome === "travels" ? "private, no-store" : undefined);
+    const shared = "public, max-age=86400, stale-while-revalidate=604800, stale-if-error=604800";
+    const mayBeKept = { travels: "private, no-cache", none: shared, refused: "private, no-store" };
+    expect(answer.headers.get("cache-control")).toBe(mayBeKept[outcome]);
     const target = `/api/v1/json/evaluationmeasure/list${outcome === "travels" ? `?api_key=${K}` : ""}`;
     expect(seen.map((one) => one.target)).toEqual(outcome === "refused" ? [] : [target]);
   });

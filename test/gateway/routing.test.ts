@@ -38,7 +38,9 @@ beforeAll(async () => {
 });
 afterAll(() => legacy.close());
 
-const headersOf = (response: Response) => Object.fromEntries(response.headers);
+/** What does not change from one time to the next. */
+const headersOf = (response: Response) =>
+  Object.fromEntries([...response.headers].filter(([name]) => !["server-timing", "cache-status"].includes(name)));
 
 describe.each(["/v1", "/", "/api/v2"])("below %s", (prefix) => {
   let gateway: Gateway;
@@ -88,7 +90,7 @@ describe.each(["/v1", "/", "/api/v2"])("below %s", (prefix) => {
         {
           allow,
           "access-control-allow-methods": allow,
-          "access-control-allow-headers": "Authorization, Content-Type, X-API-Key",
+          "access-control-allow-headers": "Authorization, Cache-Control, Content-Type, If-None-Match, X-API-Key",
           "access-control-allow-origin": "*",
           "access-control-max-age": "86400",
         },
@@ -136,7 +138,7 @@ test.each([
       const headers = origin === undefined ? {} : { Origin: origin };
       const response = await gateway.app.request(path, { method, headers });
       expect(response.headers.get("access-control-allow-origin")).toBe(allowed);
-      expect(response.headers.get("vary")).toBe("Origin");
+      expect(response.headers.get("vary")).toMatch(/\bOrigin$/);
     }
   await gateway.close();
 });

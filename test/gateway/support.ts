@@ -88,7 +88,7 @@ export const openConnection = (port: number) => {
 /** The real program, with its output and its end. */
 export const start = (environment: Record<string, string>, ...args: string[]) => {
   const child = spawn(process.execPath, ["src/main.ts", ...args], {
-    env: { PATH: process.env["PATH"], PORT: "0", ...environment },
+    env: { PATH: process.env["PATH"], PORT: "0", ADMIN_PORT: "0", ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));

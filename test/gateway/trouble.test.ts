@@ -37,12 +37,12 @@ describe("a legacy that", () => {
   test("is overloaded: 503 at once with Retry-After, the others are answered, and the place is free again", async () => {
     const { url, asked, release } = await heldUpstream();
     const { port } = await listeningGateway(url, { MAX_CONNECTIONS: "1", MAX_WAITING: "1" });
-    const one = () => exchange(port, get("/v1/evaluationmeasures/list"));
+    const one = () => exchange(port, get("/v1/evaluationmeasures/list", "Cache-Control: no-store"));
     const first = one();
     await until(() => asked.length === 1);
     const second = one();
     await new Promise((resolve) => setTimeout(resolve, 50));
-    for (const question of [get("/v1/evaluationmeasures/list"), taggingRequest.join("")]) {
+    for (const question of [get("/v1/datasets/61"), taggingRequest.join("")]) {
       const refused = await exchange(port, question);
       expectDetail(refused, 503);
       expect(refused.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
@@ -60,10 +60,10 @@ describe("a legacy that", () => {
     const { url, asked, release } = await heldUpstream();
     const { port } = await listeningGateway(url, { MAX_CONNECTIONS: "2" });
     const left = connect(port, "127.0.0.1");
-    left.write(get("/v1/evaluationmeasures/list"));
+    left.write(get("/v1/evaluationmeasures/list", "Cache-Control: no-store"));
     await until(() => asked.length === 1);
     left.resetAndDestroy();
-    const stayed = exchange(port, get("/v1/evaluationmeasures/list"));
+    const stayed = exchange(port, get("/v1/evaluationmeasures/list", "Cache-Control: no-store"));
     await until(() => asked.length === 2);
     release();
     expect((await stayed).body).toBe('["kappa"]');

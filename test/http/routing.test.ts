@@ -122,7 +122,7 @@ test("only the origins listed may read answers, when some are", async () => {
     (await listed.app.request("/v1/datasets/61", { headers: { Origin: origin } })).headers;
   expect((await ask("https://b.example")).get("access-control-allow-origin")).toBe("https://b.example");
   expect((await ask("https://c.example")).get("access-control-allow-origin")).toBeNull();
-  expect((await ask("https://c.example")).get("vary")).toBe("Origin");
+  expect((await ask("https://c.example")).get("vary")).toMatch(/\bOrigin$/);
   await listed.close();
 });
 

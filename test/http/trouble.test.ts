@@ -103,10 +103,11 @@ describe("a legacy that", () => {
       void waiting.then(() => response.end(measures));
     });
     const gateway = gatewayFor(url, { MAX_CONNECTIONS: "1", MAX_WAITING: "1" });
-    const first = gateway.app.request("/v1/evaluationmeasures/list");
+    const one = () => gateway.app.request("/v1/evaluationmeasures/list", { headers: { "Cache-Control": "no-store" } });
+    const first = one();
     await until(() => arrived === 1);
-    const second = gateway.app.request("/v1/evaluationmeasures/list");
-    const third = await gateway.app.request("/v1/evaluationmeasures/list");
+    const second = one();
+    const third = await one();
     expect([third.status, third.headers.get("retry-after")]).toEqual([503, "5"]);
     answer();
     expect([(await first).status, (await second).status]).toEqual([200, 200]);

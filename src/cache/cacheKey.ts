@@ -1,0 +1,15 @@
+import { hash } from "node:crypto";
+
+/** Names, parted so that no two lists of parts make one key, at a fixed length. */
+const digest = (parts: readonly unknown[]): string => hash("sha256", JSON.stringify(parts), "base64url");
+
+/** What is asked, whoever asks: an endpoint, its version, the backend that answers, and the input as the endpoint reads it. */
+export const questionKey = (
+  endpoint: string,
+  version: string,
+  backend: string,
+  input: Readonly<Record<string, unknown>>,
+): string => digest([endpoint, version, backend, ...Object.values(input)]);
+
+/** The same question, asked by one owner. */
+export const ownKey = (question: string, owner: string): string => digest([question, owner]);

@@ -1,0 +1,56 @@
+import type { Directives } from "./directives.ts";
+import type { Representation } from "./representation.ts";
+import { lifetime, type Windows } from "./windows.ts";
+
+/** Something kept: an answer, how long it holds, and what it is about. Times in milliseconds since the epoch. */
+export type Entry = Representation & {
+  endpoint: string;
+  storedAt: number;
+  windows: Windows;
+  /** A soft purge brings it forward. */
+  freshUntil: number;
+  /** What it is about: a write drops every entry that shares a group with it. */
+  groups: readonly string[];
+  /** The key that fetched it, hashed, where nobody else may see it. */
+  owner?: string;
+  /** How often asking for it anew has failed, and when to try again. */
+  failures: number;
+  retryAt: number;
+  /** Its headers as hits get them, for one second and one set of CORS headers. */
+  rendered?: { second: number; cors: readonly string[]; lists: (string[] | undefined)[] };
+};
+
+export const entryOf = (
+  representation: Representation,
+  about: Pick<Entry, "endpoint" | "groups" | "owner" | "windows" | "storedAt">,
+): Entry => ({
+  ...representation,
+  ...about,
+  freshUntil: about.storedAt + about.windows.fresh,
+  failures: 0,
+  retryAt: 0,
+});
+
+/** Nothing may serve it any more. */
+export const isOver = (entry: Entry, now: number): boolean => now >= entry.storedAt + lifetime(entry.windows);
+
+/**
+ * What an entry is good for now (RFC 9111, RFC 5861). `fresh`: it answers. `stale`: it answers, and is asked for anew in the background.
+ * `ifError`: legacy is asked, it answers where legacy fails. `not`: only legacy can answer.
+ */
+export type Verdict = "fresh" | "stale" | "ifError" | "not";
+
+export const judge = (entry: Entry, now: number, wanted: Directives): Verdict => {
+  if (wanted.noCache || wanted.noStore) return "not";
+  const staleness = now - entry.freshUntil;
+  const allowance = wanted.maxStale ?? 0;
+  if (wanted.maxAge !== undefined && (wanted.maxAge === 0 || now - entry.storedAt > wanted.maxAge + allowance))
+    return "not";
+  if (wanted.minFresh !== undefined && staleness > -wanted.minFresh) return "not";
+  if (staleness < 0) return "fresh";
+  if (staleness < entry.windows.stale || staleness < allowance) return "stale";
+  return staleness < entry.windows.staleIfError ? "ifError" : "not";
+};
+
+/** Milliseconds until legacy is asked again after so many failures in a row. */
+export const backOff = (failures: number): number => Math.min(1000 * 2 ** (failures - 1), 60_000);

@@ -1,0 +1,75 @@
+import { hash } from "node:crypto";
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
+import type { Coding } from "./encoding.ts";
+
+/** An answer's bytes, made once: as they are, and in each coding that makes them smaller. */
+export type Representation = {
+  status: number;
+  body: Buffer;
+  coded: Partial<Record<Coding, Buffer>>;
+  /** The hash of the bytes, without quotes; the tag of a coding has its name behind it. */
+  tag: string;
+  /** Headers of this answer alone. */
+  headers?: Record<string, string>;
+};
+
+/** What fits one packet anyway gains nothing. */
+const WORTH_IT = 860;
+
+const toBrotli = promisify(brotliCompress) as (body: Buffer, options: object) => Promise<Buffer>;
+const toGzip = promisify(gzip) as (body: Buffer, options: object) => Promise<Buffer>;
+
+const brotli = (body: Buffer): Promise<Buffer> =>
+  toBrotli(body, {
+    params: {
+      [constants.BROTLI_PARAM_QUALITY]: 5,
+      [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
+      [constants.BROTLI_PARAM_SIZE_HINT]: body.length,
+      // A window larger than the body only costs memory.
+      [constants.BROTLI_PARAM_LGWIN]: Math.min(22, Math.max(10, Math.ceil(Math.log2(body.length + 16)))),
+    },
+  });
+
+/** Exactly as long as its content: node and zlib hand out slices of larger blocks, which a kept slice would hold on to. */
+const exact = (bytes: Buffer): Buffer => {
+  const own = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(own);
+  return own;
+};
+
+const fromText = (text: string): Buffer => {
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  bytes.write(text);
+  return bytes;
+};
+
+export type Told = { status: number; body: string; headers?: Record<string, string> };
+
+/** An answer that is not kept: its bytes as they are. */
+export const plainly = ({ status, body, headers }: Told): Representation => ({
+  status,
+  body: fromText(body),
+  coded: {},
+  tag: "",
+  ...(headers ? { headers } : {}),
+});
+
+/** The bytes of an answer to keep. Compression runs beside the event loop. */
+export const represent = async ({ status, body, headers }: Told): Promise<Representation> => {
+  const bytes = fromText(body);
+  return { status, body: bytes, coded: await coded(bytes), tag: tagOf(bytes), ...(headers ? { headers } : {}) };
+};
+
+/** The strong validator of these bytes. */
+export const tagOf = (bytes: Buffer): string => hash("sha256", bytes, "base64url").slice(0, 22);
+
+/** The bytes in every coding that makes them smaller. */
+export const coded = async (bytes: Buffer, given?: Buffer): Promise<Representation["coded"]> => {
+  if (bytes.length < WORTH_IT) return {};
+  const [br, gz] = await Promise.all([given ?? brotli(bytes), toGzip(bytes, { level: 6 })]);
+  return {
+    ...(br.length < bytes.length ? { br: exact(br) } : {}),
+    ...(gz.length < bytes.length ? { gzip: exact(gz) } : {}),
+  };
+};

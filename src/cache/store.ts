@@ -1,0 +1,82 @@
+import { LRUCache } from "lru-cache";
+import { type Entry, isOver } from "./entry.ts";
+
+/** The entries in memory, the least recently used evicted; bounded in bytes that count keys, headers and every coding. */
+export type Store = {
+  get(key: string): Entry | undefined;
+  /** False where the entry is larger than one may be. */
+  set(key: string, entry: Entry): boolean;
+  delete(key: string): void;
+  /** The keys and entries of these groups, or of an owner. */
+  inGroups(groups: readonly string[]): [string, Entry][];
+  all(): [string, Entry][];
+  clear(): void;
+  size(): { bytes: number; entries: number; evicted: number };
+};
+
+/** What an entry costs beside its bytes: its objects, its headers as they are rendered, its places in the maps. Measured. */
+const OVERHEAD = 1536;
+const PER_GROUP = 160;
+
+const groupsOf = ({ groups, owner }: Entry): readonly string[] => (owner === undefined ? groups : [...groups, owner]);
+
+export const sizeOf = (key: string, entry: Entry): number => {
+  let size = OVERHEAD + 2 * key.length + entry.body.length;
+  for (const bytes of Object.values(entry.coded)) size += bytes.length;
+  for (const group of groupsOf(entry)) size += PER_GROUP + group.length;
+  return size;
+};
+
+export const openStore = ({ bytes, entryBytes }: { bytes: number; entryBytes: number }, now = Date.now): Store => {
+  const members = new Map<string, Set<string>>();
+  let evicted = 0;
+  const leaveGroups = (key: string, entry: Entry) => {
+    for (const group of groupsOf(entry)) {
+      const keys = members.get(group);
+      keys?.delete(key);
+      if (keys?.size === 0) members.delete(group);
+    }
+  };
+  const entries =
+    bytes === 0
+      ? undefined
+      : new LRUCache<string, Entry>({
+          maxSize: bytes,
+          maxEntrySize: Math.min(entryBytes, bytes),
+          sizeCalculation: (entry, key) => sizeOf(key, entry),
+          dispose(entry, key, reason) {
+            leaveGroups(key, entry);
+            if (reason === "evict") evicted++;
+          },
+        });
+  return {
+    get(key) {
+      const entry = entries?.get(key);
+      if (entry === undefined || !isOver(entry, now())) return entry;
+      entries?.delete(key);
+      return undefined;
+    },
+    set(key, entry) {
+      entries?.set(key, entry);
+      // lru-cache drops what is too large, and what was there before with it.
+      if (entries?.peek(key) !== entry) return false;
+      for (const group of groupsOf(entry)) {
+        const keys = members.get(group);
+        if (keys) keys.add(key);
+        else members.set(group, new Set([key]));
+      }
+      return true;
+    },
+    delete: (key) => void entries?.delete(key),
+    inGroups(groups) {
+      const keys = new Set(groups.flatMap((group) => [...(members.get(group) ?? [])]));
+      return [...keys].flatMap((key) => {
+        const entry = entries?.peek(key);
+        return entry ? [[key, entry] as [string, Entry]] : [];
+      });
+    },
+    all: () => [...(entries?.entries() ?? [])],
+    clear: () => entries?.clear(),
+    size: () => ({ bytes: entries?.calculatedSize ?? 0, entries: entries?.size ?? 0, evicted }),
+  };
+};

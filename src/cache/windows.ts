@@ -1,0 +1,40 @@
+import { type Duration, milliseconds } from "./duration.ts";
+
+/** How long answers of an endpoint hold; what is not given is none, or the usual. RFC 5861 for the two stale ones, both counted from the end of fresh. */
+export type DeclaredWindows = {
+  fresh: Duration;
+  /** Served while it is asked for anew in the background. */
+  stale?: Duration;
+  /** Served where legacy fails. */
+  staleIfError?: Duration;
+  /** 404 and 410. */
+  absent?: Duration;
+  /** 412: a state that will change soon. */
+  unready?: Duration;
+};
+
+/** In milliseconds. */
+export type Windows = { fresh: number; stale: number; staleIfError: number };
+
+/** The windows of an answer, by its status; none where it is not to be kept. */
+export type WindowsOf = (status: number) => Windows | undefined;
+
+const only = (fresh: Duration): Windows => ({ fresh: milliseconds(fresh), stale: 0, staleIfError: 0 });
+
+/** The windows alone, with what stands for what is not declared. */
+export const withUsual = (declared: DeclaredWindows): Required<DeclaredWindows> => {
+  const { fresh, stale = "0s", staleIfError = "0s", absent = "60s", unready = "15s" } = declared;
+  return { fresh, stale, staleIfError, absent, unready };
+};
+
+export const windowsBy = (declared: DeclaredWindows): WindowsOf => {
+  const { fresh, stale, staleIfError, absent, unready } = withUsual(declared);
+  const found = { fresh: milliseconds(fresh), stale: milliseconds(stale), staleIfError: milliseconds(staleIfError) };
+  const none = only(absent);
+  const wait = only(unready);
+  const kept: Record<number, Windows> = { 200: found, 404: none, 410: none, 412: wait };
+  return (status) => kept[status];
+};
+
+/** From the first moment to the last at which something kept may be served. */
+export const lifetime = ({ fresh, stale, staleIfError }: Windows): number => fresh + Math.max(stale, staleIfError);

@@ -1,0 +1,70 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { LRUCache } from "lru-cache";
+import type { Question } from "../cache/cache.ts";
+import { readDirectives } from "../cache/directives.ts";
+import { HIT, replyWith } from "../cache/reply.ts";
+import { corsList } from "./cors.ts";
+import { readCredential } from "./credential.ts";
+import type { Machine } from "./machine.ts";
+import { queryOf } from "./paths.ts";
+
+/** What stands before the router: it answers at once from memory, and knows a path by the question the router has read out of it. */
+export type Front = {
+  /** Answers a request at once; false where that takes more than looking. */
+  answer(request: IncomingMessage, response: ServerResponse): boolean;
+  /** This path asks this. */
+  learn(path: string, question: Question): void;
+};
+
+/** Bytes of one learned path beside its text: two places in maps and a question. */
+const OVERHEAD = 600;
+
+/** `bytes`: all that may be remembered of paths. */
+export const openFront = ({ cache, keys, meter }: Machine, corsOrigins: readonly string[], bytes: number): Front => {
+  const questions = new LRUCache<string, Question>({
+    maxSize: Math.max(1, bytes),
+    sizeCalculation: (_, path) => OVERHEAD + 2 * path.length,
+  });
+  return {
+    learn: (path, question) => void questions.set(path, question),
+    answer(request, response) {
+      const { method = "", url = "", headers } = request;
+      if (method !== "GET" && method !== "HEAD") return false;
+      const end = url.search(/[?#]/);
+      const question = questions.get(end === -1 ? url : url.slice(0, end));
+      if (question === undefined || headers.via !== undefined) return false;
+
+      let owner: string | undefined;
+      if (end !== -1 || headers.authorization !== undefined || headers["x-api-key"] !== undefined) {
+        const { key, refused } = readCredential(queryOf(url), (name) =>
+          // All of them: `headers` keeps only the first of some.
+          request.headersDistinct[name]?.join(", "),
+        );
+        if (refused) return false;
+        if (key !== undefined) {
+          owner = keys.ownerOf(key);
+          if (!keys.isProven(owner)) return false;
+        }
+      }
+      const now = Date.now();
+      const wanted = readDirectives(headers["cache-control"], headers.pragma);
+      const entry = cache.ready({ question, owner, wanted }, now);
+      if (entry === undefined) return false;
+      const reply = replyWith(
+        { entry, how: HIT },
+        {
+          method,
+          acceptEncoding: headers["accept-encoding"],
+          ifNoneMatch: headers["if-none-match"],
+          keyed: owner !== undefined,
+          cors: corsList(corsOrigins, headers.origin),
+        },
+        now,
+      );
+      response.writeHead(reply.status, reply.headers);
+      response.end(reply.body);
+      meter.kept(question.endpoint, reply.status, reply.body?.length ?? 0);
+      return true;
+    },
+  };
+};

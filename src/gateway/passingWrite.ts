@@ -1,0 +1,79 @@
+import type { LegacyWriteKnowledge } from "../endpoint/legacyWrites.ts";
+import { collection, written } from "../endpoint/groups.ts";
+import { pathOf, queryOf } from "./paths.ts";
+
+/** As much of a body as is looked at for the fields that say what is written, in bytes. */
+const LOOKED_AT = 64 * 1024;
+
+const safe = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
+
+/** A request that may write, while it passes through. */
+export type PassingWrite = {
+  chunk: (bytes: Buffer) => void;
+  /** The groups it touches, once its body has passed. */
+  groups: () => string[];
+};
+
+/** What a request writes, where it writes something that answers are about. */
+export const passingWrite = (
+  { writes, reads }: LegacyWriteKnowledge,
+  method: string,
+  target: string,
+): PassingWrite | undefined => {
+  if (safe.has(method)) return undefined;
+  const segments = pathOf(target)
+    .split("/")
+    .filter((segment) => segment !== "")
+    .map(unescaped);
+  const start = segments.findIndex((segment) => Object.hasOwn(writes, segment));
+  const write = writes[segments[start] ?? ""];
+  if (write === undefined || reads.some((read) => read.test(`/${segments.slice(start).join("/")}`))) return undefined;
+  if ("addsOnly" in write) return { chunk: () => undefined, groups: () => [collection(write.kind)] };
+
+  const chunks: Buffer[] = [];
+  let size = 0;
+  return {
+    chunk(bytes) {
+      if (size < LOOKED_AT) chunks.push(bytes.subarray(0, LOOKED_AT - size));
+      size += bytes.length;
+    },
+    groups() {
+      const inPath = segments.slice(start + 1).filter((segment) => /^\d+$/.test(segment));
+      const body = Buffer.concat(chunks).toString("latin1");
+      const named = write.fields.flatMap((field) => [
+        ...inForm(queryOf(target), field),
+        ...inForm(body, field),
+        ...inParts(body, field),
+        ...inXml(body, field),
+      ]);
+      const ids = [...inPath, ...named].map((text) => text.trim());
+      // Where it cannot be told for certain which one, it may be any.
+      const certain = size <= LOOKED_AT && ids.every((id) => /^\d{1,15}$/.test(id));
+      return written(write.kind, certain ? [...new Set(ids.map(Number))] : []);
+    },
+  };
+};
+
+const unescaped = (segment: string): string => {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+};
+
+const inForm = (form: string, field: string): string[] =>
+  form.includes(field) || form.includes("%") ? new URLSearchParams(form).getAll(field) : [];
+
+const inParts = (body: string, field: string): string[] =>
+  [
+    ...body.matchAll(
+      new RegExp(
+        `name="?${field}"?[^\\r\\n]{0,200}\\r?\\n(?:[^\\r\\n]{1,200}\\r?\\n){0,5}\\r?\\n([^\\r\\n]{0,20})`,
+        "gi",
+      ),
+    ),
+  ].map(([, value = ""]) => value);
+
+const inXml = (body: string, field: string): string[] =>
+  [...body.matchAll(new RegExp(`<(?:\\w+:)?${field}>([^<]{0,20})<`, "gi"))].map(([, value = ""]) => value);

@@ -1,0 +1,14 @@
+import type { LegacyWrites } from "../src/endpoint/legacyWrites.ts";
+
+/** What is written through the legacy interface itself, by the type in its path: what it is about, and the fields that say which one. */
+export const legacyWrites: LegacyWrites = {
+  data: { kind: "dataset", fields: ["data_id", "dataset_id", "did"] },
+  setup: { kind: "setup", fields: ["setup_id"] },
+  flow: { kind: "flow", fields: ["flow_id", "implementation_id"] },
+  study: { kind: "study", fields: ["study_id"] },
+  // A run brings its setup along, where it is new.
+  run: { kind: "setup", addsOnly: true },
+};
+
+/** What is asked by POST and writes nothing, as the end of a path below its type. */
+export const legacyReads: readonly RegExp[] = [/^\/flow\/exists(\/|$)/, /^\/\w+\/(tag\/)?list(\/|$)/];
