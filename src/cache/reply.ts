@@ -77,7 +77,7 @@ const headersOf = (
   if (status === 200 && tag !== "") list.push("ETag", `"${tag}${coding === undefined ? "" : `-${coding}`}"`);
   if (entry) {
     list.push("Cache-Control", cacheControl(entry, keyed), "Vary", VARY);
-    if (answered.how.hit || answered.how.fwd === "stale")
+    if (answered.how.hit || answered.how.detail === "stale-if-error")
       list.push("Age", String(Math.max(0, seconds(now - entry.storedAt))));
     if (entry.groups.length > 0) list.push("Cache-Groups", groupList(entry.groups));
   } else {

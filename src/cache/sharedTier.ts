@@ -1,10 +1,17 @@
 import type { Entry } from "./entry.ts";
 
 /**
- * What is no longer to be served: by group, by endpoint, or everything. `soft`: stale, rather than gone. `hold`: what was written may still be
+ * What is no longer to be served: by key, by group, by endpoint, or everything. `soft`: stale, rather than gone. `hold`: what was written may still be
  * going on for so many milliseconds, and nothing read meanwhile is to be kept.
  */
-export type Drop = { groups?: readonly string[]; endpoint?: string; all?: true; soft?: boolean; hold?: number };
+export type Drop = {
+  keys?: readonly string[];
+  groups?: readonly string[];
+  endpoint?: string;
+  all?: true;
+  soft?: boolean;
+  hold?: number;
+};
 
 /** A second tier behind the memory, shared by several gateways. None of its calls fails, and none takes long. */
 export type SharedTier = {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { LRUCache } from "lru-cache";
-import type { Question } from "../cache/cache.ts";
+import type { Question } from "../cache/question.ts";
 import { readDirectives } from "../cache/directives.ts";
 import { HIT, replyWith } from "../cache/reply.ts";
 import { corsList } from "./cors.ts";

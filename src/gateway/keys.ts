@@ -1,5 +1,6 @@
 import { hash, randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
+import { monotonic } from "../cache/monotonic.ts";
 import type { LegacyRequest } from "../endpoint/legacyRequest.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
 import type { Caller, LegacyClient } from "../legacy/client.ts";
@@ -34,7 +35,11 @@ export const openKeys = (
   // Keys are remembered by a salted hash: a heap dump or a log of this map tells none.
   const salt = randomBytes(16).toString("hex");
   const digest = (key: string) => hash("sha256", salt + key, "base64");
-  const known = new LRUCache<string, { writes?: Outcome | "allowed" }>({ max: 10_000, ttl: MINUTE });
+  const known = new LRUCache<string, { writes?: Outcome | "allowed" }>({
+    max: 10_000,
+    ttl: MINUTE,
+    perf: monotonic,
+  });
   const readXml = xmlReader([]);
 
   const forget = (id: string) => {

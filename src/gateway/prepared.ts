@@ -1,5 +1,5 @@
 import { questionKey } from "../cache/cacheKey.ts";
-import type { Question } from "../cache/cache.ts";
+import type { Question } from "../cache/question.ts";
 import { type DeclaredWindows, windowsBy } from "../cache/windows.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { Field } from "../endpoint/field.ts";

@@ -1,4 +1,4 @@
-import type { Filled, Question } from "../cache/cache.ts";
+import type { Filled, Question } from "../cache/question.ts";
 import type { Directives } from "../cache/directives.ts";
 import { type Answered, groupList } from "../cache/reply.ts";
 import { plainly } from "../cache/representation.ts";

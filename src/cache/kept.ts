@@ -1,0 +1,142 @@
+import type { Directives } from "./directives.ts";
+import { type Entry, judge, type Verdict } from "./entry.ts";
+import { openFlights } from "./flights.ts";
+import { openLedger } from "./ledger.ts";
+import { type Asking, placesFor } from "./question.ts";
+import type { Drop, OpenSharedTier } from "./sharedTier.ts";
+import type { Store } from "./store.ts";
+
+/** An entry, and what it is good for now. */
+export type Found = { entry: Entry; verdict: Verdict };
+
+/** Taken before legacy is asked, so that an answer older than a write is not kept. */
+export type Mark = { here: number; shared: string | undefined };
+
+/** All that is kept, in memory and in the shared tier behind it. */
+export type Kept = {
+  /** What answers at once. */
+  ready(asking: Asking, at: number): Entry | undefined;
+  find(asking: Asking): Promise<Found | undefined>;
+  get(key: string): Entry | undefined;
+  mark(): Mark;
+  /** False where it is too large, or something it is about was written since the mark. */
+  keep(key: string, entry: Entry, mark: Mark): boolean;
+  /** This entry is no longer so, whoever keeps it. */
+  remove(key: string, entry: Entry): void;
+  dropOwner(owner: string): void;
+  drop(drop: Drop): Promise<void> | undefined;
+  sharing(): "in step" | "cut off" | undefined;
+  close(): Promise<void>;
+};
+
+export type KeptSettings = {
+  store: Store;
+  /** No read takes longer, in milliseconds. */
+  longest: number;
+  openTier: OpenSharedTier | undefined;
+  /** Told of every drop, before anything is dropped. */
+  onDrop: () => void;
+  onDropped: (endpoint: string) => void;
+  now: () => number;
+};
+
+const EVERYTHING = "*";
+const worth: Record<Verdict, number> = { fresh: 3, stale: 2, ifError: 1, not: 0 };
+
+export const openKept = ({ store, longest, openTier, onDrop, onDropped, now }: KeptSettings): Kept => {
+  const ledger = openLedger(2 * longest, now);
+  const lookups = openFlights<Entry | undefined>();
+
+  const dropHere = ({ keys = [], groups = [], endpoint, all, soft = false, hold = 0 }: Drop): void => {
+    onDrop();
+    lookups.clear();
+    const named = endpoint === undefined ? groups : [...groups, `@${endpoint}`];
+    if (!soft) ledger.write(all ? [EVERYTHING] : named, now() + hold);
+    const byGroup = store.inGroups(groups);
+    const byEndpoint =
+      all || endpoint !== undefined ? store.all().filter(([, entry]) => all || entry.endpoint === endpoint) : [];
+    for (const key of keys) store.delete(key);
+    for (const [key, entry] of [...byGroup, ...byEndpoint]) {
+      onDropped(entry.endpoint);
+      if (soft) makeStale(entry);
+      else store.delete(key);
+    }
+  };
+  const makeStale = (entry: Entry): void => {
+    entry.freshUntil = Math.min(entry.freshUntil, now());
+    delete entry.rendered;
+  };
+  const tier = openTier?.({ onDrop: dropHere, onLost: () => dropHere({ all: true }) });
+
+  const wasWritten = ({ groups, endpoint }: Entry, mark: number): boolean =>
+    ledger.written([...groups, `@${endpoint}`, EVERYTHING], mark);
+
+  /** Where others may have written unheard, what is kept has to be asked for anew. */
+  const verdictOn = (entry: Entry, wanted: Directives, at: number): Verdict => {
+    const verdict = judge(entry, at, wanted);
+    return tier !== undefined && !tier.trusted() && verdict !== "not" ? "ifError" : verdict;
+  };
+
+  /** What is everybody's is a public thing; that there is none may be otherwise for a caller with a key. */
+  const isFor = ({ owner }: Asking, entry: Entry): boolean =>
+    owner === undefined || entry.owner !== undefined || entry.status === 200;
+
+  const better = (best: Found | undefined, asking: Asking, entry: Entry | undefined, at: number): Found | undefined => {
+    if (entry === undefined || !isFor(asking, entry)) return best;
+    const verdict = verdictOn(entry, asking.wanted, at);
+    return best && worth[best.verdict] >= worth[verdict] ? best : { entry, verdict };
+  };
+
+  const inMemory = (asking: Asking, at: number): Found | undefined => {
+    let best: Found | undefined;
+    for (const key of placesFor(asking)) {
+      best = better(best, asking, store.get(key), at);
+      if (best?.verdict === "fresh") break;
+    }
+    return best;
+  };
+
+  const inTier = async (key: string): Promise<Entry | undefined> => {
+    const mark = ledger.mark();
+    const entry = await tier?.get(key);
+    if (entry === undefined || wasWritten(entry, mark)) return undefined;
+    store.set(key, entry);
+    return entry;
+  };
+
+  return {
+    ready(asking, at) {
+      const found = inMemory(asking, at);
+      return found?.verdict === "fresh" ? found.entry : undefined;
+    },
+    async find(asking) {
+      const { owner, question } = asking;
+      const found = inMemory(asking, now());
+      // Only what everybody may see is in the tier.
+      if (found?.verdict === "fresh" || !tier?.trusted() || (owner !== undefined && question.personal)) return found;
+      const { key } = question;
+      return better(found, asking, await (lookups.get(key) ?? lookups.launch(key, inTier(key))), now());
+    },
+    get: (key) => store.get(key),
+    mark: () => ({ here: ledger.mark(), shared: tier?.mark() }),
+    keep(key, entry, mark) {
+      if (wasWritten(entry, mark.here)) return false;
+      const kept = store.set(key, entry);
+      if (kept && entry.owner === undefined) tier?.set(key, entry, mark.shared);
+      return kept;
+    },
+    remove(key, { owner }) {
+      store.delete(key);
+      if (owner === undefined) void tier?.drop({ keys: [key] });
+    },
+    dropOwner(owner) {
+      for (const [key] of store.inGroups([owner])) store.delete(key);
+    },
+    drop(drop) {
+      dropHere(drop);
+      return tier?.drop(drop);
+    },
+    sharing: () => tier && (tier.trusted() ? "in step" : "cut off"),
+    close: async () => tier?.close(),
+  };
+};

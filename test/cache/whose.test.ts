@@ -1,0 +1,192 @@
+import fc from "fast-check";
+import { beforeEach, describe, expect, test } from "vitest";
+import { alice, bob, cachedGateway, clock, held, kept, markOf } from "./support.ts";
+
+const minute = 60_000;
+const until = async (what: () => boolean) => {
+  for (let i = 0; i < 500 && !what(); i++) await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(what()).toBe(true);
+};
+
+type Gateway = Awaited<ReturnType<typeof cachedGateway>>;
+let time: ReturnType<typeof clock>;
+let gateway: Gateway;
+beforeEach(async () => {
+  time = clock();
+  gateway = await cachedGateway();
+});
+
+const callers = { nobody: undefined, alice, bob };
+type Caller = keyof typeof callers;
+const ask = (path: string, caller: Caller, headers: Record<string, string> = {}) => {
+  const key = callers[caller];
+  return gateway.ask(path, { ...(key === undefined ? {} : gateway.as(key)), ...headers });
+};
+const whose = async (path: string, caller: Caller) => markOf((await ask(path, caller)).body);
+
+describe.each(Object.entries(kept))("%s", (name, path) => {
+  const personal = name === "listDatasets";
+
+  test("two users and nobody in turn: each gets their own or what is everybody's, whoever came first", async () => {
+    for (const order of [
+      ["alice", "bob", "nobody"],
+      ["nobody", "alice", "bob"],
+    ] as const) {
+      for (const caller of [...order, ...order]) {
+        const mark = (await whose(path, caller)).split(" ")[0];
+        const allowed = caller === "nobody" || personal ? [caller] : [caller, "nobody"];
+        expect(allowed).toContain(mark);
+      }
+      await gateway.machine.cache.drop({ all: true });
+    }
+  });
+
+  test("nobody's answer serves users with a proven key, but for a list", async () => {
+    expect(await whose(path, "nobody")).toBe("nobody 1");
+    expect(await whose(path, "alice")).toBe(personal ? "alice 1" : "nobody 1");
+    const before = gateway.legacy.asked.length;
+    const again = await ask(path, "alice");
+    expect([markOf(again.body), again.headers.get("cache-control")]).toEqual([
+      personal ? "alice 1" : "nobody 1",
+      "private, no-cache",
+    ]);
+    expect(gateway.legacy.asked).toHaveLength(before);
+  });
+
+  test("a wrong key gets 401, whatever is kept, wherever it stands", async () => {
+    await ask(path, "nobody");
+    await ask(path, "alice");
+    const wrong = "c".repeat(32);
+    for (const target of [`${path}?api_key=${wrong}`, path])
+      for (const headers of target === path ? [gateway.as(wrong), { Authorization: `Bearer ${wrong}` }] : [{}]) {
+        const { status, body } = await gateway.ask(target, headers);
+        expect([status, body]).toEqual([401, '{"detail":{"code":"103","message":"Authentication failed"}}']);
+      }
+  });
+
+  test("two keys, a blank behind it, an odd one: refused, and legacy never hears of it", async () => {
+    await ask(path, "nobody");
+    await ask(path, "alice");
+    const before = gateway.legacy.asked.length;
+    for (const [target, headers] of [
+      [`${path}?api_key=${alice}&api_key=${bob}`, {}],
+      [`${path}?api_key=${alice}`, gateway.as(bob)],
+      [path, { ...gateway.as(alice), Authorization: `Bearer ${bob}` }],
+      [`${path}?api_key=${alice}%20`, {}],
+      [`${path}?api_key=${alice}+`, {}],
+      [`${path}?api_key=0`, {}],
+    ] as const)
+      expect((await gateway.ask(target, headers)).status).toBe(401);
+    expect(gateway.legacy.asked).toHaveLength(before);
+  });
+
+  test("one key in three places is one owner; in other letters it is another, which legacy has to know", async () => {
+    gateway.legacy.privateTo = alice;
+    const first = (await ask(path, "alice")).body;
+    const before = gateway.legacy.asked.length;
+    expect((await gateway.ask(`${path}?api_key=${alice}`)).body).toBe(first);
+    expect((await gateway.ask(path, { Authorization: `bearer ${alice}` })).body).toBe(first);
+    expect(gateway.legacy.asked).toHaveLength(before);
+    expect((await gateway.ask(path, gateway.as(alice.toUpperCase()))).status).toBe(401);
+    expect(gateway.legacy.asked.at(-1)).toContain(alice.toUpperCase());
+  });
+
+  test("what only one may see is never another's, before and after it is kept", async () => {
+    gateway.legacy.privateTo = alice;
+    for (let i = 0; i < 2; i++) {
+      expect([(await ask(path, "bob")).status, (await ask(path, "nobody")).status]).toEqual([403, 403]);
+      const own = await ask(path, "alice");
+      expect([markOf(own.body), own.headers.get("cache-control")]).toEqual(["alice 1", "private, no-cache"]);
+    }
+  });
+
+  test("what turns private is gone for the others with the next refresh, and stays for its owner", async () => {
+    await ask(path, "nobody");
+    await ask(path, "alice");
+    gateway.legacy.privateTo = alice;
+    time.pass(2 * 24 * 60 * minute);
+    for (const caller of ["bob", "nobody"] as const) {
+      const turned = await ask(path, caller);
+      // Served once more while it is asked for anew, where its window allows; then never again.
+      if (turned.how.includes("stale-while-revalidate")) await until(() => gateway.machine.cache.size().entries <= 1);
+      else expect(turned.status).toBe(403);
+      expect((await ask(path, caller)).status).toBe(403);
+    }
+    expect(markOf((await ask(path, "alice", { "Cache-Control": "no-cache" })).body)).toBe("alice 1");
+    gateway.legacy.mode = "down";
+    expect((await ask(path, "nobody")).status).toBe(502);
+  });
+
+  test("a key that is revoked is refused within a minute, and what it fetched is gone", async () => {
+    gateway.legacy.privateTo = alice;
+    await ask(path, "alice");
+    gateway.legacy.good.delete(alice);
+    time.pass(minute + 1);
+    expect((await ask(path, "alice")).status).toBe(401);
+    expect(gateway.machine.cache.size().entries).toBe(0);
+    gateway.legacy.good.add(alice);
+    const asked = gateway.legacy.asked.length;
+    expect(markOf((await ask(path, "alice")).body)).toBe("alice 1");
+    expect(gateway.legacy.asked.length).toBeGreaterThan(asked);
+  });
+
+  test("at the moment of a refresh everybody still gets only their own", async () => {
+    const callersInTurn = ["nobody", "alice", "bob"] as const;
+    // Users first, so that each has an answer of their own.
+    for (const caller of ["alice", "bob", "nobody"] as const) await ask(path, caller);
+    gateway.legacy.version = 2;
+    time.pass(personal ? 2 * minute : 25 * 60 * minute);
+    // Keys are proven anew, before legacy becomes slow.
+    for (const caller of ["alice", "bob"] as const) await ask("/v1/datasets/abc", caller);
+    const { promise, release } = held();
+    gateway.legacy.gate = promise;
+    const answers = [...callersInTurn, ...callersInTurn].map((caller) => ask(path, caller));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    release();
+    gateway.legacy.gate = undefined;
+    const marks = (await Promise.all(answers)).map(({ body }) => markOf(body).split(" ")[0]);
+    for (const [i, mark] of marks.entries())
+      expect([callersInTurn[i % 3], ...(personal ? [] : ["nobody"])]).toContain(mark);
+  });
+});
+
+test("whatever is asked in whatever order: nobody sees another's, and nothing older than its windows", async () => {
+  const step = fc.oneof(
+    fc.record({
+      kind: fc.constant("ask" as const),
+      caller: fc.constantFrom<Caller>("nobody", "alice", "bob"),
+      path: fc.constantFrom(...Object.values(kept)),
+    }),
+    fc.record({ kind: fc.constant("pass" as const), ms: fc.constantFrom(1000, 30_000, 61_000, 11 * minute) }),
+    fc.record({ kind: fc.constant("private" as const), to: fc.constantFrom(undefined, alice, bob) }),
+    fc.record({ kind: fc.constant("write" as const) }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 25 }), async (steps) => {
+      await gateway.machine.cache.drop({ all: true });
+      gateway.legacy.privateTo = undefined;
+      for (const one of steps) {
+        if (one.kind === "pass") time.pass(one.ms);
+        // As when a write has made it so: whatever is kept of it is dropped.
+        else if (one.kind === "private") {
+          gateway.legacy.privateTo = one.to;
+          await gateway.machine.cache.drop({ all: true });
+        } else if (one.kind === "write") {
+          gateway.legacy.version++;
+          await gateway.machine.cache.drop({ all: true });
+        } else {
+          const { status, body } = await ask(one.path, one.caller);
+          const visible = gateway.legacy.privateTo === undefined || gateway.legacy.privateTo === callers[one.caller];
+          expect(status).toBe(visible ? 200 : 403);
+          if (!visible) continue;
+          const [who, version] = markOf(body).split(" ");
+          expect(Number(version)).toBe(gateway.legacy.version);
+          const personal = one.path === kept.listDatasets;
+          expect(one.caller === "nobody" || personal ? [one.caller] : [one.caller, "nobody"]).toContain(who);
+          if (gateway.legacy.privateTo !== undefined) expect(who).toBe(one.caller);
+        }
+      }
+    }),
+    { numRuns: 30 },
+  );
+});
