@@ -50,7 +50,17 @@ export const scriptedLegacy = async () => {
         },
       };
     if (path.startsWith("/data/"))
-      return { status: 200, body: { data_set_description: { id: path.slice(6), name: mark, format: "arff" } } };
+      return {
+        status: 200,
+        body: {
+          data_set_description: {
+            id: path.slice(6),
+            name: mark,
+            format: "arff",
+            ...(path === "/data/777" ? { description: "long ".repeat(300) } : {}),
+          },
+        },
+      };
     if (path.startsWith("/setup/"))
       return {
         status: 200,
@@ -87,17 +97,18 @@ export const scriptedLegacy = async () => {
       legacy.asked.push(
         `${request.method} ${path}${key === undefined ? "" : ` as ${key === alice ? "alice" : key === bob ? "bob" : key}`}`,
       );
-      if (legacy.mode === "down") return void request.socket.destroy();
-      if (legacy.mode === "erroring") return void response.writeHead(500, { "Content-Type": "text/html" }).end();
-      if (key !== undefined && !legacy.good.has(key))
-        return void response.writeHead(412, { "Content-Type": "text/xml" }).end(xmlError(103, "Authentication failed"));
-      const { status, body } =
-        request.method === "GET" ? answer(path, key) : { status: 200, body: written(path, text) };
-      // As it is when it was asked, however long the answer takes.
-      const send = () =>
-        void response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));
-      if (legacy.gate) void legacy.gate.then(send);
-      else send();
+      const send = (status: number, type: string, body: string) =>
+        response.writeHead(status, { "Content-Type": type }).end(body);
+      if (legacy.mode === "down") request.socket.destroy();
+      else if (legacy.mode === "erroring") send(500, "text/html", "");
+      else if (key !== undefined && !legacy.good.has(key))
+        send(412, "text/xml", xmlError(103, "Authentication failed"));
+      else {
+        // As it is when it was asked, however long the answer takes.
+        const { status, body } =
+          request.method === "GET" ? answer(path, key) : { status: 200, body: written(path, text) };
+        void Promise.resolve(legacy.gate).then(() => send(status, "application/json", JSON.stringify(body)));
+      }
     });
   });
   const written = (path: string, form: string): unknown => {

@@ -1,0 +1,184 @@
+import { describe, expect, test } from "vitest";
+import { until } from "../passThrough/support.ts";
+import { alice, cachedGateway, clock, held, markOf } from "./support.ts";
+
+const hour = 3_600_000;
+const settled = () => new Promise((resolve) => setTimeout(resolve, 40));
+
+describe("many ask the same at once", () => {
+  test("legacy is asked once, and all are answered by that", async () => {
+    const { legacy, ask } = await cachedGateway();
+    const { promise, release } = held();
+    legacy.gate = promise;
+    const all = Array.from({ length: 100 }, (_, i) => ask(i % 2 ? "/v1/datasets/61" : "/v1/datasets/0061/"));
+    await until(() => legacy.asked.length === 1);
+    await settled();
+    release();
+    const answers = await Promise.all(all);
+    expect(new Set(answers.map(({ status, body }) => `${status} ${markOf(body)}`))).toEqual(new Set(["200 nobody 1"]));
+    expect(
+      answers.filter(
+        ({ how }) => how === "fwd=uri-miss; collapsed; ttl=600" || how === "fwd=uri-miss; collapsed; ttl=599",
+      ),
+    ).toHaveLength(99);
+    expect(answers.filter(({ how }) => how.includes("stored"))).toHaveLength(1);
+    expect(legacy.asked).toHaveLength(1);
+  });
+
+  test("a caller that leaves does not take it from the rest, nor from who comes next", async () => {
+    const { legacy, ask } = await cachedGateway();
+    const { promise, release } = held();
+    legacy.gate = promise;
+    const leaving = new AbortController();
+    const first = ask("/v1/datasets/61", {}, { signal: leaving.signal });
+    const left = first.catch((error: Error) => error.name);
+    await until(() => legacy.asked.length === 1);
+    const second = ask("/v1/datasets/61");
+    await settled();
+    leaving.abort();
+    expect(await left).toBe("AbortError");
+    release();
+    expect((await second).status).toBe(200);
+    expect((await ask("/v1/datasets/61")).how).toMatch(/^hit/);
+    expect(legacy.asked).toHaveLength(1);
+  });
+
+  test("an error is for the one that met it: the others ask for themselves, and nothing is kept", async () => {
+    const { legacy, ask } = await cachedGateway();
+    const { promise, release } = held();
+    // The first is answered with nothing, the others are not.
+    legacy.mode = "erroring";
+    const url = "/v1/datasets/61";
+    legacy.gate = promise;
+    const first = ask(url, { "Cache-Control": "no-cache" });
+    expect((await first).status).toBe(502);
+    legacy.mode = "healthy";
+    const others = [ask(url), ask(url), ask(url)];
+    // What could not be kept is remembered as such: nobody waits for anybody.
+    await until(() => legacy.asked.length === 4);
+    release();
+    expect((await Promise.all(others)).map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect((await ask(url)).how).toMatch(/^hit/);
+  });
+
+  test("the ones who waited for an error ask all at once, not one after the other", async () => {
+    const { legacy, ask } = await cachedGateway();
+    const { promise, release } = held();
+    legacy.privateTo = alice;
+    legacy.gate = promise;
+    const all = Array.from({ length: 20 }, () => ask("/v1/datasets/61"));
+    await until(() => legacy.asked.length === 1);
+    await settled();
+    expect(legacy.asked).toHaveLength(1);
+    const next = held();
+    legacy.gate = next.promise;
+    release();
+    await until(() => legacy.asked.length === 20);
+    next.release();
+    expect(new Set((await Promise.all(all)).map(({ status }) => status))).toEqual(new Set([403]));
+  });
+});
+
+describe("a refresh in the background", () => {
+  test("is made once, however many are served meanwhile", async () => {
+    const { pass } = clock();
+    const { legacy, ask } = await cachedGateway();
+    await ask("/v1/datasets/61");
+    pass(hour);
+    legacy.version = 2;
+    const { promise, release } = held();
+    legacy.gate = promise;
+    const answers = await Promise.all(Array.from({ length: 30 }, () => ask("/v1/datasets/61")));
+    expect(new Set(answers.map(({ body, how }) => `${markOf(body)} ${how}`))).toEqual(
+      new Set(["nobody 1 hit; ttl=-3000; detail=stale-while-revalidate"]),
+    );
+    expect(legacy.asked).toHaveLength(2);
+    release();
+    await settled();
+    expect(markOf((await ask("/v1/datasets/61")).body)).toBe("nobody 2");
+    expect(legacy.asked).toHaveLength(2);
+  });
+
+  test("backs off while legacy is down: 1 s, 2 s, 4 s ... 60 s", async () => {
+    const { pass } = clock();
+    const { legacy, ask } = await cachedGateway();
+    await ask("/v1/datasets/61");
+    pass(hour);
+    legacy.mode = "erroring";
+    const waits: number[] = [];
+    let before = legacy.asked.length;
+    let waited = 0;
+    while (waits.length < 9) {
+      await ask("/v1/datasets/61");
+      await settled();
+      if (legacy.asked.length > before) {
+        waits.push(waited);
+        before = legacy.asked.length;
+        waited = 0;
+      }
+      const step = waits.length < 4 ? 500 : 4000;
+      pass(step);
+      waited += step;
+    }
+    expect(waits).toEqual([0, 1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]);
+    legacy.mode = "healthy";
+    pass(60_000);
+    await ask("/v1/datasets/61");
+    await settled();
+    expect((await ask("/v1/datasets/61")).how).toMatch(/^hit; ttl=600/);
+  });
+
+  test("beyond the stale window an outage is waited for once, and then not again before the time to try", async () => {
+    const { pass } = clock();
+    const { legacy, ask } = await cachedGateway();
+    await ask("/v1/datasets/61");
+    pass(48 * hour);
+    legacy.mode = "down";
+    for (let i = 0; i < 5; i++) expect((await ask("/v1/datasets/61")).how).toMatch(/detail=stale-if-error$/);
+    // A GET whose connection breaks is sent once more.
+    expect(legacy.asked).toHaveLength(3);
+    legacy.mode = "healthy";
+    pass(1000);
+    expect((await ask("/v1/datasets/61")).how).toBe("fwd=stale; stored; ttl=600");
+  });
+
+  test.each([
+    ["403", { privateTo: alice }, 403],
+    ["404", { gone: true }, 404],
+  ])("that is answered %s drops what was kept, and an outage then brings it not back", async (_, change, status) => {
+    const { pass } = clock();
+    const { legacy, ask } = await cachedGateway();
+    await ask("/v1/datasets/61");
+    pass(hour);
+    Object.assign(legacy, change);
+    expect((await ask("/v1/datasets/61")).status).toBe(200);
+    await settled();
+    expect((await ask("/v1/datasets/61")).status).toBe(status);
+    legacy.mode = "down";
+    pass(120_000);
+    expect((await ask("/v1/datasets/61")).status).toBe(502);
+  });
+});
+
+test.each([
+  ["404", { gone: true }, "/v1/datasets/61", 60_000],
+  ["404 of an alias", { gone: true }, "/v1/studies/no-such", 60_000],
+])("%s is kept for its own short while", async (_, change, path, window) => {
+  const { pass } = clock();
+  const { legacy, ask } = await cachedGateway();
+  Object.assign(legacy, change);
+  const first = await ask(path);
+  expect([first.status, first.headers.get("cache-control")]).toEqual([404, `public, max-age=${window / 1000}`]);
+  pass(window - 1);
+  expect((await ask(path)).how).toMatch(/^hit/);
+  pass(1);
+  expect((await ask(path)).how).toMatch(/^fwd=uri-miss/);
+});
+
+test("windows can be set, one by one", async () => {
+  const { pass } = clock();
+  const { ask } = await cachedGateway({ CACHE_WINDOWS: '{"getDataset": {"fresh": "5s", "stale": "0s"}}' });
+  expect((await ask("/v1/datasets/61")).headers.get("cache-control")).toBe("public, max-age=5, stale-if-error=604800");
+  pass(5000);
+  expect((await ask("/v1/datasets/61")).how).toBe("fwd=stale; stored; ttl=5");
+});

@@ -1,0 +1,184 @@
+import { describe, expect, test } from "vitest";
+import { until } from "../passThrough/support.ts";
+import { alice, cachedGateway, held, kept, markOf } from "./support.ts";
+
+const others = { getDataset: "/v1/datasets/62", getSetup: "/v1/setup/4" };
+const paths = { ...kept, otherDataset: others.getDataset, otherSetup: others.getSetup };
+type Name = keyof typeof paths;
+
+/** A gateway that keeps an answer of every path. */
+const filled = async () => {
+  const gateway = await cachedGateway();
+  for (const path of Object.values(paths)) await gateway.ask(path);
+  const dropped = async () => {
+    const names: Name[] = [];
+    for (const [name, path] of Object.entries(paths) as [Name, string][]) {
+      const { status } = await gateway.ask(path, { "Cache-Control": "only-if-cached" });
+      if (status === 504) names.push(name);
+    }
+    return names;
+  };
+  return { ...gateway, dropped };
+};
+
+const form = (fields: Record<string, string>) => ({
+  headers: { "Content-Type": "application/x-www-form-urlencoded" },
+  body: new URLSearchParams({ ...fields, api_key: alice }).toString(),
+});
+const parts = (fields: Record<string, string>) => {
+  const body = new FormData();
+  for (const [name, value] of Object.entries({ ...fields, api_key: alice })) body.set(name, value);
+  return { headers: {}, body };
+};
+const none = { headers: {}, body: "" };
+
+describe("what a write drops, before its answer is there", () => {
+  test.each<[string, object, Name[]]>([
+    ["/v1/datasets/tag", { data_id: 61, tag: "a" }, ["getDataset", "listDatasets"]],
+    ["/v1/datasets/untag", { data_id: 62, tag: "a" }, ["listDatasets", "otherDataset"]],
+    ["/v1/setup/tag", { setup_id: 3, tag: "a" }, ["getSetup"]],
+    ["/v1/setups/untag", { setup_id: 4, tag: "a" }, ["otherSetup"]],
+  ])("POST %s %j", async (path, json, expected) => {
+    const { post, as, dropped } = await filled();
+    const answer = await post(path, json, as(alice));
+    expect([answer.status, answer.how]).toEqual([200, "fwd=method"]);
+    expect(answer.headers.get("cache-group-invalidation")).toMatch(/^"(dataset|setup)\/\d+", "(datasets|setups)"$/);
+    expect((await dropped()).toSorted()).toEqual(expected);
+  });
+
+  const dataset: Name[] = ["getDataset", "listDatasets"];
+  const datasets: Name[] = ["getDataset", "listDatasets", "otherDataset"];
+  test.each<[string, { headers: object; body: string | FormData }, Name[]]>([
+    ["POST /api/v1/json/data/tag", form({ data_id: "61", tag: "a" }), dataset],
+    ["POST /api/v1/json/data/tag", parts({ data_id: "61", tag: "a" }), dataset],
+    ["POST /api/v1/xml/data/untag", form({ data_id: " 000061 ", tag: "a" }), dataset],
+    ["POST /api/v1/data/status/update", form({ data_id: "61", status: "deactivated" }), dataset],
+    ["POST /api_new/v1/json//data/edit/", parts({ data_id: "61", edit_parameters: "<x/>" }), dataset],
+    [
+      "POST /api/v1/json/data/qualities",
+      parts({ description: "<oml:data_qualities><oml:did>61</oml:did></oml:data_qualities>" }),
+      dataset,
+    ],
+    ["DELETE /api/v1/json/data/61", none, dataset],
+    ["DELETE /api/v1/json/data/61?api_key=x", none, dataset],
+    ["PUT /api/v1/json/data/61", form({}), dataset],
+    // Which one is not said, or not for certain: it may be any.
+    ["POST /api/v1/json/data", parts({ description: "<oml:data_set_description/>" }), datasets],
+    ["POST /api/v1/json/data/tag", form({ data_id: "61abc", tag: "a" }), datasets],
+    ["POST /api/v1/json/data/tag", form({ "data.id": "61", tag: "a" }), datasets],
+    ["POST /api/v1/json/data/tag", form({ padding: "x".repeat(70_000), data_id: "61", tag: "a" }), datasets],
+    ["POST /api/v1/json/setup/tag", form({ setup_id: "3", tag: "a" }), ["getSetup"]],
+    ["POST /api/v1/json/study/99/attach", form({ ids: "1,2" }), ["getStudy"]],
+    ["POST /api/v1/json/study/status/update", form({ study_id: "99", status: "active" }), ["getStudy"]],
+    ["POST /api/v1/json/study/sample-suite/detach", form({ ids: "1" }), ["getStudy"]],
+    ["POST /api/v1/json/study/98/attach", form({ ids: "1,2" }), []],
+    ["DELETE /api/v1/json/study/99", none, ["getStudy"]],
+    ["POST /api/v1/json/flow", parts({ description: "<oml:flow/>" }), ["findFlow"]],
+    ["POST /api/v1/json/run", parts({ description: "<oml:run/>" }), []],
+    ["POST /api/v1/json/task/tag", form({ task_id: "61", tag: "a" }), []],
+    // Asked, not written.
+    ["GET /api/v1/json/data/61", { headers: {}, body: "" }, []],
+    ["POST /api/v1/json/flow/exists", form({ name: "a", external_version: "1" }), []],
+    ["POST /api/v1/json/data/list/limit/5", form({}), []],
+  ])("passed through: %s %#", async (line, { headers, body }, expected) => {
+    const { ask, dropped } = await filled();
+    const [method = "", path = ""] = line.split(" ");
+    await ask(path, { ...headers }, { method, ...(method === "GET" || body === "" ? {} : { body }) });
+    expect((await dropped()).toSorted()).toEqual(expected.toSorted());
+  });
+
+  test("what is not there is dropped by what adds to its kind", async () => {
+    const { legacy, ask } = await cachedGateway();
+    legacy.gone = true;
+    for (const path of ["/v1/setup/3", "/v1/datasets/61"]) expect((await ask(path)).how).toContain("stored; ttl=60");
+    legacy.gone = false;
+    await ask("/api/v1/json/run", {}, { method: "POST", ...parts({ description: "<oml:run/>" }) });
+    expect([(await ask("/v1/setup/3")).status, (await ask("/v1/datasets/61")).status]).toEqual([200, 404]);
+    await ask("/api/v1/json/data", {}, { method: "POST", ...parts({ description: "<oml:x/>" }) });
+    expect((await ask("/v1/datasets/61")).status).toBe(200);
+  });
+
+  test("a write that legacy refuses for certain before it looks drops nothing", async () => {
+    const { post, as, dropped } = await filled();
+    for (const [json, key] of [
+      [{ data_id: 61, tag: "a b" }, alice],
+      [{ data_id: 61, tag: "a" }, "0"],
+    ] as const)
+      expect((await post("/v1/datasets/tag", json, as(key))).status).toBeGreaterThan(400);
+    expect(await dropped()).toEqual([]);
+  });
+});
+
+describe("a read that was on its way when a write came", () => {
+  test.each([
+    ["on the new interface", "/v1/datasets/tag"],
+    ["passed through", "/api/v1/json/data/tag"],
+  ])("does not bring the old value back: %s", async (_, path) => {
+    const { legacy, ask, post, as } = await cachedGateway();
+    const { promise, release } = held();
+    legacy.gate = promise;
+    const reading = ask("/v1/datasets/61");
+    await until(() => legacy.asked.length === 1);
+    legacy.gate = undefined;
+    const written = path.startsWith("/v1")
+      ? await post(path, { data_id: 61, tag: "a" }, as(alice))
+      : await ask(path, {}, { method: "POST", ...form({ data_id: "61", tag: "a" }) });
+    expect(written.status).toBe(200);
+    // Who comes after the write's answer gets what was written, and does not wait for the old.
+    expect(markOf((await ask("/v1/datasets/61")).body)).toBe("nobody 2");
+    release();
+    expect(markOf((await reading).body)).toBe("nobody 1");
+    const after = await ask("/v1/datasets/61");
+    expect([markOf(after.body), after.how]).toEqual(["nobody 2", expect.stringMatching(/^hit/)]);
+  });
+
+  test("of another entity is kept", async () => {
+    const { legacy, ask, post, as } = await cachedGateway();
+    const { promise, release } = held();
+    legacy.gate = promise;
+    const reading = ask("/v1/datasets/62");
+    await until(() => legacy.asked.length === 1);
+    legacy.gate = undefined;
+    await post("/v1/datasets/tag", { data_id: 61, tag: "a" }, as(alice));
+    release();
+    await reading;
+    expect((await ask("/v1/datasets/62")).how).toMatch(/^hit/);
+  });
+
+  test("a write whose answer is lost: nothing read for a while after it is kept", async () => {
+    const { legacy, ask, post, as } = await cachedGateway({ TOTAL_TIMEOUT_MS: "300" });
+    await ask("/v1/datasets/61");
+    const { promise, release } = held();
+    legacy.gate = promise;
+    expect((await post("/v1/datasets/tag", { data_id: 61, tag: "a" }, as(alice))).status).toBe(504);
+    legacy.gate = undefined;
+    release();
+    for (let i = 0; i < 2; i++) expect((await ask("/v1/datasets/61")).how).toMatch(/^fwd=uri-miss; ttl/);
+    expect((await ask("/v1/datasets/62")).how).toMatch(/stored/);
+  });
+
+  test("a client that leaves in the middle of its write does not keep the old value", async () => {
+    const { legacy, ask } = await cachedGateway();
+    await ask("/v1/datasets/61");
+    const { promise, release } = held();
+    legacy.gate = promise;
+    const leaving = new AbortController();
+    const write = ask(
+      "/api/v1/json/data/tag",
+      {},
+      { method: "POST", signal: leaving.signal, ...form({ data_id: "61", tag: "a" }) },
+    );
+    const left = write.catch((error: Error) => error.name);
+    await until(() => legacy.asked.length === 2);
+    leaving.abort();
+    expect(await left).toBe("AbortError");
+    // Until the gateway has noticed that it left.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    legacy.gate = undefined;
+    release();
+    for (let i = 0; i < 2; i++) {
+      const { body, how } = await ask("/v1/datasets/61");
+      expect([markOf(body), how]).toEqual(["nobody 2", expect.stringMatching(/^fwd=uri-miss; ttl/)]);
+    }
+  });
+});
