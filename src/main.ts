@@ -46,7 +46,8 @@ const run = async (): Promise<void> => {
   ]);
   const upstream = await startUpstream(settings.LEGACY_URL);
   const observer = openObserver(settings.LOG_LEVEL);
-  const gateway = openGateway({ ...settings, LEGACY_URL: upstream.url }, catalogue, observer);
+  const tier = settings.REDIS_URL === undefined ? undefined : (await import("./redis/redisTier.ts")).redisTier;
+  const gateway = openGateway({ ...settings, LEGACY_URL: upstream.url }, catalogue, observer, tier);
   const close = async () => {
     await gateway.close();
     await upstream.close();

@@ -2,6 +2,7 @@ import { catalogue } from "../transforms/catalogue.ts";
 import { loadSettings } from "../src/config/load.ts";
 import { openGateway } from "../src/gateway/gateway.ts";
 import { openObserver } from "../src/observe.ts";
+import { redisTier } from "../src/redis/redisTier.ts";
 
 export const names = Object.keys(catalogue.endpoints);
 
@@ -10,5 +11,5 @@ export const gatewayFor = (url: string, environment: Record<string, string> = {}
   const loaded = loadSettings({ ...environment, LEGACY_URL: url }, names);
   if ("errors" in loaded) throw new Error(loaded.errors.join("\n"));
   const observer = openObserver("silent");
-  return { ...openGateway({ ...loaded.settings, LEGACY_URL: url }, catalogue, observer), observer };
+  return { ...openGateway({ ...loaded.settings, LEGACY_URL: url }, catalogue, observer, redisTier), observer };
 };

@@ -3,7 +3,7 @@ import type { Hono } from "hono";
 import { openCache } from "../cache/cache.ts";
 import type { OpenSharedTier } from "../cache/sharedTier.ts";
 import { openStore } from "../cache/store.ts";
-import { type DeclaredWindows, withUsual } from "../cache/windows.ts";
+import { type DeclaredWindows, lifetime, type Windows, windowsBy, withUsual } from "../cache/windows.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { LegacyWriteKnowledge } from "../endpoint/legacyWrites.ts";
@@ -11,6 +11,7 @@ import { legacyClient } from "../legacy/client.ts";
 import { metered } from "../legacy/metered.ts";
 import { openMeter } from "../meter.ts";
 import type { Observer } from "../observe.ts";
+import type { RedisTierSettings } from "../redis/redisTier.ts";
 import { passThrough } from "../passThrough/passThrough.ts";
 import { trustedProxies } from "../upstream/trustedProxies.ts";
 import { openUpstream } from "../upstream/upstream.ts";
@@ -56,6 +57,13 @@ const windowsInForce = (
     }),
   );
 
+const longestOf = (windows: Record<string, DeclaredWindows>): number =>
+  Math.max(
+    ...Object.values(windows).flatMap((declared) =>
+      [200, 404, 412].map((status) => lifetime(windowsBy(declared)(status) as Windows)),
+    ),
+  );
+
 /** Of the cache's bytes, for the paths that are known to ask what is kept. */
 const FOR_PATHS = 1 / 16;
 
@@ -64,7 +72,7 @@ export const openGateway = (
   settings: Settings & { LEGACY_URL: string },
   catalogue: Catalogue,
   observer: Observer,
-  openTier?: OpenSharedTier,
+  redisTier?: (settings: RedisTierSettings) => OpenSharedTier,
 ): Gateway => {
   const upstream = () =>
     openUpstream({
@@ -91,6 +99,17 @@ export const openGateway = (
     bytes: Math.floor(settings.CACHE_BYTES * (1 - FOR_PATHS)),
     entryBytes: settings.CACHE_ENTRY_BYTES,
   });
+  const windows = windowsInForce(catalogue.endpoints, settings.CACHE_WINDOWS);
+  const openTier =
+    settings.REDIS_URL === undefined
+      ? undefined
+      : redisTier?.({
+          url: settings.REDIS_URL,
+          timeout: settings.REDIS_TIMEOUT_MS,
+          longest: longestOf(windows),
+          onEvent: (event, about) => observer.event(event, about),
+          count: meter.shared,
+        });
   const cache = openCache({
     store,
     longest: settings.TOTAL_TIMEOUT_MS,
@@ -135,7 +154,6 @@ export const openGateway = (
   });
   const front = openFront(machine, settings.CORS_ORIGINS, settings.CACHE_BYTES * FOR_PATHS);
   const backend = JSON.stringify(["legacy", settings.LEGACY_URL, settings.LEGACY_PATH, host, legacyStudies]);
-  const windows = windowsInForce(catalogue.endpoints, settings.CACHE_WINDOWS);
   const endpoints = prepare(catalogue.endpoints, { observer, versions: catalogue.versions, backend, windows });
   const app = gatewayApp(machine, endpoints, {
     prefixes: settings.PREFIXES,
