@@ -1,3 +1,4 @@
+import { benchCache } from "./cache.ts";
 import { benchPassThrough } from "./passThrough.ts";
 import { benchStartup } from "./startup.ts";
 import { benchTransform } from "./transform.ts";
@@ -22,6 +23,7 @@ else if (typeof options === "string") {
     const wanted = (section: string) => options.only === undefined || options.only === section;
     if (wanted("transform")) benchTransform(options);
     if (wanted("passthrough")) await benchPassThrough(options);
+    if (wanted("cache")) await benchCache(options);
     if (wanted("startup")) await benchStartup();
   } catch (error) {
     console.error(error);

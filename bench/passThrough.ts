@@ -50,7 +50,7 @@ export const benchPassThrough = async ({ rounds, seconds }: BenchOptions): Promi
   const body = datasetBody();
   const upstream = await startUpstream(body);
   const contenders = [
-    await node("gateway", "src/main.ts", { LEGACY_URL: upstream, PORT: "0" }),
+    await node("gateway", "src/main.ts", { LEGACY_URL: upstream, PORT: "0", ADMIN_PORT: "0" }),
     await node("http-proxy", "bench/peers/httpProxy.js", { UPSTREAM: upstream }),
     await node("hono/proxy", "bench/peers/honoProxy.js", { UPSTREAM: upstream }),
   ];

@@ -12,24 +12,32 @@ export const freePort = (): Promise<number> =>
     });
   });
 
-const configuration = (port: number, directory: string, upstream: string | undefined) => `
+const location = (directory: string, what: What): string => {
+  if ("body" in what) return `root ${directory}; try_files /answer =404;`;
+  const pass = `proxy_pass http://up; proxy_http_version 1.1; proxy_set_header Connection "";`;
+  return "cached" in what
+    ? `${pass} proxy_cache kept; proxy_cache_valid 200 1h;`
+    : `${pass} proxy_set_header Host $http_host;`;
+};
+
+const configuration = (port: number, directory: string, what: What, upstream: string | undefined) => `
 worker_processes 1; daemon off; pid ${directory}/pid; error_log ${directory}/error.log;
 events { worker_connections 1024; }
 http {
   access_log off; keepalive_requests 1000000000; default_type application/json;
   client_body_temp_path ${directory}/body; proxy_temp_path ${directory}/proxy; fastcgi_temp_path ${directory}/f; uwsgi_temp_path ${directory}/u; scgi_temp_path ${directory}/s;
+  ${"cached" in what ? `sendfile off; open_file_cache max=1000; proxy_cache_path ${directory}/cache keys_zone=kept:10m;` : ""}
   ${upstream === undefined ? "" : `upstream up { server ${upstream.replace("http://", "")}; keepalive 64; keepalive_requests 1000000000; }`}
   server {
     listen 127.0.0.1:${port};
-    location / { ${upstream === undefined ? `root ${directory}; try_files /answer =404;` : `proxy_pass http://up; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_set_header Host $http_host;`} }
+    location / { ${location(directory, what)} }
   }
 }`;
 
-/** One worker that answers every request with these bytes, or passes it to an upstream. */
-export const startNginx = async (
-  core: number,
-  what: { body: Buffer } | { upstream: string },
-): Promise<{ url: string; pid: number }> => {
+type What = { body: Buffer } | { upstream: string } | { cached: string };
+
+/** One worker that answers every request with these bytes, passes it to an upstream, or keeps what an upstream answered. */
+export const startNginx = async (core: number, what: What): Promise<{ url: string; pid: number }> => {
   const directory = mkdtempSync(join(tmpdir(), "bench-nginx-"));
   // Its worker may run as another user.
   chmodSync(directory, 0o755);
@@ -37,7 +45,7 @@ export const startNginx = async (
   const port = await freePort();
   writeFileSync(
     join(directory, "nginx.conf"),
-    configuration(port, directory, "upstream" in what ? what.upstream : undefined),
+    configuration(port, directory, what, "body" in what ? undefined : "cached" in what ? what.cached : what.upstream),
   );
   const { child } = await start(
     core,

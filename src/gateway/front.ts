@@ -30,7 +30,7 @@ export const openFront = ({ cache, keys, meter }: Machine, corsOrigins: readonly
     answer(request, response) {
       const { method = "", url = "", headers } = request;
       if (method !== "GET" && method !== "HEAD") return false;
-      const end = url.search(/[?#]/);
+      const end = url.indexOf("?");
       const question = questions.get(end === -1 ? url : url.slice(0, end));
       if (question === undefined || headers.via !== undefined) return false;
 

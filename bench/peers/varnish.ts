@@ -1,0 +1,32 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { start } from "../processes.ts";
+import { freePort } from "./nginx.ts";
+
+/** One varnishd in front of an upstream; it keeps everything for an hour. */
+export const startVarnish = async (core: number, upstream: string): Promise<{ url: string; pid: number }> => {
+  const port = await freePort();
+  const directory = join(mkdtempSync(join(tmpdir(), "bench-varnish-")), "work");
+  const { child } = await start(
+    core,
+    [
+      "varnishd",
+      "-F",
+      "-n",
+      directory,
+      "-a",
+      `127.0.0.1:${port}`,
+      "-b",
+      upstream.replace("http://", ""),
+      "-t",
+      "3600",
+      "-s",
+      "malloc,256m",
+      "-p",
+      "thread_pools=1",
+    ],
+    /Child launched OK|started|Child \(\d+\) said Child starts/,
+  );
+  return { url: `http://127.0.0.1:${port}`, pid: child.pid as number };
+};
