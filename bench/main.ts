@@ -1,4 +1,5 @@
 import { benchCache } from "./cache.ts";
+import { benchDay } from "./day.ts";
 import { benchPassThrough } from "./passThrough.ts";
 import { benchStartup } from "./startup.ts";
 import { benchTransform } from "./transform.ts";
@@ -24,6 +25,7 @@ else if (typeof options === "string") {
     if (wanted("transform")) benchTransform(options);
     if (wanted("passthrough")) await benchPassThrough(options);
     if (wanted("cache")) await benchCache(options);
+    if (wanted("day")) await benchDay();
     if (wanted("startup")) await benchStartup();
   } catch (error) {
     console.error(error);

@@ -1,7 +1,10 @@
 import { enableCompileCache, flushCompileCache } from "node:module";
+import { setFlagsFromString } from "node:v8";
 
 // Before anything else is loaded: what is compiled once is not compiled again at the next start.
 enableCompileCache();
+// By default the heap may grow to several times what lives in it; here that is mostly the cache, which has its bound.
+setFlagsFromString("--heap-growing-percent=30");
 
 const { loadSettings } = await import("./config/load.ts");
 const args = process.argv.slice(2);

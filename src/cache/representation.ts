@@ -20,8 +20,12 @@ const WORTH_IT = 860;
 const toBrotli = promisify(brotliCompress) as (body: Buffer, options: object) => Promise<Buffer>;
 const toGzip = promisify(gzip) as (body: Buffer, options: object) => Promise<Buffer>;
 
+/** One block for what comes out, no larger than what goes in: by default zlib takes 64 KB for each. */
+const blockFor = (body: Buffer): { chunkSize: number } => ({ chunkSize: Math.max(64, body.length) });
+
 const brotli = (body: Buffer): Promise<Buffer> =>
   toBrotli(body, {
+    ...blockFor(body),
     params: {
       [constants.BROTLI_PARAM_QUALITY]: 5,
       [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
@@ -67,7 +71,7 @@ export const tagOf = (bytes: Buffer): string => hash("sha256", bytes, "base64url
 /** The bytes in every coding that makes them smaller. */
 export const coded = async (bytes: Buffer, given?: Buffer): Promise<Representation["coded"]> => {
   if (bytes.length < WORTH_IT) return {};
-  const [br, gz] = await Promise.all([given ?? brotli(bytes), toGzip(bytes, { level: 6 })]);
+  const [br, gz] = await Promise.all([given ?? brotli(bytes), toGzip(bytes, { ...blockFor(bytes), level: 6 })]);
   return {
     ...(br.length < bytes.length ? { br: exact(br) } : {}),
     ...(gz.length < bytes.length ? { gzip: exact(gz) } : {}),
