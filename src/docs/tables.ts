@@ -1,3 +1,4 @@
+import { withUsual } from "../cache/windows.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { Rule } from "../rules/rule.ts";
 
@@ -16,6 +17,18 @@ export const endpointsTable = (endpoints: Endpoints): string =>
       endpoint.routes.map((route) => `\`${route}\``).join("<br>"),
       endpoint.summary + (endpoint.writes ? " Needs a key that may write." : ""),
     ]),
+  );
+
+/** Every endpoint whose answers are kept, and for how long. */
+export const windowsTable = (endpoints: Endpoints): string =>
+  table(
+    ["endpoint", "fresh", "stale while revalidated", "stale if legacy fails", "404, 410", "412", "whose"],
+    Object.entries(endpoints).flatMap(([name, { cache }]) => {
+      if (cache === undefined) return [];
+      const { fresh, stale, staleIfError, absent, unready } = withUsual(cache);
+      const whose = cache.personal ? "nobody's for those without a key, else the key's own" : "everybody's";
+      return [[`\`${name}\``, fresh, stale, staleIfError, absent, unready, whose]];
+    }),
   );
 
 /** A rule and all rules inside it. */
@@ -47,7 +60,11 @@ const marked = (name: string, content: string) =>
 
 /** A text with its marked tables made anew. */
 export const withTables = (text: string, endpoints: Endpoints): string =>
-  Object.entries({ endpoints: endpointsTable(endpoints), rules: rulesTable(endpoints) }).reduce(
+  Object.entries({
+    endpoints: endpointsTable(endpoints),
+    rules: rulesTable(endpoints),
+    windows: windowsTable(endpoints),
+  }).reduce(
     (before, [name, content]) =>
       before.replace(new RegExp(`<!-- ${name}: [^]*?<!-- /${name} -->`), () => marked(name, content)),
     text,
