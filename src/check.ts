@@ -1,3 +1,4 @@
+import type { Cache } from "./cache/cache.ts";
 import { exampleTarget } from "./endpoint/exampleTarget.ts";
 import { type Catalogue, type Gateway } from "./gateway/gateway.ts";
 
@@ -30,6 +31,14 @@ export const check = async (
       );
     }
 
+  if (machine.cache.sharing() !== undefined) {
+    const found = await sharingFound(machine.cache);
+    row(
+      found === "in step",
+      "REDIS_URL",
+      found === "in step" ? "reached" : "cannot be reached: nothing is shared, and little kept",
+    );
+  }
   const { serviceKey: key } = machine;
   if (key === undefined)
     row(true, "LEGACY_API_KEY", "not set: flow names with = + @ / and the like need the caller's own key");
@@ -38,4 +47,10 @@ export const check = async (
     row(refused === undefined, "LEGACY_API_KEY", refused === undefined ? "accepted, and may write" : refused.message);
   }
   return good;
+};
+
+/** A connection takes its time; at most two seconds of it. */
+const sharingFound = async (cache: Cache) => {
+  for (let i = 0; i < 40 && cache.sharing() !== "in step"; i++) await new Promise((resolve) => setTimeout(resolve, 50));
+  return cache.sharing();
 };

@@ -1,10 +1,10 @@
 import { catalogue } from "../transforms/catalogue.ts";
-import { loadSettings } from "../src/config/load.ts";
+import { cachedEndpoints, loadSettings } from "../src/config/load.ts";
 import { openGateway } from "../src/gateway/gateway.ts";
 import { openObserver } from "../src/observe.ts";
 import { redisTier } from "../src/redis/redisTier.ts";
 
-export const names = Object.keys(catalogue.endpoints);
+export const names = cachedEndpoints(catalogue.endpoints);
 
 /** A gateway in front of this upstream, with settings as the environment would give them. Nothing listens. */
 export const gatewayFor = (url: string, environment: Record<string, string> = {}) => {

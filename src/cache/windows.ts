@@ -27,14 +27,21 @@ export const withUsual = (declared: DeclaredWindows): Required<DeclaredWindows> 
   return { fresh, stale, staleIfError, absent, unready };
 };
 
-export const windowsBy = (declared: DeclaredWindows): WindowsOf => {
+const keptBy = (declared: DeclaredWindows): Record<number, Windows> => {
   const { fresh, stale, staleIfError, absent, unready } = withUsual(declared);
   const found = { fresh: milliseconds(fresh), stale: milliseconds(stale), staleIfError: milliseconds(staleIfError) };
   const none = only(absent);
-  const wait = only(unready);
-  const kept: Record<number, Windows> = { 200: found, 404: none, 410: none, 412: wait };
+  return { 200: found, 404: none, 410: none, 412: only(unready) };
+};
+
+export const windowsBy = (declared: DeclaredWindows): WindowsOf => {
+  const kept = keptBy(declared);
   return (status) => kept[status];
 };
 
 /** From the first moment to the last at which something kept may be served. */
 export const lifetime = ({ fresh, stale, staleIfError }: Windows): number => fresh + Math.max(stale, staleIfError);
+
+/** The longest time that any answer of an endpoint may be kept, in milliseconds. */
+export const longestLifetime = (declared: DeclaredWindows): number =>
+  Math.max(...Object.values(keptBy(declared)).map(lifetime));

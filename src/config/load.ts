@@ -7,7 +7,11 @@ export type ConfigurationErrors = { errors: string[] };
 
 type Given = { value: unknown; from: string };
 
-/** Reads the settings from the file named by `CONFIG` and from the environment, which wins. `endpoints`: the names there are. */
+/** The names of those whose windows can be set. */
+export const cachedEndpoints = (endpoints: Readonly<Record<string, { cache?: unknown }>>): string[] =>
+  Object.keys(endpoints).filter((name) => endpoints[name]?.cache !== undefined);
+
+/** Reads the settings from the file named by `CONFIG` and from the environment, which wins. `endpoints`: those whose windows can be set. */
 export const loadSettings = (
   environment: Record<string, string | undefined>,
   endpoints: readonly string[],

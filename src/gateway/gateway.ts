@@ -1,9 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Hono } from "hono";
-import { openCache } from "../cache/cache.ts";
 import type { OpenSharedTier } from "../cache/sharedTier.ts";
-import { openStore } from "../cache/store.ts";
-import { type DeclaredWindows, lifetime, type Windows, windowsBy, withUsual } from "../cache/windows.ts";
+import type { DeclaredWindows } from "../cache/windows.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { LegacyWriteKnowledge } from "../endpoint/legacyWrites.ts";
@@ -16,6 +14,7 @@ import { passThrough } from "../passThrough/passThrough.ts";
 import { trustedProxies } from "../upstream/trustedProxies.ts";
 import { openUpstream } from "../upstream/upstream.ts";
 import { gatewayApp } from "./app.ts";
+import { FOR_PATHS, openCaching } from "./caching.ts";
 import { type Front, openFront } from "./front.ts";
 import { type KeyProbes, openKeys } from "./keys.ts";
 import type { ErrorTable } from "./legacyOutcome.ts";
@@ -47,26 +46,6 @@ export type Gateway = {
   close: () => Promise<void>;
 };
 
-const windowsInForce = (
-  endpoints: Record<string, Endpoint>,
-  changed: Readonly<Record<string, Partial<DeclaredWindows>>>,
-): Record<string, DeclaredWindows> =>
-  Object.fromEntries(
-    Object.entries(endpoints).flatMap(([name, { cache }]) => {
-      return cache === undefined ? [] : [[name, withUsual({ ...cache, ...changed[name] })]];
-    }),
-  );
-
-const longestOf = (windows: Record<string, DeclaredWindows>): number =>
-  Math.max(
-    ...Object.values(windows).flatMap((declared) =>
-      [200, 404, 412].map((status) => lifetime(windowsBy(declared)(status) as Windows)),
-    ),
-  );
-
-/** Of the cache's bytes, for the paths that are known to ask what is kept. */
-const FOR_PATHS = 1 / 16;
-
 /** Puts the gateway together; nothing is connected or listens yet. */
 export const openGateway = (
   settings: Settings & { LEGACY_URL: string },
@@ -95,35 +74,7 @@ export const openGateway = (
     meter,
   );
   const legacyStudies = settings.LEGACY_STUDIES ?? catalogue.legacyStudies;
-  const store = openStore({
-    bytes: Math.floor(settings.CACHE_BYTES * (1 - FOR_PATHS)),
-    entryBytes: settings.CACHE_ENTRY_BYTES,
-  });
-  const windows = windowsInForce(catalogue.endpoints, settings.CACHE_WINDOWS);
-  const openTier =
-    settings.REDIS_URL === undefined
-      ? undefined
-      : redisTier?.({
-          url: settings.REDIS_URL,
-          timeout: settings.REDIS_TIMEOUT_MS,
-          longest: longestOf(windows),
-          onEvent: (event, about) => observer.event(event, about),
-          count: meter.shared,
-        });
-  const cache = openCache({
-    store,
-    longest: settings.TOTAL_TIMEOUT_MS,
-    openTier,
-    count: meter.cache,
-    onError: (error) => observer.log.error({ event: "internal_error", error: (error as Error).stack }),
-  });
-  meter.gauge("cache_bytes", "Bytes the cache holds in memory.", () => cache.size().bytes);
-  meter.gauge("cache_entries", "Entries the cache holds in memory.", () => cache.size().entries);
-  meter.gauge(
-    "cache_evicted",
-    "Entries evicted to stay within the bound, since the start.",
-    () => cache.size().evicted,
-  );
+  const { cache, windows } = openCaching(settings, catalogue.endpoints, { meter, observer, redisTier });
   const machine: Machine = {
     client,
     keys: openKeys(client, catalogue.keyProbes, catalogue.errors, (owner) => cache.dropOwner(owner)),

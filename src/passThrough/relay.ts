@@ -89,21 +89,14 @@ export class Relay implements Dispatcher.DispatchHandler, Turn {
       return;
     }
     this.#told = true;
-    const done = watch?.over(true);
-    if (done === undefined) return this.#answer(status, headers, reason, raw);
+    const answer = () => this.#answer(status, headers, reason, raw);
+    const written = watch?.over(true);
+    if (written === undefined) return answer();
     controller.pause();
-    void this.#answerAfter(done, controller, () => this.#answer(status, headers, reason, raw));
-  }
-
-  async #answerAfter(
-    done: Promise<void>,
-    controller: Dispatcher.DispatchController,
-    answer: () => void,
-  ): Promise<void> {
-    await done;
-    if (this.#done) return;
-    answer();
-    controller.resume();
+    void written.then(() => {
+      if (!this.#done) answer();
+      return controller.resume();
+    });
   }
 
   #answer(status: number, headers: IncomingHttpHeaders, reason: string, raw: string[]): void {

@@ -62,7 +62,7 @@ export const redisTier =
     };
     const lose = (why: string) => {
       lease.lose();
-      if (state !== "up") return;
+      if (state !== "up" || closed) return;
       state = "lost";
       onEvent("shared_tier_lost", { why });
     };
