@@ -12,3 +12,6 @@ export const legacyWrites: LegacyWrites = {
 
 /** What is asked by POST and writes nothing, as the end of a path below its type. */
 export const legacyReads: readonly RegExp[] = [/^\/flow\/exists(\/|$)/, /^\/\w+\/(tag\/)?list(\/|$)/];
+
+/** Unknown type, no key, a wrong key, no right to write, no database: told before anything is looked at, and always in XML. */
+export const legacyRefusals: ReadonlySet<number> = new Set([100, 102, 103, 104, 107]);

@@ -3,4 +3,5 @@ export type LegacyWrites = Readonly<
   Record<string, { kind: string; fields: readonly string[] } | { kind: string; addsOnly: true }>
 >;
 
-export type LegacyWriteKnowledge = { writes: LegacyWrites; reads: readonly RegExp[] };
+/** `refusals`: codes of errors that legacy raises before it looks at what is asked, always as XML. */
+export type LegacyWriteKnowledge = { writes: LegacyWrites; reads: readonly RegExp[]; refusals: ReadonlySet<number> };

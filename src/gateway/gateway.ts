@@ -96,7 +96,10 @@ export const openGateway = (
       return (
         write && {
           chunk: write.chunk,
-          over: (answered) => cache.drop({ groups: write.groups(), ...(answered ? {} : { hold: UNSETTLED }) }),
+          over(answer) {
+            const groups = write.groups(answer);
+            return groups.length === 0 ? undefined : cache.drop({ groups, ...(answer ? {} : { hold: UNSETTLED }) });
+          },
         }
       );
     },

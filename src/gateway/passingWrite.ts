@@ -1,4 +1,6 @@
 import type { LegacyWriteKnowledge } from "../endpoint/legacyWrites.ts";
+import { gunzipSync } from "node:zlib";
+import type { Beginning } from "../passThrough/heldAnswer.ts";
 import { collection, written } from "../endpoint/groups.ts";
 import { pathOf, queryOf } from "./paths.ts";
 
@@ -10,13 +12,13 @@ const safe = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
 /** A request that may write, while it passes through. */
 export type PassingWrite = {
   chunk: (bytes: Buffer) => void;
-  /** The groups it touches, once its body has passed. */
-  groups: () => string[];
+  /** The groups that it touches, or may have touched where there is no answer; none where legacy has refused it unseen. */
+  groups: (answer: Beginning | undefined) => string[];
 };
 
 /** What a request writes, where it writes something that answers are about. */
 export const passingWrite = (
-  { writes, reads }: LegacyWriteKnowledge,
+  { writes, reads, refusals }: LegacyWriteKnowledge,
   method: string,
   target: string,
 ): PassingWrite | undefined => {
@@ -28,7 +30,9 @@ export const passingWrite = (
   const start = segments.findIndex((segment) => Object.hasOwn(writes, segment));
   const write = writes[segments[start] ?? ""];
   if (write === undefined || reads.some((read) => read.test(`/${segments.slice(start).join("/")}`))) return undefined;
-  if ("addsOnly" in write) return { chunk: () => undefined, groups: () => [collection(write.kind)] };
+  const isRefused = (answer: Beginning | undefined) => refusals.has(xmlCode(answer) ?? 0);
+  if ("addsOnly" in write)
+    return { chunk: () => undefined, groups: (answer) => (isRefused(answer) ? [] : [collection(write.kind)]) };
 
   const chunks: Buffer[] = [];
   let size = 0;
@@ -37,7 +41,9 @@ export const passingWrite = (
       if (size < LOOKED_AT) chunks.push(bytes.subarray(0, LOOKED_AT - size));
       size += bytes.length;
     },
-    groups() {
+    groups(answer) {
+      // Else anybody could empty the cache, without a key.
+      if (isRefused(answer)) return [];
       const inPath = segments.slice(start + 1).filter((segment) => /^\d+$/.test(segment));
       const body = Buffer.concat(chunks).toString("latin1");
       const named = write.fields.flatMap((field) => [
@@ -59,6 +65,20 @@ const unescaped = (segment: string): string => {
     return decodeURIComponent(segment);
   } catch {
     return segment;
+  }
+};
+
+/** The code of an error in XML, where it begins an answer. */
+const xmlCode = (answer: Beginning | undefined): number | undefined => {
+  if (answer === undefined || !String(answer.headers["content-type"]).startsWith("text/xml")) return undefined;
+  try {
+    const isZipped = answer.headers["content-encoding"] === "gzip";
+    const body = isZipped ? gunzipSync(answer.body, { maxOutputLength: LOOKED_AT }) : answer.body;
+    const code = /^\s*(?:<\?xml[^>]*>\s*)?<oml:error[^>]*>\s*<oml:code>\s*(\d+)\s*</.exec(body.toString("latin1"))?.[1];
+    return code === undefined ? undefined : Number(code);
+  } catch {
+    // Not all of it is here: it may be anything.
+    return undefined;
   }
 };
 

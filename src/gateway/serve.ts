@@ -92,11 +92,13 @@ const answerFrom = (conclusion: Conclusion): Answer =>
     ? { status: 200, body: JSON.stringify(conclusion.ours) }
     : answerOf(conclusion.outcome, conclusion.status);
 
-/** Whatever came of a write, what it may have touched is served no more when its answer goes out. */
+/** Whatever came of a write by one who may write, what it may have touched is served no more when its answer goes out. */
 const write = async (machine: Machine, endpoint: Prepared, plan: Asking, caller: Caller): Promise<Served> => {
   const groups = endpoint.writes?.(plan.input) ?? [];
   const conclusion = await conclude(machine, endpoint, plan.request, caller, plan.input);
   const answer = answerFrom(conclusion);
+  // Else anybody could empty the cache.
+  if (answer.status === 401 || answer.status === 403) return { answered: notKept(answer, "method") };
   await machine.cache.drop({ groups, ...(answer.status >= 500 ? { hold: UNSETTLED } : {}) });
   const answered = notKept(answer, "method");
   return {

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { UpstreamFailure, withoutQuery } from "../upstream/failure.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { isLoop } from "../upstream/via.ts";
+import type { Watch } from "./heldAnswer.ts";
 import { type Trouble, refuse } from "./refuse.ts";
 import { Relay } from "./relay.ts";
 import { requestHeaders } from "./requestHeaders.ts";
@@ -10,14 +11,6 @@ import { Upload, hasBody } from "./upload.ts";
 
 /** Told once of every request that the upstream did not answer whole. `path` is without the query. */
 export type PassThroughEvent = { kind: Trouble; method: string; path: string; error?: Error };
-
-/** Looks on while a request that may write passes through. */
-export type Watch = {
-  /** A part of its body. */
-  chunk: (bytes: Buffer) => void;
-  /** Called once: an answer has come, and goes out when this is done; or there will be none. */
-  over(answered: boolean): Promise<void> | undefined;
-};
 
 /** `host` replaces the client's Host. `trusted` says which peers' X-Forwarded-* are believed. */
 export type PassThroughOptions = {

@@ -6,7 +6,7 @@ import { maySendAgain } from "../upstream/sendAgain.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { type Trouble, cut, refuse } from "./refuse.ts";
 import { reasonBytes, replyHeaders } from "./replyHeaders.ts";
-import type { Watch } from "./passThrough.ts";
+import { heldAnswer, type Watch } from "./heldAnswer.ts";
 import type { Upload } from "./upload.ts";
 
 /** One request on its way: what the client sent, what goes to the upstream, whom to tell when it goes wrong. */
@@ -34,8 +34,6 @@ export class Relay implements Dispatcher.DispatchHandler, Turn {
   #done = false;
   #inGate = false;
   #answered = false;
-  /** The one who looks on has been told of the end. */
-  #told = false;
   #sentAgain = false;
   #flowing = false;
   /** Bytes of the body still to come; NaN where the length is unknown. */
@@ -53,7 +51,8 @@ export class Relay implements Dispatcher.DispatchHandler, Turn {
 
   start(): void {
     this.#inGate = true;
-    this.#upstream.pool.dispatch(this.#passage.request, this);
+    const { request, watch } = this.#passage;
+    this.#upstream.pool.dispatch(request, watch ? heldAnswer(this, watch) : this);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -82,25 +81,12 @@ export class Relay implements Dispatcher.DispatchHandler, Turn {
     headers: IncomingHttpHeaders,
     reason = "",
   ): void {
-    const { req, res, watch } = this.#passage;
+    const { req, res, request, onAnswer } = this.#passage;
     const raw = replyHeaders(controller.rawHeaders, headers.connection);
     if (status < 200) {
       if (req.httpVersion !== "1.0") res.writeInformation(status, raw);
       return;
     }
-    this.#told = true;
-    const answer = () => this.#answer(status, headers, reason, raw);
-    const written = watch?.over(true);
-    if (written === undefined) return answer();
-    controller.pause();
-    void written.then(() => {
-      if (!this.#done) answer();
-      return controller.resume();
-    });
-  }
-
-  #answer(status: number, headers: IncomingHttpHeaders, reason: string, raw: string[]): void {
-    const { res, request, onAnswer } = this.#passage;
     onAnswer?.(status);
     const coding = headers["transfer-encoding"];
     if (coding !== undefined && coding.toLowerCase() !== "chunked") return this.#fail("broken");
@@ -180,9 +166,7 @@ export class Relay implements Dispatcher.DispatchHandler, Turn {
   #fail(kind: FailureKind, trouble: Trouble = kind, cause?: UpstreamFailure): void {
     if (this.#done) return;
     this.#done = true;
-    const { req, res, request, upload, report, watch } = this.#passage;
-    if (!this.#told) void watch?.over(false);
-    this.#told = true;
+    const { req, res, request, upload, report } = this.#passage;
     const failure = cause ?? new UpstreamFailure(kind, request);
     // One that waits leaves the queue; one that runs leaves the gate when undici reports its end.
     if (!this.#upstream.gate.withdraw(this)) this.#controller?.abort(failure);

@@ -5,15 +5,17 @@ import type { Script } from "./scripts.ts";
 export type Connection = {
   /** Runs a script; rejects at once where there is no connection. Texts come back as bytes. */
   run(script: Script, keys: readonly string[], args: readonly (string | Buffer)[]): Promise<unknown>;
-  /** Connected, and subscribed to the channel. */
+  /** Nobody waits for it. */
+  publish(channel: string, message: string): void;
+  /** Connected, and subscribed to the channels. */
   isListening(): boolean;
   close(): Promise<void>;
 };
 
 export type ConnectionSettings = {
   url: string;
-  channel: string;
-  onMessage: (message: string) => void;
+  channels: string[];
+  onMessage: (message: string, channel: string) => void;
   onListening: () => void;
   /** The listening connection has broken: something may be missed from now on. */
   onDeaf: () => void;
@@ -26,7 +28,7 @@ const RETRY = 500;
 
 export const connectRedis = ({
   url,
-  channel,
+  channels,
   onMessage,
   onListening,
   onDeaf,
@@ -49,7 +51,7 @@ export const connectRedis = ({
   const subscribe = async () => {
     try {
       // Once subscribed, the library does it again by itself, before it is ready.
-      if (!wasSubscribed) await listener.subscribe(channel, onMessage);
+      if (!wasSubscribed) await listener.subscribe(channels, onMessage);
       wasSubscribed = true;
       isSubscribed = true;
       onListening();
@@ -79,6 +81,7 @@ export const connectRedis = ({
         return commands.sendCommand(["EVAL", text, ...rest], bytes);
       }
     },
+    publish: (channel, message) => void commands.publish(channel, message).catch(onError),
     isListening: () => isSubscribed && listener.isReady,
     close: () => {
       // Not `close()`: that waits for what a Redis that hangs never answers.

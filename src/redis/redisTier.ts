@@ -2,9 +2,11 @@ import { randomUUID } from "node:crypto";
 import { type Entry, isOver } from "../cache/entry.ts";
 import type { Drop, OpenSharedTier, SharedTier } from "../cache/sharedTier.ts";
 import { lifetime } from "../cache/windows.ts";
+import { openAcks } from "./acks.ts";
 import { bounded } from "./bounded.ts";
 import { connectRedis } from "./connection.ts";
 import { openLease } from "./lease.ts";
+import { acksOf, CHANNEL, entryName, EPOCH, EVERYTHING, groupsFor, namesOf, VERSIONS } from "./names.ts";
 import { scripts } from "./scripts.ts";
 import { fromWire, toWire } from "./wire.ts";
 
@@ -18,12 +20,6 @@ export type RedisTierSettings = {
   count: (call: "get" | "set" | "drop", result: string) => void;
 };
 
-const PREFIX = "catalog-gateway:1:";
-const EPOCH = `${PREFIX}epoch`;
-const CHANNEL = `${PREFIX}drops`;
-const VERSIONS = `${PREFIX}v:`;
-const entryName = (key: string) => `${PREFIX}e:${key}`;
-
 /** Milliseconds between two beats, and without reading after one came late. */
 const BEAT = 300;
 const REST = 1000;
@@ -32,12 +28,6 @@ const MOST_PENDING = 1000;
 const SKEW = 60_000;
 
 type Message = { from: string; epoch: string; drop: Drop };
-
-const groupsOf = ({ groups = [], endpoint, all }: Drop): string[] => [
-  ...groups,
-  ...(endpoint === undefined ? [] : [`@${endpoint}`]),
-  ...(all ? ["*"] : []),
-];
 
 /**
  * What gateways share by a Redis or Valkey. Correct before fast: a gateway that has lost it trusts nothing that it keeps, and begins
@@ -66,27 +56,29 @@ export const redisTier =
       state = "lost";
       onEvent("shared_tier_lost", { why });
     };
+    const acks = openAcks();
     const connection = connectRedis({
       url,
-      channel: CHANNEL,
+      channels: [CHANNEL, acksOf(self)],
       onListening: () => void tick(),
       onDeaf: () => lose("the subscription broke"),
       onError: failed,
-      onMessage(text) {
+      onMessage(text, channel) {
+        if (channel !== CHANNEL) return acks.heard(text);
         const { from, epoch, drop } = JSON.parse(text) as Message;
         lease.heard(epoch);
-        if (from !== self) told.onDrop(drop);
+        if (from === self) return acks.heard(epoch);
+        told.onDrop(drop);
+        return connection.publish(acksOf(from), epoch);
       },
     });
 
     /** `names`: what is deleted in Redis. */
-    const announce = (drop: Drop, names: readonly string[]) => {
-      const epoch = randomUUID();
+    const announce = async (drop: Drop, names: readonly string[], epoch: string): Promise<number> => {
       const message: Message = { from: self, epoch, drop };
-      return connection.run(scripts.drop, [EPOCH, ...names], [CHANNEL, JSON.stringify(message), epoch]);
+      return Number(await connection.run(scripts.drop, [EPOCH, ...names], [CHANNEL, JSON.stringify(message), epoch]));
     };
-    const send = (drop: Drop) =>
-      announce(drop, [...groupsOf(drop).map((group) => VERSIONS + group), ...(drop.keys ?? []).map(entryName)]);
+    const send = (drop: Drop, epoch: string = randomUUID()) => announce(drop, namesOf(drop), epoch);
 
     const flush = async (): Promise<void> => {
       for (let drop = pending[0]; drop; drop = pending[0]) {
@@ -100,7 +92,7 @@ export const redisTier =
     const recover = async (): Promise<void> => {
       if (state === "lost") {
         told.onLost();
-        await announce({}, [`${VERSIONS}*`]);
+        await announce({}, [EVERYTHING], randomUUID());
       }
       await flush();
       state = "up";
@@ -163,7 +155,7 @@ export const redisTier =
       },
       set(key, entry, mark) {
         if (!trusted() || mark === undefined || entry.owner !== undefined) return;
-        const groups = [...entry.groups, `@${entry.endpoint}`, "*"].join("\n");
+        const groups = groupsFor(entry).join("\n");
         const left = entry.storedAt + lifetime(entry.windows) - Date.now();
         if (left <= 0) return;
         connection
@@ -178,12 +170,20 @@ export const redisTier =
           );
       },
       async drop(drop) {
+        const epoch = randomUUID();
+        const until = performance.now() + timeout;
         try {
-          const done = pending.length > 0 ? "late" : await bounded(send(drop), timeout);
-          count("drop", done === "late" ? "late" : "done");
-          if (done !== "late") return;
+          const receivers = pending.length > 0 ? "late" : await bounded(send(drop, epoch), timeout);
+          if (receivers !== "late") {
+            // It is dropped in Redis; now every gateway has to say that it is dropped there.
+            const done = await bounded(acks.from(epoch, receivers), Math.max(1, until - performance.now()));
+            return count("drop", done === "late" ? "unacknowledged" : "done");
+          }
+          count("drop", "late");
         } catch {
           count("drop", "failed");
+        } finally {
+          acks.forget(epoch);
         }
         // Until it is known to have arrived; twice does no harm.
         pending.push(drop);

@@ -42,13 +42,12 @@ export const scripts = {
     for i, name in ipairs(names) do redis.call('SET', name, versions[i], 'PX', ARGV[4]) end
     return 1`),
 
-  /** KEYS: epoch, all that is deleted. ARGV: channel, message, the new epoch. */
+  /** KEYS: epoch, all that is deleted. ARGV: channel, message, the new epoch. -> how many have got the message */
   drop: script(`
     for i = 2, #KEYS do redis.call('DEL', KEYS[i]) end
     local set = redis.pcall('SET', KEYS[1], ARGV[3])
     if set.err then redis.call('DEL', KEYS[1]) end
-    redis.call('PUBLISH', ARGV[1], ARGV[2])
-    return 1`),
+    return redis.call('PUBLISH', ARGV[1], ARGV[2])`),
 
   /** KEYS: epoch. ARGV: one to begin with. -> the epoch, or nothing where Redis is full */
   beat: script(`

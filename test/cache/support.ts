@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { onTestFinished, vi } from "vitest";
 import { listeningGateway } from "../http/support.ts";
 import { httpUpstream } from "../passThrough/support.ts";
@@ -93,7 +94,8 @@ export const scriptedLegacy = async () => {
     request.on("end", () => {
       const { pathname, searchParams } = new URL(request.url ?? "/", "http://legacy");
       const path = pathname.replace(/^\/api\/v1\/(json|xml)/, "");
-      const key = searchParams.get("api_key") ?? new URLSearchParams(text).get("api_key") ?? undefined;
+      const inParts = /name="api_key"\r\n\r\n(\w+)/.exec(text)?.[1];
+      const key = searchParams.get("api_key") ?? new URLSearchParams(text).get("api_key") ?? inParts;
       legacy.asked.push(
         `${request.method} ${path}${key === undefined ? "" : ` as ${key === alice ? "alice" : key === bob ? "bob" : key}`}`,
       );
@@ -101,9 +103,12 @@ export const scriptedLegacy = async () => {
         response.writeHead(status, { "Content-Type": type }).end(body);
       if (legacy.mode === "down") request.socket.destroy();
       else if (legacy.mode === "erroring") send(500, "text/html", "");
-      else if (key !== undefined && !legacy.good.has(key))
-        send(412, "text/xml", xmlError(103, "Authentication failed"));
-      else {
+      else if (key === undefined ? request.method !== "GET" : !legacy.good.has(key)) {
+        const refusal = xmlError(key === undefined ? 102 : 103, "Authentication failed");
+        if (text.includes("zipped")) response.setHeader("Content-Encoding", "gzip");
+        response.writeHead(412, { "Content-Type": "text/xml; charset=utf-8" });
+        response.end(text.includes("zipped") ? gzipSync(refusal) : refusal);
+      } else {
         // As it is when it was asked, however long the answer takes.
         const { status, body } =
           request.method === "GET" ? answer(path, key) : { status: 200, body: written(path, text) };

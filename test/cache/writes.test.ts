@@ -59,8 +59,7 @@ describe("what a write drops, before its answer is there", () => {
       parts({ description: "<oml:data_qualities><oml:did>61</oml:did></oml:data_qualities>" }),
       dataset,
     ],
-    ["DELETE /api/v1/json/data/61", none, dataset],
-    ["DELETE /api/v1/json/data/61?api_key=x", none, dataset],
+    [`DELETE /api/v1/json/data/61?api_key=${alice}`, none, dataset],
     ["PUT /api/v1/json/data/61", form({}), dataset],
     // Which one is not said, or not for certain: it may be any.
     ["POST /api/v1/json/data", parts({ description: "<oml:data_set_description/>" }), datasets],
@@ -72,7 +71,7 @@ describe("what a write drops, before its answer is there", () => {
     ["POST /api/v1/json/study/status/update", form({ study_id: "99", status: "active" }), ["getStudy"]],
     ["POST /api/v1/json/study/sample-suite/detach", form({ ids: "1" }), ["getStudy"]],
     ["POST /api/v1/json/study/98/attach", form({ ids: "1,2" }), []],
-    ["DELETE /api/v1/json/study/99", none, ["getStudy"]],
+    [`DELETE /api/v1/json/study/99?api_key=${alice}`, none, ["getStudy"]],
     ["POST /api/v1/json/flow", parts({ description: "<oml:flow/>" }), ["findFlow"]],
     ["POST /api/v1/json/run", parts({ description: "<oml:run/>" }), []],
     ["POST /api/v1/json/task/tag", form({ task_id: "61", tag: "a" }), []],
@@ -97,6 +96,21 @@ describe("what a write drops, before its answer is there", () => {
     expect([(await ask("/v1/setup/3")).status, (await ask("/v1/datasets/61")).status]).toEqual([200, 404]);
     await ask("/api/v1/json/data", {}, { method: "POST", ...parts({ description: "<oml:x/>" }) });
     expect((await ask("/v1/datasets/61")).status).toBe(200);
+  });
+
+  test.each([
+    ["without a key", "json", {}],
+    ["with a wrong key", "json", { api_key: "c".repeat(32) }],
+    ["with a wrong key, as XML", "xml", { api_key: "c".repeat(32) }],
+    ["with a wrong key, zipped", "xml", { api_key: "c".repeat(32), zipped: "1" }],
+  ])("nobody empties the cache %s", async (_, as, fields) => {
+    const { ask, post, dropped } = await filled();
+    const body = new URLSearchParams({ data_id: "61", tag: "a", ...fields });
+    expect((await ask(`/api/v1/${as}/data/tag`, {}, { method: "POST", body })).status).toBe(412);
+    expect((await post("/v1/datasets/tag", { data_id: 61, tag: "a" }, { "X-API-Key": "c".repeat(32) })).status).toBe(
+      401,
+    );
+    expect(await dropped()).toEqual([]);
   });
 
   test("a write that legacy refuses for certain before it looks drops nothing", async () => {

@@ -1,0 +1,23 @@
+import type { Entry } from "../cache/entry.ts";
+import type { Drop } from "../cache/sharedTier.ts";
+
+const PREFIX = "catalog-gateway:1:";
+
+/** Where Redis has what: another value with every drop, the channel that tells of them, what is kept, and the versions of groups. */
+export const EPOCH = `${PREFIX}epoch`;
+export const CHANNEL = `${PREFIX}drops`;
+export const VERSIONS = `${PREFIX}v:`;
+export const EVERYTHING = `${VERSIONS}*`;
+export const entryName = (key: string): string => `${PREFIX}e:${key}`;
+export const acksOf = (gateway: string): string => `${PREFIX}acks:${gateway}`;
+
+/** All that an entry can be dropped by, but its key. */
+export const groupsFor = ({ groups, endpoint }: Entry): string[] => [...groups, `@${endpoint}`, "*"];
+
+/** What is deleted in Redis for a drop. */
+export const namesOf = ({ keys = [], groups = [], endpoint, all }: Drop): string[] => [
+  ...keys.map(entryName),
+  ...groups.map((group) => VERSIONS + group),
+  ...(endpoint === undefined ? [] : [`${VERSIONS}@${endpoint}`]),
+  ...(all ? [EVERYTHING] : []),
+];
