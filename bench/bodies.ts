@@ -43,13 +43,13 @@ const qualities = [
   "NumberOfSymbolicFeatures",
 ];
 
-/** A legacy dataset list of about 200 KB, in the layout of its template. */
-export const listBody = (): Buffer => {
+/** A legacy dataset list, of about 200 KB where it is not said how many rows it has; in the layout of its template. */
+export const listBody = (rows = 263, first = 300): Buffer => {
   const dataset = (i: number) =>
-    `{"did":${300 + i},\n   "name":"bench_set_${i}",\n   "version":1,\n   "status":"active",\n   "format":"ARFF",\n   "md5_checksum":"",\n      "file_id": ${300 + i},\n      "quality":[\n        ${qualities
+    `{"did":${first + i},\n   "name":"bench_set_${i}",\n   "version":1,\n   "status":"active",\n   "format":"ARFF",\n   "md5_checksum":"",\n      "file_id": ${first + i},\n      "quality":[\n        ${qualities
       .map((name, k) => `{"name":"${name}",\n     "value":"${i * 7 + k}.0"\n    }`)
       .join("\n    ,    ")}\n        ]\n      }\n`;
   return Buffer.from(
-    `{"data":{"dataset":[\n    ${Array.from({ length: 263 }, (_, i) => dataset(i)).join("  ,  ")}    ]}\n}\n`,
+    `{"data":{"dataset":[\n    ${Array.from({ length: rows }, (_, i) => dataset(i)).join("  ,  ")}    ]}\n}\n`,
   );
 };

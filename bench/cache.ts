@@ -1,172 +1,120 @@
-import { createHash } from "node:crypto";
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { ask, askUntilAnswered } from "./ask.ts";
+import { SERVER_CORE, UPSTREAM_CORE } from "./cores.ts";
 import { datasetBody, listBody } from "./bodies.ts";
-import { load } from "./load.ts";
+import { startGateway } from "./gateway.ts";
+import { leftOut, tellWhatIsMissing } from "./leftOut.ts";
 import type { BenchOptions } from "./options.ts";
 import { startNginx } from "./peers/nginx.ts";
 import { startVarnish } from "./peers/varnish.ts";
-import { cpuMicroseconds, isInstalled, start, stopAll } from "./processes.ts";
-import { median, shuffled, spread } from "./statistics.ts";
+import { isInstalled, start, stop, stopAll } from "./processes.ts";
+import { type Contender, race, reportRace } from "./race.ts";
+import { temporaryDirectory } from "./temporaryDirectory.ts";
 
-/** `told`: what has to stand in an answer's Cache-Status, where it is ours. */
-type Contender = {
-  name: string;
-  url: string;
-  pid: number;
-  headers?: Record<string, string>;
-  status?: number;
-  told?: RegExp;
-  cpu: number[];
-  perSecond: number[];
-};
-
-const SERVER_CORE = 0;
-const UPSTREAM_CORE = 1;
-
-const sha256 = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
 const address = /http:\/\/127\.0\.0\.1:\d+/;
 
-const file = (content: Buffer): string => {
-  const path = join(mkdtempSync(join(tmpdir(), "bench-body-")), "body");
-  writeFileSync(path, content);
-  return path;
-};
-
-const serveBytes = async (core: number, body: Buffer, headers: string[], options = {}) => {
-  const env = { BODY: file(body), HEADERS: JSON.stringify(headers), OPTIONS: JSON.stringify(options) };
+/** A bare node:http server that knows only these bytes. */
+const startBare = async (core: number, body: Buffer, headers: string[], options = {}) => {
+  const file = join(temporaryDirectory("body"), "body");
+  writeFileSync(file, body);
+  const env = { BODY: file, HEADERS: JSON.stringify(headers), OPTIONS: JSON.stringify(options) };
   const { child, line } = await start(core, [process.execPath, "bench/peers/bare.js"], address, env);
-  return { url: line, pid: child.pid as number };
+  return { url: line, pid: child.pid as number, child };
 };
 
-/** What is measured has to be the right answer, made the right way. */
-const check = async ({ name, url, headers = {}, status = 200, told }: Contender, body: Buffer): Promise<void> => {
-  // Not fetch: it asks for no-cache by itself where there is a condition, and decodes what it gets.
-  const { request } = await import("undici");
-  const answer = await request(url, { headers });
-  const bytes = Buffer.from(await answer.body.arrayBuffer());
-  const plain =
-    answer.headers["content-encoding"] === "br" ? (await import("node:zlib")).brotliDecompressSync(bytes) : bytes;
-  const right = answer.statusCode === status && (status === 304 || sha256(plain) === sha256(body));
-  const how = String(answer.headers["cache-status"] ?? "");
-  if (!right || (told && !told.test(how)))
-    throw new Error(`${name} answered ${answer.statusCode}, ${bytes.length} bytes, ${how}`);
-};
-
-const measure = async (contenders: Contender[], body: Buffer, { rounds, seconds }: BenchOptions): Promise<void> => {
-  for (const { url, headers } of contenders) await load(url, 1, headers);
-  for (let round = 0; round < rounds; round++) {
-    if (process.stdout.isTTY) process.stdout.write(`\rround ${round + 1} of ${rounds}`);
-    for (const contender of shuffled(contenders)) {
-      await check(contender, body);
-      const before = cpuMicroseconds(contender.pid);
-      const { requests, perSecond } = await load(contender.url, seconds, contender.headers);
-      contender.cpu.push((cpuMicroseconds(contender.pid) - before) / requests);
-      contender.perSecond.push(perSecond);
-      await check(contender, body);
-    }
-  }
-  if (process.stdout.isTTY) process.stdout.write("\r");
-};
-
-const report = (title: string, contenders: Contender[], pairs: [string, string, string][]): void => {
-  console.log(title);
-  for (const { name, cpu, perSecond } of contenders)
-    console.log(`  ${name.padEnd(22)} ${spread(cpu)} us CPU a request, ${spread(perSecond)} requests a second`);
-  for (const [ours, peer, aim] of pairs) {
-    const [a, b] = [ours, peer].map((name) => contenders.find((one) => one.name === name));
-    if (!a || !b) continue;
-    const ratios = a.perSecond.map((value, i) => value / (b.perSecond[i] as number));
-    console.log(
-      `  ${ours} against ${peer}: throughput ${spread(ratios)}${aim}, CPU ${(median(a.cpu) / median(b.cpu)).toFixed(2)}`,
-    );
-  }
-};
-
-const leftOut = (what: string) => console.log(`LEFT OUT: ${what}`);
-
-/** A gateway over an upstream that answers everything with these bytes. */
-const startGateway = async (legacy: Buffer) => {
-  const upstream = await serveBytes(UPSTREAM_CORE, legacy, ["Content-Type", "application/json"]);
-  const env = { LEGACY_URL: upstream.url, PORT: "0", ADMIN_PORT: "0", LOG_LEVEL: "error" };
-  const { child, line } = await start(SERVER_CORE, [process.execPath, "src/main.ts"], address, env);
-  return { url: line, pid: child.pid as number };
-};
-
-/** What a hit sends, for others to send the same. */
-const hitOf = async (url: string): Promise<{ body: Buffer; headers: string[]; tag: string }> => {
-  await fetch(url);
-  const response = await fetch(url, { headers: { "Accept-Encoding": "identity" } });
+/** A gateway that has this one answer and no legacy any more, and what a hit of it sends. */
+const startFilled = async (legacy: Buffer, path: string) => {
+  const upstream = await startBare(UPSTREAM_CORE, legacy, ["Content-Type", "application/json"]);
+  // As long as the race may take, all hits are fresh.
+  const windows = { getDataset: { fresh: "1d" }, listDatasets: { fresh: "1d" } };
+  const { url, pid, counted } = await startGateway(SERVER_CORE, upstream.url, {
+    CACHE_WINDOWS: JSON.stringify(windows),
+  });
+  await ask(url + path);
+  await stop(upstream.child);
+  const { flat, headers, bytes, status } = await ask(url + path);
+  if (status !== 200 || !String(headers["cache-status"]).includes("; hit; ttl="))
+    throw new Error(`${path} answered ${status}, ${String(headers["cache-status"])}: no hit`);
+  // Every server adds these by itself.
   const own = new Set(["connection", "date", "keep-alive"]);
-  const headers = [...response.headers].filter(([name]) => !own.has(name)).flat();
-  return { body: Buffer.from(await response.arrayBuffer()), headers, tag: response.headers.get("etag") ?? "" };
+  const sent = flat.filter((_, i) => !own.has((flat[i - (i % 2)] as string).toLowerCase()));
+  const ours = {
+    url: url + path,
+    pid,
+    status: 200,
+    body: bytes,
+    hits: () => counted("gateway_cache_answers", '"hit"'),
+  };
+  return { ours, body: bytes, sent, tag: String(headers["etag"]) };
+};
+
+/** The caches there are, each with this answer in it and nothing behind it any more. */
+const startCaches = async (body: Buffer, sent: string[]): Promise<Contender[]> => {
+  const origin = await startBare(UPSTREAM_CORE, body, sent);
+  const caches: { name: string; url: string; pid: number }[] = [];
+  if (isInstalled("nginx"))
+    caches.push({ name: "nginx proxy_cache", ...(await startNginx(SERVER_CORE, { cached: origin.url })) });
+  else leftOut("nginx is not installed: no ratio to its proxy_cache");
+  if (isInstalled("varnishd")) caches.push({ name: "varnish", ...(await startVarnish(SERVER_CORE, origin.url)) });
+  else leftOut("varnish is not installed: no ratio to it");
+  for (const { url } of caches) await askUntilAnswered(url);
+  await stop(origin.child);
+  return caches.map((cache) => ({ ...cache, status: 200, body }));
+};
+
+const benchDataset = async (options: BenchOptions): Promise<void> => {
+  const { ours, body, sent, tag } = await startFilled(datasetBody(), "/v1/datasets/301");
+  const two = ["Content-Type", "application/json", "Content-Length", String(body.length)];
+  const right = { status: 200, body };
+  const laps = await race(
+    [
+      { ...ours, name: "hit" },
+      { ...ours, name: "304", headers: { "If-None-Match": tag }, status: 304, body: Buffer.alloc(0) },
+      { name: "bare node:http", ...(await startBare(SERVER_CORE, body, sent)), ...right },
+      { name: "bare, two headers", ...(await startBare(SERVER_CORE, body, two)), ...right },
+      {
+        name: "bare, optimized",
+        ...(await startBare(SERVER_CORE, body, sent, { optimizeEmptyRequests: true })),
+        ...right,
+      },
+      ...(await startCaches(body, sent)),
+    ],
+    options,
+  );
+  reportRace(`hits of ${(body.length / 1000).toFixed(1)} KB under ${sent.length / 2} headers`, laps, [
+    ["hit", "bare node:http", "0.95 or more"],
+    ["hit", "bare, two headers"],
+    ["hit", "bare, optimized"],
+    ["hit", "varnish", "1.1 or more"],
+    ["hit", "nginx proxy_cache", "0.5 or more"],
+    ["304", "bare node:http", "1.05 or more"],
+  ]);
+  stopAll();
+};
+
+const benchList = async (options: BenchOptions): Promise<void> => {
+  const { ours, body, sent } = await startFilled(listBody(340), "/v1/data/list/limit/340");
+  const br = { "Accept-Encoding": "br" };
+  const { bytes } = await ask(ours.url, br);
+  const laps = await race(
+    [
+      { ...ours, name: "list in br", headers: br },
+      { ...ours, name: "list" },
+      { name: "bare list", ...(await startBare(SERVER_CORE, body, sent)), status: 200, body },
+    ],
+    options,
+  );
+  reportRace(`hits of ${(body.length / 1000).toFixed(0)} KB, ${(bytes.length / 1000).toFixed(1)} KB in br`, laps, [
+    ["list in br", "bare list", "2 or more"],
+    ["list", "bare list", "0.95 or more"],
+  ]);
+  stopAll();
 };
 
 /** Hits from memory against servers that have nothing to look up, and against other caches, on one core. */
 export const benchCache = async (options: BenchOptions): Promise<void> => {
-  const gateway = await startGateway(datasetBody());
-  const url = `${gateway.url}/v1/datasets/301`;
-  const { body, headers, tag } = await hitOf(url);
-  const none = { cpu: [], perSecond: [] };
-  const contender = (about: Omit<Contender, "cpu" | "perSecond">): Contender => ({
-    ...about,
-    ...structuredClone(none),
-  });
-  const two = ["Content-Type", "application/json", "Content-Length", String(body.length)];
-  const told = /; hit; /;
-  const contenders = [
-    contender({ name: "hit", ...gateway, url, told }),
-    contender({ name: "304", ...gateway, url, told, headers: { "If-None-Match": tag }, status: 304 }),
-    contender({ name: "bare node:http", ...(await serveBytes(SERVER_CORE, body, headers)) }),
-    contender({ name: "bare, two headers", ...(await serveBytes(SERVER_CORE, body, two)) }),
-    contender({
-      name: "bare, optimized",
-      ...(await serveBytes(SERVER_CORE, body, headers, { optimizeEmptyRequests: true })),
-    }),
-  ];
-  const origin = await serveBytes(UPSTREAM_CORE, body, [
-    ...two,
-    "Cache-Control",
-    "public, max-age=3600",
-    "ETag",
-    '"x"',
-  ]);
-  if (isInstalled("nginx"))
-    contenders.push(
-      contender({ name: "nginx proxy_cache", ...(await startNginx(SERVER_CORE, { cached: origin.url })) }),
-    );
-  else leftOut("nginx is not installed: no ratio to its proxy_cache");
-  if (isInstalled("varnishd"))
-    contenders.push(contender({ name: "varnish", ...(await startVarnish(SERVER_CORE, origin.url)) }));
-  else leftOut("varnish is not installed: no ratio to it");
-  await measure(contenders, body, options);
-  report(
-    `hits of ${(body.length / 1000).toFixed(1)} KB, 64 connections, medians of ${options.rounds} rounds [range]`,
-    contenders,
-    [
-      ["hit", "bare node:http", " (aim: 0.95 or more)"],
-      ["hit", "bare, two headers", ""],
-      ["hit", "bare, optimized", ""],
-      ["hit", "varnish", " (aim: 1.1 or more)"],
-      ["hit", "nginx proxy_cache", " (aim: 0.5 or more)"],
-      ["304", "bare node:http", ""],
-    ],
-  );
-  stopAll();
-
-  const lists = await startGateway(listBody());
-  const listUrl = `${lists.url}/v1/data/list/limit/300`;
-  const list = await hitOf(listUrl);
-  const large = [
-    contender({ name: "list in br", ...lists, url: listUrl, told, headers: { "Accept-Encoding": "br" } }),
-    contender({ name: "list", ...lists, url: listUrl, told }),
-    contender({ name: "bare list", ...(await serveBytes(SERVER_CORE, list.body, list.headers)) }),
-  ];
-  await measure(large, list.body, options);
-  report(`hits of ${(list.body.length / 1000).toFixed(0)} KB`, large, [
-    ["list in br", "bare list", " (aim: 2 or more)"],
-    ["list", "bare list", ""],
-  ]);
-  stopAll();
+  tellWhatIsMissing();
+  await benchDataset(options);
+  await benchList(options);
 };

@@ -1,8 +1,10 @@
 import { benchCache } from "./cache.ts";
-import { benchDay } from "./day.ts";
+import { benchHerd } from "./herd.ts";
+import { benchMemory } from "./memory.ts";
 import { benchPassThrough } from "./passThrough.ts";
 import { benchStartup } from "./startup.ts";
 import { benchTransform } from "./transform.ts";
+import { benchZipf } from "./zipf.ts";
 import { readOptions, usage } from "./options.ts";
 import { stopAll } from "./processes.ts";
 
@@ -24,9 +26,13 @@ else if (typeof options === "string") {
     const wanted = (section: string) => options.only === undefined || options.only === section;
     if (wanted("transform")) benchTransform(options);
     if (wanted("passthrough")) await benchPassThrough(options);
-    if (wanted("cache")) await benchCache(options);
-    if (wanted("day")) await benchDay();
     if (wanted("startup")) await benchStartup();
+    if (wanted("cache")) {
+      await benchCache(options);
+      await benchZipf();
+      await benchHerd();
+    }
+    if (wanted("memory")) await benchMemory();
   } catch (error) {
     console.error(error);
     process.exitCode = 1;

@@ -1,11 +1,11 @@
 export type BenchOptions = { rounds: number; seconds: number; only?: string };
 
-export const sections = ["passthrough", "transform", "startup", "cache", "day"] as const;
+export const sections = ["passthrough", "transform", "startup", "cache", "memory"] as const;
 
 export const usage = `npm run bench -- [--rounds N] [--seconds N] [--only ${sections.join("|")}]
 
 Measures this checkout against its peers, in one run: all figures are ratios to a peer, raw medians beside them.
-What is not installed (nginx, wrk, taskset) is left out, and said so. Exit: 0 measured, 1 a wrong answer, 2 wrong options.`;
+What is not installed (nginx, varnish, wrk, taskset) is left out, and said so. Exit: 0 measured, 1 a wrong answer, 2 wrong options.`;
 
 /** The options, or what is wrong with them. */
 export const readOptions = (args: string[]): BenchOptions | string => {

@@ -13,14 +13,15 @@ export const isInstalled = (command: string): boolean => {
   }
 };
 
-/** Starts a command pinned to a core (where taskset is there) and waits for a line of its output that matches. */
+/** Starts a command, pinned to a core where one is named and taskset is there, and waits for a line of its output that matches. */
 export const start = async (
-  core: number,
+  core: number | undefined,
   command: string[],
   ready: RegExp,
   env: Record<string, string> = {},
 ): Promise<{ child: ChildProcess; line: string }> => {
-  const [file, ...args] = isInstalled("taskset") ? ["taskset", "-c", String(core), ...command] : command;
+  const [file, ...args] =
+    core !== undefined && isInstalled("taskset") ? ["taskset", "-c", String(core), ...command] : command;
   const child = spawn(file as string, args, { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
   started.add(child);
   let output = "";
@@ -64,6 +65,11 @@ export const cpuMicroseconds = (pid: number): number => {
   return (utime + stime) * 10_000 + childrenOf(pid).reduce((sum, child) => sum + cpuMicroseconds(child), 0);
 };
 
+const megabytes = (pid: number, what: string): number =>
+  Number(new RegExp(`${what}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
+
 /** Resident memory in MB. */
-export const residentMegabytes = (pid: number): number =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
+export const residentMegabytes = (pid: number): number => megabytes(pid, "VmRSS");
+
+/** The most resident memory it ever had, in MB. */
+export const peakMegabytes = (pid: number): number => megabytes(pid, "VmHWM");

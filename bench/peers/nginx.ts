@@ -1,8 +1,8 @@
-import { chmodSync, mkdtempSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { start } from "../processes.ts";
+import { temporaryDirectory } from "../temporaryDirectory.ts";
 
 export const freePort = (): Promise<number> =>
   new Promise((resolve) => {
@@ -38,9 +38,7 @@ type What = { body: Buffer } | { upstream: string } | { cached: string };
 
 /** One worker that answers every request with these bytes, passes it to an upstream, or keeps what an upstream answered. */
 export const startNginx = async (core: number, what: What): Promise<{ url: string; pid: number }> => {
-  const directory = mkdtempSync(join(tmpdir(), "bench-nginx-"));
-  // Its worker may run as another user.
-  chmodSync(directory, 0o755);
+  const directory = temporaryDirectory("nginx");
   if ("body" in what) writeFileSync(join(directory, "answer"), what.body);
   const port = await freePort();
   writeFileSync(

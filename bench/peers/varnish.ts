@@ -1,13 +1,12 @@
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { start } from "../processes.ts";
+import { temporaryDirectory } from "../temporaryDirectory.ts";
 import { freePort } from "./nginx.ts";
 
 /** One varnishd in front of an upstream; it keeps everything for an hour. */
 export const startVarnish = async (core: number, upstream: string): Promise<{ url: string; pid: number }> => {
   const port = await freePort();
-  const directory = join(mkdtempSync(join(tmpdir(), "bench-varnish-")), "work");
+  const directory = join(temporaryDirectory("varnish"), "work");
   const { child } = await start(
     core,
     [

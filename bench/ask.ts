@@ -1,0 +1,35 @@
+import { createHash } from "node:crypto";
+import { get } from "node:http";
+
+export type Asked = { status: number; headers: NodeJS.Dict<string | string[]>; flat: string[]; bytes: Buffer };
+
+export const sha256 = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
+
+/** One request with just these headers and on its own connection: fetch adds headers of its own, and decodes what it gets. */
+export const ask = (url: string, headers: Record<string, string> = {}): Promise<Asked> =>
+  new Promise((resolve, reject) => {
+    get(url, { headers, agent: false }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.once("error", reject);
+      response.once("end", () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          flat: response.rawHeaders,
+          bytes: Buffer.concat(chunks),
+        }),
+      );
+    }).once("error", reject);
+  });
+
+/** Asks until somebody listens. */
+export const askUntilAnswered = async (url: string): Promise<Asked> => {
+  for (let tries = 0; ; tries++)
+    try {
+      return await ask(url);
+    } catch (error) {
+      if (tries === 100) throw error;
+      await new Promise((resolve) => void setTimeout(resolve, 50));
+    }
+};

@@ -1,0 +1,26 @@
+import { type Clients, openClients } from "./clients.ts";
+import { type RunningGateway, startGateway } from "./gateway.ts";
+import { start } from "./processes.ts";
+
+export type Populated = {
+  gateway: RunningGateway;
+  clients: Clients;
+  /** How often legacy was asked, by its own count. */
+  asked: () => Promise<number>;
+};
+
+/** A gateway over a legacy of any size, and its clients; nothing is pinned, this is about counts and not about time. */
+export const startPopulated = async (
+  clients: number,
+  stub: Record<string, string> = {},
+  settings: Record<string, string> = {},
+): Promise<Populated> => {
+  const address = /http:\/\/127\.0\.0\.1:\d+/;
+  const { line } = await start(undefined, [process.execPath, "bench/peers/populatedLegacy.js"], address, stub);
+  const gateway = await startGateway(undefined, line, settings);
+  return {
+    gateway,
+    clients: openClients(gateway.url, clients),
+    asked: async () => Number(await (await fetch(`${line}/asked`)).text()),
+  };
+};
