@@ -1,10 +1,11 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { startSampleLegacy } from "../../fixtures/sampleLegacy/startSampleLegacy.ts";
 import { settingsSchema } from "../../src/config/settings.ts";
-import { get, httpUpstream, request } from "../passThrough/support.ts";
+import { get, httpUpstream, request, until } from "../passThrough/support.ts";
 import { exchange, keys, measures, start } from "./support.ts";
 
 const file = (content: string): string => {
@@ -77,13 +78,29 @@ describe("keys and secrets", () => {
     const all = await Promise.all([
       run({ LEGACY_API_KEY: "hush-hush" }),
       run({ LEGACY_URL: "http://me:hush@legacy" }),
+      run({ REDIS_URL: "http://me:hush@redis" }),
+      run({ ADMIN_TOKEN: "hush" }),
+      run({ CACHE_WINDOWS: '{"getNothing": {"fresh": "1m"}}' }),
+      run({ CACHE_WINDOWS: '{"getDataset": {"fresh": "1 minute"}}' }),
+      run({ CACHE_BYTES: "-1" }),
       run({ CONFIG: file('{"LEGACY_API_KEY": "hush" oops') }),
       run({ CONFIG: file('{"LEGACY_API_KEY": ["hush"]}') }),
       run({ CONFIG: file('{"API_KEY": "hush"}') }),
     ]);
     const names = all.map(({ code, out, error }) => [code, out, error.match(/^.*?(?=:)/gm)]);
     expect(names).toEqual(
-      ["LEGACY_API_KEY", "LEGACY_URL", "CONFIG", "LEGACY_API_KEY", "API_KEY"].map((name) => [2, "", [name]]),
+      [
+        "LEGACY_API_KEY",
+        "LEGACY_URL",
+        "REDIS_URL",
+        "ADMIN_TOKEN",
+        "CACHE_WINDOWS",
+        "CACHE_WINDOWS",
+        "CACHE_BYTES",
+        "CONFIG",
+        "LEGACY_API_KEY",
+        "API_KEY",
+      ].map((name) => [2, "", [name]]),
     );
     expect(JSON.stringify(all)).not.toContain("hush");
   });
@@ -101,7 +118,7 @@ describe("--help and --check", () => {
     expect((await run({}, "-h")).out).toBe(out);
   });
 
-  test("--check is 2 for a wrong setting, 1 for a legacy that refuses the key, 0 for a sound one", async () => {
+  test("--check is 2 for a wrong setting, 1 for a legacy that refuses the key or is not there, or no Redis, 0 for a sound one", async () => {
     const legacy = await startSampleLegacy();
     const check = (environment: Record<string, string>) => run({ LEGACY_URL: legacy.url, ...environment }, "--check");
     const all = await Promise.all([
@@ -109,9 +126,14 @@ describe("--help and --check", () => {
       check({ LEGACY_API_KEY: keys.unknown }),
       check({ LEGACY_API_KEY: keys.reader }),
       check({ LEGACY_API_KEY: keys.user }),
+      check({ LEGACY_URL: "http://127.0.0.1:1" }),
+      check({ REDIS_URL: "redis://:hush@127.0.0.1:1" }),
     ]);
     await legacy.close();
-    expect(all.map(({ code }) => code)).toEqual([2, 1, 1, 0]);
+    expect(all.map(({ code }) => code)).toEqual([2, 1, 1, 0, 1, 1]);
+    expect(all[4]?.out).toMatch(/FAIL +getDataset iris +502/);
+    expect(all[5]?.out).toMatch(/FAIL +REDIS_URL +cannot be reached/);
+    expect(JSON.stringify(all)).not.toContain("hush");
     expect(all[1]?.out).toMatch(/^FAIL +LEGACY_API_KEY +Authentication failed/m);
     expect(all[3]?.out).not.toMatch(/^FAIL /m);
     for (const { out, error } of all)
@@ -139,6 +161,19 @@ test("a port or an address that cannot be had is 2, with what it is", async () =
   for (const { out, error } of [port, host]) expect([out, error.trim().split("\n").length]).toEqual(["", 1]);
 });
 
+test("the operators' port has to be free as well, and no other address than loopback without a token", async () => {
+  const taken = new URL(await httpUpstream(() => undefined)).port;
+  const [port, host] = await Promise.all([run({ ADMIN_PORT: taken }), run({ ADMIN_HOST: "0.0.0.0" })]);
+  expect([port.code, port.out]).toEqual([2, ""]);
+  expect(port.error).toBe(
+    `ADMIN_PORT, ADMIN_HOST: 127.0.0.1:${taken} cannot be listened on (EADDRINUSE); allowed is a free port of this machine\n`,
+  );
+  expect([host.code, host.error]).toEqual([
+    2,
+    'ADMIN_HOST: "0.0.0.0" given without an ADMIN_TOKEN; allowed is a loopback address, or one with a token\n',
+  ]);
+});
+
 test("the start line of a gateway with a legacy of its own names it, and no sample is started", async () => {
   const legacy = await startSampleLegacy();
   const { output, listening, child, ended } = start({ LEGACY_URL: `${legacy.url}/`, PREFIXES: "/" });
@@ -150,4 +185,46 @@ test("the start line of a gateway with a legacy of its own names it, and no samp
   child.kill("SIGINT");
   expect(await ended).toBe(0);
   await legacy.close();
+});
+
+describe("npm start", () => {
+  test("says in one line where it listens, whom it asks and what it serves", async () => {
+    const { child, output, ended, listening } = start({ PREFIXES: "/v1,/api/v2" });
+    const url = await listening();
+    expect(output.out).toMatch(
+      /^catalog-gateway listens on http:\/\/127\.0\.0\.1:\d+, asks http:\/\/127\.0\.0\.1:\d+ \(the sample legacy, [^)]*LEGACY_URL is not set\), serves \/v1 \/api\/v2; operators: http:\/\/127\.0\.0\.1:\d+\n$/,
+    );
+    expect((await fetch(`${url}/v1/datasets/61`)).status).toBe(200);
+    child.kill("SIGTERM");
+    expect(await ended).toBe(0);
+  });
+
+  test.each(["SIGTERM", "SIGINT"] as const)(
+    "%s: what is in flight is answered whole, nothing new is taken, idle connections do not hold it up",
+    async (signal) => {
+      let answer = () => {};
+      const told = new Promise<void>((resolve) => (answer = resolve));
+      let asked = 0;
+      const legacy = await httpUpstream((_, response) => {
+        asked++;
+        response.write('{"evaluation_measures":{"measures":');
+        void told.then(() => response.end('{"measure":"kappa"}}}'));
+      });
+      const { child, ended, listening } = start({ LEGACY_URL: legacy });
+      const url = await listening();
+      const port = Number(new URL(url).port);
+      const idle = connect(port, "127.0.0.1").on("error", () => undefined);
+      const ours = fetch(`${url}/v1/evaluationmeasures/list`);
+      const passed = fetch(`${url}/api/v1/json/evaluationmeasure/list`);
+      await until(() => asked === 2);
+      child.kill(signal);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      await expect(fetch(`${url}/v1/evaluationmeasures/list`)).rejects.toThrow("fetch failed");
+      answer();
+      expect(await (await ours).json()).toEqual(["kappa"]);
+      expect(await (await passed).json()).toHaveProperty("evaluation_measures");
+      expect(await ended).toBe(0);
+      idle.destroy();
+    },
+  );
 });

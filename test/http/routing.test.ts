@@ -17,36 +17,6 @@ afterAll(async () => {
   await legacy.close();
 });
 
-const reads = [
-  "/datasets/61",
-  "/datasets/list",
-  "/data/list",
-  "/data/list/limit/2",
-  "/setup/1",
-  "/setups/1",
-  "/studies/99",
-  "/study/sample-suite",
-  "/flow/exists/sample.ZeroRule/Sample_1.0",
-  "/flows/exists/sample.ZeroRule/Sample_1.0",
-  "/estimationprocedure/list",
-  "/evaluationmeasures/list",
-  "/evaluationmeasure/list",
-];
-
-describe.each(["/v1", "/api/v2"])("below %s", (prefix) => {
-  test.each(reads)("GET and HEAD %s, with and without a slash at the end", async (path) => {
-    for (const target of [prefix + path, `${prefix + path}/`]) {
-      const response = await gateway.app.request(target);
-      const body = await response.text();
-      expect([target, response.status]).toEqual([target, 200]);
-      const head = await gateway.app.request(target, { method: "HEAD" });
-      expect(await head.text()).toBe("");
-      expect(head.headers.get("content-length")).toBe(String(Buffer.byteLength(body)));
-      expect(head.headers.get("content-type")).toBe("application/json");
-    }
-  });
-});
-
 test.each([
   ["data", "data_id", 4, "/datasets"],
   ["setup", "setup_id", 9, "/setup"],
