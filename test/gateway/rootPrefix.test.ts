@@ -39,6 +39,14 @@ describe("below / only the listed paths are ours", () => {
     expect(target.startsWith(seen[0]?.target as string)).toBe(true);
   });
 
+  test("HTTP/1.0 has no Host: what is ours is answered, the rest passed through", async () => {
+    const { port, seen } = await open();
+    const ours = await exchange(port, "GET /evaluationmeasures/list HTTP/1.0\r\n\r\n");
+    const passed = await exchange(port, "GET /nothing HTTP/1.0\r\n\r\n");
+    expect([ours.status, passed.status, passed.body]).toEqual([502, 299, "legacy /nothing"]);
+    expect(seen.map(({ target }) => target)).toEqual(["/api/v1/json/evaluationmeasure/list", "/nothing"]);
+  });
+
   test.each([
     ["DELETE /datasets/61", 405],
     ["GET /datasets/tag", 405],
