@@ -1,12 +1,12 @@
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type Context, Hono } from "hono";
+import type { PassThrough } from "../passThrough/passThrough.ts";
 import { isLoop } from "../upstream/via.ts";
 import { replyWith } from "../cache/reply.ts";
 import { type Answer, plainAnswer } from "./answer.ts";
 import { askedOf, type AskedSettings, type Env, targetOf } from "./asked.ts";
 import { corsList, preflightHeaders } from "./cors.ts";
 import type { Front } from "./front.ts";
-import type { Gateway } from "./gateway.ts";
 import type { Machine } from "./machine.ts";
 import { isBelow, pathOf } from "./paths.ts";
 import type { Prepared } from "./prepared.ts";
@@ -17,7 +17,7 @@ export type AppSettings = AskedSettings & {
   prefixes: readonly string[];
   corsOrigins: readonly string[];
   /** What is not ours goes on to legacy; only a prefix of `/` brings such requests here. */
-  passThrough: Gateway["passThrough"];
+  passThrough: PassThrough;
   /** Told which question a path asks, so that it can be answered before it comes here. */
   front: Front;
 };

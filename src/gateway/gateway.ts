@@ -10,7 +10,7 @@ import { metered } from "../legacy/metered.ts";
 import { openMeter } from "../meter.ts";
 import type { Observer } from "../observe.ts";
 import type { RedisTierSettings } from "../redis/redisTier.ts";
-import { passThrough } from "../passThrough/passThrough.ts";
+import { type PassThrough, passThrough } from "../passThrough/passThrough.ts";
 import { trustedProxies } from "../upstream/trustedProxies.ts";
 import { openUpstream } from "../upstream/upstream.ts";
 import { gatewayApp } from "./app.ts";
@@ -37,7 +37,7 @@ export type Catalogue = {
 
 export type Gateway = {
   app: Hono<{ Bindings: Partial<{ incoming: IncomingMessage; outgoing: ServerResponse }> }>;
-  passThrough: (incoming: IncomingMessage, outgoing: ServerResponse) => void;
+  passThrough: PassThrough;
   front: Front;
   machine: Machine;
   /** How long answers hold, by endpoint, as it is in force. */

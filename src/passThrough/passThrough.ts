@@ -21,11 +21,11 @@ export type PassThroughOptions = {
   watch?: (method: string, target: string) => Watch | undefined;
 };
 
-/** Brings everything to the upstream and back as it is, streaming: a listener for node:http. */
-export const passThrough = (
-  upstream: Upstream,
-  options: PassThroughOptions,
-): ((req: IncomingMessage, res: ServerResponse) => void) =>
+/** A listener for node:http. */
+export type PassThrough = (req: IncomingMessage, res: ServerResponse) => void;
+
+/** Brings everything to the upstream and back as it is, streaming. */
+export const passThrough = (upstream: Upstream, options: PassThroughOptions): PassThrough =>
   function passThroughListener(req, res) {
     const method = req.method ?? "GET";
     const url = req.url ?? "/";
