@@ -1,0 +1,103 @@
+import { describe, expect, test } from "vitest";
+import type { Beginning, Watch } from "../../src/passThrough/heldAnswer.ts";
+import { expectHealthy, openGateway, rawUpstream, request, send, until } from "./support.ts";
+
+const post = (...headers: string[]) => request("POST /write", "Content-Length: 4", ...headers);
+const body = "a=bc";
+
+/** A gateway that watches every write, and lets an answer go when it is told to. */
+const watched = async (answer: string | ((write: (text: string) => void) => void)) => {
+  const told: (Beginning | undefined)[] = [];
+  const seen: string[] = [];
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  const watch = (method: string): Watch | undefined =>
+    method === "POST"
+      ? {
+          chunk: (bytes) => void seen.push(bytes.toString()),
+          over(beginning) {
+            told.push(beginning);
+            return beginning && released;
+          },
+        }
+      : undefined;
+  const { origin, requests } = await rawUpstream((socket, head) => {
+    if (head.startsWith("GET")) socket.write("HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nhealthy");
+    else if (typeof answer === "string") socket.write(answer);
+    else answer((text) => void (text === "" ? socket.destroy() : socket.write(text)));
+  });
+  const gateway = await openGateway(origin, { watch, connections: 1 });
+  return { ...gateway, told, seen, requests, release };
+};
+
+describe("an answer to a write goes out when the one who looks on is done", () => {
+  test.each([
+    ["with a body", "HTTP/1.1 201 Created\r\nContent-Length: 5\r\nX-A: b\r\n\r\nhello", "hello"],
+    ["in chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n", "hel"],
+    ["without a body", "HTTP/1.1 204 No Content\r\n\r\n", ""],
+    ["with an empty one", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", ""],
+    [
+      "after a provisional one",
+      "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+      "ok",
+    ],
+  ])("%s", async (_, answer, beginning) => {
+    const { told, seen, release, ...gateway } = await watched(answer);
+    const sent = send(gateway.port, post(), body);
+    await until(() => told.length === 1);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(told[0]?.body.toString()).toBe(beginning);
+    expect(seen.join("")).toBe(body);
+    let isBack = false;
+    void sent.then(() => (isBack = true));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(isBack).toBe(false);
+    release();
+    const { text } = await sent;
+    expect(text).toMatch(new RegExp(`HTTP/1.1 ${told[0]?.status} `));
+    expect(text.replace(/\r\n\d\r\n/g, "")).toContain(beginning);
+    expect(told).toHaveLength(1);
+    await expectHealthy(gateway);
+  });
+
+  test("many of them on one connection to the upstream", async () => {
+    const { told, release, ...gateway } = await watched("HTTP/1.1 204 No Content\r\n\r\n");
+    release();
+    for (let i = 0; i < 5; i++) expect((await send(gateway.port, post(), body)).head).toMatch(/^HTTP\/1\.1 204 /);
+    expect(told).toHaveLength(5);
+    await expectHealthy(gateway);
+  });
+});
+
+describe("without an answer it is told so, once", () => {
+  test.each([
+    ["breaks at once", ["", ""]],
+    ["breaks within its head", ["HTTP/1.1 200 OK\r\nConte", ""]],
+    ["breaks after its head", ["HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", ""]],
+  ])("an upstream that %s", async (_, parts) => {
+    const { told, release, ...gateway } = await watched((write) => {
+      for (const [i, part] of parts.entries()) setTimeout(() => write(part), 20 * i);
+    });
+    release();
+    expect((await send(gateway.port, post(), body)).head).toMatch(/^HTTP\/1\.1 502 /);
+    expect(told).toEqual([undefined]);
+    await expectHealthy(gateway);
+  });
+
+  test("a client that leaves while it is held does no harm", async () => {
+    const { told, release, ...gateway } = await watched("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
+    const leaving = new AbortController();
+    const left = fetch(`http://127.0.0.1:${gateway.port}/write`, {
+      method: "POST",
+      body,
+      signal: leaving.signal,
+    }).catch((error: Error) => error.name);
+    await until(() => told.length === 1);
+    leaving.abort();
+    expect(await left).toBe("AbortError");
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    release();
+    expect(told).toHaveLength(1);
+    await expectHealthy(gateway);
+  });
+});
