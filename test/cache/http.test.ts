@@ -1,4 +1,5 @@
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { exchange } from "../gateway/support.ts";
 import { get, request, send } from "../passThrough/support.ts";
@@ -81,6 +82,54 @@ describe("a hit over a socket", () => {
     for (const target of targets) expect((await ask(target)).how).toMatch(/^fwd=uri-miss; stored/);
     expect(legacy.asked).toHaveLength(targets.length);
   });
+});
+
+test("whatever the target and the headers: the front answers as the router does", async () => {
+  const { port, app } = await cachedGateway({ PREFIXES: "/v1,/api/v2" });
+  const segment = fc.constantFrom(
+    "datasets",
+    "61",
+    "061",
+    "+61",
+    "%36%31",
+    "data",
+    "list",
+    "limit",
+    "5",
+    "status",
+    "all",
+    "",
+    ".",
+    "..",
+    "flow",
+    "exists",
+    "a",
+    "%2F",
+    "a%2Db",
+    "studies",
+    "99",
+    "x%20y",
+  );
+  const target = fc.tuple(
+    fc.constantFrom("/v1", "/api/v2", "/v1/datasets", "/v1/data/list"),
+    fc.array(segment, { maxLength: 4 }),
+    fc.constantFrom("", "?", "?x=1", "?api_key=", "#f", "?a#?b", `?api_key=${alice}`),
+  );
+  const line = target.map(([base, segments, end]) => [base, ...segments].join("/") + end);
+  await fc.assert(
+    fc.asyncProperty(line, fc.constantFrom("GET", "HEAD", "POST", "OPTIONS"), async (asked, method) => {
+      const lines = [`${method} ${asked}`, `${method} http://front.example${asked}`];
+      const told = new Set<string>();
+      // The first may be the router's, the next ones the front's.
+      for (const one of [...lines, ...lines, lines[0] as string]) {
+        const { status, body } = await exchange(port, request(one, "Content-Length: 0"));
+        told.add(`${status} ${body}`);
+      }
+      expect([asked, [...told]]).toEqual([asked, [expect.any(String)]]);
+    }),
+    { numRuns: 150 },
+  );
+  expect((await app.request("/v1/datasets/61")).status).toBe(200);
 });
 
 describe("validators", () => {
