@@ -15,6 +15,8 @@ export type Meter = {
   shared: (call: string, result: string) => void;
   /** A value that is looked up when it is asked for. */
   gauge: (name: string, help: string, value: () => number) => void;
+  /** The same, of what only grows. */
+  total: (name: string, help: string, value: () => number) => void;
 };
 
 /** How an answer came about, as it is counted. */
@@ -115,6 +117,17 @@ export const openMeter = (events: () => Record<string, number>): Meter => {
         help,
         registers,
         collect: () => gauge.set(value()),
+      });
+    },
+    total(name, help, value) {
+      const total: Counter = new Counter({
+        name: `gateway_${name}_total`,
+        help,
+        registers,
+        collect() {
+          total.reset();
+          total.inc(value());
+        },
       });
     },
   };

@@ -63,10 +63,6 @@ export const openCaching = (
   });
   meter.gauge("cache_bytes", "Bytes the cache holds in memory.", () => cache.size().bytes);
   meter.gauge("cache_entries", "Entries the cache holds in memory.", () => cache.size().entries);
-  meter.gauge(
-    "cache_evicted",
-    "Entries evicted to stay within the bound, since the start.",
-    () => cache.size().evicted,
-  );
+  meter.total("cache_evictions", "Entries evicted to stay within the bound.", () => cache.size().evicted);
   return { cache, windows };
 };

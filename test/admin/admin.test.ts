@@ -218,6 +218,7 @@ test("GET /metrics: what was answered and how, what legacy was asked, what is ke
     expect([line, lines.has(line)]).toEqual([line, true]);
   expect(text).toMatch(/^gateway_cache_bytes [1-9]\d*$/m);
   expect(text).toMatch(/^gateway_cache_entries \d$/m);
+  expect(text).toMatch(/^gateway_cache_evictions_total 0$/m);
   expect(text).toMatch(/^gateway_request_seconds_count\{endpoint="getDataset"\} [1-9]/m);
   expect(text).toMatch(/^gateway_upstream_seconds_bucket\{le="\+Inf"\} [1-9]/m);
   expect(text).toMatch(/^gateway_sent_bytes_total [1-9]/m);
