@@ -106,8 +106,14 @@ export const openKept = ({ store, longest, openTier, onDrop, onDropped, now }: K
 
   return {
     ready(asking, at) {
-      const found = inMemory(asking, at);
-      return found?.verdict === "fresh" ? found.entry : undefined;
+      const { question, owner, wanted } = asking;
+      if (owner !== undefined) {
+        const found = inMemory(asking, at);
+        return found?.verdict === "fresh" ? found.entry : undefined;
+      }
+      // Most of all requests: nothing to weigh, and nothing made on the way.
+      const entry = store.get(question.key);
+      return entry !== undefined && verdictOn(entry, wanted, at) === "fresh" ? entry : undefined;
     },
     async find(asking) {
       const { owner, question } = asking;
