@@ -14,6 +14,9 @@ export const acksOf = (gateway: string): string => `${PREFIX}acks:${gateway}`;
 /** All that an entry can be dropped by, but its key. */
 export const groupsFor = ({ groups, endpoint }: Entry): string[] => [...groups, `@${endpoint}`, "*"];
 
+/** A list of groups is their lines: one that is no line would be read as others, and never be dropped. */
+export const isListable = (group: string): boolean => group !== "" && !group.includes("\n");
+
 /** What is deleted in Redis for a drop. */
 export const namesOf = ({ keys = [], groups = [], endpoint, all }: Drop): string[] => [
   ...keys.map(entryName),

@@ -5,8 +5,10 @@ import { lifetime } from "../cache/windows.ts";
 import { openAcks } from "./acks.ts";
 import { bounded } from "./bounded.ts";
 import { connectRedis } from "./connection.ts";
-import { openLease } from "./lease.ts";
-import { acksOf, CHANNEL, entryName, EPOCH, EVERYTHING, groupsFor, namesOf, VERSIONS } from "./names.ts";
+import { openInStep, type StepEvent } from "./inStep.ts";
+import { type Message, messageFrom } from "./message.ts";
+import { acksOf, CHANNEL, entryName, EPOCH, EVERYTHING, groupsFor, isListable, namesOf, VERSIONS } from "./names.ts";
+import { openPendingDrops } from "./pendingDrops.ts";
 import { scripts } from "./scripts.ts";
 import { fromWire, toWire } from "./wire.ts";
 
@@ -16,18 +18,14 @@ export type RedisTierSettings = {
   timeout: number;
   /** Milliseconds that anything may be kept. */
   longest: number;
-  onEvent: (event: "shared_tier_up" | "shared_tier_lost" | "shared_tier_error", about: Record<string, unknown>) => void;
+  onEvent: (event: StepEvent, about: Record<string, unknown>) => void;
   count: (call: "get" | "set" | "drop", result: string) => void;
 };
 
-/** Milliseconds between two beats, and without reading after one came late. */
-const BEAT = 300;
+/** Milliseconds without reading after an answer that came late. */
 const REST = 1000;
-const MOST_PENDING = 1000;
 /** Clocks of two machines differ by less. */
 const SKEW = 60_000;
-
-type Message = { from: string; epoch: string; drop: Drop };
 
 /**
  * What gateways share by a Redis or Valkey. Correct before fast: a gateway that has lost it trusts nothing that it keeps, and begins
@@ -37,36 +35,22 @@ export const redisTier =
   ({ url, timeout, longest, onEvent, count }: RedisTierSettings): OpenSharedTier =>
   (told): SharedTier => {
     const self = randomUUID();
-    const lease = openLease(() => performance.now());
-    const pending: Drop[] = [];
-    let state: "new" | "up" | "lost" = "new";
-    let restUntil = 0;
-    let isBusy = false;
-    let closed = false;
-
-    let lastError = "";
-    /** Told once, not at every attempt. */
-    const failed = ({ message }: Error) => {
-      if (message !== lastError) onEvent("shared_tier_error", { why: message });
-      lastError = message;
-    };
-    const lose = (why: string) => {
-      lease.lose();
-      if (state !== "up" || closed) return;
-      state = "lost";
-      onEvent("shared_tier_lost", { why });
-    };
+    const pending = openPendingDrops();
     const acks = openAcks();
+    let restUntil = 0;
+
     const connection = connectRedis({
       url,
       channels: [CHANNEL, acksOf(self)],
-      onListening: () => void tick(),
-      onDeaf: () => lose("the subscription broke"),
-      onError: failed,
+      onListening: () => step.beat(),
+      onDeaf: () => step.lose("the subscription broke"),
+      onError: (error) => step.failed(error),
       onMessage(text, channel) {
         if (channel !== CHANNEL) return acks.heard(text);
-        const { from, epoch, drop } = JSON.parse(text) as Message;
-        lease.heard(epoch);
+        const message = messageFrom(text);
+        if (message === undefined) return step.lose("a message could not be read");
+        const { from, epoch, drop } = message;
+        step.heard(epoch);
         if (from === self) return acks.heard(epoch);
         told.onDrop(drop);
         return connection.publish(acksOf(from), epoch);
@@ -80,54 +64,27 @@ export const redisTier =
     };
     const send = (drop: Drop, epoch: string = randomUUID()) => announce(drop, namesOf(drop), epoch);
 
-    const flush = async (): Promise<void> => {
-      for (let drop = pending[0]; drop; drop = pending[0]) {
-        await send(drop);
-        // Meanwhile all of them may have become one.
-        if (pending[0] === drop) pending.shift();
-      }
-    };
-
-    /** Others may have dropped unheard, or written and not been able to tell: nothing from before counts, here or in Redis. */
-    const recover = async (): Promise<void> => {
-      if (state === "lost") {
+    const step = openInStep({
+      isListening: () => connection.isListening(),
+      renew: () => connection.renew(),
+      onEvent,
+      async ask() {
+        const epoch = await connection.run(scripts.beat, [EPOCH], [randomUUID()]);
+        return epoch instanceof Buffer ? epoch.toString() : undefined;
+      },
+      async flush() {
+        for (let drop = pending.first(); drop; drop = pending.first()) {
+          await send(drop);
+          pending.done(drop);
+        }
+      },
+      /** Others may have dropped unheard, or written and not been able to tell: nothing from before counts, here or in Redis. */
+      async recover(isFirst) {
+        // At the first time as well: what was read before it listened is in memory.
         told.onLost();
-        await announce({}, [EVERYTHING], randomUUID());
-      }
-      await flush();
-      state = "up";
-      lastError = "";
-      onEvent("shared_tier_up", {});
-    };
-
-    const beat = async (): Promise<void> => {
-      const sentAt = performance.now();
-      if (state === "up" && !lease.isHeld()) lose("it did not answer in time");
-      if (!connection.isListening()) return;
-      const epoch = await connection.run(scripts.beat, [EPOCH], [randomUUID()]);
-      if (!lease.beat(sentAt, epoch instanceof Buffer ? epoch.toString() : undefined))
-        return lose("a beat came late, or a drop was missed");
-      if (state !== "up") await recover();
-      else await flush();
-    };
-    const tick = async () => {
-      if (isBusy || closed) {
-        if (state === "up" && !lease.isHeld()) lose("it did not answer in time");
-        return;
-      }
-      isBusy = true;
-      try {
-        await beat();
-      } catch (error) {
-        failed(error as Error);
-      } finally {
-        isBusy = false;
-      }
-    };
-    const timer = setInterval(() => void tick(), BEAT);
-    timer.unref();
-
-    const trusted = () => state === "up" && lease.isHeld() && connection.isListening();
+        if (!isFirst) await announce({}, [EVERYTHING], randomUUID());
+      },
+    });
 
     const read = async (key: string): Promise<Entry | undefined> => {
       const bytes = await connection.run(scripts.get, [entryName(key)], [VERSIONS]);
@@ -137,11 +94,11 @@ export const redisTier =
     };
 
     return {
-      trusted,
-      mark: () => lease.epoch(),
+      trusted: () => step.trusted(),
+      mark: () => step.epoch(),
       async get(key) {
         // A drop that has not arrived yet would not be seen.
-        if (!trusted() || pending.length > 0 || performance.now() < restUntil) return undefined;
+        if (!step.trusted() || pending.first() !== undefined || performance.now() < restUntil) return undefined;
         try {
           const entry = await bounded(read(key), timeout);
           count("get", entry === "late" ? "late" : entry ? "hit" : "miss");
@@ -154,7 +111,8 @@ export const redisTier =
         return undefined;
       },
       set(key, entry, mark) {
-        if (!trusted() || mark === undefined || entry.owner !== undefined) return;
+        if (!step.trusted() || mark === undefined || entry.owner !== undefined || !entry.groups.every(isListable))
+          return;
         const groups = groupsFor(entry).join("\n");
         const left = entry.storedAt + lifetime(entry.windows) - Date.now();
         if (left <= 0) return;
@@ -173,7 +131,8 @@ export const redisTier =
         const epoch = randomUUID();
         const until = performance.now() + timeout;
         try {
-          const receivers = pending.length > 0 ? "late" : await bounded(send(drop, epoch), timeout);
+          acks.expect(epoch);
+          const receivers = pending.first() ? "late" : await bounded(send(drop, epoch), timeout);
           if (receivers !== "late") {
             // It is dropped in Redis; now every gateway has to say that it is dropped there.
             const done = await bounded(acks.from(epoch, receivers), Math.max(1, until - performance.now()));
@@ -186,12 +145,10 @@ export const redisTier =
           acks.forget(epoch);
         }
         // Until it is known to have arrived; twice does no harm.
-        pending.push(drop);
-        if (pending.length > MOST_PENDING) pending.splice(0, pending.length, { all: true });
+        pending.add(drop);
       },
       close() {
-        closed = true;
-        clearInterval(timer);
+        step.close();
         return connection.close();
       },
     };

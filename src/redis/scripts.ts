@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 
-/** A Lua script and the name Redis knows it by. */
-export type Script = { text: string; sha: string };
+/** A Lua script, and the name Redis knows it by where it is not sent whole each time. */
+export type Script = { text: string; sha?: string };
 
 const script = (text: string): Script => ({ text, sha: hash("sha1", text) });
 
@@ -42,12 +42,18 @@ export const scripts = {
     for i, name in ipairs(names) do redis.call('SET', name, versions[i], 'PX', ARGV[4]) end
     return 1`),
 
-  /** KEYS: epoch, all that is deleted. ARGV: channel, message, the new epoch. -> how many have got the message */
-  drop: script(`
+  /**
+   * KEYS: epoch, all that is deleted. ARGV: channel, message, the new epoch. -> how many have got the message
+   *
+   * Sent whole: were it sent again because Redis does not know its name, a get behind it would come before it and find what it drops.
+   */
+  drop: {
+    text: `
     for i = 2, #KEYS do redis.call('DEL', KEYS[i]) end
     local set = redis.pcall('SET', KEYS[1], ARGV[3])
     if set.err then redis.call('DEL', KEYS[1]) end
-    return redis.call('PUBLISH', ARGV[1], ARGV[2])`),
+    return redis.call('PUBLISH', ARGV[1], ARGV[2])`,
+  },
 
   /** KEYS: epoch. ARGV: one to begin with. -> the epoch, or nothing where Redis is full */
   beat: script(`

@@ -2,7 +2,7 @@ import { promisify } from "node:util";
 import { brotliDecompress } from "node:zlib";
 import { z } from "zod";
 import { type Entry, entryOf } from "../cache/entry.ts";
-import { coded } from "../cache/representation.ts";
+import { coded, tagOf } from "../cache/representation.ts";
 
 /** The first byte of what is written; another one was written by another version. */
 const VERSION = 1;
@@ -54,6 +54,7 @@ export const fromWire = async (bytes: Buffer): Promise<Entry> => {
   const body = Buffer.allocUnsafeSlow(plain.length);
   plain.copy(body);
   const { status, tag, freshUntil } = about;
+  if (tagOf(body) !== tag) throw new Error("not the bytes that were written");
   const representation = {
     status,
     tag,

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { alice, cachedGateway, held, kept, markOf, type ScriptedLegacy, scriptedLegacy } from "../cache/support.ts";
 import { until } from "../passThrough/support.ts";
+import { pathTo } from "./pathTo.ts";
 import { describeWithRedis, startRedis } from "./redisServer.ts";
 
 const path = kept.getDataset;
@@ -77,6 +78,21 @@ describeWithRedis("two gateways and a Redis", () => {
     release();
     expect(markOf((await reading).body)).toBe("nobody 1");
     for (const gateway of [a, b]) expect(markOf((await gateway.ask(path)).body)).toBe("nobody 2");
+  });
+
+  test("what one has kept before it reached Redis is not served after another has written", async () => {
+    const redis = await startRedis();
+    const way = await pathTo(redis.url);
+    way.cut();
+    const legacy = await scriptedLegacy();
+    const a = await cachedGateway({ REDIS_URL: way.url }, legacy);
+    const b = await cachedGateway({ REDIS_URL: redis.url }, legacy);
+    await until(() => b.machine.cache.sharing() === "in step");
+    await a.ask(path);
+    await b.post("/v1/datasets/tag", tag, b.as(alice));
+    way.mend();
+    await until(() => a.machine.cache.sharing() === "in step");
+    expect(markOf((await a.ask(path)).body)).toBe(`nobody ${legacy.version}`);
   });
 
   test("a refresh that is refused takes it from the other's reach as well", async () => {

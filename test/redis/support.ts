@@ -1,0 +1,50 @@
+import { onTestFinished } from "vitest";
+import { type Entry, entryOf } from "../../src/cache/entry.ts";
+import { represent } from "../../src/cache/representation.ts";
+import type { Drop } from "../../src/cache/sharedTier.ts";
+import { redisTier } from "../../src/redis/redisTier.ts";
+import { until } from "../passThrough/support.ts";
+
+const windows = { fresh: 60_000, stale: 60_000, staleIfError: 120_000 };
+
+export const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+export const entry = async (body: string, about: Partial<Entry> = {}): Promise<Entry> =>
+  entryOf(await represent({ status: about.status ?? 200, body }), {
+    endpoint: "getDataset",
+    groups: ["dataset/61", "dataset"],
+    windows,
+    storedAt: Date.now(),
+    ...about,
+  });
+
+/** One gateway's tier, and what it was told; it may not be trusted yet. */
+export const begin = (url: string, timeout = 50) => {
+  const told = { drops: [] as Drop[], lost: 0, counts: [] as string[], events: [] as string[], whys: [] as string[] };
+  const tier = redisTier({
+    url,
+    timeout,
+    longest: 240_000,
+    onEvent(event, about) {
+      told.events.push(event);
+      told.whys.push(JSON.stringify(about));
+    },
+    count: (call, result) => told.counts.push(`${call} ${result}`),
+  })({ onDrop: (drop) => told.drops.push(drop), onLost: () => told.lost++ });
+  onTestFinished(() => tier.close());
+  const put = async (key: string, one: Entry) => {
+    const before = told.counts.length;
+    tier.set(key, one, tier.mark());
+    await until(() => told.counts.slice(before).some((count) => count.startsWith("set")));
+    return told.counts.slice(before).find((count) => count.startsWith("set"));
+  };
+  return { ...tier, told, put };
+};
+
+/** One that is trusted. `lost` counts from then on. */
+export const open = async (url: string, timeout = 50) => {
+  const tier = begin(url, timeout);
+  await until(() => tier.trusted());
+  tier.told.lost = 0;
+  return tier;
+};
