@@ -39,6 +39,8 @@ export const openInStep = ({ isListening, ask, flush, recover, renew, onEvent }:
   let isClosed = false;
   let renewedAt = performance.now();
   let isBusy = false;
+  /** An answer to what was asked before the last of them says nothing of what came after. */
+  let losses = 0;
 
   const errors = new Set<string>();
   /** Each is told once until something changes, not at every attempt. */
@@ -47,12 +49,17 @@ export const openInStep = ({ isListening, ask, flush, recover, renew, onEvent }:
     errors.add(message);
     onEvent("shared_tier_error", { why: message });
   };
+  const forget = () => {
+    lease.lose();
+    losses++;
+  };
   const again = () => {
+    forget();
     renewedAt = performance.now();
     renew();
   };
   const lose = (why: string) => {
-    lease.lose();
+    forget();
     if (isClosed || state !== "up") return;
     state = "lost";
     errors.clear();
@@ -64,13 +71,16 @@ export const openInStep = ({ isListening, ask, flush, recover, renew, onEvent }:
 
   const beat = async (): Promise<void> => {
     const sentAt = performance.now();
+    const before = losses;
     if (!isListening()) return;
-    if (!lease.beat(sentAt, await ask())) return lose("a beat came late, or a drop was missed");
+    const epoch = await ask();
+    if (losses !== before) return;
+    if (!lease.beat(sentAt, epoch)) return lose("a beat came late, or a drop was missed");
     if (state === "up") return flush();
     await recover(state === "new");
     await flush();
-    // It may have been closed meanwhile, or lost again: then all of this is done anew.
-    if (isClosed || !lease.isHeld()) return;
+    // Lost again meanwhile, all of this is done anew.
+    if (isClosed || losses !== before) return;
     state = "up";
     errors.clear();
     onEvent("shared_tier_up", {});
@@ -82,12 +92,12 @@ export const openInStep = ({ isListening, ask, flush, recover, renew, onEvent }:
     if (!trusted() && performance.now() - renewedAt > PATIENCE) again();
     if (isBusy) return;
     isBusy = true;
-    const link = renewedAt;
+    const before = losses;
     try {
       await beat();
     } catch (error) {
-      // What was cut off by new connections is no news.
-      if (link === renewedAt) failed(error as Error);
+      // That it was cut off is told already.
+      if (losses === before) failed(error as Error);
     } finally {
       isBusy = false;
     }
