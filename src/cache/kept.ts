@@ -47,11 +47,13 @@ export const openKept = ({ store, longest, openTier, onDrop, onDropped, now }: K
   const ledger = openLedger(2 * longest, now);
   const lookups = openFlights<Entry | undefined>();
 
+  let softDrops = 0;
   const dropHere = ({ keys = [], groups = [], endpoint, all, soft = false, hold = 0 }: Drop): void => {
     onDrop();
     lookups.clear();
     const named = endpoint === undefined ? groups : [...groups, `@${endpoint}`];
-    if (!soft) ledger.write(all ? [EVERYTHING] : named, now() + hold);
+    if (soft) softDrops++;
+    else ledger.write(all ? [EVERYTHING] : named, now() + hold);
     const byGroup = store.inGroups(groups);
     const byEndpoint =
       all || endpoint !== undefined ? store.all().filter(([, entry]) => all || entry.endpoint === endpoint) : [];
@@ -98,8 +100,10 @@ export const openKept = ({ store, longest, openTier, onDrop, onDropped, now }: K
 
   const inTier = async (key: string): Promise<Entry | undefined> => {
     const mark = ledger.mark();
+    const before = softDrops;
     const entry = await tier?.get(key);
-    if (entry === undefined || wasWritten(entry, mark)) return undefined;
+    // What was made stale meanwhile must not come back as fresh; which of them it was is not worth remembering.
+    if (entry === undefined || wasWritten(entry, mark) || softDrops !== before) return undefined;
     store.set(key, entry);
     return entry;
   };

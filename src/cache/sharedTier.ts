@@ -27,5 +27,8 @@ export type SharedTier = {
   close(): Promise<void>;
 };
 
-/** How a tier is opened: `onDrop` is told of the drops of other gateways, `onLost` that some may have been missed. */
+/**
+ * How a tier is opened: `onDrop` is told of the drops of other gateways, `onLost` that some may have been missed. Entries are kept while the
+ * tier is not trusted, so it has to be told before the first time as well.
+ */
 export type OpenSharedTier = (told: { onDrop(drop: Drop): void; onLost(): void }) => SharedTier;
