@@ -3,7 +3,7 @@ import { identifier } from "../src/endpoint/field.ts";
 import { entity } from "../src/endpoint/groups.ts";
 import { get } from "../src/endpoint/legacyRequest.ts";
 import { commaSeparated, urlList } from "../src/rules/commaSeparated.ts";
-import { list, nullable, object, onlyWhen, optional, unwrapped } from "../src/rules/compose.ts";
+import { anyOrder, list, nullable, object, onlyWhen, optional, unwrapped } from "../src/rules/compose.ts";
 import type { JsonObject } from "../src/rules/rule.ts";
 import { integer, lowercase, text, timestamp } from "../src/rules/values.ts";
 import { unknownDataset } from "./outcomes.ts";
@@ -39,7 +39,7 @@ export const getDataset = endpoint("GET /datasets/{dataset_id}", {
       collection_date: nullable(text),
       description: nullable(text),
       description_version: nullable(integer),
-      tag: list(text),
+      tag: anyOrder(list(text)),
       default_target_attribute: commaSeparated,
       ignore_attribute: list(text),
       row_id_attribute: commaSeparated,

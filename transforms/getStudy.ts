@@ -2,7 +2,7 @@ import { endpoint } from "../src/endpoint/endpoint.ts";
 import { identifierOr } from "../src/endpoint/field.ts";
 import { entity } from "../src/endpoint/groups.ts";
 import { get } from "../src/endpoint/legacyRequest.ts";
-import { list, nullable, object, own, renamed, unwrapped } from "../src/rules/compose.ts";
+import { anyOrder, list, nullable, object, own, renamed, unwrapped } from "../src/rules/compose.ts";
 import { isObject, isUnset, type Json, type Rule } from "../src/rules/rule.ts";
 import { integer, markup, text, timestamp } from "../src/rules/values.ts";
 import { legacyStudy, unknownStudy } from "./outcomes.ts";
@@ -13,7 +13,7 @@ export const legacyStudies: readonly number[] = [
 ];
 
 /** `{"data": {"data_id": ["1", "2"]}}` -> `[1, 2]`, under its new name. */
-const idsIn = (group: string, id: string): Rule => renamed(group, unwrapped(id, list(integer)));
+const idsIn = (group: string, id: string): Rule => renamed(group, unwrapped(id, anyOrder(list(integer))));
 
 /** What legacy's answer says of the study itself: its id, and whether tags define it. */
 const identity = (legacy: Json): { id?: number; byTag: boolean } => {

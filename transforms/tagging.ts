@@ -2,7 +2,7 @@ import { endpoint, type Route } from "../src/endpoint/endpoint.ts";
 import { identifier, matching } from "../src/endpoint/field.ts";
 import { written } from "../src/endpoint/groups.ts";
 import { get, post } from "../src/endpoint/legacyRequest.ts";
-import { entriesOf, list, object, own } from "../src/rules/compose.ts";
+import { anyOrder, entriesOf, list, object, own } from "../src/rules/compose.ts";
 import { isObject, type Json } from "../src/rules/rule.ts";
 import { integer, text } from "../src/rules/values.ts";
 import { unknownEntity } from "./outcomes.ts";
@@ -29,7 +29,7 @@ export const tagging = (route: Route, { summary, also, id, action }: Tagging) =>
     legacy: (input: Entity) => post(`/${action.replace("_", "/")}`, { [id]: input[id] as number, tag: input.tag }),
     absent: unknownEntity,
     ...(id === "data_id" ? { settle: settleByDataset(id, action) } : {}),
-    output: object({ [action]: object({ id: integer, tag: list(text) }) }),
+    output: object({ [action]: object({ id: integer, tag: anyOrder(list(text)) }) }),
     examples: { one: { [id]: 1, tag: "my-tag" } },
   });
 

@@ -43,6 +43,16 @@ export const list = (item: Rule): Rule => ({
   },
 });
 
+/** A list whose order means nothing. */
+export const anyOrder = (inner: Rule): Rule => ({
+  name: "anyOrder",
+  does: "nothing to the value: its entries may come in any order, and compare as the same",
+  schema: inner.schema,
+  inside: { "": inner },
+  anyOrder: true,
+  read: inner.read,
+});
+
 /** The entries of what legacy writes as nothing, one value or a list of them; the same array where there is nothing to do. */
 export const entriesOf = (legacy: Json | undefined): Json[] => {
   if (isUnset(legacy)) return Array.isArray(legacy) ? legacy : [];

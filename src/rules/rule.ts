@@ -28,6 +28,8 @@ export type Rule = {
   wrapper?: string;
   /** An unset value leaves no field behind. */
   mayBeAbsent?: boolean;
+  /** Its entries may come in any order: a comparison takes another order for the same. */
+  anyOrder?: true;
   /** The legacy value is text that may hold markup: its XML form is taken as it is written. */
   markup?: boolean;
 };

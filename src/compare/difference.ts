@@ -1,0 +1,43 @@
+import type { Json } from "../rules/rule.ts";
+
+/** How two answers differ at one place. `moved`: the same value, elsewhere. */
+export type Form = "status" | "missing" | "extra" | "type" | "value" | "order" | "moved";
+
+/** What a difference means: made by a named rule, allowed by the ledger, gone when asked again, or none of these. */
+export type Kind = "explained" | "expected" | "drift" | "unexplained";
+
+/** What a whole answer comes to: its worst difference. */
+export type Standing = "equal" | Kind;
+
+/** One form of difference of one answer, at one path. */
+export type Difference = {
+  /** A JSON pointer into the new interface's document with `*` for the entries of lists, `""` for the whole; or `status`, `content-type`. */
+  path: string;
+  /** The first place it was seen at, with its indices. */
+  at: string;
+  form: Form;
+  kind: Kind;
+  /** The rule that explains it, or else the one that made the expected value. */
+  rule?: string;
+  /** The ledger's entry that allows it. */
+  entry?: string;
+  /** The values at the first place; absent where there is none. */
+  legacy?: Json;
+  expected?: Json;
+  candidate?: Json;
+  /** The number of fields in this answer. */
+  count: number;
+};
+
+const order: readonly Standing[] = ["equal", "explained", "expected", "drift", "unexplained"];
+
+/** An answer counts by its worst difference. */
+export const standingOf = (differences: readonly Difference[]): Standing =>
+  differences.reduce<Standing>(
+    (worst, { kind }) => (order.indexOf(kind) > order.indexOf(worst) ? kind : worst),
+    "equal",
+  );
+
+/** What makes two differences the same one, seen in two answers. */
+export const sameness = ({ path, form, kind, rule, entry }: Difference): string =>
+  JSON.stringify([path, form, kind, rule, entry]);

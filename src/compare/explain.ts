@@ -1,0 +1,127 @@
+import type { Change } from "../rules/notes.ts";
+import { isObject, type Json, type Rule } from "../rules/rule.ts";
+import type { Form } from "./difference.ts";
+import { type Facets, facetsOf, memberOf } from "./facets.ts";
+import { isSame, formOf } from "./formOf.ts";
+import { below } from "./place.ts";
+
+/** One step from the legacy value to ours, at one place: made by a rule, or by nobody. */
+export type Step = { form: Form; rule?: string; legacy?: Json; ours?: Json };
+
+/** One place of both documents: the legacy value, ours, and every step between them. */
+export type Explained = { path: string; at: string; legacy?: Json; ours?: Json; steps: Step[] };
+
+/** Told of every place: of those with members of their own (`isLeaf` false) before their members. */
+export type Tell = (place: Explained, isLeaf: boolean) => void;
+
+/** The changes by their place. */
+export type ChangesByPlace = ReadonlyMap<string, Change[]>;
+
+export const byPlace = (changes: readonly Change[]): ChangesByPlace => {
+  const places = new Map<string, Change[]>();
+  for (const change of changes) {
+    if (change.rule === "unknown") continue;
+    const there = places.get(change.at);
+    if (there) there.push(change);
+    else places.set(change.at, [change]);
+  }
+  return places;
+};
+
+/**
+ * Walks the legacy document and ours side by side, and holds each change that a rule noted against what really stands there:
+ * a difference that no chain of noted changes leads to is a step without a rule.
+ */
+export const explain = (
+  rule: Rule,
+  legacy: Json | undefined,
+  ours: Json | undefined,
+  changes: ChangesByPlace,
+  tell: Tell,
+): void => walk({ facets: facetsOf(rule), path: "", at: "", legacy, ours }, changes, tell);
+
+type Place = { facets?: Facets | undefined; path: string; at: string; legacy?: Json; ours?: Json };
+
+const walk = (place: Place, changes: ChangesByPlace, tell: Tell): void => {
+  const { facets, path, at, legacy, ours } = place;
+  const { steps, value } = follow(changes.get(at) ?? [], legacy);
+  if (legacy === undefined && ours === undefined && steps.length === 0) return;
+  const told = { path, at, legacy, ours, steps };
+  if (!hasRuledMembers(facets, ours) && isSame(value, ours)) return tell(told, true);
+  if (Array.isArray(value) && Array.isArray(ours) && value.length === ours.length) {
+    tell(told, false);
+    const entries = facets?.entries && facetsOf(facets.entries);
+    for (let i = 0; i < ours.length; i++)
+      walk({ facets: entries, path: `${path}/*`, at: `${at}/${i}`, legacy: value[i], ours: ours[i] }, changes, tell);
+  } else if (isObject(value) && isObject(ours)) {
+    tell(told, false);
+    for (const { key, from, rule } of membersOf(facets, value, ours)) {
+      const member = {
+        path: below(path, key),
+        at: below(at, key),
+        legacy: Object.hasOwn(value, from) ? value[from] : undefined,
+        ours: Object.hasOwn(ours, key) ? ours[key] : undefined,
+      };
+      walk({ ...member, facets: rule && facetsOf(rule) }, changes, tell);
+    }
+  } else {
+    const form = formOf(value, ours);
+    tell(form ? { ...told, steps: [...steps, { form, legacy: value, ours }] } : told, true);
+  }
+};
+
+/** A list or an object whose members have rules is told member by member, also where nothing changed. */
+const hasRuledMembers = (facets: Facets | undefined, ours: Json | undefined): boolean =>
+  (facets?.fields !== undefined && isObject(ours)) || (facets?.entries !== undefined && Array.isArray(ours));
+
+/** From the legacy value through the changes noted here; one that does not begin where the last ended is nobody's. */
+const follow = (chain: readonly Change[], legacy: Json | undefined): { steps: Step[]; value: Json | undefined } => {
+  const steps: Step[] = [];
+  let value = legacy;
+  for (const { rule, before, after } of chain) {
+    const gap = formOf(value, before);
+    if (gap) steps.push({ form: gap, legacy: value, ours: before });
+    steps.push({ form: formOf(before, after) ?? "moved", rule, legacy: before, ours: after });
+    value = after;
+  }
+  return { steps, value };
+};
+
+type Member = { key: string; from: string; rule?: Rule };
+
+/** The members in our order: those with a rule, then what else stands in either. */
+const membersOf = (facets: Facets | undefined, legacy: Json & object, ours: Json & object): Member[] => {
+  const ruled = Object.entries(facets?.fields ?? {}).map(([key, rule]) => ({ key, from: rule.from ?? key, rule }));
+  const keys = new Set(ruled.map(({ key }) => key));
+  const read = new Set(ruled.map(({ from }) => from));
+  const others = new Set([
+    ...Object.keys(ours).filter((key) => !keys.has(key)),
+    ...Object.keys(legacy).filter((key) => !read.has(key) && !keys.has(key)),
+  ]);
+  return [...ruled, ...[...others].map((key) => ({ key, from: key }))];
+};
+
+/** The legacy value at a place of our document, and the rules that meet there. */
+export const lookUp = (
+  rule: Rule,
+  legacy: Json | undefined,
+  changes: ChangesByPlace,
+  steps: readonly string[],
+): { legacy?: Json; rules: string[] } => {
+  let facets: Facets | undefined = facetsOf(rule);
+  let value = legacy;
+  let at = "";
+  for (const step of steps) {
+    const { value: within } = follow(changes.get(at) ?? [], value);
+    const inner: Rule | undefined = facets && memberOf(facets, step);
+    const from = facets?.entries ? step : (inner?.from ?? step);
+    value =
+      typeof within === "object" && within !== null && Object.hasOwn(within, from)
+        ? (within as never)[from]
+        : undefined;
+    at = below(at, step);
+    facets = inner && facetsOf(inner);
+  }
+  const noted = (changes.get(at) ?? []).map(({ rule: name }) => name);
+  return { legacy: value, rules: noted.length > 0 ? noted : (facets?.rules.map(({ name }) => name) ?? []) };
+};

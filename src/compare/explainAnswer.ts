@@ -1,0 +1,125 @@
+import type { Endpoint, Knowledge } from "../endpoint/endpoint.ts";
+import type { Outcome } from "../endpoint/outcome.ts";
+import { transform } from "../endpoint/transform.ts";
+import { type Answer, answerOf } from "../gateway/answer.ts";
+import { type ErrorTable, outcomeOf, statusOf } from "../gateway/legacyOutcome.ts";
+import { collectChanges } from "../rules/notes.ts";
+import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
+import type { GivenAnswer, LegacyExchange } from "./answers.ts";
+import type { Difference } from "./difference.ts";
+import { byPlace, explain, lookUp } from "./explain.ts";
+import { gathering } from "./gathering.ts";
+import { isSame, formOf } from "./formOf.ts";
+import { stepsOf } from "./place.ts";
+
+export type Explaining = { endpoint: Endpoint; errors: ErrorTable; knowledge: Knowledge };
+
+/** Holds our answer against legacy's own: every difference with the rule that explains it. `failed`: legacy gave nothing to compare with. */
+export const explainAnswer = (
+  about: Explaining,
+  exchanges: readonly LegacyExchange[],
+  ours: GivenAnswer,
+): { differences: Difference[] } | { failed: string } => {
+  const last = exchanges.at(-1);
+  if (last === undefined) return { differences: settledBy("input", undefined, ours) };
+  if ("failed" in last) return { failed: last.failed };
+  const { reading, status } = last;
+  const legacy: GivenAnswer = { status, body: legacyBody(reading) };
+  if (reading.is === "unreadable")
+    return { differences: settledBy(ours.status === 502 ? "unreadable" : undefined, legacy, ours) };
+  if (reading.is === "error") return { differences: settledBy(errorRule(about, last, ours), legacy, ours) };
+  if (ours.status === 200 && status === 200)
+    return { differences: explainDocument(about, reading.document, ours.body) };
+  const judged = about.endpoint.judge?.(reading.document, about.knowledge);
+  if (judged && isAnswer(answerOf(judged), ours)) return { differences: settledBy("judge", legacy, ours) };
+  return { differences: misfit(about, reading.document, legacy, ours) };
+};
+
+const legacyBody = (reading: Exclude<LegacyExchange, { failed: string }>["reading"]): Json => {
+  if (reading.is === "document") return reading.document;
+  if (reading.is === "unreadable") return reading.why;
+  const { code, message, additional } = reading;
+  return {
+    error: { code: String(code), message, ...(additional === undefined ? {} : { additional_information: additional }) },
+  };
+};
+
+/** An answer that is made as a whole: the status and the body are one difference each. */
+const settledBy = (rule: string | undefined, legacy: GivenAnswer | undefined, ours: GivenAnswer): Difference[] => {
+  const { add, differences } = gathering();
+  const made = rule === undefined ? ({ kind: "unexplained" } as const) : ({ kind: "explained", rule } as const);
+  if (legacy?.status !== ours.status)
+    add({ path: "status", at: "status", form: "status", legacy: legacy?.status, expected: ours.status, ...made });
+  const form = formOf(legacy?.body, ours.body);
+  if (form) add({ path: "", at: "", form, legacy: legacy?.body, expected: ours.body, ...made });
+  return differences();
+};
+
+/** The row of the table of errors that makes this answer of this error. */
+const errorRule = (
+  { endpoint, errors }: Explaining,
+  { request, status, reading }: Exclude<LegacyExchange, { failed: string }>,
+  ours: GivenAnswer,
+): string | undefined => {
+  if (reading.is !== "error") return undefined;
+  const outcome: Outcome = endpoint.errors?.[reading.code] ?? outcomeOf(reading, errors);
+  if (outcome.kind === "unknown" || outcome.kind === "misasked") return undefined;
+  // A question that legacy answers only by POST needs a key that may write: without one nobody is authenticated.
+  const isUnanswered = request.method === "POST" && outcome.kind === "forbidden" && ours.status === 401;
+  return isUnanswered || isAnswer(answerOf(outcome, statusOf(outcome, status)), ours)
+    ? `error ${reading.code}: ${outcome.kind}`
+    : undefined;
+};
+
+const isAnswer = ({ status, body }: Answer, ours: GivenAnswer): boolean =>
+  status === ours.status && isSame(JSON.parse(body) as Json, ours.body);
+
+const explainDocument = ({ endpoint }: Explaining, legacy: JsonObject, ours: Json | undefined): Difference[] => {
+  const { add, differences } = gathering();
+  const { note, changes } = collectChanges();
+  endpoint.output.read(legacy, note, legacy);
+  explain(endpoint.output, legacy, ours, byPlace(changes), ({ path, at, steps }) => {
+    for (const { form, rule, legacy: before, ours: after } of steps) {
+      const made = rule === undefined ? ({ kind: "unexplained" } as const) : ({ kind: "explained", rule } as const);
+      add({ path, at, form, legacy: before, expected: after, ...made });
+    }
+  });
+  return differences();
+};
+
+/** Our answer is no document although legacy's is one: it does not fit the schema, or nobody knows why. */
+const misfit = (
+  { endpoint }: Explaining,
+  document: JsonObject,
+  legacy: GivenAnswer,
+  ours: GivenAnswer,
+): Difference[] => {
+  const { note, changes } = collectChanges();
+  const transformed = transform(endpoint.output, document, note);
+  if (!("mismatch" in transformed)) return settledBy(undefined, legacy, ours);
+  const places = byPlace(changes);
+  const { add, differences } = gathering();
+  for (const told of transformed.mismatch) {
+    const at = told.slice(0, told.lastIndexOf(": ")).replace(/^\/$/, "");
+    const { legacy: value, rules } = lookUp(endpoint.output, document, places, stepsOf(at));
+    const rule = rules.join(" + ");
+    const path = at.replaceAll(/\/\d+(?=\/|$)/g, "/*");
+    add({
+      path,
+      at,
+      form: "type",
+      kind: "unexplained",
+      legacy: isObject(value) ? "an object" : value,
+      ...(rule === "" ? {} : { rule }),
+    });
+  }
+  add({
+    path: "status",
+    at: "status",
+    form: "status",
+    kind: "unexplained",
+    legacy: legacy.status,
+    expected: ours.status,
+  });
+  return differences();
+};

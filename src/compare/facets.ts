@@ -1,0 +1,39 @@
+import type { Rule } from "../rules/rule.ts";
+
+/** What stands at one place of our document, as all the rules that meet there tell it. */
+export type Facets = {
+  /** From the outermost to the innermost. */
+  rules: Rule[];
+  /** The rules of an object's fields. */
+  fields?: Record<string, Rule>;
+  /** The rule of a list's entries. */
+  entries?: Rule;
+  /** The order of a list's entries means nothing, by this rule. */
+  anyOrder?: Rule;
+};
+
+const known = new WeakMap<Rule, Facets>();
+
+/** Follows the rules that hold for the same place, down to the one with members of its own. */
+export const facetsOf = (rule: Rule): Facets => {
+  const kept = known.get(rule);
+  if (kept) return kept;
+  const facets = read(rule);
+  known.set(rule, facets);
+  return facets;
+};
+
+const read = (rule: Rule): Facets => {
+  const inner = rule.inside?.[""];
+  const below: Facets = inner ? facetsOf(inner) : { rules: [], ...membersOf(rule) };
+  return { ...below, rules: [rule, ...below.rules], ...(rule.anyOrder ? { anyOrder: rule } : {}) };
+};
+
+const membersOf = ({ inside }: Rule): Pick<Facets, "fields" | "entries"> => {
+  if (!inside) return {};
+  return inside["*"] ? { entries: inside["*"] } : { fields: inside };
+};
+
+/** The rule of one member, by its name or index in our document. */
+export const memberOf = ({ fields, entries }: Facets, key: string): Rule | undefined =>
+  entries ?? (fields && Object.hasOwn(fields, key) ? fields[key] : undefined);

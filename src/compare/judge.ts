@@ -1,0 +1,52 @@
+import type { Endpoint } from "../endpoint/endpoint.ts";
+import type { Json } from "../rules/rule.ts";
+import type { GivenAnswer } from "./answers.ts";
+import { type Compared, differ } from "./differ.ts";
+import type { Difference, Form } from "./difference.ts";
+import { gathering } from "./gathering.ts";
+import { formOf } from "./formOf.ts";
+import type { Ledger } from "./ledger.ts";
+
+/** What a difference is traced back to: the legacy value at its place, and the rules that made the expected one. */
+export type Origin = (at: string) => { legacy?: Json; rules: string[] };
+
+type About = { endpoint: string; output: Endpoint["output"]; ledger: Ledger; origin?: Origin };
+
+/** Holds a candidate's answer against the expected one: status, content type, then the documents, field by field. */
+export const judgeAnswer = (
+  { endpoint, output, ledger, origin }: About,
+  expected: GivenAnswer,
+  candidate: GivenAnswer,
+): Difference[] => {
+  const { add, differences } = gathering();
+  const found = ({ allowedBy, ...difference }: Omit<Compared, "form"> & { form: Form }) => {
+    const traced = difference.at.startsWith("/") || difference.at === "" ? origin?.(difference.at) : undefined;
+    const rule = allowedBy ?? traced?.rules.join(" + ");
+    const entry = allowedBy === undefined ? ledger.allowing(endpoint, difference) : undefined;
+    add({
+      ...difference,
+      kind: allowedBy === undefined ? (entry ? "expected" : "unexplained") : "explained",
+      ...(traced?.legacy === undefined ? {} : { legacy: traced.legacy }),
+      ...(rule === undefined || rule === "" ? {} : { rule }),
+      ...(entry ? { entry: entry.id } : {}),
+    });
+  };
+  const outside = (path: string, form: Form, one: Json | undefined, other: Json | undefined) =>
+    found({ path, at: path, form, expected: one, candidate: other });
+
+  if (expected.status !== candidate.status) outside("status", "status", expected.status, candidate.status);
+  const types = [mediaType(expected), mediaType(candidate)] as const;
+  if (formOf(...types)) outside("content-type", "value", ...types);
+  const isError = expected.status >= 400;
+  if (candidate.body === undefined) outside("", "type", expected.body, candidate.text ?? "");
+  // An error and a document have no field in common: the status has said it.
+  else if (isError === candidate.status >= 400)
+    differ(isError ? undefined : output, expected.body, candidate.body, ({ form, ...place }) => {
+      if (form) found({ ...place, form });
+    });
+  return differences();
+};
+
+/** `application/json; charset=utf-8` -> `application/json` */
+const mediaType = ({ contentType }: GivenAnswer): string | undefined =>
+  contentType?.split(";")[0]?.trim().toLowerCase();

@@ -1,0 +1,55 @@
+import { z } from "zod";
+import type { Found } from "./gathering.ts";
+
+const entrySchema = z.strictObject({
+  id: z.string().regex(/^[a-z0-9][a-z0-9-]*$/, "lower-case letters, digits and hyphens"),
+  endpoint: z.string().min(1).describe("an endpoint's name, or * for all"),
+  path: z.string().describe("as in the report; a step of ** stands for any number of steps"),
+  kind: z.enum(["status", "missing", "extra", "type", "value", "order", "moved", "*"]).default("*"),
+  reason: z.string().min(1),
+  link: z.string().optional(),
+  owner: z.string().min(1),
+  until: z.iso.date().describe("the last day it holds, such as 2027-06-30"),
+});
+
+/** One difference that is meant to be, for now: where, why, whose, and until when. */
+export type LedgerEntry = z.infer<typeof entrySchema>;
+
+export const ledgerSchema = z
+  .array(entrySchema)
+  .refine((entries) => new Set(entries.map(({ id }) => id)).size === entries.length, "each id once");
+
+/** The expected differences, and how often each has been met. */
+export type Ledger = {
+  entries: readonly LedgerEntry[];
+  /** The entry that allows this difference; one past its date allows nothing. */
+  allowing(endpoint: string, found: Pick<Found, "path" | "form">): LedgerEntry | undefined;
+  /** Those that end before this day (`2026-11-21`). */
+  expired(today: string): LedgerEntry[];
+};
+
+export const openLedger = (entries: readonly LedgerEntry[], today: string): Ledger => {
+  const rules = entries
+    .filter(({ until }) => until >= today)
+    .map((entry) => ({ entry, path: pathPattern(entry.path) }));
+  return {
+    entries,
+    allowing: (endpoint, { path, form }) =>
+      rules.find(
+        ({ entry, path: pattern }) =>
+          (entry.endpoint === "*" || entry.endpoint === endpoint) &&
+          (entry.kind === "*" || entry.kind === form) &&
+          pattern.test(path),
+      )?.entry,
+    expired: (day) => entries.filter(({ until }) => until < day),
+  };
+};
+
+/** `/detail/**` -> everything below `/detail`; a `*` is what a path writes for the entries of a list. */
+const pathPattern = (path: string): RegExp =>
+  new RegExp(
+    `^${path
+      .split("/**")
+      .map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`))
+      .join("(?:/.*)?")}$`,
+  );
