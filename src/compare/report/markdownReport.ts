@@ -3,7 +3,7 @@ import { code, fenced, row, table } from "./markdown.ts";
 import { reasonsOf, shownPath, shownValues } from "./shownValues.ts";
 import { standingNames, standings } from "./standings.ts";
 import { sidesOf, verdict } from "./verdict.ts";
-import { cutText, minute, number } from "./wording.ts";
+import { counted, cutText, minute, number } from "./wording.ts";
 
 /** GitHub takes comments of 65,536 characters; the rest is room for what a bot adds. */
 const MOST = 60_000;
@@ -48,7 +48,7 @@ const unexplainedDifference = (difference: ReportedDifference): string => {
   const where = `${form} at ${code(cutText(shownPath(path), 120))}`;
   const by = reasonsOf(difference).map((reason) => `, made by ${code(cutText(reason, 60))}`);
   return [
-    `**${where}** in ${code(cutText(endpoint, 60))}, ${number(answers)} answers${by.join("")}`,
+    `**${where}** in ${code(cutText(endpoint, 60))}, ${counted(answers, "answer")}${by.join("")}`,
     "",
     ...shownValues(difference, 160).map(({ side, text }) => `- ${side}: ${code(text)}`),
     "",

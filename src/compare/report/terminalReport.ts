@@ -16,6 +16,7 @@ export const terminalReport = (report: Report, width: number, colour: boolean): 
     "",
     ...endpointsTable(report, width, paint),
     ...(report.causes.length > 0 ? ["", ...causesTable(report.causes, width, paint)] : []),
+    ...(report.failures.length > 0 ? ["", ...failuresTable(report, width, paint)] : []),
     ...report.causes.filter(({ kind }) => kind === "unexplained").flatMap((cause) => commands(cause, width, paint)),
   ];
 };
@@ -56,6 +57,15 @@ const causesTable = (causes: readonly Cause[], width: number, paint: Paint): str
       const kind: StandingName | undefined = causes[line - 1]?.kind;
       return kind === undefined ? paint("quiet", cell) : column === 1 ? paint(kind, cell) : cell;
     },
+  });
+
+const failuresTable = ({ failures }: Report, width: number, paint: Paint): string[] =>
+  columns({
+    heads: [["not compared", "answers", "in"]],
+    rows: failures.map(({ why, count, endpoint }) => [why, number(count), endpoint]),
+    right: [1],
+    width,
+    paint: (cell, _, line) => (line === 0 ? paint("quiet", cell) : cell),
   });
 
 const commands = ({ name, endpoints, curl }: Cause, width: number, paint: Paint): string[] => [
