@@ -12,7 +12,7 @@ export const table = (heads: readonly string[], rows: readonly (readonly string[
  * element with every sign as a reference, which every reader of Markdown takes the same way.
  */
 export const code = (text: string): string =>
-  /^[^\s`|](?:[^`|\p{Cc}\u2028\u2029]*[^\s`|])?$/u.test(text)
+  /^(?! )[^`|\p{Cc}\u2028\u2029]+(?<! )$/u.test(text)
     ? `\`${text}\``
     : `<code>${text.toWellFormed().replaceAll(/[^\w ]/gu, (sign) => `&#${sign.codePointAt(0)};`)}</code>`;
 

@@ -69,13 +69,18 @@ export const sampleExhibits = (
   Array.from({ length: count }, (_, i): Exhibit => {
     const endpoint = ["getDataset", "listDatasets", "getStudy"][i % 3] as string;
     const isJudged = i % 5 === 1;
+    const isEqual = i % 7 === 6;
     return {
       endpoint,
       question: i % 3 === 1 ? `POST /datasets/list {"number_instances":"100..${i}"}` : `GET /datasets/${i + 61}`,
-      standing: isJudged ? "unexplained" : i % 7 === 6 ? "equal" : "explained",
+      standing: isEqual ? "equal" : isJudged ? "unexplained" : "explained",
       left: { title: isJudged ? "Expected" : "Legacy", status: 200 },
       right: { title: isJudged ? "Candidate" : "Ours", status: 200 },
-      rows: isJudged ? judgedRows : datasetRows(i + 61, i % 4 === 0 ? rows : Math.min(rows, 40)),
+      rows: isEqual
+        ? judgedRows.filter(({ form }) => form === undefined)
+        : isJudged
+          ? judgedRows
+          : datasetRows(i + 61, i % 4 === 0 ? rows : Math.min(rows, 40)),
       curl: curlOf(endpoint, i + 61),
     };
   });

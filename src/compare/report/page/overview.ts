@@ -7,7 +7,7 @@ import { html, type Html } from "./html.ts";
 /** The first screen: what was compared, what came of it, and where. */
 export const overview = (report: Report): Html =>
   html`<header class="overview">
-    <p class="sides">${sides(report)}</p>
+    <p class="compared">${sides(report)}</p>
     <h1 class="${report.summary.unexplained > 0 ? "unexplained" : "calm"}">${verdict(report.summary)}</h1>
     ${bar(report.summary)} ${numbers(report.summary)} ${byEndpoint(report)}
   </header>`;
