@@ -50,7 +50,7 @@ export const anyOrder = (inner: Rule): Rule => ({
   schema: inner.schema,
   inside: { "": inner },
   anyOrder: true,
-  read: inner.read,
+  read: (legacy, note, parent) => inner.read(legacy, note, parent),
 });
 
 /** The entries of what legacy writes as nothing, one value or a list of them; the same array where there is nothing to do. */
@@ -69,7 +69,10 @@ export const unwrapped = (key: string, inner: Rule): Rule => ({
   wrapper: key,
   read(legacy, note, parent) {
     // Legacy writes an empty group as an empty list.
-    if (isUnset(legacy)) return inner.read(undefined, note, parent);
+    if (isUnset(legacy)) {
+      if (legacy !== undefined) note.changed("unwrapped", legacy, undefined);
+      return inner.read(undefined, note, parent);
+    }
     if (!isObject(legacy) || !Object.hasOwn(legacy, key)) return legacy;
     const value = legacy[key];
     note.changed("unwrapped", legacy, value);
