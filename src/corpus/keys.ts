@@ -1,0 +1,20 @@
+/** The keys in a query or a form; legacy reads the name in any case. */
+export const keysInForm = (form: string): string[] =>
+  /key/i.test(form) || form.includes("%")
+    ? [...new URLSearchParams(form)].flatMap(([name, value]) => (isKeyName(name) && value !== "" ? [value] : []))
+    : [];
+
+export const isKeyName = (name: string): boolean => name.toLowerCase() === "api_key";
+
+/** The keys in headers, as they are or masked by whoever wrote them down. */
+export const keysInHeaders = (headers: Iterable<readonly [name: string, value: string]>): string[] => {
+  const keys: string[] = [];
+  for (const [name, value] of headers) {
+    const header = name.toLowerCase();
+    if (header !== "x-api-key" && header !== "authorization") continue;
+    const isOther = header === "authorization" && /^(basic|digest|negotiate)\b/i.test(value.trim());
+    const key = header === "authorization" ? value.trim().replace(/^bearer(\s+|$)/i, "") : value.trim();
+    if (key !== "" && !isOther) keys.push(key);
+  }
+  return keys;
+};
