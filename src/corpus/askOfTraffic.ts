@@ -11,9 +11,9 @@ import type { Traffic } from "./traffic.ts";
 
 export type Mapped = { ask: Ask } | { skipped: Skip };
 
-/** Characters of a target or a body that no server here would take. */
+/** Characters of a target, which no server takes longer, and of a body, of which a sample holds many. */
 const MOST_TARGET = 16_384;
-const MOST_BODY = 1_048_576;
+const MOST_BODY = 65_536;
 
 /** What asks the new interface for what a request asked, of the new interface or the legacy one; without its key. */
 export const askOfTraffic = (mapper: Mapper, traffic: Traffic): Mapped => {

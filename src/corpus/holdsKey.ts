@@ -8,7 +8,9 @@ const TELLING = 6;
 
 /** Whether a text that is kept may hold a key, whatever escapes it is written in: better a request too few. */
 export const holdsKey = (text: string, known: readonly string[]): boolean => {
-  const telling = known.filter((key) => key.length >= TELLING).map((key) => key.toLowerCase());
+  const telling = known
+    .flatMap((key) => key.toLowerCase().split(/[\s,]+/))
+    .filter((key) => key.length >= TELLING && key !== "bearer");
   const isFound = (form: string) => {
     const lower = form.toLowerCase();
     return keyLike.test(form) || telling.some((key) => lower.includes(key));

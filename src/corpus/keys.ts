@@ -1,10 +1,11 @@
-/** The keys in a query or a form; legacy reads the name in any case. */
+/** The keys in a query or a form. */
 export const keysInForm = (form: string): string[] =>
   /key/i.test(form) || form.includes("%")
     ? [...new URLSearchParams(form)].flatMap(([name, value]) => (isKeyName(name) && value !== "" ? [value] : []))
     : [];
 
-export const isKeyName = (name: string): boolean => name.toLowerCase() === "api_key";
+/** Legacy reads the name in any case, and PHP some more ways to write it. */
+export const isKeyName = (name: string): boolean => /^\s*api[_. ]key(\[|$)/i.test(name);
 
 /** The keys in headers, as they are or masked by whoever wrote them down. */
 export const keysInHeaders = (headers: Iterable<readonly [name: string, value: string]>): string[] => {

@@ -1,5 +1,4 @@
 import { givenInPath, readInput } from "../gateway/input.ts";
-import type { Field } from "../endpoint/field.ts";
 import type { JsonObject } from "../rules/rule.ts";
 import type { Ask } from "./ask.ts";
 import { askOf } from "./askOf.ts";
@@ -69,7 +68,7 @@ const isVerb = (all: readonly LegacyPattern[], { segments }: LegacyPattern, path
 /** The ask of these texts, where legacy would then be asked the same again. */
 const askBack = (pattern: LegacyPattern, texts: Texts): Ask | undefined => {
   const { endpoint } = pattern;
-  const reading = readInput(endpoint.input as Record<string, Field<unknown>>, givenInPath(texts), "path");
+  const reading = readInput(endpoint.input, givenInPath(texts), "path");
   if ("errors" in reading) return undefined;
   const request = endpoint.legacy(reading.input);
   if ("unsent" in request) return undefined;

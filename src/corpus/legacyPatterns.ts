@@ -45,10 +45,16 @@ const patternBy = (endpoint: Named, sentinel: (i: number) => string): LegacyPatt
     const field = names.get(value);
     if (field !== undefined) named.set(name, field);
   }
-  while (method === "GET") {
+  for (;;) {
     const [name, last] = segments.slice(-2);
     // What has to be given is a part of the path.
-    if (typeof name !== "string" || typeof last !== "object" || !endpoint.input[last.field]?.fallback) break;
+    if (
+      method !== "GET" ||
+      typeof name !== "string" ||
+      typeof last !== "object" ||
+      !endpoint.input[last.field]?.fallback
+    )
+      break;
     named.set(name, last.field);
     segments.splice(-2);
   }
