@@ -13,15 +13,16 @@ export const variantOf = (legacy: Json | undefined): string => {
 
 const unset = ["none", "null", "empty"];
 
-/** Legacy writes every scalar as text, and a list of one as its entry. */
+/** Legacy writes scalars as text, numbers now and then as such, and a list of one as its entry. */
 const usual = (rule: Rule, declared: readonly string[]): Record<string, readonly string[]> => {
-  const { fields, entries } = facetsOf(rule);
-  const inner = entries && facetsOf(entries).fields ? "object" : "text";
+  const { rules, fields, entries } = facetsOf(rule);
+  if (rules.some(({ wrapper }) => wrapper !== undefined)) return { "unset or no entry": unset, "a value": ["object"] };
+  const scalars = ["text", ...declared.filter((type) => type === "number" || type === "boolean")];
+  const single = entries && facetsOf(entries).fields ? ["object"] : scalars;
   if (declared.includes("list"))
-    return { "unset or no entry": unset, "one entry": ["one", inner], "many entries": ["many"] };
-  const value = fields ? "object" : "text";
+    return { "unset or no entry": unset, "one entry": ["one", ...single], "many entries": ["many"] };
   const mayBeUnset = declared.includes("null") || rule.mayBeAbsent === true || declared.length === 0;
-  return { ...(mayBeUnset ? { unset } : {}), [`a value (${value})`]: [value] };
+  return { ...(mayBeUnset ? { unset } : {}), "a value": fields ? ["object"] : scalars };
 };
 
 /** What a corpus could show of a field and has not, and the variants it has shown that no rule counts on. */
