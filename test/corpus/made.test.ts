@@ -57,7 +57,7 @@ describe("what asks for an input", () => {
 
 test("every reading endpoint has its examples asked, no writing one", () => {
   const asks = exampleAsks(endpoints);
-  const reading = Object.entries(endpoints).filter(([, { writes }]) => !writes);
+  const reading = Object.entries(endpoints).filter(([, asked]) => !asked.writes);
   expect(new Set(asks.map((ask) => ask.endpoint))).toEqual(new Set(reading.map(([name]) => name)));
   expect(asks).toHaveLength(reading.flatMap(([, { examples }]) => Object.keys(examples)).length);
 });
