@@ -25,9 +25,10 @@ export const routeTable = (endpoints: Named[]): ((path: string) => Routed | unde
 };
 
 /** `/datasets/:dataset_id` -> what it matches, with and without a slash at its end. */
-const formOf = ({ path, pairsBelow }: Pattern<Named>): RegExp =>
-  pairsBelow === undefined
-    ? new RegExp(
-        `^${path.replaceAll(/:(\w+)(\{\[\^\/\]\*\})?/g, (_, name: string, mayBeEmpty?: string) => `(?<${name}>[^/]${mayBeEmpty ? "*" : "+"})`)}/?$`,
-      )
-    : new RegExp(`^${pairsBelow}(?:/|$)`);
+const formOf = ({ path, pairsBelow }: Pattern<Named>): RegExp => {
+  const segments = (pairsBelow ?? path).split("/").map((segment) => {
+    const [, name, mayBeEmpty] = /^:(\w+)(\{.*\})?$/.exec(segment) ?? [];
+    return name === undefined ? RegExp.escape(segment) : `(?<${name}>[^/]${mayBeEmpty ? "*" : "+"})`;
+  });
+  return new RegExp(`^${segments.join("/")}${pairsBelow === undefined ? "/?$" : "(?:/|$)"}`);
+};

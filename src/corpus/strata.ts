@@ -89,11 +89,12 @@ export const openStrata = (limit: number): Strata => {
       if (total > 8 * most()) forgetAsks();
     },
     *picked() {
+      if (limit <= 0) return;
       const queues = [...strata.values()]
         .toSorted((a, b) => a.seen - b.seen || compare(a.order, b.order))
         .map(({ held }) => [...held].toSorted(([a], [b]) => compare(a, b))[Symbol.iterator]());
       const given = new Set<string>();
-      for (let before = -1; given.size > before && limit > 0;) {
+      for (let before = -1; given.size > before;) {
         before = given.size;
         for (const queue of queues)
           for (const [place, ask] of queue) {
