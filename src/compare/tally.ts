@@ -22,6 +22,8 @@ export type TallyState = {
 export type Tally = {
   state: TallyState;
   add(outcome: Outcome): void;
+  /** Answers that differ without a reason, so far. */
+  unexplained(): number;
   /** What has been seen of an endpoint's legacy fields, to be added to. */
   fieldsOf(endpoint: string): SeenFields;
 };
@@ -97,6 +99,7 @@ export const openTally = (state: TallyState = emptyTally()): Tally => {
     get state() {
       return { ...state, differences: [...differences], causes: [...causes], failures: [...failures] };
     },
+    unexplained: () => Object.values(state.summaries).reduce((sum, one) => sum + one.unexplained, 0),
     fieldsOf: (endpoint) => (state.fields[endpoint] ??= {}),
     add(outcome) {
       const { endpoint, curl } = outcome;

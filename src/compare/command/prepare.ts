@@ -13,6 +13,8 @@ export type Prepared = {
   key: string | undefined;
   rate: number;
   concurrency: number;
+  /** Takes the key out of a text. */
+  scrub: (text: string) => string;
   /** The same for the same questions to the same servers. */
   fingerprint: string;
 };
@@ -42,6 +44,7 @@ export const prepare = (
     settings,
     entries: ledger.entries,
     key: key.key,
+    scrub: (text) => (key.key === undefined ? text : text.replaceAll(key.key, "(key)")),
     rate: options.rate ?? (isNear ? 0 : 10),
     concurrency: options.concurrency ?? (isNear ? 8 : 2),
     fingerprint: fingerprintOf(options, settings, ledger.entries, catalogue),
