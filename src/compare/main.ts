@@ -32,9 +32,8 @@ const compare = async (options: Options): Promise<void> => {
   if ("errors" in prepared) return fail(prepared.errors);
   const { scrub } = prepared;
   const legacy = await startLegacy(prepared.settings.LEGACY_URL);
-  const report = await perform(options, { ...prepared, legacyUrl: legacy.url }, catalogue, interruption()).finally(() =>
-    legacy.close(),
-  );
+  const performing = perform(options, { ...prepared, legacyUrl: legacy.url }, catalogue, interruption());
+  const report = await performing.finally(async () => legacy.close());
   if ("interruptedAfter" in report)
     return fail([`interrupted after ${report.interruptedAfter} questions; the same command goes on from there`]);
   const { columns, isTTY } = process.stdout;

@@ -22,6 +22,8 @@ const NOTE_EVERY = 5000;
 /** Where a gateway of one's own listens, for the commands that reproduce a difference. */
 const USUAL_GATEWAY = "http://127.0.0.1:8000/v1";
 
+const tell = (line: string) => void process.stderr.write(`${line}\n`);
+
 /**
  * Compares all that the options name, and tells on the standard error how it goes. Where `signal` aborts it notes how far it has come and
  * gives that number; else the report. Throws where the corpus cannot be read.
@@ -38,13 +40,13 @@ export const perform = async (
   const today = new Date().toISOString().slice(0, 10);
   const ledger = openLedger(prepared.entries, today);
   for (const { id, until } of ledger.expired(today))
-    console.error(`--expected: the entry ${id} ended on ${until} and allows nothing any more`);
+    tell(`--expected: the entry ${id} ended on ${until} and allows nothing any more`);
 
   const notebook = openNotebook(options.out, prepared.fingerprint, scrub);
   const left = options.fresh ? undefined : notebook.read();
   const tally = openTally(left?.tally);
   const done = openDone(left?.done);
-  if (left) console.error(`going on after ${done.count()} questions of an interrupted run (--fresh begins anew)`);
+  if (left) tell(`going on after ${done.count()} questions of an interrupted run (--fresh begins anew)`);
   const note = () => notebook.write({ tally: tally.state, done: done.state() });
 
   const legacy = openLegacySide({ ...settings, LEGACY_URL: legacyUrl }, catalogue, openObserver("silent"));
