@@ -1,10 +1,13 @@
+import type { Ask } from "../../corpus/ask.ts";
 import type { Catalogue } from "../../gateway/gateway.ts";
 import { openObserver } from "../../observe.ts";
+import { observeFields } from "../fields.ts";
 import { openLedger } from "../ledger.ts";
 import type { Report } from "../report.ts";
 import { reportOf } from "../reportOf.ts";
 import { openTally } from "../tally.ts";
 import { openCandidateSide } from "./candidateSide.ts";
+import { type Compared, compareOne } from "./compareOne.ts";
 import { openDone } from "./done.ts";
 import { openNotebook } from "./interrupted.ts";
 import { openLegacySide } from "./legacySide.ts";
@@ -74,7 +77,18 @@ export const perform = async (
     setInterval(note, NOTE_EVERY),
   ];
   try {
-    await run(questions.asks, sides, tally, done, { rate, concurrency, settle: SETTLE }, signal);
+    const running = {
+      asks: questions.asks,
+      compare: async (ask: Ask, again: boolean) => compareOne(sides, ask, again),
+      count(ask: Ask, { outcome, document }: Compared) {
+        const endpoint = catalogue.endpoints[ask.endpoint];
+        if (document && endpoint) observeFields(endpoint.output, document, tally.fieldsOf(ask.endpoint));
+        tally.add(outcome);
+      },
+      done,
+      settings: { rate, concurrency, settle: SETTLE },
+    };
+    await run(running, signal);
   } finally {
     for (const timer of timers) clearInterval(timer);
     progress.end();

@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Ask } from "../../corpus/ask.ts";
 import type { Difference } from "../difference.ts";
-import { observeFields } from "../fields.ts";
-import type { Tally } from "../tally.ts";
-import { type Compared, compareOne, settled, type Sides } from "./compareOne.ts";
+import { type Compared, settled } from "./compareOne.ts";
 import type { Done } from "./done.ts";
 import { openPace } from "./pace.ts";
 
@@ -21,31 +19,32 @@ type Recheck = { index: number; ask: Ask; before: Difference[] | undefined; due:
 /** So many mismatches wait to be asked again; beyond, nothing new is asked until some have been. */
 const MOST_RECHECKS = 1000;
 
-/** Asks everything that is not done yet, mismatches twice, and counts what comes. Ends early, and in good order, where `signal` aborts. */
-export const run = async (
-  asks: AsyncIterable<Ask> | Iterable<Ask>,
-  sides: Sides,
-  tally: Tally,
-  done: Done,
-  settings: RunSettings,
-  signal: AbortSignal,
-): Promise<void> => {
+export type Running = {
+  asks: AsyncIterable<Ask> | Iterable<Ask>;
+  /** Asks both sides once; `again`: past every cache. */
+  compare: (ask: Ask, again: boolean) => Promise<Compared>;
+  /** Told of every question once, with what came of it in the end. */
+  count: (ask: Ask, compared: Compared) => void;
+  done: Done;
+  settings: RunSettings;
+};
+
+/** Asks everything that is not done yet, mismatches twice. Ends early, and in good order, where `signal` aborts. */
+export const run = async ({ asks, compare, count, done, settings }: Running, signal: AbortSignal): Promise<void> => {
   const pace = openPace(settings.rate);
   const rechecks: Recheck[] = [];
   const coming = numbered(asks, done);
   let isOver = false;
   let busy = 0;
 
-  const count = (index: number, ask: Ask, { outcome, document }: Compared) => {
-    const endpoint = sides.catalogue.endpoints[ask.endpoint];
-    if (document && endpoint) observeFields(endpoint.output, document, tally.fieldsOf(ask.endpoint));
-    tally.add(outcome);
+  const settle = (index: number, ask: Ask, compared: Compared) => {
+    count(ask, compared);
     done.add(index);
   };
 
   const askFirst = async (index: number, ask: Ask) => {
-    const compared = await compareOne(sides, ask);
-    if ("differences" in compared.outcome && !isMismatch(compared.outcome)) return count(index, ask, compared);
+    const compared = await compare(ask, false);
+    if ("differences" in compared.outcome && !isMismatch(compared.outcome)) return settle(index, ask, compared);
     later(index, ask, compared);
   };
 
@@ -55,12 +54,12 @@ export const run = async (
   };
 
   const askAgain = async ({ index, ask, before }: Recheck) => {
-    const compared = await compareOne(sides, ask, true);
+    const compared = await compare(ask, true);
     const { outcome } = compared;
-    if ("failed" in outcome) return count(index, ask, compared);
+    if ("failed" in outcome) return settle(index, ask, compared);
     // Legacy failed the first time: this is the first sight of it.
-    if (before === undefined) return isMismatch(outcome) ? later(index, ask, compared) : count(index, ask, compared);
-    count(index, ask, { ...compared, outcome: { ...outcome, differences: settled(before, outcome.differences) } });
+    if (before === undefined) return isMismatch(outcome) ? later(index, ask, compared) : settle(index, ask, compared);
+    settle(index, ask, { ...compared, outcome: { ...outcome, differences: settled(before, outcome.differences) } });
   };
 
   /** The next thing to do: a recheck that is due, a new question, or else to wait for one of them. */
@@ -91,7 +90,7 @@ export const run = async (
         await pace(signal);
         await todo();
       } catch (error) {
-        if (!signal.aborted) throw error;
+        if ((error as Error).name !== "AbortError") throw error;
       } finally {
         busy--;
       }
