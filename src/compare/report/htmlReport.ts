@@ -20,9 +20,16 @@ const scripts = ["later.js", "copying.js", "filters.js"].map((file): Html =>
   raw(`<script type="module">\n${read(file)}</script>`),
 );
 
+/** Characters: a page that can still be sent around, and opened on a phone. */
+const MOST = 4_800_000;
+
 /** The report as one page that needs nothing else: no server, no network, and for its content no script. */
-export const htmlReport = (report: Report): string =>
-  html`<!doctype html>
+export const htmlReport = (report: Report): string => {
+  const before = html`${causesSection(report.causes)} ${differencesSection(report)}`;
+  const after = html`${coverageSection(report.coverage)} ${schemaDriftSection(report.schemaDrift)}
+  ${failuresSection(report)}`;
+  const exhibits = exhibitsSection(report, MOST - before.length - after.length);
+  return html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
@@ -38,14 +45,12 @@ export const htmlReport = (report: Report): string =>
       <body>
         <a class="skip" href="#differences">Skip to the differences</a>
         ${overview(report)} ${contents(report)}
-        <main>
-          ${causesSection(report.causes)} ${differencesSection(report)} ${exhibitsSection(report)}
-          ${coverageSection(report.coverage)} ${schemaDriftSection(report.schemaDrift)} ${failuresSection(report)}
-        </main>
+        <main>${before} ${exhibits} ${after}</main>
         <p id="said" class="unseen" role="status"></p>
         ${scripts}
       </body>
     </html> `.toString();
+};
 
 const contents = (report: Report): Html => {
   const sections = [

@@ -1,4 +1,4 @@
-/* The buttons that copy the commands beside them. */
+/* A button beside every pair of commands that copies them, made when their fold is opened. */
 const said = document.getElementById("said");
 
 /** Some browsers give a page that was opened as a file no clipboard: then it goes by a selection. */
@@ -18,13 +18,33 @@ const copy = async (element) => {
   }
 };
 
-document.addEventListener("click", async ({ target }) => {
-  if (!target.matches("button.copy")) return;
-  const isDone = await copy(target.parentElement.querySelector("pre"));
+const press = async (target) => {
+  const isDone = await copy(target.previousElementSibling);
   target.textContent = isDone ? "Copied" : "Selected";
   said.textContent = isDone ? "Copied both commands" : "Selected, to be copied";
   setTimeout(() => {
     target.textContent = "Copy";
     said.textContent = "";
   }, 2000);
+};
+
+const addButton = (commands) => {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "copy";
+  button.textContent = "Copy";
+  commands.append(button);
+};
+
+document.addEventListener(
+  "toggle",
+  ({ target }) => {
+    const commands = target.open ? target.querySelector(":scope > .commands") : null;
+    if (commands && !commands.querySelector("button")) addButton(commands);
+  },
+  true,
+);
+
+document.addEventListener("click", ({ target }) => {
+  if (target.matches("button.copy")) void press(target);
 });

@@ -9,16 +9,18 @@ import { html, type Html } from "./html.ts";
 import { later } from "./later.ts";
 import { section } from "./section.ts";
 
-/** More would make the page too large to be sent around; those without a reason come first. */
-const MOST = 4000;
+/** Characters of all differences together. Those without a reason come first. */
+const MOST = 3_000_000;
 /** Characters of one value. */
 const MOST_OF_VALUE = 240;
 
 export const differencesSection = (report: Report): Html => {
   const { differences, sides } = report;
-  const shown = differences.slice(0, MOST);
-  const left = differences.length - shown.length;
   const judged = sides.candidate !== undefined;
+  let room = MOST;
+  const items = differences.map((difference) => item(difference, judged)).filter((one) => (room -= one.length) >= 0);
+  const shown = differences.slice(0, items.length);
+  const left = differences.length - shown.length;
   return section({
     id: "differences",
     title: "Differences",
@@ -26,7 +28,7 @@ export const differencesSection = (report: Report): Html => {
     about: "One form of difference at one path of one endpoint, with the first values seen.",
     content: html`${filterBar(shown, endpointsOf(report))}
       <ol class="differences">
-        ${shown.map((difference) => item(difference, judged))}
+        ${items}
       </ol>
       <p class="more scripted"><button type="button" hidden>Show more</button></p>
       ${left > 0 ? html`<p class="none">… and ${number(left)} more, in <code>report.json</code>.</p>` : ""}`,
@@ -48,7 +50,7 @@ const facets = (difference: ReportedDifference): Html[] =>
 
 const content = (difference: ReportedDifference, judged: boolean): Html => {
   const { endpoint, path, kind, form, rule, entry, count, answers, curl } = difference;
-  const where = html`<code class="path">${shownPath(path)}</code>`;
+  const where = html`<code>${shownPath(path)}</code>`;
   const reasons = [
     ...(entry === undefined ? [] : [html` allowed by <code>${entry}</code>`]),
     ...(rule === undefined ? [] : [html` ${kind === "explained" ? "by" : "made by"} <code>${rule}</code>`]),
@@ -56,7 +58,7 @@ const content = (difference: ReportedDifference, judged: boolean): Html => {
   return html`<h3>${where}</h3>
     <p class="what">${badge(kind)} <b>${form}</b>${reasons}</p>
     <p class="where">${endpoint} · ${counted(count, "field")} in ${counted(answers, "answer")}</p>
-    ${values(difference, judged)}${curlPair(curl)}`;
+    <div class="evidence">${values(difference, judged)}${curlPair(curl)}</div>`;
 };
 
 const values = (difference: ReportedDifference, judged: boolean): Html => {

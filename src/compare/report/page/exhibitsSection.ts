@@ -9,14 +9,11 @@ import { html, type Html } from "./html.ts";
 import { later } from "./later.ts";
 import { section } from "./section.ts";
 
-/** Characters of all exhibits together: a page that can still be sent around. */
-const MOST = 3_000_000;
-
-/** Whole answers beside each other, each folded until it is wanted. */
-export const exhibitsSection = (report: Report): Html => {
+/** Whole answers beside each other, each folded until it is wanted; as many as there is room for, in characters. */
+export const exhibitsSection = (report: Report, room: number): Html => {
   const { exhibits } = report;
-  let room = MOST;
-  const items = exhibits.map(item).filter((one) => (room -= one.length) >= 0);
+  let free = room;
+  const items = exhibits.map(item).filter((one) => (free -= one.length) >= 0);
   const left = exhibits.length - items.length;
   return section({
     id: "exhibits",

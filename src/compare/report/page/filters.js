@@ -102,7 +102,7 @@ const writeAddress = () => {
   const view = new URLSearchParams(
     names.filter((name) => wanted[name].length > 0).map((name) => [name, wanted[name].join(",")]),
   );
-  history.replaceState(null, "", `#${view.toString() || "differences"}`);
+  history.replaceState(null, "", `#${view.toString().replaceAll("%2C", ",") || "differences"}`);
 };
 
 const writeControls = () => {

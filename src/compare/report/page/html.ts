@@ -3,17 +3,22 @@ import type { HtmlEscapedString } from "hono/utils/html";
 
 export type Html = HtmlEscapedString;
 
-const dense = new WeakMap<TemplateStringsArray, TemplateStringsArray>();
+const shorter = new WeakMap<TemplateStringsArray, TemplateStringsArray>();
 
-/** Our templates are indented to be read; a page of forty thousand rows is not. */
-const withoutIndent = (strings: TemplateStringsArray): TemplateStringsArray => {
-  const known = dense.get(strings);
+/** Our templates are indented and closed to be read; a page of forty thousand rows needs neither. HTML lets these end tags be left out. */
+const shortened = (strings: TemplateStringsArray): TemplateStringsArray => {
+  const known = shorter.get(strings);
   if (known) return known;
-  const shorter = strings.map((text) => text.replaceAll(/\n\s*/g, "\n")) as unknown as TemplateStringsArray;
-  dense.set(strings, shorter);
-  return shorter;
+  const short = strings.map((text) =>
+    text
+      .replaceAll(/\n\s*/g, "\n")
+      .replaceAll(/<\/(?:tr|th|td|dt|dd)>/g, "")
+      .replaceAll(/\n(?=<(?:tr|th|td|div|dt|dd)\b)/g, ""),
+  ) as unknown as TemplateStringsArray;
+  shorter.set(strings, short);
+  return short;
 };
 
 /** A template whose values are escaped. Nothing here waits for anything, so that the text is there at once. */
 export const html = (strings: TemplateStringsArray, ...values: unknown[]): Html =>
-  template(withoutIndent(strings), ...values) as Html;
+  template(shortened(strings), ...values) as Html;

@@ -23,7 +23,7 @@ const item = ({ endpoint, legacyPath, rules, declared, seen, examples }: FieldRe
   const types = Object.entries(seen).map(([type, count]) => `${type} ${number(count)}×`);
   const shown = examples.map((example, i) => html`${i > 0 ? ", " : ""}<code>${cutText(example, 200)}</code>`);
   return html`<li>
-    <h3><code class="path">${legacyPath}</code></h3>
+    <h3><code>${legacyPath}</code></h3>
     <p class="what">${rules.length === 0 ? "no rule reads it" : html`read by <code>${rules.join(" + ")}</code>`}</p>
     <p class="where">${endpoint}</p>
     <dl class="values">
