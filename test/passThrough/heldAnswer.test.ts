@@ -9,7 +9,7 @@ const body = "a=bc";
 type Answer = string | readonly [text: string, ending: "end" | "resetAndDestroy"];
 
 /** A gateway that watches every write, and lets an answer go when it is told to. */
-const watched = async (answer: Answer | ((write: (text: string) => void) => void)) => {
+const watched = async (answer: Answer | ((write: (text: string) => void) => void), atOnce = false) => {
   const told: (Beginning | undefined)[] = [];
   const seen: string[] = [];
   let release = () => {};
@@ -20,7 +20,7 @@ const watched = async (answer: Answer | ((write: (text: string) => void) => void
           chunk: (bytes) => void seen.push(bytes.toString()),
           over(beginning) {
             told.push(beginning);
-            return beginning && released;
+            return atOnce ? undefined : beginning && released;
           },
         }
       : undefined;
@@ -130,6 +130,28 @@ describe("an answer that breaks off while it is held is none", () => {
     expect(text.match(/^HTTP\/1\.1 \d+/gm)).toEqual(["HTTP/1.1 502"]);
     expect(gateway.events).toMatchObject([{ kind: "broken" }]);
     expect(told).toMatchObject([{ status: 200 }]);
+    await expectHealthy(gateway);
+  });
+});
+
+describe("an answer that cannot be given on is a 502", () => {
+  const coded = "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n";
+  test.each<[string, "at once" | "later", Answer]>([
+    ["coded for the transfer", "at once", coded],
+    ["coded for the transfer", "later", coded],
+    [
+      "coded for the transfer until it closes",
+      "later",
+      ["HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n{}", "end"],
+    ],
+  ])("%s, let go %s", async (_, when, answer) => {
+    const { told, release, ...gateway } = await watched(answer, when === "at once");
+    const sent = send(gateway.port, post(), body);
+    await until(() => told.length === 1);
+    release();
+    const { text } = await sent;
+    expect(text.match(/^HTTP\/1\.1 \d+/gm)).toEqual(["HTTP/1.1 502"]);
+    expect(gateway.events).toMatchObject([{ kind: "broken" }]);
     await expectHealthy(gateway);
   });
 });
