@@ -144,6 +144,8 @@ describe("an answer that cannot be given on is a 502", () => {
       "later",
       ["HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n{}", "end"],
     ],
+    ["a header with a control character", "later", "HTTP/1.1 200 OK\r\nX: a\x7fb\r\nContent-Length: 2\r\n\r\n{}"],
+    ["the same until it closes", "later", ["HTTP/1.1 200 OK\r\nX: a\x7fb\r\n\r\n{}", "end"]],
   ])("%s, let go %s", async (_, when, answer) => {
     const { told, release, ...gateway } = await watched(answer, when === "at once");
     const sent = send(gateway.port, post(), body);
