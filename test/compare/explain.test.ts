@@ -104,10 +104,12 @@ test("the legacy value and the rules of any place are found again", () => {
   expect(lookUp(tree, legacy, changes, ["nothing", "there"])).toEqual({ legacy: undefined, rules: [] });
   for (const { endpoint, legacy: document, ours } of everything) {
     const read = changesOf(endpoint.output, document);
-    for (const at of leavesOf(ours).slice(0, 20)) {
+    // Where nothing changed the value is the same on both sides.
+    for (const at of leavesOf(ours)
+      .filter((leaf) => !read.changes.has(leaf))
+      .slice(0, 20)) {
       const { legacy: value, rules } = lookUp(endpoint.output, document, read.changes, stepsOf(at));
-      // Nothing changed there: the value is the same on both sides.
-      if (!read.changes.has(at) && rules.length === 1) expect(value).toEqual(valueAt(ours, at));
+      expect(rules.length === 1 ? value : valueAt(ours, at)).toEqual(valueAt(ours, at));
     }
   }
 });

@@ -167,10 +167,9 @@ const everything = Object.keys(endpoints).flatMap(shown);
 
 test("a document is equal to itself, whatever it is", () => {
   fc.assert(
-    fc.property(
-      fc.jsonValue(),
-      (value) => void expect(judge(answer(value as Json), answer(structuredClone(value) as Json))).toEqual([]),
-    ),
+    fc.property(fc.jsonValue(), (value) => {
+      expect(judge(answer(value as Json), answer(structuredClone(value) as Json))).toEqual([]);
+    }),
   );
 });
 

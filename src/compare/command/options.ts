@@ -37,7 +37,7 @@ Holds legacy's answers against what the gateway makes of them, or a candidate's 
   --fresh            begin anew, whatever was interrupted
   --help
 
-Exit code: 0 nothing unexplained, 1 something is, 2 it could not run. Interrupted, the same command goes on where it was.`;
+Exit code: 0 nothing unexplained, 1 something is, 2 it could not run (or half of the questions got no answer). Interrupted, the same command goes on where it was.`;
 
 const known = {
   legacy: { type: "string" },
