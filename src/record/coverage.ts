@@ -40,40 +40,32 @@ export const coverageOf = async (
   const questions = new Set<string>();
   const left: Record<string, number> = {};
   const leave = (why: string) => (left[why] = (left[why] ?? 0) + 1);
+
+  const keep = async (name: string, endpoint: Endpoint, ask: FixtureAsk) => {
+    const question = JSON.stringify([name, ask]);
+    if (questions.has(question)) return leave("asked before");
+    questions.add(question);
+    const recorded = await recording.record(endpoint, ask);
+    // A legacy that has answered nothing yet is not there.
+    if ("failed" in recorded && seen.size === 0) throw new Error(recorded.failed);
+    if ("failed" in recorded) return leave(recorded.failed.replace(/:.*/, ""));
+    if (recorded.mismatch.length > 0 && !keepMisfits) return leave(MISFIT);
+    const variants = variantsShown(name, endpoint, recorded);
+    const signature = JSON.stringify([...variants].toSorted());
+    if (!seen.has(signature)) seen.set(signature, { id: { name, recorded }, variants });
+    return undefined;
+  };
   for await (const one of asks) {
     const endpoint = Object.hasOwn(endpoints, one.endpoint) ? endpoints[one.endpoint] : undefined;
-    const why = whyNot(endpoint, one, key);
-    const ask = questionIn(one, key);
-    const question = JSON.stringify([one.endpoint, ask]);
-    if (endpoint === undefined || why !== undefined) leave(why ?? "unknown endpoint");
-    else if (questions.has(question)) leave("asked before");
-    else {
-      questions.add(question);
-      const recorded = await recording.record(endpoint, ask);
-      // A legacy that has answered nothing yet is not there.
-      if ("failed" in recorded && seen.size === 0) throw new Error(recorded.failed);
-      if ("failed" in recorded) leave(recorded.failed.replace(/:.*/, ""));
-      else if (recorded.mismatch.length > 0 && !keepMisfits) leave(MISFIT);
-      else {
-        const variants = variantsShown(one.endpoint, endpoint, recorded);
-        const signature = JSON.stringify([...variants].toSorted());
-        if (!seen.has(signature)) seen.set(signature, { id: { name: one.endpoint, recorded }, variants });
-      }
-    }
+    if (endpoint === undefined) leave("unknown endpoint");
+    else if (endpoint.writes) leave("it writes");
+    else if (one.keyed && key === undefined) leave("it came with a key, and --key is not given");
+    else await keep(one.endpoint, endpoint, questionIn(one, key));
   }
   const candidates = [...seen.values()];
   const variants = new Set(candidates.flatMap((candidate) => [...candidate.variants])).size;
   return { chosen: smallestCover(candidates), variants, asked: questions.size, left };
 };
-
-const whyNot = (endpoint: Endpoint | undefined, { keyed }: Ask, key: string | undefined): string | undefined =>
-  endpoint === undefined
-    ? "unknown endpoint"
-    : endpoint.writes
-      ? "writes"
-      : keyed && key === undefined
-        ? "came with a key, and --key is not given"
-        : undefined;
 
 const questionIn = ({ method, path, body, keyed }: Ask, key: string | undefined): FixtureAsk => ({
   method,

@@ -39,7 +39,7 @@ export const scrubber = (keys: readonly string[]): Scrub => {
 const anyEncoding = (letter: string): string => {
   const codes = [letter.toLowerCase(), letter.toUpperCase()].map((one) => one.charCodeAt(0));
   const hex = codes.map((code) => code.toString(16)).join("|");
-  return String.raw`(?:${letter}|%(?:25)*(?:${hex})|\\+u00(?:${hex})|&(?:amp;)*#(?:0*(?:${codes.join("|")})|x0*(?:${hex}));)`;
+  return String.raw`(?:${letter}|%(?:25)*(?:${hex})|\\{1,16}u00(?:${hex})|&(?:amp;)*#(?:0*(?:${codes.join("|")})|x0*(?:${hex}));)`;
 };
 
 /** JSON that can be cut into its tokens. */
