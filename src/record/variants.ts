@@ -1,8 +1,9 @@
+import { own } from "../rules/compose.ts";
 import { isObject, type Json, type JsonObject, type Rule } from "../rules/rule.ts";
 
 /**
  * The variants one legacy document shows of a rule tree: at each place of our document, what legacy's value there is
- * (`/creator one`, `/tag none`, `/citation text`). Fields that no rule knows are variants too.
+ * (`/creator text`, `/tag none`, `/data_ids(data_id) many`). Fields that no rule knows are variants too.
  */
 export const variantsOf = (rule: Rule, document: JsonObject): Set<string> => {
   const found = new Set<string>();
@@ -10,18 +11,19 @@ export const variantsOf = (rule: Rule, document: JsonObject): Set<string> => {
   return found;
 };
 
-const see = (rule: Rule, legacy: Json | undefined, at: string, found: Set<string>): void => {
-  found.add(`${at === "" ? "/" : at} ${kindOf(legacy)}`);
+/** `within` names the wrapper a value was taken out of: its place in our document is the wrapper's own. */
+const see = (rule: Rule, legacy: Json | undefined, at: string, found: Set<string>, within = ""): void => {
+  found.add(`${at === "" ? "/" : at}${within} ${kindOf(legacy)}`);
   seeInside(rule, legacy, at, found);
 };
 
 const seeInside = (rule: Rule, legacy: Json | undefined, at: string, found: Set<string>): void => {
   for (const [place, inner] of Object.entries(rule.inside ?? {}))
     if (place === "*") for (const entry of Array.isArray(legacy) ? legacy : []) see(inner, entry, `${at}/*`, found);
-    else if (place !== "") see(inner, memberOf(legacy, inner.from ?? place), `${at}/${place}`, found);
-    // The same place: a wrapper has a value of its own inside, any other rule hands on what it got.
-    else if (rule.wrapper === undefined) seeInside(inner, legacy, at, found);
-    else if (isObject(legacy)) see(inner, memberOf(legacy, rule.wrapper), `${at}(${rule.wrapper})`, found);
+    else if (place === "" && rule.wrapper === undefined) seeInside(inner, legacy, at, found);
+    else if (!isObject(legacy)) continue;
+    else if (place !== "") see(inner, own(legacy, inner.from ?? place), `${at}/${place}`, found);
+    else see(inner, own(legacy, rule.wrapper as string), at, found, `(${rule.wrapper})`);
   seeUnknown(rule, legacy, at, found);
 };
 
@@ -32,9 +34,6 @@ const seeUnknown = ({ inside = {} }: Rule, legacy: Json | undefined, at: string,
   for (const [name, value] of Object.entries(legacy))
     if (!known.has(name)) found.add(`${at}/${name} unknown ${kindOf(value)}`);
 };
-
-const memberOf = (legacy: Json | undefined, name: string): Json | undefined =>
-  isObject(legacy) && Object.hasOwn(legacy, name) ? legacy[name] : undefined;
 
 const kindOf = (legacy: Json | undefined): string => {
   if (legacy === undefined) return "none";

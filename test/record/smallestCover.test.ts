@@ -32,7 +32,7 @@ const smallestSize = (candidates: Candidate<number>[]): number => {
 };
 
 test("it covers everything, none of it is needless, and it is near the smallest there is", () => {
-  const variants = fc.uniqueArray(fc.constantFrom(..."abcdefgh"), { maxLength: 5 });
+  const variants = fc.uniqueArray(fc.constantFrom("a", "b", "c", "d", "e", "f", "g", "h"), { maxLength: 5 });
   fc.assert(
     fc.property(fc.array(variants, { maxLength: 9 }), (sets) => {
       const candidates = sets.map((one, id) => ({ id, variants: new Set(one) }));

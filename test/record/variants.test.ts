@@ -15,10 +15,7 @@ const rule = unwrapped(
     quality: list(object({ name: text, value: nullable(text) })),
   }),
 );
-const at = (study: Record<string, never> | object) =>
-  [...variantsOf(rule, { study } as never)]
-    .filter((variant) => variant.startsWith("(study)/"))
-    .map((one) => one.slice(7));
+const at = (study: object) => [...variantsOf(rule, { study } as never)];
 
 test.each([
   [
@@ -32,7 +29,7 @@ test.each([
   [
     "inside a wrapper of its own",
     { data: { data_id: ["1"] } },
-    ["/data_ids object", "/data_ids(data_id) one", "/data_ids(data_id)/* text"],
+    ["/data_ids object", "/data_ids(data_id) one", "/data_ids/* text"],
   ],
   [
     "entries, each place once",
@@ -46,5 +43,5 @@ test.each([
 
 test("documents of one form show the same, whatever their values", () => {
   expect(at({ id: "1", tag: ["a", "b"] })).toEqual(at({ id: "22", tag: ["c", "d", "e"] }));
-  expect(variantsOf(rule, { other: "x" })).toEqual(new Set(["/ object", "(study) none"]));
+  expect(variantsOf(rule, { other: "x" })).toEqual(new Set(["/ object", "/(study) none"]));
 });
