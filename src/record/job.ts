@@ -1,4 +1,3 @@
-import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { Catalogue } from "../gateway/gateway.ts";
 import type { Arguments } from "./arguments.ts";
 import type { Ask } from "./coverage.ts";
@@ -24,21 +23,8 @@ export type Job = { args: Arguments; tools: RecordTools; scrub: Scrub; recording
 /** 0 done, 1 an answer did not fit its schema, 2 could not run. */
 export type ExitCode = 0 | 1 | 2;
 
+/** Says what is wrong, and that nothing could run. */
 export const refused = ({ complain }: Pick<RecordTools, "complain">, errors: readonly string[]): 2 => {
   for (const error of errors) complain(error);
   return 2;
-};
-
-/** An endpoint that only reads: recording must not write. */
-export const readingEndpoint = (
-  name: string,
-  { catalogue }: Pick<RecordTools, "catalogue">,
-): { endpoint: Endpoint } | { errors: string[] } => {
-  const { endpoints } = catalogue;
-  const reading = Object.keys(endpoints).filter((one) => endpoints[one]?.writes === undefined);
-  const endpoint = Object.hasOwn(endpoints, name) ? endpoints[name] : undefined;
-  const why = endpoint === undefined ? "unknown endpoint" : endpoint.writes && "it writes, which recording must not";
-  return endpoint === undefined || why !== undefined
-    ? { errors: [`${name}: ${why}; allowed are ${reading.join(", ")}`] }
-    : { endpoint };
 };

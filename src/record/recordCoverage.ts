@@ -2,9 +2,10 @@ import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { Wanted } from "./arguments.ts";
 import { type Ask, coverageOf, MISFIT } from "./coverage.ts";
 import { idsAsked } from "./idsAsked.ts";
-import { type ExitCode, type Job, readingEndpoint, refused } from "./job.ts";
+import { type ExitCode, type Job, refused } from "./job.ts";
 import { keepPair } from "./keepPair.ts";
 import { pairFiles, refusedFiles } from "./pairFiles.ts";
+import { readingEndpoint } from "./readingEndpoint.ts";
 
 type Several = Exclude<Wanted, { of: "question" }>;
 

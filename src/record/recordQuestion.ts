@@ -1,8 +1,9 @@
 import type { Wanted } from "./arguments.ts";
-import { type ExitCode, type Job, readingEndpoint, refused } from "./job.ts";
+import { type ExitCode, type Job, refused } from "./job.ts";
 import { keepPair } from "./keepPair.ts";
 import { pairFiles, refusedFiles } from "./pairFiles.ts";
 import { questionOf } from "./question.ts";
+import { readingEndpoint } from "./readingEndpoint.ts";
 
 /** `getDataset 61 as iris` -> one pair */
 export const recordQuestion = async (
