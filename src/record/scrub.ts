@@ -55,7 +55,7 @@ const isDocument = (text: string): boolean => {
 
 const secretMember = /^(api_?key|x-api-key|authorization|(set-)?cookie|session_hash|ci_session|phpsessid)$/i;
 const sessionMember = /^session/i;
-const token = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}]|-?\d[\d.eE+-]*/g;
+const token = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[{}]|-?\d[\d.eE+-]*/g;
 
 /** Scrubs the texts of a JSON document one by one, and leaves everything between them as it is written. */
 const eachToken = (document: string, scrubbed: (text: string) => string): string => {
