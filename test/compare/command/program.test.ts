@@ -185,7 +185,7 @@ test("the key comes from the environment, goes to both sides, and is in nothing 
   const seen: string[] = [];
   const echo = (name: string) =>
     serve((incoming, response) => {
-      seen.push(`${name} ${incoming.url} ${incoming.headers["x-api-key"] ?? ""}`);
+      seen.push(`${name} ${incoming.url} ${incoming.headers["x-api-key"]?.toString() ?? ""}`);
       const id = /\d+(?=$|\?)/.exec(incoming.url ?? "")?.[0] ?? "1";
       response.writeHead(200, { "Content-Type": "application/json" });
       response.end(
