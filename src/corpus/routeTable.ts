@@ -26,9 +26,9 @@ export const routeTable = (endpoints: Named[]): ((path: string) => Routed | unde
 
 /** `/datasets/:dataset_id` -> what it matches, with and without a slash at its end. */
 const formOf = ({ path, pairsBelow }: Pattern<Named>): RegExp => {
-  const segments = (pairsBelow ?? path).split("/").map((segment) => {
-    const [, name, mayBeEmpty] = /^:(\w+)(\{.*\})?$/.exec(segment) ?? [];
-    return name === undefined ? RegExp.escape(segment) : `(?<${name}>[^/]${mayBeEmpty ? "*" : "+"})`;
+  const parts = (pairsBelow ?? path).split(/(:\w+(?:\{.*?\})?)/).map((part) => {
+    const [, name, mayBeEmpty] = /^:(\w+)(\{.*\})?$/.exec(part) ?? [];
+    return name === undefined ? RegExp.escape(part) : `(?<${name}>[^/]${mayBeEmpty ? "*" : "+"})`;
   });
-  return new RegExp(`^${segments.join("/")}${pairsBelow === undefined ? "/?$" : "(?:/|$)"}`);
+  return new RegExp(`^${parts.join("")}${pairsBelow === undefined ? "/?$" : "(?:/|$)"}`);
 };
