@@ -86,11 +86,7 @@ const run = async (): Promise<void> => {
     await server.stop(0);
     return close();
   }
-  console.log(
-    `catalog-gateway listens on ${urlOf(host, server.port)}, asks ${upstream.told}, serves ${prefixes.join(" ")}; operators: ${urlOf(adminHost, admin.port)}`,
-  );
   collectDefaultMetrics({ register: gateway.machine.meter.registry });
-  flushCompileCache();
 
   const stop = async () => {
     // A second signal means now.
@@ -107,6 +103,11 @@ const run = async (): Promise<void> => {
     if (Object.keys(counts).length > 0) observer.log.info({ event: "stopped", counts });
   };
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void stop());
+  // Only now: whoever reads this may stop it.
+  console.log(
+    `catalog-gateway listens on ${urlOf(host, server.port)}, asks ${upstream.told}, serves ${prefixes.join(" ")}; operators: ${urlOf(adminHost, admin.port)}`,
+  );
+  flushCompileCache();
 };
 
 if (unknown !== undefined) fail([`${unknown}: unknown option; allowed are --check, --help`]);

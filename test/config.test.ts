@@ -1,6 +1,7 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createClient } from "redis";
 import { describe, expect, test } from "vitest";
 import { helpText } from "../src/config/help.ts";
 import { loadSettings } from "../src/config/load.ts";
@@ -88,6 +89,28 @@ describe("settings", () => {
     );
     expect(errors({ CONFIG: file('{"LEGACY_API_KEY": "hush"') }).join("")).not.toContain("hush");
   });
+
+  test.each([
+    "redis://127.0.0.1:6379/x",
+    "redis://127.0.0.1:6379/0/1",
+    "redis://me:hush%zz@127.0.0.1:6379",
+    "redis://hush%:41@127.0.0.1:6379",
+    "redis://hush 127.0.0.1:6379",
+    "redis://hush:x",
+    "http://127.0.0.1:6379",
+  ])("REDIS_URL=%s, which would not do, is refused", (REDIS_URL) => {
+    expect(errors({ REDIS_URL })).toEqual([
+      "REDIS_URL: (not shown) given in the environment; allowed is a URL such as redis://127.0.0.1:6379/0, a % in its password written %25",
+    ]);
+  });
+
+  test.each(["redis://127.0.0.1", "rediss://me:a%25b@redis.example:6380/", "redis://:hush@[::1]:6379/15"])(
+    "REDIS_URL=%s is taken",
+    (REDIS_URL) => {
+      expect(settings({ REDIS_URL })).toMatchObject({ REDIS_URL });
+      expect(() => createClient({ url: REDIS_URL })).not.toThrow();
+    },
+  );
 
   test.each([
     ["/no/such/file", "ENOENT"],

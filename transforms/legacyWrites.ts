@@ -4,10 +4,12 @@ import type { LegacyWrites } from "../src/endpoint/legacyWrites.ts";
 export const legacyWrites: LegacyWrites = {
   data: { kind: "dataset", fields: ["data_id", "dataset_id", "did"] },
   setup: { kind: "setup", fields: ["setup_id"] },
-  flow: { kind: "flow", fields: ["flow_id", "implementation_id"] },
+  // Its setups go with it and, where that is forced, its runs.
+  flow: { kind: "flow", fields: ["flow_id", "implementation_id"], deletes: ["setup", "study"] },
   study: { kind: "study", fields: ["study_id"] },
-  // A run brings its setup along, where it is new.
-  run: { kind: "setup", addsOnly: true },
+  // A run brings its setup along, where it is new, and leaves its studies.
+  run: { kind: "setup", addsOnly: true, deletes: ["study"] },
+  task: { deletes: ["study"] },
 };
 
 /** What is asked by POST and writes nothing, as the end of a path below its type. */

@@ -47,13 +47,12 @@ export const openKept = ({ store, longest, openTier, onDrop, onDropped, now }: K
   const ledger = openLedger(2 * longest, now);
   const lookups = openFlights<Entry | undefined>();
 
-  let softDrops = 0;
   const dropHere = ({ keys = [], groups = [], endpoint, all, soft = false, hold = 0 }: Drop): void => {
     onDrop();
     lookups.clear();
     const named = endpoint === undefined ? groups : [...groups, `@${endpoint}`];
-    if (soft) softDrops++;
-    else ledger.write(all ? [EVERYTHING] : named, now() + hold);
+    // Softly as well: what was asked before must not come back as fresh.
+    ledger.write(all ? [EVERYTHING] : named, now() + hold);
     const byGroup = store.inGroups(groups);
     const byEndpoint =
       all || endpoint !== undefined ? store.all().filter(([, entry]) => all || entry.endpoint === endpoint) : [];
@@ -100,10 +99,8 @@ export const openKept = ({ store, longest, openTier, onDrop, onDropped, now }: K
 
   const inTier = async (key: string): Promise<Entry | undefined> => {
     const mark = ledger.mark();
-    const before = softDrops;
     const entry = await tier?.get(key);
-    // What was made stale meanwhile must not come back as fresh; which of them it was is not worth remembering.
-    if (entry === undefined || wasWritten(entry, mark) || softDrops !== before) return undefined;
+    if (entry === undefined || wasWritten(entry, mark)) return undefined;
     store.set(key, entry);
     return entry;
   };

@@ -51,6 +51,17 @@ const windows = z.record(
     .partial(),
 );
 
+/** What the Redis client would throw at is found here, where it is told by name. */
+const isRedisUrl = (text: string): boolean => {
+  try {
+    const { pathname, username, password } = new URL(text);
+    for (const part of [username, password]) decodeURIComponent(part);
+    return /^rediss?:\/\/\S+$/.test(text) && /^\/?\d*$/.test(pathname);
+  } catch {
+    return false;
+  }
+};
+
 /** Every setting: its name in the environment and in the file, its bounds, what it is for. */
 export const settingsSchema = z.strictObject({
   PORT: z.int().min(0).max(65_535).default(8000).describe("the port to listen on; 0 takes any free one"),
@@ -95,8 +106,7 @@ export const settingsSchema = z.strictObject({
     ),
   REDIS_URL: z
     .string()
-    .regex(/^rediss?:\/\/[^\s]+$/, "a URL such as redis://127.0.0.1:6379")
-    .refine((text) => URL.canParse(text), "a URL such as redis://127.0.0.1:6379")
+    .refine(isRedisUrl, "a URL such as redis://127.0.0.1:6379/0, a % in its password written %25")
     .optional()
     .describe("a Redis or Valkey that several gateways share what they keep by"),
   REDIS_TIMEOUT_MS: milliseconds(50).describe("that a request waits for it at most"),

@@ -1,7 +1,17 @@
-/** What writes by the legacy interface are about, by the type in its path: `POST /api/v1/json/data/tag` is `data`. */
-export type LegacyWrites = Readonly<
-  Record<string, { kind: string; fields: readonly string[] } | { kind: string; addsOnly: true }>
->;
+/**
+ * What writes of one type are about: entities of a kind, told by the fields that say which; or one more of a kind. `deletes`: kinds of which any
+ * may go or change with one that is deleted.
+ */
+export type LegacyWrite = (
+  | { kind: string; fields: readonly string[] }
+  | { kind: string; addsOnly: true }
+  | { kind?: never }
+) & {
+  deletes?: readonly string[];
+};
+
+/** What is written by the legacy interface, by the type in its path: `POST /api/v1/json/data/tag` is `data`. */
+export type LegacyWrites = Readonly<Record<string, LegacyWrite>>;
 
 /** `refusals`: codes of errors that legacy raises before it looks at what is asked, always as XML. */
 export type LegacyWriteKnowledge = { writes: LegacyWrites; reads: readonly RegExp[]; refusals: ReadonlySet<number> };

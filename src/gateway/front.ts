@@ -22,7 +22,7 @@ const OVERHEAD = 600;
 /** `bytes`: all that may be remembered of paths. */
 export const openFront = ({ cache, keys, meter }: Machine, corsOrigins: readonly string[], bytes: number): Front => {
   const questions = new LRUCache<string, Question>({
-    maxSize: Math.max(1, bytes),
+    maxSize: Math.max(1, Math.floor(bytes)),
     sizeCalculation: (_, path) => OVERHEAD + 2 * path.length,
   });
   return {

@@ -30,9 +30,13 @@ export const passingWrite = (
   const start = segments.findIndex((segment) => Object.hasOwn(writes, segment));
   const write = writes[segments[start] ?? ""];
   if (write === undefined || reads.some((read) => read.test(`/${segments.slice(start).join("/")}`))) return undefined;
+  const gone = method === "DELETE" ? (write.deletes ?? []).flatMap((kind) => written(kind, [])) : [];
   const isRefused = (answer: Beginning | undefined) => refusals.has(xmlCode(answer) ?? 0);
-  if ("addsOnly" in write)
-    return { chunk: () => undefined, groups: (answer) => (isRefused(answer) ? [] : [collection(write.kind)]) };
+  if (!("fields" in write)) {
+    const touched = write.kind === undefined ? gone : [collection(write.kind), ...gone];
+    if (touched.length === 0) return undefined;
+    return { chunk: () => undefined, groups: (answer) => (isRefused(answer) ? [] : touched) };
+  }
 
   const chunks: Buffer[] = [];
   let size = 0;
@@ -55,7 +59,7 @@ export const passingWrite = (
       const ids = [...inPath, ...named].map((text) => text.trim());
       // Where it cannot be told for certain which one, it may be any.
       const certain = size <= LOOKED_AT && ids.every((id) => /^\d{1,15}$/.test(id));
-      return written(write.kind, certain ? [...new Set(ids.map(Number))] : []);
+      return [...written(write.kind, certain ? [...new Set(ids.map(Number))] : []), ...gone];
     },
   };
 };

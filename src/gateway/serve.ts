@@ -1,3 +1,4 @@
+import { bounded } from "../bounded.ts";
 import type { Filled, Question } from "../cache/question.ts";
 import type { Directives } from "../cache/directives.ts";
 import { type Answered, groupList } from "../cache/reply.ts";
@@ -28,6 +29,8 @@ export type Served = { answered: Answered; question?: Question };
 
 const unauthenticated: Outcome = { kind: "unauthenticated", code: "103", message: "Authentication failed" };
 
+const late: Outcome = { kind: "tooSlow", message: "The legacy interface took too long to answer." };
+
 /** Where the answer to a write is lost, it may still be going on for so many milliseconds. */
 export const UNSETTLED = 30_000;
 
@@ -46,15 +49,19 @@ export const serve = async (
     spent: { calls: 0, ms: 0 },
     ...(key === undefined ? {} : { key }),
   });
+  const first = caller();
   const verified = async (): Promise<Answer | undefined> => {
-    const refusal = key === undefined ? undefined : await machine.keys.verify({ ...caller(), key }, writes);
-    return refusal && answerOf(refusal);
+    if (key === undefined) return undefined;
+    // Others may wait for the same answer: the question has its own deadline, and nobody waits past theirs.
+    const left = Math.max(1, first.deadline - Date.now());
+    const refusal = await bounded(machine.keys.verify({ ...caller(), key }, writes), left);
+    return refusal && answerOf(refusal === "late" ? late : refusal);
   };
 
   const plan = planOf(machine, endpoint, input);
   if ("settled" in plan) return unasked((await verified()) ?? plan.settled);
   const { request } = plan;
-  if (writes) return write(machine, endpoint, plan, caller());
+  if (writes) return write(machine, endpoint, plan, first);
 
   const question = endpoint.question?.(plan.input);
   const ask = async (as: Caller): Promise<Filled> => {
@@ -63,7 +70,6 @@ export const serve = async (
     const ours = "ours" in conclusion ? (conclusion.ours as Json) : undefined;
     return { answer: answerFrom(conclusion), groups: endpoint.cache?.groups(plan.input, ours) ?? [] };
   };
-  const first = caller();
   if (question === undefined) return { answered: notKept((await ask(first)).answer, "bypass") };
   const owner = key === undefined ? undefined : machine.keys.ownerOf(key);
   const answered = await machine.cache.answer(

@@ -20,25 +20,39 @@ const nothing = Buffer.alloc(0);
 /** The same handler, but an answer reaches it only when the one who looks on has seen how it begins, and is done with it. */
 export const heldAnswer = (handler: Handler, watch: Watch): Handler => {
   let held: Start | undefined;
+  /** What has come before the one who looks on was done: pausing holds up neither the end nor a failure. */
+  let waiting: (() => void)[] | undefined;
   let isTold = false;
+  let isOver = false;
   const over = (answer: Beginning | undefined) => {
     isTold = true;
     return watch.over(answer);
   };
-  /** Lets the head go, and then the rest. */
+  const letGo = (): void => {
+    for (const step of waiting ?? []) step();
+    waiting = undefined;
+  };
   const release = ([controller, status, headers, reason]: Start, body: Buffer, rest: () => void): void => {
     held = undefined;
-    const go = () => {
-      handler.onResponseStart?.(controller, status, headers, reason);
-      rest();
-    };
+    waiting = [() => handler.onResponseStart?.(controller, status, headers, reason), rest];
     const done = over({ status, headers, body });
-    if (done === undefined) return go();
+    if (done === undefined) return letGo();
     controller.pause();
-    void done.then(() => {
-      if (!controller.aborted) go();
-      return controller.resume();
-    });
+    done
+      .then(() => {
+        letGo();
+        return controller.resume();
+      })
+      .catch((error: Error) => {
+        // An answer that is over cannot be given up any more.
+        if (isOver) handler.onResponseError?.(controller, error);
+        else controller.abort(error);
+      });
+  };
+  const pass = (body: Buffer, step: () => void): void => {
+    if (held) release(held, body, step);
+    else if (waiting) waiting.push(step);
+    else step();
   };
   return {
     onRequestStart: (...args) => handler.onRequestStart?.(...args),
@@ -50,16 +64,14 @@ export const heldAnswer = (handler: Handler, watch: Watch): Handler => {
       if (start[1] < 200) handler.onResponseStart?.(...start);
       else held = start;
     },
-    onResponseData(controller, chunk) {
-      if (held) release(held, chunk, () => handler.onResponseData?.(controller, chunk));
-      else handler.onResponseData?.(controller, chunk);
-    },
+    onResponseData: (controller, chunk) => pass(chunk, () => handler.onResponseData?.(controller, chunk)),
     onResponseEnd(controller, trailers) {
-      if (held) release(held, nothing, () => handler.onResponseEnd?.(controller, trailers));
-      else handler.onResponseEnd?.(controller, trailers);
+      isOver = true;
+      pass(nothing, () => handler.onResponseEnd?.(controller, trailers));
     },
     onResponseError(controller, error) {
       if (!isTold) void over(undefined);
+      waiting?.splice(0);
       handler.onResponseError?.(controller, error);
     },
   };

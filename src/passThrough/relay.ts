@@ -101,6 +101,8 @@ export class Relay implements Dispatcher.DispatchHandler, Turn {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    // An answer that was held may be over already, and then undici cannot give it up.
+    if (this.#done) return;
     const { res } = this.#passage;
     this.#flowing = true;
     this.#remaining -= chunk.length;

@@ -20,6 +20,10 @@ export const replyHeaders = (
 const latin1 = (text: Buffer | string | undefined): string =>
   typeof text === "object" ? text.toString("latin1") : (text ?? "");
 
-/** The reason phrase in the bytes it came in: undici has read them as UTF-8, `writeHead` writes latin1. */
+/** The reason phrase in the bytes it came in: undici has read them as UTF-8, `writeHead` writes latin1 and takes no control character. */
 export const reasonBytes = (text: string): string =>
-  /^[\t\x20-\x7e]*$/.test(text) ? text : Buffer.from(text, "utf8").toString("latin1");
+  /^[\t\x20-\x7e]*$/.test(text)
+    ? text
+    : Buffer.from(text, "utf8")
+        .toString("latin1")
+        .replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, " ");

@@ -3,7 +3,7 @@ import { type Entry, isOver } from "../cache/entry.ts";
 import type { Drop, OpenSharedTier, SharedTier } from "../cache/sharedTier.ts";
 import { lifetime } from "../cache/windows.ts";
 import { openAcks } from "./acks.ts";
-import { bounded } from "./bounded.ts";
+import { bounded } from "../bounded.ts";
 import { connectRedis } from "./connection.ts";
 import { openInStep, type StepEvent } from "./inStep.ts";
 import { type Message, messageFrom } from "./message.ts";

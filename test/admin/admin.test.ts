@@ -1,9 +1,9 @@
 import { expect, describe, onTestFinished, test } from "vitest";
 import { adminApp } from "../../src/admin/admin.ts";
 import { startAdminServer } from "../../src/admin/adminServer.ts";
-import { cachedGateway, clock, kept } from "../cache/support.ts";
+import { cachedGateway, clock, held, kept, markOf } from "../cache/support.ts";
 import { exchange } from "../gateway/support.ts";
-import { get, request } from "../passThrough/support.ts";
+import { get, request, until } from "../passThrough/support.ts";
 
 /** A gateway with its operators' listener. */
 const operated = async ({ token, host = "127.0.0.1" }: { token?: string; host?: string } = {}) => {
@@ -78,6 +78,26 @@ describe("POST /purge", () => {
     await purge({ all: true });
     for (let i = 0; i < 3; i++) expect((await ask(kept.getDataset)).status).toBe(200);
   });
+
+  test.each([[{ group: "dataset/61" }], [{ endpoint: "getDataset" }], [{ all: true }]])(
+    "%j, softly: a read that was on its way does not bring the old value back as fresh",
+    async (what) => {
+      const { ask, purge, legacy } = await operated();
+      const { promise, release } = held();
+      legacy.gate = promise;
+      const reading = ask(kept.getDataset);
+      await until(() => legacy.asked.length === 1);
+      legacy.gate = undefined;
+      legacy.version++;
+      await purge(what);
+      release();
+      expect(markOf((await reading).body)).toBe("nobody 1");
+      for (const expected of [/stored/, /^hit/]) {
+        const answer = await ask(kept.getDataset);
+        expect([markOf(answer.body), answer.how]).toEqual(["nobody 2", expect.stringMatching(expected)]);
+      }
+    },
+  );
 
   test.each<[unknown, number]>([
     ["", 422],

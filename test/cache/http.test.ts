@@ -304,3 +304,12 @@ test("with CACHE_BYTES=0 nothing is kept, and many at once still ask once", asyn
   expect((await ask(path)).how).toMatch(/^fwd=uri-miss; ttl/);
   expect(legacy.asked).toHaveLength(2);
 });
+
+test.each([["1"], ["15"], ["16"], ["100001"], ["67108865"]])(
+  "CACHE_BYTES=%s is a bound like any other",
+  async (bytes) => {
+    const { ask, machine } = await cachedGateway({ CACHE_BYTES: bytes });
+    for (let i = 0; i < 2; i++) expect((await ask("/v1/datasets/61")).status).toBe(200);
+    expect(machine.cache.size().bytes).toBeLessThanOrEqual(Number(bytes));
+  },
+);

@@ -19,6 +19,7 @@ test.each<[string, Drop, boolean]>([
   ["hard", { groups: ["g/1"] }, false],
   ["everything, softly", { all: true, soft: true }, false],
   ["something else", { groups: ["h"] }, true],
+  ["something else, softly", { groups: ["h"], soft: true }, true],
 ])("an entry of the shared tier that was dropped while it was on its way (%s): kept %s", async (_, drop, isKept) => {
   let arrive: (entry: Entry) => void = () => undefined;
   const tier: SharedTier = {

@@ -74,6 +74,12 @@ describe("what a write drops, before its answer is there", () => {
     [`DELETE /api/v1/json/study/99?api_key=${alice}`, none, ["getStudy"]],
     ["POST /api/v1/json/flow", parts({ description: "<oml:flow/>" }), ["findFlow"]],
     ["POST /api/v1/json/run", parts({ description: "<oml:run/>" }), []],
+    // What goes with what is deleted: setups and runs with their flow, and out of studies.
+    [`DELETE /api/v1/json/flow/12?api_key=${alice}`, none, ["getSetup", "getStudy", "otherSetup"]],
+    [`DELETE /api/v1/json/flow/12/force?api_key=${alice}`, none, ["getSetup", "getStudy", "otherSetup"]],
+    [`DELETE /api/v1/json/run/1?api_key=${alice}`, none, ["getStudy"]],
+    [`DELETE /api/v1/json/task/1?api_key=${alice}`, none, ["getStudy"]],
+    ["DELETE /api/v1/json/flow/12", none, []],
     ["POST /api/v1/json/task/tag", form({ task_id: "61", tag: "a" }), []],
     // Asked, not written.
     ["GET /api/v1/json/data/61", { headers: {}, body: "" }, []],

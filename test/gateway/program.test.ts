@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { startSampleLegacy } from "../../fixtures/sampleLegacy/startSampleLegacy.ts";
 import { settingsSchema } from "../../src/config/settings.ts";
 import { get, httpUpstream, request, until } from "../passThrough/support.ts";
-import { exchange, keys, measures, start } from "./support.ts";
+import { exchange, keys, measures, start, startByShell } from "./support.ts";
 
 const file = (content: string): string => {
   const path = join(mkdtempSync(join(tmpdir(), "program-")), "config.json");
@@ -197,6 +197,15 @@ describe("npm start", () => {
     expect((await fetch(`${url}/v1/datasets/61`)).status).toBe(200);
     child.kill("SIGTERM");
     expect(await ended).toBe(0);
+  });
+
+  test("a signal to its shell, which is all that npm signals, stops the gateway and leaves none behind", async () => {
+    const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: { start: string } };
+    const { child, ended, listening } = startByShell(scripts.start);
+    const url = await listening();
+    child.kill("SIGTERM");
+    expect(await ended).toBe(0);
+    await expect(fetch(url)).rejects.toThrow("fetch failed");
   });
 
   test.each(["SIGTERM", "SIGINT"] as const)(

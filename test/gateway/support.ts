@@ -1,5 +1,6 @@
-import { spawn } from "node:child_process";
+import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { connect } from "node:net";
+import type { Readable } from "node:stream";
 import { expect, onTestFinished } from "vitest";
 import { get, httpUpstream, request, send, until } from "../passThrough/support.ts";
 
@@ -86,11 +87,32 @@ export const openConnection = (port: number) => {
 };
 
 /** The real program, with its output and its end. */
-export const start = (environment: Record<string, string>, ...args: string[]) => {
-  const child = spawn(process.execPath, ["src/main.ts", ...args], {
-    env: { PATH: process.env["PATH"], PORT: "0", ADMIN_PORT: "0", ...environment },
+export const start = (environment: Record<string, string>, ...args: string[]) =>
+  watchProgram(
+    spawn(process.execPath, ["src/main.ts", ...args], {
+      env: { PATH: process.env["PATH"], PORT: "0", ADMIN_PORT: "0", ...environment },
+      stdio: ["ignore", "pipe", "pipe"],
+    }),
+  );
+
+/** The same as the shell of `npm start` runs it, in a group of processes of its own; `child` is the shell, to which npm passes signals. */
+export const startByShell = (script: string) => {
+  const child = spawn("sh", ["-c", script], {
+    env: { PATH: process.env["PATH"], PORT: "0", ADMIN_PORT: "0" },
     stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
   });
+  onTestFinished(() => {
+    try {
+      process.kill(-(child.pid as number), "SIGKILL");
+    } catch {
+      // All of them have ended.
+    }
+  });
+  return watchProgram(child);
+};
+
+const watchProgram = (child: ChildProcessByStdio<null, Readable, Readable>) => {
   onTestFinished(() => void child.kill("SIGKILL"));
   const output = { out: "", error: "" };
   child.stdout.on("data", (chunk: Buffer) => (output.out += chunk.toString()));

@@ -37,6 +37,13 @@ test.each([
   expect(head.split("\r\n")[0]).toBe(`HTTP/1.1 200 ${reason}`);
 });
 
+test("a control character in it, which cannot be sent, becomes a blank", async () => {
+  const { origin } = await reply("HTTP/1.1 200 O\x01\x7fK\r\nContent-Length: 2\r\n\r\nok");
+  const { port } = await openGateway(origin);
+  const { head, body } = await send(port, get("/"));
+  expect([head.split("\r\n")[0], body]).toEqual(["HTTP/1.1 200 O  K", "ok"]);
+});
+
 test("the request's line and headers arrive with their case, order and repetitions", async () => {
   const { origin, requests } = await reply("HTTP/1.1 204 No Content\r\n\r\n");
   const { port } = await openGateway(origin);
