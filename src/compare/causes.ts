@@ -4,7 +4,7 @@ import type { Difference } from "./difference.ts";
  * What a difference most likely comes from: the rule that explains it, the ledger's entry, or, of what nobody explains, the rule that
  * a candidate seems not to follow; else its path.
  */
-export const causeOf = ({ kind, rule, entry, cause, form, path }: Difference): string => {
+export const causeOf = ({ kind, rule, entry, cause, form, path }: Omit<Difference, "at">): string => {
   if (cause !== undefined) return cause;
   if (kind === "explained") return rule ?? "";
   if (entry !== undefined) return entry;

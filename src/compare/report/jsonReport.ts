@@ -4,12 +4,13 @@ import type { Report } from "../report.ts";
 export const jsonReport = (report: Report): string => {
   const { summary, endpoints, causes, failures, coverage, schemaDrift, skipped, made, sides } = report;
   const differences = report.differences.map(
-    ({ endpoint, path, kind, form, rule, entry, legacy, expected, candidate, count, answers, curl }) => ({
+    ({ endpoint, path, kind, form, rule, cause, entry, legacy, expected, candidate, count, answers, curl }) => ({
       endpoint,
       path,
       kind,
       form,
       rule,
+      cause,
       entry,
       legacy,
       expected,

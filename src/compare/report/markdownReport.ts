@@ -1,6 +1,6 @@
 import type { Cause, CurlPair, Report, ReportedDifference, Summary } from "../report.ts";
 import { code, fenced, row, table } from "./markdown.ts";
-import { reasonsOf, shownPath, shownValues } from "./shownValues.ts";
+import { shownPath, shownValues } from "./shownValues.ts";
 import { standingNames, standings } from "./standings.ts";
 import { sidesOf, verdict } from "./verdict.ts";
 import { counted, cutText, minute, number } from "./wording.ts";
@@ -44,11 +44,11 @@ const unexplained = (differences: readonly ReportedDifference[]): string[] => {
 };
 
 const unexplainedDifference = (difference: ReportedDifference): string => {
-  const { endpoint, path, form, answers, curl } = difference;
+  const { endpoint, path, form, rule, answers, curl } = difference;
   const where = `${form} at ${code(cutText(shownPath(path), 120))}`;
-  const by = reasonsOf(difference).map((reason) => `, made by ${code(cutText(reason, 60))}`);
+  const by = rule === undefined ? "" : `, made by ${code(cutText(rule, 60))}`;
   return [
-    `**${where}** in ${code(cutText(endpoint, 60))}, ${counted(answers, "answer")}${by.join("")}`,
+    `**${where}** in ${code(cutText(endpoint, 60))}, ${counted(answers, "answer")}${by}`,
     "",
     ...shownValues(difference, 160).map(({ side, text }) => `- ${side}: ${code(text)}`),
     "",

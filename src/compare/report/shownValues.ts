@@ -1,3 +1,4 @@
+import { causeOf } from "../causes.ts";
 import type { ReportedDifference } from "../report.ts";
 import { cutText } from "./wording.ts";
 
@@ -13,6 +14,7 @@ export const shownValues = (difference: ReportedDifference, most: number): Shown
 /** A path as it is read: `""` is the whole answer. */
 export const shownPath = (path: string): string => (path === "" ? "the whole answer" : path);
 
-/** What a difference goes back to: its rule or its ledger entry. */
-export const reasonsOf = ({ rule, entry }: Pick<ReportedDifference, "rule" | "entry">): string[] =>
-  [entry, rule].filter((reason) => reason !== undefined);
+/** What a difference can be found by: its cause, its ledger entry, its rule. */
+export const reasonsOf = (difference: ReportedDifference): string[] => [
+  ...new Set([causeOf(difference), difference.entry, difference.rule].filter((reason) => reason !== undefined)),
+];

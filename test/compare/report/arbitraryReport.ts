@@ -69,6 +69,7 @@ const difference = fc.record({
   form,
   kind,
   rule: maybe(text),
+  cause: maybe(text),
   entry: maybe(text),
   legacy: value,
   expected: value,

@@ -10,7 +10,7 @@ const GITHUB_TAKES = 65_536;
 test("the verdict, the endpoints, what is unexplained with its commands, and the causes", () => {
   const written = markdownReport(sampleReport());
   expect(written).toMatch(/^## 4 of 1,204 answers differ without a reason; 2 could not be compared\n/);
-  expect(written).toContain("| `getDataset` | 512 | 0 | 502 | 6 | 0 | 2 | 2 |");
+  expect(written).toContain("| `getDataset` | 512 | 0 | 504 | 6 | 0 | 2 | 2 |");
   expect(written).toContain("**value at `/collection_date`** in `getDataset`, 2 answers, made by `nullable + text`");
   expect(written).toContain('- candidate: `["</script><!-- a name -->"]`');
   expect(written).toContain("```sh\ncurl -s 'https://legacy.example/");

@@ -41,7 +41,6 @@ const item = ({ kind, name, fields, answers, endpoints, curl }: Cause, most: num
 /** Each endpoint leads to the differences that have this cause. */
 const links = ({ kind, name, endpoints }: Pick<Cause, "kind" | "name" | "endpoints">): Html[] =>
   endpoints.map((endpoint, i) => {
-    const reason: Record<string, string> = kind === "explained" || kind === "expected" ? { rule: name } : {};
-    const view = new URLSearchParams({ endpoint, kind, ...reason }).toString();
+    const view = new URLSearchParams({ endpoint, kind, rule: name }).toString();
     return html`${i > 0 ? ", " : ""}<a href="#differences" data-view="${view}">${endpoint}</a>`;
   });

@@ -8,7 +8,7 @@ export const filterBar = (differences: readonly ReportedDifference[], endpoints:
   html`<form class="filters scripted" aria-label="Filter the differences" autocomplete="off">
     ${endpointSelect("endpoint", endpoints)}
     <p>
-      <label for="rule">Rule or ledger entry</label>
+      <label for="rule">Rule, ledger entry or cause</label>
       <select id="rule" data-filter="rule">
         ${options(differences.flatMap(reasonsOf))}
       </select>
