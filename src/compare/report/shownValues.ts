@@ -1,3 +1,4 @@
+import type { Json } from "../../rules/rule.ts";
 import { causeOf } from "../causes.ts";
 import type { ReportedDifference } from "../report.ts";
 import { cutText } from "./wording.ts";
@@ -8,8 +9,12 @@ export type ShownValue = { side: "legacy" | "expected" | "candidate"; text: stri
 export const shownValues = (difference: ReportedDifference, most: number): ShownValue[] =>
   (["legacy", "expected", "candidate"] as const).flatMap((side) => {
     const value = difference[side];
-    return value === undefined ? [] : [{ side, text: cutText(JSON.stringify(value), most) }];
+    return value === undefined ? [] : [{ side, text: cutText(jsonOf(value), most) }];
   });
+
+/** A long object or list comes as the beginning of its JSON: it is no text, and needs no quotes. */
+const jsonOf = (value: Json): string =>
+  typeof value === "string" && /^[[{].*…$/s.test(value) ? value : JSON.stringify(value);
 
 /** A path as it is read: `""` is the whole answer. */
 export const shownPath = (path: string): string => (path === "" ? "the whole answer" : path);

@@ -1,4 +1,5 @@
 import type { FieldReport } from "../../report.ts";
+import { shownPath } from "../shownValues.ts";
 import { counted, number } from "../wording.ts";
 import { html, type Html } from "./html.ts";
 import { section } from "./section.ts";
@@ -20,8 +21,8 @@ export const coverageSection = (coverage: readonly FieldReport[]): Html => {
 };
 
 const ofEndpoint = (endpoint: string, fields: readonly FieldReport[]): Html => {
-  const named = new Set(fields.flatMap(({ seen, never }) => [...Object.keys(seen), ...never]));
-  const variants = [...usual.filter((one) => named.has(one)), ...[...named].filter((one) => !usual.includes(one))];
+  const seen = new Set(fields.flatMap((field) => Object.keys(field.seen)));
+  const variants = [...usual.filter((one) => seen.has(one)), ...[...seen].filter((one) => !usual.includes(one))];
   const never = fields.reduce((sum, field) => sum + field.never.length, 0);
   return html`<details class="coverage" data-endpoint="${endpoint}">
     <summary>
@@ -34,7 +35,8 @@ const ofEndpoint = (endpoint: string, fields: readonly FieldReport[]): Html => {
           <tr>
             <th scope="col">field</th>
             ${variants.map((variant) => html`<th scope="col">${variant}</th>`)}
-            <th scope="col">declared</th>
+            <th scope="col" class="words">never seen</th>
+            <th scope="col" class="words">declared</th>
           </tr>
         </thead>
         <tbody>
@@ -47,10 +49,8 @@ const ofEndpoint = (endpoint: string, fields: readonly FieldReport[]): Html => {
 
 const fieldRow = ({ path, rules, declared, seen, never }: FieldReport, variants: readonly string[]): Html =>
   html`<tr>
-    <th scope="row"><code>${path}</code> <span class="rules">${rules.join(" + ")}</span></th>
-    ${variants.map((variant) => {
-      if (seen[variant]) return html`<td class="seen">${number(seen[variant])}</td>`;
-      return never.includes(variant) ? html`<td class="never">never</td>` : html`<td></td>`;
-    })}
-    <td class="declared">${declared.join(", ")}</td>
+    <th scope="row"><code>${shownPath(path)}</code> <span class="rules">${rules.join(" + ")}</span></th>
+    ${variants.map((variant) => (seen[variant] ? html`<td class="seen">${number(seen[variant])}</td>` : html`<td></td>`))}
+    <td class="words ${never.length > 0 ? "never" : ""}">${never.join(", ")}</td>
+    <td class="words quiet">${declared.join(", ")}</td>
   </tr>`;

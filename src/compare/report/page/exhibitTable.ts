@@ -1,4 +1,5 @@
 import type { Exhibit, Row } from "../../report.ts";
+import { shownPath } from "../shownValues.ts";
 import { standings } from "../standings.ts";
 import { number } from "../wording.ts";
 import { html, type Html } from "./html.ts";
@@ -44,7 +45,7 @@ const leadingRows = (rows: readonly Row[]): ReadonlySet<number> => {
 
 const tableRow = (row: Row, leads: boolean): Html => {
   const { depth, name, left, right, form, kind, rules = [], omitted } = row;
-  const head = (text: string) => html`<th scope="row" class="d${Math.min(depth, DEEPEST)}">${text}</th>`;
+  const head = (text: string) => html`<th scope="row" class="d${Math.min(depth, DEEPEST)}">${shownPath(text)}</th>`;
   if (omitted !== undefined)
     return html`<tr class="alike">
       ${head("…")}

@@ -1,5 +1,5 @@
 import type { Exhibit, Report } from "../../report.ts";
-import { counted, cutText, number } from "../wording.ts";
+import { counted, cutText } from "../wording.ts";
 import { badge } from "./badge.ts";
 import { curlPair } from "./curlPair.ts";
 import { exhibitTable } from "./exhibitTable.ts";
@@ -39,7 +39,7 @@ const item = (exhibit: Exhibit): Html => {
   return html`<details class="exhibit" data-endpoint="${endpoint}">
     <summary>
       ${badge(standing)} <span class="question">${cutText(question, 200)}</span>
-      <span class="where">${endpoint} · ${number(changed)} of ${counted(rows.length, "row")} differ</span>
+      <span class="where">${endpoint} · ${counted(changed, "difference")} in ${counted(rows.length, "row")}</span>
     </summary>
     ${later(html`${exhibitTable(exhibit)}${curlPair(curl)}`)}
   </details>`;
