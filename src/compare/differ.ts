@@ -41,8 +41,8 @@ const compare = ({ facets, ...place }: Place, tell: TellCompared): void => {
     const step = (i: number) => ({ path: `${path}/*`, at: `${at}/${i}` });
     for (const [i, j] of pairs)
       compare({ facets: entry, ...step(i), expected: expected[i], candidate: candidate[j] }, tell);
-    for (const i of missing) tell({ ...step(i), form: "missing", expected: expected[i] as Json }, true);
-    for (const j of extra) tell({ ...step(j), form: "extra", candidate: candidate[j] as Json }, true);
+    for (const i of missing) tell({ ...step(i), form: "missing", expected: expected[i] }, true);
+    for (const j of extra) tell({ ...step(j), form: "extra", candidate: candidate[j] }, true);
   } else if (isObject(expected) && isObject(candidate)) {
     tell(place, false);
     for (const key of new Set([...Object.keys(expected), ...Object.keys(candidate)])) {

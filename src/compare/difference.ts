@@ -19,6 +19,8 @@ export type Difference = {
   kind: Kind;
   /** The rule that explains it, or else the one that made the expected value. */
   rule?: string;
+  /** What it comes from, where that is known better than by its rule. */
+  cause?: string;
   /** The ledger's entry that allows it. */
   entry?: string;
   /** The values at the first place; absent where there is none. */

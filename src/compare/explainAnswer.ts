@@ -21,17 +21,17 @@ export const explainAnswer = (
   ours: GivenAnswer,
 ): { differences: Difference[] } | { failed: string } => {
   const last = exchanges.at(-1);
-  if (last === undefined) return { differences: settledBy("input", undefined, ours) };
+  if (last === undefined) return { differences: settled(by("input"), undefined, ours) };
   if ("failed" in last) return { failed: last.failed };
   const { reading, status } = last;
   const legacy: GivenAnswer = { status, body: legacyBody(reading) };
   if (reading.is === "unreadable")
-    return { differences: settledBy(ours.status === 502 ? "unreadable" : undefined, legacy, ours) };
-  if (reading.is === "error") return { differences: settledBy(errorRule(about, last, ours), legacy, ours) };
+    return { differences: settled(ours.status === 502 ? by("unreadable") : { kind: "unexplained" }, legacy, ours) };
+  if (reading.is === "error") return { differences: settled(madeOfError(about, last, ours), legacy, ours) };
   if (ours.status === 200 && status === 200)
     return { differences: explainDocument(about, reading.document, ours.body) };
   const judged = about.endpoint.judge?.(reading.document, about.knowledge);
-  if (judged && isAnswer(answerOf(judged), ours)) return { differences: settledBy("judge", legacy, ours) };
+  if (judged && isAnswer(answerOf(judged), ours)) return { differences: settled(by("judge"), legacy, ours) };
   return { differences: misfit(about, reading.document, legacy, ours) };
 };
 
@@ -44,10 +44,13 @@ const legacyBody = (reading: Exclude<LegacyExchange, { failed: string }>["readin
   };
 };
 
+type Made = { kind: "explained" | "unexplained"; rule?: string };
+
+const by = (rule: string): Made => ({ kind: "explained", rule });
+
 /** An answer that is made as a whole: the status and the body are one difference each. */
-const settledBy = (rule: string | undefined, legacy: GivenAnswer | undefined, ours: GivenAnswer): Difference[] => {
+const settled = (made: Made, legacy: GivenAnswer | undefined, ours: GivenAnswer): Difference[] => {
   const { add, differences } = gathering();
-  const made = rule === undefined ? ({ kind: "unexplained" } as const) : ({ kind: "explained", rule } as const);
   if (legacy?.status !== ours.status)
     add({ path: "status", at: "status", form: "status", legacy: legacy?.status, expected: ours.status, ...made });
   const form = formOf(legacy?.body, ours.body);
@@ -55,20 +58,23 @@ const settledBy = (rule: string | undefined, legacy: GivenAnswer | undefined, ou
   return differences();
 };
 
-/** The row of the table of errors that makes this answer of this error. */
-const errorRule = (
+/** By the row of the table of errors that makes this answer of this error. */
+const madeOfError = (
   { endpoint, errors }: Explaining,
   { request, status, reading }: Exclude<LegacyExchange, { failed: string }>,
   ours: GivenAnswer,
-): string | undefined => {
-  if (reading.is !== "error") return undefined;
+): Made => {
+  if (reading.is !== "error") return { kind: "unexplained" };
   const outcome: Outcome = endpoint.errors?.[reading.code] ?? outcomeOf(reading, errors);
-  if (outcome.kind === "unknown" || outcome.kind === "misasked") return undefined;
+  const rule = `error ${reading.code}: ${outcome.kind}`;
+  // Nobody has said what these mean, or the gateway asked for what legacy does not have: somebody has to look.
+  if (outcome.kind === "unknown" || outcome.kind === "misasked") return { kind: "unexplained", rule };
   // A question that legacy answers only by POST needs a key that may write: without one nobody is authenticated.
   const isUnanswered = request.method === "POST" && outcome.kind === "forbidden" && ours.status === 401;
-  return isUnanswered || isAnswer(answerOf(outcome, statusOf(outcome, status)), ours)
-    ? `error ${reading.code}: ${outcome.kind}`
-    : undefined;
+  return {
+    kind: isUnanswered || isAnswer(answerOf(outcome, statusOf(outcome, status)), ours) ? "explained" : "unexplained",
+    rule,
+  };
 };
 
 const isAnswer = ({ status, body }: Answer, ours: GivenAnswer): boolean =>
@@ -96,7 +102,7 @@ const misfit = (
 ): Difference[] => {
   const { note, changes } = collectChanges();
   const transformed = transform(endpoint.output, document, note);
-  if (!("mismatch" in transformed)) return settledBy(undefined, legacy, ours);
+  if (!("mismatch" in transformed)) return settled({ kind: "unexplained" }, legacy, ours);
   const places = byPlace(changes);
   const { add, differences } = gathering();
   for (const told of transformed.mismatch) {

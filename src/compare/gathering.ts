@@ -5,10 +5,10 @@ import { type Difference, sameness } from "./difference.ts";
 export type Found = Omit<Difference, "count">;
 
 /** Gathers the differences of one answer: the same form at the same path is one, with its count. */
-export const gathering = (): { add(found: Found): void; differences(): Difference[] } => {
+export const gathering = (): { add: (found: Found) => void; differences: () => Difference[] } => {
   const byKind = new Map<string, Difference>();
   return {
-    add(found) {
+    add: (found) => {
       const difference = { ...found, count: 1 };
       const key = sameness(difference);
       const known = byKind.get(key);
@@ -32,10 +32,12 @@ const shortened = (difference: Difference): Difference => {
   return short;
 };
 
-/** A value, or the beginning of its JSON where it is long. */
-export const cut = (value: Json, most = MOST): Json => {
-  if (typeof value === "string") return value.length > most ? `${value.slice(0, most)}…` : value;
+export const cutText = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most)}…` : text);
+
+/** A value, or the beginning of its text or JSON where it is long. */
+const cut = (value: Json): Json => {
+  if (typeof value === "string") return cutText(value, MOST);
   if (typeof value !== "object" || value === null) return value;
-  const text = JSON.stringify(value);
-  return text.length > most ? `${text.slice(0, most)}…` : value;
+  const json = JSON.stringify(value);
+  return json.length > MOST ? cutText(json, MOST) : value;
 };

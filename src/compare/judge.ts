@@ -19,12 +19,16 @@ export const judgeAnswer = (
   candidate: GivenAnswer,
 ): Difference[] => {
   const { add, differences } = gathering();
+  const isError = expected.status >= 400;
+  // Error documents have one form everywhere: where it is another, every field of every error says so.
+  const known = isError ? { cause: `error ${expected.status}` } : {};
   const found = ({ allowedBy, ...difference }: Omit<Compared, "form"> & { form: Form }) => {
     const traced = difference.at.startsWith("/") || difference.at === "" ? origin?.(difference.at) : undefined;
     const rule = allowedBy ?? traced?.rules.join(" + ");
     const entry = allowedBy === undefined ? ledger.allowing(endpoint, difference) : undefined;
     add({
       ...difference,
+      ...(entry ? {} : known),
       kind: allowedBy === undefined ? (entry ? "expected" : "unexplained") : "explained",
       ...(traced?.legacy === undefined ? {} : { legacy: traced.legacy }),
       ...(rule === undefined || rule === "" ? {} : { rule }),
@@ -37,7 +41,6 @@ export const judgeAnswer = (
   if (expected.status !== candidate.status) outside("status", "status", expected.status, candidate.status);
   const types = [mediaType(expected), mediaType(candidate)] as const;
   if (formOf(...types)) outside("content-type", "value", ...types);
-  const isError = expected.status >= 400;
   if (candidate.body === undefined) outside("", "type", expected.body, candidate.text ?? "");
   // An error and a document have no field in common: the status has said it.
   else if (isError === candidate.status >= 400)

@@ -32,13 +32,15 @@ export const pairEntries = (
   const missing: number[] = [];
   let last = -1;
   let inOrder = true;
-  expected.forEach((value, i) => {
+  for (const [i, value] of expected.entries()) {
     const match = free.get(identity(value))?.pop();
-    if (match === undefined) return void missing.push(i);
-    inOrder &&= match > last;
-    last = match;
-    pairs.push([i, match]);
-  });
+    if (match === undefined) missing.push(i);
+    else {
+      inOrder &&= match > last;
+      last = match;
+      pairs.push([i, match]);
+    }
+  }
   const extra = [...free.values()].flat().toSorted((a, b) => a - b);
   const others = Math.min(missing.length, extra.length);
   for (let i = 0; i < others; i++) pairs.push([missing[i] as number, extra[i] as number]);

@@ -4,7 +4,7 @@ import { isObject, type Json } from "../rules/rule.ts";
 import { inputError, type InputError } from "./answer.ts";
 
 /** What a client gave for one field, still as it came. */
-type Given = { name: string; loc: (string | number)[]; text?: string; json?: Json };
+export type Given = { name: string; loc: (string | number)[]; text?: string; json?: Json };
 
 type AnyField = Field<unknown>;
 export type InputReading = { input: Record<string, unknown>; possible: boolean } | { errors: InputError[] };
@@ -51,7 +51,7 @@ export const givenInPairs = (segments: string[]): { given: Given[] } | { errors:
 };
 
 /** The escapes that are none stay as they are. */
-const unescaped = (segment: string): string =>
+export const unescaped = (segment: string): string =>
   segment.replaceAll(/(?:%[0-9a-f]{2})+/gi, (escapes) => {
     try {
       return decodeURIComponent(escapes);

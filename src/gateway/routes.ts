@@ -1,17 +1,18 @@
+import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { Prepared } from "./prepared.ts";
 
 /** One path of the interface and who answers which method there. */
-export type Pattern = {
+export type Pattern<E = Prepared> = {
   /** As hono writes it, below the prefix: `/datasets/:dataset_id`. */
   path: string;
   /** The path before its pairs of filters, where it takes any. */
   pairsBelow?: string;
-  methods: Map<"GET" | "POST", Prepared>;
+  methods: Map<"GET" | "POST", E>;
 };
 
 /** Every path of every endpoint, fixed ones first: `/datasets/list` is no id. */
-export const patterns = (endpoints: Prepared[]): Pattern[] => {
-  const all = new Map<string, Pattern>();
+export const patterns = <E extends Pick<Endpoint, "routes">>(endpoints: E[]): Pattern<E>[] => {
+  const all = new Map<string, Pattern<E>>();
   for (const endpoint of endpoints)
     for (const route of endpoint.routes) {
       const [method, template] = route.split(" ", 2) as ["GET" | "POST", string];
@@ -22,14 +23,14 @@ export const patterns = (endpoints: Prepared[]): Pattern[] => {
               segment.endsWith("?}") ? `:${name}{[^/]*}` : `:${name}`,
             )
           : `${pairsBelow}/*`;
-      const pattern = all.get(path) ?? {
+      const pattern: Pattern<E> = all.get(path) ?? {
         path,
         methods: new Map(),
         ...(pairsBelow === undefined ? {} : { pairsBelow }),
       };
       all.set(path, { ...pattern, methods: pattern.methods.set(method, endpoint) });
     }
-  const isFixed = ({ path }: Pattern) => !path.includes(":") && !path.includes("*");
+  const isFixed = ({ path }: Pattern<E>) => !path.includes(":") && !path.includes("*");
   return [...all.values()].toSorted((a, b) => Number(isFixed(b)) - Number(isFixed(a)));
 };
 

@@ -7,6 +7,7 @@ export const nullable = (inner: Rule): Rule => ({
   does: 'a missing field, `""` or `[]` -> `null`',
   schema: inner.schema.nullable(),
   inside: { "": inner },
+  over: ({ "": other = inner }) => nullable(other),
   read(legacy, note, parent) {
     if (!isUnset(legacy)) return inner.read(legacy, note, parent);
     if (legacy !== null) note.changed("nullable", legacy, null);
@@ -20,6 +21,7 @@ export const optional = (inner: Rule): Rule => ({
   does: '`""` or `[]` -> no field',
   schema: inner.schema.optional(),
   inside: { "": inner },
+  over: ({ "": other = inner }) => optional(other),
   mayBeAbsent: true,
   read(legacy, note, parent) {
     if (!isUnset(legacy)) return inner.read(legacy, note, parent);
@@ -34,6 +36,7 @@ export const list = (item: Rule): Rule => ({
   does: 'none, one or many -> always a list: `"a"` -> `["a"]`',
   schema: z.array(item.schema),
   inside: { "*": item },
+  over: ({ "*": other = item }) => list(other),
   read(legacy, note, parent) {
     const entries = entriesOf(legacy);
     if (entries !== legacy) note.changed("list", legacy, entries);
@@ -49,8 +52,9 @@ export const anyOrder = (inner: Rule): Rule => ({
   does: "nothing to the value: its entries may come in any order, and compare as the same",
   schema: inner.schema,
   inside: { "": inner },
+  over: ({ "": other = inner }) => anyOrder(other),
   anyOrder: true,
-  read: inner.read,
+  read: (legacy, note, parent) => inner.read(legacy, note, parent),
 });
 
 /** The entries of what legacy writes as nothing, one value or a list of them; the same array where there is nothing to do. */
@@ -66,10 +70,14 @@ export const unwrapped = (key: string, inner: Rule): Rule => ({
   does: '`{"data": …}` -> `…`: an outer level of nesting is removed',
   schema: inner.schema,
   inside: { "": inner },
+  over: ({ "": other = inner }) => unwrapped(key, other),
   wrapper: key,
   read(legacy, note, parent) {
     // Legacy writes an empty group as an empty list.
-    if (isUnset(legacy)) return inner.read(undefined, note, parent);
+    if (isUnset(legacy)) {
+      if (legacy !== undefined) note.changed("unwrapped", legacy, undefined);
+      return inner.read(undefined, note, parent);
+    }
     if (!isObject(legacy) || !Object.hasOwn(legacy, key)) return legacy;
     const value = legacy[key];
     note.changed("unwrapped", legacy, value);
@@ -84,6 +92,7 @@ export const renamed = (from: string, inner: Rule): Rule => ({
   does: "`ttid` -> `task_type_id`: the field has a new name",
   schema: inner.schema,
   inside: { "": inner },
+  over: ({ "": other = inner }) => renamed(from, other),
   from,
   ...(inner.mayBeAbsent ? { mayBeAbsent: true } : {}),
   read(legacy, note, parent) {
@@ -98,6 +107,7 @@ export const onlyWhen = (holds: (parent: JsonObject) => boolean, inner: Rule): R
   does: "a field that has no meaning here is left out",
   schema: inner.schema.optional(),
   inside: { "": inner },
+  over: ({ "": other = inner }) => onlyWhen(holds, other),
   mayBeAbsent: true,
   read(legacy, note, parent) {
     if (holds(parent)) return inner.read(legacy, note, parent);
@@ -132,6 +142,7 @@ export const object = (fields: Record<string, Rule>): Rule => {
     does: "the fields the new interface has, in its order; a new legacy field is kept as it came",
     schema,
     inside: fields,
+    over: object,
     read(legacy, note) {
       if (!isObject(legacy)) return legacy;
       const ours: JsonObject = {};

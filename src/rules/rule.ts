@@ -22,6 +22,8 @@ export type Rule = {
   read(legacy: Json | undefined, note: Note, parent: JsonObject): Json | undefined;
   /** The rules inside, by the place in our document: a field's name, `*` for the entries of a list, `""` for the same place. */
   inside?: Record<string, Rule>;
+  /** The same rule over other rules inside: how a tree is rewritten. */
+  over?(inside: Record<string, Rule>): Rule;
   /** The legacy field it reads, where that is not its own name. */
   from?: string;
   /** The legacy member that holds what the rule inside reads. */

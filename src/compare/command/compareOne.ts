@@ -1,0 +1,114 @@
+import type { Ask } from "../../corpus/ask.ts";
+import type { Catalogue } from "../../gateway/gateway.ts";
+import type { Endpoint } from "../../endpoint/endpoint.ts";
+import { collectChanges } from "../../rules/notes.ts";
+import type { Json, JsonObject } from "../../rules/rule.ts";
+import type { GivenAnswer, LegacyExchange } from "../answers.ts";
+import type { Difference } from "../difference.ts";
+import { byPlace, lookUp } from "../explain.ts";
+import { explainAnswer } from "../explainAnswer.ts";
+import { judgeAnswer, type Origin } from "../judge.ts";
+import type { Ledger } from "../ledger.ts";
+import { stepsOf } from "../place.ts";
+import { explainedRows, judgedRows, plainRows } from "../sideBySide.ts";
+import type { Outcome } from "../tally.ts";
+import type { CandidateSide } from "./candidateSide.ts";
+import { type Addresses, curlsOf } from "./curls.ts";
+import type { LegacySide } from "./legacySide.ts";
+
+export type Sides = {
+  catalogue: Catalogue;
+  legacy: LegacySide;
+  candidate?: CandidateSide;
+  ledger: Ledger;
+  addresses: Addresses;
+  key: string | undefined;
+};
+
+/** What came of asking once, and the legacy document where there was one. */
+export type Compared = { outcome: Outcome; document?: JsonObject };
+
+/** Asks both sides the same once, and says how they differ. `again`: past every cache. */
+export const compareOne = async (sides: Sides, ask: Ask, again = false): Promise<Compared> => {
+  const { catalogue, legacy, candidate, addresses } = sides;
+  const key = ask.keyed ? sides.key : undefined;
+  const endpoint = catalogue.endpoints[ask.endpoint] as Endpoint;
+  const [{ ours, exchanges }, given] = await Promise.all([legacy.ask(ask, key), candidate?.ask(ask, key, again)]);
+  const last = exchanges.at(-1);
+  const about = { endpoint: ask.endpoint, curl: curlsOf(addresses, ask, key !== undefined, last) };
+  const failed =
+    last && "failed" in last ? `legacy: ${last.failed}` : given && "failed" in given ? given.failed : undefined;
+  if (failed !== undefined) return { outcome: { ...about, failed } };
+
+  const document = documentOf(last);
+  const kept = document ? { document } : {};
+  const question = `${ask.method} ${ask.path}${ask.body ? ` ${JSON.stringify(ask.body)}` : ""}`;
+  if (given === undefined || "failed" in given) {
+    const explained = explainAnswer(
+      { endpoint, errors: catalogue.errors, knowledge: legacy.knowledge },
+      exchanges,
+      ours,
+    );
+    if ("failed" in explained) return { outcome: { ...about, ...explained } };
+    const { differences } = explained;
+    const exhibit = () => ({
+      question,
+      left: { title: "legacy", ...(last && "status" in last ? { status: last.status } : {}) },
+      right: { title: "the new interface", status: ours.status },
+      rows:
+        document && ours.status === 200
+          ? explainedRows(endpoint.output, document, ours.body)
+          : plainRows(rawOf(last), ours.body, differences),
+    });
+    return { outcome: { ...about, differences, exhibit }, ...kept };
+  }
+  const output = endpoint.output;
+  const origin = document && originIn(output, document);
+  const judging = { endpoint: ask.endpoint, output, ledger: sides.ledger, ...(origin ? { origin } : {}) };
+  const differences = judgeAnswer(judging, ours, given);
+  if (ours.status >= 500 && differences.length > 0)
+    return { outcome: { ...about, failed: `legacy gave no answer to expect anything by (${told(ours)})` } };
+  const exhibit = () => ({
+    question,
+    left: { title: "expected", status: ours.status },
+    right: { title: "the candidate", status: given.status },
+    rows: judgedRows(ours.status === 200 ? output : undefined, ours.body, given.body ?? given.text, differences),
+  });
+  return { outcome: { ...about, differences, exhibit }, ...kept };
+};
+
+const told = ({ status, body }: GivenAnswer): string => `${status} ${JSON.stringify(body)}`;
+
+const documentOf = (exchange: LegacyExchange | undefined): JsonObject | undefined =>
+  exchange && "reading" in exchange && exchange.reading.is === "document" ? exchange.reading.document : undefined;
+
+const rawOf = (exchange: LegacyExchange | undefined): Json | undefined => {
+  if (exchange === undefined || !("reading" in exchange)) return undefined;
+  const { reading } = exchange;
+  if (reading.is === "document") return reading.document;
+  return reading.is === "error" ? { code: reading.code, message: reading.message } : reading.why;
+};
+
+/** Read only where something differs. */
+const originIn = (output: Endpoint["output"], document: JsonObject): Origin => {
+  let places: ReturnType<typeof byPlace> | undefined;
+  return (at) => {
+    if (places === undefined) {
+      const { note, changes } = collectChanges();
+      output.read(document, note, document);
+      places = byPlace(changes);
+    }
+    return lookUp(output, document, places, stepsOf(at));
+  };
+};
+
+/** What nobody explains counts where both times show it; what only one of them shows is drift. */
+export const settled = (before: readonly Difference[], after: readonly Difference[]): Difference[] => {
+  const isAlike = (a: Difference, b: Difference) => a.path === b.path && a.form === b.form;
+  const once = (these: readonly Difference[], others: readonly Difference[]) =>
+    these.filter((one) => one.kind === "unexplained" && !others.some((other) => isAlike(one, other)));
+  const drift = new Set([...once(before, after), ...once(after, before)]);
+  return [...after, ...before.filter((one) => drift.has(one))].map((one) =>
+    drift.has(one) ? { ...one, kind: "drift" } : one,
+  );
+};

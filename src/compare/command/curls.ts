@@ -1,0 +1,40 @@
+import type { Ask } from "../../corpus/ask.ts";
+import type { LegacyExchange } from "../answers.ts";
+import type { CurlPair } from "../report.ts";
+
+export type Addresses = {
+  /** Where legacy's interface begins: `https://host/api/v1`. */
+  legacy: string;
+  /** Where the new one does: the candidate's, or a gateway's. */
+  candidate: string;
+  /** The environment variable that holds the key. */
+  keyName: string | undefined;
+};
+
+/** One argument of a shell's command line. */
+const quoted = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
+/** The question as commands that anybody can run again; a key is named, never shown. */
+export const curlsOf = (
+  { legacy, candidate, keyName }: Addresses,
+  { method, path, body }: Ask,
+  isKeyed: boolean,
+  exchange: LegacyExchange | undefined,
+): CurlPair => {
+  const key = isKeyed && keyName !== undefined ? ` -H "X-API-Key: $${keyName}"` : "";
+  const json = body === undefined ? "" : ` -H 'Content-Type: application/json' -d ${quoted(JSON.stringify(body))}`;
+  const asked = `curl -si ${method === "POST" && body === undefined ? "-X POST " : ""}${quoted(candidate + path)}${key}${json}`;
+  return exchange === undefined
+    ? { candidate: asked }
+    : { legacy: legacyCurl(legacy, exchange, isKeyed ? keyName : undefined), candidate: asked };
+};
+
+const legacyCurl = (base: string, { request, form }: LegacyExchange, keyName: string | undefined): string => {
+  const fields = Object.entries(request.form ?? {}).map(
+    ([name, value]) => ` --data-urlencode ${quoted(`${name}=${value}`)}`,
+  );
+  const key =
+    keyName === undefined ? "" : ` ${request.method === "GET" ? "-G " : ""}--data-urlencode "api_key=$${keyName}"`;
+  return `curl -si ${quoted(`${base}/${form}${request.path}`)}${fields.join("")}${key}`;
+};

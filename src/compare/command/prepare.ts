@@ -1,0 +1,122 @@
+import { hash } from "node:crypto";
+import { readFileSync, statSync } from "node:fs";
+import type { Settings } from "../../config/settings.ts";
+import { cachedEndpoints, loadSettings } from "../../config/load.ts";
+import type { Catalogue } from "../../gateway/gateway.ts";
+import { type LedgerEntry, ledgerSchema } from "../ledger.ts";
+import type { Options } from "./options.ts";
+
+/** Everything that a run needs to know before it connects to anything. */
+export type Prepared = {
+  settings: Settings;
+  entries: LedgerEntry[];
+  key: string | undefined;
+  rate: number;
+  concurrency: number;
+  /** Takes the key out of a text. */
+  scrub: (text: string) => string;
+  /** The same for the same questions to the same servers. */
+  fingerprint: string;
+};
+
+type Environment = Record<string, string | undefined>;
+
+/** The settings of the gateway in between come from the environment, as the gateway's own; what is wrong is told by its name. */
+export const prepare = (
+  options: Options,
+  environment: Environment,
+  catalogue: Catalogue,
+): Prepared | { errors: string[] } => {
+  const loaded = loadSettings(
+    { ...environment, ...(options.legacy === undefined ? {} : legacyIn(options.legacy)) },
+    cachedEndpoints(catalogue.endpoints),
+  );
+  if ("errors" in loaded) return loaded;
+  const key = readKey(options.keyName, environment);
+  if ("errors" in key) return key;
+  const ledger = readLedger(options.expected);
+  if ("errors" in ledger) return ledger;
+  if (options.corpus !== undefined && !exists(options.corpus))
+    return { errors: [`--corpus: ${options.corpus} cannot be read; allowed is the path of a file`] };
+  const { settings } = loaded;
+  const isNear = settings.LEGACY_URL === undefined || isLoopback(settings.LEGACY_URL);
+  return {
+    settings,
+    entries: ledger.entries,
+    key: key.key,
+    scrub: (text) => (key.key === undefined ? text : text.replaceAll(key.key, "(key)")),
+    rate: options.rate ?? (isNear ? 0 : 10),
+    concurrency: options.concurrency ?? (isNear ? 8 : 2),
+    fingerprint: fingerprintOf(options, settings, ledger.entries, catalogue),
+  };
+};
+
+/** `https://host/api/v1` -> the gateway's settings for it. */
+const legacyIn = (url: string): Environment => {
+  const { origin, pathname } = new URL(url);
+  return { LEGACY_URL: origin, ...(pathname === "/" ? {} : { LEGACY_PATH: pathname }) };
+};
+
+const isLoopback = (url: string): boolean => /^(127\.|\[::1\]$|localhost$)/.test(new URL(url).hostname);
+
+const exists = (file: string): boolean => statSync(file, { throwIfNoEntry: false }) !== undefined;
+
+const readKey = (
+  name: string | undefined,
+  environment: Environment,
+): { key: string | undefined } | { errors: string[] } => {
+  if (name === undefined) return { key: undefined };
+  const key = /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? environment[name] : undefined;
+  // Not the name: whoever wrote the key itself there would see it again.
+  if (key === undefined)
+    return {
+      errors: ["--key: no environment variable of this name is set; allowed is the name of one that holds the key"],
+    };
+  if (!/^[A-Za-z0-9]{8,64}$/.test(key))
+    return { errors: [`--key: what ${name} holds is no key; allowed are 8 to 64 letters and digits`] };
+  return { key };
+};
+
+const readLedger = (file: string | undefined): { entries: LedgerEntry[] } | { errors: string[] } => {
+  if (file === undefined) return { entries: [] };
+  let json: unknown;
+  try {
+    json = JSON.parse(readFileSync(file, "utf8"));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return {
+      errors: [
+        `--expected: ${file} ${code === undefined ? "is not valid JSON" : `cannot be read (${code})`}; allowed is a JSON list of entries`,
+      ],
+    };
+  }
+  const parsed = ledgerSchema.safeParse(json);
+  if (parsed.success) return { entries: parsed.data };
+  return {
+    errors: parsed.error.issues.map(({ path, message }) => `--expected: ${file}, /${path.join("/")}: ${message}`),
+  };
+};
+
+const fingerprintOf = (
+  options: Options,
+  settings: Settings,
+  entries: LedgerEntry[],
+  { versions }: Catalogue,
+): string => {
+  const { legacy, candidate, endpoints, idsText, corpus, limit, keyName } = options;
+  const { size, mtimeMs } = (corpus === undefined ? undefined : statSync(corpus, { throwIfNoEntry: false })) ?? {};
+  const about = [
+    legacy ?? settings.LEGACY_URL,
+    candidate,
+    endpoints,
+    idsText,
+    corpus,
+    size,
+    mtimeMs,
+    limit,
+    keyName,
+    entries,
+    versions,
+  ];
+  return hash("sha256", JSON.stringify(about), "base64url");
+};

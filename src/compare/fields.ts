@@ -1,0 +1,136 @@
+import { z } from "zod";
+import { entriesOf } from "../rules/compose.ts";
+import { isObject, type Json, type JsonObject, type Rule } from "../rules/rule.ts";
+import { facetsOf } from "./facets.ts";
+import { cutText } from "./gathering.ts";
+import { below } from "./place.ts";
+import type { FieldReport } from "./report.ts";
+import { againstUsual, variantOf } from "./variants.ts";
+
+/** What has been seen at one place; plain data, so that it can be kept and gone on with. */
+export type SeenField = {
+  legacyPath: string;
+  documents: number;
+  seen: Record<string, number>;
+  examples: string[];
+  unread?: true;
+};
+
+/** By our path; a legacy field that no rule reads stands where it would stand in our document. */
+export type SeenFields = Record<string, SeenField>;
+
+/** Unknown fields are legacy's to name: so many of an endpoint are kept, and the others counted by none. */
+const MOST_UNREAD = 200;
+const EXAMPLES = 3;
+
+/** Counts what one legacy document shows of every place of the tree, and what it has beside. */
+export const observeFields = (rule: Rule, legacy: JsonObject, fields: SeenFields): void =>
+  observe(rule, { path: "", legacyPath: "" }, legacy, fields);
+
+type Place = { path: string; legacyPath: string };
+
+const observe = (rule: Rule, place: Place, legacy: Json | undefined, fields: SeenFields): void => {
+  count(place, legacy, fields);
+  const facets = facetsOf(rule);
+  let value = legacy;
+  let { legacyPath } = place;
+  for (const { wrapper } of facets.rules) {
+    if (wrapper === undefined || !isObject(value)) continue;
+    observeOthers(place, legacyPath, value, new Set([wrapper]), fields);
+    value = Object.hasOwn(value, wrapper) ? value[wrapper] : undefined;
+    legacyPath = joined(legacyPath, wrapper);
+  }
+  if (facets.entries) {
+    const entry = { path: `${place.path}/*`, legacyPath: joined(legacyPath, "*") };
+    for (const one of entriesOf(value)) observe(facets.entries, entry, one, fields);
+  } else if (facets.fields && isObject(value)) {
+    for (const [key, inner] of Object.entries(facets.fields)) {
+      const from = inner.from ?? key;
+      const member = Object.hasOwn(value, from) ? value[from] : undefined;
+      observe(inner, { path: below(place.path, key), legacyPath: joined(legacyPath, from) }, member, fields);
+    }
+    const read = new Set(Object.entries(facets.fields).map(([key, { from }]) => from ?? key));
+    observeOthers(place, legacyPath, value, read, fields);
+  }
+};
+
+const joined = (path: string, name: string): string => (path === "" ? name : `${path}.${name}`);
+
+const observeOthers = (
+  place: Place,
+  legacyPath: string,
+  value: JsonObject,
+  read: ReadonlySet<string>,
+  fields: SeenFields,
+): void => {
+  for (const key of Object.keys(value)) {
+    if (read.has(key)) continue;
+    const path = below(place.path, key);
+    const isNew = !Object.hasOwn(fields, path);
+    if (isNew && Object.values(fields).filter(({ unread }) => unread).length >= MOST_UNREAD) continue;
+    const field = count({ path, legacyPath: joined(legacyPath, key) }, value[key], fields);
+    if (isNew) field.unread = true;
+  }
+};
+
+const count = ({ path, legacyPath }: Place, legacy: Json | undefined, fields: SeenFields): SeenField => {
+  const known = Object.hasOwn(fields, path) ? fields[path] : undefined;
+  const field = known ?? { legacyPath, documents: 0, seen: {}, examples: [] };
+  if (!known)
+    Object.defineProperty(fields, path, { value: field, enumerable: true, writable: true, configurable: true });
+  field.documents++;
+  const variant = variantOf(legacy);
+  const seen = field.seen[variant] ?? 0;
+  field.seen[variant] = seen + 1;
+  if (seen === 0 && legacy !== undefined && field.examples.length < EXAMPLES)
+    field.examples.push(cutText(JSON.stringify(legacy), 80));
+  return field;
+};
+
+/** The coverage of what has been seen, field by field, and where legacy departs from what the rules count on. */
+export const fieldReports = (
+  endpoint: string,
+  rule: Rule,
+  fields: SeenFields,
+): { coverage: FieldReport[]; schemaDrift: FieldReport[] } => {
+  const coverage: FieldReport[] = [];
+  const schemaDrift: FieldReport[] = [];
+  for (const { path, inner, legacyPath } of placesOf(rule)) {
+    const found = fields[path] ?? { legacyPath, documents: 0, seen: {}, examples: [] };
+    const declared = declaredBy(inner);
+    const { never, odd } = againstUsual(inner, declared, found.seen);
+    const rules = facetsOf(inner).rules.map(({ name }) => name);
+    const report = { endpoint, path, ...told(found), rules, declared, never };
+    coverage.push(report);
+    if (odd.length > 0) schemaDrift.push(report);
+  }
+  for (const [path, found] of Object.entries(fields))
+    if (found.unread) schemaDrift.push({ endpoint, path, ...told(found), rules: [], declared: [], never: [] });
+  return { coverage, schemaDrift };
+};
+
+const told = ({ legacyPath, documents, seen, examples }: SeenField) => ({ legacyPath, documents, seen, examples });
+
+/** Every place that the tree names, with its rule. */
+const placesOf = (rule: Rule, path = "", legacyPath = ""): { path: string; legacyPath: string; inner: Rule }[] => {
+  const { rules, fields = {}, entries } = facetsOf(rule);
+  const within = rules.reduce((at, { wrapper }) => (wrapper === undefined ? at : joined(at, wrapper)), legacyPath);
+  return [
+    { path, legacyPath, inner: rule },
+    ...(entries ? placesOf(entries, `${path}/*`, joined(within, "*")) : []),
+    ...Object.entries(fields).flatMap(([key, inner]) =>
+      placesOf(inner, below(path, key), joined(within, inner.from ?? key)),
+    ),
+  ];
+};
+
+const names: Record<string, string> = { string: "text", integer: "number", array: "list" };
+
+type Described = { type?: string | string[]; anyOf?: Described[] };
+
+/** The types that a schema allows, as JSON Schema tells them. */
+const declaredBy = ({ schema }: Rule): string[] => {
+  const typesOf = ({ type, anyOf = [] }: Described): string[] => [...[type ?? []].flat(), ...anyOf.flatMap(typesOf)];
+  const described = z.toJSONSchema(schema, { unrepresentable: "any" }) as Described;
+  return [...new Set(typesOf(described).map((type) => names[type] ?? type))];
+};

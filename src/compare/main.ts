@@ -1,0 +1,57 @@
+import { catalogue } from "../../transforms/catalogue.ts";
+import { writeReports } from "./command/files.ts";
+import { type Options, readOptions, usage } from "./command/options.ts";
+import { perform } from "./command/perform.ts";
+import { prepare } from "./command/prepare.ts";
+import { terminalReport } from "./report/terminalReport.ts";
+
+const fail = (lines: string[]) => {
+  for (const line of lines) console.error(line);
+  process.exitCode = 2;
+};
+
+/** A first signal ends it in good order, a second at once. */
+const interruption = (): AbortSignal => {
+  const controller = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.on(signal, () => {
+      if (controller.signal.aborted) process.exit(2);
+      controller.abort();
+    });
+  return controller.signal;
+};
+
+const startLegacy = async (url: string | undefined) => {
+  if (url !== undefined) return { url, close: async () => undefined };
+  const { startSampleLegacy } = await import("../../fixtures/sampleLegacy/startSampleLegacy.ts");
+  return startSampleLegacy();
+};
+
+const compare = async (options: Options): Promise<void> => {
+  const prepared = prepare(options, process.env, catalogue);
+  if ("errors" in prepared) return fail(prepared.errors);
+  const { scrub } = prepared;
+  const legacy = await startLegacy(prepared.settings.LEGACY_URL);
+  const report = await perform(options, { ...prepared, legacyUrl: legacy.url }, catalogue, interruption());
+  await legacy.close();
+  if ("interruptedAfter" in report)
+    return fail([`interrupted after ${report.interruptedAfter} questions; the same command goes on from there`]);
+  const { columns, isTTY } = process.stdout;
+  const lines = terminalReport(report, isTTY ? columns : 100, isTTY && !process.env["NO_COLOR"]);
+  for (const line of lines) console.log(scrub(line));
+  for (const path of writeReports(report, options.out, scrub)) console.log(path);
+  const { compared, failed } = report.summary;
+  // A gate must not open because a server was away.
+  if (failed >= compared) return fail([`${failed} of ${compared + failed} questions could not be compared`]);
+  process.exitCode = report.summary.unexplained > 0 ? 1 : 0;
+};
+
+const options = readOptions(process.argv.slice(2), Object.keys(catalogue.endpoints));
+if (options === "help") console.log(usage);
+else if ("errors" in options) fail([...options.errors, "npm run compare -- --help tells all options"]);
+else
+  await compare(options).catch((error: Error) => {
+    fail([error.message]);
+    // The sample legacy may still be there.
+    process.exit();
+  });

@@ -1,0 +1,74 @@
+import { readFileSync } from "node:fs";
+import { raw } from "hono/html";
+import type { Report } from "../report.ts";
+import { causesSection } from "./page/causesSection.ts";
+import { coverageSection } from "./page/coverageSection.ts";
+import { differencesSection } from "./page/differencesSection.ts";
+import { exhibitsSection } from "./page/exhibitsSection.ts";
+import { failuresSection } from "./page/failuresSection.ts";
+import { html, type Html } from "./page/html.ts";
+import { overview } from "./page/overview.ts";
+import { schemaDriftSection } from "./page/schemaDriftSection.ts";
+import { verdict } from "./verdict.ts";
+import { number } from "./wording.ts";
+
+const read = (file: string): string => readFileSync(new URL(`page/${file}`, import.meta.url), "utf8");
+const styles = ["tokens.css", "frame.css", "sections.css", "exhibits.css"].map((file): Html =>
+  raw(`<style>\n${read(file)}</style>`),
+);
+const scripts = ["later.js", "copying.js", "filters.js"].map((file): Html =>
+  raw(`<script type="module">\n${read(file)}</script>`),
+);
+
+/** Characters: a page that can still be sent around, and opened on a phone. */
+const MOST = 4_800_000;
+
+/** The report as one page that needs nothing else: no server, no network, and for its content no script. */
+export const htmlReport = (report: Report): string => {
+  const before = html`${causesSection(report.causes)} ${differencesSection(report)}`;
+  const after = html`${coverageSection(report.coverage)} ${schemaDriftSection(report.schemaDrift)}
+  ${failuresSection(report)}`;
+  const exhibits = exhibitsSection(report, MOST - before.length - after.length);
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>${verdict(report.summary)}</title>
+        <link rel="icon" href="data:," />
+        ${styles}
+        <script>
+          document.documentElement.classList.add("with-script");
+        </script>
+      </head>
+      <body>
+        <a class="skip" href="#differences">Skip to the differences</a>
+        ${overview(report)} ${contents(report)}
+        <main>${before} ${exhibits} ${after}</main>
+        <p id="said" class="unseen" role="status"></p>
+        ${scripts}
+      </body>
+    </html> `.toString();
+};
+
+const contents = (report: Report): Html => {
+  const sections = [
+    ["causes", "Causes", report.causes.length],
+    ["differences", "Differences", report.differences.length],
+    ["exhibits", "Exhibits", report.exhibits.length],
+    ["coverage", "Coverage", report.coverage.length],
+    ["schema-drift", "Schema drift", report.schemaDrift.length],
+    ["failures", "Not compared", report.summary.failed],
+  ] as const;
+  return html`<nav class="contents" aria-label="Sections">
+    <ul>
+      ${sections.map(
+        ([id, title, count]) =>
+          html`<li>
+            <a href="#${id}">${title} <span class="count">${number(count)}</span></a>
+          </li>`,
+      )}
+    </ul>
+  </nav>`;
+};

@@ -1,0 +1,47 @@
+import type { Cause } from "../../report.ts";
+import { counted, number } from "../wording.ts";
+import { badge } from "./badge.ts";
+import { curlPair } from "./curlPair.ts";
+import { html, type Html } from "./html.ts";
+import { section } from "./section.ts";
+
+/** What lies behind the differences, ranked. */
+export const causesSection = (causes: readonly Cause[]): Html => {
+  const most = Math.max(1, ...causes.map(({ answers }) => answers));
+  return section({
+    id: "causes",
+    title: "Causes",
+    count: causes.length,
+    about:
+      "What lies behind the differences: a rule, an entry of the ledger, or nothing known. The most frequent first.",
+    content:
+      causes.length === 0
+        ? html`<p class="none">No difference, and so no cause.</p>`
+        : html`<ol class="causes">
+            ${causes.map((cause) => item(cause, most))}
+          </ol>`,
+  });
+};
+
+const item = ({ kind, name, fields, answers, endpoints, curl }: Cause, most: number): Html =>
+  html`<li>
+    <div class="cause">
+      <h3><code>${name}</code></h3>
+      ${badge(kind)}
+      <span class="bar" aria-hidden="true"
+        ><span class="${kind}" style="width:${((100 * answers) / most).toFixed(1)}%"></span
+      ></span>
+      <span class="amount"><strong>${number(answers)}</strong> ${answers === 1 ? "answer" : "answers"}</span>
+      <span class="amount quiet">${counted(fields, "field")}</span>
+    </div>
+    <p class="where">${links({ kind, name, endpoints })}</p>
+    ${curlPair(curl)}
+  </li>`;
+
+/** Each endpoint leads to the differences that have this cause. */
+const links = ({ kind, name, endpoints }: Pick<Cause, "kind" | "name" | "endpoints">): Html[] =>
+  endpoints.map((endpoint, i) => {
+    const reason: Record<string, string> = kind === "explained" || kind === "expected" ? { rule: name } : {};
+    const view = new URLSearchParams({ endpoint, kind, ...reason }).toString();
+    return html`${i > 0 ? ", " : ""}<a href="#differences" data-view="${view}">${endpoint}</a>`;
+  });

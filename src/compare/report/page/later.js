@@ -1,0 +1,9 @@
+/* What was put off is laid out when its fold is opened: see later.ts. */
+document.addEventListener(
+  "toggle",
+  ({ target }) => {
+    const kept = target.querySelector(":scope > noscript");
+    if (target.open && kept) kept.outerHTML = kept.textContent;
+  },
+  true,
+);

@@ -1,0 +1,86 @@
+import type { Report, Summary } from "../../report.ts";
+import { standingNames, standings } from "../standings.ts";
+import { verdict } from "../verdict.ts";
+import { counted, minute, number } from "../wording.ts";
+import { html, type Html } from "./html.ts";
+
+/** The first screen: what was compared, what came of it, and where. */
+export const overview = (report: Report): Html =>
+  html`<header class="overview">
+    <p class="sides">${sides(report)}</p>
+    <h1 class="${report.summary.unexplained > 0 ? "unexplained" : "calm"}">${verdict(report.summary)}</h1>
+    ${bar(report.summary)} ${numbers(report.summary)} ${byEndpoint(report)}
+  </header>`;
+
+const sides = ({ sides: { legacy, candidate }, made }: Report): Html =>
+  html`<strong>Comparison</strong> of legacy <code>${legacy}</code>
+    ${candidate === undefined ? "with the new interface’s rules" : html`with candidate <code>${candidate}</code>`},
+    <time datetime="${made}">${minute(made)}</time>`;
+
+/** The parts of a whole, as wide as their share; said in words for those who do not see it. */
+const bar = (summary: Summary): Html => {
+  const parts = standingNames.filter((name) => summary[name] > 0);
+  const label = parts.map((name) => `${number(summary[name])} ${name}`).join(", ");
+  return html`<div class="bar" role="img" aria-label="${label === "" ? "no answers" : label}">
+    ${parts.map((name) => html`<span class="${name}" style="flex-grow:${summary[name]}"></span>`)}
+  </div>`;
+};
+
+const numbers = (summary: Summary): Html =>
+  html`<dl class="numbers">
+    <div>
+      <dt>compared</dt>
+      <dd>${number(summary.compared)}</dd>
+    </div>
+    ${standingNames.map(
+      (name) =>
+        html`<div class="${name}" title="${standings[name].means}">
+          <dt><span class="sign" aria-hidden="true">${standings[name].sign}</span> ${name}</dt>
+          <dd class="${summary[name] === 0 ? "zero" : ""}">${number(summary[name])}</dd>
+        </div>`,
+    )}
+  </dl>`;
+
+const byEndpoint = ({ endpoints }: Report): Html =>
+  html`<table class="endpoints">
+    <caption>
+      ${counted(Object.keys(endpoints).length, "endpoint")}
+    </caption>
+    <thead>
+      <tr>
+        <th scope="col">endpoint</th>
+        <td class="share"></td>
+        <th scope="col"><span class="short" aria-hidden="true">Σ</span><span class="long">compared</span></th>
+        ${standingNames.map(
+          (name) =>
+            html`<th scope="col">
+              <span class="sign ${name}" aria-hidden="true">${standings[name].sign}</span>
+              <span class="long">${name}</span>
+            </th>`,
+        )}
+      </tr>
+    </thead>
+    <tbody>
+      ${Object.entries(endpoints).map(
+        ([endpoint, summary]) =>
+          html`<tr>
+            <th scope="row"><a href="#differences" data-view="${view({ endpoint })}">${endpoint}</a></th>
+            <td class="share">${bar(summary)}</td>
+            <td>${number(summary.compared)}</td>
+            ${standingNames.map((name) => cell(endpoint, name, summary[name]))}
+          </tr>`,
+      )}
+    </tbody>
+  </table>`;
+
+const cell = (endpoint: string, name: (typeof standingNames)[number], count: number): Html => {
+  if (count === 0) return html`<td class="zero">0</td>`;
+  if (name === "equal") return html`<td>${number(count)}</td>`;
+  return name === "failed"
+    ? html`<td><a href="#failures" class="failed">${number(count)}</a></td>`
+    : html`<td>
+        <a href="#differences" data-view="${view({ endpoint, kind: name })}" class="${name}">${number(count)}</a>
+      </td>`;
+};
+
+const view = (filters: Record<string, string>): string => new URLSearchParams(filters).toString();

@@ -1,0 +1,126 @@
+import type { Json, JsonObject, Rule } from "../rules/rule.ts";
+import { collectChanges } from "../rules/notes.ts";
+import { differ } from "./differ.ts";
+import type { Difference } from "./difference.ts";
+import { byPlace, explain } from "./explain.ts";
+import { cutText } from "./gathering.ts";
+import { stepsOf } from "./place.ts";
+import type { Row } from "./report.ts";
+
+type Placed = Row & { at: string };
+
+/** Of a list's entries so many are shown, and every one beyond with a difference that nothing explains. */
+const SHOWN = 3;
+const MOST_ROWS = 400;
+
+/** Legacy's document beside ours, line by line, with the rules that made the difference. */
+export const explainedRows = (output: Rule, legacy: JsonObject, ours: Json | undefined): Row[] => {
+  const { note, changes } = collectChanges();
+  output.read(legacy, note, legacy);
+  const rows: Placed[] = [];
+  explain(output, legacy, ours, byPlace(changes), (place, isLeaf) => {
+    const { at, steps } = place;
+    const rules = steps.flatMap(({ rule }) => rule ?? []);
+    const isExplained = steps.every(({ rule }) => rule !== undefined);
+    rows.push({
+      at,
+      ...named(at),
+      ...(isLeaf ? sides(place.legacy, place.ours) : {}),
+      ...(steps.length > 0 ? { form: steps.at(-1)?.form, kind: isExplained ? "explained" : "unexplained" } : {}),
+      ...(rules.length > 0 ? { rules } : {}),
+    });
+  });
+  return shortened(rows);
+};
+
+/** The expected document beside the candidate's, with what was found out about each difference. */
+export const judgedRows = (
+  output: Rule | undefined,
+  expected: Json | undefined,
+  candidate: Json | undefined,
+  differences: readonly Difference[],
+): Row[] => {
+  const rows: Placed[] = [];
+  differ(output, expected, candidate, ({ at, path, form, allowedBy, ...place }, isLeaf) => {
+    const found = form && differences.find((one) => one.path === path && one.form === form);
+    const rule = allowedBy ?? found?.rule;
+    rows.push({
+      at,
+      ...named(at),
+      ...(isLeaf ? sides(place.expected, place.candidate) : {}),
+      ...(form ? { form, kind: found?.kind ?? (allowedBy === undefined ? "unexplained" : "explained") } : {}),
+      ...(form && rule !== undefined ? { rules: [rule] } : {}),
+    });
+  });
+  return shortened(rows);
+};
+
+const named = (at: string): { depth: number; name: string } => {
+  const steps = stepsOf(at);
+  return { depth: steps.length, name: steps.at(-1) ?? "" };
+};
+
+const sides = (left: Json | undefined, right: Json | undefined): { left?: string; right?: string } => ({
+  ...(left === undefined ? {} : { left: written(left) }),
+  ...(right === undefined ? {} : { right: written(right) }),
+});
+
+const written = (value: Json): string => cutText(JSON.stringify(value), 300);
+
+/** Entries far down a list that show nothing new are counted instead of shown. */
+const shortened = (rows: Placed[]): Row[] => {
+  const noted = rows.filter(({ kind }) => kind !== undefined && kind !== "explained").map(({ at }) => at);
+  const entriesOf = listsIn(rows);
+  const kept: Row[] = [];
+  let omitting: { list: string; row: Row; entry: string } | undefined;
+  for (const { at, ...row } of rows) {
+    const far = farEntry(at, entriesOf);
+    if (far === undefined || noted.some((one) => one === far.entry || one.startsWith(`${far.entry}/`))) {
+      omitting = undefined;
+      kept.push(row);
+    } else if (omitting?.list !== far.list) {
+      const { depth } = named(far.entry);
+      omitting = { ...far, row: { depth, name: "", omitted: 1 } };
+      kept.push(omitting.row);
+    } else if (omitting.entry !== far.entry) {
+      omitting.entry = far.entry;
+      omitting.row.omitted = (omitting.row.omitted ?? 0) + 1;
+    }
+  }
+  if (kept.length <= MOST_ROWS) return kept;
+  return [...kept.slice(0, MOST_ROWS), { depth: 0, name: "", omitted: kept.length - MOST_ROWS }];
+};
+
+/** The places whose members are numbered. */
+const listsIn = (rows: readonly Placed[]): ReadonlySet<string> =>
+  new Set(rows.filter(({ name }) => name === "0").map(({ at }) => at.slice(0, -"/0".length)));
+
+/** The outermost entry around a place that stands too far down its list. */
+const farEntry = (at: string, lists: ReadonlySet<string>): { list: string; entry: string } | undefined => {
+  let list = "";
+  for (const step of at.split("/").slice(1)) {
+    const entry = `${list}/${step}`;
+    if (lists.has(list) && Number(step) >= SHOWN) return { list, entry };
+    list = entry;
+  }
+  return undefined;
+};
+
+/** Error bodies and other answers without a tree: one line each. */
+export const plainRows = (
+  left: Json | undefined,
+  right: Json | undefined,
+  differences: readonly Difference[],
+): Row[] => {
+  const rules = [...new Set(differences.flatMap(({ rule }) => rule ?? []))];
+  const body = differences.find(({ path }) => path === "" || path.startsWith("/"));
+  return [
+    {
+      depth: 0,
+      name: "",
+      ...sides(left, right),
+      ...(body ? { form: body.form, kind: body.kind } : {}),
+      ...(rules.length > 0 ? { rules } : {}),
+    },
+  ];
+};

@@ -1,0 +1,101 @@
+import { createReadStream } from "node:fs";
+import type { Ask } from "./ask.ts";
+import { askOfTraffic } from "./askOfTraffic.ts";
+import { harTraffic, isHar } from "./har.ts";
+import { linesOf } from "./linesOf.ts";
+import type { Mapper } from "./mapper.ts";
+import type { Skip } from "./skip.ts";
+import type { Traffic } from "./traffic.ts";
+import { trafficOfLine } from "./trafficOfLine.ts";
+
+/** Bytes of a line at most, and of a HAR, which has to be read whole. */
+const MOST_LINE = 1_048_576;
+const MOST_HAR = 256 * 1_048_576;
+
+/** What is looked at to know a HAR, in bytes. */
+const BEGINNING = 65_536;
+
+/** `lines` are the entries of a HAR; blank lines and comments are counted here only. */
+export type Counts = { lines: number; asks: number; skipped: Partial<Record<Skip, number>> };
+
+/**
+ * The asks in a file of traffic: an access log, a log in JSON lines, a list of URLs or a HAR. They can be taken once, and are read as they
+ * are taken; the counts grow with it. Taking throws an error that names the file, and quotes nothing of it, where it cannot be read.
+ */
+export const readCorpus = (file: string, mapper: Mapper): { asks: AsyncIterable<Ask>; counts: Counts } => {
+  const counts: Counts = { lines: 0, asks: 0, skipped: {} };
+  const skip = (reason: Skip): undefined => {
+    counts.skipped[reason] = (counts.skipped[reason] ?? 0) + 1;
+  };
+  const askOf = (traffic: Traffic | "nothing" | undefined): Ask | undefined => {
+    if (traffic === "nothing") return undefined;
+    const mapped = traffic ? askOfTraffic(mapper, traffic) : { skipped: "not understood" as const };
+    if ("skipped" in mapped) return skip(mapped.skipped);
+    counts.asks++;
+    return mapped.ask;
+  };
+
+  const asks = async function* (): AsyncGenerator<Ask> {
+    const { beginning, whole } = await opened(file);
+    if (isHar(beginning)) {
+      const entries = harTraffic(await textOf(whole, file));
+      if (entries === undefined) throw new Error(`${file} begins like a HAR, but is none.`);
+      for (const entry of entries) {
+        counts.lines++;
+        const ask = askOf(entry);
+        if (ask) yield ask;
+      }
+      return;
+    }
+    for await (const batch of linesOf(whole, MOST_LINE))
+      for (const line of batch) {
+        counts.lines++;
+        const ask = line === undefined ? skip("too long") : askOf(trafficOfLine(line));
+        if (ask) yield ask;
+      }
+  };
+  return { asks: asks(), counts };
+};
+
+/** The beginning of a file, and all of it: a pipe is read once. */
+const opened = async (file: string): Promise<{ beginning: string; whole: AsyncGenerator<Buffer> }> => {
+  const chunks = bytesOf(file);
+  const first: Buffer[] = [];
+  for (let size = 0; size < BEGINNING; size += first.at(-1)?.length ?? 0) {
+    const { value, done } = await chunks.next();
+    if (done) break;
+    first.push(value);
+  }
+  const whole = async function* () {
+    try {
+      yield* first;
+      yield* chunks;
+    } finally {
+      // Whoever stops within the beginning has not begun with the rest.
+      await chunks.return(undefined);
+    }
+  };
+  return { beginning: Buffer.concat(first).toString("utf8"), whole: whole() };
+};
+
+const bytesOf = async function* (file: string): AsyncGenerator<Buffer> {
+  const stream = createReadStream(file, { highWaterMark: 4 * BEGINNING });
+  try {
+    yield* stream as AsyncIterable<Buffer>;
+  } catch (error) {
+    throw new Error(`${file} cannot be read: ${(error as NodeJS.ErrnoException).code ?? "unknown"}.`, { cause: error });
+  } finally {
+    stream.destroy();
+  }
+};
+
+const textOf = async (chunks: AsyncIterable<Buffer>, file: string): Promise<string> => {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of chunks) {
+    size += chunk.length;
+    if (size > MOST_HAR) throw new Error(`${file} is a HAR of more than ${MOST_HAR} bytes: cut it, or list its URLs.`);
+    parts.push(chunk);
+  }
+  return Buffer.concat(parts).toString("utf8");
+};

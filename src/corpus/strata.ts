@@ -1,0 +1,117 @@
+import { hash } from "node:crypto";
+import type { Ask } from "./ask.ts";
+import { levelOf } from "./levelOf.ts";
+
+/** Asks of one endpoint, status and shape, with a key or without; `order` is its place among all, asks from `bound` on are refused. */
+type Stratum = { kind: string; order: string; seen: number; held: Map<string, Ask>; bound: string };
+
+export type Strata = {
+  add(ask: Ask): void;
+  /** At most `limit` distinct asks: one of each stratum, those seen least first, then a second one of each, and so on. */
+  picked(): Generator<Ask>;
+  /** As many strata and asks as are held now. */
+  held(): { strata: number; asks: number };
+};
+
+/** With fewer than so many strata there is nothing to gain from forgetting any. */
+const ROOM = 1000;
+
+/** After every hash in hexadecimal digits. */
+const NONE = "~";
+
+/**
+ * Asks by stratum, in memory bounded by the limit, whatever their number. Each has a fixed place by its hash, so that a stratum keeps
+ * those of the lowest places: distinct ones, the last of the traffic as likely as the first. Of each stratum only as many are held as it could still
+ * give were the limit dealt out now (twice that, for what two strata share); more strata only make that less, so that nothing is missed.
+ * Where there are more than twice as many strata as the limit (at least 1000), those of the commonest endpoint, status and key go first.
+ */
+export const openStrata = (limit: number): Strata => {
+  const strata = new Map<string, Stratum>();
+  /** Of each endpoint, status and key: from which place on strata are refused. */
+  const kinds = new Map<string, string>();
+  let total = 0;
+  const most = () => Math.max(limit, ROOM, kinds.size);
+
+  const stratumOf = (ask: Ask): Stratum | undefined => {
+    const kind = JSON.stringify([ask.endpoint, ask.status, ask.keyed]);
+    const name = `${kind} ${ask.shape}`;
+    const known = strata.get(name);
+    if (known) return known;
+    const order = placeOf(name);
+    const bound = kinds.get(kind) ?? NONE;
+    if (order >= bound) return undefined;
+    kinds.set(kind, bound);
+    strata.set(name, { kind, order, seen: 0, held: new Map(), bound: NONE });
+    if (strata.size > 2 * most()) forgetStrata();
+    return strata.get(name);
+  };
+
+  const forgetStrata = () => {
+    const byKind = Map.groupBy(strata, ([, { kind }]) => kind);
+    const level = levelOf(
+      [...byKind.values()].map((all) => all.length),
+      most(),
+    );
+    for (const [kind, all] of byKind) {
+      const gone = all.toSorted(([, a], [, b]) => compare(a.order, b.order)).slice(level);
+      for (const [name, { held }] of gone) {
+        strata.delete(name);
+        total -= held.size;
+      }
+      if (gone[0]) kinds.set(kind, gone[0][1].order);
+    }
+  };
+
+  const forgetAsks = () => {
+    const level = levelOf(
+      [...strata.values()].map(({ held }) => held.size),
+      limit,
+    );
+    const kept = 2 * (level + 1);
+    for (const stratum of strata.values()) {
+      const gone = [...stratum.held.keys()].toSorted(compare).slice(kept);
+      for (const place of gone) stratum.held.delete(place);
+      stratum.bound = gone[0] ?? stratum.bound;
+      total -= gone.length;
+    }
+  };
+
+  return {
+    add(ask) {
+      const stratum = stratumOf(ask);
+      if (!stratum) return;
+      stratum.seen++;
+      const place = placeOf(JSON.stringify([ask.endpoint, ask.method, ask.path, ask.keyed, ask.body]));
+      if (place >= stratum.bound || stratum.held.has(place)) return;
+      // What is cut out of a line keeps the whole line in memory.
+      stratum.held.set(place, JSON.parse(JSON.stringify(ask)) as Ask);
+      total++;
+      if (total > 8 * most()) forgetAsks();
+    },
+    *picked() {
+      if (limit <= 0) return;
+      const queues = [...strata.values()]
+        .toSorted((a, b) => a.seen - b.seen || compare(a.order, b.order))
+        .map(({ held }) => [...held].toSorted(([a], [b]) => compare(a, b))[Symbol.iterator]());
+      const given = new Set<string>();
+      for (let before = -1; given.size > before;) {
+        before = given.size;
+        for (const queue of queues)
+          for (const [place, ask] of queue) {
+            // The same may have been answered in two ways.
+            if (given.has(place)) continue;
+            given.add(place);
+            yield ask;
+            if (given.size >= limit) return;
+            break;
+          }
+      }
+    },
+    held: () => ({ strata: strata.size, asks: total }),
+  };
+};
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** The same at every run, and as good as drawn by lot. */
+const placeOf = (text: string): string => hash("sha1", text, "hex").slice(0, 20);

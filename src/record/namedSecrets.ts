@@ -1,0 +1,31 @@
+/** Names that say that a secret follows, in a query, a header, broken JSON or XML. */
+const secretNames = String.raw`api_?key|x-api-key|session_hash|ci_session|phpsessid|authorization`;
+
+/** Between a name and its value: `=`, `:`, `">`, with quotes in any escaping. All is bounded: no text takes quadratic time. */
+const quote = String.raw`(?:\\{0,16}["']|&quot;|&#0*3[49];)`;
+const between = String.raw`${quote}?[ \t]*(?:=|:|>)[ \t]*${quote}?`;
+const scheme = String.raw`(?:(?:bearer|basic|digest|token)\s+)?`;
+const value = String.raw`[^\s&;"'<>\\,)\]}]+`;
+
+const named = [
+  new RegExp(String.raw`((?:${secretNames})${between}${scheme})${value}`, "gi"),
+  // Percent-encoded itself, what is encoded ends it.
+  new RegExp(String.raw`((?:${secretNames})%(?:25)*3[da])(?:(?!%)${value.slice(0, -1)})+`, "gi"),
+  new RegExp(String.raw`((?:set-)?cookie:\s*[\w.-]+=)${value}`, "gi"),
+  // Any other 32 hexadecimal digits may be a checksum.
+  new RegExp(String.raw`(session\w{0,32}(?:${between}|%(?:25)*3d))[0-9a-f]{32}(?![0-9a-f])`, "gi"),
+];
+
+/** `api_key=…`, `"api_key": "…"`, `Authorization: Bearer …`, `PHPSESSID=…` -> the same with `instead` */
+export const withoutNamedSecrets = (text: string, instead: string): string =>
+  named.reduce((before, pattern) => before.replaceAll(pattern, `$1${instead}`), text);
+
+/** An address begins where a word does: after `%3D` and `\n` too, whose letters are none of its own. */
+const begin = String.raw`(?<![\\%]|%[0-9a-f])(?<=^|[^\p{L}\p{N}._+-]|%[0-9a-f]{2}|\\[bfnrt])`;
+const local = String.raw`(?:[\p{L}\p{N}._+-]|%2b){1,64}`;
+const at = String.raw`(@|%(?:25)*40|\\{1,16}u0040|&(?:amp;)*#(?:0*64|x0*40);)`;
+const email = new RegExp(`${begin}${local}${at}${String.raw`(?:[\p{L}\p{N}-]+\.)+\p{L}{2,}`}`, "giu");
+
+/** `R.A.Fisher@rothamsted.example` -> `someone@example.org`, the `@` as it was written */
+export const withoutEmails = (text: string): string =>
+  text.replaceAll(email, (_, sign: string) => `someone${sign}example.org`);

@@ -1,0 +1,279 @@
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startSampleLegacy } from "../../../fixtures/sampleLegacy/startSampleLegacy.ts";
+import type { Report } from "../../../src/compare/report.ts";
+import type { JsonObject } from "../../../src/rules/rule.ts";
+import { gatewayFor } from "../../support.ts";
+
+const main = join(import.meta.dirname, "../../../src/compare/main.ts");
+const closing: (() => unknown)[] = [];
+
+const serve = async (listener: RequestListener): Promise<string> => {
+  const server = createServer(listener);
+  closing.push(
+    () => server.close(),
+    () => server.closeAllConnections(),
+  );
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+};
+
+let legacy: string;
+/** Serves the new interface over the sample, and changes its documents as a test wants. */
+const candidate = async (change: (document: JsonObject, path: string) => unknown): Promise<string> => {
+  const gateway = gatewayFor(legacy, { CACHE_BYTES: "0" });
+  closing.push(() => gateway.close());
+  return serve((incoming, response) => {
+    void (async () => {
+      const path = incoming.url ?? "";
+      const answer = await gateway.app.request(`/v1${path}`, { method: incoming.method ?? "GET" });
+      const body = (await answer.json()) as JsonObject;
+      const changed = answer.status === 200 ? (change(body, path) ?? body) : body;
+      response.writeHead(answer.status, { "Content-Type": "application/json" }).end(JSON.stringify(changed));
+    })();
+  });
+};
+
+beforeAll(async () => {
+  const sample = await startSampleLegacy();
+  closing.push(() => sample.close());
+  legacy = sample.url;
+});
+afterAll(async () => {
+  for (const close of closing) await close();
+});
+
+const compare = (args: string[], environment: Record<string, string> = {}) => {
+  const out = mkdtempSync(join(tmpdir(), "compare-"));
+  const child = spawn(process.execPath, [main, "--out", out, ...args], {
+    env: { PATH: process.env["PATH"], ...environment },
+  });
+  const output = { out: "", err: "" };
+  child.stdout.on("data", (chunk: Buffer) => void (output.out += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => void (output.err += chunk.toString()));
+  const ended = new Promise<number | null>((resolve) => void child.on("close", resolve));
+  const report = () => JSON.parse(readFileSync(join(out, "report.json"), "utf8")) as Report;
+  return { child, out, output, ended, report };
+};
+
+const written = (directory: string): string =>
+  readdirSync(directory)
+    .map((name) => readFileSync(join(directory, name), "utf8"))
+    .join("\n");
+
+describe("exit codes", () => {
+  test("0 where everything is explained: the examples over the sample, without any option", async () => {
+    const { ended, report, out, output } = compare([]);
+    expect([await ended, output.err]).toEqual([0, ""]);
+    expect(report().summary).toMatchObject({ unexplained: 0, failed: 0, drift: 0 });
+    expect(report().summary.compared).toBeGreaterThan(10);
+    expect(output.out).toContain("Nothing unexplained");
+    expect(readdirSync(out).toSorted()).toEqual(["junit.xml", "report.html", "report.json", "summary.md"]);
+  });
+
+  test("0 for a candidate that answers as expected, ids over all endpoints of one", async () => {
+    const url = await candidate((document) => document);
+    const { ended, report } = compare(["--legacy", legacy, "--candidate", url, "--ids", "61..70"]);
+    expect(await ended).toBe(0);
+    const { summary, endpoints } = report();
+    expect(summary).toMatchObject({ compared: 30, equal: 30 });
+    expect(Object.keys(endpoints)).toEqual(["getDataset", "getSetup", "getStudy"]);
+  });
+
+  test("1 where something is not: each planted difference once, none beside, with a pair of curls", async () => {
+    const url = await candidate((document) => {
+      document["version"] = `${document["version"] as number}`;
+      delete document["licence"];
+    });
+    const { ended, report, output } = compare([
+      "--legacy",
+      `${legacy}/api/v1`,
+      "--candidate",
+      url,
+      "--ids",
+      "61",
+      "--endpoint",
+      "getDataset",
+    ]);
+    expect(await ended).toBe(1);
+    const { summary, differences } = report();
+    expect(summary).toMatchObject({ compared: 1, unexplained: 1 });
+    expect(new Set(differences.map(({ path, form, kind }) => `${path} ${form} ${kind}`))).toEqual(
+      new Set(["/licence missing unexplained", "/version type unexplained"]),
+    );
+    expect(differences[0]?.curl).toEqual({
+      legacy: `curl -si ${legacy}/api/v1/json/data/61`,
+      candidate: `curl -si ${url}/datasets/61`,
+    });
+    expect(output.out).toContain(`curl -si ${url}/datasets/61`);
+  });
+
+  test("0 where the ledger expects it", async () => {
+    const url = await candidate((document) => void (document["version"] = `${document["version"] as number}`));
+    const file = join(mkdtempSync(join(tmpdir(), "ledger-")), "ledger.json");
+    const entry = {
+      id: "text-versions",
+      endpoint: "getDataset",
+      path: "/version",
+      kind: "type",
+      reason: "a known bug",
+      owner: "us",
+      until: "2999-01-01",
+    };
+    writeFileSync(file, JSON.stringify([entry]));
+    const { ended, report } = compare([
+      "--legacy",
+      legacy,
+      "--candidate",
+      url,
+      "--ids",
+      "61",
+      "--endpoint",
+      "getDataset",
+      "--expected",
+      file,
+    ]);
+    expect(await ended).toBe(0);
+    expect(report().summary).toMatchObject({ compared: 1, expected: 1, unexplained: 0 });
+  });
+
+  test.each<[string, string[], string]>([
+    ["an unknown option", ["--nothing"], "--nothing"],
+    ["no URL", ["--legacy", "legacy.example"], '--legacy: "legacy.example" given; allowed is a URL'],
+    ["an unknown endpoint", ["--endpoint", "getNothing"], '--endpoint: "getNothing" given; allowed are getDataset, '],
+    ["no ids", ["--ids", "a..b"], "--ids: "],
+    ["no corpus", ["--corpus", "/nowhere/at/all"], "--corpus: /nowhere/at/all cannot be read"],
+    ["no variable", ["--key", "NOT_SET_AT_ALL"], "--key: no environment variable"],
+    ["no ledger", ["--expected", "/nowhere/at/all"], "--expected: /nowhere/at/all cannot be read (ENOENT)"],
+    ["no number", ["--limit", "all"], '--limit: "all" given; allowed is a number from 1'],
+    ["both kinds of questions", ["--ids", "1", "--corpus", "x"], "allowed is one of them"],
+    ["nobody there", ["--legacy", "http://127.0.0.1:1"], "questions could not be compared"],
+  ])("2 for %s", async (_, args, told) => {
+    const { ended, output } = compare(args);
+    expect([await ended, output.err]).toEqual([2, expect.stringContaining(told)]);
+  });
+});
+
+test("a mismatch that has gone when asked again is drift", async () => {
+  const asked = new Map<string, number>();
+  const url = await candidate((document, path) => {
+    asked.set(path, (asked.get(path) ?? 0) + 1);
+    if (asked.get(path) === 1) document["name"] = "another";
+  });
+  const { ended, report } = compare([
+    "--legacy",
+    legacy,
+    "--candidate",
+    url,
+    "--ids",
+    "61",
+    "--endpoint",
+    "getDataset",
+  ]);
+  expect(await ended).toBe(0);
+  expect(report().summary).toMatchObject({ compared: 1, drift: 1, unexplained: 0 });
+});
+
+test("the key comes from the environment, goes to both sides, and is in nothing that is written or printed", async () => {
+  const key = "aBcD0123aBcD0123aBcD0123aBcD0123";
+  const seen: string[] = [];
+  const echo = (name: string) =>
+    serve((incoming, response) => {
+      seen.push(`${name} ${incoming.url} ${incoming.headers["x-api-key"]?.toString() ?? ""}`);
+      const id = /\d+(?=$|\?)/.exec(incoming.url ?? "")?.[0] ?? "1";
+      response.writeHead(200, { "Content-Type": "application/json" });
+      response.end(
+        JSON.stringify({
+          data_set_description: {
+            id,
+            name: incoming.url,
+            description: `${key} ${JSON.stringify(incoming.headers)}`,
+            [key]: key,
+          },
+        }),
+      );
+    });
+  const { ended, out, output } = compare(
+    [
+      "--legacy",
+      await echo("legacy"),
+      "--candidate",
+      await echo("candidate"),
+      "--ids",
+      "1..3",
+      "--endpoint",
+      "getDataset",
+      "--key",
+      "MY_KEY",
+    ],
+    { MY_KEY: key },
+  );
+  expect(await ended).toBe(1);
+  expect(seen.some((line) => line.startsWith("legacy /api/v1/json/data/1?api_key=") && line.includes(key))).toBe(true);
+  expect(seen.some((line) => line === `candidate /datasets/1 ${key}`)).toBe(true);
+  const everything = written(out) + output.out + output.err;
+  expect(everything).toContain("$MY_KEY");
+  expect(everything).not.toContain(key);
+});
+
+test("interrupted, the same command goes on where it was, and comes to the same", async () => {
+  const asked: string[] = [];
+  let wait = 30;
+  const inner = await candidate((document) => void (document["version"] = `${document["version"] as number}`));
+  const url = await serve((incoming, response) => {
+    asked.push(incoming.url ?? "");
+    void (async () => {
+      await sleep(wait);
+      const answer = await fetch(inner + incoming.url);
+      response.writeHead(answer.status, { "Content-Type": "application/json" }).end(await answer.text());
+    })();
+  });
+  const args = ["--legacy", legacy, "--candidate", url, "--ids", "1..120", "--concurrency", "2"];
+  const first = compare(args);
+  while (asked.length < 40) await sleep(20);
+  first.child.kill("SIGINT");
+  expect([await first.ended, first.output.err]).toEqual([
+    2,
+    expect.stringContaining("the same command goes on from there"),
+  ]);
+  expect(existsSync(join(first.out, "report.json"))).toBe(false);
+  const before = asked.length;
+  wait = 0;
+  const second = compare([...args, "--out", first.out]);
+  expect(await second.ended).toBe(1);
+  expect(second.output.err).toContain("going on after");
+  expect(existsSync(join(first.out, "interrupted.json"))).toBe(false);
+  const report = JSON.parse(readFileSync(join(first.out, "report.json"), "utf8")) as Report;
+  const whole = compare(args);
+  await whole.ended;
+  expect(report.summary).toEqual(whole.report().summary);
+  expect(report.differences).toEqual(whole.report().differences);
+  expect(asked.length - before).toBeLessThan(2 * 360 * 2);
+  expect(before).toBeLessThan(360);
+});
+
+test("--help tells every option", async () => {
+  const { ended, output } = compare(["--help"]);
+  expect(await ended).toBe(0);
+  for (const option of [
+    "--legacy",
+    "--candidate",
+    "--endpoint",
+    "--ids",
+    "--corpus",
+    "--limit",
+    "--key",
+    "--expected",
+    "--rate",
+    "--concurrency",
+    "--out",
+    "--fresh",
+  ])
+    expect(output.out).toContain(option);
+});

@@ -1,0 +1,195 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { GivenAnswer } from "../../src/compare/answers.ts";
+import { judgeAnswer } from "../../src/compare/judge.ts";
+import { type LedgerEntry, ledgerSchema, openLedger } from "../../src/compare/ledger.ts";
+import { anyOrder, list, nullable, object } from "../../src/rules/compose.ts";
+import type { Json, Rule } from "../../src/rules/rule.ts";
+import { integer, text } from "../../src/rules/values.ts";
+import { changedAt, endpoints, leavesOf, pathOf, type Shown, shown, valueAt } from "./documents.ts";
+
+const rows = list(object({ id: integer, name: nullable(text) }));
+const tree = object({ id: integer, name: nullable(text), tag: anyOrder(list(text)), creator: list(text), rows });
+const document = {
+  id: 1,
+  name: null,
+  tag: ["a", "b"],
+  creator: ["c", "d"],
+  rows: [
+    { id: 1, name: "x" },
+    { id: 2, name: "y" },
+    { id: 3, name: "z" },
+  ],
+};
+
+const today = "2026-11-21";
+const entry: LedgerEntry = {
+  id: "one",
+  endpoint: "getThing",
+  path: "/name",
+  kind: "type",
+  reason: "known",
+  owner: "us",
+  until: "2026-12-31",
+};
+
+const judge = (expected: GivenAnswer, candidate: GivenAnswer, output: Rule = tree, entries: LedgerEntry[] = []) =>
+  judgeAnswer({ endpoint: "getThing", output, ledger: openLedger(entries, today) }, expected, candidate);
+const answer = (body: Json, status = 200): GivenAnswer => ({ status, body, contentType: "application/json" });
+const told = (differences: ReturnType<typeof judge>) =>
+  differences.map(({ path, form, kind, count }) => [path, form, kind, count].join(" "));
+
+describe("every form of difference, where it is", () => {
+  test.each<[string, Json, string[]]>([
+    ["none", document, []],
+    ["a text for a number", { ...document, id: "1" }, ["/id type unexplained 1"]],
+    ["another number", { ...document, id: 2 }, ["/id value unexplained 1"]],
+    ["an empty text for null", { ...document, name: "" }, ["/name type unexplained 1"]],
+    ["no field", changedAt(document, "/name", undefined), ["/name missing unexplained 1"]],
+    ["a new field", { ...document, more: 1 }, ["/more extra unexplained 1"]],
+    ["an order that means nothing", { ...document, tag: ["b", "a"] }, ["/tag order explained 1"]],
+    ["an order that matters", { ...document, creator: ["d", "c"] }, ["/creator order unexplained 1"]],
+    ["an entry too few", { ...document, tag: ["b"] }, ["/tag/* missing unexplained 1"]],
+    ["an entry too many", { ...document, tag: ["a", "x", "b"] }, ["/tag/* extra unexplained 1"]],
+    ["another entry", { ...document, tag: ["a", "x"] }, ["/tag/* value unexplained 1"]],
+    ["a row less in the middle", changedAt(document, "/rows/1", undefined), ["/rows/* missing unexplained 1"]],
+    [
+      "ids as text are the same rows",
+      changedAt(changedAt(document, "/rows/0/id", "1"), "/rows/2/id", "3"),
+      ["/rows/*/id type unexplained 2"],
+    ],
+    ["a field of one row", changedAt(document, "/rows/1/name", "q"), ["/rows/*/name value unexplained 1"]],
+    ["a list for an object", [], [" type unexplained 1"]],
+  ])("%s", (_, candidate, expected) => {
+    expect(told(judge(answer(document), answer(candidate)))).toEqual(expected);
+  });
+
+  test.each<[string, GivenAnswer, GivenAnswer, string[]]>([
+    [
+      "another status of an error",
+      answer({ detail: "x" }, 404),
+      answer({ detail: "x" }, 410),
+      ["status status unexplained 1"],
+    ],
+    ["an error for a document", answer(document), answer({ detail: "x" }, 500), ["status status unexplained 1"]],
+    ["a document for an error", answer({ detail: "x" }, 404), answer(document), ["status status unexplained 1"]],
+    [
+      "a field of an error",
+      answer({ detail: { code: "1" } }, 404),
+      answer({ detail: { code: 1 } }, 404),
+      ["/detail/code type unexplained 1"],
+    ],
+    [
+      "another content type",
+      answer(document),
+      { ...answer(document), contentType: "text/html" },
+      ["content-type value unexplained 1"],
+    ],
+    [
+      "a charset is nothing",
+      answer(document),
+      { ...answer(document), contentType: "Application/JSON; charset=utf-8" },
+      [],
+    ],
+    ["no JSON", answer(document), { ...answer(document), body: undefined, text: "<html>" }, [" type unexplained 1"]],
+  ])("%s", (_, expected, candidate, differences) => {
+    expect(told(judge(expected, candidate))).toEqual(differences);
+  });
+
+  test("what the values were, and which rule made the expected one", () => {
+    const origin = (at: string) => ({ legacy: at === "/id" ? "1" : "", rules: ["integer"] });
+    const about = { endpoint: "getThing", output: tree, ledger: openLedger([], today), origin };
+    expect(judgeAnswer(about, answer(document), answer({ ...document, id: "1" }))).toEqual([
+      {
+        path: "/id",
+        at: "/id",
+        form: "type",
+        kind: "unexplained",
+        rule: "integer",
+        legacy: "1",
+        expected: 1,
+        candidate: "1",
+        count: 1,
+      },
+    ]);
+  });
+});
+
+describe("the ledger", () => {
+  const empty = { ...document, name: "" };
+  test.each<[string, Partial<LedgerEntry>, string]>([
+    ["allows what it names", {}, "expected"],
+    ["of any endpoint", { endpoint: "*" }, "expected"],
+    ["of any kind", { kind: "*" }, "expected"],
+    ["not another endpoint's", { endpoint: "getOther" }, "unexplained"],
+    ["not another path", { path: "/names" }, "unexplained"],
+    ["not another kind", { kind: "value" }, "unexplained"],
+    ["on its last day", { until: today }, "expected"],
+    ["not after it", { until: "2026-11-20" }, "unexplained"],
+    ["whatever is below", { path: "/**" }, "expected"],
+  ])("%s", (_, change, kind) => {
+    const differences = judge(answer(document), answer(empty), tree, [{ ...entry, ...change }]);
+    expect(differences.map((one) => [one.kind, one.entry])).toEqual([[kind, kind === "expected" ? "one" : undefined]]);
+  });
+
+  test("an entry about a list is about all its entries, and about no other text with a star", () => {
+    const changed = changedAt(document, "/rows/1/name", "q");
+    const about = (path: string) =>
+      judge(answer(document), answer(changed), tree, [{ ...entry, kind: "value", path }])[0]?.kind;
+    expect([about("/rows/*/name"), about("/rows/**"), about("/rows/x/name"), about("/r*s/x/name")]).toEqual([
+      "expected",
+      "expected",
+      "unexplained",
+      "unexplained",
+    ]);
+  });
+
+  test("tells what ended, and refuses what is no entry", () => {
+    expect(
+      openLedger([entry, { ...entry, id: "two", until: "2026-01-01" }], today)
+        .expired(today)
+        .map(({ id }) => id),
+    ).toEqual(["two"]);
+    for (const wrong of [
+      [{ ...entry, until: "soon" }],
+      [{ ...entry, kind: "odd" }],
+      [{ ...entry, reason: "" }],
+      [entry, entry],
+      [{ ...entry, more: 1 }],
+      {},
+    ])
+      expect(ledgerSchema.safeParse(wrong).success).toBe(false);
+    expect(ledgerSchema.safeParse([entry]).success).toBe(true);
+  });
+});
+
+const everything = Object.keys(endpoints).flatMap(shown);
+
+test("a document is equal to itself, whatever it is", () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      expect(judge(answer(value as Json), answer(structuredClone(value) as Json))).toEqual([]);
+    }),
+  );
+});
+
+test("one planted fault is found where it is, and nothing else", () => {
+  fc.assert(
+    fc.property(
+      fc
+        .constantFrom(...everything)
+        .chain((one: Shown) => fc.tuple(fc.constant(one), fc.constantFrom(...leavesOf(one.ours)))),
+      fc.constantFrom("missing", "type"),
+      ([{ endpoint, ours }, at], fault) => {
+        const value = valueAt(ours, at);
+        // An entry of a list that goes is told of the list, and one that is the identity of its row is another row.
+        const wrong = typeof value === "string" ? 4711 : typeof value === "number" ? String(value) : "text";
+        const faulty = changedAt(ours, at, fault === "missing" ? undefined : wrong);
+        const found = judge(answer(ours), answer(faulty), endpoint.output).filter(({ form }) => form !== "order");
+        expect(found.length).toBeGreaterThan(0);
+        expect(found.map(({ path }) => path)).toEqual(found.map(() => pathOf(at)));
+      },
+    ),
+    { numRuns: 500 },
+  );
+});

@@ -1,0 +1,69 @@
+import { type Pair, readPairs } from "../../fixtures/pairs.ts";
+import type { GivenAnswer, LegacyExchange } from "../../src/compare/answers.ts";
+import { type Difference, sameness } from "../../src/compare/difference.ts";
+import { explainAnswer } from "../../src/compare/explainAnswer.ts";
+import { judgeAnswer } from "../../src/compare/judge.ts";
+import { openLedger } from "../../src/compare/ledger.ts";
+import type { Endpoint } from "../../src/endpoint/endpoint.ts";
+import { transform } from "../../src/endpoint/transform.ts";
+import { readLegacy } from "../../src/legacy/reading.ts";
+import { xmlReader } from "../../src/legacy/xml.ts";
+import { markupPaths } from "../../src/rules/markup.ts";
+import { servingNote } from "../../src/rules/notes.ts";
+import type { Json, JsonObject } from "../../src/rules/rule.ts";
+import { catalogue } from "../../transforms/catalogue.ts";
+
+const ledger = openLedger([], "2000-01-01");
+const about = { errors: catalogue.errors, knowledge: { legacyStudies: new Set(catalogue.legacyStudies) } };
+
+/** What the comparer finds over an endpoint's fixtures, as texts: the same tree finds the same. */
+export const findingsOf = (name: string, endpoint: Endpoint): string[] => {
+  const readXml = xmlReader(markupPaths(endpoint.output));
+  return readPairs(name).flatMap((pair) => {
+    const { exchange, document } = documentOf(pair, readXml);
+    if (!exchange || !document) return [];
+    const ours = answerOf(endpoint, document);
+    const given = { status: pair.expected.status, body: pair.expected.body as Json };
+    const explained = explainAnswer({ ...about, endpoint }, [exchange], ours);
+    const judging = { endpoint: name, output: endpoint.output, ledger };
+    return [
+      ...("differences" in explained ? unexplained("explained", explained.differences) : []),
+      ...unexplained("expected", judgeAnswer(judging, ours, given)),
+      // What a comparison takes for the same is part of the tree too.
+      ...unexplained("reversed", judgeAnswer(judging, ours, { ...given, body: reversed(given.body) })),
+    ].map((found) => `${pair.example}: ${found}`);
+  });
+};
+
+const unexplained = (how: string, differences: Difference[]): string[] =>
+  differences.filter(({ kind }) => kind === "unexplained").map((one) => `${how} ${sameness(one)}`);
+
+const documentOf = (
+  pair: Pair,
+  readXml: ReturnType<typeof xmlReader>,
+): { exchange?: LegacyExchange; document?: JsonObject } => {
+  const last = pair.legacy.at(-1);
+  // Where the first answer was an error, the last one says something else of the same thing.
+  const first = pair.legacy[0] && readLegacy(Buffer.from(pair.legacy[0].response.body), readXml);
+  if (last === undefined || first?.is === "error") return {};
+  const reading = readLegacy(Buffer.from(last.response.body), readXml);
+  const form = last.request.path.startsWith("/xml") ? "xml" : "json";
+  const request = { method: last.request.method, path: last.request.path };
+  return reading.is === "document"
+    ? { exchange: { request, form, status: last.response.status, reading }, document: reading.document }
+    : {};
+};
+
+const note = servingNote(() => undefined);
+
+const answerOf = (endpoint: Endpoint, document: JsonObject): GivenAnswer => {
+  if (endpoint.judge?.(document, about.knowledge)) return { status: 410, body: undefined };
+  const transformed = transform(endpoint.output, document, note);
+  return "ours" in transformed ? { status: 200, body: transformed.ours } : { status: 502, body: undefined };
+};
+
+const reversed = (value: Json): Json => {
+  if (Array.isArray(value)) return value.map(reversed).toReversed();
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, reversed(member)]));
+};

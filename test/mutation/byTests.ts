@@ -1,0 +1,39 @@
+import { createVitest } from "vitest/node";
+import type { Mutant } from "./mutants.ts";
+
+/** Runs the tests that look at the rules, each time over another tree; `find` gives the test that failed, or `undefined` where all passed. */
+export const openTests = async (): Promise<{
+  find(mutant: Mutant): Promise<string | undefined>;
+  close(): Promise<void>;
+}> => {
+  const vitest = await createVitest("test", {
+    watch: false,
+    run: true,
+    bail: 1,
+    reporters: [{}],
+    setupFiles: [`${import.meta.dirname}/setup.ts`],
+    include: [
+      "test/fixtures.test.ts",
+      "test/foreignTypes.test.ts",
+      "test/ruleCoverage.test.ts",
+      "test/compare/order.test.ts",
+    ],
+  });
+  const specifications = await vitest.globTestSpecifications();
+  return {
+    async find({ endpoint, steps, how }) {
+      vitest.provide("mutant", { endpoint, steps, how });
+      vitest.setGlobalTestNamePattern(new RegExp(`^${endpoint}\\b`));
+      const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications, true);
+      if (unhandledErrors.length > 0) throw unhandledErrors[0];
+      for (const testModule of testModules) {
+        if (testModule.errors().length > 0) return testModule.relativeModuleId;
+        for (const one of testModule.children.allTests("failed")) return one.fullName;
+      }
+      const count = testModules.flatMap((one) => [...one.children.allTests("passed")]).length;
+      if (count === 0) throw new Error(`no test of ${endpoint} ran`);
+      return undefined;
+    },
+    close: () => vitest.close(),
+  };
+};

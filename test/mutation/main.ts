@@ -1,0 +1,80 @@
+import { parseArgs } from "node:util";
+import type { Endpoint } from "../../src/endpoint/endpoint.ts";
+import { endpoints } from "../../transforms/index.ts";
+import { findingsOf } from "./byCompare.ts";
+import { openTests } from "./byTests.ts";
+import { mutated, mutantsOf } from "./mutants.ts";
+
+const usage = `npm run mutate -- [--endpoint NAME ...] [--only compare|tests] [--help]
+
+Breaks each rule at each place of the rule trees, once left out and once with another result, and looks who finds it: the comparer over the
+fixtures, and the tests. Exit code: 0 every one is found, 1 some survive, 2 it could not run.`;
+
+const known: Readonly<Record<string, Endpoint>> = endpoints;
+
+const readOptions = () => {
+  const { values } = parseArgs({
+    options: { endpoint: { type: "string", multiple: true }, only: { type: "string" }, help: { type: "boolean" } },
+  });
+  const unknown = (values.endpoint ?? []).find((name) => !Object.hasOwn(known, name));
+  if (unknown !== undefined)
+    throw new TypeError(`--endpoint: "${unknown}" given; allowed are ${Object.keys(known).join(", ")}`);
+  if (values.only !== undefined && !["compare", "tests"].includes(values.only))
+    throw new TypeError(`--only: "${values.only}" given; allowed are compare, tests`);
+  return values;
+};
+
+/** What one mutant is found by; unset where that one was not asked. */
+type Found = { compare?: boolean; tests?: string | undefined };
+
+const run = async ({ endpoint: wanted, only }: ReturnType<typeof readOptions>): Promise<void> => {
+  const mutants = mutantsOf(known).filter(({ endpoint }) => wanted?.includes(endpoint) ?? true);
+  const baseline = new Map(
+    Object.entries(known).map(([name, endpoint]) => [name, new Set(findingsOf(name, endpoint))]),
+  );
+  const tests = only === "compare" ? undefined : await openTests();
+  let survivors = 0;
+  const score = { compare: 0, tests: 0 };
+  for (const [i, mutant] of mutants.entries()) {
+    const endpoint = known[mutant.endpoint] as Endpoint;
+    const found: Found = {};
+    if (only !== "tests") {
+      const output = mutated(endpoint.output, mutant);
+      const before = baseline.get(mutant.endpoint) as Set<string>;
+      const after = new Set(findingsOf(mutant.endpoint, { ...endpoint, output }));
+      found.compare = before.size !== after.size || [...after].some((one) => !before.has(one));
+    }
+    if (tests) found.tests = await tests.find(mutant);
+    if (found.compare) score.compare++;
+    if (found.tests !== undefined) score.tests++;
+    const isFound = found.compare === true || found.tests !== undefined;
+    if (!isFound) survivors++;
+    const by = [found.compare ? "compare" : "", found.tests === undefined ? "" : `tests (${found.tests})`].filter(
+      Boolean,
+    );
+    if (process.stderr.isTTY) process.stderr.write(`\r\u001B[K${i + 1} of ${mutants.length}, ${survivors} survive\r`);
+    console.log(
+      [
+        isFound ? "found   " : "SURVIVES",
+        mutant.endpoint.padEnd(24),
+        (mutant.place || "(whole)").padEnd(34),
+        `${mutant.rule} ${mutant.how}`.padEnd(24),
+        by.join(", "),
+      ].join(" "),
+    );
+  }
+  await tests?.close();
+  console.log(
+    `${mutants.length} mutants: ${score.compare} found by compare, ${score.tests} by the tests, ${survivors} by nobody`,
+  );
+  process.exitCode = survivors > 0 ? 1 : 0;
+};
+
+try {
+  const options = readOptions();
+  if (options.help) console.log(usage);
+  else await run(options);
+} catch (error) {
+  console.error(error instanceof TypeError ? error.message : error);
+  process.exitCode = 2;
+}
