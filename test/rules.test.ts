@@ -65,7 +65,7 @@ const rows: Row[] = [
   [urlList, ["http://a", "http://b"], ["http://a", "http://b"], []],
   [unwrapped("data", integer), { data: "1" }, 1, ["unwrapped", "integer"]],
   [unwrapped("data", integer), { data: "1", more: "2" }, 1, ["unwrapped", "unknown", "integer"]],
-  [unwrapped("data", list(integer)), [], [], ["list"]],
+  [unwrapped("data", list(integer)), [], [], ["unwrapped", "list"]],
   [unwrapped("data", list(integer)), { status: "ok" }, { status: "ok" }, []],
   [unwrapped("data", list(integer)), "text", "text", []],
   [record, { id: "1", tag: "a", title: "x" }, { id: 1, tag: ["a"], name: "x" }, ["integer", "list", "renamed"]],

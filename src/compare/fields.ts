@@ -29,35 +29,43 @@ export const observeFields = (rule: Rule, legacy: JsonObject, fields: SeenFields
 
 type Place = { path: string; legacyPath: string };
 
-const observe = (rule: Rule, place: Place, legacy: Json | undefined, fields: SeenFields): void => {
-  count(place, legacy, fields);
+const observe = (
+  rule: Rule,
+  { path, legacyPath: outside }: Place,
+  legacy: Json | undefined,
+  fields: SeenFields,
+): void => {
   const facets = facetsOf(rule);
   let value = legacy;
-  let { legacyPath } = place;
+  let legacyPath = outside;
+  // What only wraps a value says nothing of it.
   for (const { wrapper } of facets.rules) {
-    if (wrapper === undefined || !isObject(value)) continue;
-    observeOthers(place, legacyPath, value, new Set([wrapper]), fields);
-    value = Object.hasOwn(value, wrapper) ? value[wrapper] : undefined;
+    if (wrapper === undefined) continue;
+    if (isObject(value)) {
+      observeOthers(path, legacyPath, value, new Set([wrapper]), fields);
+      value = Object.hasOwn(value, wrapper) ? value[wrapper] : undefined;
+    }
     legacyPath = joined(legacyPath, wrapper);
   }
+  count({ path, legacyPath }, value, fields);
   if (facets.entries) {
-    const entry = { path: `${place.path}/*`, legacyPath: joined(legacyPath, "*") };
+    const entry = { path: `${path}/*`, legacyPath: joined(legacyPath, "*") };
     for (const one of entriesOf(value)) observe(facets.entries, entry, one, fields);
   } else if (facets.fields && isObject(value)) {
     for (const [key, inner] of Object.entries(facets.fields)) {
       const from = inner.from ?? key;
       const member = Object.hasOwn(value, from) ? value[from] : undefined;
-      observe(inner, { path: below(place.path, key), legacyPath: joined(legacyPath, from) }, member, fields);
+      observe(inner, { path: below(path, key), legacyPath: joined(legacyPath, from) }, member, fields);
     }
     const read = new Set(Object.entries(facets.fields).map(([key, { from }]) => from ?? key));
-    observeOthers(place, legacyPath, value, read, fields);
+    observeOthers(path, legacyPath, value, read, fields);
   }
 };
 
 const joined = (path: string, name: string): string => (path === "" ? name : `${path}.${name}`);
 
 const observeOthers = (
-  place: Place,
+  around: string,
   legacyPath: string,
   value: JsonObject,
   read: ReadonlySet<string>,
@@ -65,7 +73,7 @@ const observeOthers = (
 ): void => {
   for (const key of Object.keys(value)) {
     if (read.has(key)) continue;
-    const path = below(place.path, key);
+    const path = below(around, key);
     const isNew = !Object.hasOwn(fields, path);
     if (isNew && Object.values(fields).filter(({ unread }) => unread).length >= MOST_UNREAD) continue;
     const field = count({ path, legacyPath: joined(legacyPath, key) }, value[key], fields);
@@ -116,7 +124,7 @@ const placesOf = (rule: Rule, path = "", legacyPath = ""): { path: string; legac
   const { rules, fields = {}, entries } = facetsOf(rule);
   const within = rules.reduce((at, { wrapper }) => (wrapper === undefined ? at : joined(at, wrapper)), legacyPath);
   return [
-    { path, legacyPath, inner: rule },
+    { path, legacyPath: within, inner: rule },
     ...(entries ? placesOf(entries, `${path}/*`, joined(within, "*")) : []),
     ...Object.entries(fields).flatMap(([key, inner]) =>
       placesOf(inner, below(path, key), joined(within, inner.from ?? key)),

@@ -15,8 +15,7 @@ const unset = ["none", "null", "empty"];
 
 /** Legacy writes scalars as text, numbers now and then as such, and a list of one as its entry. */
 const usual = (rule: Rule, declared: readonly string[]): Record<string, readonly string[]> => {
-  const { rules, fields, entries } = facetsOf(rule);
-  if (rules.some(({ wrapper }) => wrapper !== undefined)) return { "unset or no entry": unset, "a value": ["object"] };
+  const { fields, entries } = facetsOf(rule);
   const scalars = ["text", ...declared.filter((type) => type === "number" || type === "boolean")];
   const single = entries && facetsOf(entries).fields ? ["object"] : scalars;
   if (declared.includes("list"))

@@ -1,21 +1,10 @@
+import type { Ask } from "../corpus/ask.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
-import type { JsonObject } from "../rules/rule.ts";
 import type { FixtureAsk } from "./exchange.ts";
 import { lastReading } from "./lastReading.ts";
 import type { Recorded, Recording } from "./recording.ts";
 import { smallestCover } from "./smallestCover.ts";
 import { variantsOf } from "./variants.ts";
-
-/** One question of a log: `path` is below the prefix, `shape` what it has in common with others, `keyed` says that it came with a key. */
-export type Ask = {
-  endpoint: string;
-  method: "GET" | "POST";
-  path: string;
-  body?: JsonObject;
-  keyed: boolean;
-  status?: number;
-  shape: string;
-};
 
 /** The fewest recordings that show all variants, and what became of the other questions, by reason. */
 export type Coverage = {

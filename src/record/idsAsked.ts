@@ -1,5 +1,5 @@
 import type { Endpoint } from "../endpoint/endpoint.ts";
-import type { Ask } from "./coverage.ts";
+import type { Ask } from "../corpus/ask.ts";
 import { questionOf } from "./question.ts";
 
 /** A question for each id from one to another, or why this endpoint cannot be asked by an id alone. */

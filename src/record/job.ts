@@ -1,6 +1,6 @@
 import type { Catalogue } from "../gateway/gateway.ts";
 import type { Arguments } from "./arguments.ts";
-import type { Ask } from "./coverage.ts";
+import type { Ask } from "../corpus/ask.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Recording, Replay } from "./recording.ts";
 import type { Scrub } from "./scrub.ts";
@@ -13,8 +13,8 @@ export type RecordTools = {
   openReplay: (exchanges: Exchange[]) => Promise<Replay>;
   print: (line: string) => void;
   complain: (line: string) => void;
-  /** How the file of `--corpus` is read, question by question; without it that option is refused. Rejects where it cannot be read. */
-  readCorpus?: (file: string) => AsyncIterable<Ask>;
+  /** Reads the file of `--corpus`, question by question. Rejects where it cannot be read. */
+  readCorpus: (file: string) => AsyncIterable<Ask>;
 };
 
 /** One run of the command. What it prints is scrubbed. */

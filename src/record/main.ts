@@ -2,6 +2,8 @@ import { fileURLToPath } from "node:url";
 import { legacyHandlers } from "../../fixtures/legacyHandlers.ts";
 import { serveHandlers } from "../../fixtures/serveHandlers.ts";
 import { catalogue } from "../../transforms/catalogue.ts";
+import { mapperOf } from "../corpus/mapper.ts";
+import { readCorpus } from "../corpus/readCorpus.ts";
 import { recordCommand } from "./command.ts";
 import type { Exchange } from "./exchange.ts";
 
@@ -17,4 +19,5 @@ process.exitCode = await recordCommand(process.argv.slice(2), process.env, {
   openReplay,
   print: console.log,
   complain: console.error,
+  readCorpus: (file) => readCorpus(file, mapperOf(catalogue.endpoints)).asks,
 });

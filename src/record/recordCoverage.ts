@@ -1,6 +1,7 @@
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { Wanted } from "./arguments.ts";
-import { type Ask, coverageOf, MISFIT } from "./coverage.ts";
+import type { Ask } from "../corpus/ask.ts";
+import { coverageOf, MISFIT } from "./coverage.ts";
 import { idsAsked } from "./idsAsked.ts";
 import { type ExitCode, type Job, refused } from "./job.ts";
 import { keepPair } from "./keepPair.ts";
@@ -41,8 +42,7 @@ export const recordCoverage = async (job: Job, wanted: Several): Promise<ExitCod
 };
 
 const asksOf = ({ args, tools }: Job, wanted: Several): AsyncIterable<Ask> | { errors: string[] } => {
-  if (wanted.of === "corpus")
-    return tools.readCorpus?.(wanted.file) ?? { errors: ["--corpus: no logs can be read here"] };
+  if (wanted.of === "corpus") return tools.readCorpus(wanted.file);
   const named = readingEndpoint(wanted.endpoint, tools);
   if ("errors" in named) return named;
   return idsAsked(wanted.endpoint, named.endpoint, { ...wanted, keyed: args.key !== undefined });

@@ -18,7 +18,7 @@ const changesOf = (rule: Rule, legacy: JsonObject) => {
 const stepsIn = (rule: Rule, legacy: JsonObject, served?: Json): string[] => {
   const { ours, changes } = changesOf(rule, legacy);
   const told: string[] = [];
-  explain(rule, legacy, served ?? ours, changes, ({ path, steps }) => {
+  explain(rule, legacy, served === undefined ? ours : served, changes, ({ path, steps }) => {
     for (const step of steps) told.push(`${path} ${step.form} ${step.rule ?? "nobody"}`);
   });
   return told;

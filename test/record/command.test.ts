@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Pair, readPairs } from "../../fixtures/pairs.ts";
 import { type SampleLegacy, startSampleLegacy } from "../../fixtures/sampleLegacy/startSampleLegacy.ts";
-import type { Ask } from "../../src/record/coverage.ts";
+import type { Ask } from "../../src/corpus/ask.ts";
 import { httpUpstream } from "../passThrough/support.ts";
 import { everythingIn, expectSound, run, temporaryFolder } from "./support.ts";
 
@@ -221,7 +221,7 @@ describe("what cannot run is 2, with what is allowed", () => {
     ["--ids 9..1 getDataset as some", "--ids: allowed are at most"],
     ["--ids 1..2 listDatasets as some", '"1": fields are given as name=value'],
     ["--ids 1..2 tagDataset as some", "tagDataset: it writes"],
-    ["--corpus log as some", "--corpus: no logs can be read here"],
+    ["--corpus log as some", "log cannot be read: ENOENT"],
     ["--corpus log getDataset as some", "--corpus: the log says what is asked"],
     ["--about", "An option has no value"],
     ["--verbose getDataset 61 as iris", "--verbose: unknown option; allowed are --legacy"],

@@ -5,6 +5,8 @@ import { expect } from "vitest";
 import { legacyHandlers } from "../../fixtures/legacyHandlers.ts";
 import { readPairs } from "../../fixtures/pairs.ts";
 import { serveHandlers } from "../../fixtures/serveHandlers.ts";
+import { mapperOf } from "../../src/corpus/mapper.ts";
+import { readCorpus } from "../../src/corpus/readCorpus.ts";
 import { recordCommand } from "../../src/record/command.ts";
 import type { RecordTools } from "../../src/record/job.ts";
 import { catalogue } from "../../transforms/catalogue.ts";
@@ -34,6 +36,7 @@ export const run = async (
     },
     print: (line) => void out.push(line),
     complain: (line) => void errors.push(line),
+    readCorpus: (file) => readCorpus(file, mapperOf(catalogue.endpoints)).asks,
     ...tools,
   });
   return { code, out, errors, folder, files: globSync("**/*.json", { cwd: folder }).toSorted() };
