@@ -18,6 +18,15 @@ test("the README names every setting", () => {
   expect(Object.keys(settingsSchema.shape).filter((name) => !readme.includes(`\`${name}\``))).toEqual([]);
 });
 
+test("the README names every event that is counted", () => {
+  const sources = readdirSync(new URL("../src", import.meta.url), { recursive: true, encoding: "utf8" });
+  const events = sources
+    .filter((file) => file.endsWith(".ts"))
+    .flatMap((file) => [...read(`src/${file}`).matchAll(/\b(?:event|onEvent)\(\s*"(\w+)"/g)].map(([, name]) => name));
+  expect(events.length).toBeGreaterThan(10);
+  expect(events.filter((name) => !read("README.md").includes(`\`${name}\``))).toEqual([]);
+});
+
 test("every endpoint's file is in the index, under its own name", () => {
   const isEndpoint = (file: string) => /= (endpoint|tagging)\("/.test(read(`transforms/${file}`));
   const files = readdirSync(new URL("../transforms", import.meta.url)).filter(isEndpoint);

@@ -10,6 +10,12 @@ import { unknownFlow } from "./outcomes.ts";
 /** Legacy compares the path segment as it is written, and its front refuses all other characters: those need its POST form. */
 const plain = /^(?!\.{1,2}$)[A-Za-z0-9~.:_(),-]+$/;
 
+/** Words that lose the blanks within them. */
+const closedUp =
+  "javascript expression vbscript jscript wscript vbs script base64 applet alert document write cookie window confirm prompt eval"
+    .split(" ")
+    .map((word) => new RegExp(`(?!${word})${word.split("").join(String.raw`\s*`)}\\W`, "i"));
+
 /**
  * What legacy's input filter rewrites or its query chokes on: it would look for another name than the one asked for.
  * (CodeIgniter 3's xss_clean, and quotes inside its SQL.)
@@ -17,11 +23,18 @@ const plain = /^(?!\.{1,2}$)[A-Za-z0-9~.:_(),-]+$/;
 const rewritten = [
   /["'\\]/,
   /%[0-9a-f]{2}/i,
-  /<\s*\/?\s*(script|style|iframe|frame|object|embed|applet|link|meta|base|body|html|head|form|input|button|select|textarea|title|xml|svg|video|audio|img|a)\b/i,
-  /<[!?%]|-->/,
+  // Whatever is no closed tag of a name alone; of these the naughty ones; the entities behind any.
+  /<(?!\/?[a-z0-9]+>)/i,
+  /<\/?((script|xss)[a-z0-9]*|alert|prompt|confirm|applet|audio|basefont|base|behavior|bgsound|blink|body|embed|expression|form|frameset|frame|head|html|ilayer|iframe|input|button|select|isindex|layer|link|meta|keygen|object|plaintext|style|textarea|title|math|video|svg|xml|comment|img|a)>/i,
+  /<[^]*&/,
+  /-->|\?>/,
   /(javascript|vbscript|jscript|wscript|vbs)\s*:/i,
+  /data\s*:[^]*base64[^]*,/i,
+  /redirect\s+30\d/i,
   /document\.(cookie|write)|\.(parentNode|innerHTML)|-moz-binding/i,
+  /(document|window)\.(location|on)/i,
   /(alert|prompt|confirm|cmd|passthru|eval|exec|expression|system|fopen|fsockopen|file|file_get_contents|readfile|unlink)\s*\(/i,
+  ...closedUp,
   // oxlint-disable-next-line no-control-regex -- control characters are removed, a tab becomes a blank
   /[\u0000-\u001f\u007f]/,
 ];

@@ -85,26 +85,31 @@ export const oneOf = (values: readonly [string, ...string[]]): Field<string> => 
 };
 
 /** Digits compare as numbers by length, then by order: no number is too long for that. */
-const withoutZeros = (digits: string): string => digits.replace(/^0+/, "");
+const withoutZeros = (digits: string): string => digits.replace(/^0+(?=.)/, "");
 
-/** An exact number or `low..high`, as text; a JSON integer is taken for its digits. */
+/** Characters of a range: two numbers of nineteen digits. */
+const LONGEST_RANGE = 40;
+
+/** An exact number or `low..high`, as text without needless zeros; a JSON integer is taken for its digits. */
 export const range: Field<string> = {
   schema: z.union([z.int().min(0), z.string().regex(/^[0-9]+(\.\.[0-9]+)?$/)]),
   fromText(text) {
     const bounds = /^([0-9]+)(?:\.\.([0-9]+))?$/.exec(text);
     if (!bounds) return refuse(mismatch(String.raw`^[0-9]+(\.\.[0-9]+)?$`));
-    const [low = "", high = low] = bounds.slice(1).filter(Boolean).map(withoutZeros);
+    const numbers = bounds.slice(1).filter(Boolean).map(withoutZeros);
+    const [low = "", high = low] = numbers;
     if (low.length === high.length ? low > high : low.length > high.length) return refuse(reversed);
-    return { value: text };
+    const value = numbers.join("..");
+    return value.length > LONGEST_RANGE ? refuse(tooLong(LONGEST_RANGE)) : { value };
   },
   fromJson(json) {
     if (typeof json === "string") return range.fromText(json);
-    return then(integerJson(json), (value) => (value < 0 ? refuse(below(0)) : { value: String(BigInt(value)) }));
+    return then(integerJson(json), (value) => (value < 0 ? refuse(below(0)) : range.fromText(String(BigInt(value)))));
   },
 };
 
-/** One id or a list of them (comma-separated in a path); those that cannot exist are left out. */
-export const identifiers = (most: number): Field<number[]> => {
+/** One id or a list (comma-separated in a path) of at most so many, and so many characters with commas; those that cannot exist are left out. */
+export const identifiers = (most: number, longest: number): Field<number[]> => {
   const each = <A>(
     entries: A[],
     read: (entry: A) => Reading<number>,
@@ -116,11 +121,9 @@ export const identifiers = (most: number): Field<number[]> => {
       "problems" in reading ? reading.problems.map((one) => ({ ...one, at: place(i) })) : [],
     );
     if (problems.length > 0) return { problems };
-    return {
-      value: [
-        ...new Set(readings.flatMap((reading) => ("value" in reading && exists(reading.value) ? [reading.value] : []))),
-      ],
-    };
+    const ids = readings.flatMap((reading) => ("value" in reading && exists(reading.value) ? [reading.value] : []));
+    const value = [...new Set(ids)];
+    return value.join(",").length > longest ? refuse(tooLong(longest)) : { value };
   };
   return {
     schema: z.union([z.int(), z.array(z.int()).max(most)]),

@@ -50,9 +50,9 @@ export const passingWrite = (
       if (isRefused(answer)) return [];
       const inPath = segments.slice(start + 1).filter((segment) => /^\d+$/.test(segment));
       const body = Buffer.concat(chunks).toString("latin1");
+      const form = [queryOf(target), body].flatMap((text) => [...new URLSearchParams(text)]);
       const named = write.fields.flatMap((field) => [
-        ...inForm(queryOf(target), field),
-        ...inForm(body, field),
+        ...inForm(form, field),
         ...inParts(body, field),
         ...inXml(body, field),
       ]);
@@ -86,14 +86,20 @@ const xmlCode = (answer: Beginning | undefined): number | undefined => {
   }
 };
 
-const inForm = (form: string, field: string): string[] =>
-  form.includes(field) || form.includes("%") ? new URLSearchParams(form).getAll(field) : [];
+/** As PHP reads a name: blanks, dots and brackets within are a `_`. */
+const spelled = (field: string): string => field.replaceAll("_", "[_. []");
+
+/** What stands behind a bracket or a NUL is not of the name. */
+const inForm = (form: [string, string][], field: string): string[] => {
+  const name = new RegExp(String.raw`^ *${spelled(field)}(?:[[\0]|$)`);
+  return form.filter(([given]) => name.test(given)).map(([, value]) => value);
+};
 
 const inParts = (body: string, field: string): string[] =>
   [
     ...body.matchAll(
       new RegExp(
-        `name="?${field}"?[^\\r\\n]{0,200}\\r?\\n(?:[^\\r\\n]{1,200}\\r?\\n){0,5}\\r?\\n([^\\r\\n]{0,20})`,
+        `name="? *${spelled(field)}"?[^\\r\\n]{0,200}\\r?\\n(?:[^\\r\\n]{1,200}\\r?\\n){0,5}\\r?\\n([^\\r\\n]{0,20})`,
         "gi",
       ),
     ),

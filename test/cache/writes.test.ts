@@ -64,7 +64,16 @@ describe("what a write drops, before its answer is there", () => {
     // Which one is not said, or not for certain: it may be any.
     ["POST /api/v1/json/data", parts({ description: "<oml:data_set_description/>" }), datasets],
     ["POST /api/v1/json/data/tag", form({ data_id: "61abc", tag: "a" }), datasets],
-    ["POST /api/v1/json/data/tag", form({ "data.id": "61", tag: "a" }), datasets],
+    // PHP takes each of these for `data_id`.
+    ["POST /api/v1/json/data/tag", form({ "data.id": "61", tag: "a" }), dataset],
+    ["POST /api/v1/json/data/tag", form({ data_id: "62", "data.id": "61", tag: "a" }), datasets],
+    ["POST /api/v1/json/data/tag", form({ data_id: "62", " data id": "61", tag: "a" }), datasets],
+    ["POST /api/v1/json/data/tag", form({ data_id: "62", "data[id": "61", tag: "a" }), datasets],
+    ["POST /api/v1/json/data/tag", form({ data_id: "62", "data_id[]": "61", tag: "a" }), datasets],
+    ["POST /api/v1/json/data/tag", form({ data_id: "62", "data_id\0x": "61", tag: "a" }), datasets],
+    ["POST /api/v1/json/data/tag", parts({ data_id: "62", "data.id": "61", tag: "a" }), datasets],
+    ["POST /api/v1/json/data/tag?data+id=62", form({ data_id: "61", tag: "a" }), datasets],
+    ["POST /api/v1/json/data/tag", form({ data_id: "61", my_data_id: "62", data_ids: "62", tag: "a" }), dataset],
     ["POST /api/v1/json/data/tag", form({ padding: "x".repeat(70_000), data_id: "61", tag: "a" }), datasets],
     ["POST /api/v1/json/setup/tag", form({ setup_id: "3", tag: "a" }), ["getSetup"]],
     ["POST /api/v1/json/study/99/attach", form({ ids: "1,2" }), ["getStudy"]],

@@ -79,7 +79,7 @@ describe("ids", () => {
     ["an id and what may be left out", { id: identifier, limit: withDefault(integerFrom(1, 9), 1) }, 1],
     ["a count", { folds: integerFrom(0, 9) }, 0],
     ["a text", { name: textUpTo(9) }, 0],
-    ["a list of ids", { ids: identifiers(9) }, 0],
+    ["a list of ids", { ids: identifiers(9, 20) }, 0],
     ["two ids", { one: identifier, other: identifier }, 0],
     ["only what may be left out", { id: withDefault(identifier, 1) }, 0],
   ])("which endpoint answers for one id is read off its fields: %s", (_, input, count) => {
