@@ -72,5 +72,5 @@ test("all of legacy without an argument, or below another path; a choice of noth
 
 test("the documented example is the one that is tested", () => {
   const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
-  expect(read("docs-kit.md")).toContain(`\`\`\`ts\n${read("test/kit.test.ts")}\`\`\``);
+  expect(read("README.md")).toContain(`\`\`\`ts\n${read("test/kit.test.ts")}\`\`\``);
 });

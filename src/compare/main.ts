@@ -1,9 +1,21 @@
-import { catalogue } from "../../transforms/catalogue.ts";
-import { writeReports } from "./command/files.ts";
-import { type Options, readOptions, usage } from "./command/options.ts";
-import { perform } from "./command/perform.ts";
-import { prepare } from "./command/prepare.ts";
-import { terminalReport } from "./report/terminalReport.ts";
+import { enableCompileCache, flushCompileCache } from "node:module";
+import { setFlagsFromString } from "node:v8";
+import type { Options } from "./command/options.ts";
+
+// Before anything else is loaded: what is compiled once is not compiled again, and a long run waits for servers, so
+// it rather takes its time than memory.
+enableCompileCache();
+for (const flag of [
+  "heap-growing-percent=30",
+  "max-semi-space-size=1",
+  "no-concurrent-recompilation",
+  "no-maglev",
+  "optimize-for-size",
+])
+  setFlagsFromString(`--${flag}`);
+
+const { catalogue } = await import("../../transforms/catalogue.ts");
+const { readOptions, usage } = await import("./command/options.ts");
 
 const fail = (lines: string[]) => {
   for (const line of lines) console.error(line);
@@ -28,14 +40,18 @@ const startLegacy = async (url: string | undefined) => {
 };
 
 const compare = async (options: Options): Promise<void> => {
+  const { prepare } = await import("./command/prepare.ts");
   const prepared = prepare(options, process.env, catalogue);
   if ("errors" in prepared) return fail(prepared.errors);
   const { scrub } = prepared;
   const legacy = await startLegacy(prepared.settings.LEGACY_URL);
+  const { perform } = await import("./command/perform.ts");
   const report = await perform(options, { ...prepared, legacyUrl: legacy.url }, catalogue, interruption());
   await legacy.close();
   if ("interruptedAfter" in report)
     return fail([`interrupted after ${report.interruptedAfter} questions; the same command goes on from there`]);
+  const { terminalReport } = await import("./report/terminalReport.ts");
+  const { writeReports } = await import("./command/files.ts");
   const { columns, isTTY } = process.stdout;
   const lines = terminalReport(report, isTTY ? columns : 100, isTTY && !process.env["NO_COLOR"]);
   for (const line of lines) console.log(scrub(line));
@@ -55,3 +71,4 @@ else
     // The sample legacy may still be there.
     process.exit();
   });
+flushCompileCache();
