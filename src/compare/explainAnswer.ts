@@ -105,6 +105,7 @@ const misfit = (
   if (!("mismatch" in transformed)) return settled({ kind: "unexplained" }, legacy, ours);
   const places = byPlace(changes);
   const { add, differences } = gathering();
+  const made = { kind: "unexplained", cause: "legacy's document does not fit the schema" } as const;
   for (const told of transformed.mismatch) {
     const at = told.slice(0, told.lastIndexOf(": ")).replace(/^\/$/, "");
     const { legacy: value, rules } = lookUp(endpoint.output, document, places, stepsOf(at));
@@ -114,18 +115,11 @@ const misfit = (
       path,
       at,
       form: "type",
-      kind: "unexplained",
+      ...made,
       legacy: isObject(value) ? "an object" : value,
       ...(rule === "" ? {} : { rule }),
     });
   }
-  add({
-    path: "status",
-    at: "status",
-    form: "status",
-    kind: "unexplained",
-    legacy: legacy.status,
-    expected: ours.status,
-  });
+  add({ path: "status", at: "status", form: "status", ...made, legacy: legacy.status, expected: ours.status });
   return differences();
 };
