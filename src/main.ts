@@ -6,7 +6,7 @@ enableCompileCache();
 // By default the heap may grow to several times what lives in it; here that is mostly the cache, which has its bound.
 setFlagsFromString("--heap-growing-percent=30");
 
-const { cachedEndpoints, loadSettings } = await import("./config/load.ts");
+const { loadSettings } = await import("./config/load.ts");
 const args = process.argv.slice(2);
 const unknown = args.find((arg) => !["--help", "-h", "--check"].includes(arg));
 
@@ -29,7 +29,7 @@ const startUpstream = async (url: string | undefined) => {
 
 const run = async (): Promise<void> => {
   const { catalogue } = await import("../transforms/catalogue.ts");
-  const loaded = loadSettings(process.env, cachedEndpoints(catalogue.endpoints));
+  const loaded = loadSettings(process.env, catalogue.endpoints);
   if ("errors" in loaded) return fail(loaded.errors);
   const { settings } = loaded;
   const [
@@ -50,7 +50,7 @@ const run = async (): Promise<void> => {
   const upstream = await startUpstream(settings.LEGACY_URL);
   const observer = openObserver(settings.LOG_LEVEL);
   const tier = settings.REDIS_URL === undefined ? undefined : (await import("./redis/redisTier.ts")).redisTier;
-  const gateway = openGateway({ ...settings, LEGACY_URL: upstream.url }, catalogue, observer, tier);
+  const gateway = openGateway({ ...settings, LEGACY_URL: upstream.url }, catalogue, observer, { redisTier: tier });
   const close = async () => {
     await gateway.close();
     await upstream.close();

@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { helpText } from "../src/config/help.ts";
 import { loadSettings } from "../src/config/load.ts";
 import { settingsSchema } from "../src/config/settings.ts";
-import { names } from "./support.ts";
+import { known } from "./support.ts";
 
 const file = (content: string): string => {
   const path = join(mkdtempSync(join(tmpdir(), "config-")), "config.json");
@@ -14,12 +14,12 @@ const file = (content: string): string => {
   return path;
 };
 const settings = (environment: Record<string, string>) => {
-  const loaded = loadSettings(environment, names);
+  const loaded = loadSettings(environment, known);
   if ("errors" in loaded) throw new Error(loaded.errors.join("\n"));
   return loaded.settings;
 };
 const errors = (environment: Record<string, string>): string[] => {
-  const loaded = loadSettings(environment, names);
+  const loaded = loadSettings(environment, known);
   return "errors" in loaded ? loaded.errors : [];
 };
 
@@ -218,7 +218,7 @@ test.each([
   expect(errors({ [name]: value })).toHaveLength(1);
 });
 
-test("the help names every setting", () => {
+test("the help known every setting", () => {
   const help = helpText();
   expect(Object.keys(settingsSchema.shape).filter((name) => !help.includes(`  ${name} `))).toEqual([]);
 });

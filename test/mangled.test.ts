@@ -12,7 +12,12 @@ import { catalogue } from "../transforms/catalogue.ts";
 const CASES = Number(process.env["CASES"] ?? 300);
 
 const observer = openObserver("silent");
-const prepared = prepare(catalogue.endpoints, { observer, versions: {}, backend: "", windows: {} });
+const prepared = prepare(catalogue.endpoints, {
+  observer,
+  versions: {},
+  backends: { legacy: "", modern: "" },
+  windows: {},
+});
 
 /** A legacy that answers these bytes to whatever it is asked, in both forms. */
 const machineOf = (body: Buffer, status: number): Machine => ({

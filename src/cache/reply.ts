@@ -20,6 +20,8 @@ export type Reply = { status: number; headers: string[]; body: Buffer | undefine
 /** An answer and how it came about; an entry where it is kept. */
 export type Answered = {
   how: How;
+  /** Who made it and why, where that is not legacy as usual. */
+  decision?: string;
   headers?: readonly string[];
   /** What legacy took of it, and all of it, in milliseconds. */
   upstream?: number;
@@ -28,7 +30,9 @@ export type Answered = {
 
 const VARY = "Accept-Encoding, Authorization, X-API-Key";
 /** What a page's script may read beside the body. */
-const EXPOSED = "Age, Cache-Groups, Cache-Status, ETag, Retry-After, Server-Timing";
+const EXPOSED = "Age, Cache-Groups, Cache-Status, ETag, Gateway-Decision, Retry-After, Server-Timing";
+/** How an answer is made while nothing is migrated. */
+const USUAL = "stage=legacy; backend=legacy; reason=stage";
 
 const seconds = (ms: number): number => Math.floor(ms / 1000);
 
@@ -85,7 +89,7 @@ const headersOf = (
     if ("cacheable" in answered && answered.cacheable) list.push("Vary", VARY);
   }
   list.push("Cache-Status", cacheStatus(answered.how, entry && seconds(entry.freshUntil - now)));
-  list.push("Server-Timing", serverTiming(answered));
+  list.push("Server-Timing", serverTiming(answered), "Gateway-Decision", answered.decision ?? USUAL);
   list.push(...flat(headers), ...(answered.headers ?? []), ...cors, "Access-Control-Expose-Headers", EXPOSED);
   return list;
 };

@@ -39,6 +39,14 @@ export const windowsBy = (declared: DeclaredWindows): WindowsOf => {
   return (status) => kept[status];
 };
 
+/** The same, but nothing outlives its windows because somebody fails. */
+export const withoutIfError =
+  (windowsOf: WindowsOf): WindowsOf =>
+  (status) => {
+    const windows = windowsOf(status);
+    return windows && { ...windows, staleIfError: 0 };
+  };
+
 /** From the first moment to the last at which something kept may be served. */
 export const lifetime = ({ fresh, stale, staleIfError }: Windows): number => fresh + Math.max(stale, staleIfError);
 

@@ -7,14 +7,13 @@ export type ConfigurationErrors = { errors: string[] };
 
 type Given = { value: unknown; from: string };
 
-/** The names of those whose windows can be set. */
-export const cachedEndpoints = (endpoints: Readonly<Record<string, { cache?: unknown }>>): string[] =>
-  Object.keys(endpoints).filter((name) => endpoints[name]?.cache !== undefined);
+/** The endpoints that settings may name; those with `cache` have windows. */
+export type KnownEndpoints = Readonly<Record<string, { cache?: unknown }>>;
 
-/** Reads the settings from the file named by `CONFIG` and from the environment, which wins. `endpoints`: those whose windows can be set. */
+/** Reads the settings from the file named by `CONFIG` and from the environment, which wins. */
 export const loadSettings = (
   environment: Record<string, string | undefined>,
-  endpoints: readonly string[],
+  endpoints: KnownEndpoints,
 ): { settings: Settings } | ConfigurationErrors => {
   const file = readFile(environment["CONFIG"]);
   if ("errors" in file) return file;
@@ -34,12 +33,15 @@ export const loadSettings = (
   return { errors: [...new Set(parsed.error.issues.flatMap((issue) => told(issue, given)))] };
 };
 
-const unknownEndpoints = ({ CACHE_WINDOWS }: Settings, endpoints: readonly string[]): string[] =>
-  Object.keys(CACHE_WINDOWS)
-    .filter((name) => !endpoints.includes(name))
-    .map(
-      (name) => `CACHE_WINDOWS: unknown endpoint ${JSON.stringify(name)} given; allowed are ${endpoints.join(", ")}`,
-    );
+const unknownEndpoints = ({ CACHE_WINDOWS, STAGES }: Settings, endpoints: KnownEndpoints): string[] => {
+  const all = Object.keys(endpoints);
+  const cached = all.filter((name) => endpoints[name]?.cache !== undefined);
+  const unknown = (setting: string, given: object, known: string[]) =>
+    Object.keys(given)
+      .filter((name) => !known.includes(name))
+      .map((name) => `${setting}: unknown endpoint ${JSON.stringify(name)} given; allowed are ${known.join(", ")}`);
+  return [...unknown("CACHE_WINDOWS", CACHE_WINDOWS, cached), ...unknown("STAGES", STAGES, all)];
+};
 
 const openToAll = ({ ADMIN_HOST, ADMIN_TOKEN }: Settings): string[] =>
   ADMIN_TOKEN !== undefined || /^(127\.[\d.]+|localhost|::1|\[::1\])$/.test(ADMIN_HOST)
@@ -86,6 +88,7 @@ const numeric = (text: string): unknown => (/^[+-]?\d+$/.test(text) ? Number(tex
 const fromText = (text: string, field: z.ZodType): unknown => {
   const { type, items } = described(field);
   if (type === "integer") return numeric(text.trim());
+  if (type === "boolean") return { true: true, false: false }[text.trim()] ?? text;
   if (type !== "array" && type !== "object") return text;
   if (type === "array" && !text.trim().startsWith("[")) {
     const entries = text.split(",").map((entry) => entry.trim());
@@ -115,6 +118,7 @@ const told = (issue: z.core.$ZodIssue, given: ReadonlyMap<string, Given>): strin
 const allowedFor = (name: string, issue: z.core.$ZodIssue): string => {
   const { type, enum: values, minimum, maximum, description } = described(settingsSchema.shape[name as keyof Settings]);
   if (values) return `one of ${values.join(", ")}`;
+  if (type === "boolean") return "true or false";
   if (type === "integer") return `an integer from ${minimum} to ${maximum}`;
   // Something wrong inside an object is about its setting as a whole.
   if (type === "object" && issue.code !== "custom") return description ?? "";

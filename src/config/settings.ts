@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type Duration, isDuration } from "../cache/duration.ts";
+import { stageSchema } from "../migration/stage.ts";
 import { trustedProxies } from "../upstream/trustedProxies.ts";
 
 const milliseconds = (usual: number) => z.int().min(1).max(3_600_000).default(usual);
@@ -16,6 +17,13 @@ const origin = z
   .refine(
     (text) => /^https?:\/\/[^/?#@]+\/?$/.test(text) && URL.canParse(text),
     "an origin such as http://127.0.0.1:8080, without a path",
+  )
+  .transform((text) => text.replace(/\/$/, ""));
+const baseUrl = z
+  .string()
+  .refine(
+    (text) => /^https?:\/\/[^/?#@\s]+(\/[A-Za-z0-9_.~-]+)*\/?$/.test(text) && URL.canParse(text),
+    "a URL such as http://127.0.0.1:9000 or http://127.0.0.1:9000/v1",
   )
   .transform((text) => text.replace(/\/$/, ""));
 const host = z.string().regex(/^[A-Za-z0-9._:[\]-]+$/, "a host name or address");
@@ -117,6 +125,26 @@ export const settingsSchema = z.strictObject({
     .regex(/^[\x21-\x7e]{16,256}$/, "16-256 characters without blanks")
     .optional()
     .describe("what operators have to send as Authorization: Bearer TOKEN"),
+  MODERN_URL: baseUrl
+    .optional()
+    .describe("the new implementation: the URL below which its paths lie; without it every endpoint stays with legacy"),
+  MODERN_TIMEOUT_MS: milliseconds(5_000).describe("for one answer of modern's, before legacy is asked instead"),
+  STAGES: z
+    .record(z.string(), stageSchema)
+    .default({})
+    .describe(
+      'who answers, by endpoint: {"getDataset": {"stage": "shadow", "share": 10, "gate": {"parity": 0.999}}} (legacy, shadow, canary, modern)',
+    ),
+  EXPECTED_DIFFERENCES: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("the file with the ledger of expected differences (default: the one that ships)"),
+  DATA_DIR: z.string().min(1).optional().describe("where what was set at run time survives a restart"),
+  FORCE_BACKEND: z.boolean().default(false).describe("requests may name their side: Gateway-Backend: legacy or modern"),
+  MIRROR_CONCURRENCY: count(20).describe("comparisons at a time, beside the callers' requests"),
+  MIRROR_RATE: count(50).describe("comparisons a second"),
+  MIRROR_BYTES: bytes(16 * 1024 ** 2).describe("of answers a second that are compared"),
   LOG_LEVEL: z
     .enum(["debug", "info", "warn", "error", "silent"])
     .default("info")

@@ -8,7 +8,7 @@ import type { Machine as WholeMachine } from "./machine.ts";
 import type { Prepared } from "./prepared.ts";
 
 /** What answering one request takes; it knows no cache. */
-export type Machine = Omit<WholeMachine, "cache" | "meter">;
+export type Machine = Omit<WholeMachine, "cache" | "meter" | "migration" | "modern" | "addresses">;
 
 /** Our document, or how else it ended; `status` where legacy's own has to stand. */
 export type Conclusion = { ours: unknown } | { outcome: Outcome; status?: number };

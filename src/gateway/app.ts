@@ -46,7 +46,7 @@ export const gatewayApp = (machine: Machine, endpoints: Prepared[], settings: Ap
       return respond(c, plainAnswer(502, "The gateway's upstream is the gateway itself."));
     const started = performance.now();
     const asked = await askedOf(c, endpoint, pairsBelow, settings);
-    const { answered, question } = await serve(machine, endpoint, asked);
+    const { answered, question, afterwards } = await serve(machine, endpoint, asked);
     // A body may ask anything; a path, always the same.
     if (question && c.req.method !== "POST") settings.front.learn(c.req.path, question);
     const { key, refused } = asked.credential;
@@ -59,6 +59,7 @@ export const gatewayApp = (machine: Machine, endpoints: Prepared[], settings: Ap
       cors: cors(c),
     };
     const { status, headers, body } = replyWith({ ...answered, took }, asker, Date.now());
+    if (afterwards) whenOut(c, afterwards);
     machine.meter.answered(endpoint.name, status, answered.how, took, body?.length ?? 0);
     return new Response(body as Uint8Array<ArrayBuffer> | undefined, { status, headers: pairs(headers) });
   };
@@ -95,6 +96,13 @@ export const gatewayApp = (machine: Machine, endpoints: Prepared[], settings: Ap
     return respond(c, plainAnswer(500, "Internal Server Error"));
   });
   return app;
+};
+
+/** The caller comes first: what is compared is compared when the answer has gone out. */
+const whenOut = (c: Context<Env>, afterwards: () => void) => {
+  const { outgoing } = c.env ?? {};
+  if (outgoing) outgoing.once("close", afterwards);
+  else setImmediate(afterwards);
 };
 
 /** Flat names and values -> pairs of them. */

@@ -5,7 +5,10 @@ import { readDirectives } from "../cache/directives.ts";
 import { forwardedHeaders } from "../upstream/forwarding.ts";
 import type { Answer } from "./answer.ts";
 import { type BodyLimits, readBody } from "./body.ts";
-import { readCredential } from "./credential.ts";
+import { bucketOf } from "../migration/bucket.ts";
+import type { Asker } from "../migration/decide.ts";
+import { clientAddress } from "../upstream/clientAddress.ts";
+import { type Credential, readCredential } from "./credential.ts";
 import { givenInBody, givenInPairs, givenInPath, type InputReading, readInput } from "./input.ts";
 import { queryOf } from "./paths.ts";
 import type { Prepared } from "./prepared.ts";
@@ -18,6 +21,8 @@ export type AskedSettings = {
   /** Of a client's JSON body: bytes at most, and milliseconds until it has come. */
   body: BodyLimits;
   trusted: (address: string) => boolean;
+  /** Requests may name the side that answers them (`Gateway-Backend`). */
+  mayForce: boolean;
 };
 
 /** The request target as it was sent, where Node has it: the URL of a Request is normalised. */
@@ -30,12 +35,30 @@ export const askedOf = async (
   endpoint: Prepared,
   pairsBelow: string | undefined,
   settings: AskedSettings,
-): Promise<Asked> => ({
-  credential: readCredential(queryOf(targetOf(c.req.raw, c.env)), (name) => c.req.header(name)),
-  input: await inputOf(c, endpoint, pairsBelow, settings.body),
-  wanted: readDirectives(c.req.header("cache-control"), c.req.header("pragma")),
-  headers: sentAlong(c, settings.trusted),
-});
+): Promise<Asked> => {
+  const credential = readCredential(queryOf(targetOf(c.req.raw, c.env)), (name) => c.req.header(name));
+  return {
+    credential,
+    asker: askerOf(c, credential, settings),
+    input: await inputOf(c, endpoint, pairsBelow, settings.body),
+    wanted: readDirectives(c.req.header("cache-control"), c.req.header("pragma")),
+    headers: sentAlong(c, settings.trusted),
+  };
+};
+
+/** One caller sees one side: known by its key or, without one, by its address and agent. */
+const askerOf = (c: Context<Env>, { key }: Credential, { trusted, mayForce }: AskedSettings): Asker => {
+  const forced = mayForce ? c.req.header("gateway-backend") : undefined;
+  return {
+    bucket() {
+      if (key !== undefined) return bucketOf(`key ${key}`);
+      const incoming = c.env?.incoming;
+      const address = clientAddress(incoming?.socket.remoteAddress, c.req.header("x-forwarded-for"), trusted);
+      return bucketOf(`client ${address} ${c.req.header("user-agent") ?? ""}`);
+    },
+    ...(forced === "legacy" || forced === "modern" ? { forced } : {}),
+  };
+};
 
 const inputOf = async (
   c: Context<Env>,

@@ -20,7 +20,11 @@ export type Front = {
 const OVERHEAD = 600;
 
 /** `bytes`: all that may be remembered of paths. */
-export const openFront = ({ cache, keys, meter }: Machine, corsOrigins: readonly string[], bytes: number): Front => {
+export const openFront = (
+  { cache, keys, meter, migration }: Machine,
+  corsOrigins: readonly string[],
+  bytes: number,
+): Front => {
   const questions = new LRUCache<string, Question>({
     maxSize: Math.max(1, Math.floor(bytes)),
     sizeCalculation: (_, path) => OVERHEAD + 2 * path.length,
@@ -33,6 +37,9 @@ export const openFront = ({ cache, keys, meter }: Machine, corsOrigins: readonly
       const end = url.indexOf("?");
       const question = questions.get(end === -1 ? url : url.slice(0, end));
       if (question === undefined || headers.via !== undefined) return false;
+      // Where there is more than one side, the router decides.
+      if (migration.stageOf(question.endpoint).stage !== "legacy" || headers["gateway-backend"] !== undefined)
+        return false;
 
       let owner: string | undefined;
       if (end !== -1 || headers.authorization !== undefined || headers["x-api-key"] !== undefined) {
@@ -63,6 +70,7 @@ export const openFront = ({ cache, keys, meter }: Machine, corsOrigins: readonly
       );
       response.writeHead(reply.status, reply.headers);
       response.end(reply.body);
+      migration.track(question.endpoint).answered(true);
       meter.kept(question.endpoint, reply.status, reply.body?.length ?? 0);
       return true;
     },

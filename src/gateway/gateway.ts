@@ -5,6 +5,12 @@ import type { DeclaredWindows } from "../cache/windows.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { LegacyWriteKnowledge } from "../endpoint/legacyWrites.ts";
+import type { LedgerEntry } from "../compare/ledger.ts";
+import { openMigration } from "../migration/migration.ts";
+import { memoryStore } from "../migration/store/memoryStore.ts";
+import type { StateStore } from "../migration/store/stateStore.ts";
+import { openModern } from "../modern/openModern.ts";
+import { guarded } from "../legacy/guarded.ts";
 import { legacyClient } from "../legacy/client.ts";
 import { metered } from "../legacy/metered.ts";
 import { openMeter } from "../meter.ts";
@@ -46,12 +52,21 @@ export type Gateway = {
   close: () => Promise<void>;
 };
 
+/** What is opened beside it, where there is any. */
+export type GatewayParts = {
+  redisTier?: ((settings: RedisTierSettings) => OpenSharedTier) | undefined;
+  /** Where what is set at run time is kept; else only in memory. */
+  store?: StateStore;
+  /** The ledger of expected differences. */
+  expected?: readonly LedgerEntry[];
+};
+
 /** Puts the gateway together; nothing is connected or listens yet. */
 export const openGateway = (
   settings: Settings & { LEGACY_URL: string },
   catalogue: Catalogue,
   observer: Observer,
-  redisTier?: (settings: RedisTierSettings) => OpenSharedTier,
+  { redisTier, store = memoryStore(), expected = [] }: GatewayParts = {},
 ): Gateway => {
   const upstream = () =>
     openUpstream({
@@ -70,9 +85,23 @@ export const openGateway = (
   const legacyPath = settings.LEGACY_PATH === "/" ? "" : settings.LEGACY_PATH;
   const host = settings.LEGACY_HOST ?? new URL(settings.LEGACY_URL).host;
   const client = metered(
-    legacyClient(transformed, { path: legacyPath, host, maxReply: settings.MAX_REPLY_BYTES }),
+    guarded(legacyClient(transformed, { path: legacyPath, host, maxReply: settings.MAX_REPLY_BYTES })),
     meter,
   );
+  const modern = settings.MODERN_URL === undefined ? undefined : openModern(settings.MODERN_URL, settings);
+  const migration = openMigration({
+    endpoints: catalogue.endpoints,
+    configured: settings.STAGES,
+    expected,
+    store,
+    hasModern: modern !== undefined,
+    budget: {
+      concurrency: settings.MIRROR_CONCURRENCY,
+      rate: settings.MIRROR_RATE,
+      bytes: settings.MIRROR_BYTES,
+    },
+    observer,
+  });
   const legacyStudies = settings.LEGACY_STUDIES ?? catalogue.legacyStudies;
   const { cache, windows } = openCaching(settings, catalogue.endpoints, { meter, observer, redisTier });
   const machine: Machine = {
@@ -81,6 +110,12 @@ export const openGateway = (
     errors: catalogue.errors,
     knowledge: { legacyStudies: new Set(legacyStudies) },
     cache,
+    migration,
+    ...(modern ? { modern: { client: modern.client, timeout: settings.MODERN_TIMEOUT_MS } } : {}),
+    addresses: {
+      legacy: settings.LEGACY_URL + settings.LEGACY_PATH,
+      candidate: settings.MODERN_URL ?? "",
+    },
     meter,
     observer,
     ...(settings.LEGACY_API_KEY === undefined ? {} : { serviceKey: settings.LEGACY_API_KEY }),
@@ -107,13 +142,17 @@ export const openGateway = (
       observer.event("pass_through_failed", { kind, method, path, why: error?.message }),
   });
   const front = openFront(machine, settings.CORS_ORIGINS, settings.CACHE_BYTES * FOR_PATHS);
-  const backend = JSON.stringify(["legacy", settings.LEGACY_URL, settings.LEGACY_PATH, host, legacyStudies]);
-  const endpoints = prepare(catalogue.endpoints, { observer, versions: catalogue.versions, backend, windows });
+  const backends = {
+    legacy: JSON.stringify(["legacy", settings.LEGACY_URL, settings.LEGACY_PATH, host, legacyStudies]),
+    modern: JSON.stringify(["modern", settings.MODERN_URL]),
+  };
+  const endpoints = prepare(catalogue.endpoints, { observer, versions: catalogue.versions, backends, windows });
   const app = gatewayApp(machine, endpoints, {
     prefixes: settings.PREFIXES,
     corsOrigins: settings.CORS_ORIGINS,
     body: { most: settings.MAX_BODY_BYTES, timeout: settings.BODY_TIMEOUT_MS },
     trusted,
+    mayForce: settings.FORCE_BACKEND && modern !== undefined,
     passThrough: pass,
     front,
   });
@@ -124,7 +163,8 @@ export const openGateway = (
     machine,
     windows,
     async close() {
-      await Promise.all([transformed.close(), passed.close()]);
+      await migration.close();
+      await Promise.all([transformed.close(), passed.close(), modern?.close()]);
       await cache.close();
     },
   };

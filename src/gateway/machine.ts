@@ -1,6 +1,8 @@
 import type { Knowledge } from "../endpoint/endpoint.ts";
 import type { Cache } from "../cache/cache.ts";
 import type { LegacyClient } from "../legacy/client.ts";
+import type { Migration } from "../migration/migration.ts";
+import type { ModernClient } from "../modern/client.ts";
 import type { Meter } from "../meter.ts";
 import type { Observer } from "../observe.ts";
 import type { Keys } from "./keys.ts";
@@ -15,6 +17,11 @@ export type Machine = {
   observer: Observer;
   meter: Meter;
   cache: Cache;
+  migration: Migration;
+  /** The new implementation, where there is one, and the milliseconds it may take before legacy is asked instead. */
+  modern?: { client: ModernClient; timeout: number };
+  /** Where both sides' interfaces begin, for commands that reproduce a difference. */
+  addresses: { legacy: string; candidate: string };
   /** The gateway's own key, for what legacy answers only with one. */
   serviceKey?: string;
   /** Milliseconds for one request, whatever it takes. */

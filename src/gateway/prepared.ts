@@ -1,12 +1,13 @@
 import { questionKey } from "../cache/cacheKey.ts";
 import type { Question } from "../cache/question.ts";
-import { type DeclaredWindows, windowsBy } from "../cache/windows.ts";
+import { type DeclaredWindows, windowsBy, withoutIfError } from "../cache/windows.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { Field } from "../endpoint/field.ts";
 import { type XmlReader, xmlReader } from "../legacy/xml.ts";
 import { markupPaths } from "../rules/markup.ts";
 import { servingNote } from "../rules/notes.ts";
 import type { Note } from "../rules/rule.ts";
+import type { Backend } from "../migration/decide.ts";
 import type { Observer } from "../observe.ts";
 
 /** An endpoint with what is made of it once, at the start. */
@@ -17,27 +18,35 @@ export type Prepared = Endpoint & {
   hasMarkup: boolean;
   note: Note;
   /** What an input asks, where the answer may be kept. */
-  question?: (input: Record<string, unknown>) => Question;
+  question?: (input: Record<string, unknown>, backend: Backend) => Question;
 };
 
 export type Preparing = {
   observer: Observer;
   /** By the endpoint's name: a change of what it answers changes it. */
   versions: Readonly<Record<string, string>>;
-  /** Which legacy answers, as far as it makes a difference to answers. */
-  backend: string;
+  /** Which legacy and which modern answer, as far as it makes a difference to answers. */
+  backends: Readonly<Record<Backend, string>>;
   windows: Readonly<Record<string, DeclaredWindows>>;
 };
 
 export const prepare = (
   endpoints: Record<string, Endpoint>,
-  { observer, versions, backend, windows }: Preparing,
+  { observer, versions, backends, windows }: Preparing,
 ): Prepared[] => {
   const questionOf = (name: string, { cache }: Endpoint): Pick<Prepared, "question"> => {
     if (cache === undefined) return {};
     const windowsOf = windowsBy(windows[name] ?? cache);
-    const about = { endpoint: name, windowsOf, personal: cache.personal ?? false };
-    return { question: (input) => ({ key: questionKey(name, versions[name] ?? "", backend, input), ...about }) };
+    // Where modern fails there is legacy: nothing of modern's is served for longer than it holds.
+    const windowsBySide = { legacy: windowsOf, modern: withoutIfError(windowsOf) };
+    const about = { endpoint: name, personal: cache.personal ?? false };
+    return {
+      question: (input, backend) => ({
+        key: questionKey(name, versions[name] ?? "", backends[backend], input),
+        windowsOf: windowsBySide[backend],
+        ...about,
+      }),
+    };
   };
   return Object.entries(endpoints).map(([name, endpoint]) => {
     const markup = markupPaths(endpoint.output);

@@ -1,17 +1,19 @@
 import { bounded } from "../bounded.ts";
-import type { Filled, Question } from "../cache/question.ts";
+import type { Question } from "../cache/question.ts";
 import type { Directives } from "../cache/directives.ts";
 import { type Answered, groupList } from "../cache/reply.ts";
 import { plainly } from "../cache/representation.ts";
-import type { LegacyRequest } from "../endpoint/legacyRequest.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
 import type { Caller } from "../legacy/client.ts";
-import type { Json } from "../rules/rule.ts";
-import { type Answer, answerOf, inputErrors } from "./answer.ts";
-import { conclude, type Conclusion } from "./answering.ts";
+import { type Asker, type Decision, decisionHeader } from "../migration/decide.ts";
+import { type Answer, answerOf } from "./answer.ts";
+import { askLegacy, unauthenticated } from "./byLegacy.ts";
+import { readByModern, writeByModern } from "./byModern.ts";
 import type { Credential } from "./credential.ts";
 import type { InputReading } from "./input.ts";
 import type { Machine } from "./machine.ts";
+import { mirrored } from "./mirroring.ts";
+import { type Asking, planOf } from "./plan.ts";
 import type { Prepared } from "./prepared.ts";
 
 /** One request, read: who asks, for what. The input is an answer where the body could not even be read. */
@@ -22,12 +24,12 @@ export type Asked = {
   wanted: Directives;
   /** Sent along to legacy: Forwarded, Via, ... as flat names and values. */
   headers: string[];
+  /** Whom callers are shared out by, and the side the request names. */
+  asker: Asker;
 };
 
-/** The answer, and the question it answers where that may be asked of the cache. */
-export type Served = { answered: Answered; question?: Question };
-
-const unauthenticated: Outcome = { kind: "unauthenticated", code: "103", message: "Authentication failed" };
+/** The answer, the question it answers where that may be asked of the cache, and what is to be done once it has gone out. */
+export type Served = { answered: Answered; question?: Question; afterwards?: () => void };
 
 const late: Outcome = { kind: "tooSlow", message: "The legacy interface took too long to answer." };
 
@@ -38,11 +40,18 @@ export const UNSETTLED = 30_000;
 export const serve = async (
   machine: Machine,
   endpoint: Prepared,
-  { credential, input, wanted, headers }: Asked,
+  { credential, input, wanted, headers, asker }: Asked,
 ): Promise<Served> => {
   const { key } = credential;
+  const { migration } = machine;
   const writes = endpoint.writes !== undefined;
-  if (credential.refused || (writes && key === undefined)) return unasked(answerOf(unauthenticated));
+  const track = migration.track(endpoint.name);
+  const unasked = (answer: Answer, reason: string): Served => {
+    track.answered(false);
+    const { stage } = migration.stageOf(endpoint.name);
+    return { answered: { ...notKept(answer), decision: decisionHeader({ stage, backend: "gateway", reason }) } };
+  };
+  if (credential.refused || (writes && key === undefined)) return unasked(answerOf(unauthenticated), "credential");
   const caller = (): Caller & { spent: { calls: number; ms: number } } => ({
     headers,
     deadline: Date.now() + machine.totalTimeout,
@@ -59,33 +68,55 @@ export const serve = async (
   };
 
   const plan = planOf(machine, endpoint, input);
-  if ("settled" in plan) return unasked((await verified()) ?? plan.settled);
-  const { request } = plan;
-  if (writes) return write(machine, endpoint, plan, first);
+  if ("settled" in plan) return unasked((await verified()) ?? plan.settled, "input");
+  let decision = migration.decide(endpoint.name, asker);
+  if (writes) {
+    const answered = await write(machine, endpoint, plan, first, decision);
+    track.answered(false);
+    return { answered: { ...answered, decision: decisionHeader(decision) } };
+  }
 
-  const question = endpoint.question?.(plan.input);
-  const ask = async (as: Caller): Promise<Filled> => {
-    const concluding = request.method === "POST" ? concludeByPost : conclude;
-    const conclusion = await concluding(machine, endpoint, request, as, plan.input);
-    const ours = "ours" in conclusion ? (conclusion.ours as Json) : undefined;
-    return { answer: answerFrom(conclusion), groups: endpoint.cache?.groups(plan.input, ours) ?? [] };
+  const byModern =
+    decision.backend === "modern"
+      ? await readByModern(machine, endpoint, { input: plan.input, wanted, caller: first })
+      : undefined;
+  if (decision.backend === "modern" && byModern === undefined)
+    decision = { ...decision, backend: "legacy", reason: "fallback" };
+
+  const byLegacy = async (): Promise<Pick<Served, "answered" | "question">> => {
+    if ("unsent" in plan.request)
+      return { answered: notKept((await verified()) ?? (await askLegacy(machine, endpoint, plan, first)).answer) };
+    const question = endpoint.question?.(plan.input, "legacy");
+    if (question === undefined)
+      return { answered: notKept((await askLegacy(machine, endpoint, plan, first)).answer, "bypass") };
+    const owner = key === undefined ? undefined : machine.keys.ownerOf(key);
+    const answered = await machine.cache.answer(
+      { question, owner, wanted },
+      (as, background) => {
+        const one = background ? caller() : first;
+        const { key: _, ...nobody } = one;
+        return askLegacy(machine, endpoint, plan, as === undefined ? nobody : one);
+      },
+      verified,
+    );
+    const { calls, ms } = first.spent;
+    return { answered: calls > 0 ? { ...answered, upstream: ms } : answered, question };
   };
-  if (question === undefined) return { answered: notKept((await ask(first)).answer, "bypass") };
-  const owner = key === undefined ? undefined : machine.keys.ownerOf(key);
-  const answered = await machine.cache.answer(
-    { question, owner, wanted },
-    (as, background) => {
-      const one = background ? caller() : first;
-      const { key: _, ...nobody } = one;
-      return ask(as === undefined ? nobody : one);
-    },
-    verified,
-  );
-  const { calls, ms } = first.spent;
-  return { answered: calls > 0 ? { ...answered, upstream: ms } : answered, question };
-};
 
-const unasked = (answer: Answer): Served => ({ answered: notKept(answer) });
+  const served = byModern === undefined ? await byLegacy() : { answered: byModern };
+  track.answered(served.answered.how.hit === true);
+  const { backend } = decision;
+  return {
+    ...served,
+    answered: { ...served.answered, decision: decisionHeader(decision) },
+    ...(decision.stage !== "legacy"
+      ? {
+          afterwards: () =>
+            migration.mirror(mirrored(machine, endpoint, { plan, key, headers, answered: served.answered, backend })),
+        }
+      : {}),
+  };
+};
 
 const notKept = (answer: Answer, fwd?: "method" | "bypass"): Answered => ({
   representation: plainly(answer),
@@ -93,52 +124,22 @@ const notKept = (answer: Answer, fwd?: "method" | "bypass"): Answered => ({
   how: fwd === undefined ? { detail: "settled" } : { fwd },
 });
 
-const answerFrom = (conclusion: Conclusion): Answer =>
-  "ours" in conclusion
-    ? { status: 200, body: JSON.stringify(conclusion.ours) }
-    : answerOf(conclusion.outcome, conclusion.status);
-
 /** Whatever came of a write by one who may write, what it may have touched is served no more when its answer goes out. */
-const write = async (machine: Machine, endpoint: Prepared, plan: Asking, caller: Caller): Promise<Served> => {
+const write = async (
+  machine: Machine,
+  endpoint: Prepared,
+  plan: Asking,
+  caller: Caller,
+  { backend }: Decision,
+): Promise<Answered> => {
   const groups = endpoint.writes?.(plan.input) ?? [];
-  const conclusion = await conclude(machine, endpoint, plan.request, caller, plan.input);
-  const answer = answerFrom(conclusion);
+  const answer =
+    backend === "modern"
+      ? await writeByModern(machine, endpoint, plan.input, caller)
+      : (await askLegacy(machine, endpoint, plan, caller)).answer;
   // Else anybody could empty the cache.
-  if (answer.status === 401 || answer.status === 403) return { answered: notKept(answer, "method") };
+  if (answer.status === 401 || answer.status === 403) return notKept(answer, "method");
   await machine.cache.drop({ groups, ...(answer.status >= 500 ? { hold: UNSETTLED } : {}) });
   const answered = notKept(answer, "method");
-  return {
-    answered:
-      answer.status === 200 ? { ...answered, headers: ["Cache-Group-Invalidation", groupList(groups)] } : answered,
-  };
-};
-
-type Asking = { request: LegacyRequest; input: Record<string, unknown> };
-type Plan = { settled: Answer } | Asking;
-/** What the input settles by itself, or what legacy is to be asked. */
-const planOf = ({ knowledge }: Machine, endpoint: Prepared, reading: InputReading | Answer): Plan => {
-  if ("status" in reading) return { settled: reading };
-  if ("errors" in reading) return { settled: inputErrors(reading.errors) };
-  const { input, possible } = reading;
-  const settled = (!possible && endpoint.absent) || endpoint.foresee?.(input, knowledge);
-  if (settled) return { settled: answerOf(settled) };
-  const request = endpoint.legacy(input);
-  return "unsent" in request ? { settled: answerOf({ kind: "broken", message: request.unsent }) } : { request, input };
-};
-
-/** Legacy answers some questions only by POST, and a POST only with a key that may write. */
-const concludeByPost: typeof conclude = async (machine, endpoint, request, caller, input): Promise<Conclusion> => {
-  const refuse = (why: string): Conclusion => ({ outcome: { ...unauthenticated, additional: why } });
-  const key = caller.key ?? machine.serviceKey;
-  if (key === undefined) return refuse("The legacy interface answers this only with a key.");
-  const conclusion = await conclude(machine, endpoint, request, { ...caller, key }, input);
-  const kind = "outcome" in conclusion ? conclusion.outcome.kind : undefined;
-  if (kind !== "forbidden" && kind !== "unauthenticated") return conclusion;
-  if (caller.key === undefined) {
-    machine.observer.event("service_key_refused", { endpoint: endpoint.name });
-    return refuse("The legacy interface answers this only with a key, and refused the gateway's own.");
-  }
-  return kind === "forbidden"
-    ? refuse("The legacy interface answers this only with a key that may write.")
-    : conclusion;
+  return answer.status === 200 ? { ...answered, headers: ["Cache-Group-Invalidation", groupList(groups)] } : answered;
 };

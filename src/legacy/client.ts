@@ -1,6 +1,7 @@
 import type { LegacyRequest } from "../endpoint/legacyRequest.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
 import { ask } from "../upstream/ask.ts";
+import { isItsFault } from "../upstream/breaker.ts";
 import { type FailureKind, UpstreamFailure } from "../upstream/failure.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { type LegacyReading, readLegacy } from "./reading.ts";
@@ -22,7 +23,8 @@ export type LegacyClient = (
   readXml: XmlReader,
 ) => Promise<LegacyReply | Failed>;
 
-export type Failed = { failed: Outcome; why: string };
+/** `isItsFault`: it could not be reached, took too long or broke off, not that it was never asked. */
+export type Failed = { failed: Outcome; why: string; isItsFault?: boolean };
 
 export type LegacyClientSettings = {
   /** Where the interface begins: `/api/v1`. */
@@ -54,7 +56,7 @@ export const legacyClient =
       return { status: reply.status, reading: readLegacy(reply.body, readXml) };
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error;
-      return { failed: failures[error.kind], why: error.message };
+      return { failed: failures[error.kind], why: error.message, isItsFault: isItsFault(error) };
     }
   };
 

@@ -1,4 +1,4 @@
-import { cachedEndpoints, loadSettings } from "../config/load.ts";
+import { loadSettings } from "../config/load.ts";
 import { type Catalogue, openGateway } from "../gateway/gateway.ts";
 import { openObserver } from "../observe.ts";
 import type { FixtureAsk } from "./exchange.ts";
@@ -12,7 +12,7 @@ export type QuietGateway = {
 /** Opens a gateway in this process, with its usual settings but no cache. */
 export const openQuietGateway = (catalogue: Catalogue, url: string, legacyPath?: string): QuietGateway => {
   const environment = { CACHE_BYTES: "0", LEGACY_URL: url, LEGACY_PATH: legacyPath, PREFIXES: "/v1" };
-  const loaded = loadSettings(environment, cachedEndpoints(catalogue.endpoints));
+  const loaded = loadSettings(environment, catalogue.endpoints);
   if ("errors" in loaded) throw new Error(loaded.errors.join("\n"));
   let mismatch: string[] = [];
   const observer = {

@@ -2,7 +2,7 @@ import { onTestFinished } from "vitest";
 import { loadSettings } from "../../src/config/load.ts";
 import { type RunningServer, startServer } from "../../src/gateway/server.ts";
 import { httpUpstream } from "../passThrough/support.ts";
-import { gatewayFor, names } from "../support.ts";
+import { gatewayFor, known } from "../support.ts";
 
 /** One request as an upstream saw it. */
 export type Seen = { method: string; target: string; headers: Record<string, unknown>; body: string };
@@ -41,7 +41,7 @@ export const xmlError = (code: number, message: string) => ({
 /** A gateway that listens, in front of this upstream. */
 export const listeningGateway = async (url: string, environment: Record<string, string> = {}) => {
   const gateway = gatewayFor(url, environment);
-  const loaded = loadSettings(environment, names);
+  const loaded = loadSettings(environment, known);
   const prefixes = "settings" in loaded ? loaded.settings.PREFIXES : [];
   const server: RunningServer = await startServer(gateway, { host: "127.0.0.1", port: 0, prefixes });
   onTestFinished(async () => {

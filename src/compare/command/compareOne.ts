@@ -4,7 +4,6 @@ import type { Endpoint } from "../../endpoint/endpoint.ts";
 import { collectChanges } from "../../rules/notes.ts";
 import type { Json, JsonObject } from "../../rules/rule.ts";
 import type { GivenAnswer, LegacyExchange } from "../answers.ts";
-import type { Difference } from "../difference.ts";
 import { byPlace, lookUp } from "../explain.ts";
 import { explainAnswer } from "../explainAnswer.ts";
 import { judgeAnswer, type Origin } from "../judge.ts";
@@ -13,7 +12,7 @@ import { stepsOf } from "../place.ts";
 import { explainedRows, judgedRows, plainRows } from "../sideBySide.ts";
 import type { Outcome } from "../tally.ts";
 import type { CandidateSide } from "./candidateSide.ts";
-import { type Addresses, curlsOf } from "./curls.ts";
+import { type Addresses, curlsOf } from "../curls.ts";
 import type { LegacySide } from "./legacySide.ts";
 
 export type Sides = {
@@ -100,15 +99,4 @@ const originIn = (output: Endpoint["output"], document: JsonObject): Origin => {
     }
     return lookUp(output, document, places, stepsOf(at));
   };
-};
-
-/** What nobody explains counts where both times show it; what only one of them shows is drift. */
-export const settled = (before: readonly Difference[], after: readonly Difference[]): Difference[] => {
-  const isAlike = (a: Difference, b: Difference) => a.path === b.path && a.form === b.form;
-  const once = (these: readonly Difference[], others: readonly Difference[]) =>
-    these.filter((one) => one.kind === "unexplained" && !others.some((other) => isAlike(one, other)));
-  const drift = new Set([...once(before, after), ...once(after, before)]);
-  return [...after, ...before.filter((one) => drift.has(one))].map((one) =>
-    drift.has(one) ? { ...one, kind: "drift" } : one,
-  );
 };

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import type { Settings } from "../../config/settings.ts";
-import { cachedEndpoints, loadSettings } from "../../config/load.ts";
+import { loadSettings } from "../../config/load.ts";
 import type { Catalogue } from "../../gateway/gateway.ts";
 import { type LedgerEntry, ledgerSchema } from "../ledger.ts";
 import type { Options } from "./options.ts";
@@ -29,7 +29,7 @@ export const prepare = (
 ): Prepared | { errors: string[] } => {
   const loaded = loadSettings(
     { ...environment, ...(options.legacy === undefined ? {} : legacyIn(options.legacy)) },
-    cachedEndpoints(catalogue.endpoints),
+    catalogue.endpoints,
   );
   if ("errors" in loaded) return loaded;
   const key = readKey(options.keyName, environment);

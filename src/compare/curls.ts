@@ -1,6 +1,6 @@
-import type { Ask } from "../../corpus/ask.ts";
-import type { LegacyExchange } from "../answers.ts";
-import type { CurlPair } from "../report.ts";
+import type { CanonicalRequest } from "../endpoint/canonicalRequest.ts";
+import type { LegacyExchange } from "./answers.ts";
+import type { CurlPair } from "./report.ts";
 
 export type Addresses = {
   /** Where legacy's interface begins: `https://host/api/v1`. */
@@ -11,6 +11,9 @@ export type Addresses = {
   keyName: string | undefined;
 };
 
+/** What legacy is asked, whatever it answers. */
+type LegacyQuestion = Pick<LegacyExchange, "request" | "form">;
+
 /** One argument of a shell's command line. */
 const quoted = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
@@ -18,9 +21,9 @@ const quoted = (text: string): string =>
 /** The question as commands that anybody can run again; a key is named, never shown. */
 export const curlsOf = (
   { legacy, candidate, keyName }: Addresses,
-  { method, path, body }: Ask,
+  { method, path, body }: CanonicalRequest,
   isKeyed: boolean,
-  exchange: LegacyExchange | undefined,
+  exchange: LegacyQuestion | undefined,
 ): CurlPair => {
   const key = isKeyed && keyName !== undefined ? ` -H "X-API-Key: $${keyName}"` : "";
   const json = body === undefined ? "" : ` -H 'Content-Type: application/json' -d ${quoted(JSON.stringify(body))}`;
@@ -30,7 +33,7 @@ export const curlsOf = (
     : { legacy: legacyCurl(legacy, exchange, isKeyed ? keyName : undefined), candidate: asked };
 };
 
-const legacyCurl = (base: string, { request, form }: LegacyExchange, keyName: string | undefined): string => {
+const legacyCurl = (base: string, { request, form }: LegacyQuestion, keyName: string | undefined): string => {
   const fields = Object.entries(request.form ?? {}).map(
     ([name, value]) => ` --data-urlencode ${quoted(`${name}=${value}`)}`,
   );

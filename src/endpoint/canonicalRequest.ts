@@ -1,0 +1,28 @@
+import type { Json, JsonObject } from "../rules/rule.ts";
+import type { Endpoint } from "./endpoint.ts";
+
+/** One request of the new interface, below its prefix. */
+export type CanonicalRequest = { method: "GET" | "POST"; path: string; body?: JsonObject };
+
+/** How an endpoint's first route asks for an input: what every implementation of the interface understands. */
+export const canonicalRequest = (
+  { routes, groups = {} }: Endpoint,
+  input: Record<string, unknown>,
+): CanonicalRequest => {
+  const [method, template] = (routes[0] ?? "").split(" ", 2) as ["GET" | "POST", string];
+  const segment = (name: string) => encodeURIComponent(input[name] as string | number);
+  const path = template.replaceAll(/\{(\w+)\??\}/g, (_, name: string) => segment(name));
+  return method === "GET" ? { method, path } : { method, path, body: bodyOf(input, groups) };
+};
+
+const bodyOf = (input: Record<string, unknown>, groups: Record<string, string[]>): JsonObject => {
+  const given = Object.entries(input).filter(([, value]) => value !== undefined) as [string, Json][];
+  const groupOf = (name: string) => Object.keys(groups).find((group) => groups[group]?.includes(name));
+  const body: JsonObject = {};
+  for (const [name, value] of given) {
+    const group = groupOf(name);
+    if (group === undefined) body[name] = value;
+    else body[group] = { ...(body[group] as JsonObject | undefined), [name]: value };
+  }
+  return body;
+};

@@ -1,0 +1,76 @@
+import type { Filled } from "../cache/question.ts";
+import type { Answered } from "../cache/reply.ts";
+import { plainly } from "../cache/representation.ts";
+import { canonicalRequest } from "../endpoint/canonicalRequest.ts";
+import type { Caller } from "../legacy/client.ts";
+import type { ModernReply } from "../modern/client.ts";
+import { type Answer, answerOf } from "./answer.ts";
+import type { Machine } from "./machine.ts";
+import type { Prepared } from "./prepared.ts";
+import type { Asked } from "./serve.ts";
+
+type Input = Record<string, unknown>;
+
+/** Asks modern for one answer, in the time it has. */
+export const askModern = async (
+  { modern, migration, observer }: Machine,
+  endpoint: Prepared,
+  input: Input,
+  caller: Caller,
+): Promise<ModernReply> => {
+  if (modern === undefined) return { failed: "there is no modern backend" };
+  const started = performance.now();
+  const deadline = Math.min(caller.deadline, Date.now() + modern.timeout);
+  const { key, headers } = caller;
+  const reply = await modern.client.ask(endpoint, canonicalRequest(endpoint, input), {
+    headers,
+    deadline,
+    ...(key === undefined ? {} : { key }),
+  });
+  migration.track(endpoint.name).asked("modern", performance.now() - started, "failed" in reply);
+  if ("failed" in reply) observer.event("modern_failed", { endpoint: endpoint.name, why: reply.failed });
+  return reply;
+};
+
+/**
+ * Modern's answer to a read, kept as legacy's is; `undefined` where it has none that can be served. What is asked with a key is kept for
+ * nobody: only legacy's word on a key lets anybody see what is kept.
+ */
+export const readByModern = async (
+  machine: Machine,
+  endpoint: Prepared,
+  { input, wanted, caller }: { input: Input; wanted: Asked["wanted"]; caller: Caller },
+): Promise<Answered | undefined> => {
+  const question = endpoint.question?.(input, "modern");
+  let failed = false;
+  const fill = async (as: Caller): Promise<Filled> => {
+    const reply = await askModern(machine, endpoint, input, as);
+    failed = "failed" in reply;
+    if ("failed" in reply) return { answer: noAnswer, groups: [] };
+    return { answer: reply.answer, groups: endpoint.cache?.groups(input, reply.document) ?? [] };
+  };
+  if (question === undefined || caller.key !== undefined) {
+    const { answer } = await fill(caller);
+    return failed ? undefined : { representation: plainly(answer), cacheable: false, how: { fwd: "bypass" } };
+  }
+  const answered = await machine.cache.answer(
+    { question, owner: undefined, wanted },
+    () => fill(caller),
+    async () => undefined,
+  );
+  const { status } = "entry" in answered ? answered.entry : answered.representation;
+  return failed || status >= 500 ? undefined : answered;
+};
+
+const noAnswer: Answer = answerOf({ kind: "broken", message: "The new implementation gave no answer." });
+
+/** A write goes to one side only, and is sent once: where modern fails, nobody else is asked. */
+export const writeByModern = async (
+  machine: Machine,
+  endpoint: Prepared,
+  input: Input,
+  caller: Caller,
+): Promise<Answer> => {
+  const reply = await askModern(machine, endpoint, input, caller);
+  return "failed" in reply ? noAnswer : reply.answer;
+};

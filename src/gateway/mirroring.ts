@@ -1,0 +1,78 @@
+import { curlsOf } from "../compare/curls.ts";
+import type { GivenAnswer } from "../compare/answers.ts";
+import type { Answered } from "../cache/reply.ts";
+import { canonicalRequest } from "../endpoint/canonicalRequest.ts";
+import type { Backend } from "../migration/decide.ts";
+import type { Mirrored, Side } from "../migration/shadow.ts";
+import type { Json } from "../rules/rule.ts";
+import { askLegacy } from "./byLegacy.ts";
+import type { Machine } from "./machine.ts";
+import type { Asking } from "./plan.ts";
+import type { Prepared } from "./prepared.ts";
+
+type Answering = {
+  plan: Asking;
+  key: string | undefined;
+  headers: string[];
+  answered: Answered;
+  /** Who made the answer. */
+  backend: Backend;
+};
+
+/** One answered question, as the comparison takes it: the side that answered has been asked already. */
+export const mirrored = (
+  machine: Machine,
+  endpoint: Prepared,
+  { plan, key, headers, answered, backend }: Answering,
+): Mirrored => {
+  const request = canonicalRequest(endpoint, plan.input);
+  const caller = () => ({
+    headers: [...headers, "gateway-mirror", "1"],
+    deadline: Date.now() + (machine.modern?.timeout ?? machine.totalTimeout),
+    ...(key === undefined ? {} : { key }),
+  });
+  const served = async () => {
+    const { status, body } = "entry" in answered ? answered.entry : answered.representation;
+    return given(status, "application/json", body.toString("utf8"));
+  };
+  const legacy: Side = async (again) => {
+    if (backend === "legacy" && !again) return served();
+    const { answer } = await askLegacy(machine, endpoint, plan, caller());
+    return given(answer.status, "application/json", answer.body);
+  };
+  const modern: Side = async (again) => {
+    if (backend === "modern" && !again) return served();
+    if (machine.modern === undefined) return { failed: "there is no modern backend" };
+    const started = performance.now();
+    const reply = await machine.modern.client.look(request, caller(), again);
+    const failed = "failed" in reply || reply.status >= 500;
+    machine.migration.track(endpoint.name).asked("modern", performance.now() - started, failed);
+    return "failed" in reply ? reply : given(reply.status, reply.contentType, reply.text);
+  };
+  const { method, path, body } = request;
+  return {
+    name: endpoint.name,
+    endpoint,
+    id: JSON.stringify([path, body]),
+    question: `${method} ${path}${body === undefined ? "" : ` ${JSON.stringify(body)}`}`,
+    key,
+    legacy,
+    modern,
+    curl: () =>
+      curlsOf(
+        { ...machine.addresses, keyName: "KEY" },
+        request,
+        key !== undefined,
+        "unsent" in plan.request ? undefined : { request: plan.request, form: "json" },
+      ),
+  };
+};
+
+const given = (status: number, contentType: string, text: string): GivenAnswer & { bytes: number } => {
+  const about = { status, contentType, bytes: text.length };
+  try {
+    return { ...about, body: JSON.parse(text) as Json };
+  } catch {
+    return { ...about, body: undefined, text: text.slice(0, 400) };
+  }
+};

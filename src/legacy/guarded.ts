@@ -1,0 +1,35 @@
+import { BrokenCircuitError } from "cockatiel";
+import { BackendFailure, openBreaker } from "../upstream/breaker.ts";
+import type { Failed, LegacyClient } from "./client.ts";
+
+/** A failed call, on its way through the breaker. */
+class LegacyFailure extends BackendFailure {
+  readonly reply: Failed;
+  constructor(reply: Failed) {
+    super(reply.why);
+    this.reply = reply;
+  }
+}
+
+const open: Failed = {
+  failed: { kind: "unavailable", message: "The legacy interface fails; it is given time." },
+  why: "the circuit is open",
+};
+
+/** The same client, but while legacy fails it is left alone for a few seconds, and its callers do not wait. */
+export const guarded = (client: LegacyClient): LegacyClient => {
+  const breaker = openBreaker();
+  return async (request, form, caller, readXml) => {
+    try {
+      return await breaker.execute(async () => {
+        const reply = await client(request, form, caller, readXml);
+        if ("failed" in reply && reply.isItsFault) throw new LegacyFailure(reply);
+        return reply;
+      });
+    } catch (error) {
+      if (error instanceof LegacyFailure) return error.reply;
+      if (error instanceof BrokenCircuitError) return open;
+      throw error;
+    }
+  };
+};

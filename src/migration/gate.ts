@@ -1,0 +1,88 @@
+import type { Gate, Stage, StageName } from "./stage.ts";
+import { wilson } from "./wilson.ts";
+
+/** What has been seen since an endpoint moved last, and of late. */
+export type Evidence = {
+  /** Distinct requests compared, and minutes, since the move. */
+  requests: number;
+  minutes: number;
+  /** Answers that could be judged since the move, and how many were as they should be. */
+  good: number;
+  judged: number;
+  /** The same of the last few: what went wrong just now is not hidden by a good day. */
+  lately: { good: number; judged: number };
+  /** Of the last few that modern was asked: how many, how many failed, and the milliseconds that 95 % stayed within. */
+  modern: { asked: number; failed: number; p95: number | undefined };
+  /** Minutes since the gate last demoted it. */
+  sinceDemotion?: number | undefined;
+};
+
+export type Verdict = { says: string; to?: Stage };
+
+/** The way up: a share of the callers, then all of them. */
+const steps = [5, 10, 25, 50, 100] as const;
+/** Fewer answers prove nothing about a share or a quantile. */
+const FEW = 20;
+
+const percent = (share: number): string => `${(share * 100).toFixed(2)} %`;
+
+/** Whether an endpoint moves by itself now: down at once where modern is shown to be worse than allowed, up where it is shown to be as good. */
+export const judgeGate = (gate: Gate, at: Stage, evidence: Evidence): Verdict => {
+  const worse = whyWorse(gate, evidence);
+  if (worse !== undefined) {
+    const to = below(at);
+    return to ? { says: worse, to } : { says: `held: ${worse}` };
+  }
+  const to = above(at);
+  if (to === undefined) return { says: at.stage === "legacy" ? "held: nothing is compared in legacy" : "at the top" };
+  const missing = whyNotYet(gate, evidence);
+  return missing === undefined
+    ? {
+        says: `parity at least ${percent(wilson(evidence.good, evidence.judged).lower)} over ${evidence.requests} requests`,
+        to,
+      }
+    : { says: `held: ${missing}` };
+};
+
+/** Demotion takes proof that it is worse, promotion proof that it is not: what lies between stays where it is. */
+const whyWorse = ({ parity, errorRate, p95 }: Gate, { lately, modern }: Evidence): string | undefined => {
+  const { upper } = wilson(lately.good, lately.judged);
+  if (lately.judged >= FEW && upper < parity) return `parity at most ${percent(upper)}, needed ${percent(parity)}`;
+  const failing = wilson(modern.failed, modern.asked).lower;
+  if (modern.asked >= FEW && failing > errorRate)
+    return `at least ${percent(failing)} of modern's answers fail, allowed ${percent(errorRate)}`;
+  if (modern.asked >= FEW && modern.p95 !== undefined && modern.p95 > p95)
+    return `modern's p95 is ${Math.round(modern.p95)} ms, allowed ${p95} ms`;
+  return undefined;
+};
+
+const whyNotYet = (
+  gate: Gate,
+  { requests, minutes, good, judged, modern, sinceDemotion }: Evidence,
+): string | undefined => {
+  if (sinceDemotion !== undefined && sinceDemotion < gate.hold)
+    return `${Math.ceil(gate.hold - sinceDemotion)} minutes after a demotion are left`;
+  if (requests < gate.requests) return `${requests} of ${gate.requests} distinct requests compared`;
+  if (minutes < gate.minutes) return `${minutes.toFixed(1)} of ${gate.minutes} minutes`;
+  const { lower } = wilson(good, judged);
+  if (lower < gate.parity) return `parity at least ${percent(lower)}, needed ${percent(gate.parity)}`;
+  if (modern.asked > 0 && modern.failed / modern.asked > gate.errorRate)
+    return `${percent(modern.failed / modern.asked)} of modern's answers fail, allowed ${percent(gate.errorRate)}`;
+  return undefined;
+};
+
+const above = ({ stage, share }: Stage): Stage | undefined => {
+  if (stage === "shadow") return { stage: "canary", share: steps[0] };
+  if (stage !== "canary") return undefined;
+  const next = steps.find((step) => step > share);
+  return next === undefined ? { stage: "modern", share: 100 } : { stage: "canary", share: next };
+};
+
+/** Down means that no caller meets modern: what is wrong is found out in the shadow. */
+const below = ({ stage }: Stage): Stage | undefined => {
+  const down: Partial<Record<StageName, Stage>> = {
+    canary: { stage: "shadow", share: 100 },
+    modern: { stage: "shadow", share: 100 },
+  };
+  return down[stage];
+};

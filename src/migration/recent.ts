@@ -1,0 +1,21 @@
+/** The last values of a sequence: so many are kept, the oldest go first. */
+export type Recent = { add(value: number): void; values(): number[]; clear(): void };
+
+export const openRecent = (most: number): Recent => {
+  const ring = new Float64Array(most);
+  let count = 0;
+  return {
+    add(value) {
+      ring[count % most] = value;
+      count++;
+    },
+    values: () => [...ring.subarray(0, Math.min(count, most))],
+    clear: () => void (count = 0),
+  };
+};
+
+/** The value below which this share of them lies (0-1), `undefined` of none. */
+export const quantile = (values: readonly number[], share: number): number | undefined => {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
+};

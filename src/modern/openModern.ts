@@ -1,0 +1,21 @@
+import type { Settings } from "../config/settings.ts";
+import { openUpstream } from "../upstream/upstream.ts";
+import { modernClient, type ModernClient } from "./client.ts";
+
+/** Connections of its own to modern: what waits there holds up nothing else. */
+export const openModern = (url: string, settings: Settings): { client: ModernClient; close: () => Promise<void> } => {
+  const { origin, pathname, host } = new URL(url);
+  const upstream = openUpstream({
+    origin,
+    connections: settings.MAX_CONNECTIONS,
+    waiting: settings.MAX_WAITING,
+    connectTimeout: settings.CONNECT_TIMEOUT_MS,
+    headersTimeout: settings.HEADERS_TIMEOUT_MS,
+    bodyTimeout: settings.BODY_TIMEOUT_MS,
+  });
+  const base = pathname.replace(/\/$/, "");
+  return {
+    client: modernClient(upstream, { base, host, maxReply: settings.MAX_REPLY_BYTES }),
+    close: () => upstream.close(),
+  };
+};
