@@ -2,6 +2,7 @@ import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type { DeclaredWindows } from "../cache/windows.ts";
 import type { Machine } from "../gateway/machine.ts";
+import { migrationRoutes } from "./migrationRoutes.ts";
 import { guard } from "./guard.ts";
 import { readPurge } from "./purge.ts";
 
@@ -17,7 +18,7 @@ export type AdminSettings = {
 };
 
 /** What operators see and do; on a listener of its own, never the public one. */
-export const adminApp = ({ cache, meter, observer }: Machine, settings: AdminSettings): Hono => {
+export const adminApp = ({ cache, meter, migration, observer }: Machine, settings: AdminSettings): Hono => {
   const app = new Hono();
   const refusalOf = guard(settings);
   const endpoints = Object.keys(settings.windows);
@@ -67,6 +68,10 @@ export const adminApp = ({ cache, meter, observer }: Machine, settings: AdminSet
     observer.log.info({ event: "purged", ...purge.drop });
     return c.json({ purged: purge.drop });
   });
+
+  app.use("/stages/*", bodyLimit({ maxSize: 64 * 1024, onError: (c) => tooLarge(c) }));
+  app.use("/expected", bodyLimit({ maxSize: 64 * 1024, onError: (c) => tooLarge(c) }));
+  app.route("/", migrationRoutes(migration, observer));
 
   app.notFound((c) => c.json({ detail: "Not Found" }, 404));
   app.onError((error, c) => {

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import type { Found } from "./gathering.ts";
 
-const entrySchema = z.strictObject({
+/** One entry, as the file and an operator write it. */
+export const entrySchema = z.strictObject({
   id: z.string().regex(/^[a-z0-9][a-z0-9-]*$/, "lower-case letters, digits and hyphens"),
   endpoint: z.string().min(1).describe("an endpoint's name, or * for all"),
   path: z.string().describe("as in the report; a step of ** stands for any number of steps"),

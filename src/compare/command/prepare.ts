@@ -1,9 +1,10 @@
 import { hash } from "node:crypto";
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import type { Settings } from "../../config/settings.ts";
 import { loadSettings } from "../../config/load.ts";
 import type { Catalogue } from "../../gateway/gateway.ts";
-import { type LedgerEntry, ledgerSchema } from "../ledger.ts";
+import type { LedgerEntry } from "../ledger.ts";
+import { readLedger } from "../readLedger.ts";
 import type { Options } from "./options.ts";
 
 /** Everything that a run needs to know before it connects to anything. */
@@ -34,7 +35,7 @@ export const prepare = (
   if ("errors" in loaded) return loaded;
   const key = readKey(options.keyName, environment);
   if ("errors" in key) return key;
-  const ledger = readLedger(options.expected);
+  const ledger = options.expected === undefined ? { entries: [] } : readLedger(options.expected, "--expected");
   if ("errors" in ledger) return ledger;
   if (options.corpus !== undefined && !exists(options.corpus))
     return { errors: [`--corpus: ${options.corpus} cannot be read; allowed is the path of a file`] };
@@ -75,26 +76,6 @@ const readKey = (
   if (!/^[A-Za-z0-9]{8,64}$/.test(key))
     return { errors: [`--key: what ${name} holds is no key; allowed are 8 to 64 letters and digits`] };
   return { key };
-};
-
-const readLedger = (file: string | undefined): { entries: LedgerEntry[] } | { errors: string[] } => {
-  if (file === undefined) return { entries: [] };
-  let json: unknown;
-  try {
-    json = JSON.parse(readFileSync(file, "utf8"));
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    return {
-      errors: [
-        `--expected: ${file} ${code === undefined ? "is not valid JSON" : `cannot be read (${code})`}; allowed is a JSON list of entries`,
-      ],
-    };
-  }
-  const parsed = ledgerSchema.safeParse(json);
-  if (parsed.success) return { entries: parsed.data };
-  return {
-    errors: parsed.error.issues.map(({ path, message }) => `--expected: ${file}, /${path.join("/")}: ${message}`),
-  };
 };
 
 const fingerprintOf = (
