@@ -1,13 +1,16 @@
 import type { Cache } from "./cache/cache.ts";
 import { exampleTarget } from "./endpoint/exampleTarget.ts";
+import { compareExamples, ledgerFound } from "./checkModern.ts";
 import { type Catalogue, type Gateway } from "./gateway/gateway.ts";
+
+/** `strict`: an entry of the ledger that has ended, or that allows nothing, is a failure. */
+export type Checking = { prefix: string; strict: boolean; print: (line: string) => void };
 
 /** Asks legacy one example of each endpoint that reads, and prints what came; true where nothing is wrong. */
 export const check = async (
   { app, machine }: Gateway,
   catalogue: Catalogue,
-  prefix: string,
-  print: (line: string) => void,
+  { prefix, strict, print }: Checking,
 ): Promise<boolean> => {
   let good = true;
   const row = (ok: boolean, name: string, found: string) => {
@@ -38,6 +41,14 @@ export const check = async (
       "REDIS_URL",
       found === "in step" ? "reached" : "cannot be reached: nothing is shared, and little kept",
     );
+  }
+  const compared = machine.migration.hasModern
+    ? await compareExamples(app, machine, catalogue, base)
+    : { rows: [], fired: new Set<string>() };
+  for (const [name, { ok, found }] of compared.rows) row(ok, name, found);
+  for (const { id, found } of ledgerFound(machine, catalogue, compared.fired)) {
+    if (strict) row(false, "EXPECTED_DIFFERENCES", `${id}: ${found}`);
+    else print(`note  ${"EXPECTED_DIFFERENCES".padEnd(26)} ${id}: ${found}`);
   }
   const { serviceKey: key } = machine;
   if (key === undefined)

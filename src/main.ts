@@ -1,4 +1,5 @@
 import { enableCompileCache, flushCompileCache } from "node:module";
+import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 
 // Before anything else is loaded: what is compiled once is not compiled again at the next start.
@@ -6,19 +7,31 @@ enableCompileCache();
 // By default the heap may grow to several times what lives in it; here that is mostly the cache, which has its bound.
 setFlagsFromString("--heap-growing-percent=30");
 
+import type { Migration } from "./migration/migration.ts";
+
 const { loadSettings } = await import("./config/load.ts");
 const args = process.argv.slice(2);
-const unknown = args.find((arg) => !["--help", "-h", "--check"].includes(arg));
+const unknown = args.find((arg) => !["--help", "-h", "--check", "--strict"].includes(arg));
 
 const fail = (lines: string[]) => {
   for (const line of lines) console.error(line);
   process.exitCode = 2;
 };
 
+/** The ledger of what is known of the public reference implementation. */
+const SHIPPED = fileURLToPath(new URL("../transforms/expectedDifferences.json", import.meta.url));
+
 const urlOf = (host: string, port: number): string => `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 
 const cannotListen = (settings: string, host: string, port: number, error: NodeJS.ErrnoException): string =>
   `${settings}: ${host}:${port} cannot be listened on (${error.code ?? error.message}); allowed is a free port of this machine`;
+
+const stagesTold = ({ hasModern, view }: Migration): string => {
+  if (!hasModern) return "every endpoint stays with legacy: MODERN_URL is not set";
+  const moved = Object.entries(view()).filter(([, { stage }]) => stage !== "legacy");
+  const told = moved.map(([name, { stage, share }]) => `${name} ${stage} ${share} %`).join(", ");
+  return told === "" ? "every endpoint is in the stage legacy" : `stages: ${told}; all others legacy`;
+};
 
 const startUpstream = async (url: string | undefined) => {
   if (url !== undefined) return { url, close: async () => undefined, told: url };
@@ -39,6 +52,10 @@ const run = async (): Promise<void> => {
     { startAdminServer },
     { openObserver },
     { collectDefaultMetrics },
+    { readLedger },
+    { openStore },
+    { memoryStore },
+    { openReload },
   ] = await Promise.all([
     import("./gateway/gateway.ts"),
     import("./gateway/server.ts"),
@@ -46,20 +63,42 @@ const run = async (): Promise<void> => {
     import("./admin/adminServer.ts"),
     import("./observe.ts"),
     import("prom-client"),
+    import("./compare/readLedger.ts"),
+    import("./migration/store/openStore.ts"),
+    import("./migration/store/memoryStore.ts"),
+    import("./config/reload.ts"),
   ]);
-  const upstream = await startUpstream(settings.LEGACY_URL);
+  const expected = readLedger(settings.EXPECTED_DIFFERENCES ?? SHIPPED, "EXPECTED_DIFFERENCES");
+  if ("errors" in expected) return fail(expected.errors);
   const observer = openObserver(settings.LOG_LEVEL);
+  const isCheck = args.includes("--check");
+  // A check writes nothing, and may run beside the gateway.
+  const opening = isCheck
+    ? Promise.resolve(memoryStore())
+    : openStore(settings, Object.keys(catalogue.endpoints), (event, about) => observer.event(event, about));
+  const store = await opening.catch((error: Error) => error);
+  if (store instanceof Error) return fail([store.message]);
+  const upstream = await startUpstream(settings.LEGACY_URL);
   const tier = settings.REDIS_URL === undefined ? undefined : (await import("./redis/redisTier.ts")).redisTier;
-  const gateway = openGateway({ ...settings, LEGACY_URL: upstream.url }, catalogue, observer, { redisTier: tier });
+  const gateway = openGateway({ ...settings, LEGACY_URL: upstream.url }, catalogue, observer, {
+    redisTier: tier,
+    store,
+    expected: expected.entries,
+  });
   const close = async () => {
     await gateway.close();
     await upstream.close();
   };
 
-  if (args.includes("--check")) {
+  if (isCheck) {
     const { check } = await import("./check.ts");
     console.log(`configuration is valid; legacy is ${upstream.told}`);
-    const good = await check(gateway, catalogue, settings.PREFIXES[0] as string, console.log);
+    const strict = args.includes("--strict");
+    const good = await check(gateway, catalogue, {
+      prefix: settings.PREFIXES[0] as string,
+      strict,
+      print: console.log,
+    });
     process.exitCode = good ? 0 : 1;
     return close();
   }
@@ -70,6 +109,19 @@ const run = async (): Promise<void> => {
     fail([cannotListen("PORT, HOST", host, port, server)]);
     return close();
   }
+  const { migration } = gateway.machine;
+  const reload = openReload({
+    environment: process.env,
+    endpoints: catalogue.endpoints,
+    settings,
+    observer,
+    async apply(next) {
+      const ledger = readLedger(next.EXPECTED_DIFFERENCES ?? SHIPPED, "EXPECTED_DIFFERENCES");
+      if ("errors" in ledger) return ledger.errors;
+      await migration.configure(next.STAGES, ledger.entries);
+      return [];
+    },
+  });
   let stopping = false;
   const { ADMIN_HOST: adminHost, ADMIN_PORT: adminPort, ADMIN_TOKEN: token } = settings;
   const app = adminApp(gateway.machine, {
@@ -97,6 +149,7 @@ const run = async (): Promise<void> => {
       observer.log.error({ event: "drain_timeout", ms: settings.DRAIN_TIMEOUT_MS });
       process.exit(1);
     }
+    reload.close();
     await admin.stop();
     await close();
     const counts = observer.counts();
@@ -107,9 +160,10 @@ const run = async (): Promise<void> => {
   console.log(
     `catalog-gateway listens on ${urlOf(host, server.port)}, asks ${upstream.told}, serves ${prefixes.join(" ")}; operators: ${urlOf(adminHost, admin.port)}`,
   );
+  console.log(stagesTold(migration));
   flushCompileCache();
 };
 
-if (unknown !== undefined) fail([`${unknown}: unknown option; allowed are --check, --help`]);
+if (unknown !== undefined) fail([`${unknown}: unknown option; allowed are --check, --strict, --help`]);
 else if (args.includes("--help") || args.includes("-h")) console.log((await import("./config/help.ts")).helpText());
 else await run();

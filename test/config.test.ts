@@ -155,7 +155,17 @@ describe("every setting", () => {
     expect(Object.keys(settings({}))).toEqual(
       Object.keys(settingsSchema.shape).filter(
         (name) =>
-          !["LEGACY_URL", "LEGACY_HOST", "LEGACY_API_KEY", "LEGACY_STUDIES", "REDIS_URL", "ADMIN_TOKEN", "MODERN_URL", "EXPECTED_DIFFERENCES", "DATA_DIR"].includes(name),
+          ![
+            "LEGACY_URL",
+            "LEGACY_HOST",
+            "LEGACY_API_KEY",
+            "LEGACY_STUDIES",
+            "REDIS_URL",
+            "ADMIN_TOKEN",
+            "MODERN_URL",
+            "EXPECTED_DIFFERENCES",
+            "DATA_DIR",
+          ].includes(name),
       ),
     );
   });

@@ -17,6 +17,7 @@ export const helpText = (): string => {
     "Serves the typed catalogue interface over a legacy server, and passes everything else through to it.",
     "",
     "  npm start                 run the gateway; without LEGACY_URL over a sample legacy of its own",
+    "  npm start -- --check --strict   the same, and fail where the ledger of expected differences has an entry that has ended or allows nothing",
     "  npm start -- --check      validate the configuration, ask legacy, print what was found (exit 0 good, 1 not, 2 bad configuration)",
     "  npm start -- --help       this text",
     "",

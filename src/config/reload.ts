@@ -33,14 +33,19 @@ export const openReload = ({ environment, endpoints, settings, observer, apply }
     const changed = Object.keys({ ...inForce, ...loaded.settings }).filter(
       (name) => !isDeepStrictEqual(inForce[name as keyof Settings], loaded.settings[name as keyof Settings]),
     );
-    const [now, restart] = [changed.filter((name) => reloadable.has(name)), changed.filter((name) => !reloadable.has(name))];
+    const [now, restart] = [
+      changed.filter((name) => reloadable.has(name)),
+      changed.filter((name) => !reloadable.has(name)),
+    ];
     observer.log.info({ event: "configuration_reloaded", changed: now });
     if (restart.length > 0) observer.event("restart_needed", { settings: restart });
     inForce = { ...inForce, ...Object.fromEntries(now.map((name) => [name, loaded.settings[name as keyof Settings]])) };
   };
   // One after the other: two changes in a row must not overtake each other.
   const now = async (): Promise<void> => {
-    running = running.then(reload).catch((error: Error) => observer.event("configuration_refused", { errors: [error.message] }));
+    running = running
+      .then(reload)
+      .catch((error: Error) => observer.event("configuration_refused", { errors: [error.message] }));
     await running;
   };
 

@@ -8,6 +8,8 @@ export const EPOCH = `${PREFIX}epoch`;
 export const CHANNEL = `${PREFIX}drops`;
 export const VERSIONS = `${PREFIX}v:`;
 export const EVERYTHING = `${VERSIONS}*`;
+/** Of what belongs to the migration: it is no cache, and stays when everything is dropped. */
+export const MIGRATION = `${PREFIX}migration:`;
 export const entryName = (key: string): string => `${PREFIX}e:${key}`;
 export const acksOf = (gateway: string): string => `${PREFIX}acks:${gateway}`;
 

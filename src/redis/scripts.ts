@@ -3,7 +3,8 @@ import { hash } from "node:crypto";
 /** A Lua script, and the name Redis knows it by where it is not sent whole each time. */
 export type Script = { text: string; sha?: string };
 
-const script = (text: string): Script => ({ text, sha: hash("sha1", text) });
+/** Sent by its name wherever Redis knows it. */
+export const script = (text: string): Script => ({ text, sha: hash("sha1", text) });
 
 /**
  * What is kept is a hash: `d` its bytes, `g` its groups, `v` the version that each group had. A group's version is a key of its own, and

@@ -1,24 +1,19 @@
+import { afterExpect, afterMove, nothingSet } from "./nextState.ts";
 import type { MigrationState, StateStore } from "./stateStore.ts";
 
-const MOST_MOVES = 1000;
-
-/** Keeps it as long as the process lives. */
+/** Where neither a directory nor Redis is given: what was set is gone with the process. */
 export const memoryStore = (): StateStore => {
-  const state: MigrationState = { stages: {}, audit: [], expected: [] };
+  let state = nothingSet;
+  const become = (next: MigrationState | undefined): boolean => {
+    state = next ?? state;
+    return next !== undefined;
+  };
   return {
     state: () => state,
-    async move(endpoint, to, move, seen) {
-      if (state.stages[endpoint]?.since !== seen) return false;
-      state.stages = { ...state.stages, [endpoint]: to };
-      state.audit = [move, ...state.audit].slice(0, MOST_MOVES);
-      return true;
-    },
-    async expect(entry) {
-      if (state.expected.some(({ id }) => id === entry.id)) return false;
-      state.expected = [...state.expected, entry];
-      return true;
-    },
+    move: async (...about) => become(afterMove(state, ...about)),
+    expect: async (entry) => become(afterExpect(state, entry)),
+    // Nobody else can change it.
     onChange: () => undefined,
-    close: async () => undefined,
+    close: () => Promise.resolve(),
   };
 };

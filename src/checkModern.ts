@@ -1,0 +1,71 @@
+import { readAnswer } from "./compare/command/readAnswer.ts";
+import { openLedger } from "./compare/ledger.ts";
+import { judgeAnswer } from "./compare/judge.ts";
+import { canonicalRequest } from "./endpoint/canonicalRequest.ts";
+import { exampleTarget } from "./endpoint/exampleTarget.ts";
+import type { Catalogue, Gateway } from "./gateway/gateway.ts";
+import { readInput } from "./gateway/input.ts";
+import type { Machine } from "./gateway/machine.ts";
+
+const today = (): string => new Date().toISOString().slice(0, 10);
+
+/** What was found of each example, and the entries of the ledger that allowed something. */
+export type Compared = { rows: [name: string, { ok: boolean; found: string }][]; fired: ReadonlySet<string> };
+
+/** Every example asked of both sides: how modern's answer differs from the expected one. */
+export const compareExamples = async (
+  app: Gateway["app"],
+  { modern, migration, totalTimeout }: Machine,
+  catalogue: Catalogue,
+  base: string,
+): Promise<Compared> => {
+  const fired = new Set<string>();
+  const ledger = openLedger(migration.expected(), today());
+  const rows: Compared["rows"] = [];
+  for (const [name, endpoint] of Object.entries(catalogue.endpoints))
+    for (const [example, given] of Object.entries(endpoint.examples)) {
+      const target = endpoint.writes ? undefined : exampleTarget(endpoint, given);
+      const read = readInput(
+        endpoint.input,
+        Object.entries(given).map(([field, json]) => ({ name: field, loc: [field], json })),
+        "body",
+      );
+      if (target === undefined || modern === undefined || !("input" in read)) continue;
+      const response = await app.request(base + target);
+      const expected = readAnswer(response.status, "application/json", await response.text());
+      const said = await modern.client.look(canonicalRequest(endpoint, read.input), {
+        headers: [],
+        deadline: Date.now() + totalTimeout,
+      });
+      if ("failed" in said) {
+        rows.push([`modern ${name} ${example}`, { ok: false, found: said.failed }]);
+        continue;
+      }
+      const about = { endpoint: name, output: endpoint.output, ledger };
+      const differences = judgeAnswer(about, expected, readAnswer(said.status, said.contentType, said.text));
+      for (const { entry } of differences) if (entry !== undefined) fired.add(entry);
+      const unexplained = differences
+        .filter(({ kind }) => kind === "unexplained")
+        .map(({ path, form }) => `${form} at ${path === "" ? "the whole answer" : path}`);
+      const found =
+        unexplained.length > 0
+          ? unexplained.join(", ")
+          : `as expected${differences.length > 0 ? ` (${differences.length} differences allowed)` : ""}`;
+      rows.push([`modern ${name} ${example}`, { ok: unexplained.length === 0, found }]);
+    }
+  return { rows, fired };
+};
+
+/** Entries of the ledger that have ended, or that nothing compared here has needed; what is written is never compared. */
+export const ledgerFound = (
+  { migration }: Machine,
+  { endpoints }: Catalogue,
+  fired: ReadonlySet<string>,
+): { id: string; found: string }[] =>
+  migration.expected().flatMap(({ id, endpoint, until }) => {
+    if (until < today()) return [{ id, found: `it ended on ${until}` }];
+    const isWritten = endpoints[endpoint]?.writes !== undefined;
+    return migration.hasModern && !isWritten && !fired.has(id)
+      ? [{ id, found: "it allows nothing that has been seen" }]
+      : [];
+  });

@@ -1,0 +1,69 @@
+import { lockDirectory } from "./directoryLock.ts";
+import { afterExpect, afterMove } from "./nextState.ts";
+import { makeDirectory, readState, writeState } from "./stateFile.ts";
+import type { MigrationState, OnStoreEvent, StateStore } from "./stateStore.ts";
+import { openTurns } from "./turns.ts";
+
+export type FileStoreSettings = {
+  onEvent: OnStoreEvent;
+  /** The endpoints that exist; others in the file are left alone, and told. */
+  endpoints?: readonly string[];
+};
+
+/** Kept in `migration.json` in a directory that is this process's alone. Rejects where that cannot be used. */
+export const fileStore = async (directory: string, { onEvent, endpoints }: FileStoreSettings): Promise<StateStore> => {
+  const unlock = await hold(directory);
+  let state: MigrationState;
+  try {
+    state = await readState(directory);
+    // As it is: a disk that is full or read-only is found now, not at the first move.
+    await writeState(directory, state);
+  } catch (error) {
+    unlock();
+    throw unusable(directory, error as Error);
+  }
+  for (const endpoint of Object.keys(state.stages))
+    if (endpoints?.includes(endpoint) === false) onEvent("migration_store_unknown", { endpoint });
+
+  const inTurn = openTurns();
+  let isClosed = false;
+  const become = (make: () => MigrationState | undefined): Promise<boolean> =>
+    inTurn(async () => {
+      if (isClosed) throw new Error("the store is closed");
+      const next = make();
+      if (next === undefined) return false;
+      try {
+        await writeState(directory, next);
+      } catch (error) {
+        onEvent("migration_store_error", { why: (error as Error).message });
+        throw error;
+      }
+      state = next;
+      return true;
+    });
+
+  return {
+    state: () => state,
+    move: (...about) => become(() => afterMove(state, ...about)),
+    expect: (entry) => become(() => afterExpect(state, entry)),
+    // Nobody else can change it.
+    onChange: () => undefined,
+    close: () =>
+      inTurn(async () => {
+        if (!isClosed) unlock();
+        isClosed = true;
+      }),
+  };
+};
+
+const hold = async (directory: string): Promise<() => void> => {
+  try {
+    await makeDirectory(directory);
+    return lockDirectory(directory);
+  } catch (error) {
+    throw unusable(directory, error as Error);
+  }
+};
+
+const unusable = (directory: string, error: Error): Error =>
+  new Error(`DATA_DIR: ${directory} cannot be used: ${error.message}`, { cause: error });

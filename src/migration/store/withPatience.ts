@@ -1,0 +1,19 @@
+import { bounded } from "../../bounded.ts";
+
+/** Milliseconds between two attempts. */
+const ATTEMPT = 50;
+
+/** Tries until it has worked, or else rejects with the last reason after so many milliseconds. */
+export const withPatience = async (task: () => Promise<unknown>, ms: number): Promise<void> => {
+  const until = performance.now() + ms;
+  for (;;) {
+    try {
+      const done = await bounded(task(), Math.max(1, until - performance.now()));
+      if (done === "late") throw new Error("it does not answer");
+      return;
+    } catch (error) {
+      if (performance.now() >= until) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, ATTEMPT));
+  }
+};
