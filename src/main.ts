@@ -26,9 +26,9 @@ const urlOf = (host: string, port: number): string => `http://${host.includes(":
 const cannotListen = (settings: string, host: string, port: number, error: NodeJS.ErrnoException): string =>
   `${settings}: ${host}:${port} cannot be listened on (${error.code ?? error.message}); allowed is a free port of this machine`;
 
-const stagesTold = ({ hasModern, view }: Migration): string => {
-  if (!hasModern) return "every endpoint stays with legacy: MODERN_URL is not set";
-  const moved = Object.entries(view()).filter(([, { stage }]) => stage !== "legacy");
+const stagesTold = (migration: Migration): string => {
+  if (!migration.hasModern) return "every endpoint stays with legacy: MODERN_URL is not set";
+  const moved = Object.entries(migration.view()).filter(([, { stage }]) => stage !== "legacy");
   const told = moved.map(([name, { stage, share }]) => `${name} ${stage} ${share} %`).join(", ");
   return told === "" ? "every endpoint is in the stage legacy" : `stages: ${told}; all others legacy`;
 };
