@@ -100,6 +100,6 @@ const kinds = { difference: "unexplained", allowed: "explained", drift: "drift",
 export const plantedIn = (planted: readonly Planted[]): string[] =>
   planted
     .map((one) =>
-      "path" in one ? `${one.endpoint} ${one.path} ${one.form} ${kinds[one.as]} ${one.questions}` : one.fault,
+      "path" in one ? `${one.endpoint} ${one.path} ${one.form} ${kinds[one.as]} ${one.questions}` : one.faults.join(),
     )
     .toSorted();
