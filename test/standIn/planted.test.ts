@@ -1,0 +1,94 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { answerFaults, documentFaults, type Fault } from "../../fixtures/standIn/fault.ts";
+import { placesOf } from "../../fixtures/standIn/places.ts";
+import { trafficOf } from "../../fixtures/standIn/traffic.ts";
+import { endpoints } from "../../transforms/index.ts";
+import { type Asked, foundIn, openSides, plantedIn, type Sides } from "./support.ts";
+
+const reading = Object.entries(endpoints).flatMap(([name, { writes }]) => (writes === undefined ? [name] : []));
+const kinds = [...documentFaults, ...answerFaults];
+
+let sides: Sides;
+beforeAll(async () => (sides = await openSides()));
+afterAll(() => sides.close());
+
+const requestsOf = (seed: number, endpoint: string, most: number): Asked[] =>
+  [...trafficOf(seed, 3000)].filter((request) => request.endpoint === endpoint).slice(0, most);
+
+/** Not every endpoint has a place for every fault. */
+const noPlace = new Set([
+  "findFlow emptyForNull",
+  "findFlow reorderedList",
+  "findFlow lostEntry",
+  "listEstimationProcedures emptyForNull",
+  "listEvaluationMeasures missingField",
+  "listEvaluationMeasures extraField",
+  "listEvaluationMeasures emptyForNull",
+  // Nothing can be wrong with the question.
+  "listEvaluationMeasures problemJson",
+]);
+
+describe.each(reading)("%s", (endpoint) => {
+  test.each(kinds)("%s: all found, none false", async (fault) => {
+    const requests = requestsOf(5, endpoint, 25);
+    sides.standIn.use([{ endpoint, fault }]);
+    const found = await foundIn(sides, requests);
+    expect(found).toEqual(plantedIn(sides.standIn.planted()));
+    expect(found.length > 0).toBe(!noPlace.has(`${endpoint} ${fault}`));
+  });
+});
+
+/** Every path of what an endpoint answers, and some that nothing has. */
+const pathsOf = async (requests: Asked[]): Promise<string[]> => {
+  const paths = new Set(["/nothing", "/*/nothing/*", "/detail/extra"]);
+  for (const asked of requests) {
+    const { body = null } = await sides.expected(asked);
+    for (const { path, at } of placesOf(body)) paths.add(path).add(at);
+  }
+  return [...paths];
+};
+
+test("several faults at once, anywhere, are found as what they are, and nothing else", async () => {
+  const faultOf = (endpoint: string, paths: string[]): fc.Arbitrary<Fault> =>
+    fc.record(
+      {
+        endpoint: fc.constantFrom(endpoint, endpoint, "*"),
+        fault: fc.constantFrom(...documentFaults, ...kinds),
+        path: fc.constantFrom(...paths),
+        share: fc.integer({ min: 20, max: 100 }),
+      },
+      { requiredKeys: ["endpoint", "fault"] },
+    );
+  const requests = Object.fromEntries(reading.map((name) => [name, requestsOf(11, name, 20)]));
+  const paths = Object.fromEntries(
+    await Promise.all(reading.map(async (name) => [name, await pathsOf(requests[name] as Asked[])] as const)),
+  ) as Record<string, string[]>;
+  const played = fc.constantFrom(...reading).chain((name) =>
+    fc.record({
+      name: fc.constant(name),
+      faults: fc.array(faultOf(name, paths[name] as string[]), { minLength: 1, maxLength: 6 }),
+    }),
+  );
+  let planted = 0;
+  await fc.assert(
+    fc.asyncProperty(played, async ({ name, faults }) => {
+      sides.standIn.use(faults);
+      const found = await foundIn(sides, requests[name] as Asked[]);
+      expect(found).toEqual(plantedIn(sides.standIn.planted()));
+      planted += found.length;
+    }),
+    { numRuns: 150 },
+  );
+  expect(planted).toBeGreaterThan(100);
+}, 60_000);
+
+test("in a day's traffic, over seeds: all of them, and none beside", async () => {
+  for (const seed of [1, 2, 3]) {
+    const share = 30;
+    sides.standIn.use(reading.flatMap((endpoint) => documentFaults.map((fault) => ({ endpoint, fault, share }))));
+    const found = await foundIn(sides, trafficOf(seed, 400));
+    expect(found).toEqual(plantedIn(sides.standIn.planted()));
+    expect(found.length).toBeGreaterThan(25);
+  }
+}, 60_000);
