@@ -15,6 +15,7 @@ const operated = async ({ token, host = "127.0.0.1" }: { token?: string; host?: 
     windows: gateway.windows,
     bytes: 1000,
     entryBytes: 100,
+    clients: gateway.oldClients.clients,
     isReady: () => state.ready,
   });
   const server = await startAdminServer(app, "127.0.0.1", 0);
