@@ -130,6 +130,7 @@ const run = async (): Promise<void> => {
     windows: gateway.windows,
     bytes: settings.CACHE_BYTES,
     entryBytes: settings.CACHE_ENTRY_BYTES,
+    clients: gateway.oldClients.clients,
     isReady: () => !stopping,
   });
   const admin = await startAdminServer(app, adminHost, adminPort).catch((error: NodeJS.ErrnoException) => error);

@@ -3,6 +3,7 @@ import { bodyLimit } from "hono/body-limit";
 import type { DeclaredWindows } from "../cache/windows.ts";
 import type { Machine } from "../gateway/machine.ts";
 import { migrationRoutes } from "./migrationRoutes.ts";
+import type { ClientView } from "../migration/views.ts";
 import { guard } from "./guard.ts";
 import { readPurge } from "./purge.ts";
 
@@ -13,6 +14,8 @@ export type AdminSettings = {
   windows: Readonly<Record<string, DeclaredWindows>>;
   bytes: number;
   entryBytes: number;
+  /** Who still calls the legacy interface, and what of it. */
+  clients: (below?: string) => ClientView[];
   /** False while the gateway stops. */
   isReady: () => boolean;
 };
@@ -61,6 +64,7 @@ export const adminApp = ({ cache, meter, migration, observer }: Machine, setting
       windows: settings.windows,
     });
   });
+  app.get("/clients", (c) => c.json(settings.clients(c.req.query("path"))));
   app.post("/purge", bodyLimit({ maxSize: 64 * 1024, onError: (c) => tooLarge(c) }), async (c) => {
     const purge = readPurge(await c.req.text(), endpoints);
     if ("problem" in purge) return c.json({ detail: purge.problem }, 422);

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
+import { placesOf } from "./placesOf.ts";
 import { secrets, type Settings, settingsSchema } from "./settings.ts";
 
 /** What is wrong with the configuration, one line each: the name, what was given, what is allowed. */
@@ -111,8 +112,11 @@ const told = (issue: z.core.$ZodIssue, given: ReadonlyMap<string, Given>): strin
     return issue.keys.map((name) => `${name}: unknown setting ${given.get(name)?.from}; ${nearest(name)}`);
   const name = String(issue.path[0]);
   const { value, from } = given.get(name) ?? { value: undefined, from: "" };
-  const shown = secrets.has(name) ? "(not shown)" : withoutPassword(JSON.stringify(value));
-  return [`${name}: ${shown} given ${from}; allowed is ${allowedFor(name, issue)}`];
+  return placesOf(issue, value).map((place) => {
+    const text = place.value === undefined ? "nothing" : JSON.stringify(place.value);
+    const shown = secrets.has(name) ? "(not shown)" : withoutPassword(text);
+    return `${place.name}: ${shown} given ${from}; allowed is ${allowedFor(name, issue)}`;
+  });
 };
 
 const allowedFor = (name: string, issue: z.core.$ZodIssue): string => {
@@ -122,7 +126,7 @@ const allowedFor = (name: string, issue: z.core.$ZodIssue): string => {
   if (type === "integer") return `an integer from ${minimum} to ${maximum}`;
   // Something wrong inside an object is about its setting as a whole.
   if (type === "object" && issue.code !== "custom") return description ?? "";
-  if (type === "array" && issue.code === "invalid_type") return `a list: ${description}`;
+  if (type === "array" && ["invalid_type", "unrecognized_keys"].includes(issue.code)) return `a list: ${description}`;
   return issue.message;
 };
 

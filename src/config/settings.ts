@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { type Duration, isDuration } from "../cache/duration.ts";
 import { stageSchema } from "../migration/stage.ts";
+import { brownouts, deprecations } from "../oldClients/schemas.ts";
 import { trustedProxies } from "../upstream/trustedProxies.ts";
 
 const milliseconds = (usual: number) => z.int().min(1).max(3_600_000).default(usual);
@@ -118,6 +119,12 @@ export const settingsSchema = z.strictObject({
     .optional()
     .describe("a Redis or Valkey that several gateways share what they keep by"),
   REDIS_TIMEOUT_MS: milliseconds(50).describe("that a request waits for it at most"),
+  DEPRECATED: deprecations.describe(
+    'legacy paths on their way out: [{"path": "/api/v1/json/data", "since": "2026-01-01"}] (also sunset, link, successor)',
+  ),
+  BROWNOUTS: brownouts.describe(
+    'when paths answer nothing: [{"path": "/api/v1", "from": "2026-12-01T09:00:00Z", "until": "2026-12-01T10:00:00Z", "status": 503}] (also link)',
+  ),
   ADMIN_PORT: z.int().min(0).max(65_535).default(8001).describe("the port for operators; 0 takes any free one"),
   ADMIN_HOST: host.default("127.0.0.1").describe("the address for operators; others than loopback need an ADMIN_TOKEN"),
   ADMIN_TOKEN: z

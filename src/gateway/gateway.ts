@@ -17,6 +17,7 @@ import { openMeter } from "../meter.ts";
 import type { Observer } from "../observe.ts";
 import type { RedisTierSettings } from "../redis/redisTier.ts";
 import { type PassThrough, passThrough } from "../passThrough/passThrough.ts";
+import { type OldClients, openOldClients } from "../oldClients/oldClients.ts";
 import { trustedProxies } from "../upstream/trustedProxies.ts";
 import { openUpstream } from "../upstream/upstream.ts";
 import { gatewayApp } from "./app.ts";
@@ -24,10 +25,9 @@ import { FOR_PATHS, openCaching } from "./caching.ts";
 import { type Front, openFront } from "./front.ts";
 import { type KeyProbes, openKeys } from "./keys.ts";
 import type { ErrorTable } from "./legacyOutcome.ts";
-import { passingWrite } from "./passingWrite.ts";
+import { lookOn } from "./lookOn.ts";
 import type { Machine } from "./machine.ts";
 import { prepare } from "./prepared.ts";
-import { UNSETTLED } from "./serve.ts";
 
 /** What is known of one legacy interface and of what replaces it. */
 export type Catalogue = {
@@ -46,6 +46,7 @@ export type Gateway = {
   passThrough: PassThrough;
   front: Front;
   machine: Machine;
+  oldClients: OldClients;
   /** How long answers hold, by endpoint, as it is in force. */
   windows: Record<string, DeclaredWindows>;
   /** Waits for what legacy still answers, then closes the connections to it. */
@@ -122,22 +123,18 @@ export const openGateway = (
     totalTimeout: settings.TOTAL_TIMEOUT_MS,
   };
   const trusted = trustedProxies(settings.TRUSTED_PROXIES);
+  const oldClients = openOldClients(
+    settings,
+    () => Date.now(),
+    (name, about) => observer.event(name, about),
+  );
+  meter.total("brownout_answers", "Requests that a brown-out answered in legacy's place.", oldClients.refused);
   const pass = passThrough(passed, {
     host: settings.LEGACY_HOST,
     trusted,
     onAnswer: meter.passedThrough,
-    watch(method, target) {
-      const write = passingWrite(catalogue.passing, method, target);
-      return (
-        write && {
-          chunk: write.chunk,
-          over(answer) {
-            const groups = write.groups(answer);
-            return groups.length === 0 ? undefined : cache.drop({ groups, ...(answer ? {} : { hold: UNSETTLED }) });
-          },
-        }
-      );
-    },
+    watch: lookOn(catalogue.passing, cache, oldClients),
+    oldPaths: oldClients,
     onEvent: ({ kind, method, path, error }) =>
       observer.event("pass_through_failed", { kind, method, path, why: error?.message }),
   });
@@ -161,6 +158,7 @@ export const openGateway = (
     passThrough: pass,
     front,
     machine,
+    oldClients,
     windows,
     async close() {
       await migration.close();

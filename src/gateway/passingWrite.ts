@@ -14,6 +14,8 @@ export type PassingWrite = {
   chunk: (bytes: Buffer) => void;
   /** The groups that it touches, or may have touched where there is no answer; none where legacy has refused it unseen. */
   groups: (answer: Beginning | undefined) => string[];
+  /** The beginning of its body (latin1), where that is looked at anyway. */
+  body?: () => string;
 };
 
 /** What a request writes, where it writes something that answers are about. */
@@ -40,7 +42,9 @@ export const passingWrite = (
 
   const chunks: Buffer[] = [];
   let size = 0;
+  const begun = () => Buffer.concat(chunks).toString("latin1");
   return {
+    body: begun,
     chunk(bytes) {
       if (size < LOOKED_AT) chunks.push(bytes.subarray(0, LOOKED_AT - size));
       size += bytes.length;
@@ -49,7 +53,7 @@ export const passingWrite = (
       // Else anybody could empty the cache, without a key.
       if (isRefused(answer)) return [];
       const inPath = segments.slice(start + 1).filter((segment) => /^\d+$/.test(segment));
-      const body = Buffer.concat(chunks).toString("latin1");
+      const body = begun();
       const form = [queryOf(target), body].flatMap((text) => [...new URLSearchParams(text)]);
       const named = write.fields.flatMap((field) => [
         ...inForm(form, field),

@@ -3,6 +3,7 @@ import { UpstreamFailure, withoutQuery } from "../upstream/failure.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { isLoop } from "../upstream/via.ts";
 import type { Watch } from "./heldAnswer.ts";
+import type { OldPaths } from "./oldPaths.ts";
 import { type Trouble, refuse } from "./refuse.ts";
 import { Relay } from "./relay.ts";
 import { requestHeaders } from "./requestHeaders.ts";
@@ -18,7 +19,8 @@ export type PassThroughOptions = {
   trusted: (address: string) => boolean;
   onEvent: (event: PassThroughEvent) => void;
   onAnswer?: (status: number) => void;
-  watch?: (method: string, target: string) => Watch | undefined;
+  watch?: (method: string, target: string, req: IncomingMessage) => Watch | undefined;
+  oldPaths?: OldPaths;
 };
 
 /** A listener for node:http. */
@@ -35,8 +37,9 @@ export const passThrough = (upstream: Upstream, options: PassThroughOptions): Pa
     const { path, authority } = requestTarget(url);
     if (res.destroyed || req.socket.destroyed)
       return report("aborted", new UpstreamFailure("aborted", { method, path }));
+    const added = options.oldPaths?.headers(path);
     if (isLoop(req.headers.via)) {
-      refuse(req, res, "loop");
+      refuse(req, res, "loop", added);
       return report("loop");
     }
     if (url === "*" && method === "OPTIONS") {
@@ -44,9 +47,10 @@ export const passThrough = (upstream: Upstream, options: PassThroughOptions): Pa
       return;
     }
 
-    const watch = options.watch?.(method, path);
+    if (options.oldPaths?.standIn(req, res, path)) return;
+    const watch = options.watch?.(method, path, req);
     const upload = hasBody(req) ? new Upload(req, watch?.chunk) : undefined;
     const headers = requestHeaders(req, { host: options.host, authority }, options.trusted);
     const request = { method, path, headers, body: upload ?? null, servername: upstream.servername };
-    new Relay(upstream, { req, res, request, upload, report, watch, onAnswer: options.onAnswer }).begin();
+    new Relay(upstream, { req, res, request, upload, report, watch, added, onAnswer: options.onAnswer }).begin();
   };

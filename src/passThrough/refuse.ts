@@ -1,5 +1,6 @@
-import { type IncomingMessage, STATUS_CODES, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FailureKind } from "../upstream/failure.ts";
+import { answerItself } from "./ownAnswer.ts";
 
 /** What goes wrong between a client and the upstream; `loop`, `badRequest` and `slowClient` are the client's. */
 export type Trouble = FailureKind | "loop" | "badRequest" | "slowClient";
@@ -16,17 +17,24 @@ const answers: Record<Trouble, { status: number; detail: string }> = {
   slowClient: { status: 408, detail: "The request's body stopped coming." },
 };
 
-/** Answers `{"detail": ...}` itself; only before anything of another answer was written. */
-export const refuse = (req: IncomingMessage, res: ServerResponse, trouble: Trouble): void => {
+/** Answers `{"detail": ...}` itself, with these headers beside; only before anything of another answer was written. */
+export const refuse = (
+  req: IncomingMessage,
+  res: ServerResponse,
+  trouble: Trouble,
+  added: readonly string[] = [],
+): void => {
   const { status, detail } = answers[trouble];
-  const body = JSON.stringify({ detail });
-  const headers = ["Content-Type", "application/json", "Content-Length", String(Buffer.byteLength(body))];
+  const headers: string[] = [];
   if (status === 503) headers.push("Retry-After", "1");
   // The rest of this body may never come, so the connection cannot carry another request.
   if (trouble === "slowClient") headers.push("Connection", "close");
-  res.sendDate = true;
-  res.writeHead(status, STATUS_CODES[status], headers);
-  res.end(req.method === "HEAD" ? undefined : body);
+  answerItself(req, res, {
+    status,
+    type: "application/json",
+    headers: [...headers, ...added],
+    body: JSON.stringify({ detail }),
+  });
 };
 
 /** Ends a connection in mid-answer. Where nothing `framed` the body (an HTTP/1.0 client), only a reset tells that more should have come. */

@@ -4,6 +4,7 @@ import { type Asked, type FailureKind, UpstreamFailure, codeOf, failureOf } from
 import type { Turn } from "../upstream/gate.ts";
 import { maySendAgain } from "../upstream/sendAgain.ts";
 import type { Upstream } from "../upstream/upstream.ts";
+import { addHeaders } from "./addHeaders.ts";
 import { type Trouble, cut, refuse } from "./refuse.ts";
 import { reasonBytes, replyHeaders } from "./replyHeaders.ts";
 import { heldAnswer, type Watch } from "./heldAnswer.ts";
@@ -16,6 +17,8 @@ export type Passage = {
   request: Dispatcher.DispatchOptions & Asked;
   upload: Upload | undefined;
   watch: Watch | undefined;
+  /** Headers for the answer, whoever gives it. */
+  added: readonly string[] | undefined;
   onAnswer: ((status: number) => void) | undefined;
   report: (trouble: Trouble, failure: UpstreamFailure) => void;
 };
@@ -81,7 +84,7 @@ export class Relay implements Dispatcher.DispatchHandler, Turn {
     headers: IncomingHttpHeaders,
     reason = "",
   ): void {
-    const { req, res, request, onAnswer } = this.#passage;
+    const { req, res, request, added, onAnswer } = this.#passage;
     const raw = replyHeaders(controller.rawHeaders, headers.connection);
     if (status < 200) {
       if (req.httpVersion !== "1.0") res.writeInformation(status, raw);
@@ -94,6 +97,7 @@ export class Relay implements Dispatcher.DispatchHandler, Turn {
     if (length !== undefined && request.method !== "HEAD" && status !== 204 && status !== 304) {
       this.#remaining = Number(length);
     }
+    if (added !== undefined) addHeaders(raw, added);
     res.sendDate = false;
     res.writeHead(status, reasonBytes(reason), raw);
     // A body usually comes with the headers and is sent with them; where it does not, the client sees the headers now.
@@ -168,13 +172,13 @@ export class Relay implements Dispatcher.DispatchHandler, Turn {
   #fail(kind: FailureKind, trouble: Trouble = kind, cause?: UpstreamFailure): void {
     if (this.#done) return;
     this.#done = true;
-    const { req, res, request, upload, report } = this.#passage;
+    const { req, res, request, upload, added, report } = this.#passage;
     const failure = cause ?? new UpstreamFailure(kind, request);
     // One that waits leaves the queue; one that runs leaves the gate when undici reports its end.
     if (!this.#upstream.gate.withdraw(this)) this.#controller?.abort(failure);
     upload?.destroy();
     if (res.headersSent) cut(res, res.chunkedEncoding || !Number.isNaN(this.#remaining));
-    else if (!res.destroyed) refuse(req, res, trouble);
+    else if (!res.destroyed) refuse(req, res, trouble, added);
     report(trouble, failure);
   }
 }

@@ -15,6 +15,7 @@ const operated = async ({ token, host = "127.0.0.1" }: { token?: string; host?: 
     windows: gateway.windows,
     bytes: 1000,
     entryBytes: 100,
+    clients: gateway.oldClients.clients,
     isReady: () => state.ready,
   });
   const server = await startAdminServer(app, "127.0.0.1", 0);
@@ -193,6 +194,25 @@ test("GET /cache: the windows in force, the bound, bytes and entries", async () 
     listEstimationProcedures: { fresh: "24h", stale: "7d", staleIfError: "7d", absent: "60s", unready: "15s" },
     listEvaluationMeasures: { fresh: "24h", stale: "7d", staleIfError: "7d", absent: "60s", unready: "15s" },
   });
+});
+
+test("GET /clients: who still calls the legacy interface, the newest first; ?path= is what lies below", async () => {
+  const { pass } = clock();
+  const { ask, see } = await operated();
+  const key = "a".repeat(32);
+  await ask(`/api/v1/json/data/61?api_key=${key}`, { "User-Agent": `old/1 ${key}` });
+  await ask("/v1/datasets/61", { "User-Agent": "new/1" });
+  pass(1000);
+  await ask("/api/v1/xml/study/1", { "User-Agent": "old/2" });
+  const told = await (await see("/clients")).text();
+  expect(told).not.toContain("aaaa");
+  const rows = JSON.parse(told) as Record<string, unknown>[];
+  expect(rows).toMatchObject([
+    { caller: "nobody", agent: "old/2", path: "/api/v1/xml/study/{id}", count: 1, last: "2026-11-21T12:00:02.000Z" },
+    { agent: "old/1 (not shown)", path: "/api/v1/json/data/{id}", count: 1, first: "2026-11-21T12:00:01.000Z" },
+  ]);
+  expect(await (await see("/clients?path=/api/v1/json")).json()).toEqual(rows.slice(1));
+  expect(await (await see("/clients?path=/api/v1/js")).json()).toEqual([]);
 });
 
 test("GET /metrics: what was answered and how, what legacy was asked, what is kept; no path, no key", async () => {

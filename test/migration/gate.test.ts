@@ -87,7 +87,7 @@ describe("the gate", () => {
     [canary(100), "modern 100"],
     [{ stage: "modern", share: 10 }, "stays"],
     [{ stage: "legacy", share: 100 }, "stays"],
-  ])("promotes %j", (stage, to) => {
+  ] satisfies [Stage, string][])("promotes %j", (stage, to) => {
     expect(said(stage)).toContain(`${to}:`);
   });
 

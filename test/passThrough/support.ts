@@ -81,7 +81,7 @@ export const rawUpstream = async (
 /** A gateway with short patience in front of `origin`. */
 export const openGateway = async (origin: string, settings: GatewaySettings = {}): Promise<Gateway> => {
   const events: PassThroughEvent[] = [];
-  const { host, trusted = () => false, onEvent = (event) => events.push(event), watch, ...rest } = settings;
+  const { host, trusted = () => false, onEvent = (event) => events.push(event), watch, oldPaths, ...rest } = settings;
   const upstream = openUpstream({
     origin,
     connections: 4,
@@ -92,7 +92,13 @@ export const openGateway = async (origin: string, settings: GatewaySettings = {}
     ...rest,
   });
   onTestFinished(() => upstream.pool.destroy());
-  const listener = passThrough(upstream, { host, trusted, onEvent, ...(watch ? { watch } : {}) });
+  const listener = passThrough(upstream, {
+    host,
+    trusted,
+    onEvent,
+    ...(watch ? { watch } : {}),
+    ...(oldPaths ? { oldPaths } : {}),
+  });
   return { port: await listening(createServer(listener)), upstream, events, listener };
 };
 

@@ -1,0 +1,13 @@
+/** Segments below the legacy path that tell what is called: `json/data/list`. */
+const TELLING = 3;
+
+/** Names of the interface are words; what is none is somebody's: an id, a name, at worst a key. */
+const isWord = (segment: string): boolean => /^[a-z][a-z_.-]{0,23}$/i.test(segment);
+
+/** `/api/v1/json/data/61/x` -> `/api/v1/json/data/{id}` */
+export const pathGroup = (path: string, legacyPath: string): string => {
+  const segments = path.slice(legacyPath.length + 1).split("/", TELLING);
+  let group = legacyPath;
+  for (const segment of segments) if (segment !== "") group += isWord(segment) ? `/${segment}` : "/{id}";
+  return group === "" ? "/" : group;
+};

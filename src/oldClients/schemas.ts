@@ -1,0 +1,60 @@
+import { z } from "zod";
+import { isDateOrInstant, isInstant } from "./instant.ts";
+
+const MOST = 500;
+const DAY = 24 * 3_600_000;
+
+const text = (pattern: RegExp, allowed: string) =>
+  z.custom<string>((given) => typeof given === "string" && pattern.test(given), allowed);
+
+const path = text(/^\/$|^(\/[\w.~:@,()-]+)+$/, "a path such as /api/v1/json/data");
+// What stands in a header between < and >.
+const link = z.custom<string>(
+  (given) =>
+    typeof given === "string" && /^https?:\/\/[^\s<>"]+$/.test(given) && isPrintable(given) && URL.canParse(given),
+  "a URL such as https://catalogue.example/move",
+);
+const successor = z.custom<string>(
+  (given) =>
+    link.safeParse(given).success ||
+    (typeof given === "string" && /^\/(?!\/)[^\s<>"]*$/.test(given) && isPrintable(given)),
+  "a path such as /v1/datasets, or a URL",
+);
+const date = z.custom<string>(isDateOrInstant, "a date such as 2026-01-01, or an instant such as 2026-01-01T09:00:00Z");
+const instant = z.custom<string>(isInstant, "an instant such as 2026-01-01T09:00:00Z");
+
+const isPrintable = (given: string): boolean => /^[\x21-\x7e]*$/.test(given);
+
+const deprecation = z
+  .strictObject({ path, since: date, sunset: date.optional(), link: link.optional(), successor: successor.optional() })
+  .refine(({ since, sunset }) => sunset === undefined || Date.parse(sunset) > Date.parse(since), {
+    path: ["sunset"],
+    message: "a time after since",
+  });
+
+const brownout = z
+  .strictObject({
+    path,
+    from: instant,
+    until: instant,
+    status: z.custom<410 | 503>((given) => given === 410 || given === 503, "410 or 503"),
+    link: link.optional(),
+  })
+  .refine(({ from, until }) => Date.parse(until) > Date.parse(from) && Date.parse(until) - Date.parse(from) <= DAY, {
+    path: ["until"],
+    message: "an instant after from, at most 24 hours later",
+  });
+
+/** A legacy path that is on its way out. */
+export type Deprecation = z.infer<typeof deprecation>;
+
+/** A short time in which a path answers nothing, so that whoever still calls it notices. */
+export type Brownout = z.infer<typeof brownout>;
+
+export const deprecations = z
+  .array(deprecation)
+  .max(MOST, `at most ${MOST} paths`)
+  .refine((list) => new Set(list.map((one) => one.path)).size === list.length, "each path once")
+  .default([]);
+
+export const brownouts = z.array(brownout).max(MOST, `at most ${MOST} windows`).default([]);

@@ -1,0 +1,49 @@
+import { hash, randomBytes } from "node:crypto";
+import { LRUCache } from "lru-cache";
+import type { ClientView } from "../migration/views.ts";
+import { keyOf, type Seen } from "./keyOf.ts";
+import { plainAgent } from "./plainAgent.ts";
+
+/** Who called what; the ones that were longest silent are forgotten first. */
+export type Usage = {
+  note: (path: string, seen: Seen) => void;
+  /** The newest first. */
+  list: () => ClientView[];
+};
+
+const MOST = 2000;
+/** Characters of a caller's hash: enough to tell thousands apart. */
+const SHOWN = 12;
+
+type Entry = { caller: string; agent: string; path: string; count: number; first: number; last: number };
+
+export const openUsage = (now: () => number): Usage => {
+  // New in each process, and never shown: from what is shown nobody can try which key it was.
+  const salt = randomBytes(32).toString("hex");
+  const entries = new LRUCache<string, Entry>({ max: MOST });
+  const callerOf = (key: string | undefined): string =>
+    key === undefined ? "nobody" : hash("sha256", salt + key, "base64url").slice(0, SHOWN);
+  return {
+    note(path, seen) {
+      const key = keyOf(seen);
+      const caller = callerOf(key);
+      const agent = plainAgent(seen.headers["user-agent"], key);
+      const at = now();
+      const id = `${caller} ${path} ${agent}`;
+      const entry = entries.get(id);
+      if (entry === undefined) entries.set(id, { caller, agent, path, count: 1, first: at, last: at });
+      else {
+        entry.count++;
+        entry.last = at;
+      }
+    },
+    list: () =>
+      [...entries.values()]
+        .toSorted((a, b) => b.last - a.last)
+        .map(({ first, last, ...rest }) => ({
+          ...rest,
+          first: new Date(first).toISOString(),
+          last: new Date(last).toISOString(),
+        })),
+  };
+};
