@@ -60,6 +60,8 @@ export type GatewayParts = {
   store?: StateStore;
   /** The ledger of expected differences. */
   expected?: readonly LedgerEntry[];
+  /** Milliseconds until a mismatch is asked again, and between two looks at the gates. */
+  times?: { settle?: number; look?: number };
 };
 
 /** Puts the gateway together; nothing is connected or listens yet. */
@@ -67,7 +69,7 @@ export const openGateway = (
   settings: Settings & { LEGACY_URL: string },
   catalogue: Catalogue,
   observer: Observer,
-  { redisTier, store = memoryStore(), expected = [] }: GatewayParts = {},
+  { redisTier, store = memoryStore(), expected = [], times = {} }: GatewayParts = {},
 ): Gateway => {
   const upstream = () =>
     openUpstream({
@@ -102,6 +104,7 @@ export const openGateway = (
       bytes: settings.MIRROR_BYTES,
     },
     observer,
+    ...times,
   });
   const legacyStudies = settings.LEGACY_STUDIES ?? catalogue.legacyStudies;
   const { cache, windows } = openCaching(settings, catalogue.endpoints, { meter, observer, redisTier });

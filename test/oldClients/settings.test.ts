@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { loadSettings } from "../../src/config/load.ts";
-import { names } from "../support.ts";
+import { known } from "../support.ts";
 import { datasets, page, window } from "./support.ts";
 
-const load = (environment: Record<string, string>) => loadSettings(environment, names);
+const load = (environment: Record<string, string>) => loadSettings(environment, known);
 const told = (name: string, value: unknown): string[] => {
   const loaded = load({ [name]: JSON.stringify(value) });
   return "errors" in loaded ? loaded.errors : [];
