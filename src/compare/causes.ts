@@ -9,7 +9,7 @@ export const causeOf = ({ kind, rule, entry, cause, form, path }: Omit<Differenc
   if (kind === "explained") return rule ?? "";
   if (entry !== undefined) return entry;
   // The whole answer is of another kind: its status and its body have one cause.
-  if (rule !== undefined && (path === "status" || path === "")) return rule;
+  if (rule !== undefined && (path === "status" || (path === "" && form !== "order"))) return rule;
   const innermost = rule?.split(" + ").at(-1);
   return innermost === undefined
     ? `${form} at ${path === "" ? "the whole answer" : path}`

@@ -46,16 +46,18 @@ const compare = async (options: Options): Promise<void> => {
   const { scrub } = prepared;
   const legacy = await startLegacy(prepared.settings.LEGACY_URL);
   const { perform } = await import("./command/perform.ts");
-  const report = await perform(options, { ...prepared, legacyUrl: legacy.url }, catalogue, interruption());
+  const performed = await perform(options, { ...prepared, legacyUrl: legacy.url }, catalogue, interruption());
   await legacy.close();
-  if ("interruptedAfter" in report)
-    return fail([`interrupted after ${report.interruptedAfter} questions; the same command goes on from there`]);
+  if ("interruptedAfter" in performed)
+    return fail([`interrupted after ${performed.interruptedAfter} questions; the same command goes on from there`]);
+  const { report, clear } = performed;
   const { terminalReport } = await import("./report/terminalReport.ts");
   const { writeReports } = await import("./command/files.ts");
   const { columns, isTTY } = process.stdout;
   const lines = terminalReport(report, isTTY ? columns : 100, isTTY && !process.env["NO_COLOR"]);
   for (const line of lines) console.log(scrub(line));
   for (const path of writeReports(report, options.out, scrub)) console.log(path);
+  clear();
   const { compared, failed } = report.summary;
   // A gate must not open because a server was away.
   if (failed >= compared) return fail([`${failed} of ${compared + failed} questions could not be compared`]);

@@ -69,13 +69,17 @@ const written = (value: Json): string => cutText(JSON.stringify(value), 300);
 
 /** Entries far down a list that show nothing new are counted instead of shown. */
 const shortened = (rows: Placed[]): Row[] => {
-  const noted = rows.filter(({ kind }) => kind !== undefined && kind !== "explained").map(({ at }) => at);
-  const entriesOf = listsIn(rows);
+  const lists = listsIn(rows);
+  const noted = new Set(
+    rows.flatMap(({ at, kind }) =>
+      kind === undefined || kind === "explained" ? [] : (farEntry(at, lists)?.entry ?? []),
+    ),
+  );
   const kept: Row[] = [];
   let omitting: { list: string; row: Row; entry: string } | undefined;
   for (const { at, ...row } of rows) {
-    const far = farEntry(at, entriesOf);
-    if (far === undefined || noted.some((one) => one === far.entry || one.startsWith(`${far.entry}/`))) {
+    const far = farEntry(at, lists);
+    if (far === undefined || noted.has(far.entry)) {
       omitting = undefined;
       kept.push(row);
     } else if (omitting?.list !== far.list) {

@@ -1,5 +1,5 @@
 /** Names that say that a secret follows, in a query, a header, broken JSON or XML. */
-const secretNames = String.raw`api_?key|x-api-key|session_hash|ci_session|phpsessid|authorization`;
+const secretNames = String.raw`api[-_ ]?key|x-api-key|session_hash|ci_session|phpsessid|(?<![a-z0-9])sid|authorization`;
 
 /** Between a name and its value: `=`, `:`, `">`, with quotes in any escaping. All is bounded: no text takes quadratic time. */
 const quote = String.raw`(?:\\{0,16}["']|&quot;|&#0*3[49];)`;
@@ -16,9 +16,15 @@ const named = [
   new RegExp(String.raw`(session\w{0,32}(?:${between}|%(?:25)*3d))[0-9a-f]{32}(?![0-9a-f])`, "gi"),
 ];
 
+/** All that a client sends back, up to the end of its line. */
+const cookies = /(?<![\w-])cookie:[ \t]*[^\r\n"\\<]{1,4096}/gi;
+const cookie = /((?:^cookie:|;)[ \t]*[\w.-]{1,256}=)[^\s;]+/gi;
+
 /** `api_key=…`, `"api_key": "…"`, `Authorization: Bearer …`, `PHPSESSID=…` -> the same with `instead` */
 export const withoutNamedSecrets = (text: string, instead: string): string =>
-  named.reduce((before, pattern) => before.replaceAll(pattern, `$1${instead}`), text);
+  named
+    .reduce((before, pattern) => before.replaceAll(pattern, `$1${instead}`), text)
+    .replaceAll(cookies, (line) => line.replaceAll(cookie, `$1${instead}`));
 
 /** An address begins where a word does: after `%3D` and `\n` too, whose letters are none of its own. */
 const begin = String.raw`(?<![\\%]|%[0-9a-f])(?<=^|[^\p{L}\p{N}._+-]|%[0-9a-f]{2}|\\[bfnrt])`;

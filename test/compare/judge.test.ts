@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { causeOf } from "../../src/compare/causes.ts";
 import type { GivenAnswer } from "../../src/compare/answers.ts";
 import { judgeAnswer } from "../../src/compare/judge.ts";
 import { type LedgerEntry, ledgerSchema, openLedger } from "../../src/compare/ledger.ts";
@@ -113,6 +114,11 @@ describe("every form of difference, where it is", () => {
       },
     ]);
   });
+});
+
+test("a list in another order comes from its order, not from what made the list", () => {
+  const [difference] = judge(answer(["a", "b"]), answer(["b", "a"]), list(text));
+  expect(difference && causeOf({ ...difference, rule: "unwrapped + list" })).toBe("order, where the rule is list");
 });
 
 describe("the ledger", () => {

@@ -165,10 +165,9 @@ describe("modern", () => {
       );
       const { status, decision, body } = await ask(fault === "problemJson" ? "/datasets/1000000" : "/datasets/61");
       expect(decision).toBe("stage=modern; backend=legacy; reason=fallback");
-      expect([status, body]).toEqual(
-        fault === "problemJson"
-          ? [404, { detail: { code: "111", message: "Unknown dataset" } }]
-          : [200, expect.objectContaining({ id: 61 })],
+      const right = { problemJson: { status: 404, body: { detail: { code: "111", message: "Unknown dataset" } } } };
+      expect({ status, body }).toMatchObject(
+        fault === "problemJson" ? right[fault] : { status: 200, body: { id: 61 } },
       );
     },
   );

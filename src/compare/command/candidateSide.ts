@@ -7,8 +7,12 @@ import { readAnswer } from "./readAnswer.ts";
 
 /** What is held against the expected answers: another gateway, or the new implementation. */
 export type CandidateSide = {
-  /** `again`: past its caches. */
-  ask(question: Ask, key: string | undefined, again: boolean): Promise<GivenAnswer | { failed: string }>;
+  /** `again`: past its caches. `isThere`: it could be reached, and gave no answer. */
+  ask(
+    question: Ask,
+    key: string | undefined,
+    again: boolean,
+  ): Promise<GivenAnswer | { failed: string; isThere: boolean }>;
   close(): Promise<void>;
 };
 
@@ -38,7 +42,7 @@ export const openCandidateSide = (
         return readAnswer(reply.status, reply.contentType || undefined, reply.body.toString("utf8"));
       } catch (error) {
         if (!(error instanceof UpstreamFailure)) throw error;
-        return { failed: `the candidate: ${error.message}` };
+        return { failed: `the candidate: ${error.message}`, isThere: error.kind !== "unreachable" };
       }
     },
     close: () => upstream.close(),

@@ -35,21 +35,29 @@ export const compareOne = async (sides: Sides, ask: Ask, again = false): Promise
   const [{ ours, exchanges }, given] = await Promise.all([legacy.ask(ask, key), candidate?.ask(ask, key, again)]);
   const last = exchanges.at(-1);
   const about = { endpoint: ask.endpoint, curl: curlsOf(addresses, ask, key !== undefined, last) };
-  const failed =
-    last && "failed" in last ? `legacy: ${last.failed}` : given && "failed" in given ? given.failed : undefined;
+  const isAway = given !== undefined && "failed" in given && !given.isThere;
+  const failed = last && "failed" in last ? `legacy: ${last.failed}` : isAway ? given.failed : undefined;
   if (failed !== undefined) return { outcome: { ...about, failed } };
 
   const document = documentOf(last);
   const kept = document ? { document } : {};
   const question = `${ask.method} ${ask.path}${ask.body ? ` ${JSON.stringify(ask.body)}` : ""}`;
-  if (given === undefined || "failed" in given) {
+  if (given !== undefined && "failed" in given)
+    return ours.status >= 500
+      ? { outcome: { ...about, failed: unanswered(ours) } }
+      : { outcome: { ...about, ...noAnswer(ours, given.failed, question) }, ...kept };
+  if (given === undefined) {
     const explained = explainAnswer(
       { endpoint, errors: catalogue.errors, knowledge: legacy.knowledge },
       exchanges,
       ours,
     );
     if ("failed" in explained) return { outcome: { ...about, ...explained } };
-    const { differences } = explained;
+    // What no rule explains may still be meant to be.
+    const differences = explained.differences.map((one) => {
+      const entry = one.kind === "unexplained" ? sides.ledger.allowing(ask.endpoint, one) : undefined;
+      return entry ? { ...one, kind: "expected" as const, entry: entry.id } : one;
+    });
     const exhibit = () => ({
       question,
       left: { title: "legacy", ...(last && "status" in last ? { status: last.status } : {}) },
@@ -65,8 +73,7 @@ export const compareOne = async (sides: Sides, ask: Ask, again = false): Promise
   const origin = document && originIn(output, document);
   const judging = { endpoint: ask.endpoint, output, ledger: sides.ledger, ...(origin ? { origin } : {}) };
   const differences = judgeAnswer(judging, ours, given);
-  if (ours.status >= 500 && differences.length > 0)
-    return { outcome: { ...about, failed: `legacy gave no answer to expect anything by (${told(ours)})` } };
+  if (ours.status >= 500 && differences.length > 0) return { outcome: { ...about, failed: unanswered(ours) } };
   const exhibit = () => ({
     question,
     left: { title: "expected", status: ours.status },
@@ -76,7 +83,30 @@ export const compareOne = async (sides: Sides, ask: Ask, again = false): Promise
   return { outcome: { ...about, differences, exhibit }, ...kept };
 };
 
-const told = ({ status, body }: GivenAnswer): string => `${status} ${JSON.stringify(body)}`;
+const unanswered = ({ status, body }: GivenAnswer): string =>
+  `legacy gave no answer to expect anything by (${status} ${JSON.stringify(body)})`;
+
+/** A candidate that is there and gives no answer lacks all of it. */
+const noAnswer = (ours: GivenAnswer, why: string, question: string) => ({
+  differences: [
+    {
+      path: "",
+      at: "",
+      form: "missing" as const,
+      kind: "unexplained" as const,
+      cause: "the candidate gives no answer",
+      expected: `${ours.status}`,
+      candidate: why,
+      count: 1,
+    },
+  ],
+  exhibit: () => ({
+    question,
+    left: { title: "expected", status: ours.status },
+    right: { title: "the candidate" },
+    rows: plainRows(ours.body, why, []),
+  }),
+});
 
 const documentOf = (exchange: LegacyExchange | undefined): JsonObject | undefined =>
   exchange && "reading" in exchange && exchange.reading.is === "document" ? exchange.reading.document : undefined;

@@ -36,7 +36,7 @@ export const perform = async (
   prepared: Prepared & { legacyUrl: string },
   catalogue: Catalogue,
   signal: AbortSignal,
-): Promise<Report | { interruptedAfter: number }> => {
+): Promise<{ report: Report; clear: () => void } | { interruptedAfter: number }> => {
   const { settings, key, rate, concurrency, legacyUrl, scrub } = prepared;
   const { PREFIXES: prefixes, LEGACY_PATH: legacyPath } = settings;
   const questions = await questionsOf(options, catalogue.endpoints, { prefixes, legacyPath });
@@ -50,7 +50,11 @@ export const perform = async (
   const tally = openTally(left?.tally);
   const done = openDone(left?.done);
   if (left) tell(`going on after ${done.count()} questions of an interrupted run (--fresh begins anew)`);
+  const unwritable = new AbortController();
   const note = () => notebook.write({ tally: tally.state, done: done.state() });
+
+  // What cannot be written is found out before anybody is asked.
+  note();
 
   const legacy = openLegacySide({ ...settings, LEGACY_URL: legacyUrl }, catalogue, openObserver("silent"));
   const candidate =
@@ -74,8 +78,16 @@ export const perform = async (
   const progress = openProgress(process.stderr, questions.total, done.count());
   const timers = [
     setInterval(() => progress.told(done.count(), tally.unexplained()), LOOK_EVERY),
-    setInterval(note, NOTE_EVERY),
+    setInterval(() => {
+      try {
+        note();
+      } catch (error) {
+        // Told where the run is waited for.
+        unwritable.abort(error);
+      }
+    }, NOTE_EVERY),
   ];
+  const ending = AbortSignal.any([signal, unwritable.signal]);
   try {
     const running = {
       asks: questions.asks,
@@ -88,7 +100,8 @@ export const perform = async (
       done,
       settings: { rate, concurrency, settle: SETTLE },
     };
-    await run(running, signal);
+    await run(running, ending);
+    unwritable.signal.throwIfAborted();
   } finally {
     for (const timer of timers) clearInterval(timer);
     progress.end();
@@ -98,11 +111,12 @@ export const perform = async (
     note();
     return { interruptedAfter: done.count() };
   }
-  notebook.clear();
-  return reportOf(tally.state, {
+  const report = reportOf(tally.state, {
     made: new Date().toISOString(),
     sides: { legacy: addresses.legacy, ...(options.candidate === undefined ? {} : { candidate: options.candidate }) },
     skipped: questions.skipped,
     endpoints: catalogue.endpoints,
   });
+  // Only when the report is written is nothing lost without the notes.
+  return { report, clear: () => notebook.clear() };
 };

@@ -45,11 +45,20 @@ export const prepare = (
     settings,
     entries: ledger.entries,
     key: key.key,
-    scrub: (text) => (key.key === undefined ? text : text.replaceAll(key.key, "(key)")),
+    scrub: scrubOf([key.key, settings.LEGACY_API_KEY]),
     rate: options.rate ?? (isNear ? 0 : 10),
     concurrency: options.concurrency ?? (isNear ? 8 : 2),
     fingerprint: fingerprintOf(options, settings, ledger.entries, catalogue),
   };
+};
+
+/** Takes these keys out of a text, in any case. */
+const scrubOf = (keys: readonly (string | undefined)[]): ((text: string) => string) => {
+  const known = keys.flatMap((key) => key ?? []);
+  if (known.length === 0) return (text) => text;
+  // Letters and digits only: they are written the same everywhere.
+  const pattern = new RegExp(known.join("|"), "gi");
+  return (text) => text.replaceAll(pattern, "(key)");
 };
 
 /** `https://host/api/v1` -> the gateway's settings for it. */

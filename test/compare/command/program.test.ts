@@ -160,6 +160,77 @@ describe("exit codes", () => {
   });
 });
 
+test("0 where the ledger expects what legacy alone does", async () => {
+  const odd = await serve((incoming, response) => {
+    response.writeHead(200, { "Content-Type": "application/json" });
+    response.end(JSON.stringify({ data_set_description: { id: "no number", name: incoming.url } }));
+  });
+  const file = join(mkdtempSync(join(tmpdir(), "ledger-")), "ledger.json");
+  writeFileSync(
+    file,
+    JSON.stringify([
+      { id: "odd", endpoint: "*", path: "/id", kind: "*", reason: "known", owner: "us", until: "2999-01-01" },
+      { id: "odd-status", endpoint: "*", path: "status", kind: "*", reason: "known", owner: "us", until: "2999-01-01" },
+    ]),
+  );
+  const { ended, report } = compare(["--legacy", odd, "--ids", "1", "--endpoint", "getDataset", "--expected", file]);
+  expect(await ended).toBe(0);
+  expect(report().summary).toMatchObject({ compared: 1, expected: 1 });
+});
+
+test("a candidate that is there and breaks off its answers is no candidate that agrees", async () => {
+  const url = await serve((_, response) => {
+    response.writeHead(200, { "Content-Length": "1000" });
+    response.write("{");
+    setTimeout(() => response.destroy(), 5);
+  });
+  const { ended, report, output } = compare([
+    "--legacy",
+    legacy,
+    "--candidate",
+    url,
+    "--ids",
+    "61,1",
+    "--endpoint",
+    "getDataset",
+  ]);
+  expect(await ended).toBe(1);
+  expect(report().summary).toMatchObject({ compared: 2, unexplained: 2, failed: 0 });
+  expect(output.out).toContain("the candidate gives no answer");
+});
+
+test("what cannot be written is found out before anybody is asked, and is 2", async () => {
+  const asked: string[] = [];
+  const url = await serve((incoming, response) => {
+    asked.push(incoming.url ?? "");
+    response.end("{}");
+  });
+  const file = join(mkdtempSync(join(tmpdir(), "out-")), "file");
+  writeFileSync(file, "");
+  const { ended, output } = compare(["--legacy", url, "--out", join(file, "reports")]);
+  expect([await ended, output.err]).toEqual([2, expect.stringMatching(/ENOTDIR|EEXIST/)]);
+  expect(asked).toEqual([]);
+});
+
+test("the gateway's own key is in nothing that is written or printed either", async () => {
+  const key = "S3rv1ceKeyS3rv1ceKey";
+  const url = await serve((incoming, response) => {
+    let body = "";
+    incoming.on("data", (chunk: Buffer) => void (body += chunk.toString()));
+    incoming.on("end", () => {
+      response.writeHead(412, { "Content-Type": "application/json" });
+      response.end(JSON.stringify({ error: { code: "9999", message: `debug: ${body} ${key.toUpperCase()}` } }));
+    });
+  });
+  const corpus = join(mkdtempSync(join(tmpdir(), "corpus-")), "urls.txt");
+  writeFileSync(corpus, "/v1/flow/exists/a%3Db/1\n");
+  const { ended, out, output } = compare(["--legacy", url, "--corpus", corpus], { LEGACY_API_KEY: key });
+  expect(await ended).toBe(1);
+  const everything = written(out) + output.out + output.err;
+  expect(everything).toContain("(key)");
+  expect(everything).not.toMatch(new RegExp(key, "i"));
+});
+
 test("a mismatch that has gone when asked again is drift", async () => {
   const asked = new Map<string, number>();
   const url = await candidate((document, path) => {

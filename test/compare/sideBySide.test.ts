@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { judgeAnswer } from "../../src/compare/judge.ts";
+import { openLedger } from "../../src/compare/ledger.ts";
+import { explainedRows, judgedRows } from "../../src/compare/sideBySide.ts";
+import { list, object } from "../../src/rules/compose.ts";
+import { integer, text } from "../../src/rules/values.ts";
+
+const rows = list(object({ id: integer, name: text }));
+const documents = (count: number) => Array.from({ length: count }, (_, id) => ({ id, name: `n${id}` }));
+
+test("entries that show nothing new are counted, those with a difference are shown wherever they are", () => {
+  const expected = documents(100);
+  const candidate = expected.with(60, { id: 60, name: "other" });
+  const about = { endpoint: "getThings", output: rows, ledger: openLedger([], "2000-01-01") };
+  const differences = judgeAnswer(about, { status: 200, body: expected }, { status: 200, body: candidate });
+  const shown = judgedRows(rows, expected, candidate, differences);
+  expect(shown.flatMap(({ omitted }) => omitted ?? [])).toEqual([57, 39]);
+  expect(shown.filter(({ kind }) => kind === "unexplained")).toEqual(
+    [{ depth: 2, name: "name", left: '"n60"', right: '"other"', form: "value", kind: "unexplained", rules: [] }].map(
+      ({ rules: _, ...row }) => row,
+    ),
+  );
+  expect(shown.length).toBe(1 + 3 * 3 + 1 + 3 + 1);
+});
+
+test("ten thousand entries that all differ are shown in part, and soon", () => {
+  const expected = documents(10_000);
+  const candidate = expected.map(({ id }) => ({ id: `${id}`, name: "other" }));
+  const about = { endpoint: "getThings", output: rows, ledger: openLedger([], "2000-01-01") };
+  const differences = judgeAnswer(about, { status: 200, body: expected }, { status: 200, body: candidate });
+  expect(differences.map(({ path, count }) => [path, count])).toEqual([
+    ["/*/id", 10_000],
+    ["/*/name", 10_000],
+  ]);
+  const shown = judgedRows(rows, expected, candidate, differences);
+  expect(shown.length).toBe(401);
+  expect(shown.at(-1)?.omitted).toBe(30_001 - 400);
+});
+
+test("legacy's values stand beside ours, with the rules between them", () => {
+  const legacy = [{ id: "1", name: "a" }];
+  expect(explainedRows(rows, legacy as never, [{ id: 1, name: "a" }])).toEqual([
+    { depth: 0, name: "" },
+    { depth: 1, name: "0" },
+    { depth: 2, name: "id", left: '"1"', right: "1", form: "type", kind: "explained", rules: ["integer"] },
+    { depth: 2, name: "name", left: '"a"', right: '"a"' },
+  ]);
+});
