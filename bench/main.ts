@@ -1,6 +1,7 @@
 import { benchCache } from "./cache.ts";
 import { benchHerd } from "./herd.ts";
 import { benchMemory } from "./memory.ts";
+import { benchMirror } from "./mirror.ts";
 import { benchPassThrough } from "./passThrough.ts";
 import { benchStartup } from "./startup.ts";
 import { benchTransform } from "./transform.ts";
@@ -32,6 +33,7 @@ else if (typeof options === "string") {
       await benchZipf();
       await benchHerd();
     }
+    if (wanted("mirror")) await benchMirror(options);
     if (wanted("memory")) await benchMemory();
   } catch (error) {
     console.error(error);

@@ -1,0 +1,80 @@
+import { startSampleLegacy } from "../fixtures/sampleLegacy/startSampleLegacy.ts";
+import type { Fault } from "../fixtures/standIn/fault.ts";
+import { openClients } from "./clients.ts";
+import { startGateway } from "./gateway.ts";
+import type { BenchOptions } from "./options.ts";
+import { start, stopAll } from "./processes.ts";
+import { median } from "./statistics.ts";
+
+const CLIENTS = 8;
+const REQUESTS = 1500;
+const paths = [1, 2, 3, 5, 61].map((id) => `/v1/datasets/${id}`);
+
+type Case = { name: string; faults?: Fault[]; dead?: true; stage: "legacy" | "shadow" };
+
+/** Two runs without a mirror tell how far two runs are apart when nothing differs. */
+const cases: Case[] = [
+  { name: "no mirror (A)", stage: "legacy" },
+  { name: "no mirror (A again)", stage: "legacy" },
+  { name: "modern is sound", stage: "shadow" },
+  { name: "modern is dead", stage: "shadow", dead: true },
+  { name: "modern drips", stage: "shadow", faults: [{ endpoint: "*", fault: "dripping" }] },
+  { name: "modern lies", stage: "shadow", faults: [{ endpoint: "*", fault: "wrongType" }] },
+];
+
+/** What a mirror costs the callers, with a modern that is sound, dead, dripping or lying: p50 and p99, as ratios to the same without it. */
+export const benchMirror = async ({ rounds }: BenchOptions): Promise<void> => {
+  const legacy = await startSampleLegacy();
+  const running = await Promise.all(
+    cases.map(async ({ name, faults = [], dead, stage }) => {
+      const modern = dead ? "http://127.0.0.1:9" : await startModern(legacy.url, faults);
+      const stages = JSON.stringify({ getDataset: { stage } });
+      const gateway = await startGateway(undefined, legacy.url, {
+        MODERN_URL: modern,
+        STAGES: stages,
+        CACHE_BYTES: "0",
+      });
+      return { name, clients: openClients(gateway.url, CLIENTS), p50: [] as number[], p99: [] as number[] };
+    }),
+  );
+  for (let round = 0; round <= rounds; round++)
+    for (const { clients, p50, p99 } of running) {
+      const took: number[] = [];
+      await clients.run(REQUESTS, async (i) => {
+        const started = performance.now();
+        const { status } = await clients.ask(paths[i % paths.length] as string);
+        took.push(performance.now() - started);
+        if (status !== 200) throw new Error(`status ${status}`);
+      });
+      // The first round warms up.
+      if (round === 0) continue;
+      const sorted = took.toSorted((a, b) => a - b);
+      p50.push(sorted[Math.floor(sorted.length * 0.5)] as number);
+      p99.push(sorted[Math.floor(sorted.length * 0.99)] as number);
+    }
+  const [base] = running;
+  if (base === undefined) return;
+  const spread = Math.max(...base.p99) / Math.min(...base.p99);
+  console.log(
+    `mirror: ${CLIENTS} clients, ${REQUESTS} requests a round, ${rounds} rounds, nothing kept; p99 of one and the same case differs by ${spread.toFixed(2)} between rounds`,
+  );
+  for (const { name, p50, p99, clients } of running) {
+    console.log(
+      `  ${name.padEnd(22)} p50 ${median(p50).toFixed(2)} ms (${(median(p50) / median(base.p50)).toFixed(2)}), p99 ${median(p99).toFixed(2)} ms (${(median(p99) / median(base.p99)).toFixed(2)})`,
+    );
+    await clients.close();
+  }
+  stopAll();
+  await legacy.close();
+};
+
+const startModern = async (legacy: string, faults: Fault[]): Promise<string> => {
+  const args = faults.flatMap((fault) => ["--fault", JSON.stringify(fault)]);
+  const { line } = await start(
+    undefined,
+    [process.execPath, "fixtures/standIn/main.ts", "--legacy", legacy, ...args],
+    /http:\/\/\S+/,
+    {},
+  );
+  return /http:\/\/[^\s,]+/.exec(line)?.[0] ?? "";
+};

@@ -1,0 +1,165 @@
+import { mkdtempSync, renameSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { startStandIn } from "../../fixtures/standIn/startStandIn.ts";
+import type { StageView } from "../../src/migration/views.ts";
+import { start } from "../gateway/support.ts";
+import { describeWithRedis, startRedis } from "../redis/redisServer.ts";
+import { startSampleLegacy } from "../../fixtures/sampleLegacy/startSampleLegacy.ts";
+import { until } from "./support.ts";
+import { afterAll, beforeAll, describe } from "vitest";
+
+let legacy: Awaited<ReturnType<typeof startSampleLegacy>>;
+let modern: Awaited<ReturnType<typeof startStandIn>>;
+beforeAll(async () => {
+  legacy = await startSampleLegacy();
+  modern = await startStandIn({ legacyUrl: legacy.url });
+});
+afterAll(async () => {
+  await modern.close();
+  await legacy.close();
+});
+
+const directory = () => mkdtempSync(join(tmpdir(), "migration-"));
+
+/** The program between both sides, and what its operators see. */
+const gateway = async (environment: Record<string, string>) => {
+  const program = start({ LEGACY_URL: legacy.url, MODERN_URL: modern.url, LOG_LEVEL: "info", ...environment });
+  await program.listening();
+  const admin = /operators: (\S+)/.exec(program.output.out)?.[1] as string;
+  const stage = async (endpoint = "getDataset") =>
+    (await (await fetch(`${admin}/stages/${endpoint}`)).json()) as StageView;
+  const move = async (to: object) => {
+    const response = await fetch(`${admin}/stages/getDataset`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(to),
+    });
+    return { status: response.status, body: (await response.json()) as StageView };
+  };
+  const stop = async () => {
+    program.child.kill("SIGTERM");
+    return program.ended;
+  };
+  return { ...program, stage, move, stop };
+};
+
+test("says at the start who stays with legacy, and who does not", async () => {
+  const alone = start({ LEGACY_URL: legacy.url });
+  await alone.listening();
+  await until(() => alone.output.out.includes("every endpoint stays with legacy: MODERN_URL is not set"));
+  const staged = await gateway({ STAGES: '{"getDataset":{"stage":"canary","share":5}}' });
+  await until(() => staged.output.out.includes("stages: getDataset canary 5 %; all others legacy"));
+});
+
+test("what was set at run time survives a restart, and a kill", async () => {
+  const DATA_DIR = directory();
+  const first = await gateway({ DATA_DIR });
+  expect((await first.move({ stage: "canary", share: 10, by: "me", why: "it went well" })).status).toBe(200);
+  expect(await first.stop()).toBe(0);
+  const second = await gateway({ DATA_DIR });
+  expect(await second.stage()).toMatchObject({ stage: "canary", share: 10, by: "me", why: "it went well" });
+  await second.move({ stage: "shadow", share: 50 });
+  second.child.kill("SIGKILL");
+  await second.ended;
+  const third = await gateway({ DATA_DIR });
+  expect(await third.stage()).toMatchObject({ stage: "shadow", share: 50 });
+});
+
+test("the configuration file is read again when it changes and at SIGHUP; a wrong one is refused, and the old one stays", async () => {
+  const CONFIG = join(directory(), "gateway.json");
+  const write = (content: unknown) => {
+    writeFileSync(`${CONFIG}.new`, typeof content === "string" ? content : JSON.stringify(content));
+    renameSync(`${CONFIG}.new`, CONFIG);
+  };
+  write({ STAGES: { getDataset: { stage: "shadow" } } });
+  const { stage, output, child } = await gateway({ CONFIG });
+  expect((await stage()).stage).toBe("shadow");
+  write({ STAGES: { getDataset: { stage: "canary", share: 5 } }, MAX_WAITING: 10 });
+  await until(async () => (await stage()).stage === "canary");
+  expect(await stage()).toMatchObject({ share: 5, by: "configuration" });
+  expect(output.error).toContain('"event":"restart_needed","settings":["MAX_WAITING"]');
+  for (const [wrong, told] of [
+    ["{", "is not valid JSON"],
+    [{ STAGES: { getNothing: { stage: "shadow" } } }, "STAGES: unknown endpoint"],
+    [{ EXPECTED_DIFFERENCES: "/nowhere/at/all" }, "EXPECTED_DIFFERENCES: /nowhere/at/all cannot be read"],
+  ] as const) {
+    write(wrong);
+    child.kill("SIGHUP");
+    await until(() => output.error.includes(told));
+    expect(await stage()).toMatchObject({ stage: "canary", share: 5 });
+  }
+  write({ STAGES: { getDataset: { stage: "legacy" } }, MAX_WAITING: 10 });
+  child.kill("SIGHUP");
+  await until(async () => (await stage()).stage === "legacy");
+});
+
+test("--check asks both sides, and --strict fails for an entry of the ledger that has ended or allows nothing", async () => {
+  const file = join(directory(), "ledger.json");
+  const entry = { endpoint: "getDataset", path: "/version", kind: "type", reason: "known", owner: "us" };
+  writeFileSync(
+    file,
+    JSON.stringify([
+      { ...entry, id: "ended", until: "2020-01-01" },
+      { ...entry, id: "never", until: "2999-01-01" },
+    ]),
+  );
+  const settings = { LEGACY_URL: legacy.url, MODERN_URL: modern.url, EXPECTED_DIFFERENCES: file };
+  const lenient = start(settings, "--check");
+  expect([await lenient.ended, lenient.output.out]).toEqual([
+    0,
+    expect.stringContaining("ok    modern getDataset iris"),
+  ]);
+  expect(lenient.output.out).toContain("ended: it ended on 2020-01-01");
+  const strict = start(settings, "--check", "--strict");
+  expect([await strict.ended, strict.output.out]).toEqual([
+    1,
+    expect.stringMatching(/FAIL .*ended: it ended on 2020-01-01\nFAIL .*never: it allows nothing/),
+  ]);
+});
+
+test.each([
+  [{ MODERN_URL: "modern.example" }, "MODERN_URL: "],
+  [{ STAGES: '{"getDataset":{"stage":"beta"}}' }, "STAGES: "],
+  [{ FORCE_BACKEND: "perhaps" }, 'FORCE_BACKEND: "perhaps" given in the environment; allowed is true or false'],
+  [{ EXPECTED_DIFFERENCES: "/nowhere/at/all" }, "EXPECTED_DIFFERENCES: /nowhere/at/all cannot be read (ENOENT)"],
+  [{ DATA_DIR: "/proc/self/status" }, "DATA_DIR: "],
+])("%j stops the start", async (environment, told) => {
+  const { ended, output } = start({ LEGACY_URL: legacy.url, MODERN_URL: modern.url, ...environment });
+  expect([await ended, output.error]).toEqual([2, expect.stringContaining(told)]);
+});
+
+describeWithRedis("two gateways with one Redis", () => {
+  test("agree on what was set, also after a restart", async () => {
+    const redis = await startRedis({ keeps: true });
+    const [a, b] = await Promise.all([gateway({ REDIS_URL: redis.url }), gateway({ REDIS_URL: redis.url })]);
+    expect((await a.move({ stage: "canary", share: 25, by: "me", why: "both" })).status).toBe(200);
+    await until(async () => (await b.stage()).share === 25);
+    expect(await b.stage()).toMatchObject({ stage: "canary", by: "me", why: "both" });
+    await a.stop();
+    const again = await gateway({ REDIS_URL: redis.url });
+    expect(await again.stage()).toMatchObject({ stage: "canary", share: 25 });
+  });
+
+  test("move nothing while it is away, say so, and keep what they know", async () => {
+    const redis = await startRedis({ keeps: true });
+    const { move, stage } = await gateway({ REDIS_URL: redis.url });
+    await move({ stage: "shadow", share: 10 });
+    await redis.kill();
+    expect(await move({ stage: "modern" })).toEqual({
+      status: 503,
+      body: { detail: "It could not be written down, so nothing has moved." },
+    });
+    expect(await stage()).toMatchObject({ stage: "shadow", share: 10 });
+    await redis.start();
+    await until(async () => (await move({ stage: "canary", share: 5 })).status === 200);
+  });
+});
+
+describe("what is set", () => {
+  test("is refused where there is no modern to go to", async () => {
+    const { move } = await gateway({ MODERN_URL: "" });
+    expect((await move({ stage: "shadow" })).status).toBe(422);
+  });
+});
