@@ -36,7 +36,7 @@ test("dripping sends a byte every so often, and comes to its end", async () => {
   expect(head).toContain(`Content-Length: ${body.length}`);
   expect(JSON.parse(body)).toEqual({ detail: { code: "111", message: "Unknown dataset" } });
   const at = await timed(standIn.port);
-  expect(at.length).toBeGreaterThan(100);
+  expect(at.length).toBeGreaterThan(50);
   expect((at.at(-1) as number) - (at[0] as number)).toBeGreaterThan(400);
 });
 
@@ -99,7 +99,7 @@ test("whoever leaves, or is there when it closes, does not keep it", async () =>
     fetch(`${standIn.url}/datasets/61`, { signal: left.signal }),
     fetch(`${standIn.url}/datasets/31`),
   ].map((one) => one.catch(() => "gone"));
-  await expect.poll(() => standIn.asked()).toEqual({ getDataset: 2 });
+  await expect.poll(() => standIn.asked(), { timeout: 5000 }).toEqual({ getDataset: 2 });
   left.abort();
   await standIn.close();
   expect(await Promise.all(waiting)).toEqual(["gone", "gone"]);
