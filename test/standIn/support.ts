@@ -54,7 +54,7 @@ export const openSides = async (faults: Fault[] = [], path = "/v1") => {
     given,
     close,
     /** What the comparer says of one question. */
-    async judged(asked: Asked): Promise<Difference[]> {
+    judged: async (asked: Asked): Promise<Difference[]> => {
       const { endpoint } = asked;
       const output = endpoints[endpoint as keyof typeof endpoints].output;
       return judgeAnswer({ endpoint, output, ledger }, await expected(asked), await given(asked));
