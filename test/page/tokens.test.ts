@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 
-const css = readFileSync(new URL("../../../src/compare/report/page/tokens.css", import.meta.url), "utf8");
+const css = readFileSync(new URL("../../src/page/tokens.css", import.meta.url), "utf8");
 const pairs = [...css.matchAll(/--([\w-]+): light-dark\((#[\da-f]{6}), (#[\da-f]{6})\)/g)];
 const colours = new Map(pairs.map(([, name, light, dark]) => [name as string, [light, dark] as [string, string]]));
 
