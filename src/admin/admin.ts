@@ -3,6 +3,7 @@ import { bodyLimit } from "hono/body-limit";
 import type { DeclaredWindows } from "../cache/windows.ts";
 import type { Machine } from "../gateway/machine.ts";
 import { guard } from "./guard.ts";
+import { signInRefusal } from "./page/pageRoutes.ts";
 import { readPurge } from "./purge.ts";
 
 export type AdminSettings = {
@@ -32,6 +33,7 @@ export const adminApp = ({ cache, meter, observer }: Machine, settings: AdminSet
       authorization: header("authorization"),
       contentType: header("content-type"),
     });
+    if (refusal?.status === 401 && c.req.path === "/" && c.req.method === "GET") return signInRefusal(c);
     if (refusal)
       return c.json(
         { detail: refusal.detail },

@@ -33,6 +33,7 @@ const addButton = (commands) => {
   button.type = "button";
   button.className = "copy";
   button.textContent = "Copy";
+  button.dataset.own = "";
   commands.append(button);
 };
 

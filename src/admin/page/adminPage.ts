@@ -18,7 +18,9 @@ export const adminPage = (data: AdminPageData, now = new Date()): Html =>
     headline(data),
     html`<a class="skip" href="#stages">Skip to the stages</a>
       <div class="connection">
-        <p id="connection" role="status"><noscript>Without a script this page shows one moment: reload it to see the next.</noscript></p>
+        <p id="connection" role="status">
+          <noscript>Without a script this page shows one moment: reload it to see the next.</noscript>
+        </p>
         <button type="button" id="sign-out" class="scripted" hidden>Sign out</button>
       </div>
       ${overview(data, now)} ${contents(data)}

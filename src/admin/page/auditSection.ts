@@ -21,7 +21,12 @@ export const auditSection = (audit: readonly Move[]): Html =>
         html`<tr data-key="${at} ${endpoint}">
           <td class="quiet">${timeAt(at)}</td>
           <th scope="row">${endpoint}</th>
-          <td><span class="moved">${stageText(from)} <span aria-hidden="true">→</span><span class="unseen">to</span> <strong>${stageText(to)}</strong></span></td>
+          <td>
+            <span class="moved"
+              >${stageText(from)} <span aria-hidden="true">→</span><span class="unseen">to</span>
+              <strong>${stageText(to)}</strong></span
+            >
+          </td>
           <td>${by}</td>
           <td class="long">${why}</td>
         </tr>`,

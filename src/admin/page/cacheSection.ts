@@ -14,14 +14,26 @@ export const cacheSection = (cache: CacheView): Html =>
     about: "Answers kept in memory, and how long those of each endpoint hold.",
     content: html`<p class="fill">
         <strong>${bytes(cache.bytes)}</strong> of ${bytes(cache.bound.bytes)} ${filled(cache)}
-        <span class="quiet">${number(cache.entries)} ${cache.entries === 1 ? "answer" : "answers"}, ${number(cache.evicted)} pushed out, of at most ${bytes(cache.bound.entryBytes)} each${cache.shared === undefined ? "" : `; the shared tier is ${cache.shared}`}</span>
+        <span class="quiet"
+          >${number(cache.entries)} ${cache.entries === 1 ? "answer" : "answers"}, ${number(cache.evicted)} pushed out,
+          of at most ${bytes(cache.bound.entryBytes)}
+          each${cache.shared === undefined ? "" : `; the shared tier is ${cache.shared}`}</span
+        >
       </p>
       ${windows(cache)}`,
   });
 
 const filled = ({ bytes: taken, bound }: CacheView): Html => {
   const share = bound.bytes === 0 ? 0 : Math.min(1, taken / bound.bytes);
-  return html`<svg class="fill-bar" viewBox="0 0 ${WIDTH} 8" preserveAspectRatio="none" role="img" aria-label="${percent(share)} of the room is taken"><rect width="${(WIDTH * share).toFixed(1)}" height="8"></rect></svg>`;
+  return html`<svg
+    class="fill-bar"
+    viewBox="0 0 ${WIDTH} 8"
+    preserveAspectRatio="none"
+    role="img"
+    aria-label="${percent(share)} of the room is taken"
+  >
+    <rect width="${(WIDTH * share).toFixed(1)}" height="8"></rect>
+  </svg>`;
 };
 
 const windows = (cache: CacheView): Html =>

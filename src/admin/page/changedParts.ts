@@ -14,9 +14,7 @@ export const changedParts = (left: string, right: string): { left: Part[]; right
   const middle = (tokens: readonly string[]) => tokens.slice(start, tokens.length - end);
   const [keptLeft, keptRight] = common(middle(a), middle(b));
   const parts = (tokens: readonly string[], kept: ReadonlySet<number>): Part[] =>
-    joined(
-      tokens.map((text, i) => ({ text, changed: i >= start && i < tokens.length - end && !kept.has(i - start) })),
-    );
+    joined(tokens.map((text, i) => ({ text, changed: i >= start && i < tokens.length - end && !kept.has(i - start) })));
   return { left: parts(a, keptLeft), right: parts(b, keptRight) };
 };
 
@@ -32,7 +30,7 @@ const common = (a: readonly string[], b: readonly string[]): [Set<number>, Set<n
   for (let i = a.length - 1; i >= 0; i--)
     for (let j = b.length - 1; j >= 0; j--)
       longest[i * wide + j] = a[i] === b[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1));
-  for (let i = 0, j = 0; i < a.length && j < b.length; )
+  for (let i = 0, j = 0; i < a.length && j < b.length;)
     if (a[i] === b[j]) {
       inA.add(i++);
       inB.add(j++);

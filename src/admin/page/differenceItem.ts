@@ -8,16 +8,41 @@ import { sampleItem } from "./sampleItem.ts";
 export const differenceItem = (difference: DifferenceView): Html => {
   const { endpoint, path, kind, form, rule, entry, count, answers, samples } = difference;
   const key = JSON.stringify([endpoint, path, kind, form, rule, entry]);
-  return html`<li class="difference" data-key="${key}" data-endpoint="${endpoint}" data-kind="${kind}" data-path="${path}">
+  return html`<li
+    class="difference"
+    data-key="${key}"
+    data-endpoint="${endpoint}"
+    data-kind="${kind}"
+    data-path="${path}"
+  >
     <details data-key="fold">
       <summary>
         <span class="endpoint">${endpoint}</span> <code class="path">${shownPath(path)}</code>
-        <span class="where">${form}${madeBy(difference)} · ${counted(count, "field")} in ${counted(answers, "answer")}</span>
+        <span class="where"
+          >${form}${madeBy(difference)} · ${counted(count, "field")} in ${counted(answers, "answer")}</span
+        >
       </summary>
-      ${samples.length === 0 ? html`<p class="none">No sample was kept.</p>` : html`<ol class="samples">${samples.map(sampleItem)}</ol>`}
+      ${
+        samples.length === 0
+          ? html`<p class="none">No sample was kept.</p>`
+          : html`<ol class="samples">
+              ${samples.map(sampleItem)}
+            </ol>`
+      }
       ${
         kind === "unexplained" || kind === "drift"
-          ? html`<p class="scripted"><button type="button" data-expect aria-haspopup="dialog" data-endpoint="${endpoint}" data-path="${path}" data-form="${form}">Make it expected<span class="unseen">: ${form} at ${shownPath(path)} of ${endpoint}</span></button></p>`
+          ? html`<p class="scripted">
+              <button
+                type="button"
+                data-expect
+                aria-haspopup="dialog"
+                data-endpoint="${endpoint}"
+                data-path="${path}"
+                data-form="${form}"
+              >
+                Make it expected<span class="unseen">: ${form} at ${shownPath(path)} of ${endpoint}</span>
+              </button>
+            </p>`
           : ""
       }
     </details>

@@ -44,7 +44,9 @@ const group = (key: string, found: readonly { difference: DifferenceView; item: 
     <div class="cause-head">
       ${badge(kind)}
       <h3><code>${cause}</code></h3>
-      <span class="amount"><strong>${number(answers)}</strong> <span class="quiet">${answers === 1 ? "answer" : "answers"}</span></span>
+      <span class="amount"
+        ><strong>${number(answers)}</strong> <span class="quiet">${answers === 1 ? "answer" : "answers"}</span></span
+      >
     </div>
     <ol class="places">
       ${found.map(({ item }) => item)}

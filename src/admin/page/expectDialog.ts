@@ -7,7 +7,9 @@ export const expectDialog = (): Html =>
   html`<dialog id="expect" aria-labelledby="expect-title">
     <form method="dialog" autocomplete="off">
       <h2 id="expect-title">Make it expected</h2>
-      <p class="where">An entry of the ledger allows this difference until its date; it no longer counts against modern.</p>
+      <p class="where">
+        An entry of the ledger allows this difference until its date; it no longer counts against modern.
+      </p>
       <div class="pair">
         <p class="field">
           <label for="expect-endpoint">Endpoint</label>
@@ -27,7 +29,9 @@ export const expectDialog = (): Html =>
       <p class="field">
         <label for="expect-path">Path</label>
         <input id="expect-path" name="path" spellcheck="false" aria-describedby="expect-path-about" />
-        <span id="expect-path-about" class="where"><code>/**</code> stands for everything below; empty is the whole answer.</span>
+        <span id="expect-path-about" class="where"
+          ><code>/**</code> stands for everything below; empty is the whole answer.</span
+        >
       </p>
       <p class="field">
         <label for="expect-reason">Reason</label>

@@ -15,12 +15,16 @@ export const explorerFilters = (differences: readonly DifferenceView[], endpoint
         const count = differences.filter((one) => one.kind === kind).length;
         return html`<label class="chip ${kind}"
           ><input type="radio" name="kind" value="${kind}" ${kind === "unexplained" ? html`checked` : ""} /><span
-            ><span aria-hidden="true">${standings[kind].sign}</span> ${kind} <span class="tally">${number(count)}</span></span
-        ></label>`;
+            ><span aria-hidden="true">${standings[kind].sign}</span> ${kind}
+            <span class="tally">${number(count)}</span></span
+          ></label
+        >`;
       })}
       <label class="chip"
-        ><input type="radio" name="kind" value="" /><span>all <span class="tally">${number(differences.length)}</span></span
-      ></label>
+        ><input type="radio" name="kind" value="" /><span
+          >all <span class="tally">${number(differences.length)}</span></span
+        ></label
+      >
     </fieldset>
     <p>
       <label for="filter-endpoint">Endpoint</label>

@@ -24,7 +24,9 @@ export const ledgerSection = (expected: readonly LedgerEntry[], now: Date): Html
 
 const row = ({ id, endpoint, path, kind, reason, link, owner, until }: LedgerEntry, today: string): Html =>
   html`<tr data-key="${id}">
-    <th scope="row">${endpoint === "*" ? "every endpoint" : endpoint} <code>${shownPath(path)}</code><span class="id">${id}</span></th>
+    <th scope="row">
+      ${endpoint === "*" ? "every endpoint" : endpoint} <code>${shownPath(path)}</code><span class="id">${id}</span>
+    </th>
     <td>${kind === "*" ? "any form" : kind}</td>
     <td class="long">${reason}${link === undefined ? "" : html` <span class="link">${linked(link)}</span>`}</td>
     <td>${owner}</td>
@@ -33,4 +35,6 @@ const row = ({ id, endpoint, path, kind, reason, link, owner, until }: LedgerEnt
 
 /** Only what leads to another page is a link: an entry's text is not to become a script. */
 const linked = (link: string): Html =>
-  /^https?:\/\//i.test(link) ? html`<a href="${link}" rel="noopener noreferrer" target="_blank">${link}</a>` : html`${link}`;
+  /^https?:\/\//i.test(link)
+    ? html`<a href="${link}" rel="noopener noreferrer" target="_blank">${link}</a>`
+    : html`${link}`;

@@ -15,14 +15,26 @@ export const moveDialog = (): Html =>
           return html`<label class="choice" data-share="${share}" data-will="${will}"
             ><input type="radio" name="stage" value="${stage}" required /><span
               ><strong>${stage}</strong> <span class="quiet">${does}</span></span
-          ></label>`;
+            ></label
+          >`;
         })}
       </fieldset>
       <div class="share" data-told="share-row">
         <label for="move-range">Share</label>
         <input id="move-range" name="range" type="range" min="0" max="100" step="1" aria-describedby="move-meaning" />
         <span class="number"
-          ><input name="share" type="number" min="0" max="100" step="1" required inputmode="numeric" aria-label="Share in percent" aria-describedby="move-meaning" /> %</span
+          ><input
+            name="share"
+            type="number"
+            min="0"
+            max="100"
+            step="1"
+            required
+            inputmode="numeric"
+            aria-label="Share in percent"
+            aria-describedby="move-meaning"
+          />
+          %</span
         >
         <p id="move-meaning" class="where" data-told="meaning"></p>
       </div>

@@ -11,13 +11,12 @@ export const overview = (data: AdminPageData, now: Date): Html => {
   const unexplained = unexplainedOf(data);
   return html`<header class="overview" id="overview" data-live>
     <p class="compared">
-      <strong>Migration</strong> from legacy to modern, as of <time datetime="${now.toISOString()}">${now.toISOString().slice(11, 19)} UTC</time>
+      <strong>Migration</strong> from legacy to modern, as of
+      <time datetime="${now.toISOString()}">${now.toISOString().slice(11, 19)} UTC</time>
     </p>
     <h1>${headline(data)}</h1>
     <dl class="numbers">
-      ${stageNames.map((name) =>
-        amount(`in ${name}`, number(views.filter(({ stage }) => stage === name).length)),
-      )}
+      ${stageNames.map((name) => amount(`in ${name}`, number(views.filter(({ stage }) => stage === name).length)))}
       ${amount("unexplained", number(unexplained), unexplained > 0 ? "unexplained" : "")}
       ${amount("callers of legacy", number(callersOf(data)))} ${amount("requests a second", rate(perSecond))}
     </dl>
@@ -43,5 +42,7 @@ export const headline = (data: AdminPageData): string => {
   if (!data.hasModern) return "Legacy answers everything";
   const views = Object.values(data.stages);
   const moved = views.filter(({ stage }) => stage === "modern").length;
-  return moved === views.length ? "Modern answers everything" : `Nothing unexplained; ${moved} of ${counted(views.length, "endpoint")} moved`;
+  return moved === views.length
+    ? "Modern answers everything"
+    : `Nothing unexplained; ${moved} of ${counted(views.length, "endpoint")} moved`;
 };

@@ -25,7 +25,17 @@ export const parityBar = (parity: Parity): Html => {
     `at least ${percent(parity.lower)} with confidence`,
   ];
   const tick = (WIDTH * Math.min(1, Math.max(0, parity.lower))).toFixed(1);
-  return html`<svg class="parity-bar" viewBox="0 0 ${WIDTH} 14" preserveAspectRatio="none" role="img" aria-label="${label.join(", ")}"><title>${shown.map((kind) => `${standings[kind].sign} ${number(parity[kind])} ${kind}`).join("\n")}</title>${parts(parity, shown, total)}<line x1="${tick}" x2="${tick}" y1="0" y2="14"></line></svg>`;
+  return html`<svg
+    class="parity-bar"
+    viewBox="0 0 ${WIDTH} 14"
+    preserveAspectRatio="none"
+    role="img"
+    aria-label="${label.join(", ")}"
+  >
+    <title>${shown.map((kind) => `${standings[kind].sign} ${number(parity[kind])} ${kind}`).join("\n")}</title>
+    ${parts(parity, shown, total)}
+    <line x1="${tick}" x2="${tick}" y1="0" y2="14"></line>
+  </svg>`;
 };
 
 /** Each as wide as its share, and never too narrow to be seen. */

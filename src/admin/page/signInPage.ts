@@ -8,7 +8,9 @@ export const signInPage = (): Html =>
     html`<main class="sign-in">
       <form id="sign-in" autocomplete="off">
         <h1>Migration</h1>
-        <p class="about">This gateway’s operators have a token, <code>ADMIN_TOKEN</code>. It is kept for this tab alone.</p>
+        <p class="about">
+          This gateway’s operators have a token, <code>ADMIN_TOKEN</code>. It is kept for this tab alone.
+        </p>
         <p class="field scripted">
           <label for="token">Token</label>
           <input id="token" name="token" type="password" required autocomplete="current-password" />
@@ -17,7 +19,8 @@ export const signInPage = (): Html =>
         <p class="scripted"><button type="submit" class="main">Sign in</button></p>
         <noscript>
           <p class="about">
-            Signing in needs a script. Without one: <code>curl -H "Authorization: Bearer $ADMIN_TOKEN"</code> and this address.
+            Signing in needs a script. Without one: <code>curl -H "Authorization: Bearer $ADMIN_TOKEN"</code> and this
+            address.
           </p>
         </noscript>
       </form>

@@ -13,5 +13,14 @@ export const sparkline = (counts: readonly number[]): Html => {
     return `${x.toFixed(1)},${(HEIGHT - 1 - ((HEIGHT - 3) * count) / most).toFixed(1)}`;
   });
   const label = `Requests in each half-minute of the last ${number(counts.length / 2)} minutes: between ${number(Math.min(...counts))} and ${number(Math.max(...counts))}, lately ${number(counts.at(-1) ?? 0)}`;
-  return html`<svg class="spark" viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${label}"><polygon points="0,${HEIGHT} ${points.join(" ")} ${WIDTH},${HEIGHT}"></polygon><polyline points="${points.join(" ")}"></polyline></svg>`;
+  return html`<svg
+    class="spark"
+    viewBox="0 0 ${WIDTH} ${HEIGHT}"
+    preserveAspectRatio="none"
+    role="img"
+    aria-label="${label}"
+  >
+    <polygon points="0,${HEIGHT} ${points.join(" ")} ${WIDTH},${HEIGHT}"></polygon>
+    <polyline points="${points.join(" ")}"></polyline>
+  </svg>`;
 };

@@ -37,32 +37,54 @@ const row = (endpoint: string, view: StageView, hasModern: boolean, now: Date): 
       <span class="name">${endpoint}</span>
       <span class="why">for ${timeAgo(view.since, now)}, by ${view.by}${view.why === "" ? "" : `: ${view.why}`}</span>
     </th>
-    <td class="at">${stageMark(view)}${view.gateSays === undefined ? "" : html`<span class="says">${view.gateSays}</span>`}</td>
-    <td class="traffic"><span class="amount">${rate(view.rate)}<span class="unit"> /s</span></span>${sparkline(view.spark)}</td>
+    <td class="at">
+      ${stageMark(view)}${view.gateSays === undefined ? "" : html`<span class="says">${view.gateSays}</span>`}
+    </td>
+    <td class="traffic">
+      <span class="amount">${rate(view.rate)}<span class="unit"> /s</span></span
+      >${sparkline(view.spark)}
+    </td>
     <td class="kept"><span class="short-label">kept </span>${percent(view.hitRatio)}</td>
-    <td class="latency">${side("legacy", view.latency.legacy)}${side("modern", view.latency.modern)}${
-      view.errorRate > 0 ? html`<span class="failing">${percent(view.errorRate)} of modern failed</span>` : ""
-    }</td>
+    <td class="latency">
+      ${side("legacy", view.latency.legacy)}${side("modern", view.latency.modern)}${
+        view.errorRate > 0 ? html`<span class="failing">${percent(view.errorRate)} of modern failed</span>` : ""
+      }
+    </td>
     <td class="parity">${parity(endpoint, view)}</td>
-    ${hasModern ? html`<td class="move scripted"><button type="button" data-move="${endpoint}" aria-haspopup="dialog">Move<span class="unseen"> ${endpoint}</span></button></td>` : ""}
+    ${
+      hasModern
+        ? html`<td class="move scripted">
+            <button type="button" data-move="${endpoint}" aria-haspopup="dialog">
+              Move<span class="unseen"> ${endpoint}</span>
+            </button>
+          </td>`
+        : ""
+    }
   </tr>`;
 
 const side = (name: string, latency: Latency): Html =>
-  html`<span class="side"><span class="quiet">${name}</span> ${
-    latency === undefined
-      ? html`<span class="quiet" title="not asked">–</span>`
-      : html`<span>${duration(latency.p50)} <span class="quiet">/</span> ${duration(latency.p95)}</span>`
-  }</span>`;
+  html`<span class="side"
+    ><span class="quiet">${name}</span> ${
+      latency === undefined
+        ? html`<span class="quiet" title="not asked">–</span>`
+        : html`<span>${duration(latency.p50)} <span class="quiet">/</span> ${duration(latency.p95)}</span>`
+    }</span
+  >`;
 
 const parity = (endpoint: string, { parity: found, gate }: StageView): Html => {
   const share = parityShare(found);
   if (share === undefined) return html`<span class="quiet">nothing compared</span>`;
   const needed = gate === undefined ? "" : `, needs ${percent(gate.parity)}`;
-  return html`<span class="amount"><strong>${percent(share)}</strong> <span class="quiet">≥ ${percent(found.lower)}${needed}</span></span>
+  return html`<span class="amount"
+      ><strong>${percent(share)}</strong> <span class="quiet">≥ ${percent(found.lower)}${needed}</span></span
+    >
     ${parityBar(found)}
-    <span class="quiet">${counted(found.compared, "answer")}${
-      found.unexplained > 0
-        ? html` · <a href="#differences" class="unexplained" data-see="${endpoint}">${found.unexplained} unexplained</a>`
-        : ""
-    }</span>`;
+    <span class="quiet"
+      >${counted(found.compared, "answer")}${
+        found.unexplained > 0
+          ? html` ·
+              <a href="#differences" class="unexplained" data-see="${endpoint}">${found.unexplained} unexplained</a>`
+          : ""
+      }</span
+    >`;
 };
