@@ -18,7 +18,7 @@ export const changedParts = (left: string, right: string): { left: Part[]; right
   return { left: parts(a, keptLeft), right: parts(b, keptRight) };
 };
 
-const tokensOf = (text: string): string[] => text.match(/[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu) ?? [];
+const tokensOf = (text: string): string[] => text.match(/[\p{L}\p{N}]+|\s+|[^\p{L}\p{N}\s]/gu) ?? [];
 
 /** The places of a longest common subsequence, in either. */
 const common = (a: readonly string[], b: readonly string[]): [Set<number>, Set<number>] => {

@@ -47,7 +47,11 @@ const row = (endpoint: string, view: StageView, hasModern: boolean, now: Date): 
     <td class="kept"><span class="short-label">kept </span>${percent(view.hitRatio)}</td>
     <td class="latency">
       ${side("legacy", view.latency.legacy)}${side("modern", view.latency.modern)}${
-        view.errorRate > 0 ? html`<span class="failing">${percent(view.errorRate)} of modern failed</span>` : ""
+        view.errorRate > 0
+          ? html`<span class="failing ${view.errorRate > (view.gate?.errorRate ?? 0.01) ? "over-bound" : ""}"
+              >${percent(view.errorRate)} of modern failed</span
+            >`
+          : ""
       }
     </td>
     <td class="parity">${parity(endpoint, view)}</td>

@@ -1,4 +1,6 @@
 /* What both dialogs share. */
+import { refresh } from "./live.js";
+
 export const toldIn = (dialog, name) => dialog.querySelector(`[data-told="${name}"]`);
 
 export const openDialog = (dialog) => {
@@ -8,17 +10,17 @@ export const openDialog = (dialog) => {
 
 /** Sends what a dialog says; what is wrong with it is said in the dialog, which stays as it is. */
 export const sendFrom = async (dialog, send) => {
-  const button = dialog.querySelector("[type=submit]");
   const error = toldIn(dialog, "error");
-  if (button.disabled) return;
-  button.disabled = true;
+  if (dialog.ariaBusy === "true") return;
+  dialog.ariaBusy = "true";
   error.textContent = "";
   try {
     await send();
     dialog.close();
+    void refresh();
   } catch (problem) {
     error.textContent = problem.message;
   } finally {
-    button.disabled = false;
+    dialog.ariaBusy = "false";
   }
 };

@@ -1,7 +1,6 @@
 /* The dialog that writes an entry of the ledger. */
 import { askChange } from "./asking.js";
 import { openDialog, sendFrom, toldIn } from "./dialogs.js";
-import { refresh } from "./live.js";
 import { operatorName } from "./remembered.js";
 import { tell } from "./telling.js";
 
@@ -52,6 +51,5 @@ export const sendExpect = () => {
     await askChange("/expected", { ...given, ...(link === "" ? {} : { link }) });
     operatorName.set(given.owner);
     tell(`Expected until ${given.until}: ${given.path === "" ? "the whole answer" : given.path} of ${given.endpoint}.`);
-    await refresh();
   });
 };

@@ -1,7 +1,6 @@
 /* The dialog that moves an endpoint. */
 import { askChange } from "./asking.js";
 import { openDialog, sendFrom, toldIn } from "./dialogs.js";
-import { refresh } from "./live.js";
 import { operatorName } from "./remembered.js";
 import { tell } from "./telling.js";
 
@@ -27,17 +26,18 @@ export const showMove = () => {
   toldIn(dialog, "now").textContent = stageWords(now.stage, now.share);
   toldIn(dialog, "share-row").hidden = meaning === "";
   fields.share.disabled = meaning === "";
-  toldIn(dialog, "meaning").textContent = meaning;
+  toldIn(dialog, "meaning").textContent = `${share || "0"} % ${meaning}`;
   const sentence = will.replaceAll("{endpoint}", () => endpoint).replaceAll("{share}", () => share || "0");
   const text = isSame ? `${endpoint} is there already.` : `${sentence} Was: ${stageWords(now.stage, now.share)}.`;
   const told = toldIn(dialog, "will");
   if (told.textContent !== text) told.textContent = text;
-  toldIn(dialog, "confirm").textContent = `Move to ${stage}`;
+  const confirm = toldIn(dialog, "confirm");
+  confirm.textContent = `Move to ${stageWords(stage, share)}`;
+  confirm.disabled = isSame;
 };
 
-/** Where it would go next: a step up, with a small share of the callers first. */
-const suggested = ({ stage }) =>
-  ({ legacy: ["shadow", 100], shadow: ["canary", 5], canary: ["modern", 100], modern: ["modern", 100] })[stage];
+/** A stage begins with its usual share; the one that is in force with its own. */
+const shareAt = (stage, now) => (stage === now.stage ? now.share : stage === "canary" ? 5 : 100);
 
 export const openMove = (endpoint) => {
   const dialog = document.getElementById("move");
@@ -45,10 +45,9 @@ export const openMove = (endpoint) => {
   const { form, fields, now } = moveOf();
   if (!now) return;
   form.reset();
-  const [stage, share] = suggested(now);
-  fields.stage.value = stage;
-  fields.share.value = share;
-  fields.range.value = share;
+  fields.stage.value = now.stage;
+  fields.share.value = now.share;
+  fields.range.value = now.share;
   fields.by.value = operatorName.get();
   toldIn(dialog, "endpoint").textContent = endpoint;
   openDialog(dialog);
@@ -58,9 +57,9 @@ export const openMove = (endpoint) => {
 
 /** The slider and the number say the same; a stage brings its usual share along. */
 export const changeMove = (target) => {
-  const { fields } = moveOf();
+  const { fields, now } = moveOf();
   if (target.name === "range") fields.share.value = target.value;
-  if (target.name === "stage") fields.share.value = target.value === "canary" ? 5 : 100;
+  if (target.name === "stage" && now) fields.share.value = shareAt(target.value, now);
   fields.range.value = fields.share.value;
   showMove();
 };
@@ -74,6 +73,5 @@ export const sendMove = () => {
     await askChange(`/stages/${encodeURIComponent(endpoint)}`, { stage, share, by, why: fields.why.value.trim() });
     operatorName.set(by);
     tell(`${endpoint} is in ${stageWords(stage, share)}.`);
-    await refresh();
   });
 };
