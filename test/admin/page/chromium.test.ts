@@ -111,7 +111,9 @@ describeInChromium("the operators' page", (open) => {
     expect(await page.inputValue("#filter-path")).toBe("format");
     expect(await page.locator(".difference:visible").count()).toBe(2);
     expect(await focused(page)).toMatch(/^Move/);
-    await page.evaluate(`getSelection().selectAllChildren(document.querySelector(".samples .asked code"))`);
+    await page.evaluate(
+      `getSelection().selectAllChildren(document.querySelector("details[open] > .samples .asked code"))`,
+    );
     data.audit = [];
     await look(page);
     await page.getByText("Nothing has been moved yet.").waitFor();
