@@ -25,6 +25,7 @@ const texts = [
   ...["ink", "quiet", "accent", ...kinds].flatMap((text) => grounds.map((ground) => [text, ground])),
   ...kinds.flatMap((kind) => [kind, "ink"].map((text) => [text, `${kind}-soft`])),
   ["quiet", "equal-soft"],
+  ["ground", "accent"],
 ] as [string, string][];
 
 test.each(texts)("text in %s on %s is readable in both themes (AA: 4.5)", (text, ground) => {

@@ -11,7 +11,7 @@ export const overview = (data: AdminPageData, now: Date): Html => {
   const unexplained = unexplainedOf(data);
   return html`<header class="overview" id="overview" data-live>
     <p class="compared">
-      <strong>Migration</strong> from legacy to modern, as of
+      <strong>Migration</strong> to modern, as of
       <time datetime="${now.toISOString()}">${now.toISOString().slice(11, 19)} UTC</time>
     </p>
     <h1>${headline(data)}</h1>

@@ -125,7 +125,7 @@ describeInChromium("the operators' page", (open) => {
     const page = await open(url, { may: /500/ });
     state.down = true;
     await look(page);
-    await page.getByText(/^Disconnected since \d+:\d\d:\d\d.*; trying again$/).waitFor();
+    await page.getByText(/^Disconnected since \d\d:\d\d:\d\d UTC; trying again$/).waitFor();
     expect(await page.getAttribute("#connection", "role")).toBe("status");
     expect(await textOf(page, row("getDataset"))).toContain("canary 5 %");
     state.down = false;
@@ -208,6 +208,7 @@ describeInChromium("the operators' page", (open) => {
     const page = await open(url, { may: /401/ });
     expect(await page.content()).not.toContain("getDataset");
     expect(asked).toEqual([]);
+    expect(await page.locator("noscript:visible").count()).toBe(0);
     await page.fill("#token", "wrong");
     await page.keyboard.press("Enter");
     await page.getByText("This is not the token.").waitFor();

@@ -27,7 +27,7 @@ const showNewer = (newer) => {
   if (section && !focused.isConnected) section.querySelector("h2").focus({ preventScroll: true });
 };
 
-const clock = (date) => date.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const clock = (date) => `${date.toISOString().slice(11, 19)} UTC`;
 
 const lost = (why) => {
   lostAt ??= new Date();
