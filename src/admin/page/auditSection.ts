@@ -27,7 +27,7 @@ export const auditSection = (audit: readonly Move[]): Html =>
               <strong>${stageText(to)}</strong></span
             >
           </td>
-          <td>${by}</td>
+          <td><span class="short-label">by </span>${by}</td>
           <td class="long">${why}</td>
         </tr>`,
     }),

@@ -23,8 +23,8 @@ export const clientsSection = (clients: readonly ClientView[], now: Date): Html 
           <th scope="row"><code>${path}</code></th>
           <td class="long">${agent === "" ? html`<span class="absent">none</span>` : agent}</td>
           <td><code>${caller}</code></td>
-          <td class="quiet">${timeAt(first)}</td>
-          <td class="quiet">${timeAgo(last, now)} ago</td>
+          <td class="quiet"><span class="short-label">since </span>${timeAt(first)}</td>
+          <td class="quiet"><span class="short-label">last </span>${timeAgo(last, now)} ago</td>
         </tr>`,
     }),
   });

@@ -30,7 +30,9 @@ const row = ({ id, endpoint, path, kind, reason, link, owner, until }: LedgerEnt
     <td>${kind === "*" ? "any form" : kind}</td>
     <td class="long">${reason}${link === undefined ? "" : html` <span class="link">${linked(link)}</span>`}</td>
     <td>${owner}</td>
-    <td>${until}${until < today ? html` <span class="over">over</span>` : ""}</td>
+    <td>
+      <span class="short-label">until </span>${until}${until < today ? html` <span class="over">over</span>` : ""}
+    </td>
   </tr>`;
 
 /** Only what leads to another page is a link: an entry's text is not to become a script. */

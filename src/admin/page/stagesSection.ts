@@ -21,7 +21,7 @@ export const stagesSection = ({ stages, hasModern }: AdminPageData, now: Date): 
     content: html`<table class="stages">
       <thead>
         <tr>
-          ${["endpoint", "stage", "traffic", "kept", "p50 / p95", "parity"].map((head) => html`<th scope="col">${head}</th>`)}
+          ${["endpoint", "stage", "traffic", "hits", "p50 / p95", "parity"].map((head) => html`<th scope="col">${head}</th>`)}
           ${hasModern ? html`<th scope="col" class="scripted"><span class="unseen">move</span></th>` : ""}
         </tr>
       </thead>
@@ -44,7 +44,7 @@ const row = (endpoint: string, view: StageView, hasModern: boolean, now: Date): 
       <span class="amount">${rate(view.rate)}<span class="unit"> /s</span></span
       >${sparkline(view.spark)}
     </td>
-    <td class="kept"><span class="short-label">kept </span>${percent(view.hitRatio)}</td>
+    <td class="hits"><span class="short-label">hits </span>${percent(view.hitRatio)}</td>
     <td class="latency">
       ${side("legacy", view.latency.legacy)}${side("modern", view.latency.modern)}${
         view.errorRate > 0

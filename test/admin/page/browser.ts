@@ -29,7 +29,7 @@ const openIn = async (
   { may, ...options }: BrowserContextOptions & { may?: RegExp } = {},
 ): Promise<Page> => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
-  context.setDefaultTimeout(5000);
+  context.setDefaultTimeout(15_000);
   const page = await context.newPage();
   const wrong: string[] = [];
   page.on("console", (message) => {

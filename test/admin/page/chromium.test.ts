@@ -131,6 +131,9 @@ describeInChromium("the operators' page", (open) => {
     state.down = false;
     await look(page);
     await page.getByText("Live", { exact: true }).waitFor();
+    await page.evaluate(`document.documentElement.dataset.version = "an older one"`);
+    await look(page);
+    await page.getByText("This gateway has a newer page: reload to see it").waitFor();
   });
 
   test("with the keyboard alone", async () => {
