@@ -5,6 +5,7 @@ import type { Machine } from "../gateway/machine.ts";
 import { migrationRoutes } from "./migrationRoutes.ts";
 import type { ClientView } from "../migration/views.ts";
 import { guard } from "./guard.ts";
+import { signInRefusal } from "./page/pageRoutes.ts";
 import { readPurge } from "./purge.ts";
 
 export type AdminSettings = {
@@ -36,6 +37,7 @@ export const adminApp = ({ cache, meter, migration, observer }: Machine, setting
       authorization: header("authorization"),
       contentType: header("content-type"),
     });
+    if (refusal?.status === 401 && c.req.path === "/" && c.req.method === "GET") return signInRefusal(c);
     if (refusal)
       return c.json(
         { detail: refusal.detail },

@@ -6,17 +6,18 @@ import { coverageSection } from "./page/coverageSection.ts";
 import { differencesSection } from "./page/differencesSection.ts";
 import { exhibitsSection } from "./page/exhibitsSection.ts";
 import { failuresSection } from "./page/failuresSection.ts";
-import { html, type Html } from "./page/html.ts";
+import { html, type Html } from "../../page/html.ts";
 import { overview } from "./page/overview.ts";
 import { schemaDriftSection } from "./page/schemaDriftSection.ts";
 import { verdict } from "./verdict.ts";
 import { number } from "./wording.ts";
 
-const read = (file: string): string => readFileSync(new URL(`page/${file}`, import.meta.url), "utf8");
-const styles = ["tokens.css", "frame.css", "sections.css", "exhibits.css"].map((file): Html =>
+const read = (file: string): string => readFileSync(new URL(file, import.meta.url), "utf8");
+const shared = ["tokens.css", "frame.css", "parts.css"].map((file) => `../../page/${file}`);
+const styles = [...shared, "page/sections.css", "page/exhibits.css"].map((file): Html =>
   raw(`<style>\n${read(file)}</style>`),
 );
-const scripts = ["later.js", "copying.js", "filters.js"].map((file): Html =>
+const scripts = ["page/later.js", "../../page/copying.js", "page/filters.js"].map((file): Html =>
   raw(`<script type="module">\n${read(file)}</script>`),
 );
 

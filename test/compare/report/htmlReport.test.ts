@@ -6,9 +6,10 @@ import { htmlReport } from "../../../src/compare/report/htmlReport.ts";
 import { arbitraryReport } from "./arbitraryReport.ts";
 import { sampleReport } from "./sampleReport.ts";
 
-const parts = ["tokens.css", "frame.css", "sections.css", "exhibits.css", "later.js", "copying.js", "filters.js"];
+const shared = ["tokens.css", "frame.css", "parts.css", "copying.js"].map((file) => `page/${file}`);
+const own = ["sections.css", "exhibits.css", "later.js", "filters.js"].map((file) => `compare/report/page/${file}`);
 const ours = [
-  ...parts.map((file) => readFileSync(new URL(`../../../src/compare/report/page/${file}`, import.meta.url), "utf8")),
+  ...[...shared, ...own].map((file) => readFileSync(new URL(`../../../src/${file}`, import.meta.url), "utf8")),
   `document.documentElement.classList.add("with-script");`,
 ];
 

@@ -1,9 +1,9 @@
 import type { Cause } from "../../report.ts";
 import { counted, number } from "../wording.ts";
-import { badge } from "./badge.ts";
-import { curlPair } from "./curlPair.ts";
-import { html, type Html } from "./html.ts";
-import { section } from "./section.ts";
+import { badge } from "../../../page/badge.ts";
+import { curlPair } from "../../../page/curlPair.ts";
+import { html, type Html } from "../../../page/html.ts";
+import { section } from "../../../page/section.ts";
 
 /** What lies behind the differences, ranked. */
 export const causesSection = (causes: readonly Cause[]): Html => {

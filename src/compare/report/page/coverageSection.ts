@@ -1,8 +1,8 @@
 import type { FieldReport } from "../../report.ts";
 import { shownPath } from "../shownValues.ts";
 import { counted, number } from "../wording.ts";
-import { html, type Html } from "./html.ts";
-import { section } from "./section.ts";
+import { html, type Html } from "../../../page/html.ts";
+import { section } from "../../../page/section.ts";
 
 const usual = ["none", "null", "empty", "one", "many", "text", "number", "boolean", "object", "list"];
 

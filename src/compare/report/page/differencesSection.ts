@@ -1,13 +1,13 @@
 import type { Report, ReportedDifference } from "../../report.ts";
 import { reasonsOf, shownPath, shownValues } from "../shownValues.ts";
 import { counted, number } from "../wording.ts";
-import { badge } from "./badge.ts";
-import { curlPair } from "./curlPair.ts";
+import { badge } from "../../../page/badge.ts";
+import { curlPair } from "../../../page/curlPair.ts";
 import { filterBar } from "./filterBar.ts";
 import { endpointsOf } from "./endpointsOf.ts";
-import { html, type Html } from "./html.ts";
+import { html, type Html } from "../../../page/html.ts";
 import { later } from "./later.ts";
-import { section } from "./section.ts";
+import { section } from "../../../page/section.ts";
 
 /** Characters of all differences together. Those without a reason come first. */
 const MOST = 3_000_000;

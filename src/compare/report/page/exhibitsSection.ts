@@ -1,13 +1,13 @@
 import type { Exhibit, Report } from "../../report.ts";
 import { counted, cutText } from "../wording.ts";
-import { badge } from "./badge.ts";
-import { curlPair } from "./curlPair.ts";
+import { badge } from "../../../page/badge.ts";
+import { curlPair } from "../../../page/curlPair.ts";
 import { exhibitTable } from "./exhibitTable.ts";
 import { endpointsOf } from "./endpointsOf.ts";
 import { endpointSelect } from "./filterBar.ts";
-import { html, type Html } from "./html.ts";
+import { html, type Html } from "../../../page/html.ts";
 import { later } from "./later.ts";
-import { section } from "./section.ts";
+import { section } from "../../../page/section.ts";
 
 /** Whole answers beside each other, each folded until it is wanted; as many as there is room for, in characters. */
 export const exhibitsSection = (report: Report, room: number): Html => {

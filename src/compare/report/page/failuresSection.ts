@@ -1,8 +1,8 @@
 import type { Report } from "../../report.ts";
 import { counted, number } from "../wording.ts";
-import { curlPair } from "./curlPair.ts";
-import { html, type Html } from "./html.ts";
-import { section } from "./section.ts";
+import { curlPair } from "../../../page/curlPair.ts";
+import { html, type Html } from "../../../page/html.ts";
+import { section } from "../../../page/section.ts";
 
 /** What was not compared: answers that did not come, and lines that were not asked. */
 export const failuresSection = ({ failures, skipped, summary }: Report): Html =>

@@ -1,7 +1,7 @@
 import type { ReportedDifference } from "../../report.ts";
 import { reasonsOf } from "../shownValues.ts";
 import { standings } from "../standings.ts";
-import { html, type Html } from "./html.ts";
+import { html, type Html } from "../../../page/html.ts";
 
 /** The filters; the script combines them, counts what each choice would show, and keeps them in the address. */
 export const filterBar = (differences: readonly ReportedDifference[], endpoints: readonly string[]): Html =>

@@ -1,4 +1,4 @@
-import { html, type Html } from "./html.ts";
+import { html, type Html } from "../../../page/html.ts";
 
 /**
  * Content that the script lays out only when it is wanted: with a script a `<noscript>` is mere text, without one it is content.

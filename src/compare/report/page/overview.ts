@@ -2,7 +2,7 @@ import type { Report, Summary } from "../../report.ts";
 import { standingNames, standings } from "../standings.ts";
 import { verdict } from "../verdict.ts";
 import { counted, minute, number } from "../wording.ts";
-import { html, type Html } from "./html.ts";
+import { html, type Html } from "../../../page/html.ts";
 
 /** The first screen: what was compared, what came of it, and where. */
 export const overview = (report: Report): Html =>

@@ -1,7 +1,7 @@
 import type { FieldReport } from "../../report.ts";
 import { cutText, number } from "../wording.ts";
-import { html, type Html } from "./html.ts";
-import { section } from "./section.ts";
+import { html, type Html } from "../../../page/html.ts";
+import { section } from "../../../page/section.ts";
 
 /** Legacy fields that no rule reads, and types that no rule expects. */
 export const schemaDriftSection = (fields: readonly FieldReport[]): Html =>

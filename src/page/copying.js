@@ -33,6 +33,8 @@ const addButton = (commands) => {
   button.type = "button";
   button.className = "copy";
   button.textContent = "Copy";
+  // A page that is brought up to date leaves it where it is.
+  button.dataset.own = "";
   commands.append(button);
 };
 

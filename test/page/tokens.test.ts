@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 
-const css = readFileSync(new URL("../../../src/compare/report/page/tokens.css", import.meta.url), "utf8");
+const css = readFileSync(new URL("../../src/page/tokens.css", import.meta.url), "utf8");
 const pairs = [...css.matchAll(/--([\w-]+): light-dark\((#[\da-f]{6}), (#[\da-f]{6})\)/g)];
 const colours = new Map(pairs.map(([, name, light, dark]) => [name as string, [light, dark] as [string, string]]));
 
@@ -25,6 +25,7 @@ const texts = [
   ...["ink", "quiet", "accent", ...kinds].flatMap((text) => grounds.map((ground) => [text, ground])),
   ...kinds.flatMap((kind) => [kind, "ink"].map((text) => [text, `${kind}-soft`])),
   ["quiet", "equal-soft"],
+  ["ground", "accent"],
 ] as [string, string][];
 
 test.each(texts)("text in %s on %s is readable in both themes (AA: 4.5)", (text, ground) => {

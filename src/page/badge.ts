@@ -1,4 +1,4 @@
-import { type StandingName, standings } from "../standings.ts";
+import { type StandingName, standings } from "../compare/report/standings.ts";
 import { html, type Html } from "./html.ts";
 
 /** A kind by its sign, its word and its colour. */

@@ -1,4 +1,4 @@
-import type { CurlPair } from "../../report.ts";
+import type { CurlPair } from "../compare/report.ts";
 import { html, type Html } from "./html.ts";
 
 /** The commands that ask the same of both sides, folded; the script adds a button that copies them. */

@@ -1,0 +1,58 @@
+import { number } from "../../compare/report/wording.ts";
+import { html, type Html } from "../../page/html.ts";
+import { section } from "../../page/section.ts";
+import type { CacheView } from "./adminPageData.ts";
+import { bytes, percent } from "./amounts.ts";
+
+const WIDTH = 400;
+
+/** What is kept, of how much there is room for, and how long it holds. */
+export const cacheSection = (cache: CacheView): Html =>
+  section({
+    id: "cache",
+    title: "Cache",
+    about: "Answers kept in memory, and how long those of each endpoint hold.",
+    content: html`<p class="fill">
+        <strong>${bytes(cache.bytes)}</strong> of ${bytes(cache.bound.bytes)} ${filled(cache)}
+        <span class="quiet"
+          >${number(cache.entries)} ${cache.entries === 1 ? "answer" : "answers"}, ${number(cache.evicted)} pushed out,
+          of at most ${bytes(cache.bound.entryBytes)}
+          each${cache.shared === undefined ? "" : `; the shared tier is ${cache.shared}`}</span
+        >
+      </p>
+      ${windows(cache)}`,
+  });
+
+const filled = ({ bytes: taken, bound }: CacheView): Html => {
+  const share = bound.bytes === 0 ? 0 : Math.min(1, taken / bound.bytes);
+  return html`<svg
+    class="fill-bar"
+    viewBox="0 0 ${WIDTH} 8"
+    preserveAspectRatio="none"
+    role="img"
+    aria-label="${percent(share)} of the room is taken"
+  >
+    <rect width="${(WIDTH * share).toFixed(1)}" height="8"></rect>
+  </svg>`;
+};
+
+const windows = (cache: CacheView): Html =>
+  html`<details class="windows" data-key="windows">
+    <summary>How long answers hold</summary>
+    <table class="rows compact">
+      <thead>
+        <tr>
+          ${["endpoint", "fresh", "stale", "stale if error", "absent", "unready"].map((head) => html`<th scope="col">${head}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${Object.entries(cache.windows).map(
+          ([endpoint, { fresh, stale, staleIfError, absent, unready }]) =>
+            html`<tr data-key="${endpoint}">
+              <th scope="row">${endpoint}</th>
+              ${[fresh, stale, staleIfError, absent, unready].map((window) => html`<td>${window ?? "–"}</td>`)}
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </details>`;

@@ -1,0 +1,33 @@
+/* Questions to the gateway that served this page, with the token where there is one. */
+import { adminToken } from "./remembered.js";
+
+const authorization = () => (adminToken.get() === "" ? {} : { Authorization: `Bearer ${adminToken.get()}` });
+
+/** The page as it is now, as a document of its own; `undefined` where a token is missing or wrong. */
+export const askPage = async () => {
+  const answer = await fetch("/", {
+    headers: { Accept: "text/html", ...authorization() },
+    cache: "no-store",
+    redirect: "error",
+    signal: AbortSignal.timeout(10_000),
+  });
+  if (answer.status === 401) return undefined;
+  if (!answer.ok) throw new Error(`The gateway answered ${answer.status}.`);
+  return new DOMParser().parseFromString(await answer.text(), "text/html");
+};
+
+/** Changes something; what is wrong with it is thrown as a sentence. */
+export const askChange = async (path, json) => {
+  const answer = await fetch(path, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", ...authorization() },
+    body: JSON.stringify(json),
+    redirect: "error",
+    signal: AbortSignal.timeout(20_000),
+  }).catch(() => {
+    throw new Error("The gateway did not answer, so it is not known whether this was done.");
+  });
+  const told = await answer.json().catch(() => ({}));
+  if (answer.ok) return told;
+  throw new Error(typeof told.detail === "string" ? told.detail : `The gateway answered ${answer.status}.`);
+};

@@ -1,0 +1,25 @@
+import { number } from "../../compare/report/wording.ts";
+import { html, type Html } from "../../page/html.ts";
+import type { AdminPageData } from "./adminPageData.ts";
+
+/** The way around the page, which stays in sight. */
+export const contents = (data: AdminPageData): Html => {
+  const sections = [
+    ["stages", "Stages", Object.keys(data.stages).length],
+    ["differences", "Differences", data.differences.length],
+    ["audit", "Audit log", data.audit.length],
+    ["clients", "Clients", data.clients.length],
+    ["ledger", "Ledger", data.expected.length],
+    ["cache", "Cache", data.cache.entries],
+  ] as const;
+  return html`<nav class="contents" id="contents" data-live aria-label="Sections">
+    <ul>
+      ${sections.map(
+        ([id, title, count]) =>
+          html`<li>
+            <a href="#${id}">${title} <span class="count">${number(count)}</span></a>
+          </li>`,
+      )}
+    </ul>
+  </nav>`;
+};

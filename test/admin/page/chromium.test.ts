@@ -1,0 +1,259 @@
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { describeInChromium } from "./browser.ts";
+import { operatorsListener } from "./operators.ts";
+
+/** What the page does by itself every two seconds, at once. */
+const look = (page: Page) => page.evaluate(`document.dispatchEvent(new Event("visibilitychange"))`);
+
+const textOf = async (page: Page, selector: string): Promise<string> =>
+  (await page.locator(selector).innerText()).replaceAll(/\s+/g, " ");
+
+const row = (endpoint: string) => `table.stages tr[data-endpoint="${endpoint}"]`;
+
+const focused = (page: Page): Promise<string> =>
+  page.evaluate(`document.activeElement.innerText.replaceAll(/\\s+/g, " ")`);
+
+describeInChromium("the operators' page", (open) => {
+  test("a stage is moved by click, after what is wrong with it was said", async () => {
+    const { url, state, data } = await operatorsListener();
+    const page = await open(url, { may: /422/ });
+    await page.click(`${row("getSetup")} [data-move]`);
+    expect(await page.isDisabled("#move [type=submit]")).toBe(true);
+    await page.check("#move [value=canary]");
+    await page.fill("#move [name=share]", "20");
+    expect(await page.inputValue("#move [name=range]")).toBe("20");
+    expect(await textOf(page, "#move .will")).toBe(
+      "20 % of the callers of getSetup will be answered by modern, the others by legacy. Was: legacy.",
+    );
+    await page.fill("#move [name=why]", "looks good");
+    await page.fill("#move [name=by]", "Ada");
+    state.refuse = "No modern answers this.";
+    await page.click("#move [type=submit]");
+    await page.getByText("No modern answers this.").waitFor();
+    state.refuse = undefined;
+    await page.click("#move [type=submit]");
+    await page.waitForSelector(`${row("getSetup")} .stage.canary`);
+    expect(data.stages["getSetup"]).toMatchObject({ stage: "canary", share: 20, by: "Ada", why: "looks good" });
+    expect(await textOf(page, row("getSetup"))).toMatch(/^getSetup for a moment, by Ada: looks good canary 20 %/);
+    expect(await textOf(page, "#audit tbody tr:first-child")).toMatch(
+      /getSetup legacy → to canary 20 % Ada looks good/,
+    );
+    expect(await textOf(page, "#told")).toBe("getSetup is in canary, 20 %.");
+    expect(await focused(page)).toMatch(/^Move/);
+    await page.reload();
+    await page.click(`${row("findFlow")} [data-move]`);
+    expect(await page.inputValue("#move [name=by]")).toBe("Ada");
+  });
+
+  test("a difference is found, made expected, and gone", async () => {
+    const { url, data } = await operatorsListener();
+    const [first] = data.differences;
+    const found = { ...first, path: "/licence", cause: "value at /licence", count: 3, answers: 3 } as typeof first;
+    const page = await open(url);
+    const place = page.locator(`.difference[data-path="/licence"]`);
+    expect(await place.count()).toBe(0);
+    data.differences = [...data.differences, ...(found === undefined ? [] : [found])];
+    await look(page);
+    await place.locator("summary").first().click();
+    expect(await place.locator("del, ins").allInnerTexts()).toEqual(["sparse", "Sparse"]);
+    await place.locator(".curl summary").click();
+    expect(await place.locator("pre").innerText()).toContain("https://modern.example/datasets/61");
+    await place.locator("[data-expect]").click();
+    expect(await page.inputValue("#expect [name=path]")).toBe("/licence");
+    await page.fill("#expect [name=reason]", "Renamed on purpose.");
+    await page.fill("#expect [name=owner]", "Grace");
+    await page.fill("#expect [name=until]", "2027-06-30");
+    expect(await textOf(page, "#expect .will")).toBe(
+      "A difference of value at /licence of getDataset will be allowed until 2027-06-30.",
+    );
+    await page.click("#expect [type=submit]");
+    await place.waitFor({ state: "hidden" });
+    expect(data.expected.at(-1)).toMatchObject({
+      endpoint: "getDataset",
+      path: "/licence",
+      kind: "value",
+      reason: "Renamed on purpose.",
+      owner: "Grace",
+      until: "2027-06-30",
+    });
+    expect(await textOf(page, "#ledger tbody tr:last-child")).toContain("Renamed on purpose.");
+    expect(await focused(page)).toMatch(/^Differences/);
+    await page.check("#filters [value=expected]");
+    expect(await place.isVisible()).toBe(true);
+  });
+
+  test("it stays as it is while what it shows changes: focus, folds, fields, filters, a selection, the place", async () => {
+    const { url, data, asked } = await operatorsListener();
+    const page = await open(url);
+    await page.locator(".difference summary").first().click();
+    await page.locator(".difference .curl summary").first().click();
+    await page.fill("#filter-path", "format");
+    await page.click(`${row("getDataset")} [data-move]`);
+    await page.fill("#move [name=why]", "half a sen");
+    const before = await page.evaluate(`scrollY`);
+    const { getDataset } = data.stages;
+    Object.assign(getDataset ?? {}, { rate: 99.5, stage: "shadow", share: 40 });
+    data.differences = data.differences.toReversed();
+    data.clients = [];
+    const times = asked.length;
+    await page.getByText("99.5").waitFor();
+    expect(asked.length).toBeGreaterThan(times);
+    expect(await textOf(page, "#clients")).toContain("Nobody has called");
+    expect(await page.evaluate(`[document.activeElement.name, document.activeElement.value, scrollY]`)).toEqual([
+      "why",
+      "half a sen",
+      before,
+    ]);
+    expect(await textOf(page, "#move h2 + p")).toBe("Now: shadow, 40 %");
+    await page.keyboard.press("Escape");
+    expect(await page.locator(".difference details[open] .curl[open] .copy").count()).toBe(1);
+    expect(await page.inputValue("#filter-path")).toBe("format");
+    expect(await page.locator(".difference:visible").count()).toBe(2);
+    expect(await focused(page)).toMatch(/^Move/);
+    await page.evaluate(
+      `getSelection().selectAllChildren(document.querySelector("details[open] > .samples .asked code"))`,
+    );
+    data.audit = [];
+    await look(page);
+    await page.getByText("Nothing has been moved yet.").waitFor();
+    expect(await page.evaluate(`String(getSelection())`)).toBe("GET /datasets/61");
+  });
+
+  test("it says since when it is disconnected, and that it is live again", async () => {
+    const { url, state } = await operatorsListener();
+    const page = await open(url, { may: /500/ });
+    state.down = true;
+    await look(page);
+    await page.getByText(/^Disconnected since \d\d:\d\d:\d\d UTC; trying again$/).waitFor();
+    expect(await page.getAttribute("#connection", "role")).toBe("status");
+    expect(await textOf(page, row("getDataset"))).toContain("canary 5 %");
+    state.down = false;
+    await look(page);
+    await page.getByText("Live", { exact: true }).waitFor();
+    await page.evaluate(`document.documentElement.dataset.version = "an older one"`);
+    await look(page);
+    await page.getByText("This gateway has a newer page: reload to see it").waitFor();
+  });
+
+  test("with the keyboard alone", async () => {
+    const { url, data } = await operatorsListener();
+    const page = await open(url);
+    const press = async (...keys: string[]) => {
+      for (const key of keys) await page.keyboard.press(key);
+    };
+    await press("Tab");
+    expect(await focused(page)).toBe("Skip to the stages");
+    await press("Enter", "Tab", "Tab");
+    expect(await focused(page)).toBe("Move getDataset");
+    await press("Enter", "ArrowDown");
+    expect(await textOf(page, "#move .will")).toMatch(/^Every caller of getDataset will be answered by modern; 100 %/);
+    await press("Tab", "ArrowLeft", "Tab", "Tab");
+    await page.keyboard.type("by hand");
+    await press("Tab");
+    await page.keyboard.type("Ada");
+    await press("Enter");
+    await page.getByText("getDataset is in modern, 99 %.").waitFor();
+    expect(data.stages["getDataset"]).toMatchObject({ stage: "modern", share: 99, why: "by hand" });
+    await page.locator(".difference summary").first().focus();
+    await press("Enter");
+    expect(await page.locator(".difference details").first().getAttribute("open")).not.toBeNull();
+    await press("Tab", "Tab", "Enter");
+    expect(await page.isVisible("#expect")).toBe(true);
+    await press("Escape");
+    expect(await focused(page)).toMatch(/^Make it expected/);
+  });
+
+  test("what is unexplained at one endpoint is one click away", async () => {
+    const { url } = await operatorsListener();
+    const page = await open(url);
+    expect(await textOf(page, "#filtered")).toBe("3 of 6 differences");
+    await page.click(`${row("listDatasets")} [data-see]`);
+    expect(await textOf(page, "#filtered")).toBe("1 of 6 differences");
+    expect(await page.locator(".difference:visible .endpoint").allInnerTexts()).toEqual(["listDatasets"]);
+    await page.check("#filters [value=drift]");
+    expect(await page.locator(".difference:visible .path").allInnerTexts()).toEqual(["/*/quality"]);
+  });
+
+  test.each(["light", "dark"] as const)(
+    "on a phone, %s: nothing sticks out, and a finger hits every button",
+    async (colorScheme) => {
+      const { url } = await operatorsListener();
+      const page = await open(url, { viewport: { width: 360, height: 780 }, colorScheme, reducedMotion: "reduce" });
+      const width = () => page.evaluate(`document.documentElement.scrollWidth`);
+      await page.check("#filters [value='']");
+      for (const summary of await page.locator(".difference > details > summary").all()) await summary.click();
+      for (const summary of await page.locator(".curl > summary:visible, .windows > summary").all())
+        await summary.click();
+      expect(await width()).toBe(360);
+      await page.locator("[data-expect]:visible").first().click();
+      expect(await page.evaluate(`document.querySelector("#expect").scrollWidth <= 336`)).toBe(true);
+      await page.keyboard.press("Escape");
+      await page.locator("[data-move]").first().click();
+      expect(await width()).toBe(360);
+      const small = await page.evaluate(
+        `[...document.querySelectorAll("button, select, summary")].filter((one) => one.checkVisibility() && one.getBoundingClientRect().height < 24).map((one) => one.outerHTML)`,
+      );
+      expect(small).toEqual([]);
+    },
+  );
+
+  test("without a script everything is there to be read, and nothing to be pressed in vain", async () => {
+    const { url } = await operatorsListener();
+    const page = await open(url, { javaScriptEnabled: false });
+    expect(await page.locator("button:visible, input:visible, dialog:visible").count()).toBe(0);
+    expect(await page.locator(".difference:visible").count()).toBe(6);
+    expect(await page.locator(".difference summary").first().isVisible()).toBe(true);
+  });
+
+  test("with a token: a form that shows nothing, and after it the page, for this tab", async () => {
+    const { url, asked } = await operatorsListener({ token: "a token of operators" });
+    const page = await open(url, { may: /401/ });
+    expect(await page.content()).not.toContain("getDataset");
+    expect(asked).toEqual([]);
+    expect(await page.locator("noscript:visible").count()).toBe(0);
+    await page.fill("#token", "wrong");
+    await page.keyboard.press("Enter");
+    await page.getByText("This is not the token.").waitFor();
+    await page.fill("#token", "a token of operators");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector(row("getDataset"));
+    await page.click(`${row("getSetup")} [data-move]`);
+    await page.check("#move [value=shadow]");
+    await page.fill("#move [name=why]", "first look");
+    await page.fill("#move [name=by]", "Ada");
+    await page.click("#move [type=submit]");
+    await page.getByText("getSetup is in shadow, 100 %.").waitFor();
+    await page.reload();
+    await page.waitForSelector(row("getDataset"));
+    expect(page.url()).toBe(url);
+    await page.click("#sign-out");
+    await page.waitForSelector("#token");
+    expect(await page.content()).not.toContain("getDataset");
+  });
+
+  test("what a caller sends is shown as it was sent, and is never a script", async () => {
+    const { url, data } = await operatorsListener();
+    const hostile = `"><img src=x onerror=alert(1)><script>alert(2)</script>`;
+    const [first] = data.differences;
+    if (first)
+      data.differences = [
+        {
+          ...first,
+          path: hostile,
+          cause: hostile,
+          samples: [
+            { ...first.samples[0], at: hostile, question: hostile, candidate: hostile, curl: { candidate: hostile } },
+          ],
+        },
+      ];
+    data.clients = [{ caller: hostile, agent: hostile, path: hostile, count: 1, first: hostile, last: hostile }];
+    const page = await open(url);
+    await look(page);
+    await page.locator(".difference summary").first().click();
+    expect(await page.locator(".samples .asked code").innerText()).toBe(hostile);
+    await page.locator("[data-expect]:visible").click();
+    expect(await page.inputValue("#expect [name=path]")).toBe(hostile);
+    expect(await page.locator("img").count()).toBe(0);
+  });
+});
