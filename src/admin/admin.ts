@@ -1,11 +1,12 @@
-import { type Context, Hono } from "hono";
+import type { Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type { DeclaredWindows } from "../cache/windows.ts";
 import type { Machine } from "../gateway/machine.ts";
-import { migrationRoutes } from "./migrationRoutes.ts";
 import type { ClientView } from "../migration/views.ts";
-import { guard } from "./guard.ts";
-import { signInRefusal } from "./page/pageRoutes.ts";
+import { guardedApp } from "./guardedApp.ts";
+import { kinds, migrationRoutes } from "./migrationRoutes.ts";
+import type { CacheView } from "./page/adminPageData.ts";
+import { pageRoutes } from "./page/pageRoutes.ts";
 import { readPurge } from "./purge.ts";
 
 export type AdminSettings = {
@@ -23,49 +24,28 @@ export type AdminSettings = {
 
 /** What operators see and do; on a listener of its own, never the public one. */
 export const adminApp = ({ cache, meter, migration, observer }: Machine, settings: AdminSettings): Hono => {
-  const app = new Hono();
-  const refusalOf = guard(settings);
+  const app = guardedApp(settings, observer);
   const endpoints = Object.keys(settings.windows);
 
-  app.use(async (c, next): Promise<Response | undefined> => {
-    const header = (name: string) => c.req.header(name);
-    const refusal = refusalOf({
-      method: c.req.method,
-      host: header("host"),
-      origin: header("origin"),
-      fetchSite: header("sec-fetch-site"),
-      authorization: header("authorization"),
-      contentType: header("content-type"),
-    });
-    if (refusal?.status === 401 && c.req.path === "/" && c.req.method === "GET") return signInRefusal(c);
-    if (refusal)
-      return c.json(
-        { detail: refusal.detail },
-        refusal.status,
-        refusal.status === 401 ? { "WWW-Authenticate": "Bearer" } : {},
-      );
-    await next();
-    c.header("Cache-Control", "no-store");
-    return undefined;
-  });
-
-  app.get("/healthz", (c) => c.json({ status: "ok" }));
-  app.get("/readyz", (c) => (settings.isReady() ? c.json({ status: "ready" }) : c.json({ status: "stopping" }, 503)));
-  app.get("/metrics", async (c) =>
-    c.body(await meter.registry.metrics(), 200, { "Content-Type": meter.registry.contentType }),
-  );
-  app.get("/cache", (c) => {
+  const cacheView = (): CacheView => {
     const { bytes, entries, evicted } = cache.size();
     const shared = cache.sharing();
-    return c.json({
+    return {
       bound: { bytes: settings.bytes, entryBytes: settings.entryBytes },
       bytes,
       entries,
       evicted,
       ...(shared === undefined ? {} : { shared }),
       windows: settings.windows,
-    });
-  });
+    };
+  };
+
+  app.get("/healthz", (c) => c.json({ status: "ok" }));
+  app.get("/readyz", (c) => (settings.isReady() ? c.json({ status: "ready" }) : c.json({ status: "stopping" }, 503)));
+  app.get("/metrics", async (c) =>
+    c.body(await meter.registry.metrics(), 200, { "Content-Type": meter.registry.contentType }),
+  );
+  app.get("/cache", (c) => c.json(cacheView()));
   app.get("/clients", (c) => c.json(settings.clients(c.req.query("path"))));
   app.post("/purge", bodyLimit({ maxSize: 64 * 1024, onError: (c) => tooLarge(c) }), async (c) => {
     const purge = readPurge(await c.req.text(), endpoints);
@@ -79,11 +59,15 @@ export const adminApp = ({ cache, meter, migration, observer }: Machine, setting
   app.use("/expected", bodyLimit({ maxSize: 64 * 1024, onError: (c) => tooLarge(c) }));
   app.route("/", migrationRoutes(migration, observer));
 
-  app.notFound((c) => c.json({ detail: "Not Found" }, 404));
-  app.onError((error, c) => {
-    observer.log.error({ event: "internal_error", error: error.stack });
-    return c.json({ detail: "Internal Server Error" }, 500);
-  });
+  pageRoutes(app, () => ({
+    stages: migration.view(),
+    differences: kinds.flatMap((kind) => migration.differences(kind)),
+    audit: migration.audit(),
+    clients: settings.clients(),
+    expected: migration.expected(),
+    hasModern: migration.hasModern,
+    cache: cacheView(),
+  }));
   return app;
 };
 

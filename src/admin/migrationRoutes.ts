@@ -14,7 +14,8 @@ const moveSchema = stageSchema.extend({
   why: line.default(""),
 });
 
-const kinds = ["unexplained", "expected", "drift", "explained"] as const;
+/** What nobody explains comes first. */
+export const kinds = ["unexplained", "expected", "drift", "explained"] as const;
 const moveAllowed =
   'allowed is {"stage": "legacy", "shadow", "canary" or "modern", "share": 0 to 100, "by": "who", "why": "..."}, and a "gate"';
 const entryAllowed =

@@ -1,18 +1,16 @@
 import { onTestFinished } from "vitest";
-import { adminApp } from "../../../src/admin/admin.ts";
 import { startAdminServer } from "../../../src/admin/adminServer.ts";
 import { pageRoutes } from "../../../src/admin/page/pageRoutes.ts";
 import type { LedgerEntry } from "../../../src/compare/ledger.ts";
 import type { Stage } from "../../../src/migration/stage.ts";
-import { cachedGateway } from "../../cache/support.ts";
+import { guardedApp } from "../../../src/admin/guardedApp.ts";
+import { openObserver } from "../../../src/observe.ts";
 import { sampleData } from "./sampleData.ts";
 
 /** An operators' listener over a socket, whose stages, differences and ledger are held in memory. */
 export const operatorsListener = async ({ token }: { token?: string } = {}) => {
   const data = sampleData();
-  const { machine, windows } = await cachedGateway();
-  const settings = { host: "127.0.0.1", token, windows, bytes: 1000, entryBytes: 100, isReady: () => true };
-  const app = adminApp(machine, settings);
+  const app = guardedApp({ host: "127.0.0.1", token }, openObserver("silent"));
   const asked: string[] = [];
   const state = { data, asked, down: false, refuse: undefined as string | undefined };
 

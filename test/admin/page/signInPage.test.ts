@@ -1,13 +1,11 @@
 import { expect, test } from "vitest";
-import { adminApp } from "../../../src/admin/admin.ts";
+import { guardedApp } from "../../../src/admin/guardedApp.ts";
 import { pageRoutes } from "../../../src/admin/page/pageRoutes.ts";
-import { cachedGateway } from "../../cache/support.ts";
+import { openObserver } from "../../../src/observe.ts";
 import { sampleData } from "./sampleData.ts";
 
 const guarded = async () => {
-  const { machine, windows } = await cachedGateway();
-  const settings = { host: "127.0.0.1", token: "right", windows, bytes: 1000, entryBytes: 100, isReady: () => true };
-  const app = adminApp(machine, settings);
+  const app = guardedApp({ host: "127.0.0.1", token: "right" }, openObserver("silent"));
   pageRoutes(app, sampleData);
   return (path: string, headers: Record<string, string>, method = "GET") =>
     app.request(path, { method, headers: { Host: "127.0.0.1:8001", ...headers } });
