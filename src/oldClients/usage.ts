@@ -17,6 +17,9 @@ const SHOWN = 12;
 
 type Entry = { caller: string; agent: string; path: string; count: number; first: number; last: number };
 
+/** A part of a string keeps the whole alive, which may be a header of many kilobytes. */
+const copied = (text: string): string => Buffer.from(text, "utf16le").toString("utf16le");
+
 export const openUsage = (now: () => number): Usage => {
   // New in each process, and never shown: from what is shown nobody can try which key it was.
   const salt = randomBytes(32).toString("hex");
@@ -31,7 +34,8 @@ export const openUsage = (now: () => number): Usage => {
       const at = now();
       const id = `${caller} ${path} ${agent}`;
       const entry = entries.get(id);
-      if (entry === undefined) entries.set(id, { caller, agent, path, count: 1, first: at, last: at });
+      if (entry === undefined)
+        entries.set(id, { caller, agent: copied(agent), path: copied(path), count: 1, first: at, last: at });
       else {
         entry.count++;
         entry.last = at;
