@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { GivenAnswer } from "../compare/answers.ts";
-import { judgeAnswer } from "../compare/judge.ts";
+import { lookUp } from "../compare/explain.ts";
+import { judgeAnswer, type Origin } from "../compare/judge.ts";
+import { stepsOf } from "../compare/place.ts";
 import type { Ledger } from "../compare/ledger.ts";
 import type { CurlPair } from "../compare/report.ts";
 import { settled } from "../compare/settled.ts";
@@ -41,6 +43,11 @@ type ShadowSettings = {
   settle: number;
 };
 
+/** The rules that made the expected value: legacy's own is not at hand any more. */
+const originIn =
+  ({ output }: Endpoint): Origin =>
+  (at) => ({ rules: lookUp(output, undefined, new Map(), stepsOf(at)).rules });
+
 /** A larger answer would hold up callers while it is compared, in bytes. */
 const MOST = 1024 ** 2;
 
@@ -58,7 +65,11 @@ export const openShadow = ({ budget, ledger, onCompared, onError, settle }: Shad
     // Legacy that fails expects nothing; modern that fails is counted where it is asked.
     if ("failed" in expected || "failed" in candidate || expected.status >= 500 || bytes > 2 * MOST) return { bytes };
     return {
-      differences: judgeAnswer({ endpoint: name, output: endpoint.output, ledger: ledger() }, expected, candidate),
+      differences: judgeAnswer(
+        { endpoint: name, output: endpoint.output, ledger: ledger(), origin: originIn(endpoint) },
+        expected,
+        candidate,
+      ),
       bytes,
     };
   };
