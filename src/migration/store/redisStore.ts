@@ -1,3 +1,4 @@
+import { ClientOfflineError } from "redis";
 import { bounded } from "../../bounded.ts";
 import { connectRedis } from "../../redis/connection.ts";
 import { openRedisState } from "./redisState.ts";
@@ -61,7 +62,8 @@ export const redisStore = async ({
       if (status !== "closed") for (const listener of listeners) listener(state);
     },
   });
-  const whyOf = (error: unknown): string => (broken ?? (error as Error)).message;
+  const whyOf = (error: unknown): string =>
+    error instanceof ClientOfflineError ? (broken?.message ?? "it does not answer") : (error as Error).message;
 
   const became = (next: "up" | "lost", why?: string) => {
     if (status !== next && status !== "closed") {
