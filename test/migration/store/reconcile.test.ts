@@ -88,3 +88,10 @@ test("lines that a full audit log has no place for any more are not lost", () =>
   const { state, lost } = reconcile({ ...having(0, {}), audit: moves.slice(3) }, theirs);
   expect([state.audit, lost.moves]).toEqual([moves.slice(0, 1000), 0]);
 });
+
+test("two changes of the same number and the same moment: nobody puts his over the other's", () => {
+  const [ours, theirs] = [having(2, { a: [2, 2] }), having(2, { a: [2, 2] })];
+  const other = { version: 2, stage: { ...stage(2), share: 99 } };
+  const { state, lost, overtaken } = reconcile(ours, stored({ ...theirs, stages: { a: other } }));
+  expect([state.stages, lost.stages, overtaken]).toEqual([{ a: other }, [], ["a"]]);
+});
