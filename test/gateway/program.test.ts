@@ -146,7 +146,7 @@ describe("--help and --check", () => {
       ["--chekc", "check", "--port=1"].map((arg) => ({
         code: 2,
         out: "",
-        error: `${arg}: unknown option; allowed are --check, --help\n`,
+        error: `${arg}: unknown option; allowed are --check, --strict, --help\n`,
       })),
     );
   });
@@ -188,11 +188,12 @@ test("the start line of a gateway with a legacy of its own names it, and no samp
 });
 
 describe("npm start", () => {
-  test("says in one line where it listens, whom it asks and what it serves", async () => {
+  test("says where it listens, whom it asks, what it serves, and who stays with legacy", async () => {
     const { child, output, ended, listening } = start({ PREFIXES: "/v1,/api/v2" });
     const url = await listening();
+    await until(() => output.out.split("\n").length > 2);
     expect(output.out).toMatch(
-      /^catalog-gateway listens on http:\/\/127\.0\.0\.1:\d+, asks http:\/\/127\.0\.0\.1:\d+ \(the sample legacy, [^)]*LEGACY_URL is not set\), serves \/v1 \/api\/v2; operators: http:\/\/127\.0\.0\.1:\d+\n$/,
+      /^catalog-gateway listens on http:\/\/127\.0\.0\.1:\d+, asks http:\/\/127\.0\.0\.1:\d+ \(the sample legacy, [^)]*LEGACY_URL is not set\), serves \/v1 \/api\/v2; operators: http:\/\/127\.0\.0\.1:\d+\nevery endpoint stays with legacy: MODERN_URL is not set\n$/,
     );
     expect((await fetch(`${url}/v1/datasets/61`)).status).toBe(200);
     child.kill("SIGTERM");

@@ -30,6 +30,7 @@ export type RedisStateSettings = {
 
 /** Others who change it at the same moment win so often at most. */
 const ROUNDS = 10;
+const BUSY = "others change it all the time";
 
 export const openRedisState = ({ run, onEvent, endpoints, onChange }: RedisStateSettings): RedisState => {
   let shared = nothingShared;
@@ -86,16 +87,16 @@ export const openRedisState = ({ run, onEvent, endpoints, onChange }: RedisState
       become(change.after, false);
       return onEvent("migration_store_restored", lost);
     }
-    throw new Error("others change it all the time");
+    throw new Error(BUSY);
   };
 
   return {
     known: () => known,
     sync,
     async change(make, isOver) {
-      for (let i = 0; i < ROUNDS && !isOver(); i++) {
+      for (let i = 0; i < ROUNDS; i++) {
         await sync();
-        if (isOver()) break;
+        if (isOver()) throw new Error("it was given up");
         const change = make(shared, unreadable);
         if (change === undefined) return false;
         const after = await write(fingerprint, change);
@@ -105,7 +106,7 @@ export const openRedisState = ({ run, onEvent, endpoints, onChange }: RedisState
         become(change.after, !isOver());
         return true;
       }
-      throw new Error("others change it all the time");
+      throw new Error(BUSY);
     },
   };
 };

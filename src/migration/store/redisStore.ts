@@ -1,3 +1,4 @@
+import { ClientOfflineError } from "redis";
 import { bounded } from "../../bounded.ts";
 import { connectRedis } from "../../redis/connection.ts";
 import { openRedisState } from "./redisState.ts";
@@ -50,18 +51,22 @@ export const redisStore = async ({
       void look();
     },
     onDeaf: () => undefined,
-    // It is told where something is asked; why is known here.
+    // Told by what is asked meanwhile and fails.
     onError: (error) => (broken = error),
   });
   const redis = openRedisState({
-    run: (script, keys, args) => connection.run(script, keys, args),
+    run: (...about) =>
+      connection.run(...about).catch((error: unknown) => {
+        // That the client is offline says less than why.
+        const why = error instanceof ClientOfflineError ? (broken?.message ?? "it does not answer") : undefined;
+        throw why === undefined ? error : new Error(why, { cause: error });
+      }),
     endpoints,
     onEvent,
     onChange(state) {
       if (status !== "closed") for (const listener of listeners) listener(state);
     },
   });
-  const whyOf = (error: unknown): string => (broken ?? (error as Error)).message;
 
   const became = (next: "up" | "lost", why?: string) => {
     if (status !== next && status !== "closed") {
@@ -82,7 +87,7 @@ export const redisStore = async ({
       triedAt = performance.now();
       became("up");
     } catch (error) {
-      became("lost", whyOf(error));
+      became("lost", (error as Error).message);
     }
   };
 
@@ -120,7 +125,7 @@ export const redisStore = async ({
     await withPatience(() => redis.sync(), patience);
   } catch (error) {
     await end();
-    throw new Error(`REDIS_URL: ${new URL(url).host} cannot be used: ${whyOf(error)}`, { cause: error });
+    throw new Error(`REDIS_URL: ${new URL(url).host} cannot be used: ${(error as Error).message}`, { cause: error });
   }
   became("up");
 

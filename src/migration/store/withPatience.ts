@@ -6,14 +6,14 @@ const ATTEMPT = 50;
 /** Tries until it has worked, or else rejects with the last reason after so many milliseconds. */
 export const withPatience = async (task: () => Promise<unknown>, ms: number): Promise<void> => {
   const until = performance.now() + ms;
+  let why: unknown = new Error("it does not answer");
   for (;;) {
     try {
-      const done = await bounded(task(), Math.max(1, until - performance.now()));
-      if (done === "late") throw new Error("it does not answer");
-      return;
+      if ((await bounded(task(), Math.max(1, until - performance.now()))) !== "late") return;
     } catch (error) {
-      if (performance.now() >= until) throw error;
+      why = error;
     }
+    if (performance.now() >= until) throw why;
     await new Promise((resolve) => setTimeout(resolve, ATTEMPT));
   }
 };
