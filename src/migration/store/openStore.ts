@@ -11,12 +11,9 @@ export const openStore = async (
   onEvent: OnStoreEvent,
 ): Promise<StateStore> => {
   const { REDIS_URL: url, DATA_DIR: directory, MODERN_URL: modern } = settings;
-  const named = (setting: string) => (error: Error) => {
-    throw new Error(`${setting}: ${error.message}`);
-  };
   // Where nothing can be migrated nothing is kept, and Redis is a cache that may be away.
   if (modern === undefined) return memoryStore();
-  if (url !== undefined) return redisStore({ url, timeout: 2000, onEvent, endpoints }).catch(named("REDIS_URL"));
-  if (directory !== undefined) return fileStore(directory, { onEvent, endpoints }).catch(named("DATA_DIR"));
+  if (url !== undefined) return redisStore({ url, timeout: 2000, onEvent, endpoints });
+  if (directory !== undefined) return fileStore(directory, { onEvent, endpoints });
   return memoryStore();
 };
