@@ -11,6 +11,10 @@ export type Meter = {
   /** Legacy was asked, and answered or not, in so many milliseconds. */
   asked: (failed: boolean, ms: number) => void;
   passedThrough: (status: number) => void;
+  /** A side answered, and why it was that one. */
+  decided: (endpoint: string, backend: string, reason: string) => void;
+  /** Both sides were compared over one question, and it came to this. */
+  compared: (endpoint: string, standing: string) => void;
   cache: (what: string, endpoint: string) => void;
   shared: (call: string, result: string) => void;
   /** A value that is looked up when it is asked for. */
@@ -42,6 +46,19 @@ export const openMeter = (events: () => Record<string, number>): Meter => {
   const sent = counter("sent_bytes_total", "Bytes of their bodies.");
   const upstream = counter("upstream_calls_total", "Requests to legacy for the new interface.", "result");
   const passed = counter("passed_through_total", "Answers of legacy that passed through.", "status");
+  const decisions = counter(
+    "backend_answers_total",
+    "Answers by the side that made them.",
+    "endpoint",
+    "backend",
+    "reason",
+  );
+  const comparisons = counter(
+    "compared_total",
+    "Answers compared on both sides, by their worst difference.",
+    "endpoint",
+    "kind",
+  );
   const cacheEvents = counter("cache_events_total", "What the cache did beside answering.", "event", "endpoint");
   const sharedCalls = counter("shared_tier_calls_total", "Requests to the shared tier.", "call", "result");
   const logged: Counter = new Counter({
@@ -109,6 +126,8 @@ export const openMeter = (events: () => Record<string, number>): Meter => {
       upstreamDurations.observe(ms / 1000);
     },
     passedThrough: (status) => passed.inc({ status }),
+    decided: (endpoint, backend, reason) => decisions.inc({ endpoint, backend, reason }),
+    compared: (endpoint, kind) => comparisons.inc({ endpoint, kind }),
     cache: (event, endpoint) => cacheEvents.inc({ event, endpoint }),
     shared: (call, result) => sharedCalls.inc({ call, result }),
     gauge(name, help, value) {

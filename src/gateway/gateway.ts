@@ -104,8 +104,10 @@ export const openGateway = (
       bytes: settings.MIRROR_BYTES,
     },
     observer,
+    onCompared: meter.compared,
     ...times,
   });
+  meter.total("mirror_shed", "Comparisons left out for lack of budget.", () => migration.shed());
   const legacyStudies = settings.LEGACY_STUDIES ?? catalogue.legacyStudies;
   const { cache, windows } = openCaching(settings, catalogue.endpoints, { meter, observer, redisTier });
   const machine: Machine = {

@@ -105,6 +105,7 @@ export const serve = async (
 
   const served = byModern === undefined ? await byLegacy() : { answered: byModern };
   track.answered(served.answered.how.hit === true);
+  if (decision.stage !== "legacy") machine.meter.decided(endpoint.name, decision.backend, decision.reason);
   const { backend } = decision;
   return {
     ...served,

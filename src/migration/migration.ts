@@ -1,5 +1,5 @@
 import { type LedgerEntry, type Ledger, openLedger } from "../compare/ledger.ts";
-import type { Kind } from "../compare/difference.ts";
+import { type Kind, type Standing, standingOf } from "../compare/difference.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { Observer } from "../observe.ts";
 import { type BudgetSettings, openBudget } from "./budget.ts";
@@ -43,6 +43,7 @@ export type MigrationSettings = {
   hasModern: boolean;
   budget: BudgetSettings;
   observer: Observer;
+  onCompared: (endpoint: string, standing: Standing) => void;
   /** Milliseconds until a mismatch is asked again, and between two looks at the gates. */
   settle?: number;
   look?: number;
@@ -124,6 +125,7 @@ export const openMigration = (settings: MigrationSettings): Migration => {
     settle,
     onCompared({ name, id, question, key, curl }, found) {
       trackOf(name).compared(id, found);
+      settings.onCompared(name, standingOf(found));
       for (const { entry } of found) if (entry !== undefined) fired.add(entry);
       if (found.length > 0)
         differences.add({

@@ -116,6 +116,16 @@ describe("canary", () => {
     expect(new Set(keyed).size).toBe(1);
   });
 
+  test("a caller's address is what a trusted proxy says, and nobody else", async () => {
+    const sides = async (environment: Record<string, string>) => {
+      const { ask } = await staged({ getDataset: { stage: "canary", share: 50 } }, { environment });
+      const all = Array.from({ length: 30 }, (_, i) => ask("/datasets/61", { "X-Forwarded-For": `192.0.2.${i}` }));
+      return new Set((await Promise.all(all)).map(({ decision }) => /bucket=\d+/.exec(decision)?.[0]));
+    };
+    expect((await sides({})).size).toBe(1);
+    expect((await sides({ TRUSTED_PROXIES: "127.0.0.1" })).size).toBeGreaterThan(10);
+  });
+
   test("both sides are compared, whoever answered", async () => {
     const { ask, compared, legacy, modern } = await staged({ getSetup: { stage: "canary", share: 50 } });
     expect(legacy.url).not.toBe("");
