@@ -3,6 +3,7 @@ import { startSampleLegacy } from "../../fixtures/sampleLegacy/startSampleLegacy
 import type { Fault } from "../../fixtures/standIn/fault.ts";
 import { startStandIn } from "../../fixtures/standIn/startStandIn.ts";
 import { adminApp } from "../../src/admin/admin.ts";
+import { startAdminServer } from "../../src/admin/adminServer.ts";
 import { loadSettings } from "../../src/config/load.ts";
 import { type GatewayParts, openGateway } from "../../src/gateway/gateway.ts";
 import { startServer } from "../../src/gateway/server.ts";
@@ -90,5 +91,11 @@ export const staged = async (
   /** Waits until so many answers of an endpoint have been compared. */
   const compared = async (endpoint: string, count: number) =>
     until(() => migration.viewOf(endpoint).parity.compared >= count);
-  return { legacy, modern, gateway, migration, ask, operate, compared, observer };
+  /** The operators' listener over a socket, for a browser. */
+  const listen = async () => {
+    const listener = await startAdminServer(admin, "127.0.0.1", 0);
+    closing.push(() => listener.stop());
+    return `http://127.0.0.1:${listener.port}/`;
+  };
+  return { listen, legacy, modern, gateway, migration, ask, operate, compared, observer };
 };

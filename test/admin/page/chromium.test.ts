@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
+import { staged } from "../../migration/support.ts";
 import { describeInChromium } from "./browser.ts";
 import { operatorsListener } from "./operators.ts";
 
@@ -81,6 +82,38 @@ describeInChromium("the operators' page", (open) => {
     expect(await focused(page)).toMatch(/^Differences/);
     await page.check("#filters [value=expected]");
     expect(await place.isVisible()).toBe(true);
+  });
+
+  test("over a gateway between legacy and a modern that is wrong: found, made expected, gone, and moved on", async () => {
+    const { ask, compared, listen, migration } = await staged(
+      { getDataset: { stage: "shadow" } },
+      { faults: [{ endpoint: "getDataset", fault: "wrongType", path: "/version" }] },
+    );
+    await ask("/datasets/61");
+    await compared("getDataset", 1);
+    const page = await open(await listen());
+    const place = page.locator(`.difference[data-path="/version"]`);
+    await place.locator("summary").first().click();
+    expect((await place.innerText()).replaceAll(/\s+/g, " ")).toContain("GET /datasets/61");
+    await place.locator("[data-expect]").click();
+    await page.fill("#expect [name=reason]", "A known bug of the new implementation.");
+    await page.fill("#expect [name=owner]", "Ada");
+    await page.click("#expect [type=submit]");
+    await page.waitForFunction(
+      `document.querySelectorAll('.difference[data-path="/version"]:not([hidden])').length === 0`,
+    );
+    expect(migration.expected()).toEqual([
+      expect.objectContaining({ endpoint: "getDataset", path: "/version", kind: "type", owner: "Ada" }),
+    ]);
+    await page.click(`${row("getDataset")} [data-move]`);
+    await page.check("#move [value=canary]");
+    await page.fill("#move [name=share]", "5");
+    await page.fill("#move [name=why]", "It agrees now.");
+    await page.fill("#move [name=by]", "Ada");
+    await page.click("#move [type=submit]");
+    await page.waitForSelector(`${row("getDataset")} .stage.canary`);
+    expect(migration.stageOf("getDataset")).toMatchObject({ stage: "canary", share: 5, by: "Ada" });
+    expect(await textOf(page, "#audit tbody tr:first-child")).toMatch(/getDataset shadow.* → to canary 5 %/);
   });
 
   test("it stays as it is while what it shows changes: focus, folds, fields, filters, a selection, the place", async () => {
