@@ -1,4 +1,4 @@
-import { readAnswer } from "./compare/command/readAnswer.ts";
+import { readAnswer } from "./compare/readAnswer.ts";
 import { openLedger } from "./compare/ledger.ts";
 import { judgeAnswer } from "./compare/judge.ts";
 import { canonicalRequest } from "./endpoint/canonicalRequest.ts";

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import type { OutcomeKind } from "../src/endpoint/outcome.ts";
-import { answerOf } from "../src/gateway/answer.ts";
-import { outcomeOf } from "../src/gateway/legacyOutcome.ts";
+import type { OutcomeKind } from "../src/outcome/outcome.ts";
+import { answerOf } from "../src/outcome/answer.ts";
+import { outcomeOf } from "../src/outcome/legacyOutcome.ts";
 import { legacyErrors } from "../transforms/legacyErrors.ts";
 
 /** Every code that the legacy interface is known to have, with its message. */

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { entrySchema } from "../compare/ledger.ts";
 import type { Migration } from "../migration/migration.ts";
 import { gateSchema, stageSchema } from "../migration/stage.ts";
+import type { StageView } from "../migration/views.ts";
 import type { Observer } from "../observe.ts";
 import { readJson } from "./readJson.ts";
 
@@ -33,10 +34,10 @@ export const migrationRoutes = (migration: Migration, observer: Observer): Hono 
   const app = new Hono();
   const names = Object.keys(migration.view());
 
-  app.get("/stages", (c) => c.json(migration.view()));
+  app.get("/stages", (c) => c.json(Object.fromEntries(names.map((name) => [name, shown(migration.viewOf(name))]))));
   app.get("/stages/:endpoint", (c) => {
     const endpoint = c.req.param("endpoint");
-    return names.includes(endpoint) ? c.json(migration.viewOf(endpoint)) : c.json(noSuch(names), 404);
+    return names.includes(endpoint) ? c.json(shown(migration.viewOf(endpoint))) : c.json(noSuch(names), 404);
   });
   app.post("/stages/:endpoint", async (c) => {
     const endpoint = c.req.param("endpoint");
@@ -49,7 +50,7 @@ export const migrationRoutes = (migration: Migration, observer: Observer): Hono 
     try {
       const moved = await migration.move(endpoint, to, by, why);
       return moved
-        ? c.json(migration.viewOf(endpoint))
+        ? c.json(shown(migration.viewOf(endpoint)))
         : c.json({ detail: "Somebody else has moved it just now." }, 409);
     } catch (error) {
       observer.event("stage_not_kept", { endpoint, why: (error as Error).message });
@@ -87,6 +88,9 @@ export const migrationRoutes = (migration: Migration, observer: Observer): Hono 
   });
   return app;
 };
+
+/** A gate that is not there is said to be none. */
+const shown = (view: StageView) => ({ ...view, gate: view.gate ?? null });
 
 const noSuch = (names: readonly string[]) => ({
   detail: `There is no such endpoint; allowed are ${names.join(", ")}.`,

@@ -1,8 +1,8 @@
 import type { Endpoint, Knowledge } from "../endpoint/endpoint.ts";
-import type { Outcome } from "../endpoint/outcome.ts";
+import type { Outcome } from "../outcome/outcome.ts";
 import { transform } from "../endpoint/transform.ts";
-import { type Answer, answerOf } from "../gateway/answer.ts";
-import { type ErrorTable, outcomeOf, statusOf } from "../gateway/legacyOutcome.ts";
+import { type Answer, answerOf } from "../outcome/answer.ts";
+import { type ErrorTable, outcomeOf, statusOf } from "../outcome/legacyOutcome.ts";
 import { collectChanges } from "../rules/notes.ts";
 import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
 import type { GivenAnswer, LegacyExchange } from "./answers.ts";

@@ -2,7 +2,7 @@ import type { DeclaredWindows } from "../cache/windows.ts";
 import type { Json, JsonObject, Rule } from "../rules/rule.ts";
 import type { Fields, InputOf } from "./field.ts";
 import type { LegacyRequest, Unsent } from "./legacyRequest.ts";
-import type { Outcome } from "./outcome.ts";
+import type { Outcome } from "../outcome/outcome.ts";
 
 /** Which studies are legacy ones: the deployment's knowledge, handed to every endpoint. */
 export type Knowledge = { legacyStudies: ReadonlySet<number> };

@@ -1,9 +1,9 @@
 import type { LegacyRequest } from "../endpoint/legacyRequest.ts";
-import type { Outcome } from "../endpoint/outcome.ts";
+import type { Outcome } from "../outcome/outcome.ts";
 import { transform } from "../endpoint/transform.ts";
 import type { Caller, Failed, LegacyReply } from "../legacy/client.ts";
 import type { JsonObject } from "../rules/rule.ts";
-import { outcomeOf, statusOf } from "./legacyOutcome.ts";
+import { outcomeOf, statusOf } from "../outcome/legacyOutcome.ts";
 import type { Machine as WholeMachine } from "./machine.ts";
 import type { Prepared } from "./prepared.ts";
 

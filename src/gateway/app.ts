@@ -3,7 +3,7 @@ import { type Context, Hono } from "hono";
 import type { PassThrough } from "../passThrough/passThrough.ts";
 import { isLoop } from "../upstream/via.ts";
 import { replyWith } from "../cache/reply.ts";
-import { type Answer, plainAnswer } from "./answer.ts";
+import { type Answer, plainAnswer } from "../outcome/answer.ts";
 import { askedOf, type AskedSettings, type Env, targetOf } from "./asked.ts";
 import { corsList, preflightHeaders } from "./cors.ts";
 import type { Front } from "./front.ts";

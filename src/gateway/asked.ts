@@ -3,7 +3,7 @@ import type { TLSSocket } from "node:tls";
 import type { Context } from "hono";
 import { readDirectives } from "../cache/directives.ts";
 import { forwardedHeaders } from "../upstream/forwarding.ts";
-import type { Answer } from "./answer.ts";
+import type { Answer } from "../outcome/answer.ts";
 import { type BodyLimits, readBody } from "./body.ts";
 import { bucketOf } from "../migration/bucket.ts";
 import type { Asker } from "../migration/decide.ts";

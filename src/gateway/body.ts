@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { notJson } from "../endpoint/problem.ts";
-import { type Answer, inputError, inputErrors, plainAnswer } from "./answer.ts";
+import { type Answer, inputError, inputErrors, plainAnswer } from "../outcome/answer.ts";
 
 export type BodyLimits = { most: number; timeout: number };
 

@@ -1,9 +1,9 @@
 import type { Filled } from "../cache/question.ts";
 import type { LegacyRequest } from "../endpoint/legacyRequest.ts";
-import type { Outcome } from "../endpoint/outcome.ts";
+import type { Outcome } from "../outcome/outcome.ts";
 import type { Caller } from "../legacy/client.ts";
 import type { Json } from "../rules/rule.ts";
-import { type Answer, answerOf } from "./answer.ts";
+import { type Answer, answerOf } from "../outcome/answer.ts";
 import { conclude, type Conclusion } from "./answering.ts";
 import type { Machine } from "./machine.ts";
 import type { Asking } from "./plan.ts";

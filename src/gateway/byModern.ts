@@ -1,13 +1,13 @@
+import type { Directives } from "../cache/directives.ts";
 import type { Filled } from "../cache/question.ts";
 import type { Answered } from "../cache/reply.ts";
 import { plainly } from "../cache/representation.ts";
 import { canonicalRequest } from "../endpoint/canonicalRequest.ts";
 import type { Caller } from "../legacy/client.ts";
 import type { ModernReply } from "../modern/client.ts";
-import { type Answer, answerOf } from "./answer.ts";
+import { type Answer, answerOf } from "../outcome/answer.ts";
 import type { Machine } from "./machine.ts";
 import type { Prepared } from "./prepared.ts";
-import type { Asked } from "./serve.ts";
 
 type Input = Record<string, unknown>;
 
@@ -39,7 +39,7 @@ export const askModern = async (
 export const readByModern = async (
   machine: Machine,
   endpoint: Prepared,
-  { input, wanted, caller }: { input: Input; wanted: Asked["wanted"]; caller: Caller },
+  { input, wanted, caller }: { input: Input; wanted: Directives; caller: Caller },
 ): Promise<Answered | undefined> => {
   const question = endpoint.question?.(input, "modern");
   let failed = false;

@@ -24,7 +24,7 @@ import { gatewayApp } from "./app.ts";
 import { FOR_PATHS, openCaching } from "./caching.ts";
 import { type Front, openFront } from "./front.ts";
 import { type KeyProbes, openKeys } from "./keys.ts";
-import type { ErrorTable } from "./legacyOutcome.ts";
+import type { ErrorTable } from "../outcome/legacyOutcome.ts";
 import { lookOn } from "./lookOn.ts";
 import type { Machine } from "./machine.ts";
 import { prepare } from "./prepared.ts";

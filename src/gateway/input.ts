@@ -1,7 +1,7 @@
 import type { Field } from "../endpoint/field.ts";
 import { extra, missing, notAnObject, notJson } from "../endpoint/problem.ts";
 import { isObject, type Json } from "../rules/rule.ts";
-import { inputError, type InputError } from "./answer.ts";
+import { inputError, type InputError } from "../outcome/answer.ts";
 
 /** What a client gave for one field, still as it came. */
 export type Given = { name: string; loc: (string | number)[]; text?: string; json?: Json };

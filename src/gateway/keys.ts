@@ -2,10 +2,10 @@ import { hash, randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { monotonic } from "../cache/monotonic.ts";
 import type { LegacyRequest } from "../endpoint/legacyRequest.ts";
-import type { Outcome } from "../endpoint/outcome.ts";
+import type { Outcome } from "../outcome/outcome.ts";
 import type { Caller, LegacyClient } from "../legacy/client.ts";
 import { xmlReader } from "../legacy/xml.ts";
-import { type ErrorTable, outcomeOf } from "./legacyOutcome.ts";
+import { type ErrorTable, outcomeOf } from "../outcome/legacyOutcome.ts";
 
 /** Harmless questions whose answer tells what legacy thinks of a key: one any key may ask, and one that only writers may. */
 export type KeyProbes = { reads: LegacyRequest; writes: LegacyRequest };

@@ -6,7 +6,7 @@ import type { ModernClient } from "../modern/client.ts";
 import type { Meter } from "../meter.ts";
 import type { Observer } from "../observe.ts";
 import type { Keys } from "./keys.ts";
-import type { ErrorTable } from "./legacyOutcome.ts";
+import type { ErrorTable } from "../outcome/legacyOutcome.ts";
 
 /** What serving any endpoint needs. */
 export type Machine = {

@@ -1,5 +1,5 @@
 import type { LegacyRequest } from "../endpoint/legacyRequest.ts";
-import type { Outcome } from "../endpoint/outcome.ts";
+import type { Outcome } from "../outcome/outcome.ts";
 import { ask } from "../upstream/ask.ts";
 import { isItsFault } from "../upstream/breaker.ts";
 import { type FailureKind, UpstreamFailure } from "../upstream/failure.ts";

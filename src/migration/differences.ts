@@ -1,7 +1,7 @@
 import { causeOf } from "../compare/causes.ts";
 import { type Difference, type Kind, sameness } from "../compare/difference.ts";
 import type { CurlPair } from "../compare/report.ts";
-import { scrubber } from "../record/scrub.ts";
+import { scrubber } from "../scrub/scrub.ts";
 import type { DifferenceView } from "./views.ts";
 
 /** One question that showed differences. */

@@ -1,7 +1,7 @@
 import { BrokenCircuitError, TaskCancelledError } from "cockatiel";
 import type { CanonicalRequest } from "../endpoint/canonicalRequest.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
-import type { Answer } from "../gateway/answer.ts";
+import type { Answer } from "../outcome/answer.ts";
 import { isObject, type Json } from "../rules/rule.ts";
 import { ask } from "../upstream/ask.ts";
 import { BackendFailure, openBreaker } from "../upstream/breaker.ts";

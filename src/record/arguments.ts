@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { SHORTEST_KEY } from "./scrub.ts";
+import { SHORTEST_KEY } from "../scrub/scrub.ts";
 import type { LegacyPlace } from "./recorder.ts";
 
 /** What is recorded: one question, an endpoint's ids from one to another, or what a log shows. */

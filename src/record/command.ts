@@ -4,7 +4,7 @@ import { type ExitCode, type Job, type RecordTools, refused } from "./job.ts";
 import { recordCoverage } from "./recordCoverage.ts";
 import { openRecording } from "./recording.ts";
 import { recordQuestion } from "./recordQuestion.ts";
-import { isScrubbable, scrubber } from "./scrub.ts";
+import { isScrubbable, scrubber } from "../scrub/scrub.ts";
 
 /** `npm run record`: every line it prints and every file it writes is scrubbed. */
 export const recordCommand = async (

@@ -3,7 +3,7 @@ import type { Arguments } from "./arguments.ts";
 import type { Ask } from "../corpus/ask.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Recording, Replay } from "./recording.ts";
-import type { Scrub } from "./scrub.ts";
+import type { Scrub } from "../scrub/scrub.ts";
 
 /** What the command works with. */
 export type RecordTools = {

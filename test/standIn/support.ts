@@ -5,7 +5,7 @@ import { startStandIn } from "../../fixtures/standIn/startStandIn.ts";
 import type { TrafficRequest } from "../../fixtures/standIn/traffic.ts";
 import { startSampleLegacy } from "../../fixtures/sampleLegacy/startSampleLegacy.ts";
 import type { GivenAnswer } from "../../src/compare/answers.ts";
-import { readAnswer } from "../../src/compare/command/readAnswer.ts";
+import { readAnswer } from "../../src/compare/readAnswer.ts";
 import type { Difference } from "../../src/compare/difference.ts";
 import { judgeAnswer } from "../../src/compare/judge.ts";
 import { openLedger } from "../../src/compare/ledger.ts";

@@ -1,12 +1,12 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { plainly } from "../../cache/representation.ts";
-import type { Settings } from "../../config/settings.ts";
-import type { Knowledge } from "../../endpoint/endpoint.ts";
-import type { Ask } from "../../corpus/ask.ts";
-import { type Catalogue, openGateway } from "../../gateway/gateway.ts";
-import type { Observer } from "../../observe.ts";
-import type { GivenAnswer, LegacyExchange } from "../answers.ts";
-import { readAnswer } from "./readAnswer.ts";
+import { plainly } from "../cache/representation.ts";
+import type { Settings } from "../config/settings.ts";
+import type { Knowledge } from "../endpoint/endpoint.ts";
+import type { Ask } from "../corpus/ask.ts";
+import { type Catalogue, openGateway } from "../gateway/gateway.ts";
+import type { Observer } from "../observe.ts";
+import type { GivenAnswer, LegacyExchange } from "../compare/answers.ts";
+import { readAnswer } from "../compare/readAnswer.ts";
 
 /** Legacy, as the gateway asks it and what the gateway makes of it. */
 export type LegacySide = {

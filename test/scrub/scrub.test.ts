@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { XMLValidator } from "fast-xml-parser";
 import { describe, expect, test } from "vitest";
-import { LAB_KEY, scrubber } from "../../src/record/scrub.ts";
+import { LAB_KEY, scrubber } from "../../src/scrub/scrub.ts";
 
 const key = "aBcD0123456789aBcD0123456789aBcD";
 const { text, json } = scrubber([key]);

@@ -1,18 +1,18 @@
-import type { Ask } from "../../corpus/ask.ts";
-import type { Catalogue } from "../../gateway/gateway.ts";
-import type { Endpoint } from "../../endpoint/endpoint.ts";
-import { collectChanges } from "../../rules/notes.ts";
-import type { Json, JsonObject } from "../../rules/rule.ts";
-import type { GivenAnswer, LegacyExchange } from "../answers.ts";
-import { byPlace, lookUp } from "../explain.ts";
-import { explainAnswer } from "../explainAnswer.ts";
-import { judgeAnswer, type Origin } from "../judge.ts";
-import type { Ledger } from "../ledger.ts";
-import { stepsOf } from "../place.ts";
-import { explainedRows, judgedRows, plainRows } from "../sideBySide.ts";
-import type { Outcome } from "../tally.ts";
+import type { Ask } from "../corpus/ask.ts";
+import type { Catalogue } from "../gateway/gateway.ts";
+import type { Endpoint } from "../endpoint/endpoint.ts";
+import { collectChanges } from "../rules/notes.ts";
+import type { Json, JsonObject } from "../rules/rule.ts";
+import type { GivenAnswer, LegacyExchange } from "../compare/answers.ts";
+import { byPlace, lookUp } from "../compare/explain.ts";
+import { explainAnswer } from "../compare/explainAnswer.ts";
+import { judgeAnswer, type Origin } from "../compare/judge.ts";
+import type { Ledger } from "../compare/ledger.ts";
+import { stepsOf } from "../compare/place.ts";
+import { explainedRows, judgedRows, plainRows } from "../compare/sideBySide.ts";
+import type { Outcome } from "../compare/tally.ts";
 import type { CandidateSide } from "./candidateSide.ts";
-import { type Addresses, curlsOf } from "../curls.ts";
+import { type Addresses, curlsOf } from "../compare/curls.ts";
 import type { LegacySide } from "./legacySide.ts";
 
 export type Sides = {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Ask } from "../../corpus/ask.ts";
-import type { Difference } from "../difference.ts";
-import { settled } from "../settled.ts";
+import type { Ask } from "../corpus/ask.ts";
+import type { Difference } from "../compare/difference.ts";
+import { settled } from "../compare/settled.ts";
 import type { Compared } from "./compareOne.ts";
 import type { Done } from "./done.ts";
 import { openPace } from "./pace.ts";

@@ -6,12 +6,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startSampleLegacy } from "../../../fixtures/sampleLegacy/startSampleLegacy.ts";
-import type { Report } from "../../../src/compare/report.ts";
-import type { JsonObject } from "../../../src/rules/rule.ts";
-import { gatewayFor } from "../../support.ts";
+import { startSampleLegacy } from "../../fixtures/sampleLegacy/startSampleLegacy.ts";
+import type { Report } from "../../src/compare/report.ts";
+import type { JsonObject } from "../../src/rules/rule.ts";
+import { gatewayFor } from "../support.ts";
 
-const main = join(import.meta.dirname, "../../../src/compare/main.ts");
+const main = join(import.meta.dirname, "../../src/compareRun/main.ts");
 const closing: (() => unknown)[] = [];
 
 const serve = async (listener: RequestListener): Promise<string> => {

@@ -1,6 +1,6 @@
 import { enableCompileCache, flushCompileCache } from "node:module";
 import { setFlagsFromString } from "node:v8";
-import type { Options } from "./command/options.ts";
+import type { Options } from "./options.ts";
 
 // Before anything else is loaded: what is compiled once is not compiled again, and a long run waits for servers, so
 // it rather takes its time than memory.
@@ -15,7 +15,7 @@ for (const flag of [
   setFlagsFromString(`--${flag}`);
 
 const { catalogue } = await import("../../transforms/catalogue.ts");
-const { readOptions, usage } = await import("./command/options.ts");
+const { readOptions, usage } = await import("./options.ts");
 
 const fail = (lines: string[]) => {
   for (const line of lines) console.error(line);
@@ -40,19 +40,19 @@ const startLegacy = async (url: string | undefined) => {
 };
 
 const compare = async (options: Options): Promise<void> => {
-  const { prepare } = await import("./command/prepare.ts");
+  const { prepare } = await import("./prepare.ts");
   const prepared = prepare(options, process.env, catalogue);
   if ("errors" in prepared) return fail(prepared.errors);
   const { scrub } = prepared;
   const legacy = await startLegacy(prepared.settings.LEGACY_URL);
-  const { perform } = await import("./command/perform.ts");
+  const { perform } = await import("./perform.ts");
   const performed = await perform(options, { ...prepared, legacyUrl: legacy.url }, catalogue, interruption());
   await legacy.close();
   if ("interruptedAfter" in performed)
     return fail([`interrupted after ${performed.interruptedAfter} questions; the same command goes on from there`]);
   const { report, clear } = performed;
-  const { terminalReport } = await import("./report/terminalReport.ts");
-  const { writeReports } = await import("./command/files.ts");
+  const { terminalReport } = await import("../compare/report/terminalReport.ts");
+  const { writeReports } = await import("./files.ts");
   const { columns, isTTY } = process.stdout;
   const lines = terminalReport(report, isTTY ? columns : 100, isTTY && !process.env["NO_COLOR"]);
   for (const line of lines) console.log(scrub(line));

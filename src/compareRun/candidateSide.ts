@@ -1,9 +1,9 @@
-import type { Ask } from "../../corpus/ask.ts";
-import { ask } from "../../upstream/ask.ts";
-import { UpstreamFailure } from "../../upstream/failure.ts";
-import { openUpstream, type UpstreamSettings } from "../../upstream/upstream.ts";
-import type { GivenAnswer } from "../answers.ts";
-import { readAnswer } from "./readAnswer.ts";
+import type { Ask } from "../corpus/ask.ts";
+import { ask } from "../upstream/ask.ts";
+import { UpstreamFailure } from "../upstream/failure.ts";
+import { openUpstream, type UpstreamSettings } from "../upstream/upstream.ts";
+import type { GivenAnswer } from "../compare/answers.ts";
+import { readAnswer } from "../compare/readAnswer.ts";
 
 /** What is held against the expected answers: another gateway, or the new implementation. */
 export type CandidateSide = {

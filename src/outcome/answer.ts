@@ -1,4 +1,4 @@
-import type { Outcome, OutcomeKind } from "../endpoint/outcome.ts";
+import type { Outcome, OutcomeKind } from "./outcome.ts";
 import type { Problem } from "../endpoint/problem.ts";
 
 /** What leaves the gateway: always JSON. */

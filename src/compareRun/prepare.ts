@@ -1,10 +1,10 @@
 import { hash } from "node:crypto";
 import { statSync } from "node:fs";
-import type { Settings } from "../../config/settings.ts";
-import { loadSettings } from "../../config/load.ts";
-import type { Catalogue } from "../../gateway/gateway.ts";
-import type { LedgerEntry } from "../ledger.ts";
-import { readLedger } from "../readLedger.ts";
+import type { Settings } from "../config/settings.ts";
+import { loadSettings } from "../config/load.ts";
+import type { Catalogue } from "../gateway/gateway.ts";
+import type { LedgerEntry } from "../compare/ledger.ts";
+import { readLedger } from "../compare/readLedger.ts";
 import type { Options } from "./options.ts";
 
 /** Everything that a run needs to know before it connects to anything. */

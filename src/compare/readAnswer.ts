@@ -1,5 +1,5 @@
-import type { Json } from "../../rules/rule.ts";
-import type { GivenAnswer } from "../answers.ts";
+import type { Json } from "../rules/rule.ts";
+import type { GivenAnswer } from "./answers.ts";
 
 /** Characters kept of a body that is no JSON. */
 const MOST = 400;

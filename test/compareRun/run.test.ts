@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import type { Compared } from "../../../src/compare/command/compareOne.ts";
-import { openDone } from "../../../src/compare/command/done.ts";
-import { run } from "../../../src/compare/command/run.ts";
-import type { Difference } from "../../../src/compare/difference.ts";
-import type { Ask } from "../../../src/corpus/ask.ts";
+import type { Compared } from "../../src/compareRun/compareOne.ts";
+import { openDone } from "../../src/compareRun/done.ts";
+import { run } from "../../src/compareRun/run.ts";
+import type { Difference } from "../../src/compare/difference.ts";
+import type { Ask } from "../../src/corpus/ask.ts";
 
 const askOf = (i: number): Ask => ({
   endpoint: "getThing",

@@ -1,11 +1,11 @@
 import { statSync } from "node:fs";
-import type { Ask } from "../../corpus/ask.ts";
-import { exampleAsks } from "../../corpus/exampleAsks.ts";
-import { idAsks } from "../../corpus/idAsks.ts";
-import { mapperOf } from "../../corpus/mapper.ts";
-import { readCorpus } from "../../corpus/readCorpus.ts";
-import { sampleOf } from "../../corpus/sampleOf.ts";
-import type { Endpoint } from "../../endpoint/endpoint.ts";
+import type { Ask } from "../corpus/ask.ts";
+import { exampleAsks } from "../corpus/exampleAsks.ts";
+import { idAsks } from "../corpus/idAsks.ts";
+import { mapperOf } from "../corpus/mapper.ts";
+import { readCorpus } from "../corpus/readCorpus.ts";
+import { sampleOf } from "../corpus/sampleOf.ts";
+import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { Options } from "./options.ts";
 
 /** What is asked, and how much it is; what the traffic holds beside is counted by reason. */

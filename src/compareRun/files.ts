@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Report } from "../report.ts";
-import { htmlReport } from "../report/htmlReport.ts";
-import { jsonReport } from "../report/jsonReport.ts";
-import { junitReport } from "../report/junitReport.ts";
-import { markdownReport } from "../report/markdownReport.ts";
+import type { Report } from "../compare/report.ts";
+import { htmlReport } from "../compare/report/htmlReport.ts";
+import { jsonReport } from "../compare/report/jsonReport.ts";
+import { junitReport } from "../compare/report/junitReport.ts";
+import { markdownReport } from "../compare/report/markdownReport.ts";
 
 const files: Record<string, (report: Report) => string> = {
   "report.html": htmlReport,

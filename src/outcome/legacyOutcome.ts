@@ -1,4 +1,4 @@
-import type { LegacyError, Outcome } from "../endpoint/outcome.ts";
+import type { LegacyError, Outcome } from "./outcome.ts";
 import type { LegacyReading } from "../legacy/reading.ts";
 
 type CodedError = Extract<LegacyReading, { is: "error" }>;

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { TallyState } from "../tally.ts";
+import type { TallyState } from "../compare/tally.ts";
 import type { DoneState } from "./done.ts";
 
 /** How far a run has come. */
