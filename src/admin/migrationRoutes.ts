@@ -10,7 +10,7 @@ import { readJson } from "./readJson.ts";
 const line = z.string().max(500);
 
 const moveSchema = stageSchema.extend({
-  gate: gateSchema.optional(),
+  gate: gateSchema.nullable().optional(),
   by: line.default("an operator"),
   why: line.default(""),
 });
@@ -18,7 +18,7 @@ const moveSchema = stageSchema.extend({
 /** What nobody explains comes first. */
 export const kinds = ["unexplained", "expected", "drift", "explained"] as const;
 const moveAllowed =
-  'allowed is {"stage": "legacy", "shadow", "canary" or "modern", "share": 0 to 100, "by": "who", "why": "..."}, and a "gate"';
+  'allowed is {"stage": "legacy", "shadow", "canary" or "modern", "share": 0 to 100, "by": "who", "why": "..."}, and a "gate" (null takes it away)';
 const entryAllowed =
   'allowed is {"endpoint": "getDataset" or "*", "path": "/version", "kind": "type" or "*", "reason": "...", "owner": "...", "until": "2027-06-30"}, and an "id" and a "link"';
 

@@ -35,6 +35,9 @@ export const stageSchema = z.strictObject({
 
 export type Stage = z.infer<typeof stageSchema>;
 
+/** Where an endpoint is to go: without a word on it the gate stays, `null` takes it away. */
+export type Destination = Omit<Stage, "gate"> & { gate?: Gate | null | undefined };
+
 /** A stage as it is in force, and how it came to be. */
 export type StageInForce = Stage & {
   /** ISO 8601. */

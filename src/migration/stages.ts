@@ -1,12 +1,12 @@
 import type { LedgerEntry } from "../compare/ledger.ts";
-import type { Move, Stage, StageInForce } from "./stage.ts";
+import type { Destination, Move, Stage, StageInForce } from "./stage.ts";
 import type { StateStore } from "./store/stateStore.ts";
 
 /** The stages in force: what was set at run time, unless the configuration has changed since. */
 export type Stages = {
   of(endpoint: string): StageInForce;
   /** Moves one endpoint; false where somebody else has moved it meanwhile. Rejects where it cannot be kept. */
-  move(endpoint: string, to: Stage, by: string, why: string): Promise<boolean>;
+  move(endpoint: string, to: Destination, by: string, why: string): Promise<boolean>;
   /** The configuration's word on every endpoint; those it has not mentioned are `legacy`. */
   configure(configured: Readonly<Record<string, Stage>>): Promise<void>;
   audit(): Move[];
@@ -69,10 +69,10 @@ export const openStages = ({
 
   const of = (endpoint: string): StageInForce => stages.get(endpoint) ?? { ...usual, since: "", by: "", why: "" };
 
-  const move = async (endpoint: string, to: Stage, by: string, why: string): Promise<boolean> => {
+  const move = async (endpoint: string, to: Destination, by: string, why: string): Promise<boolean> => {
     const from = of(endpoint);
     const at = now().toISOString();
-    const gate = to.gate ?? from.gate;
+    const gate = to.gate === null ? undefined : (to.gate ?? from.gate);
     const next: StageInForce = {
       stage: to.stage,
       share: to.share,
@@ -82,7 +82,7 @@ export const openStages = ({
       why,
       configured: JSON.stringify(wordOf(endpoint)),
     };
-    const told = ({ stage, share }: Stage) => ({ stage, share });
+    const told = ({ stage, share }: Pick<Stage, "stage" | "share">) => ({ stage, share });
     const moved = await store.move(
       endpoint,
       next,
@@ -103,7 +103,8 @@ export const openStages = ({
         (name) => JSON.stringify(before[name] ?? usual) !== JSON.stringify(wordOf(name)),
       );
       // Written down, so that a restart and the other gateways agree.
-      for (const name of changed) await move(name, wordOf(name), "configuration", "the configuration changed");
+      for (const name of changed)
+        await move(name, { gate: null, ...wordOf(name) }, "configuration", "the configuration changed");
       refresh();
     },
     audit: () => store.state().audit,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { gateSchema } from "../../src/migration/stage.ts";
 import type { DifferenceView, StageView } from "../../src/migration/views.ts";
 import { staged, until } from "./support.ts";
 
@@ -269,6 +270,20 @@ describe("operators", () => {
         to: { stage: "canary", share: 5 },
       },
     ]);
+  });
+
+  test("a gate stays where nothing is said of it, and goes where it is taken away", async () => {
+    const { operate, migration } = await staged({
+      getDataset: { stage: "shadow", gate: gateSchema.parse({ parity: 0.9 }) },
+    });
+    const gateAfter = async (json: object) =>
+      ((await operate("POST", "/stages/getDataset", json)).body as StageView).gate;
+    expect(await gateAfter({ stage: "canary", share: 5 })).toMatchObject({ parity: 0.9 });
+    expect(await gateAfter({ stage: "canary", share: 5, gate: { parity: 0.99 } })).toMatchObject({ parity: 0.99 });
+    expect(await gateAfter({ stage: "canary", share: 5, gate: null })).toBeNull();
+    await operate("POST", "/stages/getDataset", { stage: "canary", share: 5, gate: { parity: 0.99 } });
+    await migration.configure({ getDataset: { stage: "shadow", share: 100 } }, []);
+    expect(migration.stageOf("getDataset").gate).toBeUndefined();
   });
 
   test.each<[string, unknown, number, string]>([
