@@ -74,7 +74,7 @@ export const tellStory = async (requests: number, tell: (line: string) => void):
   });
   const server = await startServer(gateway, { host: "127.0.0.1", port: 0, prefixes: ["/v1"] });
   const { migration } = gateway.machine;
-  const traffic = trafficOf(1, requests * 2)[Symbol.iterator]();
+  const traffic = trafficOf(1, requests * 50)[Symbol.iterator]();
   const asking = openAsking(`http://127.0.0.1:${server.port}/v1`, traffic);
   const moveAll = async (stage: StageName, why: string, gated = false) => {
     for (const name of moving)
@@ -129,12 +129,13 @@ export const tellStory = async (requests: number, tell: (line: string) => void):
     await migration.move("getDataset", { stage: "shadow", share: 100, gate }, "the demo", "modern is fixed again");
     for (
       let i = 0;
-      i < 200 &&
+      i < 1000 &&
       (asking.count() < requests || Object.values(stages()).some((stage) => stage !== "modern")) &&
-      asking.count() < requests * 2;
+      asking.count() < requests + 6000;
       i++
     )
-      await asking.run(part(0.01));
+      // Once the day's requests are done, only what is still on its way is asked for.
+      await asking.run(part(0.01), (endpoint) => asking.count() < requests || stages()[endpoint] !== "modern");
     tell(`  ${JSON.stringify(stages())}`);
     return { ...told, requests: asking.count(), failed: asking.failed(), demoted: demotion(), stages: stages() };
   } finally {
@@ -164,13 +165,14 @@ const openAsking = (base: string, traffic: Iterator<TrafficRequest>) => {
   return {
     count: () => count,
     failed: () => failed,
-    async run(requests: number) {
+    async run(requests: number, isWanted: (endpoint: string) => boolean = () => true) {
       let left = requests;
       const work = async () => {
         for (; left > 0;) {
-          left--;
           const next = traffic.next();
           if (next.done) return;
+          if (!isWanted(next.value.endpoint)) continue;
+          left--;
           count++;
           await one(next.value);
         }
