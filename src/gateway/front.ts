@@ -38,8 +38,7 @@ export const openFront = (
       const question = questions.get(end === -1 ? url : url.slice(0, end));
       if (question === undefined || headers.via !== undefined) return false;
       // Where there is more than one side, the router decides.
-      if (migration.stageOf(question.endpoint).stage !== "legacy" || headers["gateway-backend"] !== undefined)
-        return false;
+      if (!migration.isUndivided(question.endpoint) || headers["gateway-backend"] !== undefined) return false;
 
       let owner: string | undefined;
       if (end !== -1 || headers.authorization !== undefined || headers["x-api-key"] !== undefined) {

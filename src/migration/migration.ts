@@ -17,6 +17,8 @@ import type { DifferenceView, StagesView, StageView } from "./views.ts";
 export type Migration = {
   decide(endpoint: string, asker: Asker): Decision;
   stageOf(endpoint: string): StageInForce;
+  /** Legacy alone answers it: there is nothing to decide. */
+  isUndivided(endpoint: string): boolean;
   track(endpoint: string): Track;
   /** Compares one answered question on both sides, where the endpoint's stage and the budget say so. */
   mirror(mirrored: Mirrored): void;
@@ -162,6 +164,7 @@ export const openMigration = (settings: MigrationSettings): Migration => {
   return {
     hasModern,
     stageOf,
+    isUndivided: (endpoint) => !hasModern || stages.of(endpoint).stage === "legacy",
     decide: (endpoint, asker) => decide(stageOf(endpoint), asker),
     track: trackOf,
     mirror(mirrored) {
