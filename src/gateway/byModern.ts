@@ -19,6 +19,7 @@ export const askModern = async (
   caller: Caller,
 ): Promise<ModernReply> => {
   if (modern === undefined) return { failed: "there is no modern backend" };
+  if (caller.deadline <= Date.now()) return { failed: "it took too long" };
   const started = performance.now();
   const deadline = Math.min(caller.deadline, Date.now() + modern.timeout);
   const { key, headers } = caller;
@@ -43,6 +44,8 @@ export const readByModern = async (
 ): Promise<Answered | undefined> => {
   const question = endpoint.question?.(input, "modern");
   let failed = false;
+  // Whoever waits for another's question that fails has no second time to wait.
+  const own = { ...caller, deadline: Math.min(caller.deadline, Date.now() + (machine.modern?.timeout ?? 0)) };
   const fill = async (as: Caller): Promise<Filled> => {
     const reply = await askModern(machine, endpoint, input, as);
     failed = "failed" in reply;
@@ -50,12 +53,12 @@ export const readByModern = async (
     return { answer: reply.answer, groups: endpoint.cache?.groups(input, reply.document) ?? [] };
   };
   if (question === undefined || caller.key !== undefined) {
-    const { answer } = await fill(caller);
+    const { answer } = await fill(own);
     return failed ? undefined : { representation: plainly(answer), cacheable: false, how: { fwd: "bypass" } };
   }
   const answered = await machine.cache.answer(
     { question, owner: undefined, wanted },
-    () => fill(caller),
+    () => fill(own),
     async () => undefined,
   );
   const { status } = "entry" in answered ? answered.entry : answered.representation;

@@ -3,7 +3,7 @@ import type { GivenAnswer } from "../compare/answers.ts";
 import type { Answered } from "../cache/reply.ts";
 import { canonicalRequest } from "../endpoint/canonicalRequest.ts";
 import type { Backend } from "../migration/decide.ts";
-import type { Mirrored, Side } from "../migration/shadow.ts";
+import { type Mirrored, MOST_COMPARED, type Side } from "../migration/shadow.ts";
 import type { Json } from "../rules/rule.ts";
 import { askLegacy } from "./byLegacy.ts";
 import type { Machine } from "./machine.ts";
@@ -26,9 +26,9 @@ export const mirrored = (
   { plan, key, headers, answered, backend }: Answering,
 ): Mirrored => {
   const request = canonicalRequest(endpoint, plan.input);
-  const caller = () => ({
+  const caller = (timeout: number) => ({
     headers: [...headers, "gateway-mirror", "1"],
-    deadline: Date.now() + (machine.modern?.timeout ?? machine.totalTimeout),
+    deadline: Date.now() + timeout,
     ...(key === undefined ? {} : { key }),
   });
   const served = async () => {
@@ -37,14 +37,14 @@ export const mirrored = (
   };
   const legacy: Side = async (again) => {
     if (backend === "legacy" && !again) return served();
-    const { answer } = await askLegacy(machine, endpoint, plan, caller());
+    const { answer } = await askLegacy(machine, endpoint, plan, caller(machine.totalTimeout));
     return given(answer.status, "application/json", answer.body);
   };
   const modern: Side = async (again) => {
     if (backend === "modern" && !again) return served();
     if (machine.modern === undefined) return { failed: "there is no modern backend" };
     const started = performance.now();
-    const reply = await machine.modern.client.look(request, caller(), again);
+    const reply = await machine.modern.client.look(request, caller(machine.modern.timeout), again);
     const failed = "failed" in reply || reply.status >= 500;
     machine.migration.track(endpoint.name).asked("modern", performance.now() - started, failed);
     return "failed" in reply ? reply : given(reply.status, reply.contentType, reply.text);
@@ -70,6 +70,8 @@ export const mirrored = (
 
 const given = (status: number, contentType: string, text: string): GivenAnswer & { bytes: number } => {
   const about = { status, contentType, bytes: text.length };
+  // Reading it would hold up callers: it is not compared.
+  if (text.length > MOST_COMPARED) return { ...about, body: undefined };
   try {
     return { ...about, body: JSON.parse(text) as Json };
   } catch {

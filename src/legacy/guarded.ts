@@ -1,5 +1,5 @@
 import { BrokenCircuitError } from "cockatiel";
-import { BackendFailure, openBreaker } from "../upstream/breaker.ts";
+import { BackendFailure, isProbing, openBreaker } from "../upstream/breaker.ts";
 import type { Failed, LegacyClient } from "./client.ts";
 
 /** A failed call, on its way through the breaker. */
@@ -20,6 +20,7 @@ const open: Failed = {
 export const guarded = (client: LegacyClient): LegacyClient => {
   const breaker = openBreaker();
   return async (request, form, caller, readXml) => {
+    if (isProbing(breaker)) return open;
     try {
       return await breaker.execute(async () => {
         const reply = await client(request, form, caller, readXml);

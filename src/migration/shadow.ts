@@ -49,7 +49,7 @@ const originIn =
   (at) => ({ rules: lookUp(output, undefined, new Map(), stepsOf(at)).rules });
 
 /** A larger answer would hold up callers while it is compared, in bytes. */
-const MOST = 1024 ** 2;
+export const MOST_COMPARED = 1024 ** 2;
 
 export const openShadow = ({ budget, ledger, onCompared, onError, settle }: ShadowSettings): Shadow => {
   const running = new Set<Promise<void>>();
@@ -61,9 +61,11 @@ export const openShadow = ({ budget, ledger, onCompared, onError, settle }: Shad
     again: boolean,
   ): Promise<{ differences?: Difference[]; bytes: number }> => {
     const [expected, candidate] = await Promise.all([legacy(again), modern(again)]);
-    const bytes = [expected, candidate].reduce((sum, one) => sum + ("bytes" in one ? one.bytes : 0), 0);
+    const sizes = [expected, candidate].map((one) => ("bytes" in one ? one.bytes : 0));
+    const bytes = sizes.reduce((sum, size) => sum + size, 0);
+    const isLarge = sizes.some((size) => size > MOST_COMPARED);
     // Legacy that fails expects nothing; modern that fails is counted where it is asked.
-    if ("failed" in expected || "failed" in candidate || expected.status >= 500 || bytes > 2 * MOST) return { bytes };
+    if ("failed" in expected || "failed" in candidate || expected.status >= 500 || isLarge) return { bytes };
     return {
       differences: judgeAnswer(
         { endpoint: name, output: endpoint.output, ledger: ledger(), origin: originIn(endpoint) },

@@ -2,9 +2,10 @@ import { BrokenCircuitError, TaskCancelledError } from "cockatiel";
 import type { CanonicalRequest } from "../endpoint/canonicalRequest.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { Answer } from "../outcome/answer.ts";
+import { MOST_COMPARED } from "../migration/shadow.ts";
 import { isObject, type Json } from "../rules/rule.ts";
 import { ask } from "../upstream/ask.ts";
-import { BackendFailure, openBreaker } from "../upstream/breaker.ts";
+import { BackendFailure, isProbing, openBreaker } from "../upstream/breaker.ts";
 import { UpstreamFailure } from "../upstream/failure.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 
@@ -36,6 +37,7 @@ export const modernClient = (
     { method, path, body }: CanonicalRequest,
     caller: ModernCaller,
     again: boolean,
+    most = maxReply,
   ): Promise<ModernGiven> => {
     // Every implementation takes a key in the query, not every one in a header.
     const query = caller.key === undefined ? "" : `?api_key=${encodeURIComponent(caller.key)}`;
@@ -51,7 +53,7 @@ export const modernClient = (
       path: `${base}${path}${query}`,
       headers,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      maxBytes: maxReply,
+      maxBytes: most,
       totalTimeout: Math.max(1, caller.deadline - Date.now()),
     });
     return { status, contentType, text: bytes.toString("utf8") };
@@ -59,6 +61,7 @@ export const modernClient = (
 
   return {
     async ask(endpoint, request, caller, again = false) {
+      if (isProbing(breaker)) return { failed: "the circuit is open" };
       try {
         return await breaker.execute(async () => {
           const given = await send(request, caller, again);
@@ -75,7 +78,7 @@ export const modernClient = (
     },
     async look(request, caller, again = false) {
       try {
-        return await send(request, caller, again);
+        return await send(request, caller, again, Math.min(maxReply, MOST_COMPARED));
       } catch (error) {
         if (error instanceof UpstreamFailure) return { failed: error.message };
         throw error;
