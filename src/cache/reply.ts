@@ -8,7 +8,7 @@ export type Asker = {
   method: string;
   acceptEncoding: string | undefined;
   ifNoneMatch: string | undefined;
-  /** It came with a key: the answer is for nobody else. */
+  /** It came with a key, or another caller may be answered by another side: the answer is for nobody else. */
   keyed: boolean;
   /** The names and values of its CORS headers, flat. */
   cors: readonly string[];

@@ -28,7 +28,7 @@ export const loadSettings = (
   }
   const parsed = settingsSchema.safeParse(Object.fromEntries([...given].map(([name, { value }]) => [name, value])));
   if (parsed.success) {
-    const errors = [...unknownEndpoints(parsed.data, endpoints), ...openToAll(parsed.data)];
+    const errors = [...unknownEndpoints(parsed.data, endpoints), ...openToAll(parsed.data), ...tooPatient(parsed.data)];
     return errors.length > 0 ? { errors } : { settings: parsed.data };
   }
   return { errors: [...new Set(parsed.error.issues.flatMap((issue) => told(issue, given)))] };
@@ -43,6 +43,13 @@ const unknownEndpoints = ({ CACHE_WINDOWS, STAGES }: Settings, endpoints: KnownE
       .map((name) => `${setting}: unknown endpoint ${JSON.stringify(name)} given; allowed are ${known.join(", ")}`);
   return [...unknown("CACHE_WINDOWS", CACHE_WINDOWS, cached), ...unknown("STAGES", STAGES, all)];
 };
+
+const tooPatient = ({ MODERN_URL, MODERN_TIMEOUT_MS, TOTAL_TIMEOUT_MS }: Settings): string[] =>
+  MODERN_URL === undefined || MODERN_TIMEOUT_MS < TOTAL_TIMEOUT_MS
+    ? []
+    : [
+        `MODERN_TIMEOUT_MS: ${MODERN_TIMEOUT_MS} given; allowed is less than TOTAL_TIMEOUT_MS (${TOTAL_TIMEOUT_MS}), so that legacy has time to answer instead`,
+      ];
 
 const openToAll = ({ ADMIN_HOST, ADMIN_TOKEN }: Settings): string[] =>
   ADMIN_TOKEN !== undefined || /^(127\.[\d.]+|localhost|::1|\[::1\])$/.test(ADMIN_HOST)

@@ -46,7 +46,7 @@ export const gatewayApp = (machine: Machine, endpoints: Prepared[], settings: Ap
       return respond(c, plainAnswer(502, "The gateway's upstream is the gateway itself."));
     const started = performance.now();
     const asked = await askedOf(c, endpoint, pairsBelow, settings);
-    const { answered, question, afterwards } = await serve(machine, endpoint, asked);
+    const { answered, question, afterwards, isDivided } = await serve(machine, endpoint, asked);
     // A body may ask anything; a path, always the same.
     if (question && c.req.method !== "POST") settings.front.learn(c.req.path, question);
     const { key, refused } = asked.credential;
@@ -55,7 +55,7 @@ export const gatewayApp = (machine: Machine, endpoints: Prepared[], settings: Ap
       method: c.req.method,
       acceptEncoding: c.req.header("accept-encoding"),
       ifNoneMatch: c.req.header("if-none-match"),
-      keyed: key !== undefined || refused === true,
+      keyed: key !== undefined || refused === true || isDivided === true,
       cors: cors(c),
     };
     const { status, headers, body } = replyWith({ ...answered, took }, asker, Date.now());

@@ -29,7 +29,13 @@ export type Asked = {
 };
 
 /** The answer, the question it answers where that may be asked of the cache, and what is to be done once it has gone out. */
-export type Served = { answered: Answered; question?: Question; afterwards?: () => void };
+export type Served = {
+  answered: Answered;
+  question?: Question;
+  afterwards?: () => void;
+  /** Another caller may see the other side: nobody on the way may give it to them. */
+  isDivided?: boolean;
+};
 
 const late: Outcome = { kind: "tooSlow", message: "The legacy interface took too long to answer." };
 
@@ -109,6 +115,7 @@ export const serve = async (
   const { backend } = decision;
   return {
     ...served,
+    isDivided: decision.stage === "canary" || decision.reason === "forced",
     answered: { ...served.answered, decision: decisionHeader(decision) },
     ...(decision.stage !== "legacy"
       ? {

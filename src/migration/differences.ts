@@ -77,13 +77,16 @@ export const openDifferences = (random: () => number = Math.random): Differences
       ...(candidate === undefined ? {} : { candidate }),
       curl,
     });
+    // A key too short to be told from a word is taken out as it stands.
+    const isShort = key !== undefined && key.length < 16;
+    const scrubbed = isShort ? (JSON.parse(JSON.stringify(made).replaceAll(key, "(key)")) as typeof made) : made;
     const [before = 0, after] = [
       group.samples[place] && JSON.stringify(group.samples[place]).length,
-      JSON.stringify(made).length,
+      JSON.stringify(scrubbed).length,
     ];
     if (sampled - before + after > MOST_SAMPLED) return;
     sampled += after - before;
-    group.samples[place] = made;
+    group.samples[place] = scrubbed;
   };
 
   return {

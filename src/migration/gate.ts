@@ -11,8 +11,8 @@ export type Evidence = {
   judged: number;
   /** The same of the last few: what went wrong just now is not hidden by a good day. */
   lately: { good: number; judged: number };
-  /** Of the last few that modern was asked: how many, how many failed, and the milliseconds that 95 % stayed within. */
-  modern: { asked: number; failed: number; p95: number | undefined };
+  /** Of the last few that modern was asked: how many, how many failed, and the milliseconds of those that did not. */
+  modern: { asked: number; failed: number; times: readonly number[] };
   /** Minutes since the gate last demoted it. */
   sinceDemotion?: number | undefined;
 };
@@ -23,6 +23,11 @@ export type Verdict = { says: string; to?: Stage };
 const steps = [5, 10, 25, 50, 100] as const;
 /** Fewer answers prove nothing about a share or a quantile. */
 const FEW = 20;
+
+/** What a p95 leaves out. */
+const TAIL = 0.05;
+
+const slowerThan = (bound: number, times: readonly number[]): number => times.filter((ms) => ms > bound).length;
 
 const percent = (share: number): string => `${(share * 100).toFixed(2)} %`;
 
@@ -51,8 +56,9 @@ const whyWorse = ({ parity, errorRate, p95 }: Gate, { lately, modern }: Evidence
   const failing = wilson(modern.failed, modern.asked).lower;
   if (modern.asked >= FEW && failing > errorRate)
     return `at least ${percent(failing)} of modern's answers fail, allowed ${percent(errorRate)}`;
-  if (modern.asked >= FEW && modern.p95 !== undefined && modern.p95 > p95)
-    return `modern's p95 is ${Math.round(modern.p95)} ms, allowed ${p95} ms`;
+  const slow = wilson(slowerThan(p95, modern.times), modern.times.length).lower;
+  if (modern.times.length >= FEW && slow > TAIL)
+    return `at least ${percent(slow)} of modern's answers take more than ${p95} ms, allowed ${percent(TAIL)}`;
   return undefined;
 };
 
@@ -68,7 +74,10 @@ const whyNotYet = (
   if (lower < gate.parity) return `parity at least ${percent(lower)}, needed ${percent(gate.parity)}`;
   if (modern.asked > 0 && modern.failed / modern.asked > gate.errorRate)
     return `${percent(modern.failed / modern.asked)} of modern's answers fail, allowed ${percent(gate.errorRate)}`;
-  return undefined;
+  const slow = slowerThan(gate.p95, modern.times) / Math.max(1, modern.times.length);
+  return slow > TAIL
+    ? `${percent(slow)} of modern's answers take more than ${gate.p95} ms, allowed ${percent(TAIL)}`
+    : undefined;
 };
 
 const above = ({ stage, share }: Stage): Stage | undefined => {

@@ -76,6 +76,10 @@ export const openMigration = (settings: MigrationSettings): Migration => {
     store,
     endpoints: names,
     configured: settings.configured,
+    onUnkept(endpoint, error) {
+      observer.event("stage_not_kept", { endpoint, why: error.message });
+      return undefined;
+    },
     onMove(endpoint, from, to) {
       const demoted = to.by === "gate" && to.stage === "shadow" && from.stage !== "legacy";
       trackOf(endpoint).moved(demoted);
@@ -92,6 +96,12 @@ export const openMigration = (settings: MigrationSettings): Migration => {
         why: to.why,
       });
     },
+  });
+
+  // What another gateway's operator has made expected is so here as well.
+  store.onChange(() => {
+    const now = ledgerNow();
+    differences.forget((one) => one.kind === "unexplained" && now.allowing(one.endpoint, one) !== undefined);
   });
 
   /** Where there is nobody to ask, everything stays with legacy, whatever is set. */

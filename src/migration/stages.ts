@@ -20,6 +20,8 @@ type StagesSettings = {
   configured: Readonly<Record<string, Stage>>;
   /** Told of every endpoint whose stage or share is another now. */
   onMove: (endpoint: string, from: StageInForce, to: StageInForce) => void;
+  /** Told of what could not be written down; it holds in this gateway until it ends. */
+  onUnkept: (endpoint: string, error: Error) => undefined;
   now?: () => Date;
 };
 
@@ -30,6 +32,7 @@ export const openStages = ({
   endpoints,
   configured: first,
   onMove,
+  onUnkept,
   now = () => new Date(),
 }: StagesSettings): Stages => {
   let configured = first;
@@ -37,21 +40,20 @@ export const openStages = ({
 
   const wordOf = (endpoint: string): Stage => configured[endpoint] ?? usual;
 
-  const inForce = (endpoint: string): StageInForce => {
+  /** The configuration's words that are not written down yet. */
+  const said = new Map<string, StageInForce>();
+
+  const worded = (endpoint: string, why: string): StageInForce => {
     const word = wordOf(endpoint);
-    const text = JSON.stringify(word);
+    return { ...word, since: now().toISOString(), by: "configuration", why, configured: JSON.stringify(word) };
+  };
+
+  /** What was set last, by whomever: another gateway may be configured otherwise, and is followed all the same. */
+  const inForce = (endpoint: string): StageInForce => {
     const set = store.state().stages[endpoint];
-    if (set?.configured === text) return set;
-    const known = stages.get(endpoint);
-    // Said again is not moved again.
-    if (known?.by === "configuration" && known.configured === text) return known;
-    return {
-      ...word,
-      since: now().toISOString(),
-      by: "configuration",
-      why: configured[endpoint] ? "as configured" : "the usual",
-      configured: text,
-    };
+    const word = said.get(endpoint);
+    if (set !== undefined && (word === undefined || word.since < set.since)) return set;
+    return word ?? stages.get(endpoint) ?? worded(endpoint, configured[endpoint] ? "as configured" : "the usual");
   };
 
   /** Built whole, then exchanged at once. */
@@ -64,8 +66,35 @@ export const openStages = ({
         onMove(name, from, stage);
     }
   };
+
+  const told = ({ stage, share }: Pick<Stage, "stage" | "share">) => ({ stage, share });
+
+  /** The configuration has changed: its words hold at once, and are written down, so that a restart and the other gateways agree. */
+  const say = async (names: readonly string[]): Promise<void> => {
+    const before = stages;
+    for (const name of names) said.set(name, worded(name, "the configuration changed"));
+    refresh();
+    for (const endpoint of names) {
+      const to = said.get(endpoint) as StageInForce;
+      const from = before.get(endpoint) ?? store.state().stages[endpoint] ?? to;
+      const move = { at: to.since, endpoint, by: to.by, why: to.why, from: told(from), to: told(to) };
+      const written = await store
+        .move(endpoint, to, move, store.state().stages[endpoint]?.since)
+        .catch((error: Error) => onUnkept(endpoint, error));
+      // Where somebody else was faster, they have the later word.
+      if (written !== undefined) said.delete(endpoint);
+    }
+    refresh();
+  };
+
   refresh();
   store.onChange(refresh);
+  // Whoever was stopped, configured anew and started again has changed the configuration as well.
+  const changedMeanwhile = endpoints.filter((name) => {
+    const set = store.state().stages[name];
+    return set?.configured !== undefined && set.configured !== JSON.stringify(wordOf(name));
+  });
+  if (changedMeanwhile.length > 0) void say(changedMeanwhile);
 
   const of = (endpoint: string): StageInForce => stages.get(endpoint) ?? { ...usual, since: "", by: "", why: "" };
 
@@ -82,13 +111,13 @@ export const openStages = ({
       why,
       configured: JSON.stringify(wordOf(endpoint)),
     };
-    const told = ({ stage, share }: Pick<Stage, "stage" | "share">) => ({ stage, share });
     const moved = await store.move(
       endpoint,
       next,
       { at, endpoint, by, why, from: told(from), to: told(to) },
       store.state().stages[endpoint]?.since,
     );
+    if (moved) said.delete(endpoint);
     refresh();
     return moved;
   };
@@ -102,10 +131,7 @@ export const openStages = ({
       const changed = endpoints.filter(
         (name) => JSON.stringify(before[name] ?? usual) !== JSON.stringify(wordOf(name)),
       );
-      // Written down, so that a restart and the other gateways agree.
-      for (const name of changed)
-        await move(name, { gate: null, ...wordOf(name) }, "configuration", "the configuration changed");
-      refresh();
+      await say(changed);
     },
     audit: () => store.state().audit,
     expected: () => store.state().expected,

@@ -115,7 +115,11 @@ export const openTrack = (now: () => number = Date.now): Track => {
         good: good(),
         judged: judged(),
         lately: { good: recent.reduce((sum, one) => sum + one, 0), judged: recent.length },
-        modern: { asked: failed.length, failed: failed.reduce((sum, one) => sum + one, 0), p95: p95("modern") },
+        modern: {
+          asked: failed.length,
+          failed: failed.reduce((sum, one) => sum + one, 0),
+          times: times.modern.values(),
+        },
         ...(demotedAt === undefined ? {} : { sinceDemotion: (now() - demotedAt) / 60_000 }),
       };
     },

@@ -63,13 +63,14 @@ describe("who answers", () => {
 
 describe("the gate", () => {
   const gate = gateSchema.parse({ parity: 0.98, requests: 300, minutes: 5, errorRate: 0.02, p95: 500, hold: 30 });
+  const times = (ms: number) => Array.from({ length: 200 }, () => ms);
   const fine: Evidence = {
     requests: 400,
     minutes: 10,
     good: 400,
     judged: 400,
     lately: { good: 200, judged: 200 },
-    modern: { asked: 200, failed: 0, p95: 50 },
+    modern: { asked: 200, failed: 0, times: times(50) },
   };
   const said = (stage: Stage, change: Partial<Evidence> = {}) => {
     const { says, to } = judgeGate(gate, stage, { ...fine, ...change });
@@ -102,14 +103,27 @@ describe("the gate", () => {
     ["soon after a demotion", { sinceDemotion: 12 }, "stays: held: 18 minutes after a demotion are left"],
     [
       "errors above the bound, not yet proven",
-      { modern: { asked: 100, failed: 3, p95: 50 } },
+      { modern: { asked: 100, failed: 3, times: times(50) } },
       "stays: held: 3.00 % of modern's answers fail",
     ],
     ["parity shown to be worse", { lately: { good: 180, judged: 200 } }, "shadow 100: parity at most 93.4"],
     ["one failure is no proof", { lately: { good: 199, judged: 200 } }, "canary 10:"],
-    ["errors shown to be worse", { modern: { asked: 200, failed: 20, p95: 50 } }, "shadow 100: at least 6.5"],
-    ["slow", { modern: { asked: 200, failed: 0, p95: 501 } }, "shadow 100: modern's p95 is 501 ms, allowed 500 ms"],
-    ["slow, but only a few times", { modern: { asked: 10, failed: 0, p95: 5000 } }, "canary 10:"],
+    ["errors shown to be worse", { modern: { asked: 200, failed: 20, times: times(50) } }, "shadow 100: at least 6.5"],
+    [
+      "slow",
+      { modern: { asked: 200, failed: 0, times: times(501) } },
+      "shadow 100: at least 98.12 % of modern's answers take more than 500 ms, allowed 5.00 %",
+    ],
+    [
+      "one slow answer of twenty is no proof",
+      { modern: { asked: 20, failed: 0, times: [...times(50).slice(0, 19), 5000] } },
+      "canary 10:",
+    ],
+    [
+      "slow, but only a few times",
+      { modern: { asked: 10, failed: 0, times: times(5000).slice(0, 10) } },
+      "stays: held: 100.00 % of modern's answers take more than 500 ms",
+    ],
     [
       "a bad moment after a good day",
       { good: 100_000, judged: 100_020, lately: { good: 180, judged: 200 } },
@@ -140,7 +154,7 @@ describe("the gate", () => {
             good: Math.max(0, judged - bad),
             judged,
             lately: { good: Math.max(0, lately - bad), judged: lately },
-            modern: { asked: 200, failed, p95 },
+            modern: { asked: 200, failed, times: times(p95) },
           };
           const { to } = judgeGate(gate, canary(5), evidence);
           expect(to?.stage === "canary" ? wilson(evidence.good, judged).lower : 1).toBeGreaterThanOrEqual(gate.parity);

@@ -124,6 +124,7 @@ test("--check asks both sides, and --strict fails for an entry of the ledger tha
 test.each([
   [{ MODERN_URL: "modern.example" }, "MODERN_URL: "],
   [{ STAGES: '{"getDataset":{"stage":"beta"}}' }, "STAGES: "],
+  [{ MODERN_TIMEOUT_MS: "60000" }, "MODERN_TIMEOUT_MS: 60000 given; allowed is less than TOTAL_TIMEOUT_MS (60000)"],
   [{ FORCE_BACKEND: "perhaps" }, 'FORCE_BACKEND: "perhaps" given in the environment; allowed is true or false'],
   [{ EXPECTED_DIFFERENCES: "/nowhere/at/all" }, "EXPECTED_DIFFERENCES: /nowhere/at/all cannot be read (ENOENT)"],
   [{ DATA_DIR: "/proc/self/status" }, "DATA_DIR: "],

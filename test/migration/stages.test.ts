@@ -127,6 +127,13 @@ describe("canary", () => {
     expect((await sides({ TRUSTED_PROXIES: "127.0.0.1" })).size).toBeGreaterThan(10);
   });
 
+  test("nobody on the way may give one caller's answer to another", async () => {
+    const { gateway } = await staged({ getDataset: { stage: "canary", share: 50 } });
+    const headers = async (path: string) => (await gateway.app.request(`/v1${path}`)).headers.get("cache-control");
+    expect(await headers("/datasets/61")).toMatch(/^private/);
+    expect(await headers("/setup/1")).toMatch(/^public/);
+  });
+
   test("both sides are compared, whoever answered", async () => {
     const { ask, compared, legacy, modern } = await staged({ getSetup: { stage: "canary", share: 50 } });
     expect(legacy.url).not.toBe("");
