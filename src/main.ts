@@ -119,7 +119,7 @@ const run = async (): Promise<void> => {
       const ledger = readLedger(next.EXPECTED_DIFFERENCES ?? SHIPPED, "EXPECTED_DIFFERENCES");
       if ("errors" in ledger) return ledger.errors;
       await migration.configure(next.STAGES, ledger.entries);
-      gateway.oldClients.reconfigure(next);
+      gateway.oldClients.reconfigure({ ...settings, DEPRECATED: next.DEPRECATED, BROWNOUTS: next.BROWNOUTS });
       return [];
     },
   });

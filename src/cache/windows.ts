@@ -39,12 +39,12 @@ export const windowsBy = (declared: DeclaredWindows): WindowsOf => {
   return (status) => kept[status];
 };
 
-/** The same, but nothing outlives its windows because somebody fails. */
-export const withoutIfError =
+/** The same, but nothing outlives its freshness. */
+export const onlyFresh =
   (windowsOf: WindowsOf): WindowsOf =>
   (status) => {
     const windows = windowsOf(status);
-    return windows && { ...windows, staleIfError: 0 };
+    return windows && { ...windows, stale: 0, staleIfError: 0 };
   };
 
 /** From the first moment to the last at which something kept may be served. */

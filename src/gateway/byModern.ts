@@ -28,7 +28,8 @@ export const askModern = async (
     deadline,
     ...(key === undefined ? {} : { key }),
   });
-  migration.track(endpoint.name).asked("modern", performance.now() - started, "failed" in reply);
+  if (!("failed" in reply && reply.isUnasked))
+    migration.track(endpoint.name).asked("modern", performance.now() - started, "failed" in reply);
   if ("failed" in reply) observer.event("modern_failed", { endpoint: endpoint.name, why: reply.failed });
   return reply;
 };

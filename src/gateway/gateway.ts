@@ -105,6 +105,7 @@ export const openGateway = (
     },
     observer,
     onCompared: meter.compared,
+    onMoved: (endpoint) => void cache.drop({ endpoint, soft: false }),
     ...times,
   });
   meter.total("mirror_shed", "Comparisons left out for lack of budget.", () => migration.shed());

@@ -58,6 +58,9 @@ export const mirrored = (
     key,
     legacy,
     modern,
+    ...(backend === "modern" && answered.how.hit === true
+      ? { forget: () => void machine.cache.drop({ endpoint: endpoint.name, soft: false }) }
+      : {}),
     curl: () =>
       curlsOf(
         { ...machine.addresses, keyName: "KEY" },

@@ -1,6 +1,6 @@
 import { questionKey } from "../cache/cacheKey.ts";
 import type { Question } from "../cache/question.ts";
-import { type DeclaredWindows, windowsBy, withoutIfError } from "../cache/windows.ts";
+import { type DeclaredWindows, windowsBy, onlyFresh } from "../cache/windows.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { Field } from "../endpoint/field.ts";
 import { type XmlReader, xmlReader } from "../legacy/xml.ts";
@@ -38,7 +38,7 @@ export const prepare = (
     if (cache === undefined) return {};
     const windowsOf = windowsBy(windows[name] ?? cache);
     // Where modern fails there is legacy: nothing of modern's is served for longer than it holds.
-    const windowsBySide = { legacy: windowsOf, modern: withoutIfError(windowsOf) };
+    const windowsBySide = { legacy: windowsOf, modern: onlyFresh(windowsOf) };
     const about = { endpoint: name, personal: cache.personal ?? false };
     return {
       question: (input, backend) => ({

@@ -75,11 +75,12 @@ export const openDifferences = (random: () => number = Math.random): Differences
       ...(legacy === undefined ? {} : { legacy }),
       ...(expected === undefined ? {} : { expected }),
       ...(candidate === undefined ? {} : { candidate }),
-      curl,
     });
     // A key too short to be told from a word is taken out as it stands.
     const isShort = key !== undefined && key.length < 16;
-    const scrubbed = isShort ? (JSON.parse(JSON.stringify(made).replaceAll(key, "(key)")) as typeof made) : made;
+    const whole = isShort ? (JSON.parse(JSON.stringify(made).replaceAll(key, "(key)")) as typeof made) : made;
+    // A command names its key, and shows none.
+    const scrubbed = { ...whole, curl };
     const [before = 0, after] = [
       group.samples[place] && JSON.stringify(group.samples[place]).length,
       JSON.stringify(scrubbed).length,

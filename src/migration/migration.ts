@@ -46,6 +46,8 @@ export type MigrationSettings = {
   budget: BudgetSettings;
   observer: Observer;
   onCompared: (endpoint: string, standing: Standing) => void;
+  /** Another side, or another part of the callers: what was kept before says nothing of now. */
+  onMoved: (endpoint: string) => void;
   /** Milliseconds until a mismatch is asked again, and between two looks at the gates. */
   settle?: number;
   look?: number;
@@ -84,6 +86,7 @@ export const openMigration = (settings: MigrationSettings): Migration => {
       const demoted = to.by === "gate" && to.stage === "shadow" && from.stage !== "legacy";
       trackOf(endpoint).moved(demoted);
       says.delete(endpoint);
+      settings.onMoved(endpoint);
       // What made the gate act is still to be looked at; whoever moves it by hand has looked.
       if (to.by !== "gate") differences.forget((one) => one.endpoint === endpoint);
       observer.log.info({
@@ -97,6 +100,12 @@ export const openMigration = (settings: MigrationSettings): Migration => {
       });
     },
   });
+
+  // A hold does not end with a restart, nor begin anew with another gateway.
+  for (const name of names) {
+    const { by, stage, since } = stages.of(name);
+    if (by === "gate" && stage === "shadow") trackOf(name).wasDemoted(Date.parse(since));
+  }
 
   // What another gateway's operator has made expected is so here as well.
   store.onChange(() => {

@@ -24,6 +24,8 @@ export type Mirrored = {
   legacy: Side;
   modern: Side;
   curl: () => CurlPair;
+  /** What was served was kept, and is not what its side says now. */
+  forget?: () => void;
 };
 
 export type Shadow = {
@@ -86,7 +88,10 @@ export const openShadow = ({ budget, ledger, onCompared, onError, settle }: Shad
       await sleep(settle, undefined, { signal: stopping.signal, ref: false });
       const second = await once(mirrored, true);
       taken += second.bytes;
-      if (second.differences) onCompared(mirrored, settled(first.differences, second.differences));
+      if (second.differences === undefined) return;
+      const differences = settled(first.differences, second.differences);
+      if (differences.some(({ kind }) => kind === "drift")) mirrored.forget?.();
+      onCompared(mirrored, differences);
     } catch (error) {
       if (!stopping.signal.aborted) onError(error);
     } finally {

@@ -15,6 +15,8 @@ export type Track = {
   compared(question: string, differences: readonly Difference[]): void;
   /** The endpoint has moved: what was seen before says nothing of now. */
   moved(demoted: boolean): void;
+  /** It was demoted then, in milliseconds since the epoch. */
+  wasDemoted(at: number): void;
   parity(): Parity;
   latency(side: "legacy" | "modern"): Latency;
   errorRate(): number;
@@ -85,6 +87,7 @@ export const openTrack = (now: () => number = Date.now): Track => {
       movedAt = now();
       demotedAt = demoted ? now() : undefined;
     },
+    wasDemoted: (at) => void (demotedAt = at),
     parity: () => ({ ...counts, lower: wilson(good(), judged()).lower }),
     latency(side) {
       const [p50, high] = [quantile(times[side].values(), 0.5), p95(side)];

@@ -5,14 +5,14 @@ import type { Answer } from "../outcome/answer.ts";
 import { MOST_COMPARED } from "../migration/shadow.ts";
 import { isObject, type Json } from "../rules/rule.ts";
 import { ask } from "../upstream/ask.ts";
-import { BackendFailure, isProbing, openBreaker } from "../upstream/breaker.ts";
+import { BackendFailure, isItsFault, isProbing, openBreaker } from "../upstream/breaker.ts";
 import { UpstreamFailure } from "../upstream/failure.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 
 /** Modern's answer as it is served, and its document; or why it cannot be. `given`: what it really said, where it said anything. */
 export type ModernReply =
   | { answer: Answer; document: Json; given: ModernGiven }
-  | { failed: string; given?: ModernGiven };
+  | { failed: string; given?: ModernGiven; /** That says nothing of modern. */ isUnasked?: boolean };
 
 /** What modern said, whatever it is worth. */
 export type ModernGiven = { status: number; contentType: string; text: string };
@@ -61,6 +61,7 @@ export const modernClient = (
 
   return {
     async ask(endpoint, request, caller, again = false) {
+      if (isNoPath(request)) return { ...otherPath, isUnasked: true };
       if (isProbing(breaker)) return { failed: "the circuit is open" };
       try {
         return await breaker.execute(async () => {
@@ -70,13 +71,15 @@ export const modernClient = (
           return reply;
         });
       } catch (error) {
-        if (error instanceof UpstreamFailure || error instanceof BackendFailure) return { failed: error.message };
+        if (error instanceof UpstreamFailure || error instanceof BackendFailure)
+          return { failed: error.message, isUnasked: !isItsFault(error) };
         if (error instanceof BrokenCircuitError || error instanceof TaskCancelledError)
           return { failed: "the circuit is open" };
         throw error;
       }
     },
     async look(request, caller, again = false) {
+      if (isNoPath(request)) return otherPath;
       try {
         return await send(request, caller, again, Math.min(maxReply, MOST_COMPARED));
       } catch (error) {
@@ -86,6 +89,10 @@ export const modernClient = (
     },
   };
 };
+
+/** A server resolves such segments: it would answer another question. */
+const isNoPath = ({ path }: CanonicalRequest): boolean => /\/\.{1,2}(\/|$)|\/\//.test(path);
+const otherPath = { failed: "the path would become another" };
 
 /** What modern said, held against what the interface promises: the schema of a document, the form of an error. */
 const readModern = (endpoint: Endpoint, given: ModernGiven): ModernReply => {
