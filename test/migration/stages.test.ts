@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { gateSchema } from "../../src/migration/stage.ts";
 import type { DifferenceView, StageView } from "../../src/migration/views.ts";
+import { exchange } from "../gateway/support.ts";
+import { get } from "../passThrough/support.ts";
 import { staged, until } from "./support.ts";
 
 const writer = { "X-API-Key": "00000000000000000000000000000000" };
@@ -56,6 +58,18 @@ describe("shadow", () => {
       question: "GET /datasets/61",
       curl: { candidate: `curl -si ${modern.url}/datasets/61` },
     });
+  });
+
+  test("a key is in no sample, however short, and its curl can be run", async () => {
+    const { ask, migration, compared } = await staged(
+      { getDataset: { stage: "shadow" } },
+      { faults: [{ endpoint: "getDataset", fault: "wrongType", path: "/version" }] },
+    );
+    await ask("/datasets/61", writer);
+    await compared("getDataset", 1);
+    const [difference] = migration.differences("unexplained");
+    expect(difference?.samples[0]?.curl.candidate).toContain('"X-API-Key: $KEY"');
+    expect(JSON.stringify(difference)).not.toContain(writer["X-API-Key"]);
   });
 
   test("what is gone when asked again is drift", async () => {
@@ -196,6 +210,40 @@ describe("modern", () => {
       { faults: [{ endpoint: "getDataset", fault: "late", ms: 5000 }], environment: { MODERN_TIMEOUT_MS: "200" } },
     );
     expect((await ask("/datasets/61")).decision).toBe("stage=modern; backend=legacy; reason=fallback");
+  });
+
+  test("what it said before it was fixed does not come back with it", async () => {
+    const { ask, operate, modern } = await staged(
+      { getDataset: { stage: "modern", share: 0 } },
+      { faults: [{ endpoint: "getDataset", fault: "otherValue", path: "/name" }] },
+    );
+    const wrong = (await ask("/datasets/61")).body;
+    await operate("POST", "/stages/getDataset", { stage: "legacy", why: "a name is wrong" });
+    const right = (await ask("/datasets/61")).body;
+    expect(right).not.toEqual(wrong);
+    modern.use([]);
+    await operate("POST", "/stages/getDataset", { stage: "modern", share: 0, why: "it is fixed" });
+    expect((await ask("/datasets/61")).body).toEqual(right);
+  });
+
+  test("a wrong answer that was kept is kept no longer than until it is compared", async () => {
+    const { ask, modern, migration } = await staged(
+      { getDataset: { stage: "modern", share: 0 } },
+      { faults: [{ endpoint: "getDataset", fault: "otherValue", path: "/name" }] },
+    );
+    const wrong = (await ask("/datasets/61")).body;
+    modern.use([]);
+    await migration.configure({ getDataset: { stage: "modern", share: 0 } }, []);
+    expect((await ask("/datasets/61")).body).toEqual(wrong);
+    await migration.move("getDataset", { stage: "canary", share: 100 }, "me", "to compare them all");
+    await until(async () => JSON.stringify((await ask("/datasets/61")).body) !== JSON.stringify(wrong));
+  });
+
+  test("a name that would lead elsewhere is asked of nobody", async () => {
+    const { port, modern } = await staged({ findFlow: { stage: "modern", share: 0 } });
+    const { status, headers } = await exchange(port, get("/v1/flows/exists/%2e%2e/7"));
+    expect([status, headers.get("gateway-decision")]).toEqual([502, "stage=modern; backend=legacy; reason=fallback"]);
+    expect(modern.asked()).toEqual({});
   });
 
   test("what is asked with a key is kept for nobody, and a wrong key is refused", async () => {

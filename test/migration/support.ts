@@ -97,5 +97,5 @@ export const staged = async (
     closing.push(() => listener.stop());
     return `http://127.0.0.1:${listener.port}/`;
   };
-  return { listen, legacy, modern, gateway, migration, ask, operate, compared, observer };
+  return { port: server.port, listen, legacy, modern, gateway, migration, ask, operate, compared, observer };
 };
