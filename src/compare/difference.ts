@@ -31,6 +31,18 @@ export type Difference = {
   count: number;
 };
 
+/** Answers compared, each counted once by its worst difference. */
+export type Counts = Record<Standing, number> & { compared: number };
+
+export const nothingCounted = (): Counts => ({
+  compared: 0,
+  equal: 0,
+  explained: 0,
+  expected: 0,
+  drift: 0,
+  unexplained: 0,
+});
+
 const order: readonly Standing[] = ["equal", "explained", "expected", "drift", "unexplained"];
 
 /** An answer counts by its worst difference. */

@@ -1,15 +1,7 @@
-import type { Difference, Form, Kind } from "./difference.ts";
+import type { Counts, Difference, Form, Kind } from "./difference.ts";
 
-/** Answers compared, each counted once by its worst difference; `failed` are those that one side gave no answer for. */
-export type Summary = {
-  compared: number;
-  equal: number;
-  explained: number;
-  expected: number;
-  drift: number;
-  unexplained: number;
-  failed: number;
-};
+/** What was compared; `failed` are those that one side gave no answer for. */
+export type Summary = Counts & { failed: number };
 
 /** The same question as a command for either side; a key stands as the environment variable that holds it. */
 export type CurlPair = { legacy?: string; candidate: string };

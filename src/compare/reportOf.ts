@@ -1,5 +1,5 @@
 import type { Endpoint } from "../endpoint/endpoint.ts";
-import type { Kind } from "./difference.ts";
+import { type Kind, nothingCounted } from "./difference.ts";
 import { fieldReports } from "./fields.ts";
 import type { Report, Summary } from "./report.ts";
 import type { TallyState } from "./tally.ts";
@@ -32,7 +32,7 @@ export const reportOf = (state: TallyState, { made, sides, skipped, endpoints }:
   };
 };
 
-const nothing: Summary = { compared: 0, equal: 0, explained: 0, expected: 0, drift: 0, unexplained: 0, failed: 0 };
+const nothing: Summary = { ...nothingCounted(), failed: 0 };
 
 const added = (a: Summary, b: Summary): Summary =>
   Object.fromEntries(Object.keys(a).map((key) => [key, a[key as keyof Summary] + b[key as keyof Summary]])) as Summary;

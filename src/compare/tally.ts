@@ -1,5 +1,5 @@
 import { causeOf } from "./causes.ts";
-import { type Difference, sameness, type Standing, standingOf } from "./difference.ts";
+import { type Difference, nothingCounted, sameness, type Standing, standingOf } from "./difference.ts";
 import type { SeenFields } from "./fields.ts";
 import type { Cause, CurlPair, Exhibit, ReportedDifference, Summary } from "./report.ts";
 
@@ -35,15 +35,7 @@ const SHOWN_EXPLAINED = 1;
 const SHOWN = 3;
 const MOST_SHOWN = 8 * 1024 ** 2;
 
-const nothing = (): Summary => ({
-  compared: 0,
-  equal: 0,
-  explained: 0,
-  expected: 0,
-  drift: 0,
-  unexplained: 0,
-  failed: 0,
-});
+const nothing = (): Summary => ({ ...nothingCounted(), failed: 0 });
 
 export const emptyTally = (): TallyState => ({
   summaries: {},

@@ -1,5 +1,6 @@
 import type { Ask } from "../corpus/ask.ts";
 import type { Catalogue } from "../gateway/gateway.ts";
+import { told } from "../endpoint/canonicalRequest.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import { collectChanges } from "../rules/notes.ts";
 import type { Json, JsonObject } from "../rules/rule.ts";
@@ -41,7 +42,7 @@ export const compareOne = async (sides: Sides, ask: Ask, again = false): Promise
 
   const document = documentOf(last);
   const kept = document ? { document } : {};
-  const question = `${ask.method} ${ask.path}${ask.body ? ` ${JSON.stringify(ask.body)}` : ""}`;
+  const question = told(ask);
   if (given !== undefined && "failed" in given)
     return ours.status >= 500
       ? { outcome: { ...about, failed: unanswered(ours) } }

@@ -4,6 +4,10 @@ import type { Endpoint } from "./endpoint.ts";
 /** One request of the new interface, below its prefix. */
 export type CanonicalRequest = { method: "GET" | "POST"; path: string; body?: JsonObject };
 
+/** `POST /datasets/list {"limit":5}` */
+export const told = ({ method, path, body }: CanonicalRequest): string =>
+  `${method} ${path}${body === undefined ? "" : ` ${JSON.stringify(body)}`}`;
+
 /** How an endpoint's first route asks for an input: what every implementation of the interface understands. */
 export const canonicalRequest = (
   { routes, groups = {} }: Endpoint,

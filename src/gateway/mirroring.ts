@@ -1,10 +1,10 @@
 import { curlsOf } from "../compare/curls.ts";
 import type { GivenAnswer } from "../compare/answers.ts";
+import { readAnswer } from "../compare/readAnswer.ts";
 import type { Answered } from "../cache/reply.ts";
-import { canonicalRequest } from "../endpoint/canonicalRequest.ts";
+import { canonicalRequest, told } from "../endpoint/canonicalRequest.ts";
 import type { Backend } from "../migration/decide.ts";
 import { type Mirrored, MOST_COMPARED, type Side } from "../migration/shadow.ts";
-import type { Json } from "../rules/rule.ts";
 import { askLegacy } from "./byLegacy.ts";
 import type { Machine } from "./machine.ts";
 import type { Asking } from "./plan.ts";
@@ -49,12 +49,11 @@ export const mirrored = (
     machine.migration.track(endpoint.name).asked("modern", performance.now() - started, failed);
     return "failed" in reply ? reply : given(reply.status, reply.contentType, reply.text);
   };
-  const { method, path, body } = request;
   return {
     name: endpoint.name,
     endpoint,
-    id: JSON.stringify([path, body]),
-    question: `${method} ${path}${body === undefined ? "" : ` ${JSON.stringify(body)}`}`,
+    id: JSON.stringify([request.path, request.body]),
+    question: told(request),
     key,
     legacy,
     modern,
@@ -71,13 +70,8 @@ export const mirrored = (
   };
 };
 
-const given = (status: number, contentType: string, text: string): GivenAnswer & { bytes: number } => {
-  const about = { status, contentType, bytes: text.length };
+const given = (status: number, contentType: string, text: string): GivenAnswer & { bytes: number } => ({
   // Reading it would hold up callers: it is not compared.
-  if (text.length > MOST_COMPARED) return { ...about, body: undefined };
-  try {
-    return { ...about, body: JSON.parse(text) as Json };
-  } catch {
-    return { ...about, body: undefined, text: text.slice(0, 400) };
-  }
-};
+  ...(text.length > MOST_COMPARED ? { status, contentType, body: undefined } : readAnswer(status, contentType, text)),
+  bytes: text.length,
+});

@@ -120,7 +120,9 @@ export const serve = async (
     ...(decision.stage !== "legacy"
       ? {
           afterwards: () =>
-            migration.mirror(mirrored(machine, endpoint, { plan, key, headers, answered: served.answered, backend })),
+            migration.mirror(endpoint.name, () =>
+              mirrored(machine, endpoint, { plan, key, headers, answered: served.answered, backend }),
+            ),
         }
       : {}),
   };

@@ -21,7 +21,7 @@ export type Migration = {
   isUndivided(endpoint: string): boolean;
   track(endpoint: string): Track;
   /** Compares one answered question on both sides, where the endpoint's stage and the budget say so. */
-  mirror(mirrored: Mirrored): void;
+  mirror(endpoint: string, mirrored: () => Mirrored): void;
   view(): StagesView;
   viewOf(endpoint: string): StageView;
   differences(kind: Kind): DifferenceView[];
@@ -186,11 +186,11 @@ export const openMigration = (settings: MigrationSettings): Migration => {
     isUndivided: (endpoint) => !hasModern || stages.of(endpoint).stage === "legacy",
     decide: (endpoint, asker) => decide(stageOf(endpoint), asker),
     track: trackOf,
-    mirror(mirrored) {
-      const { stage, share } = stageOf(mirrored.name);
+    mirror(endpoint, mirrored) {
+      const { stage, share } = stageOf(endpoint);
       // In canary the share is of the callers; all of them are compared, as far as the budget goes.
       const isWanted = stage === "canary" || (stage !== "legacy" && random() * 100 < share);
-      if (isWanted) void shadow.compare(mirrored);
+      if (isWanted) void shadow.compare(mirrored());
     },
     view: () => Object.fromEntries(names.map((name) => [name, viewOf(name)])),
     viewOf,

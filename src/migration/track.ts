@@ -1,5 +1,4 @@
-import type { Difference, Standing } from "../compare/difference.ts";
-import { standingOf } from "../compare/difference.ts";
+import { type Difference, nothingCounted, type Standing, standingOf } from "../compare/difference.ts";
 import type { Evidence } from "./gate.ts";
 import { openRecent, quantile } from "./recent.ts";
 import type { Latency, Parity } from "./views.ts";
@@ -32,14 +31,12 @@ const MOST_QUESTIONS = 100_000;
 const SPARK = 60;
 const HALF_MINUTE = 30_000;
 
-const nothing = () => ({ compared: 0, equal: 0, explained: 0, expected: 0, drift: 0, unexplained: 0 });
-
 export const openTrack = (now: () => number = Date.now): Track => {
   const times = { legacy: openRecent(LATELY), modern: openRecent(LATELY) };
   const failures = openRecent(LATELY);
   const lately = openRecent(LATELY);
   const questions = new Set<string>();
-  let counts = nothing();
+  let counts = nothingCounted();
   let movedAt = now();
   let demotedAt: number | undefined;
   const spark: { at: number; count: number; kept: number }[] = [];
@@ -81,7 +78,7 @@ export const openTrack = (now: () => number = Date.now): Track => {
       if (questions.size < MOST_QUESTIONS) questions.add(question);
     },
     moved(demoted) {
-      counts = nothing();
+      counts = nothingCounted();
       questions.clear();
       for (const one of [lately, failures, times.modern]) one.clear();
       movedAt = now();

@@ -1,18 +1,10 @@
 import type { Json } from "../rules/rule.ts";
-import type { Form, Kind } from "../compare/difference.ts";
+import type { Counts, Form, Kind } from "../compare/difference.ts";
 import type { CurlPair } from "../compare/report.ts";
 import type { StageInForce } from "./stage.ts";
 
 /** What has been compared since the endpoint last moved: each answer once, by its worst difference. `lower`: the lower Wilson bound of the share that is as it should be. */
-export type Parity = {
-  compared: number;
-  equal: number;
-  explained: number;
-  expected: number;
-  drift: number;
-  unexplained: number;
-  lower: number;
-};
+export type Parity = Counts & { lower: number };
 
 /** Milliseconds; `undefined` where nothing was asked of that side. */
 export type Latency = { p50: number; p95: number } | undefined;

@@ -1,4 +1,4 @@
-import { number } from "../compare/report/wording.ts";
+import { number } from "./wording.ts";
 import { html, type Html } from "./html.ts";
 
 type Section = { id: string; title: string; count?: number | undefined; about: string; content: Html | Html[] };

@@ -1,4 +1,4 @@
-import { number } from "../../compare/report/wording.ts";
+import { number } from "../../page/wording.ts";
 
 /** 0.9987 -> `99.8 %`: rounded down, so that what is not all never reads as all; nothing of nothing is `–`. */
 export const percent = (share: number): string =>

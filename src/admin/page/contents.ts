@@ -1,4 +1,4 @@
-import { number } from "../../compare/report/wording.ts";
+import { sectionLinks } from "../../page/sectionLinks.ts";
 import { html, type Html } from "../../page/html.ts";
 import type { AdminPageData } from "./adminPageData.ts";
 
@@ -12,14 +12,5 @@ export const contents = (data: AdminPageData): Html => {
     ["ledger", "Ledger", data.expected.length],
     ["cache", "Cache", data.cache.entries],
   ] as const;
-  return html`<nav class="contents" id="contents" data-live aria-label="Sections">
-    <ul>
-      ${sections.map(
-        ([id, title, count]) =>
-          html`<li>
-            <a href="#${id}">${title} <span class="count">${number(count)}</span></a>
-          </li>`,
-      )}
-    </ul>
-  </nav>`;
+  return html`<nav class="contents" id="contents" data-live aria-label="Sections">${sectionLinks(sections)}</nav>`;
 };

@@ -1,4 +1,4 @@
-import { counted } from "../../compare/report/wording.ts";
+import { counted } from "../../page/wording.ts";
 import { shownPath } from "../../compare/report/shownValues.ts";
 import type { DifferenceView } from "../../migration/views.ts";
 import { html, type Html } from "../../page/html.ts";

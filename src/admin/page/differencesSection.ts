@@ -1,4 +1,4 @@
-import { number } from "../../compare/report/wording.ts";
+import { number } from "../../page/wording.ts";
 import type { DifferenceView } from "../../migration/views.ts";
 import { badge } from "../../page/badge.ts";
 import { html, type Html } from "../../page/html.ts";

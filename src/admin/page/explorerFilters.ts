@@ -1,5 +1,5 @@
 import { standings } from "../../compare/report/standings.ts";
-import { number } from "../../compare/report/wording.ts";
+import { number } from "../../page/wording.ts";
 import type { DifferenceView } from "../../migration/views.ts";
 import { html, type Html } from "../../page/html.ts";
 

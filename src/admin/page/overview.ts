@@ -1,4 +1,4 @@
-import { counted, number } from "../../compare/report/wording.ts";
+import { counted, number } from "../../page/wording.ts";
 import { stageNames } from "../../migration/stage.ts";
 import { html, type Html } from "../../page/html.ts";
 import type { AdminPageData } from "./adminPageData.ts";

@@ -1,4 +1,4 @@
-import { number } from "../../compare/report/wording.ts";
+import { number } from "../../page/wording.ts";
 import { standings } from "../../compare/report/standings.ts";
 import type { Parity } from "../../migration/views.ts";
 import { html, type Html } from "../../page/html.ts";

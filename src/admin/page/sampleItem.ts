@@ -1,5 +1,5 @@
 import type { DifferenceSample } from "../../migration/views.ts";
-import { cutText } from "../../compare/report/wording.ts";
+import { cutText } from "../../page/wording.ts";
 import { curlPair } from "../../page/curlPair.ts";
 import { html, type Html } from "../../page/html.ts";
 import { changedParts, type Part } from "./changedParts.ts";

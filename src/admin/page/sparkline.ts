@@ -1,4 +1,4 @@
-import { number } from "../../compare/report/wording.ts";
+import { number } from "../../page/wording.ts";
 import { html, type Html } from "../../page/html.ts";
 
 const WIDTH = 120;

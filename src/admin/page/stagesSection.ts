@@ -1,4 +1,4 @@
-import { counted } from "../../compare/report/wording.ts";
+import { counted } from "../../page/wording.ts";
 import type { Latency, StageView } from "../../migration/views.ts";
 import { html, type Html } from "../../page/html.ts";
 import { section } from "../../page/section.ts";

@@ -1,4 +1,4 @@
-import { minute } from "../../compare/report/wording.ts";
+import { minute } from "../../page/wording.ts";
 import { html, type Html } from "../../page/html.ts";
 
 const steps = [

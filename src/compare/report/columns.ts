@@ -1,5 +1,5 @@
 import { plainText } from "./paint.ts";
-import { cutText } from "./wording.ts";
+import { cutText } from "../../page/wording.ts";
 
 type Columns = {
   /** The heads, and shorter ones for a narrow terminal. */

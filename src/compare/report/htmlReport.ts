@@ -1,3 +1,4 @@
+import { sectionLinks } from "../../page/sectionLinks.ts";
 import { readFileSync } from "node:fs";
 import { raw } from "hono/html";
 import type { Report } from "../report.ts";
@@ -10,7 +11,6 @@ import { html, type Html } from "../../page/html.ts";
 import { overview } from "./page/overview.ts";
 import { schemaDriftSection } from "./page/schemaDriftSection.ts";
 import { verdict } from "./verdict.ts";
-import { number } from "./wording.ts";
 
 const read = (file: string): string => readFileSync(new URL(file, import.meta.url), "utf8");
 const shared = ["tokens.css", "frame.css", "parts.css"].map((file) => `../../page/${file}`);
@@ -62,14 +62,5 @@ const contents = (report: Report): Html => {
     ["schema-drift", "Schema drift", report.schemaDrift.length],
     ["failures", "Not compared", report.summary.failed],
   ] as const;
-  return html`<nav class="contents" aria-label="Sections">
-    <ul>
-      ${sections.map(
-        ([id, title, count]) =>
-          html`<li>
-            <a href="#${id}">${title} <span class="count">${number(count)}</span></a>
-          </li>`,
-      )}
-    </ul>
-  </nav>`;
+  return html`<nav class="contents" aria-label="Sections">${sectionLinks(sections)}</nav>`;
 };

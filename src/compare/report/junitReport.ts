@@ -2,7 +2,7 @@ import type { CurlPair, Report, ReportedDifference, Summary } from "../report.ts
 import { shownPath, shownValues } from "./shownValues.ts";
 import { standingNames } from "./standings.ts";
 import { verdict } from "./verdict.ts";
-import { counted, number } from "./wording.ts";
+import { counted, number } from "../../page/wording.ts";
 import { type Element, xml } from "./xml.ts";
 
 /** The report for a CI: a suite for each endpoint, a case for each path and form that differs without a reason. */

@@ -3,7 +3,7 @@ import { code, fenced, row, table } from "./markdown.ts";
 import { shownPath, shownValues } from "./shownValues.ts";
 import { standingNames, standings } from "./standings.ts";
 import { sidesOf, verdict } from "./verdict.ts";
-import { counted, cutText, minute, number } from "./wording.ts";
+import { counted, cutText, minute, number } from "../../page/wording.ts";
 
 /** GitHub takes comments of 65,536 characters; the rest is room for what a bot adds. */
 const MOST = 60_000;

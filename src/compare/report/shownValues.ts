@@ -1,7 +1,7 @@
 import type { Json } from "../../rules/rule.ts";
 import { causeOf } from "../causes.ts";
 import type { ReportedDifference } from "../report.ts";
-import { cutText } from "./wording.ts";
+import { cutText } from "../../page/wording.ts";
 
 export type ShownValue = { side: "legacy" | "expected" | "candidate"; text: string };
 

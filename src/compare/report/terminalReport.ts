@@ -3,7 +3,7 @@ import { columns } from "./columns.ts";
 import { painted, type Paint, plainText } from "./paint.ts";
 import { type StandingName, standingNames, standings } from "./standings.ts";
 import { sidesOf, verdict } from "./verdict.ts";
-import { cutText, minute, number } from "./wording.ts";
+import { cutText, minute, number } from "../../page/wording.ts";
 
 /** The report for a terminal. Nothing is wider than `width` but commands, which must stay whole to be copied, and numbers. */
 export const terminalReport = (report: Report, width: number, colour: boolean): string[] => {

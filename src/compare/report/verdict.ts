@@ -1,5 +1,5 @@
 import type { Report, Summary } from "../report.ts";
-import { counted, number } from "./wording.ts";
+import { counted, number } from "../../page/wording.ts";
 
 /** The whole comparison in one line. */
 export const verdict = ({ compared, unexplained, failed }: Summary): string => {

@@ -1,6 +1,6 @@
 import type { FieldReport } from "../../report.ts";
 import { shownPath } from "../shownValues.ts";
-import { counted, number } from "../wording.ts";
+import { counted, number } from "../../../page/wording.ts";
 import { html, type Html } from "../../../page/html.ts";
 import { section } from "../../../page/section.ts";
 

@@ -1,6 +1,6 @@
 import type { Report, ReportedDifference } from "../../report.ts";
 import { reasonsOf, shownPath, shownValues } from "../shownValues.ts";
-import { counted, number } from "../wording.ts";
+import { counted, number } from "../../../page/wording.ts";
 import { badge } from "../../../page/badge.ts";
 import { curlPair } from "../../../page/curlPair.ts";
 import { filterBar } from "./filterBar.ts";

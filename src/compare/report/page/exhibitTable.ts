@@ -1,7 +1,7 @@
 import type { Exhibit, Row } from "../../report.ts";
 import { shownPath } from "../shownValues.ts";
 import { standings } from "../standings.ts";
-import { number } from "../wording.ts";
+import { number } from "../../../page/wording.ts";
 import { html, type Html } from "../../../page/html.ts";
 
 /** Deeper than this nothing is moved further in. */

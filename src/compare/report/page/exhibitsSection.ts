@@ -1,5 +1,5 @@
 import type { Exhibit, Report } from "../../report.ts";
-import { counted, cutText } from "../wording.ts";
+import { counted, cutText } from "../../../page/wording.ts";
 import { badge } from "../../../page/badge.ts";
 import { curlPair } from "../../../page/curlPair.ts";
 import { exhibitTable } from "./exhibitTable.ts";

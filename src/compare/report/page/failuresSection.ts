@@ -1,5 +1,5 @@
 import type { Report } from "../../report.ts";
-import { counted, number } from "../wording.ts";
+import { counted, number } from "../../../page/wording.ts";
 import { curlPair } from "../../../page/curlPair.ts";
 import { html, type Html } from "../../../page/html.ts";
 import { section } from "../../../page/section.ts";

@@ -1,7 +1,7 @@
 import type { Report, Summary } from "../../report.ts";
 import { standingNames, standings } from "../standings.ts";
 import { verdict } from "../verdict.ts";
-import { counted, minute, number } from "../wording.ts";
+import { counted, minute, number } from "../../../page/wording.ts";
 import { html, type Html } from "../../../page/html.ts";
 
 /** The first screen: what was compared, what came of it, and where. */

@@ -1,5 +1,5 @@
 import type { FieldReport } from "../../report.ts";
-import { cutText, number } from "../wording.ts";
+import { cutText, number } from "../../../page/wording.ts";
 import { html, type Html } from "../../../page/html.ts";
 import { section } from "../../../page/section.ts";
 
