@@ -7,6 +7,7 @@ enableCompileCache();
 // By default the heap may grow to several times what lives in it; here that is mostly the cache, which has its bound.
 setFlagsFromString("--heap-growing-percent=30");
 
+import type { PrivateRows } from "./privateRows/privateRows.ts";
 import type { Migration } from "./migration/migration.ts";
 
 const { loadSettings } = await import("./config/load.ts");
@@ -33,6 +34,16 @@ const stagesTold = (migration: Migration): string => {
   return told === "" ? "every endpoint is in the stage legacy" : `stages: ${told}; all others legacy`;
 };
 
+const privateRowsTold = (privateRows: PrivateRows | undefined): string =>
+  privateRows === undefined
+    ? "administrators are listed no private datasets but their own: LEGACY_ADMIN_KEY is not set"
+    : `private datasets are looked for and listed to administrators; what is found is kept in ${keptIn[privateRows.state().kept]}`;
+const keptIn = {
+  memory: "memory: it is looked for anew after a restart, unless DATA_DIR or REDIS_URL is set",
+  directory: "DATA_DIR",
+  redis: "Redis",
+};
+
 const startUpstream = async (url: string | undefined) => {
   if (url !== undefined) return { url, close: async () => undefined, told: url };
   const { startSampleLegacy } = await import("../fixtures/sampleLegacy/startSampleLegacy.ts");
@@ -56,6 +67,7 @@ const run = async (): Promise<void> => {
     { openStore },
     { memoryStore },
     { openReload },
+    { openIndexStore },
   ] = await Promise.all([
     import("./gateway/gateway.ts"),
     import("./gateway/server.ts"),
@@ -67,6 +79,7 @@ const run = async (): Promise<void> => {
     import("./migration/store/openStore.ts"),
     import("./migration/store/memoryStore.ts"),
     import("./config/reload.ts"),
+    import("./privateRows/store/openIndexStore.ts"),
   ]);
   const expected = readLedger(settings.EXPECTED_DIFFERENCES ?? SHIPPED, "EXPECTED_DIFFERENCES");
   if ("errors" in expected) return fail(expected.errors);
@@ -84,6 +97,7 @@ const run = async (): Promise<void> => {
     redisTier: tier,
     store,
     expected: expected.entries,
+    openIndexStore: openIndexStore(settings),
   });
   const close = async () => {
     await gateway.close();
@@ -109,7 +123,13 @@ const run = async (): Promise<void> => {
     fail([cannotListen("PORT, HOST", host, port, server)]);
     return close();
   }
-  const { migration } = gateway.machine;
+  const { migration, privateRows } = gateway.machine;
+  const unusable = await privateRows?.start().catch((error: Error) => error);
+  if (unusable) {
+    fail([unusable.message]);
+    await server.stop(0);
+    return close();
+  }
   const reload = openReload({
     environment: process.env,
     endpoints: catalogue.endpoints,
@@ -163,6 +183,7 @@ const run = async (): Promise<void> => {
     `catalog-gateway listens on ${urlOf(host, server.port)}, asks ${upstream.told}, serves ${prefixes.join(" ")}; operators: ${urlOf(adminHost, admin.port)}`,
   );
   console.log(stagesTold(migration));
+  console.log(privateRowsTold(privateRows));
   flushCompileCache();
 };
 

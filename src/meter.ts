@@ -15,6 +15,8 @@ export type Meter = {
   decided: (endpoint: string, backend: string, reason: string) => void;
   /** Both sides were compared over one question, and it came to this. */
   compared: (endpoint: string, standing: string) => void;
+  /** Private rows may have been lacking in an answer whose asker may see them. */
+  incomplete: () => void;
   cache: (what: string, endpoint: string) => void;
   shared: (call: string, result: string) => void;
   /** A value that is looked up when it is asked for. */
@@ -59,6 +61,7 @@ export const openMeter = (events: () => Record<string, number>): Meter => {
     "endpoint",
     "kind",
   );
+  const incomplete = counter("private_incomplete_total", "Answers with private=incomplete.");
   const cacheEvents = counter("cache_events_total", "What the cache did beside answering.", "event", "endpoint");
   const sharedCalls = counter("shared_tier_calls_total", "Requests to the shared tier.", "call", "result");
   const logged: Counter = new Counter({
@@ -128,6 +131,7 @@ export const openMeter = (events: () => Record<string, number>): Meter => {
     passedThrough: (status) => passed.inc({ status }),
     decided: (endpoint, backend, reason) => decisions.inc({ endpoint, backend, reason }),
     compared: (endpoint, kind) => comparisons.inc({ endpoint, kind }),
+    incomplete: () => incomplete.inc(),
     cache: (event, endpoint) => cacheEvents.inc({ event, endpoint }),
     shared: (call, result) => sharedCalls.inc({ call, result }),
     gauge(name, help, value) {

@@ -4,6 +4,7 @@ import { legacyStudies } from "./getStudy.ts";
 import { endpoints } from "./index.ts";
 import { legacyErrors } from "./legacyErrors.ts";
 import { legacyReads, legacyRefusals, legacyWrites } from "./legacyWrites.ts";
+import { privateDatasets } from "./privateDatasets.ts";
 
 /** All the knowledge the machine is started with. */
 export const catalogue = {
@@ -11,6 +12,7 @@ export const catalogue = {
   errors: legacyErrors,
   legacyStudies,
   passing: { writes: legacyWrites, reads: legacyReads, refusals: legacyRefusals },
+  privateRows: privateDatasets,
   versions: versionsOf(Object.keys(endpoints), new URL("./", import.meta.url)),
   /** Harmless questions that show what legacy thinks of a key: a short list, and a tag without a name on nothing. */
   keyProbes: { reads: get`/evaluationmeasure/list` as LegacyRequest, writes: post("/data/tag", {}) },

@@ -10,7 +10,7 @@ import { plainly, represent, type Told } from "./representation.ts";
 import type { OpenSharedTier } from "./sharedTier.ts";
 import type { Store } from "./store.ts";
 
-export type Cache = Pick<Kept, "ready" | "drop" | "dropOwner" | "sharing" | "close"> & {
+export type Cache = Pick<Kept, "ready" | "drop" | "forget" | "sharing" | "close"> & {
   /** `admit` is asked before something kept is served; what it gives is answered instead. */
   answer(asking: Asking, fill: Fill, admit: () => Promise<Told | undefined>): Promise<Answered>;
   size: Store["size"];
@@ -114,7 +114,7 @@ export const openCache = ({ store, longest, openTier, count, onError, now = Date
   return {
     ready: (asking, at) => kept.ready(asking, at),
     drop: (drop) => kept.drop(drop),
-    dropOwner: (owner) => kept.dropOwner(owner),
+    forget: (group) => kept.forget(group),
     sharing: () => kept.sharing(),
     size: () => store.size(),
     close: () => kept.close(),

@@ -23,7 +23,8 @@ export type Kept = {
   keep(key: string, entry: Entry, mark: Mark): boolean;
   /** This entry is no longer so, whoever keeps it. */
   remove(key: string, entry: Entry): void;
-  dropOwner(owner: string): void;
+  /** Only here: entries of this group, or of this owner. */
+  forget(group: string): void;
   drop(drop: Drop): Promise<void> | undefined;
   sharing(): "in step" | "cut off" | undefined;
   close(): Promise<void>;
@@ -136,8 +137,8 @@ export const openKept = ({ store, longest, openTier, onDrop, onDropped, now }: K
       store.delete(key);
       if (owner === undefined) void tier?.drop({ keys: [key] });
     },
-    dropOwner(owner) {
-      for (const [key] of store.inGroups([owner])) store.delete(key);
+    forget(group) {
+      for (const [key] of store.inGroups([group])) store.delete(key);
     },
     drop(drop) {
       dropHere(drop);

@@ -85,6 +85,12 @@ export const settingsSchema = z.strictObject({
     .regex(/^[A-Za-z0-9]{1,64}$/, "1-64 letters and digits")
     .optional()
     .describe("the gateway's own key, for what legacy answers only with one"),
+  LEGACY_ADMIN_KEY: z
+    .string()
+    .regex(/^[A-Za-z0-9]{1,64}$/, "1-64 letters and digits")
+    .optional()
+    .describe("an administrator's key: private datasets are looked for with it, and listed to administrators"),
+  PRIVATE_WALK_RATE: count(10).describe("requests a second to legacy at most, while private datasets are looked for"),
   LEGACY_STUDIES: z
     .array(z.int().min(1))
     .optional()
@@ -161,4 +167,4 @@ export const settingsSchema = z.strictObject({
 export type Settings = z.infer<typeof settingsSchema>;
 
 /** Settings whose value is never shown. */
-export const secrets: ReadonlySet<string> = new Set(["LEGACY_API_KEY", "REDIS_URL", "ADMIN_TOKEN"]);
+export const secrets: ReadonlySet<string> = new Set(["LEGACY_API_KEY", "LEGACY_ADMIN_KEY", "REDIS_URL", "ADMIN_TOKEN"]);

@@ -8,7 +8,7 @@ import type { Machine as WholeMachine } from "./machine.ts";
 import type { Prepared } from "./prepared.ts";
 
 /** What answering one request takes; it knows no cache. */
-export type Machine = Omit<WholeMachine, "cache" | "meter" | "migration" | "modern" | "addresses">;
+export type Machine = Omit<WholeMachine, "cache" | "meter" | "migration" | "modern" | "addresses" | "privateRows">;
 
 /** Our document, or how else it ended; `status` where legacy's own has to stand. */
 export type Conclusion = { ours: unknown } | { outcome: Outcome; status?: number };
@@ -71,9 +71,9 @@ const readXmlForm = async (machine: Machine, endpoint: Prepared, request: Legacy
 };
 
 /** An answer that can be read: where the JSON cannot, the same resource's XML form usually is sound. */
-const askSound = async (
-  machine: Machine,
-  endpoint: Prepared,
+export const askSound = async (
+  machine: Pick<Machine, "client" | "observer" | "keys" | "errors">,
+  endpoint: Pick<Prepared, "name" | "readXml">,
   request: LegacyRequest,
   caller: Caller,
 ): Promise<LegacyReply | Failed> => {
@@ -105,7 +105,11 @@ const isUnreadable = (reply: LegacyReply | Failed): reply is LegacyReply & { rea
   "reading" in reply && reply.reading.is === "unreadable";
 
 /** Legacy looks at the key before anything else, but at its database before the key. */
-const noteKey = ({ keys, errors }: Machine, { key }: Caller, { reading, status }: LegacyReply) => {
+const noteKey = (
+  { keys, errors }: Pick<Machine, "keys" | "errors">,
+  { key }: Caller,
+  { reading, status }: LegacyReply,
+) => {
   if (key === undefined || (reading.is === "document" && status !== 200)) return;
   const kind = reading.is === "error" ? outcomeOf(reading, errors).kind : undefined;
   if (kind === "unauthenticated") keys.refused(key);

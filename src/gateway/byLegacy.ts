@@ -23,12 +23,18 @@ export const askLegacy = async (
   const started = performance.now();
   const conclusion = await concluding(machine, endpoint, request, caller, input);
   const ours = "ours" in conclusion ? (conclusion.ours as Json) : undefined;
+  machine.privateRows?.feed.answered(
+    endpoint.name,
+    input,
+    ours === undefined && "outcome" in conclusion ? conclusion.outcome : { ours: ours as Json },
+    caller.key !== undefined,
+  );
   const answer = answerFrom(conclusion);
   machine.migration.track(endpoint.name).asked("legacy", performance.now() - started, answer.status >= 500);
   return { answer, groups: endpoint.cache?.groups(input, ours) ?? [] };
 };
 
-const answerFrom = (conclusion: Conclusion): Answer =>
+export const answerFrom = (conclusion: Conclusion): Answer =>
   "ours" in conclusion
     ? { status: 200, body: JSON.stringify(conclusion.ours) }
     : answerOf(conclusion.outcome, conclusion.status);

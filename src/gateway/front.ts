@@ -21,7 +21,7 @@ const OVERHEAD = 600;
 
 /** `bytes`: all that may be remembered of paths. */
 export const openFront = (
-  { cache, keys, meter, migration }: Machine,
+  { cache, keys, meter, migration, privateRows }: Machine,
   corsOrigins: readonly string[],
   bytes: number,
 ): Front => {
@@ -48,6 +48,8 @@ export const openFront = (
         );
         if (refused) return false;
         if (key !== undefined) {
+          // Whether there is more to show them takes asking.
+          if (question.endpoint === privateRows?.knowledge.endpoint) return false;
           owner = keys.ownerOf(key);
           if (!keys.isProven(owner)) return false;
         }

@@ -28,6 +28,9 @@ import type { ErrorTable } from "../outcome/legacyOutcome.ts";
 import { lookOn } from "./lookOn.ts";
 import type { Machine } from "./machine.ts";
 import { prepare } from "./prepared.ts";
+import { openPrivateRowsOf } from "./openPrivateRowsOf.ts";
+import type { PrivateRowsKnowledge } from "../privateRows/knowledge.ts";
+import type { OpenIndexStore } from "../privateRows/store/indexStore.ts";
 
 /** What is known of one legacy interface and of what replaces it. */
 export type Catalogue = {
@@ -39,6 +42,8 @@ export type Catalogue = {
   passing: LegacyWriteKnowledge;
   /** By endpoint: changes when what it answers may change. */
   versions: Readonly<Record<string, string>>;
+  /** The rows that a list keeps from administrators. */
+  privateRows?: PrivateRowsKnowledge;
 };
 
 export type Gateway = {
@@ -60,16 +65,21 @@ export type GatewayParts = {
   store?: StateStore;
   /** The ledger of expected differences. */
   expected?: readonly LedgerEntry[];
-  /** Milliseconds until a mismatch is asked again, and between two looks at the gates. */
-  times?: { settle?: number; look?: number };
+  /** Where the index of private rows is kept; else only in memory. */
+  openIndexStore?: OpenIndexStore;
+  /** Milliseconds until a mismatch is asked again, and between two looks at the gates; between two walks, and until a failed step of one is tried again. */
+  times?: { settle?: number; look?: number; pause?: number; retry?: number };
 };
+
+/** Callers take so much of the connections before what runs in the background waits for them. */
+const BUSY = 1 / 4;
 
 /** Puts the gateway together; nothing is connected or listens yet. */
 export const openGateway = (
   settings: Settings & { LEGACY_URL: string },
   catalogue: Catalogue,
   observer: Observer,
-  { redisTier, store = memoryStore(), expected = [], times = {} }: GatewayParts = {},
+  { redisTier, store = memoryStore(), expected = [], openIndexStore, times = {} }: GatewayParts = {},
 ): Gateway => {
   const upstream = () =>
     openUpstream({
@@ -113,7 +123,10 @@ export const openGateway = (
   const { cache, windows } = openCaching(settings, catalogue.endpoints, { meter, observer, redisTier });
   const machine: Machine = {
     client,
-    keys: openKeys(client, catalogue.keyProbes, catalogue.errors, (owner) => cache.dropOwner(owner)),
+    keys: openKeys(client, catalogue.keyProbes, catalogue.errors, (owner) => {
+      cache.forget(owner);
+      machine.privateRows?.forget(owner);
+    }),
     errors: catalogue.errors,
     knowledge: { legacyStudies: new Set(legacyStudies) },
     cache,
@@ -128,6 +141,13 @@ export const openGateway = (
     ...(settings.LEGACY_API_KEY === undefined ? {} : { serviceKey: settings.LEGACY_API_KEY }),
     totalTimeout: settings.TOTAL_TIMEOUT_MS,
   };
+  const privateRows = openPrivateRowsOf(settings, catalogue, machine, {
+    openStore: openIndexStore,
+    isBusy: () =>
+      [transformed, passed].some(({ gate }) => gate.waiting > 0 || gate.running > BUSY * settings.MAX_CONNECTIONS),
+    times,
+  });
+  if (privateRows) machine.privateRows = privateRows;
   const trusted = trustedProxies(settings.TRUSTED_PROXIES);
   const oldClients = openOldClients(
     settings,
@@ -139,7 +159,7 @@ export const openGateway = (
     host: settings.LEGACY_HOST,
     trusted,
     onAnswer: meter.passedThrough,
-    watch: lookOn(catalogue.passing, cache, oldClients),
+    watch: lookOn(catalogue.passing, cache, oldClients, privateRows?.feed),
     oldPaths: oldClients,
     onEvent: ({ kind, method, path, error }) =>
       observer.event("pass_through_failed", { kind, method, path, why: error?.message }),
@@ -167,6 +187,7 @@ export const openGateway = (
     oldClients,
     windows,
     async close() {
+      await privateRows?.close();
       await migration.close();
       await Promise.all([transformed.close(), passed.close(), modern?.close()]);
       await cache.close();

@@ -6,6 +6,7 @@ import type { ModernClient } from "../modern/client.ts";
 import type { Meter } from "../meter.ts";
 import type { Observer } from "../observe.ts";
 import type { Keys } from "./keys.ts";
+import type { PrivateRows } from "../privateRows/privateRows.ts";
 import type { ErrorTable } from "../outcome/legacyOutcome.ts";
 
 /** What serving any endpoint needs. */
@@ -24,6 +25,8 @@ export type Machine = {
   addresses: { legacy: string; candidate: string };
   /** The gateway's own key, for what legacy answers only with one. */
   serviceKey?: string;
+  /** Rows that legacy's list keeps from administrators, where they are looked for. */
+  privateRows?: PrivateRows;
   /** Milliseconds for one request, whatever it takes. */
   totalTimeout: number;
 };

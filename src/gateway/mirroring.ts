@@ -5,9 +5,9 @@ import type { Answered } from "../cache/reply.ts";
 import { canonicalRequest, told } from "../endpoint/canonicalRequest.ts";
 import type { Backend } from "../migration/decide.ts";
 import { type Mirrored, MOST_COMPARED, type Side } from "../migration/shadow.ts";
-import { askLegacy } from "./byLegacy.ts";
 import type { Machine } from "./machine.ts";
 import type { Asking } from "./plan.ts";
+import { askWith, lackingFor } from "./privateRowsAdded.ts";
 import type { Prepared } from "./prepared.ts";
 
 type Answering = {
@@ -37,7 +37,10 @@ export const mirrored = (
   };
   const legacy: Side = async (again) => {
     if (backend === "legacy" && !again) return served();
-    const { answer } = await askLegacy(machine, endpoint, plan, caller(machine.totalTimeout));
+    const asker = caller(machine.totalTimeout);
+    const lacking = await lackingFor(machine, endpoint, plan.input, asker);
+    if (lacking === "incomplete") return { failed: "private rows may be lacking" };
+    const { answer } = await askWith(machine, endpoint, plan, asker, lacking);
     return given(answer.status, "application/json", answer.body);
   };
   const modern: Side = async (again) => {

@@ -13,6 +13,7 @@ import type { Credential } from "./credential.ts";
 import type { InputReading } from "./input.ts";
 import type { Machine } from "./machine.ts";
 import { mirrored } from "./mirroring.ts";
+import { askWith, lackingFor, questionWith } from "./privateRowsAdded.ts";
 import { type Asking, planOf } from "./plan.ts";
 import type { Prepared } from "./prepared.ts";
 
@@ -89,35 +90,46 @@ export const serve = async (
   if (decision.backend === "modern" && byModern === undefined)
     decision = { ...decision, backend: "legacy", reason: "fallback" };
 
+  let isIncomplete = false;
   const byLegacy = async (): Promise<Pick<Served, "answered" | "question">> => {
     if ("unsent" in plan.request)
       return { answered: notKept((await verified()) ?? (await askLegacy(machine, endpoint, plan, first)).answer) };
-    const question = endpoint.question?.(plan.input, "legacy");
-    if (question === undefined)
-      return { answered: notKept((await askLegacy(machine, endpoint, plan, first)).answer, "bypass") };
+    const lacking = await lackingFor(machine, endpoint, plan.input, first);
+    isIncomplete = lacking === "incomplete";
+    const usual = endpoint.question?.(plan.input, "legacy");
+    if (usual === undefined)
+      return { answered: notKept((await askWith(machine, endpoint, plan, first, lacking)).answer, "bypass") };
+    const isMerged = typeof lacking === "object";
+    const question = isMerged ? { ...usual, key: questionWith(usual.key, lacking.version) } : usual;
     const owner = key === undefined ? undefined : machine.keys.ownerOf(key);
     const answered = await machine.cache.answer(
       { question, owner, wanted },
       (as, background) => {
         const one = background ? caller() : first;
         const { key: _, ...nobody } = one;
-        return askLegacy(machine, endpoint, plan, as === undefined ? nobody : one);
+        return askWith(machine, endpoint, plan, as === undefined ? nobody : one, lacking);
       },
       verified,
     );
     const { calls, ms } = first.spent;
-    return { answered: calls > 0 ? { ...answered, upstream: ms } : answered, question };
+    return {
+      answered: calls > 0 ? { ...answered, upstream: ms } : answered,
+      // Who it is for is not told by its path.
+      ...(isMerged ? {} : { question }),
+    };
   };
 
   const served = byModern === undefined ? await byLegacy() : { answered: byModern };
+  if (isIncomplete) machine.meter.incomplete();
   track.answered(served.answered.how.hit === true);
   if (decision.stage !== "legacy") machine.meter.decided(endpoint.name, decision.backend, decision.reason);
   const { backend } = decision;
   return {
     ...served,
     isDivided: decision.stage === "canary" || decision.reason === "forced",
-    answered: { ...served.answered, decision: decisionHeader(decision) },
-    ...(decision.stage !== "legacy"
+    answered: { ...served.answered, decision: decisionHeader(decision, isIncomplete) },
+    // What is incomplete on this side says nothing of the other.
+    ...(decision.stage !== "legacy" && !isIncomplete
       ? {
           afterwards: () =>
             migration.mirror(endpoint.name, () =>
@@ -149,6 +161,7 @@ const write = async (
       : (await askLegacy(machine, endpoint, plan, caller)).answer;
   // Else anybody could empty the cache.
   if (answer.status === 401 || answer.status === 403) return notKept(answer, "method");
+  machine.privateRows?.feed.touched(groups);
   await machine.cache.drop({ groups, ...(answer.status >= 500 ? { hold: UNSETTLED } : {}) });
   const answered = notKept(answer, "method");
   return answer.status === 200 ? { ...answered, headers: ["Cache-Group-Invalidation", groupList(groups)] } : answered;

@@ -20,11 +20,9 @@ export const decide = ({ stage, share }: Stage, { bucket, forced }: Asker): Deci
   return { stage, backend: own < share ? "modern" : "legacy", bucket: own, reason: "share" };
 };
 
-/** `stage=canary; backend=modern; bucket=37; reason=share` */
-export const decisionHeader = ({
-  stage,
-  backend,
-  bucket,
-  reason,
-}: Omit<Decision, "backend"> & { backend: string }): string =>
-  `stage=${stage}; backend=${backend}${bucket === undefined ? "" : `; bucket=${bucket}`}; reason=${reason}`;
+/** `stage=canary; backend=modern; bucket=37; reason=share`, and `private=incomplete` where private rows may be lacking that the caller may see. */
+export const decisionHeader = (
+  { stage, backend, bucket, reason }: Omit<Decision, "backend"> & { backend: string },
+  isIncomplete = false,
+): string =>
+  `stage=${stage}; backend=${backend}${bucket === undefined ? "" : `; bucket=${bucket}`}; reason=${reason}${isIncomplete ? "; private=incomplete" : ""}`;

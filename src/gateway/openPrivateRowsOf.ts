@@ -1,0 +1,62 @@
+import type { Settings } from "../config/settings.ts";
+import { xmlReader } from "../legacy/xml.ts";
+import { openPrivateRows, type PrivateRows } from "../privateRows/privateRows.ts";
+import type { OpenIndexStore } from "../privateRows/store/indexStore.ts";
+import { memoryStore } from "../privateRows/store/memoryStore.ts";
+import { askSound } from "./answering.ts";
+import type { Catalogue } from "./gateway.ts";
+import type { Machine } from "./machine.ts";
+import { privateGroup } from "./privateRowsAdded.ts";
+import { UNSETTLED } from "./serve.ts";
+
+type Parts = {
+  openStore: OpenIndexStore | undefined;
+  /** Callers take more of legacy than leaves room for anything in the background. */
+  isBusy: () => boolean;
+  times: { pause?: number; retry?: number };
+};
+
+const plain = xmlReader([]);
+
+/** The index of private rows, where there is a key to look for them with; what it does is counted. */
+export const openPrivateRowsOf = (
+  settings: Settings,
+  { privateRows: knowledge, endpoints, errors }: Catalogue,
+  machine: Machine,
+  { openStore = memoryStore, isBusy, times }: Parts,
+): PrivateRows | undefined => {
+  const { LEGACY_ADMIN_KEY: key, PRIVATE_WALK_RATE: rate, TOTAL_TIMEOUT_MS: timeout } = settings;
+  const endpoint = knowledge && endpoints[knowledge.endpoint];
+  if (key === undefined || knowledge === undefined || endpoint === undefined) return undefined;
+  const { cache, meter, observer } = machine;
+  const asked = { name: knowledge.endpoint, readXml: plain };
+  const rows = openPrivateRows({
+    knowledge,
+    endpoint,
+    errors,
+    openStore,
+    askAs: (as) => (request) =>
+      askSound(machine, asked, request, {
+        headers: [],
+        deadline: Date.now() + timeout,
+        ...(as === undefined ? {} : { key: as }),
+      }),
+    key,
+    rate,
+    isBusy,
+    unsettled: UNSETTLED,
+    onRows: () => cache.forget(privateGroup(knowledge)),
+    onEvent: (event, about) => observer.event(event, about),
+    times,
+  });
+  const view = () => rows.state();
+  meter.gauge("private_rows", "Private rows that are known.", () => view().rows);
+  meter.gauge("private_rows_hidden", "Of these, the ones that legacy tells nobody of.", () => view().hidden);
+  meter.gauge("private_index_complete", "1 where every id has been looked at, and still is now and then.", () =>
+    view().state === "complete" ? 1 : 0,
+  );
+  meter.gauge("private_walk_checked", "The last id that was looked at for the first time.", () => view().checkedUpTo);
+  meter.gauge("private_walk_last", "The last id to look at.", () => view().lastId);
+  meter.total("private_walk_calls", "Requests to legacy for the index of private rows.", () => view().calls);
+  return rows;
+};

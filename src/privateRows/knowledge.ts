@@ -1,0 +1,51 @@
+import type { LegacyRequest, Unsent } from "../endpoint/legacyRequest.ts";
+import type { Json, JsonObject } from "../rules/rule.ts";
+import type { PrivateRow } from "./rows.ts";
+
+type Input = Record<string, unknown>;
+type Question = LegacyRequest | Unsent;
+
+/** A part of an ordered list: what comes before it, and how many rows it has at most. */
+export type Page = { offset: number; limit: number };
+
+/** What the deployment knows of one kind of rows that legacy's list shows to their owners alone. */
+export type PrivateRowsKnowledge = {
+  /** The endpoint whose answers lack them, and the groups of what they are: `dataset/61`. */
+  endpoint: string;
+  kind: string;
+
+  /** A page of all rows that a caller is listed, whatever their state; and which of these ids it is listed. */
+  listed(page: Page): Question;
+  listedAmong(ids: readonly number[]): Question;
+  /** As many ids at most as one such question takes. */
+  mostIds: number;
+  idsIn(legacy: JsonObject): number[];
+  /** The codes of a legacy error that says that there are none. */
+  noneListed: ReadonlySet<number>;
+
+  /** Everything legacy tells of one row, and whether that is a private one. */
+  one(id: number): Question;
+  isPrivate(legacy: JsonObject): boolean;
+  /** What else a list shows of it, and the codes of an error that says that there is none. */
+  rest(id: number): Question;
+  noRest: ReadonlySet<number>;
+  /** What is known of a row, from both. */
+  shown(legacy: JsonObject, rest: JsonObject | undefined): JsonObject;
+
+  /** Whether legacy would list the row where it may; `undefined` where too little is known of it. */
+  matches(input: Input, row: PrivateRow): boolean | undefined;
+  /** The page an input asks for, and the same question for another one. */
+  pageOf(input: Input): Page;
+  withPage(input: Input, page: Page): Input;
+  /** Rows as legacy would list them. */
+  document(rows: readonly JsonObject[]): JsonObject;
+  /** The id of a row of the endpoint's own answer. */
+  idOf(ours: Json): number;
+  /** The uploader that an input asks for: all rows that are listed then are theirs. */
+  uploaderOf(input: Input): number | undefined;
+
+  /** The endpoint that reads one row: its id, and whether its answer is a private one. */
+  read: { endpoint: string; idOf(input: Input): number; isPrivate(ours: Json): boolean };
+  /** The same of what passes through: the id in a path below the interface's, and what an answer's beginning says. */
+  passing: { path: RegExp; private: RegExp; public: RegExp; created: RegExp };
+};

@@ -1,0 +1,106 @@
+import type { LegacyRequest, Unsent } from "../endpoint/legacyRequest.ts";
+import type { Failed, LegacyReply } from "../legacy/client.ts";
+import { type ErrorTable, outcomeOf } from "../outcome/legacyOutcome.ts";
+import type { JsonObject } from "../rules/rule.ts";
+import type { Page, PrivateRowsKnowledge } from "./knowledge.ts";
+
+/** Asks legacy one thing, in whichever form can be read. */
+export type AskLegacy = (request: LegacyRequest) => Promise<LegacyReply | Failed>;
+
+/** How legacy is asked: as somebody with a key, and as nobody. */
+export type Looking = { ask: AskLegacy; askAsNobody: AskLegacy; errors: ErrorTable };
+
+/** Legacy gave no answer that says anything, or does not know the key. */
+export type Unheard = { failed: string } | { refused: true };
+
+/** What legacy said: the code of an error decides, as everywhere. */
+type Heard = { document: JsonObject } | { code: number; kind: string } | Unheard;
+
+const hear = async (ask: AskLegacy, request: LegacyRequest | Unsent, errors: ErrorTable): Promise<Heard> => {
+  if ("unsent" in request) return { failed: request.unsent };
+  const reply = await ask(request);
+  if ("failed" in reply) return { failed: reply.why };
+  const { reading, status } = reply;
+  if (reading.is === "unreadable") return { failed: reading.why };
+  if (reading.is === "document")
+    return status === 200 ? { document: reading.document } : { failed: `it answered with status ${status}` };
+  const { kind } = outcomeOf(reading, errors);
+  if (kind === "unauthenticated") return { refused: true };
+  return kind === "unavailable" ? { failed: reading.message } : { code: reading.code, kind };
+};
+
+const idsHeard = ({ idsIn, noneListed }: PrivateRowsKnowledge, heard: Heard): { ids: number[] } | Unheard => {
+  if ("document" in heard) return { ids: idsIn(heard.document) };
+  if (!("code" in heard)) return heard;
+  return noneListed.has(heard.code) ? { ids: [] } : { failed: `it answered with code ${heard.code}` };
+};
+
+/** The ids on a page of what anybody is listed. */
+export const listedPage = async (
+  knowledge: PrivateRowsKnowledge,
+  page: Page,
+  { askAsNobody, errors }: Looking,
+): Promise<{ ids: number[] } | Unheard> => idsHeard(knowledge, await hear(askAsNobody, knowledge.listed(page), errors));
+
+/** Which of these ids are listed to whoever asks. */
+export const listedAmong = async (
+  knowledge: PrivateRowsKnowledge,
+  ids: readonly number[],
+  ask: AskLegacy,
+  errors: ErrorTable,
+): Promise<{ ids: number[] } | Unheard> => {
+  const listed: number[] = [];
+  for (let at = 0; at < ids.length; at += knowledge.mostIds) {
+    const some = ids.slice(at, at + knowledge.mostIds);
+    const heard = idsHeard(knowledge, await hear(ask, knowledge.listedAmong(some), errors));
+    if (!("ids" in heard)) return heard;
+    listed.push(...heard.ids);
+  }
+  return { ids: listed };
+};
+
+/** What an id turned out to be for one who asks: a private row, none (any more), one they may not see, or one that legacy fails to tell of. */
+export type Seen =
+  | { seen: "private"; document: JsonObject }
+  | { seen: "none" | "denied" | "untold"; why: string }
+  | Unheard;
+
+/** Looks whether legacy shows a row, and whether that is a private one. */
+export const see = async (
+  knowledge: PrivateRowsKnowledge,
+  id: number,
+  ask: AskLegacy,
+  errors: ErrorTable,
+): Promise<Seen> => {
+  const heard = await hear(ask, knowledge.one(id), errors);
+  if ("document" in heard) {
+    const { document } = heard;
+    return knowledge.isPrivate(document) ? { seen: "private", document } : { seen: "none", why: "it is public" };
+  }
+  if (!("code" in heard)) return heard;
+  const seen = heard.kind === "notFound" ? "none" : heard.kind === "noAccess" ? "denied" : "untold";
+  return { seen, why: `code ${heard.code}` };
+};
+
+/** What the search comes to for one id; `hidden`: there is something that not even the administrator is told of. */
+export type Looked = { found: "private"; shown: JsonObject } | { found: "none" | "hidden"; why: string } | Unheard;
+
+/** Looks at one id, with the administrator's key, and at everything that a list shows of it. */
+export const lookAt = async (knowledge: PrivateRowsKnowledge, id: number, looking: Looking): Promise<Looked> => {
+  const { ask, askAsNobody, errors } = looking;
+  const one = await see(knowledge, id, ask, errors);
+  if (!("seen" in one)) return one;
+  if (one.seen !== "private") {
+    if (one.seen === "none") return { found: "none", why: one.why };
+    // What anybody is listed is no private row, whatever else is the matter with it.
+    const listed = await listedAmong(knowledge, [id], askAsNobody, errors);
+    if (!("ids" in listed)) return listed;
+    return { found: listed.ids.includes(id) ? "none" : "hidden", why: one.why };
+  }
+  const rest = await hear(ask, knowledge.rest(id), errors);
+  if ("document" in rest) return { found: "private", shown: knowledge.shown(one.document, rest.document) };
+  if (!("code" in rest)) return rest;
+  // Gone between the two, it may be.
+  if (!knowledge.noRest.has(rest.code)) return { failed: `it answered with code ${rest.code}` };
+  return { found: "private", shown: knowledge.shown(one.document, undefined) };
+};

@@ -1,0 +1,34 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** Comes back when the next request may go out; false where there will be none. */
+export type Pace = () => Promise<boolean>;
+
+export type PaceSettings = {
+  /** Requests a second at most. */
+  rate: number;
+  /** Callers are being asked for. */
+  isBusy: () => boolean;
+  signal: AbortSignal;
+};
+
+/** Milliseconds that callers go first at most, and between two looks whether they are through. */
+const YIELD = 1000;
+const LOOK = 20;
+
+/** So many a second, after the callers: but those who never pause do not stop it for good. */
+export const openPace = ({ rate, isBusy, signal }: PaceSettings): Pace => {
+  let next = 0;
+  return async () => {
+    const wait = next - performance.now();
+    try {
+      if (wait > 0) await sleep(wait, undefined, { signal, ref: false });
+      const until = performance.now() + YIELD;
+      while (isBusy() && performance.now() < until) await sleep(LOOK, undefined, { signal, ref: false });
+    } catch {
+      // Only by its signal.
+      return false;
+    }
+    next = Math.max(next, performance.now() - 1000 / rate) + 1000 / rate;
+    return !signal.aborted;
+  };
+};

@@ -1,0 +1,166 @@
+import type { Endpoint } from "../endpoint/endpoint.ts";
+import { transform } from "../endpoint/transform.ts";
+import type { ErrorTable } from "../outcome/legacyOutcome.ts";
+import { servingNote } from "../rules/notes.ts";
+import type { Json } from "../rules/rule.ts";
+import { type Feed, openFeed } from "./feed.ts";
+import { openIndex } from "./index.ts";
+import type { PrivateRowsKnowledge } from "./knowledge.ts";
+import { type AskLegacy, listedPage, type Looked, lookAt, type Looking, type Unheard } from "./look.ts";
+import { openPace } from "./pace.ts";
+import { openQuestions } from "./questions.ts";
+import type { PrivateRow } from "./rows.ts";
+import { openStandings, type StandingAsker } from "./standing.ts";
+import { lastIdOf, type PrivateRowsView, stateOf } from "./state.ts";
+import type { IndexStore, IndexStoreEvent, OpenIndexStore } from "./store/indexStore.ts";
+import { openView, type View } from "./view.ts";
+import { openWalker } from "./walk.ts";
+
+/** The rows that legacy's list shows to their owners alone, for the lists of administrators. */
+export type PrivateRows = {
+  knowledge: PrivateRowsKnowledge;
+  /** What a list lacks, for who asks. */
+  view(input: Record<string, unknown>, asker: StandingAsker): Promise<View>;
+  feed: Feed;
+  /** A row was found in legacy's list that the index has for a private one of another's. */
+  question(id: number): void;
+  /** Legacy has refused this key, hashed. */
+  forget(owner: string): void;
+  state(): PrivateRowsView;
+  /** Opens the store, and begins to walk; rejects where the store cannot be used. */
+  start(): Promise<void>;
+  close(): Promise<void>;
+};
+
+export type PrivateRowsEvent =
+  | IndexStoreEvent
+  | "private_walk_failed"
+  | "private_walk_refused"
+  | "private_row_hidden"
+  | "private_row_unfit";
+
+export type PrivateRowsSettings = {
+  knowledge: PrivateRowsKnowledge;
+  endpoint: Endpoint;
+  errors: ErrorTable;
+  openStore: OpenIndexStore;
+  /** Asks legacy with the administrator's key, or as nobody. */
+  askAs: (key: string | undefined) => AskLegacy;
+  key: string;
+  /** Requests a second of the walk. */
+  rate: number;
+  isBusy: () => boolean;
+  /** Milliseconds for which a write whose answer is lost may still be going on. */
+  unsettled: number;
+  /** After every change of a row. */
+  onRows: () => void;
+  onEvent: (event: PrivateRowsEvent, about: { endpoint?: string } & Record<string, unknown>) => void;
+  now?: () => number;
+  /** Milliseconds between two walks, and until the first retry. */
+  times?: { pause?: number; retry?: number };
+};
+
+export const openPrivateRows = (settings: PrivateRowsSettings): PrivateRows => {
+  const { knowledge, endpoint, errors, askAs, rate, isBusy, onEvent, now = Date.now, times = {} } = settings;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  let store: IndexStore | undefined;
+  let walking: Promise<void> | undefined;
+  let calls = 0;
+  const index = openIndex({ onFound: (change) => store?.save(change), onRows: settings.onRows });
+
+  const counted =
+    (ask: AskLegacy, pace = async () => true): AskLegacy =>
+    async (request) => {
+      if (!(await pace()))
+        return { failed: { kind: "broken", message: "The gateway stops." }, why: "the gateway stops" };
+      calls++;
+      return ask(request);
+    };
+  const pace = openPace({ rate, isBusy, signal });
+  const [asAdministrator, asNobody] = [askAs(settings.key), askAs(undefined)];
+  const atOnce: Looking = { ask: counted(asAdministrator), askAsNobody: counted(asNobody), errors };
+  const slowly: Looking = { ask: counted(asAdministrator, pace), askAsNobody: counted(asNobody, pace), errors };
+
+  const take = (id: number, looked: Exclude<Looked, Unheard>): void => {
+    if (looked.found === "private") return index.put({ id, shown: looked.shown });
+    if (looked.found === "none") return index.remove(id);
+    const known = index.get(id);
+    if (known === undefined || known.shown !== undefined)
+      onEvent("private_row_hidden", { endpoint: knowledge.endpoint, id, why: looked.why });
+    return index.put({ id });
+  };
+  const questions = openQuestions({
+    lookAt: (id) => lookAt(knowledge, id, atOnce),
+    legacyAnswers: async () => "ids" in (await listedPage(knowledge, { offset: 0, limit: 1 }, atOnce)),
+    take,
+    signal,
+    retry: times.retry,
+  });
+  const walker = openWalker({
+    knowledge,
+    index,
+    looking: slowly,
+    questions,
+    take,
+    mayWalk: () => store?.mayWalk() ?? false,
+    onEvent: (event, about) => onEvent(event, { endpoint: knowledge.endpoint, ...about }),
+    signal,
+    now,
+    times,
+  });
+  const standings = openStandings({ knowledge, index, errors, question: questions.ask });
+  const state = () => stateOf(index.walk(), walker.view().trouble, now());
+
+  const ours = new WeakMap<PrivateRow, { row: Json | undefined }>();
+  const oursOf = (row: PrivateRow): Json | undefined => {
+    if (row.shown === undefined) return undefined;
+    let known = ours.get(row);
+    if (known === undefined) {
+      const transformed = transform(endpoint.output, knowledge.document([row.shown]), note);
+      known = { row: "ours" in transformed ? (transformed.ours as Json[])[0] : undefined };
+      if ("mismatch" in transformed)
+        onEvent("private_row_unfit", { endpoint: knowledge.endpoint, id: row.id, places: transformed.mismatch });
+      ours.set(row, known);
+    }
+    return known.row;
+  };
+
+  return {
+    knowledge,
+    view: openView({ knowledge, index, questions, standings, isComplete: () => state() === "complete", oursOf }),
+    feed: openFeed({ knowledge, index, questions, errors, unsettled: settings.unsettled }),
+    question: questions.ask,
+    forget: standings.forget,
+    state() {
+      const walk = index.walk();
+      const { doing, at, trouble } = walker.view();
+      const rows = index.rows();
+      return {
+        state: state(),
+        ...(trouble === undefined ? {} : { trouble }),
+        rows: rows.length,
+        hidden: rows.filter(({ shown }) => shown === undefined).length,
+        checkedUpTo: walk.checkedUpTo,
+        lastId: lastIdOf(walk),
+        ...(walk.completedAt === undefined ? {} : { completedAt: new Date(walk.completedAt).toISOString() }),
+        calls,
+        doing,
+        at,
+        kept: store?.kind ?? "memory",
+        walksHere: store?.mayWalk() ?? false,
+      };
+    },
+    async start() {
+      store = await settings.openStore({ snapshot: index.snapshot, onChange: index.take, onEvent });
+      walking = walker.run();
+    },
+    async close() {
+      stopping.abort();
+      await walking;
+      await store?.close();
+    },
+  };
+};
+
+const note = servingNote(() => undefined);

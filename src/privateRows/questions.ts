@@ -1,0 +1,71 @@
+import { openInsist } from "./insist.ts";
+import type { Looked, Unheard } from "./look.ts";
+
+/** Ids that something happened to: they are looked at again at once, one after the other. */
+export type Questions = {
+  ask(id: number): void;
+  has(id: number): boolean;
+  ids(): number[];
+  /** Comes back when none is open. */
+  settled(): Promise<void>;
+  /** From now on; what is called tells whether something has happened to it since. */
+  watch(id: number): () => boolean;
+};
+
+export type QuestionsSettings = {
+  lookAt: (id: number) => Promise<Looked>;
+  /** Whether legacy answers anything at all. */
+  legacyAnswers: () => Promise<boolean>;
+  take: (id: number, looked: Exclude<Looked, Unheard>) => void;
+  signal: AbortSignal;
+  retry?: number | undefined;
+};
+
+export const openQuestions = ({ lookAt, legacyAnswers, take, signal, retry }: QuestionsSettings): Questions => {
+  /** What was asked last of each: an answer to an earlier question is none. */
+  const open = new Map<number, symbol>();
+  const watchers = new Set<{ id: number; isAsked: boolean }>();
+  const waiting: (() => void)[] = [];
+  let isWorking = false;
+  const insist = openInsist({ goesOn: () => !signal.aborted, onTrouble: () => undefined, signal, first: retry });
+
+  const work = async (): Promise<void> => {
+    isWorking = true;
+    for (const [id, question] of open) {
+      const looked = await insist(() => lookAt(id), legacyAnswers);
+      if (looked === undefined) break;
+      // The map goes on with what was put in again.
+      if (open.get(id) !== question) continue;
+      open.delete(id);
+      take(id, "failed" in looked ? { found: "hidden", why: looked.failed } : looked);
+    }
+    isWorking = false;
+    if (open.size === 0) for (const done of waiting.splice(0)) done();
+  };
+
+  return {
+    ask(id) {
+      if (signal.aborted) return;
+      for (const watcher of watchers) watcher.isAsked ||= watcher.id === id;
+      // At the end, so that who works through it comes by again.
+      open.delete(id);
+      open.set(id, Symbol(id));
+      if (!isWorking) void work();
+    },
+    has: (id) => open.has(id),
+    ids: () => [...open.keys()],
+    settled: () =>
+      new Promise((resolve) => {
+        if (open.size === 0) resolve();
+        else waiting.push(resolve);
+      }),
+    watch(id) {
+      const watcher = { id, isAsked: open.has(id) };
+      watchers.add(watcher);
+      return () => {
+        watchers.delete(watcher);
+        return watcher.isAsked;
+      };
+    },
+  };
+};

@@ -1,0 +1,39 @@
+import type { Walk } from "./rows.ts";
+import { MARGIN, type WalkView } from "./walk.ts";
+
+/** Milliseconds without progress after which what is known says nothing of what is left out. */
+const STALE = 30 * 60_000;
+
+/**
+ * `complete`: every id has been looked at, and still is now and then. `walking`, `missing`: not yet, or not even begun.
+ * `stale`: it was complete, and nothing has been looked at for half an hour. `broken`: legacy cannot be asked.
+ */
+export type IndexState = "missing" | "walking" | "complete" | "stale" | "broken";
+
+/** What operators see of the index. Times are ISO 8601. */
+export type PrivateRowsView = {
+  state: IndexState;
+  trouble?: string | undefined;
+  /** Rows that are known, and of these how many legacy tells nobody of. */
+  rows: number;
+  hidden: number;
+  /** The last id that was looked at for the first time, and the last of all to look at. */
+  checkedUpTo: number;
+  lastId: number;
+  completedAt?: string | undefined;
+  /** Requests to legacy for it, since the start. */
+  calls: number;
+  doing: WalkView["doing"];
+  at: number;
+  kept: "memory" | "directory" | "redis";
+  /** This instance is the one that walks. */
+  walksHere: boolean;
+};
+
+export const stateOf = ({ completedAt, progressAt }: Walk, trouble: string | undefined, now: number): IndexState => {
+  if (completedAt !== undefined) return now - Math.max(completedAt, progressAt ?? 0) > STALE ? "stale" : "complete";
+  if (trouble !== undefined) return "broken";
+  return progressAt === undefined ? "missing" : "walking";
+};
+
+export const lastIdOf = ({ highest }: Walk): number => (highest === 0 ? 0 : highest + MARGIN);
