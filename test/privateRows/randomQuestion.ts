@@ -1,0 +1,62 @@
+import fc from "fast-check";
+import type { ListInput } from "./model.ts";
+import { pools } from "./pools.ts";
+import {
+  type Caller,
+  administrator,
+  nobody,
+  otherOwner,
+  owner,
+  readOnly,
+  secondAdministrator,
+  user,
+  users,
+  wrongKey,
+} from "./people.ts";
+
+const sometimes = <T>(arbitrary: fc.Arbitrary<T>, freq = 4) =>
+  fc.oneof({ weight: freq, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
+
+/** A number, the same as text, or a range of two. */
+const numberOrRange = (numbers: readonly number[]) => {
+  const one = fc.constantFrom(...numbers);
+  return fc.oneof(
+    one,
+    one.map(String),
+    fc.tuple(one, one).map(([a, b]) => `${Math.min(a, b)}..${Math.max(a, b)}`),
+  );
+};
+
+const id = fc.integer({ min: 1, max: pools.highestId + 2 });
+
+/** A sound question of the list. */
+export const randomInput: fc.Arbitrary<ListInput> = fc
+  .record({
+    status: sometimes(fc.constantFrom("active", "deactivated", "in_preparation", "all", "all", "all"), 1),
+    tag: sometimes(fc.constantFrom(...pools.askedTags)),
+    data_name: sometimes(fc.constantFrom(...pools.askedNames)),
+    data_version: sometimes(fc.constantFrom(1, 1, 2, 3, 4)),
+    uploader: sometimes(fc.constantFrom(...users.map((it) => it.id), 99)),
+    data_id: sometimes(fc.oneof(id, fc.array(id, { maxLength: 30, size: "max" }))),
+    number_instances: sometimes(numberOrRange(pools.instances), 6),
+    number_features: sometimes(numberOrRange(pools.features), 6),
+    number_classes: sometimes(numberOrRange(pools.classes), 6),
+    number_missing_values: sometimes(numberOrRange(pools.missing), 6),
+    limit: sometimes(fc.oneof(fc.constantFrom(1, 2, 3, 5, 10), fc.integer({ min: 1, max: 10_000 })), 1),
+    offset: sometimes(fc.oneof(fc.constantFrom(0, 1, 2, 5), fc.nat(45)), 1),
+  })
+  .map((input) => Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)));
+
+/** Anybody but an administrator. */
+export const randomVisitor: fc.Arbitrary<Caller> = fc.constantFrom<Caller>(
+  nobody,
+  user,
+  owner,
+  otherOwner,
+  readOnly,
+  wrongKey,
+);
+
+export const randomAdministrator: fc.Arbitrary<Caller> = fc.constantFrom<Caller>(administrator, secondAdministrator);
+
+export const randomCaller: fc.Arbitrary<Caller> = fc.oneof(randomVisitor, randomAdministrator);
