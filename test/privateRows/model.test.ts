@@ -26,8 +26,8 @@ afterAll(async () => {
 });
 
 const catalogues = fc.oneof(
-  randomCatalogue({ withoutFile: true }),
-  randomCatalogue({ withoutFile: true, blanksAtEnd: true }),
+  randomCatalogue({ withoutFile: true, emptyQualities: true }),
+  randomCatalogue({ withoutFile: true, emptyQualities: true, blanksAtEnd: true }),
 );
 const questions = fc.array(fc.tuple(randomVisitor, randomInput), { minLength: 1, maxLength: 5 });
 

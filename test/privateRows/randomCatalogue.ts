@@ -13,6 +13,8 @@ export type CatalogueOptions = {
    * seen. Nor are they in a dataset's own record.
    */
   blanksAtEnd?: boolean;
+  /** Some qualities are an empty text, which a dataset's own qualities tell like none. */
+  emptyQualities?: boolean;
 };
 
 const rarely = <T>(arbitrary: fc.Arbitrary<T>, otherwise: T, freq = 8) =>
@@ -34,40 +36,43 @@ const value = (numbers: readonly number[]) =>
   );
 
 /** What is no plain number stands only where no filter asks for it. */
-const odd = fc.oneof(
-  { weight: 4, arbitrary: value([0, 1, 2, 50]) },
-  fc.constantFrom("NaN", "Infinity", "1.0E-4", "-1", ""),
-);
+const odd = ({ emptyQualities }: CatalogueOptions) =>
+  fc.oneof(
+    { weight: 4, arbitrary: value([0, 1, 2, 50]) },
+    fc.constantFrom("NaN", "Infinity", "1.0E-4", "-1", ...(emptyQualities ? [""] : [])),
+  );
 
-const measured = fc.tuple(
-  odd,
-  odd,
-  odd,
-  value(pools.classes),
-  value(pools.features),
-  value(pools.instances),
-  odd,
-  value(pools.missing),
-  odd,
-  odd,
-  odd,
-);
+const measured = (options: CatalogueOptions) =>
+  fc.tuple(
+    odd(options),
+    odd(options),
+    odd(options),
+    value(pools.classes),
+    value(pools.features),
+    value(pools.instances),
+    odd(options),
+    value(pools.missing),
+    odd(options),
+    odd(options),
+    odd(options),
+  );
 
 const tags = fc
   .uniqueArray(fc.constantFrom(...pools.storedTags), { maxLength: 3, comparator: sameText })
   .map((names) => names.map((name): [string, number] => [name, owner.user.id]));
 
 /** How far a dataset is: measured, failed, found without qualities, or not processed yet. */
-const processing = fc.oneof(
-  {
-    weight: 6,
-    arbitrary: fc.record({
-      qualities: measured,
-      otherQualities: rarely<Record<string, string>>(fc.constant({ AutoCorrelation: "0.5" }), {}, 2),
-    }),
-  },
-  { weight: 1, arbitrary: fc.constantFrom({}, { error: "It failed." }, { processing_date: null }) },
-);
+const processing = (options: CatalogueOptions) =>
+  fc.oneof(
+    {
+      weight: 6,
+      arbitrary: fc.record({
+        qualities: measured(options),
+        otherQualities: rarely<Record<string, string>>(fc.constant({ AutoCorrelation: "0.5" }), {}, 2),
+      }),
+    },
+    { weight: 1, arbitrary: fc.constantFrom({}, { error: "It failed." }, { processing_date: null }) },
+  );
 
 const row = (options: CatalogueOptions) =>
   fc.record({
@@ -81,7 +86,7 @@ const row = (options: CatalogueOptions) =>
     status,
     uploader,
     tags,
-    processing,
+    processing: processing(options),
     withoutFile: options.withoutFile ? rarely(fc.constant(true), false, 15) : fc.constant(false),
   });
 
