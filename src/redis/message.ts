@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Drop } from "../cache/sharedTier.ts";
+import { readAs } from "./texts.ts";
 
 /** What gateways tell one another: `from` one, a drop, and the epoch since. */
 export type Message = { from: string; epoch: string; drop: Drop };
@@ -19,10 +20,4 @@ const schema: z.ZodType<Message> = z.strictObject({
 });
 
 /** Nothing where it is none of ours. */
-export const messageFrom = (text: string): Message | undefined => {
-  try {
-    return schema.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined;
-  }
-};
+export const messageFrom = (text: string): Message | undefined => readAs(schema, text);

@@ -10,6 +10,8 @@ export const VERSIONS = `${PREFIX}v:`;
 export const EVERYTHING = `${VERSIONS}*`;
 /** Of what belongs to the migration: it is no cache, and stays when everything is dropped. */
 export const MIGRATION = `${PREFIX}migration:`;
+/** Of what is known of private rows: it can be found anew, but that takes long. */
+export const PRIVATE = `${PREFIX}private:`;
 export const entryName = (key: string): string => `${PREFIX}e:${key}`;
 export const acksOf = (gateway: string): string => `${PREFIX}acks:${gateway}`;
 

@@ -1,8 +1,8 @@
-import { lockDirectory } from "./directoryLock.ts";
+import { holdDirectory, unusable } from "../../durable/dataDirectory.ts";
+import { openTurns } from "../../turns.ts";
 import { afterExpect, afterMove } from "./nextState.ts";
-import { makeDirectory, readState, writeState } from "./stateFile.ts";
+import { readState, writeState } from "./stateFile.ts";
 import type { MigrationState, OnStoreEvent, StateStore } from "./stateStore.ts";
-import { openTurns } from "./turns.ts";
 
 export type FileStoreSettings = {
   onEvent: OnStoreEvent;
@@ -12,7 +12,7 @@ export type FileStoreSettings = {
 
 /** Kept in `migration.json` in a directory that is this process's alone. Rejects where that cannot be used. */
 export const fileStore = async (directory: string, { onEvent, endpoints }: FileStoreSettings): Promise<StateStore> => {
-  const unlock = await hold(directory);
+  const unlock = await holdDirectory(directory, "migration.lock");
   let state: MigrationState;
   try {
     state = await readState(directory);
@@ -55,15 +55,3 @@ export const fileStore = async (directory: string, { onEvent, endpoints }: FileS
       }),
   };
 };
-
-const hold = async (directory: string): Promise<() => void> => {
-  try {
-    await makeDirectory(directory);
-    return lockDirectory(directory);
-  } catch (error) {
-    throw unusable(directory, error as Error);
-  }
-};
-
-const unusable = (directory: string, error: Error): Error =>
-  new Error(`DATA_DIR: ${directory} cannot be used: ${error.message}`, { cause: error });

@@ -1,8 +1,9 @@
+import { z } from "zod";
 import type { LedgerEntry } from "../../compare/ledger.ts";
+import { asTexts, readAs } from "../../redis/texts.ts";
 import type { Move, StageInForce } from "../stage.ts";
 import { expectedSchema, moveSchema, stageInForceSchema } from "./schemas.ts";
 import type { MigrationState } from "./stateStore.ts";
-import { z } from "zod";
 
 /** The state as instances share it: how many changes it has seen, and at which of them each stage was set. */
 export type SharedState = {
@@ -53,14 +54,6 @@ export const readStored = (reply: unknown): Stored => {
   };
 };
 
-const readAs = <T>(schema: z.ZodType<T>, text: string): T | undefined => {
-  try {
-    return schema.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined;
-  }
-};
-
 const split = <T>(texts: string[], read: (text: string, field: string) => T | undefined) => {
   const good: [string, T][] = [];
   const bad: string[] = [];
@@ -71,9 +64,4 @@ const split = <T>(texts: string[], read: (text: string, field: string) => T | un
     else good.push([field, value]);
   }
   return { good, bad };
-};
-
-const asTexts = (reply: unknown): unknown => {
-  if (Array.isArray(reply)) return reply.map(asTexts);
-  return reply instanceof Buffer ? reply.toString() : reply;
 };

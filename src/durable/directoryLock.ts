@@ -5,13 +5,13 @@ import { DatabaseSync } from "node:sqlite";
 const BUSY = 5;
 
 /**
- * Holds a directory for this process; throws where another one holds it. Gives back how to let go of it.
+ * Holds a directory for this process, by a file of this name in it; throws where another one holds it. Gives back how to let go of it.
  *
  * Node has no flock, and a file with a pid in it lies after a crash and between containers, where pids mean nothing. SQLite locks its file
  * by the operating system, which lets go of it when the process ends, however it ends: no lock is ever stale. The file stays empty.
  */
-export const lockDirectory = (directory: string): (() => void) => {
-  const file = join(directory, "migration.lock");
+export const lockDirectory = (directory: string, name: string): (() => void) => {
+  const file = join(directory, name);
   const database = new DatabaseSync(file);
   try {
     // Nothing is ever written that would have to be rolled back: no file beside this one.
