@@ -6,6 +6,7 @@ import { benchPassThrough } from "./passThrough.ts";
 import { benchStartup } from "./startup.ts";
 import { benchTransform } from "./transform.ts";
 import { benchZipf } from "./zipf.ts";
+import { benchWalk } from "./walk.ts";
 import { readOptions, usage } from "./options.ts";
 import { stopAll } from "./processes.ts";
 
@@ -35,6 +36,7 @@ else if (typeof options === "string") {
     }
     if (wanted("mirror")) await benchMirror(options);
     if (wanted("memory")) await benchMemory();
+    if (wanted("walk")) await benchWalk();
   } catch (error) {
     console.error(error);
     process.exitCode = 1;

@@ -4,7 +4,6 @@ import { askList, expectedList } from "./askList.ts";
 import { type Bed, openBed } from "./bed.ts";
 import { administrator } from "./people.ts";
 import { randomCatalogue } from "./randomCatalogue.ts";
-import { randomInput, randomVisitor } from "./randomQuestion.ts";
 import { gatewayFor } from "../support.ts";
 
 const CASES = Number(process.env["CASES"] ?? 40);
