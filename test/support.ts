@@ -1,6 +1,6 @@
 import { catalogue } from "../transforms/catalogue.ts";
 import { loadSettings } from "../src/config/load.ts";
-import { openGateway } from "../src/gateway/gateway.ts";
+import { type GatewayParts, openGateway } from "../src/gateway/gateway.ts";
 import { openObserver } from "../src/observe.ts";
 import { redisTier } from "../src/redis/redisTier.ts";
 
@@ -8,9 +8,9 @@ import { redisTier } from "../src/redis/redisTier.ts";
 export const known = catalogue.endpoints;
 
 /** A gateway in front of this upstream, with settings as the environment would give them. Nothing listens. */
-export const gatewayFor = (url: string, environment: Record<string, string> = {}) => {
+export const gatewayFor = (url: string, environment: Record<string, string> = {}, parts: GatewayParts = {}) => {
   const loaded = loadSettings({ ...environment, LEGACY_URL: url }, known);
   if ("errors" in loaded) throw new Error(loaded.errors.join("\n"));
   const observer = openObserver("silent");
-  return { ...openGateway({ ...loaded.settings, LEGACY_URL: url }, catalogue, observer, { redisTier }), observer };
+  return { ...openGateway({ ...loaded.settings, LEGACY_URL: url }, catalogue, observer, { redisTier, ...parts }), observer };
 };
