@@ -36,9 +36,7 @@ const open = async (faults: Faults = {}) => {
   };
   const listed = async (key?: string, filters = "status/all") => {
     const answer = await ask(`data/list/${filters}`, { key });
-    return typeof answer === "number"
-      ? []
-      : [...JSON.stringify(answer).matchAll(/"did":(\d+)/g)].map(([, id]) => Number(id));
+    return [...JSON.stringify(answer).matchAll(/"did":(\d+)/g)].map(([, id]) => Number(id));
   };
   return { datasets, ask, listed, [Symbol.asyncDispose]: () => server.close() };
 };

@@ -29,7 +29,7 @@ const catalogues = fc.oneof(
   randomCatalogue({ withoutFile: true, emptyQualities: true }),
   randomCatalogue({ withoutFile: true, emptyQualities: true, blanksAtEnd: true }),
 );
-const questions = fc.array(fc.tuple(randomVisitor, randomInput), { minLength: 1, maxLength: 5 });
+const questions = fc.array(fc.tuple(randomVisitor, randomInput), { minLength: 3, maxLength: 8 });
 
 test("whoever is no administrator gets from legacy what the model says", async () => {
   const statuses = new Set<number>();
@@ -45,6 +45,14 @@ test("whoever is no administrator gets from legacy what the model says", async (
     { numRuns: CASES },
   );
   expect(statuses).toEqual(new Set([200, 401, 404]));
+});
+
+test("of more than a hundred, the first hundred", async () => {
+  const rows = Array.from({ length: 120 }, (_, i) => completeDataset({ id: i + 1, name: `set_${i}` }));
+  bed.use(rows);
+  const answer = await askList(gateway.app, nobody, {});
+  expect(answer).toEqual(expectedList(rows, nobody, {}));
+  expect(answer.body).toHaveLength(100);
 });
 
 describe("the model, which no legacy answers for", () => {

@@ -14,8 +14,11 @@ import {
   wrongKey,
 } from "./people.ts";
 
-const sometimes = <T>(arbitrary: fc.Arbitrary<T>, freq = 4) =>
+const sometimes = <T>(arbitrary: fc.Arbitrary<T>, freq = 9) =>
   fc.oneof({ weight: freq, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
+
+const mostly = (matching: readonly string[], other: readonly string[]) =>
+  fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...matching) }, { weight: 1, arbitrary: fc.constantFrom(...other) });
 
 /** A number, the same as text, or a range of two. */
 const numberOrRange = (numbers: readonly number[]) => {
@@ -33,17 +36,19 @@ const id = fc.integer({ min: 1, max: pools.highestId + 2 });
 export const randomInput: fc.Arbitrary<ListInput> = fc
   .record({
     status: sometimes(fc.constantFrom("active", "deactivated", "in_preparation", "all", "all", "all"), 1),
-    tag: sometimes(fc.constantFrom(...pools.askedTags)),
-    data_name: sometimes(fc.constantFrom(...pools.askedNames)),
+    tag: sometimes(mostly(pools.matchingTags, pools.otherTags), 5),
+    data_name: sometimes(mostly(pools.matchingNames, pools.otherNames), 4),
     data_version: sometimes(fc.constantFrom(1, 1, 2, 3, 4)),
-    uploader: sometimes(fc.constantFrom(...users.map((it) => it.id), 99)),
-    data_id: sometimes(fc.oneof(id, fc.array(id, { maxLength: 30, size: "max" }))),
-    number_instances: sometimes(numberOrRange(pools.instances), 6),
-    number_features: sometimes(numberOrRange(pools.features), 6),
-    number_classes: sometimes(numberOrRange(pools.classes), 6),
-    number_missing_values: sometimes(numberOrRange(pools.missing), 6),
+    uploader: sometimes(fc.constantFrom(owner.user.id, ...users.map((it) => it.id), 99)),
+    data_id: sometimes(
+      fc.oneof({ weight: 1, arbitrary: id }, { weight: 4, arbitrary: fc.array(id, { maxLength: 50, size: "max" }) }),
+    ),
+    number_instances: sometimes(numberOrRange(pools.instances)),
+    number_features: sometimes(numberOrRange(pools.features)),
+    number_classes: sometimes(numberOrRange(pools.classes)),
+    number_missing_values: sometimes(numberOrRange(pools.missing)),
     limit: sometimes(fc.oneof(fc.constantFrom(1, 2, 3, 5, 10), fc.integer({ min: 1, max: 10_000 })), 1),
-    offset: sometimes(fc.oneof(fc.constantFrom(0, 1, 2, 5), fc.nat(45)), 1),
+    offset: sometimes(fc.oneof({ weight: 4, arbitrary: fc.nat(5) }, { weight: 1, arbitrary: fc.nat(45) }), 1),
   })
   .map((input) => Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)));
 
