@@ -12,5 +12,8 @@ export const gatewayFor = (url: string, environment: Record<string, string> = {}
   const loaded = loadSettings({ ...environment, LEGACY_URL: url }, known);
   if ("errors" in loaded) throw new Error(loaded.errors.join("\n"));
   const observer = openObserver("silent");
-  return { ...openGateway({ ...loaded.settings, LEGACY_URL: url }, catalogue, observer, { redisTier, ...parts }), observer };
+  return {
+    ...openGateway({ ...loaded.settings, LEGACY_URL: url }, catalogue, observer, { redisTier, ...parts }),
+    observer,
+  };
 };

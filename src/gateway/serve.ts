@@ -111,6 +111,9 @@ export const serve = async (
       },
       verified,
     );
+    const { status } = "entry" in answered ? answered.entry : answered.representation;
+    // No other answer is a list, be it an empty one.
+    isIncomplete &&= status === 200 || status === 404;
     const { calls, ms } = first.spent;
     return {
       answered: calls > 0 ? { ...answered, upstream: ms } : answered,

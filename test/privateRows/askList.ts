@@ -8,13 +8,22 @@ type App = { request: (path: string, init?: RequestInit) => Response | Promise<R
 export type ListAnswer = { status: number; body: ListedRow[] | { detail: { code: string; message: string } } };
 
 /** What a gateway answers to a question of the list. */
-export const askList = async (app: App, { key }: Caller, input: ListInput): Promise<ListAnswer> => {
+export const askList = async (
+  app: App,
+  { key }: Caller,
+  input: ListInput,
+): Promise<ListAnswer & { isIncomplete?: true }> => {
   const response = await app.request("/v1/datasets/list", {
     method: "POST",
     headers: { "Content-Type": "application/json", ...(key === undefined ? {} : { "X-API-Key": key }) },
     body: JSON.stringify(input),
   });
-  return { status: response.status, body: (await response.json()) as ListAnswer["body"] };
+  const isIncomplete = response.headers.get("gateway-decision")?.endsWith("; private=incomplete") === true;
+  return {
+    status: response.status,
+    body: (await response.json()) as ListAnswer["body"],
+    ...(isIncomplete ? { isIncomplete } : {}),
+  };
 };
 
 const refused = (status: number, code: string, message: string): ListAnswer => ({
