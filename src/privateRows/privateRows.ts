@@ -61,7 +61,7 @@ export type PrivateRowsSettings = {
 };
 
 export const openPrivateRows = (settings: PrivateRowsSettings): PrivateRows => {
-  const { knowledge, endpoint, errors, askAs, rate, isBusy, onEvent, now = Date.now, times = {} } = settings;
+  const { knowledge, endpoint, errors, askAs, rate, isBusy, onEvent, now = () => Date.now(), times = {} } = settings;
   const stopping = new AbortController();
   const { signal } = stopping;
   let store: IndexStore | undefined;
