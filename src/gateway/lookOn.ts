@@ -38,5 +38,11 @@ const readOn = (feed: Feed, method: string, target: string): Watch | undefined =
   const id = feed.readBy(method, pathOf(target));
   return id === undefined
     ? undefined
-    : { chunk: () => undefined, over: (answer) => void (answer && feed.passed(id, answer)) };
+    : {
+        chunk: () => undefined,
+        over(answer) {
+          if (answer) feed.passed(id, answer);
+          return undefined;
+        },
+      };
 };

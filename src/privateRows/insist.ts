@@ -41,7 +41,7 @@ export const openInsist =
         await wait(Math.min(first * 2 ** (failures - 1), LAST));
       } else {
         onTrouble(undefined);
-        return heard as Exclude<typeof heard, Unheard>;
+        return heard;
       }
     }
     return undefined;

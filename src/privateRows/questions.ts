@@ -3,13 +3,13 @@ import type { Looked, Unheard } from "./look.ts";
 
 /** Ids that something happened to: they are looked at again at once, one after the other. */
 export type Questions = {
-  ask(id: number): void;
-  has(id: number): boolean;
-  ids(): number[];
+  ask: (id: number) => void;
+  has: (id: number) => boolean;
+  ids: () => number[];
   /** Comes back when none is open. */
-  settled(): Promise<void>;
+  settled: () => Promise<void>;
   /** From now on; what is called tells whether something has happened to it since. */
-  watch(id: number): () => boolean;
+  watch: (id: number) => () => boolean;
 };
 
 export type QuestionsSettings = {

@@ -32,6 +32,8 @@ export type WatchSettings = {
   patience?: number | undefined;
 };
 
+const SILENT = "it does not answer";
+
 export const watchRedis = ({
   url,
   channel,
@@ -75,7 +77,8 @@ export const watchRedis = ({
   /** What has changed meanwhile is seen by the look that still waits for its turn. */
   const look = async (isBeat = false): Promise<void> => {
     isBeatDue ||= isBeat;
-    if (isWaiting || !isOpen) return;
+    // Where nothing is heard, beats are enough.
+    if (isWaiting || !isOpen || !(isBeat || connection.isListening())) return;
     isWaiting = true;
     try {
       await inTurn(() => {
@@ -87,7 +90,9 @@ export const watchRedis = ({
       triedAt = performance.now();
       became("up");
     } catch (error) {
-      became("lost", (error as Error).message);
+      // A connection that is only being made is not lost, until patience ends.
+      const isBeingMade = broken === undefined && (error as Error).cause instanceof ClientOfflineError;
+      if (!isBeingMade) became("lost", (error as Error).message);
     }
   };
 
@@ -95,7 +100,7 @@ export const watchRedis = ({
     run: (...about) =>
       connection.run(...about).catch((error: unknown) => {
         // That the client is offline says less than why.
-        const why = error instanceof ClientOfflineError ? (broken?.message ?? "it does not answer") : undefined;
+        const why = error instanceof ClientOfflineError ? (broken?.message ?? SILENT) : undefined;
         throw why === undefined ? error : new Error(why, { cause: error });
       }),
     look,
@@ -106,6 +111,7 @@ export const watchRedis = ({
       timer = setInterval(() => {
         if (performance.now() - triedAt > patience) {
           triedAt = performance.now();
+          became("lost", broken?.message ?? SILENT);
           connection.renew();
         }
         void look(true);

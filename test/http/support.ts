@@ -2,6 +2,7 @@ import { onTestFinished } from "vitest";
 import { loadSettings } from "../../src/config/load.ts";
 import { type RunningServer, startServer } from "../../src/gateway/server.ts";
 import { httpUpstream } from "../passThrough/support.ts";
+import type { GatewayParts } from "../../src/gateway/gateway.ts";
 import { gatewayFor, known } from "../support.ts";
 
 /** One request as an upstream saw it. */
@@ -39,8 +40,12 @@ export const xmlError = (code: number, message: string) => ({
 });
 
 /** A gateway that listens, in front of this upstream. */
-export const listeningGateway = async (url: string, environment: Record<string, string> = {}) => {
-  const gateway = gatewayFor(url, environment);
+export const listeningGateway = async (
+  url: string,
+  environment: Record<string, string> = {},
+  parts: GatewayParts = {},
+) => {
+  const gateway = gatewayFor(url, environment, parts);
   const loaded = loadSettings(environment, known);
   const prefixes = "settings" in loaded ? loaded.settings.PREFIXES : [];
   const server: RunningServer = await startServer(gateway, { host: "127.0.0.1", port: 0, prefixes });

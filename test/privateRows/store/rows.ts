@@ -1,0 +1,4 @@
+import type { PrivateRow, Walk } from "../../../src/privateRows/rows.ts";
+
+export const row = (id: number, name = `row ${id}`): PrivateRow => ({ id, shown: { name, tags: ["größer 漢字"] } });
+export const walked = (checkedUpTo: number): Walk => ({ checkedUpTo, highest: 9000, listed: "AQID" });
