@@ -18,7 +18,7 @@ describeWithRedis("two gateways and a Redis", () => {
   test("one of them walks, and both list what it finds", async () => {
     const redis = await startRedis();
     const { a, b } = await two(redis.url);
-    expect([a.state()?.walksHere, b.state()?.walksHere].toSorted()).toEqual([false, true]);
+    expect([a, b].filter(({ state }) => state()?.walksHere === true)).toHaveLength(1);
     expect([a, b].map(({ state }) => state()?.calls).toSorted((x = 0, y = 0) => x - y)[0]).toBe(0);
     for (const { list } of [a, b]) {
       expect((await list(administrator)).ids).toEqual([2, 3, 5, 6, 9]);
@@ -40,7 +40,7 @@ describeWithRedis("two gateways and a Redis", () => {
       expect((await one.list(administrator)).ids).toEqual(before);
       await eventually(async () => JSON.stringify((await other.list(administrator)).ids) === JSON.stringify(before));
       await one.legacy(administrator, `json/data/${id}`, undefined, "DELETE");
-      const left = before.filter((one) => one !== id);
+      const left = before.filter((did) => did !== id);
       expect((await one.list(administrator)).ids).toEqual(left);
       await eventually(async () => JSON.stringify((await other.list(administrator)).ids) === JSON.stringify(left));
     }

@@ -44,9 +44,9 @@ const gateway = async (environment: Record<string, string>) => {
 };
 
 /** What is on the disk, where there is something. */
-const keptIn = (directory: string): { rows: unknown[]; walk: Walk } | undefined => {
+const keptIn = (place: string): { rows: unknown[]; walk: Walk } | undefined => {
   try {
-    return JSON.parse(readFileSync(join(directory, "private-rows.json"), "utf8")) as { rows: unknown[]; walk: Walk };
+    return JSON.parse(readFileSync(join(place, "private-rows.json"), "utf8")) as { rows: unknown[]; walk: Walk };
   } catch {
     return undefined;
   }
