@@ -40,7 +40,7 @@ export const openPrivateRowsOf = (
     openStore,
     askAs: (as) => (request) =>
       askSound(machine, asked, request, {
-        headers: [],
+        headers: ["user-agent", "catalog-gateway"],
         deadline: Date.now() + timeout,
         ...(as === undefined ? {} : { key: as }),
       }),
