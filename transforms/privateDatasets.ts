@@ -125,6 +125,7 @@ export const privateDatasets: PrivateRowsKnowledge = {
     path: /\/data\/(\d{1,10})\/?$/,
     private: /"visibility":\s*"private"|<oml:visibility>private</,
     public: /"visibility":\s*"public"|<oml:visibility>public</,
+    tags: /\/data\/(un)?tag\/?$/,
     created: /"upload_data_set":\s*\{\s*"id":\s*"?(\d{1,10})|<oml:upload_data_set[^>]*>\s*<oml:id>(\d{1,10})</,
   },
 };

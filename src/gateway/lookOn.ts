@@ -27,7 +27,7 @@ export const lookOn =
         if (write.body !== undefined) oldClients.seen(req, target, write.body());
         const groups = write.groups(answer);
         if (groups.length === 0) return undefined;
-        feed?.written(groups, answer);
+        feed?.written(pathOf(target), [...groups, ...(write.named?.() ?? [])], answer);
         return cache.drop({ groups, ...(answer ? {} : { hold: UNSETTLED }) });
       },
     };
