@@ -19,8 +19,9 @@ export const startWalk = (legacy: SmallLegacy, kept?: Kept) => {
   if (kept) index.take({ ...kept, gone: [] }, true);
   const looking = { ask: legacy.as("administrator"), askAsNobody: legacy.as("nobody"), errors: legacyErrors };
   const take = (id: number, looked: Exclude<Looked, Unheard>): void => {
-    if (looked.found === "none") index.remove(id);
-    else index.put(looked.found === "private" ? { id, shown: looked.shown } : { id });
+    if (looked.found === "private") index.put({ id, shown: looked.shown });
+    else if (looked.found === "hidden") index.put({ id });
+    else index.remove(id);
   };
   const questions = openQuestions({
     lookAt: (id) => lookAt(privateDatasets, id, looking),

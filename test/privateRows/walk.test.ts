@@ -51,7 +51,7 @@ describe("the first walk", () => {
     const walk = startWalk(legacy);
     expect(await walk.walked()).toEqual([90, 180, 280]);
     expect(legacy.calls).toEqual([LIST, ...looks(upTo(1, 380), (id) => rows.includes(id))]);
-    expect(walk.index.walk()).toMatchObject({ checkedUpTo: 280, highest: 280 });
+    expect(walk.index.walk()).toMatchObject({ checkedUpTo: 0, highest: 280 });
   });
 
   test("knows of a row that legacy tells nobody of, unless that is listed by now", async () => {
@@ -158,15 +158,72 @@ describe("a later walk", () => {
     expect(await walk.walked()).toEqual(known);
     const ones = legacy.newCalls().filter((call) => call.startsWith("one "));
     expect(ones.toSorted()).toEqual(looks(asked).toSorted());
-    walk.again();
-    expect(await walk.walked()).toEqual(known);
+    // Ids that were beyond the highest one then, and are not now, are looked at once more.
+    for (let i = 0; i < 2; i++) {
+      walk.again();
+      expect(await walk.walked()).toEqual(known);
+    }
     const highest = Math.max(9, ...legacy.rows.keys());
-    expect(legacy.newCalls().filter((call) => call.startsWith("one "))).toEqual(
+    const calls = legacy.newCalls();
+    expect(calls.slice(calls.lastIndexOf(LIST) + 1).filter((call) => call.startsWith("one "))).toEqual(
       looks([...known, ...upTo(highest + 1, highest + MARGIN)]),
     );
   });
 
-  test("that was cut off remembers what was listed before it", async () => {
+  test("finds rows that came while ids beyond them were looked at", async () => {
+    const legacy = smallLegacy(few());
+    const walk = startWalk(legacy);
+    legacy.before = (call) => {
+      if (call === "one 14") for (const id of upTo(10, 14)) legacy.rows.set(id, privateOne);
+    };
+    expect(await walk.walked()).toEqual([2, 7, 14]);
+    legacy.before = () => undefined;
+    walk.again();
+    expect(await walk.walked()).toEqual([2, 7, ...upTo(10, 14)]);
+  });
+
+  test.each([
+    ["since the list was asked for", "one 2"],
+    ["since it was looked at", "one 7"],
+    ["between two walks", undefined],
+  ])("finds a row that was public for a while: %s", async (_, moment) => {
+    const legacy = smallLegacy(few());
+    const walk = startWalk(legacy);
+    await walk.walked();
+    const turn = async () => {
+      legacy.before = () => undefined;
+      legacy.rows.set(2, publicOne);
+      if (moment === "one 2") return;
+      walk.questions.ask(2);
+      await walk.questions.settled();
+    };
+    if (moment === undefined) await turn();
+    else {
+      legacy.before = (call) => (call === moment ? turn() : undefined);
+      walk.again();
+      await walk.walked();
+    }
+    expect(walk.ids()).toEqual([7]);
+    legacy.rows.set(2, privateOne);
+    walk.again();
+    expect(await walk.walked()).toEqual([2, 7]);
+  });
+
+  test("is no longer for an id at which legacy failed, however high", async () => {
+    const legacy = smallLegacy([...few(), [1_000_000, { is: "failing" }]]);
+    const walk = startWalk(legacy);
+    await walk.walked();
+    walk.questions.ask(1_000_000);
+    await walk.questions.settled();
+    expect(walk.hidden()).toEqual([1_000_000]);
+    legacy.rows.delete(1_000_000);
+    legacy.newCalls();
+    walk.again();
+    expect(await walk.walked()).toEqual([2, 7]);
+    expect(legacy.calls).toEqual([LIST, "one 1000000", ...looks([2, 7, ...beyond], (id) => id < 9)]);
+  });
+
+  test("that was cut off remembers what was there before it", async () => {
     const legacy = smallLegacy(few());
     const first = startWalk(legacy);
     await first.walked();
@@ -178,7 +235,7 @@ describe("a later walk", () => {
     await isThere;
     const kept = await first.stop();
     legacy.before = () => undefined;
-    expect(upTo(1, 9).filter((id) => bitsOf(kept.walk.listed).has(id))).toEqual([1, 3, 8, 9]);
+    expect(upTo(1, 9).filter((id) => bitsOf(kept.walk.listed).has(id))).toEqual([1, 2, 3, 7, 8, 9]);
     const second = startWalk(legacy, kept);
     second.again();
     expect(await second.walked()).toEqual([1, 2, 7, 8]);
