@@ -59,10 +59,13 @@ export const listedAmong = async (
   return { ids: listed };
 };
 
-/** What an id turned out to be for one who asks: a private row, none (any more), one they may not see, or one that legacy fails to tell of. */
+/**
+ * What an id turned out to be for one who asks: a private row, a public one, none (any more), one they may not see, or one that legacy fails
+ * to tell of.
+ */
 export type Seen =
   | { seen: "private"; document: JsonObject }
-  | { seen: "none" | "denied" | "untold"; why: string }
+  | { seen: "public" | "none" | "denied" | "untold"; why: string }
   | Unheard;
 
 /** Looks whether legacy shows a row, and whether that is a private one. */
@@ -75,7 +78,7 @@ export const see = async (
   const heard = await hear(ask, knowledge.one(id), errors);
   if ("document" in heard) {
     const { document } = heard;
-    return knowledge.isPrivate(document) ? { seen: "private", document } : { seen: "none", why: "it is public" };
+    return knowledge.isPrivate(document) ? { seen: "private", document } : { seen: "public", why: "it is public" };
   }
   if (!("code" in heard)) return heard;
   const seen = heard.kind === "notFound" ? "none" : heard.kind === "noAccess" ? "denied" : "untold";
@@ -83,7 +86,10 @@ export const see = async (
 };
 
 /** What the search comes to for one id; `hidden`: there is something that not even the administrator is told of. */
-export type Looked = { found: "private"; shown: JsonObject } | { found: "none" | "hidden"; why: string } | Unheard;
+export type Looked =
+  | { found: "private"; shown: JsonObject }
+  | { found: "public" | "none" | "hidden"; why: string }
+  | Unheard;
 
 /** Looks at one id, with the administrator's key, and at everything that a list shows of it. */
 export const lookAt = async (knowledge: PrivateRowsKnowledge, id: number, looking: Looking): Promise<Looked> => {
@@ -91,11 +97,11 @@ export const lookAt = async (knowledge: PrivateRowsKnowledge, id: number, lookin
   const one = await see(knowledge, id, ask, errors);
   if (!("seen" in one)) return one;
   if (one.seen !== "private") {
-    if (one.seen === "none") return { found: "none", why: one.why };
+    if (one.seen === "public" || one.seen === "none") return { found: one.seen, why: one.why };
     // What anybody is listed is no private row, whatever else is the matter with it.
     const listed = await listedAmong(knowledge, [id], askAsNobody, errors);
     if (!("ids" in listed)) return listed;
-    return { found: listed.ids.includes(id) ? "none" : "hidden", why: one.why };
+    return { found: listed.ids.includes(id) ? "public" : "hidden", why: one.why };
   }
   const rest = await hear(ask, knowledge.rest(id), errors);
   if ("document" in rest) return { found: "private", shown: knowledge.shown(one.document, rest.document) };

@@ -84,7 +84,7 @@ export const openPrivateRows = (settings: PrivateRowsSettings): PrivateRows => {
 
   const take = (id: number, looked: Exclude<Looked, Unheard>): void => {
     if (looked.found === "private") return index.put({ id, shown: looked.shown });
-    if (looked.found === "none") return index.remove(id);
+    if (looked.found !== "hidden") return index.remove(id);
     const known = index.get(id);
     if (known === undefined || known.shown !== undefined)
       onEvent("private_row_hidden", { endpoint: knowledge.endpoint, id, why: looked.why });

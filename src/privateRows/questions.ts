@@ -1,5 +1,6 @@
 import { openInsist } from "./insist.ts";
 import type { Looked, Unheard } from "./look.ts";
+import { MOST } from "./rows.ts";
 
 /** Ids that something happened to: they are looked at again at once, one after the other. */
 export type Questions = {
@@ -57,7 +58,8 @@ export const openQuestions = ({ lookAt, legacyAnswers, take, signal, retry }: Qu
 
   return {
     ask(id) {
-      if (signal.aborted) return;
+      // Anybody's request can name an id that is none.
+      if (signal.aborted || !(id >= 1 && id <= MOST)) return;
       for (const watcher of watchers) watcher.isAsked ||= watcher.id === id;
       // At the end, so that who works through it comes by again.
       open.delete(id);

@@ -13,7 +13,10 @@ export type Walk = {
   checkedUpTo: number;
   /** The highest id that anything is known of. */
   highest: number;
-  /** The ids that legacy listed to anybody when they were last asked for: base64 of a bit an id, the lowest first. */
+  /**
+   * The ids under which there was something when they were last asked for, listed to anybody or private: base64 of a bit an id, the lowest
+   * first.
+   */
   listed: string;
   /** When all of it had last been looked at, and when something last was; milliseconds since the epoch. */
   completedAt?: number | undefined;
@@ -25,6 +28,9 @@ export type Kept = { rows: PrivateRow[]; walk: Walk };
 
 /** What is new: rows that came or changed, the ids of those that are private rows no more, and how far the search is. */
 export type Change = { rows: PrivateRow[]; gone: number[]; walk?: Walk | undefined };
+
+/** No catalogue of this kind has higher ids, and each costs a bit. */
+export const MOST = 2 ** 24;
 
 export const notWalked: Walk = { checkedUpTo: 0, highest: 0, listed: "" };
 

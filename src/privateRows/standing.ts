@@ -70,6 +70,10 @@ export const openStandings = ({ knowledge, index, errors, question }: StandingsS
   const all = () => index.rows().map(({ id }) => id);
   const readable = () => index.rows().flatMap(({ id, shown }) => (shown === undefined ? [] : [id]));
 
+  /** All private rows were their own (`shown`), and now there is another: whether they would be shown it was never asked. */
+  const isOutdated = ({ isAdministrator, shown }: Known): boolean =>
+    !isAdministrator && shown.size > 0 && readable().some((id) => !shown.has(id));
+
   const find = async ({ owner, ask }: StandingAsker): Promise<Known | undefined> => {
     const start = monotonic.now();
     const nobody: Known = { isAdministrator: false, asked: new Set(), shown: new Set() };
@@ -83,9 +87,15 @@ export const openStandings = ({ knowledge, index, errors, question }: StandingsS
       const about: Known = { ...nobody, asked: new Set(), shown: new Set() };
       if (!(await addShown(about, all(), ask))) return undefined;
       const others = readable().filter((id) => about.asked.has(id) && !about.shown.has(id));
-      const isAdministrator = others.length === 0 ? false : await isShownOneOf(others, ask);
-      if (isAdministrator === undefined) return undefined;
-      found = { ...about, isAdministrator };
+      if (others.length === 0) {
+        // All were their own. Where they are gone, or another has come meanwhile, that says nothing.
+        if (about.shown.size === 0 || isOutdated(about)) return undefined;
+        found = about;
+      } else {
+        const isAdministrator = await isShownOneOf(others, ask);
+        if (isAdministrator === undefined) return undefined;
+        if (isAdministrator) found = { ...about, isAdministrator };
+      }
     }
     known.set(owner, found, { start });
     return found;
@@ -96,10 +106,6 @@ export const openStandings = ({ knowledge, index, errors, question }: StandingsS
     asking.set(owner, running);
     return running;
   };
-
-  /** All private rows were their own, and now there is another: whether they would be shown it was never asked. */
-  const isOutdated = ({ isAdministrator, shown }: Known): boolean =>
-    !isAdministrator && shown.size > 0 && readable().some((id) => !shown.has(id));
 
   return {
     forget: (owner) => void known.delete(owner),

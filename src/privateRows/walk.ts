@@ -5,13 +5,12 @@ import { openInsist } from "./insist.ts";
 import type { PrivateRowsKnowledge } from "./knowledge.ts";
 import { listedPage, type Looked, lookAt, type Looking, type Unheard } from "./look.ts";
 import type { Questions } from "./questions.ts";
+import { MOST } from "./rows.ts";
 
 /** Ids beyond the highest one known that are looked at: a private row may be the newest of all. */
 export const MARGIN = 100;
 /** Rows of a list that are asked for at once: whole ones, so this bounds memory. */
 const PAGE = 1000;
-/** No catalogue of this kind has as many ids, and each costs a bit. */
-const MOST = 2 ** 24;
 /** Milliseconds between the end of one walk and the next one. */
 export const PAUSE = 10 * 60_000;
 
@@ -78,12 +77,14 @@ export const openWalker = (settings: WalkSettings): Walker => {
     }
   };
 
-  const look = async (id: number): Promise<void> => {
+  /** Whether there was something, or may have been. */
+  const look = async (id: number): Promise<boolean> => {
     view = { ...view, doing: "looking", at: id };
     const isOutdated = questions.watch(id);
     const looked = await insist(() => lookAt(knowledge, id, looking), legacyAnswers);
-    if (isOutdated() || looked === undefined) return;
+    if (isOutdated() || looked === undefined) return true;
     take(id, "failed" in looked ? { found: "hidden", why: looked.failed } : looked);
+    return !("found" in looked) || looked.found !== "none";
   };
 
   const walkOnce = async (): Promise<void> => {
@@ -91,29 +92,44 @@ export const openWalker = (settings: WalkSettings): Walker => {
     const known = await list();
     if (known === undefined) return;
     const { listed } = known;
-    const wasListed = bitsOf(before.listed);
-    // Until all is looked at, whatever was listed once and is not any more is one to look at.
+    const there = bitsOf(listed.toText());
+    const wasThere = bitsOf(before.listed);
+    // Until all is looked at, whatever was there once and is not listed any more is one to look at.
     const either = bitsOf(before.listed);
     for (let id = 1; id <= known.highest; id++) if (listed.has(id)) either.add(id);
-    const listedText = either.toText();
-    for (const { id } of index.rows()) if (listed.has(id)) questions.ask(id);
+    for (const { id } of index.rows()) either.add(id);
+    let eitherText = either.toText();
 
-    const highestOf = () => Math.max(before.highest, known.highest, index.rows().at(-1)?.id ?? 0);
+    // What legacy tells nobody may be nothing: how high its id is says nothing.
+    const highestShown = () => index.rows().findLast(({ shown }) => shown !== undefined)?.id ?? 0;
+    const highestOf = () => Math.max(before.highest, known.highest, highestShown());
+    for (const { id } of index.rows()) if (listed.has(id) || id > highestOf() + MARGIN) questions.ask(id);
+
     let { checkedUpTo } = before;
+    // The first that was beyond all others when it was looked at: it may have come to be before the one that is the highest at the end.
+    let unsure = Infinity;
     const told = () =>
-      index.walked({ ...before, checkedUpTo, highest: highestOf(), listed: listedText, progressAt: now() });
+      index.walked({ ...before, checkedUpTo, highest: highestOf(), listed: eitherText, progressAt: now() });
     told();
     for (let id = 1; id <= highestOf() + MARGIN; id++) {
       const isNew = id > before.checkedUpTo;
-      if (listed.has(id) || !(isNew || wasListed.has(id) || index.get(id) !== undefined)) continue;
-      await look(id);
+      if (listed.has(id) || !(isNew || wasThere.has(id) || index.get(id) !== undefined)) continue;
+      if (id > highestOf()) unsure = Math.min(unsure, id);
+      const isThere = await look(id);
       if (!goesOn()) return;
-      // Those beyond the highest may still come to be.
-      if (isNew) checkedUpTo = Math.min(id, highestOf());
+      if (isThere) {
+        // Public for a while it may be, and private again when the next walk begins.
+        there.add(id);
+        either.add(id);
+        eitherText = either.toText();
+      }
+      if (isNew) checkedUpTo = Math.min(id, unsure - 1);
       told();
     }
     const [at, highest] = [now(), highestOf()];
-    index.walked({ checkedUpTo: highest, highest, listed: listed.toText(), completedAt: at, progressAt: at });
+    checkedUpTo = Math.min(highest, unsure - 1);
+    for (const { id } of index.rows()) there.add(id);
+    index.walked({ checkedUpTo, highest, listed: there.toText(), completedAt: at, progressAt: at });
   };
 
   return {

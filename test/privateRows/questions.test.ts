@@ -1,0 +1,162 @@
+import { expect, onTestFinished, test } from "vitest";
+import type { Looked, Unheard } from "../../src/privateRows/look.ts";
+import { openQuestions } from "../../src/privateRows/questions.ts";
+import { MOST } from "../../src/privateRows/rows.ts";
+import { eventually } from "./eventually.ts";
+
+const away = { failed: "it is away" };
+const row = (name: string): Looked => ({ found: "private", shown: { name } });
+
+/** Questions whose answers a test gives one by one, or all at once by `answer`. */
+const asked = (answer?: (id: number) => Looked, legacyAnswers = async () => true) => {
+  const stopping = new AbortController();
+  onTestFinished(() => stopping.abort());
+  const looks: { id: number; give: (looked: Looked) => void }[] = [];
+  const taken: [number, string][] = [];
+  const questions = openQuestions({
+    lookAt: (id) =>
+      new Promise((resolve) => {
+        looks.push({ id, give: resolve });
+        if (answer) resolve(answer(id));
+      }),
+    legacyAnswers,
+    take(id, looked: Exclude<Looked, Unheard>) {
+      taken.push([id, looked.found === "private" ? String(looked.shown["name"]) : `${looked.found}: ${looked.why}`]);
+    },
+    signal: stopping.signal,
+    retry: 1,
+  });
+  /** Answers the look that is on its way, and waits for what comes of it. */
+  const give = async (looked: Looked) => {
+    const count = looks.length;
+    looks.at(-1)?.give(looked);
+    await eventually(() => looks.length > count || questions.ids().length === 0);
+  };
+  return { questions, looks, taken, give, stopping };
+};
+
+test("many ids are looked at one after the other, each once, in the order of the questions", async () => {
+  const { questions, looks, taken, give } = asked();
+  for (const id of [5, 2, 9, 2, 7]) questions.ask(id);
+  expect([questions.ids(), looks.map(({ id }) => id)]).toEqual([[5, 9, 2, 7], [5]]);
+  for (const name of ["a", "b", "c", "d"]) await give(row(name));
+  expect(looks.map(({ id }) => id)).toEqual([5, 9, 2, 7]);
+  expect(taken).toEqual([
+    [5, "a"],
+    [9, "b"],
+    [2, "c"],
+    [7, "d"],
+  ]);
+});
+
+test("who asks again while it is looked at gets the answer to that", async () => {
+  const { questions, taken, give, looks } = asked();
+  questions.ask(5);
+  questions.ask(6);
+  questions.ask(5);
+  questions.ask(5);
+  await give(row("old"));
+  expect([taken, questions.has(5), questions.ids()]).toEqual([[], true, [6, 5]]);
+  await give(row("six"));
+  await give(row("new"));
+  expect(taken).toEqual([
+    [6, "six"],
+    [5, "new"],
+  ]);
+  expect(looks.map(({ id }) => id)).toEqual([5, 6, 5]);
+});
+
+test("what is asked when all is over is looked at as well", async () => {
+  const { questions, taken } = asked((id) => row(`row ${id}`));
+  questions.ask(1);
+  await questions.settled();
+  questions.ask(1);
+  questions.ask(2);
+  await questions.settled();
+  expect(taken.map(([id]) => id)).toEqual([1, 1, 2]);
+});
+
+test("it is settled when none is open, and no sooner", async () => {
+  const { questions, give } = asked();
+  let settled = 0;
+  const wait = () => void questions.settled().then(() => settled++);
+  await questions.settled();
+  questions.ask(1);
+  questions.ask(2);
+  wait();
+  wait();
+  await give(row("a"));
+  expect(settled).toBe(0);
+  await give(row("b"));
+  expect([settled, questions.ids(), questions.has(2)]).toEqual([2, [], false]);
+});
+
+test("whoever looks on is told whether something has happened since, or was about to", async () => {
+  const { questions, give } = asked();
+  questions.ask(1);
+  const [open, fresh, other] = [questions.watch(1), questions.watch(2), questions.watch(3)];
+  questions.ask(2);
+  await give(row("a"));
+  await give(row("b"));
+  const late = questions.watch(2);
+  expect([open(), fresh(), other(), late()]).toEqual([true, true, false, false]);
+  // It looks on no more.
+  questions.ask(3);
+  expect(other()).toBe(false);
+});
+
+test("while legacy is away it is tried again, and nothing is taken", async () => {
+  let failures = 0;
+  const { questions, taken } = asked(
+    () => (++failures < 6 ? away : row("at last")),
+    async () => false,
+  );
+  questions.ask(1);
+  await eventually(() => failures === 4);
+  expect([taken, questions.has(1)]).toEqual([[], true]);
+  await questions.settled();
+  expect(taken).toEqual([[1, "at last"]]);
+});
+
+test("what only this one fails at is hidden, and the others are looked at", async () => {
+  const { questions, taken, looks } = asked((id) => (id === 1 ? away : { found: "none", why: "code 111" }));
+  questions.ask(1);
+  questions.ask(2);
+  await questions.settled();
+  expect(taken).toEqual([
+    [1, "hidden: it is away"],
+    [2, "none: code 111"],
+  ]);
+  expect(looks.map(({ id }) => id)).toEqual([1, 1, 1, 2]);
+});
+
+test("asked again while legacy fails at it, it is not hidden by that", async () => {
+  let answers = 0;
+  const { questions, taken } = asked(
+    () => (answers < 1 ? away : row("well")),
+    async () => {
+      if (++answers === 1) questions.ask(1);
+      return true;
+    },
+  );
+  questions.ask(1);
+  await questions.settled();
+  expect(taken).toEqual([[1, "well"]]);
+});
+
+test("nothing is looked at after its end", async () => {
+  const { questions, looks, taken, stopping } = asked();
+  questions.ask(1);
+  questions.ask(2);
+  stopping.abort();
+  looks[0]?.give(row("a"));
+  await new Promise(setImmediate);
+  questions.ask(3);
+  expect([looks.length, taken, questions.has(3)]).toEqual([1, [], false]);
+});
+
+test.each([0, -1, MOST + 1, 1e15, Number.NaN])("%d is no id, whoever names it", (id) => {
+  const { questions, looks } = asked();
+  questions.ask(id);
+  expect([questions.ids(), looks]).toEqual([[], []]);
+});
