@@ -57,7 +57,7 @@ export const startWalk = (legacy: SmallLegacy, kept?: Kept) => {
     events,
     stop,
     ids,
-    view: walker.view,
+    view: () => walker.view(),
     hidden: () => ids().filter((id) => index.get(id)?.shown === undefined),
     /** Comes back when the walk that is on its way, or the first one, is over. */
     async walked() {
