@@ -1,3 +1,4 @@
+import { constants, gunzipSync } from "node:zlib";
 import type { Beginning } from "../passThrough/heldAnswer.ts";
 import { readLegacy } from "../legacy/reading.ts";
 import { xmlReader } from "../legacy/xml.ts";
@@ -34,6 +35,19 @@ type FeedSettings = {
 
 const readXml = xmlReader([]);
 
+/** As much as is unzipped of an answer's beginning, in bytes. */
+const UNZIPPED = 1024 * 1024;
+
+/** Answers travel as the client asked for them. */
+const bodyOf = ({ headers, body }: Beginning): Buffer => {
+  if (headers["content-encoding"] !== "gzip") return body;
+  try {
+    return gunzipSync(body, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: UNZIPPED });
+  } catch {
+    return Buffer.alloc(0);
+  }
+};
+
 export const openFeed = ({ knowledge, index, questions, errors, unsettled }: FeedSettings): Feed => {
   const { kind, read, passing } = knowledge;
   const entity = new RegExp(`^${kind}/(\\d+)$`);
@@ -65,7 +79,7 @@ export const openFeed = ({ knowledge, index, questions, errors, unsettled }: Fee
       for (const id of idsIn(groups)) if (index.get(id) !== undefined) questions.ask(id);
     },
     written(groups, answer) {
-      const created = answer?.status === 200 ? passing.created.exec(answer.body.toString("latin1")) : null;
+      const created = answer?.status === 200 ? passing.created.exec(bodyOf(answer).toString("latin1")) : null;
       const ids = [...idsIn(groups), ...(created?.slice(1) ?? []).flatMap((id) => (id ? [Number(id)] : []))];
       for (const id of ids) {
         questions.ask(id);
@@ -82,8 +96,9 @@ export const openFeed = ({ knowledge, index, questions, errors, unsettled }: Fee
       const id = method === "GET" ? passing.path.exec(path)?.[1] : undefined;
       return id === undefined ? undefined : Number(id);
     },
-    passed(id, { status, body }) {
-      if (status === 200) {
+    passed(id, answer) {
+      const body = bodyOf(answer);
+      if (answer.status === 200) {
         const text = body.toString("latin1");
         if (passing.private.test(text)) seen(id, true);
         else if (passing.public.test(text)) seen(id, false);

@@ -1,5 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import type { Beginning } from "../../src/passThrough/heldAnswer.ts";
 import type { OutcomeKind } from "../../src/outcome/outcome.ts";
 import { openFeed } from "../../src/privateRows/feed.ts";
 import { openIndex } from "../../src/privateRows/index.ts";
@@ -23,7 +24,12 @@ const opened = () => {
   return { asked, index, feed };
 };
 
-const answer = (body: string | Buffer, status = 200) => ({ status, headers: {}, body: Buffer.from(body) });
+const answer = (body: string | Buffer, status = 200): Beginning => ({ status, headers: {}, body: Buffer.from(body) });
+const zipped = ({ status, body }: Beginning, length = 1e6) => ({
+  status,
+  headers: { "content-encoding": "gzip" },
+  body: gzipSync(body).subarray(0, length),
+});
 const error = (code: number) =>
   answer(`<oml:error xmlns:oml="http://openml.org/openml"><oml:code>${code}</oml:code></oml:error>`, 412);
 const jsonError = (code: number) => answer(JSON.stringify({ error: { code: `${code}`, message: "x" } }), 412);
@@ -34,7 +40,7 @@ const PRIVATE_XML =
   "<oml:data_set_description><oml:id>3</oml:id><oml:visibility>private</oml:visibility></oml:data_set_description>";
 
 describe("a dataset that passes through", () => {
-  test.each<[string, number, ReturnType<typeof answer>, boolean]>([
+  test.each<[string, number, Beginning, boolean]>([
     ["private, as is known", 3, answer(PRIVATE_JSON), false],
     ["private, which is new", 4, answer(PRIVATE_JSON), true],
     ["private in XML, which is new", 4, answer(PRIVATE_XML), true],
@@ -60,8 +66,13 @@ describe("a dataset that passes through", () => {
     ["with a code that nobody has heard of", 3, error(99_999), false],
     ["that is no answer", 3, answer("<html>gone</html>", 502), false],
     ["that is empty", 3, answer("", 500), false],
-    ["private, but zipped", 4, answer(gzipSync(PRIVATE_JSON)), false],
-    ["for nobody to see, but zipped", 4, answer(gzipSync(error(112).body), 412), false],
+    ["private, and zipped", 4, zipped(answer(PRIVATE_JSON)), true],
+    ["private, zipped and cut off", 4, zipped(answer(PRIVATE_JSON + "x".repeat(5000)), 80), true],
+    ["private, zipped and cut off before that is said", 4, zipped(answer(PRIVATE_JSON), 15), false],
+    ["private, zipped to next to nothing", 4, zipped(answer(" ".repeat(2e6) + PRIVATE_JSON)), false],
+    ["for nobody to see, and zipped", 4, zipped(error(112)), true],
+    ["private, zipped in secret", 4, answer(gzipSync(PRIVATE_JSON)), false],
+    ["private, said to be zipped", 4, { ...zipped(error(112)), body: Buffer.from(PRIVATE_JSON) }, false],
     ["for nobody to see, but cut off", 4, answer(error(112).body.subarray(0, 70), 412), false],
     ["private, but cut off before that is said", 4, answer(PRIVATE_JSON.slice(0, 50)), false],
     ["private, but cut off after that", 4, answer(PRIVATE_JSON.slice(0, -1)), true],
@@ -144,14 +155,14 @@ describe("a write", () => {
   });
 
   const upload = (id: number) => `<oml:upload_data_set xmlns:oml="x">\n  <oml:id>${id}</oml:id></oml:upload_data_set>`;
-  test.each<[string, string[], ReturnType<typeof answer>, number[]]>([
+  test.each<[string, string[], Beginning, number[]]>([
     ["of rows, known or not", ["dataset/3", "dataset/4", "datasets"], answer("{}"), [3, 4]],
     ["that was refused", ["dataset/3", "datasets"], error(112), [3]],
     ["of something else", ["setup/3", "flows"], answer("{}"), []],
     ["that uploads, in JSON", ["dataset", "datasets"], answer('{"upload_data_set":{"id":"61"}}'), [61]],
     ["that uploads, with a number", ["dataset"], answer('{"upload_data_set": { "id": 61 } }'), [61]],
     ["that uploads, in XML", ["dataset"], answer(upload(61)), [61]],
-    ["that uploads, but zipped", ["dataset"], answer(gzipSync(upload(61))), []],
+    ["that uploads, and zipped", ["dataset"], zipped(answer(upload(61))), [61]],
     ["that uploads, but cut off", ["dataset"], answer(upload(61).slice(0, 40)), []],
     ["that uploads in vain", ["dataset"], answer(upload(61), 412), []],
   ])("through legacy's own %s", (_, groups, written, ids) => {
