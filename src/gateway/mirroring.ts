@@ -39,7 +39,7 @@ export const mirrored = (
     if (backend === "legacy" && !again) return served();
     const asker = caller(machine.totalTimeout);
     const lacking = await lackingFor(machine, endpoint, plan.input, asker);
-    if (lacking === "incomplete") return { failed: "private rows may be lacking" };
+    if (lacking === "incomplete" || lacking === "refused") return { failed: "private rows may be lacking" };
     const { answer } = await askWith(machine, endpoint, plan, asker, lacking);
     return given(answer.status, "application/json", answer.body);
   };

@@ -38,10 +38,11 @@ export const openPrivateRowsOf = (
     endpoint,
     errors,
     openStore,
-    askAs: (as) => (request) =>
+    askAs: (as, signal) => (request) =>
       askSound(machine, asked, request, {
         headers: ["user-agent", "catalog-gateway"],
         deadline: Date.now() + timeout,
+        signal,
         ...(as === undefined ? {} : { key: as }),
       }),
     key,

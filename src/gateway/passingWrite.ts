@@ -1,6 +1,6 @@
 import type { LegacyWriteKnowledge } from "../endpoint/legacyWrites.ts";
-import { gunzipSync } from "node:zlib";
 import type { Beginning } from "../passThrough/heldAnswer.ts";
+import { plainBody } from "../passThrough/plainBody.ts";
 import { collection, written } from "../endpoint/groups.ts";
 import { pathOf, queryOf } from "./paths.ts";
 
@@ -87,15 +87,10 @@ const unescaped = (segment: string): string => {
 /** The code of an error in XML, where it begins an answer. */
 const xmlCode = (answer: Beginning | undefined): number | undefined => {
   if (answer === undefined || !String(answer.headers["content-type"]).startsWith("text/xml")) return undefined;
-  try {
-    const isZipped = answer.headers["content-encoding"] === "gzip";
-    const body = isZipped ? gunzipSync(answer.body, { maxOutputLength: LOOKED_AT }) : answer.body;
-    const code = /^\s*(?:<\?xml[^>]*>\s*)?<oml:error[^>]*>\s*<oml:code>\s*(\d+)\s*</.exec(body.toString("latin1"))?.[1];
-    return code === undefined ? undefined : Number(code);
-  } catch {
-    // Not all of it is here: it may be anything.
-    return undefined;
-  }
+  const found = /^\s*(?:<\?xml[^>]*>\s*)?<oml:error[^>]*>\s*<oml:code>\s*(\d+)\s*</.exec(
+    plainBody(answer).toString("latin1"),
+  );
+  return found?.[1] === undefined ? undefined : Number(found[1]);
 };
 
 /** As PHP reads a name: blanks, dots and brackets within are a `_`. */

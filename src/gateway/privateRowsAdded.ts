@@ -3,6 +3,7 @@ import type { Filled } from "../cache/question.ts";
 import type { Caller } from "../legacy/client.ts";
 import type { Outcome } from "../outcome/outcome.ts";
 import { type FetchPage, mergedPage, type Placed } from "../privateRows/merge.ts";
+import type { AskLegacy } from "../privateRows/look.ts";
 import type { PrivateRowsKnowledge } from "../privateRows/knowledge.ts";
 import type { PrivateRows } from "../privateRows/privateRows.ts";
 import type { View } from "../privateRows/view.ts";
@@ -23,12 +24,14 @@ export const lackingFor = async (
   const { privateRows, keys } = machine;
   const { key, deadline } = caller;
   if (key === undefined || privateRows?.knowledge.endpoint !== endpoint.name) return "own";
-  return privateRows.view(input, {
-    owner: keys.ownerOf(key),
-    ask: (request) => askSound(machine, endpoint, request, caller),
-    deadline,
-  });
+  const owner = keys.ownerOf(key);
+  return privateRows.view(input, { owner, ask: asCaller(machine, endpoint, caller), deadline });
 };
+
+const asCaller =
+  (machine: Machine, endpoint: Prepared, caller: Caller): AskLegacy =>
+  (request) =>
+    askSound(machine, endpoint, request, caller);
 
 /** The group of the answers that private rows were added to. */
 export const privateGroup = ({ kind }: PrivateRowsKnowledge): string => `private-${kind}`;
@@ -56,7 +59,7 @@ const askMerged = async (
   caller: Caller,
   added: readonly Placed<Json>[],
 ): Promise<Filled> => {
-  const { knowledge, question } = machine.privateRows;
+  const { knowledge, question, stillPrivate } = machine.privateRows;
   const started = performance.now();
   const page = knowledge.pageOf(input);
   const fetch: FetchPage<Json, Conclusion> = async (part) => {
@@ -67,7 +70,9 @@ const askMerged = async (
       return { rows: (conclusion.ours as Json[]).map((row) => ({ id: knowledge.idOf(row), row })) };
     return conclusion.outcome.kind === "notFound" ? { rows: [] } : { other: conclusion };
   };
-  let left = added;
+  // Those before the page shift it: where one of them is public by now, another row comes first on it.
+  const before = added.slice(0, page.offset);
+  let left = [...(await stillPrivate(before, asCaller(machine, endpoint, caller))), ...added.slice(page.offset)];
   let merged = await mergedPage(left, page, fetch);
   while ("repeated" in merged) {
     // Legacy lists them by now: they are public.

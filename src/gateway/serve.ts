@@ -95,6 +95,7 @@ export const serve = async (
     if ("unsent" in plan.request)
       return { answered: notKept((await verified()) ?? (await askLegacy(machine, endpoint, plan, first)).answer) };
     const lacking = await lackingFor(machine, endpoint, plan.input, first);
+    if (lacking === "refused") return { answered: notKept(answerOf(unauthenticated)) };
     isIncomplete = lacking === "incomplete";
     const usual = endpoint.question?.(plan.input, "legacy");
     if (usual === undefined)

@@ -10,10 +10,16 @@ import type { XmlReader } from "./xml.ts";
 export type LegacyReply = { status: number; reading: LegacyReading };
 
 /**
- * On whose behalf legacy is asked: the key that travels, who asks (Forwarded, Via, ...), and until when it may take (ms since the epoch).
- * `spent` grows with every call.
+ * On whose behalf legacy is asked: the key that travels, who asks (Forwarded, Via, ...), and until when it may take (ms since the epoch) or
+ * is wanted at all. `spent` grows with every call.
  */
-export type Caller = { key?: string; headers: string[]; deadline: number; spent?: { calls: number; ms: number } };
+export type Caller = {
+  key?: string;
+  headers: string[];
+  deadline: number;
+  signal?: AbortSignal;
+  spent?: { calls: number; ms: number };
+};
 
 /** Asks legacy for one form of one resource; a failure to get any answer comes back as its outcome, with what failed. */
 export type LegacyClient = (
@@ -36,7 +42,7 @@ export type LegacyClientSettings = {
 
 export const legacyClient =
   (upstream: Upstream, { path, host, maxReply }: LegacyClientSettings): LegacyClient =>
-  async (request, form, { key, headers, deadline }, readXml) => {
+  async (request, form, { key, headers, deadline, signal }, readXml) => {
     const isPost = request.method === "POST";
     const fields = new URLSearchParams(isPost ? request.form : undefined);
     // Legacy takes a key from the query first, but a query ends up in its access log.
@@ -52,6 +58,7 @@ export const legacyClient =
         ...(isPost ? { body: fields.toString() } : {}),
         maxBytes: maxReply,
         totalTimeout: Math.max(1, deadline - Date.now()),
+        ...(signal ? { signal } : {}),
       });
       return { status: reply.status, reading: readLegacy(reply.body, readXml) };
     } catch (error) {

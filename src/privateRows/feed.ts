@@ -1,4 +1,5 @@
 import type { Beginning } from "../passThrough/heldAnswer.ts";
+import { plainBody } from "../passThrough/plainBody.ts";
 import { readLegacy } from "../legacy/reading.ts";
 import { xmlReader } from "../legacy/xml.ts";
 import { type ErrorTable, outcomeOf } from "../outcome/legacyOutcome.ts";
@@ -27,6 +28,7 @@ type FeedSettings = {
   knowledge: PrivateRowsKnowledge;
   index: PrivateIndex;
   questions: Pick<Questions, "ask">;
+  walkSoon: () => void;
   errors: ErrorTable;
   /** Milliseconds for which a write whose answer is lost may still be going on. */
   unsettled: number;
@@ -34,7 +36,15 @@ type FeedSettings = {
 
 const readXml = xmlReader([]);
 
-export const openFeed = ({ knowledge, index, questions, errors, unsettled }: FeedSettings): Feed => {
+const errorIn = (answer: Beginning) => {
+  const reading = readLegacy(plainBody(answer), readXml);
+  return reading.is === "error" ? reading : undefined;
+};
+
+/** One write is about a few rows; where it names more, they are looked at as slowly as all others. */
+const MOST = 10;
+
+export const openFeed = ({ knowledge, index, questions, walkSoon, errors, unsettled }: FeedSettings): Feed => {
   const { kind, read, passing } = knowledge;
   const entity = new RegExp(`^${kind}/(\\d+)$`);
   const idsIn = (groups: readonly string[]) => groups.flatMap((group) => entity.exec(group)?.[1] ?? []).map(Number);
@@ -60,15 +70,23 @@ export const openFeed = ({ knowledge, index, questions, errors, unsettled }: Fee
     }
   };
 
+  /** Nothing was written, unless it was and only something beside it failed. */
+  const isInVain = (answer: Beginning): boolean => {
+    const error = errorIn(answer);
+    return error !== undefined && !passing.writtenAllTheSame.has(error.code);
+  };
+
   return {
     touched(groups) {
       for (const id of idsIn(groups)) if (index.get(id) !== undefined) questions.ask(id);
     },
     written(path, groups, answer) {
-      const created = answer?.status === 200 ? passing.created.exec(answer.body.toString("latin1")) : null;
-      const ids = [...idsIn(groups), ...(created?.slice(1) ?? []).flatMap((id) => (id ? [Number(id)] : []))];
-      for (const id of new Set(ids)) {
-        if (passing.tags.test(path) && index.get(id) === undefined) continue;
+      if (answer !== undefined && isInVain(answer)) return;
+      const created = answer?.status === 200 ? passing.created.exec(plainBody(answer).toString("latin1")) : null;
+      const named = [...idsIn(groups), ...(created?.slice(1) ?? []).flatMap((id) => (id ? [Number(id)] : []))];
+      const ids = [...new Set(named)].filter((id) => index.get(id) !== undefined || !passing.tags.test(path));
+      if (ids.length > MOST) return walkSoon();
+      for (const id of ids) {
         questions.ask(id);
         if (answer === undefined) setTimeout(() => questions.ask(id), unsettled).unref();
       }
@@ -83,15 +101,15 @@ export const openFeed = ({ knowledge, index, questions, errors, unsettled }: Fee
       const id = method === "GET" ? passing.path.exec(path)?.[1] : undefined;
       return id === undefined ? undefined : Number(id);
     },
-    passed(id, { status, body }) {
-      if (status === 200) {
-        const text = body.toString("latin1");
+    passed(id, answer) {
+      if (answer.status === 200) {
+        const text = plainBody(answer).toString("latin1");
         if (passing.private.test(text)) seen(id, true);
         else if (passing.public.test(text)) seen(id, false);
         return;
       }
-      const reading = readLegacy(body, readXml);
-      if (reading.is === "error") ended(id, outcomeOf(reading, errors).kind);
+      const error = errorIn(answer);
+      if (error) ended(id, outcomeOf(error, errors).kind);
     },
   };
 };

@@ -32,8 +32,8 @@ export type PrivateRowsKnowledge = {
   /** What is known of a row, from both. */
   shown(legacy: JsonObject, rest: JsonObject | undefined): JsonObject;
 
-  /** Whether legacy would list the row where it may; `undefined` where too little is known of it. */
-  matches(input: Input, row: PrivateRow): boolean | undefined;
+  /** For an input: whether legacy would list a row where it may; `undefined` where too little is known of it. */
+  matching(input: Input): (row: PrivateRow) => boolean | undefined;
   /** The page an input asks for, and the same question for another one. */
   pageOf(input: Input): Page;
   withPage(input: Input, page: Page): Input;
@@ -46,6 +46,16 @@ export type PrivateRowsKnowledge = {
 
   /** The endpoint that reads one row: its id, and whether its answer is a private one. */
   read: { endpoint: string; idOf(input: Input): number; isPrivate(ours: Json): boolean };
-  /** The same of what passes through: the path that reads a row, with its id, and what an answer's beginning says. `tags`: who sees a row stays as it was. */
-  passing: { path: RegExp; private: RegExp; public: RegExp; created: RegExp; tags: RegExp };
+  /**
+   * The same of what passes through: the path that reads a row, with its id, and what an answer's beginning says. `tags`: a path whose writes
+   * leave who sees a row as it was. `writtenAllTheSame`: codes of errors after which it is written.
+   */
+  passing: {
+    path: RegExp;
+    private: RegExp;
+    public: RegExp;
+    created: RegExp;
+    tags: RegExp;
+    writtenAllTheSame: ReadonlySet<number>;
+  };
 };

@@ -6,6 +6,8 @@ export type Pace = () => Promise<boolean>;
 export type PaceSettings = {
   /** Requests a second at most. */
   rate: number;
+  /** So many at once after a rest. */
+  burst?: number;
   /** Callers are being asked for. */
   isBusy: () => boolean;
   signal: AbortSignal;
@@ -18,8 +20,10 @@ const LOOK = 20;
 const LATE = 10;
 
 /** So many a second, after the callers: but those who never pause do not stop it for good. */
-export const openPace = ({ rate, isBusy, signal }: PaceSettings): Pace => {
-  let next = 0;
+export const openPace = ({ rate, burst = 0, isBusy, signal }: PaceSettings): Pace => {
+  const interval = 1000 / rate;
+  const madeUpFor = Math.max(LATE, burst * interval);
+  let next = -Infinity;
   return async () => {
     const wait = next - performance.now();
     try {
@@ -30,7 +34,7 @@ export const openPace = ({ rate, isBusy, signal }: PaceSettings): Pace => {
       // Only by its signal.
       return false;
     }
-    next = Math.max(next, performance.now() - LATE) + 1000 / rate;
+    next = Math.max(next, performance.now() - madeUpFor) + interval;
     return !signal.aborted;
   };
 };

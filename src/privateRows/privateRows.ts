@@ -6,24 +6,26 @@ import type { Json } from "../rules/rule.ts";
 import { type Feed, openFeed } from "./feed.ts";
 import { openIndex } from "./index.ts";
 import type { PrivateRowsKnowledge } from "./knowledge.ts";
-import { type AskLegacy, listedPage, type Looked, lookAt, type Looking, type Unheard } from "./look.ts";
-import { openPace } from "./pace.ts";
+import { type AskLegacy, listedAmong, listedPage, type Looked, lookAt, type Looking, type Unheard } from "./look.ts";
+import { openPace, type Pace } from "./pace.ts";
 import { openQuestions } from "./questions.ts";
 import type { PrivateRow } from "./rows.ts";
-import { openStandings, type StandingAsker } from "./standing.ts";
+import { openStandings } from "./standing.ts";
 import { lastIdOf, type PrivateRowsView, stateOf } from "./state.ts";
 import type { IndexStore, IndexStoreEvent, OpenIndexStore } from "./store/indexStore.ts";
-import { openView, type View } from "./view.ts";
+import { openView, type View, type ViewAsker } from "./view.ts";
 import { openWalker } from "./walk.ts";
 
 /** The rows that legacy's list shows to their owners alone, for the lists of administrators. */
 export type PrivateRows = {
   knowledge: PrivateRowsKnowledge;
   /** What a list lacks, for who asks. */
-  view: (input: Record<string, unknown>, asker: StandingAsker) => Promise<View>;
+  view: (input: Record<string, unknown>, asker: ViewAsker) => Promise<View>;
   feed: Feed;
   /** A row was found in legacy's list that the index has for a private one of another's. */
   question: (id: number) => void;
+  /** Of these rows the ones that legacy's list does not show to who asks, as far as it can be asked. */
+  stillPrivate: <Row extends { id: number }>(rows: readonly Row[], ask: AskLegacy) => Promise<readonly Row[]>;
   /** Legacy has refused this key, hashed. */
   forget: (owner: string) => void;
   state: () => PrivateRowsView;
@@ -45,7 +47,7 @@ export type PrivateRowsSettings = {
   errors: ErrorTable;
   openStore: OpenIndexStore;
   /** Asks legacy with the administrator's key, or as nobody. */
-  askAs: (key: string | undefined) => AskLegacy;
+  askAs: (key: string | undefined, signal: AbortSignal) => AskLegacy;
   key: string;
   /** Requests a second of the walk. */
   rate: number;
@@ -60,6 +62,9 @@ export type PrivateRowsSettings = {
   times?: { pause?: number; retry?: number };
 };
 
+/** Requests to legacy that are made at once, after a rest, when something has happened to rows. */
+const BURST = 20;
+
 export const openPrivateRows = (settings: PrivateRowsSettings): PrivateRows => {
   const { knowledge, endpoint, errors, askAs, rate, isBusy, onEvent, now = () => Date.now(), times = {} } = settings;
   const stopping = new AbortController();
@@ -70,16 +75,22 @@ export const openPrivateRows = (settings: PrivateRowsSettings): PrivateRows => {
   const index = openIndex({ onFound: (change) => store?.save(change), onRows: settings.onRows });
 
   const counted =
-    (ask: AskLegacy, pace = async () => true): AskLegacy =>
+    (ask: AskLegacy, turn: Pace): AskLegacy =>
     async (request) => {
-      if (!(await pace()))
+      if (!(await turn()))
         return { failed: { kind: "broken", message: "The gateway stops." }, why: "the gateway stops" };
       calls++;
       return ask(request);
     };
   const pace = openPace({ rate, isBusy, signal });
-  const [asAdministrator, asNobody] = [askAs(settings.key), askAs(undefined)];
-  const atOnce: Looking = { ask: counted(asAdministrator), askAsNobody: counted(asNobody), errors };
+  // What has just happened is looked at before the callers who ask for it are answered.
+  const promptly = openPace({ rate, burst: BURST, isBusy: () => false, signal });
+  const [asAdministrator, asNobody] = [askAs(settings.key, signal), askAs(undefined, signal)];
+  const atOnce: Looking = {
+    ask: counted(asAdministrator, promptly),
+    askAsNobody: counted(asNobody, promptly),
+    errors,
+  };
   const slowly: Looking = { ask: counted(asAdministrator, pace), askAsNobody: counted(asNobody, pace), errors };
 
   const take = (id: number, looked: Exclude<Looked, Unheard>): void => {
@@ -94,6 +105,7 @@ export const openPrivateRows = (settings: PrivateRowsSettings): PrivateRows => {
     lookAt: (id) => lookAt(knowledge, id, atOnce),
     legacyAnswers: async () => "ids" in (await listedPage(knowledge, { offset: 0, limit: 1 }, atOnce)),
     take,
+    onFull: () => walker.soon(),
     signal,
     retry: times.retry,
   });
@@ -129,8 +141,15 @@ export const openPrivateRows = (settings: PrivateRowsSettings): PrivateRows => {
   return {
     knowledge,
     view: openView({ knowledge, index, questions, standings, isComplete: () => state() === "complete", oursOf }),
-    feed: openFeed({ knowledge, index, questions, errors, unsettled: settings.unsettled }),
+    feed: openFeed({ knowledge, index, questions, walkSoon: walker.soon, errors, unsettled: settings.unsettled }),
     question: questions.ask,
+    async stillPrivate(rows, ask) {
+      const ids = rows.map(({ id }) => id);
+      const listed = await listedAmong(knowledge, ids, ask, errors);
+      if (!("ids" in listed) || listed.ids.length === 0) return rows;
+      for (const id of listed.ids) questions.ask(id);
+      return rows.filter(({ id }) => !listed.ids.includes(id));
+    },
     forget: standings.forget,
     state() {
       const walk = index.walk();

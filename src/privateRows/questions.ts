@@ -18,11 +18,16 @@ export type QuestionsSettings = {
   /** Whether legacy answers anything at all. */
   legacyAnswers: () => Promise<boolean>;
   take: (id: number, looked: Exclude<Looked, Unheard>) => void;
+  /** Told of an id that there is no room for. */
+  onFull: () => void;
   signal: AbortSignal;
   retry?: number | undefined;
 };
 
-export const openQuestions = ({ lookAt, legacyAnswers, take, signal, retry }: QuestionsSettings): Questions => {
+/** More are looked at by the next walk. */
+const MOST_OPEN = 1000;
+
+export const openQuestions = ({ lookAt, legacyAnswers, take, onFull, signal, retry }: QuestionsSettings): Questions => {
   /** What was asked last of each: an answer to an earlier question is none. */
   const open = new Map<number, symbol>();
   const watchers = new Set<{ id: number; isAsked: boolean }>();
@@ -60,6 +65,7 @@ export const openQuestions = ({ lookAt, legacyAnswers, take, signal, retry }: Qu
     ask(id) {
       // Anybody's request can name an id that is none.
       if (signal.aborted || !(id >= 1 && id <= MOST)) return;
+      if (open.size >= MOST_OPEN && !open.has(id)) return onFull();
       for (const watcher of watchers) watcher.isAsked ||= watcher.id === id;
       // At the end, so that who works through it comes by again.
       open.delete(id);

@@ -7,28 +7,32 @@ import type { PrivateRowsKnowledge } from "./knowledge.ts";
 import { type AskLegacy, listedAmong, see } from "./look.ts";
 
 /**
- * Whether legacy shows a caller the private rows of others. `shown`: of the known ones, those that its list shows this caller anyway.
- * `other`: it does not; `unknown`: nobody could be asked, or over nothing.
+ * Whether legacy shows a caller the private rows of others. `shown`: of the known ones, those that its list shows this caller anyway; where
+ * these are all there are, it was never seen whether they are an administrator.
+ * `other`: it does not; `unknown`: nobody could be asked, not in time, or over nothing; `refused`: it does not know the key.
  */
-export type Standing = { shown: ReadonlySet<number> } | "other" | "unknown";
+export type Standing = { shown: ReadonlySet<number>; isAdministrator: boolean } | "other" | "unknown" | "refused";
 
 export type StandingAsker = {
   /** Whose key it is, hashed. */
   owner: string;
   /** Asks with their own key. */
   ask: AskLegacy;
-  /** Milliseconds since the epoch. */
-  deadline: number;
 };
 
 export type Standings = {
-  of: (asker: StandingAsker) => Promise<Standing>;
+  /** Waits for so many milliseconds at most; what comes later is remembered for the next one. */
+  of: (asker: StandingAsker, patience: number) => Promise<Standing>;
+  /** What is remembered. */
+  known: (owner: string) => Standing | undefined;
   /** Legacy has refused this key. */
   forget: (owner: string) => void;
 };
 
 /** What legacy said of a key: whether it is an administrator's, and which of these ids its list shows. */
 type Known = { isAdministrator: boolean; asked: Set<number>; shown: Set<number> };
+/** Or why nothing is known. */
+type Found = Known | "unknown" | "refused";
 
 /** For so long what legacy said of a key is remembered, in milliseconds. */
 const MINUTE = 60_000;
@@ -45,18 +49,18 @@ type StandingsSettings = {
 
 export const openStandings = ({ knowledge, index, errors, question }: StandingsSettings): Standings => {
   const known = new LRUCache<string, Known>({ max: 10_000, ttl: MINUTE, perf: monotonic });
-  const asking = new Map<string, Promise<Known | undefined>>();
+  const asking = new Map<string, Promise<Found>>();
 
   /** Whether legacy shows one of these rows, whose content is known, to who asks. */
-  const isShownOneOf = async (ids: readonly number[], ask: AskLegacy): Promise<boolean | undefined> => {
+  const isShownOneOf = async (ids: readonly number[], ask: AskLegacy): Promise<boolean | "unknown" | "refused"> => {
     for (const id of ids.slice(0, TRIES)) {
       const one = await see(knowledge, id, ask, errors);
-      if (!("seen" in one)) return undefined;
+      if (!("seen" in one)) return "refused" in one ? "refused" : "unknown";
       if (one.seen === "private") return true;
       if (one.seen === "denied") return false;
       question(id);
     }
-    return undefined;
+    return "unknown";
   };
 
   const addShown = async (about: Known, ids: readonly number[], ask: AskLegacy): Promise<boolean> => {
@@ -74,53 +78,59 @@ export const openStandings = ({ knowledge, index, errors, question }: StandingsS
   const isOutdated = ({ isAdministrator, shown }: Known): boolean =>
     !isAdministrator && shown.size > 0 && readable().some((id) => !shown.has(id));
 
-  const find = async ({ owner, ask }: StandingAsker): Promise<Known | undefined> => {
+  const find = async ({ owner, ask }: StandingAsker): Promise<Found> => {
     const start = monotonic.now();
-    const nobody: Known = { isAdministrator: false, asked: new Set(), shown: new Set() };
+    const remember = (found: Known): Known => {
+      known.set(owner, found, { start });
+      return found;
+    };
+    const nobody = (): Known => ({ isAdministrator: false, asked: new Set(), shown: new Set() });
     // Most callers are nobody's administrator: one question tells.
     const first = await isShownOneOf(readable(), ask);
-    if (first === undefined) return undefined;
-    let found = nobody;
-    if (first) {
-      // It may be their own. First what the list shows, then a row that it does not show: in the other order a row of their own that is
-      // deleted in between would pass for another's.
-      const about: Known = { ...nobody, asked: new Set(), shown: new Set() };
-      if (!(await addShown(about, all(), ask))) return undefined;
-      const others = readable().filter((id) => about.asked.has(id) && !about.shown.has(id));
-      if (others.length === 0) {
-        // All were their own. Where they are gone, or another has come meanwhile, that says nothing.
-        if (about.shown.size === 0 || isOutdated(about)) return undefined;
-        found = about;
-      } else {
-        const isAdministrator = await isShownOneOf(others, ask);
-        if (isAdministrator === undefined) return undefined;
-        if (isAdministrator) found = { ...about, isAdministrator };
-      }
-    }
-    known.set(owner, found, { start });
-    return found;
+    if (typeof first === "string") return first;
+    if (!first) return remember(nobody());
+    // It may be their own. First what the list shows, then a row that it does not show: in the other order a row of their own that is
+    // deleted in between would pass for another's.
+    const about = nobody();
+    if (!(await addShown(about, all(), ask))) return "unknown";
+    const others = readable().filter((id) => about.asked.has(id) && !about.shown.has(id));
+    // All were their own. Where they are gone, or another has come meanwhile, that says nothing.
+    if (others.length === 0) return about.shown.size === 0 || isOutdated(about) ? "unknown" : remember(about);
+    const isAdministrator = await isShownOneOf(others, ask);
+    if (typeof isAdministrator === "string") return isAdministrator;
+    return remember(isAdministrator ? { ...about, isAdministrator } : nobody());
   };
 
-  const findOnce = ({ owner, ...asker }: StandingAsker): Promise<Known | undefined> => {
-    const running = asking.get(owner) ?? find({ owner, ...asker }).finally(() => asking.delete(owner));
+  const findOnce = ({ owner, ask }: StandingAsker): Promise<Found> => {
+    const running = asking.get(owner) ?? find({ owner, ask }).finally(() => asking.delete(owner));
     asking.set(owner, running);
     return running;
   };
 
+  const standingOf = ({ isAdministrator, shown }: Known): Standing =>
+    isAdministrator || shown.size > 0 ? { shown, isAdministrator } : "other";
+
+  const remembered = (owner: string): Known | undefined => {
+    const about = known.get(owner);
+    return about === undefined || isOutdated(about) ? undefined : about;
+  };
+
   return {
     forget: (owner) => void known.delete(owner),
-    async of(asker) {
-      const { owner, deadline, ask } = asker;
+    known(owner) {
+      const about = remembered(owner);
+      return about && standingOf(about);
+    },
+    async of(asker, patience) {
+      const { owner, ask } = asker;
       if (readable().length === 0) return "unknown";
-      const left = Math.max(1, deadline - Date.now());
-      let about = known.get(owner);
-      if (about && isOutdated(about)) about = undefined;
-      const found = about ?? (await bounded(findOnce(asker), left));
-      if (found === undefined || found === "late") return "unknown";
-      if (!found.isAdministrator) return "other";
+      const until = performance.now() + patience;
+      const found = remembered(owner) ?? (await bounded(findOnce(asker), patience));
+      if (typeof found === "string") return found === "late" ? "unknown" : found;
       const missing = all().filter((id) => !found.asked.has(id));
-      if (missing.length > 0 && (await bounded(addShown(found, missing, ask), left)) !== true) return "unknown";
-      return { shown: found.shown };
+      if (missing.length === 0 || standingOf(found) === "other") return standingOf(found);
+      const left = Math.max(1, until - performance.now());
+      return (await bounded(addShown(found, missing, ask), left)) === true ? standingOf(found) : "unknown";
     },
   };
 };

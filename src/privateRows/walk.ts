@@ -13,6 +13,8 @@ export const MARGIN = 100;
 const PAGE = 1000;
 /** Milliseconds between the end of one walk and the next one. */
 export const PAUSE = 10 * 60_000;
+/** The same where more has happened than was looked at. */
+const SHORT_PAUSE = 60_000;
 
 export type WalkView = {
   /** What it is doing, and at which row or id. */
@@ -40,14 +42,17 @@ export type WalkSettings = {
 
 export type Walker = {
   /** Walks until the signal. */
-  run(): Promise<void>;
-  view(): WalkView;
+  run: () => Promise<void>;
+  /** The next walk begins a minute after the last one at the latest. */
+  soon: () => void;
+  view: () => WalkView;
 };
 
 /** Looks for private rows among the ids that nobody is listed: all of them once, then the new ones and those of before. */
 export const openWalker = (settings: WalkSettings): Walker => {
   const { knowledge, index, looking, questions, take, mayWalk, onEvent, signal, now, times = {} } = settings;
   const { pause = PAUSE, retry } = times;
+  let isSoon = false;
   let view: WalkView = { doing: "waiting", at: 0 };
   const goesOn = () => !signal.aborted && mayWalk();
   const insist = openInsist({
@@ -136,11 +141,16 @@ export const openWalker = (settings: WalkSettings): Walker => {
     async run() {
       while (!signal.aborted) {
         const { completedAt } = index.walk();
-        if (mayWalk() && (completedAt === undefined || now() - completedAt >= pause)) await walkOnce();
+        const rest = isSoon ? Math.min(pause, SHORT_PAUSE) : pause;
+        if (mayWalk() && (completedAt === undefined || now() - completedAt >= rest)) {
+          isSoon = false;
+          await walkOnce();
+        }
         view = { doing: "waiting", at: 0 };
         await sleep(Math.min(1000, pause), undefined, { signal, ref: false }).catch(() => undefined);
       }
     },
+    soon: () => void (isSoon = true),
     view: () => view,
   };
 };

@@ -25,9 +25,9 @@ test.each([
 
 /** Letters of Europe's languages, whose case makes a difference of one character at most. */
 const letter = fc.oneof(
-  fc.constantFrom(..."abcxyz ABCXYZ0123456789_-.,()"),
-  fc.constantFrom(..."àáâãäåçèéêëìíîïñòóôõöùúûüýÿāăąćčďēęěğįłńňőøœŕřśşšťůűźżž"),
-  fc.constantFrom(..."αβγλωπабвгджя"),
+  fc.constantFrom(...Array.from("abcxyz ABCXYZ0123456789_-.,()")),
+  fc.constantFrom(...Array.from("àáâãäåçèéêëìíîïñòóôõöùúûüýÿāăąćčďēęěğįłńňőøœŕřśşšťůűźżž")),
+  fc.constantFrom(...Array.from("αβγλωπабвгджя")),
 );
 const text = fc.string({ unit: letter, maxLength: 20 });
 
@@ -43,7 +43,7 @@ test("no case, accent or blank at the end makes a difference, and everything els
 });
 
 test("texts are the same where the list of accented letters says so", () => {
-  const near = fc.string({ unit: fc.constantFrom(..."aàáAÀbBsßSeéEÉøo "), maxLength: 4 });
+  const near = fc.string({ unit: fc.constantFrom(...Array.from("aàáAÀbBsßSeéEÉøo ")), maxLength: 4 });
   fc.assert(
     fc.property(near, near, (one, other) => {
       expect(collated(one) === collated(other)).toBe(sameText(one, other));

@@ -24,7 +24,7 @@ describe("whether legacy would list a row", () => {
   const of = (
     input: Record<string, unknown>,
     about: { shown?: JsonObject | undefined; uploader?: number | undefined } = { shown },
-  ) => privateDatasets.matches(input, { id: 61, ...about });
+  ) => privateDatasets.matching(input)({ id: 61, ...about });
 
   test.each<[Record<string, unknown>, boolean | undefined]>([
     [{}, true],

@@ -3,11 +3,11 @@ import { openIndex } from "../../src/privateRows/index.ts";
 import { listedPage, lookAt, type Looked, type Unheard } from "../../src/privateRows/look.ts";
 import { openQuestions } from "../../src/privateRows/questions.ts";
 import type { Kept } from "../../src/privateRows/rows.ts";
-import { openWalker } from "../../src/privateRows/walk.ts";
+import { MARGIN, openWalker } from "../../src/privateRows/walk.ts";
 import { legacyErrors } from "../../transforms/legacyErrors.ts";
 import { privateDatasets } from "../../transforms/privateDatasets.ts";
 import { eventually } from "./eventually.ts";
-import type { SmallLegacy } from "./smallLegacy.ts";
+import { type Entry, privateOne, publicOne, type SmallLegacy } from "./smallLegacy.ts";
 
 /** One that walks over a small legacy, as often as it is told to. */
 export const startWalk = (legacy: SmallLegacy, kept?: Kept) => {
@@ -27,6 +27,7 @@ export const startWalk = (legacy: SmallLegacy, kept?: Kept) => {
     lookAt: (id) => lookAt(privateDatasets, id, looking),
     legacyAnswers: async () => "ids" in (await listedPage(privateDatasets, { offset: 0, limit: 1 }, looking)),
     take,
+    onFull: () => undefined,
     signal,
     retry: 1,
   });
@@ -57,7 +58,7 @@ export const startWalk = (legacy: SmallLegacy, kept?: Kept) => {
     events,
     stop,
     ids,
-    view: walker.view,
+    view: () => walker.view(),
     hidden: () => ids().filter((id) => index.get(id)?.shown === undefined),
     /** Comes back when the walk that is on its way, or the first one, is over. */
     async walked() {
@@ -83,3 +84,20 @@ export type SmallWalk = ReturnType<typeof startWalk>;
 /** All the ids between two, with both. */
 export const upTo = (first: number, last: number): number[] =>
   Array.from({ length: last - first + 1 }, (_, i) => first + i);
+
+export const LIST = "list 1000 0";
+/** The questions about ids, of which some are private. */
+export const looks = (ids: readonly number[], isPrivate = (_id: number) => false) =>
+  ids.flatMap((id) => (isPrivate(id) ? [`one ${id}`, `rest ${id}`] : [`one ${id}`]));
+
+/** 1, 3, 8 and 9 are listed, 2 and 7 private. */
+export const few = (): [number, Entry][] => [
+  [1, publicOne],
+  [2, privateOne],
+  [3, publicOne],
+  [7, { ...privateOne, uploader: 1 }],
+  [8, publicOne],
+  [9, publicOne],
+];
+export const unlisted = [2, 4, 5, 6, 7];
+export const beyond = upTo(10, 9 + MARGIN);

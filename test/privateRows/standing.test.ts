@@ -39,13 +39,13 @@ describe("what legacy is asked of a key", () => {
     ],
   ])("%s", async (_, who, entries, standing, calls) => {
     const bed = standingOver(entries);
-    expect([await bed.of(who), bed.legacy.calls]).toEqual([standing, calls]);
+    expect([await bed.standingOf(who), bed.legacy.calls]).toEqual([standing, calls]);
     expect(bed.questions).toEqual([]);
   });
 });
 
 test("rows that are none any more are passed over and asked about, three at most", async () => {
-  const { legacy, questions, of: standingOf } = standingOver(rows());
+  const { legacy, questions, standingOf } = standingOver(rows());
   legacy.rows.delete(2);
   legacy.rows.set(3, publicOne);
   expect([await standingOf(99), questions, legacy.newCalls()]).toEqual(["other", [2, 3], ["one 2", "one 3", "one 5"]]);
@@ -64,7 +64,7 @@ test.each([
   ],
 ])("of a key %s nobody can tell, and nothing is remembered", async (_, answer) => {
   for (const failing of ["one 2", ALL, "second one 2"]) {
-    const { legacy, of: standingOf } = standingOver(rows());
+    const { legacy, standingOf } = standingOver(rows());
     let ones = 0;
     legacy.before = (call) => {
       const name = call === "one 2" && ++ones > 1 ? "second one 2" : call;
@@ -77,7 +77,7 @@ test.each([
 });
 
 test("legacy that takes longer than one may wait tells nothing, but is heard when it does", async () => {
-  const { legacy, of: standingOf } = standingOver(rows());
+  const { legacy, standingOf } = standingOver(rows());
   let answer = () => {};
   const isAnswered = new Promise<void>((resolve) => (answer = resolve));
   legacy.before = () => isAnswered;
@@ -88,7 +88,7 @@ test("legacy that takes longer than one may wait tells nothing, but is heard whe
 });
 
 test("many who ask with one key at once ask legacy once; each key is asked for itself", async () => {
-  const { legacy, of: standingOf } = standingOver(rows());
+  const { legacy, standingOf } = standingOver(rows());
   const all = await Promise.all([
     ...Array.from({ length: 5 }, () => standingOf("administrator")),
     standingOf(16),
@@ -99,7 +99,7 @@ test("many who ask with one key at once ask legacy once; each key is asked for i
 });
 
 test("what came to be known while legacy was asked is no reason to take an administrator for none", async () => {
-  const { legacy, index, learn, of: standingOf } = standingOver([[2, of(16)]]);
+  const { legacy, index, learn, standingOf } = standingOver([[2, of(16)]]);
   legacy.before = (call) => {
     if (call !== "among 2") return;
     legacy.rows.delete(2);

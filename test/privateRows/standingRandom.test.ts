@@ -12,7 +12,7 @@ const catalogue = fc.uniqueArray(fc.tuple(fc.integer({ min: 1, max: 12 }), fc.re
   maxLength: 6,
 });
 /** At such a call a row is deleted or turns public or private, and the index learns of it at once or not yet. */
-const change = fc.record({
+const happening = fc.record({
   at: fc.integer({ min: 1, max: 8 }),
   row: fc.nat(5),
   to: fc.constantFrom("none" as const, "private" as const, "public" as const),
@@ -21,8 +21,8 @@ const change = fc.record({
 
 test("whatever happens to rows while legacy is asked, who is no administrator is never taken for one", async () => {
   await fc.assert(
-    fc.asyncProperty(catalogue, fc.array(change, { maxLength: 5 }), async (rows, changes) => {
-      const { legacy, index, learn, of } = standingOver(rows);
+    fc.asyncProperty(catalogue, fc.array(happening, { maxLength: 5 }), async (rows, changes) => {
+      const { legacy, index, learn, standingOf } = standingOver(rows);
       let calls = 0;
       legacy.before = () => {
         calls++;
@@ -35,7 +35,7 @@ test("whatever happens to rows while legacy is asked, who is no administrator is
           else index.remove(id);
         }
       };
-      for (let i = 0; i < 3; i++) for (const who of [OWNER, 99]) expect(typeof (await of(who))).toBe("string");
+      for (let i = 0; i < 3; i++) for (const who of [OWNER, 99]) expect(typeof (await standingOf(who))).toBe("string");
     }),
     { numRuns: 1500 },
   );
@@ -44,12 +44,12 @@ test("whatever happens to rows while legacy is asked, who is no administrator is
 test("where nothing happens an administrator is one, unless there is nothing to tell it by", async () => {
   await fc.assert(
     fc.asyncProperty(catalogue, async (rows) => {
-      const { legacy, index, of } = standingOver(rows);
+      const { legacy, index, standingOf } = standingOver(rows);
       const readable = index.rows().filter(({ shown }) => shown !== undefined);
       const own = legacy.privateIds().filter((id) => legacy.rows.get(id)?.uploader === 1);
       const others = readable.filter(({ id }) => !own.includes(id));
       const expected = readable.length === 0 ? "unknown" : others.length === 0 ? "other" : { shown: own };
-      for (let i = 0; i < 2; i++) expect(await of("administrator")).toEqual(expected);
+      for (let i = 0; i < 2; i++) expect(await standingOf("administrator")).toEqual(expected);
       expect(legacy.newCalls().length).toBeLessThanOrEqual(3);
     }),
     { numRuns: 300 },
@@ -63,15 +63,15 @@ test.each(Array.from({ length: 3 }, (_, i) => i + 1))(
       [one, []] as const,
       [one, [[7, { ...privateOne, uploader: 17 }]]] as const,
     ])) {
-      const { legacy, index, of } = standingOver([[2, { ...privateOne, uploader: OWNER }], ...others]);
+      const { legacy, index, standingOf } = standingOver([[2, { ...privateOne, uploader: OWNER }], ...others]);
       let calls = 0;
       legacy.before = () => {
         if (++calls === moment) legacy.rows.delete(2);
         if (calls === moment && change) legacy.rows.set(2, change);
       };
       expect(index.get(2)).toBeDefined();
-      expect(["other", "unknown"]).toContain(await of(OWNER));
-      expect(["other", "unknown"]).toContain(await of(OWNER));
+      expect(["other", "unknown"]).toContain(await standingOf(OWNER));
+      expect(["other", "unknown"]).toContain(await standingOf(OWNER));
     }
   },
 );

@@ -15,7 +15,7 @@ test.each<[string, number | "administrator", unknown]>([
   ["who is none is, with later rows of their own", 17, "other"],
   ["who is none is, with no rows", 99, "other"],
 ])("what %s is remembered for a minute", async (_, who, standing) => {
-  const { legacy, of: standingOf } = standingOver(rows());
+  const { legacy, standingOf } = standingOver(rows());
   const clock = stoppedClock();
   const calls = async () => {
     expect(await standingOf(who)).toEqual(standing);
@@ -31,7 +31,7 @@ test.each<[string, number | "administrator", unknown]>([
 });
 
 test("the minute begins when legacy is asked, not when it answers", async () => {
-  const { legacy, of: standingOf } = standingOver(rows());
+  const { legacy, standingOf } = standingOver(rows());
   const clock = stoppedClock();
   legacy.before = () => clock.pass(15_000);
   expect(await standingOf("administrator")).toEqual({ shown: [6] });
@@ -43,7 +43,7 @@ test("the minute begins when legacy is asked, not when it answers", async () => 
 });
 
 test("a key that is an administrator's no more is found out within the minute, or when it is refused", async () => {
-  const { legacy, standings, of: standingOf } = standingOver(rows());
+  const { legacy, standings, standingOf } = standingOver(rows());
   const clock = stoppedClock();
   await standingOf("administrator");
   let instead = error(112);
@@ -62,7 +62,7 @@ test("a key that is an administrator's no more is found out within the minute, o
 });
 
 test("rows that came since are asked about, once", async () => {
-  const { legacy, learn, of: standingOf } = standingOver(rows());
+  const { legacy, learn, standingOf } = standingOver(rows());
   await standingOf("administrator");
   legacy.rows.set(7, of(1)).set(8, of(16));
   learn(7);
@@ -80,7 +80,7 @@ test("rows that came since are asked about, once", async () => {
 });
 
 test("who is none is not asked about rows that came since", async () => {
-  const { legacy, learn, of: standingOf } = standingOver(rows());
+  const { legacy, learn, standingOf } = standingOver(rows());
   for (const who of [16, 17, 99]) await standingOf(who);
   legacy.rows.set(7, of(17));
   learn(7);
@@ -90,7 +90,7 @@ test("who is none is not asked about rows that came since", async () => {
 });
 
 test("an administrator who owned all private rows is one when another comes", async () => {
-  const { legacy, learn, of: standingOf } = standingOver([[6, of(1)]]);
+  const { legacy, learn, standingOf } = standingOver([[6, of(1)]]);
   expect(await standingOf("administrator")).toBe("other");
   expect([await standingOf("administrator"), legacy.newCalls()]).toEqual(["other", ["one 6", "among 6"]]);
   legacy.rows.set(7, of(16));
@@ -99,7 +99,7 @@ test("an administrator who owned all private rows is one when another comes", as
 });
 
 test("over nothing nothing is remembered", async () => {
-  const { legacy, learn, of: standingOf } = standingOver([]);
+  const { legacy, learn, standingOf } = standingOver([]);
   expect([await standingOf(99), await standingOf("administrator"), legacy.calls]).toEqual(["unknown", "unknown", []]);
   legacy.rows.set(7, of(16));
   learn(7);

@@ -40,7 +40,7 @@ const changing = (legacy: SmallLegacy) => {
   const idAt = (n: number) => ids()[n % Math.max(1, legacy.rows.size)];
   return {
     idAt,
-    apply(one: Change): void {
+    apply: (one: Change): void => {
       if ("adds" in one) legacy.rows.set((last += one.beyond), one.adds);
       const id = idAt("changes" in one ? one.changes : "deletes" in one ? one.deletes : 0);
       if (id === undefined) return;

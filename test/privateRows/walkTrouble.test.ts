@@ -75,13 +75,11 @@ test("a key that legacy does not know is told, and nothing is taken for anything
 
 test("who may not walk stops at once, and goes on where it was when it may", async () => {
   const legacy = some();
-  let walk: ReturnType<typeof startWalk> | undefined = undefined;
+  const walk = startWalk(legacy);
   legacy.before = (call) => {
-    if (call === "one 6" && walk) walk.walk.mayWalk = false;
-    return undefined;
+    if (call === "one 6") walk.walk.mayWalk = false;
   };
-  walk = startWalk(legacy);
-  await eventually(() => walk?.walk.mayWalk === false && walk.view().doing === "waiting");
+  await eventually(() => !walk.walk.mayWalk && walk.view().doing === "waiting");
   const calls = legacy.newCalls();
   expect(calls.at(-2)).toBe("one 6");
   await sleep(10);
