@@ -4,13 +4,19 @@ import { compareExamples, ledgerFound } from "./checkModern.ts";
 import { type Catalogue, type Gateway } from "./gateway/gateway.ts";
 
 /** `strict`: an entry of the ledger that has ended, or that allows nothing, is a failure. */
-export type Checking = { prefix: string; strict: boolean; print: (line: string) => void };
+export type Checking = {
+  prefix: string;
+  strict: boolean;
+  print: (line: string) => void;
+  /** The key that private rows are looked for with. */
+  adminKey?: string | undefined;
+};
 
 /** Asks legacy one example of each endpoint that reads, and prints what came; true where nothing is wrong. */
 export const check = async (
   { app, machine }: Gateway,
   catalogue: Catalogue,
-  { prefix, strict, print }: Checking,
+  { prefix, strict, print, adminKey }: Checking,
 ): Promise<boolean> => {
   let good = true;
   const row = (ok: boolean, name: string, found: string) => {
@@ -50,13 +56,15 @@ export const check = async (
     if (strict) row(false, "EXPECTED_DIFFERENCES", `${id}: ${found}`);
     else print(`note  ${"EXPECTED_DIFFERENCES".padEnd(26)} ${id}: ${found}`);
   }
-  const { serviceKey: key } = machine;
-  if (key === undefined)
-    row(true, "LEGACY_API_KEY", "not set: flow names with = + @ / and the like need the caller's own key");
-  else {
-    const refused = await machine.keys.verify({ key, headers: [], deadline: Date.now() + machine.totalTimeout }, true);
-    row(refused === undefined, "LEGACY_API_KEY", refused === undefined ? "accepted, and may write" : refused.message);
-  }
+  const keyRow = async (name: string, key: string | undefined, writes: boolean, without: string) => {
+    if (key === undefined) return row(true, name, `not set: ${without}`);
+    const asker = { key, headers: [], deadline: Date.now() + machine.totalTimeout };
+    const refused = await machine.keys.verify(asker, writes);
+    return row(refused === undefined, name, refused?.message ?? (writes ? "accepted, and may write" : "accepted"));
+  };
+  const [service, admin] = ["LEGACY_API_KEY", "LEGACY_ADMIN_KEY"] as const;
+  await keyRow(service, machine.serviceKey, true, "flow names with = + @ / and the like need the caller's own key");
+  await keyRow(admin, adminKey, false, "administrators are listed no private datasets but their own");
   return good;
 };
 

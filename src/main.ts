@@ -112,6 +112,7 @@ const run = async (): Promise<void> => {
       prefix: settings.PREFIXES[0] as string,
       strict,
       print: console.log,
+      adminKey: settings.LEGACY_ADMIN_KEY,
     });
     process.exitCode = good ? 0 : 1;
     return close();

@@ -159,6 +159,7 @@ describe("every setting", () => {
             "LEGACY_URL",
             "LEGACY_HOST",
             "LEGACY_API_KEY",
+            "LEGACY_ADMIN_KEY",
             "LEGACY_STUDIES",
             "REDIS_URL",
             "ADMIN_TOKEN",

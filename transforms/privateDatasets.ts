@@ -5,7 +5,7 @@ import { isObject, type Json, type JsonObject } from "../src/rules/rule.ts";
 import { collated } from "./collation.ts";
 
 /** Of all qualities, those that legacy's list shows. */
-const listed = new Set([
+const listedQualities = new Set([
   "MajorityClassSize",
   "MaxNominalAttDistinctValues",
   "MinorityClassSize",
@@ -26,12 +26,18 @@ const datasetIn = (legacy: JsonObject): Json | undefined => legacy["data_set_des
 
 const qualitiesIn = (legacy: JsonObject | undefined): Json[] =>
   entriesOf(member(legacy?.["data_qualities"], "quality")).filter(
-    (quality) => listed.has(textOf(member(quality, "name"))) && textOf(member(quality, "value")) !== "",
+    (quality) => listedQualities.has(textOf(member(quality, "name"))) && textOf(member(quality, "value")) !== "",
   );
 
 const qualityOf = (shown: JsonObject, name: string): number => {
   const quality = entriesOf(shown["quality"]).find((one) => member(one, "name") === name);
   return Number.parseFloat(textOf(member(quality, "value")));
+};
+
+/** As a list shows it. */
+const withoutTags = (shown: JsonObject): JsonObject => {
+  const { tag: _, ...listed } = shown;
+  return listed;
 };
 
 /** What each filter asks of a row. */
@@ -106,7 +112,7 @@ export const privateDatasets: PrivateRowsKnowledge = {
   },
   pageOf: ({ offset, limit }) => ({ offset: Number(offset), limit: Number(limit) }),
   withPage: (input, { offset, limit }) => ({ ...input, offset, limit }),
-  document: (rows) => ({ data: { dataset: rows.map(({ tag: _, ...row }) => row) } }),
+  document: (rows) => ({ data: { dataset: rows.map(withoutTags) } }),
   idOf: (ours) => Number(member(ours, "did")),
   uploaderOf: ({ uploader }) => uploader as number | undefined,
 
@@ -119,6 +125,7 @@ export const privateDatasets: PrivateRowsKnowledge = {
     path: /\/data\/(\d{1,10})\/?$/,
     private: /"visibility":\s*"private"|<oml:visibility>private</,
     public: /"visibility":\s*"public"|<oml:visibility>public</,
+    tags: /\/data\/(un)?tag\/?$/,
     created: /"upload_data_set":\s*\{\s*"id":\s*"?(\d{1,10})|<oml:upload_data_set[^>]*>\s*<oml:id>(\d{1,10})</,
   },
 };

@@ -23,7 +23,10 @@ export type AdminSettings = {
 };
 
 /** What operators see and do; on a listener of its own, never the public one. */
-export const adminApp = ({ cache, meter, migration, observer }: Machine, settings: AdminSettings): Hono => {
+export const adminApp = (
+  { cache, meter, migration, observer, privateRows }: Machine,
+  settings: AdminSettings,
+): Hono => {
   const app = guardedApp(settings, observer);
   const endpoints = Object.keys(settings.windows);
 
@@ -37,6 +40,7 @@ export const adminApp = ({ cache, meter, migration, observer }: Machine, setting
       evicted,
       ...(shared === undefined ? {} : { shared }),
       windows: settings.windows,
+      ...(privateRows === undefined ? {} : { privateRows: privateRows.state() }),
     };
   };
 

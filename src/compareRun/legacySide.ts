@@ -23,7 +23,9 @@ export const openLegacySide = (
   catalogue: Catalogue,
   observer: Observer,
 ): LegacySide => {
-  const gateway = openGateway({ ...settings, PREFIXES: [PREFIX], CACHE_BYTES: 0 }, catalogue, observer);
+  // Legacy's own lists are compared: an index of private rows takes a walk.
+  const alone = { ...settings, PREFIXES: [PREFIX], CACHE_BYTES: 0, LEGACY_ADMIN_KEY: undefined };
+  const gateway = openGateway(alone, catalogue, observer);
   const asking = new AsyncLocalStorage<LegacyExchange[]>();
   const { machine } = gateway;
   const { client, cache } = machine;

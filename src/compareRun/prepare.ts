@@ -45,7 +45,7 @@ export const prepare = (
     settings,
     entries: ledger.entries,
     key: key.key,
-    scrub: scrubOf([key.key, settings.LEGACY_API_KEY]),
+    scrub: scrubOf([key.key, settings.LEGACY_API_KEY, settings.LEGACY_ADMIN_KEY]),
     rate: options.rate ?? (isNear ? 0 : 10),
     concurrency: options.concurrency ?? (isNear ? 8 : 2),
     fingerprint: fingerprintOf(options, settings, ledger.entries, catalogue),

@@ -27,7 +27,7 @@ export const lookOn =
         if (write.body !== undefined) oldClients.seen(req, target, write.body());
         const groups = write.groups(answer);
         if (groups.length === 0) return undefined;
-        feed?.written(groups, answer);
+        feed?.written(pathOf(target), [...groups, ...(write.named?.() ?? [])], answer);
         return cache.drop({ groups, ...(answer ? {} : { hold: UNSETTLED }) });
       },
     };
@@ -38,5 +38,11 @@ const readOn = (feed: Feed, method: string, target: string): Watch | undefined =
   const id = feed.readBy(method, pathOf(target));
   return id === undefined
     ? undefined
-    : { chunk: () => undefined, over: (answer) => void (answer && feed.passed(id, answer)) };
+    : {
+        chunk: () => undefined,
+        over(answer) {
+          if (answer) feed.passed(id, answer);
+          return undefined;
+        },
+      };
 };

@@ -4,10 +4,13 @@ import { openPrivateRows, type PrivateRows } from "../privateRows/privateRows.ts
 import type { OpenIndexStore } from "../privateRows/store/indexStore.ts";
 import { memoryStore } from "../privateRows/store/memoryStore.ts";
 import { askSound } from "./answering.ts";
-import type { Catalogue } from "./gateway.ts";
+import type { Endpoint } from "../endpoint/endpoint.ts";
+import type { PrivateRowsKnowledge } from "../privateRows/knowledge.ts";
 import type { Machine } from "./machine.ts";
 import { privateGroup } from "./privateRowsAdded.ts";
 import { UNSETTLED } from "./serve.ts";
+
+type Known = { endpoints: Record<string, Endpoint>; privateRows?: PrivateRowsKnowledge };
 
 type Parts = {
   openStore: OpenIndexStore | undefined;
@@ -21,14 +24,14 @@ const plain = xmlReader([]);
 /** The index of private rows, where there is a key to look for them with; what it does is counted. */
 export const openPrivateRowsOf = (
   settings: Settings,
-  { privateRows: knowledge, endpoints, errors }: Catalogue,
+  { privateRows: knowledge, endpoints }: Known,
   machine: Machine,
   { openStore = memoryStore, isBusy, times }: Parts,
 ): PrivateRows | undefined => {
   const { LEGACY_ADMIN_KEY: key, PRIVATE_WALK_RATE: rate, TOTAL_TIMEOUT_MS: timeout } = settings;
   const endpoint = knowledge && endpoints[knowledge.endpoint];
   if (key === undefined || knowledge === undefined || endpoint === undefined) return undefined;
-  const { cache, meter, observer } = machine;
+  const { cache, errors, meter, observer } = machine;
   const asked = { name: knowledge.endpoint, readXml: plain };
   const rows = openPrivateRows({
     knowledge,
@@ -37,7 +40,7 @@ export const openPrivateRowsOf = (
     openStore,
     askAs: (as) => (request) =>
       askSound(machine, asked, request, {
-        headers: [],
+        headers: ["user-agent", "catalog-gateway"],
         deadline: Date.now() + timeout,
         ...(as === undefined ? {} : { key: as }),
       }),

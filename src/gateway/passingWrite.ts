@@ -14,6 +14,8 @@ export type PassingWrite = {
   chunk: (bytes: Buffer) => void;
   /** The groups that it touches, or may have touched where there is no answer; none where legacy has refused it unseen. */
   groups: (answer: Beginning | undefined) => string[];
+  /** The entities that it names, be it that it touches others too. */
+  named?: () => string[];
   /** The beginning of its body (latin1), where that is looked at anyway. */
   body?: () => string;
 };
@@ -43,8 +45,20 @@ export const passingWrite = (
   const chunks: Buffer[] = [];
   let size = 0;
   const begun = () => Buffer.concat(chunks).toString("latin1");
+  const idsNamed = (): string[] => {
+    const inPath = segments.slice(start + 1).filter((segment) => /^\d+$/.test(segment));
+    const body = begun();
+    const form = [queryOf(target), body].flatMap((text) => [...new URLSearchParams(text)]);
+    const named = write.fields.flatMap((field) => [
+      ...inForm(form, field),
+      ...inParts(body, field),
+      ...inXml(body, field),
+    ]);
+    return [...inPath, ...named].map((text) => text.trim());
+  };
   return {
     body: begun,
+    named: () => idsNamed().flatMap((id) => (isId(id) ? [`${write.kind}/${Number(id)}`] : [])),
     chunk(bytes) {
       if (size < LOOKED_AT) chunks.push(bytes.subarray(0, LOOKED_AT - size));
       size += bytes.length;
@@ -52,21 +66,15 @@ export const passingWrite = (
     groups(answer) {
       // Else anybody could empty the cache, without a key.
       if (isRefused(answer)) return [];
-      const inPath = segments.slice(start + 1).filter((segment) => /^\d+$/.test(segment));
-      const body = begun();
-      const form = [queryOf(target), body].flatMap((text) => [...new URLSearchParams(text)]);
-      const named = write.fields.flatMap((field) => [
-        ...inForm(form, field),
-        ...inParts(body, field),
-        ...inXml(body, field),
-      ]);
-      const ids = [...inPath, ...named].map((text) => text.trim());
+      const ids = idsNamed();
       // Where it cannot be told for certain which one, it may be any.
-      const certain = size <= LOOKED_AT && ids.every((id) => /^\d{1,15}$/.test(id));
+      const certain = size <= LOOKED_AT && ids.every(isId);
       return [...written(write.kind, certain ? [...new Set(ids.map(Number))] : []), ...gone];
     },
   };
 };
+
+const isId = (text: string): boolean => /^\d{1,15}$/.test(text);
 
 const unescaped = (segment: string): string => {
   try {

@@ -16,7 +16,7 @@ export type Feed = {
   /** Written by the new interface, which changes what is known of a row but not who sees it. */
   touched(groups: readonly string[]): void;
   /** Written by legacy's own interface; `undefined`: nobody knows what came of it. */
-  written(groups: readonly string[], answer: Beginning | undefined): void;
+  written(path: string, groups: readonly string[], answer: Beginning | undefined): void;
   /** What an endpoint answered, or what it came to instead. */
   answered(endpoint: string, input: Input, answer: { ours: Json } | { kind: OutcomeKind }, isKeyed: boolean): void;
   /** The row that a path reads, where it passes through. */
@@ -78,10 +78,11 @@ export const openFeed = ({ knowledge, index, questions, errors, unsettled }: Fee
     touched(groups) {
       for (const id of idsIn(groups)) if (index.get(id) !== undefined) questions.ask(id);
     },
-    written(groups, answer) {
+    written(path, groups, answer) {
       const created = answer?.status === 200 ? passing.created.exec(bodyOf(answer).toString("latin1")) : null;
       const ids = [...idsIn(groups), ...(created?.slice(1) ?? []).flatMap((id) => (id ? [Number(id)] : []))];
-      for (const id of ids) {
+      for (const id of new Set(ids)) {
+        if (passing.tags.test(path) && index.get(id) === undefined) continue;
         questions.ask(id);
         if (answer === undefined) setTimeout(() => questions.ask(id), unsettled).unref();
       }

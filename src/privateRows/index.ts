@@ -3,18 +3,18 @@ import { type Change, type Kept, notWalked, type PrivateRow, type Walk } from ".
 
 /** What is known of private rows, in memory. */
 export type PrivateIndex = {
-  get(id: number): PrivateRow | undefined;
+  get: (id: number) => PrivateRow | undefined;
   /** By id. */
-  rows(): readonly PrivateRow[];
-  walk(): Walk;
+  rows: () => readonly PrivateRow[];
+  walk: () => Walk;
   /** Another number after every change of a row. */
-  version(): number;
-  put(row: PrivateRow): void;
-  remove(id: number): void;
-  walked(walk: Walk): void;
-  snapshot(): Kept;
+  version: () => number;
+  put: (row: PrivateRow) => void;
+  remove: (id: number) => void;
+  walked: (walk: Walk) => void;
+  snapshot: () => Kept;
   /** What was kept, or what another instance has found out. */
-  take(change: Change, isWhole: boolean): void;
+  take: (change: Change, isWhole: boolean) => void;
 };
 
 export type IndexSettings = {

@@ -46,6 +46,6 @@ export type PrivateRowsKnowledge = {
 
   /** The endpoint that reads one row: its id, and whether its answer is a private one. */
   read: { endpoint: string; idOf(input: Input): number; isPrivate(ours: Json): boolean };
-  /** The same of what passes through: the id in a path below the interface's, and what an answer's beginning says. */
-  passing: { path: RegExp; private: RegExp; public: RegExp; created: RegExp };
+  /** The same of what passes through: the path that reads a row, with its id, and what an answer's beginning says. `tags`: who sees a row stays as it was. */
+  passing: { path: RegExp; private: RegExp; public: RegExp; created: RegExp; tags: RegExp };
 };

@@ -29,10 +29,10 @@ const hear = async (ask: AskLegacy, request: LegacyRequest | Unsent, errors: Err
   return kind === "unavailable" ? { failed: reading.message } : { code: reading.code, kind };
 };
 
-const idsHeard = ({ idsIn, noneListed }: PrivateRowsKnowledge, heard: Heard): { ids: number[] } | Unheard => {
-  if ("document" in heard) return { ids: idsIn(heard.document) };
+const idsHeard = (knowledge: PrivateRowsKnowledge, heard: Heard): { ids: number[] } | Unheard => {
+  if ("document" in heard) return { ids: knowledge.idsIn(heard.document) };
   if (!("code" in heard)) return heard;
-  return noneListed.has(heard.code) ? { ids: [] } : { failed: `it answered with code ${heard.code}` };
+  return knowledge.noneListed.has(heard.code) ? { ids: [] } : { failed: `it answered with code ${heard.code}` };
 };
 
 /** The ids on a page of what anybody is listed. */

@@ -14,6 +14,8 @@ export type PaceSettings = {
 /** Milliseconds that callers go first at most, and between two looks whether they are through. */
 const YIELD = 1000;
 const LOOK = 20;
+/** So late a timer may be, in milliseconds, and it is made up for. */
+const LATE = 10;
 
 /** So many a second, after the callers: but those who never pause do not stop it for good. */
 export const openPace = ({ rate, isBusy, signal }: PaceSettings): Pace => {
@@ -28,7 +30,7 @@ export const openPace = ({ rate, isBusy, signal }: PaceSettings): Pace => {
       // Only by its signal.
       return false;
     }
-    next = Math.max(next, performance.now() - 1000 / rate) + 1000 / rate;
+    next = Math.max(next, performance.now() - LATE) + 1000 / rate;
     return !signal.aborted;
   };
 };

@@ -20,16 +20,16 @@ import { openWalker } from "./walk.ts";
 export type PrivateRows = {
   knowledge: PrivateRowsKnowledge;
   /** What a list lacks, for who asks. */
-  view(input: Record<string, unknown>, asker: StandingAsker): Promise<View>;
+  view: (input: Record<string, unknown>, asker: StandingAsker) => Promise<View>;
   feed: Feed;
   /** A row was found in legacy's list that the index has for a private one of another's. */
-  question(id: number): void;
+  question: (id: number) => void;
   /** Legacy has refused this key, hashed. */
-  forget(owner: string): void;
-  state(): PrivateRowsView;
+  forget: (owner: string) => void;
+  state: () => PrivateRowsView;
   /** Opens the store, and begins to walk; rejects where the store cannot be used. */
-  start(): Promise<void>;
-  close(): Promise<void>;
+  start: () => Promise<void>;
+  close: () => Promise<void>;
 };
 
 export type PrivateRowsEvent =

@@ -4,13 +4,13 @@ import { MOST } from "./rows.ts";
 
 /** Ids that something happened to: they are looked at again at once, one after the other. */
 export type Questions = {
-  ask(id: number): void;
-  has(id: number): boolean;
-  ids(): number[];
-  /** Comes back when none is open. */
-  settled(): Promise<void>;
+  ask: (id: number) => void;
+  has: (id: number) => boolean;
+  ids: () => number[];
+  /** Comes back when none is open, or where legacy fails. */
+  settled: () => Promise<void>;
   /** From now on; what is called tells whether something has happened to it since. */
-  watch(id: number): () => boolean;
+  watch: (id: number) => () => boolean;
 };
 
 export type QuestionsSettings = {
@@ -28,7 +28,19 @@ export const openQuestions = ({ lookAt, legacyAnswers, take, signal, retry }: Qu
   const watchers = new Set<{ id: number; isAsked: boolean }>();
   const waiting: (() => void)[] = [];
   let isWorking = false;
-  const insist = openInsist({ goesOn: () => !signal.aborted, onTrouble: () => undefined, signal, first: retry });
+  let isInTrouble = false;
+  const letGo = () => {
+    for (const done of waiting.splice(0)) done();
+  };
+  const insist = openInsist({
+    goesOn: () => !signal.aborted,
+    onTrouble(trouble) {
+      isInTrouble = trouble !== undefined;
+      if (isInTrouble) letGo();
+    },
+    signal,
+    first: retry,
+  });
 
   const work = async (): Promise<void> => {
     isWorking = true;
@@ -41,7 +53,7 @@ export const openQuestions = ({ lookAt, legacyAnswers, take, signal, retry }: Qu
       take(id, "failed" in looked ? { found: "hidden", why: looked.failed } : looked);
     }
     isWorking = false;
-    if (open.size === 0) for (const done of waiting.splice(0)) done();
+    letGo();
   };
 
   return {
@@ -58,7 +70,7 @@ export const openQuestions = ({ lookAt, legacyAnswers, take, signal, retry }: Qu
     ids: () => [...open.keys()],
     settled: () =>
       new Promise((resolve) => {
-        if (open.size === 0) resolve();
+        if (open.size === 0 || isInTrouble) resolve();
         else waiting.push(resolve);
       }),
     watch(id) {

@@ -22,9 +22,9 @@ export type StandingAsker = {
 };
 
 export type Standings = {
-  of(asker: StandingAsker): Promise<Standing>;
+  of: (asker: StandingAsker) => Promise<Standing>;
   /** Legacy has refused this key. */
-  forget(owner: string): void;
+  forget: (owner: string) => void;
 };
 
 /** What legacy said of a key: whether it is an administrator's, and which of these ids its list shows. */

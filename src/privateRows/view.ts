@@ -37,9 +37,7 @@ export const openView = ({ knowledge, index, questions, standings, isComplete, o
     });
   };
 
-  return async (input: Record<string, unknown>, asker: StandingAsker): Promise<View> => {
-    if (questions.ids().length > 0)
-      await bounded(questions.settled(), Math.min(SETTLE, Math.max(1, asker.deadline - Date.now())));
+  const viewNow = async (input: Record<string, unknown>, asker: StandingAsker): Promise<View> => {
     if (isComplete() && candidates(input).length === 0) return "own";
     const standing = await standings.of(asker);
     if (standing === "other") return "own";
@@ -54,5 +52,12 @@ export const openView = ({ knowledge, index, questions, standings, isComplete, o
       added.push({ id: row.id, row: ours });
     }
     return added.length === 0 ? "own" : { added, version };
+  };
+
+  return async (input: Record<string, unknown>, asker: StandingAsker): Promise<View> => {
+    const view = await viewNow(input, asker);
+    if (view !== "incomplete" || !candidates(input).some(({ row }) => questions.has(row.id))) return view;
+    await bounded(questions.settled(), Math.min(SETTLE, Math.max(1, asker.deadline - Date.now())));
+    return viewNow(input, asker);
   };
 };

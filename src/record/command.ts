@@ -18,7 +18,9 @@ export const recordCommand = async (
     return 0;
   }
   if ("errors" in args) return refused(tools, args.errors);
-  const scrub = scrubber([args.key ?? "", environment["LEGACY_API_KEY"] ?? ""].filter(isScrubbable));
+  const scrub = scrubber(
+    [args.key ?? "", environment["LEGACY_API_KEY"] ?? "", environment["LEGACY_ADMIN_KEY"] ?? ""].filter(isScrubbable),
+  );
   const quiet: RecordTools = {
     ...tools,
     print: (line) => tools.print(scrub.text(line)),

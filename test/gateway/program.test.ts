@@ -188,12 +188,12 @@ test("the start line of a gateway with a legacy of its own names it, and no samp
 });
 
 describe("npm start", () => {
-  test("says where it listens, whom it asks, what it serves, and who stays with legacy", async () => {
+  test("says where it listens, whom it asks, what it serves, who stays with legacy, and what administrators are not listed", async () => {
     const { child, output, ended, listening } = start({ PREFIXES: "/v1,/api/v2" });
     const url = await listening();
-    await until(() => output.out.split("\n").length > 2);
+    await until(() => output.out.split("\n").length > 3);
     expect(output.out).toMatch(
-      /^catalog-gateway listens on http:\/\/127\.0\.0\.1:\d+, asks http:\/\/127\.0\.0\.1:\d+ \(the sample legacy, [^)]*LEGACY_URL is not set\), serves \/v1 \/api\/v2; operators: http:\/\/127\.0\.0\.1:\d+\nevery endpoint stays with legacy: MODERN_URL is not set\n$/,
+      /^catalog-gateway listens on http:\/\/127\.0\.0\.1:\d+, asks http:\/\/127\.0\.0\.1:\d+ \(the sample legacy, [^)]*LEGACY_URL is not set\), serves \/v1 \/api\/v2; operators: http:\/\/127\.0\.0\.1:\d+\nevery endpoint stays with legacy: MODERN_URL is not set\nadministrators are listed no private datasets but their own: LEGACY_ADMIN_KEY is not set\n$/,
     );
     expect((await fetch(`${url}/v1/datasets/61`)).status).toBe(200);
     child.kill("SIGTERM");

@@ -41,6 +41,14 @@ describe("what is written through legacy's own interface shows in the very next 
     expect(await list(nobody, "data_name/brand_new/status/all")).toMatchObject(complete(404));
   });
 
+  test("an edit that is larger than what is looked at of it", async () => {
+    const { walked, list, legacy } = await through();
+    await walked();
+    const long = `<oml:visibility>private</oml:visibility><oml:description>${"x".repeat(100_000)}</oml:description>`;
+    expect((await legacy(owner, "json/data/edit", edited(2, long))).status).toBe(200);
+    expect(await list(administrator)).toMatchObject(complete([2, 3, 5, 6, 9]));
+  });
+
   test("another status", async () => {
     const { walked, list, legacy } = await through();
     await walked();

@@ -3,7 +3,7 @@ import type { DatasetRow } from "../../fixtures/sampleLegacy/catalogueRows.ts";
 import { completeDataset } from "../../fixtures/sampleLegacy/completeDataset.ts";
 import type { GatewayParts } from "../../src/gateway/gateway.ts";
 import { listeningGateway } from "../http/support.ts";
-import { openBed } from "./bed.ts";
+import { type Bed, openBed } from "./bed.ts";
 import { eventually } from "./eventually.ts";
 import type { ListInput } from "./model.ts";
 import { type Caller, administrator, otherOwner, owner } from "./people.ts";
@@ -23,13 +23,15 @@ export type Listed = { ids: number[] | number; isIncomplete: boolean; headers: H
 
 /** A gateway that listens and looks for private rows, over a legacy whose rows a test changes. */
 export const through = async (
-  datasets: readonly DatasetRow[] = rows,
+  over: readonly DatasetRow[] | Bed = rows,
   environment: Record<string, string> = {},
   parts: GatewayParts = {},
 ) => {
-  const bed = await openBed();
-  onTestFinished(() => bed.close());
-  bed.use(datasets);
+  const bed = "url" in over ? over : await openBed();
+  if (!("url" in over)) {
+    onTestFinished(() => bed.close());
+    bed.use(over);
+  }
   const gateway = await listeningGateway(bed.url, { ...walking, ...environment }, parts);
   const { privateRows } = gateway.machine;
   await privateRows?.start();

@@ -10,6 +10,7 @@ import { ledgerSection } from "./ledgerSection.ts";
 import { moveDialog } from "./moveDialog.ts";
 import { headline, overview } from "./overview.ts";
 import { pageDocument } from "./pageDocument.ts";
+import { privateRowsSection } from "./privateRowsSection.ts";
 import { stagesSection } from "./stagesSection.ts";
 
 /** The operators' page, complete without a script; the script keeps what is marked `data-live` as it is at the gateway. */
@@ -27,6 +28,7 @@ export const adminPage = (data: AdminPageData, now = new Date()): Html =>
       <main id="main" data-live>
         ${stagesSection(data, now)} ${differencesSection(data)} ${auditSection(data.audit)}
         ${clientsSection(data.clients, now)} ${ledgerSection(data.expected, now)} ${cacheSection(data.cache)}
+        ${privateRowsSection(data.cache.privateRows, now)}
       </main>
       ${moveDialog()} ${expectDialog()}
       <p id="told" role="status"></p>`,

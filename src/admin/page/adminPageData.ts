@@ -2,6 +2,7 @@ import type { DeclaredWindows } from "../../cache/windows.ts";
 import type { LedgerEntry } from "../../compare/ledger.ts";
 import type { Move } from "../../migration/stage.ts";
 import type { ClientView, DifferenceView, StagesView } from "../../migration/views.ts";
+import type { PrivateRowsView } from "../../privateRows/state.ts";
 
 /** What `GET /cache` says. */
 export type CacheView = {
@@ -11,6 +12,8 @@ export type CacheView = {
   evicted: number;
   shared?: string | undefined;
   windows: Readonly<Record<string, DeclaredWindows>>;
+  /** Absent where no private rows are looked for. */
+  privateRows?: PrivateRowsView | undefined;
 };
 
 /** All that the operators' page shows, each part as its own route answers it. */

@@ -2,9 +2,8 @@ import { number } from "../../page/wording.ts";
 import { html, type Html } from "../../page/html.ts";
 import { section } from "../../page/section.ts";
 import type { CacheView } from "./adminPageData.ts";
-import { bytes, percent } from "./amounts.ts";
-
-const WIDTH = 400;
+import { bytes } from "./amounts.ts";
+import { fillBar } from "./fillBar.ts";
 
 /** What is kept, of how much there is room for, and how long it holds. */
 export const cacheSection = (cache: CacheView): Html =>
@@ -13,7 +12,8 @@ export const cacheSection = (cache: CacheView): Html =>
     title: "Cache",
     about: "Answers kept in memory, and how long those of each endpoint hold.",
     content: html`<p class="fill">
-        <strong>${bytes(cache.bytes)}</strong> of ${bytes(cache.bound.bytes)} ${filled(cache)}
+        <strong>${bytes(cache.bytes)}</strong> of ${bytes(cache.bound.bytes)}
+        ${fillBar(shareOf(cache), "of the room is taken")}
         <span class="quiet"
           >${number(cache.entries)} ${cache.entries === 1 ? "answer" : "answers"}, ${number(cache.evicted)} pushed out,
           of at most ${bytes(cache.bound.entryBytes)}
@@ -23,18 +23,7 @@ export const cacheSection = (cache: CacheView): Html =>
       ${windows(cache)}`,
   });
 
-const filled = ({ bytes: taken, bound }: CacheView): Html => {
-  const share = bound.bytes === 0 ? 0 : Math.min(1, taken / bound.bytes);
-  return html`<svg
-    class="fill-bar"
-    viewBox="0 0 ${WIDTH} 8"
-    preserveAspectRatio="none"
-    role="img"
-    aria-label="${percent(share)} of the room is taken"
-  >
-    <rect width="${(WIDTH * share).toFixed(1)}" height="8"></rect>
-  </svg>`;
-};
+const shareOf = ({ bytes: taken, bound }: CacheView): number => (bound.bytes === 0 ? 0 : taken / bound.bytes);
 
 const windows = (cache: CacheView): Html =>
   html`<details class="windows" data-key="windows">

@@ -11,6 +11,7 @@ export const contents = (data: AdminPageData): Html => {
     ["clients", "Clients", data.clients.length],
     ["ledger", "Ledger", data.expected.length],
     ["cache", "Cache", data.cache.entries],
+    ["private-rows", "Private datasets", data.cache.privateRows?.rows ?? 0],
   ] as const;
   return html`<nav class="contents" id="contents" data-live aria-label="Sections">${sectionLinks(sections)}</nav>`;
 };

@@ -1,7 +1,5 @@
 import type { Settings } from "../../config/settings.ts";
-import { fileStore } from "./fileStore.ts";
 import { memoryStore } from "./memoryStore.ts";
-import { redisStore } from "./redisStore.ts";
 import type { OnStoreEvent, StateStore } from "./stateStore.ts";
 
 /** Where what is set at run time is kept: in Redis, else in a directory, else nowhere. Rejects where that cannot be used, with the setting's name. */
@@ -13,7 +11,9 @@ export const openStore = async (
   const { REDIS_URL: url, DATA_DIR: directory, MODERN_URL: modern } = settings;
   // Where nothing can be migrated nothing is kept, and Redis is a cache that may be away.
   if (modern === undefined) return memoryStore();
-  if (url !== undefined) return redisStore({ url, timeout: 2000, onEvent, endpoints });
-  if (directory !== undefined) return fileStore(directory, { onEvent, endpoints });
+  // Loaded where they are used: Redis's client and SQLite take their time and memory.
+  if (url !== undefined)
+    return (await import("./redisStore.ts")).redisStore({ url, timeout: 2000, onEvent, endpoints });
+  if (directory !== undefined) return (await import("./fileStore.ts")).fileStore(directory, { onEvent, endpoints });
   return memoryStore();
 };

@@ -1,15 +1,14 @@
 import type { Settings } from "../../config/settings.ts";
-import { fileStore } from "./fileStore.ts";
 import type { OpenIndexStore } from "./indexStore.ts";
 import { memoryStore } from "./memoryStore.ts";
-import { redisStore } from "./redisStore.ts";
 
 /** Where private rows are kept: in Redis, where instances share them, else in a directory, else nowhere. */
 export const openIndexStore = ({
   REDIS_URL: url,
   DATA_DIR: directory,
 }: Pick<Settings, "REDIS_URL" | "DATA_DIR">): OpenIndexStore => {
-  if (url !== undefined) return redisStore({ url });
-  if (directory !== undefined) return fileStore(directory);
+  // Loaded where they are used: Redis's client and SQLite take their time and memory.
+  if (url !== undefined) return async (parts) => (await import("./redisStore.ts")).redisStore({ url })(parts);
+  if (directory !== undefined) return async (parts) => (await import("./fileStore.ts")).fileStore(directory)(parts);
   return memoryStore;
 };

@@ -64,6 +64,27 @@ const difference = fc.record({
   ),
 });
 
+const privateRows = fc.record({
+  state: fc.constantFrom(
+    "missing" as const,
+    "walking" as const,
+    "complete" as const,
+    "stale" as const,
+    "broken" as const,
+  ),
+  trouble: maybe(text),
+  rows: count,
+  hidden: count,
+  checkedUpTo: count,
+  lastId: count,
+  completedAt: maybe(text),
+  calls: count,
+  doing: fc.constantFrom("waiting" as const, "listing" as const, "looking" as const),
+  at: count,
+  kept: fc.constantFrom("memory" as const, "directory" as const, "redis" as const),
+  walksHere: fc.boolean(),
+});
+
 /** Anything there may be to show, and much that tries to be more than text. */
 export const arbitraryData = fc.record({
   hasModern: fc.boolean(),
@@ -90,5 +111,6 @@ export const arbitraryData = fc.record({
     evicted: count,
     shared: maybe(text),
     windows: fc.dictionary(text, fc.constant({ fresh: "10m" as const }), { maxKeys: 3 }),
+    privateRows: maybe(privateRows),
   }),
 }) as fc.Arbitrary<AdminPageData>;

@@ -153,6 +153,29 @@ describeInChromium("the operators' page", (open) => {
     expect(await page.evaluate(`String(getSelection())`)).toBe("GET /datasets/61");
   });
 
+  test("the search for private rows is seen going on, and its end", async () => {
+    const { url, data } = await operatorsListener();
+    const page = await open(url);
+    const bar = page.locator("#private-rows .fill-bar");
+    const drawn = async () => Number(await bar.locator("rect").getAttribute("width"));
+    expect(await bar.getAttribute("aria-label")).toBe("38.1 % of the ids have been looked at");
+    const before = await drawn();
+    const { privateRows } = data.cache;
+    Object.assign(privateRows ?? {}, { checkedUpTo: 23_050, rows: 300 });
+    await look(page);
+    await page.getByText("50 %, 23,050 of 46,100 ids looked at").waitFor();
+    expect(await drawn()).toBeGreaterThan(before);
+    expect(await textOf(page, "#contents")).toContain("Private datasets 300");
+    Object.assign(privateRows ?? {}, { state: "complete", completedAt: new Date().toISOString(), checkedUpTo: 46_000 });
+    await look(page);
+    await page.getByText("every id up to 46,000 has been looked at").waitFor();
+    expect(await textOf(page, "#private-rows .values")).toContain("completed a moment ago");
+    expect(await bar.getAttribute("aria-label")).toBe("100 % of the ids have been looked at");
+    data.cache = { ...data.cache, privateRows: undefined };
+    await look(page);
+    await page.getByText("LEGACY_ADMIN_KEY is not set").waitFor();
+  });
+
   test("it says since when it is disconnected, and that it is live again", async () => {
     const { url, state } = await operatorsListener();
     const page = await open(url, { may: /500/ });

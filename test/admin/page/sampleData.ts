@@ -297,5 +297,17 @@ export const sampleData = (): AdminPageData => ({
       getDataset: { fresh: "10m", stale: "24h", staleIfError: "7d", absent: "60s", unready: "15s" },
       listDatasets: { fresh: "1m", stale: "1h", staleIfError: "1h" },
     },
+    privateRows: {
+      state: "walking",
+      rows: 214,
+      hidden: 3,
+      checkedUpTo: 17_604,
+      lastId: 46_100,
+      calls: 13_911,
+      doing: "looking",
+      at: 17_605,
+      kept: "directory",
+      walksHere: true,
+    },
   },
 });
