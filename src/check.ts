@@ -56,15 +56,27 @@ export const check = async (
     if (strict) row(false, "EXPECTED_DIFFERENCES", `${id}: ${found}`);
     else print(`note  ${"EXPECTED_DIFFERENCES".padEnd(26)} ${id}: ${found}`);
   }
-  const keyRow = async (name: string, key: string | undefined, writes: boolean, without: string) => {
+  const keyRow = async (name: string, key: string | undefined, writes: boolean, without: string, accepted: string) => {
     if (key === undefined) return row(true, name, `not set: ${without}`);
     const asker = { key, headers: [], deadline: Date.now() + machine.totalTimeout };
     const refused = await machine.keys.verify(asker, writes);
-    return row(refused === undefined, name, refused?.message ?? (writes ? "accepted, and may write" : "accepted"));
+    return row(refused === undefined, name, refused?.message ?? accepted);
   };
   const [service, admin] = ["LEGACY_API_KEY", "LEGACY_ADMIN_KEY"] as const;
-  await keyRow(service, machine.serviceKey, true, "flow names with = + @ / and the like need the caller's own key");
-  await keyRow(admin, adminKey, false, "administrators are listed no private datasets but their own");
+  await keyRow(
+    service,
+    machine.serviceKey,
+    true,
+    "flow names with = + @ / and the like need the caller's own key",
+    "accepted, and may write",
+  );
+  await keyRow(
+    admin,
+    adminKey,
+    false,
+    "administrators are listed no private datasets but their own",
+    "accepted; that it is an administrator's shows when legacy shows it a private dataset",
+  );
   return good;
 };
 

@@ -37,7 +37,10 @@ export const openInsist =
       } else if ("failed" in heard) {
         onTrouble({ kind: "failed", why: heard.failed });
         failures++;
-        if (failures >= PATIENCE && (await isOnlyThis?.())) return heard;
+        if (failures >= PATIENCE && (await isOnlyThis?.())) {
+          onTrouble(undefined);
+          return heard;
+        }
         await wait(Math.min(first * 2 ** (failures - 1), LAST));
       } else {
         onTrouble(undefined);

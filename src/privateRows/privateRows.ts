@@ -9,9 +9,10 @@ import type { PrivateRowsKnowledge } from "./knowledge.ts";
 import { type AskLegacy, listedAmong, listedPage, type Looked, lookAt, type Looking, type Unheard } from "./look.ts";
 import { openPace, type Pace } from "./pace.ts";
 import { openQuestions } from "./questions.ts";
-import type { PrivateRow } from "./rows.ts";
+import type { Change, PrivateRow } from "./rows.ts";
 import { openStandings } from "./standing.ts";
 import { lastIdOf, type PrivateRowsView, stateOf } from "./state.ts";
+import { idsOf } from "./store/change.ts";
 import type { IndexStore, IndexStoreEvent, OpenIndexStore } from "./store/indexStore.ts";
 import { openView, type View, type ViewAsker } from "./view.ts";
 import { openWalker } from "./walk.ts";
@@ -171,7 +172,11 @@ export const openPrivateRows = (settings: PrivateRowsSettings): PrivateRows => {
       };
     },
     async start() {
-      store = await settings.openStore({ snapshot: index.snapshot, onChange: index.take, onEvent });
+      const onChange = (change: Change, isWhole: boolean): void => {
+        if (!isWhole) questions.outdate(idsOf(change));
+        index.take(change, isWhole);
+      };
+      store = await settings.openStore({ snapshot: index.snapshot, onChange, onEvent });
       walking = walker.run();
     },
     async close() {

@@ -11,6 +11,8 @@ export type Questions = {
   settled: () => Promise<void>;
   /** From now on; what is called tells whether something has happened to it since. */
   watch: (id: number) => () => boolean;
+  /** Another instance has looked at these: looks that are on their way may be older. */
+  outdate: (ids: Iterable<number>) => void;
 };
 
 export type QuestionsSettings = {
@@ -61,16 +63,23 @@ export const openQuestions = ({ lookAt, legacyAnswers, take, onFull, signal, ret
     letGo();
   };
 
+  const outdateLooks = (id: number): void => {
+    for (const watcher of watchers) watcher.isAsked ||= watcher.id === id;
+    // At the end, so that who works through it comes by again.
+    if (open.delete(id)) open.set(id, Symbol(id));
+  };
+
   return {
     ask(id) {
       // Anybody's request can name an id that is none.
       if (signal.aborted || !(id >= 1 && id <= MOST)) return;
       if (open.size >= MOST_OPEN && !open.has(id)) return onFull();
-      for (const watcher of watchers) watcher.isAsked ||= watcher.id === id;
-      // At the end, so that who works through it comes by again.
-      open.delete(id);
-      open.set(id, Symbol(id));
+      outdateLooks(id);
+      if (!open.has(id)) open.set(id, Symbol(id));
       if (!isWorking) void work();
+    },
+    outdate(ids) {
+      for (const id of ids) outdateLooks(id);
     },
     has: (id) => open.has(id),
     ids: () => [...open.keys()],

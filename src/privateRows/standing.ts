@@ -4,7 +4,7 @@ import { monotonic } from "../cache/monotonic.ts";
 import type { ErrorTable } from "../outcome/legacyOutcome.ts";
 import type { PrivateIndex } from "./index.ts";
 import type { PrivateRowsKnowledge } from "./knowledge.ts";
-import { type AskLegacy, listedAmong, see } from "./look.ts";
+import { type AskLegacy, listedAmong, see, type Unheard } from "./look.ts";
 
 /**
  * Whether legacy shows a caller the private rows of others. `shown`: of the known ones, those that its list shows this caller anyway; where
@@ -31,13 +31,15 @@ export type Standings = {
 
 /** What legacy said of a key: whether it is an administrator's, and which of these ids its list shows. */
 type Known = { isAdministrator: boolean; asked: Set<number>; shown: Set<number> };
-/** Or why nothing is known. */
-type Found = Known | "unknown" | "refused";
+/** Why nothing is known. */
+type Unknown = "unknown" | "refused";
 
 /** For so long what legacy said of a key is remembered, in milliseconds. */
 const MINUTE = 60_000;
 /** Rows that turn out to be none any more are passed over, so many. */
 const TRIES = 3;
+
+const whyNot = (unheard: Unheard): Unknown => ("refused" in unheard ? "refused" : "unknown");
 
 type StandingsSettings = {
   knowledge: PrivateRowsKnowledge;
@@ -49,13 +51,13 @@ type StandingsSettings = {
 
 export const openStandings = ({ knowledge, index, errors, question }: StandingsSettings): Standings => {
   const known = new LRUCache<string, Known>({ max: 10_000, ttl: MINUTE, perf: monotonic });
-  const asking = new Map<string, Promise<Found>>();
+  const asking = new Map<string, Promise<Known | Unknown>>();
 
   /** Whether legacy shows one of these rows, whose content is known, to who asks. */
-  const isShownOneOf = async (ids: readonly number[], ask: AskLegacy): Promise<boolean | "unknown" | "refused"> => {
+  const isShownOneOf = async (ids: readonly number[], ask: AskLegacy): Promise<boolean | Unknown> => {
     for (const id of ids.slice(0, TRIES)) {
       const one = await see(knowledge, id, ask, errors);
-      if (!("seen" in one)) return "refused" in one ? "refused" : "unknown";
+      if (!("seen" in one)) return whyNot(one);
       if (one.seen === "private") return true;
       if (one.seen === "denied") return false;
       question(id);
@@ -63,9 +65,9 @@ export const openStandings = ({ knowledge, index, errors, question }: StandingsS
     return "unknown";
   };
 
-  const addShown = async (about: Known, ids: readonly number[], ask: AskLegacy): Promise<boolean> => {
+  const addShown = async (about: Known, ids: readonly number[], ask: AskLegacy): Promise<true | Unknown> => {
     const listed = await listedAmong(knowledge, ids, ask, errors);
-    if (!("ids" in listed)) return false;
+    if (!("ids" in listed)) return whyNot(listed);
     for (const id of ids) about.asked.add(id);
     for (const id of listed.ids) about.shown.add(id);
     return true;
@@ -78,7 +80,7 @@ export const openStandings = ({ knowledge, index, errors, question }: StandingsS
   const isOutdated = ({ isAdministrator, shown }: Known): boolean =>
     !isAdministrator && shown.size > 0 && readable().some((id) => !shown.has(id));
 
-  const find = async ({ owner, ask }: StandingAsker): Promise<Found> => {
+  const find = async ({ owner, ask }: StandingAsker): Promise<Known | Unknown> => {
     const start = monotonic.now();
     const remember = (found: Known): Known => {
       known.set(owner, found, { start });
@@ -92,7 +94,8 @@ export const openStandings = ({ knowledge, index, errors, question }: StandingsS
     // It may be their own. First what the list shows, then a row that it does not show: in the other order a row of their own that is
     // deleted in between would pass for another's.
     const about = nobody();
-    if (!(await addShown(about, all(), ask))) return "unknown";
+    const isAdded = await addShown(about, all(), ask);
+    if (isAdded !== true) return isAdded;
     const others = readable().filter((id) => about.asked.has(id) && !about.shown.has(id));
     // All were their own. Where they are gone, or another has come meanwhile, that says nothing.
     if (others.length === 0) return about.shown.size === 0 || isOutdated(about) ? "unknown" : remember(about);
@@ -101,7 +104,7 @@ export const openStandings = ({ knowledge, index, errors, question }: StandingsS
     return remember(isAdministrator ? { ...about, isAdministrator } : nobody());
   };
 
-  const findOnce = ({ owner, ask }: StandingAsker): Promise<Found> => {
+  const findOnce = ({ owner, ask }: StandingAsker): Promise<Known | Unknown> => {
     const running = asking.get(owner) ?? find({ owner, ask }).finally(() => asking.delete(owner));
     asking.set(owner, running);
     return running;
@@ -130,7 +133,8 @@ export const openStandings = ({ knowledge, index, errors, question }: StandingsS
       const missing = all().filter((id) => !found.asked.has(id));
       if (missing.length === 0 || standingOf(found) === "other") return standingOf(found);
       const left = Math.max(1, until - performance.now());
-      return (await bounded(addShown(found, missing, ask), left)) === true ? standingOf(found) : "unknown";
+      const isAdded = await bounded(addShown(found, missing, ask), left);
+      return isAdded === true ? standingOf(found) : isAdded === "late" ? "unknown" : isAdded;
     },
   };
 };

@@ -41,6 +41,20 @@ describe("what is written through legacy's own interface shows in the very next 
     expect(await list(nobody, "data_name/brand_new/status/all")).toMatchObject(complete(404));
   });
 
+  test.each(["identity", "gzip"])("whatever the client's coding: %s", async (coding) => {
+    const { walked, list, url } = await through();
+    await walked();
+    const description = `<oml:data_set_description xmlns:oml="http://openml.org/openml"><oml:name>zipped</oml:name><oml:description>New.</oml:description><oml:format>ARFF</oml:format><oml:visibility>private</oml:visibility></oml:data_set_description>`;
+    const answer = await fetch(`${url}/api/v1/data?api_key=${owner.key}`, {
+      method: "POST",
+      headers: { "Accept-Encoding": coding },
+      body: new URLSearchParams({ description }),
+    });
+    expect(answer.status).toBe(200);
+    const { ids } = await list(administrator, "data_name/zipped/status/all");
+    expect(ids).toEqual([Number(/\d+/.exec((await answer.text()).replace(/^.*?id/s, ""))?.[0])]);
+  });
+
   test("an edit that is larger than what is looked at of it", async () => {
     const { walked, list, legacy } = await through();
     await walked();
@@ -123,6 +137,16 @@ describe("what happens past the gateway", () => {
     expect(await list(administrator, "status/all/limit/2")).toMatchObject(complete([2, 3]));
     expect(await list(administrator, "status/all/limit/2/offset/2")).toMatchObject(complete([5, 6]));
     expect(await list(secondAdministrator, "status/all/limit/51")).toMatchObject(complete([2, 3, 5, 6, 9]));
+  });
+
+  test("shifts no page, from whichever end they are read", async () => {
+    const { walked, list, bed } = await through();
+    await walked();
+    Object.assign(bed.datasets.find(({ id }) => id === 3) ?? {}, { visibility: "public" });
+    const pages = [];
+    for (let offset = 5; offset >= 0; offset--)
+      pages.push((await list(administrator, `status/all/limit/1/offset/${offset}`)).ids);
+    expect(pages).toEqual([404, [9], [6], [5], [3], [2]]);
   });
 
   test("is told by a list that anybody is given", async () => {

@@ -12,7 +12,7 @@ const whole = { ids: [2, 3, 5, 6, 9], isIncomplete: false };
 
 describe("legacy's own list, which says that it may lack something", () => {
   test("while nothing has been looked at", async () => {
-    // A request in five minutes: no walk comes to anything.
+    // A request a second: no walk comes to anything meanwhile.
     const { list, state } = await through(undefined, { PRIVATE_WALK_RATE: "1" });
     await eventually(() => state()?.doing !== "waiting");
     expect(["missing", "walking"]).toContain(state()?.state);
@@ -68,6 +68,21 @@ describe("legacy's own list, which says that it may lack something", () => {
     expect(await list(administrator)).toMatchObject(own);
     expect(await list(administrator, "status/all/data_id/2,3")).toMatchObject({ ids: [2, 3], isIncomplete: false });
     expect(await list(owner)).toMatchObject({ ids: [2, 3, 7, 9], isIncomplete: false });
+  });
+
+  test("to an administrator of whom legacy has only shown that they have rows of their own", async () => {
+    const mine = completeDataset({ id: 1, name: "own", visibility: "private", uploader: administrator.user.id });
+    const late = completeDataset({ id: 60, name: "late", visibility: "private", uploader: owner.user.id });
+    const { list, state, walked } = await through([mine, late], { PRIVATE_WALK_RATE: "50" });
+    await eventually(() => state()?.rows === 1);
+    expect(await list(administrator)).toMatchObject({ ids: [1], isIncomplete: true });
+    await walked();
+    expect(await list(administrator)).toMatchObject({ ids: [1, 60], isIncomplete: false });
+    const fileless = { ...late, file_id: null };
+    const other = await through([mine, fileless]);
+    await other.walked();
+    expect(await other.list(administrator)).toMatchObject({ ids: [1], isIncomplete: true });
+    expect(await other.list(owner)).toMatchObject({ ids: [60], isIncomplete: false });
   });
 
   test("by uploader, until an owner has asked for theirs", async () => {

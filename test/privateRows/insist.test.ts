@@ -36,9 +36,11 @@ test("what fails is tried until it does not, and each trouble is told", async ()
 
 test("after three failures it is asked whether it is only this one, each time anew", async () => {
   let asked = 0;
-  const { insist, attempt, attempts } = over([away]);
+  const { insist, attempt, attempts, told } = over([away]);
   const isOnlyThis = async () => ++asked === 3;
   expect([await insist(attempt, isOnlyThis), attempts(), asked]).toEqual([away, 5, 3]);
+  // Then it was no trouble of legacy's.
+  expect([told.length, told.at(-1)]).toEqual([6, undefined]);
 });
 
 test("a key that is refused is no matter of this one", async () => {

@@ -114,7 +114,7 @@ test("--check asks legacy about the key", async () => {
     const { ended, output } = start({ LEGACY_URL: bed.url, LEGACY_ADMIN_KEY: key }, "--check");
     return { code: await ended, row: /^.*LEGACY_ADMIN_KEY.*$/m.exec(output.out)?.[0] };
   };
-  expect((await check(administrator.key)).row).toMatch(/^ok .*accepted$/);
+  expect((await check(administrator.key)).row).toMatch(/^ok .*accepted; that it is an administrator/);
   expect((await check("n0b0dys")).row).toMatch(/^FAIL .*Authentication failed$/);
   expect((await check("")).row).toMatch(/^ok .*not set/);
 });

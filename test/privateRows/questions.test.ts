@@ -24,6 +24,7 @@ const asked = (answer?: (id: number) => Looked, legacyAnswers = async () => true
     take(id, looked: Exclude<Looked, Unheard>) {
       taken.push([id, looked.found === "private" ? JSON.stringify(looked.shown) : `${looked.found}: ${looked.why}`]);
     },
+    onFull: () => undefined,
     signal: stopping.signal,
     retry: 1,
   });
@@ -33,7 +34,8 @@ const asked = (answer?: (id: number) => Looked, legacyAnswers = async () => true
     looks.at(-1)?.give(looked);
     await eventually(() => looks.length > count || questions.ids().length === 0);
   };
-  return { questions, looks, taken, give, stopping };
+  const over = () => eventually(() => questions.ids().length === 0);
+  return { questions, looks, taken, give, over, stopping };
 };
 
 test("many ids are looked at one after the other, each once, in the order of the questions", async () => {
@@ -106,24 +108,27 @@ test("whoever looks on is told whether something has happened since, or was abou
   expect(other()).toBe(false);
 });
 
-test("while legacy is away it is tried again, and nothing is taken", async () => {
+test("while legacy is away it is tried again, nothing is taken, and nobody waits for it", async () => {
   let failures = 0;
-  const { questions, taken } = asked(
+  const { questions, taken, over } = asked(
     () => (++failures < 6 ? away : row("at last")),
     async () => false,
   );
   questions.ask(1);
+  const waits = questions.settled();
   await eventually(() => failures === 4);
-  expect([taken, questions.has(1)]).toEqual([[], true]);
+  await waits;
   await questions.settled();
+  expect([taken, questions.has(1)]).toEqual([[], true]);
+  await over();
   expect(taken).toEqual([[1, told("at last")]]);
 });
 
 test("what only this one fails at is hidden, and the others are looked at", async () => {
-  const { questions, taken, looks } = asked((id) => (id === 1 ? away : { found: "none", why: "code 111" }));
+  const { questions, taken, looks, over } = asked((id) => (id === 1 ? away : { found: "none", why: "code 111" }));
   questions.ask(1);
   questions.ask(2);
-  await questions.settled();
+  await over();
   expect(taken).toEqual([
     [1, "hidden: it is away"],
     [2, "none: code 111"],
@@ -131,9 +136,21 @@ test("what only this one fails at is hidden, and the others are looked at", asyn
   expect(looks.map(({ id }) => id)).toEqual([1, 1, 1, 2]);
 });
 
+test("where only one failed the next one is waited for again", async () => {
+  const { questions, taken, over } = asked((id) => (id === 1 ? away : row("well")));
+  questions.ask(1);
+  await over();
+  questions.ask(2);
+  await questions.settled();
+  expect(taken).toEqual([
+    [1, "hidden: it is away"],
+    [2, told("well")],
+  ]);
+});
+
 test("asked again while legacy fails at it, it is not hidden by that", async () => {
   let answers = 0;
-  const { questions, taken } = asked(
+  const { questions, taken, over } = asked(
     () => (answers < 1 ? away : row("well")),
     async () => {
       if (++answers === 1) questions.ask(1);
@@ -141,7 +158,7 @@ test("asked again while legacy fails at it, it is not hidden by that", async () 
     },
   );
   questions.ask(1);
-  await questions.settled();
+  await over();
   expect(taken).toEqual([[1, told("well")]]);
 });
 

@@ -26,9 +26,11 @@ export const standingOver = (entries: Iterable<readonly [number, Entry]>) => {
     questions,
     standings,
     /** What somebody is, as far as the gateway can tell within so many milliseconds. */
-    standingOf: async (who: Who, ms = 10_000): Promise<Standing | { shown: number[] }> => {
-      const standing = await standings.of({ owner: `owner ${who}`, ask: legacy.as(who), deadline: Date.now() + ms });
-      return typeof standing === "string" ? standing : { shown: [...standing.shown].toSorted((a, b) => a - b) };
+    standingOf: async (who: Who, ms = 10_000): Promise<Standing | { shown: number[] } | { owns: number[] }> => {
+      const standing = await standings.of({ owner: `owner ${who}`, ask: legacy.as(who) }, ms);
+      if (typeof standing === "string") return standing;
+      const shown = [...standing.shown].toSorted((a, b) => a - b);
+      return standing.isAdministrator ? { shown } : { owns: shown };
     },
   };
 };

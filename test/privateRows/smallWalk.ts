@@ -63,7 +63,7 @@ export const startWalk = (legacy: SmallLegacy, kept?: Kept) => {
     /** Comes back when the walk that is on its way, or the first one, is over. */
     async walked() {
       await eventually(() => index.walk().completedAt === walk.time && walker.view().doing === "waiting");
-      await questions.settled();
+      await eventually(() => questions.ids().length === 0);
       return ids();
     },
     /** Comes back when the walk is over, or something else is; who may not walk may again once they rest. */

@@ -19,8 +19,8 @@ describe("what legacy is asked of a key", () => {
     ["an administrator", "administrator", rows(), { shown: [6] }, ["one 2", ALL, "one 2"]],
     ["an owner of the first", 16, rows(), "other", ["one 2", ALL, "one 3"]],
     ["an owner of others", 17, rows(), "other", ["one 2"]],
-    ["the owner of all", 17, rows().slice(2, 4), "other", ["one 3", "among 3,5"]],
-    ["an administrator whose own is the first", "administrator", rows().slice(4), "other", ["one 6", "among 6"]],
+    ["the owner of all", 17, rows().slice(2, 4), { owns: [3, 5] }, ["one 3", "among 3,5"]],
+    ["an administrator whose own is the first", "administrator", rows().slice(4), { owns: [6] }, ["one 6", "among 6"]],
     [
       "an administrator who owns all but one",
       "administrator",
@@ -55,14 +55,15 @@ test("rows that are none any more are passed over and asked about, three at most
 });
 
 test.each([
-  ["that is refused", error(103)],
-  ["to which legacy cannot answer", away],
-  ["to which legacy's database does not answer", error(107)],
+  ["that is refused", error(103), "refused"],
+  ["to which legacy cannot answer", away, "unknown"],
+  ["to which legacy's database does not answer", error(107), "unknown"],
   [
     "to which legacy answers with an error of its own",
     { ...error(1), reading: { is: "unreadable", why: "x" } } as const,
+    "unknown",
   ],
-])("of a key %s nobody can tell, and nothing is remembered", async (_, answer) => {
+])("of a key %s nobody can tell, and nothing is remembered", async (_, answer, told) => {
   for (const failing of ["one 2", ALL, "second one 2"]) {
     const { legacy, standingOf } = standingOver(rows());
     let ones = 0;
@@ -70,7 +71,7 @@ test.each([
       const name = call === "one 2" && ++ones > 1 ? "second one 2" : call;
       return name === failing ? answer : undefined;
     };
-    expect([failing, await standingOf("administrator")]).toEqual([failing, "unknown"]);
+    expect([failing, await standingOf("administrator")]).toEqual([failing, told]);
     legacy.before = () => undefined;
     expect([failing, await standingOf("administrator")]).toEqual([failing, { shown: [6] }]);
   }

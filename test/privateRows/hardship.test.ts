@@ -1,0 +1,171 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { openBed } from "./bed.ts";
+import { eventually } from "./eventually.ts";
+import { administrator, type Caller, nobody, owner, secondAdministrator, user, wrongKey } from "./people.ts";
+import { rows, through } from "./through.ts";
+import { startWalking } from "./walked.ts";
+
+/** A front before a legacy: it sees every request, and answers some in its place. */
+const fronted = async () => {
+  const bed = await openBed();
+  bed.use(rows);
+  const seen: string[] = [];
+  const front = {
+    bed,
+    seen,
+    /** `true`: it is answered here, or not at all. */
+    instead: undefined as ((target: string, response: ServerResponse) => boolean) | undefined,
+    asked: (by: Caller) => seen.filter((target) => by.key !== undefined && target.includes(by.key)),
+    url: "",
+  };
+  const pass = async (request: IncomingMessage, response: ServerResponse) => {
+    const target = `${request.method} ${request.url}`;
+    seen.push(target);
+    if (front.instead?.(target, response)) return;
+    const chunks = (await request.toArray()) as Buffer[];
+    const answer = await fetch(bed.url + (request.url ?? ""), {
+      method: request.method ?? "GET",
+      headers: { "Content-Type": request.headers["content-type"] ?? "text/plain" },
+      ...(chunks.length > 0 ? { body: Buffer.concat(chunks) } : {}),
+    });
+    response.writeHead(answer.status, { "Content-Type": answer.headers.get("content-type") ?? "" });
+    response.end(Buffer.from(await answer.arrayBuffer()));
+  };
+  const server = createServer((request, response) => {
+    pass(request, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  front.url = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    server.close();
+    await bed.close();
+  });
+  return front;
+};
+
+/** A gateway over it. */
+const over = async (front: Awaited<ReturnType<typeof fronted>>, environment: Record<string, string> = {}) =>
+  through({ ...front.bed, url: front.url }, environment);
+
+describe("a legacy that answers single datasets slowly, or not at all", () => {
+  test("holds up no list for long: it is legacy's own, and says so", async () => {
+    const front = await fronted();
+    const { walked, list } = await over(front, { TOTAL_TIMEOUT_MS: "4000" });
+    await walked();
+    front.instead = (target) => /GET .*\/data\/\d+/.test(target);
+    const started = performance.now();
+    expect(await list(administrator)).toMatchObject({ ids: [2, 6, 9], isIncomplete: true });
+    // A quarter of its time, and no more of it.
+    expect(performance.now() - started).toBeLessThan(3000);
+    expect(await list(nobody)).toMatchObject({ ids: [2, 9], isIncomplete: false });
+  });
+
+  test("does not hold up a stop", async () => {
+    const front = await fronted();
+    front.instead = (target) => /GET .*\/data\/\d+/.test(target);
+    const { close, state } = await startWalking(front.url);
+    await eventually(() => state().doing === "looking");
+    const started = performance.now();
+    await close();
+    expect(performance.now() - started).toBeLessThan(10_000);
+  });
+
+  test("holds up nobody over one dataset at which it fails", async () => {
+    const front = await fronted();
+    const { walked, list, legacy, state } = await over(front, {});
+    await walked();
+    expect((await list(user)).ids).toEqual([2, 9]);
+    front.instead = (target, response) => {
+      const fails = /GET .*\/data\/3\b/.test(target);
+      if (fails) response.writeHead(500).end();
+      return fails;
+    };
+    await legacy(owner, "json/data/tag", { data_id: "3", tag: "mine" });
+    await eventually(() => front.asked(secondAdministrator).filter((target) => target.includes("/data/3")).length > 1);
+    const started = performance.now();
+    for (let i = 0; i < 5; i++)
+      expect(await list(user, `status/all/limit/${50 + i}`)).toMatchObject({ ids: [2, 9], isIncomplete: false });
+    for (let i = 0; i < 5; i++)
+      expect(await list(administrator, `status/all/limit/${50 + i}`)).toMatchObject({ isIncomplete: true });
+    expect(performance.now() - started).toBeLessThan(4000);
+    expect(state()?.state).toBe("complete");
+  });
+});
+
+describe("nobody makes the gateway ask much", () => {
+  const ids = Array.from({ length: 3000 }, (_, i) => 200_000 + i);
+  const body = ids.map((id) => `data_id[]=${id}`).join("&");
+
+  test("by a write that names many, whether it is refused, fails or is given up", async () => {
+    const front = await fronted();
+    const { walked, url, port } = await over(front);
+    await walked();
+    const before = front.asked(secondAdministrator).length;
+    const send = (key?: string) =>
+      fetch(`${url}/api/v1/json/data/tag${key === undefined ? "" : `?api_key=${key}`}`, {
+        method: "POST",
+        headers: { "Content-Type": "application/x-www-form-urlencoded" },
+        body,
+      });
+    expect((await send()).status).toBe(412);
+    expect((await send(user.key)).status).toBe(412);
+    front.instead = (target) => target.startsWith("POST");
+    const count = front.seen.length;
+    const socket = connect(port, "127.0.0.1");
+    socket.write(
+      `POST /api/v1/json/data/edit HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    await eventually(() => front.seen.length > count);
+    socket.destroy();
+    await sleep(300);
+    expect(front.asked(secondAdministrator).length - before).toBeLessThanOrEqual(0);
+  });
+
+  test("by reading what is known, or what does not exist", async () => {
+    const front = await fronted();
+    const { walked, legacy } = await over(front);
+    await walked();
+    const before = front.asked(secondAdministrator).length;
+    for (let i = 0; i < 20; i++) for (const id of [2, 3, 777 + i]) await legacy(nobody, `json/data/${id}`);
+    await sleep(100);
+    expect(front.asked(secondAdministrator).length).toBe(before);
+  });
+
+  test("by a wrong key: legacy is asked about it once, and the list is not", async () => {
+    const front = await fronted();
+    const { walked, list } = await over(front);
+    await walked();
+    for (let i = 1; i <= 3; i++) {
+      expect((await list(wrongKey, `status/all/limit/${i}`)).ids).toBe(401);
+      expect(front.asked(wrongKey)).toHaveLength(i);
+    }
+  });
+});
+
+test("where the administrator's key is taken no more nobody waits for what cannot be looked at", async () => {
+  const front = await fronted();
+  const { walked, list, legacy } = await over(front);
+  await walked();
+  front.instead = (target, response) => {
+    const isRefused = target.includes(secondAdministrator.key);
+    if (isRefused)
+      response
+        .writeHead(412, { "Content-Type": "text/xml" })
+        .end(
+          '<oml:error xmlns:oml="http://openml.org/openml"><oml:code>103</oml:code><oml:message>No</oml:message></oml:error>',
+        );
+    return isRefused;
+  };
+  await legacy(owner, "json/data/status/update", { data_id: "2", status: "deactivated" });
+  const started = performance.now();
+  for (let i = 0; i < 3; i++) {
+    expect(await list(user, `status/all/limit/${50 + i}`)).toMatchObject({ ids: [2, 9], isIncomplete: false });
+    expect(await list(administrator, `status/all/limit/${50 + i}`)).toMatchObject({ isIncomplete: true });
+  }
+  expect(performance.now() - started).toBeLessThan(4000);
+});
