@@ -8,7 +8,7 @@ import { edited, through } from "./through.ts";
 describeWithRedis("two gateways and a Redis", () => {
   /** Two over one legacy. */
   const two = async (REDIS_URL: string) => {
-    const parts = { openIndexStore: redisStore({ url: REDIS_URL, beat: 100 }) };
+    const parts = { openIndexStore: redisStore({ url: REDIS_URL, scope: "these", beat: 100 }) };
     const a = await through(undefined, { REDIS_URL }, parts);
     const b = await through(a.bed, { REDIS_URL }, parts);
     await Promise.all([a.walked(), b.walked()]);
@@ -50,7 +50,7 @@ describeWithRedis("two gateways and a Redis", () => {
     const redis = await startRedis();
     const { a, b } = await two(redis.url);
     await redis.talk("FLUSHALL");
-    await eventually(async () => (await redis.talk("EXISTS catalog-gateway:1:private:rows")).startsWith(":1"));
+    await eventually(async () => (await redis.talk("EXISTS catalog-gateway:1:private:these:rows")).startsWith(":1"));
     for (const { list, state } of [a, b]) {
       expect(state()?.state).toBe("complete");
       expect((await list(administrator)).ids).toEqual([2, 3, 5, 6, 9]);

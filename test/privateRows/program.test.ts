@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { completeDataset } from "../../fixtures/sampleLegacy/completeDataset.ts";
 import type { Walk } from "../../src/privateRows/rows.ts";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { PrivateRowsView } from "../../src/privateRows/state.ts";
 import { start } from "../gateway/support.ts";
 import { type Bed, openBed } from "./bed.ts";
@@ -94,6 +94,44 @@ test("what is no index of ours is told, and made anew; a directory that cannot b
   const other = start({ LEGACY_URL: bed.url, LEGACY_ADMIN_KEY: administrator.key, DATA_DIR });
   expect(await other.ended).toBe(2);
   expect(other.output.error).toMatch(/^DATA_DIR: .* cannot be used: another process uses it/);
+});
+
+test("over another legacy nothing is known of the one before", async () => {
+  bed.use(rows);
+  const DATA_DIR = directory();
+  const first = await gateway({ DATA_DIR });
+  await eventually(() => first.isComplete());
+  await first.end("SIGTERM");
+
+  const another = await openBed();
+  onTestFinished(() => another.close());
+  // Below the ids that were looked at before.
+  const theirs = [1, 4, 5].map((id) =>
+    completeDataset({ id, name: `theirs ${id}`, uploader: owner.user.id, visibility: id === 1 ? "public" : "private" }),
+  );
+  another.use(theirs);
+  const second = await gateway({ DATA_DIR, LEGACY_URL: another.url });
+  for (const did of await second.list(administrator.key)) expect([1, 4, 5]).toContain(did);
+  await eventually(() => second.isComplete());
+  expect(await second.list(administrator.key)).toEqual([1, 4, 5]);
+  expect(second.output.error).toMatch(/private_index_store_unreadable.*it is of another legacy/);
+  await second.end("SIGTERM");
+  expect(keptIn(DATA_DIR)).toMatchObject({ rows: [{ id: 4 }, { id: 5, shown: { name: "theirs 5" } }] });
+
+  const third = await gateway({ DATA_DIR, LEGACY_URL: another.url, PRIVATE_WALK_RATE: "1" });
+  expect(await third.list(administrator.key)).toEqual([1, 4, 5]);
+  expect(third.output.error).not.toContain("unreadable");
+});
+
+test("the sample legacy, started beside with another port each time, is the same legacy", async () => {
+  const DATA_DIR = directory();
+  const first = await gateway({ DATA_DIR, LEGACY_URL: "" });
+  await eventually(() => (keptIn(DATA_DIR)?.walk.checkedUpTo ?? 0) > 9);
+  await first.end("SIGTERM");
+  const checked = keptIn(DATA_DIR)?.walk.checkedUpTo as number;
+  const second = await gateway({ DATA_DIR, LEGACY_URL: "", PRIVATE_WALK_RATE: "1" });
+  expect((await second.state()).checkedUpTo).toBeGreaterThanOrEqual(checked);
+  expect(second.output.error).not.toContain("unreadable");
 });
 
 test("no key is in anything it writes or shows", async () => {

@@ -12,8 +12,8 @@ export type IndexStore = {
 };
 
 /**
- * `lost`, `up`: the store does not do what it is asked, and does again. `unreadable`: what was kept is none of ours: the walk begins anew.
- * `restored`: Redis had lost what this instance knows, and has it again.
+ * `lost`, `up`: the store does not do what it is asked, and does again. `unreadable`: what was kept is none of ours, or of another legacy:
+ * the walk begins anew. `restored`: Redis had lost what this instance knows, and has it again.
  */
 export type IndexStoreEvent = `private_index_store_${"lost" | "up" | "unreadable" | "restored"}`;
 

@@ -8,7 +8,12 @@ export type PendingChange = {
   isUrgent(): boolean;
   /** What was read, as it is with what waits here: that is newer. */
   over(read: Change, isWhole: boolean): Change;
-  /** Gives all of it away; where that does not work it waits on. */
+  /**
+   * Gives all of it away; where that does not work it waits on.
+   *
+   * Where only the reply was lost it is written twice, and takes the place of what another instance has learned of a row meanwhile; so may
+   * whatever waited while Redis was away. No row stays wrong by that: the next walk looks again at all that are known, or were.
+   */
   send(write: (change: Change) => Promise<boolean>): Promise<void>;
 };
 

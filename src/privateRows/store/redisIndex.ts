@@ -5,7 +5,7 @@ import { idsOf } from "./change.ts";
 import type { IndexStoreParts } from "./indexStore.ts";
 import { type About, follow, type Message, messageFrom, numberOf } from "./redisMessage.ts";
 import { type Reading, readChanged, readPart, readVersion } from "./redisReplies.ts";
-import { CHANGES, privateKeys, privateScripts } from "./redisScripts.ts";
+import { type PrivateNames, privateScripts } from "./redisScripts.ts";
 
 /** What this instance knows of the index in Redis. Its calls come one after the other, but `heard`. */
 export type RedisIndex = {
@@ -21,9 +21,12 @@ export type RedisIndex = {
   begin(kept: Kept): Promise<void>;
 };
 
-export type RedisIndexSettings = Pick<IndexStoreParts, "onChange" | "onEvent"> & { run: Connection["run"] };
+export type RedisIndexSettings = Pick<IndexStoreParts, "onChange" | "onEvent"> & {
+  run: Connection["run"];
+  names: PrivateNames;
+};
 
-export const openRedisIndex = ({ run, onChange, onEvent }: RedisIndexSettings): RedisIndex => {
+export const openRedisIndex = ({ run, names, onChange, onEvent }: RedisIndexSettings): RedisIndex => {
   const self = randomUUID();
   let known = "";
   let isThere = false;
@@ -43,13 +46,13 @@ export const openRedisIndex = ({ run, onChange, onEvent }: RedisIndexSettings): 
 
   const readSome = async (ids: readonly number[], isWalk: boolean) => {
     if (ids.length === 0 && !isWalk) return;
-    const reading = readPart(await run(privateScripts.some, privateKeys, ids.map(String)));
+    const reading = readPart(await run(privateScripts.some, names.keys, ids.map(String)));
     // How far another instance was is asked for only where it got further.
     take(isWalk ? reading : { ...reading, change: { ...reading.change, walk: undefined } }, false);
   };
 
   const readAll = async () => {
-    const { version, part } = readVersion(await run(privateScripts.read, privateKeys, [known]));
+    const { version, part } = readVersion(await run(privateScripts.read, names.keys, [known]));
     isThere = version !== "";
     if (part !== undefined) take(readPart(part), true);
     // What is lost stays what it was: its number goes on.
@@ -59,9 +62,9 @@ export const openRedisIndex = ({ run, onChange, onEvent }: RedisIndexSettings): 
   const write = async (how: "anew" | "more", change: Change): Promise<boolean> => {
     const { rows, gone, walk } = change;
     const about: About = { by: self, ids: how === "more" ? idsOf(change) : [], walk: walk !== undefined };
-    const reply = await run(privateScripts.change, privateKeys, [
+    const reply = await run(privateScripts.change, names.keys, [
       randomUUID(),
-      CHANGES,
+      names.changes,
       JSON.stringify(about),
       how,
       String(numberOf(known)),

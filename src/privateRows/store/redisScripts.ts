@@ -1,14 +1,20 @@
 import { PRIVATE } from "../../redis/names.ts";
 import { script } from "../../redis/scripts.ts";
 
-/** Told after every change: the version before it, the version after it, what it was. And anything when the one who walks lets go. */
-export const CHANGES = `${PRIVATE}changes`;
+/** Where Redis has what, for one legacy: gateways before another one share nothing with those before this one. */
+export type PrivateNames = {
+  /** Told after every change: the version before it, the version after it, what it was. And anything when the one who walks lets go. */
+  changes: string;
+  /** A text `12.5000.uuid`: the last change's number, how many rows there are since, its name. A hash of JSON by id. A text of JSON. */
+  keys: string[];
+  /** The id of the instance that walks, for as long as that lasts. */
+  walker: string;
+};
 
-/** A text `12.5000.uuid`: the last change's number, how many rows there are since, its name. A hash of JSON by id. A text of JSON. */
-export const privateKeys = ["version", "rows", "walk"].map((name) => PRIVATE + name);
-
-/** The id of the instance that walks, for as long as that lasts. */
-export const WALKER = `${PRIVATE}walker`;
+export const privateNames = (scope: string): PrivateNames => {
+  const named = (name: string) => `${PRIVATE}${scope}:${name}`;
+  return { changes: named("changes"), keys: ["version", "rows", "walk"].map(named), walker: named("walker") };
+};
 
 /** The sizes are looked at because Redis may lose one key and not the others: then it has lost all of it. */
 const version = `

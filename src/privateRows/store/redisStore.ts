@@ -3,11 +3,13 @@ import { idsOf, isNothing } from "./change.ts";
 import type { OpenIndexStore } from "./indexStore.ts";
 import { openPendingChange } from "./pendingChange.ts";
 import { openRedisIndex } from "./redisIndex.ts";
-import { CHANGES } from "./redisScripts.ts";
+import { privateNames } from "./redisScripts.ts";
 import { openWalkLease } from "./walkLease.ts";
 
 export type RedisStoreSettings = {
   url: string;
+  /** Which legacy it is of. */
+  scope: string;
   /** Milliseconds between two looks. */
   beat?: number;
   /** Milliseconds without an answer until the connections are made anew. */
@@ -26,14 +28,15 @@ const LAST = 2000;
  * it learns meanwhile waits, and is written when Redis is back.
  */
 export const redisStore =
-  ({ url, beat, patience, lease: ms = 10_000 }: RedisStoreSettings): OpenIndexStore =>
+  ({ url, scope, beat, patience, lease: ms = 10_000 }: RedisStoreSettings): OpenIndexStore =>
   ({ snapshot, onChange, onEvent }) => {
+    const names = privateNames(scope);
     let closing: Promise<void> | undefined;
     let emptyBeats = 0;
 
     const watch = watchRedis({
       url,
-      channel: CHANGES,
+      channel: names.changes,
       onMessage: (text) => index.heard(text),
       look: (isBeat) => look(isBeat),
       onStatus: (status, about) => onEvent(`private_index_store_${status}`, about),
@@ -42,13 +45,14 @@ export const redisStore =
     });
     const index = openRedisIndex({
       run: watch.run,
+      names,
       onEvent,
       onChange(read, isWhole) {
         const change = pending.over(read, isWhole);
         if (closing === undefined && (isWhole || !isNothing(change))) onChange(change, isWhole);
       },
     });
-    const lease = openWalkLease(watch.run, ms);
+    const lease = openWalkLease(watch.run, names, ms);
     const pending = openPendingChange(() => lease.isHeld());
     const flush = () => pending.send((change) => index.add(change));
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Connection } from "../../redis/connection.ts";
-import { CHANGES, WALKER, walkerScripts } from "./redisScripts.ts";
+import { type PrivateNames, walkerScripts } from "./redisScripts.ts";
 
 /** That of all instances one walks. */
 export type WalkLease = {
@@ -14,19 +14,23 @@ export type WalkLease = {
 /** The part of it that does not count: a step that is on its way is done before another instance begins. */
 const MARGIN = 0.2;
 
-export const openWalkLease = (run: Connection["run"], ms: number): WalkLease => {
+export const openWalkLease = (
+  run: Connection["run"],
+  { walker, changes }: Pick<PrivateNames, "walker" | "changes">,
+  ms: number,
+): WalkLease => {
   const self = randomUUID();
   let until = -Infinity;
   return {
     isHeld: () => performance.now() < until,
     async renew() {
       const sentAt = performance.now();
-      const isOurs = Number(await run(walkerScripts.hold, [WALKER], [self, String(ms)])) === 1;
+      const isOurs = Number(await run(walkerScripts.hold, [walker], [self, String(ms)])) === 1;
       until = isOurs ? sentAt + ms * (1 - MARGIN) : -Infinity;
     },
     async letGo() {
       until = -Infinity;
-      await run(walkerScripts.letGo, [WALKER], [self, CHANGES]);
+      await run(walkerScripts.letGo, [walker], [self, changes]);
     },
   };
 };

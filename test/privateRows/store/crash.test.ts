@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { fileStore } from "../../../src/privateRows/store/fileStore.ts";
 import { temporaryDirectory } from "../../migration/store/support.ts";
+import { scope } from "./rows.ts";
 import { openWith } from "./support.ts";
 
 /** A process that learns on and on, after its first row. */
@@ -30,7 +31,7 @@ test("whenever the process is killed, what is there is whole", async () => {
     const child = await startSaving(directory);
     await new Promise((resolve) => setTimeout(resolve, 20 + i * 9.3));
     await child.kill();
-    const { store, known, events } = await openWith(fileStore(directory));
+    const { store, known, events } = await openWith(fileStore({ directory, scope }));
     const { rows, walk } = known();
     expect([events, rows.map(({ id }) => id)]).toEqual([[], rows.map((_, k) => k + 1)]);
     expect(walk.checkedUpTo).toBe(rows.length);
@@ -44,9 +45,9 @@ test("whenever the process is killed, what is there is whole", async () => {
 test("a process that runs keeps others out of its directory; one that was killed does not", async () => {
   const directory = temporaryDirectory();
   const child = await startSaving(directory);
-  await expect(openWith(fileStore(directory))).rejects.toThrow(
+  await expect(openWith(fileStore({ directory, scope }))).rejects.toThrow(
     `DATA_DIR: ${directory} cannot be used: another process uses it and holds ${directory}/private-rows.lock; allowed is one gateway a directory`,
   );
   await child.kill();
-  await openWith(fileStore(directory));
+  await openWith(fileStore({ directory, scope }));
 });

@@ -15,11 +15,12 @@ import { notWalked } from "../../../src/privateRows/rows.ts";
 import { fileStore } from "../../../src/privateRows/store/fileStore.ts";
 import { openFile, temporaryDirectory } from "../../migration/store/support.ts";
 import { until } from "../../passThrough/support.ts";
-import { row, walked } from "./rows.ts";
+import { row, scope, walked } from "./rows.ts";
 import { openWith } from "./support.ts";
 
 const good = {
   format: 1,
+  of: scope,
   rows: [row(7), { id: 9, uploader: 3 }],
   walk: { ...walked(40), completedAt: 5, progressAt: 6 },
 };
@@ -35,7 +36,7 @@ const readIn = (file: string) => JSON.parse(readFileSync(file, "utf8")) as objec
 
 test("what was saved is there at the next start, for nobody else to read", async () => {
   const directory = join(temporaryDirectory(), "not", "there", "yet");
-  const { store, told, learn } = await openWith(fileStore(directory));
+  const { store, told, learn } = await openWith(fileStore({ directory, scope }));
   learn({ rows: good.rows });
   learn({ walk: good.walk });
   await store.close();
@@ -44,7 +45,7 @@ test("what was saved is there at the next start, for nobody else to read", async
   expect(readIn(file)).toEqual(good);
   expect([statSync(directory).mode & 0o777, statSync(file).mode & 0o777]).toEqual([0o700, 0o600]);
   expect(readdirSync(directory).toSorted()).toEqual(["private-rows.json", "private-rows.lock"]);
-  const next = await openWith(fileStore(directory));
+  const next = await openWith(fileStore({ directory, scope }));
   expect([next.told, next.events]).toEqual([["all: 7 9 walk"], []]);
   expect(next.known()).toEqual({ rows: good.rows, walk: good.walk });
 });
@@ -52,7 +53,7 @@ test("what was saved is there at the next start, for nobody else to read", async
 test("many saves are few writes, and the last of them is there", async () => {
   const directory = temporaryDirectory();
   const file = join(directory, "private-rows.json");
-  const { learn } = await openWith(fileStore(directory, { delay: 150 }));
+  const { learn } = await openWith(fileStore({ directory, scope, delay: 150 }));
   for (let id = 1; id <= 20; id++) learn({ rows: [row(id)] });
   expect(existsSync(file)).toBe(false);
   await until(() => existsSync(file));
@@ -67,7 +68,7 @@ test("many saves are few writes, and the last of them is there", async () => {
 test("nothing new is nothing written, and nothing is after it is closed", async () => {
   const { directory, file } = containing(good);
   const before = statSync(file).ino;
-  const { store, learn } = await openWith(fileStore(directory, { delay: 1 }));
+  const { store, learn } = await openWith(fileStore({ directory, scope, delay: 1 }));
   await store.close();
   learn({ rows: [row(8)] });
   await new Promise((resolve) => setTimeout(resolve, 30));
@@ -81,22 +82,24 @@ test.each([
   ["no object", [], "expected object"],
   ["another format", { ...good, format: 2 }, "/format: another version's format; this one reads 1"],
   ["a row without an id", { ...good, rows: [{ shown: {} }] }, "/rows/0/id: "],
+  ["nothing of whose it is", { ...good, of: undefined }, "/of: "],
+  ["what is of another legacy", { ...good, of: "another" }, '"it is of another legacy"'],
   ["an unknown field", { ...good, owner: "olga" }, "owner"],
 ])("a file with %s is told and stops nothing; the next save takes its place", async (_, content, why) => {
   const { directory, file } = containing(content);
-  const { store, told, events, known, learn } = await openWith(fileStore(directory));
+  const { store, told, events, known, learn } = await openWith(fileStore({ directory, scope }));
   expect([told, known()]).toEqual([[], { rows: [], walk: notWalked }]);
   expect(events).toEqual([expect.stringContaining(`private_index_store_unreadable {"file":${JSON.stringify(file)}`)]);
   expect(events[0]).toContain(why);
   learn({ rows: [row(8)] });
   await store.close();
-  expect(readIn(file)).toEqual({ format: 1, rows: [row(8)], walk: notWalked });
+  expect(readIn(file)).toEqual({ format: 1, of: scope, rows: [row(8)], walk: notWalked });
 });
 
 test("what a crash has left half-written beside the file is not read", async () => {
   const { directory, file } = containing(good);
   writeFileSync(`${file}.tmp`, '{"format": 1, "rows": [');
-  const { store, told, learn } = await openWith(fileStore(directory));
+  const { store, told, learn } = await openWith(fileStore({ directory, scope }));
   expect(told).toEqual(["all: 7 9 walk"]);
   learn({ gone: [9] });
   await store.close();
@@ -105,7 +108,7 @@ test("what a crash has left half-written beside the file is not read", async () 
 
 test("a write that fails is told once and made again until it works", async () => {
   const { directory, file } = containing(good);
-  const { events, learn } = await openWith(fileStore(directory, { delay: 10 }));
+  const { events, learn } = await openWith(fileStore({ directory, scope, delay: 10 }));
   // What is in the way of the temporary file.
   mkdirSync(`${file}.tmp`);
   learn({ rows: [row(8)] });
@@ -121,17 +124,21 @@ test("a write that fails is told once and made again until it works", async () =
 
 test("one directory is one store's; the migration's store may be in it too", async () => {
   const directory = temporaryDirectory();
-  const first = await openWith(fileStore(directory));
+  const first = await openWith(fileStore({ directory, scope }));
   await openFile(directory);
-  await expect(openWith(fileStore(directory))).rejects.toThrow("private-rows.lock; allowed is one gateway a directory");
+  await expect(openWith(fileStore({ directory, scope }))).rejects.toThrow(
+    "private-rows.lock; allowed is one gateway a directory",
+  );
   await first.store.close();
-  await openWith(fileStore(directory));
+  await openWith(fileStore({ directory, scope }));
 });
 
 test("a directory that is a file is an error at the start", async () => {
   const directory = join(temporaryDirectory(), "data");
   writeFileSync(directory, "");
-  await expect(openWith(fileStore(directory))).rejects.toThrow(`DATA_DIR: ${directory} cannot be used: EEXIST`);
+  await expect(openWith(fileStore({ directory, scope }))).rejects.toThrow(
+    `DATA_DIR: ${directory} cannot be used: EEXIST`,
+  );
 });
 
 test("a directory that must not be written to is an error at the start", async () => {

@@ -1,15 +1,15 @@
 import { redisStore, type RedisStoreSettings } from "../../../src/privateRows/store/redisStore.ts";
 import { until } from "../../passThrough/support.ts";
 import { startRedis } from "../../redis/redisServer.ts";
-import { row, walked } from "./rows.ts";
+import { row, scope, walked } from "./rows.ts";
 import { type Instance, openWith } from "./support.ts";
 
 /** What the names of all keys begin with. */
-export const KEY = "catalog-gateway:1:private:";
+export const KEY = `catalog-gateway:1:private:${scope}:`;
 
 /** An instance in a hurry. */
 export const openRedis = (url: string, settings: Partial<RedisStoreSettings> = {}): Promise<Instance> =>
-  openWith(redisStore({ url, beat: 50, patience: 1500, lease: 1500, ...settings }));
+  openWith(redisStore({ url, scope, beat: 50, patience: 1500, lease: 1500, ...settings }));
 
 export const walkers = (instances: readonly Instance[]): Instance[] => instances.filter(({ store }) => store.mayWalk());
 

@@ -3,7 +3,7 @@ import { pathTo } from "../../redis/pathTo.ts";
 import { until } from "../../passThrough/support.ts";
 import { describeWithRedis } from "../../redis/redisServer.ts";
 import { wait } from "../../redis/support.ts";
-import { agreed, expectAgreed, begin, KEY, openRedis } from "./instances.ts";
+import { agreed, expectAgreed, begin, KEY, openRedis, walkers } from "./instances.ts";
 import { row, walked } from "./rows.ts";
 
 describeWithRedis("instances that share an index by a Redis", () => {
@@ -88,5 +88,23 @@ describeWithRedis("instances that share an index by a Redis", () => {
     const c = await openRedis(redis.url);
     await until(() => c.known().rows.length === 5000);
     expect(c.known()).toEqual(a.known());
+  });
+
+  test("those before another legacy share nothing with these: no rows, no messages, and they walk on their own", async () => {
+    const { redis, a, b } = await begin();
+    const c = await openRedis(redis.url, { scope: "another" });
+    await until(() => c.store.mayWalk());
+    c.learn({ rows: [row(1, "another"), row(9)], walk: walked(7) });
+    const d = await openRedis(redis.url, { scope: "another" });
+    await expectAgreed("1:another 9:row 9 @7", c, d);
+    a.learn({ gone: [1] });
+    await expectAgreed("2:row 2 @40", a, b);
+    await wait(250);
+    expect([a, b, c, d].map((one) => one.text())).toEqual([
+      ...Array<string>(2).fill("2:row 2 @40"),
+      ...Array<string>(2).fill("1:another 9:row 9 @7"),
+    ]);
+    expect(walkers([a, b, c, d])).toEqual([a, c]);
+    expect([a, b, c, d].flatMap(({ events }) => events)).toEqual([]);
   });
 });

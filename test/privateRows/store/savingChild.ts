@@ -1,6 +1,6 @@
 import type { PrivateRow } from "../../../src/privateRows/rows.ts";
 import { fileStore } from "../../../src/privateRows/store/fileStore.ts";
-import { row, walked } from "./rows.ts";
+import { row, scope, walked } from "./rows.ts";
 
 /** `savingChild.ts directory [nobody]`: learns one row after the other, for ever, and says so; the walk is as far as the last of them. */
 const [directory = "", user] = process.argv.slice(2);
@@ -8,7 +8,7 @@ const [directory = "", user] = process.argv.slice(2);
 if (user === "nobody" && process.getuid?.() === 0) process.setuid?.(65_534);
 
 const rows: PrivateRow[] = [];
-const store = await fileStore(directory, { delay: 1 })({
+const store = await fileStore({ directory, scope, delay: 1 })({
   snapshot: () => ({ rows, walk: walked(rows.length) }),
   onChange: (change) => void rows.push(...change.rows),
   onEvent: (event, about) => process.stderr.write(`${event} ${JSON.stringify(about)}\n`),
