@@ -37,7 +37,7 @@ test("whatever happens to rows while legacy is asked, who is no administrator is
       };
       for (let i = 0; i < 3; i++) for (const who of [OWNER, 99]) expect(typeof (await standingOf(who))).toBe("string");
     }),
-    { numRuns: 1500 },
+    { numRuns: 600 },
   );
 });
 
