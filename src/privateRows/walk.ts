@@ -133,7 +133,6 @@ export const openWalker = (settings: WalkSettings): Walker => {
     }
     const [at, highest] = [now(), highestOf()];
     checkedUpTo = Math.min(highest, unsure - 1);
-    for (const { id } of index.rows()) there.add(id);
     index.walked({ checkedUpTo, highest, listed: there.toText(), completedAt: at, progressAt: at });
   };
 

@@ -61,3 +61,8 @@ test.each([
   stopping.abort();
   expect([await next, await pace()]).toEqual([false, false]);
 });
+
+test("after its signal there is no turn, even for who need not wait", async () => {
+  const pace = openPace({ rate: 1e6, isBusy, signal: AbortSignal.abort() });
+  expect(await pace()).toBe(false);
+});

@@ -38,7 +38,7 @@ test("whatever happens to rows while legacy is asked, who is no administrator is
       for (let i = 0; i < 3; i++)
         for (const who of [OWNER, 99]) expect(await standingOf(who)).not.toHaveProperty("shown");
     }),
-    { numRuns: 1500 },
+    { numRuns: 600 },
   );
 });
 

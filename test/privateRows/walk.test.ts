@@ -101,4 +101,17 @@ describe("a walk that was cut off", () => {
       expect(second.index.walk()).toMatchObject({ checkedUpTo: 9, highest: 9, completedAt: 1 });
     },
   );
+
+  test("finds a row again that it had found, and that was public until it went on", async () => {
+    const legacy = smallLegacy(few());
+    const first = startWalk(legacy);
+    const isThere = new Promise<void>((resolve) => {
+      legacy.before = (call) => void (call === "one 6" && resolve());
+    });
+    await isThere;
+    const { rows, walk } = await first.stop();
+    expect(rows.map(({ id }) => id)).toEqual([2]);
+    // As another one has found out.
+    expect(await startWalk(legacy, { rows: [], walk }).walked()).toEqual([2, 7]);
+  });
 });
