@@ -10,8 +10,8 @@ export type AskLegacy = (request: LegacyRequest) => Promise<LegacyReply | Failed
 /** How legacy is asked: as somebody with a key, and as nobody. */
 export type Looking = { ask: AskLegacy; askAsNobody: AskLegacy; errors: ErrorTable };
 
-/** Legacy gave no answer that says anything, or does not know the key. */
-export type Unheard = { failed: string } | { refused: true };
+/** Legacy gave no answer that says anything (`isSpoilt`: it did, but nobody can read it), or does not know the key. */
+export type Unheard = { failed: string; isSpoilt?: boolean } | { refused: true };
 
 /** What legacy said: the code of an error decides, as everywhere. */
 type Heard = { document: JsonObject } | { code: number; kind: string } | Unheard;
@@ -21,7 +21,7 @@ const hear = async (ask: AskLegacy, request: LegacyRequest | Unsent, errors: Err
   const reply = await ask(request);
   if ("failed" in reply) return { failed: reply.why };
   const { reading, status } = reply;
-  if (reading.is === "unreadable") return { failed: reading.why };
+  if (reading.is === "unreadable") return { failed: reading.why, isSpoilt: status === 200 };
   if (reading.is === "document")
     return status === 200 ? { document: reading.document } : { failed: `it answered with status ${status}` };
   const { kind } = outcomeOf(reading, errors);
@@ -84,6 +84,11 @@ export const see = async (
   const seen = heard.kind === "notFound" ? "none" : heard.kind === "noAccess" ? "denied" : "untold";
   return { seen, why: `code ${heard.code}` };
 };
+
+/** Whether legacy answers anything at all, be it that there is nothing. */
+export const answersAtAll = async (knowledge: PrivateRowsKnowledge, looking: Looking): Promise<boolean> =>
+  "ids" in (await listedPage(knowledge, { offset: 0, limit: 1 }, looking)) ||
+  "seen" in (await see(knowledge, 1, looking.ask, looking.errors));
 
 /** What the search comes to for one id; `hidden`: there is something that not even the administrator is told of. */
 export type Looked =

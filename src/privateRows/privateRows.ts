@@ -1,12 +1,13 @@
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import { transform } from "../endpoint/transform.ts";
+import type { Failed } from "../legacy/client.ts";
 import type { ErrorTable } from "../outcome/legacyOutcome.ts";
 import { servingNote } from "../rules/notes.ts";
 import type { Json } from "../rules/rule.ts";
 import { type Feed, openFeed } from "./feed.ts";
 import { openIndex } from "./index.ts";
 import type { PrivateRowsKnowledge } from "./knowledge.ts";
-import { type AskLegacy, listedAmong, listedPage, type Looked, lookAt, type Looking, type Unheard } from "./look.ts";
+import { answersAtAll, type AskLegacy, listedAmong, type Looked, lookAt, type Looking, type Unheard } from "./look.ts";
 import { openPace, type Pace } from "./pace.ts";
 import { openQuestions } from "./questions.ts";
 import type { Change, PrivateRow } from "./rows.ts";
@@ -78,10 +79,10 @@ export const openPrivateRows = (settings: PrivateRowsSettings): PrivateRows => {
   const counted =
     (ask: AskLegacy, turn: Pace): AskLegacy =>
     async (request) => {
-      if (!(await turn()))
-        return { failed: { kind: "broken", message: "The gateway stops." }, why: "the gateway stops" };
+      if (!(await turn())) return broken("the gateway stops");
       calls++;
-      return ask(request);
+      // Nobody else would hear of it: no caller waits for this.
+      return ask(request).catch((error: Error) => broken(error.message));
     };
   const pace = openPace({ rate, isBusy, signal });
   // What has just happened is looked at before the callers who ask for it are answered.
@@ -104,7 +105,7 @@ export const openPrivateRows = (settings: PrivateRowsSettings): PrivateRows => {
   };
   const questions = openQuestions({
     lookAt: (id) => lookAt(knowledge, id, atOnce),
-    legacyAnswers: async () => "ids" in (await listedPage(knowledge, { offset: 0, limit: 1 }, atOnce)),
+    legacyAnswers: () => answersAtAll(knowledge, atOnce),
     take,
     onFull: () => walker.soon(),
     signal,
@@ -186,5 +187,7 @@ export const openPrivateRows = (settings: PrivateRowsSettings): PrivateRows => {
     },
   };
 };
+
+const broken = (why: string): Failed => ({ failed: { kind: "broken", message: why }, why });
 
 const note = servingNote(() => undefined);

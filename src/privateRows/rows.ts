@@ -11,6 +11,8 @@ export type PrivateRow = { id: number; shown?: JsonObject | undefined; uploader?
 export type Walk = {
   /** Every unlisted id up to here has been looked at. */
   checkedUpTo: number;
+  /** Of these, the ones under which there was nothing have been looked at again up to here. */
+  recheckedUpTo?: number | undefined;
   /** The highest id that anything is known of. */
   highest: number;
   /**
@@ -45,6 +47,7 @@ export const rowSchema = z.strictObject({
 
 export const walkSchema = z.strictObject({
   checkedUpTo: count,
+  recheckedUpTo: count.optional(),
   highest: count,
   listed: z.base64(),
   completedAt: count.optional(),

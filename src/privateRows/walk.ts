@@ -1,16 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Bits, bitsOf } from "./bits.ts";
+import { bitsOf } from "./bits.ts";
 import type { PrivateIndex } from "./index.ts";
 import { openInsist } from "./insist.ts";
 import type { PrivateRowsKnowledge } from "./knowledge.ts";
-import { listedPage, type Looked, lookAt, type Looking, type Unheard } from "./look.ts";
+import { listAll } from "./listed.ts";
+import { answersAtAll, type Looked, lookAt, type Looking, type Unheard } from "./look.ts";
 import type { Questions } from "./questions.ts";
-import { MOST } from "./rows.ts";
+import type { Walk } from "./rows.ts";
 
 /** Ids beyond the highest one known that are looked at: a private row may be the newest of all. */
 export const MARGIN = 100;
-/** Rows of a list that are asked for at once: whole ones, so this bounds memory. */
-const PAGE = 1000;
+/** At ten a second half a minute of each walk; all of 50,000 in a day. */
+const SLICE = 300;
 /** Milliseconds between the end of one walk and the next one. */
 export const PAUSE = 10 * 60_000;
 /** The same where more has happened than was looked at. */
@@ -36,6 +37,8 @@ export type WalkSettings = {
   onEvent: (event: "private_walk_failed" | "private_walk_refused", about: Record<string, unknown>) => void;
   signal: AbortSignal;
   now: () => number;
+  /** Ids under which there was nothing that are looked at again with each walk. */
+  slice?: number;
   /** Milliseconds between two walks, and until the first retry. */
   times?: { pause?: number | undefined; retry?: number | undefined };
 };
@@ -50,7 +53,19 @@ export type Walker = {
 
 /** Looks for private rows among the ids that nobody is listed: all of them once, then the new ones and those of before. */
 export const openWalker = (settings: WalkSettings): Walker => {
-  const { knowledge, index, looking, questions, take, mayWalk, onEvent, signal, now, times = {} } = settings;
+  const {
+    knowledge,
+    index,
+    looking,
+    questions,
+    take,
+    mayWalk,
+    onEvent,
+    signal,
+    now,
+    slice: most = SLICE,
+    times = {},
+  } = settings;
   const { pause = PAUSE, retry } = times;
   let isSoon = false;
   let view: WalkView = { doing: "waiting", at: 0 };
@@ -64,86 +79,91 @@ export const openWalker = (settings: WalkSettings): Walker => {
       view = { ...view, trouble: trouble?.why };
     },
   });
-  const legacyAnswers = async () => "ids" in (await listedPage(knowledge, { offset: 0, limit: 1 }, looking));
-
-  /** All ids that anybody is listed. */
-  const list = async (): Promise<{ listed: Bits; highest: number } | undefined> => {
-    const listed = bitsOf();
-    let highest = 0;
-    for (let offset = 0; ; offset += PAGE) {
-      view = { ...view, doing: "listing", at: offset };
-      const page = await insist(() => listedPage(knowledge, { offset, limit: PAGE }, looking));
-      if (page === undefined || "failed" in page) return undefined;
-      for (const id of page.ids.filter((one) => one >= 1 && one <= MOST)) {
-        listed.add(id);
-        highest = Math.max(highest, id);
-      }
-      if (page.ids.length < PAGE) return { listed, highest };
-    }
-  };
-
   /** Whether there was something, or may have been. */
   const look = async (id: number): Promise<boolean> => {
     view = { ...view, doing: "looking", at: id };
     const isOutdated = questions.watch(id);
-    const looked = await insist(() => lookAt(knowledge, id, looking), legacyAnswers);
+    const looked = await insist(
+      () => lookAt(knowledge, id, looking),
+      () => answersAtAll(knowledge, looking),
+    );
     if (isOutdated() || looked === undefined) return true;
     take(id, "failed" in looked ? { found: "hidden", why: looked.failed } : looked);
     return !("found" in looked) || looked.found !== "none";
   };
 
-  const walkOnce = async (): Promise<void> => {
-    const before = index.walk();
-    const known = await list();
+  /** All of it once: `before` is how far the last one came. */
+  const walkOnce = async (before: Walk): Promise<void> => {
+    const at = (offset: number) => void (view = { ...view, doing: "listing", at: offset });
+    const known = await listAll({ knowledge, looking, insist, at });
     if (known === undefined) return;
-    const { listed } = known;
-    const there = bitsOf(listed.toText());
+    const { ids: listed } = known;
     const wasThere = bitsOf(before.listed);
-    // Until all is looked at, whatever was there once and is not listed any more is one to look at.
+    // For the next walk what is there now; for one that goes on with this one whatever was there at some time: what is not listed any more
+    // is to be looked at.
+    const there = bitsOf(listed.toText());
     const either = bitsOf(before.listed);
+    const isThere = (id: number) => {
+      there.add(id);
+      either.add(id);
+      eitherText = either.toText();
+    };
+    let eitherText = "";
     for (let id = 1; id <= known.highest; id++) if (listed.has(id)) either.add(id);
-    for (const { id } of index.rows()) either.add(id);
-    let eitherText = either.toText();
+    for (const { id } of index.rows()) isThere(id);
+    eitherText = either.toText();
 
     // What legacy tells nobody may be nothing: how high its id is says nothing.
     const highestShown = () => index.rows().findLast(({ shown }) => shown !== undefined)?.id ?? 0;
     const highestOf = () => Math.max(before.highest, known.highest, highestShown());
     for (const { id } of index.rows()) if (listed.has(id) || id > highestOf() + MARGIN) questions.ask(id);
 
-    let { checkedUpTo } = before;
-    // The first that was beyond all others when it was looked at: it may have come to be before the one that is the highest at the end.
-    let unsure = Infinity;
-    const told = () =>
-      index.walked({ ...before, checkedUpTo, highest: highestOf(), listed: eitherText, progressAt: now() });
+    let { checkedUpTo, recheckedUpTo = 0 } = before;
+    let slice = before.completedAt === undefined ? 0 : most;
+    const told = () => {
+      const highest = highestOf();
+      index.walked({ ...before, checkedUpTo, recheckedUpTo, highest, listed: eitherText, progressAt: now() });
+    };
     told();
     for (let id = 1; id <= highestOf() + MARGIN; id++) {
+      if (listed.has(id)) continue;
       const isNew = id > before.checkedUpTo;
-      if (listed.has(id) || !(isNew || wasThere.has(id) || index.get(id) !== undefined)) continue;
-      if (id > highestOf()) unsure = Math.min(unsure, id);
-      const isThere = await look(id);
+      const isKnown = wasThere.has(id) || index.get(id) !== undefined;
+      const isOld = !isNew && !isKnown && id > recheckedUpTo && slice > 0;
+      if (!isNew && !isKnown && !isOld) continue;
+      const highest = highestOf();
+      const wasSomething = await look(id);
       if (!goesOn()) return;
-      if (isThere) {
-        // Public for a while it may be, and private again when the next walk begins.
-        there.add(id);
-        either.add(id);
-        eitherText = either.toText();
+      // Those below it that were beyond all others when they were looked at may have come to be before it.
+      if (wasSomething) for (let one = Math.min(id, highest + 1); one <= id; one++) if (!listed.has(one)) isThere(one);
+      if (isNew) checkedUpTo = Math.min(id, highestOf());
+      if (isOld) {
+        recheckedUpTo = id;
+        slice--;
       }
-      if (isNew) checkedUpTo = Math.min(id, unsure - 1);
       told();
     }
-    const [at, highest] = [now(), highestOf()];
-    checkedUpTo = Math.min(highest, unsure - 1);
-    index.walked({ checkedUpTo, highest, listed: there.toText(), completedAt: at, progressAt: at });
+    const [time, highest] = [now(), highestOf()];
+    index.walked({
+      checkedUpTo: highest,
+      // Those that are left began anew.
+      recheckedUpTo: slice > 0 ? 0 : recheckedUpTo,
+      highest,
+      listed: there.toText(),
+      completedAt: time,
+      progressAt: time,
+    });
   };
 
   return {
     async run() {
       while (!signal.aborted) {
-        const { completedAt } = index.walk();
+        const before = index.walk();
+        const { completedAt } = before;
         const rest = isSoon ? Math.min(pause, SHORT_PAUSE) : pause;
         if (mayWalk() && (completedAt === undefined || now() - completedAt >= rest)) {
           isSoon = false;
-          await walkOnce();
+          await walkOnce(before);
         }
         view = { doing: "waiting", at: 0 };
         await sleep(Math.min(1000, pause), undefined, { signal, ref: false }).catch(() => undefined);

@@ -10,7 +10,7 @@ import { eventually } from "./eventually.ts";
 import { type Entry, privateOne, publicOne, type SmallLegacy } from "./smallLegacy.ts";
 
 /** One that walks over a small legacy, as often as it is told to. */
-export const startWalk = (legacy: SmallLegacy, kept?: Kept) => {
+export const startWalk = (legacy: SmallLegacy, kept?: Kept, slice = 0) => {
   const stopping = new AbortController();
   const { signal } = stopping;
   const events: string[] = [];
@@ -41,6 +41,7 @@ export const startWalk = (legacy: SmallLegacy, kept?: Kept) => {
     onEvent: (event, about) => void events.push(`${event} ${String(about["why"])}`),
     signal,
     now: () => walk.time,
+    slice,
     times: { pause: 1, retry: 1 },
   });
   const running = walker.run();

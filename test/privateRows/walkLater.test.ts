@@ -18,6 +18,35 @@ describe("a later walk", () => {
     }
   });
 
+  test("looks again at a few of the ids under which there was nothing, and in the end at all of them", async () => {
+    const legacy = smallLegacy(few());
+    const first = startWalk(legacy, undefined, 2);
+    await first.walked();
+    // Somebody has put it there, with an id of its own choice.
+    legacy.rows.set(6, privateOne);
+    const seen = [];
+    for (let i = 0; i < 4; i++) {
+      legacy.newCalls();
+      first.again();
+      const found = await first.walked();
+      seen.push([legacy.newCalls().filter((call) => ["one 4", "one 5", "one 6"].includes(call)), found]);
+    }
+    expect(seen).toEqual([
+      [
+        ["one 4", "one 5"],
+        [2, 7],
+      ],
+      [["one 6"], [2, 6, 7]],
+      [
+        ["one 4", "one 5", "one 6"],
+        [2, 6, 7],
+      ],
+      // 6 is one that is known by now.
+      [["one 6"], [2, 6, 7]],
+    ]);
+    expect(first.index.walk().recheckedUpTo).toBe(0);
+  });
+
   test.each<[string, (rows: Map<number, Entry>) => void, number[], number[]]>([
     ["a private row that turned public", (rows) => rows.set(2, publicOne), [7], [7, ...beyond, 2]],
     ["a private row that was deleted", (rows) => rows.delete(2), [7], [2, 7, ...beyond]],

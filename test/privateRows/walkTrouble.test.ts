@@ -30,9 +30,31 @@ test.each([
   expect(await walk.walked()).toEqual([4, 6]);
   expect(walk.events).toEqual(["private_walk_failed it is away"]);
   expect(walk.view().trouble).toBeUndefined();
-  expect([...new Set(onesOf(legacy))]).toEqual(everyOne);
+  // And whether legacy answers for the first one.
+  expect([...new Set(onesOf(legacy))].filter((one) => one !== "one 1")).toEqual(everyOne);
   expect(walk.hidden()).toEqual([]);
 });
+
+test.each([1, 5, 8, 1000, 1500, 2000])(
+  "row %i of the list cannot be read by anybody: all others are",
+  async (place) => {
+    const spoilt = { status: 200, reading: { is: "unreadable", why: "its XML is not well-formed" } } as const;
+    const legacy = smallLegacy(upTo(1, 2000).map((id) => [id, id === 7 ? privateOne : publicOne]));
+    const listed = upTo(1, 2000).filter((id) => id !== 7);
+    legacy.before = (call) => {
+      const [what, limit, offset] = call.split(" ");
+      const isOnIt = place > Number(offset) && place <= Number(offset) + Number(limit);
+      return what === "list" && isOnIt && place <= listed.length ? spoilt : undefined;
+    };
+    const walk = startWalk(legacy);
+    expect(await walk.walked()).toEqual([7]);
+    // It is looked at by itself, as what nobody is listed is.
+    const looked = onesOf(legacy).slice(0, -MARGIN);
+    const missed = place <= listed.length ? [listed[place - 1] ?? 0] : [];
+    expect(looked).toEqual([7, ...missed].toSorted((a, b) => a - b).map((id) => `one ${id}`));
+    expect(walk.events).toEqual([]);
+  },
+);
 
 test("each new trouble is told", async () => {
   const legacy = some();

@@ -1,0 +1,54 @@
+import { type Bits, bitsOf } from "./bits.ts";
+import type { Insist } from "./insist.ts";
+import type { PrivateRowsKnowledge } from "./knowledge.ts";
+import { listedPage, type Looking } from "./look.ts";
+import { MOST } from "./rows.ts";
+
+/** Rows of a list that are asked for at once: whole ones, so this bounds memory. */
+const PAGE = 1000;
+
+/** The ids that anybody is listed, and the highest of them. */
+export type Listed = { ids: Bits; highest: number };
+
+type ListingSettings = {
+  knowledge: PrivateRowsKnowledge;
+  looking: Looking;
+  insist: Insist;
+  /** Told of where it is. */
+  at: (offset: number) => void;
+};
+
+/** Asks for all that anybody is listed; `undefined` where that is over before its end. */
+export const listAll = async ({ knowledge, looking, insist, at }: ListingSettings): Promise<Listed | undefined> => {
+  const ids = bitsOf();
+  let highest = 0;
+
+  /** How many rows a page had. One row that legacy cannot write down spoils a whole page: without it the others are read. */
+  const read = async (offset: number, limit: number): Promise<number | undefined> => {
+    at(offset);
+    const page = await insist(async () => {
+      const heard = await listedPage(knowledge, { offset, limit }, looking);
+      return "failed" in heard && heard.isSpoilt ? { isSpoilt: true as const } : heard;
+    });
+    if (page === undefined || "failed" in page) return undefined;
+    if ("ids" in page) {
+      for (const id of page.ids.filter((one) => one >= 1 && one <= MOST)) {
+        ids.add(id);
+        highest = Math.max(highest, id);
+      }
+      return page.ids.length;
+    }
+    if (limit === 1) return 1;
+    const half = limit >> 1;
+    const first = await read(offset, half);
+    if (first === undefined || first < half) return first;
+    const second = await read(offset + half, limit - half);
+    return second && first + second;
+  };
+
+  for (let offset = 0; ; offset += PAGE) {
+    const count = await read(offset, PAGE);
+    if (count === undefined) return undefined;
+    if (count < PAGE) return { ids, highest };
+  }
+};
