@@ -165,8 +165,9 @@ const write = async (
       : (await askLegacy(machine, endpoint, plan, caller)).answer;
   // Else anybody could empty the cache.
   if (answer.status === 401 || answer.status === 403) return notKept(answer, "method");
-  machine.privateRows?.feed.touched(groups);
-  await machine.cache.drop({ groups, ...(answer.status >= 500 ? { hold: UNSETTLED } : {}) });
+  const isLost = answer.status >= 500;
+  machine.privateRows?.feed.touched(groups, isLost);
+  await machine.cache.drop({ groups, ...(isLost ? { hold: UNSETTLED } : {}) });
   const answered = notKept(answer, "method");
   return answer.status === 200 ? { ...answered, headers: ["Cache-Group-Invalidation", groupList(groups)] } : answered;
 };

@@ -13,8 +13,8 @@ type Input = Record<string, unknown>;
 
 /** What goes through the gateway tells of private rows. Nothing of it is believed: it says where to look. */
 export type Feed = {
-  /** Written by the new interface, which changes what is known of a row but not who sees it. */
-  touched(groups: readonly string[]): void;
+  /** Written by the new interface, which changes what is known of a row but not who sees it; `isLost`: nobody knows what came of it. */
+  touched(groups: readonly string[], isLost: boolean): void;
   /** Written by legacy's own interface; `undefined`: nobody knows what came of it. */
   written(path: string, groups: readonly string[], answer: Beginning | undefined): void;
   /** What an endpoint answered, or what it came to instead. */
@@ -70,6 +70,12 @@ export const openFeed = ({ knowledge, index, questions, walkSoon, errors, unsett
     }
   };
 
+  /** What is lost may still be going on. */
+  const ask = (id: number, isLost: boolean): void => {
+    questions.ask(id);
+    if (isLost) setTimeout(() => questions.ask(id), unsettled).unref();
+  };
+
   /** Nothing was written, unless it was and only something beside it failed. */
   const isInVain = (answer: Beginning): boolean => {
     const error = errorIn(answer);
@@ -77,8 +83,8 @@ export const openFeed = ({ knowledge, index, questions, walkSoon, errors, unsett
   };
 
   return {
-    touched(groups) {
-      for (const id of idsIn(groups)) if (index.get(id) !== undefined) questions.ask(id);
+    touched(groups, isLost) {
+      for (const id of idsIn(groups)) if (index.get(id) !== undefined) ask(id, isLost);
     },
     written(path, groups, answer) {
       if (answer !== undefined && isInVain(answer)) return;
@@ -86,10 +92,7 @@ export const openFeed = ({ knowledge, index, questions, walkSoon, errors, unsett
       const named = [...idsIn(groups), ...(created?.slice(1) ?? []).flatMap((id) => (id ? [Number(id)] : []))];
       const ids = [...new Set(named)].filter((id) => index.get(id) !== undefined || !passing.tags.test(path));
       if (ids.length > MOST) return walkSoon();
-      for (const id of ids) {
-        questions.ask(id);
-        if (answer === undefined) setTimeout(() => questions.ask(id), unsettled).unref();
-      }
+      for (const id of ids) ask(id, answer === undefined);
     },
     answered(endpoint, input, answer, isKeyed) {
       if (endpoint === read.endpoint) {

@@ -57,9 +57,16 @@ describe("an endpoint's answer", () => {
 
 describe("a write", () => {
   test("by the new interface is asked about where the row is known", () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
     const { feed, asked } = openedFeed();
-    feed.touched(["dataset/3", "dataset/4", "datasets", "dataset", "setup/5", "dataset/5/x", "mydataset/5"]);
+    const groups = ["dataset/3", "dataset/4", "datasets", "dataset", "setup/5", "dataset/5/x", "mydataset/5"];
+    feed.touched(groups, false);
+    vi.advanceTimersByTime(120_000);
     expect(asked).toEqual([3]);
+    feed.touched(groups, true);
+    vi.advanceTimersByTime(120_000);
+    expect(asked).toEqual([3, 3, 3]);
   });
 
   const upload = (id: number) => `<oml:upload_data_set xmlns:oml="x">\n  <oml:id>${id}</oml:id></oml:upload_data_set>`;

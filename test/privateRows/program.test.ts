@@ -56,7 +56,7 @@ test.each(["SIGTERM", "SIGKILL"] as const)("a walk that was ended by %s goes on 
   bed.use([...rows, completeDataset({ id: 150, name: "last" })]);
   const DATA_DIR = directory();
   const first = await gateway({ DATA_DIR, PRIVATE_WALK_RATE: "20" });
-  expect(first.output.out).toContain("private datasets are looked for");
+  await eventually(() => first.output.out.includes("private datasets are looked for"));
   // What is found is on the disk a moment later.
   await eventually(() => (keptIn(DATA_DIR)?.walk.checkedUpTo ?? 0) > 9);
   await first.end(signal);
