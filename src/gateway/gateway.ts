@@ -30,6 +30,7 @@ import type { Machine } from "./machine.ts";
 import { prepare } from "./prepared.ts";
 import { openPrivateRowsOf } from "./openPrivateRowsOf.ts";
 import type { PrivateRowsKnowledge } from "../privateRows/knowledge.ts";
+import type { WalkWays } from "../privateRows/walk.ts";
 import type { OpenIndexStore } from "../privateRows/store/indexStore.ts";
 
 /** What is known of one legacy interface and of what replaces it. */
@@ -67,8 +68,10 @@ export type GatewayParts = {
   expected?: readonly LedgerEntry[];
   /** Where the index of private rows is kept; else only in memory. */
   openIndexStore?: OpenIndexStore;
-  /** Milliseconds until a mismatch is asked again, and between two looks at the gates; between two walks, and until a failed step of one is tried again. */
-  times?: { settle?: number; look?: number; pause?: number; retry?: number };
+  /** How they are looked for, where it is not as usual. */
+  walk?: WalkWays;
+  /** Milliseconds until a mismatch is asked again, and between two looks at the gates. */
+  times?: { settle?: number; look?: number };
 };
 
 /** Callers take so much of the connections before what runs in the background waits for them. */
@@ -79,7 +82,7 @@ export const openGateway = (
   settings: Settings & { LEGACY_URL: string },
   catalogue: Catalogue,
   observer: Observer,
-  { redisTier, store = memoryStore(), expected = [], openIndexStore, times = {} }: GatewayParts = {},
+  { redisTier, store = memoryStore(), expected = [], openIndexStore, walk = {}, times = {} }: GatewayParts = {},
 ): Gateway => {
   const upstream = () =>
     openUpstream({
@@ -145,7 +148,7 @@ export const openGateway = (
     openStore: openIndexStore,
     isBusy: () =>
       [transformed, passed].some(({ gate }) => gate.waiting > 0 || gate.running > BUSY * settings.MAX_CONNECTIONS),
-    times,
+    ways: walk,
   });
   if (privateRows) machine.privateRows = privateRows;
   const trusted = trustedProxies(settings.TRUSTED_PROXIES);

@@ -2,6 +2,7 @@ import type { Settings } from "../config/settings.ts";
 import { xmlReader } from "../legacy/xml.ts";
 import { openPrivateRows, type PrivateRows } from "../privateRows/privateRows.ts";
 import type { OpenIndexStore } from "../privateRows/store/indexStore.ts";
+import type { WalkWays } from "../privateRows/walk.ts";
 import { memoryStore } from "../privateRows/store/memoryStore.ts";
 import { askSound } from "./answering.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
@@ -16,7 +17,7 @@ type Parts = {
   openStore: OpenIndexStore | undefined;
   /** Callers take more of legacy than leaves room for anything in the background. */
   isBusy: () => boolean;
-  times: { pause?: number; retry?: number };
+  ways: WalkWays;
 };
 
 const plain = xmlReader([]);
@@ -26,7 +27,7 @@ export const openPrivateRowsOf = (
   settings: Settings,
   { privateRows: knowledge, endpoints }: Known,
   machine: Machine,
-  { openStore = memoryStore, isBusy, times }: Parts,
+  { openStore = memoryStore, isBusy, ways }: Parts,
 ): PrivateRows | undefined => {
   const { LEGACY_ADMIN_KEY: key, PRIVATE_WALK_RATE: rate, TOTAL_TIMEOUT_MS: timeout } = settings;
   const endpoint = knowledge && endpoints[knowledge.endpoint];
@@ -51,7 +52,7 @@ export const openPrivateRowsOf = (
     unsettled: UNSETTLED,
     onRows: () => cache.forget(privateGroup(knowledge)),
     onEvent: (event, about) => observer.event(event, about),
-    times,
+    ways,
   });
   const view = () => rows.state();
   meter.gauge("private_rows", "Private rows that are known.", () => view().rows);

@@ -16,7 +16,7 @@ import { lastIdOf, type PrivateRowsView, stateOf } from "./state.ts";
 import { idsOf } from "./store/change.ts";
 import type { IndexStore, IndexStoreEvent, OpenIndexStore } from "./store/indexStore.ts";
 import { openView, type View, type ViewAsker } from "./view.ts";
-import { openWalker } from "./walk.ts";
+import { MARGIN, openWalker, type WalkWays } from "./walk.ts";
 
 /** The rows that legacy's list shows to their owners alone, for the lists of administrators. */
 export type PrivateRows = {
@@ -60,15 +60,14 @@ export type PrivateRowsSettings = {
   onRows: () => void;
   onEvent: (event: PrivateRowsEvent, about: { endpoint?: string } & Record<string, unknown>) => void;
   now?: () => number;
-  /** Milliseconds between two walks, and until the first retry. */
-  times?: { pause?: number; retry?: number };
+  ways?: WalkWays;
 };
 
 /** Requests to legacy that are made at once, after a rest, when something has happened to rows. */
 const BURST = 20;
 
 export const openPrivateRows = (settings: PrivateRowsSettings): PrivateRows => {
-  const { knowledge, endpoint, errors, askAs, rate, isBusy, onEvent, now = () => Date.now(), times = {} } = settings;
+  const { knowledge, endpoint, errors, askAs, rate, isBusy, onEvent, now = () => Date.now(), ways = {} } = settings;
   const stopping = new AbortController();
   const { signal } = stopping;
   let store: IndexStore | undefined;
@@ -109,7 +108,7 @@ export const openPrivateRows = (settings: PrivateRowsSettings): PrivateRows => {
     take,
     onFull: () => walker.soon(),
     signal,
-    retry: times.retry,
+    retry: ways.retry,
   });
   const walker = openWalker({
     knowledge,
@@ -121,7 +120,7 @@ export const openPrivateRows = (settings: PrivateRowsSettings): PrivateRows => {
     onEvent: (event, about) => onEvent(event, { endpoint: knowledge.endpoint, ...about }),
     signal,
     now,
-    times,
+    ways,
   });
   const standings = openStandings({ knowledge, index, errors, question: questions.ask });
   const state = () => stateOf(index.walk(), walker.view().trouble, now());
@@ -163,7 +162,7 @@ export const openPrivateRows = (settings: PrivateRowsSettings): PrivateRows => {
         rows: rows.length,
         hidden: rows.filter(({ shown }) => shown === undefined).length,
         checkedUpTo: walk.checkedUpTo,
-        lastId: lastIdOf(walk),
+        lastId: lastIdOf(walk, ways.margin ?? MARGIN),
         ...(walk.completedAt === undefined ? {} : { completedAt: new Date(walk.completedAt).toISOString() }),
         calls,
         doing,

@@ -1,5 +1,5 @@
 import type { Walk } from "./rows.ts";
-import { MARGIN, type WalkView } from "./walk.ts";
+import type { WalkView } from "./walk.ts";
 
 /** Milliseconds without progress after which what is known says nothing of what is left out. */
 const STALE = 30 * 60_000;
@@ -36,4 +36,4 @@ export const stateOf = ({ completedAt, progressAt }: Walk, trouble: string | und
   return progressAt === undefined ? "missing" : "walking";
 };
 
-export const lastIdOf = ({ highest }: Walk): number => (highest === 0 ? 0 : highest + MARGIN);
+export const lastIdOf = ({ highest }: Walk, margin: number): number => (highest === 0 ? 0 : highest + margin);

@@ -8,12 +8,21 @@ import { answersAtAll, type Looked, lookAt, type Looking, type Unheard } from ".
 import type { Questions } from "./questions.ts";
 import type { Walk } from "./rows.ts";
 
-/** Ids beyond the highest one known that are looked at: a private row may be the newest of all. */
+/** How a search goes, where it is not as usual. */
+export type WalkWays = {
+  /** Milliseconds between the end of one walk and the next one, and until something that failed is tried again. */
+  pause?: number;
+  retry?: number;
+  /** Ids beyond the highest one known that are looked at: a private row may be the newest of all. */
+  margin?: number;
+  /** Ids under which there was nothing that are looked at again with each walk. */
+  slice?: number;
+};
+
 export const MARGIN = 100;
 /** At ten a second half a minute of each walk; all of 50,000 in a day. */
 const SLICE = 300;
-/** Milliseconds between the end of one walk and the next one. */
-export const PAUSE = 10 * 60_000;
+const PAUSE = 10 * 60_000;
 /** The same where more has happened than was looked at. */
 const SHORT_PAUSE = 60_000;
 
@@ -37,10 +46,7 @@ export type WalkSettings = {
   onEvent: (event: "private_walk_failed" | "private_walk_refused", about: Record<string, unknown>) => void;
   signal: AbortSignal;
   now: () => number;
-  /** Ids under which there was nothing that are looked at again with each walk. */
-  slice?: number;
-  /** Milliseconds between two walks, and until the first retry. */
-  times?: { pause?: number | undefined; retry?: number | undefined };
+  ways?: WalkWays;
 };
 
 export type Walker = {
@@ -53,20 +59,8 @@ export type Walker = {
 
 /** Looks for private rows among the ids that nobody is listed: all of them once, then the new ones and those of before. */
 export const openWalker = (settings: WalkSettings): Walker => {
-  const {
-    knowledge,
-    index,
-    looking,
-    questions,
-    take,
-    mayWalk,
-    onEvent,
-    signal,
-    now,
-    slice: most = SLICE,
-    times = {},
-  } = settings;
-  const { pause = PAUSE, retry } = times;
+  const { knowledge, index, looking, questions, take, mayWalk, onEvent, signal, now, ways = {} } = settings;
+  const { pause = PAUSE, retry, margin = MARGIN, slice: most = SLICE } = ways;
   let isSoon = false;
   let view: WalkView = { doing: "waiting", at: 0 };
   const goesOn = () => !signal.aborted && mayWalk();
@@ -116,7 +110,7 @@ export const openWalker = (settings: WalkSettings): Walker => {
     // What legacy tells nobody may be nothing: how high its id is says nothing.
     const highestShown = () => index.rows().findLast(({ shown }) => shown !== undefined)?.id ?? 0;
     const highestOf = () => Math.max(before.highest, known.highest, highestShown());
-    for (const { id } of index.rows()) if (listed.has(id) || id > highestOf() + MARGIN) questions.ask(id);
+    for (const { id } of index.rows()) if (listed.has(id) || id > highestOf() + margin) questions.ask(id);
 
     let { checkedUpTo, recheckedUpTo = 0 } = before;
     let slice = before.completedAt === undefined ? 0 : most;
@@ -125,7 +119,7 @@ export const openWalker = (settings: WalkSettings): Walker => {
       index.walked({ ...before, checkedUpTo, recheckedUpTo, highest, listed: eitherText, progressAt: now() });
     };
     told();
-    for (let id = 1; id <= highestOf() + MARGIN; id++) {
+    for (let id = 1; id <= highestOf() + margin; id++) {
       if (listed.has(id)) continue;
       const isNew = id > before.checkedUpTo;
       const isKnown = wasThere.has(id) || index.get(id) !== undefined;

@@ -3,12 +3,11 @@ import { completeDataset } from "../../fixtures/sampleLegacy/completeDataset.ts"
 import { adminApp } from "../../src/admin/admin.ts";
 import type { CacheView } from "../../src/admin/page/adminPageData.ts";
 import type { OpenIndexStore } from "../../src/privateRows/store/indexStore.ts";
-import { MARGIN } from "../../src/privateRows/walk.ts";
 import { askList } from "../privateRows/askList.ts";
 import { type Bed, openBed } from "../privateRows/bed.ts";
 import { eventually } from "../privateRows/eventually.ts";
 import { administrator, owner, secondAdministrator } from "../privateRows/people.ts";
-import { startWalked, startWalking } from "../privateRows/walked.ts";
+import { BEYOND, startWalked, startWalking } from "../privateRows/walked.ts";
 import { gatewayFor } from "../support.ts";
 
 let bed: Bed;
@@ -24,7 +23,7 @@ const rows = [
   completeDataset({ id: 3, name: "hidden", visibility: "private", uploader: owner.user.id, file_id: null }),
   completeDataset({ id: 7, name: "last", visibility: "private", uploader: owner.user.id }),
 ];
-const LAST = 7 + MARGIN;
+const LAST = 7 + BEYOND;
 
 /** What operators are told by a gateway, in which no key may ever be. */
 const toldBy = (gateway: ReturnType<typeof gatewayFor>) => {
@@ -84,7 +83,7 @@ test("while it walks: how far it is, and how many lists may have lacked somethin
     rows: 1,
     hidden: 0,
     checkedUpTo: 2,
-    lastId: 2 + MARGIN,
+    lastId: 2 + BEYOND,
     // The list, the second id, and its qualities.
     calls: 3,
     doing: "waiting",
@@ -97,11 +96,11 @@ test("while it walks: how far it is, and how many lists may have lacked somethin
     gateway_private_rows_hidden: 0,
     gateway_private_index_complete: 0,
     gateway_private_walk_checked: 2,
-    gateway_private_walk_last: 2 + MARGIN,
+    gateway_private_walk_last: 2 + BEYOND,
     gateway_private_walk_calls_total: 3,
     gateway_private_incomplete_total: 1,
   });
-  expect(await see("/")).toContain(`2 of ${2 + MARGIN} ids looked at`);
+  expect(await see("/")).toContain(`2 of ${2 + BEYOND} ids looked at`);
 });
 
 test("when it is complete: what is known, since when, and what it took", async () => {

@@ -29,7 +29,7 @@ describe("legacy's own list, which says that it may lack something", () => {
   });
 
   test("where nothing was looked at for half an hour, until something is", async () => {
-    const { list, walked, state } = await through(undefined, {}, { times: { pause: 500 } });
+    const { list, walked, state } = await through(undefined, {}, { walk: { pause: 500 } });
     await walked();
     expect(await list(administrator)).toMatchObject(whole);
     const now = Date.now;
@@ -72,17 +72,17 @@ describe("legacy's own list, which says that it may lack something", () => {
 
   test("to an administrator of whom legacy has only shown that they have rows of their own", async () => {
     const mine = completeDataset({ id: 1, name: "own", visibility: "private", uploader: administrator.user.id });
-    const late = completeDataset({ id: 60, name: "late", visibility: "private", uploader: owner.user.id });
-    const { list, state, walked } = await through([mine, late], { PRIVATE_WALK_RATE: "50" });
+    const late = completeDataset({ id: 11, name: "late", visibility: "private", uploader: owner.user.id });
+    const { list, state, walked } = await through([mine, late], { PRIVATE_WALK_RATE: "20" });
     await eventually(() => state()?.rows === 1);
     expect(await list(administrator)).toMatchObject({ ids: [1], isIncomplete: true });
     await walked();
-    expect(await list(administrator)).toMatchObject({ ids: [1, 60], isIncomplete: false });
+    expect(await list(administrator)).toMatchObject({ ids: [1, 11], isIncomplete: false });
     const fileless = { ...late, file_id: null };
     const other = await through([mine, fileless]);
     await other.walked();
     expect(await other.list(administrator)).toMatchObject({ ids: [1], isIncomplete: true });
-    expect(await other.list(owner)).toMatchObject({ ids: [60], isIncomplete: false });
+    expect(await other.list(owner)).toMatchObject({ ids: [11], isIncomplete: false });
   });
 
   test("by uploader, until an owner has asked for theirs", async () => {
@@ -110,7 +110,7 @@ describe("legacy's own list, which says that it may lack something", () => {
 });
 
 test("a legacy that is down gets nobody more than they were given, and the walk goes on by itself afterwards", async () => {
-  const { list, bed, walked, state, observer } = await through(undefined, {}, { times: { pause: 50, retry: 10 } });
+  const { list, bed, walked, state, observer } = await through(undefined, {}, { walk: { pause: 50, retry: 10 } });
   await walked();
   await bed.close();
   await eventually(() => state()?.trouble !== undefined);

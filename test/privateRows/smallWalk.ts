@@ -41,8 +41,7 @@ export const startWalk = (legacy: SmallLegacy, kept?: Kept, slice = 0) => {
     onEvent: (event, about) => void events.push(`${event} ${String(about["why"])}`),
     signal,
     now: () => walk.time,
-    slice,
-    times: { pause: 1, retry: 1 },
+    ways: { pause: 1, retry: 1, slice },
   });
   const running = walker.run();
   const stop = async (): Promise<Kept> => {

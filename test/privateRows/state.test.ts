@@ -23,5 +23,5 @@ test.each<[string, Partial<Walk>, string | undefined, IndexState]>([
 });
 
 test("the last id to look at is beyond the highest, where there is any", () => {
-  expect([0, 1, 900].map((highest) => lastIdOf({ ...notWalked, highest }))).toEqual([0, 101, 1000]);
+  expect([0, 1, 900].map((highest) => lastIdOf({ ...notWalked, highest }, 100))).toEqual([0, 101, 1000]);
 });

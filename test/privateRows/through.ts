@@ -7,7 +7,7 @@ import { type Bed, openBed } from "./bed.ts";
 import { eventually } from "./eventually.ts";
 import type { ListInput } from "./model.ts";
 import { type Caller, administrator, otherOwner, owner } from "./people.ts";
-import { walking } from "./walked.ts";
+import { fewer, walking } from "./walked.ts";
 
 /** Two that anybody is listed, and one private row each of two owners and of an administrator. */
 export const rows: DatasetRow[] = [
@@ -32,7 +32,11 @@ export const through = async (
     onTestFinished(() => bed.close());
     bed.use(over);
   }
-  const gateway = await listeningGateway(bed.url, { ...walking, ...environment }, parts);
+  const gateway = await listeningGateway(
+    bed.url,
+    { ...walking, ...environment },
+    { ...parts, walk: { ...fewer, ...parts.walk } },
+  );
   const { privateRows } = gateway.machine;
   await privateRows?.start();
 

@@ -13,13 +13,18 @@ export const walking = {
   PRIVATE_WALK_RATE: "100000",
 };
 
+/** Ids beyond the highest one that are looked at here. */
+export const BEYOND = 10;
+/** What takes less time so. */
+export const fewer = { margin: BEYOND };
+
 /** A gateway that has begun to look for private rows. */
 export const startWalking = async (
   url: string,
   environment: Record<string, string> = {},
   parts: GatewayParts = {},
 ): Promise<Walking> => {
-  const gateway = gatewayFor(url, { ...walking, ...environment }, parts);
+  const gateway = gatewayFor(url, { ...walking, ...environment }, { ...parts, walk: { ...fewer, ...parts.walk } });
   const { privateRows } = gateway.machine;
   if (privateRows === undefined) throw new Error("nothing is looked for");
   await privateRows.start();
