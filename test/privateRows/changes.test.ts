@@ -142,6 +142,8 @@ describe("what happens past the gateway", () => {
   test("shifts no page, from whichever end they are read", async () => {
     const { walked, list, bed } = await through();
     await walked();
+    // What the list shows them is remembered from here on.
+    await list(administrator);
     Object.assign(bed.datasets.find(({ id }) => id === 3) ?? {}, { visibility: "public" });
     const pages = [];
     for (let offset = 5; offset >= 0; offset--)

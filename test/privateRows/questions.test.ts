@@ -9,7 +9,7 @@ const row = (name: string): Looked => ({ found: "private", shown: { name } });
 const told = (name: string) => JSON.stringify({ name });
 
 /** Questions whose answers a test gives one by one, or all at once by `answer`. */
-const asked = (answer?: (id: number) => Looked, legacyAnswers = async () => true) => {
+const asked = (answer?: (id: number) => Looked, legacyAnswers = async () => true, onFull = () => {}) => {
   const stopping = new AbortController();
   onTestFinished(() => stopping.abort());
   const looks: { id: number; give: (looked: Looked) => void }[] = [];
@@ -24,7 +24,7 @@ const asked = (answer?: (id: number) => Looked, legacyAnswers = async () => true
     take(id, looked: Exclude<Looked, Unheard>) {
       taken.push([id, looked.found === "private" ? JSON.stringify(looked.shown) : `${looked.found}: ${looked.why}`]);
     },
-    onFull: () => undefined,
+    onFull,
     signal: stopping.signal,
     retry: 1,
   });
@@ -92,6 +92,31 @@ test("it is settled when none is open, and no sooner", async () => {
   expect(settled).toBe(0);
   await give(row("b"));
   expect([settled, questions.ids(), questions.has(2)]).toEqual([2, [], false]);
+});
+
+test("what another instance has looked at is looked at again where that was on its way, and is told to who looks on", async () => {
+  const { questions, taken, give, looks } = asked();
+  const [five, six] = [questions.watch(5), questions.watch(6)];
+  questions.ask(7);
+  questions.outdate([5, 7, 8]);
+  expect([five(), six()]).toEqual([true, false]);
+  await give(row("old"));
+  await give(row("new"));
+  expect([taken, looks.map(({ id }) => id)]).toEqual([[[7, told("new")]], [7, 7]]);
+});
+
+test("more than there is room for is left to the next walk", () => {
+  let isFull = 0;
+  const { questions } = asked(
+    undefined,
+    async () => true,
+    () => void isFull++,
+  );
+  for (let id = 1; id <= 1000; id++) questions.ask(id);
+  expect(isFull).toBe(0);
+  questions.ask(1001);
+  questions.ask(1);
+  expect([isFull, questions.has(1001), questions.ids().length]).toEqual([1, false, 1000]);
 });
 
 test("whoever looks on is told whether something has happened since, or was about to", async () => {

@@ -3,14 +3,14 @@ import { openIndex } from "../../src/privateRows/index.ts";
 import { listedPage, lookAt, type Looked, type Unheard } from "../../src/privateRows/look.ts";
 import { openQuestions } from "../../src/privateRows/questions.ts";
 import type { Kept } from "../../src/privateRows/rows.ts";
-import { MARGIN, openWalker } from "../../src/privateRows/walk.ts";
+import { MARGIN, openWalker, type WalkWays } from "../../src/privateRows/walk.ts";
 import { legacyErrors } from "../../transforms/legacyErrors.ts";
 import { privateDatasets } from "../../transforms/privateDatasets.ts";
 import { eventually } from "./eventually.ts";
 import { type Entry, privateOne, publicOne, type SmallLegacy } from "./smallLegacy.ts";
 
 /** One that walks over a small legacy, as often as it is told to. */
-export const startWalk = (legacy: SmallLegacy, kept?: Kept, slice = 0) => {
+export const startWalk = (legacy: SmallLegacy, kept?: Kept, ways: WalkWays = {}) => {
   const stopping = new AbortController();
   const { signal } = stopping;
   const events: string[] = [];
@@ -41,7 +41,7 @@ export const startWalk = (legacy: SmallLegacy, kept?: Kept, slice = 0) => {
     onEvent: (event, about) => void events.push(`${event} ${String(about["why"])}`),
     signal,
     now: () => walk.time,
-    ways: { pause: 1, retry: 1, slice },
+    ways: { pause: 1, retry: 1, slice: 0, ...ways },
   });
   const running = walker.run();
   const stop = async (): Promise<Kept> => {
@@ -56,6 +56,7 @@ export const startWalk = (legacy: SmallLegacy, kept?: Kept, slice = 0) => {
     index,
     questions,
     events,
+    soon: walker.soon,
     stop,
     ids,
     view: () => walker.view(),

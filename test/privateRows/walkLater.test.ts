@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { bitsOf } from "../../src/privateRows/bits.ts";
 import { MARGIN } from "../../src/privateRows/walk.ts";
@@ -20,7 +21,7 @@ describe("a later walk", () => {
 
   test("looks again at a few of the ids under which there was nothing, and in the end at all of them", async () => {
     const legacy = smallLegacy(few());
-    const first = startWalk(legacy, undefined, 2);
+    const first = startWalk(legacy, undefined, { slice: 2 });
     await first.walked();
     // Somebody has put it there, with an id of its own choice.
     legacy.rows.set(6, privateOne);
@@ -45,6 +46,20 @@ describe("a later walk", () => {
       [["one 6"], [2, 6, 7]],
     ]);
     expect(first.index.walk().recheckedUpTo).toBe(0);
+  });
+
+  test("begins after a minute where more has happened than was looked at, and not before", async () => {
+    const legacy = smallLegacy(few());
+    const walk = startWalk(legacy, undefined, { pause: 600_000 });
+    await walk.walked();
+    legacy.newCalls();
+    walk.soon();
+    walk.walk.time += 59_999;
+    await sleep(1200);
+    expect(legacy.newCalls()).toEqual([]);
+    walk.walk.time++;
+    await walk.walked();
+    expect(legacy.newCalls()[0]).toBe(LIST);
   });
 
   test.each<[string, (rows: Map<number, Entry>) => void, number[], number[]]>([
