@@ -1,18 +1,16 @@
 import type { Endpoint } from "../endpoint/endpoint.ts";
-import { transform } from "../endpoint/transform.ts";
 import type { Failed } from "../legacy/client.ts";
 import type { ErrorTable } from "../outcome/legacyOutcome.ts";
-import { servingNote } from "../rules/notes.ts";
-import type { Json } from "../rules/rule.ts";
+import { openAsListed } from "./asListed.ts";
 import { type Feed, openFeed } from "./feed.ts";
 import { openIndex } from "./index.ts";
 import type { PrivateRowsKnowledge } from "./knowledge.ts";
 import { answersAtAll, type AskLegacy, listedAmong, type Looked, lookAt, type Looking, type Unheard } from "./look.ts";
 import { openPace, type Pace } from "./pace.ts";
 import { openQuestions } from "./questions.ts";
-import type { Change, PrivateRow } from "./rows.ts";
+import type { Change } from "./rows.ts";
 import { openStandings } from "./standing.ts";
-import { lastIdOf, type PrivateRowsView, stateOf } from "./state.ts";
+import { type PrivateRowsView, stateOf, toldOf } from "./state.ts";
 import { idsOf } from "./store/change.ts";
 import type { IndexStore, IndexStoreEvent, OpenIndexStore } from "./store/indexStore.ts";
 import { openView, type View, type ViewAsker } from "./view.ts";
@@ -123,25 +121,16 @@ export const openPrivateRows = (settings: PrivateRowsSettings): PrivateRows => {
     ways,
   });
   const standings = openStandings({ knowledge, index, errors, question: questions.ask });
-  const state = () => stateOf(index.walk(), walker.view().trouble, now());
-
-  const ours = new WeakMap<PrivateRow, { row: Json | undefined }>();
-  const oursOf = (row: PrivateRow): Json | undefined => {
-    if (row.shown === undefined) return undefined;
-    let known = ours.get(row);
-    if (known === undefined) {
-      const transformed = transform(endpoint.output, knowledge.document([row.shown]), note);
-      known = { row: "ours" in transformed ? (transformed.ours as Json[])[0] : undefined };
-      if ("mismatch" in transformed)
-        onEvent("private_row_unfit", { endpoint: knowledge.endpoint, id: row.id, places: transformed.mismatch });
-      ours.set(row, known);
-    }
-    return known.row;
-  };
+  const isComplete = () => stateOf(index.walk(), walker.view().trouble, now()) === "complete";
+  const oursOf = openAsListed({
+    knowledge,
+    endpoint,
+    onUnfit: (id, places) => onEvent("private_row_unfit", { endpoint: knowledge.endpoint, id, places }),
+  });
 
   return {
     knowledge,
-    view: openView({ knowledge, index, questions, standings, isComplete: () => state() === "complete", oursOf }),
+    view: openView({ knowledge, index, questions, standings, isComplete, oursOf }),
     feed: openFeed({ knowledge, index, questions, walkSoon: walker.soon, errors, unsettled: settings.unsettled }),
     question: questions.ask,
     async stillPrivate(rows, ask) {
@@ -152,25 +141,12 @@ export const openPrivateRows = (settings: PrivateRowsSettings): PrivateRows => {
       return rows.filter(({ id }) => !listed.ids.includes(id));
     },
     forget: standings.forget,
-    state() {
-      const walk = index.walk();
-      const { doing, at, trouble } = walker.view();
-      const rows = index.rows();
-      return {
-        state: state(),
-        ...(trouble === undefined ? {} : { trouble }),
-        rows: rows.length,
-        hidden: rows.filter(({ shown }) => shown === undefined).length,
-        checkedUpTo: walk.checkedUpTo,
-        lastId: lastIdOf(walk, ways.margin ?? MARGIN),
-        ...(walk.completedAt === undefined ? {} : { completedAt: new Date(walk.completedAt).toISOString() }),
-        calls,
-        doing,
-        at,
-        kept: store?.kind ?? "memory",
-        walksHere: store?.mayWalk() ?? false,
-      };
-    },
+    state: () => ({
+      ...toldOf(index.snapshot(), walker.view(), { margin: ways.margin ?? MARGIN, now: now() }),
+      calls,
+      kept: store?.kind ?? "memory",
+      walksHere: store?.mayWalk() ?? false,
+    }),
     async start() {
       const onChange = (change: Change, isWhole: boolean): void => {
         if (!isWhole) questions.outdate(idsOf(change));
@@ -188,5 +164,3 @@ export const openPrivateRows = (settings: PrivateRowsSettings): PrivateRows => {
 };
 
 const broken = (why: string): Failed => ({ failed: { kind: "broken", message: why }, why });
-
-const note = servingNote(() => undefined);

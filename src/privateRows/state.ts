@@ -1,4 +1,4 @@
-import type { Walk } from "./rows.ts";
+import type { Kept, Walk } from "./rows.ts";
 import type { WalkView } from "./walk.ts";
 
 /** Milliseconds without progress after which what is known says nothing of what is left out. */
@@ -35,5 +35,22 @@ export const stateOf = ({ completedAt, progressAt }: Walk, trouble: string | und
   if (trouble !== undefined) return "broken";
   return progressAt === undefined ? "missing" : "walking";
 };
+
+/** What is told of what is known, and of what is being done. */
+export const toldOf = (
+  { rows, walk }: Kept,
+  { doing, at, trouble }: WalkView,
+  { margin, now }: { margin: number; now: number },
+): Omit<PrivateRowsView, "calls" | "kept" | "walksHere"> => ({
+  state: stateOf(walk, trouble, now),
+  ...(trouble === undefined ? {} : { trouble }),
+  rows: rows.length,
+  hidden: rows.filter(({ shown }) => shown === undefined).length,
+  checkedUpTo: walk.checkedUpTo,
+  lastId: lastIdOf(walk, margin),
+  ...(walk.completedAt === undefined ? {} : { completedAt: new Date(walk.completedAt).toISOString() }),
+  doing,
+  at,
+});
 
 export const lastIdOf = ({ highest }: Walk, margin: number): number => (highest === 0 ? 0 : highest + margin);
