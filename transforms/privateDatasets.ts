@@ -22,6 +22,12 @@ const listedQualities = new Set([
 const member = (value: Json | undefined, name: string): Json | undefined => (isObject(value) ? value[name] : undefined);
 const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "");
 
+/** An id, as a number or as the text of one. */
+const idIn = (value: Json | undefined): number | undefined =>
+  (typeof value === "string" || typeof value === "number") && /^[1-9]\d{0,9}$/.test(String(value))
+    ? Number(value)
+    : undefined;
+
 const datasetIn = (legacy: JsonObject): Json | undefined => legacy["data_set_description"];
 
 const qualitiesIn = (legacy: JsonObject | undefined): Json[] =>
@@ -84,11 +90,19 @@ export const privateDatasets: PrivateRowsKnowledge = {
   listedAmong: (ids) => getSegments(["data", "list", "status", "all", "data_id", ids.join(",")]),
   // A path of legacy's has its bounds.
   mostIds: 500,
-  idsIn: (legacy) => entriesOf(member(legacy["data"], "dataset")).map((row) => Number(member(row, "did"))),
+  idsIn(legacy) {
+    const ids = entriesOf(member(legacy["data"], "dataset")).map((row) => idIn(member(row, "did")));
+    return ids.length === 0 || ids.includes(undefined) ? undefined : (ids as number[]);
+  },
   noneListed: new Set([372]),
 
   one: (id) => get`/data/${id}`,
-  isPrivate: (legacy) => member(datasetIn(legacy), "visibility") === "private",
+  visibilityOf(legacy, id) {
+    const dataset = datasetIn(legacy);
+    const visibility = member(dataset, "visibility") ?? "public";
+    if (idIn(member(dataset, "id")) !== id) return undefined;
+    return visibility === "private" || visibility === "public" ? visibility : undefined;
+  },
   rest: (id) => get`/data/qualities/${id}`,
   // None, not processed yet, or in vain.
   noRest: new Set([362, 363, 364]),

@@ -70,18 +70,20 @@ const readXmlForm = async (machine: Machine, endpoint: Prepared, request: Legacy
     : undefined;
 };
 
-/** An answer that can be read: where the JSON cannot, the same resource's XML form usually is sound. */
+/** An answer that can be read: where the JSON cannot, the same resource's XML form usually is sound. Or that one alone. */
 export const askSound = async (
   machine: Pick<Machine, "client" | "observer" | "keys" | "errors">,
   endpoint: Pick<Prepared, "name" | "readXml">,
   request: LegacyRequest,
   caller: Caller,
+  form: "json" | "xml" = "json",
 ): Promise<LegacyReply | Failed> => {
   const { client, observer } = machine;
   const name = endpoint.name;
-  let reply = await client(request, "json", caller, endpoint.readXml);
+  let reply = await client(request, form, caller, endpoint.readXml);
   // An empty 500 and a front's 5xx are no badly written answers but none; a POST is never sent twice.
   if (
+    form === "json" &&
     isUnreadable(reply) &&
     (reply.status < 500 || (reply.status === 500 && !reply.reading.empty)) &&
     request.method === "GET"

@@ -39,13 +39,10 @@ export const openPrivateRowsOf = (
     endpoint,
     errors,
     openStore,
-    askAs: (as, signal) => (request) =>
-      askSound(machine, asked, request, {
-        headers: ["user-agent", "catalog-gateway"],
-        deadline: Date.now() + timeout,
-        signal,
-        ...(as === undefined ? {} : { key: as }),
-      }),
+    askAs: (as, about) => (request, form) => {
+      const caller = { headers: ["user-agent", "catalog-gateway"], deadline: Date.now() + timeout, ...about };
+      return askSound(machine, asked, request, as === undefined ? caller : { ...caller, key: as }, form);
+    },
     key,
     rate,
     isBusy,

@@ -30,8 +30,8 @@ export const lackingFor = async (
 
 const asCaller =
   (machine: Machine, endpoint: Prepared, caller: Caller): AskLegacy =>
-  (request) =>
-    askSound(machine, endpoint, request, caller);
+  (request, form) =>
+    askSound(machine, endpoint, request, caller, form);
 
 /** The group of the answers that private rows were added to. */
 export const privateGroup = ({ kind }: PrivateRowsKnowledge): string => `private-${kind}`;

@@ -32,7 +32,7 @@ export const openInsist =
       const heard = await attempt();
       if (!goesOn()) return undefined;
       if ("refused" in heard) {
-        onTrouble({ kind: "refused", why: "legacy does not know the key" });
+        onTrouble({ kind: "refused", why: heard.refused });
         await wait(first * 60);
       } else if ("failed" in heard) {
         onTrouble({ kind: "failed", why: heard.failed });

@@ -19,13 +19,14 @@ export type PrivateRowsKnowledge = {
   listedAmong(ids: readonly number[]): Question;
   /** As many ids at most as one such question takes. */
   mostIds: number;
-  idsIn(legacy: JsonObject): number[];
+  /** The ids in a list; `undefined` where it is none. */
+  idsIn(legacy: JsonObject): number[] | undefined;
   /** The codes of a legacy error that says that there are none. */
   noneListed: ReadonlySet<number>;
 
-  /** Everything legacy tells of one row, and whether that is a private one. */
+  /** Everything legacy tells of one row, and whether that is a private one; `undefined` where it tells of something else. */
   one(id: number): Question;
-  isPrivate(legacy: JsonObject): boolean;
+  visibilityOf(legacy: JsonObject, id: number): "private" | "public" | undefined;
   /** What else a list shows of it, and the codes of an error that says that there is none. */
   rest(id: number): Question;
   noRest: ReadonlySet<number>;

@@ -4,8 +4,10 @@ import type { PrivateRowsKnowledge } from "./knowledge.ts";
 import { listedPage, type Looking } from "./look.ts";
 import { MOST } from "./rows.ts";
 
-/** Rows of a list that are asked for at once: whole ones, so this bounds memory. */
-const PAGE = 1000;
+/** Rows of a list that are asked for at once: whole ones, so this bounds memory, and how long nothing else is done. */
+const PAGE = 200;
+/** Rows that nobody can read; where there are more, legacy fails. */
+const MOST_SPOILT = 20;
 
 /** The ids that anybody is listed, and the highest of them. */
 export type Listed = { ids: Bits; highest: number };
@@ -22,13 +24,14 @@ type ListingSettings = {
 export const listAll = async ({ knowledge, looking, insist, at }: ListingSettings): Promise<Listed | undefined> => {
   const ids = bitsOf();
   let highest = 0;
+  let spoilt = 0;
 
   /** How many rows a page had. One row that legacy cannot write down spoils a whole page: without it the others are read. */
   const read = async (offset: number, limit: number): Promise<number | undefined> => {
     at(offset);
     const page = await insist(async () => {
       const heard = await listedPage(knowledge, { offset, limit }, looking);
-      return "failed" in heard && heard.isSpoilt ? { isSpoilt: true as const } : heard;
+      return "failed" in heard && heard.isSpoilt && spoilt < MOST_SPOILT ? { isSpoilt: true as const } : heard;
     });
     if (page === undefined || "failed" in page) return undefined;
     if ("ids" in page) {
@@ -38,7 +41,10 @@ export const listAll = async ({ knowledge, looking, insist, at }: ListingSetting
       }
       return page.ids.length;
     }
-    if (limit === 1) return 1;
+    if (limit === 1) {
+      spoilt++;
+      return 1;
+    }
     const half = limit >> 1;
     const first = await read(offset, half);
     if (first === undefined || first < half) return first;
@@ -49,6 +55,7 @@ export const listAll = async ({ knowledge, looking, insist, at }: ListingSetting
   for (let offset = 0; ; offset += PAGE) {
     const count = await read(offset, PAGE);
     if (count === undefined) return undefined;
-    if (count < PAGE) return { ids, highest };
+    // Where nothing could be read there is no telling how much there is.
+    if (count < PAGE) return highest === 0 && spoilt > 0 ? undefined : { ids, highest };
   }
 };

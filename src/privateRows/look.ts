@@ -4,35 +4,50 @@ import { type ErrorTable, outcomeOf } from "../outcome/legacyOutcome.ts";
 import type { JsonObject } from "../rules/rule.ts";
 import type { Page, PrivateRowsKnowledge } from "./knowledge.ts";
 
-/** Asks legacy one thing, in whichever form can be read. */
-export type AskLegacy = (request: LegacyRequest) => Promise<LegacyReply | Failed>;
+/** Asks legacy one thing, in whichever form can be read; or in its XML form alone. */
+export type AskLegacy = (request: LegacyRequest, form?: "xml") => Promise<LegacyReply | Failed>;
 
 /** How legacy is asked: as somebody with a key, and as nobody. */
 export type Looking = { ask: AskLegacy; askAsNobody: AskLegacy; errors: ErrorTable };
 
-/** Legacy gave no answer that says anything (`isSpoilt`: it did, but nobody can read it), or does not know the key. */
-export type Unheard = { failed: string; isSpoilt?: boolean } | { refused: true };
+/** Legacy gave no answer that says anything (`isSpoilt`: it did, but nobody can read it), or the key is not what it should be. */
+export type Unheard = { failed: string; isSpoilt?: boolean } | { refused: string };
 
 /** What legacy said: the code of an error decides, as everywhere. */
 type Heard = { document: JsonObject } | { code: number; kind: string } | Unheard;
 
-const hear = async (ask: AskLegacy, request: LegacyRequest | Unsent, errors: ErrorTable): Promise<Heard> => {
+const hear = async (
+  ask: AskLegacy,
+  request: LegacyRequest | Unsent,
+  errors: ErrorTable,
+  form?: "xml",
+): Promise<Heard> => {
   if ("unsent" in request) return { failed: request.unsent };
-  const reply = await ask(request);
+  const reply = await ask(request, form);
   if ("failed" in reply) return { failed: reply.why };
   const { reading, status } = reply;
   if (reading.is === "unreadable") return { failed: reading.why, isSpoilt: status === 200 };
   if (reading.is === "document")
     return status === 200 ? { document: reading.document } : { failed: `it answered with status ${status}` };
   const { kind } = outcomeOf(reading, errors);
-  if (kind === "unauthenticated") return { refused: true };
+  if (kind === "unauthenticated") return { refused: "legacy does not know the key" };
   return kind === "unavailable" ? { failed: reading.message } : { code: reading.code, kind };
 };
 
-const idsHeard = (knowledge: PrivateRowsKnowledge, heard: Heard): { ids: number[] } | Unheard => {
-  if ("document" in heard) return { ids: knowledge.idsIn(heard.document) };
-  if (!("code" in heard)) return heard;
-  return knowledge.noneListed.has(heard.code) ? { ids: [] } : { failed: `it answered with code ${heard.code}` };
+const noList = (heard: { code: number }): Unheard => ({ failed: `it answered with code ${heard.code}` });
+
+/** Legacy's JSON writes names as they are: whoever names a row can write rows of their own. Its XML form does not let them. */
+const hearIds = async (
+  knowledge: PrivateRowsKnowledge,
+  ask: AskLegacy,
+  request: LegacyRequest | Unsent,
+  errors: ErrorTable,
+): Promise<{ ids: number[] } | Unheard> => {
+  const heard = await hear(ask, request, errors, "xml");
+  if ("code" in heard) return knowledge.noneListed.has(heard.code) ? { ids: [] } : noList(heard);
+  if (!("document" in heard)) return heard;
+  const ids = knowledge.idsIn(heard.document);
+  return ids === undefined ? { failed: "it answered with something that is no list" } : { ids };
 };
 
 /** The ids on a page of what anybody is listed. */
@@ -40,7 +55,7 @@ export const listedPage = async (
   knowledge: PrivateRowsKnowledge,
   page: Page,
   { askAsNobody, errors }: Looking,
-): Promise<{ ids: number[] } | Unheard> => idsHeard(knowledge, await hear(askAsNobody, knowledge.listed(page), errors));
+): Promise<{ ids: number[] } | Unheard> => hearIds(knowledge, askAsNobody, knowledge.listed(page), errors);
 
 /** Which of these ids are listed to whoever asks. */
 export const listedAmong = async (
@@ -52,11 +67,28 @@ export const listedAmong = async (
   const listed: number[] = [];
   for (let at = 0; at < ids.length; at += knowledge.mostIds) {
     const some = ids.slice(at, at + knowledge.mostIds);
-    const heard = idsHeard(knowledge, await hear(ask, knowledge.listedAmong(some), errors));
+    const heard = await hearIds(knowledge, ask, knowledge.listedAmong(some), errors);
     if (!("ids" in heard)) return heard;
     listed.push(...heard.ids);
   }
   return { ids: listed };
+};
+
+/**
+ * Whether a row is listed to whoever asks. Only legacy's own word that there is nothing says that it is not: whatever stands in a list may
+ * have been written by who named a row.
+ */
+export const isListed = async (
+  knowledge: PrivateRowsKnowledge,
+  id: number,
+  ask: AskLegacy,
+  errors: ErrorTable,
+): Promise<{ isListed: boolean } | Unheard> => {
+  const heard = await hear(ask, knowledge.listedAmong([id]), errors, "xml");
+  if ("document" in heard) return { isListed: true };
+  if ("code" in heard) return knowledge.noneListed.has(heard.code) ? { isListed: false } : noList(heard);
+  // What nobody can read is something, too.
+  return "failed" in heard && heard.isSpoilt ? { isListed: true } : heard;
 };
 
 /**
@@ -78,7 +110,9 @@ export const see = async (
   const heard = await hear(ask, knowledge.one(id), errors);
   if ("document" in heard) {
     const { document } = heard;
-    return knowledge.isPrivate(document) ? { seen: "private", document } : { seen: "public", why: "it is public" };
+    const visibility = knowledge.visibilityOf(document, id);
+    if (visibility === undefined) return { failed: "it answered with something else" };
+    return visibility === "private" ? { seen: "private", document } : { seen: "public", why: "it is public" };
   }
   if (!("code" in heard)) return heard;
   const seen = heard.kind === "notFound" ? "none" : heard.kind === "noAccess" ? "denied" : "untold";
@@ -104,9 +138,10 @@ export const lookAt = async (knowledge: PrivateRowsKnowledge, id: number, lookin
   if (one.seen !== "private") {
     if (one.seen === "public" || one.seen === "none") return { found: one.seen, why: one.why };
     // What anybody is listed is no private row, whatever else is the matter with it.
-    const listed = await listedAmong(knowledge, [id], askAsNobody, errors);
-    if (!("ids" in listed)) return listed;
-    return { found: listed.ids.includes(id) ? "public" : "hidden", why: one.why };
+    const listed = await isListed(knowledge, id, askAsNobody, errors);
+    if (!("isListed" in listed)) return listed;
+    if (listed.isListed) return { found: "public", why: one.why };
+    return one.seen === "denied" ? { refused: "the key is no administrator's" } : { found: "hidden", why: one.why };
   }
   const rest = await hear(ask, knowledge.rest(id), errors);
   if ("document" in rest) return { found: "private", shown: knowledge.shown(one.document, rest.document) };

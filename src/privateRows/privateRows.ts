@@ -1,5 +1,5 @@
 import type { Endpoint } from "../endpoint/endpoint.ts";
-import type { Failed } from "../legacy/client.ts";
+import type { Caller, Failed } from "../legacy/client.ts";
 import type { ErrorTable } from "../outcome/legacyOutcome.ts";
 import { openAsListed } from "./asListed.ts";
 import { type Feed, openFeed } from "./feed.ts";
@@ -47,7 +47,7 @@ export type PrivateRowsSettings = {
   errors: ErrorTable;
   openStore: OpenIndexStore;
   /** Asks legacy with the administrator's key, or as nobody. */
-  askAs: (key: string | undefined, signal: AbortSignal) => AskLegacy;
+  askAs: (key: string | undefined, about: Required<Pick<Caller, "signal" | "spent">>) => AskLegacy;
   key: string;
   /** Requests a second of the walk. */
   rate: number;
@@ -70,27 +70,29 @@ export const openPrivateRows = (settings: PrivateRowsSettings): PrivateRows => {
   const { signal } = stopping;
   let store: IndexStore | undefined;
   let walking: Promise<void> | undefined;
-  let calls = 0;
   const index = openIndex({ onFound: (change) => store?.save(change), onRows: settings.onRows });
 
-  const counted =
-    (ask: AskLegacy, turn: Pace): AskLegacy =>
-    async (request) => {
+  const spent = { calls: 0, ms: 0 };
+  const askAt = (key: string | undefined, turn: Pace): AskLegacy => {
+    const ask = askAs(key, { signal, spent });
+    return async (request, form) => {
+      const before = spent.calls;
       if (!(await turn())) return broken("the gateway stops");
-      calls++;
       // Nobody else would hear of it: no caller waits for this.
-      return ask(request).catch((error: Error) => broken(error.message));
+      const reply = await ask(request, form).catch((error: Error) => broken(error.message));
+      // What could not be read was asked for once more, in another form.
+      for (let i = before + 1; i < spent.calls; i++) await turn();
+      return reply;
     };
-  const pace = openPace({ rate, isBusy, signal });
-  // What has just happened is looked at before the callers who ask for it are answered.
-  const promptly = openPace({ rate, burst: BURST, isBusy: () => false, signal });
-  const [asAdministrator, asNobody] = [askAs(settings.key, signal), askAs(undefined, signal)];
-  const atOnce: Looking = {
-    ask: counted(asAdministrator, promptly),
-    askAsNobody: counted(asNobody, promptly),
-    errors,
   };
-  const slowly: Looking = { ask: counted(asAdministrator, pace), askAsNobody: counted(asNobody, pace), errors };
+  const lookingAt = (turn: Pace): Looking => ({
+    ask: askAt(settings.key, turn),
+    askAsNobody: askAt(undefined, turn),
+    errors,
+  });
+  const slowly = lookingAt(openPace({ rate, isBusy, signal }));
+  // What has just happened is looked at before the callers who ask for it are answered.
+  const atOnce = lookingAt(openPace({ rate, burst: BURST, isBusy: () => false, signal }));
 
   const take = (id: number, looked: Exclude<Looked, Unheard>): void => {
     if (looked.found === "private") return index.put({ id, shown: looked.shown });
@@ -143,7 +145,7 @@ export const openPrivateRows = (settings: PrivateRowsSettings): PrivateRows => {
     forget: standings.forget,
     state: () => ({
       ...toldOf(index.snapshot(), walker.view(), { margin: ways.margin ?? MARGIN, now: now() }),
-      calls,
+      calls: spent.calls,
       kept: store?.kind ?? "memory",
       walksHere: store?.mayWalk() ?? false,
     }),

@@ -4,7 +4,7 @@ import { monotonic } from "../cache/monotonic.ts";
 import type { ErrorTable } from "../outcome/legacyOutcome.ts";
 import type { PrivateIndex } from "./index.ts";
 import type { PrivateRowsKnowledge } from "./knowledge.ts";
-import { type AskLegacy, listedAmong, see, type Unheard } from "./look.ts";
+import { type AskLegacy, isListed, listedAmong, see, type Unheard } from "./look.ts";
 
 /**
  * Whether legacy shows a caller the private rows of others. `shown`: of the known ones, those that its list shows this caller anyway; where
@@ -51,16 +51,28 @@ type StandingsSettings = {
 
 export const openStandings = ({ knowledge, index, errors, question }: StandingsSettings): Standings => {
   const known = new LRUCache<string, Known>({ max: 10_000, ttl: MINUTE, perf: monotonic });
-  const asking = new Map<string, Promise<Known | Unknown>>();
+  const asking = new Map<string, { since: number; found: Promise<Known | Unknown> }>();
 
-  /** Whether legacy shows one of these rows, whose content is known, to who asks. */
+  /** What legacy says first of one of these rows: that it is theirs to see, or not. */
   const isShownOneOf = async (ids: readonly number[], ask: AskLegacy): Promise<boolean | Unknown> => {
     for (const id of ids.slice(0, TRIES)) {
       const one = await see(knowledge, id, ask, errors);
-      if (!("seen" in one)) return whyNot(one);
-      if (one.seen === "private") return true;
-      if (one.seen === "denied") return false;
-      question(id);
+      if ("refused" in one) return "refused";
+      if ("seen" in one && one.seen === "private") return true;
+      if ("seen" in one && one.seen === "denied") return false;
+      if (index.get(id)?.shown !== undefined) question(id);
+    }
+    return "unknown";
+  };
+
+  /** The same of rows that may be their own: of these it says nothing. First whether it is listed to them: in the other order a row of their own that is deleted in between would pass for another's. */
+  const isShownAnothers = async (ids: readonly number[], ask: AskLegacy): Promise<boolean | Unknown> => {
+    for (const id of ids.slice(0, TRIES)) {
+      const listed = await isListed(knowledge, id, ask, errors);
+      if (!("isListed" in listed)) return whyNot(listed);
+      if (listed.isListed) continue;
+      const isShown = await isShownOneOf([id], ask);
+      if (isShown !== "unknown") return isShown;
     }
     return "unknown";
   };
@@ -75,6 +87,7 @@ export const openStandings = ({ knowledge, index, errors, question }: StandingsS
 
   const all = () => index.rows().map(({ id }) => id);
   const readable = () => index.rows().flatMap(({ id, shown }) => (shown === undefined ? [] : [id]));
+  const hidden = () => index.rows().flatMap(({ id, shown }) => (shown === undefined ? [id] : []));
 
   /** All private rows were their own (`shown`), and now there is another: whether they would be shown it was never asked. */
   const isOutdated = ({ isAdministrator, shown }: Known): boolean =>
@@ -88,26 +101,31 @@ export const openStandings = ({ knowledge, index, errors, question }: StandingsS
     };
     const nobody = (): Known => ({ isAdministrator: false, asked: new Set(), shown: new Set() });
     // Most callers are nobody's administrator: one question tells.
-    const first = await isShownOneOf(readable(), ask);
+    let first = await isShownOneOf(readable(), ask);
+    // Where there is more to say of a row it says so only to who may see it.
+    if (first === "unknown") first = await isShownOneOf(hidden(), ask);
     if (typeof first === "string") return first;
     if (!first) return remember(nobody());
-    // It may be their own. First what the list shows, then a row that it does not show: in the other order a row of their own that is
-    // deleted in between would pass for another's.
+    // It may be their own.
     const about = nobody();
     const isAdded = await addShown(about, all(), ask);
     if (isAdded !== true) return isAdded;
     const others = readable().filter((id) => about.asked.has(id) && !about.shown.has(id));
     // All were their own. Where they are gone, or another has come meanwhile, that says nothing.
     if (others.length === 0) return about.shown.size === 0 || isOutdated(about) ? "unknown" : remember(about);
-    const isAdministrator = await isShownOneOf(others, ask);
+    const isAdministrator = await isShownAnothers(others, ask);
     if (typeof isAdministrator === "string") return isAdministrator;
     return remember(isAdministrator ? { ...about, isAdministrator } : nobody());
   };
 
-  const findOnce = ({ owner, ask }: StandingAsker): Promise<Known | Unknown> => {
-    const running = asking.get(owner) ?? find({ owner, ask }).finally(() => asking.delete(owner));
+  /** Waits for what is being asked already only for what is left of the time that the first one had. */
+  const findOnce = ({ owner, ask }: StandingAsker, patience: number): Promise<Known | Unknown | "late"> => {
+    const running = asking.get(owner) ?? {
+      since: performance.now(),
+      found: find({ owner, ask }).finally(() => asking.delete(owner)),
+    };
     asking.set(owner, running);
-    return running;
+    return bounded(running.found, Math.max(1, running.since + patience - performance.now()));
   };
 
   const standingOf = ({ isAdministrator, shown }: Known): Standing =>
@@ -126,9 +144,9 @@ export const openStandings = ({ knowledge, index, errors, question }: StandingsS
     },
     async of(asker, patience) {
       const { owner, ask } = asker;
-      if (readable().length === 0) return "unknown";
+      if (index.rows().length === 0) return "unknown";
       const until = performance.now() + patience;
-      const found = remembered(owner) ?? (await bounded(findOnce(asker), patience));
+      const found = remembered(owner) ?? (await findOnce(asker, patience));
       if (typeof found === "string") return found === "late" ? "unknown" : found;
       const missing = all().filter((id) => !found.asked.has(id));
       if (missing.length === 0 || standingOf(found) === "other") return standingOf(found);

@@ -20,6 +20,8 @@ export type WalkWays = {
 };
 
 export const MARGIN = 100;
+/** Ids that are deleted at the end of all; more are not believed in. */
+const FAR = 1000;
 /** At ten a second half a minute of each walk; all of 50,000 in a day. */
 const SLICE = 300;
 const PAUSE = 10 * 60_000;
@@ -109,7 +111,9 @@ export const openWalker = (settings: WalkSettings): Walker => {
 
     // What legacy tells nobody may be nothing: how high its id is says nothing.
     const highestShown = () => index.rows().findLast(({ shown }) => shown !== undefined)?.id ?? 0;
-    const highestOf = () => Math.max(before.highest, known.highest, highestShown());
+    const highestSeen = () => Math.max(known.highest, highestShown());
+    // The highest of all may have been deleted: ids are not given twice. But one far beyond all others never was.
+    const highestOf = () => Math.max(highestSeen(), Math.min(before.highest, highestSeen() + FAR));
     for (const { id } of index.rows()) if (listed.has(id) || id > highestOf() + margin) questions.ask(id);
 
     let { checkedUpTo, recheckedUpTo = 0 } = before;

@@ -3,7 +3,7 @@ import { openInsist } from "../../src/privateRows/insist.ts";
 import type { Unheard } from "../../src/privateRows/look.ts";
 
 const away = { failed: "it is away" };
-const refused = { refused: true } as const;
+const refused = { refused: "legacy does not know the key" } as const;
 const good = { good: true };
 type Heard = typeof good | Unheard;
 
