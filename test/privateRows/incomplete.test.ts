@@ -50,13 +50,11 @@ describe("legacy's own list, which says that it may lack something", () => {
   });
 
   test("where it is the key of somebody whom legacy shows nothing", async () => {
-    const { list, walked, state, observer } = await through(undefined, { LEGACY_ADMIN_KEY: user.key });
-    await walked();
-    expect(state()).toMatchObject({ rows: 3, hidden: 3 });
-    expect(observer.counts()).toMatchObject({ "private_row_hidden listDatasets": 3 });
+    const { list, state, observer } = await through(undefined, { LEGACY_ADMIN_KEY: user.key });
+    await eventually(() => state()?.state === "broken");
+    expect(state()).toMatchObject({ rows: 0, trouble: "the key is no administrator's" });
+    expect(observer.counts()).toMatchObject({ "private_walk_refused listDatasets": 1 });
     expect(await list(administrator)).toMatchObject(own);
-    // Nothing that is hidden can be meant.
-    expect(await list(administrator, "data_id/2,9")).toMatchObject({ ids: [2, 9], isIncomplete: false });
   });
 
   test("where a private dataset has no file, of which legacy tells nothing, unless it is not asked for", async () => {
@@ -68,6 +66,14 @@ describe("legacy's own list, which says that it may lack something", () => {
     expect(await list(administrator)).toMatchObject(own);
     expect(await list(administrator, "status/all/data_id/2,3")).toMatchObject({ ids: [2, 3], isIncomplete: false });
     expect(await list(owner)).toMatchObject({ ids: [2, 3, 7, 9], isIncomplete: false });
+    // Whom legacy does not even tell that there is no file is none, whatever else is known.
+    const fileless = rows
+      .filter(({ visibility }) => visibility === "private")
+      .map((row) => ({ ...row, file_id: null }));
+    const other = await through(fileless);
+    await other.walked();
+    expect(await other.list(user)).toMatchObject({ ids: 404, isIncomplete: false });
+    expect(await other.list(administrator)).toMatchObject({ ids: [6], isIncomplete: true });
   });
 
   test("to an administrator of whom legacy has only shown that they have rows of their own", async () => {

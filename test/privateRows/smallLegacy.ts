@@ -60,7 +60,7 @@ export const smallLegacy = (entries: Iterable<readonly [number, Entry]> = []) =>
 
   const legacy = {
     rows,
-    /** What it was asked: `list 1000 0`, `among 5,6`, `one 5`, `rest 5`. */
+    /** What it was asked: `list 200 0`, `among 5,6`, `one 5`, `rest 5`. */
     calls: [] as string[],
     /** What it says instead, before it has looked; or what happens meanwhile. */
     before: (_call: string, _who: Who): LegacyReply | Failed | void | Promise<LegacyReply | Failed | void> => undefined,

@@ -86,7 +86,7 @@ export type SmallWalk = ReturnType<typeof startWalk>;
 export const upTo = (first: number, last: number): number[] =>
   Array.from({ length: last - first + 1 }, (_, i) => first + i);
 
-export const LIST = "list 1000 0";
+export const LIST = "list 200 0";
 /** The questions about ids, of which some are private. */
 export const looks = (ids: readonly number[], isPrivate = (_id: number) => false) =>
   ids.flatMap((id) => (isPrivate(id) ? [`one ${id}`, `rest ${id}`] : [`one ${id}`]));
