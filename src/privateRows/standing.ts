@@ -115,16 +115,18 @@ export const openStandings = ({ knowledge, index, errors, question }: StandingsS
     let first = await isShownOneOf(readable(), ask);
     // Where there is more to say of a row it says so only to who may see it.
     if (first === "unknown") first = await isShownOneOf(hidden(), ask);
-    if (typeof first === "string") return first;
-    if (!first) return remember(nobody());
-    // It may be their own.
+    if (first === "refused") return first;
+    if (first === false) return remember(nobody());
+    // They may be their own.
     const about = nobody();
     const isAdded = await addShown(about, all(), ask);
     if (isAdded !== true) return isAdded;
-    const others = readable().filter((id) => about.asked.has(id) && !about.shown.has(id));
-    // All were their own. Where they are gone, or another has come meanwhile, that says nothing.
-    if (others.length === 0) return about.shown.size === 0 || isOutdated(about) ? "unknown" : remember(about);
-    const isAdministrator = await isShownAnothers(others, ask);
+    const others = (ids: readonly number[]) => ids.filter((id) => about.asked.has(id) && !about.shown.has(id));
+    // Where they are gone, or another has come meanwhile, that says nothing.
+    const ownsAll = about.shown.size > 0 && !isOutdated(about);
+    if (first === "unknown") return ownsAll && others(all()).length === 0 ? remember(about) : "unknown";
+    if (others(readable()).length === 0) return ownsAll ? remember(about) : "unknown";
+    const isAdministrator = await isShownAnothers(others(readable()), ask);
     if (typeof isAdministrator === "string") return isAdministrator;
     return remember(isAdministrator ? { ...about, isAdministrator } : nobody());
   };

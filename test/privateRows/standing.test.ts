@@ -31,13 +31,21 @@ describe("what legacy is asked of a key", () => {
       { shown: [2, 3, 6] },
       ["one 2", ALL, ...both(5)],
     ],
+    [
+      "the owner of a row that nobody is told of",
+      17,
+      [[2, { is: "hidden", uploader: 17 }]],
+      { owns: [2] },
+      ["one 2", "among 2"],
+    ],
+    ["somebody else, over a row that nobody is told of", 99, [[2, { is: "hidden", uploader: 17 }]], "other", ["one 2"]],
     ["an administrator, over nothing", "administrator", [[1, publicOne]], "unknown", []],
     [
       "an administrator, over a row that nobody is told of",
       "administrator",
       [[2, { is: "hidden" }]],
       "unknown",
-      ["one 2"],
+      ["one 2", "among 2"],
     ],
     [
       "an administrator, over such a row of their own and another",
