@@ -11,7 +11,7 @@ import { randomCaller, randomInput } from "./randomQuestion.ts";
 import { startWalked } from "./walked.ts";
 
 /** How many catalogues are tried; `CASES=1000` for a long run. */
-const CASES = Number(process.env["CASES"] ?? 40);
+const CASES = Number(process.env["CASES"] ?? 30);
 
 let bed: Bed;
 beforeAll(async () => {
@@ -80,6 +80,6 @@ test("whoever pages through all there is meets each row once, in the order of id
       await gateway.close();
       expect(pages.flat()).toEqual(whole.status === 200 ? whole.body : []);
     }),
-    { numRuns: CASES / 4 },
+    { numRuns: CASES / 3 },
   );
 });

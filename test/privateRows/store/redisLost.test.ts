@@ -30,7 +30,8 @@ describeWithRedis("a Redis that has lost what it kept", () => {
   test("who knows nothing of it leaves it to those who do", async () => {
     const { redis, a, b } = await begin();
     await redis.kill();
-    const c = await openRedis(redis.url);
+    // It waits three of its beats for those who know, longer than they take to connect again.
+    const c = await openRedis(redis.url, { beat: 1000 });
     await redis.start();
     await expectAgreed(agreed, c);
     expect([...a.events, ...b.events, ...c.events].filter((event) => event.includes("restored"))).toEqual([RESTORED]);
