@@ -11,5 +11,8 @@ export const questionKey = (
   input: Readonly<Record<string, unknown>>,
 ): string => digest([endpoint, version, backend, ...Object.values(input)]);
 
+/** The same question, answered with private rows as they are at this version of what is known of them. */
+export const mergedKey = (question: string, version: number): string => digest([question, "private rows", version]);
+
 /** The same question, asked by one owner. */
 export const ownKey = (question: string, owner: string): string => digest([question, owner]);

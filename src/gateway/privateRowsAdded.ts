@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import type { Filled } from "../cache/question.ts";
 import type { Caller } from "../legacy/client.ts";
 import type { Outcome } from "../outcome/outcome.ts";
@@ -35,10 +34,6 @@ const asCaller =
 
 /** The group of the answers that private rows were added to. */
 export const privateGroup = ({ kind }: PrivateRowsKnowledge): string => `private-${kind}`;
-
-/** The same question, about another list: with the private rows as they are at this version. */
-export const questionWith = (question: string, version: number): string =>
-  hash("sha256", `${question} with private rows ${version}`, "base64url");
 
 /** Legacy's answer, with what it lacks. */
 export const askWith = (

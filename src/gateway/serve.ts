@@ -1,4 +1,5 @@
 import { bounded } from "../bounded.ts";
+import { mergedKey } from "../cache/cacheKey.ts";
 import type { Question } from "../cache/question.ts";
 import type { Directives } from "../cache/directives.ts";
 import { type Answered, groupList } from "../cache/reply.ts";
@@ -13,7 +14,7 @@ import type { Credential } from "./credential.ts";
 import type { InputReading } from "./input.ts";
 import type { Machine } from "./machine.ts";
 import { mirrored } from "./mirroring.ts";
-import { askWith, lackingFor, questionWith } from "./privateRowsAdded.ts";
+import { askWith, lackingFor } from "./privateRowsAdded.ts";
 import { type Asking, planOf } from "./plan.ts";
 import type { Prepared } from "./prepared.ts";
 
@@ -90,18 +91,20 @@ export const serve = async (
   if (decision.backend === "modern" && byModern === undefined)
     decision = { ...decision, backend: "legacy", reason: "fallback" };
 
-  let isIncomplete = false;
-  const byLegacy = async (): Promise<Pick<Served, "answered" | "question">> => {
+  const byLegacy = async (): Promise<Pick<Served, "answered" | "question"> & { isIncomplete?: boolean }> => {
     if ("unsent" in plan.request)
       return { answered: notKept((await verified()) ?? (await askLegacy(machine, endpoint, plan, first)).answer) };
     const lacking = await lackingFor(machine, endpoint, plan.input, first);
     if (lacking === "refused") return { answered: notKept(answerOf(unauthenticated)) };
-    isIncomplete = lacking === "incomplete";
+    const isIncomplete = lacking === "incomplete";
     const usual = endpoint.question?.(plan.input, "legacy");
     if (usual === undefined)
-      return { answered: notKept((await askWith(machine, endpoint, plan, first, lacking)).answer, "bypass") };
+      return {
+        answered: notKept((await askWith(machine, endpoint, plan, first, lacking)).answer, "bypass"),
+        isIncomplete,
+      };
     const isMerged = typeof lacking === "object";
-    const question = isMerged ? { ...usual, key: questionWith(usual.key, lacking.version) } : usual;
+    const question = isMerged ? { ...usual, key: mergedKey(usual.key, lacking.version) } : usual;
     const owner = key === undefined ? undefined : machine.keys.ownerOf(key);
     const answered = await machine.cache.answer(
       { question, owner, wanted },
@@ -113,17 +116,18 @@ export const serve = async (
       verified,
     );
     const { status } = "entry" in answered ? answered.entry : answered.representation;
-    // No other answer is a list, be it an empty one.
-    isIncomplete &&= status === 200 || status === 404;
     const { calls, ms } = first.spent;
     return {
       answered: calls > 0 ? { ...answered, upstream: ms } : answered,
       // Who it is for is not told by its path.
       ...(isMerged ? {} : { question }),
+      // No other answer is a list, be it an empty one.
+      isIncomplete: isIncomplete && (status === 200 || status === 404),
     };
   };
 
-  const served = byModern === undefined ? await byLegacy() : { answered: byModern };
+  const { isIncomplete = false, ...served } =
+    byModern === undefined ? await byLegacy() : { answered: byModern, isIncomplete: false };
   if (isIncomplete) machine.meter.incomplete();
   track.answered(served.answered.how.hit === true);
   if (decision.stage !== "legacy") machine.meter.decided(endpoint.name, decision.backend, decision.reason);

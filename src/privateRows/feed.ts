@@ -36,8 +36,8 @@ type FeedSettings = {
 
 const readXml = xmlReader([]);
 
-const errorIn = (answer: Beginning) => {
-  const reading = readLegacy(plainBody(answer), readXml);
+const errorIn = (body: Buffer) => {
+  const reading = readLegacy(body, readXml);
   return reading.is === "error" ? reading : undefined;
 };
 
@@ -77,8 +77,8 @@ export const openFeed = ({ knowledge, index, questions, walkSoon, errors, unsett
   };
 
   /** Nothing was written, unless it was and only something beside it failed. */
-  const isInVain = (answer: Beginning): boolean => {
-    const error = errorIn(answer);
+  const isInVain = (body: Buffer): boolean => {
+    const error = errorIn(body);
     return error !== undefined && !passing.writtenAllTheSame.has(error.code);
   };
 
@@ -87,8 +87,9 @@ export const openFeed = ({ knowledge, index, questions, walkSoon, errors, unsett
       for (const id of idsIn(groups)) if (index.get(id) !== undefined) ask(id, isLost);
     },
     written(path, groups, answer) {
-      if (answer !== undefined && isInVain(answer)) return;
-      const created = answer?.status === 200 ? passing.created.exec(plainBody(answer).toString("latin1")) : null;
+      const body = answer && plainBody(answer);
+      if (body !== undefined && isInVain(body)) return;
+      const created = answer?.status === 200 ? passing.created.exec(body?.toString("latin1") ?? "") : null;
       const named = [...idsIn(groups), ...(created?.slice(1) ?? []).flatMap((id) => (id ? [Number(id)] : []))];
       const ids = [...new Set(named)].filter((id) => index.get(id) !== undefined || !passing.tags.test(path));
       if (ids.length > MOST) return walkSoon();
@@ -105,13 +106,14 @@ export const openFeed = ({ knowledge, index, questions, walkSoon, errors, unsett
       return id === undefined ? undefined : Number(id);
     },
     passed(id, answer) {
+      const body = plainBody(answer);
       if (answer.status === 200) {
-        const text = plainBody(answer).toString("latin1");
+        const text = body.toString("latin1");
         if (passing.private.test(text)) seen(id, true);
         else if (passing.public.test(text)) seen(id, false);
         return;
       }
-      const error = errorIn(answer);
+      const error = errorIn(body);
       if (error) ended(id, outcomeOf(error, errors).kind);
     },
   };

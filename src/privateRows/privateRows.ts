@@ -137,10 +137,10 @@ export const openPrivateRows = (settings: PrivateRowsSettings): PrivateRows => {
     question: questions.ask,
     async stillPrivate(rows, ask) {
       const ids = rows.map(({ id }) => id);
-      const listed = await listedAmong(knowledge, ids, ask, errors);
-      if (!("ids" in listed) || listed.ids.length === 0) return rows;
-      for (const id of listed.ids) questions.ask(id);
-      return rows.filter(({ id }) => !listed.ids.includes(id));
+      const heard = await listedAmong(knowledge, ids, ask, errors);
+      const listed = new Set("ids" in heard ? heard.ids : []);
+      for (const id of listed) questions.ask(id);
+      return rows.filter(({ id }) => !listed.has(id));
     },
     forget: standings.forget,
     state: () => ({

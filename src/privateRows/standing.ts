@@ -125,8 +125,9 @@ export const openStandings = ({ knowledge, index, errors, question }: StandingsS
     // Where they are gone, or another has come meanwhile, that says nothing.
     const ownsAll = about.shown.size > 0 && !isOutdated(about);
     if (first === "unknown") return ownsAll && others(all()).length === 0 ? remember(about) : "unknown";
-    if (others(readable()).length === 0) return ownsAll ? remember(about) : "unknown";
-    const isAdministrator = await isShownAnothers(others(readable()), ask);
+    const anothers = others(readable());
+    if (anothers.length === 0) return ownsAll ? remember(about) : "unknown";
+    const isAdministrator = await isShownAnothers(anothers, ask);
     if (typeof isAdministrator === "string") return isAdministrator;
     return remember(isAdministrator ? { ...about, isAdministrator } : nobody());
   };

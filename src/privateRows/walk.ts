@@ -75,6 +75,7 @@ export const openWalker = (settings: WalkSettings): Walker => {
       view = { ...view, trouble: trouble?.why };
     },
   });
+
   /** Whether there was something, or may have been. */
   const look = async (id: number): Promise<boolean> => {
     view = { ...view, doing: "looking", at: id };
@@ -102,12 +103,9 @@ export const openWalker = (settings: WalkSettings): Walker => {
     const isThere = (id: number) => {
       there.add(id);
       either.add(id);
-      eitherText = either.toText();
     };
-    let eitherText = "";
     for (let id = 1; id <= known.highest; id++) if (listed.has(id)) either.add(id);
     for (const { id } of index.rows()) isThere(id);
-    eitherText = either.toText();
 
     // What legacy tells nobody may be nothing: how high its id is says nothing.
     const highestShown = () => index.rows().findLast(({ shown }) => shown !== undefined)?.id ?? 0;
@@ -120,7 +118,7 @@ export const openWalker = (settings: WalkSettings): Walker => {
     let slice = before.completedAt === undefined ? 0 : most;
     const told = () => {
       const highest = highestOf();
-      index.walked({ ...before, checkedUpTo, recheckedUpTo, highest, listed: eitherText, progressAt: now() });
+      index.walked({ ...before, checkedUpTo, recheckedUpTo, highest, listed: either.toText(), progressAt: now() });
     };
     told();
     for (let id = 1; id <= highestOf() + margin; id++) {

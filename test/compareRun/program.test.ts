@@ -62,6 +62,10 @@ const compare = (args: string[], environment: Record<string, string> = {}) => {
   return { child, out, output, ended, report };
 };
 
+/** The options that hold a candidate against the sample, over some datasets. */
+const datasets = (url: string, ids: string): string[] =>
+  `--legacy ${legacy} --candidate ${url} --ids ${ids} --endpoint getDataset`.split(" ");
+
 const written = (directory: string): string =>
   readdirSync(directory)
     .map((name) => readFileSync(join(directory, name), "utf8"))
@@ -127,18 +131,7 @@ describe("exit codes", () => {
       until: "2999-01-01",
     };
     writeFileSync(file, JSON.stringify([entry]));
-    const { ended, report } = compare([
-      "--legacy",
-      legacy,
-      "--candidate",
-      url,
-      "--ids",
-      "61",
-      "--endpoint",
-      "getDataset",
-      "--expected",
-      file,
-    ]);
+    const { ended, report } = compare([...datasets(url, "61"), "--expected", file]);
     expect(await ended).toBe(0);
     expect(report().summary).toMatchObject({ compared: 1, expected: 1, unexplained: 0 });
   });
@@ -184,16 +177,7 @@ test("a candidate that is there and breaks off its answers is no candidate that 
     response.write("{");
     setTimeout(() => response.destroy(), 5);
   });
-  const { ended, report, output } = compare([
-    "--legacy",
-    legacy,
-    "--candidate",
-    url,
-    "--ids",
-    "61,1",
-    "--endpoint",
-    "getDataset",
-  ]);
+  const { ended, report, output } = compare(datasets(url, "61,1"));
   expect(await ended).toBe(1);
   expect(report().summary).toMatchObject({ compared: 2, unexplained: 2, failed: 0 });
   expect(output.out).toContain("the candidate gives no answer");
@@ -237,16 +221,7 @@ test("a mismatch that has gone when asked again is drift", async () => {
     asked.set(path, (asked.get(path) ?? 0) + 1);
     if (asked.get(path) === 1) document["name"] = "another";
   });
-  const { ended, report } = compare([
-    "--legacy",
-    legacy,
-    "--candidate",
-    url,
-    "--ids",
-    "61",
-    "--endpoint",
-    "getDataset",
-  ]);
+  const { ended, report } = compare(datasets(url, "61"));
   expect(await ended).toBe(0);
   expect(report().summary).toMatchObject({ compared: 1, drift: 1, unexplained: 0 });
 });
