@@ -3,16 +3,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, onTestFinished } from "vitest";
+import { onTestFinished } from "vitest";
+import { describeWith } from "../needs.ts";
 
 const isInstalled = spawnSync("redis-server", ["--version"]).status === 0;
 
-/** As `describe`, where there is a redis-server to test with; loudly skipped where there is none. */
-export const describeWithRedis = (name: string, tests: () => void): void => {
-  if (!isInstalled) process.stderr.write(`\n!!! SKIPPED, no redis-server is installed: ${name}\n\n`);
-  // oxlint-disable-next-line vitest/valid-describe-callback, vitest/valid-title -- they are the caller's
-  describe.skipIf(!isInstalled)(name, tests);
-};
+/** As `describe`, for tests with a real redis-server. */
+export const describeWithRedis = (name: string, tests: () => void): void =>
+  describeWith("redis-server", isInstalled, name, tests);
 
 const freePort = (): Promise<number> =>
   new Promise((resolve) => {

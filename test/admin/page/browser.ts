@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, onTestFinished } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
+import { describeWith } from "../../needs.ts";
 
 const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
   existsSync(path),
@@ -9,11 +10,9 @@ const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/
 /** A page at an address, of which it is made sure in the end that it asked nobody else and that no script failed. */
 export type OpenPage = (url: string, options?: BrowserContextOptions & { may?: RegExp }) => Promise<Page>;
 
-/** As `describe`, in a real Chromium, one for all tests; loudly skipped where there is none. */
-export const describeInChromium = (name: string, tests: (open: OpenPage) => void): void => {
-  if (executablePath === undefined) process.stderr.write(`\n!!! SKIPPED, no chromium is installed: ${name}\n\n`);
-  // oxlint-disable-next-line vitest/valid-describe-callback, vitest/valid-title -- they are the caller's
-  describe.skipIf(executablePath === undefined)(name, () => {
+/** As `describe`, for tests in a real Chromium: one browser for all of them. */
+export const describeInChromium = (name: string, tests: (open: OpenPage) => void): void =>
+  describeWith("chromium", executablePath !== undefined, name, () => {
     let browser: Browser;
     beforeAll(async () => {
       browser = await chromium.launch({ executablePath: executablePath ?? "", args: ["--no-sandbox"] });
@@ -21,7 +20,6 @@ export const describeInChromium = (name: string, tests: (open: OpenPage) => void
     afterAll(() => browser.close());
     tests((url, options) => openIn(browser, url, options));
   });
-};
 
 const openIn = async (
   browser: Browser,
