@@ -18,7 +18,7 @@ const operated = async ({ token, host = "127.0.0.1" }: { token?: string; host?: 
     clients: gateway.oldClients.clients,
     isReady: () => state.ready,
   });
-  const server = await startAdminServer(app, "127.0.0.1", 0);
+  const server = await startAdminServer(app, "127.0.0.1", 0, gateway.clientLimits);
   onTestFinished(() => server.stop());
   const see = (path: string, headers: Record<string, string> = {}) =>
     fetch(`http://127.0.0.1:${server.port}${path}`, { headers: { Connection: "close", ...headers } });
