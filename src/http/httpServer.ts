@@ -27,7 +27,7 @@ export type HttpServer = {
   server: Server;
   unsent: UnsentBytes;
   /** Connections that are open now, and how many were refused because of the bound. */
-  connections(): { open: number; refused: number };
+  connections: () => { open: number; refused: number };
 };
 
 /** Requests of one connection that may wait behind the one that is answered (pipelining). */
@@ -87,15 +87,23 @@ export const openHttpServer = (
   return { server, unsent, connections };
 };
 
-/** Reads what a request is for, once: from here on `url` and `headers.host` say it. */
+/** Reads what a request is for, once: from here on its target and its Host say it, however they are read. */
 const readHead = (request: IncomingMessage): Refusal | undefined => {
   const read = readRequestTarget(request);
   if (!read.ok) return read;
   request.url = read.target;
-  if (read.host === undefined) {
-    if (request.headers.host !== undefined) delete request.headers.host;
-  } else request.headers.host = read.host;
+  if (request.headers.host !== read.host) setHost(request, read.host);
   return refuseFraming(request);
+};
+
+const setHost = ({ headers, rawHeaders }: IncomingMessage, host: string | undefined): void => {
+  const at = rawHeaders.findIndex((text, i) => i % 2 === 0 && text.toLowerCase() === "host");
+  if (at !== -1) rawHeaders.splice(at, 2);
+  if (host === undefined) delete headers.host;
+  else {
+    headers.host = host;
+    rawHeaders.push("Host", host);
+  }
 };
 
 /** Responses that have their unsent bytes counted; for one that is sent at once that is a comparison. */

@@ -19,10 +19,10 @@ export type UnsentBytes = {
   /** Connections reset because their answer did not fit beside all others. */
   readonly crowdedOut: number;
   /** Counts what of this answer waits; to be called when writing to it did not bring everything to the system. */
-  note(response: ServerResponse): void;
+  note: (response: ServerResponse) => void;
   /** Counts nothing of this connection any more; to be called when it has closed. */
-  forget(socket: Socket): void;
-  close(): void;
+  forget: (socket: Socket) => void;
+  close: () => void;
 };
 
 /** One connection on which bytes wait. */
