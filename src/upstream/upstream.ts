@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { type Client, Pool } from "undici";
+import { Pool } from "undici";
 import { connector } from "./connector.ts";
 import { openDispatchProbe } from "./dispatchProbe.ts";
 import { type Gate, openGate } from "./gate.ts";
@@ -38,7 +38,7 @@ export const openUpstream = (settings: UpstreamSettings): Upstream => {
   const url = new URL(settings.origin);
   const pool = new Pool(url.origin, {
     connections: settings.connections,
-    factory: (origin, options) => new PooledClient(origin, options as Client.Options),
+    factory: (origin, options) => new PooledClient(origin, options),
     // Where HTTP/2 is possible, the pool lets requests wait for the first connection to find out.
     allowH2: false,
     // More than one request on a connection would let undici send a request again when an earlier one breaks.
