@@ -22,6 +22,9 @@ const fail = (lines: string[]) => {
 /** The ledger of what is known of the public reference implementation. */
 const SHIPPED = fileURLToPath(new URL("../transforms/expectedDifferences.json", import.meta.url));
 
+/** Milliseconds after the first signal to stop from which another one stops at once. */
+const SECOND_SIGNAL_MS = 1000;
+
 const urlOf = (host: string, port: number): string => `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 
 const cannotListen = (settings: string, host: string, port: number, error: NodeJS.ErrnoException): string =>
@@ -144,7 +147,7 @@ const run = async (): Promise<void> => {
       return [];
     },
   });
-  let stopping = false;
+  let stoppingSince: number | undefined;
   const { ADMIN_HOST: adminHost, ADMIN_PORT: adminPort, ADMIN_TOKEN: token } = settings;
   const app = adminApp(gateway.machine, {
     host: adminHost,
@@ -153,9 +156,12 @@ const run = async (): Promise<void> => {
     bytes: settings.CACHE_BYTES,
     entryBytes: settings.CACHE_ENTRY_BYTES,
     clients: gateway.oldClients.clients,
-    isReady: () => !stopping,
+    isReady: () => stoppingSince === undefined,
+    dispatches: gateway.dispatches,
   });
-  const admin = await startAdminServer(app, adminHost, adminPort).catch((error: NodeJS.ErrnoException) => error);
+  const admin = await startAdminServer(app, adminHost, adminPort, gateway.clientLimits).catch(
+    (error: NodeJS.ErrnoException) => error,
+  );
   if (admin instanceof Error) {
     fail([cannotListen("ADMIN_PORT, ADMIN_HOST", adminHost, adminPort, admin)]);
     await server.stop(0);
@@ -164,9 +170,12 @@ const run = async (): Promise<void> => {
   collectDefaultMetrics({ register: gateway.machine.meter.registry });
 
   const stop = async () => {
-    // A second signal means now.
-    if (stopping) process.exit(1);
-    stopping = true;
+    if (stoppingSince !== undefined) {
+      // A second signal means now, unless it is the first one again: npm passes on what its group of processes has had already.
+      if (performance.now() - stoppingSince >= SECOND_SIGNAL_MS) process.exit(1);
+      return;
+    }
+    stoppingSince = performance.now();
     const whole = await server.stop(settings.DRAIN_TIMEOUT_MS);
     if (!whole) {
       observer.log.error({ event: "drain_timeout", ms: settings.DRAIN_TIMEOUT_MS });

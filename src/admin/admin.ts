@@ -20,6 +20,8 @@ export type AdminSettings = {
   clients: (below?: string) => ClientView[];
   /** False while the gateway stops. */
   isReady: () => boolean;
+  /** False where requests do not get to the connections to legacy any more. */
+  dispatches?: () => Promise<boolean>;
 };
 
 /** What operators see and do; on a listener of its own, never the public one. */
@@ -45,7 +47,10 @@ export const adminApp = (
   };
 
   app.get("/healthz", (c) => c.json({ status: "ok" }));
-  app.get("/readyz", (c) => (settings.isReady() ? c.json({ status: "ready" }) : c.json({ status: "stopping" }, 503)));
+  app.get("/readyz", async (c) => {
+    if (!settings.isReady()) return c.json({ status: "stopping" }, 503);
+    return (await settings.dispatches?.()) === false ? c.json({ status: "stuck" }, 503) : c.json({ status: "ready" });
+  });
   app.get("/metrics", async (c) =>
     c.body(await meter.registry.metrics(), 200, { "Content-Type": meter.registry.contentType }),
   );

@@ -107,6 +107,14 @@ export const settingsSchema = z.strictObject({
   MAX_REPLY_BYTES: bytes(32 * 1024 ** 2).describe("of a legacy answer to be transformed"),
   MAX_CONNECTIONS: count(64).describe("connections to legacy, for transforms and for pass-through each"),
   MAX_WAITING: count(1_000).describe("requests that may wait for such a connection"),
+  MAX_CLIENT_CONNECTIONS: count(10_000).describe("connections of clients at a time; more are answered 503"),
+  SEND_TIMEOUT_MS: milliseconds(20_000).describe("in which a client has to take 1/32 of what waits for it"),
+  MAX_SEND_BYTES: z
+    .int()
+    .min(1024 ** 2)
+    .max(64 * 1024 ** 3)
+    .default(256 * 1024 ** 2)
+    .describe("of answers that clients have not taken yet, over all of them; more requests are answered 503"),
   CACHE_BYTES: z
     .int()
     .min(0)

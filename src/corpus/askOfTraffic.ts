@@ -1,4 +1,5 @@
-import { isBelow, originForm, pathOf, queryOf } from "../gateway/paths.ts";
+import { isBelow, pathOf, queryOf } from "../gateway/paths.ts";
+import { originForm } from "../http/requestTarget.ts";
 import type { Ask } from "./ask.ts";
 import { holdsKey } from "./holdsKey.ts";
 import { keysInForm } from "./keys.ts";

@@ -13,6 +13,7 @@ import { openModern } from "../modern/openModern.ts";
 import { guarded } from "../legacy/guarded.ts";
 import { legacyClient } from "../legacy/client.ts";
 import { metered } from "../legacy/metered.ts";
+import type { ClientLimits } from "../http/httpServer.ts";
 import { openMeter } from "../meter.ts";
 import type { Observer } from "../observe.ts";
 import type { RedisTierSettings } from "../redis/redisTier.ts";
@@ -55,6 +56,9 @@ export type Gateway = {
   oldClients: OldClients;
   /** How long answers hold, by endpoint, as it is in force. */
   windows: Record<string, DeclaredWindows>;
+  clientLimits: ClientLimits;
+  /** False where requests do not get to the connections to legacy any more; whether legacy answers says nothing here. */
+  dispatches: () => Promise<boolean>;
   /** Waits for what legacy still answers, then closes the connections to it. */
   close: () => Promise<void>;
 };
@@ -189,6 +193,12 @@ export const openGateway = (
     machine,
     oldClients,
     windows,
+    clientLimits: {
+      sendTimeout: settings.SEND_TIMEOUT_MS,
+      maxSendBytes: settings.MAX_SEND_BYTES,
+      maxConnections: settings.MAX_CLIENT_CONNECTIONS,
+    },
+    dispatches: async () => (await Promise.all([passed.dispatches(), transformed.dispatches()])).every(Boolean),
     async close() {
       await privateRows?.close();
       await migration.close();

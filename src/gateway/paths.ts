@@ -11,19 +11,6 @@ export const queryOf = (target: string): string => {
   return start === -1 ? "" : beforeFragment.slice(start + 1);
 };
 
-/** `http://host/path` (a request as to a proxy) -> `/path` */
-export const originForm = (target: string): string => {
-  if (target.startsWith("/")) return target;
-  const absolute = /^https?:\/\/[^/?#]*(.*)$/i.exec(target);
-  if (!absolute) return target;
-  const rest = absolute[1] as string;
-  return rest.startsWith("/") ? rest : `/${rest}`;
-};
-
-/** `http://host:80/path` -> `host:80`; `undefined` where the target names no host. */
-export const authorityOf = (target: string): string | undefined =>
-  /^https?:\/\/(?:[^/?#@]*@)?([^/?#]+)/i.exec(target)?.[1];
-
 /** Whether a path lies below a prefix; `/v1` covers `/v1` and `/v1/x`, not `/v1x`. */
 export const isBelow = (path: string, prefix: string): boolean =>
   path.startsWith(prefix) && (path.length === prefix.length || path.charCodeAt(prefix.length) === 47);

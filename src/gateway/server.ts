@@ -1,8 +1,9 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { Server as NetServer, type Socket } from "node:net";
+import { Server as NetServer } from "node:net";
+import type { Server } from "node:http";
 import { getRequestListener } from "@hono/node-server";
+import { openHttpServer } from "../http/httpServer.ts";
 import type { Gateway } from "./gateway.ts";
-import { authorityOf, isBelow, originForm, pathOf } from "./paths.ts";
+import { isBelow, pathOf } from "./paths.ts";
 
 /** A listening server that can be stopped without cutting a request. */
 export type RunningServer = {
@@ -20,7 +21,7 @@ export const startServer = async (
 ): Promise<RunningServer> => {
   const ours = getRequestListener((request, env) => gateway.app.fetch(request, env), {
     overrideGlobalObjects: false,
-    // HTTP/1.0 has no Host.
+    // A request may name no host.
     hostname: "localhost",
     errorHandler: () =>
       new Response('{"detail":"Bad Request"}', { status: 400, headers: { "Content-Type": "application/json" } }),
@@ -28,20 +29,7 @@ export const startServer = async (
   let stopping = false;
   // A prefix of "/" leaves it to the router what is ours.
   const isOurs = (path: string) => prefixes.some((prefix) => prefix === "/" || isBelow(path, prefix));
-  const listener = (request: IncomingMessage, response: ServerResponse) => {
-    if (stopping) response.shouldKeepAlive = false;
-    // RFC 9112, 3.2: HTTP/1.1 has a Host, and the one of an absolute target counts.
-    if (request.headers.host === undefined && request.httpVersion === "1.1")
-      return refuseRequest(response, 400, "Bad Request");
-    if (gateway.front.answer(request, response)) return;
-    const target = originForm(request.url ?? "/");
-    if (!isOurs(pathOf(target))) return gateway.passThrough(request, response);
-    const authority = authorityOf(request.url ?? "/");
-    if (authority !== undefined) request.headers.host = authority;
-    request.url = target;
-    return void ours(request, response);
-  };
-  const server = createServer(
+  const { server, unsent, connections } = openHttpServer(
     {
       // An upload may take longer than any fixed time; silence within one is bounded by the pass-through.
       requestTimeout: 0,
@@ -49,13 +37,25 @@ export const startServer = async (
       // Longer than load balancers keep an idle connection: the side that closes first must not be ours.
       keepAliveTimeout: 75_000,
       optimizeEmptyRequests: true,
-      // Node refuses a request without a Host with an empty body: the listener does it in our format.
-      requireHostHeader: false,
     },
-    listener,
+    gateway.clientLimits,
+    (request, response) => {
+      if (stopping) response.shouldKeepAlive = false;
+      if (gateway.front.answer(request, response)) return;
+      if (isOurs(pathOf(request.url ?? "/"))) void ours(request, response);
+      else gateway.passThrough(request, response);
+    },
   );
-  server.on("clientError", refuse);
-  server.on("checkExpectation", (_, response) => refuseRequest(response, 417, "Expectation Failed"));
+  const { meter } = gateway.machine;
+  meter.gauge("client_connections", "Connections of clients.", () => connections().open);
+  meter.total(
+    "refused_connections",
+    "Connections refused because of MAX_CLIENT_CONNECTIONS.",
+    () => connections().refused,
+  );
+  meter.gauge("unsent_bytes", "Bytes of answers that clients have not taken yet.", () => unsent.total);
+  meter.total("slow_clients", "Connections reset because of SEND_TIMEOUT_MS.", () => unsent.timedOut);
+  meter.total("crowded_out", "Connections reset because of MAX_SEND_BYTES.", () => unsent.crowdedOut);
   await new Promise<void>((resolve, reject) => void server.once("error", reject).listen(port, host, resolve));
   const address = server.address();
   return {
@@ -65,14 +65,6 @@ export const startServer = async (
       return drain(server, timeout);
     },
   };
-};
-
-const refuseRequest = (response: ServerResponse, status: number, detail: string): void => {
-  response.shouldKeepAlive = false;
-  const body = JSON.stringify({ detail });
-  response
-    .writeHead(status, { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) })
-    .end(body);
 };
 
 const drain = (server: Server, timeout: number): Promise<boolean> =>
@@ -90,22 +82,3 @@ const drain = (server: Server, timeout: number): Promise<boolean> =>
       resolve(whole);
     };
   });
-
-const statusLines: Record<string, string> = {
-  HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
-  ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
-};
-
-/** What is no HTTP gets its answer in our format too. */
-const refuse = (error: Error & { code?: string }, socket: Socket & { _httpMessage?: ServerResponse | null }): void => {
-  // Nothing may be written into an answer that has begun.
-  if (!socket.writable || error.code === "ECONNRESET" || socket._httpMessage?.headersSent) {
-    socket.destroy();
-    return;
-  }
-  const line = statusLines[error.code ?? ""] ?? "400 Bad Request";
-  const body = JSON.stringify({ detail: line.slice(4) });
-  socket.end(
-    `HTTP/1.1 ${line}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
-  );
-};

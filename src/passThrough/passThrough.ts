@@ -7,7 +7,6 @@ import type { OldPaths } from "./oldPaths.ts";
 import { type Trouble, refuse } from "./refuse.ts";
 import { Relay } from "./relay.ts";
 import { requestHeaders } from "./requestHeaders.ts";
-import { requestTarget } from "./requestTarget.ts";
 import { Upload, hasBody } from "./upload.ts";
 
 /** Told once of every request that the upstream did not answer whole. `path` is without the query. */
@@ -23,18 +22,17 @@ export type PassThroughOptions = {
   oldPaths?: OldPaths;
 };
 
-/** A listener for node:http. */
+/** A listener for requests whose target and host were read (`src/http`): `url` is in origin form, `headers.host` the host it is for. */
 export type PassThrough = (req: IncomingMessage, res: ServerResponse) => void;
 
 /** Brings everything to the upstream and back as it is, streaming. */
 export const passThrough = (upstream: Upstream, options: PassThroughOptions): PassThrough =>
   function passThroughListener(req, res) {
     const method = req.method ?? "GET";
-    const url = req.url ?? "/";
+    const path = req.url ?? "/";
     const report = (kind: Trouble, error?: Error): void =>
       options.onEvent({ kind, method, path: withoutQuery(path), error });
 
-    const { path, authority } = requestTarget(url);
     if (res.destroyed || req.socket.destroyed)
       return report("aborted", new UpstreamFailure("aborted", { method, path }));
     const added = options.oldPaths?.headers(path);
@@ -42,15 +40,10 @@ export const passThrough = (upstream: Upstream, options: PassThroughOptions): Pa
       refuse(req, res, "loop", added);
       return report("loop");
     }
-    if (url === "*" && method === "OPTIONS") {
-      res.writeHead(204).end();
-      return;
-    }
-
     if (options.oldPaths?.standIn(req, res, path)) return;
     const watch = options.watch?.(method, path, req);
     const upload = hasBody(req) ? new Upload(req, watch?.chunk) : undefined;
-    const headers = requestHeaders(req, { host: options.host, authority }, options.trusted);
+    const headers = requestHeaders(req, options.host, options.trusted);
     const request = { method, path, headers, body: upload ?? null, servername: upstream.servername };
     new Relay(upstream, { req, res, request, upload, report, watch, added, onAnswer: options.onAnswer }).begin();
   };

@@ -1,7 +1,9 @@
 import { isIP } from "node:net";
 import { Pool } from "undici";
 import { connector } from "./connector.ts";
+import { openDispatchProbe } from "./dispatchProbe.ts";
 import { type Gate, openGate } from "./gate.ts";
+import { PooledClient } from "./pooledClient.ts";
 
 /** All times in milliseconds. */
 export type UpstreamSettings = {
@@ -25,6 +27,8 @@ export type Upstream = {
   readonly bodyTimeout: number;
   /** The name for TLS, so that a client's Host header cannot choose it. */
   readonly servername: string | undefined;
+  /** False where requests do not get to a connection any more, though connections are free. */
+  dispatches(): Promise<boolean>;
   /** Waits for what is in flight (at most its timeouts), then closes all connections. */
   close(): Promise<void>;
 };
@@ -34,6 +38,9 @@ export const openUpstream = (settings: UpstreamSettings): Upstream => {
   const url = new URL(settings.origin);
   const pool = new Pool(url.origin, {
     connections: settings.connections,
+    factory: (origin, options) => new PooledClient(origin, options),
+    // Where HTTP/2 is possible, the pool lets requests wait for the first connection to find out.
+    allowH2: false,
     // More than one request on a connection would let undici send a request again when an earlier one breaks.
     pipelining: 1,
     connect: connector(settings.connectTimeout),
@@ -52,6 +59,7 @@ export const openUpstream = (settings: UpstreamSettings): Upstream => {
     gate,
     bodyTimeout: settings.bodyTimeout,
     servername: url.protocol === "https:" && isIP(url.hostname) === 0 ? url.hostname : undefined,
+    dispatches: openDispatchProbe(pool, settings.connections),
     async close() {
       await gate.idle();
       await pool.close();

@@ -2,13 +2,13 @@ import { expect, describe, onTestFinished, test } from "vitest";
 import { adminApp } from "../../src/admin/admin.ts";
 import { startAdminServer } from "../../src/admin/adminServer.ts";
 import { cachedGateway, clock, held, kept, markOf } from "../cache/support.ts";
-import { exchange } from "../gateway/support.ts";
+import { exchange, expectDetail } from "../gateway/support.ts";
 import { get, request, until } from "../passThrough/support.ts";
 
 /** A gateway with its operators' listener. */
 const operated = async ({ token, host = "127.0.0.1" }: { token?: string; host?: string } = {}) => {
   const gateway = await cachedGateway();
-  const state = { ready: true };
+  const state = { ready: true, dispatches: true };
   const app = adminApp(gateway.machine, {
     host,
     token,
@@ -17,8 +17,9 @@ const operated = async ({ token, host = "127.0.0.1" }: { token?: string; host?: 
     entryBytes: 100,
     clients: gateway.oldClients.clients,
     isReady: () => state.ready,
+    dispatches: () => Promise.resolve(state.dispatches),
   });
-  const server = await startAdminServer(app, "127.0.0.1", 0);
+  const server = await startAdminServer(app, "127.0.0.1", 0, gateway.clientLimits);
   onTestFinished(() => server.stop());
   const see = (path: string, headers: Record<string, string> = {}) =>
     fetch(`http://127.0.0.1:${server.port}${path}`, { headers: { Connection: "close", ...headers } });
@@ -30,6 +31,32 @@ const operated = async ({ token, host = "127.0.0.1" }: { token?: string; host?: 
     });
   return { ...gateway, adminPort: server.port, state, see, purge };
 };
+
+test("alive, but not ready where requests do not get to legacy any more", async () => {
+  const { see, state } = await operated();
+  state.dispatches = false;
+  expect((await see("/healthz")).status).toBe(200);
+  const answer = await see("/readyz");
+  expect([answer.status, await answer.json()]).toEqual([503, { status: "stuck" }]);
+});
+
+test("the operators' listener refuses what is no sound request, in our format", async () => {
+  const { adminPort } = await operated({ token: "0123456789abcdef" });
+  const rest = "Connection: close\r\n\r\n";
+  for (const head of [
+    "GET * HTTP/1.1\r\nHost: 127.0.0.1\r\n",
+    "GET /healthz HTTP/1.1\r\n",
+    "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: evil.example\r\n",
+    "GET http://a@127.0.0.1/healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n",
+    "NONSENSE\r\n",
+  ])
+    expectDetail(await exchange(adminPort, head + rest), 400);
+  // The host of an absolute target counts, and is no name of the operators' listener.
+  expectDetail(
+    await exchange(adminPort, `GET http://evil.example/healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n${rest}`),
+    403,
+  );
+});
 
 test("alive, ready, and not ready while it stops", async () => {
   const { see, state } = await operated();

@@ -210,6 +210,27 @@ describe("npm start", () => {
   });
 
   test.each(["SIGTERM", "SIGINT"] as const)(
+    "%s to its whole group of processes, which npm repeats: what is in flight is answered",
+    async (signal) => {
+      let answer = () => {};
+      let asked = 0;
+      const legacy = await httpUpstream((_, response) => {
+        asked++;
+        answer = () => response.end(measures);
+      });
+      const home = mkdtempSync(join(tmpdir(), "home-"));
+      const { child, ended, listening } = startByShell("npm start", { LEGACY_URL: legacy, HOME: home });
+      const inFlight = fetch(`${await listening()}/v1/evaluationmeasures/list`);
+      await until(() => asked === 1);
+      process.kill(-(child.pid as number), signal);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      answer();
+      expect(await (await inFlight).json()).toEqual(["kappa"]);
+      await ended;
+    },
+  );
+
+  test.each(["SIGTERM", "SIGINT"] as const)(
     "%s: what is in flight is answered whole, nothing new is taken, idle connections do not hold it up",
     async (signal) => {
       let answer = () => {};

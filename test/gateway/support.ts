@@ -96,9 +96,9 @@ export const start = (environment: Record<string, string>, ...args: string[]) =>
   );
 
 /** The same as the shell of `npm start` runs it, in a group of processes of its own; `child` is the shell, to which npm passes signals. */
-export const startByShell = (script: string) => {
+export const startByShell = (script: string, environment: Record<string, string> = {}) => {
   const child = spawn("sh", ["-c", script], {
-    env: { PATH: process.env["PATH"], PORT: "0", ADMIN_PORT: "0" },
+    env: { PATH: process.env["PATH"], PORT: "0", ADMIN_PORT: "0", ...environment },
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });

@@ -86,7 +86,6 @@ describe("what is below it is ours, and its spelling is not tidied up", () => {
     "/v1/evaluationmeasures/list?#?api_key=no-key",
     "http://front.example/v1/evaluationmeasures/list",
     "HTTPS://front.example:8443/v1/evaluationmeasures/list?x=1",
-    "http://user:pass@front.example/v1/evaluationmeasures/list",
   ])("%s is the list", async (target) => {
     const { port, seen } = await open();
     const answer = await exchange(port, get(target));

@@ -93,7 +93,7 @@ export const staged = async (
     until(() => migration.viewOf(endpoint).parity.compared >= count);
   /** The operators' listener over a socket, for a browser. */
   const listen = async () => {
-    const listener = await startAdminServer(admin, "127.0.0.1", 0);
+    const listener = await startAdminServer(admin, "127.0.0.1", 0, gateway.clientLimits);
     closing.push(() => listener.stop());
     return `http://127.0.0.1:${listener.port}/`;
   };

@@ -8,7 +8,10 @@ import {
 } from "node:net";
 import { expect, onTestFinished } from "vitest";
 import { type PassThroughEvent, type PassThroughOptions, passThrough } from "../../src/passThrough/passThrough.ts";
+import { openHttpServer } from "../../src/http/httpServer.ts";
 import { type Upstream, type UpstreamSettings, openUpstream } from "../../src/upstream/upstream.ts";
+
+import { roomyLimits } from "../http/limits.ts";
 
 /** What a test may set differently. */
 export type GatewaySettings = Partial<Omit<UpstreamSettings, "origin"> & PassThroughOptions>;
@@ -99,7 +102,7 @@ export const openGateway = async (origin: string, settings: GatewaySettings = {}
     ...(watch ? { watch } : {}),
     ...(oldPaths ? { oldPaths } : {}),
   });
-  return { port: await listening(createServer(listener)), upstream, events, listener };
+  return { port: await listening(openHttpServer({}, roomyLimits, listener).server), upstream, events, listener };
 };
 
 /** Everything a client got on one connection, byte for byte (latin1), and whether the connection was reset. */

@@ -1,5 +1,6 @@
 import { onTestFinished } from "vitest";
 import { startAdminServer } from "../../../src/admin/adminServer.ts";
+import { roomyLimits } from "../../http/limits.ts";
 import { pageRoutes } from "../../../src/admin/page/pageRoutes.ts";
 import type { LedgerEntry } from "../../../src/compare/ledger.ts";
 import type { Stage } from "../../../src/migration/stage.ts";
@@ -43,7 +44,7 @@ export const operatorsListener = async ({ token }: { token?: string } = {}) => {
     return data;
   });
 
-  const server = await startAdminServer(app, "127.0.0.1", 0);
+  const server = await startAdminServer(app, "127.0.0.1", 0, roomyLimits);
   onTestFinished(() => server.stop());
   return { ...state, state, url: `http://127.0.0.1:${server.port}/` };
 };

@@ -1,0 +1,83 @@
+import type { IncomingMessage } from "node:http";
+import { isIPv6 } from "node:net";
+
+/**
+ * What a request is for. `target` is in origin form (`/path?query`, as it was spelled) or `*`. `host` is the target's
+ * authority where it names one, else the Host header; `undefined` where the request names none (HTTP/1.0, an empty Host).
+ */
+export type RequestTarget =
+  | { ok: true; target: string; host: string | undefined }
+  | { ok: false; status: 400; detail: string };
+
+/** What of a request names its target: a part of node's `IncomingMessage`. `rawHeaders` shows repeated headers. */
+export type RequestHead = Pick<IncomingMessage, "method" | "url" | "httpVersion" | "headers" | "rawHeaders">;
+
+const refused = (detail: string): RequestTarget => ({ ok: false, status: 400, detail });
+
+const noTarget = refused("The request target is neither a path nor an http(s) URL with a host.");
+const noHost = refused("An HTTP/1.1 request needs a Host header.");
+const manyHosts = refused("The request has more than one Host header.");
+const badHost = refused("The Host header is not a host name or address with an optional port.");
+
+/** `a.example`, `a.example:80`, `192.0.2.1`, `[2001:db8::1]:80`; narrower than RFC 3986 3.2.2, wide enough for every real name. */
+const HOST = /^(?:[A-Za-z0-9._~-]{1,255}|\[([0-9A-Fa-f:.]{2,45})\])(?::(\d{1,5}))?$/;
+
+/** Whether a text can stand as an authority: a name or an address and an optional port, without user information. */
+export const isHost = (text: string): boolean => {
+  const match = HOST.exec(text);
+  if (match === null) return false;
+  const [, address, port] = match;
+  return (address === undefined || isIPv6(address)) && (port === undefined || Number(port) <= 65_535);
+};
+
+/** Clients repeat their Host from request to request: the last one that was valid is not checked again. */
+let lastValid = "";
+
+const isKnownHost = (host: string): boolean => {
+  if (host === lastValid) return true;
+  if (!isHost(host)) return false;
+  lastValid = host;
+  return true;
+};
+
+const countHosts = (rawHeaders: readonly string[]): number => {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    if (name.length === 4 && name.toLowerCase() === "host") count++;
+  }
+  return count;
+};
+
+/** `http://host/path` -> `host` and `/path`; `undefined` where it is no http(s) URL with a valid authority. */
+const readAbsoluteForm = (url: string): { target: string; host: string } | undefined => {
+  const match = /^https?:\/\/([^/?#]+)(.*)$/is.exec(url);
+  if (match === null) return undefined;
+  const [, host = "", rest = ""] = match;
+  return isHost(host) ? { host, target: rest.startsWith("/") ? rest : `/${rest}` } : undefined;
+};
+
+/**
+ * Reads what a request is for, as RFC 9112 3.2 and 3.3 say. Refused are every other form of a target, a missing or
+ * repeated Host and one that is no host; a refused request must not be sent on.
+ */
+export const readRequestTarget = ({
+  method,
+  url = "",
+  httpVersion,
+  headers,
+  rawHeaders,
+}: RequestHead): RequestTarget => {
+  const count = countHosts(rawHeaders);
+  if (count > 1) return manyHosts;
+  if (count === 0 && httpVersion !== "1.0") return noHost;
+  const given = headers.host === "" ? undefined : headers.host;
+  if (given !== undefined && !isKnownHost(given)) return badHost;
+  if (url.startsWith("/") || (url === "*" && method === "OPTIONS")) return { ok: true, target: url, host: given };
+  const absolute = readAbsoluteForm(url);
+  return absolute === undefined ? noTarget : { ok: true, ...absolute };
+};
+
+/** The same for a URL out of a log, which may name a user: in origin form, or as it is where it is no http(s) URL with a host. */
+export const originForm = (url: string): string =>
+  url.startsWith("/") ? url : (readAbsoluteForm(url.replace(/^(https?:\/\/)[^/?#@]*@/i, "$1"))?.target ?? url);

@@ -1,0 +1,231 @@
+import { type RequestListener } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { Hono } from "hono";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { startAdminServer } from "../../src/admin/adminServer.ts";
+import { type ClientLimits, openHttpServer } from "../../src/http/httpServer.ts";
+import { exchange, expectDetail, openConnection } from "../gateway/support.ts";
+import { get, httpUpstream, until } from "../passThrough/support.ts";
+import { roomyLimits } from "./limits.ts";
+import { listeningGateway } from "./support.ts";
+
+/** More than the system takes for a client that reads nothing. */
+const LARGE = 24 * 1024 * 1024;
+const large = Buffer.alloc(LARGE, "x");
+
+/** A server of ours over any listener: `/large` answers 24 MiB, anything else `ok`. */
+const open = async (limits: Partial<ClientLimits> = {}, listener?: RequestListener) => {
+  const opened = openHttpServer(
+    {},
+    { ...roomyLimits, ...limits },
+    listener ?? ((request, response) => response.end(request.url === "/large" ? large : "ok")),
+  );
+  await new Promise<void>((resolve) => void opened.server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    opened.server.closeAllConnections();
+    opened.server.close();
+  });
+  return { ...opened, port: (opened.server.address() as AddressInfo).port };
+};
+
+/** A client that sends this and reads nothing; a reset shows only when it writes, so it is seen at the server. */
+const unreader = (port: number, bytes: string) => {
+  const socket = connect(port, "127.0.0.1").on("error", () => undefined);
+  onTestFinished(() => void socket.destroy());
+  socket.pause();
+  socket.write(bytes);
+  return socket;
+};
+
+const staying = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
+
+describe("a client that takes nothing", () => {
+  test("is cut off after the time limit, and its bytes are given back", async () => {
+    const { port, unsent, connections } = await open({ sendTimeout: 400 });
+    unreader(port, staying("/large"));
+    await until(() => unsent.total === LARGE || unsent.total > LARGE);
+    await until(() => unsent.total === 0 && connections().open === 0);
+    expect(unsent.timedOut).toBe(1);
+  });
+
+  test("is, although it goes on sending requests", async () => {
+    const { port, unsent, connections } = await open({ sendTimeout: 400 });
+    const socket = unreader(port, staying("/large"));
+    const sending = setInterval(() => socket.write(staying("/")), 20);
+    onTestFinished(() => clearInterval(sending));
+    await until(() => unsent.timedOut === 1 && connections().open === 0);
+    expect(unsent.total).toBe(0);
+  });
+
+  test("is where the answer is a stream that waits for it", async () => {
+    const { port, unsent, connections } = await open({ sendTimeout: 400 }, (_, response) => {
+      const more = () => {
+        while (response.write(large.subarray(0, 64 * 1024)));
+        response.once("drain", more);
+      };
+      more();
+    });
+    unreader(port, staying("/"));
+    await until(() => unsent.timedOut === 1 && connections().open === 0);
+    expect(unsent.total).toBe(0);
+  });
+
+  test.each([
+    ["the new interface", "/v1/datasets/1"],
+    ["the pass-through", "/api/v1/json/data/1"],
+  ])("is on %s", async (_, path) => {
+    const url = await httpUpstream((_request, response) =>
+      response.end(JSON.stringify({ data_set_description: { id: "1", description: "x".repeat(LARGE) } })),
+    );
+    const gateway = await listeningGateway(url, { SEND_TIMEOUT_MS: "400" });
+    unreader(gateway.port, staying(path));
+    const expected = ["slow_clients_total 1", "client_connections 0", "unsent_bytes 0"];
+    const end = Date.now() + 10_000;
+    let metrics = "";
+    do {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      metrics = await gateway.machine.meter.registry.metrics();
+    } while (Date.now() < end && !expected.every((line) => metrics.includes(`\ngateway_${line}\n`)));
+    for (const line of expected) expect(metrics).toContain(`\ngateway_${line}\n`);
+  });
+
+  test("is on the operators' listener", async () => {
+    const app = new Hono().get("/", (c) => c.body(large));
+    const server = await startAdminServer(app, "127.0.0.1", 0, { ...roomyLimits, sendTimeout: 400 });
+    onTestFinished(() => server.stop());
+    const socket = unreader(server.port, staying("/"));
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    // What the system holds for it is gone as well: it is reset, not ended.
+    const reset = new Promise((resolve) => void socket.once("close", resolve));
+    socket.resume();
+    await reset;
+    expect(socket.bytesRead).toBeLessThan(LARGE);
+  });
+});
+
+test("a slow client that takes its answer bit by bit gets all of it", async () => {
+  const { port, unsent } = await open({ sendTimeout: 1000 });
+  const socket = connect(port, "127.0.0.1").on("error", () => undefined);
+  onTestFinished(() => void socket.destroy());
+  socket.write(get("/large"));
+  let received = 0;
+  let burst = 0;
+  socket.on("data", (chunk: Buffer) => {
+    received += chunk.length;
+    burst += chunk.length;
+    if (burst < 1024 * 1024) return;
+    burst = 0;
+    socket.pause();
+    setTimeout(() => socket.resume(), 100);
+  });
+  await new Promise((resolve) => void socket.once("close", resolve));
+  expect(received).toBeGreaterThan(LARGE);
+  expect([unsent.timedOut, unsent.total]).toEqual([0, 0]);
+});
+
+test("answers that were taken leave nothing behind on their connection", async () => {
+  const { port, server, unsent } = await open();
+  const { socket, text } = openConnection(port);
+  let sockets = 0;
+  server.on("request", ({ socket: one }) => (sockets = one.listenerCount("close") + one.listenerCount("drain")));
+  const counts: number[] = [];
+  for (let i = 1; i <= 3; i++) {
+    socket.write(staying("/large"));
+    await until(() => text().length > i * LARGE);
+    await until(() => unsent.total === 0);
+    counts.push(sockets);
+  }
+  expect(new Set(counts).size).toBe(1);
+});
+
+describe("bytes that wait for clients", () => {
+  test("have a bound: then a request is 503, until they are taken or cut off", async () => {
+    const { port, unsent } = await open({ sendTimeout: 800, maxSendBytes: LARGE });
+    unreader(port, staying("/large"));
+    await until(() => unsent.isFull);
+    const refused = await exchange(port, get("/"));
+    expectDetail(refused, 503);
+    expect(refused.headers.get("retry-after")).toBe("5");
+    await until(() => unsent.total === 0);
+    expect((await exchange(port, get("/"))).body).toBe("ok");
+  });
+
+  test("have it too where answers are on their way already: the newest is cut off", async () => {
+    const held: (() => void)[] = [];
+    const { port, unsent, connections } = await open({ maxSendBytes: 1.5 * LARGE }, (_, response) => {
+      held.push(() => response.end(large));
+    });
+    for (let i = 0; i < 5; i++) unreader(port, staying("/large"));
+    await until(() => held.length === 5);
+    for (const answer of held) answer();
+    expect(unsent.total).toBeLessThan(1.5 * LARGE);
+    expect(unsent.crowdedOut).toBe(4);
+    await until(() => connections().open === 1);
+  });
+
+  test("count for the answers that wait behind one of their connection", async () => {
+    const held: (() => void)[] = [];
+    const { port, unsent, connections } = await open({}, (_, response) => held.push(() => response.end(large)));
+    const socket = unreader(port, staying("/").repeat(3));
+    await until(() => held.length === 3);
+    for (const answer of held.toReversed()) answer();
+    expect(unsent.total).toBeGreaterThan(2 * LARGE);
+    socket.destroy();
+    await until(() => connections().open === 0);
+    expect(unsent.total).toBe(0);
+  });
+});
+
+test("connections have a bound: the newest is told 503 without a request", async () => {
+  const { port, connections } = await open({ maxConnections: 2 });
+  const first = openConnection(port);
+  const second = openConnection(port);
+  await until(() => connections().open === 2);
+  for (const request of ["", get("/")]) {
+    const refused = await exchange(port, ...(request === "" ? [] : [request]));
+    expectDetail(refused, 503);
+    expect(refused.headers.get("retry-after")).toBe("5");
+  }
+  expect(connections()).toEqual({ open: 2, refused: 2 });
+  first.socket.write(staying("/"));
+  await until(() => first.text().endsWith("ok"));
+  second.socket.destroy();
+  await until(() => connections().open === 1);
+  expect((await exchange(port, get("/"))).body).toBe("ok");
+});
+
+test("a refused connection whose client stays is closed after a second", async () => {
+  const { port } = await open({ maxConnections: 1 });
+  openConnection(port);
+  const stays = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+  onTestFinished(() => void stays.destroy());
+  const closed = new Promise((resolve) => void stays.once("close", resolve));
+  const writing = setInterval(() => stays.write("x"), 50);
+  stays.on("error", () => undefined);
+  await closed;
+  clearInterval(writing);
+  expect(stays.bytesRead).toBeGreaterThan(0);
+});
+
+test("requests that wait on one connection have a bound: the next one is 503, and the last", async () => {
+  const held: (() => void)[] = [];
+  const { port } = await open({}, (request, response) => held.push(() => response.end(request.url)));
+  const { socket, text, closed } = openConnection(port);
+  socket.write(Array.from({ length: 100 }, (_, i) => staying(`/${i}`)).join(""));
+  await until(() => held.length === 33);
+  for (const answer of held) answer();
+  await closed;
+  const statuses = [...text().matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
+  expect(statuses).toEqual([...Array.from({ length: 33 }, () => "200"), "503"]);
+  expect(held).toHaveLength(33);
+});
+
+test("a connection that answers one request after the other serves any number of them", async () => {
+  const { port } = await open();
+  const { socket, text } = openConnection(port);
+  for (let i = 1; i <= 5; i++) {
+    socket.write(staying("/").repeat(30));
+    await until(() => text().endsWith("ok") && text().split("\r\n\r\nok").length > i * 30);
+  }
+  expect(text()).not.toContain("503");
+});
