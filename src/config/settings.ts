@@ -107,6 +107,8 @@ export const settingsSchema = z.strictObject({
   MAX_REPLY_BYTES: bytes(32 * 1024 ** 2).describe("of a legacy answer to be transformed"),
   MAX_CONNECTIONS: count(64).describe("connections to legacy, for transforms and for pass-through each"),
   MAX_WAITING: count(1_000).describe("requests that may wait for such a connection"),
+  WAIT_TIMEOUT_MS: milliseconds(10_000).describe("that a request waits for such a connection at most; then 503"),
+  MIN_UPLOAD_RATE: count(1_024).describe("bytes a second that a client's upload has to come with; below it 408"),
   CACHE_BYTES: z
     .int()
     .min(0)
