@@ -71,3 +71,8 @@ export const failureOf = (error: unknown, asked: Asked): UpstreamFailure => {
     (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/.test(code) ? "unreachable" : "broken");
   return new UpstreamFailure(kind, asked, error);
 };
+
+/** Whether there was no connection to send the request on. */
+export const isConnectionFailure = (error: unknown): boolean =>
+  error instanceof UpstreamFailure &&
+  (error.kind === "unreachable" || codeOf(error.cause) === "UND_ERR_CONNECT_TIMEOUT");
