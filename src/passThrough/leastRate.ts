@@ -52,13 +52,16 @@ export class LeastRate {
 
   /** One timer, set again only when it fires: bytes come far more often. */
   #arm(): void {
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      if (!this.#isRunning) return;
-      this.#settle();
-      if (this.#credit > 0) return this.#arm();
-      this.#isRunning = false;
-      this.#onSlow();
-    }, Math.max(1, Math.ceil(this.#credit)));
+    this.#timer ??= setTimeout(
+      () => {
+        this.#timer = undefined;
+        if (!this.#isRunning) return;
+        this.#settle();
+        if (this.#credit > 0) return this.#arm();
+        this.#isRunning = false;
+        this.#onSlow();
+      },
+      Math.max(1, Math.ceil(this.#credit)),
+    );
   }
 }
