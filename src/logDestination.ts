@@ -2,13 +2,13 @@ import { write, writeSync } from "node:fs";
 
 /** Where lines of the log go. */
 export type LogDestination = {
-  /** Returns at once, whether anybody reads the log or not. */
+  /** Never blocks, even while the reader of the log is stuck. */
   write(line: string): void;
   /** Lines that were dropped until now. */
   dropped(): number;
 };
 
-/** Bytes that wait at most while nobody reads; lines beyond are dropped. */
+/** Bytes that wait at most for a reader; lines beyond are dropped. */
 const MAX_BYTES = 1024 ** 2;
 /** Milliseconds until a full pipe is tried again. */
 const RETRY = 50;
@@ -16,8 +16,8 @@ const RETRY = 50;
 const LAST_WORDS = 1000;
 
 /**
- * Writes to a file descriptor and never blocks: what cannot be written waits, up to `maxBytes`, and what comes beyond is dropped.
- * `onDropped` is told how many lines that were, once all that waited is written. At the end of the process the rest is written, for a second.
+ * Writes lines to a file descriptor without blocking. Lines wait while the reader is slow, up to `maxBytes`; beyond that the newest are dropped.
+ * When all that waited is written, `onDropped` gets the number of lines dropped. When the process ends, the rest is written for up to a second.
  */
 export const openLogDestination = (
   fd: number,
@@ -31,7 +31,7 @@ export const openLogDestination = (
   let state: "idle" | "writing" | "waiting" = "idle";
   let isOpened = false;
   let dropped = 0;
-  let told = 0;
+  let reported = 0;
 
   const open = (): void => {
     isOpened = true;
@@ -51,9 +51,9 @@ export const openLogDestination = (
       return;
     }
     state = "idle";
-    if (dropped === told) return;
-    const since = dropped - told;
-    told = dropped;
+    if (dropped === reported) return;
+    const since = dropped - reported;
+    reported = dropped;
     onDropped(since);
   };
 

@@ -7,9 +7,9 @@ export type Observer = {
   event(name: string, about: { endpoint?: string } & Record<string, unknown>): void;
   /** How often each event happened, by `name endpoint`. */
   counts(): Record<string, number>;
-  /** Lines that were dropped because nobody read the log. */
+  /** Lines that were dropped because the reader of the log was too slow. */
   droppedLines(): number;
-  /** For what no client can cause at will; else use `event`. */
+  /** Not limited in rate: use `event` for everything that a client can cause. */
   log: Logger;
 };
 
@@ -23,6 +23,7 @@ const MAX_KINDS = 1000;
 const MAX_LINES = 10;
 const SECOND = 1000;
 
+/** Logs JSON lines of at least this `level` to the file descriptor `fd` (default: the standard error), and counts events. */
 export const openObserver = (level: string, fd = 2): Observer => {
   const destination = openLogDestination(fd, (lines) => log.warn({ event: "log_lines_dropped", lines }));
   const log = pino({ level, base: undefined, timestamp: pino.stdTimeFunctions.isoTime }, destination);

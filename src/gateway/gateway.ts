@@ -123,7 +123,9 @@ export const openGateway = (
     onMoved: (endpoint) => void cache.drop({ endpoint, soft: false }),
     ...times,
   });
-  meter.total("log_lines_dropped", "Lines of the log that nobody read in time.", () => observer.droppedLines());
+  meter.total("log_lines_dropped", "Lines of the log that were dropped because its reader was too slow.", () =>
+    observer.droppedLines(),
+  );
   meter.total("mirror_shed", "Comparisons left out for lack of budget.", () => migration.shed());
   const legacyStudies = settings.LEGACY_STUDIES ?? catalogue.legacyStudies;
   const { cache, windows } = openCaching(settings, catalogue.endpoints, { meter, observer, redisTier });

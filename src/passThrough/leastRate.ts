@@ -1,6 +1,6 @@
 /**
- * Holds a client to a least rate. It begins with `most` ms of credit. A byte earns `1000 / rate` ms, never beyond `most`; time in which the
- * client may send costs as much. So `most` ms of silence use it up, and so does a drip below `rate` bytes a second, however fast it began.
+ * Holds a client to a least rate. It begins with `most` ms of credit. A byte earns `1000 / rate` ms, never beyond `most`; every millisecond
+ * in which the client may send costs one. So the credit ends after `most` ms of silence, or some time below `rate`, however fast it began.
  */
 export class LeastRate {
   readonly #most: number;

@@ -2,23 +2,24 @@ import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import { LeastRate } from "./leastRate.ts";
 
-/** A body of up to so many bytes is collected before it takes a connection to the upstream; a larger one takes it after so many. */
+/** Bytes of a body that are collected before it takes a connection to the upstream: all of a small one, the first of a larger one. */
 export const SMALL_BODY = 64 * 1024;
 
-/** Bytes that are still free for the bodies that are being collected, those of all requests together. */
+/** Bytes that are free for collecting bodies, shared by all requests. */
 export type UploadMemory = { free: number };
 
+/** What an upload may take. */
 export type UploadSettings = {
-  /** Told of every byte once, as it comes. */
+  /** Gets every byte once, as it arrives. */
   onChunk?: ((chunk: Buffer) => void) | undefined;
-  /** Bytes a second that the client has to send at least, where nothing keeps it from sending. */
+  /** Bytes a second that the client must send at least while it may send. */
   minRate: number;
   /** Milliseconds of silence at most. */
   silence: number;
   memory: UploadMemory;
 };
 
-/** What waits for an upload. */
+/** Hears how the collecting of a body went. */
 export type UploadListener = {
   /** A connection may be taken: the body is there (`isWhole`), or its first `SMALL_BODY` bytes are. */
   uploadReady(isWhole: boolean): void;
@@ -149,7 +150,7 @@ export class Upload extends Readable {
   };
 
   readonly #onSlow = (): void => {
-    // Its answer has been given: what is left of it only holds the client's connection.
+    // The request has been answered: the rest of its body only holds the client's connection.
     if (this.destroyed) this.#req.destroy();
     else this.#listener?.uploadFailed("slowClient");
   };

@@ -22,27 +22,28 @@ export const isItsFault = (error: unknown): boolean =>
   error instanceof BackendFailure ||
   (error instanceof UpstreamFailure && !["overloaded", "aborted", "tooLarge"].includes(error.kind));
 
-/** What is asked, and on whose behalf: by their key, else by the address that they call from. */
+/** One call: what it asks, and its caller, known by a key or else by the address it comes from. */
 export type Attempt = { request: string; caller: { key?: string; client?: string } };
 
+/** A circuit breaker for the calls to one backend. */
 export type Breaker = {
-  /** Makes the call and gives what it gives, or throws what it throws; undefined: the circuit is open, and no call was made. */
+  /** Makes the call and passes its result or error on. `undefined`: the circuit is open and no call was made. */
   execute<T>(attempt: Attempt, call: () => Promise<T>): Promise<T | undefined>;
 };
 
-/** Milliseconds that are looked back on. */
+/** Milliseconds for which calls are remembered. */
 const WINDOW = 10_000;
-/** Milliseconds until one call finds out whether the backend is back. */
+/** Milliseconds from opening until one call may find out whether the backend is back. */
 const RETRY = 5_000;
-/** Milliseconds in which a caller whose call has just failed to show that it is back leaves that to others. */
+/** Milliseconds for which a caller whose attempt failed while the circuit was open makes no further attempt, so that others do. */
 const OTHERS_FIRST = 15_000;
-/** So many failed connections open the circuit, or so many distinct requests that failed, of which a caller counts for two at most. */
+/** Failed connections that open the circuit, or distinct requests that failed, of which at most two of each caller count. */
 const FAILURES = 5;
 const FAILURES_OF_ONE = 2;
 
 /**
- * Opens where more than half of the calls of the last ten seconds failed, and that cannot be one caller's doing: connections failed, or five
- * distinct requests by at least three callers did. After five seconds one call finds out whether the backend is back.
+ * The circuit opens when more than half of the calls of the last ten seconds failed and one caller cannot have caused it: five connections
+ * failed, or five distinct requests by at least three callers did. After five seconds one call finds out whether the backend is back.
  */
 export const openBreaker = (): Breaker => {
   const salt = randomBytes(16).toString("hex");
@@ -55,10 +56,10 @@ export const openBreaker = (): Breaker => {
 
   return {
     async execute({ request, caller }, call) {
-      // Somebody is finding out whether it is back: nobody else waits for that.
+      // One call is finding out whether the backend is back: the others do not wait for it.
       if (policy.state === CircuitState.HalfOpen) return undefined;
       const isProbe = policy.state === CircuitState.Open;
-      // Else the caller of a request that breaks the backend would keep the circuit open.
+      // Otherwise the caller of a request that breaks the backend could keep the circuit open.
       if (isProbe && barred && Date.now() < barred.until && callerOf(caller) === barred.caller) return undefined;
       try {
         return await policy.execute(async () => {
@@ -82,7 +83,7 @@ export const openBreaker = (): Breaker => {
   };
 };
 
-/** What of the failures in the window tells of the backend; it remembers five of each kind at most. */
+/** Decides whether the failures in the window mean an outage. It remembers at most five failed connections and five failed requests. */
 class OutageSampler implements IBreaker {
   readonly #rate = new SamplingBreaker({
     threshold: 0.5,
@@ -139,7 +140,7 @@ class OutageSampler implements IBreaker {
   }
 }
 
-/** `2001:db8:0:1::9` -> `2001:db8:0:1`: whoever has one address of a /64 network has all of them. Any other text stays. */
+/** `2001:db8:0:1::9` -> `2001:db8:0:1`: a client with one address of a /64 network usually has all of them. Other texts stay. */
 const networkOf = (address: string): string => {
   if (!address.includes(":")) return address;
   const [head = [], tail = []] = address.split("::").map((part) => part.split(":").filter((group) => group !== ""));

@@ -18,11 +18,11 @@ export type Gate = {
   readonly waiting: number;
 };
 
-/** Milliseconds that a turn waits where no setting says otherwise. */
+/** Milliseconds that a turn waits by default. */
 const WAIT_TIMEOUT = 10_000;
 
 /**
- * A gate for `places` at once and `queue` waiting, each at most `waitTimeout` ms. Uploads take at most half of the places, so that slow
+ * A gate with `places`; at most `queue` turns wait, each at most `waitTimeout` ms. Uploads take at most half of the places, so that slow
  * clients never hold all of them. A turn that gives up frees its place at once, unlike in undici's own queue.
  */
 export const openGate = (places: number, queue: number, waitTimeout = WAIT_TIMEOUT): Gate => {

@@ -31,7 +31,7 @@ const unread = async (environment: Record<string, string>) => {
   return { child, ended, port, adminPort, error };
 };
 
-test("a log that nobody reads stops nothing: answers come, its lines are counted, the end comes in time", async () => {
+test("a log without a reader stops neither the answers nor the end of the process", async () => {
   const url = await httpUpstream((request, response) =>
     request.url === "/good" ? response.end("good") : response.socket?.destroy(),
   );

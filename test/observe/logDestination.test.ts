@@ -22,7 +22,7 @@ test("lines come in their order", async () => {
   expect(log.dropped()).toBe(0);
 });
 
-test("while nobody reads, a bounded part waits, the newest lines are dropped, and it is said how many", async () => {
+test("without a reader a bounded part waits, and the newest lines are dropped and counted", async () => {
   const pipe = openPipe();
   pipe.fill();
   const log = telling(pipe.writer(), 10_000);
@@ -38,7 +38,7 @@ test("while nobody reads, a bounded part waits, the newest lines are dropped, an
   await until(() => (text += pipe.read()).endsWith("afterwards\n"));
 });
 
-test("whatever is written and read in whatever turns, each line comes whole and once, or is counted", async () => {
+test("each line comes whole and once or is counted, however writes and reads alternate", async () => {
   const turn = fc.oneof(
     fc.constant("read" as const),
     fc.constant("wait" as const),
@@ -92,5 +92,6 @@ test.each([
   });
   expect(status).toBe(code);
   const numbers = stderr.split("\n").flatMap((line) => /^(\d+) z{90}$/.exec(line)?.[1] ?? []);
-  expect(numbers).toEqual(Array.from({ length: 5000 }, (_, i) => String(i)));
+  // The first may be written by another thread, after those of the end.
+  expect(numbers.toSorted((a, b) => Number(a) - Number(b))).toEqual(Array.from({ length: 5000 }, (_, i) => String(i)));
 });

@@ -8,7 +8,7 @@ import { onTestFinished } from "vitest";
 export const openPipe = () => {
   const path = join(mkdtempSync(join(tmpdir(), "pipe-")), "log");
   execFileSync("mkfifo", [path]);
-  // Read and write, so that opening waits for nobody.
+  // Read and write, so that opening does not wait for the other side.
   const ours = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
   onTestFinished(() => closeSync(ours));
   const untilItCannot = (step: () => number): void => {

@@ -44,7 +44,7 @@ const breakIt = async (ask: ReturnType<typeof backend>["ask"]) => {
   for (let i = 0; i < 5; i++) await ask(`/bad/${i}`, { client: `192.0.2.${i % 3}` });
 };
 
-test("a backend that fails is left alone, and tried again by one caller: nobody else waits for that one", async () => {
+test("a backend that fails is left alone, then one call tries it and no other waits", async () => {
   const { state, ask, holding } = backend();
   await breakIt(ask);
   expect(await ask("/good")).toMatchObject(open);
@@ -91,7 +91,7 @@ test("one request that breaks it opens nothing, whoever asks", async () => {
   expect(await ask("/good")).toMatchObject({ status: 200 });
 });
 
-test("failures that are spread over more than the window, or are the lesser part, open nothing", async () => {
+test("old failures, or fewer than half of all calls, open nothing", async () => {
   const { ask } = backend();
   for (let i = 0; i < 12; i++) {
     await ask(`/bad/${i}`, { client: `192.0.2.${i}` });
@@ -107,7 +107,7 @@ test("failures that are spread over more than the window, or are the lesser part
   expect(await busy.ask("/good")).toMatchObject({ status: 200 });
 });
 
-test("a caller whose request breaks it does not keep it open: the next to try is another", async () => {
+test("a caller whose request breaks the backend cannot keep the circuit open", async () => {
   const { state, ask } = backend();
   await breakIt(ask);
   const evil = { client: "203.0.113.9" };
