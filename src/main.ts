@@ -186,6 +186,8 @@ const run = async (): Promise<void> => {
     await close();
     const counts = observer.counts();
     if (Object.keys(counts).length > 0) observer.log.info({ event: "stopped", counts });
+    // Lines of the standard output that nobody reads would keep the process from ending by itself.
+    process.exit();
   };
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void stop());
   // Only now: whoever reads this may stop it.

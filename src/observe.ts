@@ -1,34 +1,78 @@
 import { pino, type Logger } from "pino";
+import { openLogDestination } from "./logDestination.ts";
 
 /** What happened that an operator should know of: counted by name and endpoint, and logged. Never a key, never a body. */
 export type Observer = {
+  /** Counts it, and logs it unless too many of that name were logged within the second. */
   event(name: string, about: { endpoint?: string } & Record<string, unknown>): void;
   /** How often each event happened, by `name endpoint`. */
   counts(): Record<string, number>;
+  /** Lines that were dropped because the reader of the log was too slow. */
+  droppedLines(): number;
+  /** Not limited in rate: use `event` for everything that a client can cause. */
   log: Logger;
 };
 
 /** Seen too often to be logged each time: only the first of each kind is. */
 const quiet = new Set(["unknown_field"]);
-const MOST_KINDS = 1000;
+/** Faults of our own. */
+const faults = new Set(["internal_error"]);
+const MAX_KINDS = 1000;
 
-export const openObserver = (level: string): Observer => {
-  const log = pino(
-    { level, base: undefined, timestamp: pino.stdTimeFunctions.isoTime },
-    pino.destination({ dest: 2, sync: true }),
-  );
+/** Lines of one event's name that are logged within a second; how many more there were is one line after it. */
+const MAX_LINES = 10;
+const SECOND = 1000;
+
+/** Logs JSON lines of at least this `level` to the file descriptor `fd` (default: the standard error), and counts events. */
+export const openObserver = (level: string, fd = 2): Observer => {
+  const destination = openLogDestination(fd, (lines) => log.warn({ event: "log_lines_dropped", lines }));
+  const log = pino({ level, base: undefined, timestamp: pino.stdTimeFunctions.isoTime }, destination);
   const counted = new Map<string, number>();
+  /** What was logged of a name in this second, and what was not. */
+  const seconds = new Map<string, { logged: number; suppressed: number }>();
+
+  const isToBeLogged = (name: string): boolean => {
+    const second = seconds.get(name);
+    if (second !== undefined) {
+      if (second.logged++ < MAX_LINES) return true;
+      second.suppressed++;
+      return false;
+    }
+    const begun = { logged: 1, suppressed: 0 };
+    seconds.set(name, begun);
+    setTimeout(() => {
+      seconds.delete(name);
+      const { suppressed } = begun;
+      if (suppressed > 0) log.warn({ event: name, suppressed });
+    }, SECOND).unref();
+    return true;
+  };
+
   return {
     log,
     event(name, about) {
       const field = quiet.has(name) ? String(about["field"]) : "";
       const kind = [name, about.endpoint, field].filter(Boolean).join(" ");
       const count = (counted.get(kind) ?? 0) + 1;
-      // Names come from outside: past the bound new ones are neither kept nor logged.
-      if (count === 1 && counted.size >= MOST_KINDS) return;
+      // Fields are named outside: past the bound new ones are neither kept nor logged.
+      if (field !== "" && count === 1 && counted.size >= MAX_KINDS) return;
       counted.set(kind, count);
-      if (count === 1 || field === "") log.warn({ event: name, ...about, count });
+      if ((count > 1 && field !== "") || !isToBeLogged(name)) return;
+      log[faults.has(name) ? "error" : "warn"]({ event: name, ...shortened(about), count });
     },
     counts: () => Object.fromEntries(counted),
+    droppedLines: () => destination.dropped(),
   };
+};
+
+/** Characters of a text, and entries of a list, that one line takes. */
+const MAX_TEXT = 2000;
+const MAX_ENTRIES = 20;
+
+const shortened = (about: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(about).map(([name, value]) => [name, short(value)]));
+
+const short = (value: unknown): unknown => {
+  if (typeof value === "string" && value.length > MAX_TEXT) return `${value.slice(0, MAX_TEXT)}…`;
+  return Array.isArray(value) ? value.slice(0, MAX_ENTRIES).map(short) : value;
 };

@@ -30,7 +30,7 @@ export const guardedApp = (settings: { host: string; token?: string | undefined 
   });
   app.notFound((c) => c.json({ detail: "Not Found" }, 404));
   app.onError((error, c) => {
-    observer.log.error({ event: "internal_error", error: error.stack });
+    observer.event("internal_error", { error: error.stack });
     return c.json({ detail: "Internal Server Error" }, 500);
   });
   return app;

@@ -115,6 +115,8 @@ export const settingsSchema = z.strictObject({
     .max(64 * 1024 ** 3)
     .default(256 * 1024 ** 2)
     .describe("of answers that clients have not taken yet, over all of them; more requests are answered 503"),
+  WAIT_TIMEOUT_MS: milliseconds(10_000).describe("that a request waits for such a connection at most; then 503"),
+  MIN_UPLOAD_RATE: count(1_024).describe("bytes a second that a client's upload has to come with; below it 408"),
   CACHE_BYTES: z
     .int()
     .min(0)

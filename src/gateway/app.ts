@@ -92,7 +92,7 @@ export const gatewayApp = (machine: Machine, endpoints: Prepared[], settings: Ap
   app.onError((error, c) => {
     // A client that leaves in the middle of its body is nobody's error.
     const left = c.env?.incoming?.destroyed === true && !c.env.incoming.complete;
-    if (!left) machine.observer.log.error({ event: "internal_error", error: error.stack });
+    if (!left) machine.observer.event("internal_error", { error: error.stack });
     return respond(c, plainAnswer(500, "Internal Server Error"));
   });
   return app;

@@ -39,6 +39,7 @@ export const askedOf = async (
   const credential = readCredential(queryOf(targetOf(c.req.raw, c.env)), (name) => c.req.header(name));
   return {
     credential,
+    client: clientOf(c, settings.trusted),
     asker: askerOf(c, credential, settings),
     input: await inputOf(c, endpoint, pairsBelow, settings.body),
     wanted: readDirectives(c.req.header("cache-control"), c.req.header("pragma")),
@@ -52,13 +53,14 @@ const askerOf = (c: Context<Env>, { key }: Credential, { trusted, mayForce }: As
   return {
     bucket() {
       if (key !== undefined) return bucketOf(`key ${key}`);
-      const incoming = c.env?.incoming;
-      const address = clientAddress(incoming?.socket.remoteAddress, c.req.header("x-forwarded-for"), trusted);
-      return bucketOf(`client ${address} ${c.req.header("user-agent") ?? ""}`);
+      return bucketOf(`client ${clientOf(c, trusted)} ${c.req.header("user-agent") ?? ""}`);
     },
     ...(forced === "legacy" || forced === "modern" ? { forced } : {}),
   };
 };
+
+const clientOf = (c: Context<Env>, trusted: (address: string) => boolean): string =>
+  clientAddress(c.env?.incoming?.socket.remoteAddress, c.req.header("x-forwarded-for"), trusted);
 
 const inputOf = async (
   c: Context<Env>,

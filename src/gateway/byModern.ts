@@ -22,9 +22,10 @@ export const askModern = async (
   if (caller.deadline <= Date.now()) return { failed: "it took too long" };
   const started = performance.now();
   const deadline = Math.min(caller.deadline, Date.now() + modern.timeout);
-  const { key, headers } = caller;
+  const { key, headers, client = "" } = caller;
   const reply = await modern.client.ask(endpoint, canonicalRequest(endpoint, input), {
     headers,
+    client,
     deadline,
     ...(key === undefined ? {} : { key }),
   });

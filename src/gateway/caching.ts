@@ -59,7 +59,7 @@ export const openCaching = (
     longest: settings.TOTAL_TIMEOUT_MS,
     openTier,
     count: meter.cache,
-    onError: (error) => observer.log.error({ event: "internal_error", error: (error as Error).stack }),
+    onError: (error) => observer.event("internal_error", { error: (error as Error).stack }),
   });
   meter.gauge("cache_bytes", "Bytes the cache holds in memory.", () => cache.size().bytes);
   meter.gauge("cache_entries", "Entries the cache holds in memory.", () => cache.size().entries);

@@ -18,6 +18,7 @@ import { openMeter } from "../meter.ts";
 import type { Observer } from "../observe.ts";
 import type { RedisTierSettings } from "../redis/redisTier.ts";
 import { type PassThrough, passThrough } from "../passThrough/passThrough.ts";
+import { SMALL_BODY } from "../passThrough/upload.ts";
 import { type OldClients, openOldClients } from "../oldClients/oldClients.ts";
 import { trustedProxies } from "../upstream/trustedProxies.ts";
 import { openUpstream } from "../upstream/upstream.ts";
@@ -93,6 +94,7 @@ export const openGateway = (
       origin: settings.LEGACY_URL,
       connections: settings.MAX_CONNECTIONS,
       waiting: settings.MAX_WAITING,
+      waitTimeout: settings.WAIT_TIMEOUT_MS,
       connectTimeout: settings.CONNECT_TIMEOUT_MS,
       headersTimeout: settings.HEADERS_TIMEOUT_MS,
       bodyTimeout: settings.BODY_TIMEOUT_MS,
@@ -125,6 +127,9 @@ export const openGateway = (
     onMoved: (endpoint) => void cache.drop({ endpoint, soft: false }),
     ...times,
   });
+  meter.total("log_lines_dropped", "Lines of the log that were dropped because its reader was too slow.", () =>
+    observer.droppedLines(),
+  );
   meter.total("mirror_shed", "Comparisons left out for lack of budget.", () => migration.shed());
   const legacyStudies = settings.LEGACY_STUDIES ?? catalogue.legacyStudies;
   const { cache, windows } = openCaching(settings, catalogue.endpoints, { meter, observer, redisTier });
@@ -168,6 +173,7 @@ export const openGateway = (
     onAnswer: meter.passedThrough,
     watch: lookOn(catalogue.passing, cache, oldClients, privateRows?.feed),
     oldPaths: oldClients,
+    uploads: { minRate: settings.MIN_UPLOAD_RATE, memory: SMALL_BODY * settings.MAX_WAITING },
     onEvent: ({ kind, method, path, error }) =>
       observer.event("pass_through_failed", { kind, method, path, why: error?.message }),
   });

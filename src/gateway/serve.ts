@@ -26,6 +26,8 @@ export type Asked = {
   wanted: Directives;
   /** Sent along to legacy: Forwarded, Via, ... as flat names and values. */
   headers: string[];
+  /** The address that it came from. */
+  client: string;
   /** Whom callers are shared out by, and the side the request names. */
   asker: Asker;
 };
@@ -48,7 +50,7 @@ export const UNSETTLED = 30_000;
 export const serve = async (
   machine: Machine,
   endpoint: Prepared,
-  { credential, input, wanted, headers, asker }: Asked,
+  { credential, input, wanted, headers, client, asker }: Asked,
 ): Promise<Served> => {
   const { key } = credential;
   const { migration } = machine;
@@ -62,6 +64,7 @@ export const serve = async (
   if (credential.refused || (writes && key === undefined)) return unasked(answerOf(unauthenticated), "credential");
   const caller = (): Caller & { spent: { calls: number; ms: number } } => ({
     headers,
+    client,
     deadline: Date.now() + machine.totalTimeout,
     spent: { calls: 0, ms: 0 },
     ...(key === undefined ? {} : { key }),

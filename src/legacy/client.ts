@@ -2,7 +2,7 @@ import type { LegacyRequest } from "../endpoint/legacyRequest.ts";
 import type { Outcome } from "../outcome/outcome.ts";
 import { ask } from "../upstream/ask.ts";
 import { isItsFault } from "../upstream/breaker.ts";
-import { type FailureKind, UpstreamFailure } from "../upstream/failure.ts";
+import { type FailureKind, isConnectionFailure, UpstreamFailure } from "../upstream/failure.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { type LegacyReading, readLegacy } from "./reading.ts";
 import type { XmlReader } from "./xml.ts";
@@ -11,10 +11,11 @@ export type LegacyReply = { status: number; reading: LegacyReading };
 
 /**
  * On whose behalf legacy is asked: the key that travels, who asks (Forwarded, Via, ...), and until when it may take (ms since the epoch) or
- * is wanted at all. `spent` grows with every call.
+ * is wanted at all. `client` is the address that the request came from, where it came from outside. `spent` grows with every call.
  */
 export type Caller = {
   key?: string;
+  client?: string;
   headers: string[];
   deadline: number;
   signal?: AbortSignal;
@@ -29,8 +30,10 @@ export type LegacyClient = (
   readXml: XmlReader,
 ) => Promise<LegacyReply | Failed>;
 
-/** `isItsFault`: it could not be reached, took too long or broke off, not that it was never asked. */
-export type Failed = { failed: Outcome; why: string; isItsFault?: boolean };
+/**
+ * `isItsFault`: it could not be reached, took too long or broke off, not that it was never asked. `isUnconnected`: there was no connection.
+ */
+export type Failed = { failed: Outcome; why: string; isItsFault?: boolean; isUnconnected?: boolean };
 
 export type LegacyClientSettings = {
   /** Where the interface begins: `/api/v1`. */
@@ -63,7 +66,12 @@ export const legacyClient =
       return { status: reply.status, reading: readLegacy(reply.body, readXml) };
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error;
-      return { failed: failures[error.kind], why: error.message, isItsFault: isItsFault(error) };
+      return {
+        failed: failures[error.kind],
+        why: error.message,
+        isItsFault: isItsFault(error),
+        isUnconnected: isConnectionFailure(error),
+      };
     }
   };
 

@@ -1,5 +1,4 @@
-import { BrokenCircuitError } from "cockatiel";
-import { BackendFailure, isProbing, openBreaker } from "../upstream/breaker.ts";
+import { BackendFailure, openBreaker } from "../upstream/breaker.ts";
 import type { Failed, LegacyClient } from "./client.ts";
 
 /** A failed call, on its way through the breaker. */
@@ -8,6 +7,7 @@ class LegacyFailure extends BackendFailure {
   constructor(reply: Failed) {
     super(reply.why);
     this.reply = reply;
+    this.isUnconnected = reply.isUnconnected === true;
   }
 }
 
@@ -20,16 +20,16 @@ const open: Failed = {
 export const guarded = (client: LegacyClient): LegacyClient => {
   const breaker = openBreaker();
   return async (request, form, caller, readXml) => {
-    if (isProbing(breaker)) return open;
+    const question = `${request.method} ${request.path} ${new URLSearchParams(request.form).toString()}`;
     try {
-      return await breaker.execute(async () => {
+      const asked = await breaker.execute({ request: question, caller }, async () => {
         const reply = await client(request, form, caller, readXml);
         if ("failed" in reply && reply.isItsFault) throw new LegacyFailure(reply);
         return reply;
       });
+      return asked ?? open;
     } catch (error) {
       if (error instanceof LegacyFailure) return error.reply;
-      if (error instanceof BrokenCircuitError) return open;
       throw error;
     }
   };

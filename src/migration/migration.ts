@@ -161,7 +161,7 @@ export const openMigration = (settings: MigrationSettings): Migration => {
         });
       if (found.some(({ kind }) => kind === "unexplained")) lookAtGate(name);
     },
-    onError: (error) => observer.log.error({ event: "internal_error", error: (error as Error).stack }),
+    onError: (error) => observer.event("internal_error", { error: (error as Error).stack }),
   });
 
   const viewOf = (endpoint: string): StageView => {

@@ -1,11 +1,10 @@
-import { BrokenCircuitError, TaskCancelledError } from "cockatiel";
-import type { CanonicalRequest } from "../endpoint/canonicalRequest.ts";
+import { type CanonicalRequest, told } from "../endpoint/canonicalRequest.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { Answer } from "../outcome/answer.ts";
 import { MOST_COMPARED } from "../migration/shadow.ts";
 import { isObject, type Json } from "../rules/rule.ts";
 import { ask } from "../upstream/ask.ts";
-import { BackendFailure, isItsFault, isProbing, openBreaker } from "../upstream/breaker.ts";
+import { BackendFailure, isItsFault, openBreaker } from "../upstream/breaker.ts";
 import { UpstreamFailure } from "../upstream/failure.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 
@@ -17,7 +16,7 @@ export type ModernReply =
 /** What modern said, whatever it is worth. */
 export type ModernGiven = { status: number; contentType: string; text: string };
 
-export type ModernCaller = { key?: string; headers: string[]; deadline: number };
+export type ModernCaller = { key?: string; client?: string; headers: string[]; deadline: number };
 
 export type ModernClient = {
   /** Asks once; `again`: past its caches. Never throws for what modern does. */
@@ -62,19 +61,17 @@ export const modernClient = (
   return {
     async ask(endpoint, request, caller, again = false) {
       if (isNoPath(request)) return { ...otherPath, isUnasked: true };
-      if (isProbing(breaker)) return { failed: "the circuit is open" };
       try {
-        return await breaker.execute(async () => {
+        const asked = await breaker.execute({ request: told(request), caller }, async () => {
           const given = await send(request, caller, again);
           const reply = readModern(endpoint, given);
           if (given.status >= 500) throw new BackendFailure(`it answered ${given.status}`);
           return reply;
         });
+        return asked ?? { failed: "the circuit is open" };
       } catch (error) {
         if (error instanceof UpstreamFailure || error instanceof BackendFailure)
           return { failed: error.message, isUnasked: !isItsFault(error) };
-        if (error instanceof BrokenCircuitError || error instanceof TaskCancelledError)
-          return { failed: "the circuit is open" };
         throw error;
       }
     },

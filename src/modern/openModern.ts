@@ -9,6 +9,7 @@ export const openModern = (url: string, settings: Settings): { client: ModernCli
     origin,
     connections: settings.MAX_CONNECTIONS,
     waiting: settings.MAX_WAITING,
+    waitTimeout: settings.WAIT_TIMEOUT_MS,
     connectTimeout: settings.CONNECT_TIMEOUT_MS,
     headersTimeout: settings.HEADERS_TIMEOUT_MS,
     bodyTimeout: settings.BODY_TIMEOUT_MS,

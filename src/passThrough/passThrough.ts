@@ -20,14 +20,18 @@ export type PassThroughOptions = {
   onAnswer?: (status: number) => void;
   watch?: (method: string, target: string, req: IncomingMessage) => Watch | undefined;
   oldPaths?: OldPaths;
+  /** `minRate`: bytes a second that an upload has to come with; `memory`: bytes at most of all bodies that are collected before they are sent. */
+  uploads?: { minRate: number; memory: number };
 };
 
 /** A listener for requests whose target and host were read (`src/http`): `url` is in origin form, `headers.host` the host it is for. */
 export type PassThrough = (req: IncomingMessage, res: ServerResponse) => void;
 
 /** Brings everything to the upstream and back as it is, streaming. */
-export const passThrough = (upstream: Upstream, options: PassThroughOptions): PassThrough =>
-  function passThroughListener(req, res) {
+export const passThrough = (upstream: Upstream, options: PassThroughOptions): PassThrough => {
+  const { minRate, memory } = options.uploads ?? { minRate: 1024, memory: 64 * 1024 ** 2 };
+  const uploads = { minRate, silence: upstream.bodyTimeout, memory: { free: memory } };
+  return function passThroughListener(req, res) {
     const method = req.method ?? "GET";
     const path = req.url ?? "/";
     const report = (kind: Trouble, error?: Error): void =>
@@ -42,8 +46,9 @@ export const passThrough = (upstream: Upstream, options: PassThroughOptions): Pa
     }
     if (options.oldPaths?.standIn(req, res, path)) return;
     const watch = options.watch?.(method, path, req);
-    const upload = hasBody(req) ? new Upload(req, watch?.chunk) : undefined;
+    const upload = hasBody(req) ? new Upload(req, { ...uploads, onChunk: watch?.chunk }) : undefined;
     const headers = requestHeaders(req, options.host, options.trusted);
     const request = { method, path, headers, body: upload ?? null, servername: upstream.servername };
     new Relay(upstream, { req, res, request, upload, report, watch, added, onAnswer: options.onAnswer }).begin();
   };
+};

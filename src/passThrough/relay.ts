@@ -2,13 +2,14 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:
 import type { Dispatcher } from "undici";
 import { type Asked, type FailureKind, UpstreamFailure, codeOf, failureOf } from "../upstream/failure.ts";
 import type { Turn } from "../upstream/gate.ts";
+import { MAX_INTERIM_ANSWERS } from "../upstream/interim.ts";
 import { maySendAgain } from "../upstream/sendAgain.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { addHeaders } from "./addHeaders.ts";
 import { type Trouble, cut, refuse } from "./refuse.ts";
 import { reasonBytes, replyHeaders } from "./replyHeaders.ts";
 import { heldAnswer, type Watch } from "./heldAnswer.ts";
-import type { Upload } from "./upload.ts";
+import type { Upload, UploadListener } from "./upload.ts";
 
 /** One request on its way: what the client sent, what goes to the upstream, whom to tell when it goes wrong. */
 export type Passage = {
@@ -27,7 +28,9 @@ export type Passage = {
 const held = 128 * 1024;
 
 /** Brings one request to the upstream and its answer back; undici's handler and the gate's turn in one object, for speed. */
-export class Relay implements Dispatcher.DispatchHandler, Turn {
+export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
+  /** Its place is one of those for uploads: its client may hold it for long. */
+  isUpload = false;
   readonly #upstream: Upstream;
   readonly #passage: Passage;
   #controller: Dispatcher.DispatchController | undefined;
@@ -39,6 +42,7 @@ export class Relay implements Dispatcher.DispatchHandler, Turn {
   #answered = false;
   #sentAgain = false;
   #flowing = false;
+  #interimAnswers = 0;
   /** Bytes of the body still to come; NaN where the length is unknown. */
   #remaining = Number.NaN;
 
@@ -48,8 +52,24 @@ export class Relay implements Dispatcher.DispatchHandler, Turn {
   }
 
   begin(): void {
-    this.#passage.res.on("close", () => this.#fail("aborted"));
-    if (!this.#upstream.gate.enter(this)) this.#fail("overloaded");
+    const { res, upload } = this.#passage;
+    res.on("close", () => this.#fail("aborted"));
+    if (upload === undefined) this.#enter();
+    else upload.collect(this);
+  }
+
+  uploadReady(isWhole: boolean): void {
+    if (this.#done) return;
+    this.isUpload = !isWhole;
+    this.#enter();
+  }
+
+  uploadFailed(trouble: "slowClient" | "overloaded"): void {
+    this.#fail(trouble === "slowClient" ? "timeout" : "overloaded", trouble);
+  }
+
+  expire(): void {
+    this.#fail("overloaded");
   }
 
   start(): void {
@@ -63,7 +83,7 @@ export class Relay implements Dispatcher.DispatchHandler, Turn {
     if (this.#done) throw new UpstreamFailure("aborted", this.#passage.request);
     this.#controller = controller;
     if (this.#passage.upload !== undefined)
-      this.#uploading = setTimeout(() => this.#onStall(), this.#upstream.bodyTimeout);
+      this.#uploading = setTimeout(() => this.#onUploadStall(), this.#upstream.bodyTimeout);
   }
 
   onBodySent(): void {
@@ -87,6 +107,8 @@ export class Relay implements Dispatcher.DispatchHandler, Turn {
     const { req, res, request, added, onAnswer } = this.#passage;
     const raw = replyHeaders(controller.rawHeaders, headers.connection);
     if (status < 200) {
+      // undici cannot be paused here, so that a client which reads nothing would have all of them kept in memory.
+      if (++this.#interimAnswers > MAX_INTERIM_ANSWERS || res.writableLength > held) return this.#fail("broken");
       if (req.httpVersion !== "1.0") res.writeInformation(status, raw);
       return;
     }
@@ -115,7 +137,7 @@ export class Relay implements Dispatcher.DispatchHandler, Turn {
     } else if (!res.write(chunk) && res.writableLength > held && !controller.paused) {
       controller.pause();
       // A client that takes nothing must not hold a connection for ever.
-      this.#draining = setTimeout(() => this.#onStall(), this.#upstream.bodyTimeout);
+      this.#draining = setTimeout(() => this.#fail("timeout", "slowClient"), this.#upstream.bodyTimeout);
       res.once("drain", () => this.#onDrain());
     }
   }
@@ -146,6 +168,10 @@ export class Relay implements Dispatcher.DispatchHandler, Turn {
     this.#fail(failure.kind, codeOf(error) === "UND_ERR_INVALID_ARG" ? "badRequest" : failure.kind, failure);
   }
 
+  #enter(): void {
+    if (!this.#upstream.gate.enter(this)) this.#fail("overloaded");
+  }
+
   #flushHeaders(): void {
     if (!this.#flowing && !this.#done) this.#passage.res.flushHeaders();
   }
@@ -155,9 +181,10 @@ export class Relay implements Dispatcher.DispatchHandler, Turn {
     this.#controller?.resume();
   }
 
-  #onStall(): void {
-    // An upload that is paused waits for the upstream, one that is not for the client.
-    this.#fail("timeout", this.#passage.req.isPaused() ? "timeout" : "slowClient");
+  #onUploadStall(): void {
+    const { req } = this.#passage;
+    // An upload that is paused or has come waits for the upstream, any other for the client.
+    this.#fail("timeout", req.isPaused() || req.complete ? "timeout" : "slowClient");
   }
 
   #leave(): void {
@@ -166,7 +193,7 @@ export class Relay implements Dispatcher.DispatchHandler, Turn {
     clearTimeout(this.#uploading);
     clearTimeout(this.#draining);
     this.#passage.upload?.destroy();
-    this.#upstream.gate.leave();
+    this.#upstream.gate.leave(this);
   }
 
   #fail(kind: FailureKind, trouble: Trouble = kind, cause?: UpstreamFailure): void {

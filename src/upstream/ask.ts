@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
 import { type FailureKind, UpstreamFailure, failureOf } from "./failure.ts";
 import type { Turn } from "./gate.ts";
+import { MAX_INTERIM_ANSWERS } from "./interim.ts";
 import { maySendAgain } from "./sendAgain.ts";
 import type { Upstream } from "./upstream.ts";
 
@@ -39,6 +40,7 @@ class Asking implements Dispatcher.DispatchHandler, Turn {
   #settled = false;
   #answered = false;
   #sentAgain = false;
+  #interimAnswers = 0;
   #status = 0;
   #headers: IncomingHttpHeaders = {};
   #chunks: Buffer[] = [];
@@ -68,6 +70,10 @@ class Asking implements Dispatcher.DispatchHandler, Turn {
     this.#upstream.pool.dispatch(this.#request, this);
   }
 
+  expire(): void {
+    this.#fail("overloaded");
+  }
+
   onRequestStart(controller: Dispatcher.DispatchController): void {
     // Throwing drops a request nobody waits for and keeps the connection; controller.abort would close it.
     if (this.#settled) throw new UpstreamFailure("aborted", this.#options);
@@ -79,7 +85,10 @@ class Asking implements Dispatcher.DispatchHandler, Turn {
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    if (status < 200) return;
+    if (status < 200) {
+      if (++this.#interimAnswers > MAX_INTERIM_ANSWERS) this.#fail("broken");
+      return;
+    }
     const encoding = headers["content-encoding"];
     if (encoding !== undefined && encoding !== "" && encoding.toLowerCase() !== "identity") return this.#fail("broken");
     const hasBody = this.#options.method !== "HEAD" && status !== 204 && status !== 304;
@@ -95,7 +104,7 @@ class Asking implements Dispatcher.DispatchHandler, Turn {
   }
 
   onResponseEnd(): void {
-    this.#upstream.gate.leave();
+    this.#upstream.gate.leave(this);
     if (this.#settled) return;
     this.#settle();
     const [first] = this.#chunks;
@@ -112,7 +121,7 @@ class Asking implements Dispatcher.DispatchHandler, Turn {
       setImmediate(() => this.start());
       return;
     }
-    this.#upstream.gate.leave();
+    this.#upstream.gate.leave(this);
     this.#fail(failureOf(error, this.#options));
   }
 

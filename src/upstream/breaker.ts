@@ -1,9 +1,20 @@
-import { CircuitState, type CircuitBreakerPolicy, circuitBreaker, handleWhen, SamplingBreaker } from "cockatiel";
-import { UpstreamFailure } from "./failure.ts";
+import { hash, randomBytes } from "node:crypto";
+import {
+  BrokenCircuitError,
+  circuitBreaker,
+  CircuitState,
+  handleWhen,
+  type IBreaker,
+  SamplingBreaker,
+  TaskCancelledError,
+} from "cockatiel";
+import { isConnectionFailure, UpstreamFailure } from "./failure.ts";
 
 /** An answer by which a backend says that it cannot answer: for the breaker it is a failure like any other. */
 export class BackendFailure extends Error {
   override name = "BackendFailure";
+  /** There was no connection to it. */
+  isUnconnected = false;
 }
 
 /** What was given up, never sent, or is only large says nothing of the backend. */
@@ -11,12 +22,129 @@ export const isItsFault = (error: unknown): boolean =>
   error instanceof BackendFailure ||
   (error instanceof UpstreamFailure && !["overloaded", "aborted", "tooLarge"].includes(error.kind));
 
-/** Opens where at least half of the calls of the last ten seconds failed, and more than a few were made; tries again after five. */
-export const openBreaker = (): CircuitBreakerPolicy =>
-  circuitBreaker(handleWhen(isItsFault), {
-    halfOpenAfter: 5000,
-    breaker: new SamplingBreaker({ threshold: 0.5, duration: 10_000, minimumRps: 3 }),
-  });
+/** One call: what it asks, and its caller, known by a key or else by the address it comes from. */
+export type Attempt = { request: string; caller: { key?: string; client?: string } };
 
-/** Somebody is finding out whether it is back: nobody else waits for that. */
-export const isProbing = ({ state }: CircuitBreakerPolicy): boolean => state === CircuitState.HalfOpen;
+/** A circuit breaker for the calls to one backend. */
+export type Breaker = {
+  /** Makes the call and passes its result or error on. `undefined`: the circuit is open and no call was made. */
+  execute<T>(attempt: Attempt, call: () => Promise<T>): Promise<T | undefined>;
+};
+
+/** Milliseconds for which calls are remembered. */
+const WINDOW = 10_000;
+/** Milliseconds from opening until one call may find out whether the backend is back. */
+const RETRY = 5_000;
+/** Milliseconds for which a caller whose attempt failed while the circuit was open makes no further attempt, so that others do. */
+const OTHERS_FIRST = 15_000;
+/** Failed connections that open the circuit, or distinct requests that failed, of which at most two of each caller count. */
+const FAILURES = 5;
+const FAILURES_OF_ONE = 2;
+
+/**
+ * The circuit opens when more than half of the calls of the last ten seconds failed and one caller cannot have caused it: five connections
+ * failed, or five distinct requests by at least three callers did. After five seconds one call finds out whether the backend is back.
+ */
+export const openBreaker = (): Breaker => {
+  const salt = randomBytes(16).toString("hex");
+  const sampled = new OutageSampler();
+  const policy = circuitBreaker(handleWhen(isItsFault), { halfOpenAfter: RETRY, breaker: sampled });
+  let barred: { caller: string; until: number } | undefined;
+
+  const callerOf = ({ key, client = "" }: Attempt["caller"]): string =>
+    key === undefined ? `client ${networkOf(client)}` : `key ${hash("sha256", salt + key, "base64")}`;
+
+  return {
+    async execute({ request, caller }, call) {
+      // One call is finding out whether the backend is back: the others do not wait for it.
+      if (policy.state === CircuitState.HalfOpen) return undefined;
+      const isProbe = policy.state === CircuitState.Open;
+      // Otherwise the caller of a request that breaks the backend could keep the circuit open.
+      if (isProbe && barred && Date.now() < barred.until && callerOf(caller) === barred.caller) return undefined;
+      try {
+        return await policy.execute(async () => {
+          try {
+            return await call();
+          } catch (error) {
+            if (!isItsFault(error)) throw error;
+            const isUnconnected = error instanceof BackendFailure ? error.isUnconnected : isConnectionFailure(error);
+            const by = callerOf(caller);
+            if (isUnconnected) sampled.unconnected();
+            else sampled.failed(hash("sha256", request, "base64"), by);
+            if (isProbe && !isUnconnected) barred = { caller: by, until: Date.now() + OTHERS_FIRST };
+            throw error;
+          }
+        });
+      } catch (error) {
+        if (error instanceof BrokenCircuitError || error instanceof TaskCancelledError) return undefined;
+        throw error;
+      }
+    },
+  };
+};
+
+/** Decides whether the failures in the window mean an outage. It remembers at most five failed connections and five failed requests. */
+class OutageSampler implements IBreaker {
+  readonly #rate = new SamplingBreaker({
+    threshold: 0.5,
+    duration: WINDOW,
+    minimumRps: FAILURES / (WINDOW / 1000),
+  });
+  /** When connections failed. */
+  #unconnected: number[] = [];
+  /** Requests that failed: for whom, and when last. */
+  readonly #requests = new Map<string, { caller: string; at: number }>();
+
+  get state(): unknown {
+    return this.#rate.state;
+  }
+
+  set state(value: unknown) {
+    this.#rate.state = value;
+  }
+
+  unconnected(): void {
+    this.#unconnected = [...this.#unconnected, Date.now()].slice(-FAILURES);
+  }
+
+  failed(request: string, caller: string): void {
+    this.#forgetOld();
+    const known = this.#requests.get(request);
+    if (known) known.at = Date.now();
+    if (known || this.#requests.size >= FAILURES) return;
+    const ofCaller = [...this.#requests.values()].filter((other) => other.caller === caller).length;
+    if (ofCaller < FAILURES_OF_ONE) this.#requests.set(request, { caller, at: Date.now() });
+  }
+
+  success(state: CircuitState): void {
+    this.#rate.success(state);
+    if (state !== CircuitState.HalfOpen) return;
+    this.#unconnected = [];
+    this.#requests.clear();
+  }
+
+  failure(state: CircuitState): boolean {
+    const isMost = this.#rate.failure(state);
+    return state === CircuitState.Closed ? isMost && this.#isOutage() : true;
+  }
+
+  #isOutage(): boolean {
+    this.#forgetOld();
+    return Math.max(this.#unconnected.length, this.#requests.size) >= FAILURES;
+  }
+
+  #forgetOld(): void {
+    const since = Date.now() - WINDOW;
+    this.#unconnected = this.#unconnected.filter((at) => at > since);
+    for (const [request, { at }] of this.#requests) if (at <= since) this.#requests.delete(request);
+  }
+}
+
+/** `2001:db8:0:1::9` -> `2001:db8:0:1`: a client with one address of a /64 network usually has all of them. Other texts stay. */
+const networkOf = (address: string): string => {
+  if (!address.includes(":")) return address;
+  const [head = [], tail = []] = address.split("::").map((part) => part.split(":").filter((group) => group !== ""));
+  const zeros = Array.from({ length: Math.max(0, 8 - head.length - tail.length) }, () => "0");
+  const groups = [...head, ...zeros, ...tail].slice(0, 4);
+  return groups.map((group) => Number.parseInt(group, 16).toString(16)).join(":");
+};

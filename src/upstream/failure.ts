@@ -27,10 +27,14 @@ export class UpstreamFailure extends Error {
   }
 }
 
-/** `/data/1?api_key=x` -> `/data/1` */
+/** Characters of a path that a message names. */
+const MAX_PATH = 200;
+
+/** `/data/1?api_key=x` -> `/data/1`, for messages: a long path is cut. */
 export const withoutQuery = (path: string): string => {
   const end = path.search(/[?#]/);
-  return end === -1 ? path : path.slice(0, end);
+  const whole = end === -1 ? path : path.slice(0, end);
+  return whole.length > MAX_PATH ? `${whole.slice(0, MAX_PATH)}…` : whole;
 };
 
 /** Code given to a reset on an established connection, see `connector.ts`. */
@@ -71,3 +75,8 @@ export const failureOf = (error: unknown, asked: Asked): UpstreamFailure => {
     (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/.test(code) ? "unreachable" : "broken");
   return new UpstreamFailure(kind, asked, error);
 };
+
+/** Whether there was no connection to send the request on. */
+export const isConnectionFailure = (error: unknown): boolean =>
+  error instanceof UpstreamFailure &&
+  (error.kind === "unreachable" || codeOf(error.cause) === "UND_ERR_CONNECT_TIMEOUT");

@@ -13,6 +13,8 @@ export type UpstreamSettings = {
   connections: number;
   /** Requests at most that wait beyond those; more are refused at once. */
   waiting: number;
+  /** Milliseconds that a request waits at most (default: 10 s). */
+  waitTimeout?: number;
   connectTimeout: number;
   headersTimeout: number;
   /** Silence at most within a body, either way. */
@@ -52,7 +54,7 @@ export const openUpstream = (settings: UpstreamSettings): Upstream => {
     keepAliveTimeoutThreshold: 1000,
     maxHeaderSize: 64 * 1024,
   });
-  const gate = openGate(settings.connections, settings.waiting);
+  const gate = openGate(settings.connections, settings.waiting, settings.waitTimeout);
   return {
     origin: url.origin,
     pool,

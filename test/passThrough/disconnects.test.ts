@@ -188,7 +188,7 @@ test("pipelined requests whose client leaves are all given up", async () => {
 
 test("a destroyed upload ends no process, and lets the rest of the request's body go by", async () => {
   const req = new IncomingMessage(new Socket());
-  const upload = new Upload(req);
+  const upload = new Upload(req, { minRate: 1, silence: 1000, memory: { free: 1000 } });
   upload.read(0);
   upload.destroy(new Error("the upstream has gone"));
   await new Promise((resolve) => {

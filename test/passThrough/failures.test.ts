@@ -1,5 +1,6 @@
 import { createServer } from "node:net";
 import { expect, test } from "vitest";
+import { MAX_INTERIM_ANSWERS } from "../../src/upstream/interim.ts";
 import { expectHealthy, get, healthy, openGateway, originOf, rawUpstream, request, send, until } from "./support.ts";
 
 const secret = "SECRETKEY";
@@ -124,6 +125,36 @@ test("no upstream at all: 502", async () => {
   const upload = await send(gateway.port, request("POST /", "Content-Length: 300000"), Buffer.alloc(300_000));
   expect(upload.head).toMatch(/^HTTP\/1\.1 502 /);
   expect(gateway.upstream.gate.running).toBe(0);
+});
+
+test("interim answers without end are cut short: 502", async () => {
+  const interim = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
+  const gone: boolean[] = [];
+  const { origin } = await nastyUpstream((socket) => {
+    const more = (): void => {
+      while (!socket.destroyed && socket.write(interim.repeat(500)));
+      if (!socket.destroyed) socket.once("drain", more);
+    };
+    socket.on("close", () => gone.push(true));
+    more();
+  });
+  const gateway = await openGateway(origin);
+  const { text } = await send(gateway.port, get("/endless"));
+  expect(text.match(/^HTTP\/1\.1 103 /gm)).toHaveLength(MAX_INTERIM_ANSWERS);
+  expect(text).toMatch(/\r\n\r\nHTTP\/1\.1 502 [^]*"The upstream gave no sound answer\."/);
+  await until(() => gone.length === 1);
+  expect(gateway.events).toMatchObject([{ kind: "broken", path: "/endless" }]);
+  await expectHealthy(gateway);
+});
+
+test("as many interim answers as are allowed come before the answer", async () => {
+  const { origin } = await nastyUpstream((socket) =>
+    socket.write(`${"HTTP/1.1 103 Early Hints\r\n\r\n".repeat(MAX_INTERIM_ANSWERS)}${healthy}`),
+  );
+  const gateway = await openGateway(origin);
+  const { text } = await send(gateway.port, get("/hints"));
+  expect(text).toMatch(/HTTP\/1\.1 200 OK[^]*healthy$/);
+  await expectHealthy(gateway);
 });
 
 test("an upstream that does not answer: 504", async () => {

@@ -84,7 +84,15 @@ export const rawUpstream = async (
 /** A gateway with short patience in front of `origin`. */
 export const openGateway = async (origin: string, settings: GatewaySettings = {}): Promise<Gateway> => {
   const events: PassThroughEvent[] = [];
-  const { host, trusted = () => false, onEvent = (event) => events.push(event), watch, oldPaths, ...rest } = settings;
+  const {
+    host,
+    trusted = () => false,
+    onEvent = (event) => events.push(event),
+    watch,
+    oldPaths,
+    uploads,
+    ...rest
+  } = settings;
   const upstream = openUpstream({
     origin,
     connections: 4,
@@ -101,6 +109,7 @@ export const openGateway = async (origin: string, settings: GatewaySettings = {}
     onEvent,
     ...(watch ? { watch } : {}),
     ...(oldPaths ? { oldPaths } : {}),
+    ...(uploads ? { uploads } : {}),
   });
   return { port: await listening(openHttpServer({}, roomyLimits, listener).server), upstream, events, listener };
 };

@@ -204,6 +204,29 @@ test("what cannot be sent is a failure, not a throw", async () => {
   expect(upstream.gate.running).toBe(0);
 });
 
+test("interim answers without end are no answer", async () => {
+  const { origin } = await nasty((socket) => {
+    const more = (): void => {
+      while (!socket.destroyed && socket.write("HTTP/1.1 102 Processing\r\n\r\n".repeat(500)));
+      if (!socket.destroyed) socket.once("drain", more);
+    };
+    more();
+  });
+  const upstream = open(origin);
+  expect((await failure(get(upstream, "/endless"))).kind).toBe("broken");
+  await expectHealthy(upstream);
+});
+
+test("a request that waits too long for a place is given up as overloaded", async () => {
+  const { origin, requests } = await nasty(() => {});
+  const upstream = open(origin, { connections: 1, waitTimeout: 100 });
+  const first = failure(get(upstream, "/first", { totalTimeout: 500 }));
+  expect((await failure(get(upstream, "/second"))).kind).toBe("overloaded");
+  expect((await first).kind).toBe("timeout");
+  await expectHealthy(upstream);
+  expect(requests.filter((text) => text.includes("/second"))).toEqual([]);
+});
+
 test("closing waits for what is in flight and then refuses", async () => {
   const sockets: Socket[] = [];
   const { origin, requests } = await nasty((socket) => sockets.push(socket));

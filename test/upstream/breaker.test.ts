@@ -1,53 +1,153 @@
+import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { LegacyClient } from "../../src/legacy/client.ts";
+import type { Caller, Failed, LegacyReply } from "../../src/legacy/client.ts";
 import { guarded } from "../../src/legacy/guarded.ts";
 import { xmlReader } from "../../src/legacy/xml.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-const failure = (isItsFault: boolean) => ({
-  failed: { kind: "broken" as const, message: "It broke." },
-  why: "it broke",
-  isItsFault,
-});
+const broken: Failed = { failed: { kind: "broken", message: "It broke." }, why: "it broke", isItsFault: true };
+const unconnected: Failed = { ...broken, isUnconnected: true };
+const sound: LegacyReply = { status: 200, reading: { is: "unreadable", why: "" } };
+const open = { failed: { kind: "unavailable" }, why: "the circuit is open" };
 const readXml = xmlReader([]);
 
-const opened = async (isItsFault: boolean) => {
-  let answer: () => ReturnType<LegacyClient> = async () => failure(isItsFault);
-  let asked = 0;
-  const client = guarded(async () => {
-    asked++;
-    return answer();
+type Who = Pick<Caller, "key" | "client">;
+
+/** A backend that breaks at paths that begin with `/bad`, while `whole` is what it answers to all others. */
+const backend = (bad: Failed = broken) => {
+  const state = { asked: 0, whole: sound as LegacyReply | Failed };
+  let hold: Promise<void> | undefined;
+  const client = guarded(async ({ path }) => {
+    state.asked++;
+    const reply = path.startsWith("/bad") ? bad : state.whole;
+    await hold;
+    return reply;
   });
-  const ask = async () => client({ method: "GET", path: "/x" }, "json", { headers: [], deadline: 0 }, readXml);
-  for (let second = 0; second < 10; second++) {
-    for (let i = 0; i < 10; i++) await ask();
-    vi.advanceTimersByTime(900);
-  }
-  return { ask, asked: () => asked, use: (next: typeof answer) => (answer = next) };
+  const ask = (path: string, who: Who = { client: "192.0.2.1" }) =>
+    client({ method: "GET", path }, "json", { headers: [], deadline: 0, ...who }, readXml);
+  /** Until it is called, no answer comes. */
+  const holding = () => {
+    let release = () => {};
+    hold = new Promise((resolve) => (release = resolve));
+    return () => {
+      hold = undefined;
+      release();
+    };
+  };
+  return { state, ask, holding };
 };
 
-test("a backend that fails is left alone, and tried again by one caller: nobody else waits for that one", async () => {
-  const { ask, asked, use } = await opened(true);
-  expect(await ask()).toMatchObject({ failed: { kind: "unavailable" }, why: "the circuit is open" });
-  const before = asked();
+/** Five requests that break it, by three callers. */
+const breakIt = async (ask: ReturnType<typeof backend>["ask"]) => {
+  for (let i = 0; i < 5; i++) await ask(`/bad/${i}`, { client: `192.0.2.${i % 3}` });
+};
+
+test("a backend that fails is left alone, then one call tries it and no other waits", async () => {
+  const { state, ask, holding } = backend();
+  await breakIt(ask);
+  expect(await ask("/good")).toMatchObject(open);
+  const before = state.asked;
   vi.advanceTimersByTime(5001);
-  let answerIt = () => {};
-  use(
-    () => new Promise((resolve) => (answerIt = () => resolve({ status: 200, reading: { is: "unreadable", why: "" } }))),
-  );
-  const probe = ask();
+  const release = holding();
+  const probe = ask("/good");
   await Promise.resolve();
-  expect(await ask()).toMatchObject({ why: "the circuit is open" });
-  expect(asked()).toBe(before + 1);
-  answerIt();
+  expect(await ask("/good")).toMatchObject(open);
+  expect(state.asked).toBe(before + 1);
+  release();
   expect(await probe).toMatchObject({ status: 200 });
-  use(async () => ({ status: 200, reading: { is: "unreadable", why: "" } }));
-  expect(await ask()).toMatchObject({ status: 200 });
+  expect(await ask("/good")).toMatchObject({ status: 200 });
+  // What led to it is forgotten.
+  expect(await ask("/bad/9")).toMatchObject({ why: "it broke" });
+  expect(await ask("/good")).toMatchObject({ status: 200 });
+});
+
+test("five failed connections of one caller open it, while most calls fail", async () => {
+  const { ask } = backend(unconnected);
+  for (let i = 0; i < 5; i++) expect(await ask("/bad")).toMatchObject({ why: "it broke" });
+  expect(await ask("/good")).toMatchObject(open);
+});
+
+test.each<{ title: string; who: (i: number) => Who }>([
+  { title: "one address", who: () => ({ client: "192.0.2.1" }) },
+  { title: "one key from many addresses", who: (i) => ({ key: "a", client: `192.0.2.${i % 250}` }) },
+  { title: "one network of IPv6", who: (i) => ({ client: `2001:db8::${(i + 1).toString(16)}` }) },
+  { title: "an address and a key", who: (i) => (i % 2 === 0 ? { client: "192.0.2.1" } : { key: "a" }) },
+])("any number of requests by $title that break it open nothing", async ({ who }) => {
+  const { state, ask } = backend();
+  for (let i = 0; i < 1000; i++) {
+    await ask(`/bad/${i}`, who(i));
+    vi.advanceTimersByTime(10);
+  }
+  expect(state.asked).toBe(1000);
+  expect(await ask("/good", { client: "198.51.100.1" })).toMatchObject({ status: 200 });
+});
+
+test("one request that breaks it opens nothing, whoever asks", async () => {
+  const { ask } = backend();
+  for (let i = 0; i < 100; i++)
+    expect(await ask("/bad", { client: `192.0.2.${i}` })).toMatchObject({ why: "it broke" });
+  expect(await ask("/good")).toMatchObject({ status: 200 });
+});
+
+test("old failures, or fewer than half of all calls, open nothing", async () => {
+  const { ask } = backend();
+  for (let i = 0; i < 12; i++) {
+    await ask(`/bad/${i}`, { client: `192.0.2.${i}` });
+    vi.advanceTimersByTime(2600);
+  }
+  expect(await ask("/good")).toMatchObject({ status: 200 });
+  const busy = backend();
+  for (let i = 0; i < 12; i++) {
+    await busy.ask(`/bad/${i}`, { client: `192.0.2.${i}` });
+    await busy.ask("/good");
+    await busy.ask("/good");
+  }
+  expect(await busy.ask("/good")).toMatchObject({ status: 200 });
+});
+
+test("a caller whose request breaks the backend cannot keep the circuit open", async () => {
+  const { state, ask } = backend();
+  await breakIt(ask);
+  const evil = { client: "203.0.113.9" };
+  vi.advanceTimersByTime(5001);
+  expect(await ask("/bad/10", evil)).toMatchObject({ why: "it broke" });
+  vi.advanceTimersByTime(5001);
+  const before = state.asked;
+  expect(await ask("/bad/11", evil)).toMatchObject(open);
+  expect(state.asked).toBe(before);
+  expect(await ask("/good")).toMatchObject({ status: 200 });
+  expect(await ask("/good", evil)).toMatchObject({ status: 200 });
+});
+
+test("a caller who is the only one finds out later", async () => {
+  const { ask } = backend();
+  await breakIt(ask);
+  const only = { client: "203.0.113.9" };
+  vi.advanceTimersByTime(5001);
+  await ask("/bad/10", only);
+  vi.advanceTimersByTime(15_001);
+  expect(await ask("/good", only)).toMatchObject({ status: 200 });
 });
 
 test("what is not its fault opens nothing", async () => {
-  const { ask } = await opened(false);
-  expect(await ask()).toMatchObject({ why: "it broke" });
+  const { ask } = backend({ ...broken, isItsFault: false });
+  for (let i = 0; i < 100; i++) await ask(`/bad/${i}`, { client: `192.0.2.${i}` });
+  expect(await ask("/good")).toMatchObject({ status: 200 });
+});
+
+test("whatever two callers ask, a third is served", async () => {
+  const call = fc.record({ path: fc.nat(30), caller: fc.nat(1), ms: fc.nat(3000) });
+  await fc.assert(
+    fc.asyncProperty(fc.array(call, { maxLength: 60 }), async (calls) => {
+      const { ask } = backend();
+      for (const { path, caller, ms } of calls) {
+        await ask(`/bad/${path}`, { client: `192.0.2.${caller}` });
+        vi.advanceTimersByTime(ms);
+      }
+      expect(await ask("/good", { client: "198.51.100.1" })).toMatchObject({ status: 200 });
+    }),
+    { numRuns: 100 },
+  );
 });

@@ -1,0 +1,105 @@
+import { write, writeSync } from "node:fs";
+
+/** Where lines of the log go. */
+export type LogDestination = {
+  /** Never blocks, even while the reader of the log is stuck. */
+  write(line: string): void;
+  /** Lines that were dropped until now. */
+  dropped(): number;
+};
+
+/** Bytes that wait at most for a reader; lines beyond are dropped. */
+const MAX_BYTES = 1024 ** 2;
+/** Milliseconds until a full pipe is tried again. */
+const RETRY = 50;
+/** Milliseconds that the end of the process waits for what is still to be written. */
+const LAST_WORDS = 1000;
+
+/**
+ * Writes lines to a file descriptor without blocking. Lines wait while the reader is slow, up to `maxBytes`; beyond that the newest are dropped.
+ * When all that waited is written, `onDropped` gets the number of lines dropped. When the process ends, the rest is written for up to a second.
+ */
+export const openLogDestination = (
+  fd: number,
+  onDropped: (lines: number) => void,
+  maxBytes = MAX_BYTES,
+): LogDestination => {
+  let lines: string[] = [];
+  /** Of the lines that wait and of the chunk that is being written. */
+  let bytes = 0;
+  let chunk: Buffer = nothing;
+  let state: "idle" | "writing" | "waiting" = "idle";
+  let isOpened = false;
+  let dropped = 0;
+  let reported = 0;
+
+  const open = (): void => {
+    isOpened = true;
+    // Node makes a pipe non-blocking when its stream is opened. A write to a full one then fails instead of holding a thread of the pool.
+    if (fd === 2) void process.stderr;
+    process.once("exit", flush);
+  };
+
+  const next = (): void => {
+    if (chunk.length === 0) {
+      chunk = Buffer.from(lines.join(""));
+      lines = [];
+    }
+    if (chunk.length > 0) {
+      state = "writing";
+      write(fd, chunk, onWritten);
+      return;
+    }
+    state = "idle";
+    if (dropped === reported) return;
+    const since = dropped - reported;
+    reported = dropped;
+    onDropped(since);
+  };
+
+  const onWritten = (error: NodeJS.ErrnoException | null, written: number): void => {
+    if (error?.code === "EAGAIN") {
+      state = "waiting";
+      setTimeout(next, RETRY).unref();
+      return;
+    }
+    // The reader has gone, or the disk is full.
+    if (error) dropped += chunk.toString("latin1").split("\n").length - 1;
+    const done = error ? chunk.length : written;
+    bytes -= done;
+    chunk = chunk.subarray(done);
+    next();
+  };
+
+  const flush = (): void => {
+    const until = Date.now() + LAST_WORDS;
+    const pause = new Int32Array(new SharedArrayBuffer(4));
+    // A chunk that is being written is written by the pool of threads, whose end the process waits for.
+    let rest = Buffer.concat([state === "writing" ? nothing : chunk, Buffer.from(lines.join(""))]);
+    while (rest.length > 0 && Date.now() < until) {
+      try {
+        rest = rest.subarray(writeSync(fd, rest));
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "EAGAIN") return;
+        Atomics.wait(pause, 0, 0, 10);
+      }
+    }
+  };
+
+  return {
+    write(line) {
+      if (!isOpened) open();
+      const size = Buffer.byteLength(line);
+      if (bytes + size > maxBytes) {
+        dropped++;
+        return;
+      }
+      bytes += size;
+      lines.push(line);
+      if (state === "idle") next();
+    },
+    dropped: () => dropped,
+  };
+};
+
+const nothing = Buffer.alloc(0);

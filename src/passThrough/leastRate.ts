@@ -1,0 +1,67 @@
+/**
+ * Holds a client to a least rate. It begins with `most` ms of credit. A byte earns `1000 / rate` ms, never beyond `most`; every millisecond
+ * in which the client may send costs one. So the credit ends after `most` ms of silence, or some time below `rate`, however fast it began.
+ */
+export class LeastRate {
+  readonly #most: number;
+  readonly #earned: number;
+  readonly #onSlow: () => void;
+  #credit: number;
+  #since = 0;
+  #isRunning = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** `rate` in bytes a second; `onSlow` is called once, when no credit is left. */
+  constructor({ rate, most }: { rate: number; most: number }, onSlow: () => void) {
+    this.#most = most;
+    this.#earned = 1000 / rate;
+    this.#onSlow = onSlow;
+    this.#credit = most;
+  }
+
+  /** From now on the client may send. */
+  resume(): void {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    this.#since = performance.now();
+    this.#arm();
+  }
+
+  /** The client is kept from sending: time costs nothing. */
+  pause(): void {
+    this.#settle();
+    this.#isRunning = false;
+  }
+
+  sent(bytes: number): void {
+    this.#settle();
+    this.#credit = Math.min(this.#most, this.#credit + bytes * this.#earned);
+  }
+
+  stop(): void {
+    this.#isRunning = false;
+    clearTimeout(this.#timer);
+  }
+
+  #settle(): void {
+    if (!this.#isRunning) return;
+    const now = performance.now();
+    this.#credit -= now - this.#since;
+    this.#since = now;
+  }
+
+  /** One timer, set again only when it fires: bytes come far more often. */
+  #arm(): void {
+    this.#timer ??= setTimeout(
+      () => {
+        this.#timer = undefined;
+        if (!this.#isRunning) return;
+        this.#settle();
+        if (this.#credit > 0) return this.#arm();
+        this.#isRunning = false;
+        this.#onSlow();
+      },
+      Math.max(1, Math.ceil(this.#credit)),
+    );
+  }
+}

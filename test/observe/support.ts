@@ -1,0 +1,44 @@
+import { execFileSync } from "node:child_process";
+import { closeSync, constants, mkdtempSync, openSync, readSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+
+/** A pipe that is read when the test says so. */
+export const openPipe = () => {
+  const path = join(mkdtempSync(join(tmpdir(), "pipe-")), "log");
+  execFileSync("mkfifo", [path]);
+  // Read and write, so that opening does not wait for the other side.
+  const ours = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+  onTestFinished(() => closeSync(ours));
+  const untilItCannot = (step: () => number): void => {
+    try {
+      while (step() > 0);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
+    }
+  };
+  return {
+    /** The end for a writer; `blocking` as a process gets it from its parent. */
+    writer(blocking = false): number {
+      const fd = openSync(path, constants.O_RDWR | (blocking ? 0 : constants.O_NONBLOCK));
+      onTestFinished(() => closeSync(fd));
+      return fd;
+    },
+    /** So full that nothing more goes in. */
+    fill(): void {
+      for (const size of [4096, 1]) untilItCannot(() => writeSync(ours, "x".repeat(size)));
+    },
+    /** What is in it now. */
+    read(): string {
+      const buffer = Buffer.alloc(65_536);
+      const parts: Buffer[] = [];
+      untilItCannot(() => {
+        const length = readSync(ours, buffer);
+        parts.push(Buffer.from(buffer.subarray(0, length)));
+        return length;
+      });
+      return Buffer.concat(parts).toString();
+    },
+  };
+};
