@@ -104,7 +104,8 @@ export const openGateway = (
     guarded(legacyClient(transformed, { path: legacyPath, host, maxReply: settings.MAX_REPLY_BYTES })),
     meter,
   );
-  const modern = settings.MODERN_URL === undefined ? undefined : openModern(settings.MODERN_URL, settings);
+  const judging = { errors: catalogue.errors, ledger: () => migration.ledger() };
+  const modern = settings.MODERN_URL === undefined ? undefined : openModern(settings.MODERN_URL, settings, judging);
   const migration = openMigration({
     endpoints: catalogue.endpoints,
     configured: settings.STAGES,
