@@ -33,7 +33,7 @@ export const compareExamples = async (
       if (target === undefined || modern === undefined || !("input" in read)) continue;
       const response = await app.request(base + target);
       const expected = readAnswer(response.status, "application/json", await response.text());
-      const said = await modern.client.look(canonicalRequest(endpoint, read.input), {
+      const said = await modern.client.look(canonicalRequest(endpoint, read.input, modern.routes[name]), {
         headers: [],
         deadline: Date.now() + totalTimeout,
       });

@@ -135,7 +135,11 @@ export const openGateway = (
     knowledge: { legacyStudies: new Set(legacyStudies) },
     cache,
     migration,
-    ...(modern ? { modern: { client: modern.client, timeout: settings.MODERN_TIMEOUT_MS } } : {}),
+    ...(modern
+      ? {
+          modern: { client: modern.client, timeout: settings.MODERN_TIMEOUT_MS, routes: settings.MODERN_ROUTES },
+        }
+      : {}),
     addresses: {
       legacy: settings.LEGACY_URL + settings.LEGACY_PATH,
       candidate: settings.MODERN_URL ?? "",
@@ -171,7 +175,7 @@ export const openGateway = (
   const front = openFront(machine, settings.CORS_ORIGINS, settings.CACHE_BYTES * FOR_PATHS);
   const backends = {
     legacy: JSON.stringify(["legacy", settings.LEGACY_URL, settings.LEGACY_PATH, host, legacyStudies]),
-    modern: JSON.stringify(["modern", settings.MODERN_URL]),
+    modern: JSON.stringify(["modern", settings.MODERN_URL, settings.MODERN_ROUTES]),
   };
   const endpoints = prepare(catalogue.endpoints, { observer, versions: catalogue.versions, backends, windows });
   const app = gatewayApp(machine, endpoints, {

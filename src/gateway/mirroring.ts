@@ -25,7 +25,7 @@ export const mirrored = (
   endpoint: Prepared,
   { plan, key, headers, answered, backend }: Answering,
 ): Mirrored => {
-  const request = canonicalRequest(endpoint, plan.input);
+  const request = canonicalRequest(endpoint, plan.input, machine.modern?.routes[endpoint.name]);
   const caller = (timeout: number) => ({
     headers: [...headers, "gateway-mirror", "1"],
     deadline: Date.now() + timeout,
