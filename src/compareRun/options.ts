@@ -30,7 +30,8 @@ Holds legacy's answers against what the gateway makes of them, or a candidate's 
                      (default without --ids and --corpus: the endpoints' own examples)
   --limit N          at most N questions, chosen for coverage: every endpoint, status and shape, the rarest first
   --key ENV          the environment variable with a key, for what was asked with one (for examples and ids: for all)
-  --expected FILE    the ledger of expected differences, a JSON list
+  --expected FILE    the ledger of expected differences, a JSON list, or "none" (default: with --candidate EXPECTED_DIFFERENCES,
+                     else the ledger that ships, as the running gateway has it; without --candidate none)
   --rate N           questions a second (default: 10; a loopback legacy as fast as it goes; 0: no limit)
   --concurrency N    questions at the same time (default: 2; with a loopback legacy 8)
   --out DIR          where report.html, report.json, junit.xml and summary.md go (default: comparison)

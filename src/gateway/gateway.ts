@@ -45,6 +45,8 @@ export type Catalogue = {
   versions: Readonly<Record<string, string>>;
   /** The rows that a list keeps from administrators. */
   privateRows?: PrivateRowsKnowledge;
+  /** The path of the ledger of expected differences that ships. */
+  expectedDifferences: string;
 };
 
 export type Gateway = {

@@ -90,6 +90,32 @@ describe("exit codes", () => {
     expect(Object.keys(endpoints)).toEqual(["getDataset", "getSetup", "getStudy"]);
   });
 
+  test("1 for a candidate that answers for the gateway, too: legacy is what it is held against", async () => {
+    const url = await candidate((document) => ({ ...document, version: 7 }));
+    const staged = { MODERN_URL: url, STAGES: '{"getDataset":{"stage":"modern"}}' };
+    const { ended, report } = compare(datasets(url, "61"), staged);
+    expect(await ended).toBe(1);
+    expect(report().summary).toMatchObject({ compared: 1, unexplained: 1 });
+    const alone = compare(["--legacy", legacy, "--ids", "61", "--endpoint", "getDataset"], staged);
+    expect(await alone.ended).toBe(0);
+  });
+
+  test("by the ledger that ships, by another, or by none", async () => {
+    const url = await candidate((document) => ({ ...document, collection_date: document["collection_date"] ?? "" }));
+    const shipped = compare(datasets(url, "61..70"));
+    expect([await shipped.ended, shipped.report().summary]).toEqual([
+      0,
+      expect.objectContaining({ unexplained: 0, compared: 10 }),
+    ]);
+    expect(shipped.report().summary.expected).toBeGreaterThan(0);
+    const none = compare([...datasets(url, "61..70"), "--expected", "none"]);
+    expect(await none.ended).toBe(1);
+    const file = join(none.out, "ledger.json");
+    writeFileSync(file, "[]");
+    const configured = compare(datasets(url, "61..70"), { EXPECTED_DIFFERENCES: file });
+    expect(await configured.ended).toBe(1);
+  });
+
   test("1 where something is not: each planted difference once, none beside, with a pair of curls", async () => {
     const url = await candidate((document) => {
       document["version"] = `${document["version"] as number}`;
