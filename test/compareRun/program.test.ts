@@ -101,7 +101,7 @@ describe("exit codes", () => {
   });
 
   test("by the ledger that ships, by another, or by none", async () => {
-    const url = await candidate((document) => ({ ...document, collection_date: document["collection_date"] ?? "" }));
+    const url = await candidate((document) => ({ ...document, version_label: document["version_label"] ?? "" }));
     const shipped = compare(datasets(url, "61..70"));
     expect([await shipped.ended, shipped.report().summary]).toEqual([
       0,
