@@ -22,9 +22,7 @@ export const entrySchema = z.strictObject({
 export type LedgerEntry = z.infer<typeof entrySchema>;
 
 const listOf = <T extends z.ZodType<LedgerEntry>>(entry: T) =>
-  z
-    .array(entry)
-    .refine((entries) => new Set(entries.map(({ id }) => id)).size === entries.length, "each id once");
+  z.array(entry).refine((entries) => new Set(entries.map(({ id }) => id)).size === entries.length, "each id once");
 
 export const ledgerSchema = listOf(entrySchema);
 

@@ -63,12 +63,13 @@ export const mirrored = (
     ...(backend === "modern" && answered.how.hit === true
       ? { forget: () => void machine.cache.drop({ endpoint: endpoint.name, soft: false }) }
       : {}),
-    curl: () =>
+    curl: (scrub) =>
       curlsOf(
         { ...machine.addresses, keyName: "KEY" },
         request,
         key !== undefined,
         "unsent" in plan.request ? undefined : { request: plan.request, form: "json" },
+        scrub,
       ),
   };
 };

@@ -158,7 +158,7 @@ export const openMigration = (settings: MigrationSettings): Migration => {
           question,
           at: new Date().toISOString(),
           differences: found,
-          curl: curl(),
+          curl,
           key,
         });
       if (found.some(({ kind }) => kind === "unexplained")) lookAtGate(name);
