@@ -104,11 +104,12 @@ const fingerprintOf = (
   entries: LedgerEntry[],
   { versions }: Catalogue,
 ): string => {
-  const { legacy, candidate, endpoints, idsText, corpus, limit, keyName } = options;
+  const { legacy, candidate, modern, endpoints, idsText, corpus, limit, keyName } = options;
   const { size, mtimeMs } = (corpus === undefined ? undefined : statSync(corpus, { throwIfNoEntry: false })) ?? {};
   const about = [
     legacy ?? settings.LEGACY_URL,
     candidate,
+    modern ? settings.MODERN_ROUTES : undefined,
     endpoints,
     idsText,
     corpus,

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startStandIn } from "../../fixtures/standIn/startStandIn.ts";
 import { startSampleLegacy } from "../../fixtures/sampleLegacy/startSampleLegacy.ts";
 import type { Report } from "../../src/compare/report.ts";
 import type { JsonObject } from "../../src/rules/rule.ts";
@@ -100,6 +101,22 @@ describe("exit codes", () => {
     expect(await alone.ended).toBe(0);
   });
 
+  test("the reference implementation is as the ledger says, when it is asked on its own routes", async () => {
+    const reference = await startStandIn({ legacyUrl: legacy, reference: true });
+    closing.push(() => reference.close());
+    const sides = ["--legacy", legacy, "--candidate", reference.url];
+    const modern = compare([...sides, "--modern"]);
+    expect([await modern.ended, modern.output.err]).toEqual([0, ""]);
+    expect(modern.report().summary).toMatchObject({ unexplained: 0, failed: 0 });
+    expect(modern.report().summary.compared).toBeGreaterThan(10);
+    const keyed = compare([...sides, "--modern", "--ids", "16", "--endpoint", "getDataset", "--key", "MY_KEY"], {
+      MY_KEY: "DA1A0000000000000000000000000000",
+    });
+    expect([await keyed.ended, keyed.report().endpoints["getDataset"]?.compared]).toEqual([0, 1]);
+    const asked = compare([...sides, "--endpoint", "listEvaluationMeasures"]);
+    expect(await asked.ended).toBe(1);
+  });
+
   test("by the ledger that ships, by another, or by none", async () => {
     const url = await candidate((document) => ({ ...document, version_label: document["version_label"] ?? "" }));
     const shipped = compare(datasets(url, "61..70"));
@@ -169,6 +186,7 @@ describe("exit codes", () => {
     ["no ids", ["--ids", "a..b"], "--ids: "],
     ["no corpus", ["--corpus", "/nowhere/at/all"], "--corpus: /nowhere/at/all cannot be read"],
     ["no variable", ["--key", "NOT_SET_AT_ALL"], "--key: no environment variable"],
+    ["no candidate", ["--modern"], "--modern: given without --candidate"],
     ["no ledger", ["--expected", "/nowhere/at/all"], "--expected: /nowhere/at/all cannot be read (ENOENT)"],
     ["no number", ["--limit", "all"], '--limit: "all" given; allowed is a number from 1'],
     ["both kinds of questions", ["--ids", "1", "--corpus", "x"], "allowed is one of them"],
