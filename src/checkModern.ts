@@ -1,6 +1,7 @@
 import { readAnswer } from "./compare/readAnswer.ts";
 import type { LedgerEntry } from "./compare/ledger.ts";
 import { judgeAnswer } from "./compare/judge.ts";
+import { counted } from "./page/wording.ts";
 import { canonicalRequest } from "./endpoint/canonicalRequest.ts";
 import { exampleTarget } from "./endpoint/exampleTarget.ts";
 import type { Catalogue, Gateway } from "./gateway/gateway.ts";
@@ -50,7 +51,7 @@ export const compareExamples = async (
       const found =
         unexplained.length > 0
           ? unexplained.join(", ")
-          : `as expected${differences.length > 0 ? ` (${differences.length} differences allowed)` : ""}`;
+          : `as expected${differences.length > 0 ? ` (${counted(differences.length, "difference")} allowed)` : ""}`;
       rows.push([`modern ${name} ${example}`, { ok: unexplained.length === 0, found }]);
     }
   return { rows, fired };

@@ -28,7 +28,8 @@ const isOurName = (host: string | undefined, own: string): boolean => {
 export const guard =
   ({ host: own, token }: { host: string; token?: string | undefined }) =>
   ({ method, host, target, origin, fetchSite, authorization, contentType }: Visitor): Refusal | undefined => {
-    if (!isOurName(host, own) || !isOurName(target, own)) return { status: 403, detail: "This host name is not the operators' listener's." };
+    if (!isOurName(host, own) || !isOurName(target, own))
+      return { status: 403, detail: "This host name is not the operators' listener's." };
     if (token !== undefined) {
       const given = /^bearer\s+(.*)$/i.exec(authorization ?? "")?.[1] ?? "";
       if (!timingSafeEqual(digest(given), digest(token))) return { status: 401, detail: "A token is needed." };
