@@ -48,7 +48,7 @@ const legacyCurl = (
   { text }: Pick<Scrub, "text">,
 ): string => {
   const fields = Object.entries(request.form ?? {}).map(
-    ([name, value]) => ` --data-urlencode ${quoted(`${name}=${text(String(value))}`)}`,
+    ([name, value]) => ` --data-urlencode ${quoted(`${name}=${text(value)}`)}`,
   );
   const key =
     keyName === undefined ? "" : ` ${request.method === "GET" ? "-G " : ""}--data-urlencode "api_key=$${keyName}"`;

@@ -78,6 +78,24 @@ describe("over a stand-in with the reference's routes and shapes, modern answers
     expect(await sides.ask(path)).toMatchObject({ status, body: { detail }, decision: byModern });
   });
 
+  test.each<[string, object, string, number, string]>([
+    ["/datasets/tag", { data_id: 1_000_000, tag: "x" }, OWNER, 404, "472"],
+    ["/datasets/untag", { data_id: 61, tag: "never-there" }, OWNER, 404, "475"],
+    ["/setup/untag", { setup_id: 1, tag: "never-there" }, OWNER, 404, "475"],
+    ["/datasets/tag", { data_id: 61, tag: "x" }, "5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A", 401, "103"],
+  ])("its errors of writes in our form: POST %s %j", async (path, body, key, status, code) => {
+    const answer = await post(path, body, key);
+    expect(answer).toMatchObject({ status, decision: byModern, body: { detail: { code } } });
+    expect(Object.keys(answer.body as object)).toEqual(["detail"]);
+  });
+
+  test("what is asked with a key, with that key", async () => {
+    const mine = await sides.ask("/datasets/16", { "X-API-Key": OWNER });
+    expect(mine).toMatchObject({ status: 200, decision: byModern, body: { id: 16, visibility: "private" } });
+    const wrong = await sides.ask("/datasets/16", { Authorization: "Bearer 5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A" });
+    expect(wrong).toMatchObject({ status: 401, body: { detail: { code: "103", message: "Authentication failed" } } });
+  });
+
   test("nothing of which counts as a failure of modern", () => {
     expect(failures(sides)).toEqual([]);
   });

@@ -4,7 +4,7 @@ import { curlsOf } from "../../src/compare/curls.ts";
 import { openDifferences } from "../../src/migration/differences.ts";
 import { callerScrub } from "../../src/scrub/callerScrub.ts";
 
-const alphabet = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"];
+const alphabet = Array.from("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789");
 const keyOf = (least: number, most: number) =>
   fc.string({ unit: fc.constantFrom(...alphabet), minLength: least, maxLength: most });
 const addresses = { legacy: "https://legacy.example/api/v1", candidate: "https://new.example", keyName: "KEY" };
