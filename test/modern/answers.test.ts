@@ -5,7 +5,7 @@ import { startSampleLegacy } from "../../fixtures/sampleLegacy/startSampleLegacy
 import type { GatewayParts } from "../../src/gateway/gateway.ts";
 import { openLedger } from "../../src/compare/ledger.ts";
 import { errorAnswer } from "../../src/modern/errorAnswer.ts";
-import { firstMisfit } from "../../src/modern/fits.ts";
+import { firstMisfit, MAX_MISFITS, misfitsOf } from "../../src/modern/fits.ts";
 import type { Json } from "../../src/rules/rule.ts";
 import { catalogue } from "../../transforms/catalogue.ts";
 import { endpoints } from "../../transforms/index.ts";
@@ -282,10 +282,57 @@ describe("a document fits but for what the ledger allows", () => {
     );
   });
 
+  test("more kinds of misfits than are looked at fit under no ledger, the same one many times does", () => {
+    const rows = (count: number, format: (i: number) => string): Json =>
+      Array.from({ length: count }, (_, i) => ({
+        did: i,
+        name: "a",
+        version: 1,
+        format: format(i),
+        file_id: 1,
+        status: "active",
+        md5_checksum: "",
+        quality: [],
+      }));
+    const list = { ...endpoints.listDatasets, name: "listDatasets" };
+    const allowed = { id: "one", endpoint: "listDatasets", path: "/*/format", kind: "value", ...entry } as const;
+    const ledger = openLedger([allowed], "2026-11-21");
+    expect(
+      misfitsOf(
+        list.output,
+        rows(5000, () => "ARFF"),
+      ),
+    ).toEqual([{ at: "/0/format", path: "/*/format", forms: ["value"], candidate: "ARFF" }]);
+    expect(
+      firstMisfit(
+        list,
+        ledger,
+        rows(5000, () => "ARFF"),
+      ),
+    ).toBeUndefined();
+    expect(
+      firstMisfit(
+        list,
+        ledger,
+        rows(MAX_MISFITS, (i) => `F${i}`),
+      ),
+    ).toBeUndefined();
+    expect(
+      firstMisfit(
+        list,
+        ledger,
+        rows(MAX_MISFITS + 1, (i) => `F${i}`),
+      ),
+    ).toBe(`/${MAX_MISFITS}/format`);
+  });
+
   test("what is nested too deep is never passed on", () => {
     const deep = JSON.parse(`${"[".repeat(100)}${"]".repeat(100)}`) as Json;
     const whole = { ...sound, benchmark_suite: null, more: deep };
     expect(misfit(whole, { path: "/**", kind: "*" })).toBe("/more");
+    const deepest = JSON.parse(`${"[".repeat(100_000)}${"]".repeat(100_000)}`) as Json;
+    for (const one of [deepest, { ...sound, name: deepest }, { ...sound, more: deepest }])
+      expect(misfit(one)).toBeTypeOf("string");
   });
 });
 
