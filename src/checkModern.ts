@@ -1,6 +1,7 @@
 import { readAnswer } from "./compare/readAnswer.ts";
-import { openLedger } from "./compare/ledger.ts";
+import type { LedgerEntry } from "./compare/ledger.ts";
 import { judgeAnswer } from "./compare/judge.ts";
+import { counted } from "./page/wording.ts";
 import { canonicalRequest } from "./endpoint/canonicalRequest.ts";
 import { exampleTarget } from "./endpoint/exampleTarget.ts";
 import type { Catalogue, Gateway } from "./gateway/gateway.ts";
@@ -20,7 +21,7 @@ export const compareExamples = async (
   base: string,
 ): Promise<Compared> => {
   const fired = new Set<string>();
-  const ledger = openLedger(migration.expected(), today());
+  const ledger = migration.ledger();
   const rows: Compared["rows"] = [];
   for (const [name, endpoint] of Object.entries(catalogue.endpoints))
     for (const [example, given] of Object.entries(endpoint.examples)) {
@@ -31,9 +32,9 @@ export const compareExamples = async (
         "body",
       );
       if (target === undefined || modern === undefined || !("input" in read)) continue;
-      const response = await app.request(base + target);
+      const response = await app.request(base + target, { headers: { "Cache-Control": "no-cache" } });
       const expected = readAnswer(response.status, "application/json", await response.text());
-      const said = await modern.client.look(canonicalRequest(endpoint, read.input), {
+      const said = await modern.client.look(canonicalRequest(endpoint, read.input, modern.routes[name]), {
         headers: [],
         deadline: Date.now() + totalTimeout,
       });
@@ -50,22 +51,25 @@ export const compareExamples = async (
       const found =
         unexplained.length > 0
           ? unexplained.join(", ")
-          : `as expected${differences.length > 0 ? ` (${differences.length} differences allowed)` : ""}`;
+          : `as expected${differences.length > 0 ? ` (${counted(differences.length, "difference")} allowed)` : ""}`;
       rows.push([`modern ${name} ${example}`, { ok: unexplained.length === 0, found }]);
     }
   return { rows, fired };
 };
 
-/** Entries of the ledger that have ended, or that nothing compared here has needed; what is written is never compared. */
+/** Entries of the ledger that have ended, and those that nothing compared here has needed; what is written is never compared. */
 export const ledgerFound = (
   { migration }: Machine,
   { endpoints }: Catalogue,
   fired: ReadonlySet<string>,
-): { id: string; found: string }[] =>
-  migration.expected().flatMap(({ id, endpoint, until }) => {
-    if (until < today()) return [{ id, found: `it ended on ${until}` }];
-    const isWritten = endpoints[endpoint]?.writes !== undefined;
-    return migration.hasModern && !isWritten && !fired.has(id)
-      ? [{ id, found: "it allows nothing that has been seen" }]
-      : [];
-  });
+): { ended: LedgerEntry[]; idle: LedgerEntry[] } => {
+  const day = today();
+  const entries = migration.expected();
+  const isWritten = ({ endpoint }: LedgerEntry) => endpoints[endpoint]?.writes !== undefined;
+  return {
+    ended: entries.filter(({ until }) => until < day),
+    idle: migration.hasModern
+      ? entries.filter((entry) => entry.until >= day && !isWritten(entry) && !fired.has(entry.id))
+      : [],
+  };
+};

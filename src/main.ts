@@ -1,5 +1,4 @@
 import { enableCompileCache, flushCompileCache } from "node:module";
-import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 
 // Before anything else is loaded: what is compiled once is not compiled again at the next start.
@@ -18,9 +17,6 @@ const fail = (lines: string[]) => {
   for (const line of lines) console.error(line);
   process.exitCode = 2;
 };
-
-/** The ledger of what is known of the public reference implementation. */
-const SHIPPED = fileURLToPath(new URL("../transforms/expectedDifferences.json", import.meta.url));
 
 /** Milliseconds after the first signal to stop from which another one stops at once. */
 const SECOND_SIGNAL_MS = 1000;
@@ -84,7 +80,7 @@ const run = async (): Promise<void> => {
     import("./config/reload.ts"),
     import("./privateRows/store/openIndexStore.ts"),
   ]);
-  const expected = readLedger(settings.EXPECTED_DIFFERENCES ?? SHIPPED, "EXPECTED_DIFFERENCES");
+  const expected = readLedger(settings.EXPECTED_DIFFERENCES ?? catalogue.expectedDifferences, "EXPECTED_DIFFERENCES");
   if ("errors" in expected) return fail(expected.errors);
   const observer = openObserver(settings.LOG_LEVEL);
   const isCheck = args.includes("--check");
@@ -96,7 +92,9 @@ const run = async (): Promise<void> => {
   if (store instanceof Error) return fail([store.message]);
   const upstream = await startUpstream(settings.LEGACY_URL);
   const tier = settings.REDIS_URL === undefined ? undefined : (await import("./redis/redisTier.ts")).redisTier;
-  const gateway = openGateway({ ...settings, LEGACY_URL: upstream.url }, catalogue, observer, {
+  // A check compares both sides itself: whatever the stages are, what it asks the gateway for is legacy's answer.
+  const stages = isCheck ? {} : settings.STAGES;
+  const gateway = openGateway({ ...settings, LEGACY_URL: upstream.url, STAGES: stages }, catalogue, observer, {
     redisTier: tier,
     store,
     expected: expected.entries,
@@ -140,7 +138,7 @@ const run = async (): Promise<void> => {
     settings,
     observer,
     async apply(next) {
-      const ledger = readLedger(next.EXPECTED_DIFFERENCES ?? SHIPPED, "EXPECTED_DIFFERENCES");
+      const ledger = readLedger(next.EXPECTED_DIFFERENCES ?? catalogue.expectedDifferences, "EXPECTED_DIFFERENCES");
       if ("errors" in ledger) return ledger.errors;
       await migration.configure(next.STAGES, ledger.entries);
       gateway.oldClients.reconfigure({ ...settings, DEPRECATED: next.DEPRECATED, BROWNOUTS: next.BROWNOUTS });

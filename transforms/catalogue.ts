@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { versionsOf } from "../src/endpoint/version.ts";
 import { get, type LegacyRequest, post } from "../src/endpoint/legacyRequest.ts";
 import { legacyStudies } from "./getStudy.ts";
@@ -13,6 +14,8 @@ export const catalogue = {
   legacyStudies,
   passing: { writes: legacyWrites, reads: legacyReads, refusals: legacyRefusals },
   privateRows: privateDatasets,
+  /** The file with what is known of the public reference implementation. */
+  expectedDifferences: fileURLToPath(new URL("./expectedDifferences.json", import.meta.url)),
   versions: versionsOf(Object.keys(endpoints), new URL("./", import.meta.url)),
   /** Harmless questions that show what legacy thinks of a key: a short list, and a tag without a name on nothing. */
   keyProbes: { reads: get`/evaluationmeasure/list` as LegacyRequest, writes: post("/data/tag", {}) },

@@ -53,6 +53,10 @@ export const findFlow = endpoint("GET /flow/exists/{name}/{external_version?}", 
     const found = isObject(legacy) ? own(legacy, "flow_exists") : undefined;
     return isObject(found) && own(found, "exists") === "false" ? unknownFlow : undefined;
   },
+  modern: {
+    route: "GET /flows/exists/{name}/{external_version?}",
+    problems: { "flow-not-found": unknownFlow },
+  },
   output: unwrapped("flow_exists", object({ flow_id: renamed("id", integer), exists: dropped })),
   cache: {
     fresh: "1h",

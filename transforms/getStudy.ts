@@ -36,6 +36,7 @@ export const getStudy = endpoint("GET /studies/{id_or_alias}", {
   },
 
   errors: { 603: legacyStudy },
+  modern: { problems: { "study-not-found": unknownStudy, "study-legacy": legacyStudy } },
 
   output: unwrapped(
     "study",

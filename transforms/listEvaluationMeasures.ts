@@ -9,6 +9,7 @@ export const listEvaluationMeasures = endpoint("GET /evaluationmeasures/list", {
   also: ["GET /evaluationmeasure/list"],
   input: {},
   legacy: () => get`/evaluationmeasure/list`,
+  modern: { route: "GET /evaluationmeasure/list" },
   output: unwrapped("evaluation_measures", unwrapped("measures", unwrapped("measure", list(text)))),
   cache: { fresh: "24h", stale: "7d", staleIfError: "7d", groups: () => [collection("evaluationmeasure")] },
   examples: { all: {} },

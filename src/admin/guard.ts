@@ -5,6 +5,8 @@ import { isIP } from "node:net";
 export type Visitor = {
   method: string;
   host: string | undefined;
+  /** The host in the target of the request, which is another than `host` in the absolute form (RFC 9112 3.2.2). */
+  target: string;
   origin: string | undefined;
   fetchSite: string | undefined;
   authorization: string | undefined;
@@ -25,8 +27,9 @@ const isOurName = (host: string | undefined, own: string): boolean => {
 /** No page that an operator visits may reach the listener: not by a name of its own, not from its origin, not by a form. */
 export const guard =
   ({ host: own, token }: { host: string; token?: string | undefined }) =>
-  ({ method, host, origin, fetchSite, authorization, contentType }: Visitor): Refusal | undefined => {
-    if (!isOurName(host, own)) return { status: 403, detail: "This host name is not the operators' listener's." };
+  ({ method, host, target, origin, fetchSite, authorization, contentType }: Visitor): Refusal | undefined => {
+    if (!isOurName(host, own) || !isOurName(target, own))
+      return { status: 403, detail: "This host name is not the operators' listener's." };
     if (token !== undefined) {
       const given = /^bearer\s+(.*)$/i.exec(authorization ?? "")?.[1] ?? "";
       if (!timingSafeEqual(digest(given), digest(token))) return { status: 401, detail: "A token is needed." };

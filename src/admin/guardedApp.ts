@@ -8,10 +8,13 @@ export const guardedApp = (settings: { host: string; token?: string | undefined 
   const app = new Hono();
   const refusalOf = guard(settings);
   app.use(async (c, next): Promise<Response | undefined> => {
+    c.header("X-Content-Type-Options", "nosniff");
+    c.header("Cache-Control", "no-store");
     const header = (name: string) => c.req.header(name);
     const refusal = refusalOf({
       method: c.req.method,
       host: header("host"),
+      target: new URL(c.req.url).host,
       origin: header("origin"),
       fetchSite: header("sec-fetch-site"),
       authorization: header("authorization"),
@@ -25,7 +28,6 @@ export const guardedApp = (settings: { host: string; token?: string | undefined 
         refusal.status === 401 ? { "WWW-Authenticate": "Bearer" } : {},
       );
     await next();
-    c.header("Cache-Control", "no-store");
     return undefined;
   });
   app.notFound((c) => c.json({ detail: "Not Found" }, 404));

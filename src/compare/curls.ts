@@ -1,4 +1,5 @@
 import type { CanonicalRequest } from "../endpoint/canonicalRequest.ts";
+import type { Scrub } from "../scrub/scrub.ts";
 import type { LegacyExchange } from "./answers.ts";
 import type { CurlPair } from "./report.ts";
 
@@ -18,26 +19,38 @@ type LegacyQuestion = Pick<LegacyExchange, "request" | "form">;
 const quoted = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** The question as commands that anybody can run again; a key is named, never shown. */
+const asItIs = { text: (text: string) => text };
+
+/**
+ * The request as commands that anybody can run again. The key that it was made with is named by `keyName`, never shown; `scrub` takes
+ * it out of what was asked, too.
+ */
 export const curlsOf = (
   { legacy, candidate, keyName }: Addresses,
   { method, path, body }: CanonicalRequest,
   isKeyed: boolean,
   exchange: LegacyQuestion | undefined,
+  scrub: Pick<Scrub, "text"> = asItIs,
 ): CurlPair => {
   const key = isKeyed && keyName !== undefined ? ` -H "X-API-Key: $${keyName}"` : "";
-  const json = body === undefined ? "" : ` -H 'Content-Type: application/json' -d ${quoted(JSON.stringify(body))}`;
-  const asked = `curl -si ${method === "POST" && body === undefined ? "-X POST " : ""}${quoted(candidate + path)}${key}${json}`;
+  const json =
+    body === undefined ? "" : ` -H 'Content-Type: application/json' -d ${quoted(scrub.text(JSON.stringify(body)))}`;
+  const asked = `curl -si ${method === "POST" && body === undefined ? "-X POST " : ""}${quoted(candidate + scrub.text(path))}${key}${json}`;
   return exchange === undefined
     ? { candidate: asked }
-    : { legacy: legacyCurl(legacy, exchange, isKeyed ? keyName : undefined), candidate: asked };
+    : { legacy: legacyCurl(legacy, exchange, isKeyed ? keyName : undefined, scrub), candidate: asked };
 };
 
-const legacyCurl = (base: string, { request, form }: LegacyQuestion, keyName: string | undefined): string => {
+const legacyCurl = (
+  base: string,
+  { request, form }: LegacyQuestion,
+  keyName: string | undefined,
+  { text }: Pick<Scrub, "text">,
+): string => {
   const fields = Object.entries(request.form ?? {}).map(
-    ([name, value]) => ` --data-urlencode ${quoted(`${name}=${value}`)}`,
+    ([name, value]) => ` --data-urlencode ${quoted(`${name}=${text(value)}`)}`,
   );
   const key =
     keyName === undefined ? "" : ` ${request.method === "GET" ? "-G " : ""}--data-urlencode "api_key=$${keyName}"`;
-  return `curl -si ${quoted(`${base}/${form}${request.path}`)}${fields.join("")}${key}`;
+  return `curl -si ${quoted(`${base}/${form}${text(request.path)}`)}${fields.join("")}${key}`;
 };

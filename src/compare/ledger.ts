@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isSame } from "./formOf.ts";
 import type { Found } from "./gathering.ts";
 
 /** One entry, as the file and an operator write it. */
@@ -7,8 +8,12 @@ export const entrySchema = z.strictObject({
   endpoint: z.string().min(1).describe("an endpoint's name, or * for all"),
   path: z.string().describe("as in the report; a step of ** stands for any number of steps"),
   kind: z.enum(["status", "missing", "extra", "type", "value", "order", "moved", "*"]).default("*"),
+  candidate: z.json().optional().describe("only where the candidate has exactly this value, such as an empty text"),
   reason: z.string().min(1),
-  link: z.string().optional(),
+  link: z
+    .url({ protocol: /^https?$/, error: "a link begins with https:// or http://" })
+    .max(500)
+    .optional(),
   owner: z.string().min(1),
   until: z.iso.date().describe("the last day it holds, such as 2027-06-30"),
 });
@@ -16,15 +21,20 @@ export const entrySchema = z.strictObject({
 /** One difference that is meant to be, for now: where, why, whose, and until when. */
 export type LedgerEntry = z.infer<typeof entrySchema>;
 
-export const ledgerSchema = z
-  .array(entrySchema)
-  .refine((entries) => new Set(entries.map(({ id }) => id)).size === entries.length, "each id once");
+const listOf = <T extends z.ZodType<LedgerEntry>>(entry: T) =>
+  z.array(entry).refine((entries) => new Set(entries.map(({ id }) => id)).size === entries.length, "each id once");
+
+export const ledgerSchema = listOf(entrySchema);
+
+/** An entry that was accepted and stored before links had to be http(s): it is still read, and its link shown as text. */
+export const storedEntrySchema = entrySchema.extend({ link: z.string().optional() });
+export const storedLedgerSchema = listOf(storedEntrySchema);
 
 /** The expected differences, and how often each has been met. */
 export type Ledger = {
   entries: readonly LedgerEntry[];
-  /** The entry that allows this difference; one past its date allows nothing. */
-  allowing(endpoint: string, found: Pick<Found, "path" | "form">): LedgerEntry | undefined;
+  /** The entry that allows this difference; one past its date allows nothing, one for a value allows nothing where none is known. */
+  allowing(endpoint: string, found: Pick<Found, "path" | "form" | "candidate">): LedgerEntry | undefined;
   /** Those that end before this day (`2026-11-21`). */
   expired(today: string): LedgerEntry[];
 };
@@ -35,11 +45,12 @@ export const openLedger = (entries: readonly LedgerEntry[], today: string): Ledg
     .map((entry) => ({ entry, path: pathPattern(entry.path) }));
   return {
     entries,
-    allowing: (endpoint, { path, form }) =>
+    allowing: (endpoint, { path, form, candidate }) =>
       rules.find(
         ({ entry, path: pattern }) =>
           (entry.endpoint === "*" || entry.endpoint === endpoint) &&
           (entry.kind === "*" || entry.kind === form) &&
+          (entry.candidate === undefined || isSame(entry.candidate, candidate)) &&
           pattern.test(path),
       )?.entry,
     expired: (day) => entries.filter(({ until }) => until < day),

@@ -12,6 +12,7 @@ import type { Ledger } from "../compare/ledger.ts";
 import { stepsOf } from "../compare/place.ts";
 import { explainedRows, judgedRows, plainRows } from "../compare/sideBySide.ts";
 import type { Outcome } from "../compare/tally.ts";
+import type { AsModern } from "./asModern.ts";
 import type { CandidateSide } from "./candidateSide.ts";
 import { type Addresses, curlsOf } from "../compare/curls.ts";
 import type { LegacySide } from "./legacySide.ts";
@@ -20,6 +21,8 @@ export type Sides = {
   catalogue: Catalogue;
   legacy: LegacySide;
   candidate?: CandidateSide;
+  /** How the candidate is asked, where not as it was. */
+  asModern?: AsModern;
   ledger: Ledger;
   addresses: Addresses;
   key: string | undefined;
@@ -31,11 +34,12 @@ export type Compared = { outcome: Outcome; document?: JsonObject };
 /** Asks both sides the same once, and says how they differ. `again`: past every cache. */
 export const compareOne = async (sides: Sides, ask: Ask, again = false): Promise<Compared> => {
   const { catalogue, legacy, candidate, addresses } = sides;
+  const request = sides.asModern?.(ask) ?? ask;
   const key = ask.keyed ? sides.key : undefined;
   const endpoint = catalogue.endpoints[ask.endpoint] as Endpoint;
-  const [{ ours, exchanges }, given] = await Promise.all([legacy.ask(ask, key), candidate?.ask(ask, key, again)]);
+  const [{ ours, exchanges }, given] = await Promise.all([legacy.ask(ask, key), candidate?.ask(request, key, again)]);
   const last = exchanges.at(-1);
-  const about = { endpoint: ask.endpoint, curl: curlsOf(addresses, ask, key !== undefined, last) };
+  const about = { endpoint: ask.endpoint, curl: curlsOf(addresses, request, key !== undefined, last) };
   const isAway = given !== undefined && "failed" in given && !given.isThere;
   const failed = last && "failed" in last ? `legacy: ${last.failed}` : isAway ? given.failed : undefined;
   if (failed !== undefined) return { outcome: { ...about, failed } };

@@ -23,8 +23,8 @@ export const openLegacySide = (
   catalogue: Catalogue,
   observer: Observer,
 ): LegacySide => {
-  // Legacy's own lists are compared: an index of private rows takes a walk.
-  const alone = { ...settings, PREFIXES: [PREFIX], CACHE_BYTES: 0, LEGACY_ADMIN_KEY: undefined };
+  // Legacy's own lists are compared: an index of private rows takes a walk. And legacy's answers: modern may be the candidate.
+  const alone = { ...settings, PREFIXES: [PREFIX], CACHE_BYTES: 0, LEGACY_ADMIN_KEY: undefined, MODERN_URL: undefined };
   const gateway = openGateway(alone, catalogue, observer);
   const asking = new AsyncLocalStorage<LegacyExchange[]>();
   const { machine } = gateway;

@@ -5,6 +5,8 @@ import { readIds } from "../corpus/readIds.ts";
 export type Options = {
   legacy?: string;
   candidate?: string;
+  /** The candidate is the new implementation, not a gateway. */
+  modern: boolean;
   endpoints: string[];
   ids?: Iterable<number>;
   idsText?: string;
@@ -24,13 +26,16 @@ Holds legacy's answers against what the gateway makes of them, or a candidate's 
 
   --legacy URL       the legacy interface: an origin, or with its path (default: LEGACY_URL, else the sample legacy)
   --candidate URL    what serves the new interface at URL/...; without it the gateway's own answers are compared
+  --modern           the candidate is the new implementation, asked as the gateway asks it: on its own routes (MODERN_ROUTES), the key in
+                     the query; without it the candidate is asked as the traffic has it
   --endpoint NAME    only this endpoint (may be given several times)
   --ids 1..131       ids for every endpoint that answers for one (also 1..9,61)
   --corpus FILE      recorded traffic: an access log (combined or JSON lines), a HAR, or one URL a line
                      (default without --ids and --corpus: the endpoints' own examples)
   --limit N          at most N questions, chosen for coverage: every endpoint, status and shape, the rarest first
   --key ENV          the environment variable with a key, for what was asked with one (for examples and ids: for all)
-  --expected FILE    the ledger of expected differences, a JSON list
+  --expected FILE    the ledger of expected differences, a JSON list, or "none" (default: with --candidate EXPECTED_DIFFERENCES,
+                     else the ledger that ships, as the running gateway has it; without --candidate none)
   --rate N           questions a second (default: 10; a loopback legacy as fast as it goes; 0: no limit)
   --concurrency N    questions at the same time (default: 2; with a loopback legacy 8)
   --out DIR          where report.html, report.json, junit.xml and summary.md go (default: comparison)
@@ -42,6 +47,7 @@ Exit code: 0 nothing unexplained, 1 something is, 2 it could not run (or half of
 const known = {
   legacy: { type: "string" },
   candidate: { type: "string" },
+  modern: { type: "boolean" },
   endpoint: { type: "string", multiple: true },
   ids: { type: "string" },
   corpus: { type: "string" },
@@ -86,11 +92,13 @@ export const readOptions = (args: string[], endpoints: readonly string[]): Optio
       errors.push(`--endpoint: ${JSON.stringify(name)} given; allowed are ${endpoints.join(", ")}`);
   if (values.ids !== undefined && values.corpus !== undefined)
     errors.push("--ids, --corpus: both given; allowed is one of them");
+  if (values.modern && values.candidate === undefined) errors.push("--modern: given without --candidate");
   const ids = values.ids === undefined ? undefined : readIds(values.ids);
   if (ids && "errors" in ids) errors.push(...ids.errors.map((error) => `--ids: ${error}`));
   const options = {
     legacy: url("legacy"),
     candidate: url("candidate"),
+    modern: values.modern ?? false,
     endpoints: values.endpoint ?? [],
     ...(ids && "ids" in ids ? { ids: ids.ids, idsText: values.ids } : {}),
     corpus: values.corpus,

@@ -6,6 +6,7 @@ import { openLedger } from "../compare/ledger.ts";
 import type { Report } from "../compare/report.ts";
 import { reportOf } from "../compare/reportOf.ts";
 import { openTally } from "../compare/tally.ts";
+import { openAsModern } from "./asModern.ts";
 import { openCandidateSide } from "./candidateSide.ts";
 import { type Compared, compareOne } from "./compareOne.ts";
 import { openDone } from "./done.ts";
@@ -68,13 +69,22 @@ export const perform = async (
           bodyTimeout: settings.BODY_TIMEOUT_MS,
           totalTimeout: settings.TOTAL_TIMEOUT_MS,
           maxReply: settings.MAX_REPLY_BYTES,
+          keyIn: options.modern ? "query" : "header",
         });
   const addresses = {
     legacy: legacyUrl + legacyPath,
     candidate: options.candidate ?? USUAL_GATEWAY,
     keyName: options.keyName,
   };
-  const sides = { catalogue, legacy, ledger, addresses, key, ...(candidate ? { candidate } : {}) };
+  const sides = {
+    catalogue,
+    legacy,
+    ledger,
+    addresses,
+    key,
+    ...(candidate ? { candidate } : {}),
+    ...(options.modern ? { asModern: openAsModern(catalogue.endpoints, settings.MODERN_ROUTES) } : {}),
+  };
   const progress = openProgress(process.stderr, questions.total, done.count());
   const timers = [
     setInterval(() => progress.told(done.count(), tally.unexplained()), LOOK_EVERY),

@@ -35,11 +35,11 @@ export const prepare = (
   if ("errors" in loaded) return loaded;
   const key = readKey(options.keyName, environment);
   if ("errors" in key) return key;
-  const ledger = options.expected === undefined ? { entries: [] } : readLedger(options.expected, "--expected");
-  if ("errors" in ledger) return ledger;
   if (options.corpus !== undefined && !exists(options.corpus))
     return { errors: [`--corpus: ${options.corpus} cannot be read; allowed is the path of a file`] };
   const { settings } = loaded;
+  const ledger = ledgerFor(options, settings, catalogue);
+  if ("errors" in ledger) return ledger;
   const isNear = settings.LEGACY_URL === undefined || isLoopback(settings.LEGACY_URL);
   return {
     settings,
@@ -50,6 +50,17 @@ export const prepare = (
     concurrency: options.concurrency ?? (isNear ? 8 : 2),
     fingerprint: fingerprintOf(options, settings, ledger.entries, catalogue),
   };
+};
+
+/** What a candidate may do differently; the gateway's own answers are held against legacy's, where nothing is expected unless it is said. */
+const ledgerFor = (
+  { expected, candidate }: Options,
+  settings: Settings,
+  { expectedDifferences }: Catalogue,
+): ReturnType<typeof readLedger> => {
+  if (expected === "none" || (expected === undefined && candidate === undefined)) return { entries: [] };
+  if (expected !== undefined) return readLedger(expected, "--expected");
+  return readLedger(settings.EXPECTED_DIFFERENCES ?? expectedDifferences, "EXPECTED_DIFFERENCES");
 };
 
 /** Takes these keys out of a text, in any case. */
@@ -93,11 +104,12 @@ const fingerprintOf = (
   entries: LedgerEntry[],
   { versions }: Catalogue,
 ): string => {
-  const { legacy, candidate, endpoints, idsText, corpus, limit, keyName } = options;
+  const { legacy, candidate, modern, endpoints, idsText, corpus, limit, keyName } = options;
   const { size, mtimeMs } = (corpus === undefined ? undefined : statSync(corpus, { throwIfNoEntry: false })) ?? {};
   const about = [
     legacy ?? settings.LEGACY_URL,
     candidate,
+    modern ? settings.MODERN_ROUTES : undefined,
     endpoints,
     idsText,
     corpus,

@@ -9,7 +9,7 @@ export type ConfigurationErrors = { errors: string[] };
 type Given = { value: unknown; from: string };
 
 /** The endpoints that settings may name; those with `cache` have windows. */
-export type KnownEndpoints = Readonly<Record<string, { cache?: unknown }>>;
+export type KnownEndpoints = Readonly<Record<string, { cache?: unknown; routes?: readonly string[] }>>;
 
 /** Reads the settings from the file named by `CONFIG` and from the environment, which wins. */
 export const loadSettings = (
@@ -28,21 +28,48 @@ export const loadSettings = (
   }
   const parsed = settingsSchema.safeParse(Object.fromEntries([...given].map(([name, { value }]) => [name, value])));
   if (parsed.success) {
-    const errors = [...unknownEndpoints(parsed.data, endpoints), ...openToAll(parsed.data), ...tooPatient(parsed.data)];
+    const errors = [
+      ...unknownEndpoints(parsed.data, endpoints),
+      ...otherRoutes(parsed.data, endpoints),
+      ...openToAll(parsed.data),
+      ...tooPatient(parsed.data),
+    ];
     return errors.length > 0 ? { errors } : { settings: parsed.data };
   }
   return { errors: [...new Set(parsed.error.issues.flatMap((issue) => told(issue, given)))] };
 };
 
-const unknownEndpoints = ({ CACHE_WINDOWS, STAGES }: Settings, endpoints: KnownEndpoints): string[] => {
+const unknownEndpoints = ({ CACHE_WINDOWS, STAGES, MODERN_ROUTES }: Settings, endpoints: KnownEndpoints): string[] => {
   const all = Object.keys(endpoints);
   const cached = all.filter((name) => endpoints[name]?.cache !== undefined);
   const unknown = (setting: string, given: object, known: string[]) =>
     Object.keys(given)
       .filter((name) => !known.includes(name))
       .map((name) => `${setting}: unknown endpoint ${JSON.stringify(name)} given; allowed are ${known.join(", ")}`);
-  return [...unknown("CACHE_WINDOWS", CACHE_WINDOWS, cached), ...unknown("STAGES", STAGES, all)];
+  return [
+    ...unknown("CACHE_WINDOWS", CACHE_WINDOWS, cached),
+    ...unknown("STAGES", STAGES, all),
+    ...unknown("MODERN_ROUTES", MODERN_ROUTES, all),
+  ];
 };
+
+/** A route of modern's that could not be asked as the endpoint's first one: another method, or other names in its path. */
+const otherRoutes = ({ MODERN_ROUTES }: Settings, endpoints: KnownEndpoints): string[] =>
+  Object.entries(MODERN_ROUTES).flatMap(([name, route]) => {
+    const own = Object.hasOwn(endpoints, name) ? endpoints[name]?.routes?.[0] : undefined;
+    return own === undefined || partsOf(own) === partsOf(route)
+      ? []
+      : [
+          `MODERN_ROUTES: ${name} ${JSON.stringify(route)} given; allowed is the same method and the same names as in ${own}`,
+        ];
+  });
+
+/** `GET /flow/exists/{name}/{external_version?}` -> `GET,external_version,name` */
+const partsOf = (route: string): string =>
+  [
+    route.split(" ", 1)[0] as string,
+    ...Array.from(route.matchAll(/\{(\w+)\??\}/g), ([, name]) => name as string).toSorted((a, b) => a.localeCompare(b)),
+  ].join(",");
 
 const tooPatient = ({ MODERN_URL, MODERN_TIMEOUT_MS, TOTAL_TIMEOUT_MS }: Settings): string[] =>
   MODERN_URL === undefined || MODERN_TIMEOUT_MS < TOTAL_TIMEOUT_MS

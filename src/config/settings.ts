@@ -34,6 +34,12 @@ const corsOrigin = z
     /^(\*|null|[a-z][a-z0-9+.-]*:\/\/[^/?#@\s]+)$/,
     "* or origins such as https://page.example, without a slash at the end",
   );
+const route = z
+  .string()
+  .regex(
+    /^(GET|POST) (\/([A-Za-z0-9_.~-]+|\{\w+\??\}))+\/?$/,
+    "routes such as GET /flows/exists/{name}/{external_version}",
+  );
 const prefix = z.string().regex(/^\/$|^(\/[A-Za-z0-9_.~-]+)+$/, "a path such as /v1, or /");
 const proxies = z
   .array(z.string())
@@ -152,6 +158,12 @@ export const settingsSchema = z.strictObject({
     .optional()
     .describe("the new implementation: the URL below which its paths lie; without it every endpoint stays with legacy"),
   MODERN_TIMEOUT_MS: milliseconds(5_000).describe("for one answer of modern's, before legacy is asked instead"),
+  MODERN_ROUTES: z
+    .record(z.string(), route)
+    .default({})
+    .describe(
+      'where the new implementation has an endpoint, by endpoint: {"findFlow": "GET /flows/exists/{name}/{external_version}"} (default: as each definition says)',
+    ),
   STAGES: z
     .record(z.string(), stageSchema)
     .default({})

@@ -8,12 +8,13 @@ export type CanonicalRequest = { method: "GET" | "POST"; path: string; body?: Js
 export const told = ({ method, path, body }: CanonicalRequest): string =>
   `${method} ${path}${body === undefined ? "" : ` ${JSON.stringify(body)}`}`;
 
-/** How an endpoint's first route asks for an input: what every implementation of the interface understands. */
+/** How the new implementation is asked for an input: by `route`, which is the definition's where the operator has set no other. */
 export const canonicalRequest = (
-  { routes, groups = {} }: Endpoint,
+  { routes, groups = {}, modern }: Endpoint,
   input: Record<string, unknown>,
+  route: string | undefined = modern?.route ?? routes[0],
 ): CanonicalRequest => {
-  const [method, template] = (routes[0] ?? "").split(" ", 2) as ["GET" | "POST", string];
+  const [method, template] = (route ?? "").split(" ", 2) as ["GET" | "POST", string];
   const segment = (name: string) => encodeURIComponent(input[name] as string | number);
   const path = template.replaceAll(/\{(\w+)\??\}/g, (_, name: string) => segment(name));
   return method === "GET" ? { method, path } : { method, path, body: bodyOf(input, groups) };

@@ -46,6 +46,13 @@ export type Definition<F extends Fields = Fields> = {
   };
   /** What a legacy error means here, where that is not what it means everywhere. */
   errors?: Record<number, Outcome>;
+  /** What is known of the new implementation, where it is not as this definition has it. */
+  modern?: {
+    /** The route it has this endpoint under, with the same method and the same names in it as the first route. */
+    route?: Route;
+    /** Its problems without a legacy code (RFC 9457), by the last segment of their type. */
+    problems?: Record<string, Outcome>;
+  };
   output: Rule;
   /** Inputs that show it, by name. */
   examples: Record<string, Record<string, Json>>;

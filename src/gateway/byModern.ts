@@ -23,7 +23,7 @@ export const askModern = async (
   const started = performance.now();
   const deadline = Math.min(caller.deadline, Date.now() + modern.timeout);
   const { key, headers, client = "" } = caller;
-  const reply = await modern.client.ask(endpoint, canonicalRequest(endpoint, input), {
+  const reply = await modern.client.ask(endpoint, canonicalRequest(endpoint, input, modern.routes[endpoint.name]), {
     headers,
     client,
     deadline,

@@ -47,6 +47,8 @@ export type Catalogue = {
   versions: Readonly<Record<string, string>>;
   /** The rows that a list keeps from administrators. */
   privateRows?: PrivateRowsKnowledge;
+  /** The path of the ledger of expected differences that ships. */
+  expectedDifferences: string;
 };
 
 export type Gateway = {
@@ -110,7 +112,8 @@ export const openGateway = (
     guarded(legacyClient(transformed, { path: legacyPath, host, maxReply: settings.MAX_REPLY_BYTES })),
     meter,
   );
-  const modern = settings.MODERN_URL === undefined ? undefined : openModern(settings.MODERN_URL, settings);
+  const judging = { errors: catalogue.errors, ledger: () => migration.ledger() };
+  const modern = settings.MODERN_URL === undefined ? undefined : openModern(settings.MODERN_URL, settings, judging);
   const migration = openMigration({
     endpoints: catalogue.endpoints,
     configured: settings.STAGES,
@@ -143,7 +146,11 @@ export const openGateway = (
     knowledge: { legacyStudies: new Set(legacyStudies) },
     cache,
     migration,
-    ...(modern ? { modern: { client: modern.client, timeout: settings.MODERN_TIMEOUT_MS } } : {}),
+    ...(modern
+      ? {
+          modern: { client: modern.client, timeout: settings.MODERN_TIMEOUT_MS, routes: settings.MODERN_ROUTES },
+        }
+      : {}),
     addresses: {
       legacy: settings.LEGACY_URL + settings.LEGACY_PATH,
       candidate: settings.MODERN_URL ?? "",
@@ -180,7 +187,7 @@ export const openGateway = (
   const front = openFront(machine, settings.CORS_ORIGINS, settings.CACHE_BYTES * FOR_PATHS);
   const backends = {
     legacy: JSON.stringify(["legacy", settings.LEGACY_URL, settings.LEGACY_PATH, host, legacyStudies]),
-    modern: JSON.stringify(["modern", settings.MODERN_URL]),
+    modern: JSON.stringify(["modern", settings.MODERN_URL, settings.MODERN_ROUTES]),
   };
   const endpoints = prepare(catalogue.endpoints, { observer, versions: catalogue.versions, backends, windows });
   const app = gatewayApp(machine, endpoints, {

@@ -19,8 +19,11 @@ export type Machine = {
   meter: Meter;
   cache: Cache;
   migration: Migration;
-  /** The new implementation, where there is one, and the milliseconds it may take before legacy is asked instead. */
-  modern?: { client: ModernClient; timeout: number };
+  /**
+   * The new implementation, where there is one: the milliseconds it may take before legacy is asked instead, and the routes that the
+   * operator has set for it, by endpoint.
+   */
+  modern?: { client: ModernClient; timeout: number; routes: Readonly<Record<string, string>> };
   /** Where both sides' interfaces begin, for commands that reproduce a difference. */
   addresses: { legacy: string; candidate: string };
   /** The gateway's own key, for what legacy answers only with one. */

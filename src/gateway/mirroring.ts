@@ -25,7 +25,7 @@ export const mirrored = (
   endpoint: Prepared,
   { plan, key, headers, answered, backend }: Answering,
 ): Mirrored => {
-  const request = canonicalRequest(endpoint, plan.input);
+  const request = canonicalRequest(endpoint, plan.input, machine.modern?.routes[endpoint.name]);
   const caller = (timeout: number) => ({
     headers: [...headers, "gateway-mirror", "1"],
     deadline: Date.now() + timeout,
@@ -63,12 +63,13 @@ export const mirrored = (
     ...(backend === "modern" && answered.how.hit === true
       ? { forget: () => void machine.cache.drop({ endpoint: endpoint.name, soft: false }) }
       : {}),
-    curl: () =>
+    curl: (scrub) =>
       curlsOf(
         { ...machine.addresses, keyName: "KEY" },
         request,
         key !== undefined,
         "unsent" in plan.request ? undefined : { request: plan.request, form: "json" },
+        scrub,
       ),
   };
 };

@@ -1,7 +1,8 @@
 import { causeOf } from "../compare/causes.ts";
 import { type Difference, type Kind, sameness } from "../compare/difference.ts";
 import type { CurlPair } from "../compare/report.ts";
-import { scrubber } from "../scrub/scrub.ts";
+import { callerScrub } from "../scrub/callerScrub.ts";
+import type { Scrub } from "../scrub/scrub.ts";
 import type { DifferenceView } from "./views.ts";
 
 /** One question that showed differences. */
@@ -10,7 +11,7 @@ export type Seen = {
   question: string;
   at: string;
   differences: readonly Difference[];
-  curl: CurlPair;
+  curl: (scrub: Scrub) => CurlPair;
   key?: string | undefined;
 };
 
@@ -68,19 +69,14 @@ export const openDifferences = (random: () => number = Math.random): Differences
   ) => {
     const place = group.samples.length < SAMPLES ? group.samples.length : Math.floor(random() * group.answers);
     if (place >= SAMPLES) return;
-    const scrub = scrubber(key !== undefined && /^[A-Za-z0-9]{16,}$/.test(key) ? [key] : []);
-    const made = scrub.json({
+    const scrub = callerScrub(key);
+    const values = Object.entries({ legacy, expected, candidate }).filter(([, value]) => value !== undefined);
+    const scrubbed: DifferenceView["samples"][number] = {
       at,
-      question,
-      ...(legacy === undefined ? {} : { legacy }),
-      ...(expected === undefined ? {} : { expected }),
-      ...(candidate === undefined ? {} : { candidate }),
-    });
-    // A key too short to be told from a word is taken out as it stands.
-    const isShort = key !== undefined && key.length < 16;
-    const whole = isShort ? (JSON.parse(JSON.stringify(made).replaceAll(key, "(key)")) as typeof made) : made;
-    // A command names its key, and shows none.
-    const scrubbed = { ...whole, curl };
+      question: scrub.text(question),
+      ...Object.fromEntries(values.map(([side, value]) => [side, scrub.json(value)])),
+      curl: curl(scrub),
+    };
     const [before = 0, after] = [
       group.samples[place] && JSON.stringify(group.samples[place]).length,
       JSON.stringify(scrubbed).length,

@@ -27,6 +27,8 @@ export type Migration = {
   differences(kind: Kind): DifferenceView[];
   audit(): Move[];
   expected(): LedgerEntry[];
+  /** The ledger of expected differences as it is in force today. */
+  ledger(): Ledger;
   /** Which entries of the ledger have allowed something since the start. */
   fired(): ReadonlySet<string>;
   move(endpoint: string, to: Destination, by: string, why: string): Promise<boolean>;
@@ -156,7 +158,7 @@ export const openMigration = (settings: MigrationSettings): Migration => {
           question,
           at: new Date().toISOString(),
           differences: found,
-          curl: curl(),
+          curl,
           key,
         });
       if (found.some(({ kind }) => kind === "unexplained")) lookAtGate(name);
@@ -197,6 +199,7 @@ export const openMigration = (settings: MigrationSettings): Migration => {
     differences: (kind) => differences.view(kind),
     audit: () => stages.audit(),
     expected: () => [...shipped, ...stages.expected()],
+    ledger: ledgerNow,
     fired: () => fired,
     move,
     async expect(entry) {

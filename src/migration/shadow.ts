@@ -8,6 +8,7 @@ import type { CurlPair } from "../compare/report.ts";
 import { settled } from "../compare/settled.ts";
 import type { Difference } from "../compare/difference.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
+import type { Scrub } from "../scrub/scrub.ts";
 import type { Budget } from "./budget.ts";
 
 /** One side of one question, or why it gave no answer; and the bytes it took. */
@@ -23,7 +24,8 @@ export type Mirrored = {
   key: string | undefined;
   legacy: Side;
   modern: Side;
-  curl: () => CurlPair;
+  /** The commands that ask both sides the same, without what `scrub` takes out. */
+  curl: (scrub: Scrub) => CurlPair;
   /** What was served was kept, and is not what its side says now. */
   forget?: () => void;
 };

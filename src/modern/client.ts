@@ -1,16 +1,23 @@
 import { type CanonicalRequest, told } from "../endpoint/canonicalRequest.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
+import type { Ledger } from "../compare/ledger.ts";
 import type { Answer } from "../outcome/answer.ts";
+import type { ErrorTable } from "../outcome/legacyOutcome.ts";
 import { MOST_COMPARED } from "../migration/shadow.ts";
-import { isObject, type Json } from "../rules/rule.ts";
+import type { Json } from "../rules/rule.ts";
 import { ask } from "../upstream/ask.ts";
 import { BackendFailure, isItsFault, openBreaker } from "../upstream/breaker.ts";
 import { UpstreamFailure } from "../upstream/failure.ts";
 import type { Upstream } from "../upstream/upstream.ts";
+import { errorAnswer } from "./errorAnswer.ts";
+import { firstMisfit } from "./fits.ts";
 
-/** Modern's answer as it is served, and its document; or why it cannot be. `given`: what it really said, where it said anything. */
+/**
+ * Modern's answer as it is served, and its document where it is one; or why it cannot be. `given`: what it really said, where it
+ * said anything.
+ */
 export type ModernReply =
-  | { answer: Answer; document: Json; given: ModernGiven }
+  | { answer: Answer; document?: Json; given: ModernGiven }
   | { failed: string; given?: ModernGiven; /** That says nothing of modern. */ isUnasked?: boolean };
 
 /** What modern said, whatever it is worth. */
@@ -20,15 +27,24 @@ export type ModernCaller = { key?: string; client?: string; headers: string[]; d
 
 export type ModernClient = {
   /** Asks once; `again`: past its caches. Never throws for what modern does. */
-  ask(endpoint: Endpoint, request: CanonicalRequest, caller: ModernCaller, again?: boolean): Promise<ModernReply>;
+  ask(endpoint: NamedEndpoint, request: CanonicalRequest, caller: ModernCaller, again?: boolean): Promise<ModernReply>;
   /** Asks as a mirror does: a failure is its own affair, and opens no circuit for callers. */
   look(request: CanonicalRequest, caller: ModernCaller, again?: boolean): Promise<ModernGiven | { failed: string }>;
+};
+
+type NamedEndpoint = Endpoint & { name: string };
+
+/** By what an answer of modern's is judged, before it is served. */
+export type Judging = {
+  errors: ErrorTable;
+  /** What modern's documents may do differently, as it is in force. */
+  ledger: () => Ledger;
 };
 
 /** `base`: the path below which modern serves the interface, without a slash at its end. */
 export const modernClient = (
   upstream: Upstream,
-  { base, host, maxReply }: { base: string; host: string; maxReply: number },
+  { base, host, maxReply, ...judging }: { base: string; host: string; maxReply: number } & Judging,
 ): ModernClient => {
   const breaker = openBreaker();
 
@@ -64,7 +80,7 @@ export const modernClient = (
       try {
         const asked = await breaker.execute({ request: told(request), caller }, async () => {
           const given = await send(request, caller, again);
-          const reply = readModern(endpoint, given);
+          const reply = readModern(endpoint, given, judging);
           if (given.status >= 500) throw new BackendFailure(`it answered ${given.status}`);
           return reply;
         });
@@ -91,23 +107,19 @@ export const modernClient = (
 const isNoPath = ({ path }: CanonicalRequest): boolean => /\/\.{1,2}(\/|$)|\/\//.test(path);
 const otherPath = { failed: "the path would become another" };
 
-/** What modern said, held against what the interface promises: the schema of a document, the form of an error. */
-const readModern = (endpoint: Endpoint, given: ModernGiven): ModernReply => {
-  const { status, contentType, text } = given;
+/** What modern said, held against what the interface promises: the schema of a document, the outcomes of the endpoint. */
+const readModern = (endpoint: NamedEndpoint, given: ModernGiven, { errors, ledger }: Judging): ModernReply => {
+  const { status, text } = given;
   const document = parsed(text);
   if (document === undefined) return { failed: "its answer is no JSON", given };
   if (status === 200) {
-    const checked = endpoint.output.schema.safeParse(document);
-    const [issue] = checked.error?.issues ?? [];
-    return issue === undefined
+    const misfit = firstMisfit(endpoint, ledger(), document);
+    return misfit === undefined
       ? { answer: { status, body: text }, document, given }
-      : { failed: `its answer does not fit at /${issue.path.join("/")}`, given };
+      : { failed: `its answer does not fit at ${misfit}`, given };
   }
-  const isError = status >= 400 && status < 500 && isObject(document) && document["detail"] !== undefined;
-  if (!isError || !/^application\/json\s*(;|$)/i.test(contentType))
-    return { failed: `its ${status} is no answer of the interface`, given };
-  const headers = status === 401 ? { "WWW-Authenticate": 'Bearer realm="catalogue"' } : undefined;
-  return { answer: { status, body: text, ...(headers ? { headers } : {}) }, document, given };
+  const answer = status >= 400 && status < 500 ? errorAnswer(endpoint, errors, given, document) : undefined;
+  return answer ? { answer, given } : { failed: `its ${status} is no answer of this endpoint`, given };
 };
 
 const parsed = (text: string): Json | undefined => {

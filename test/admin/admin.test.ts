@@ -1,9 +1,11 @@
 import { expect, describe, onTestFinished, test } from "vitest";
 import { adminApp } from "../../src/admin/admin.ts";
 import { startAdminServer } from "../../src/admin/adminServer.ts";
+import { guardedApp } from "../../src/admin/guardedApp.ts";
+import { openObserver } from "../../src/observe.ts";
 import { cachedGateway, clock, held, kept, markOf } from "../cache/support.ts";
 import { exchange, expectDetail } from "../gateway/support.ts";
-import { get, request, until } from "../passThrough/support.ts";
+import { get, request, send, until } from "../passThrough/support.ts";
 
 /** A gateway with its operators' listener. */
 const operated = async ({ token, host = "127.0.0.1" }: { token?: string; host?: string } = {}) => {
@@ -64,6 +66,66 @@ test("alive, ready, and not ready while it stops", async () => {
   state.ready = false;
   expect([(await see("/healthz")).status, (await see("/readyz")).status]).toEqual([200, 503]);
   expect((await see("/nothing")).status).toBe(404);
+});
+
+describe("every answer of the listener", () => {
+  const json = "Content-Type: application/json";
+  test.each<[string, number, string, string[]]>([
+    ["JSON", 200, "GET /healthz", []],
+    ["the page", 200, "GET /", []],
+    ["metrics", 200, "GET /metrics", []],
+    ["an unknown path", 404, "GET /nothing", []],
+    ["a wrong question", 422, "GET /differences?kind=none", []],
+    ["a refused origin", 403, "POST /purge", ["Origin: https://evil.example", "Content-Length: 0"]],
+    ["a body that is too large", 413, "POST /purge", [json, "Content-Length: 99999999"]],
+    ["another host in the target", 403, "GET http://evil.example/cache", []],
+  ])("says that it is nothing else than it says: %s", async (_, status, line, headers) => {
+    const { adminPort } = await operated();
+    const asked = request(line, ...headers).replace("front.example", `127.0.0.1:${adminPort}`);
+    const { head } = await send(adminPort, asked);
+    expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(head).toMatch(/^x-content-type-options: nosniff\r?$/im);
+    expect(head).toMatch(/^cache-control: no-store\r?$/im);
+  });
+
+  test("also that of a fault of the gateway, and of a missing token", async () => {
+    const { see } = await operated({ token: "a-token-of-operators" });
+    for (const path of ["/", "/cache"]) {
+      const { status, headers } = await see(path);
+      expect([status, headers.get("x-content-type-options")]).toEqual([401, "nosniff"]);
+    }
+    const app = guardedApp({ host: "127.0.0.1" }, openObserver("silent"));
+    app.get("/fault", () => {
+      throw new Error("a fault");
+    });
+    const { status, headers } = await app.request("http://127.0.0.1/fault", { headers: { host: "127.0.0.1" } });
+    expect([status, headers.get("x-content-type-options")]).toEqual([500, "nosniff"]);
+  });
+});
+
+test("a link of an expected difference has to lead to a page", async () => {
+  const { adminPort } = await operated();
+  const entry = { endpoint: "getDataset", path: "/name", reason: "known", owner: "us", until: "2999-01-01" };
+  const expectIt = async (link: string) => {
+    const response = await fetch(`http://127.0.0.1:${adminPort}/expected`, {
+      method: "POST",
+      headers: { Connection: "close", "Content-Type": "application/json" },
+      body: JSON.stringify({ ...entry, link }),
+    });
+    return [response.status, JSON.stringify(await response.json())];
+  };
+  for (const link of [
+    "javascript:alert(1)",
+    "JaVaScRiPt:alert(1)",
+    "data:text/html,x",
+    "//evil.example",
+    "ftp://x.example",
+    "issue 12",
+    "",
+  ])
+    expect(await expectIt(link)).toEqual([422, expect.stringContaining("a link begins with https:// or http://")]);
+  for (const link of ["https://issues.example/12", "http://issues.example/12"])
+    expect((await expectIt(link))[0]).toBe(200);
 });
 
 describe("POST /purge", () => {

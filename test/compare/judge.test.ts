@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { causeOf } from "../../src/compare/causes.ts";
 import type { GivenAnswer } from "../../src/compare/answers.ts";
@@ -150,6 +151,38 @@ describe("the ledger", () => {
     ]);
   });
 
+  test("an entry for a value is about exactly this value of the candidate's", () => {
+    const about = (name: Json, candidate: Json) =>
+      judge(answer(document), answer(changedAt(document, "/rows/1/name", name)), tree, [
+        { ...entry, kind: "*", path: "/rows/*/name", candidate },
+      ])[0]?.kind;
+    expect([about("", ""), about("q", ""), about(null, null), about("", null), about({ a: [1] }, { a: [1] })]).toEqual([
+      "expected",
+      "unexplained",
+      "expected",
+      "unexplained",
+      "expected",
+    ]);
+  });
+
+  test("the one that ships knows the reference's problems, and takes no plain text for one", () => {
+    const file = new URL("../../transforms/expectedDifferences.json", import.meta.url);
+    const ledger = ledgerSchema.parse(JSON.parse(readFileSync(file, "utf8")));
+    const judgedBy = (contentType: string, status: number) =>
+      judge(
+        { status: 404, body: { detail: "no" }, contentType: "application/json" },
+        { status, body: { detail: "no" }, contentType },
+        tree,
+        ledger,
+      )
+        .filter(({ path }) => path === "content-type")
+        .map(({ kind }) => kind);
+    expect(judgedBy("application/problem+json", 404)).toEqual(["expected"]);
+    for (const type of ["text/plain", "text/html", "application/xml"])
+      for (const status of [404, 500]) expect(judgedBy(type, status)).toEqual(["unexplained"]);
+    for (const { link } of ledger) expect(link).toMatch(/^https:/);
+  });
+
   test("tells what ended, and refuses what is no entry", () => {
     expect(
       openLedger([entry, { ...entry, id: "two", until: "2026-01-01" }], today)
@@ -162,6 +195,7 @@ describe("the ledger", () => {
       [{ ...entry, reason: "" }],
       [entry, entry],
       [{ ...entry, more: 1 }],
+      [{ ...entry, link: "javascript:alert(1)" }],
       {},
     ])
       expect(ledgerSchema.safeParse(wrong).success).toBe(false);

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startStandIn } from "../../fixtures/standIn/startStandIn.ts";
 import { startSampleLegacy } from "../../fixtures/sampleLegacy/startSampleLegacy.ts";
 import type { Report } from "../../src/compare/report.ts";
 import type { JsonObject } from "../../src/rules/rule.ts";
@@ -90,6 +91,47 @@ describe("exit codes", () => {
     expect(Object.keys(endpoints)).toEqual(["getDataset", "getSetup", "getStudy"]);
   });
 
+  test("1 for a candidate that answers for the gateway, too: legacy is what it is held against", async () => {
+    const url = await candidate((document) => ({ ...document, version: 7 }));
+    const staged = { MODERN_URL: url, STAGES: '{"getDataset":{"stage":"modern"}}' };
+    const { ended, report } = compare(datasets(url, "61"), staged);
+    expect(await ended).toBe(1);
+    expect(report().summary).toMatchObject({ compared: 1, unexplained: 1 });
+    const alone = compare(["--legacy", legacy, "--ids", "61", "--endpoint", "getDataset"], staged);
+    expect(await alone.ended).toBe(0);
+  });
+
+  test("the reference implementation is as the ledger says, when it is asked on its own routes", async () => {
+    const reference = await startStandIn({ legacyUrl: legacy, reference: true });
+    closing.push(() => reference.close());
+    const sides = ["--legacy", legacy, "--candidate", reference.url];
+    const modern = compare([...sides, "--modern"]);
+    const keyed = compare([...sides, "--modern", "--ids", "16", "--endpoint", "getDataset", "--key", "MY_KEY"], {
+      MY_KEY: "DA1A0000000000000000000000000000",
+    });
+    const asItWas = compare([...sides, "--endpoint", "listEvaluationMeasures"]);
+    expect([await modern.ended, modern.output.err]).toEqual([0, ""]);
+    expect(modern.report().summary).toMatchObject({ unexplained: 0, failed: 0 });
+    expect(modern.report().summary.compared).toBeGreaterThan(10);
+    expect([await keyed.ended, keyed.report().endpoints["getDataset"]?.compared]).toEqual([0, 1]);
+    expect(await asItWas.ended).toBe(1);
+  }, 60_000);
+
+  test("by the ledger that ships, by another, or by none", async () => {
+    const url = await candidate((document) => ({ ...document, version_label: document["version_label"] ?? "" }));
+    const shipped = compare(datasets(url, "61..70"));
+    const none = compare([...datasets(url, "61..70"), "--expected", "none"]);
+    const file = join(none.out, "ledger.json");
+    writeFileSync(file, "[]");
+    const configured = compare(datasets(url, "61..70"), { EXPECTED_DIFFERENCES: file });
+    expect([await shipped.ended, shipped.report().summary]).toEqual([
+      0,
+      expect.objectContaining({ unexplained: 0, compared: 10 }),
+    ]);
+    expect(shipped.report().summary.expected).toBeGreaterThan(0);
+    expect([await none.ended, await configured.ended]).toEqual([1, 1]);
+  }, 60_000);
+
   test("1 where something is not: each planted difference once, none beside, with a pair of curls", async () => {
     const url = await candidate((document) => {
       document["version"] = `${document["version"] as number}`;
@@ -143,6 +185,7 @@ describe("exit codes", () => {
     ["no ids", ["--ids", "a..b"], "--ids: "],
     ["no corpus", ["--corpus", "/nowhere/at/all"], "--corpus: /nowhere/at/all cannot be read"],
     ["no variable", ["--key", "NOT_SET_AT_ALL"], "--key: no environment variable"],
+    ["no candidate", ["--modern"], "--modern: given without --candidate"],
     ["no ledger", ["--expected", "/nowhere/at/all"], "--expected: /nowhere/at/all cannot be read (ENOENT)"],
     ["no number", ["--limit", "all"], '--limit: "all" given; allowed is a number from 1'],
     ["both kinds of questions", ["--ids", "1", "--corpus", "x"], "allowed is one of them"],

@@ -121,6 +121,27 @@ test("--check asks both sides, and --strict fails for an entry of the ledger tha
   ]);
 });
 
+test("--check holds modern against legacy where modern is what answers, and the mirror asks nothing beside", async () => {
+  const faults = [{ endpoint: "getDataset", fault: "otherValue", path: "/version" } as const];
+  const wrong = await startStandIn({ legacyUrl: legacy.url, faults });
+  const STAGES = '{"getDataset":{"stage":"modern"},"getSetup":{"stage":"canary"}}';
+  const checked = start({ LEGACY_URL: legacy.url, MODERN_URL: wrong.url, STAGES }, "--check");
+  expect([await checked.ended, checked.output.out]).toEqual([
+    1,
+    expect.stringContaining("FAIL  modern getDataset iris     value at /version\n"),
+  ]);
+  expect(wrong.asked()).toMatchObject({ getDataset: 2, getSetup: 2 });
+  await wrong.close();
+});
+
+test("--check takes the reference implementation for what the ledger says it is", async () => {
+  const reference = await startStandIn({ legacyUrl: legacy.url, reference: true });
+  const checked = start({ LEGACY_URL: legacy.url, MODERN_URL: reference.url }, "--check");
+  expect([await checked.ended, checked.output.out]).toEqual([0, expect.not.stringContaining("FAIL")]);
+  expect(checked.output.out.match(/ok {4}modern /g)?.length).toBeGreaterThan(10);
+  await reference.close();
+});
+
 test.each([
   [{ MODERN_URL: "modern.example" }, "MODERN_URL: "],
   [{ STAGES: '{"getDataset":{"stage":"beta"}}' }, "STAGES: "],

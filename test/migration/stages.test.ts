@@ -83,6 +83,25 @@ describe("shadow", () => {
     expect(JSON.stringify(difference)).not.toContain(writer["X-API-Key"]);
   });
 
+  test("a key that was used as a tag is in no command, as it is in no question", async () => {
+    const key = "DA1A0000000000000000000000000000";
+    const { ask, migration, compared } = await staged(
+      { listDatasets: { stage: "shadow" } },
+      { faults: [{ endpoint: "listDatasets", fault: "otherStatus" }] },
+    );
+    const headers = { "X-API-Key": key, "Content-Type": "application/json" };
+    await ask(`/data/list/tag/${key}`, { "X-API-Key": key });
+    await ask("/datasets/list", headers, { method: "POST", body: JSON.stringify({ tag: key.toLowerCase() }) });
+    await compared("listDatasets", 2);
+    const samples = migration.differences("unexplained").flatMap((difference) => difference.samples);
+    expect(samples.length).toBe(2);
+    expect(JSON.stringify(samples).toLowerCase()).not.toContain(key.toLowerCase());
+    for (const { curl } of samples) {
+      expect(curl.candidate).toContain('"X-API-Key: $KEY"');
+      expect(curl.legacy).toContain('"api_key=$KEY"');
+    }
+  });
+
   test("what is gone when asked again is drift", async () => {
     const { ask, migration, compared } = await staged(
       { getDataset: { stage: "shadow" } },

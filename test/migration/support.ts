@@ -34,12 +34,13 @@ export const staged = async (
   stages: Record<string, Partial<Stage>>,
   {
     faults = [],
+    reference = false,
     environment = {},
     parts = {},
-  }: { faults?: Fault[]; environment?: Record<string, string>; parts?: GatewayParts } = {},
+  }: { faults?: Fault[]; reference?: boolean; environment?: Record<string, string>; parts?: GatewayParts } = {},
 ) => {
   const legacy = await startSampleLegacy();
-  const modern = await startStandIn({ legacyUrl: legacy.url, path: "/v1", faults });
+  const modern = await startStandIn({ legacyUrl: legacy.url, path: "/v1", faults, reference });
   const loaded = loadSettings(
     { LEGACY_URL: legacy.url, MODERN_URL: modern.url, STAGES: JSON.stringify(stages), ...environment },
     catalogue.endpoints,

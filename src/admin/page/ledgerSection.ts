@@ -22,12 +22,15 @@ export const ledgerSection = (expected: readonly LedgerEntry[], now: Date): Html
   });
 };
 
-const row = ({ id, endpoint, path, kind, reason, link, owner, until }: LedgerEntry, today: string): Html =>
+const row = ({ id, endpoint, path, kind, candidate, reason, link, owner, until }: LedgerEntry, today: string): Html =>
   html`<tr data-key="${id}">
     <th scope="row">
       ${endpoint === "*" ? "every endpoint" : endpoint} <code>${shownPath(path)}</code><span class="id">${id}</span>
     </th>
-    <td>${kind === "*" ? "any form" : kind}</td>
+    <td>
+      ${kind === "*" ? "any form" : kind}
+      ${candidate === undefined ? "" : html`, where modern says <code>${JSON.stringify(candidate)}</code>`}
+    </td>
     <td class="long">${reason}${link === undefined ? "" : html` <span class="link">${linked(link)}</span>`}</td>
     <td>${owner}</td>
     <td>

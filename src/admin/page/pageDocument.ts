@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { raw } from "hono/html";
+import { allowedSources } from "../../page/contentSecurity.ts";
 import { html, type Html } from "../../page/html.ts";
 
 const read = (file: string): string => readFileSync(new URL(file, import.meta.url), "utf8");
@@ -39,15 +40,11 @@ const scripts = [
   ]),
 ];
 
-/** What was read above, by its hash: of these alone does a browser run any. */
-const allowed = (texts: readonly string[]): string =>
-  texts.map((text) => `'sha256-${hash("sha256", text, "base64")}'`).join(" ");
-
 /** Nothing but our own styles and scripts, nothing from or to anywhere else, and in nobody's frame. */
 export const contentSecurityPolicy = [
   "default-src 'none'",
-  `script-src ${allowed([mark, ...scripts])}`,
-  `style-src ${allowed([style])}`,
+  `script-src ${allowedSources([mark, ...scripts])}`,
+  `style-src ${allowedSources([style])}`,
   "img-src data:",
   "connect-src 'self'",
   "base-uri 'none'",

@@ -1,3 +1,4 @@
+import { allowedSources } from "../../page/contentSecurity.ts";
 import { sectionLinks } from "../../page/sectionLinks.ts";
 import { readFileSync } from "node:fs";
 import { raw } from "hono/html";
@@ -14,12 +15,20 @@ import { verdict } from "./verdict.ts";
 
 const read = (file: string): string => readFileSync(new URL(file, import.meta.url), "utf8");
 const shared = ["tokens.css", "frame.css", "parts.css"].map((file) => `../../page/${file}`);
-const styles = [...shared, "page/sections.css", "page/exhibits.css"].map((file): Html =>
-  raw(`<style>\n${read(file)}</style>`),
-);
-const scripts = ["page/later.js", "../../page/copying.js", "page/filters.js"].map((file): Html =>
-  raw(`<script type="module">\n${read(file)}</script>`),
-);
+const styles = [...shared, "page/sections.css", "page/exhibits.css"].map((file) => `\n${read(file)}`);
+const scripts = ["page/later.js", "../../page/copying.js", "page/filters.js"].map((file) => `\n${read(file)}`);
+/** Says at once whether scripts run. */
+const mark = `document.documentElement.classList.add("with-script");`;
+
+/** It is opened as a file and sent around: a browser runs and applies what stands above, and asks nobody for anything. */
+const policy = [
+  "default-src 'none'",
+  `script-src ${allowedSources([mark, ...scripts])}`,
+  `style-src ${allowedSources(styles)}`,
+  "img-src data:",
+  "base-uri 'none'",
+  "form-action 'none'",
+].join("; ");
 
 /** Characters: a page that can still be sent around, and opened on a phone. */
 const MOST = 4_800_000;
@@ -34,21 +43,19 @@ export const htmlReport = (report: Report): string => {
     <html lang="en">
       <head>
         <meta charset="utf-8" />
+        <meta http-equiv="Content-Security-Policy" content="${policy}" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <title>${verdict(report.summary)}</title>
         <link rel="icon" href="data:," />
-        ${styles}
-        <script>
-          document.documentElement.classList.add("with-script");
-        </script>
+        ${styles.map((style) => raw(`<style>${style}</style>`))} ${raw(`<script>${mark}</script>`)}
       </head>
       <body>
         <a class="skip" href="#differences">Skip to the differences</a>
         ${overview(report)} ${contents(report)}
         <main>${before} ${exhibits} ${after}</main>
         <p id="said" class="unseen" role="status"></p>
-        ${scripts}
+        ${scripts.map((script) => raw(`<script type="module">${script}</script>`))}
       </body>
     </html> `.toString();
 };

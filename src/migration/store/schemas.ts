@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ledgerSchema } from "../../compare/ledger.ts";
+import { storedEntrySchema } from "../../compare/ledger.ts";
 import { type Move, type StageInForce, stageNames, stageSchema } from "../stage.ts";
 
 const instant = z.iso.datetime({ offset: true });
@@ -21,4 +21,4 @@ export const moveSchema: z.ZodType<Move> = z.strictObject({
   to: moved,
 });
 
-export const expectedSchema = ledgerSchema.element;
+export const expectedSchema = storedEntrySchema;

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { z } from "zod";
-import { ledgerSchema } from "../../compare/ledger.ts";
+import { storedLedgerSchema } from "../../compare/ledger.ts";
 import { formatOf, readJsonFile, writeDurably } from "../../durable/jsonFile.ts";
 import { nothingSet } from "./nextState.ts";
 import { moveSchema, stageInForceSchema } from "./schemas.ts";
@@ -12,7 +12,7 @@ const schema = z.strictObject({
   format: formatOf(FORMAT),
   stages: z.record(z.string(), stageInForceSchema),
   audit: z.array(moveSchema),
-  expected: ledgerSchema,
+  expected: storedLedgerSchema,
 });
 
 const nameIn = (directory: string): string => join(directory, "migration.json");

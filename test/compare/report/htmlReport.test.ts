@@ -17,7 +17,7 @@ const ours = [
 const markupOf = (page: string): string => ours.reduce((rest, part) => rest.replace(part, () => ""), page);
 
 /** A tag as our templates write them: attributes in double quotes, none of them a handler. */
-const tag = /<(\/?[a-z]\w*)((?:\s+(?!on)[a-z-]+(?:="[^"<>]*")?)*)\s*\/?>/g;
+const tag = /<(\/?[a-z]\w*)((?:\s+(?!on)[a-zA-Z-]+(?:="[^"<>]*")?)*)\s*\/?>/g;
 
 const countsOf = (markup: string): Record<string, number> => {
   const counts: Record<string, number> = {};

@@ -39,6 +39,13 @@ test("the file is there to be read by people, and by nobody else", async () => {
   expect(readdirSync(directory).toSorted()).toEqual(["migration.json", "migration.lock"]);
 });
 
+test("an entry whose link was accepted before links had to be http(s) stops no start", async () => {
+  const { directory } = containing({ ...good, expected: [{ ...entry("one"), link: "issue 12" }] });
+  const store = await openFile(directory);
+  expect(store.state().expected).toEqual([{ ...entry("one"), link: "issue 12" }]);
+  await store.close();
+});
+
 test.each([
   ["nothing", "", "is not valid JSON"],
   ["half of it", JSON.stringify(good, null, 2).slice(0, 200), "is not valid JSON"],

@@ -3,6 +3,7 @@ import { counted, number } from "../../../page/wording.ts";
 import { badge } from "../../../page/badge.ts";
 import { curlPair } from "../../../page/curlPair.ts";
 import { html, type Html } from "../../../page/html.ts";
+import { kindsBar } from "./kindsBar.ts";
 import { section } from "../../../page/section.ts";
 
 /** What lies behind the differences, ranked. */
@@ -27,10 +28,7 @@ const item = ({ kind, name, fields, answers, endpoints, curl }: Cause, most: num
   html`<li>
     <div class="cause">
       <h3><code>${name}</code></h3>
-      ${badge(kind)}
-      <span class="bar" aria-hidden="true"
-        ><span class="${kind}" style="width:${((100 * answers) / most).toFixed(1)}%"></span
-      ></span>
+      ${badge(kind)} ${kindsBar([[kind, answers]], most)}
       <span class="amount"><strong>${number(answers)}</strong> ${answers === 1 ? "answer" : "answers"}</span>
       <span class="amount quiet">${counted(fields, "field")}</span>
     </div>

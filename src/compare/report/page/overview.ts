@@ -3,6 +3,7 @@ import { standingNames, standings } from "../standings.ts";
 import { verdict } from "../verdict.ts";
 import { counted, minute, number } from "../../../page/wording.ts";
 import { html, type Html } from "../../../page/html.ts";
+import { kindsBar } from "./kindsBar.ts";
 
 /** The first screen: what was compared, what came of it, and where. */
 export const overview = (report: Report): Html =>
@@ -21,9 +22,9 @@ const sides = ({ sides: { legacy, candidate }, made }: Report): Html =>
 const bar = (summary: Summary): Html => {
   const parts = standingNames.filter((name) => summary[name] > 0);
   const label = parts.map((name) => `${number(summary[name])} ${name}`).join(", ");
-  return html`<div class="bar" role="img" aria-label="${label === "" ? "no answers" : label}">
-    ${parts.map((name) => html`<span class="${name}" style="flex-grow:${summary[name]}"></span>`)}
-  </div>`;
+  const amounts = parts.map((name) => [name, summary[name]] as const);
+  const total = amounts.reduce((sum, [, amount]) => sum + amount, 0);
+  return kindsBar(amounts, total, label === "" ? "no answers" : label);
 };
 
 const numbers = (summary: Summary): Html =>

@@ -1,0 +1,74 @@
+import type { Endpoint } from "../endpoint/endpoint.ts";
+import { type Answer, answerOf } from "../outcome/answer.ts";
+import { type ErrorTable, outcomeOf } from "../outcome/legacyOutcome.ts";
+import type { Outcome } from "../outcome/outcome.ts";
+import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
+
+type Given = { status: number; contentType: string; text: string };
+
+/**
+ * A 4xx of modern's as it is served, where it is one of the endpoint's own outcomes; `undefined` for any other, such as a router's
+ * 404 or a proxy's page. A problem (RFC 9457) is told in our form.
+ */
+export const errorAnswer = (
+  endpoint: Endpoint,
+  errors: ErrorTable,
+  { status, contentType, text }: Given,
+  document: Json,
+): Answer | undefined => {
+  if (!isObject(document)) return undefined;
+  const type = contentType.split(";", 1)[0]?.trim().toLowerCase();
+  if (type === "application/problem+json") {
+    const outcome = outcomeOfProblem(endpoint, errors, document);
+    return outcome && withStatus(outcome, status);
+  }
+  if (type !== "application/json") return undefined;
+  const outcome = outcomeOfDetail(endpoint, errors, document["detail"]);
+  const answer = outcome && withStatus(outcome, status);
+  if (answer) return { ...answer, body: text };
+  return status === 422 && isListOfInputErrors(document["detail"]) ? { status, body: text } : undefined;
+};
+
+/** Modern and the table have to mean the same by a code: the status says whether they do. */
+const withStatus = (outcome: Outcome, status: number): Answer | undefined => {
+  const answer = answerOf(outcome);
+  return answer.status === status ? answer : undefined;
+};
+
+const outcomeOfProblem = (endpoint: Endpoint, errors: ErrorTable, { code, type }: JsonObject): Outcome | undefined => {
+  const coded = outcomeOfCode(endpoint, errors, code);
+  if (coded || typeof type !== "string") return coded;
+  const slug = type.slice(type.lastIndexOf("/") + 1);
+  const problems = endpoint.modern?.problems ?? {};
+  return Object.hasOwn(problems, slug) ? problems[slug] : undefined;
+};
+
+const outcomeOfDetail = (endpoint: Endpoint, errors: ErrorTable, detail: Json | undefined): Outcome | undefined => {
+  if (typeof detail === "string")
+    return plainOutcomes(endpoint).find(({ code, message }) => code === undefined && message === detail);
+  return isObject(detail) && typeof detail["code"] === "string" && typeof detail["message"] === "string"
+    ? outcomeOfCode(endpoint, errors, detail["code"])
+    : undefined;
+};
+
+const plainOutcomes = ({ absent, errors = {}, modern }: Endpoint): Outcome[] => [
+  ...(absent ? [absent] : []),
+  ...Object.values(errors),
+  ...Object.values(modern?.problems ?? {}),
+];
+
+const outcomeOfCode = (endpoint: Endpoint, errors: ErrorTable, given: Json | undefined): Outcome | undefined => {
+  if ((typeof given !== "string" && typeof given !== "number") || !/^\d{1,5}$/.test(`${given}`)) return undefined;
+  const code = Number(given);
+  const row = errors.get(code);
+  return endpoint.errors?.[code] ?? (row && outcomeOf({ is: "error", code, message: row.message }, errors));
+};
+
+/** `[{"loc": ["body", "limit"], "msg": "…", "type": "…"}]` */
+const isListOfInputErrors = (detail: Json | undefined): boolean =>
+  Array.isArray(detail) &&
+  detail.length > 0 &&
+  detail.every(
+    (one) =>
+      isObject(one) && Array.isArray(one["loc"]) && typeof one["msg"] === "string" && typeof one["type"] === "string",
+  );

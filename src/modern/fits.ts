@@ -1,0 +1,84 @@
+import type { z } from "zod";
+import type { Form } from "../compare/difference.ts";
+import type { Ledger } from "../compare/ledger.ts";
+import type { Endpoint } from "../endpoint/endpoint.ts";
+import type { Json, Rule } from "../rules/rule.ts";
+
+type Issue = z.core.$ZodIssue;
+
+/**
+ * One way in which a document departs from its schema, told as a comparison would tell it; plain data, so that it can be found in one
+ * thread and judged in another.
+ */
+export type Misfit = {
+  /** The pointer of the first place. */
+  at: string;
+  /** As the ledger writes it: `*` for the entries of a list. */
+  path: string;
+  /** As what the ledger may allow it; none where nothing may. */
+  forms: readonly Form[];
+  /** The value that stands there, where it is a short text, a number, a boolean, `null`, or empty. */
+  candidate?: Json;
+};
+
+/** A document with more kinds of misfits than this fits under no ledger. */
+export const MAX_MISFITS = 100;
+/** Characters of a text. */
+const MAX_CANDIDATE = 400;
+
+/** How a document of modern's departs from what the endpoint promises, each kind once. */
+export const misfitsOf = ({ schema }: Rule, document: Json): Misfit[] => {
+  const found = new Map<string, Misfit>();
+  for (const issue of schema.safeParse(document).error?.issues ?? []) {
+    const misfit = misfitOf(document, issue);
+    const { at: _, ...kind } = misfit;
+    const key = JSON.stringify(kind);
+    if (found.has(key)) continue;
+    // The rest is not looked at: this one nothing allows.
+    if (found.size === MAX_MISFITS) return [...found.values(), { ...misfit, forms: [] }];
+    found.set(key, misfit);
+  }
+  return [...found.values()];
+};
+
+/** The place of the first misfit that the ledger of expected differences does not allow; `undefined` where the document fits. */
+export const firstUnexpected = (endpoint: string, ledger: Ledger, misfits: readonly Misfit[]): string | undefined =>
+  misfits.find((misfit) => !misfit.forms.some((form) => ledger.allowing(endpoint, { ...misfit, form }) !== undefined))
+    ?.at;
+
+/** Both in one step: where a document of modern's neither fits nor is allowed. */
+export const firstMisfit = (
+  { name, output }: Pick<Endpoint, "output"> & { name: string },
+  ledger: Ledger,
+  document: Json,
+): string | undefined => firstUnexpected(name, ledger, misfitsOf(output, document));
+
+const misfitOf = (document: Json, { code, path: steps }: Issue): Misfit => {
+  let value: Json | undefined = document;
+  let path = "";
+  for (const step of steps) {
+    const within: Json | undefined = value;
+    path += Array.isArray(within) ? "/*" : `/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`;
+    value =
+      typeof within === "object" && within !== null && Object.hasOwn(within, step)
+        ? (within as Record<PropertyKey, Json>)[step]
+        : undefined;
+  }
+  const forms = formsOf(code, value);
+  return { at: `/${steps.join("/")}`, path, forms, ...(isShort(value) ? { candidate: value } : {}) };
+};
+
+/** A list or an object is, where it holds nothing: any other might be nested deeper than can be written. */
+const isShort = (value: Json | undefined): value is Json => {
+  if (typeof value === "string") return value.length <= MAX_CANDIDATE;
+  if (typeof value !== "object" || value === null) return value !== undefined;
+  return Object.keys(value).length === 0;
+};
+
+/** What should stand there is not known: where a field may be absent, a value of another type may as well be one too many. */
+const formsOf = (code: Issue["code"], value: Json | undefined): Form[] => {
+  if (value === undefined) return ["missing"];
+  if (code === "invalid_type") return ["type", "extra"];
+  // What is nested too deep is never passed on.
+  return code === "custom" ? [] : ["value"];
+};

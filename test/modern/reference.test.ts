@@ -1,0 +1,110 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { readFileSync } from "node:fs";
+import { ledgerSchema } from "../../src/compare/ledger.ts";
+import { endpoints } from "../../transforms/index.ts";
+import { staged, type Staged } from "../migration/support.ts";
+
+const shipped = ledgerSchema.parse(
+  JSON.parse(readFileSync(new URL("../../transforms/expectedDifferences.json", import.meta.url), "utf8")),
+);
+const OWNER = "DA1A0000000000000000000000000000";
+const byModern = "stage=modern; backend=modern; reason=stage";
+const everywhere = Object.fromEntries(Object.keys(endpoints).map((name) => [name, { stage: "modern" as const }]));
+const failures = ({ observer }: Staged) =>
+  Object.entries(observer.counts()).filter(([event]) => event.startsWith("modern_failed"));
+
+let sides: Staged;
+beforeAll(async () => {
+  sides = await staged(everywhere, { reference: true, parts: { expected: shipped } });
+});
+const post = (path: string, body: object, key = OWNER) =>
+  sides.ask(
+    path,
+    { "Content-Type": "application/json", "X-API-Key": key },
+    { method: "POST", body: JSON.stringify(body) },
+  );
+
+describe("over a stand-in with the reference's routes and shapes, modern answers", () => {
+  test.each<[string, unknown]>([
+    ["/datasets/61", { id: 61, name: "iris", version: 1 }],
+    ["/datasets/2", { id: 2, version_label: "" }],
+    ["/data/list/tag/flowers/limit/2", [{ did: 61, md5_checksum: "", format: "ARFF" }]],
+    ["/setup/1", { setup_parameters: { setup_id: 1 } }],
+    ["/setups/2", { setup_parameters: { setup_id: 2 } }],
+    ["/studies/99", { id: 99 }],
+    ["/study/sample-suite", { alias: "sample-suite" }],
+    ["/flow/exists/sample.ZeroRule/Sample_1.0", { flow_id: 101 }],
+    ["/estimationprocedure/list", [{ id: 1 }]],
+    ["/evaluationmeasures/list", ["area_under_roc_curve"]],
+  ])("GET %s", async (path, body) => {
+    const answer = await sides.ask(path);
+    expect(answer).toMatchObject({ status: 200, decision: byModern });
+    const [first, wanted] = [answer.body, body].map((one) => (Array.isArray(one) ? (one[0] as unknown) : one));
+    expect([first]).toMatchObject([wanted]);
+  });
+
+  test("POST /datasets/list", async () => {
+    const { status, decision, body } = await post("/datasets/list", { limit: 3 });
+    expect([status, decision, (body as unknown[]).length]).toEqual([200, byModern, 3]);
+  });
+
+  test("tags and untags of datasets and setups", async () => {
+    for (const [entity, id, there] of [
+      ["datasets", { data_id: 61 }, "data"],
+      ["setup", { setup_id: 1 }, "setup"],
+    ] as const) {
+      const tagged = await post(`/${entity}/tag`, { ...id, tag: "of-modern" });
+      expect(tagged).toMatchObject({ status: 200, decision: byModern });
+      expect(JSON.stringify(tagged.body)).toMatch(`{"${there}_tag":{"id":"`);
+      expect(await post(`/${entity}/tag`, { ...id, tag: "of-modern" })).toMatchObject({
+        status: 409,
+        decision: byModern,
+        body: { detail: { code: "473", message: "Entity already tagged by this tag." } },
+      });
+      const untagged = await post(`/${entity}/untag`, { ...id, tag: "of-modern" });
+      expect(untagged).toMatchObject({ status: 200, decision: byModern });
+      expect(JSON.stringify(untagged.body)).toMatch(`{"${there}_untag":{"id":"`);
+    }
+  });
+
+  test.each<[string, number, unknown]>([
+    ["/datasets/1000000", 404, { code: "111", message: "Unknown dataset" }],
+    ["/datasets/16", 403, { code: "112", message: "No access granted" }],
+    ["/data/list/data_name/no-such-dataset", 404, { code: "372", message: "No results" }],
+    ["/setup/1000000", 404, { code: "281", message: "Unknown setup" }],
+    ["/studies/no-such-study", 404, { code: "601", message: "Study does not exist." }],
+    ["/flow/exists/no.such.flow/1", 404, "Flow not found."],
+  ])("its errors in our form: GET %s is %i", async (path, status, detail) => {
+    expect(await sides.ask(path)).toMatchObject({ status, body: { detail }, decision: byModern });
+  });
+
+  test.each<[string, object, string, number, string]>([
+    ["/datasets/tag", { data_id: 1_000_000, tag: "x" }, OWNER, 404, "472"],
+    ["/datasets/untag", { data_id: 61, tag: "never-there" }, OWNER, 404, "475"],
+    ["/setup/untag", { setup_id: 1, tag: "never-there" }, OWNER, 404, "475"],
+    ["/datasets/tag", { data_id: 61, tag: "x" }, "5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A", 401, "103"],
+  ])("its errors of writes in our form: POST %s %j", async (path, body, key, status, code) => {
+    const answer = await post(path, body, key);
+    expect(answer).toMatchObject({ status, decision: byModern, body: { detail: { code } } });
+    expect(Object.keys(answer.body as object)).toEqual(["detail"]);
+  });
+
+  test("what is asked with a key, with that key", async () => {
+    const mine = await sides.ask("/datasets/16", { "X-API-Key": OWNER });
+    expect(mine).toMatchObject({ status: 200, decision: byModern, body: { id: 16, visibility: "private" } });
+    const wrong = await sides.ask("/datasets/16", { Authorization: "Bearer 5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A" });
+    expect(wrong).toMatchObject({ status: 401, body: { detail: { code: "103", message: "Authentication failed" } } });
+  });
+
+  test("nothing of which counts as a failure of modern", () => {
+    expect(failures(sides)).toEqual([]);
+  });
+});
+
+describe("what only the gateway's interface allows, legacy answers, and it counts", () => {
+  test("a page of more rows than the reference gives", async () => {
+    const { status, decision } = await post("/datasets/list", { limit: 10_000 });
+    expect([status, decision]).toEqual([200, "stage=modern; backend=legacy; reason=fallback"]);
+    expect(failures(sides)).toEqual([["modern_failed listDatasets", 1]]);
+  });
+});
