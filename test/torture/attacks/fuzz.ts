@@ -1,3 +1,4 @@
+import { Agent } from "node:http";
 import { type Attack, type Check, type Context, atMost, holds } from "../lib/attack.ts";
 import { ask, eventually, inParallel, jsonOf, sleep } from "../lib/client.ts";
 import { type FuzzTally, openFuzz } from "../fuzz/fuzz.ts";
@@ -76,21 +77,23 @@ const judged = (tally: FuzzTally, seconds: number): Check[] => {
 
 const askNormally = async ({ port }: Program): Promise<string[]> => {
   const failed: string[] = [];
+  const agent = new Agent({ keepAlive: true });
   await inParallel(200, 8, async (index) => {
     const id = 1000 + index;
     const [ours, proxied] = [`/v1/datasets/${id}`, `/api/v1/json/data/${id}`];
     const expected = datasetOf(id);
     const hidden = expected === undefined || expected.visibility === "private";
-    const mine = await ask(port, ours, { limit: 5000 });
+    const mine = await ask(port, ours, { limit: 5000, agent });
     const isRight = hidden
       ? mine.status === 404 || mine.status === 403
       : mine.status === 200 && (jsonOf(mine) as { id?: unknown }).id === id;
     if (!isRight) failed.push(`${ours} ${mine.status}`);
-    const theirs = await ask(port, proxied, { limit: 5000 });
+    const theirs = await ask(port, proxied, { limit: 5000, agent });
     const id200 = (jsonOf(theirs) as { data_set_description?: { id?: unknown } } | undefined)?.data_set_description?.id;
     if (hidden ? theirs.status !== 412 : theirs.status !== 200 || id200 !== String(id))
       failed.push(`${proxied} ${theirs.status}`);
   });
+  agent.destroy();
   return failed;
 };
 

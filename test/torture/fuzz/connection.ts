@@ -47,6 +47,8 @@ class Connection {
   readonly #reader: MessageReader;
   readonly #deadline: NodeJS.Timeout;
   readonly #timers: NodeJS.Timeout[] = [];
+  readonly #outgoing: Buffer[] = [];
+  #isSending = false;
   /** How many requests were written, and how many answered. */
   #written = 0;
   #answered = 0;
@@ -97,13 +99,23 @@ class Connection {
 
   #write(bytes: Buffer): void {
     const { pieces } = this.#settings.plan;
-    if (!this.#socket.writable) return;
-    if (pieces < 2) return void this.#socket.write(bytes);
+    if (pieces < 2) return this.#writeNow(bytes);
     const size = Math.ceil(bytes.length / pieces);
-    for (let i = 0; i < pieces; i++) {
-      const piece = bytes.subarray(i * size, (i + 1) * size);
-      this.#later(i * 2, () => this.#socket.writable && this.#socket.write(piece));
-    }
+    for (let at = 0; at < bytes.length; at += size) this.#outgoing.push(bytes.subarray(at, at + size));
+    if (!this.#isSending) this.#sendPiece();
+  }
+
+  /** An answer may come before its request is sent whole; the next request follows behind. */
+  #sendPiece(): void {
+    const piece = this.#outgoing.shift();
+    this.#isSending = piece !== undefined;
+    if (piece === undefined) return;
+    this.#writeNow(piece);
+    this.#later(2, () => this.#sendPiece());
+  }
+
+  #writeNow(bytes: Buffer): void {
+    if (this.#socket.writable) this.#socket.write(bytes);
   }
 
   #next(): void {

@@ -8,14 +8,14 @@ export type Program = {
   adminPort: number;
   child: ChildProcess;
   /** What it has logged until now, where the log is read. */
-  log(): string;
-  isAlive(): boolean;
+  log: () => string;
+  isAlive: () => boolean;
   /** Resident memory in MiB. */
-  resident(): number;
+  resident: () => number;
   /** Open files and sockets. */
-  openFiles(): number;
+  openFiles: () => number;
   /** Sends SIGTERM, after five seconds SIGKILL; the exit code, `null` where it was killed. */
-  stop(): Promise<number | null>;
+  stop: () => Promise<number | null>;
 };
 
 export type ProgramOptions = {
