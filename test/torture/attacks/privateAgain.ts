@@ -28,7 +28,6 @@ export const privateAgain: Attack = {
       const { isSo, told } = await isHonest();
       checks.push(holds(`the administrator's list ${when}`, told, "all 8 rows, or private=incomplete", isSo));
     };
-    await look("at first");
     const row = rows.get(2);
     if (row) row.visibility = "public";
     await look("after the row turned public past the gateway");

@@ -13,6 +13,8 @@ export type FuzzOptions = {
   clients: number;
   /** Milliseconds that an answer may take. */
   limit: number;
+  /** Sends well-formed requests only, one after another, and no client leaves. */
+  isPlain?: boolean;
   /** Ends the run early where it answers true: the gateway is gone. */
   isOver?: () => boolean;
   onProgress?: (tally: FuzzTally) => void;
@@ -94,7 +96,8 @@ export const openFuzz = async (
     const random = openRandom(seed, client);
     const quota = Math.floor(requests / clients) + (client < requests % clients ? 1 : 0);
     for (let sent = 0, connection = 0; sent < quota && !isOver(); connection++) {
-      const plan = pickPlan(random, `c${client.toString(36)}x${connection.toString(36)}y`, quota - sent);
+      const picked = pickPlan(random, `c${client.toString(36)}x${connection.toString(36)}y`, quota - sent);
+      const plan = options.isPlain === true ? plainly(picked) : picked;
       const events = eventsOf(`client ${client}, connection ${connection}${plan.isPipelined ? " (pipelined)" : ""}`);
       sent += await runConnection({ port, plan, limit: options.limit, events });
       for (const { nonce } of plan.requests) if (nonce !== undefined) arrivals.delete(nonce);
@@ -157,4 +160,5 @@ const pickPlan = (random: Random, prefix: string, most: number): Plan => {
   if (random.chance(0.03)) plan.pause = 20 + random.integer(200);
   return plan;
 };
+const plainly = ({ requests }: Plan): Plan => ({ requests, isPipelined: false, endsByReset: false, pieces: 1 });
 const LEAVING = ["close", "reset", "halfClose"] as const;
