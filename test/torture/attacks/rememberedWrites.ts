@@ -1,7 +1,7 @@
 import { type Attack, atMost, holds } from "../lib/attack.ts";
 import { ask, inParallel, sleep, watchWaits } from "../lib/client.ts";
 
-const POSTS = 1500;
+const POSTS = 600;
 /** What a caller's writes may add, in MiB. */
 const BOUND = 150;
 const key = "aaaa0000000000000000000000000001";
