@@ -1,0 +1,146 @@
+import { Agent } from "node:http";
+import { type Attack, type Check, type Context, atMost, holds } from "../lib/attack.ts";
+import { ask, eventually, inParallel, jsonOf } from "../lib/client.ts";
+import { type FuzzTally, openFuzz } from "../fuzz/fuzz.ts";
+import { datasetOf } from "../fuzz/model.ts";
+import type { FuzzedUpstream } from "../fuzz/upstream.ts";
+import type { Program } from "../lib/program.ts";
+
+/** More than the gateway has connections to the upstream, so that some wait for one. */
+const CLIENTS = 96;
+/** Longer than all time limits of the gateway together, in ms. */
+const ANSWER_LIMIT = 15_000;
+/** Resident memory may stay above the start by so many MiB: code that was compiled meanwhile, and a heap that is not given back at once. */
+const MEMORY_BOUND = 100;
+
+const settings = {
+  HEADERS_TIMEOUT_MS: "1500",
+  BODY_TIMEOUT_MS: "1500",
+  TOTAL_TIMEOUT_MS: "4000",
+  DRAIN_TIMEOUT_MS: "4000",
+  // Answers are evicted and revalidated all the time.
+  CACHE_BYTES: "2000000",
+  CACHE_WINDOWS: JSON.stringify({
+    getDataset: { fresh: "1s", stale: "2s", staleIfError: "1m", absent: "1s" },
+    listDatasets: { fresh: "1s", stale: "2s" },
+    listEvaluationMeasures: { fresh: "1s", stale: "2s" },
+  }),
+};
+
+export const fuzz: Attack = {
+  name: "fuzz",
+  what: "Fuzzed clients ask a fuzzed upstream through the gateway; an oracle knows each right answer.",
+  async run(context) {
+    const { seed, requests, progress } = context;
+    let gateway: Program | undefined;
+    const { upstream, run } = await openFuzz({
+      seed,
+      requests,
+      clients: CLIENTS,
+      limit: ANSWER_LIMIT,
+      isOver: () => gateway?.isAlive() === false,
+      onProgress: ({ sent, wrong, hung }) => progress(`${sent} of ${requests} requests, ${wrong} wrong, ${hung} hung`),
+    });
+    context.onEnd(() => upstream.close());
+    gateway = await context.startGateway({ LEGACY_URL: upstream.url, ...settings });
+    await askNormally(gateway);
+    const start = { resident: gateway.resident(), openFiles: gateway.openFiles() - upstream.sockets() };
+    const began = performance.now();
+    const tally = await run(gateway.port);
+    const seconds = (performance.now() - began) / 1000;
+    progress("");
+    return [...judged(tally, seconds), ...(await afterwards(context, gateway, upstream, start))];
+  },
+};
+
+const judged = (tally: FuzzTally, seconds: number): Check[] => {
+  const { sent, right, gatewayErrors, cut, unsent, late, malformed, unjudged, wrong, hung, examples } = tally;
+  const wellFormed = sent - malformed - unjudged;
+  const share = (count: number) => (100 * count) / Math.max(1, wellFormed);
+  const about = `${sent} requests in ${seconds.toFixed(0)} s (${(sent / seconds).toFixed(0)}/s): ${right} right, ${gatewayErrors} errors and ${cut} cut by the upstream's fault, ${malformed} malformed, ${unjudged} unjudged`;
+  return [
+    holds("requests sent", about, "all that were asked for", true),
+    {
+      ...atMost("wrong answers", wrong, 0),
+      ...(examples.length > 0 ? { measured: [String(wrong), ...examples].join("\n  ") } : {}),
+    },
+    atMost("requests without an end", hung, 0),
+    holds("right answers", `${share(right).toFixed(1)} %`, "at least 75 % of those judged", share(right) >= 75),
+    holds(
+      "sound answers that were lost or late",
+      `${unsent + late} (${share(unsent + late).toFixed(2)} %)`,
+      "at most 0.2 %",
+      share(unsent + late) <= 0.2,
+    ),
+  ];
+};
+
+const askNormally = async ({ port }: Program): Promise<string[]> => {
+  const failed: string[] = [];
+  const agent = new Agent({ keepAlive: true });
+  await inParallel(200, 8, async (index) => {
+    const id = 1000 + index;
+    const [ours, proxied] = [`/v1/datasets/${id}`, `/api/v1/json/data/${id}`];
+    const expected = datasetOf(id);
+    const hidden = expected === undefined || expected.visibility === "private";
+    const mine = await ask(port, ours, { limit: 5000, agent });
+    const isRight = hidden
+      ? mine.status === 404 || mine.status === 403
+      : mine.status === 200 && (jsonOf(mine) as { id?: unknown }).id === id;
+    if (!isRight) failed.push(`${ours} ${mine.status}`);
+    const theirs = await ask(port, proxied, { limit: 5000, agent });
+    const id200 = (jsonOf(theirs) as { data_set_description?: { id?: unknown } } | undefined)?.data_set_description?.id;
+    if (hidden ? theirs.status !== 412 : theirs.status !== 200 || id200 !== String(id))
+      failed.push(`${proxied} ${theirs.status}`);
+  });
+  agent.destroy();
+  return failed;
+};
+
+/** Everything is as before: answers, sockets, files, memory; and the process ends well. */
+const afterwards = async (
+  context: Context,
+  gateway: Program,
+  upstream: FuzzedUpstream,
+  start: { resident: number; openFiles: number },
+): Promise<Check[]> => {
+  const isAlive = gateway.isAlive();
+  const alive = holds("the process", isAlive ? "alive" : `ended: ${gateway.log().slice(-500)}`, "alive", isAlive);
+  if (!isAlive) return [alive];
+  context.progress("looking whether everything is as before");
+  upstream.becomeSound();
+  // A circuit that the faults opened closes again after five seconds.
+  let failed: string[] = [];
+  await eventually(async () => (failed = await askNormally(gateway)).length === 0, 10_000);
+  const areFilesBack = await eventually(
+    () => upstream.sockets() === 0 && gateway.openFiles() <= start.openFiles,
+    20_000,
+  );
+  const isMemoryBack = () => gateway.resident() <= start.resident + MEMORY_BOUND;
+  // The heap shrinks when it is used.
+  await eventually(async () => {
+    if (!isMemoryBack()) await askNormally(gateway);
+    return isMemoryBack();
+  }, 30_000);
+  await eventually(() => upstream.sockets() === 0, 12_000);
+  const [resident, openFiles, sockets] = [gateway.resident(), gateway.openFiles(), upstream.sockets()];
+  const code = await gateway.stop();
+  return [
+    alive,
+    holds(
+      "400 normal requests",
+      `${400 - failed.length} right ${failed.slice(0, 5).join(", ")}`,
+      "all right",
+      failed.length === 0,
+    ),
+    holds("open files", `${start.openFiles} -> ${openFiles}`, "as at the start", areFilesBack),
+    atMost("connections to the upstream, idle for eight seconds", sockets, 0),
+    holds(
+      "resident memory",
+      `${start.resident.toFixed(0)} -> ${resident.toFixed(0)} MiB`,
+      `at most ${MEMORY_BOUND} MiB more`,
+      resident <= start.resident + MEMORY_BOUND,
+    ),
+    holds("exit code at SIGTERM", String(code), "0", code === 0),
+  ];
+};

@@ -1,0 +1,41 @@
+import type { Attack } from "../lib/attack.ts";
+import { accessModel } from "./accessModel.ts";
+import { clientFraming } from "./clientFraming.ts";
+import { drippingUploads } from "./drippingUploads.ts";
+import { emptiedCache } from "./emptiedCache.ts";
+import { endlessInterim } from "./endlessInterim.ts";
+import { fuzz } from "./fuzz.ts";
+import { leaks } from "./leaks.ts";
+import { long422 } from "./long422.ts";
+import { outageAndWrite } from "./outageAndWrite.ts";
+import { privateAgain } from "./privateAgain.ts";
+import { refusedDispatch } from "./refusedDispatch.ts";
+import { rememberedWrites } from "./rememberedWrites.ts";
+import { secondSignal } from "./secondSignal.ts";
+import { slowRules } from "./slowRules.ts";
+import { stalls } from "./stalls.ts";
+import { stuckLog } from "./stuckLog.ts";
+import { towardsLegacy } from "./towardsLegacy.ts";
+import { unreadAnswers } from "./unreadAnswers.ts";
+
+/** Every attack, in the order in which they run. */
+export const attacks: readonly Attack[] = [
+  refusedDispatch,
+  clientFraming,
+  towardsLegacy,
+  leaks,
+  rememberedWrites,
+  emptiedCache,
+  outageAndWrite,
+  unreadAnswers,
+  drippingUploads,
+  endlessInterim,
+  long422,
+  stalls,
+  slowRules,
+  stuckLog,
+  secondSignal,
+  privateAgain,
+  accessModel,
+  fuzz,
+];

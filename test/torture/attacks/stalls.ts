@@ -1,0 +1,66 @@
+import { type Attack, type Check, atMost } from "../lib/attack.ts";
+import { ask, watchWaits } from "../lib/client.ts";
+import { datasetList } from "../lib/bigAnswers.ts";
+import { noiseOf } from "../lib/noise.ts";
+
+/** No step of the event loop may take longer, in ms; what the machine adds by itself is measured. */
+const BOUND = 100;
+const MEASURES = '{"evaluation_measures":{"measures":{"measure":"kappa"}}}';
+
+export const stalls: Attack = {
+  name: "stalls",
+  what: "Large answers of legacy, in JSON and XML, while another caller asks for something trivial.",
+  async run({ startGateway, openUpstream, progress }) {
+    const list = datasetList(10_000);
+    const perRow = list.json.length / 10_000;
+    const long = datasetList(Math.floor(28e6 / perRow));
+    const ids = (count: number) => Array.from({ length: count }, (_, index) => String(index));
+    const study = JSON.stringify({
+      study: { id: "99", main_entity_type: "run", name: "s", visibility: "public", runs: { run_id: ids(2_000_000) } },
+    });
+    const nested = `{"data_set_description":${"[".repeat(5e6)}${"]".repeat(5e6)}}`;
+    let answer: (isJson: boolean) => string = () => "";
+    const upstream = await openUpstream(({ url }, response) =>
+      response.end(url.includes("measure") ? MEASURES : answer(url.includes("/json/"))),
+    );
+    const { port } = await startGateway({ LEGACY_URL: upstream.url });
+    const probe = "/v1/evaluationmeasures/list";
+    let offset = 0;
+    const listed = () => ask(port, `/v1/data/list/limit/10000/offset/${++offset}`);
+    await ask(port, probe);
+    answer = () => datasetList(10).json;
+    await listed();
+    const noise = await noiseOf(port, probe);
+    const checks: Check[] = [];
+    const measure = async (what: string, given: (isJson: boolean) => string, requests: () => Promise<unknown>) => {
+      progress(what);
+      answer = given;
+      const waits = watchWaits(port, probe);
+      await requests();
+      checks.push(atMost(`longest wait during ${what}`, await waits.stop(), BOUND + noise, "ms"));
+    };
+    const inXml = (one: typeof list) => (isJson: boolean) => (isJson ? one.brokenJson : one.xml);
+    await measure("a list of 10,000 rows in JSON", () => list.json, listed);
+    await measure("a list of 10,000 rows in XML", inXml(list), listed);
+    await measure("eight such lists at once", inXml(list), () => Promise.all(Array.from({ length: 8 }, listed)));
+    await measure("a list of 28 MB in JSON", () => long.json, listed);
+    await measure("a list of 28 MB whose XML is longer than MAX_REPLY_BYTES", inXml(long), listed);
+    await measure(
+      "a study of two million runs",
+      () => study,
+      () => ask(port, "/v1/studies/99"),
+    );
+    await measure(
+      "JSON of five million levels",
+      () => nested,
+      () => ask(port, "/v1/datasets/61"),
+    );
+    checks.push({
+      what: "longest wait without the attack",
+      measured: `${noise.toFixed(0)} ms`,
+      bound: "added to each bound above",
+      holds: true,
+    });
+    return checks;
+  },
+};

@@ -1,0 +1,257 @@
+import type { Socket } from "node:net";
+import type { Random } from "../lib/random.ts";
+
+/** The answer that the upstream would give if it were sound. `body` is empty for HEAD, `length` is that of the body all the same. */
+export type SoundAnswer = { status: number; type: string; body: Buffer; length: number };
+
+/**
+ * What a client of a proxied request may get under a fault:
+ * - `exact`: the sound answer, whole;
+ * - `broken`: 502, 503 or 504 of the gateway's, or the beginning of the sound answer with an end that shows it is cut;
+ * - `either` of both;
+ * - `shorter`: a whole answer without the last bytes, since the upstream said so, or `broken`;
+ * - `noBody`: the fault's status with nothing behind.
+ */
+export type Expectation = "exact" | "broken" | "either" | "shorter" | "noBody";
+
+export type Fault = {
+  expects: Expectation;
+  /** The status that the upstream answers with, where it is not the sound one. */
+  status?: number;
+  /** The gateway waits for a time limit of its own. */
+  isSlow?: boolean;
+  answer: (socket: Socket, sound: SoundAnswer, random: Random) => void;
+};
+
+/** By how much `shortLength` understates the body, in bytes. */
+export const SHORTER_BY = 5;
+
+const headOf = ({ status, type }: SoundAnswer, ...fields: string[]): string =>
+  `${[`HTTP/1.1 ${status} Said`, `Content-Type: ${type}`, ...fields].join("\r\n")}\r\n\r\n`;
+const bytesOf = (sound: SoundAnswer, ...fields: string[]): Buffer =>
+  Buffer.concat([Buffer.from(headOf(sound, `Content-Length: ${sound.length}`, ...fields), "latin1"), sound.body]);
+const write = (socket: Socket, bytes: Buffer | string): void => {
+  if (socket.writable) socket.write(bytes);
+};
+/** The answer's first bytes, never all of them. */
+const part = (sound: SoundAnswer, random: Random): Buffer => {
+  const bytes = bytesOf(sound);
+  return bytes.subarray(0, random.integer(bytes.length));
+};
+const chunked = ({ body }: SoundAnswer, random: Random): Buffer => {
+  const pieces: Buffer[] = [];
+  for (let at = 0; at < body.length;) {
+    const size = Math.min(body.length - at, 1 + random.integer(random.chance(0.5) ? 40 : 70_000));
+    pieces.push(Buffer.from(`${size.toString(16)}\r\n`), body.subarray(at, at + size), Buffer.from("\r\n"));
+    at += size;
+  }
+  return Buffer.concat([...pieces, Buffer.from("0\r\n\r\n")]);
+};
+const withHead = (sound: SoundAnswer, body: Buffer | string, ...fields: string[]): Buffer =>
+  Buffer.concat([Buffer.from(headOf(sound, ...fields), "latin1"), Buffer.from(body)]);
+
+const drip = (socket: Socket, sound: SoundAnswer, random: Random): void => {
+  const bytes = bytesOf(sound);
+  const cuts = Array.from({ length: 6 }, () => random.integer(Math.min(bytes.length, 600))).toSorted((a, b) => a - b);
+  let at = 0;
+  const next = () => {
+    const to = cuts.shift() ?? bytes.length;
+    write(socket, bytes.subarray(at, to));
+    at = to;
+    if (at < bytes.length && !socket.destroyed) setTimeout(next, 1 + random.integer(3));
+  };
+  next();
+};
+
+/** Sound, however unusual. */
+const sound: Record<string, Fault> = {
+  none: { expects: "exact", answer: (socket, answer) => write(socket, bytesOf(answer)) },
+  chunks: {
+    expects: "exact",
+    answer: (socket, answer, random) =>
+      write(socket, withHead(answer, answer.length === answer.body.length ? chunked(answer, random) : "", CHUNKED)),
+  },
+  untilClose: {
+    expects: "exact",
+    answer: (socket, answer) => void socket.end(withHead(answer, answer.body, "Connection: close")),
+  },
+  closes: {
+    expects: "exact",
+    answer: (socket, answer) => void socket.end(bytesOf(answer, "Connection: close")),
+  },
+  drips: { expects: "exact", answer: drip },
+  hints: {
+    expects: "exact",
+    answer: (socket, answer) => write(socket, Buffer.concat([Buffer.from(EARLY.repeat(5), "latin1"), bytesOf(answer)])),
+  },
+  longHead: {
+    expects: "exact",
+    answer: (socket, answer) => write(socket, bytesOf(answer, `Set-Cookie: a=${"b".repeat(20_000)}`)),
+  },
+  claimsGzip: {
+    expects: "exact",
+    answer: (socket, answer) => write(socket, bytesOf(answer, "Content-Encoding: gzip")),
+  },
+  oddStatus: {
+    expects: "exact",
+    status: 299,
+    answer: (socket, answer) => write(socket, bytesOf({ ...answer, status: 299 })),
+  },
+  refuses: {
+    expects: "exact",
+    status: 599,
+    answer: (socket, answer) => write(socket, bytesOf({ ...answer, status: 599 })),
+  },
+  moved: {
+    expects: "noBody",
+    status: 301,
+    answer: (socket, answer) =>
+      write(socket, headOf({ ...answer, status: 301 }, "Location: /elsewhere", "Content-Length: 0")),
+  },
+  nothing: {
+    expects: "noBody",
+    status: 204,
+    answer: (socket) => write(socket, "HTTP/1.1 204 No Content\r\n\r\n"),
+  },
+  empty500: {
+    expects: "noBody",
+    status: 500,
+    answer: (socket) => write(socket, "HTTP/1.1 500 Error\r\nContent-Length: 0\r\n\r\n"),
+  },
+};
+const CHUNKED = "Transfer-Encoding: chunked";
+const EARLY = "HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n";
+
+/** No HTTP, or no whole answer. */
+const broken: Record<string, Fault> = {
+  resets: { expects: "broken", answer: (socket) => void socket.resetAndDestroy() },
+  ends: { expects: "broken", answer: (socket) => void socket.end() },
+  silent: { expects: "broken", isSlow: true, answer: () => undefined },
+  breaksOff: { expects: "broken", answer: (socket, answer, random) => void socket.end(part(answer, random)) },
+  resetsInside: {
+    expects: "broken",
+    answer(socket, answer, random) {
+      write(socket, part(answer, random));
+      setTimeout(() => socket.resetAndDestroy(), random.integer(10));
+    },
+  },
+  stopsInside: {
+    expects: "broken",
+    isSlow: true,
+    answer: (socket, answer, random) => write(socket, part(answer, random)),
+  },
+  longLength: {
+    expects: "broken",
+    isSlow: true,
+    answer: (socket, answer) => write(socket, withHead(answer, answer.body, `Content-Length: ${answer.length + 7}`)),
+  },
+  shortLength: {
+    expects: "shorter",
+    answer: (socket, answer) =>
+      write(socket, withHead(answer, answer.body, `Content-Length: ${Math.max(0, answer.length - SHORTER_BY)}`)),
+  },
+  noLength: {
+    expects: "broken",
+    answer: (socket, answer, random) =>
+      write(
+        socket,
+        withHead(answer, answer.body, `Content-Length: ${random.pick(["-1", "x", "9".repeat(25), "1 2"])}`),
+      ),
+  },
+  twoLengths: {
+    expects: "either",
+    answer: (socket, answer) =>
+      write(socket, withHead(answer, answer.body, `Content-Length: ${answer.length}`, "Content-Length: 3")),
+  },
+  lengthAndChunks: {
+    expects: "either",
+    answer: (socket, answer, random) =>
+      write(socket, withHead(answer, chunked(answer, random), CHUNKED, `Content-Length: ${answer.length}`)),
+  },
+  badChunk: {
+    expects: "broken",
+    answer: (socket, answer, random) => write(socket, withHead(answer, random.pick(["zz\r\n", "-1\r\n"]), CHUNKED)),
+  },
+  cutChunks: {
+    expects: "broken",
+    answer: (socket, answer, random) =>
+      void socket.end(withHead(answer, chunked(answer, random).subarray(0, -3), CHUNKED)),
+  },
+  garbage: {
+    expects: "broken",
+    answer: (socket, _, random) =>
+      write(socket, Buffer.from([0, ...Array.from({ length: 50 }, () => random.integer(256))])),
+  },
+  badStatusLine: {
+    expects: "broken",
+    answer: (socket, answer, random) =>
+      write(
+        socket,
+        bytesOf(answer)
+          .toString("latin1")
+          .replace(/^HTTP\/1.1 \d+/, random.pick(BAD_LINES)),
+      ),
+  },
+  switches: {
+    expects: "broken",
+    answer: (socket) => write(socket, "HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\nzzz"),
+  },
+  continues: {
+    expects: "either",
+    answer: (socket, answer) =>
+      write(socket, Buffer.concat([Buffer.from("HTTP/1.1 100 Continue\r\n\r\n"), bytesOf(answer)])),
+  },
+  hugeHead: {
+    expects: "either",
+    answer: (socket, answer) => write(socket, bytesOf(answer, `X-Long: ${"b".repeat(70_000)}`)),
+  },
+  twice: {
+    expects: "exact",
+    answer: (socket, answer) => write(socket, Buffer.concat([bytesOf(answer), bytesOf(answer)])),
+  },
+  trailingBytes: {
+    expects: "exact",
+    answer: (socket, answer) => write(socket, Buffer.concat([bytesOf(answer), Buffer.from("EXTRA\r\n\r\n")])),
+  },
+};
+const BAD_LINES = ["HTTP/1.1 99", "HTTP/1.1", "HTTP/9.9 200", "ICY 200", "HTTP/1.1 \x01\x02"];
+
+/** Legacy's own ways to be wrong: the bytes are HTTP, the content is not what was asked for. For the new interface only. */
+export const contentFaults: Record<string, (sound: SoundAnswer, random: Random) => SoundAnswer> = {
+  phpNotice: (answer) => withBody(answer, Buffer.concat([Buffer.from(NOTICE), answer.body])),
+  cutJson: (answer, random) => withBody(answer, answer.body.subarray(0, random.integer(answer.body.length))),
+  // In XML this is a name like any other.
+  unescapedQuote: (answer) =>
+    answer.type.includes("json")
+      ? withBody(answer, Buffer.from(answer.body.toString().replace("dataset", 'data"set')))
+      : answer,
+  html: (answer) => ({ ...withBody(answer, Buffer.from("<html><body>Sorry</body></html>")), type: "text/html" }),
+  databaseDown: (answer) => ({
+    ...withBody(answer, Buffer.from(DATABASE_DOWN)),
+    type: "text/xml; charset=utf-8",
+    status: 412,
+  }),
+  cutXmlError: (answer) => ({
+    ...withBody(answer, Buffer.from("<oml:error><oml:code")),
+    type: "text/xml",
+    status: 412,
+  }),
+  notUtf8: (answer) => withBody(answer, Buffer.concat([Buffer.from([0xff, 0xfe, 0x00]), answer.body])),
+  anotherShape: (answer) => withBody(answer, Buffer.from('{"data_set_description":[1,2],"data":7}')),
+};
+const NOTICE =
+  '\n<div style="border:1px solid #990000;"><h4>A PHP Error was encountered</h4><p>Severity: Notice</p></div>';
+const DATABASE_DOWN =
+  '<oml:error xmlns:oml="http://openml.org/openml">\n\t<oml:code>107</oml:code>\n\t<oml:message>Database connection error.</oml:message>\n\t</oml:error>\n';
+const withBody = (answer: SoundAnswer, body: Buffer): SoundAnswer => ({ ...answer, body, length: body.length });
+
+export const faults: Readonly<Record<string, Fault>> = { ...sound, ...broken };
+const names = Object.keys(faults).filter((name) => name !== "none");
+const fast = names.filter((name) => faults[name]?.isSlow !== true);
+const slow = names.filter((name) => faults[name]?.isSlow === true);
+
+/** A fault's name in this share of all cases, else `none`. Faults that make the gateway wait are rare, or nothing else would happen. */
+export const pickFault = (random: Random, share: number): string => {
+  if (!random.chance(share)) return "none";
+  return random.chance(0.03) ? random.pick(slow) : random.pick(fast);
+};

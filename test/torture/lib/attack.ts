@@ -1,0 +1,62 @@
+import type { Program, ProgramOptions } from "./program.ts";
+import type { Random } from "./random.ts";
+import type { HttpUpstream, RawUpstream, UpstreamListener } from "./upstreams.ts";
+import type { Socket } from "node:net";
+
+/** One thing that must hold: what was measured, and its bound, with their units. */
+export type Check = { what: string; measured: string; bound: string; holds: boolean };
+
+/** One kind of abuse. It runs against gateways of its own and judges itself: it held where every check holds. */
+export type Attack = {
+  /** As `--only` takes it. */
+  name: string;
+  /** One sentence: what the attacker does. */
+  what: string;
+  run: (context: Context) => Promise<Check[]>;
+};
+
+/** What an attack works with. Everything that is opened here is closed when the attack ends, however it ends. */
+export type Context = {
+  seed: number;
+  /** How many requests the fuzz sends. */
+  requests: number;
+  random: Random;
+  /** Starts the real program with these settings. */
+  startGateway: (settings: Record<string, string>, options?: ProgramOptions) => Promise<Program>;
+  openUpstream: (listener: UpstreamListener) => Promise<HttpUpstream>;
+  openRawUpstream: (answer: (socket: Socket, request: string) => void) => Promise<RawUpstream>;
+  /** Closes something else at the end. */
+  onEnd: (close: () => unknown) => void;
+  /** Says how far the attack has come. */
+  progress: (text: string) => void;
+};
+
+/** `measured` must be at most `bound`. */
+export const atMost = (what: string, measured: number, bound: number, unit = ""): Check => ({
+  what,
+  measured: shown(measured, unit),
+  bound: `at most ${shown(bound, unit)}`,
+  holds: measured <= bound,
+});
+
+/** Every case must hold; those that do not are named. */
+export const allHold = (what: string, cases: readonly { name: string; holds: boolean }[]): Check => {
+  const failed = cases.filter(({ holds }) => !holds).map(({ name }) => name);
+  const named = failed.length === 0 ? "" : `: not ${failed.slice(0, 8).join("; ")}${failed.length > 8 ? "; ..." : ""}`;
+  return {
+    what,
+    measured: `${cases.length - failed.length}${named}`,
+    bound: `all ${cases.length}`,
+    holds: failed.length === 0,
+  };
+};
+
+export const holds = (what: string, measured: string, bound: string, isSo: boolean): Check => ({
+  what,
+  measured,
+  bound,
+  holds: isSo,
+});
+
+const shown = (value: number, unit: string): string =>
+  `${Number.isInteger(value) ? value : value.toFixed(1)}${unit === "" ? "" : ` ${unit}`}`;

@@ -1,0 +1,138 @@
+import { Agent, type IncomingHttpHeaders, request as httpRequest } from "node:http";
+import { type Socket, connect } from "node:net";
+
+export type Answer = { status: number; headers: IncomingHttpHeaders; body: Buffer; ms: number };
+
+export type AskOptions = {
+  method?: string;
+  headers?: Record<string, string | string[]>;
+  body?: string | Buffer;
+  /** Milliseconds until it is given up. */
+  limit?: number;
+  agent?: Agent;
+};
+
+const shared = new Agent({ keepAlive: true, maxSockets: 256 });
+
+/** One request, whole; `status` is 0 where no whole answer came (the connection failed, or the time was up). */
+export const ask = (port: number, path: string, options: AskOptions = {}): Promise<Answer> =>
+  new Promise((resolve) => {
+    const { method = "GET", headers = {}, body, limit = 30_000, agent = shared } = options;
+    const started = performance.now();
+    const end = (status: number, given: IncomingHttpHeaders = {}, chunks: Buffer[] = []) => {
+      clearTimeout(late);
+      resolve({ status, headers: given, body: Buffer.concat(chunks), ms: performance.now() - started });
+    };
+    const request = httpRequest({ host: "127.0.0.1", port, path, method, headers, agent }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("end", () => end(response.complete ? (response.statusCode ?? 0) : 0, response.headers, chunks));
+      response.on("error", () => end(0));
+    });
+    const late = setTimeout(() => request.destroy(new Error("late")), limit);
+    request.on("error", () => end(0));
+    request.end(body);
+  });
+
+/** The JSON of an answer; `undefined` where it is none. */
+export const jsonOf = ({ body }: Answer): unknown => {
+  try {
+    return JSON.parse(body.toString()) as unknown;
+  } catch {
+    return undefined;
+  }
+};
+
+export type Exchange = { text: string; status: number; isClosed: boolean; ms: number };
+
+/** Sends bytes on a connection of their own and reads until it ends, `quiet` ms pass without a byte behind an answer, or `limit` ms in all. */
+export const exchange = (
+  port: number,
+  bytes: string | Buffer,
+  { quiet = 150, limit = 3000, isHalfClosed = false } = {},
+): Promise<Exchange> =>
+  new Promise((resolve) => {
+    const started = performance.now();
+    const chunks: Buffer[] = [];
+    let isClosed = false;
+    const socket = connect({ port, host: "127.0.0.1", noDelay: true });
+    const end = () => {
+      clearTimeout(late);
+      clearTimeout(still);
+      socket.destroy();
+      const text = Buffer.concat(chunks).toString("latin1");
+      const status = Number(/^HTTP\/1\.1 ([2-5]\d\d)/m.exec(text)?.[1] ?? 0);
+      resolve({ text, status, isClosed, ms: performance.now() - started });
+    };
+    const late = setTimeout(end, limit);
+    let still: NodeJS.Timeout | undefined;
+    socket.on("connect", () => {
+      socket.write(typeof bytes === "string" ? Buffer.from(bytes, "latin1") : bytes);
+      if (isHalfClosed) socket.end();
+    });
+    socket.on("data", (chunk: Buffer) => {
+      chunks.push(chunk);
+      clearTimeout(still);
+      still = setTimeout(end, quiet);
+    });
+    socket.on("error", () => (isClosed = true));
+    socket.on("end", () => (isClosed = true));
+    socket.on("close", end);
+  });
+
+/** A connection that stays open; what comes is dropped, or not read at all where it `isPaused`. */
+export const openSocket = (port: number, { isPaused = false } = {}): Socket => {
+  const socket = connect({ port, host: "127.0.0.1", noDelay: true });
+  socket.on("error", () => undefined);
+  if (isPaused) socket.pause();
+  else socket.resume();
+  return socket;
+};
+
+/** Asks for something trivial again and again, on a connection of its own; `stop` gives the longest wait in ms. */
+export const watchWaits = (port: number, path: string): { stop: () => Promise<number> } => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const watch = { isOver: false };
+  let longest = 0;
+  const loop = async () => {
+    while (!watch.isOver) {
+      const { ms } = await ask(port, path, { agent });
+      longest = Math.max(longest, ms);
+      await sleep(2);
+    }
+  };
+  const running = loop();
+  return {
+    async stop() {
+      watch.isOver = true;
+      await running;
+      agent.destroy();
+      return longest;
+    },
+  };
+};
+
+export const sleep = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));
+
+/** Waits until something is so, at most so many ms: whether it became so. */
+export const eventually = async (isSo: () => boolean | Promise<boolean>, limit: number): Promise<boolean> => {
+  const end = performance.now() + limit;
+  while (!(await isSo())) {
+    if (performance.now() > end) return false;
+    await sleep(50);
+  }
+  return true;
+};
+
+/** Carries out so many tasks, a few at the same time. */
+export const inParallel = async (
+  count: number,
+  width: number,
+  task: (index: number) => Promise<void>,
+): Promise<void> => {
+  let next = 0;
+  const work = async () => {
+    for (let index = next++; index < count; index = next++) await task(index);
+  };
+  await Promise.all(Array.from({ length: width }, work));
+};

@@ -1,0 +1,69 @@
+import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
+import { type AddressInfo, type Server, type Socket, createServer as createNetServer } from "node:net";
+
+/** Answers one request, whose body has been read. */
+export type UpstreamListener = (
+  request: IncomingMessage & { method: string; url: string },
+  response: ServerResponse,
+  body: Buffer,
+) => void;
+
+export type HttpUpstream = { url: string; port: number; sockets(): number; close(): void };
+export type RawUpstream = HttpUpstream & {
+  /** Everything that came, of each connection (latin1). */
+  received(): string[];
+};
+
+/** A sound HTTP server on a free port. */
+export const openUpstream = async (listener: UpstreamListener): Promise<HttpUpstream> => {
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("error", () => undefined);
+    request.on("end", () => listener(request as Parameters<UpstreamListener>[0], response, Buffer.concat(chunks)));
+  });
+  server.keepAliveTimeout = 60_000;
+  return listening(server);
+};
+
+/** A server that writes bytes itself; `answer` is called with each request's head and, where it has a length, its body. */
+export const openRawUpstream = async (answer: (socket: Socket, request: string) => void): Promise<RawUpstream> => {
+  const received: string[] = [];
+  const server = createNetServer({ noDelay: true }, (socket) => {
+    const number = received.push("") - 1;
+    let text = "";
+    socket.on("data", (chunk: Buffer) => {
+      received[number] += chunk.toString("latin1");
+      text += chunk.toString("latin1");
+      for (;;) {
+        const end = text.indexOf("\r\n\r\n");
+        if (end === -1) return;
+        const length = Number(/^content-length: (\d+)/im.exec(text.slice(0, end))?.[1] ?? 0);
+        if (text.length < end + 4 + length) return;
+        const request = text.slice(0, end + 4 + length);
+        text = text.slice(end + 4 + length);
+        answer(socket, request);
+      }
+    });
+  });
+  return { ...(await listening(server)), received: () => received };
+};
+
+const listening = async (server: Server): Promise<HttpUpstream> => {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.on("error", () => undefined).on("close", () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", 4096, resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    sockets: () => sockets.size,
+    close() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+};
