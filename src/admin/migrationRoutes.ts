@@ -20,7 +20,7 @@ export const kinds = ["unexplained", "expected", "drift", "explained"] as const;
 const moveAllowed =
   'allowed is {"stage": "legacy", "shadow", "canary" or "modern", "share": 0 to 100, "by": "who", "why": "..."}, and a "gate" (null takes it away)';
 const entryAllowed =
-  'allowed is {"endpoint": "getDataset" or "*", "path": "/version", "kind": "type" or "*", "reason": "...", "owner": "...", "until": "2027-06-30"}, and an "id" and a "link"';
+  'allowed is {"endpoint": "getDataset" or "*", "path": "/version", "kind": "type" or "*", "reason": "...", "owner": "...", "until": "2027-06-30"}, and an "id", a "candidate" (only where modern says this) and a "link"';
 
 /** A name for an entry that was given none. */
 const idOf = (endpoint: string, path: string): string =>

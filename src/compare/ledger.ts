@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { isSame } from "./formOf.ts";
 import type { Found } from "./gathering.ts";
 
 /** One entry, as the file and an operator write it. */
@@ -8,7 +7,10 @@ export const entrySchema = z.strictObject({
   endpoint: z.string().min(1).describe("an endpoint's name, or * for all"),
   path: z.string().describe("as in the report; a step of ** stands for any number of steps"),
   kind: z.enum(["status", "missing", "extra", "type", "value", "order", "moved", "*"]).default("*"),
-  candidate: z.json().optional().describe("only where the candidate has exactly this value, such as an empty text"),
+  candidate: z
+    .union([z.string().max(400), z.number(), z.boolean(), z.null()])
+    .optional()
+    .describe("only where the candidate has exactly this value, such as an empty text"),
   reason: z.string().min(1),
   link: z
     .url({ protocol: /^https?$/, error: "a link begins with https:// or http://" })
@@ -50,7 +52,7 @@ export const openLedger = (entries: readonly LedgerEntry[], today: string): Ledg
         ({ entry, path: pattern }) =>
           (entry.endpoint === "*" || entry.endpoint === endpoint) &&
           (entry.kind === "*" || entry.kind === form) &&
-          (entry.candidate === undefined || isSame(entry.candidate, candidate)) &&
+          (entry.candidate === undefined || entry.candidate === candidate) &&
           pattern.test(path),
       )?.entry,
     expired: (day) => entries.filter(({ until }) => until < day),

@@ -17,7 +17,7 @@ export type Misfit = {
   path: string;
   /** As what the ledger may allow it; none where nothing may. */
   forms: readonly Form[];
-  /** The value that stands there, where it is a short text, a number, a boolean, `null`, or empty. */
+  /** The value that stands there, where it is a short text, a number, a boolean or `null`. */
   candidate?: Json;
 };
 
@@ -68,11 +68,10 @@ const misfitOf = (document: Json, { code, path: steps }: Issue): Misfit => {
   return { at: `/${steps.join("/")}`, path, forms, ...(isShort(value) ? { candidate: value } : {}) };
 };
 
-/** A list or an object is, where it holds nothing: any other might be nested deeper than can be written. */
+/** No list and no object: the ledger names none, and one might be nested deeper than can be written. */
 const isShort = (value: Json | undefined): value is Json => {
   if (typeof value === "string") return value.length <= MAX_CANDIDATE;
-  if (typeof value !== "object" || value === null) return value !== undefined;
-  return Object.keys(value).length === 0;
+  return value !== undefined && (typeof value !== "object" || value === null);
 };
 
 /** What should stand there is not known: where a field may be absent, a value of another type may as well be one too many. */

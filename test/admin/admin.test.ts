@@ -103,6 +103,23 @@ describe("every answer of the listener", () => {
   });
 });
 
+test("a value of an expected difference is no list, however deep", async () => {
+  const { adminPort } = await operated();
+  const entry = { endpoint: "getDataset", path: "/name", reason: "known", owner: "us", until: "2999-01-01" };
+  const deep = `${"[".repeat(30_000)}${"]".repeat(30_000)}`;
+  for (const [candidate, status] of [
+    [deep, 422],
+    ["[]", 422],
+    ['""', 200],
+    ["null", 200],
+  ] as const) {
+    const body = JSON.stringify({ ...entry, candidate: "HERE" }).replace('"HERE"', candidate);
+    const headers = { Connection: "close", "Content-Type": "application/json" };
+    const response = await fetch(`http://127.0.0.1:${adminPort}/expected`, { method: "POST", headers, body });
+    expect(response.status).toBe(status);
+  }
+});
+
 test("a link of an expected difference has to lead to a page", async () => {
   const { adminPort } = await operated();
   const entry = { endpoint: "getDataset", path: "/name", reason: "known", owner: "us", until: "2999-01-01" };

@@ -152,16 +152,16 @@ describe("the ledger", () => {
   });
 
   test("an entry for a value is about exactly this value of the candidate's", () => {
-    const about = (name: Json, candidate: Json) =>
+    const about = (name: Json, candidate: string | number | boolean | null) =>
       judge(answer(document), answer(changedAt(document, "/rows/1/name", name)), tree, [
         { ...entry, kind: "*", path: "/rows/*/name", candidate },
       ])[0]?.kind;
-    expect([about("", ""), about("q", ""), about(null, null), about("", null), about({ a: [1] }, { a: [1] })]).toEqual([
+    expect([about("", ""), about("q", ""), about(null, null), about("", null), about(0, false)]).toEqual([
       "expected",
       "unexplained",
       "expected",
       "unexplained",
-      "expected",
+      "unexplained",
     ]);
   });
 
