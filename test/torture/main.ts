@@ -1,6 +1,7 @@
 import { attacks } from "./attacks/index.ts";
 import type { Check } from "./lib/attack.ts";
 import { runAttack } from "./lib/context.ts";
+import { killPrograms } from "./lib/program.ts";
 import { type Options, readOptions, usageOf } from "./options.ts";
 import { openProgress, tableOf } from "./report.ts";
 
@@ -26,6 +27,7 @@ const run = async ({ requests, seed, only }: Options): Promise<boolean> => {
 };
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(2));
+process.on("exit", killPrograms);
 
 const names = attacks.map(({ name }) => name);
 const options = readOptions(process.argv.slice(2), names);

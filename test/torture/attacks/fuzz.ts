@@ -1,6 +1,6 @@
 import { Agent } from "node:http";
 import { type Attack, type Check, type Context, atMost, holds } from "../lib/attack.ts";
-import { ask, eventually, inParallel, jsonOf } from "../lib/client.ts";
+import { ask, eventually, inParallel, jsonOf, sleep } from "../lib/client.ts";
 import { type FuzzTally, openFuzz } from "../fuzz/fuzz.ts";
 import { datasetOf } from "../fuzz/model.ts";
 import type { FuzzedUpstream } from "../fuzz/upstream.ts";
@@ -44,20 +44,26 @@ export const fuzz: Attack = {
     context.onEnd(() => upstream.close());
     gateway = await context.startGateway({ LEGACY_URL: upstream.url, ...settings });
     await askNormally(gateway);
-    const start = { resident: gateway.resident(), openFiles: gateway.openFiles() - upstream.sockets() };
+    await sleep(300);
+    const start = {
+      resident: gateway.resident(),
+      openFiles: gateway.openFiles() - upstream.sockets(),
+      processor: gateway.processorTime(),
+    };
     const began = performance.now();
     const tally = await run(gateway.port);
     const seconds = (performance.now() - began) / 1000;
     progress("");
-    return [...judged(tally, seconds), ...(await afterwards(context, gateway, upstream, start))];
+    const processor = gateway.isAlive() ? gateway.processorTime() - start.processor : 0;
+    return [...judged(tally, seconds, processor), ...(await afterwards(context, gateway, upstream, start))];
   },
 };
 
-const judged = (tally: FuzzTally, seconds: number): Check[] => {
+const judged = (tally: FuzzTally, seconds: number, processor: number): Check[] => {
   const { sent, right, gatewayErrors, cut, unsent, late, malformed, unjudged, wrong, hung, examples } = tally;
   const wellFormed = sent - malformed - unjudged;
   const share = (count: number) => (100 * count) / Math.max(1, wellFormed);
-  const about = `${sent} requests in ${seconds.toFixed(0)} s (${(sent / seconds).toFixed(0)}/s): ${right} right, ${gatewayErrors} errors and ${cut} cut by the upstream's fault, ${malformed} malformed, ${unjudged} unjudged`;
+  const about = `${sent} requests in ${seconds.toFixed(0)} s (${(sent / seconds).toFixed(0)}/s): ${right} right, ${gatewayErrors} errors and ${cut} cut by the upstream's fault, ${malformed} malformed, ${unjudged} unjudged; ${processor.toFixed(0)} s of the gateway's processor time`;
   return [
     holds("requests sent", about, "all that were asked for", true),
     {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { readdirSync } from "node:fs";
-import { residentMegabytes } from "../../../bench/processes.ts";
+import { cpuMicroseconds, residentMegabytes } from "../../../bench/processes.ts";
 
 /** The real program in a process of its own. */
 export type Program = {
@@ -12,6 +12,8 @@ export type Program = {
   isAlive: () => boolean;
   /** Resident memory in MiB. */
   resident: () => number;
+  /** Processor time until now, in seconds. */
+  processorTime: () => number;
   /** Open files and sockets. */
   openFiles: () => number;
   /** Sends SIGTERM, after five seconds SIGKILL; the exit code, `null` where it was killed. */
@@ -26,6 +28,12 @@ export type ProgramOptions = {
 };
 
 const START_LIMIT = 30_000;
+const running = new Set<ChildProcess>();
+
+/** Ends every program that still runs, at once. */
+export const killPrograms = (): void => {
+  for (const child of running) child.kill("SIGKILL");
+};
 
 /** Starts `src/main.ts` of the current directory on free ports; it resolves when it listens. */
 export const startProgram = async (
@@ -36,6 +44,8 @@ export const startProgram = async (
     env: { PATH: process.env["PATH"], PORT: "0", ADMIN_PORT: "0", LOG_LEVEL: "error", ...settings },
     stdio: ["ignore", "pipe", "pipe"],
   });
+  running.add(child);
+  child.once("exit", () => running.delete(child));
   let output = "";
   let log = "";
   if (readsLog) child.stderr.on("data", (chunk: Buffer) => (log = (log + chunk.toString()).slice(-100_000)));
@@ -62,6 +72,7 @@ export const startProgram = async (
     log: () => log,
     isAlive: () => child.exitCode === null && child.signalCode === null,
     resident: () => residentMegabytes(pid),
+    processorTime: () => cpuMicroseconds(pid) / 1e6,
     openFiles: () => readdirSync(`/proc/${pid}/fd`).length,
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
