@@ -14,9 +14,9 @@ export type Looking = { ask: AskLegacy; askAsNobody: AskLegacy; errors: ErrorTab
 export type Unheard = { failed: string; isSpoilt?: boolean } | { refused: string };
 
 /** What legacy said: the code of an error decides, as everywhere. */
-type Heard = { document: JsonObject } | { code: number; kind: string } | Unheard;
+export type Heard = { document: JsonObject } | { code: number; kind: string } | Unheard;
 
-const hear = async (
+export const hear = async (
   ask: AskLegacy,
   request: LegacyRequest | Unsent,
   errors: ErrorTable,

@@ -21,7 +21,7 @@ export type WalkWays = {
 
 export const MARGIN = 100;
 /** Ids that are deleted at the end of all; more are not believed in. */
-const FAR = 1000;
+export const FAR = 1000;
 /** At ten a second half a minute of each walk; all of 50,000 in a day. */
 const SLICE = 300;
 const PAUSE = 10 * 60_000;
