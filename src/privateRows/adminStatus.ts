@@ -20,6 +20,8 @@ export type KeyedCaller = {
 };
 
 export type AdminStatuses = {
+  /** What is remembered. */
+  known: (owner: string) => AdminStatus | undefined;
   /** Waits for at most `patience` milliseconds; an answer that comes later is remembered for the next request. */
   of: (caller: KeyedCaller, patience: number) => Promise<AdminStatus>;
   /** Legacy has refused this key. An answer that is on its way does not count either. */
@@ -56,6 +58,7 @@ export const openAdminStatuses = (
   };
 
   return {
+    known: (owner) => known.get(owner),
     forget(owner) {
       known.delete(owner);
       inFlight.delete(owner);

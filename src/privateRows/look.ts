@@ -47,7 +47,7 @@ const hearIds = async (
   if ("code" in heard) return knowledge.noneListed.has(heard.code) ? { ids: [] } : noList(heard);
   if (!("document" in heard)) return heard;
   const ids = knowledge.idsIn(heard.document);
-  return ids === undefined ? { failed: "it answered with something that is no list" } : { ids };
+  return ids === undefined ? { failed: "it answered with something that is no list", isSpoilt: true } : { ids };
 };
 
 /** The ids on a page of what anybody is listed. */

@@ -27,7 +27,7 @@ type MissingRowsSettings = {
   knowledge: Pick<PrivateRowsKnowledge, "matching">;
   index: PrivateIndex;
   questions: Pick<Questions, "has" | "ids" | "settled">;
-  adminStatuses: Pick<AdminStatuses, "of">;
+  adminStatuses: Pick<AdminStatuses, "known" | "of">;
   /** Rows that turned public a while ago: legacy's whole list is needed to see whether they still are. */
   hasFormerlyPrivate: () => boolean;
   /** The index knows all rows; something was looked at a while ago at most. */
@@ -74,6 +74,7 @@ export const openMissingRows = (settings: MissingRowsSettings): FindMissingRows 
   };
 
   const find = async (input: Record<string, unknown>, caller: ListCaller): Promise<Missing> => {
+    if (adminStatuses.known(caller.owner) === "other") return "own";
     if (!mayLackSomething(input)) return "nothing";
     const patience = Math.min(PATIENCE, Math.max(1, SHARE * (caller.deadline - Date.now())));
     const until = performance.now() + patience;

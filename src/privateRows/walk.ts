@@ -80,9 +80,12 @@ export const openWalker = (settings: WalkSettings): Walker => {
   const look = async (id: number): Promise<boolean> => {
     view = { ...view, doing: "looking", at: id };
     const isOutdated = questions.watch(id);
+    const known = index.get(id);
     const looked = await insist(
       () => lookAt(knowledge, id, looking),
       () => answersAtAll(knowledge, looking),
+      // What failed the last time holds up no walk.
+      known !== undefined && known.shown === undefined ? 1 : undefined,
     );
     if (isOutdated() || looked === undefined) return true;
     take(id, "failed" in looked ? { found: "hidden", why: looked.failed } : looked);
