@@ -69,59 +69,58 @@ export const askWith = (
   caller: Caller,
   missing: Missing,
   wanted: Directives,
-): Promise<Filled> =>
-  typeof missing === "string" || machine.privateRows === undefined || caller.key === undefined
+): Promise<Filled> => {
+  const { privateRows } = machine;
+  const { key } = caller;
+  return typeof missing === "string" || privateRows === undefined || key === undefined
     ? askLegacy(machine, endpoint, plan, caller)
-    : askMerged(
-        { ...machine, privateRows: machine.privateRows },
-        endpoint,
-        plan.input,
-        { ...caller, key: caller.key },
-        { missing, wanted },
-      );
+    : askMerged({ machine, privateRows, endpoint, input: plan.input, caller: { ...caller, key }, missing, wanted });
+};
 
-type MergingMachine = Machine & { privateRows: PrivateRows };
-type ListCaller = Caller & { key: string };
+/** One list that rows are added to. */
+type Merging = {
+  machine: Machine;
+  privateRows: PrivateRows;
+  endpoint: Prepared;
+  input: Record<string, unknown>;
+  caller: Caller & { key: string };
+  missing: MissingRows;
+  wanted: Directives;
+};
 type Rows = ReadonlyMap<number, Json>;
 
-const askMerged = async (
-  machine: MergingMachine,
-  endpoint: Prepared,
-  input: Record<string, unknown>,
-  caller: ListCaller,
-  { missing, wanted }: { missing: MissingRows; wanted: Directives },
-): Promise<Filled> => {
-  const { knowledge } = machine.privateRows;
+const askMerged = async (merging: Merging): Promise<Filled> => {
+  const { machine, endpoint } = merging;
   const started = performance.now();
-  const merged = await mergedRows(machine, endpoint, input, caller, { missing, wanted });
+  const merged = await mergedRows(merging);
   const ours = "rows" in merged && merged.rows.length > 0 ? merged.rows : undefined;
   const answer =
     "other" in merged ? merged.other : answerFrom(ours ? { ours } : { outcome: endpoint.absent ?? noResults });
   machine.migration.track(endpoint.name).asked("legacy", performance.now() - started, answer.status >= 500);
-  return { answer, groups: [...(endpoint.cache?.groups(input, ours) ?? []), privateGroup(knowledge)] };
+  return { answer, groups: groupsOf(merging, ours) };
 };
 
 const noResults: Outcome = { kind: "notFound", message: "No results" };
 
+const groupsOf = ({ privateRows, endpoint, input }: Merging, ours: Json | undefined): string[] => [
+  ...(endpoint.cache?.groups(input, ours) ?? []),
+  privateGroup(privateRows.knowledge),
+];
+
 /** A page of legacy's list and the rows that it lacks; `other`: the answer that there is instead. */
-const mergedRows = async (
-  machine: MergingMachine,
-  endpoint: Prepared,
-  input: Record<string, unknown>,
-  caller: ListCaller,
-  { missing, wanted }: { missing: MissingRows; wanted: Directives },
-): Promise<{ rows: Json[] } | { other: Filled["answer"] }> => {
-  const { knowledge } = machine.privateRows;
-  const whole = await listedIds(machine, endpoint, input, caller, { missing, wanted });
+const mergedRows = async (merging: Merging): Promise<{ rows: Json[] } | { other: Filled["answer"] }> => {
+  const { missing, input } = merging;
+  const { knowledge } = merging.privateRows;
+  const whole = await listedIds(merging);
   if ("other" in whole) return whole;
   const page = mergedPage(whole.ids, missing.added, knowledge.pageOf(input));
   let { rows } = whole;
   if (rows === undefined) {
-    const fetched = await fetchListed(page.listed, fetchRows(machine, endpoint, input, caller), knowledge.mostIds);
-    if (fetched !== undefined && "other" in fetched) return { other: answerFrom(fetched.other) };
-    // The list has changed, or the page is so large that it is read anew with all of it.
+    const fetched = await fetchListed(page.listed, fetchRows(merging), knowledge.mostIds);
+    // The list has changed, or the page is so large that it is read anew with all of it: if not with another caller's, then alone.
     if (fetched === undefined)
-      return mergedRows(machine, endpoint, input, caller, { missing, wanted: { noCache: true } });
+      return mergedRows({ ...merging, wanted: merging.wanted.noCache ? { noStore: true } : { noCache: true } });
+    if ("other" in fetched) return { other: answerFrom(fetched.other) };
     ({ rows } = fetched);
   }
   const added = new Map(missing.added.map(({ id, row }) => [id, row]));
@@ -130,35 +129,28 @@ const mergedRows = async (
 
 /** The ids of all rows that legacy lists to a caller, in their order; and the rows, unless the ids were cached. */
 const listedIds = async (
-  machine: MergingMachine,
-  endpoint: Prepared,
-  input: Record<string, unknown>,
-  caller: ListCaller,
-  { missing, wanted }: { missing: MissingRows; wanted: Directives },
+  merging: Merging,
 ): Promise<{ ids: number[]; rows?: Rows | undefined } | { other: Filled["answer"] }> => {
-  const { cache, keys, privateRows } = machine;
-  const { knowledge } = privateRows;
-  const all = knowledge.withPage(input, { offset: 0, limit: MAX_ROWS });
+  const { machine, privateRows, endpoint, input, caller, missing, wanted } = merging;
   let rows: Rows | undefined;
   const fill = async (): Promise<Filled> => {
-    const whole = await wholeList(machine, endpoint, input, caller);
+    const whole = await wholeList(merging);
     if ("other" in whole) return { answer: answerFrom(whole.other), groups: [] };
     rows = whole.rows;
-    const ids = [...rows.keys()].toSorted((a, b) => a - b);
     const ours = [...rows.values()];
     privateRows.feed.answered(endpoint.name, input, { ours }, true);
     await privateRows.recheckUnlisted(rows, asCaller(machine, endpoint, caller));
-    const groups = [...(endpoint.cache?.groups(all, ours) ?? []), privateGroup(knowledge)];
-    return { answer: { status: 200, body: JSON.stringify(ids) }, groups };
+    const ids = [...rows.keys()].toSorted((a, b) => a - b);
+    return { answer: { status: 200, body: JSON.stringify(ids) }, groups: groupsOf(merging, ours) };
   };
   const read = (answer: Filled["answer"]) =>
     answer.status === 200 ? { ids: JSON.parse(answer.body) as number[], rows } : { other: answer };
 
-  const question = endpoint.question?.(all, "legacy");
+  const question = endpoint.question?.(privateRows.knowledge.withPage(input, allRows), "legacy");
   if (question === undefined) return read((await fill()).answer);
   const { onlyIfCached: _, maxStale: __, ...fresh } = wanted;
-  const answered = await cache.answer(
-    { question: mergedQuestion(question, missing), owner: keys.ownerOf(caller.key), wanted: fresh },
+  const answered = await machine.cache.answer(
+    { question: mergedQuestion(question, missing), owner: machine.keys.ownerOf(caller.key), wanted: fresh },
     fill,
     () => Promise.resolve(undefined),
   );
@@ -166,18 +158,16 @@ const listedIds = async (
   return read({ status, body: body.toString("utf8"), ...(headers ? { headers } : {}) });
 };
 
+const allRows = { offset: 0, limit: MAX_ROWS };
+
 /** All rows that legacy lists to a caller. Such lists are large: only a few are asked for at a time, for all callers together. */
-const wholeList = async (
-  machine: MergingMachine,
-  endpoint: Prepared,
-  input: Record<string, unknown>,
-  caller: ListCaller,
-): Promise<{ rows: Rows } | { other: Conclusion }> => {
-  const { knowledge, ids, wholeLists } = machine.privateRows;
+const wholeList = async (merging: Merging): Promise<{ rows: Rows } | { other: Conclusion }> => {
+  const { input, caller } = merging;
+  const { knowledge, ids, wholeLists } = merging.privateRows;
   const matching = knowledge.matching(input);
   const fetched = await inTurn(wholeLists, caller.deadline - Date.now(), () =>
     fetchWhole({
-      fetch: fetchRows(machine, endpoint, input, caller),
+      fetch: fetchRows(merging),
       isWorthParts: (other) =>
         "outcome" in other && (other.outcome.kind === "broken" || other.outcome.kind === "tooSlow"),
       ids: () => ids().filter((id) => matching({ id }) !== false),
@@ -187,22 +177,14 @@ const wholeList = async (
   return fetched === "noTurn" ? { other: { outcome: tooManyLists } } : fetched;
 };
 
-const tooManyLists: Outcome = { kind: "unavailable", message: "Too many lists of administrators are being made." };
+const tooManyLists: Outcome = { kind: "unavailable", message: "Too many whole lists are being read." };
 
-/** Asks for rows as a caller. The whole list gets half of the time that is left, so that its rows can still be asked for in parts. */
+/** Asks for rows as the caller. The whole list gets half of the time that is left, so that its rows can still be asked for in parts. */
 const fetchRows =
-  (
-    machine: MergingMachine,
-    endpoint: Prepared,
-    input: Record<string, unknown>,
-    caller: ListCaller,
-  ): FetchRows<Json, Conclusion> =>
+  ({ machine, privateRows: { knowledge }, endpoint, input, caller }: Merging): FetchRows<Json, Conclusion> =>
   async (part) => {
-    const { knowledge } = machine.privateRows;
     const isWhole = "limit" in part;
-    const asked = isWhole
-      ? knowledge.withPage(input, { offset: 0, limit: part.limit })
-      : knowledge.withIds(input, part.ids);
+    const asked = isWhole ? knowledge.withPage(input, allRows) : knowledge.withIds(input, part.ids);
     const request = endpoint.legacy(asked);
     if ("unsent" in request) return { other: { outcome: { kind: "broken", message: request.unsent } } };
     const deadline = isWhole ? (Date.now() + caller.deadline) / 2 : caller.deadline;

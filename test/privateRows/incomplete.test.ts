@@ -61,7 +61,7 @@ describe("a list that says that it may lack something", () => {
   test.each<[string, Partial<DatasetRow>]>([
     ["without a file (113)", { file_id: null }],
     ["whose description legacy fails at (500)", { description: "a\u000cb" }],
-    ["of another visibility", { visibility: "friends" as "private" }],
+    ["of another visibility", { visibility: "friends" }],
   ])("lacks a row %s alone, and says so where that row could match", async (_, about) => {
     const untold = completeDataset({ id: 7, name: "untold", uploader: owner.user.id, visibility: "private" });
     const { list, walked, state } = await through([...rows, { ...untold, ...about }], {}, { walk: { retry: 1 } });

@@ -24,7 +24,7 @@ const ids = (count: number) => Array.from({ length: count }, (_, i) => i + 1);
 const asker = (front: Awaited<ReturnType<typeof fronted>>) => () =>
   front.seen
     .splice(0)
-    .filter((target) => target.includes(`${administrator.key}`))
+    .filter((target) => target.includes(administrator.key))
     .map((target) => target.replace(/^GET \/api\/v1\/|\?.*$/g, ""));
 
 const WHOLE = "json/data/list/status/all/limit/1000000/offset/0";
@@ -78,7 +78,12 @@ describe("an administrator's list asks legacy", () => {
     const asked = asker(front);
     asked();
     expect((await list(administrator, "status/all/limit/4/offset/10")).ids).toEqual([12, 13, 14, 15]);
-    expect(asked()).toEqual(["json/data/list/status/all/data_id/11,12,14/limit/3/offset/0", WHOLE]);
+    expect((await list(administrator, "status/all/limit/2/offset/14")).ids).toEqual([16, 17]);
+    expect(asked()).toEqual([
+      "json/data/list/status/all/data_id/11,12,14/limit/3/offset/0",
+      WHOLE,
+      "json/data/list/status/all/data_id/17/limit/1/offset/0",
+    ]);
   });
 
   test("once for all who want the same at the same time, and for two whole lists at once", async () => {
