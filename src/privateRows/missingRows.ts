@@ -91,7 +91,8 @@ export const openMissingRows = (settings: MissingRowsSettings): FindMissingRows 
   return Object.assign(find, {
     isOutdated(input: Record<string, unknown>, missing: Missing): boolean {
       if (missing === "nothing") return mayLackSomething(input);
-      if (typeof missing === "string") return false;
+      // While the index is built it changes all the time, and the list says so.
+      if (typeof missing === "string" || (missing.isIncomplete && !isComplete())) return false;
       return missing.version !== index.version() || (!missing.isIncomplete && open(input).length > 0);
     },
   });

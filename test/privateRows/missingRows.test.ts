@@ -124,6 +124,15 @@ describe("what was found is outdated", () => {
     expect(missing.isOutdated(input, found)).toBe(true);
   });
 
+  test("when a row changes, unless the index is still built and the list says so", async () => {
+    const { missing, index, state } = opened("administrator");
+    const found = await missing({}, caller);
+    index.remove(7);
+    expect(missing.isOutdated({}, found)).toBe(true);
+    state.isComplete = false;
+    expect(missing.isOutdated({}, found)).toBe(false);
+  });
+
   test("when nothing was lacking and now something may be, but not for other callers", async () => {
     const { missing, index } = opened("administrator");
     const input = { data_id: [4] };
