@@ -104,7 +104,11 @@ test(
         const known = new Set<number>();
         try {
           for (const [caller, input] of asked) {
-            const { isIncomplete = false, ...answer } = await askList(gateway.app, caller, input);
+            // A machine that stands still for two seconds leaves legacy no time to say who is an administrator.
+            const isCertain = !certainFor(rows, caller, input, known).isIncomplete;
+            const first = await askList(gateway.app, caller, input);
+            const isAgain = first.isIncomplete === true && isCertain;
+            const { isIncomplete = false, ...answer } = isAgain ? await askList(gateway.app, caller, input) : first;
             const listed = check({ rows, caller, input, known }, answer, isIncomplete);
             if (caller.key !== undefined && input.uploader !== undefined)
               for (const { did } of listed) if (rows.some((row) => row.id === did && isPrivate(row))) known.add(did);
@@ -142,6 +146,8 @@ test(
           const gateway = await startWalked(bed.url, isCached ? {} : { CACHE_BYTES: "0" }, widely);
           const pages: ListedRow[] = [];
           try {
+            // From here on it is known who is an administrator.
+            for (let i = 0; i < 2; i++) await askList(gateway.app, caller, { ...input, limit });
             for (let offset = 0; ; offset += limit) {
               const answer = await askList(gateway.app, caller, { ...input, limit, offset });
               if (answer.status !== 200) break;
