@@ -105,7 +105,8 @@ test(
         try {
           for (const [caller, input] of asked) {
             // A machine that stands still for two seconds leaves legacy no time to say who is an administrator.
-            const isCertain = !certainFor(rows, caller, input, known).isIncomplete;
+            const isCertain =
+              caller.user?.role !== "administrator" || !certainFor(rows, caller, input, known).isIncomplete;
             const first = await askList(gateway.app, caller, input);
             const isAgain = first.isIncomplete === true && isCertain;
             const { isIncomplete = false, ...answer } = isAgain ? await askList(gateway.app, caller, input) : first;

@@ -137,9 +137,10 @@ describe("a list that legacy cannot give at once", () => {
   });
 
   test("is asked for by ids where it is larger than MAX_REPLY_BYTES", async () => {
-    const { walked, list } = await through(many(900, 100), { MAX_REPLY_BYTES: "300000" });
+    const { walked, list, observer } = await through(many(900, 100), { MAX_REPLY_BYTES: "120000" });
     await walked();
     expect(await list(administrator, "status/all/limit/10000")).toMatchObject({ ids: ids(900), isIncomplete: false });
+    expect(observer.counts()).toMatchObject({ "legacy_failed listDatasets": 1 });
   });
 });
 
