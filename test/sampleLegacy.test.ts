@@ -32,6 +32,46 @@ const error = (code: string, additional_information?: string) => ({
 });
 const xmlError = (code: string) => expect.stringMatching(`^<oml:error [^>]+>\n\t<oml:code>${code}</oml:code>`);
 
+describe("who is an administrator", () => {
+  const path = "evaluation/request/1/normal/1/none/0";
+  const xml = (code: number, message: string, more = "") =>
+    `<oml:error xmlns:oml="http://openml.org/openml">\n\t<oml:code>${code}</oml:code>\n\t<oml:message>${message}</oml:message>\n\t${more}</oml:error>\n`;
+  const about = "Legal filter operators: ttid,task,tag,uploader,setup. Found illegal filter: none";
+  const yes = `{"error":{"code":"1011","message":"Illegal filter","additional_information":"${about}"}}`;
+  const no = '{"error":{"code":"106","message":"The intended action requires admin rights."}}';
+
+  test.each([
+    [
+      administrator,
+      yes,
+      xml(1011, "Illegal filter", `\t<oml:additional_information>${about}</oml:additional_information>\n\t`),
+    ],
+    [normal, no, xml(106, "The intended action requires admin rights. ")],
+    [readOnly, no, xml(106, "The intended action requires admin rights. ")],
+    [undefined, no, xml(106, "The intended action requires admin rights. ")],
+    [wrong, xml(103, "Authentication failed"), xml(103, "Authentication failed")],
+  ])("is told as recorded: %s", async (key, inJson, inXml) => {
+    const init = key === undefined ? {} : { key };
+    expect(await ask(`/api/v1/json/${path}`, init)).toMatchObject({ status: 412, body: inJson });
+    expect(await ask(`/api/v1/xml/${path}`, init)).toMatchObject({ status: 412, body: inXml });
+  });
+});
+
+test("lists have no order where a test asks for none, and each of its own", async () => {
+  let draw = 1;
+  const unordered = await startSampleLegacy({
+    faults: { listsInNoOrder: () => (draw = (draw * 16_807) % 2_147_483_647) / 2_147_483_647 },
+  });
+  const list = async (server: SampleLegacy) => {
+    const { body } = await ask("/api/v1/json/data/list/status/all", {}, server);
+    return [...body.matchAll(/"did":(\d+)/g)].map(([, id]) => Number(id));
+  };
+  const [ordered, one, other] = [await list(plain), await list(unordered), await list(unordered)];
+  await unordered.close();
+  expect(one).not.toEqual(other);
+  for (const ids of [one, other]) expect(ids.toSorted((a, b) => a - b)).toEqual(ordered);
+});
+
 describe("an id, a filter or a name", () => {
   test.each([
     ["/data/0", 412, error("110")],

@@ -21,7 +21,7 @@ const MOST_IDS = 1000;
 const IDS_LENGTH = 7000;
 
 export const listDatasets = endpoint("POST /datasets/list", {
-  summary: "The datasets that match every filter, by ascending id.",
+  summary: "The datasets that match every filter.",
   also: ["GET /datasets/list", "GET /data/list/{...filters}"],
   input: {
     status: withDefault(oneOf(["active", "deactivated", "in_preparation", "all"]), "active"),

@@ -7,7 +7,7 @@ import type { Backend } from "../migration/decide.ts";
 import { type Mirrored, MOST_COMPARED, type Side } from "../migration/shadow.ts";
 import type { Machine } from "./machine.ts";
 import type { Asking } from "./plan.ts";
-import { askWith, lackingFor } from "./privateRowsAdded.ts";
+import { askWith, missingRows } from "./privateRowsAdded.ts";
 import type { Prepared } from "./prepared.ts";
 
 type Answering = {
@@ -38,9 +38,10 @@ export const mirrored = (
   const legacy: Side = async (again) => {
     if (backend === "legacy" && !again) return served();
     const asker = caller(machine.totalTimeout);
-    const lacking = await lackingFor(machine, endpoint, plan.input, asker);
-    if (lacking === "incomplete" || lacking === "refused") return { failed: "private rows may be lacking" };
-    const { answer } = await askWith(machine, endpoint, plan, asker, lacking);
+    const missing = await missingRows(machine, endpoint, plan.input, asker);
+    if (missing === "incomplete" || missing === "refused" || (typeof missing === "object" && missing.isIncomplete))
+      return { failed: "private rows may be lacking" };
+    const { answer } = await askWith(machine, endpoint, plan, asker, missing, { noCache: true });
     return given(answer.status, "application/json", answer.body);
   };
   const modern: Side = async (again) => {

@@ -1,12 +1,16 @@
-import type { Filled } from "../cache/question.ts";
+import type { Directives } from "../cache/directives.ts";
+import type { Filled, Question } from "../cache/question.ts";
+import { onlyFresh, type WindowsOf } from "../cache/windows.ts";
+import { mergedKey } from "../cache/cacheKey.ts";
 import type { Caller } from "../legacy/client.ts";
 import type { Outcome } from "../outcome/outcome.ts";
-import { type FetchPage, mergedPage, type Placed } from "../privateRows/merge.ts";
 import type { AskLegacy } from "../privateRows/look.ts";
 import type { PrivateRowsKnowledge } from "../privateRows/knowledge.ts";
+import { fetchListed, type FetchRows, fetchWhole, MAX_ROWS, mergedPage } from "../privateRows/merge.ts";
+import type { Missing, MissingRows } from "../privateRows/missingRows.ts";
 import type { PrivateRows } from "../privateRows/privateRows.ts";
-import type { View } from "../privateRows/view.ts";
 import type { Json } from "../rules/rule.ts";
+import { inTurn } from "../upstream/inTurn.ts";
 import { askSound, conclude, type Conclusion } from "./answering.ts";
 import { answerFrom, askLegacy } from "./byLegacy.ts";
 import type { Machine } from "./machine.ts";
@@ -14,17 +18,17 @@ import type { Asking } from "./plan.ts";
 import type { Prepared } from "./prepared.ts";
 
 /** What legacy's answer to a caller lacks, where that is a list with private rows. */
-export const lackingFor = async (
+export const missingRows = async (
   machine: Machine,
   endpoint: Prepared,
   input: Record<string, unknown>,
   caller: Caller,
-): Promise<View> => {
+): Promise<Missing> => {
   const { privateRows, keys } = machine;
   const { key, deadline } = caller;
   if (key === undefined || privateRows?.knowledge.endpoint !== endpoint.name) return "own";
   const owner = keys.ownerOf(key);
-  return privateRows.view(input, { owner, ask: asCaller(machine, endpoint, caller), deadline });
+  return privateRows.missing(input, { owner, ask: asCaller(machine, endpoint, caller), deadline });
 };
 
 const asCaller =
@@ -35,52 +39,160 @@ const asCaller =
 /** The group of the answers that private rows were added to. */
 export const privateGroup = ({ kind }: PrivateRowsKnowledge): string => `private-${kind}`;
 
-/** Legacy's answer, with what it lacks. */
+/** What belongs to a key is fresh for at most so many milliseconds. */
+const MINUTE = 60_000;
+
+/**
+ * How long merged pages hold, and the ids that they are cut from: each half of the time, since a page may be cut from ids that have been
+ * cached for a while.
+ */
+const halfAsLong = (windowsOf: WindowsOf): WindowsOf => {
+  const fresh = onlyFresh(windowsOf);
+  return (status) => {
+    const windows = fresh(status);
+    return windows && { ...windows, fresh: Math.min(windows.fresh, MINUTE) / 2 };
+  };
+};
+
+/** The question of an administrator's list, whose answers have the private rows in them as they are at this version. */
+export const mergedQuestion = (question: Question, { version }: MissingRows): Question => ({
+  ...question,
+  key: mergedKey(question.key, version),
+  windowsOf: halfAsLong(question.windowsOf),
+});
+
+/** Legacy's answer, with the rows that it lacks. */
 export const askWith = (
   machine: Machine,
   endpoint: Prepared,
   plan: Asking,
   caller: Caller,
-  view: View,
-): Promise<Filled> =>
-  typeof view === "string" || machine.privateRows === undefined
-    ? askLegacy(machine, endpoint, plan, caller)
-    : askMerged({ ...machine, privateRows: machine.privateRows }, endpoint, plan, caller, view.added);
-
-const askMerged = async (
-  machine: Machine & { privateRows: PrivateRows },
-  endpoint: Prepared,
-  { input }: Asking,
-  caller: Caller,
-  added: readonly Placed<Json>[],
+  missing: Missing,
+  wanted: Directives,
 ): Promise<Filled> => {
-  const { knowledge, question, stillPrivate } = machine.privateRows;
-  const started = performance.now();
-  const page = knowledge.pageOf(input);
-  const fetch: FetchPage<Json, Conclusion> = async (part) => {
-    const request = endpoint.legacy(knowledge.withPage(input, part));
-    if ("unsent" in request) return { other: { outcome: { kind: "broken", message: request.unsent } } };
-    const conclusion = await conclude(machine, endpoint, request, caller, input);
-    if ("ours" in conclusion)
-      return { rows: (conclusion.ours as Json[]).map((row) => ({ id: knowledge.idOf(row), row })) };
-    return conclusion.outcome.kind === "notFound" ? { rows: [] } : { other: conclusion };
-  };
-  // Those before the page shift it: where one of them is public by now, another row comes first on it.
-  const before = added.slice(0, page.offset);
-  let left = [...(await stillPrivate(before, asCaller(machine, endpoint, caller))), ...added.slice(page.offset)];
-  let merged = await mergedPage(left, page, fetch);
-  while ("repeated" in merged) {
-    // Legacy lists them by now: they are public.
-    const listed = new Set(merged.repeated);
-    for (const id of listed) question(id);
-    left = left.filter(({ id }) => !listed.has(id));
-    merged = await mergedPage(left, page, fetch);
-  }
-  const ours = "rows" in merged && merged.rows.length > 0 ? merged.rows : undefined;
-  const answer =
-    "other" in merged ? answerFrom(merged.other) : answerFrom(ours ? { ours } : { outcome: endpoint.absent ?? none });
-  machine.migration.track(endpoint.name).asked("legacy", performance.now() - started, answer.status >= 500);
-  return { answer, groups: [...(endpoint.cache?.groups(input, ours) ?? []), privateGroup(knowledge)] };
+  const { privateRows } = machine;
+  const { key } = caller;
+  return typeof missing === "string" || privateRows === undefined || key === undefined
+    ? askLegacy(machine, endpoint, plan, caller)
+    : askMerged({ machine, privateRows, endpoint, input: plan.input, caller: { ...caller, key }, missing, wanted });
 };
 
-const none: Outcome = { kind: "notFound", message: "No results" };
+/** One list that rows are added to. */
+type Merging = {
+  machine: Machine;
+  privateRows: PrivateRows;
+  endpoint: Prepared;
+  input: Record<string, unknown>;
+  caller: Caller & { key: string };
+  missing: MissingRows;
+  wanted: Directives;
+};
+type Rows = ReadonlyMap<number, Json>;
+
+const askMerged = async (merging: Merging): Promise<Filled> => {
+  const { machine, endpoint } = merging;
+  const started = performance.now();
+  const merged = await mergedRows(merging);
+  const ours = "rows" in merged && merged.rows.length > 0 ? merged.rows : undefined;
+  const answer =
+    "other" in merged ? merged.other : answerFrom(ours ? { ours } : { outcome: endpoint.absent ?? noResults });
+  machine.migration.track(endpoint.name).asked("legacy", performance.now() - started, answer.status >= 500);
+  return { answer, groups: groupsOf(merging, ours) };
+};
+
+const noResults: Outcome = { kind: "notFound", message: "No results" };
+
+const groupsOf = ({ privateRows, endpoint, input }: Merging, ours: Json | undefined): string[] => [
+  ...(endpoint.cache?.groups(input, ours) ?? []),
+  privateGroup(privateRows.knowledge),
+];
+
+/** A page of legacy's list and the rows that it lacks; `other`: the answer that there is instead. */
+const mergedRows = async (merging: Merging): Promise<{ rows: Json[] } | { other: Filled["answer"] }> => {
+  const { missing, input } = merging;
+  const { knowledge } = merging.privateRows;
+  const whole = await listedIds(merging);
+  if ("other" in whole) return whole;
+  const page = mergedPage(whole.ids, missing.added, knowledge.pageOf(input));
+  let { rows } = whole;
+  if (rows === undefined) {
+    const fetched = await fetchListed(page.listed, fetchRows(merging), knowledge.mostIds);
+    // The list has changed, or the page is so large that it is read anew with all of it: if not with another caller's, then alone.
+    if (fetched === undefined)
+      return mergedRows({ ...merging, wanted: merging.wanted.noCache ? { noStore: true } : { noCache: true } });
+    if ("other" in fetched) return { other: answerFrom(fetched.other) };
+    ({ rows } = fetched);
+  }
+  const added = new Map(missing.added.map(({ id, row }) => [id, row]));
+  return { rows: page.ids.flatMap((id) => rows.get(id) ?? added.get(id) ?? []) };
+};
+
+/** The ids of all rows that legacy lists to a caller, in their order; and the rows, unless the ids were cached. */
+const listedIds = async (
+  merging: Merging,
+): Promise<{ ids: number[]; rows?: Rows | undefined } | { other: Filled["answer"] }> => {
+  const { machine, privateRows, endpoint, input, caller, missing, wanted } = merging;
+  let rows: Rows | undefined;
+  const fill = async (): Promise<Filled> => {
+    const whole = await wholeList(merging);
+    if ("other" in whole) return { answer: answerFrom(whole.other), groups: [] };
+    rows = whole.rows;
+    const ours = [...rows.values()];
+    privateRows.feed.answered(endpoint.name, input, { ours }, true);
+    await privateRows.recheckUnlisted(rows, asCaller(machine, endpoint, caller));
+    const ids = [...rows.keys()].toSorted((a, b) => a - b);
+    return { answer: { status: 200, body: JSON.stringify(ids) }, groups: groupsOf(merging, ours) };
+  };
+  const read = (answer: Filled["answer"]) =>
+    answer.status === 200 ? { ids: JSON.parse(answer.body) as number[], rows } : { other: answer };
+
+  const question = endpoint.question?.(privateRows.knowledge.withPage(input, allRows), "legacy");
+  if (question === undefined) return read((await fill()).answer);
+  const { onlyIfCached: _, maxStale: __, ...fresh } = wanted;
+  const answered = await machine.cache.answer(
+    { question: mergedQuestion(question, missing), owner: machine.keys.ownerOf(caller.key), wanted: fresh },
+    fill,
+    () => Promise.resolve(undefined),
+  );
+  const { status, body, headers } = "entry" in answered ? answered.entry : answered.representation;
+  return read({ status, body: body.toString("utf8"), ...(headers ? { headers } : {}) });
+};
+
+const allRows = { offset: 0, limit: MAX_ROWS };
+
+/** All rows that legacy lists to a caller. Such lists are large: only a few are asked for at a time, for all callers together. */
+const wholeList = async (merging: Merging): Promise<{ rows: Rows } | { other: Conclusion }> => {
+  const { input, caller } = merging;
+  const { knowledge, ids, wholeLists } = merging.privateRows;
+  const matching = knowledge.matching(input);
+  const fetched = await inTurn(wholeLists, caller.deadline - Date.now(), () =>
+    fetchWhole({
+      fetch: fetchRows(merging),
+      isWorthParts: (other) =>
+        "outcome" in other && (other.outcome.kind === "broken" || other.outcome.kind === "tooSlow"),
+      ids: () => ids().filter((id) => matching({ id }) !== false),
+      maxIds: knowledge.mostIds,
+    }),
+  );
+  return fetched === "noTurn" ? { other: { outcome: tooManyLists } } : fetched;
+};
+
+const tooManyLists: Outcome = { kind: "unavailable", message: "Too many whole lists are being read." };
+
+/** Asks for rows as the caller. The whole list gets half of the time that is left, so that its rows can still be asked for in parts. */
+const fetchRows =
+  ({ machine, privateRows: { knowledge }, endpoint, input, caller }: Merging): FetchRows<Json, Conclusion> =>
+  async (part) => {
+    const isWhole = "limit" in part;
+    const asked = isWhole ? knowledge.withPage(input, allRows) : knowledge.withIds(input, part.ids);
+    const request = endpoint.legacy(asked);
+    if ("unsent" in request) return { other: { outcome: { kind: "broken", message: request.unsent } } };
+    const deadline = isWhole ? (Date.now() + caller.deadline) / 2 : caller.deadline;
+    const conclusion = await conclude(machine, endpoint, request, { ...caller, deadline }, asked);
+    if (!("ours" in conclusion)) return conclusion.outcome.kind === "notFound" ? { rows: [] } : { other: conclusion };
+    const rows = conclusion.ours as Json[];
+    if (isWhole && rows.length >= part.limit) return { other: { outcome: tooManyRows } };
+    return { rows: rows.map((row) => ({ id: knowledge.idOf(row), row })) };
+  };
+
+const tooManyRows: Outcome = { kind: "broken", message: "The legacy interface's list is too long." };

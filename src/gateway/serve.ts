@@ -1,5 +1,4 @@
 import { bounded } from "../bounded.ts";
-import { mergedKey } from "../cache/cacheKey.ts";
 import type { Question } from "../cache/question.ts";
 import type { Directives } from "../cache/directives.ts";
 import { type Answered, groupList } from "../cache/reply.ts";
@@ -14,7 +13,7 @@ import type { Credential } from "./credential.ts";
 import type { InputReading } from "./input.ts";
 import type { Machine } from "./machine.ts";
 import { mirrored } from "./mirroring.ts";
-import { askWith, lackingFor } from "./privateRowsAdded.ts";
+import { askWith, mergedQuestion, missingRows } from "./privateRowsAdded.ts";
 import { type Asking, planOf } from "./plan.ts";
 import type { Prepared } from "./prepared.ts";
 
@@ -42,6 +41,9 @@ export type Served = {
 };
 
 const late: Outcome = { kind: "tooSlow", message: "The legacy interface took too long to answer." };
+
+/** A list is made anew while what belongs into it changes, so many times at most. */
+const MAX_TRIES = 3;
 
 /** Where the answer to a write is lost, it may still be going on for so many milliseconds. */
 export const UNSETTLED = 30_000;
@@ -94,38 +96,37 @@ export const serve = async (
   if (decision.backend === "modern" && byModern === undefined)
     decision = { ...decision, backend: "legacy", reason: "fallback" };
 
-  const byLegacy = async (): Promise<Pick<Served, "answered" | "question"> & { isIncomplete?: boolean }> => {
+  const byLegacy = async (tries = 1): Promise<Pick<Served, "answered" | "question"> & { isIncomplete?: boolean }> => {
     if ("unsent" in plan.request)
       return { answered: notKept((await verified()) ?? (await askLegacy(machine, endpoint, plan, first)).answer) };
-    const lacking = await lackingFor(machine, endpoint, plan.input, first);
-    if (lacking === "refused") return { answered: notKept(answerOf(unauthenticated)) };
-    const isIncomplete = lacking === "incomplete";
+    const missing = await missingRows(machine, endpoint, plan.input, first);
+    if (missing === "refused") return { answered: notKept(answerOf(unauthenticated)) };
     const usual = endpoint.question?.(plan.input, "legacy");
-    if (usual === undefined)
-      return {
-        answered: notKept((await askWith(machine, endpoint, plan, first, lacking)).answer, "bypass"),
-        isIncomplete,
-      };
-    const isMerged = typeof lacking === "object";
-    const question = isMerged ? { ...usual, key: mergedKey(usual.key, lacking.version) } : usual;
+    const question = usual && typeof missing === "object" ? mergedQuestion(usual, missing) : usual;
     const owner = key === undefined ? undefined : machine.keys.ownerOf(key);
-    const answered = await machine.cache.answer(
-      { question, owner, wanted },
-      (as, background) => {
-        const one = background ? caller() : first;
-        const { key: _, ...nobody } = one;
-        return askWith(machine, endpoint, plan, as === undefined ? nobody : one, lacking);
-      },
-      verified,
-    );
+    const answered =
+      question === undefined
+        ? notKept((await askWith(machine, endpoint, plan, first, missing, wanted)).answer, "bypass")
+        : await machine.cache.answer(
+            { question, owner, wanted },
+            (as, background) => {
+              const one = background ? caller() : first;
+              const { key: _, ...nobody } = one;
+              return askWith(machine, endpoint, plan, as === undefined ? nobody : one, missing, wanted);
+            },
+            verified,
+          );
+    const isOutdated = machine.privateRows?.missing.isOutdated(plan.input, missing) ?? false;
+    if (isOutdated && tries < MAX_TRIES) return byLegacy(tries + 1);
     const { status } = "entry" in answered ? answered.entry : answered.representation;
     const { calls, ms } = first.spent;
+    const mayLackRows = isOutdated || missing === "incomplete" || (typeof missing === "object" && missing.isIncomplete);
     return {
       answered: calls > 0 ? { ...answered, upstream: ms } : answered,
       // Who it is for is not told by its path.
-      ...(isMerged ? {} : { question }),
+      ...(question === undefined || typeof missing === "object" ? {} : { question }),
       // No other answer is a list, be it an empty one.
-      isIncomplete: isIncomplete && (status === 200 || status === 404),
+      isIncomplete: mayLackRows && (status === 200 || status === 404),
     };
   };
 

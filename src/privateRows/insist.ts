@@ -4,7 +4,7 @@ import type { Unheard } from "./look.ts";
 /** Milliseconds until something is tried again, at first and at last; and where legacy does not take the key. */
 const FIRST = 1000;
 const LAST = 60_000;
-/** After so many failures it is asked whether it is only this one. */
+/** After so many failures it is asked whether it is only this one, unless the caller says otherwise. */
 const PATIENCE = 3;
 
 export type InsistSettings = {
@@ -21,12 +21,13 @@ export type Insist = {
   <T extends object>(
     attempt: () => Promise<T | Unheard>,
     isOnlyThis?: () => Promise<boolean>,
+    patience?: number,
   ): Promise<T | { failed: string } | undefined>;
 };
 
 export const openInsist =
   ({ goesOn, onTrouble, signal, first = FIRST }: InsistSettings): Insist =>
-  async (attempt, isOnlyThis) => {
+  async (attempt, isOnlyThis, patience = PATIENCE) => {
     const wait = (ms: number) => sleep(ms, undefined, { signal, ref: false }).catch(() => undefined);
     for (let failures = 0; goesOn();) {
       const heard = await attempt();
@@ -37,7 +38,7 @@ export const openInsist =
       } else if ("failed" in heard) {
         onTrouble({ kind: "failed", why: heard.failed });
         failures++;
-        if (failures >= PATIENCE && (await isOnlyThis?.())) {
+        if (failures >= patience && (await isOnlyThis?.())) {
           onTrouble(undefined);
           return heard;
         }

@@ -14,6 +14,9 @@ export type PrivateRowsKnowledge = {
   endpoint: string;
   kind: string;
 
+  /** A request that runs no query, and what the codes of its answer say of the key it is made with. */
+  adminProbe: { request: LegacyRequest; statuses: Readonly<Record<number, "administrator" | "other">> };
+
   /** A page of all rows that a caller is listed, whatever their state; and which of these ids it is listed. */
   listed(page: Page): Question;
   listedAmong(ids: readonly number[]): Question;
@@ -35,9 +38,10 @@ export type PrivateRowsKnowledge = {
 
   /** For an input: whether legacy would list a row where it may; `undefined` where too little is known of it. */
   matching(input: Input): (row: PrivateRow) => boolean | undefined;
-  /** The page an input asks for, and the same question for another one. */
+  /** The page that an input asks for, the same input for another page, and for those of these ids that it matches (at most `mostIds`). */
   pageOf(input: Input): Page;
   withPage(input: Input, page: Page): Input;
+  withIds(input: Input, ids: readonly number[]): Input;
   /** Rows as legacy would list them. */
   document(rows: readonly JsonObject[]): JsonObject;
   /** The id of a row of the endpoint's own answer. */

@@ -6,8 +6,12 @@ import { MOST } from "./rows.ts";
 
 /** Rows of a list that are asked for at once: whole ones, so this bounds memory, and how long nothing else is done. */
 const PAGE = 200;
-/** Rows that nobody can read; where there are more, legacy fails. */
+/**
+ * Rows that nobody can read are searched for, so many. After that their whole pages are left out, so many again, and the rows on them are
+ * looked at one by one, as all ids that are not listed. Where there are more, legacy fails.
+ */
 const MOST_SPOILT = 20;
+const MOST_SPOILT_PAGES = 200;
 
 /** The ids that anybody is listed, and the highest of them. */
 export type Listed = { ids: Bits; highest: number };
@@ -31,7 +35,8 @@ export const listAll = async ({ knowledge, looking, insist, at }: ListingSetting
     at(offset);
     const page = await insist(async () => {
       const heard = await listedPage(knowledge, { offset, limit }, looking);
-      return "failed" in heard && heard.isSpoilt && spoilt < MOST_SPOILT ? { isSpoilt: true as const } : heard;
+      const isLeftOut = "failed" in heard && heard.isSpoilt === true && spoilt < MOST_SPOILT + MOST_SPOILT_PAGES;
+      return isLeftOut ? { isSpoilt: true as const } : heard;
     });
     if (page === undefined || "failed" in page) return undefined;
     if ("ids" in page) {
@@ -41,9 +46,9 @@ export const listAll = async ({ knowledge, looking, insist, at }: ListingSetting
       }
       return page.ids.length;
     }
-    if (limit === 1) {
+    if (limit === 1 || spoilt >= MOST_SPOILT) {
       spoilt++;
-      return 1;
+      return limit;
     }
     const half = limit >> 1;
     const first = await read(offset, half);

@@ -14,9 +14,9 @@ export type Looking = { ask: AskLegacy; askAsNobody: AskLegacy; errors: ErrorTab
 export type Unheard = { failed: string; isSpoilt?: boolean } | { refused: string };
 
 /** What legacy said: the code of an error decides, as everywhere. */
-type Heard = { document: JsonObject } | { code: number; kind: string } | Unheard;
+export type Heard = { document: JsonObject } | { code: number; kind: string } | Unheard;
 
-const hear = async (
+export const hear = async (
   ask: AskLegacy,
   request: LegacyRequest | Unsent,
   errors: ErrorTable,
@@ -47,7 +47,7 @@ const hearIds = async (
   if ("code" in heard) return knowledge.noneListed.has(heard.code) ? { ids: [] } : noList(heard);
   if (!("document" in heard)) return heard;
   const ids = knowledge.idsIn(heard.document);
-  return ids === undefined ? { failed: "it answered with something that is no list" } : { ids };
+  return ids === undefined ? { failed: "it answered with something that is no list", isSpoilt: true } : { ids };
 };
 
 /** The ids on a page of what anybody is listed. */
@@ -57,22 +57,13 @@ export const listedPage = async (
   { askAsNobody, errors }: Looking,
 ): Promise<{ ids: number[] } | Unheard> => hearIds(knowledge, askAsNobody, knowledge.listed(page), errors);
 
-/** Which of these ids are listed to whoever asks. */
-export const listedAmong = async (
+/** Which of these ids (at most `maxIds`) are listed to whoever asks. */
+export const listedAmong = (
   knowledge: PrivateRowsKnowledge,
   ids: readonly number[],
   ask: AskLegacy,
   errors: ErrorTable,
-): Promise<{ ids: number[] } | Unheard> => {
-  const listed: number[] = [];
-  for (let at = 0; at < ids.length; at += knowledge.mostIds) {
-    const some = ids.slice(at, at + knowledge.mostIds);
-    const heard = await hearIds(knowledge, ask, knowledge.listedAmong(some), errors);
-    if (!("ids" in heard)) return heard;
-    listed.push(...heard.ids);
-  }
-  return { ids: listed };
-};
+): Promise<{ ids: number[] } | Unheard> => hearIds(knowledge, ask, knowledge.listedAmong(ids), errors);
 
 /**
  * Whether a row is listed to whoever asks. Only legacy's own word that there is nothing says that it is not: whatever stands in a list may
@@ -91,38 +82,12 @@ export const isListed = async (
   return "failed" in heard && heard.isSpoilt ? { isListed: true } : heard;
 };
 
-/**
- * What an id turned out to be for one who asks: a private row, a public one, none (any more), one they may not see, or one that legacy fails
- * to tell of.
- */
-export type Seen =
-  | { seen: "private"; document: JsonObject }
-  | { seen: "public" | "none" | "denied" | "untold"; why: string }
-  | Unheard;
-
-/** Looks whether legacy shows a row, and whether that is a private one. */
-export const see = async (
-  knowledge: PrivateRowsKnowledge,
-  id: number,
-  ask: AskLegacy,
-  errors: ErrorTable,
-): Promise<Seen> => {
-  const heard = await hear(ask, knowledge.one(id), errors);
-  if ("document" in heard) {
-    const { document } = heard;
-    const visibility = knowledge.visibilityOf(document, id);
-    if (visibility === undefined) return { failed: "it answered with something else" };
-    return visibility === "private" ? { seen: "private", document } : { seen: "public", why: "it is public" };
-  }
-  if (!("code" in heard)) return heard;
-  const seen = heard.kind === "notFound" ? "none" : heard.kind === "noAccess" ? "denied" : "untold";
-  return { seen, why: `code ${heard.code}` };
-};
-
 /** Whether legacy answers anything at all, be it that there is nothing. */
-export const answersAtAll = async (knowledge: PrivateRowsKnowledge, looking: Looking): Promise<boolean> =>
-  "ids" in (await listedPage(knowledge, { offset: 0, limit: 1 }, looking)) ||
-  "seen" in (await see(knowledge, 1, looking.ask, looking.errors));
+export const answersAtAll = async (knowledge: PrivateRowsKnowledge, looking: Looking): Promise<boolean> => {
+  if ("ids" in (await listedPage(knowledge, { offset: 0, limit: 1 }, looking))) return true;
+  const heard = await hear(looking.ask, knowledge.one(1), looking.errors);
+  return "document" in heard || "code" in heard;
+};
 
 /** What the search comes to for one id; `hidden`: there is something that not even the administrator is told of. */
 export type Looked =
@@ -133,16 +98,20 @@ export type Looked =
 /** Looks at one id, with the administrator's key, and at everything that a list shows of it. */
 export const lookAt = async (knowledge: PrivateRowsKnowledge, id: number, looking: Looking): Promise<Looked> => {
   const { ask, askAsNobody, errors } = looking;
-  const one = await see(knowledge, id, ask, errors);
-  if (!("seen" in one)) return one;
-  if (one.seen !== "private") {
-    if (one.seen === "public" || one.seen === "none") return { found: one.seen, why: one.why };
+  const one = await hear(ask, knowledge.one(id), errors);
+  if ("code" in one) {
+    const why = `code ${one.code}`;
+    if (one.kind === "notFound") return { found: "none", why };
     // What anybody is listed is no private row, whatever else is the matter with it.
     const listed = await isListed(knowledge, id, askAsNobody, errors);
     if (!("isListed" in listed)) return listed;
-    if (listed.isListed) return { found: "public", why: one.why };
-    return one.seen === "denied" ? { refused: "the key is no administrator's" } : { found: "hidden", why: one.why };
+    if (listed.isListed) return { found: "public", why };
+    return one.kind === "noAccess" ? { refused: "the key is no administrator's" } : { found: "hidden", why };
   }
+  if (!("document" in one)) return one;
+  const visibility = knowledge.visibilityOf(one.document, id);
+  if (visibility === undefined) return { failed: "it answered with something else" };
+  if (visibility === "public") return { found: "public", why: "it is public" };
   const rest = await hear(ask, knowledge.rest(id), errors);
   if ("document" in rest) return { found: "private", shown: knowledge.shown(one.document, rest.document) };
   if (!("code" in rest)) return rest;

@@ -1,54 +1,91 @@
 import type { Page } from "./knowledge.ts";
 
-/** A row among others in the order of their ids. */
+/** A row and its id, by which lists are ordered. */
 export type Placed<Row> = { id: number; row: Row };
 
-/** Asks for a page of the listed rows; whatever else comes of it ends the merge. */
-export type FetchPage<Row, Other> = (page: Page) => Promise<{ rows: Placed<Row>[] } | { other: Other }>;
+/** All rows that a question matches, at most `limit` of them; or those of them that have these ids (at most `maxIds`). */
+export type Part = { limit: number } | { ids: readonly number[] };
 
-/** Rows that are fetched beyond the page at most, because it is not known where in it the others come. */
-const SLACK = 1000;
+/** Asks legacy for a part of a list; rows come in any order. `other`: it answered with something else, or failed. */
+export type FetchRows<Row, Other> = (part: Part) => Promise<{ rows: Placed<Row>[] } | { other: Other }>;
 
-/**
- * A page of two ordered lists as if they were one: `added` is at hand, the listed rows are asked for. What is fetched is as long as the page
- * and a bound, however large the offset: where more of `added` could come before the page, single rows are asked for by halves
- * until it is known which do. `repeated` are ids of both.
- */
-export const mergedPage = async <Row, Other>(
-  added: readonly Placed<Row>[],
-  { offset, limit }: Page,
-  fetch: FetchPage<Row, Other>,
-  slack = SLACK,
-): Promise<{ rows: Row[] } | { repeated: number[] } | { other: Other }> => {
-  // Of the rows before the page at least and at most so many are added ones.
-  let [least, most] = [0, Math.min(added.length, offset)];
-  while (most - least > slack) {
-    const middle = (least + most) >> 1;
-    const probe = await fetch({ offset: offset - middle - 1, limit: 1 });
-    if ("other" in probe) return probe;
-    const listed = probe.rows[0];
-    if (listed === undefined || listed.id > idAt(added, middle)) least = middle + 1;
-    else most = middle;
+/** More than any list has: an answer with fewer rows is complete. */
+export const MAX_ROWS = 1_000_000;
+/** Requests for one list that legacy cannot give in one answer, and for one page of a list whose ids are known. */
+const MAX_PARTS = 64;
+const MAX_PAGE_PARTS = 4;
+
+const partsOf = (ids: readonly number[], size: number): number[][] =>
+  Array.from({ length: Math.ceil(ids.length / size) }, (_, i) => ids.slice(i * size, (i + 1) * size));
+
+const fetchParts = async <Row, Other>(
+  parts: readonly number[][],
+  fetch: FetchRows<Row, Other>,
+): Promise<{ rows: Placed<Row>[] } | { other: Other }> => {
+  const rows: Placed<Row>[] = [];
+  for (const ids of parts) {
+    const fetched = await fetch({ ids });
+    if ("other" in fetched) return fetched;
+    rows.push(...fetched.rows);
   }
-  const start = offset - most;
-  const fetched = await fetch({ offset: start, limit: limit + most - least });
-  if ("other" in fetched) return fetched;
-  const { rows: listed } = fetched;
-
-  const page: Row[] = [];
-  const repeated: number[] = [];
-  let [i, j] = [0, 0];
-  while (i < listed.length || j < added.length) {
-    const rank = start + i + j;
-    const [one, other] = [listed[i], added[j]];
-    if (one !== undefined && one.id === other?.id) repeated.push(one.id);
-    const isListed = other === undefined || (one !== undefined && one.id < other.id);
-    const next = isListed ? one : other;
-    if (rank >= offset && rank < offset + limit && next !== undefined) page.push(next.row);
-    if (isListed) i++;
-    else j++;
-  }
-  return repeated.length > 0 ? { repeated } : { rows: page };
+  return { rows };
 };
 
-const idAt = (rows: readonly Placed<unknown>[], at: number): number => rows[at]?.id ?? Infinity;
+type WholeSettings<Row, Other> = {
+  fetch: FetchRows<Row, Other>;
+  /** Legacy may be able to give in parts what it could not give at once. */
+  isWorthParts: (other: Other) => boolean;
+  /** All ids that there may be rows of. */
+  ids: () => readonly number[];
+  maxIds: number;
+};
+
+/**
+ * All rows that a question matches. Legacy's lists have no order, so that their pages may repeat rows and lack others: one answer has each
+ * row once. Where it is too large or takes too long, the rows are asked for by their ids.
+ */
+export const fetchWhole = async <Row, Other>({
+  fetch,
+  isWorthParts,
+  ids,
+  maxIds,
+}: WholeSettings<Row, Other>): Promise<{ rows: ReadonlyMap<number, Row> } | { other: Other }> => {
+  let fetched = await fetch({ limit: MAX_ROWS });
+  if ("other" in fetched && isWorthParts(fetched.other)) {
+    const parts = partsOf(ids(), maxIds);
+    if (parts.length <= MAX_PARTS) fetched = await fetchParts(parts, fetch);
+  }
+  return "other" in fetched ? fetched : { rows: byId(fetched.rows) };
+};
+
+const byId = <Row>(rows: readonly Placed<Row>[]): ReadonlyMap<number, Row> =>
+  new Map(rows.map(({ id, row }) => [id, row]));
+
+/** One page of a merged list: its ids, and of these the ones that legacy lists. */
+export type MergedPage = { ids: number[]; listed: number[] };
+
+/** The page of all rows together, by id. What legacy lists is not added once more. */
+export const mergedPage = (
+  listed: readonly number[],
+  added: readonly Placed<unknown>[],
+  { offset, limit }: Page,
+): MergedPage => {
+  const isListed = new Set(listed);
+  const all = new Set([...listed, ...added.map(({ id }) => id)]);
+  const ids = [...all].toSorted((a, b) => a - b).slice(offset, offset + limit);
+  return { ids, listed: ids.filter((id) => isListed.has(id)) };
+};
+
+/** The rows of these ids; `undefined` where legacy does not list all of them any more, or fewer requests give the whole list. */
+export const fetchListed = async <Row, Other>(
+  ids: readonly number[],
+  fetch: FetchRows<Row, Other>,
+  maxIds: number,
+): Promise<{ rows: ReadonlyMap<number, Row> } | { other: Other } | undefined> => {
+  const parts = partsOf(ids, maxIds);
+  if (parts.length > MAX_PAGE_PARTS) return undefined;
+  const fetched = await fetchParts(parts, fetch);
+  if ("other" in fetched) return fetched;
+  const rows = byId(fetched.rows);
+  return ids.every((id) => rows.has(id)) ? { rows } : undefined;
+};

@@ -1,31 +1,40 @@
+import { LRUCache } from "lru-cache";
+import { monotonic } from "../cache/monotonic.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { Caller, Failed } from "../legacy/client.ts";
 import type { ErrorTable } from "../outcome/legacyOutcome.ts";
+import { type Gate, openGate } from "../upstream/gate.ts";
+import { openAdminStatuses } from "./adminStatus.ts";
 import { openAsListed } from "./asListed.ts";
+import { bitsOf } from "./bits.ts";
 import { type Feed, openFeed } from "./feed.ts";
 import { openIndex } from "./index.ts";
 import type { PrivateRowsKnowledge } from "./knowledge.ts";
 import { answersAtAll, type AskLegacy, listedAmong, type Looked, lookAt, type Looking, type Unheard } from "./look.ts";
+import { type FindMissingRows, openMissingRows } from "./missingRows.ts";
 import { openPace, type Pace } from "./pace.ts";
 import { openQuestions } from "./questions.ts";
 import type { Change } from "./rows.ts";
-import { openStandings } from "./standing.ts";
-import { type PrivateRowsView, stateOf, toldOf } from "./state.ts";
+import { isCurrent, type PrivateRowsView, stateOf, toldOf } from "./state.ts";
 import { idsOf } from "./store/change.ts";
 import type { IndexStore, IndexStoreEvent, OpenIndexStore } from "./store/indexStore.ts";
-import { openView, type View, type ViewAsker } from "./view.ts";
-import { MARGIN, openWalker, type WalkWays } from "./walk.ts";
+import { FAR, MARGIN, openWalker, type WalkWays } from "./walk.ts";
 
 /** The rows that legacy's list shows to their owners alone, for the lists of administrators. */
 export type PrivateRows = {
   knowledge: PrivateRowsKnowledge;
-  /** What a list lacks, for who asks. */
-  view: (input: Record<string, unknown>, asker: ViewAsker) => Promise<View>;
+  /** What legacy's list lacks for a caller. */
+  missing: FindMissingRows;
   feed: Feed;
-  /** A row was found in legacy's list that the index has for a private one of another's. */
-  question: (id: number) => void;
-  /** Of these rows the ones that legacy's list does not show to who asks, as far as it can be asked. */
-  stillPrivate: <Row extends { id: number }>(rows: readonly Row[], ask: AskLegacy) => Promise<readonly Row[]>;
+  /**
+   * Legacy's whole list has been read with a caller's key: rows that were private a while ago and are listed to this caller no more are
+   * looked at.
+   */
+  recheckUnlisted: (listed: ReadonlyMap<number, unknown>, ask: AskLegacy) => Promise<void>;
+  /** All ids that legacy may list rows of. */
+  ids: () => number[];
+  /** Whole lists are large: so few are read at once, for all administrators together. */
+  wholeLists: Gate;
   /** Legacy has refused this key, hashed. */
   forget: (owner: string) => void;
   state: () => PrivateRowsView;
@@ -61,6 +70,12 @@ export type PrivateRowsSettings = {
   ways?: WalkWays;
 };
 
+/** Rows that turned public are watched for so many milliseconds: longer than a walk takes that would find them private again. */
+const HOUR = 3_600_000;
+const MAX_FORMER = 100;
+/** Whole lists that are read at once, and requests that may wait for one. */
+const MAX_WHOLE_LISTS = 2;
+const MAX_WAITING = 64;
 /** Requests to legacy that are made at once, after a rest, when something has happened to rows. */
 const BURST = 20;
 
@@ -94,7 +109,10 @@ export const openPrivateRows = (settings: PrivateRowsSettings): PrivateRows => {
   // What has just happened is looked at before the callers who ask for it are answered.
   const atOnce = lookingAt(openPace({ rate, burst: BURST, isBusy: () => false, signal }));
 
+  const formerlyPrivate = new LRUCache<number, true>({ max: MAX_FORMER, ttl: HOUR, perf: monotonic });
   const take = (id: number, looked: Exclude<Looked, Unheard>): void => {
+    if (looked.found === "public" && index.get(id) !== undefined) formerlyPrivate.set(id, true);
+    else if (looked.found !== "public") formerlyPrivate.delete(id);
     if (looked.found === "private") return index.put({ id, shown: looked.shown });
     if (looked.found !== "hidden") return index.remove(id);
     const known = index.get(id);
@@ -122,7 +140,7 @@ export const openPrivateRows = (settings: PrivateRowsSettings): PrivateRows => {
     now,
     ways,
   });
-  const standings = openStandings({ knowledge, index, errors, question: questions.ask });
+  const adminStatuses = openAdminStatuses(knowledge, errors);
   const isComplete = () => stateOf(index.walk(), walker.view().trouble, now()) === "complete";
   const oursOf = openAsListed({
     knowledge,
@@ -132,17 +150,35 @@ export const openPrivateRows = (settings: PrivateRowsSettings): PrivateRows => {
 
   return {
     knowledge,
-    view: openView({ knowledge, index, questions, standings, isComplete, oursOf }),
+    missing: openMissingRows({
+      knowledge,
+      index,
+      questions,
+      adminStatuses,
+      hasFormerlyPrivate: () => !formerlyPrivate.keys().next().done,
+      isComplete,
+      isCurrent: () => isCurrent(index.walk(), now()),
+      oursOf,
+    }),
     feed: openFeed({ knowledge, index, questions, walkSoon: walker.soon, errors, unsettled: settings.unsettled }),
-    question: questions.ask,
-    async stillPrivate(rows, ask) {
-      const ids = rows.map(({ id }) => id);
+    async recheckUnlisted(listed, ask) {
+      const ids = [...formerlyPrivate.keys()].filter((id) => !listed.has(id));
+      if (ids.length === 0) return;
       const heard = await listedAmong(knowledge, ids, ask, errors);
-      const listed = new Set("ids" in heard ? heard.ids : []);
-      for (const id of listed) questions.ask(id);
-      return rows.filter(({ id }) => !listed.has(id));
+      const stillListed = new Set("ids" in heard ? heard.ids : []);
+      for (const id of ids) if (!stillListed.has(id)) questions.ask(id);
     },
-    forget: standings.forget,
+    ids() {
+      const { highest, listed } = index.walk();
+      const bits = bitsOf(listed);
+      const ids = index.rows().map(({ id }) => id);
+      for (let id = 1; id <= highest; id++) if (bits.has(id) && index.get(id) === undefined) ids.push(id);
+      // What came after the last walk.
+      for (let id = highest + 1; id <= highest + FAR; id++) if (index.get(id) === undefined) ids.push(id);
+      return ids;
+    },
+    wholeLists: openGate(MAX_WHOLE_LISTS, MAX_WAITING),
+    forget: adminStatuses.forget,
     state: () => ({
       ...toldOf(index.snapshot(), walker.view(), { margin: ways.margin ?? MARGIN, now: now() }),
       calls: spent.calls,
@@ -152,6 +188,8 @@ export const openPrivateRows = (settings: PrivateRowsSettings): PrivateRows => {
     async start() {
       const onChange = (change: Change, isWhole: boolean): void => {
         if (!isWhole) questions.outdate(idsOf(change));
+        // Deleted or public: another instance knows, this one looks where it matters.
+        for (const id of change.gone) if (index.get(id) !== undefined) formerlyPrivate.set(id, true);
         index.take(change, isWhole);
       };
       store = await settings.openStore({ snapshot: index.snapshot, onChange, onEvent });

@@ -30,8 +30,13 @@ export type PrivateRowsView = {
   walksHere: boolean;
 };
 
-export const stateOf = ({ completedAt, progressAt }: Walk, trouble: string | undefined, now: number): IndexState => {
-  if (completedAt !== undefined) return now - Math.max(completedAt, progressAt ?? 0) > STALE ? "stale" : "complete";
+/** Something was looked at within the last half hour. */
+export const isCurrent = ({ completedAt = 0, progressAt = 0 }: Walk, now: number): boolean =>
+  now - Math.max(completedAt, progressAt) <= STALE;
+
+export const stateOf = (walk: Walk, trouble: string | undefined, now: number): IndexState => {
+  const { completedAt, progressAt } = walk;
+  if (completedAt !== undefined) return isCurrent(walk, now) ? "complete" : "stale";
   if (trouble !== undefined) return "broken";
   return progressAt === undefined ? "missing" : "walking";
 };

@@ -21,7 +21,7 @@ export type WalkWays = {
 
 export const MARGIN = 100;
 /** Ids that are deleted at the end of all; more are not believed in. */
-const FAR = 1000;
+export const FAR = 1000;
 /** At ten a second half a minute of each walk; all of 50,000 in a day. */
 const SLICE = 300;
 const PAUSE = 10 * 60_000;
@@ -80,9 +80,12 @@ export const openWalker = (settings: WalkSettings): Walker => {
   const look = async (id: number): Promise<boolean> => {
     view = { ...view, doing: "looking", at: id };
     const isOutdated = questions.watch(id);
+    const known = index.get(id);
     const looked = await insist(
       () => lookAt(knowledge, id, looking),
       () => answersAtAll(knowledge, looking),
+      // What failed the last time holds up no walk.
+      known !== undefined && known.shown === undefined ? 1 : undefined,
     );
     if (isOutdated() || looked === undefined) return true;
     take(id, "failed" in looked ? { found: "hidden", why: looked.failed } : looked);

@@ -1,3 +1,4 @@
+import type { Faults } from "../../fixtures/sampleLegacy/call.ts";
 import type { DatasetRow } from "../../fixtures/sampleLegacy/catalogueRows.ts";
 import { startSampleLegacy } from "../../fixtures/sampleLegacy/startSampleLegacy.ts";
 import { users } from "./people.ts";
@@ -12,9 +13,9 @@ export type Bed = {
 };
 
 /** A sample legacy whose catalogue is changed while it runs. */
-export const openBed = async (): Promise<Bed> => {
+export const openBed = async (faults: Faults = {}): Promise<Bed> => {
   const datasets: DatasetRow[] = [];
-  const { url, close } = await startSampleLegacy({ datasets, users });
+  const { url, close } = await startSampleLegacy({ datasets, users, faults });
   return {
     url,
     datasets,

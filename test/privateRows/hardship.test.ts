@@ -9,14 +9,18 @@ import { startWalking } from "./walked.ts";
 describe("a legacy that answers single datasets slowly, or not at all", () => {
   test("holds up no list for long: it is legacy's own, and says so", async () => {
     const front = await fronted();
-    const { walked, list } = await over(front, { TOTAL_TIMEOUT_MS: "4000" });
+    const { walked, list, legacy } = await over(front, { TOTAL_TIMEOUT_MS: "4000" });
     await walked();
-    front.instead = (target) => /GET .*\/data\/\d+/.test(target);
+    front.instead = (target) => /GET .*\/(data\/\d+|evaluation\/)/.test(target);
     const started = performance.now();
     expect(await list(administrator)).toMatchObject({ ids: [2, 6, 9], isIncomplete: true });
     // A quarter of its time, and no more of it.
     expect(performance.now() - started).toBeLessThan(3000);
     expect(await list(nobody)).toMatchObject({ ids: [2, 9], isIncomplete: false });
+    front.instead = (target) => /GET .*\/data\/\d+/.test(target);
+    expect(await list(secondAdministrator)).toMatchObject({ ids: [2, 3, 5, 6, 9], isIncomplete: false });
+    await legacy(owner, "json/data/tag", { data_id: "3", tag: "mine" });
+    expect(await list(secondAdministrator)).toMatchObject({ ids: [2, 5, 6, 9], isIncomplete: true });
   });
 
   test("does not hold up a stop", async () => {

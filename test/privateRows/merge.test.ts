@@ -1,122 +1,119 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
-import type { Page } from "../../src/privateRows/knowledge.ts";
-import { type FetchPage, mergedPage, type Placed } from "../../src/privateRows/merge.ts";
+import { describe, expect, test } from "vitest";
+import {
+  fetchListed,
+  type FetchRows,
+  fetchWhole,
+  MAX_ROWS,
+  mergedPage,
+  type Part,
+  type Placed,
+} from "../../src/privateRows/merge.ts";
 
 const placed = (ids: readonly number[], kind: string): Placed<string>[] =>
   ids.map((id) => ({ id, row: `${kind} ${id}` }));
 
-/** A list that is asked for by pages, and what it was asked for. */
-const pagesOf = (rows: readonly Placed<string>[]) => {
-  const asked: Page[] = [];
-  const fetch: FetchPage<string, string> = async (page) => {
-    asked.push(page);
-    expect(page.offset).toBeGreaterThanOrEqual(0);
-    expect(page.limit).toBeGreaterThanOrEqual(1);
-    return { rows: rows.slice(page.offset, page.offset + page.limit) };
+const shuffled = <T>(items: readonly T[], random: () => number): T[] =>
+  items
+    .map((item) => ({ item, at: random() }))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ item }) => item);
+
+/** A list in another order at each request, and what it was asked for; `fails`: what it cannot give. */
+const listOf = (ids: readonly number[], fails: (part: Part, count: number) => boolean = () => false) => {
+  const asked: Part[] = [];
+  const fetch: FetchRows<string, "failed"> = async (part) => {
+    asked.push(part);
+    if (fails(part, asked.length)) return { other: "failed" };
+    const rows = "ids" in part ? ids.filter((id) => part.ids.includes(id)) : ids;
+    return { rows: placed(shuffled(rows, Math.random), "listed") };
   };
   return { asked, fetch };
 };
 
-/** Ids, each of one of two lists. */
-const twoLists = fc
-  .tuple(
-    fc.uniqueArray(fc.integer({ min: 1, max: 400 }), { maxLength: 120, size: "max" }),
-    fc.infiniteStream(fc.nat(9)),
-    fc.nat(10),
-  )
-  .map(([ids, draws, share]) => {
-    const sorted = ids.toSorted((a, b) => a - b).map((id) => ({ id, isAdded: (draws.next().value ?? 0) < share }));
-    return {
-      all: sorted.map(({ id, isAdded }) => `${isAdded ? "added" : "listed"} ${id}`),
-      added: placed(
-        sorted.filter(({ isAdded }) => isAdded).map(({ id }) => id),
-        "added",
-      ),
-      listed: placed(
-        sorted.filter(({ isAdded }) => !isAdded).map(({ id }) => id),
-        "listed",
-      ),
-    };
-  });
-const page = fc.record({ offset: fc.nat(140), limit: fc.integer({ min: 1, max: 30 }) });
-const slacks = fc.constantFrom(0, 1, 2, 5, 1000);
+/** What was fetched, by id. */
+const sorted = (found: { rows: ReadonlyMap<number, string> } | { other: string } | undefined) =>
+  found && "rows" in found ? [...found.rows].toSorted(([a], [b]) => a - b) : found;
 
-test("a page is the one of both lists together, and little is fetched for it", async () => {
-  await fc.assert(
-    fc.asyncProperty(twoLists, page, slacks, async ({ all, added, listed }, { offset, limit }, slack) => {
-      const { asked, fetch } = pagesOf(listed);
-      expect(await mergedPage(added, { offset, limit }, fetch, slack)).toEqual({
-        rows: all.slice(offset, offset + limit),
-      });
-      expect(asked.length).toBeLessThanOrEqual(2 + Math.ceil(Math.log2(added.length + 1)));
-      expect(Math.max(...asked.map((one) => one.limit))).toBeLessThanOrEqual(limit + slack);
+const idLists = fc.uniqueArray(fc.integer({ min: 1, max: 400 }), { maxLength: 120, size: "max" });
+
+test("pages of a merged list have each row once, by id, whatever order legacy gives", () =>
+  fc.assert(
+    fc.property(idLists, idLists, fc.integer({ min: 1, max: 50 }), (listed, added, limit) => {
+      const pages: number[] = [];
+      for (let offset = 0; ; offset += limit) {
+        const page = mergedPage(listed, placed(added, "added"), { offset, limit });
+        expect(page.listed).toEqual(page.ids.filter((id) => listed.includes(id)));
+        if (page.ids.length === 0) break;
+        pages.push(...page.ids);
+      }
+      expect(pages).toEqual([...new Set([...listed, ...added])].toSorted((a, b) => a - b));
     }),
-    { numRuns: 1500 },
-  );
-});
+  ));
 
-test("all pages of one size neither lack nor repeat a row", async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      twoLists,
-      fc.integer({ min: 1, max: 40 }),
-      slacks,
-      async ({ all, added, listed }, limit, slack) => {
-        const { fetch } = pagesOf(listed);
-        const met: string[] = [];
-        for (let offset = 0; offset <= all.length; offset += limit) {
-          const merged = await mergedPage(added, { offset, limit }, fetch, slack);
-          if ("rows" in merged) met.push(...merged.rows);
-        }
-        expect(met).toEqual(all);
-      },
-    ),
-    { numRuns: 150 },
-  );
-});
+const whole = (
+  fetch: FetchRows<string, "failed">,
+  { isWorthParts = true, ids = [1, 2, 3, 4, 5, 6, 7, 8, 9] as readonly number[], maxIds = 4 } = {},
+) => fetchWhole({ fetch, isWorthParts: () => isWorthParts, ids: () => ids, maxIds });
 
-test("all of many at the beginning, or all at the end, and none at all", async () => {
-  const [low, high] = [Array.from({ length: 50 }, (_, i) => i + 1), Array.from({ length: 50 }, (_, i) => i + 51)];
-  for (const [first, second] of [
-    [low, high],
-    [high, low],
-    [low, []],
-    [[], low],
-    [[], []],
-  ] as const) {
-    const [added, listed] = [placed(first, "row"), placed(second, "row")];
-    const all = placed(
-      [...first, ...second].toSorted((a, b) => a - b),
-      "row",
-    ).map(({ row }) => row);
-    for (const offset of [0, 1, 49, 50, 51, 99, 100, 1000])
-      expect(await mergedPage(added, { offset, limit: 3 }, pagesOf(listed).fetch, 2)).toEqual({
-        rows: all.slice(offset, offset + 3),
-      });
-  }
-});
-
-test("of what both lists have the ids are told", async () => {
-  const { fetch } = pagesOf(placed([1, 2, 4, 6, 8], "listed"));
-  const merge = (ids: number[], one: Page) => mergedPage(placed(ids, "added"), one, fetch);
-  expect(await merge([2, 3, 8], { offset: 0, limit: 10 })).toEqual({ repeated: [2, 8] });
-  expect(await merge([2], { offset: 1, limit: 1 })).toEqual({ repeated: [2] });
-  // Beyond what was fetched nobody knows.
-  expect(await merge([8], { offset: 0, limit: 2 })).toEqual({ rows: ["listed 1", "listed 2"] });
-});
-
-test.each([
-  ["the page", 1000],
-  ["a probe for it", 0],
-])("whatever else comes of %s ends it", async (_, slack) => {
-  const asked: Page[] = [];
-  const fetch: FetchPage<string, string> = async (one) => {
-    asked.push(one);
-    return { other: "broken" };
-  };
-  expect(await mergedPage(placed([2, 3, 8], "added"), { offset: 2, limit: 3 }, fetch, slack)).toEqual({
-    other: "broken",
+describe("a whole list", () => {
+  test("is asked for at once", async () => {
+    const { asked, fetch } = listOf([5, 3, 9]);
+    const found = await whole(fetch);
+    expect(sorted(found)).toEqual([3, 5, 9].map((id) => [id, `listed ${id}`]));
+    expect(asked).toEqual([{ limit: MAX_ROWS }]);
   });
-  expect(asked).toHaveLength(1);
+
+  test("is asked for by ids where legacy cannot give it at once", async () => {
+    const { asked, fetch } = listOf([5, 3, 9], (part) => "limit" in part);
+    const found = await whole(fetch);
+    expect(sorted(found)).toEqual([3, 5, 9].map((id) => [id, `listed ${id}`]));
+    expect(asked.slice(1)).toEqual([{ ids: [1, 2, 3, 4] }, { ids: [5, 6, 7, 8] }, { ids: [9] }]);
+  });
+
+  test("is not asked for by ids where that cannot help, and never given in part", async () => {
+    const { asked, fetch } = listOf([5], (part) => "limit" in part);
+    expect(await whole(fetch, { isWorthParts: false })).toEqual({ other: "failed" });
+    expect(asked).toHaveLength(1);
+    const broken = listOf([5], (_, count) => count !== 2);
+    expect(await whole(broken.fetch)).toEqual({ other: "failed" });
+    expect(broken.asked).toHaveLength(3);
+  });
+
+  test("takes 64 requests by ids at most", async () => {
+    const ids = (length: number) => Array.from({ length }, (_, i) => i + 1);
+    const most = listOf([5], (part) => "limit" in part);
+    expect(await whole(most.fetch, { ids: ids(256) })).toHaveProperty("rows");
+    expect(most.asked).toHaveLength(65);
+    const more = listOf([5], (part) => "limit" in part);
+    expect(await whole(more.fetch, { ids: ids(257) })).toEqual({ other: "failed" });
+    expect(more.asked).toHaveLength(1);
+  });
+});
+
+describe("the listed rows of a page", () => {
+  test("are asked for by their ids", async () => {
+    const { asked, fetch } = listOf([1, 2, 3, 4, 5, 6]);
+    const found = await fetchListed([2, 3, 5], fetch, 2);
+    expect(sorted(found)).toEqual([2, 3, 5].map((id) => [id, `listed ${id}`]));
+    expect(asked).toEqual([{ ids: [2, 3] }, { ids: [5] }]);
+    expect(await fetchListed([], fetch, 2)).toEqual({ rows: new Map() });
+    expect(asked).toHaveLength(2);
+  });
+
+  test("are not given where one of them is listed no more, or legacy fails", async () => {
+    const { fetch } = listOf([2, 3]);
+    expect(await fetchListed([2, 3, 5], fetch, 2)).toBeUndefined();
+    expect(await fetchListed([2, 3, 5], listOf([2, 3, 5], (_, count) => count === 2).fetch, 2)).toEqual({
+      other: "failed",
+    });
+  });
+
+  test("are asked for by four requests at most: one gives the whole list", async () => {
+    const { asked, fetch } = listOf([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    expect(await fetchListed([1, 2, 3, 4, 5, 6, 7, 8], fetch, 2)).toHaveProperty("rows");
+    expect(asked).toHaveLength(4);
+    expect(await fetchListed([1, 2, 3, 4, 5, 6, 7, 8, 9], fetch, 2)).toBeUndefined();
+    expect(asked).toHaveLength(4);
+  });
 });

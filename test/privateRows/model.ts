@@ -74,7 +74,7 @@ const within = (row: DatasetRow, name: string, range: number | string | undefine
   return value !== null && low <= value && value <= high;
 };
 
-const matches = (row: DatasetRow, input: ListInput): boolean => {
+export const matches = (row: DatasetRow, input: ListInput): boolean => {
   const { status = "active", tag, data_name, data_version, uploader, data_id } = input;
   return (
     (status === "all" || row.status === status) &&

@@ -78,6 +78,31 @@ test("a row at which legacy always fails, while it answers otherwise, is there b
   expect([await walk.walked(), walk.hidden()]).toEqual([[4, 5, 6], []]);
 });
 
+test("a list with many rows that nobody can read ends no walk: their pages are looked at row by row", async () => {
+  const spoilt = { status: 200, reading: { is: "unreadable", why: "its XML is not well-formed" } } as const;
+  const legacy = smallLegacy(upTo(1, 900).map((id) => [id, id === 850 ? privateOne : publicOne]));
+  legacy.before = (call) => {
+    const [what, limit, offset] = call.split(" ");
+    // Every seventh row, but for the last hundred.
+    const last = Math.min(700, Number(offset) + Number(limit));
+    return what === "list" && Math.floor(last / 7) > Math.floor(Number(offset) / 7) ? spoilt : undefined;
+  };
+  const walk = startWalk(legacy);
+  expect(await walk.walked()).toEqual([850]);
+  expect(walk.events).toEqual([]);
+});
+
+test("a row that failed the last time is tried once with each walk", async () => {
+  const legacy = some();
+  legacy.rows.set(5, { is: "failing" });
+  const walk = startWalk(legacy);
+  await walk.walked();
+  legacy.newCalls();
+  walk.again();
+  await walk.walked();
+  expect([onesOf(legacy).filter((call) => call === "one 5"), walk.hidden()]).toEqual([["one 5"], [5]]);
+});
+
 test("a key that legacy does not know is told, and nothing is taken for anything", async () => {
   const legacy = some();
   let isKnown = false;
