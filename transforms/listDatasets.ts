@@ -74,6 +74,7 @@ export const listDatasets = endpoint("POST /datasets/list", {
     fresh: "1m",
     stale: "1h",
     staleIfError: "1h",
+    mayTurnPrivate: true,
     // Owners see their private rows.
     personal: true,
     groups: () => [collection("dataset")],

@@ -5,7 +5,6 @@ import { readDirectives } from "../../src/cache/directives.ts";
 import { isDuration, milliseconds } from "../../src/cache/duration.ts";
 import { acceptedCodings } from "../../src/cache/encoding.ts";
 import { backOff, type Entry, entryOf, judge } from "../../src/cache/entry.ts";
-import { openLedger } from "../../src/cache/ledger.ts";
 import { HIT, replyWith } from "../../src/cache/reply.ts";
 import { plainly } from "../../src/cache/representation.ts";
 import { openStore, sizeOf } from "../../src/cache/store.ts";
@@ -139,33 +138,6 @@ describe("the store", () => {
     now = 501;
     expect([store.get("a"), store.get("c"), store.size().entries]).toEqual([undefined, undefined, 0]);
     expect([keys("g"), keys("h"), keys("someone")]).toEqual([[], [], []]);
-  });
-});
-
-describe("the ledger", () => {
-  test("a read is older than a write that came after it began", () => {
-    const ledger = openLedger(1000, () => 0);
-    const before = ledger.mark();
-    ledger.write(["a", "b"]);
-    const after = ledger.mark();
-    expect([ledger.written(["b"], before), ledger.written(["c"], before), ledger.written(["a"], after)]).toEqual([
-      true,
-      false,
-      false,
-    ]);
-  });
-
-  test("a write that may still be going on holds for its time; what is old is forgotten", () => {
-    let now = 0;
-    const ledger = openLedger(1000, () => now);
-    ledger.write(["a"], 500);
-    ledger.write(["a"]);
-    expect(ledger.written(["a"], ledger.mark())).toBe(true);
-    now = 500;
-    expect(ledger.written(["a"], ledger.mark())).toBe(false);
-    now = 2000;
-    ledger.write(["b"]);
-    expect(ledger.written(["a"], 0)).toBe(false);
   });
 });
 
