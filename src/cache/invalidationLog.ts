@@ -6,6 +6,8 @@ export type InvalidationLog = {
   write(groups: readonly string[], until?: number): void;
   /** Whether any of these groups was, or may have been, written since the mark. */
   written(groups: readonly string[], mark: number): boolean;
+  /** What it holds: groups one by one, whole kinds, and the bytes of the former. */
+  size(): { groups: number; kinds: number; bytes: number };
 };
 
 /** `at`: when it was written, `until`: how long it may still be going on (both ms since the epoch). */
@@ -114,6 +116,7 @@ export const openInvalidationLog = ({
         if (writes.size > maxGroups || bytes > maxBytes) collapse();
       }
     },
+    size: () => ({ groups: writes.size, kinds: kinds.size, bytes }),
     written: (groups, mark) =>
       isSince(everything, mark) ||
       groups.some((group) => isSince(writes.get(group), mark) || isSince(kinds.get(kindOf(group)), mark)),

@@ -6,6 +6,7 @@ import { canonicalRequest } from "../endpoint/canonicalRequest.ts";
 import type { Caller } from "../legacy/client.ts";
 import type { ModernReply } from "../modern/client.ts";
 import { type Answer, answerOf } from "../outcome/answer.ts";
+import type { Unanswered } from "./answering.ts";
 import type { Machine } from "./machine.ts";
 import type { Prepared } from "./prepared.ts";
 
@@ -74,7 +75,8 @@ export const writeByModern = async (
   endpoint: Prepared,
   input: Input,
   caller: Caller,
-): Promise<Answer> => {
+): Promise<{ answer: Answer; unanswered?: Unanswered }> => {
   const reply = await askModern(machine, endpoint, input, caller);
-  return "failed" in reply ? noAnswer : reply.answer;
+  if ("failed" in reply) return { answer: noAnswer, unanswered: reply.isUnasked ? "refused" : "unknown" };
+  return reply.answer.status >= 500 ? { answer: reply.answer, unanswered: "unknown" } : { answer: reply.answer };
 };

@@ -29,8 +29,11 @@ export type LegacyClient = (
   readXml: XmlReader,
 ) => Promise<LegacyReply | Failed>;
 
-/** `isItsFault`: it could not be reached, took too long or broke off, not that it was never asked. */
-export type Failed = { failed: Outcome; why: string; isItsFault?: boolean };
+/**
+ * `isItsFault`: it could not be reached, took too long or broke off, not that it was never asked. `isUnsent`: legacy cannot have got anything of the
+ * request.
+ */
+export type Failed = { failed: Outcome; why: string; isItsFault?: boolean; isUnsent?: boolean };
 
 export type LegacyClientSettings = {
   /** Where the interface begins: `/api/v1`. */
@@ -63,7 +66,12 @@ export const legacyClient =
       return { status: reply.status, reading: readLegacy(reply.body, readXml) };
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error;
-      return { failed: failures[error.kind], why: error.message, isItsFault: isItsFault(error) };
+      return {
+        failed: failures[error.kind],
+        why: error.message,
+        isItsFault: isItsFault(error),
+        isUnsent: error.isUnsent,
+      };
     }
   };
 

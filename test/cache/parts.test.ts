@@ -8,8 +8,6 @@ import { backOff, type Entry, entryOf, judge } from "../../src/cache/entry.ts";
 import { HIT, replyWith } from "../../src/cache/reply.ts";
 import { plainly } from "../../src/cache/representation.ts";
 import { openStore, sizeOf } from "../../src/cache/store.ts";
-import { passingWrite } from "../../src/gateway/passingWrite.ts";
-import { legacyReads, legacyRefusals, legacyWrites } from "../../transforms/legacyWrites.ts";
 
 const windows = { fresh: 100, stale: 200, staleIfError: 400 };
 const entry = (about: Partial<Entry> = {}, body = "x"): Entry =>
@@ -152,18 +150,4 @@ test("a hit's headers are made once a second, for each kind of asker", () => {
   expect(headers(0, { keyed: true })).toContain("private, no-cache");
   expect(headers(0, { cors: ["Vary", "Origin"] })).toContain("Origin");
   expect(headers(0)).not.toContain("Origin");
-});
-
-test("a passing write: whatever its body, it names groups of its kind", () => {
-  const knowledge = { writes: legacyWrites, reads: legacyReads, refusals: legacyRefusals };
-  fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 500 }), fc.webPath(), (body, path) => {
-      const write = passingWrite(knowledge, "POST", `/api/v1/json/data${path}`);
-      write?.chunk(Buffer.from(body));
-      return write === undefined || write.groups(undefined).every((group) => /^datasets?(\/\d+)?$/.test(group));
-    }),
-  );
-  const write = passingWrite(knowledge, "POST", "/api/v1/json/data/tag");
-  write?.chunk(Buffer.from('name="data_id"\r\nx'.repeat(4000)));
-  expect(write?.groups(undefined)).toEqual(["dataset", "datasets"]);
 });
