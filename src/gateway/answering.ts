@@ -68,7 +68,7 @@ export const conclude = async (
   return { outcome: { kind: "broken", message: "The legacy interface's answer is not what it should be." } };
 };
 
-const noAnswer: Outcome = {
+export const noAnswer: Outcome = {
   kind: "broken",
   message: "The legacy interface answered with something that is no answer.",
 };

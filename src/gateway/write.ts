@@ -8,6 +8,7 @@ import { notKept } from "./notKept.ts";
 import type { Asking } from "./plan.ts";
 import type { Prepared } from "./prepared.ts";
 import { UNSETTLED } from "./unconfirmedWrites.ts";
+import { refusedAccess } from "./writeAccess.ts";
 
 /**
  * Carries out a write by one who may write. What it may have touched is served no more when its answer goes out; where nobody knows what came of
@@ -20,6 +21,9 @@ export const write = async (
   caller: Caller,
   { backend }: Decision,
 ): Promise<Answered> => {
+  // Modern looks itself.
+  const refusal = backend === "modern" ? undefined : await refusedAccess(machine, endpoint, plan.input, caller);
+  if (refusal) return notKept(refusal, "method");
   const groups = endpoint.writes?.(plan.input) ?? [];
   const { answer, unanswered } =
     backend === "modern"
