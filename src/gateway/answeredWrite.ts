@@ -11,7 +11,7 @@ export type WriteFate = "written" | "unknown" | "refused";
 export const fateOf = (answer: Beginning | undefined, refusals: ReadonlySet<number>): WriteFate => {
   if (answer === undefined) return "unknown";
   const { status } = answer;
-  const type = String(answer.headers["content-type"] ?? "");
+  const type = answer.headers["content-type"] ?? "";
   // A page is not legacy's interface: its front refuses by 4xx; one of another status may be what PHP wrote as it broke.
   const isPage = /^text\/html\b/i.test(type);
   if (status < 300) return isPage ? "unknown" : refusedIn(answer, type, refusals) ? "refused" : "written";

@@ -68,10 +68,10 @@ export const prepare = (
 
 /** Throws where an endpoint names one that is none: a mistake in its definition. */
 const mustReadOf = (
-  { endpoint, input }: NonNullable<Endpoint["access"]>,
+  access: NonNullable<Endpoint["access"]>,
   all: readonly Prepared[],
 ): NonNullable<Prepared["mustRead"]> => {
-  const found = all.find(({ name }) => name === endpoint);
-  if (found === undefined) throw new Error(`There is no endpoint "${endpoint}" to ask for access.`);
-  return { endpoint: found, inputOf: input };
+  const found = all.find(({ name }) => name === access.endpoint);
+  if (found === undefined) throw new Error(`There is no endpoint "${access.endpoint}" to ask for access.`);
+  return { endpoint: found, inputOf: (input) => access.input(input) };
 };

@@ -23,8 +23,8 @@ export const refusedAccess = async (
   caller: Caller,
 ): Promise<Answer | undefined> => {
   if (mustRead === undefined) return undefined;
-  const { endpoint, inputOf } = mustRead;
-  const asked = inputOf(input);
+  const { endpoint } = mustRead;
+  const asked = mustRead.inputOf(input);
   if (isShown(machine, endpoint, asked, caller.key)) return undefined;
   const request = endpoint.legacy(asked);
   if ("unsent" in request) return answerOf({ kind: "broken", message: request.unsent });

@@ -265,10 +265,10 @@ describe("writes that wait for what legacy says of their key", () => {
     };
     const writes = openUnconfirmedWrites({ keys, timeout: 1000, delays: [0, 60_000], onError: () => undefined });
     let outdated = 0;
-    for (let i = 0; i < MAX_UNCONFIRMED + 50; i++) writes.note(`k${i}`, () => void outdated++);
+    for (let i = 0; i < MAX_UNCONFIRMED + 50; i++) void writes.note(`k${i}`, () => void outdated++);
     expect([writes.waiting(), asked]).toEqual([MAX_UNCONFIRMED, MAX_UNCONFIRMED]);
     // A key that is known needs no place.
-    writes.note(alice, () => void outdated++);
+    void writes.note(alice, () => void outdated++);
     expect(outdated).toBe(1);
     writes.close();
     await until(() => writes.waiting() === 0);

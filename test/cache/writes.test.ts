@@ -187,6 +187,7 @@ describe("a read that was on its way when a write came", () => {
   test("after a write whose answer is lost nothing that is read for a while is kept", async () => {
     const { legacy, ask, post, as } = await cachedGateway({ TOTAL_TIMEOUT_MS: "300" });
     await ask("/v1/datasets/61");
+    await ask("/v1/datasets/abc", as(alice));
     const { promise, release } = held();
     legacy.gate = promise;
     expect((await post("/v1/datasets/tag", { data_id: 61, tag: "a" }, as(alice))).status).toBe(504);

@@ -16,7 +16,7 @@ test.each([
   const { values, isWhole } = inForm(form);
   expect(isWhole).toBe(true);
   expect(found(values)).toEqual(
-    typeof expected === "string" ? [...expected].map((digit) => `data_id=${digit}`) : expected,
+    typeof expected === "string" ? expected.split("").map((digit) => `data_id=${digit}`) : expected,
   );
 });
 
