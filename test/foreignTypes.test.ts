@@ -25,10 +25,14 @@ const foreignersIn = (document: Json, name = ""): { name: string; document: Json
 
 const documentsOf = (endpoint: string): JsonObject[] =>
   readPairs(endpoint)
-    .filter(
-      ({ legacy, expected }) => expected.status === 200 && legacy.length === 1 && legacy[0]?.response.type === "json",
-    )
-    .map(({ legacy }) => legacy[0]?.response.body ?? "")
+    // Of a write the answer to it, not to what is read before.
+    .map(({ legacy, expected }) => {
+      const posted = legacy.filter(({ request }) => request.method === "POST");
+      const [one] = posted.length === 0 ? legacy : posted;
+      return { one, isAlone: legacy.length === 1 || (posted.length === 1 && legacy.at(-1) === one), expected };
+    })
+    .filter(({ one, isAlone, expected }) => expected.status === 200 && isAlone && one?.response.type === "json")
+    .map(({ one }) => one?.response.body ?? "")
     .filter((body) => body.startsWith("{") && body.length < 20_000)
     .map((body) => JSON.parse(body) as JsonObject);
 

@@ -4,6 +4,7 @@ import { get, type LegacyRequest, post } from "../src/endpoint/legacyRequest.ts"
 import { legacyStudies } from "./getStudy.ts";
 import { endpoints } from "./index.ts";
 import { legacyErrors } from "./legacyErrors.ts";
+import { legacyPaths } from "./legacyPaths.ts";
 import { legacyReads, legacyRefusals, legacyWrites } from "./legacyWrites.ts";
 import { privateDatasets } from "./privateDatasets.ts";
 
@@ -12,6 +13,7 @@ export const catalogue = {
   endpoints,
   errors: legacyErrors,
   legacyStudies,
+  legacyPaths,
   passing: { writes: legacyWrites, reads: legacyReads, refusals: legacyRefusals },
   privateRows: privateDatasets,
   /** The file with what is known of the public reference implementation. */

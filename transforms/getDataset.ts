@@ -54,8 +54,9 @@ export const getDataset = endpoint("GET /datasets/{dataset_id}", {
 
   cache: {
     fresh: "10m",
-    stale: "24h",
+    stale: "1h",
     staleIfError: "7d",
+    mayTurnPrivate: true,
     groups: ({ dataset_id }, ours) => entity("dataset", dataset_id, ours !== undefined),
   },
   examples: { iris: { dataset_id: 61 }, unknown: { dataset_id: 1_000_000 } },

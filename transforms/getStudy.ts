@@ -61,8 +61,9 @@ export const getStudy = endpoint("GET /studies/{id_or_alias}", {
 
   cache: {
     fresh: "5m",
-    stale: "24h",
+    stale: "1h",
     staleIfError: "24h",
+    mayTurnPrivate: true,
     // Writes name a study by its id, whatever it was asked for by.
     groups: ({ id_or_alias }, ours) =>
       isObject(ours) ? entity("study", Number(own(ours, "id"))) : entity("study", id_or_alias, false),

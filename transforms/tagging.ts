@@ -28,10 +28,13 @@ export const tagging = (route: Route, { summary, also, id, action }: Tagging) =>
     writes: (input: Entity) => written(id === "data_id" ? "dataset" : "setup", [input[id] as number]),
     legacy: (input: Entity) => post(`/${action.replace("_", "/")}`, { [id]: input[id] as number, tag: input.tag }),
     absent: unknownEntity,
-    ...(id === "data_id" ? { settle: settleByDataset(id, action) } : {}),
+    ...(id === "data_id" ? { access: readableDataset, settle: settleByDataset(id, action) } : {}),
     output: object({ [action]: object({ id: integer, tag: anyOrder(list(text)) }) }),
     examples: { one: { [id]: 1, tag: "my-tag" } },
   });
+
+/** Legacy lets anybody tag a private dataset, and answers with its tags. */
+const readableDataset = { endpoint: "getDataset", input: ({ data_id }: Entity) => ({ dataset_id: data_id }) };
 
 /** When legacy's search index fails (105) the tag was stored all the same; a dataset shows its tags, a setup does not. */
 const settleByDataset = (id: "data_id", action: string) => ({

@@ -9,6 +9,7 @@ import { type Answered, HIT } from "./reply.ts";
 import { plainly, represent, type Told } from "./representation.ts";
 import type { OpenSharedTier } from "./sharedTier.ts";
 import type { Store } from "./store.ts";
+import { ownedWindows } from "./windows.ts";
 
 export type Cache = Pick<Kept, "ready" | "drop" | "forget" | "sharing" | "close"> & {
   /** `admit` is asked before something kept is served; what it gives is answered instead. */
@@ -59,11 +60,12 @@ export const openCache = ({ store, longest, openTier, count, onError, now = Date
     const key = keyFor(asking, owner);
     const mark = kept.mark();
     const { answer, groups } = await fill(owner, background);
-    const windows = windowsOf(answer.status);
-    if (windows === undefined) {
+    const declared = windowsOf(answer.status);
+    if (declared === undefined) {
       passing.set(key, true);
       return { answered: { representation: plainly(answer), cacheable: true, how } };
     }
+    const windows = owner === undefined ? declared : ownedWindows(declared);
     const about = { endpoint, groups, windows, storedAt: now(), ...(owner === undefined ? {} : { owner }) };
     const entry = entryOf(await represent(answer), about);
     passing.delete(key);

@@ -31,6 +31,19 @@ export const entryOf = (
   retryAt: 0,
 });
 
+/** The same entry for no longer than these windows allow; `undefined` where they allow nothing. */
+export const withinWindows = (entry: Entry, allowed: Windows | undefined): Entry | undefined => {
+  if (allowed === undefined) return undefined;
+  const fresh = Math.min(entry.windows.fresh, allowed.fresh);
+  const stale = Math.min(entry.windows.stale, allowed.stale);
+  const staleIfError = Math.min(entry.windows.staleIfError, allowed.staleIfError);
+  return {
+    ...entry,
+    windows: { fresh, stale, staleIfError },
+    freshUntil: Math.min(entry.freshUntil, entry.storedAt + fresh),
+  };
+};
+
 /** Nothing may serve it any more. */
 export const isOver = (entry: Entry, now: number): boolean => now >= entry.storedAt + lifetime(entry.windows);
 
@@ -48,6 +61,8 @@ export const judge = (entry: Entry, now: number, wanted: Directives): Verdict =>
     return "not";
   if (wanted.minFresh !== undefined && staleness > -wanted.minFresh) return "not";
   if (staleness < 0) return "fresh";
+  // What belongs to a key is never served stale, whatever its client allows: the right to see it may be gone.
+  if (entry.owner !== undefined) return "not";
   if (staleness < entry.windows.stale || staleness < allowance) return "stale";
   return staleness < entry.windows.staleIfError ? "ifError" : "not";
 };

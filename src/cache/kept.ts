@@ -1,8 +1,8 @@
 import type { Directives } from "./directives.ts";
-import { type Entry, judge, type Verdict } from "./entry.ts";
+import { type Entry, isOver, judge, type Verdict, withinWindows } from "./entry.ts";
 import { openFlights } from "./flights.ts";
-import { openLedger } from "./ledger.ts";
-import { type Asking, placesFor } from "./question.ts";
+import { openInvalidationLog } from "./invalidationLog.ts";
+import { type Asking, placesFor, type Question } from "./question.ts";
 import type { Drop, OpenSharedTier } from "./sharedTier.ts";
 import type { Store } from "./store.ts";
 
@@ -45,7 +45,7 @@ const EVERYTHING = "*";
 const worth: Record<Verdict, number> = { fresh: 3, stale: 2, ifError: 1, not: 0 };
 
 export const openKept = ({ store, longest, openTier, onDrop, onDropped, now }: KeptSettings): Kept => {
-  const ledger = openLedger(2 * longest, now);
+  const invalidations = openInvalidationLog({ longest: 2 * longest, now });
   const lookups = openFlights<Entry | undefined>();
 
   const dropHere = ({ keys = [], groups = [], endpoint, all, soft = false, hold = 0 }: Drop): void => {
@@ -53,30 +53,36 @@ export const openKept = ({ store, longest, openTier, onDrop, onDropped, now }: K
     lookups.clear();
     const named = endpoint === undefined ? groups : [...groups, `@${endpoint}`];
     // Softly as well: what was asked before must not come back as fresh.
-    ledger.write(all ? [EVERYTHING] : named, now() + hold);
+    invalidations.write(all ? [EVERYTHING] : named, now() + hold);
     const byGroup = store.inGroups(groups);
     const byEndpoint =
       all || endpoint !== undefined ? store.all().filter(([, entry]) => all || entry.endpoint === endpoint) : [];
     for (const key of keys) store.delete(key);
     for (const [key, entry] of [...byGroup, ...byEndpoint]) {
       onDropped(entry.endpoint);
-      if (soft) makeStale(entry);
+      if (soft) makeStale(key, entry, hold > 0);
       else store.delete(key);
     }
   };
-  const makeStale = (entry: Entry): void => {
+  /** `isUnconfirmed`: what it is about may have been written, so legacy is asked first and the entry only stands in where it fails. */
+  const makeStale = (key: string, entry: Entry, isUnconfirmed: boolean): void => {
+    const { stale, staleIfError } = entry.windows;
+    if (staleIfError === 0 && (stale === 0 || isUnconfirmed)) return store.delete(key);
     entry.freshUntil = Math.min(entry.freshUntil, now());
+    if (isUnconfirmed) entry.windows = { ...entry.windows, stale: 0 };
     delete entry.rendered;
   };
   const tier = openTier?.({ onDrop: dropHere, onLost: () => dropHere({ all: true }) });
 
   const wasWritten = ({ groups, endpoint }: Entry, mark: number): boolean =>
-    ledger.written([...groups, `@${endpoint}`, EVERYTHING], mark);
+    invalidations.written([...groups, `@${endpoint}`, EVERYTHING], mark);
 
   /** Where others may have written unheard, what is kept has to be asked for anew. */
   const verdictOn = (entry: Entry, wanted: Directives, at: number): Verdict => {
     const verdict = judge(entry, at, wanted);
-    return tier !== undefined && !tier.trusted() && verdict !== "not" ? "ifError" : verdict;
+    if (tier === undefined || verdict === "not" || tier.trusted()) return verdict;
+    // What belongs to a key is never served stale.
+    return entry.owner === undefined ? "ifError" : "not";
   };
 
   /** What is everybody's is a public thing; that there is none may be otherwise for a caller with a key. */
@@ -98,10 +104,13 @@ export const openKept = ({ store, longest, openTier, onDrop, onDropped, now }: K
     return best;
   };
 
-  const inTier = async (key: string): Promise<Entry | undefined> => {
-    const mark = ledger.mark();
-    const entry = await tier?.get(key);
-    if (entry === undefined || wasWritten(entry, mark)) return undefined;
+  const inTier = async ({ key, windowsOf }: Question): Promise<Entry | undefined> => {
+    const mark = invalidations.mark();
+    const found = await tier?.get(key);
+    if (found === undefined || wasWritten(found, mark)) return undefined;
+    // Another gateway may have been told to keep it for longer.
+    const entry = withinWindows(found, windowsOf(found.status));
+    if (entry === undefined || isOver(entry, now())) return undefined;
     store.set(key, entry);
     return entry;
   };
@@ -123,10 +132,10 @@ export const openKept = ({ store, longest, openTier, onDrop, onDropped, now }: K
       // Only what everybody may see is in the tier.
       if (found?.verdict === "fresh" || !tier?.trusted() || (owner !== undefined && question.personal)) return found;
       const { key } = question;
-      return better(found, asking, await (lookups.get(key) ?? lookups.launch(key, inTier(key))), now());
+      return better(found, asking, await (lookups.get(key) ?? lookups.launch(key, inTier(question))), now());
     },
     get: (key) => store.get(key),
-    mark: () => ({ here: ledger.mark(), shared: tier?.mark() }),
+    mark: () => ({ here: invalidations.mark(), shared: tier?.mark() }),
     keep(key, entry, mark) {
       if (wasWritten(entry, mark.here)) return false;
       const kept = store.set(key, entry);

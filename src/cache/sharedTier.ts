@@ -1,8 +1,8 @@
 import type { Entry } from "./entry.ts";
 
 /**
- * What is no longer to be served: by key, by group, by endpoint, or everything. `soft`: stale, rather than gone. `hold`: what was written may still be
- * going on for so many milliseconds, and nothing read meanwhile is to be kept.
+ * What is no longer to be served: by key, by group, by endpoint, or everything. `soft`: stale, rather than gone. `hold`: a write may still be
+ * going on for so many milliseconds, and nothing read meanwhile is to be kept; together with `soft`, entries only stand in where legacy fails.
  */
 export type Drop = {
   keys?: readonly string[];

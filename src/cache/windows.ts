@@ -11,6 +11,8 @@ export type DeclaredWindows = {
   absent?: Duration;
   /** 412: a state that will change soon. */
   unready?: Duration;
+  /** What it answers may turn private: it is served stale while it is revalidated for an hour at most, whatever `stale` says. */
+  mayTurnPrivate?: true;
 };
 
 /** In milliseconds. */
@@ -21,10 +23,16 @@ export type WindowsOf = (status: number) => Windows | undefined;
 
 const only = (fresh: Duration): Windows => ({ fresh: milliseconds(fresh), stale: 0, staleIfError: 0 });
 
-/** The windows alone, with what stands for what is not declared. */
-export const withUsual = (declared: DeclaredWindows): Required<DeclaredWindows> => {
-  const { fresh, stale = "0s", staleIfError = "0s", absent = "60s", unready = "15s" } = declared;
-  return { fresh, stale, staleIfError, absent, unready };
+/** Of what may turn private, the longest time for which it is served stale while it is revalidated. */
+const PRIVATE_STALE: Duration = "1h";
+/** What belongs to a key is fresh for so many milliseconds at most: a right may be withdrawn behind the gateway. */
+const OWNED_FRESH = 60_000;
+
+/** The windows alone and as they may be, with what stands for what is not declared. */
+export const withUsual = (declared: DeclaredWindows): Required<Omit<DeclaredWindows, "mayTurnPrivate">> => {
+  const { fresh, stale = "0s", staleIfError = "0s", absent = "60s", unready = "15s", mayTurnPrivate } = declared;
+  const isTooLong = mayTurnPrivate === true && milliseconds(stale) > milliseconds(PRIVATE_STALE);
+  return { fresh, stale: isTooLong ? PRIVATE_STALE : stale, staleIfError, absent, unready };
 };
 
 const keptBy = (declared: DeclaredWindows): Record<number, Windows> => {
@@ -38,6 +46,13 @@ export const windowsBy = (declared: DeclaredWindows): WindowsOf => {
   const kept = keptBy(declared);
   return (status) => kept[status];
 };
+
+/** The windows of an answer that was fetched with a key, and is served to that key alone: never stale. */
+export const ownedWindows = ({ fresh }: Windows): Windows => ({
+  fresh: Math.min(fresh, OWNED_FRESH),
+  stale: 0,
+  staleIfError: 0,
+});
 
 /** The same, but nothing outlives its freshness. */
 export const onlyFresh =

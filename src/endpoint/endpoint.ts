@@ -29,6 +29,11 @@ export type Definition<F extends Fields = Fields> = {
   groups?: Record<string, string[]>;
   /** It writes, and touches these groups: a key is needed, and one that may write. */
   writes?(input: InputOf<F>): string[];
+  /**
+   * What a caller has to be allowed to read in order to write it, where legacy itself does not look: another endpoint's name, and what it is asked.
+   * Where that grants no access, nothing is sent.
+   */
+  access?: { endpoint: string; input(input: InputOf<F>): Record<string, unknown> };
   /** Its answers may be kept. */
   cache?: Caching<InputOf<F>>;
   legacy(input: InputOf<F>): LegacyRequest | Unsent;
@@ -59,9 +64,10 @@ export type Definition<F extends Fields = Fields> = {
 };
 
 // The machine runs any endpoint; only the endpoint itself knows the type of its input.
-export type Endpoint = Omit<Definition, "legacy" | "foresee" | "settle" | "writes" | "cache"> & {
+export type Endpoint = Omit<Definition, "legacy" | "foresee" | "settle" | "writes" | "access" | "cache"> & {
   routes: Route[];
   writes?(input: Record<string, unknown>): string[];
+  access?: { endpoint: string; input(input: Record<string, unknown>): Record<string, unknown> };
   cache?: Caching<Record<string, unknown>>;
   legacy(input: Record<string, unknown>): LegacyRequest | Unsent;
   foresee?(input: Record<string, unknown>, knowledge: Knowledge): Outcome | undefined;

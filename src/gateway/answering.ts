@@ -8,10 +8,16 @@ import type { Machine as WholeMachine } from "./machine.ts";
 import type { Prepared } from "./prepared.ts";
 
 /** What answering one request takes; it knows no cache. */
-export type Machine = Omit<WholeMachine, "cache" | "meter" | "migration" | "modern" | "addresses" | "privateRows">;
+export type Machine = Omit<
+  WholeMachine,
+  "cache" | "unconfirmed" | "meter" | "migration" | "modern" | "addresses" | "privateRows"
+>;
+
+/** Of a write that legacy gave no answer of its own to: it was not carried out for certain, or it may have been. */
+export type Unanswered = "refused" | "unknown";
 
 /** Our document, or how else it ended; `status` where legacy's own has to stand. */
-export type Conclusion = { ours: unknown } | { outcome: Outcome; status?: number };
+export type Conclusion = { ours: unknown } | { outcome: Outcome; status?: number; unanswered?: Unanswered };
 
 type Input = Record<string, unknown>;
 type Unfit = { mismatch: string[] };
@@ -25,13 +31,18 @@ export const conclude = async (
   input: Input,
 ): Promise<Conclusion> => {
   const reply = await askSound(machine, endpoint, request, caller);
-  if ("failed" in reply) return { outcome: reply.failed };
+  if ("failed" in reply) return { outcome: reply.failed, unanswered: reply.isUnsent ? "refused" : "unknown" };
   const { reading, status } = reply;
   const { observer } = machine;
-  if (reading.is === "unreadable") return { outcome: noAnswer };
+  // A front refuses by a 4xx page; legacy's own errors are 412.
+  if (reading.is === "unreadable")
+    return {
+      outcome: noAnswer,
+      unanswered: status >= 400 && status < 500 && status !== 412 ? "refused" : "unknown",
+    };
   if (reading.is === "document" && status !== 200) {
     observer.event("odd_status", { endpoint: endpoint.name, status });
-    return { outcome: noAnswer };
+    return { outcome: noAnswer, unanswered: "unknown" };
   }
   if (reading.is === "error") {
     const outcome = endpoint.errors?.[reading.code] ?? outcomeOf(reading, machine.errors);
@@ -39,7 +50,12 @@ export const conclude = async (
       observer.event(`code_${outcome.kind}`, { endpoint: endpoint.name, code: reading.code });
     if (reading.code === endpoint.settle?.code) return (await settle(machine, endpoint, caller, input)) ?? { outcome };
     const kept = statusOf(outcome, status);
-    return { outcome, ...(kept === undefined ? {} : { status: kept }) };
+    return {
+      outcome,
+      ...(kept === undefined ? {} : { status: kept }),
+      // Without its database legacy looks at nothing.
+      ...(outcome.kind === "unavailable" ? { unanswered: "refused" as const } : {}),
+    };
   }
   const concluded = read(machine, endpoint, reading.document);
   if (!("mismatch" in concluded)) return concluded;
@@ -52,7 +68,7 @@ export const conclude = async (
   return { outcome: { kind: "broken", message: "The legacy interface's answer is not what it should be." } };
 };
 
-const noAnswer: Outcome = {
+export const noAnswer: Outcome = {
   kind: "broken",
   message: "The legacy interface answered with something that is no answer.",
 };

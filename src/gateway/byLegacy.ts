@@ -4,7 +4,7 @@ import type { Outcome } from "../outcome/outcome.ts";
 import type { Caller } from "../legacy/client.ts";
 import type { Json } from "../rules/rule.ts";
 import { type Answer, answerOf } from "../outcome/answer.ts";
-import { conclude, type Conclusion } from "./answering.ts";
+import { conclude, type Conclusion, type Unanswered } from "./answering.ts";
 import type { Machine } from "./machine.ts";
 import type { Asking } from "./plan.ts";
 import type { Prepared } from "./prepared.ts";
@@ -17,8 +17,9 @@ export const askLegacy = async (
   endpoint: Prepared,
   { request, input }: Asking,
   caller: Caller,
-): Promise<Filled> => {
-  if ("unsent" in request) return { answer: answerOf({ kind: "broken", message: request.unsent }), groups: [] };
+): Promise<Filled & { unanswered?: Unanswered }> => {
+  if ("unsent" in request)
+    return { answer: answerOf({ kind: "broken", message: request.unsent }), groups: [], unanswered: "refused" };
   const concluding = request.method === "POST" && endpoint.writes === undefined ? concludeByPost : conclude;
   const started = performance.now();
   const conclusion = await concluding(machine, endpoint, request, caller, input);
@@ -31,7 +32,10 @@ export const askLegacy = async (
   );
   const answer = answerFrom(conclusion);
   machine.migration.track(endpoint.name).asked("legacy", performance.now() - started, answer.status >= 500);
-  return { answer, groups: endpoint.cache?.groups(input, ours) ?? [] };
+  const groups = endpoint.cache?.groups(input, ours) ?? [];
+  return "outcome" in conclusion && conclusion.unanswered
+    ? { answer, groups, unanswered: conclusion.unanswered }
+    : { answer, groups };
 };
 
 export const answerFrom = (conclusion: Conclusion): Answer =>

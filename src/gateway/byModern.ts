@@ -6,6 +6,7 @@ import { canonicalRequest } from "../endpoint/canonicalRequest.ts";
 import type { Caller } from "../legacy/client.ts";
 import type { ModernReply } from "../modern/client.ts";
 import { type Answer, answerOf } from "../outcome/answer.ts";
+import type { Unanswered } from "./answering.ts";
 import type { Machine } from "./machine.ts";
 import type { Prepared } from "./prepared.ts";
 
@@ -75,7 +76,13 @@ export const writeByModern = async (
   endpoint: Prepared,
   input: Input,
   caller: Caller,
-): Promise<Answer> => {
+): Promise<{ answer: Answer; unanswered?: Unanswered }> => {
   const reply = await askModern(machine, endpoint, input, caller);
-  return "failed" in reply ? noAnswer : reply.answer;
+  if ("failed" in reply) {
+    // A 4xx that is not the endpoint's own, such as a router's 404, changed nothing either.
+    const status = reply.given?.status ?? 0;
+    const isRefused = reply.isUnasked === true || (status >= 400 && status < 500);
+    return { answer: noAnswer, unanswered: isRefused ? "refused" : "unknown" };
+  }
+  return reply.answer.status >= 500 ? { answer: reply.answer, unanswered: "unknown" } : { answer: reply.answer };
 };

@@ -2,7 +2,7 @@
 export type Credential = { key?: string; refused?: true };
 
 /** Legacy puts the key into its query as it comes, and reads `0` as nobody. */
-const isKey = (text: string): boolean => /^[A-Za-z0-9]{1,64}$/.test(text) && text !== "0";
+export const isKey = (text: string): boolean => /^[A-Za-z0-9]{1,64}$/.test(text) && text !== "0";
 
 /** Reads the key from the query (`api_key`), a bearer token or `X-API-Key`; an empty one is none. */
 export const readCredential = (query: string, header: (name: string) => string | undefined): Credential => {

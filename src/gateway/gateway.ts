@@ -4,6 +4,7 @@ import type { OpenSharedTier } from "../cache/sharedTier.ts";
 import type { DeclaredWindows } from "../cache/windows.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
+import type { LegacyPaths } from "../endpoint/legacyPaths.ts";
 import type { LegacyWriteKnowledge } from "../endpoint/legacyWrites.ts";
 import type { LedgerEntry } from "../compare/ledger.ts";
 import { openMigration } from "../migration/migration.ts";
@@ -12,6 +13,7 @@ import type { StateStore } from "../migration/store/stateStore.ts";
 import { openModern } from "../modern/openModern.ts";
 import { guarded } from "../legacy/guarded.ts";
 import { legacyClient } from "../legacy/client.ts";
+import { legacyTargets } from "../legacy/legacyTarget.ts";
 import { metered } from "../legacy/metered.ts";
 import type { ClientLimits } from "../http/httpServer.ts";
 import { openMeter } from "../meter.ts";
@@ -30,6 +32,7 @@ import type { ErrorTable } from "../outcome/legacyOutcome.ts";
 import { lookOn } from "./lookOn.ts";
 import type { Machine } from "./machine.ts";
 import { prepare } from "./prepared.ts";
+import { openUnconfirmedWrites } from "./unconfirmedWrites.ts";
 import { openPrivateRowsOf } from "./openPrivateRowsOf.ts";
 import type { PrivateRowsKnowledge } from "../privateRows/knowledge.ts";
 import type { WalkWays } from "../privateRows/walk.ts";
@@ -41,6 +44,8 @@ export type Catalogue = {
   errors: ErrorTable;
   keyProbes: KeyProbes;
   legacyStudies: readonly number[];
+  /** The paths under which the legacy interface answers, and writes. */
+  legacyPaths: LegacyPaths;
   /** What is written, and only read, through the legacy interface itself. */
   passing: LegacyWriteKnowledge;
   /** By endpoint: changes when what it answers may change. */
@@ -136,12 +141,19 @@ export const openGateway = (
   meter.total("mirror_shed", "Comparisons left out for lack of budget.", () => migration.shed());
   const legacyStudies = settings.LEGACY_STUDIES ?? catalogue.legacyStudies;
   const { cache, windows } = openCaching(settings, catalogue.endpoints, { meter, observer, redisTier });
+  const keys = openKeys(client, catalogue.keyProbes, catalogue.errors, (owner) => {
+    cache.forget(owner);
+    machine.privateRows?.forget(owner);
+  });
+  const unconfirmed = openUnconfirmedWrites({
+    keys,
+    timeout: settings.TOTAL_TIMEOUT_MS,
+    onError: (error) => observer.log.error({ event: "internal_error", error: (error as Error).stack }),
+  });
   const machine: Machine = {
     client,
-    keys: openKeys(client, catalogue.keyProbes, catalogue.errors, (owner) => {
-      cache.forget(owner);
-      machine.privateRows?.forget(owner);
-    }),
+    keys,
+    unconfirmed,
     errors: catalogue.errors,
     knowledge: { legacyStudies: new Set(legacyStudies) },
     cache,
@@ -170,6 +182,7 @@ export const openGateway = (
   const trusted = trustedProxies(settings.TRUSTED_PROXIES);
   const oldClients = openOldClients(
     settings,
+    catalogue.legacyPaths,
     () => Date.now(),
     (name, about) => observer.event(name, about),
   );
@@ -178,7 +191,14 @@ export const openGateway = (
     host: settings.LEGACY_HOST,
     trusted,
     onAnswer: meter.passedThrough,
-    watch: lookOn(catalogue.passing, cache, oldClients, privateRows?.feed),
+    watch: lookOn({
+      passing: catalogue.passing,
+      readTarget: legacyTargets(settings.LEGACY_PATH, catalogue.legacyPaths),
+      cache,
+      unconfirmed,
+      oldClients,
+      feed: privateRows?.feed,
+    }),
     oldPaths: oldClients,
     uploads: { minRate: settings.MIN_UPLOAD_RATE, memory: SMALL_BODY * settings.MAX_WAITING },
     onEvent: ({ kind, method, path, error }) =>
@@ -213,6 +233,7 @@ export const openGateway = (
     },
     dispatches: async () => (await Promise.all([passed.dispatches(), transformed.dispatches()])).every(Boolean),
     async close() {
+      unconfirmed.close();
       await privateRows?.close();
       await migration.close();
       await Promise.all([transformed.close(), passed.close(), modern?.close()]);

@@ -15,12 +15,12 @@ export const readInput = (fields: Record<string, AnyField>, given: Given[], wher
   const values = new Map<string, unknown>();
   for (const { name, loc, text, json } of given) {
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    if (field === undefined || values.has(name)) {
+    if (field === undefined || (json !== null && values.has(name))) {
       errors.push(inputError(loc, extra));
       continue;
     }
-    // A null is no value where no value is needed.
-    if (json === null && field.fallback && field.fallback.value === undefined) continue;
+    // Published clients send filters that are not set as `null`.
+    if (json === null) continue;
     const reading = text === undefined ? field.fromJson(json as Json) : field.fromText(text);
     values.set(name, "value" in reading ? reading.value : undefined);
     if ("problems" in reading) errors.push(...reading.problems.map((problem) => inputError(loc, problem)));
@@ -73,6 +73,7 @@ export const givenInBody = (
   for (const [name, value] of Object.entries(json)) {
     const members = Object.hasOwn(groups, name) ? groups[name] : undefined;
     if (members === undefined) given.push({ name, loc: ["body", name], json: value });
+    else if (value === null) continue;
     else if (!isObject(value)) return { errors: [inputError(["body", name], notAnObject)] };
     // A member that the group does not have is given without a name, so that it cannot be taken for another field.
     else

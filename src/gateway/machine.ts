@@ -6,6 +6,7 @@ import type { ModernClient } from "../modern/client.ts";
 import type { Meter } from "../meter.ts";
 import type { Observer } from "../observe.ts";
 import type { Keys } from "./keys.ts";
+import type { UnconfirmedWrites } from "./unconfirmedWrites.ts";
 import type { PrivateRows } from "../privateRows/privateRows.ts";
 import type { ErrorTable } from "../outcome/legacyOutcome.ts";
 
@@ -13,6 +14,7 @@ import type { ErrorTable } from "../outcome/legacyOutcome.ts";
 export type Machine = {
   client: LegacyClient;
   keys: Keys;
+  unconfirmed: UnconfirmedWrites;
   errors: ErrorTable;
   knowledge: Knowledge;
   observer: Observer;

@@ -9,7 +9,7 @@ import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { PrivateRowsKnowledge } from "../privateRows/knowledge.ts";
 import type { Machine } from "./machine.ts";
 import { privateGroup } from "./privateRowsAdded.ts";
-import { UNSETTLED } from "./serve.ts";
+import { UNSETTLED } from "./unconfirmedWrites.ts";
 
 type Known = { endpoints: Record<string, Endpoint>; privateRows?: PrivateRowsKnowledge };
 

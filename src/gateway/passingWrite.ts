@@ -1,116 +1,114 @@
-import type { LegacyWriteKnowledge } from "../endpoint/legacyWrites.ts";
-import type { Beginning } from "../passThrough/heldAnswer.ts";
-import { plainBody } from "../passThrough/plainBody.ts";
 import { collection, written } from "../endpoint/groups.ts";
-import { pathOf, queryOf } from "./paths.ts";
+import type { LegacyWrite, LegacyWriteKnowledge } from "../endpoint/legacyWrites.ts";
+import { type FieldReader, fieldReader } from "../legacy/formFields.ts";
+import { legacyKeyOf } from "../legacy/legacyKey.ts";
+import type { LegacyTarget } from "../legacy/legacyTarget.ts";
 
-/** As much of a body as is looked at for the fields that say what is written, in bytes. */
+/** Bytes of a body that are looked at for the key and for the fields that say what is written. */
 const LOOKED_AT = 64 * 1024;
+/** Entities that one write names at most; one that names more is about everything of its kind. */
+export const MAX_NAMED = 100;
 
 const safe = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
 
-/** A request that may write, while it passes through. */
+/** A request to legacy's interface that may write, while it passes through. Nothing of it is read before it is asked for. */
 export type PassingWrite = {
   chunk: (bytes: Buffer) => void;
-  /** The groups that it touches, or may have touched where there is no answer; none where legacy has refused it unseen. */
-  groups: (answer: Beginning | undefined) => string[];
-  /** The entities that it names, be it that it touches others too. */
-  named?: () => string[];
-  /** The beginning of its body (latin1), where that is looked at anyway. */
-  body?: () => string;
+  /** The key that it comes with; `contentType` is its body's. */
+  key: (contentType: string | undefined) => string | undefined;
+  /** The body is longer than what is looked at: a key may stand behind it. */
+  isCut: () => boolean;
+  /** The groups that it touches. */
+  groups: () => string[];
+  /** The entities that it names, whatever else it touches. */
+  named: () => string[];
+  /** The beginning of its body (latin1). */
+  body: () => string;
 };
 
-/** What a request writes, where it writes something that answers are about. */
+/** What a request to legacy's interface writes; `undefined` where nothing that answers are about. */
 export const passingWrite = (
-  { writes, reads, refusals }: LegacyWriteKnowledge,
+  { writes, reads }: LegacyWriteKnowledge,
   method: string,
-  target: string,
+  { segments: given, query }: LegacyTarget,
 ): PassingWrite | undefined => {
   if (safe.has(method)) return undefined;
-  const segments = pathOf(target)
-    .split("/")
-    .filter((segment) => segment !== "")
-    .map(unescaped);
-  const start = segments.findIndex((segment) => Object.hasOwn(writes, segment));
-  const write = writes[segments[start] ?? ""];
-  if (write === undefined || reads.some((read) => read.test(`/${segments.slice(start).join("/")}`))) return undefined;
+  const segments = given[0] === "json" || given[0] === "xml" ? given.slice(1) : given;
+  const type = segments[0] ?? "";
+  const write = Object.hasOwn(writes, type) ? writes[type] : undefined;
+  if (write === undefined || reads.some((read) => read.test(`/${segments.join("/")}`))) return undefined;
   const gone = method === "DELETE" ? (write.deletes ?? []).flatMap((kind) => written(kind, [])) : [];
-  const isRefused = (answer: Beginning | undefined) => refusals.has(xmlCode(answer) ?? 0);
-  if (!("fields" in write)) {
-    const touched = write.kind === undefined ? gone : [collection(write.kind), ...gone];
-    if (touched.length === 0) return undefined;
-    return { chunk: () => undefined, groups: (answer) => (isRefused(answer) ? [] : touched) };
-  }
+  if (write.kind === undefined && gone.length === 0) return undefined;
 
-  const chunks: Buffer[] = [];
-  let size = 0;
-  const begun = () => Buffer.concat(chunks).toString("latin1");
-  const idsNamed = (): string[] => {
-    const inPath = segments.slice(start + 1).filter((segment) => /^\d+$/.test(segment));
-    const body = begun();
-    const form = [queryOf(target), body].flatMap((text) => [...new URLSearchParams(text)]);
-    const named = write.fields.flatMap((field) => [
-      ...inForm(form, field),
-      ...inParts(body, field),
-      ...inXml(body, field),
-    ]);
-    return [...inPath, ...named].map((text) => text.trim());
-  };
+  const collected = collectBeginning();
+  let ids: { all: string[]; isCertain: boolean } | undefined;
+  const idsNamed = () => (ids ??= idsIn(write, segments, query, collected));
   return {
-    body: begun,
-    named: () => idsNamed().flatMap((id) => (isId(id) ? [`${write.kind}/${Number(id)}`] : [])),
-    chunk(bytes) {
-      if (size < LOOKED_AT) chunks.push(bytes.subarray(0, LOOKED_AT - size));
-      size += bytes.length;
-    },
-    groups(answer) {
-      // Else anybody could empty the cache, without a key.
-      if (isRefused(answer)) return [];
-      const ids = idsNamed();
+    chunk: collected.add,
+    key: (contentType) => legacyKeyOf(query, contentType, collected.text()),
+    isCut: collected.isCut,
+    body: collected.text,
+    named: () => ("fields" in write ? idsNamed().all.map((id) => `${write.kind}/${Number(id)}`) : []),
+    groups() {
+      if (!("fields" in write)) return write.kind === undefined ? gone : [collection(write.kind), ...gone];
+      const { all, isCertain } = idsNamed();
       // Where it cannot be told for certain which one, it may be any.
-      const certain = size <= LOOKED_AT && ids.every(isId);
-      return [...written(write.kind, certain ? [...new Set(ids.map(Number))] : []), ...gone];
+      return [...written(write.kind, isCertain ? all.map(Number) : []), ...gone];
     },
   };
+};
+
+type Beginning = { add: (bytes: Buffer) => void; text: () => string; isCut: () => boolean };
+
+/** The beginning of a body in one block, however small the parts in which it comes. */
+const collectBeginning = (): Beginning => {
+  let block = Buffer.alloc(0);
+  let size = 0;
+  let isCut = false;
+  let text: string | undefined;
+  return {
+    add(bytes) {
+      const wanted = Math.min(size + bytes.length, LOOKED_AT);
+      isCut ||= size + bytes.length > LOOKED_AT;
+      if (wanted === size) return;
+      if (wanted > block.length) {
+        const larger = Buffer.alloc(Math.min(LOOKED_AT, Math.max(wanted, 2 * block.length)));
+        block.copy(larger, 0, 0, size);
+        block = larger;
+      }
+      bytes.copy(block, size, 0, wanted - size);
+      size = wanted;
+      text = undefined;
+    },
+    text: () => (text ??= block.toString("latin1", 0, size)),
+    isCut: () => isCut,
+  };
+};
+
+const readers = new WeakMap<LegacyWrite, FieldReader>();
+const readerOf = (write: LegacyWrite & { fields: readonly string[] }): FieldReader => {
+  const reader = readers.get(write) ?? fieldReader(write.fields);
+  readers.set(write, reader);
+  return reader;
+};
+
+/** The ids that a request names, in its path, query or body, each once; whether these are all of them for certain. */
+const idsIn = (
+  write: LegacyWrite,
+  segments: readonly string[],
+  query: string,
+  { text, isCut }: Beginning,
+): { all: string[]; isCertain: boolean } => {
+  if (!("fields" in write)) return { all: [], isCertain: true };
+  const reader = readerOf(write);
+  const found = [reader.inForm(query), reader.inForm(text()), reader.inParts(text()), reader.inXml(text())];
+  const given = [
+    ...segments.slice(1).filter((segment) => /^\d+$/.test(segment)),
+    ...found.flatMap(({ values }) => values.map(({ value }) => value.trim())),
+  ];
+  const all = [...new Set(given.filter(isId).map((id) => String(Number(id))))];
+  const isCertain = !isCut() && found.every(({ isWhole }) => isWhole) && given.every(isId) && all.length <= MAX_NAMED;
+  return { all: all.slice(0, MAX_NAMED), isCertain };
 };
 
 const isId = (text: string): boolean => /^\d{1,15}$/.test(text);
-
-const unescaped = (segment: string): string => {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
-};
-
-/** The code of an error in XML, where it begins an answer. */
-const xmlCode = (answer: Beginning | undefined): number | undefined => {
-  if (answer === undefined || !String(answer.headers["content-type"]).startsWith("text/xml")) return undefined;
-  const found = /^\s*(?:<\?xml[^>]*>\s*)?<oml:error[^>]*>\s*<oml:code>\s*(\d+)\s*</.exec(
-    plainBody(answer).toString("latin1"),
-  );
-  return found?.[1] === undefined ? undefined : Number(found[1]);
-};
-
-/** As PHP reads a name: blanks, dots and brackets within are a `_`. */
-const spelled = (field: string): string => field.replaceAll("_", "[_. []");
-
-/** What stands behind a bracket or a NUL is not of the name. */
-const inForm = (form: [string, string][], field: string): string[] => {
-  const name = new RegExp(String.raw`^ *${spelled(field)}(?:[[\0]|$)`);
-  return form.filter(([given]) => name.test(given)).map(([, value]) => value);
-};
-
-const inParts = (body: string, field: string): string[] =>
-  [
-    ...body.matchAll(
-      new RegExp(
-        `name="? *${spelled(field)}"?[^\\r\\n]{0,200}\\r?\\n(?:[^\\r\\n]{1,200}\\r?\\n){0,5}\\r?\\n([^\\r\\n]{0,20})`,
-        "gi",
-      ),
-    ),
-  ].map(([, value = ""]) => value);
-
-const inXml = (body: string, field: string): string[] =>
-  [...body.matchAll(new RegExp(`<(?:\\w+:)?${field}>([^<]{0,20})<`, "gi"))].map(([, value = ""]) => value);

@@ -19,6 +19,8 @@ export type Prepared = Endpoint & {
   note: Note;
   /** What an input asks, where the answer may be kept. */
   question?: (input: Record<string, unknown>, backend: Backend) => Question;
+  /** The endpoint that has to show a caller what this one writes, and its input by this one's. */
+  mustRead?: { endpoint: Prepared; inputOf(input: Record<string, unknown>): Record<string, unknown> };
 };
 
 export type Preparing = {
@@ -48,7 +50,7 @@ export const prepare = (
       }),
     };
   };
-  return Object.entries(endpoints).map(([name, endpoint]) => {
+  const all = Object.entries(endpoints).map(([name, endpoint]): Prepared => {
     const markup = markupPaths(endpoint.output);
     return {
       ...endpoint,
@@ -60,4 +62,16 @@ export const prepare = (
       note: servingNote((field) => observer.event("unknown_field", { endpoint: name, field })),
     };
   });
+  for (const one of all) if (one.access) one.mustRead = mustReadOf(one.access, all);
+  return all;
+};
+
+/** Throws where an endpoint names one that is none: a mistake in its definition. */
+const mustReadOf = (
+  access: NonNullable<Endpoint["access"]>,
+  all: readonly Prepared[],
+): NonNullable<Prepared["mustRead"]> => {
+  const found = all.find(({ name }) => name === access.endpoint);
+  if (found === undefined) throw new Error(`There is no endpoint "${access.endpoint}" to ask for access.`);
+  return { endpoint: found, inputOf: (input) => access.input(input) };
 };

@@ -1,21 +1,22 @@
 import { bounded } from "../bounded.ts";
 import type { Question } from "../cache/question.ts";
 import type { Directives } from "../cache/directives.ts";
-import { type Answered, groupList } from "../cache/reply.ts";
-import { plainly } from "../cache/representation.ts";
+import type { Answered } from "../cache/reply.ts";
 import type { Outcome } from "../outcome/outcome.ts";
 import type { Caller } from "../legacy/client.ts";
-import { type Asker, type Decision, decisionHeader } from "../migration/decide.ts";
+import { type Asker, decisionHeader } from "../migration/decide.ts";
 import { type Answer, answerOf } from "../outcome/answer.ts";
 import { askLegacy, unauthenticated } from "./byLegacy.ts";
-import { readByModern, writeByModern } from "./byModern.ts";
+import { readByModern } from "./byModern.ts";
 import type { Credential } from "./credential.ts";
 import type { InputReading } from "./input.ts";
 import type { Machine } from "./machine.ts";
 import { mirrored } from "./mirroring.ts";
 import { askWith, mergedQuestion, missingRows } from "./privateRowsAdded.ts";
-import { type Asking, planOf } from "./plan.ts";
+import { planOf } from "./plan.ts";
 import type { Prepared } from "./prepared.ts";
+import { notKept } from "./notKept.ts";
+import { write } from "./write.ts";
 
 /** One request, read: who asks, for what. The input is an answer where the body could not even be read. */
 export type Asked = {
@@ -44,9 +45,6 @@ const late: Outcome = { kind: "tooSlow", message: "The legacy interface took too
 
 /** A list is made anew while what belongs into it changes, so many times at most. */
 const MAX_TRIES = 3;
-
-/** Where the answer to a write is lost, it may still be going on for so many milliseconds. */
-export const UNSETTLED = 30_000;
 
 /** Credential, access, input, data: in this order, so that no error says more than the caller may know. */
 export const serve = async (
@@ -150,32 +148,4 @@ export const serve = async (
         }
       : {}),
   };
-};
-
-const notKept = (answer: Answer, fwd?: "method" | "bypass"): Answered => ({
-  representation: plainly(answer),
-  cacheable: false,
-  how: fwd === undefined ? { detail: "settled" } : { fwd },
-});
-
-/** Whatever came of a write by one who may write, what it may have touched is served no more when its answer goes out. */
-const write = async (
-  machine: Machine,
-  endpoint: Prepared,
-  plan: Asking,
-  caller: Caller,
-  { backend }: Decision,
-): Promise<Answered> => {
-  const groups = endpoint.writes?.(plan.input) ?? [];
-  const answer =
-    backend === "modern"
-      ? await writeByModern(machine, endpoint, plan.input, caller)
-      : (await askLegacy(machine, endpoint, plan, caller)).answer;
-  // Else anybody could empty the cache.
-  if (answer.status === 401 || answer.status === 403) return notKept(answer, "method");
-  const isLost = answer.status >= 500;
-  machine.privateRows?.feed.touched(groups, isLost);
-  await machine.cache.drop({ groups, ...(isLost ? { hold: UNSETTLED } : {}) });
-  const answered = notKept(answer, "method");
-  return answer.status === 200 ? { ...answered, headers: ["Cache-Group-Invalidation", groupList(groups)] } : answered;
 };

@@ -32,8 +32,15 @@ export type LegacyClient = (
 
 /**
  * `isItsFault`: it could not be reached, took too long or broke off, not that it was never asked. `isUnconnected`: there was no connection.
+ * `isUnsent`: legacy cannot have got anything of the request.
  */
-export type Failed = { failed: Outcome; why: string; isItsFault?: boolean; isUnconnected?: boolean };
+export type Failed = {
+  failed: Outcome;
+  why: string;
+  isItsFault?: boolean;
+  isUnconnected?: boolean;
+  isUnsent?: boolean;
+};
 
 export type LegacyClientSettings = {
   /** Where the interface begins: `/api/v1`. */
@@ -71,6 +78,7 @@ export const legacyClient =
         why: error.message,
         isItsFault: isItsFault(error),
         isUnconnected: isConnectionFailure(error),
+        isUnsent: error.isUnsent,
       };
     }
   };

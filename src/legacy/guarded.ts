@@ -14,6 +14,7 @@ class LegacyFailure extends BackendFailure {
 const open: Failed = {
   failed: { kind: "unavailable", message: "The legacy interface fails; it is given time." },
   why: "the circuit is open",
+  isUnsent: true,
 };
 
 /** The same client, but while legacy fails it is left alone for a few seconds, and its callers do not wait. */

@@ -1,6 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import type { Settings } from "../config/settings.ts";
-import { isBelow } from "../gateway/paths.ts";
+import type { LegacyPaths } from "../endpoint/legacyPaths.ts";
+import { isBelow, pathOf } from "../gateway/paths.ts";
+import { legacyTargets } from "../legacy/legacyTarget.ts";
 import type { ClientView } from "../migration/views.ts";
 import type { Observer } from "../observe.ts";
 import { answerItself } from "../passThrough/ownAnswer.ts";
@@ -28,42 +30,56 @@ export type OldClients = OldPaths & {
 };
 
 /** What the settings say, made ready for requests. */
-const configured = ({ LEGACY_PATH, DEPRECATED, BROWNOUTS }: OldClientsSettings) => ({
+const configured = ({ LEGACY_PATH, DEPRECATED, BROWNOUTS }: OldClientsSettings, legacyPaths: LegacyPaths) => ({
   legacyPath: LEGACY_PATH === "/" ? "" : LEGACY_PATH,
+  readTarget: legacyTargets(LEGACY_PATH, legacyPaths),
   deprecated: longestPath(DEPRECATED.map((one) => ({ ...one, headers: deprecationHeaders(one) }))),
   isAnyDeprecated: DEPRECATED.length > 0,
   brownouts: BROWNOUTS,
   brownout: openBrownout(BROWNOUTS),
 });
 
+/** Of what was found by two spellings of one path, what was configured for the longer one. */
+const longer = <T extends { path: string }>(one: T | undefined, other: T | undefined): T | undefined =>
+  one === undefined || (other !== undefined && other.path.length > one.path.length) ? other : one;
+
 const identity = ({ path, from, until }: Brownout): string => `${path} ${from} ${until}`;
 
 /** Looks after those who still call the legacy interface: tells them that it goes, switches it off for a while, remembers them. */
 export const openOldClients = (
   settings: OldClientsSettings,
+  legacyPaths: LegacyPaths,
   now: () => number,
   event: Observer["event"],
 ): OldClients => {
-  let inForce = configured(settings);
+  let inForce = configured(settings, legacyPaths);
   const usage = openUsage(now);
   let refused = 0;
   const begun = new Set<string>();
 
+  /** By the path of legacy's interface that it leads to, and as it was asked: an alias may be configured by itself. */
+  const find = <T extends { path: string }>(target: string, by: (path: string) => T | undefined): T | undefined => {
+    const legacy = inForce.readTarget(target);
+    return legacy === undefined
+      ? by(plainPath(target))
+      : longer(by(legacy.path), by(pathOf(target).replaceAll(/\/{2,}/g, "/")));
+  };
+
   const seen = (req: IncomingMessage, target: string, body?: string): void => {
-    const { legacyPath, deprecated } = inForce;
-    const path = plainPath(target);
-    if (!isBelow(path, legacyPath)) return;
-    usage.note(deprecated(path)?.path ?? pathGroup(path, legacyPath), { headers: req.headers, target, body });
+    const { legacyPath, deprecated, readTarget } = inForce;
+    const legacy = readTarget(target);
+    if (legacy === undefined) return;
+    const group = find(target, deprecated)?.path ?? pathGroup(legacy.path, legacyPath);
+    usage.note(group, { headers: req.headers, target: `${legacy.path}?${legacy.query}`, body });
   };
 
   return {
-    headers: (target) => (inForce.isAnyDeprecated ? inForce.deprecated(plainPath(target))?.headers : undefined),
+    headers: (target) => (inForce.isAnyDeprecated ? find(target, inForce.deprecated)?.headers : undefined),
     standIn(req, res, target) {
-      const { brownouts, brownout, deprecated, legacyPath } = inForce;
+      const { brownouts, brownout, deprecated, legacyPath, readTarget } = inForce;
       if (brownouts.length === 0) return false;
-      const path = plainPath(target);
       const at = now();
-      const on = brownout(path, at);
+      const on = find(target, (path) => brownout(path, at));
       if (on === undefined) return false;
       refused++;
       seen(req, target);
@@ -71,7 +87,8 @@ export const openOldClients = (
         begun.add(identity(on));
         event("brownout", { path: on.path, from: on.from, until: on.until, status: on.status });
       }
-      answerItself(req, res, brownoutAnswer(on, deprecated(path), { path, legacyPath, now: at }));
+      const path = readTarget(target)?.path ?? plainPath(target);
+      answerItself(req, res, brownoutAnswer(on, find(target, deprecated), { path, legacyPath, now: at }));
       return true;
     },
     seen,
@@ -81,7 +98,7 @@ export const openOldClients = (
     },
     refused: () => refused,
     reconfigure(changed) {
-      inForce = configured(changed);
+      inForce = configured(changed, legacyPaths);
       const known = new Set(changed.BROWNOUTS.map(identity));
       for (const one of begun) if (!known.has(one)) begun.delete(one);
     },

@@ -8,8 +8,11 @@ export type Beginning = { status: number; headers: IncomingHttpHeaders; body: Bu
 export type Watch = {
   /** A part of its body. */
   chunk: (bytes: Buffer) => void;
-  /** Called once: an answer has begun, and goes on when this is done; or (`undefined`) there will be none. */
-  over(answer: Beginning | undefined): Promise<void> | undefined;
+  /**
+   * Called once: an answer has begun, and goes on when this is done; or (`undefined`) there will be none. `isSent`: the upstream may have got
+   * something of the request.
+   */
+  over(answer: Beginning | undefined, isSent: boolean): Promise<void> | undefined;
 };
 
 type Handler = Dispatcher.DispatchHandler;
@@ -24,9 +27,10 @@ export const heldAnswer = (handler: Handler, watch: Watch): Handler => {
   let waiting: (() => void)[] | undefined;
   let isTold = false;
   let isOver = false;
+  let isSent = false;
   const over = (answer: Beginning | undefined) => {
     isTold = true;
-    return watch.over(answer);
+    return watch.over(answer, isSent);
   };
   const letGo = (): void => {
     for (const step of waiting ?? []) step();
@@ -55,7 +59,11 @@ export const heldAnswer = (handler: Handler, watch: Watch): Handler => {
     else step();
   };
   return {
-    onRequestStart: (...args) => handler.onRequestStart?.(...args),
+    onRequestStart(...args) {
+      // Throws where nobody waits for it any more: then nothing is sent.
+      handler.onRequestStart?.(...args);
+      isSent = true;
+    },
     onRequestUpgrade: (...args) => handler.onRequestUpgrade?.(...args),
     onBodySent: (...args) => handler.onBodySent?.(...args),
     onRequestSent: () => handler.onRequestSent?.(),

@@ -46,6 +46,25 @@ export const list = (item: Rule): Rule => ({
   },
 });
 
+/** A list without the entries that have no value by this rule under this name. */
+export const havingValue = (key: string, value: Rule, inner: Rule): Rule => ({
+  name: "havingValue",
+  does: 'an entry without a value is left out: `[{"name": "a", "value": "NaN"}]` -> `[]`',
+  schema: inner.schema,
+  inside: { "": inner },
+  over: ({ "": other = inner }) => havingValue(key, value, other),
+  read(legacy, note, parent) {
+    const entries = entriesOf(legacy);
+    const isLacking = (entry: Json): boolean => isObject(entry) && isUnset(value.read(own(entry, key), unnoted, entry));
+    if (!entries.some(isLacking)) return inner.read(legacy, note, parent);
+    const left = entries.filter((entry) => !isLacking(entry));
+    note.changed("havingValue", legacy, left);
+    return inner.read(left, note, parent);
+  },
+});
+
+const unnoted: Note = { within: () => unnoted, changed: () => undefined, unknown: () => undefined };
+
 /** A list whose order means nothing. */
 export const anyOrder = (inner: Rule): Rule => ({
   name: "anyOrder",

@@ -38,6 +38,7 @@ class Asking implements Dispatcher.DispatchHandler, Turn {
   #timer: NodeJS.Timeout | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #settled = false;
+  #sent = false;
   #answered = false;
   #sentAgain = false;
   #interimAnswers = 0;
@@ -78,6 +79,7 @@ class Asking implements Dispatcher.DispatchHandler, Turn {
     // Throwing drops a request nobody waits for and keeps the connection; controller.abort would close it.
     if (this.#settled) throw new UpstreamFailure("aborted", this.#options);
     this.#controller = controller;
+    this.#sent = true;
   }
 
   onResponseStarted(): void {
@@ -131,6 +133,7 @@ class Asking implements Dispatcher.DispatchHandler, Turn {
   #fail(reason: FailureKind | UpstreamFailure): void {
     if (this.#settled) return;
     const failure = typeof reason === "string" ? new UpstreamFailure(reason, this.#options) : reason;
+    failure.isUnsent = !this.#sent;
     this.#settle();
     // One that waits leaves the queue; one that runs leaves the gate when undici reports its end.
     if (!this.#upstream.gate.withdraw(this)) this.#controller?.abort(failure);

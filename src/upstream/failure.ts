@@ -17,6 +17,8 @@ const sentences: Record<FailureKind, string> = {
 export class UpstreamFailure extends Error {
   override readonly name = "UpstreamFailure";
   readonly kind: FailureKind;
+  /** The upstream cannot have got anything of the request. */
+  isUnsent = false;
 
   constructor(kind: FailureKind, asked: Asked, cause?: unknown) {
     super(

@@ -2,22 +2,26 @@ import type { Gate, Turn } from "./gate.ts";
 
 /** Runs in a turn of the gate's, which is waited for at most `patience` milliseconds. `noTurn`: there was none. */
 export const inTurn = async <T>(gate: Gate, patience: number, run: () => Promise<T>): Promise<T | "noTurn"> => {
+  let turn: Turn | undefined;
   const hasTurn = await new Promise<boolean>((resolve) => {
-    const turn: Turn = {
+    const waiting: Turn = {
       start() {
         clearTimeout(timer);
         resolve(true);
       },
+      expire() {
+        clearTimeout(timer);
+        resolve(false);
+      },
     };
-    const timer = setTimeout(() => gate.withdraw(turn) && resolve(false), Math.max(0, patience));
-    if (gate.enter(turn)) return;
-    clearTimeout(timer);
-    resolve(false);
+    const timer = setTimeout(() => gate.withdraw(waiting) && resolve(false), Math.max(0, patience));
+    turn = waiting;
+    if (!gate.enter(waiting)) waiting.expire();
   });
-  if (!hasTurn) return "noTurn";
+  if (!hasTurn || turn === undefined) return "noTurn";
   try {
     return await run();
   } finally {
-    gate.leave();
+    gate.leave(turn);
   }
 };

@@ -292,10 +292,10 @@ test("GET /cache: the windows in force, the bound, bytes and entries", async () 
   expect(told).toMatchObject({ bound: { bytes: 1000, entryBytes: 100 }, entries: 1, evicted: 0 });
   expect(told.bytes).toBeGreaterThan(400);
   expect(told.windows).toEqual({
-    getDataset: { fresh: "10m", stale: "24h", staleIfError: "7d", absent: "60s", unready: "15s" },
+    getDataset: { fresh: "10m", stale: "1h", staleIfError: "7d", absent: "60s", unready: "15s" },
     listDatasets: { fresh: "1m", stale: "1h", staleIfError: "1h", absent: "60s", unready: "15s" },
     getSetup: { fresh: "1h", stale: "7d", staleIfError: "7d", absent: "60s", unready: "15s" },
-    getStudy: { fresh: "5m", stale: "24h", staleIfError: "24h", absent: "60s", unready: "15s" },
+    getStudy: { fresh: "5m", stale: "1h", staleIfError: "24h", absent: "60s", unready: "15s" },
     findFlow: { fresh: "1h", stale: "7d", staleIfError: "7d", absent: "60s", unready: "15s" },
     listEstimationProcedures: { fresh: "24h", stale: "7d", staleIfError: "7d", absent: "60s", unready: "15s" },
     listEvaluationMeasures: { fresh: "24h", stale: "7d", staleIfError: "7d", absent: "60s", unready: "15s" },

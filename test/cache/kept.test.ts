@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type Entry, entryOf } from "../../src/cache/entry.ts";
 import { openKept } from "../../src/cache/kept.ts";
 import { plainly } from "../../src/cache/representation.ts";
@@ -13,6 +13,53 @@ const asking = {
   owner: undefined,
   wanted: {},
 };
+
+const openWith = (entry?: Entry) => {
+  const tier: SharedTier = {
+    trusted: () => true,
+    mark: () => "a",
+    get: () => Promise.resolve(entry),
+    set: () => undefined,
+    drop: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  };
+  const store = openStore({ bytes: 100_000, entryBytes: 10_000 }, () => 1);
+  const settings = { store, longest: 1000, onDrop: () => undefined, onDropped: () => undefined, now: () => 1 };
+  return { store, kept: openKept({ ...settings, openTier: entry && (() => tier) }) };
+};
+const one = (different: Partial<Entry> = {}) =>
+  entryOf(plainly({ status: 200, body: "x" }), { ...about, windows: { ...windows }, ...different });
+
+test("an entry that another gateway keeps for longer is served no longer than here", async () => {
+  const { kept } = openWith(one({ windows: { fresh: 5000, stale: 9000, staleIfError: 9000 } }));
+  const found = await kept.find(asking);
+  expect(found?.entry).toMatchObject({ freshUntil: 1000, windows: { fresh: 1000, stale: 0, staleIfError: 0 } });
+});
+
+describe("after a write that nothing confirmed", () => {
+  const lost = { groups: ["g/1"], soft: true, hold: 10 };
+
+  test("an entry only stands in where legacy fails", async () => {
+    const { kept, store } = openWith();
+    store.set("k", one());
+    expect((await kept.find(asking))?.verdict).toBe("fresh");
+    await kept.drop(lost);
+    expect((await kept.find(asking))?.verdict).toBe("ifError");
+  });
+
+  test("an entry that may never be served stale is gone", async () => {
+    const { kept, store } = openWith();
+    store.set("k", one({ windows: { fresh: 1000, stale: 1000, staleIfError: 0 } }));
+    await kept.drop(lost);
+    expect(await kept.find(asking)).toBeUndefined();
+  });
+
+  test("what is read meanwhile is not stored", async () => {
+    const { kept } = openWith();
+    await kept.drop(lost);
+    expect(kept.keep("k", one(), kept.mark())).toBe(false);
+  });
+});
 
 test.each<[string, Drop, boolean]>([
   ["softly", { groups: ["g/1"], soft: true }, false],

@@ -5,10 +5,10 @@ const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** What is kept, by how long ago it was fetched: 10 minutes fresh, then a day stale-while-revalidate, 7 days stale-if-error. */
+/** What is kept, by how long ago it was fetched: 10 minutes fresh, then an hour stale-while-revalidate, 7 days stale-if-error. */
 const contents = {
   fresh: 5 * minute,
-  "stale while revalidated": 2 * hour,
+  "stale while revalidated": 40 * minute,
   "stale if error": 3 * day,
   none: 8 * day,
 };
@@ -17,7 +17,7 @@ const legacies = ["healthy", "erroring", "down"] as const;
 const record = (version: number) =>
   `{"id":61,"visibility":null,"status":null,"name":"nobody ${version}","licence":null,"version":null,"version_label":null,"language":null,"creator":[],"contributor":[],"citation":null,"paper_url":null,"upload_date":null,"processing_date":null,"error":null,"warning":null,"collection_date":null,"description":null,"description_version":null,"tag":[],"default_target_attribute":[],"ignore_attribute":[],"row_id_attribute":[],"url":null,"file_id":null,"format":"arff","original_data_url":[],"md5_checksum":null}`;
 
-const windows = "public, max-age=600, stale-while-revalidate=86400, stale-if-error=604800";
+const windows = "public, max-age=600, stale-while-revalidate=3600, stale-if-error=604800";
 const kept = {
   "cache-control": windows,
   vary: "Accept-Encoding, Authorization, X-API-Key",
@@ -47,7 +47,7 @@ const failed = (fwd: string, detail = "The legacy interface answered with someth
 const broken = "The legacy interface broke off its answer.";
 
 const hit = "catalog-gateway; hit; ttl=300";
-const revalidating = "catalog-gateway; hit; ttl=-6600; detail=stale-while-revalidate";
+const revalidating = "catalog-gateway; hit; ttl=-1800; detail=stale-while-revalidate";
 const onError = "catalog-gateway; fwd=stale; ttl=-258600; detail=stale-if-error";
 
 /** What a client gets, and which version is kept afterwards. */
@@ -58,9 +58,9 @@ const table: Record<keyof typeof contents, Record<(typeof legacies)[number], [ob
     down: [old(contents.fresh, hit), 1],
   },
   "stale while revalidated": {
-    healthy: [old(2 * hour, revalidating), 2],
-    erroring: [old(2 * hour, revalidating), 1],
-    down: [old(2 * hour, revalidating), 1],
+    healthy: [old(40 * minute, revalidating), 2],
+    erroring: [old(40 * minute, revalidating), 1],
+    down: [old(40 * minute, revalidating), 1],
   },
   "stale if error": {
     healthy: [anew("catalog-gateway; fwd=stale; stored; ttl=600"), 2],

@@ -5,12 +5,9 @@ import { readDirectives } from "../../src/cache/directives.ts";
 import { isDuration, milliseconds } from "../../src/cache/duration.ts";
 import { acceptedCodings } from "../../src/cache/encoding.ts";
 import { backOff, type Entry, entryOf, judge } from "../../src/cache/entry.ts";
-import { openLedger } from "../../src/cache/ledger.ts";
 import { HIT, replyWith } from "../../src/cache/reply.ts";
 import { plainly } from "../../src/cache/representation.ts";
 import { openStore, sizeOf } from "../../src/cache/store.ts";
-import { passingWrite } from "../../src/gateway/passingWrite.ts";
-import { legacyReads, legacyRefusals, legacyWrites } from "../../transforms/legacyWrites.ts";
 
 const windows = { fresh: 100, stale: 200, staleIfError: 400 };
 const entry = (about: Partial<Entry> = {}, body = "x"): Entry =>
@@ -142,33 +139,6 @@ describe("the store", () => {
   });
 });
 
-describe("the ledger", () => {
-  test("a read is older than a write that came after it began", () => {
-    const ledger = openLedger(1000, () => 0);
-    const before = ledger.mark();
-    ledger.write(["a", "b"]);
-    const after = ledger.mark();
-    expect([ledger.written(["b"], before), ledger.written(["c"], before), ledger.written(["a"], after)]).toEqual([
-      true,
-      false,
-      false,
-    ]);
-  });
-
-  test("a write that may still be going on holds for its time; what is old is forgotten", () => {
-    let now = 0;
-    const ledger = openLedger(1000, () => now);
-    ledger.write(["a"], 500);
-    ledger.write(["a"]);
-    expect(ledger.written(["a"], ledger.mark())).toBe(true);
-    now = 500;
-    expect(ledger.written(["a"], ledger.mark())).toBe(false);
-    now = 2000;
-    ledger.write(["b"]);
-    expect(ledger.written(["a"], 0)).toBe(false);
-  });
-});
-
 test("a hit's headers are made once a second, for each kind of asker", () => {
   const one = entry();
   const cors: string[] = [];
@@ -180,18 +150,4 @@ test("a hit's headers are made once a second, for each kind of asker", () => {
   expect(headers(0, { keyed: true })).toContain("private, no-cache");
   expect(headers(0, { cors: ["Vary", "Origin"] })).toContain("Origin");
   expect(headers(0)).not.toContain("Origin");
-});
-
-test("a passing write: whatever its body, it names groups of its kind", () => {
-  const knowledge = { writes: legacyWrites, reads: legacyReads, refusals: legacyRefusals };
-  fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 500 }), fc.webPath(), (body, path) => {
-      const write = passingWrite(knowledge, "POST", `/api/v1/json/data${path}`);
-      write?.chunk(Buffer.from(body));
-      return write === undefined || write.groups(undefined).every((group) => /^datasets?(\/\d+)?$/.test(group));
-    }),
-  );
-  const write = passingWrite(knowledge, "POST", "/api/v1/json/data/tag");
-  write?.chunk(Buffer.from('name="data_id"\r\nx'.repeat(4000)));
-  expect(write?.groups(undefined)).toEqual(["dataset", "datasets"]);
 });

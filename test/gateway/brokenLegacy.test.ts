@@ -123,7 +123,9 @@ describe("a legacy that", () => {
       const answer = await exchange(port, ...question);
       expectDetail(answer, status);
       expect(answer.head + answer.body).not.toMatch(new RegExp(`${keys.unknown}|secret|127\\.0\\.0\\.1`, "i"));
-      expect([method, requests.length - before]).toEqual([method, method === "GET" ? gets : 1]);
+      // Of a lost write legacy is asked in the background whether it knows the key.
+      const sent = requests.slice(before).filter((one) => one.startsWith(`${method} `));
+      expect([method, sent.length]).toEqual([method, method === "GET" ? gets : 1]);
     }
     expect(Object.keys(observer.counts())).not.toEqual([]);
   });

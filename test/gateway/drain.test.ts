@@ -32,15 +32,15 @@ describe("a stop", () => {
       incoming.on("data", (chunk: Buffer) => (body += chunk.toString()));
       incoming.on("end", () => {
         bodies.push(body);
-        setTimeout(() => response.end('{"data_tag":{"id":"1","tag":"a"}}'), 250);
+        setTimeout(() => response.end('{"setup_tag":{"id":"1","tag":"a"}}'), 250);
       });
     });
     const program = start({ LEGACY_URL: legacy });
     const port = await portOf(program);
     const client = openConnection(port);
-    const body = '{"data_id":1,"tag":"a"}';
+    const body = '{"setup_id":1,"tag":"a"}';
     client.socket.write(
-      `POST /v1/datasets/tag HTTP/1.1\r\nHost: a\r\nX-API-Key: ${keys.user}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      `POST /v1/setup/tag HTTP/1.1\r\nHost: a\r\nX-API-Key: ${keys.user}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     );
     await until(() => bodies.length === 1);
     program.child.kill("SIGTERM");
@@ -52,7 +52,7 @@ describe("a stop", () => {
     );
     expect(refused).toBe("ECONNREFUSED");
     expect(await program.ended).toBe(0);
-    expect(client.text()).toMatch(/^HTTP\/1\.1 200 OK[^]*\{"data_tag":\{"id":1,"tag":\["a"\]\}\}$/);
+    expect(client.text()).toMatch(/^HTTP\/1\.1 200 OK[^]*\{"setup_tag":\{"id":1,"tag":\["a"\]\}\}$/);
     expect(bodies).toHaveLength(1);
   });
 

@@ -14,10 +14,10 @@ export const keys = {
 
 export const measures = '{"evaluation_measures":{"measures":{"measure":"kappa"}}}';
 
-const tagged = '{"data_id":1,"tag":"a"}';
+const tagged = '{"setup_id":1,"tag":"a"}';
 export const taggingRequest = [
   request(
-    "POST /v1/datasets/tag",
+    "POST /v1/setup/tag",
     `X-API-Key: ${keys.unknown}`,
     "Content-Type: application/json",
     `Content-Length: ${tagged.length}`,

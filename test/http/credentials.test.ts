@@ -48,21 +48,17 @@ describe("what travels to legacy", () => {
   });
 
   test("on a POST: in the form, and the query stays here", async () => {
-    const { url, seen } = await recordingUpstream(() => ({ body: '{"data_tag":{"id":"1","tag":"a"}}' }));
+    const { url, seen } = await recordingUpstream(() => ({ body: '{"setup_tag":{"id":"1","tag":"a"}}' }));
     const { port } = await listeningGateway(url);
-    const body = '{"data_id":1,"tag":"a"}';
+    const body = '{"setup_id":1,"tag":"a"}';
     const { head } = await send(
       port,
-      request(
-        `POST /v1/datasets/tag?api_key=${KEY}`,
-        "Content-Type: application/json",
-        `Content-Length: ${body.length}`,
-      ),
+      request(`POST /v1/setup/tag?api_key=${KEY}`, "Content-Type: application/json", `Content-Length: ${body.length}`),
       body,
     );
     expect(head).toMatch(/^HTTP\/1\.1 200 /);
     expect(seen).toMatchObject([
-      { method: "POST", target: "/api/v1/json/data/tag", body: `data_id=1&tag=a&api_key=${KEY}` },
+      { method: "POST", target: "/api/v1/json/setup/tag", body: `setup_id=1&tag=a&api_key=${KEY}` },
     ]);
   });
 });

@@ -1,5 +1,6 @@
 import { XMLParser } from "fast-xml-parser";
 import { describe, expect, test } from "vitest";
+import { legacyPaths } from "../../transforms/legacyPaths.ts";
 import { openOldClients } from "../../src/oldClients/oldClients.ts";
 import type { Brownout, Deprecation } from "../../src/oldClients/schemas.ts";
 import { exchange, openConnection } from "../gateway/support.ts";
@@ -142,6 +143,7 @@ test("what is told of a window holds neither key nor query, and a new configurat
   });
   const old = openOldClients(
     settings([window]),
+    legacyPaths,
     () => Date.parse(during),
     (...event) => void told.push(event),
   );

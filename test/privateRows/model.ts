@@ -26,7 +26,7 @@ export type ListedRow = {
   file_id: number | null;
   status: string;
   md5_checksum: null;
-  quality: { name: string; value: number | null }[];
+  quality: { name: string; value: number }[];
 };
 
 export type ModelAnswer = { status: 200; body: ListedRow[] } | { status: 404 };
@@ -58,8 +58,8 @@ const listed = (row: DatasetRow): ListedRow => ({
   status: row.status,
   md5_checksum: null,
   quality: shown.flatMap((name, i) => {
-    const value = row.qualities[i] ?? null;
-    return value === null ? [] : [{ name, value: asNumber(value) }];
+    const value = asNumber(row.qualities[i] ?? "");
+    return value === null ? [] : [{ name, value }];
   }),
 });
 

@@ -294,7 +294,7 @@ export const sampleData = (): AdminPageData => ({
     evicted: 42,
     shared: "in step",
     windows: {
-      getDataset: { fresh: "10m", stale: "24h", staleIfError: "7d", absent: "60s", unready: "15s" },
+      getDataset: { fresh: "10m", stale: "1h", staleIfError: "7d", absent: "60s", unready: "15s" },
       listDatasets: { fresh: "1m", stale: "1h", staleIfError: "1h" },
     },
     privateRows: {

@@ -1,0 +1,50 @@
+import type { LegacyPaths } from "../endpoint/legacyPaths.ts";
+import { pathOf, queryOf } from "../gateway/paths.ts";
+
+/** A request to legacy's interface: its path below the configured one, and the query that legacy reads. */
+export type LegacyTarget = {
+  /** `/api/v1/json/data/61`: always below `LEGACY_PATH`, escapes untouched, no doubled slash and none at its end. */
+  path: string;
+  /** What follows `LEGACY_PATH`, in segments. */
+  segments: readonly string[];
+  query: string;
+};
+
+/** Reads a request target (origin form); `undefined` where legacy's interface is not what it asks. */
+export type ReadLegacyTarget = (target: string) => LegacyTarget | undefined;
+
+/** Legacy leaves these out: no segment at all, and one that would lead upwards (CodeIgniter 3, `_remove_relative_directory`). */
+const segmentsOf = (path: string): string[] => path.split("/").filter((segment) => segment !== "" && segment !== "..");
+
+/**
+ * Reads targets as legacy does (CodeIgniter 3, `_parse_request_uri`): its script's name is taken off, a path that is then empty comes from the query,
+ * and segments are compared undecoded and in their case. Where `LEGACY_PATH` does not end as one of legacy's own paths, nothing else leads there.
+ */
+export const legacyTargets = (legacyPath: string, { interfaces, frontController }: LegacyPaths): ReadLegacyTarget => {
+  const prefix = legacyPath === "/" ? "" : legacyPath;
+  const known = interfaces.find((one) => prefix.endsWith(one));
+  const base = known === undefined ? undefined : prefix.slice(0, -known.length);
+  const beginnings = known === undefined ? [segmentsOf(prefix)] : interfaces.map(segmentsOf);
+
+  const located = (target: string): { path: string; query: string } | undefined => {
+    const path = pathOf(target);
+    const query = queryOf(target);
+    if (base === undefined) return { path, query };
+    if (!path.startsWith(base)) return undefined;
+    const script = base + frontController;
+    const rest = path.slice(path.startsWith(script) ? script.length : base.length);
+    if (!query.startsWith("/") || !/^\/*$/.test(rest)) return { path: rest, query };
+    const end = query.indexOf("?");
+    return end === -1 ? { path: query, query: "" } : { path: query.slice(0, end), query: query.slice(end + 1) };
+  };
+
+  return (target) => {
+    const found = located(target);
+    if (found === undefined) return undefined;
+    const all = segmentsOf(found.path);
+    const beginning = beginnings.find((one) => one.every((segment, i) => segment === all[i]));
+    if (beginning === undefined) return undefined;
+    const segments = all.slice(beginning.length);
+    return { path: [prefix, ...segments].join("/") || "/", segments, query: found.query };
+  };
+};

@@ -1,0 +1,91 @@
+import { describe, expect, test } from "vitest";
+import { judge } from "../../src/cache/entry.ts";
+import { entryOf } from "../../src/cache/entry.ts";
+import { plainly } from "../../src/cache/representation.ts";
+import { alice, cachedGateway, clock, kept, markOf } from "./support.ts";
+
+const second = 1000;
+const minute = 60 * second;
+const names = Object.entries(kept);
+const long = JSON.stringify({
+  getDataset: { fresh: "2h", stale: "7d" },
+  listDatasets: { fresh: "2h", stale: "7d" },
+  getSetup: { fresh: "2h", stale: "7d" },
+});
+
+describe("what belongs to a key", () => {
+  test.each([
+    ["by default", {}],
+    ["whatever CACHE_WINDOWS says", { CACHE_WINDOWS: long }],
+  ])("is fresh for a minute at most, %s", async (_, environment) => {
+    const { pass } = clock();
+    const { legacy, ask, as } = await cachedGateway(environment);
+    for (const [, path] of names) await ask(path, as(alice));
+    pass(59 * second);
+    legacy.version = 2;
+    for (const [name, path] of names)
+      expect([name, markOf((await ask(path, as(alice))).body)]).toEqual([name, "alice 1"]);
+    pass(second);
+    for (const [name, path] of names)
+      expect([name, markOf((await ask(path, as(alice))).body)]).toEqual([name, "alice 2"]);
+  });
+
+  test("is not served when legacy fails, even to a client that takes stale answers", async () => {
+    const { pass } = clock();
+    const { legacy, ask, as } = await cachedGateway();
+    legacy.privateTo = alice;
+    for (const [, path] of names) await ask(path, as(alice));
+    pass(minute);
+    // The key is good all the time.
+    await ask("/v1/datasets/abc", as(alice));
+    legacy.mode = "down";
+    for (const [name, path] of names)
+      for (const wanted of [
+        "max-stale",
+        "max-stale=1000",
+        "max-age=100, max-stale=1000",
+        "max-stale, only-if-cached",
+      ]) {
+        const { status } = await ask(path, { ...as(alice), "Cache-Control": wanted });
+        expect([name, wanted, status]).toEqual([name, wanted, expect.toBeOneOf([502, 503, 504])]);
+      }
+  });
+
+  test("is judged fresh or not at all", () => {
+    const about = { endpoint: "e", groups: [], windows: { fresh: 10, stale: 20, staleIfError: 30 }, storedAt: 0 };
+    const own = entryOf(plainly({ status: 200, body: "x" }), { ...about, owner: "someone" });
+    expect([9, 10, 25].map((now) => judge(own, now, { maxStale: Infinity }))).toEqual(["fresh", "not", "not"]);
+  });
+});
+
+describe("what may turn private", () => {
+  const mayTurn = ["getDataset", "listDatasets", "getStudy"] as const;
+
+  test.each([
+    ["by default", {}],
+    ["whatever CACHE_WINDOWS says", { CACHE_WINDOWS: long }],
+  ])("is served stale while revalidated for an hour at most, %s", async (_, environment) => {
+    const { ask } = await cachedGateway(environment);
+    for (const name of mayTurn) {
+      const { headers } = await ask(kept[name]);
+      expect([name, headers.get("cache-control")]).toEqual([
+        name,
+        expect.stringMatching(/^public, max-age=\d+, stale-while-revalidate=3600, stale-if-error=\d+$/),
+      ]);
+    }
+    expect((await ask(kept.getSetup)).headers.get("cache-control")).toContain("stale-while-revalidate=604800");
+  });
+
+  test("past that hour it is asked for first, and served only where legacy fails", async () => {
+    const { pass } = clock();
+    const { legacy, ask } = await cachedGateway();
+    await ask(kept.getDataset);
+    pass(71 * minute);
+    legacy.mode = "down";
+    expect((await ask(kept.getDataset)).how).toMatch(/stale-if-error/);
+    pass(minute);
+    legacy.mode = "healthy";
+    legacy.version = 2;
+    expect(markOf((await ask(kept.getDataset)).body)).toBe("nobody 2");
+  });
+});
