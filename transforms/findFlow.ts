@@ -54,6 +54,8 @@ export const findFlow = endpoint("GET /flow/exists/{name}/{external_version?}", 
     return isObject(found) && own(found, "exists") === "false" ? unknownFlow : undefined;
   },
   output: unwrapped("flow_exists", object({ flow_id: renamed("id", integer), exists: dropped })),
+  excerpt: ["flow_id"],
+
   cache: {
     fresh: "1h",
     stale: "7d",

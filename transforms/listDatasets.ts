@@ -12,7 +12,8 @@ import {
 import { collection } from "../src/endpoint/groups.ts";
 import { getSegments } from "../src/endpoint/legacyRequest.ts";
 import { dropped, list, nullable, object, unwrapped } from "../src/rules/compose.ts";
-import { integer, lowercase, number, text } from "../src/rules/values.ts";
+import { isObject } from "../src/rules/rule.ts";
+import { integer, lowercase, number, text, verbatim } from "../src/rules/values.ts";
 import { noDatasets } from "./outcomes.ts";
 import { tagName } from "./tagging.ts";
 
@@ -21,7 +22,7 @@ const MOST_IDS = 1000;
 const IDS_LENGTH = 7000;
 
 export const listDatasets = endpoint("POST /datasets/list", {
-  summary: "The datasets that match every filter, by ascending id.",
+  summary: "The datasets that match every filter.",
   also: ["GET /datasets/list", "GET /data/list/{...filters}"],
   input: {
     status: withDefault(oneOf(["active", "deactivated", "in_preparation", "all"]), "active"),
@@ -48,6 +49,20 @@ export const listDatasets = endpoint("POST /datasets/list", {
       ),
     ]),
   absent: noDatasets,
+  excerpt: ["did"],
+
+  // Legacy writes names into both forms as they are: a `"` breaks the JSON, an `&` the XML, and a page with both is parsed in neither.
+  rows: {
+    begins: /"did":\s*(\d{1,10})\s*,\s*"name":\s*"|<oml:did>\s*(\d{1,10})\s*<\/oml:did>\s*<oml:name>/g,
+    ends: /\]\s*\}\s*\}\s*$|<\/oml:data>\s*$/,
+    most: 625,
+    among({ data_id: asked, ...input }, ids) {
+      const among = asked === undefined ? [...ids] : ids.filter((id) => asked.includes(id));
+      return among.length === 0 ? undefined : { ...input, data_id: among, limit: among.length, offset: 0 };
+    },
+    idOf: (row) => (isObject(row) && typeof row["did"] === "number" ? row["did"] : undefined),
+    textOf: (row) => (isObject(row) && typeof row["name"] === "string" ? row["name"] : ""),
+  },
 
   output: unwrapped(
     "data",
@@ -56,11 +71,11 @@ export const listDatasets = endpoint("POST /datasets/list", {
       list(
         object({
           did: integer,
-          name: nullable(text),
+          name: nullable(verbatim(text)),
           version: nullable(integer),
-          format: nullable(lowercase),
+          format: nullable(verbatim(lowercase)),
           file_id: nullable(integer),
-          status: nullable(text),
+          status: nullable(verbatim(text)),
           md5_checksum: nullable(text),
           quality: list(object({ name: text, value: number })),
           // Only the XML form, which answers where the JSON is broken, names the uploader.

@@ -107,6 +107,15 @@ export const settingsSchema = z.strictObject({
   MAX_REPLY_BYTES: bytes(32 * 1024 ** 2).describe("of a legacy answer to be transformed"),
   MAX_CONNECTIONS: count(64).describe("connections to legacy, for transforms and for pass-through each"),
   MAX_WAITING: count(1_000).describe("requests that may wait for such a connection"),
+  READER_THREADS: z
+    .int()
+    .min(1)
+    .max(32)
+    .default(2)
+    .describe("threads that read large answers, one for each core at most; they start when they are needed"),
+  READER_HEAP_MB: z.int().min(64).max(16_384).default(512).describe("MiB of heap for each of them"),
+  READER_TIMEOUT_MS: milliseconds(30_000).describe("that reading one answer may take"),
+  READER_QUEUE_BYTES: bytes(128 * 1024 ** 2).describe("of large answers that wait to be read; callers take turns"),
   CACHE_BYTES: z
     .int()
     .min(0)

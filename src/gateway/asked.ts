@@ -43,6 +43,7 @@ export const askedOf = async (
     input: await inputOf(c, endpoint, pairsBelow, settings.body),
     wanted: readDirectives(c.req.header("cache-control"), c.req.header("pragma")),
     headers: sentAlong(c, settings.trusted),
+    ...whoOf(c, settings.trusted),
   };
 };
 
@@ -58,6 +59,16 @@ const askerOf = (c: Context<Env>, { key }: Credential, { trusted, mayForce }: As
     },
     ...(forced === "legacy" || forced === "modern" ? { forced } : {}),
   };
+};
+
+/** Where a request comes from, and whether anybody still waits for its answer. */
+const whoOf = (c: Context<Env>, trusted: (address: string) => boolean): Pick<Asked, "address" | "left"> => {
+  const { incoming, outgoing } = c.env ?? {};
+  const address = clientAddress(incoming?.socket.remoteAddress, c.req.header("x-forwarded-for"), trusted);
+  if (outgoing === undefined) return { address };
+  const leaving = new AbortController();
+  outgoing.once("close", () => leaving.abort());
+  return { address, left: leaving.signal };
 };
 
 const inputOf = async (

@@ -4,7 +4,7 @@ import type { Outcome } from "../outcome/outcome.ts";
 import type { Caller } from "../legacy/client.ts";
 import type { Json } from "../rules/rule.ts";
 import { type Answer, answerOf } from "../outcome/answer.ts";
-import { conclude, type Conclusion } from "./answering.ts";
+import { type Conclusion, fetchAnswer } from "./answering.ts";
 import type { Machine } from "./machine.ts";
 import type { Asking } from "./plan.ts";
 import type { Prepared } from "./prepared.ts";
@@ -19,10 +19,11 @@ export const askLegacy = async (
   caller: Caller,
 ): Promise<Filled> => {
   if ("unsent" in request) return { answer: answerOf({ kind: "broken", message: request.unsent }), groups: [] };
-  const concluding = request.method === "POST" && endpoint.writes === undefined ? concludeByPost : conclude;
+  const concluding = request.method === "POST" && endpoint.writes === undefined ? concludeByPost : fetchAnswer;
   const started = performance.now();
   const conclusion = await concluding(machine, endpoint, request, caller, input);
-  const ours = "ours" in conclusion ? (conclusion.ours as Json) : undefined;
+  // Of the document only the excerpt is at hand here: a large one was made in another thread.
+  const ours = "written" in conclusion ? conclusion.written.excerpt : undefined;
   machine.privateRows?.feed.answered(
     endpoint.name,
     input,
@@ -34,10 +35,12 @@ export const askLegacy = async (
   return { answer, groups: endpoint.cache?.groups(input, ours) ?? [] };
 };
 
-export const answerFrom = (conclusion: Conclusion): Answer =>
-  "ours" in conclusion
-    ? { status: 200, body: JSON.stringify(conclusion.ours) }
-    : answerOf(conclusion.outcome, conclusion.status);
+export const answerFrom = (conclusion: Conclusion | { ours: unknown }): Answer => {
+  if ("outcome" in conclusion) return answerOf(conclusion.outcome, conclusion.status);
+  if ("ours" in conclusion) return { status: 200, body: JSON.stringify(conclusion.ours) };
+  const { body, tag } = conclusion.written;
+  return { status: 200, body, ...(tag === undefined ? {} : { tag }) };
+};
 
 /** Legacy answers some questions only by POST, and a POST only with a key that may write. */
 const concludeByPost = async (
@@ -50,7 +53,7 @@ const concludeByPost = async (
   const refuse = (why: string): Conclusion => ({ outcome: { ...unauthenticated, additional: why } });
   const key = caller.key ?? machine.serviceKey;
   if (key === undefined) return refuse("The legacy interface answers this only with a key.");
-  const conclusion = await conclude(machine, endpoint, request, { ...caller, key }, input);
+  const conclusion = await fetchAnswer(machine, endpoint, request, { ...caller, key }, input);
   const kind = "outcome" in conclusion ? conclusion.outcome.kind : undefined;
   if (kind !== "forbidden" && kind !== "unauthenticated") return conclusion;
   if (caller.key === undefined) {

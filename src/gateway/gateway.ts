@@ -28,6 +28,8 @@ import type { ErrorTable } from "../outcome/legacyOutcome.ts";
 import { lookOn } from "./lookOn.ts";
 import type { Machine } from "./machine.ts";
 import { prepare } from "./prepared.ts";
+import { openReadingOf } from "./openReadingOf.ts";
+import type { ReaderSettings } from "../reading/reader.ts";
 import { openPrivateRowsOf } from "./openPrivateRowsOf.ts";
 import type { PrivateRowsKnowledge } from "../privateRows/knowledge.ts";
 import type { WalkWays } from "../privateRows/walk.ts";
@@ -43,6 +45,8 @@ export type Catalogue = {
   passing: LegacyWriteKnowledge;
   /** By endpoint: changes when what it answers may change. */
   versions: Readonly<Record<string, string>>;
+  /** The URL of the module that exports the same `endpoints`, for the threads that read large answers; without it they are read in this one. */
+  module?: string;
   /** The rows that a list keeps from administrators. */
   privateRows?: PrivateRowsKnowledge;
 };
@@ -72,6 +76,8 @@ export type GatewayParts = {
   walk?: WalkWays;
   /** Milliseconds until a mismatch is asked again, and between two looks at the gates. */
   times?: { settle?: number; look?: number };
+  /** How large answers are read, where it is not as usual. */
+  reading?: Partial<Pick<ReaderSettings, "large" | "idle" | "queue" | "module">>;
 };
 
 /** Callers take so much of the connections before what runs in the background waits for them. */
@@ -82,7 +88,7 @@ export const openGateway = (
   settings: Settings & { LEGACY_URL: string },
   catalogue: Catalogue,
   observer: Observer,
-  { redisTier, store = memoryStore(), expected = [], openIndexStore, walk = {}, times = {} }: GatewayParts = {},
+  { redisTier, store = memoryStore(), expected = [], openIndexStore, walk = {}, times = {}, reading = {} }: GatewayParts = {},
 ): Gateway => {
   const upstream = () =>
     openUpstream({
@@ -124,6 +130,8 @@ export const openGateway = (
   meter.total("mirror_shed", "Comparisons left out for lack of budget.", () => migration.shed());
   const legacyStudies = settings.LEGACY_STUDIES ?? catalogue.legacyStudies;
   const { cache, windows } = openCaching(settings, catalogue.endpoints, { meter, observer, redisTier });
+  const knowledge = { legacyStudies: new Set(legacyStudies) };
+  const reader = openReadingOf(settings, catalogue, knowledge, { meter, observer, reading });
   const machine: Machine = {
     client,
     keys: openKeys(client, catalogue.keyProbes, catalogue.errors, (owner) => {
@@ -131,7 +139,8 @@ export const openGateway = (
       machine.privateRows?.forget(owner);
     }),
     errors: catalogue.errors,
-    knowledge: { legacyStudies: new Set(legacyStudies) },
+    knowledge,
+    reader,
     cache,
     migration,
     ...(modern ? { modern: { client: modern.client, timeout: settings.MODERN_TIMEOUT_MS } } : {}),
@@ -172,7 +181,7 @@ export const openGateway = (
     legacy: JSON.stringify(["legacy", settings.LEGACY_URL, settings.LEGACY_PATH, host, legacyStudies]),
     modern: JSON.stringify(["modern", settings.MODERN_URL]),
   };
-  const endpoints = prepare(catalogue.endpoints, { observer, versions: catalogue.versions, backends, windows });
+  const endpoints = prepare(catalogue.endpoints, { versions: catalogue.versions, backends, windows });
   const app = gatewayApp(machine, endpoints, {
     prefixes: settings.PREFIXES,
     corsOrigins: settings.CORS_ORIGINS,
@@ -193,6 +202,7 @@ export const openGateway = (
       await privateRows?.close();
       await migration.close();
       await Promise.all([transformed.close(), passed.close(), modern?.close()]);
+      await reader.close();
       await cache.close();
     },
   };

@@ -28,6 +28,10 @@ export type Asked = {
   headers: string[];
   /** Whom callers are shared out by, and the side the request names. */
   asker: Asker;
+  /** Where it comes from. */
+  address: string;
+  /** Fires when the client is gone. */
+  left?: AbortSignal;
 };
 
 /** The answer, the question it answers where that may be asked of the cache, and what is to be done once it has gone out. */
@@ -48,7 +52,7 @@ export const UNSETTLED = 30_000;
 export const serve = async (
   machine: Machine,
   endpoint: Prepared,
-  { credential, input, wanted, headers, asker }: Asked,
+  { credential, input, wanted, headers, asker, address, left }: Asked,
 ): Promise<Served> => {
   const { key } = credential;
   const { migration } = machine;
@@ -64,9 +68,10 @@ export const serve = async (
     headers,
     deadline: Date.now() + machine.totalTimeout,
     spent: { calls: 0, ms: 0 },
+    from: key === undefined ? address : machine.keys.ownerOf(key),
     ...(key === undefined ? {} : { key }),
   });
-  const first = caller();
+  const first = { ...caller(), ...(left ? { left } : {}) };
   const verified = async (): Promise<Answer | undefined> => {
     if (key === undefined) return undefined;
     // Others may wait for the same answer: the question has its own deadline, and nobody waits past theirs.

@@ -1,8 +1,8 @@
 import type { Outcome, OutcomeKind } from "./outcome.ts";
 import type { Problem } from "../endpoint/problem.ts";
 
-/** What leaves the gateway: always JSON. */
-export type Answer = { status: number; body: string; headers?: Record<string, string> };
+/** What leaves the gateway: always JSON. A large one is bytes already, with their `tag`. */
+export type Answer = { status: number; body: string | Buffer; tag?: string; headers?: Record<string, string> };
 
 const statuses: Record<OutcomeKind, number> = {
   unauthenticated: 401,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { LegacyClient } from "../../src/legacy/client.ts";
+import { legacyAnswer, type LegacyClient } from "../../src/legacy/client.ts";
 import { guarded } from "../../src/legacy/guarded.ts";
 import { xmlReader } from "../../src/legacy/xml.ts";
 
@@ -12,6 +12,7 @@ const failure = (isItsFault: boolean) => ({
   isItsFault,
 });
 const readXml = xmlReader([]);
+const answered = legacyAnswer(200, Buffer.from("<html>"), readXml);
 
 const opened = async (isItsFault: boolean) => {
   let answer: () => ReturnType<LegacyClient> = async () => failure(isItsFault);
@@ -35,7 +36,7 @@ test("a backend that fails is left alone, and tried again by one caller: nobody 
   vi.advanceTimersByTime(5001);
   let answerIt = () => {};
   use(
-    () => new Promise((resolve) => (answerIt = () => resolve({ status: 200, reading: { is: "unreadable", why: "" } }))),
+    () => new Promise((resolve) => (answerIt = () => resolve(answered))),
   );
   const probe = ask();
   await Promise.resolve();
@@ -43,7 +44,7 @@ test("a backend that fails is left alone, and tried again by one caller: nobody 
   expect(asked()).toBe(before + 1);
   answerIt();
   expect(await probe).toMatchObject({ status: 200 });
-  use(async () => ({ status: 200, reading: { is: "unreadable", why: "" } }));
+  use(async () => answered);
   expect(await ask()).toMatchObject({ status: 200 });
 });
 
