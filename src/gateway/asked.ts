@@ -88,7 +88,7 @@ const inputOf = async (
     );
     if (!("text" in body)) return body;
     const given = givenInBody(body.text, groups);
-    return "errors" in given ? given : readInput(fields, given.given, "body");
+    return "errors" in given ? given : readInput(fields, given.given, "body", given.more);
   }
   if (pairsBelow === undefined) return readInput(fields, givenInPath(c.req.param()), "path");
   const segments = c.req.path.slice(pairsBelow.length).replace(/\/$/, "").split("/").slice(1);
