@@ -56,7 +56,8 @@ export const listDatasets = endpoint("POST /datasets/list", {
     begins: /"did":\s*(\d{1,10})\s*,\s*"name":\s*"|<oml:did>\s*(\d{1,10})\s*<\/oml:did>\s*<oml:name>/g,
     ends: /\]\s*\}\s*\}\s*$|<\/oml:data>\s*$/,
     most: 625,
-    among({ data_id: asked, ...input }, ids) {
+    among(input, ids) {
+      const asked = input.data_id;
       const among = asked === undefined ? [...ids] : ids.filter((id) => asked.includes(id));
       return among.length === 0 ? undefined : { ...input, data_id: among, limit: among.length, offset: 0 };
     },

@@ -17,7 +17,10 @@ export type Machine = Omit<WholeMachine, "cache" | "meter" | "migration" | "mode
 type Ended = { outcome: Outcome; status?: number };
 
 /** Our document, written; or how else it ended, with legacy's `status` where that has to stand. */
-export type Conclusion = { written: Written } | Ended;
+export type LegacyResult = { written: Written } | Ended;
+
+/** The same with the document itself. */
+export type Conclusion = { ours: unknown } | Ended;
 
 type Input = Record<string, unknown>;
 
@@ -35,7 +38,7 @@ export const fetchAnswer = async (
   caller: Caller,
   input: Input,
   as: "answer" | "rows" = "answer",
-): Promise<Conclusion> => {
+): Promise<LegacyResult> => {
   const page = await fetchPage(machine, endpoint, request, caller, input, as);
   const pages = "outcome" in page ? page.pages : undefined;
   if (pages === undefined || endpoint.rows === undefined) return page;
@@ -147,12 +150,14 @@ const withMarkup = async (
 
 /** Reads a reply, in this thread or another one. */
 const readBy = async (
-  { reader }: Machine,
+  { reader, keys }: Machine,
   task: ReadTask,
   { body }: LegacyAnswer,
-  { from = "", deadline, left }: Caller,
+  { key, client = "", deadline, left }: Caller,
 ): Promise<Read | Failed> => {
-  const reading = await reader.read(task, body, { caller: from, deadline, ...(left ? { left } : {}) });
+  // Callers take turns, each by its key or else by its address.
+  const caller = key === undefined ? client : keys.ownerOf(key);
+  const reading = await reader.read(task, body, { caller, deadline, ...(left ? { left } : {}) });
   return "unread" in reading ? unread[reading.unread] : reading;
 };
 
@@ -250,7 +255,7 @@ const settle = async (
   endpoint: Prepared,
   caller: Caller,
   input: Input,
-): Promise<Conclusion | undefined> => {
+): Promise<LegacyResult | undefined> => {
   const look = endpoint.settle?.look(input);
   if (!look || "unsent" in look) return undefined;
   const task: ReadTask = { endpoint: endpoint.name, as: "settled", input };
@@ -266,7 +271,7 @@ export const conclude = async (
   request: LegacyRequest,
   caller: Caller,
   input: Input,
-): Promise<{ ours: unknown } | Ended> => {
+): Promise<Conclusion> => {
   const conclusion = await fetchAnswer(machine, endpoint, request, caller, input);
   return "written" in conclusion ? { ours: JSON.parse(conclusion.written.body.toString()) as Json } : conclusion;
 };

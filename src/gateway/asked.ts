@@ -39,11 +39,12 @@ export const askedOf = async (
   const credential = readCredential(queryOf(targetOf(c.req.raw, c.env)), (name) => c.req.header(name));
   return {
     credential,
+    client: clientOf(c, settings.trusted),
     asker: askerOf(c, credential, settings),
     input: await inputOf(c, endpoint, pairsBelow, settings.body),
     wanted: readDirectives(c.req.header("cache-control"), c.req.header("pragma")),
     headers: sentAlong(c, settings.trusted),
-    ...whoOf(c, settings.trusted),
+    ...leavingOf(c),
   };
 };
 
@@ -53,22 +54,21 @@ const askerOf = (c: Context<Env>, { key }: Credential, { trusted, mayForce }: As
   return {
     bucket() {
       if (key !== undefined) return bucketOf(`key ${key}`);
-      const incoming = c.env?.incoming;
-      const address = clientAddress(incoming?.socket.remoteAddress, c.req.header("x-forwarded-for"), trusted);
-      return bucketOf(`client ${address} ${c.req.header("user-agent") ?? ""}`);
+      return bucketOf(`client ${clientOf(c, trusted)} ${c.req.header("user-agent") ?? ""}`);
     },
     ...(forced === "legacy" || forced === "modern" ? { forced } : {}),
   };
 };
 
-/** Where a request comes from, and whether anybody still waits for its answer. */
-const whoOf = (c: Context<Env>, trusted: (address: string) => boolean): Pick<Asked, "address" | "left"> => {
-  const { incoming, outgoing } = c.env ?? {};
-  const address = clientAddress(incoming?.socket.remoteAddress, c.req.header("x-forwarded-for"), trusted);
-  if (outgoing === undefined) return { address };
+const clientOf = (c: Context<Env>, trusted: (address: string) => boolean): string =>
+  clientAddress(c.env?.incoming?.socket.remoteAddress, c.req.header("x-forwarded-for"), trusted);
+
+/** A signal that fires when nobody waits for the answer any more. */
+const leavingOf = ({ env }: Context<Env>): Pick<Asked, "left"> => {
+  if (env?.outgoing === undefined) return {};
   const leaving = new AbortController();
-  outgoing.once("close", () => leaving.abort());
-  return { address, left: leaving.signal };
+  env.outgoing.once("close", () => leaving.abort());
+  return { left: leaving.signal };
 };
 
 const inputOf = async (

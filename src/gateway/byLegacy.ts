@@ -4,7 +4,7 @@ import type { Outcome } from "../outcome/outcome.ts";
 import type { Caller } from "../legacy/client.ts";
 import type { Json } from "../rules/rule.ts";
 import { type Answer, answerOf } from "../outcome/answer.ts";
-import { type Conclusion, fetchAnswer } from "./answering.ts";
+import { type Conclusion, fetchAnswer, type LegacyResult } from "./answering.ts";
 import type { Machine } from "./machine.ts";
 import type { Asking } from "./plan.ts";
 import type { Prepared } from "./prepared.ts";
@@ -35,7 +35,7 @@ export const askLegacy = async (
   return { answer, groups: endpoint.cache?.groups(input, ours) ?? [] };
 };
 
-export const answerFrom = (conclusion: Conclusion | { ours: unknown }): Answer => {
+export const answerFrom = (conclusion: LegacyResult | Conclusion): Answer => {
   if ("outcome" in conclusion) return answerOf(conclusion.outcome, conclusion.status);
   if ("ours" in conclusion) return { status: 200, body: JSON.stringify(conclusion.ours) };
   const { body, tag } = conclusion.written;
@@ -49,8 +49,8 @@ const concludeByPost = async (
   request: LegacyRequest,
   caller: Caller,
   input: Record<string, unknown>,
-): Promise<Conclusion> => {
-  const refuse = (why: string): Conclusion => ({ outcome: { ...unauthenticated, additional: why } });
+): Promise<LegacyResult> => {
+  const refuse = (why: string): LegacyResult => ({ outcome: { ...unauthenticated, additional: why } });
   const key = caller.key ?? machine.serviceKey;
   if (key === undefined) return refuse("The legacy interface answers this only with a key.");
   const conclusion = await fetchAnswer(machine, endpoint, request, { ...caller, key }, input);

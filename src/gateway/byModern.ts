@@ -13,7 +13,7 @@ type Input = Record<string, unknown>;
 
 /** Asks modern for one answer, in the time it has. */
 export const askModern = async (
-  { modern, migration, observer }: Machine,
+  { modern, migration, observer, keys }: Machine,
   endpoint: Prepared,
   input: Input,
   caller: Caller,
@@ -22,10 +22,11 @@ export const askModern = async (
   if (caller.deadline <= Date.now()) return { failed: "it took too long" };
   const started = performance.now();
   const deadline = Math.min(caller.deadline, Date.now() + modern.timeout);
-  const { key, headers } = caller;
+  const { key, client = "", headers } = caller;
   const reply = await modern.client.ask(endpoint, canonicalRequest(endpoint, input), {
     headers,
     deadline,
+    from: key === undefined ? client : keys.ownerOf(key),
     ...(key === undefined ? {} : { key }),
   });
   if (!("failed" in reply && reply.isUnasked))

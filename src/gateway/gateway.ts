@@ -110,7 +110,11 @@ export const openGateway = (
     guarded(legacyClient(transformed, { path: legacyPath, host, maxReply: settings.MAX_REPLY_BYTES })),
     meter,
   );
-  const modern = settings.MODERN_URL === undefined ? undefined : openModern(settings.MODERN_URL, settings);
+  const legacyStudies = settings.LEGACY_STUDIES ?? catalogue.legacyStudies;
+  const knowledge = { legacyStudies: new Set(legacyStudies) };
+  const reader = openReadingOf(settings, catalogue, knowledge, { meter, observer, reading });
+  const modern =
+    settings.MODERN_URL === undefined ? undefined : openModern(settings.MODERN_URL, settings, reader.checkModern);
   const migration = openMigration({
     endpoints: catalogue.endpoints,
     configured: settings.STAGES,
@@ -128,10 +132,7 @@ export const openGateway = (
     ...times,
   });
   meter.total("mirror_shed", "Comparisons left out for lack of budget.", () => migration.shed());
-  const legacyStudies = settings.LEGACY_STUDIES ?? catalogue.legacyStudies;
   const { cache, windows } = openCaching(settings, catalogue.endpoints, { meter, observer, redisTier });
-  const knowledge = { legacyStudies: new Set(legacyStudies) };
-  const reader = openReadingOf(settings, catalogue, knowledge, { meter, observer, reading });
   const machine: Machine = {
     client,
     keys: openKeys(client, catalogue.keyProbes, catalogue.errors, (owner) => {

@@ -7,7 +7,7 @@ import type { PrivateRowsKnowledge } from "../privateRows/knowledge.ts";
 import type { PrivateRows } from "../privateRows/privateRows.ts";
 import type { View } from "../privateRows/view.ts";
 import type { Json } from "../rules/rule.ts";
-import { askSound, conclude } from "./answering.ts";
+import { askSound, conclude, type Conclusion } from "./answering.ts";
 import { answerFrom, askLegacy } from "./byLegacy.ts";
 import type { Machine } from "./machine.ts";
 import type { Asking } from "./plan.ts";
@@ -57,7 +57,7 @@ const askMerged = async (
   const { knowledge, question, stillPrivate } = machine.privateRows;
   const started = performance.now();
   const page = knowledge.pageOf(input);
-  const fetch: FetchPage<Json, Ended> = async (part) => {
+  const fetch: FetchPage<Json, Conclusion> = async (part) => {
     const request = endpoint.legacy(knowledge.withPage(input, part));
     if ("unsent" in request) return { other: { outcome: { kind: "broken", message: request.unsent } } };
     const conclusion = await conclude(machine, endpoint, request, caller, input);
@@ -82,7 +82,5 @@ const askMerged = async (
   machine.migration.track(endpoint.name).asked("legacy", performance.now() - started, answer.status >= 500);
   return { answer, groups: [...(endpoint.cache?.groups(input, ours) ?? []), privateGroup(knowledge)] };
 };
-
-type Ended = { outcome: Outcome; status?: number };
 
 const none: Outcome = { kind: "notFound", message: "No results" };

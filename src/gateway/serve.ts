@@ -26,10 +26,10 @@ export type Asked = {
   wanted: Directives;
   /** Sent along to legacy: Forwarded, Via, ... as flat names and values. */
   headers: string[];
+  /** The address that it came from. */
+  client: string;
   /** Whom callers are shared out by, and the side the request names. */
   asker: Asker;
-  /** Where it comes from. */
-  address: string;
   /** Fires when the client is gone. */
   left?: AbortSignal;
 };
@@ -52,7 +52,7 @@ export const UNSETTLED = 30_000;
 export const serve = async (
   machine: Machine,
   endpoint: Prepared,
-  { credential, input, wanted, headers, asker, address, left }: Asked,
+  { credential, input, wanted, headers, client, asker, left }: Asked,
 ): Promise<Served> => {
   const { key } = credential;
   const { migration } = machine;
@@ -66,9 +66,9 @@ export const serve = async (
   if (credential.refused || (writes && key === undefined)) return unasked(answerOf(unauthenticated), "credential");
   const caller = (): Caller & { spent: { calls: number; ms: number } } => ({
     headers,
+    client,
     deadline: Date.now() + machine.totalTimeout,
     spent: { calls: 0, ms: 0 },
-    from: key === undefined ? address : machine.keys.ownerOf(key),
     ...(key === undefined ? {} : { key }),
   });
   const first = { ...caller(), ...(left ? { left } : {}) };

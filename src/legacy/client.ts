@@ -25,15 +25,14 @@ export const legacyAnswer = (status: number, body: Buffer, readXml: XmlReader): 
 
 /**
  * On whose behalf legacy is asked: the key that travels, who asks (Forwarded, Via, ...), and until when it may take (ms since the epoch) or
- * is wanted at all. `spent` grows with every call.
+ * is wanted at all. `client` is the address that the request came from, where it came from outside. `spent` grows with every call.
  */
 export type Caller = {
   key?: string;
+  client?: string;
   headers: string[];
   deadline: number;
   signal?: AbortSignal;
-  /** Who asks, where several have to share something: a key's hash or an address. */
-  from?: string;
   /** Fires when the client is gone. */
   left?: AbortSignal;
   spent?: { calls: number; ms: number };

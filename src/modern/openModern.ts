@@ -1,9 +1,13 @@
 import type { Settings } from "../config/settings.ts";
 import { openUpstream } from "../upstream/upstream.ts";
-import { modernClient, type ModernClient } from "./client.ts";
+import { type CheckModern, modernClient, type ModernClient } from "./client.ts";
 
 /** Connections of its own to modern: what waits there holds up nothing else. */
-export const openModern = (url: string, settings: Settings): { client: ModernClient; close: () => Promise<void> } => {
+export const openModern = (
+  url: string,
+  settings: Settings,
+  check: CheckModern,
+): { client: ModernClient; close: () => Promise<void> } => {
   const { origin, pathname, host } = new URL(url);
   const upstream = openUpstream({
     origin,
@@ -15,7 +19,7 @@ export const openModern = (url: string, settings: Settings): { client: ModernCli
   });
   const base = pathname.replace(/\/$/, "");
   return {
-    client: modernClient(upstream, { base, host, maxReply: settings.MAX_REPLY_BYTES }),
+    client: modernClient(upstream, { base, host, maxReply: settings.MAX_REPLY_BYTES, check }),
     close: () => upstream.close(),
   };
 };

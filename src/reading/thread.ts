@@ -11,10 +11,14 @@ const { endpoints } = (await import(module)) as { endpoints: Record<string, Endp
 const readable = new Map(Object.entries(endpoints).map(([name, endpoint]) => [name, readableOf(name, endpoint)]));
 const knowledge = { legacyStudies: new Set(legacyStudies) };
 
-/** The document as bytes of their own, with their hash. */
+/** The document as bytes of their own, with their hash: they cross without being copied. */
 const inBytes = (result: JobResult): { result: JobResult; transfer: ArrayBuffer[] } => {
-  if (!("read" in result) || result.read.is !== "document" || !("written" in result.read))
-    return { result, transfer: [] };
+  if ("checked" in result) {
+    if ("failed" in result.checked) return { result, transfer: [] };
+    const { body } = result.checked;
+    return { result: { checked: { ...result.checked, tag: tagOf(body) } }, transfer: [body.buffer as ArrayBuffer] };
+  }
+  if (result.read.is !== "document" || !("written" in result.read)) return { result, transfer: [] };
   const { written } = result.read;
   const body = bytesOf(written.body);
   return {

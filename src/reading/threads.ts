@@ -96,10 +96,15 @@ const transferable = (body: Buffer): Uint8Array<ArrayBuffer> =>
     ? new Uint8Array(body.buffer)
     : new Uint8Array(body);
 
-/** Bytes arrive as a plain array. */
+/** Bytes arrive as plain arrays. */
 const withBuffer = (result: JobResult): JobResult => {
-  if (!("read" in result) || result.read.is !== "document" || !("written" in result.read)) return result;
-  const { body } = result.read.written;
-  if (typeof body !== "string") result.read.written.body = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  if ("checked" in result) {
+    if (!("failed" in result.checked)) result.checked.body = bufferOf(result.checked.body);
+  } else if (result.read.is === "document" && "written" in result.read) {
+    const { written } = result.read;
+    if (typeof written.body !== "string") written.body = bufferOf(written.body);
+  }
   return result;
 };
+
+const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer => Buffer.from(buffer, byteOffset, byteLength);
