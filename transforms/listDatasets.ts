@@ -11,7 +11,7 @@ import {
 } from "../src/endpoint/field.ts";
 import { collection } from "../src/endpoint/groups.ts";
 import { getSegments } from "../src/endpoint/legacyRequest.ts";
-import { dropped, list, nullable, object, unwrapped } from "../src/rules/compose.ts";
+import { dropped, entriesOf, list, nullable, object, own, unwrapped } from "../src/rules/compose.ts";
 import { isObject } from "../src/rules/rule.ts";
 import { integer, lowercase, number, text, verbatim } from "../src/rules/values.ts";
 import { noDatasets } from "./outcomes.ts";
@@ -61,8 +61,11 @@ export const listDatasets = endpoint("POST /datasets/list", {
       const among = asked === undefined ? [...ids] : ids.filter((id) => asked.includes(id));
       return among.length === 0 ? undefined : { ...input, data_id: among, limit: among.length, offset: 0 };
     },
-    idOf: (row) => (isObject(row) && typeof row["did"] === "number" ? row["did"] : undefined),
-    textOf: (row) => (isObject(row) && typeof row["name"] === "string" ? row["name"] : ""),
+    id: "did",
+    text: "name",
+    entriesIn: ({ data }) => entriesOf(isObject(data) ? own(data, "dataset") : undefined),
+    members: ["did", "name", "version", "uploader", "status", "format", "md5_checksum", "file_id", "quality"],
+    mayLack: ["file_id", "quality"],
   },
 
   output: unwrapped(

@@ -20,7 +20,7 @@ export type Caching<Input> = DeclaredWindows & {
  * is found is only asked for; a row counts once it has been read, and once the page is seen to hold it.
  */
 export type ListedRows<Input> = {
-  /** A row's beginning in either form, up to the first character of the text that `textOf` gives; its one group that matches is the id. Global. */
+  /** A row's beginning in either form, up to the first character of its `text`; its one group that matches is the id. Global. */
   begins: RegExp;
   /** How a page ends that is whole. */
   ends: RegExp;
@@ -28,9 +28,14 @@ export type ListedRows<Input> = {
   most: number;
   /** The same filters among these ids alone, all on one page; `undefined` where none of them can match. */
   among(input: Input, ids: readonly number[]): Input | undefined;
-  /** Of a row of our document. */
-  idOf(row: Json): number | undefined;
-  textOf(row: Json): string;
+  /** The members of a row, ours or legacy's, that hold its id and that text. */
+  id: string;
+  text: string;
+  /** The rows of legacy's document, in whichever form. */
+  entriesIn(legacy: JsonObject): readonly Json[];
+  /** All members that legacy writes, and those that not every row has. */
+  members: readonly string[];
+  mayLack: readonly string[];
 };
 
 /** `"GET /datasets/{dataset_id}"`; `{name?}` may be empty, `{...filters}` at the end takes pairs of name and value. */

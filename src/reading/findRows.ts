@@ -1,12 +1,13 @@
 import type { ListedRows } from "../endpoint/endpoint.ts";
-import type { Json, JsonObject } from "../rules/rule.ts";
+import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
 
 type Rows = Pick<ListedRows<never>, "begins" | "ends">;
 
 /** Where a row may begin in a page that cannot be parsed. */
 export type RowPlace = {
   id: number;
-  /** Of the first character of the row's text, from the page's beginning. */
+  /** Where its beginning starts, and the first character of its text, from the page's beginning. */
+  start: number;
   at: number;
   /** What stands there, as far as it is looked at. */
   behind: string;
@@ -37,7 +38,7 @@ export const findRows = ({ begins, ends }: Rows, body: Buffer): RowPlaces => {
     const at = match.index + match[0].length;
     if (previous) previous.isOdd = odd.test(text.slice(previous.at, match.index));
     const id = Number(match.slice(1).find((group) => group !== undefined));
-    places.push((previous = { id, at, behind: text.slice(at, at + LOOKED_AT), isOdd: false }));
+    places.push((previous = { id, start: match.index, at, behind: text.slice(at, at + LOOKED_AT), isOdd: false }));
   }
   if (previous) previous.isOdd = odd.test(text.slice(previous.at, -1));
   return { places, isWhole: ends.test(text.slice(-END)) };
@@ -50,8 +51,8 @@ export const findRows = ({ begins, ends }: Rows, body: Buffer): RowPlaces => {
 export const rowsOnPage = (places: readonly RowPlace[], textOf: ReadonlyMap<number, string>): number[] | undefined => {
   const ids: number[] = [];
   let end = 0;
-  for (const { id, at, behind } of places) {
-    if (at < end) continue;
+  for (const { id, start, at, behind } of places) {
+    if (start < end) continue;
     const text = textOf.get(id);
     if (text === undefined || text.length > LOOKED_AT || !behind.startsWith(text)) return undefined;
     ids.push(id);
@@ -61,11 +62,33 @@ export const rowsOnPage = (places: readonly RowPlace[], textOf: ReadonlyMap<numb
 };
 
 /**
- * Whether JSON whose texts are not escaped can be believed: a backslash within means itself, and a quote that is no quote makes a member that
- * a later one of the same name hides.
+ * Whether a page whose texts are not escaped can be believed: a text may close what it stands in and write members, and rows, of its own. Such
+ * rows lack members that all others have, or have others. In JSON, a backslash means itself, and members that a later one of the same name
+ * hides leave quotes behind.
  */
-export const isTrustworthyJson = (body: Buffer, document: JsonObject): boolean =>
-  !body.includes(0x5c) && countQuotes(body) === quotesOf(document);
+export const isTrustworthy = (
+  { entriesIn, members, mayLack, text }: Pick<ListedRows<never>, "entriesIn" | "members" | "mayLack" | "text">,
+  form: "json" | "xml",
+  body: Buffer,
+  document: JsonObject,
+): boolean => {
+  if (form === "json" && (body.includes(0x5c) || countQuotes(body) !== quotesOf(document))) return false;
+  const optional = new Set(mayLack);
+  let common: string | undefined;
+  for (const row of entriesIn(document)) {
+    if (!isObject(row)) return false;
+    const names = Object.keys(row);
+    const behind = names[names.indexOf(text) + 1];
+    if (form === "json" && behind !== undefined && !members.includes(behind)) return false;
+    const own = names
+      .filter((name) => !optional.has(name))
+      .toSorted()
+      .join();
+    if (common !== undefined && own !== common) return false;
+    common = own;
+  }
+  return true;
+};
 
 const countQuotes = (body: Buffer): number => {
   let count = 0;

@@ -4,9 +4,9 @@ import { type LegacyReading, readLegacy } from "../legacy/reading.ts";
 import { type XmlReader, xmlReaderFor } from "../legacy/xml.ts";
 import type { Outcome } from "../outcome/outcome.ts";
 import { servingNote } from "../rules/notes.ts";
-import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
+import type { Json, JsonObject } from "../rules/rule.ts";
 import { excerptOf } from "./excerpt.ts";
-import { findRows, isTrustworthyJson, type RowPlaces } from "./findRows.ts";
+import { findRows, isTrustworthy, type RowPlaces } from "./findRows.ts";
 
 type Input = Record<string, unknown>;
 
@@ -66,8 +66,8 @@ export const readAnswer = (
   const places = () => (endpoint.rows === undefined ? {} : { rows: findRows(endpoint.rows, body) });
   if (reading.is === "unreadable") return { ...reading, ...places() };
   const { form, document } = reading;
-  if (endpoint.rows !== undefined && form === "json" && !isTrustworthyJson(body, document))
-    return { is: "unreadable", why: "a text in its JSON reads as a part of it", ...places() };
+  if (endpoint.rows !== undefined && !isTrustworthy(endpoint.rows, form, body, document))
+    return { is: "unreadable", why: `a text in its ${form === "json" ? "JSON" : "XML"} reads as a part of it`, ...places() };
   const unknown = new Set<string>();
   const note = servingNote((field) => void (unknown.size < MAX_UNKNOWN && unknown.add(field.slice(0, LONGEST_NAME))));
   const concluded = conclude(endpoint, as, input, document, knowledge, note);
@@ -107,16 +107,21 @@ const write = ({ excerpt, rows }: Readable, ours: Json, as: ReadTask["as"]): Wri
   excerpt: excerptOf(ours, excerpt),
 });
 
-const writeRows = (ours: Json[], { idOf, textOf, begins }: ListedRows<Input>): Pick<Written, "body" | "rows"> => {
+const writeRows = (ours: Json[], { id, text, begins }: ListedRows<Input>): Pick<Written, "body" | "rows"> => {
   const texts = ours.map((row) => JSON.stringify(row));
   const rows: RowBytes[] = [];
   let at = 1;
   for (const [i, written] of texts.entries()) {
-    const row = ours[i] as Json;
-    const text = textOf(row);
+    const { [id]: its = null, [text]: shown = null, ...others } = ours[i] as JsonObject;
     const end = at + Buffer.byteLength(written);
-    const isDeceptive = isObject(row) && Object.values(row).some((value) => value !== text && looksLikeRow(value, begins));
-    rows.push({ id: idOf(row) ?? Number.NaN, start: at, end, text, ...(isDeceptive ? { isDeceptive } : {}) });
+    const isDeceptive = Object.values(others).some((value) => looksLikeRow(value, begins));
+    rows.push({
+      id: typeof its === "number" ? its : Number.NaN,
+      start: at,
+      end,
+      text: typeof shown === "string" ? shown : "",
+      ...(isDeceptive ? { isDeceptive } : {}),
+    });
     at = end + 1;
   }
   return { body: `[${texts.join(",")}]`, rows };
