@@ -88,7 +88,15 @@ export const openGateway = (
   settings: Settings & { LEGACY_URL: string },
   catalogue: Catalogue,
   observer: Observer,
-  { redisTier, store = memoryStore(), expected = [], openIndexStore, walk = {}, times = {}, reading = {} }: GatewayParts = {},
+  {
+    redisTier,
+    store = memoryStore(),
+    expected = [],
+    openIndexStore,
+    walk = {},
+    times = {},
+    reading = {},
+  }: GatewayParts = {},
 ): Gateway => {
   const upstream = () =>
     openUpstream({

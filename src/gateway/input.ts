@@ -10,12 +10,7 @@ type AnyField = Field<unknown>;
 export type InputReading = { input: Record<string, unknown>; possible: boolean } | { errors: InputError[] };
 
 /** Reads every field of an endpoint; the errors come in the order in which the client gave the fields. `more`: fields beside these, none of them known. */
-export const readInput = (
-  fields: Record<string, AnyField>,
-  given: Given[],
-  where: string,
-  more = 0,
-): InputReading => {
+export const readInput = (fields: Record<string, AnyField>, given: Given[], where: string, more = 0): InputReading => {
   const wrong = collectErrors(where, more);
   const values = new Map<string, unknown>();
   for (const { name, loc, text, json } of given) {

@@ -73,11 +73,7 @@ export const mirrored = (
   };
 };
 
-const given = (
-  status: number,
-  contentType: string,
-  body: string | Buffer,
-): GivenAnswer & { bytes: number } => ({
+const given = (status: number, contentType: string, body: string | Buffer): GivenAnswer & { bytes: number } => ({
   // Reading it would hold up callers: it is not compared.
   ...(body.length > MOST_COMPARED
     ? { status, contentType, body: undefined }

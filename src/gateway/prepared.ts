@@ -10,11 +10,11 @@ import type { Backend } from "../migration/decide.ts";
 /** An endpoint with what is made of it once, at the start. */
 export type Prepared = Endpoint &
   Readable & {
-  fields: Record<string, Field<unknown>>;
-  hasMarkup: boolean;
-  /** What an input asks, where the answer may be kept. */
-  question?: (input: Record<string, unknown>, backend: Backend) => Question;
-};
+    fields: Record<string, Field<unknown>>;
+    hasMarkup: boolean;
+    /** What an input asks, where the answer may be kept. */
+    question?: (input: Record<string, unknown>, backend: Backend) => Question;
+  };
 
 export type Preparing = {
   /** By the endpoint's name: a change of what it answers changes it. */

@@ -39,7 +39,8 @@ const withoutNotices = (text: string, harmless: readonly RegExp[]): string => {
   let at = 0;
   while (text.startsWith(NOTICE, at)) {
     const end = text.indexOf(NOTICE_END, at);
-    const [, message = ""] = /<p>Message: +([^<]{1,200})<\/p>/.exec(text.slice(at, Math.max(at, end)).slice(0, 1000)) ?? [];
+    const [, message = ""] =
+      /<p>Message: +([^<]{1,200})<\/p>/.exec(text.slice(at, Math.max(at, end)).slice(0, 1000)) ?? [];
     if (!harmless.some((pattern) => pattern.test(message))) return text;
     at = end + NOTICE_END.length;
     while (text[at] === "\n" || text[at] === "\r") at++;

@@ -125,7 +125,10 @@ const readModern = async (
     if ("unread" in checked) return { failed: `its answer could not be read (${checked.unread})` };
     return "failed" in checked
       ? checked
-      : { answer: { status, body: checked.body, ...(checked.tag ? { tag: checked.tag } : {}) }, document: checked.excerpt };
+      : {
+          answer: { status, body: checked.body, ...(checked.tag ? { tag: checked.tag } : {}) },
+          document: checked.excerpt,
+        };
   }
   const text = bytes.length > LONGEST_ERROR ? "" : bytes.toString("utf8");
   const document = parsed(text);

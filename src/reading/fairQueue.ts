@@ -12,7 +12,13 @@ export type FairQueue<T extends Queued> = {
   size(): { jobs: number; bytes: number };
 };
 
-export const openFairQueue = <T extends Queued>({ jobs: maxJobs, bytes: maxBytes }: { jobs: number; bytes: number }): FairQueue<T> => {
+export const openFairQueue = <T extends Queued>({
+  jobs: maxJobs,
+  bytes: maxBytes,
+}: {
+  jobs: number;
+  bytes: number;
+}): FairQueue<T> => {
   // In the order of their turns: whoever has had one goes to the end.
   const callers = new Map<string, { jobs: T[]; bytes: number }>();
   let jobs = 0;

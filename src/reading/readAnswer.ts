@@ -55,19 +55,18 @@ export type Read =
 export type Concluded = { written: Written } | { outcome: Outcome } | { mismatch: string[]; rows?: RowPlaces };
 
 /** Reads, judges, transforms, validates and writes one legacy answer: all that takes time, in whichever thread it runs. Never throws. */
-export const readAnswer = (
-  endpoint: Readable,
-  { as, input }: ReadTask,
-  body: Buffer,
-  knowledge: Knowledge,
-): Read => {
+export const readAnswer = (endpoint: Readable, { as, input }: ReadTask, body: Buffer, knowledge: Knowledge): Read => {
   const reading = readLegacy(body, endpoint.readXml, endpoint.harmlessNotices);
   if (reading.is === "error") return reading;
   const places = () => (endpoint.rows === undefined ? {} : { rows: findRows(endpoint.rows, body) });
   if (reading.is === "unreadable") return { ...reading, ...places() };
   const { form, document } = reading;
   if (endpoint.rows !== undefined && !isTrustworthy(endpoint.rows, form, body, document))
-    return { is: "unreadable", why: `a text in its ${form === "json" ? "JSON" : "XML"} reads as a part of it`, ...places() };
+    return {
+      is: "unreadable",
+      why: `a text in its ${form === "json" ? "JSON" : "XML"} reads as a part of it`,
+      ...places(),
+    };
   const unknown = new Set<string>();
   const note = servingNote((field) => void (unknown.size < MAX_UNKNOWN && unknown.add(field.slice(0, LONGEST_NAME))));
   const concluded = conclude(endpoint, as, input, document, knowledge, note);

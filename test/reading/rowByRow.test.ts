@@ -30,12 +30,16 @@ test("a page takes at most 64 requests", async () => {
   expect(asked.length).toBeLessThanOrEqual(64);
 });
 
-test("a page of 10,000 rows with one name of each kind takes fewer requests than that", { timeout: 30_000 }, async () => {
-  const rows = numbered(Array.from({ length: 10_000 }, (_, i) => ["a & b", 'a " b'][i - 5000] ?? "plain"));
-  const { ask, asked } = modelListFor(rows);
-  expect(documentOf(await ask())).toEqual(rows.map(ours));
-  expect(asked.length).toBeLessThanOrEqual(40);
-});
+test(
+  "a page of 10,000 rows with one name of each kind takes fewer requests than that",
+  { timeout: 30_000 },
+  async () => {
+    const rows = numbered(Array.from({ length: 10_000 }, (_, i) => ["a & b", 'a " b'][i - 5000] ?? "plain"));
+    const { ask, asked } = modelListFor(rows);
+    expect(documentOf(await ask())).toEqual(rows.map(ours));
+    expect(asked.length).toBeLessThanOrEqual(40);
+  },
+);
 
 test.each([
   ["that is on another page", 'x & ","did":9,"name":"y'],
@@ -88,34 +92,41 @@ const fragment = fc.oneof(
     "</oml:name><oml:version>2</oml:version><oml:name>",
   ),
 );
-const names = fc.array(fc.array(fragment, { maxLength: 4 }).map((parts) => parts.join("")), {
-  minLength: 1,
-  maxLength: 12,
-});
+const names = fc.array(
+  fc.array(fragment, { maxLength: 4 }).map((parts) => parts.join("")),
+  {
+    minLength: 1,
+    maxLength: 12,
+  },
+);
 
-test("whatever names hold and in whatever order rows come, none is added and none is lost", { timeout: 60_000 }, async () => {
-  let answered = 0;
-  await fc.assert(
-    fc.asyncProperty(names, fc.infiniteStream(fc.nat(1000)), async (some, numbers) => {
-      const rows = numbered(some);
-      const order = (page: ModelRow[]) =>
-        page
-          .map((row) => ({ row, at: numbers.next().value as number }))
-          .toSorted((a, b) => a.at - b.at)
-          .map(({ row }) => row);
-      const { ask, asked, close } = modelList(rows, { order });
-      const document = documentOf(await ask());
-      await close();
-      expect(asked.length).toBeLessThanOrEqual(64);
-      if (document === "broken") return;
-      answered++;
-      const byId = (document as { did: number }[]).toSorted((a, b) => a.did - b.did);
-      expect(byId).toEqual(rows.map(ours));
-    }),
-    { numRuns: Number(process.env["CASES"] ?? 1000) },
-  );
-  expect(answered).toBeGreaterThan(100);
-});
+test(
+  "whatever names hold and in whatever order rows come, none is added and none is lost",
+  { timeout: 60_000 },
+  async () => {
+    let answered = 0;
+    await fc.assert(
+      fc.asyncProperty(names, fc.infiniteStream(fc.nat(1000)), async (some, numbers) => {
+        const rows = numbered(some);
+        const order = (page: ModelRow[]) =>
+          page
+            .map((row) => ({ row, at: numbers.next().value as number }))
+            .toSorted((a, b) => a.at - b.at)
+            .map(({ row }) => row);
+        const { ask, asked, close } = modelList(rows, { order });
+        const document = documentOf(await ask());
+        await close();
+        expect(asked.length).toBeLessThanOrEqual(64);
+        if (document === "broken") return;
+        answered++;
+        const byId = (document as { did: number }[]).toSorted((a, b) => a.did - b.did);
+        expect(byId).toEqual(rows.map(ours));
+      }),
+      { numRuns: Number(process.env["CASES"] ?? 1000) },
+    );
+    expect(answered).toBeGreaterThan(100);
+  },
+);
 
 test("a name reads the same alone and beside any other", { timeout: 60_000 }, async () => {
   await fc.assert(

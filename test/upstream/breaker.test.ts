@@ -35,9 +35,7 @@ test("a backend that fails is left alone, and tried again by one caller: nobody 
   const before = asked();
   vi.advanceTimersByTime(5001);
   let answerIt = () => {};
-  use(
-    () => new Promise((resolve) => (answerIt = () => resolve(answered))),
-  );
+  use(() => new Promise((resolve) => (answerIt = () => resolve(answered))));
   const probe = ask();
   await Promise.resolve();
   expect(await ask()).toMatchObject({ why: "the circuit is open" });
