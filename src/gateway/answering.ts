@@ -153,11 +153,11 @@ const readBy = async (
   { reader, keys }: Machine,
   task: ReadTask,
   { body }: LegacyAnswer,
-  { key, client = "", deadline, left }: Caller,
+  { key, client = "", deadline, leaving }: Caller,
 ): Promise<Read | Failed> => {
   // Callers take turns, each by its key or else by its address.
   const caller = key === undefined ? client : keys.ownerOf(key);
-  const reading = await reader.read(task, body, { caller, deadline, ...(left ? { left } : {}) });
+  const reading = await reader.read(task, body, { caller, deadline, ...(leaving ? { leaving } : {}) });
   return "unread" in reading ? unread[reading.unread] : reading;
 };
 

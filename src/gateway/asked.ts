@@ -64,11 +64,11 @@ const clientOf = (c: Context<Env>, trusted: (address: string) => boolean): strin
   clientAddress(c.env?.incoming?.socket.remoteAddress, c.req.header("x-forwarded-for"), trusted);
 
 /** A signal that fires when nobody waits for the answer any more. */
-const leavingOf = ({ env }: Context<Env>): Pick<Asked, "left"> => {
+const leavingOf = ({ env }: Context<Env>): Pick<Asked, "leaving"> => {
   if (env?.outgoing === undefined) return {};
   const leaving = new AbortController();
   env.outgoing.once("close", () => leaving.abort());
-  return { left: leaving.signal };
+  return { leaving: leaving.signal };
 };
 
 const inputOf = async (

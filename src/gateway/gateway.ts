@@ -122,7 +122,9 @@ export const openGateway = (
   const knowledge = { legacyStudies: new Set(legacyStudies) };
   const reader = openReadingOf(settings, catalogue, knowledge, { meter, observer, reading });
   const modern =
-    settings.MODERN_URL === undefined ? undefined : openModern(settings.MODERN_URL, settings, reader.checkModern);
+    settings.MODERN_URL === undefined
+      ? undefined
+      : openModern(settings.MODERN_URL, settings, (...asked) => reader.checkModern(...asked));
   const migration = openMigration({
     endpoints: catalogue.endpoints,
     configured: settings.STAGES,

@@ -34,7 +34,7 @@ export type Caller = {
   deadline: number;
   signal?: AbortSignal;
   /** Fires when the client is gone. */
-  left?: AbortSignal;
+  leaving?: AbortSignal;
   spent?: { calls: number; ms: number };
 };
 

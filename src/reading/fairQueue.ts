@@ -35,6 +35,8 @@ export const openFairQueue = <T extends Queued>({
     return job;
   };
 
+  const isOver = (): boolean => jobs > maxJobs || bytes > maxBytes;
+
   const greediest = (): string => {
     let [most, found] = [-1, ""];
     for (const [caller, own] of callers) if (own.bytes > most) [most, found] = [own.bytes, caller];
@@ -50,10 +52,9 @@ export const openFairQueue = <T extends Queued>({
       jobs++;
       bytes += job.bytes;
       const gone: T[] = [];
-      while (jobs > maxJobs || bytes > maxBytes) {
-        const refused = takeAt(greediest(), -1);
-        if (refused === undefined) break;
-        gone.push(refused);
+      for (let refused: T | undefined = job; refused !== undefined && isOver();) {
+        refused = takeAt(greediest(), -1);
+        if (refused !== undefined) gone.push(refused);
       }
       return gone;
     },

@@ -6,8 +6,8 @@ import { runJob } from "./runJob.ts";
 import type { Job, JobResult } from "./threadJob.ts";
 import { openThreads, type ThreadSettings } from "./threads.ts";
 
-/** For whom an answer is read, and until when (ms since the epoch). `left`: they are gone. */
-export type ReadFor = { caller: string; deadline: number; left?: AbortSignal };
+/** For whom an answer is read, and until when (ms since the epoch). `leaving` fires when they are gone. */
+export type ReadFor = { caller: string; deadline: number; leaving?: AbortSignal };
 
 /** `full`: too many answers wait to be read. `late`: the deadline has passed. `broken`: reading it failed. `left`: nobody wants it. */
 export type Unread = { unread: "full" | "late" | "broken" | "left" };
@@ -48,15 +48,16 @@ export const openReader = (settings: ReaderSettings): Reader => {
 
   let closed = false;
   const startNext = (): void => {
-    while (!closed && queue.size().jobs > 0 && threads?.hasRoom()) queue.take()?.start();
+    if (closed) return;
+    while (queue.size().jobs > 0 && threads?.hasRoom()) queue.take()?.start();
   };
 
-  const elsewhere = (job: Job, body: Buffer, { caller, deadline, left }: ReadFor): Promise<JobResult | Unread> =>
+  const elsewhere = (job: Job, body: Buffer, { caller, deadline, leaving }: ReadFor): Promise<JobResult | Unread> =>
     new Promise((resolve) => {
-      if (left?.aborted) return resolve({ unread: "left" });
+      if (leaving?.aborted) return resolve({ unread: "left" });
       const settle = (result: JobResult | Unread) => {
         clearTimeout(timer);
-        left?.removeEventListener("abort", leave);
+        leaving?.removeEventListener("abort", leave);
         resolve(result);
       };
       const run = async () => {
@@ -77,7 +78,7 @@ export const openReader = (settings: ReaderSettings): Reader => {
         },
         Math.max(1, deadline - Date.now()),
       );
-      left?.addEventListener("abort", leave);
+      leaving?.addEventListener("abort", leave);
       for (const refused of queue.add(waiting)) refused.refuse({ unread: "full" });
       startNext();
     });

@@ -82,7 +82,7 @@ test("whoever leaves or is late gives its place back", async () => {
   const { reader, read } = badReader({ timeout: 2500 });
   const leaving = new AbortController();
   const running = read("busy", "bad");
-  const left = read("throwing", "good", { left: leaving.signal });
+  const left = read("throwing", "good", { leaving: leaving.signal });
   const late = read("throwing", "good", { deadline: Date.now() + 100 });
   expect(reader.size().jobs).toBe(2);
   leaving.abort();
