@@ -15,7 +15,7 @@ const changeNothing = new Set(["text", "object", "markup", "verbatim", "anyOrder
 test.each(Object.entries(endpoints))(
   "%s: each of its rules changes something in some fixture",
   (name, endpoint: Endpoint) => {
-    const readXml = xmlReaderFor(endpoint.output);
+    const readXml = xmlReaderFor(endpoint);
     const { note, changes } = collectChanges();
     for (const { legacy } of readPairs(name))
       for (const { response } of legacy) {

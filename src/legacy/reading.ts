@@ -10,13 +10,10 @@ export type LegacyReading =
   | { is: "error"; code: number; message: string; additional?: string }
   | { is: "unreadable"; why: string; empty?: true };
 
-/**
- * Reads a legacy body by what it is, not by what its content type says. `body` is UTF-8. `harmless`: what PHP may complain of before an XML
- * document that is whole all the same.
- */
-export const readLegacy = (body: Buffer, readXml: XmlReader, harmless: readonly RegExp[] = []): LegacyReading => {
+/** Reads a legacy body by what it is, not by what its content type says. `body` is UTF-8. */
+export const readLegacy = (body: Buffer, readXml: XmlReader): LegacyReading => {
   if (!isUtf8(body)) return { is: "unreadable", why: "it is not UTF-8" };
-  const text = withoutNotices(body.toString("utf8").trimStart(), harmless);
+  const text = withoutNotices(body.toString("utf8").trimStart(), readXml.harmless ?? []);
   if (text === "") return { is: "unreadable", why: "it is empty", empty: true };
   // PHP's HTML blocks are well-formed now and then: only legacy's own elements are its XML.
   const form = text.startsWith("{") ? "json" : /^(<\?xml[^>]*>\s*)?<oml:/.test(text) ? "xml" : undefined;

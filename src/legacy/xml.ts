@@ -3,8 +3,11 @@ import { XMLParser, XMLValidator } from "fast-xml-parser";
 import { markupPaths, verbatimPaths } from "../rules/markup.ts";
 import { isObject, type Json, type JsonObject, type Rule } from "../rules/rule.ts";
 
-/** Reads one XML document to what legacy's JSON would say; `undefined` where it is not well-formed. */
-export type XmlReader = (xml: string) => JsonObject | undefined;
+/**
+ * Reads one XML document to what legacy's JSON would say; `undefined` where it is not well-formed. `harmless`: what PHP may complain of before
+ * a document that is whole all the same.
+ */
+export type XmlReader = ((xml: string) => JsonObject | undefined) & { harmless?: readonly RegExp[] };
 
 /** No element can have this name; legacy's JSON says `value` for it. */
 const TEXT = "#text";
@@ -52,8 +55,11 @@ export const xmlReader = (markup: readonly string[], verbatim: readonly string[]
   };
 };
 
-/** The reader for the XML form that this rule reads. */
-export const xmlReaderFor = (output: Rule): XmlReader => xmlReader(markupPaths(output), verbatimPaths(output));
+/** The reader for the XML form of an endpoint's answers. */
+export const xmlReaderFor = (endpoint: { output: Rule; harmlessNotices?: readonly RegExp[] }): XmlReader => {
+  const { output, harmlessNotices: harmless = [] } = endpoint;
+  return Object.assign(xmlReader(markupPaths(output), verbatimPaths(output)), { harmless });
+};
 
 /** Entities decoded, blanks at either end taken off, as legacy does on its way to JSON. `at`: the path of elements so far. */
 const plain = (value: Json, at: string, asWritten: ReadonlySet<string>): Json => {

@@ -19,7 +19,7 @@ export type Readable = Omit<Endpoint, "routes" | "legacy" | "summary" | "input" 
 export const readableOf = (name: string, endpoint: Endpoint): Readable => ({
   ...endpoint,
   name,
-  readXml: xmlReaderFor(endpoint.output),
+  readXml: xmlReaderFor(endpoint),
 });
 
 /**
@@ -56,7 +56,7 @@ export type Concluded = { written: Written } | { outcome: Outcome } | { mismatch
 
 /** Reads, judges, transforms, validates and writes one legacy answer: all that takes time, in whichever thread it runs. Never throws. */
 export const readAnswer = (endpoint: Readable, { as, input }: ReadTask, body: Buffer, knowledge: Knowledge): Read => {
-  const reading = readLegacy(body, endpoint.readXml, endpoint.harmlessNotices);
+  const reading = readLegacy(body, endpoint.readXml);
   if (reading.is === "error") return reading;
   const places = () => (endpoint.rows === undefined ? {} : { rows: findRows(endpoint.rows, body) });
   if (reading.is === "unreadable") return { ...reading, ...places() };

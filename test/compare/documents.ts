@@ -16,7 +16,7 @@ export type Shown = { name: string; endpoint: Endpoint; example: string; legacy:
 /** Every fixture whose answer is a document made of one legacy document. */
 export const shown = (name: string): Shown[] => {
   const endpoint = endpoints[name] as Endpoint;
-  const readXml = xmlReaderFor(endpoint.output);
+  const readXml = xmlReaderFor(endpoint);
   return readPairs(name).flatMap(({ example, legacy, expected }) => {
     const [first] = legacy;
     if (expected.status !== 200 || legacy.length !== 1 || first === undefined) return [];

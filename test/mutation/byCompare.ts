@@ -17,7 +17,7 @@ const about = { errors: catalogue.errors, knowledge: { legacyStudies: new Set(ca
 
 /** What the comparer finds over an endpoint's fixtures, as texts: the same tree finds the same. */
 export const findingsOf = (name: string, endpoint: Endpoint): string[] => {
-  const readXml = xmlReaderFor(endpoint.output);
+  const readXml = xmlReaderFor(endpoint);
   return readPairs(name).flatMap((pair) => {
     const { exchange, document } = documentOf(pair, readXml);
     if (!exchange || !document) return [];
