@@ -2,9 +2,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readPairs } from "../fixtures/pairs.ts";
 import type { LegacyRequest } from "../src/endpoint/legacyRequest.ts";
-import { conclude, type Machine } from "../src/gateway/answering.ts";
+import { fetchAnswer, type Machine } from "../src/gateway/answering.ts";
 import { type Prepared, prepare } from "../src/gateway/prepared.ts";
-import { readLegacy } from "../src/legacy/reading.ts";
+import { legacyAnswer } from "../src/legacy/client.ts";
+import { LARGE, openReader } from "../src/reading/reader.ts";
 import { openObserver } from "../src/observe.ts";
 import { catalogue } from "../transforms/catalogue.ts";
 
@@ -13,15 +14,28 @@ const CASES = Number(process.env["CASES"] ?? 300);
 
 const observer = openObserver("silent");
 const prepared = prepare(catalogue.endpoints, {
-  observer,
   versions: {},
   backends: { legacy: "", modern: "" },
   windows: {},
 });
 
+const reader = openReader({
+  endpoints: new Map(prepared.map((endpoint) => [endpoint.name, endpoint])),
+  knowledge: { legacyStudies: new Set() },
+  module: undefined,
+  large: LARGE,
+  queue: { jobs: 1, bytes: 1 },
+  threads: 1,
+  heap: 1,
+  timeout: 1,
+  idle: 1,
+  onFailed: () => undefined,
+});
+
 /** A legacy that answers these bytes to whatever it is asked, in both forms. */
 const machineOf = (body: Buffer, status: number): Machine => ({
-  client: (_request, _form, _caller, readXml) => Promise.resolve({ status, reading: readLegacy(body, readXml) }),
+  client: (_request, _form, _caller, readXml) => Promise.resolve(legacyAnswer(status, body, readXml)),
+  reader,
   keys: {
     verify: () => Promise.resolve(undefined),
     accepted: () => undefined,
@@ -82,8 +96,8 @@ const anything = fc.oneof(
 
 const check = async (endpoint: Prepared, body: Buffer, status: number): Promise<void> => {
   const request: LegacyRequest = { method: endpoint.writes ? "POST" : "GET", path: "/x" };
-  const input = { data_id: 1, setup_id: 1, tag: "a" };
-  const conclusion = await conclude(
+  const input = { data_id: endpoint.rows === undefined ? 1 : undefined, setup_id: 1, tag: "a" };
+  const conclusion = await fetchAnswer(
     machineOf(body, status),
     endpoint,
     request,
@@ -95,7 +109,7 @@ const check = async (endpoint: Prepared, body: Buffer, status: number): Promise<
     return;
   }
   // What leaves is JSON, and is what the endpoint promises.
-  const told = JSON.parse(JSON.stringify(conclusion.ours)) as unknown;
+  const told = JSON.parse(conclusion.written.body.toString()) as unknown;
   expect(endpoint.output.schema.safeParse(told).success).toBe(true);
 };
 

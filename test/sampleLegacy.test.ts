@@ -279,7 +279,7 @@ describe("documents", () => {
     ]);
     expect(broken.status).toBe(200);
     expect(() => json(broken.body)).toThrow(SyntaxError);
-    expect(sound.body).toContain("<oml:name>R&amp;D &quot;night&quot; &lt;shift&gt;</oml:name>");
+    expect(sound.body).toContain('<oml:name>"night" shift</oml:name>');
     expect(json((await ask("/api/v1/json/data/list/status/all")).body)).toHaveProperty("data.dataset");
   });
 

@@ -11,6 +11,7 @@ import { privateDatasets } from "./privateDatasets.ts";
 /** All the knowledge the machine is started with. */
 export const catalogue = {
   endpoints,
+  module: new URL("./index.ts", import.meta.url).href,
   errors: legacyErrors,
   legacyStudies,
   legacyPaths,

@@ -58,6 +58,8 @@ export const findFlow = endpoint("GET /flow/exists/{name}/{external_version?}", 
     problems: { "flow-not-found": unknownFlow },
   },
   output: unwrapped("flow_exists", object({ flow_id: renamed("id", integer), exists: dropped })),
+  excerpt: ["flow_id"],
+
   cache: {
     fresh: "1h",
     stale: "7d",

@@ -16,6 +16,9 @@ export const getDataset = endpoint("GET /datasets/{dataset_id}", {
   input: { dataset_id: identifier },
   legacy: ({ dataset_id }) => get`/data/${dataset_id}`,
   absent: unknownDataset,
+  excerpt: ["id", "visibility"],
+  // A dataset without a description row has all the rest.
+  harmlessNotices: [/^(Attempt to read|Trying to get) property ['"](version|description)['"] (on bool|of non-object)$/],
 
   output: unwrapped(
     "data_set_description",

@@ -4,7 +4,7 @@ import { entity } from "../src/endpoint/groups.ts";
 import { get } from "../src/endpoint/legacyRequest.ts";
 import { anyOrder, list, nullable, object, own, renamed, unwrapped } from "../src/rules/compose.ts";
 import { isObject, isUnset, type Json, type Rule } from "../src/rules/rule.ts";
-import { integer, markup, text, timestamp } from "../src/rules/values.ts";
+import { integer, markup, timestamp } from "../src/rules/values.ts";
 import { legacyStudy, unknownStudy } from "./outcomes.ts";
 
 /** The studies that were defined by tags alone: no replacement is available for them (the specification, 4.7). */
@@ -28,6 +28,7 @@ export const getStudy = endpoint("GET /studies/{id_or_alias}", {
   input: { id_or_alias: identifierOr(/^(?!\.{1,2}$)[A-Za-z0-9_.-]{1,64}$/) },
   legacy: ({ id_or_alias }) => get`/study/${id_or_alias}`,
   absent: unknownStudy,
+  excerpt: ["id"],
   foresee: ({ id_or_alias }, { legacyStudies: known }) =>
     typeof id_or_alias === "number" && known.has(id_or_alias) ? legacyStudy : undefined,
   judge(legacy, { legacyStudies: known }) {
@@ -42,13 +43,13 @@ export const getStudy = endpoint("GET /studies/{id_or_alias}", {
     "study",
     object({
       id: integer,
-      name: nullable(text),
-      alias: nullable(text),
-      main_entity_type: nullable(text),
+      name: nullable(markup),
+      alias: nullable(markup),
+      main_entity_type: nullable(markup),
       benchmark_suite: nullable(integer),
       description: nullable(markup),
-      visibility: nullable(text),
-      status: nullable(text),
+      visibility: nullable(markup),
+      status: nullable(markup),
       creation_date: nullable(timestamp),
       creator: nullable(integer),
       data_ids: idsIn("data", "data_id"),

@@ -11,8 +11,9 @@ import {
 } from "../src/endpoint/field.ts";
 import { collection } from "../src/endpoint/groups.ts";
 import { getSegments } from "../src/endpoint/legacyRequest.ts";
-import { dropped, havingValue, list, nullable, object, unwrapped } from "../src/rules/compose.ts";
-import { integer, lowercase, number, text } from "../src/rules/values.ts";
+import { dropped, entriesOf, havingValue, list, nullable, object, own, unwrapped } from "../src/rules/compose.ts";
+import { isObject } from "../src/rules/rule.ts";
+import { integer, lowercase, number, text, verbatim } from "../src/rules/values.ts";
 import { noDatasets } from "./outcomes.ts";
 import { tagName } from "./tagging.ts";
 
@@ -48,6 +49,24 @@ export const listDatasets = endpoint("POST /datasets/list", {
       ),
     ]),
   absent: noDatasets,
+  excerpt: ["did"],
+
+  // Legacy writes names into both forms as they are: a `"` breaks the JSON, an `&` the XML, and a page with both is parsed in neither.
+  rows: {
+    begins: /"did":\s*(\d{1,10})\s*,\s*"name":\s*"|<oml:did>\s*(\d{1,10})\s*<\/oml:did>\s*<oml:name>/g,
+    ends: /\]\s*\}\s*\}\s*$|<\/oml:data>\s*$/,
+    most: 625,
+    among(input, ids) {
+      const asked = input.data_id;
+      const among = asked === undefined ? [...ids] : ids.filter((id) => asked.includes(id));
+      return among.length === 0 ? undefined : { ...input, data_id: among, limit: among.length, offset: 0 };
+    },
+    id: "did",
+    text: "name",
+    entriesIn: ({ data }) => entriesOf(isObject(data) ? own(data, "dataset") : undefined),
+    members: ["did", "name", "version", "uploader", "status", "format", "md5_checksum", "file_id", "quality"],
+    mayLack: ["file_id", "quality"],
+  },
 
   output: unwrapped(
     "data",
@@ -56,11 +75,11 @@ export const listDatasets = endpoint("POST /datasets/list", {
       list(
         object({
           did: integer,
-          name: nullable(text),
+          name: nullable(verbatim(text)),
           version: nullable(integer),
-          format: nullable(lowercase),
+          format: nullable(verbatim(lowercase)),
           file_id: nullable(integer),
-          status: nullable(text),
+          status: nullable(verbatim(text)),
           md5_checksum: nullable(text),
           // As legacy leaves out the qualities that it has no value for.
           quality: havingValue("value", number, list(object({ name: text, value: number }))),

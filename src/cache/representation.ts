@@ -42,27 +42,30 @@ const exact = (bytes: Buffer): Buffer => {
   return own;
 };
 
-const fromText = (text: string): Buffer => {
+/** The bytes of a text, with their memory for themselves; bytes are what they are. */
+export const bytesOf = (text: string | Buffer): Buffer => {
+  if (typeof text !== "string") return text;
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
   bytes.write(text);
   return bytes;
 };
 
-export type Told = { status: number; body: string; headers?: Record<string, string> };
+/** `tag`: of these bytes, where another thread has made it already. */
+export type Told = { status: number; body: string | Buffer; tag?: string; headers?: Record<string, string> };
 
 /** An answer that is not kept: its bytes as they are. */
 export const plainly = ({ status, body, headers }: Told): Representation => ({
   status,
-  body: fromText(body),
+  body: bytesOf(body),
   coded: {},
   tag: "",
   ...(headers ? { headers } : {}),
 });
 
 /** The bytes of an answer to keep. Compression runs beside the event loop. */
-export const represent = async ({ status, body, headers }: Told): Promise<Representation> => {
-  const bytes = fromText(body);
-  return { status, body: bytes, coded: await coded(bytes), tag: tagOf(bytes), ...(headers ? { headers } : {}) };
+export const represent = async ({ status, body, tag, headers }: Told): Promise<Representation> => {
+  const bytes = bytesOf(body);
+  return { status, body: bytes, coded: await coded(bytes), tag: tag ?? tagOf(bytes), ...(headers ? { headers } : {}) };
 };
 
 /** The strong validator of these bytes. */

@@ -78,7 +78,7 @@ const madeOfError = (
 };
 
 const isAnswer = ({ status, body }: Answer, ours: GivenAnswer): boolean =>
-  status === ours.status && isSame(JSON.parse(body) as Json, ours.body);
+  status === ours.status && isSame(JSON.parse(body.toString()) as Json, ours.body);
 
 const explainDocument = ({ endpoint }: Explaining, legacy: JsonObject, ours: Json | undefined): Difference[] => {
   const { add, differences } = gathering();

@@ -123,6 +123,15 @@ export const settingsSchema = z.strictObject({
     .describe("of answers that clients have not taken yet, over all of them; more requests are answered 503"),
   WAIT_TIMEOUT_MS: milliseconds(10_000).describe("that a request waits for such a connection at most; then 503"),
   MIN_UPLOAD_RATE: count(1_024).describe("bytes a second that a client's upload has to come with; below it 408"),
+  READER_THREADS: z
+    .int()
+    .min(1)
+    .max(32)
+    .default(2)
+    .describe("threads that read large answers, one for each core at most; they start when they are needed"),
+  READER_HEAP_MB: z.int().min(64).max(16_384).default(512).describe("MiB of heap for each of them"),
+  READER_TIMEOUT_MS: milliseconds(30_000).describe("that reading one answer may take"),
+  READER_QUEUE_BYTES: bytes(128 * 1024 ** 2).describe("of large answers that wait to be read; callers take turns"),
   CACHE_BYTES: z
     .int()
     .min(0)

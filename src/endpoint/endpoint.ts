@@ -9,10 +9,33 @@ export type Knowledge = { legacyStudies: ReadonlySet<number> };
 
 /** How long answers hold (`fresh: "10m"`), and what they are about. */
 export type Caching<Input> = DeclaredWindows & {
-  /** By the input, and by our document where there is one: a write drops what shares a group with it. */
+  /** By the input, and by the `excerpt` of our document where there is one: a write drops what shares a group with it. */
   groups(input: Input, ours?: Json): string[];
   /** Legacy shows a caller with a key more than nobody. */
   personal?: true;
+};
+
+/**
+ * A list whose texts legacy escapes in neither form: how its rows are found in a page that cannot be parsed, and asked for by their ids. What
+ * is found is only asked for; a row counts once it has been read, and once the page is seen to hold it.
+ */
+export type ListedRows<Input> = {
+  /** A row's beginning in either form, up to the first character of its `text`; its one group that matches is the id. Global. */
+  begins: RegExp;
+  /** How a page ends that is whole. */
+  ends: RegExp;
+  /** At most so many ids are asked for at once. */
+  most: number;
+  /** The same filters among these ids alone, all on one page; `undefined` where none of them can match. */
+  among(input: Input, ids: readonly number[]): Input | undefined;
+  /** The members of a row, ours or legacy's, that hold its id and that text. */
+  id: string;
+  text: string;
+  /** The rows of legacy's document, in whichever form. */
+  entriesIn(legacy: JsonObject): readonly Json[];
+  /** All members that legacy writes, and those that not every row has. */
+  members: readonly string[];
+  mayLack: readonly string[];
 };
 
 /** `"GET /datasets/{dataset_id}"`; `{name?}` may be empty, `{...filters}` at the end takes pairs of name and value. */
@@ -58,17 +81,23 @@ export type Definition<F extends Fields = Fields> = {
     /** Its problems without a legacy code (RFC 9457), by the last segment of their type. */
     problems?: Record<string, Outcome>;
   };
+  /** The members of our document (of a list: of each of its rows) that `groups` and others look at: a large answer leaves its thread as bytes and these. */
+  excerpt?: readonly string[];
+  /** What PHP may complain of before an XML form that is whole all the same. */
+  harmlessNotices?: readonly RegExp[];
+  rows?: ListedRows<InputOf<F>>;
   output: Rule;
   /** Inputs that show it, by name. */
   examples: Record<string, Record<string, Json>>;
 };
 
 // The machine runs any endpoint; only the endpoint itself knows the type of its input.
-export type Endpoint = Omit<Definition, "legacy" | "foresee" | "settle" | "writes" | "access" | "cache"> & {
+export type Endpoint = Omit<Definition, "legacy" | "foresee" | "settle" | "writes" | "access" | "cache" | "rows"> & {
   routes: Route[];
   writes?(input: Record<string, unknown>): string[];
   access?: { endpoint: string; input(input: Record<string, unknown>): Record<string, unknown> };
   cache?: Caching<Record<string, unknown>>;
+  rows?: ListedRows<Record<string, unknown>>;
   legacy(input: Record<string, unknown>): LegacyRequest | Unsent;
   foresee?(input: Record<string, unknown>, knowledge: Knowledge): Outcome | undefined;
   settle?: {

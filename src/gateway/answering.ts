@@ -1,11 +1,14 @@
 import type { LegacyRequest } from "../endpoint/legacyRequest.ts";
 import type { Outcome } from "../outcome/outcome.ts";
-import { transform } from "../endpoint/transform.ts";
-import type { Caller, Failed, LegacyReply } from "../legacy/client.ts";
-import type { JsonObject } from "../rules/rule.ts";
+import type { Caller, Failed, LegacyAnswer, LegacyReply } from "../legacy/client.ts";
+import type { LegacyReading } from "../legacy/reading.ts";
 import { outcomeOf, statusOf } from "../outcome/legacyOutcome.ts";
+import type { RowPlaces } from "../reading/findRows.ts";
+import type { Read, ReadTask, Written } from "../reading/readAnswer.ts";
+import type { Unread } from "../reading/reader.ts";
 import type { Machine as WholeMachine } from "./machine.ts";
 import type { Prepared } from "./prepared.ts";
+import { readRowByRow, type SomeRows } from "./rowByRow.ts";
 
 /** What answering one request takes; it knows no cache. */
 export type Machine = Omit<
@@ -16,29 +19,98 @@ export type Machine = Omit<
 /** Of a write that legacy gave no answer of its own to: it was not carried out for certain, or it may have been. */
 export type Unanswered = "refused" | "unknown";
 
-/** Our document, or how else it ended; `status` where legacy's own has to stand. */
-export type Conclusion = { ours: unknown } | { outcome: Outcome; status?: number; unanswered?: Unanswered };
+type Ended = { outcome: Outcome; status?: number; unanswered?: Unanswered };
+
+/** Our document, written; or how else it ended, with legacy's `status` where that has to stand. */
+export type LegacyResult = { written: Written } | Ended;
 
 type Input = Record<string, unknown>;
-type Unfit = { mismatch: string[] };
 
-/** Asks legacy and makes our answer of what it says. */
-export const conclude = async (
+/** Requests to legacy, at most, for one page that has to be put together from its rows. */
+const MAX_REQUESTS = 64;
+
+/**
+ * Asks legacy and makes our answer of what it says. With `rows` the answer to a list tells where each of its rows stands in the bytes
+ * (`written.rows`, in legacy's order), so that lists can be merged without parsing them.
+ */
+export const fetchAnswer = async (
   machine: Machine,
   endpoint: Prepared,
   request: LegacyRequest,
   caller: Caller,
   input: Input,
-): Promise<Conclusion> => {
-  const reply = await askSound(machine, endpoint, request, caller);
+  as: "answer" | "rows" = "answer",
+): Promise<LegacyResult> => {
+  const page = await fetchPage(machine, endpoint, request, caller, input, as);
+  const pages = "outcome" in page ? page.pages : undefined;
+  if (pages === undefined || endpoint.rows === undefined) return page;
+  // Two requests have been made for the page.
+  let left = MAX_REQUESTS - 2;
+  const rationed: Machine = {
+    ...machine,
+    // One event for the page, not one for each of its parts.
+    observer: { ...machine.observer, event: () => undefined },
+    client: async (...asked) => (left-- > 0 ? machine.client(...asked) : tooMany),
+  };
+  const together = await readRowByRow<Ended>(endpoint.rows, input, pages, (among) =>
+    fetchSome(rationed, endpoint, caller, among),
+  );
+  machine.observer.event("list_row_by_row", {
+    endpoint: endpoint.name,
+    requests: MAX_REQUESTS - Math.max(0, left),
+    answered: together !== undefined && "written" in together,
+  });
+  if (together === undefined) return page;
+  return "other" in together ? together.other : together;
+};
+
+const tooMany: Failed = {
+  failed: { kind: "broken", message: "The legacy interface's list cannot be read." },
+  why: `it would take more than ${MAX_REQUESTS} requests`,
+};
+
+/** Rows that are asked for by their ids. */
+const fetchSome = async (
+  machine: Machine,
+  endpoint: Prepared,
+  caller: Caller,
+  input: Input,
+): Promise<SomeRows<Ended>> => {
+  const request = endpoint.legacy(input);
+  if ("unsent" in request) return { other: { outcome: { kind: "broken", message: request.unsent } } };
+  const some = await fetchPage(machine, endpoint, request, caller, input, "rows");
+  if ("written" in some) return some;
+  if (some.pages) return { unparsable: true };
+  return some.outcome.kind === "notFound" ? { none: true } : { other: some };
+};
+
+/** `pages`: where rows may stand in the forms of an answer that is parsed in neither. */
+const fetchPage = async (
+  machine: Machine,
+  endpoint: Prepared,
+  request: LegacyRequest,
+  caller: Caller,
+  input: Input,
+  as: "answer" | "rows",
+): Promise<{ written: Written } | (Ended & { pages?: RowPlaces[] })> => {
+  const { observer } = machine;
+  const pages: RowPlaces[] = [];
+  const read = async (reply: LegacyAnswer) => {
+    const reading = await readBy(machine, { endpoint: endpoint.name, as, input }, reply, caller);
+    if ("rows" in reading && reading.rows !== undefined) pages.push(reading.rows);
+    return reading;
+  };
+  const spoilt = () => (pages.length === 2 ? { pages } : {});
+  const reply = await askEither(machine, endpoint, request, caller, read);
   if ("failed" in reply) return { outcome: reply.failed, unanswered: reply.isUnsent ? "refused" : "unknown" };
   const { reading, status } = reply;
-  const { observer } = machine;
   // A front refuses by a 4xx page; legacy's own errors are 412.
+  const isFrontRefusal = status >= 400 && status < 500 && status !== 412;
   if (reading.is === "unreadable")
     return {
       outcome: noAnswer,
-      unanswered: status >= 400 && status < 500 && status !== 412 ? "refused" : "unknown",
+      unanswered: isFrontRefusal ? "refused" : "unknown",
+      ...(status === 200 ? spoilt() : {}),
     };
   if (reading.is === "document" && status !== 200) {
     observer.event("odd_status", { endpoint: endpoint.name, status });
@@ -57,15 +129,14 @@ export const conclude = async (
       ...(outcome.kind === "unavailable" ? { unanswered: "refused" as const } : {}),
     };
   }
-  const concluded = read(machine, endpoint, reading.document);
-  if (!("mismatch" in concluded)) return concluded;
-  const again =
-    reading.form === "json" && request.method === "GET" && endpoint.hasMarkup
-      ? await readXmlForm(machine, endpoint, request, caller)
-      : undefined;
-  if (again && !("mismatch" in again)) return again;
-  observer.event("schema_mismatch", { endpoint: endpoint.name, places: (again ?? concluded).mismatch });
-  return { outcome: { kind: "broken", message: "The legacy interface's answer is not what it should be." } };
+  const document = await withMarkup(machine, endpoint, request, caller, reading, read);
+  for (const field of document.unknown) observer.event("unknown_field", { endpoint: endpoint.name, field });
+  if (!("mismatch" in document)) return document;
+  observer.event("schema_mismatch", { endpoint: endpoint.name, places: document.mismatch });
+  return {
+    outcome: { kind: "broken", message: "The legacy interface's answer is not what it should be." },
+    ...spoilt(),
+  };
 };
 
 export const noAnswer: Outcome = {
@@ -73,60 +144,118 @@ export const noAnswer: Outcome = {
   message: "The legacy interface answered with something that is no answer.",
 };
 
-const read = ({ knowledge }: Machine, endpoint: Prepared, document: JsonObject): Conclusion | Unfit => {
-  const judged = endpoint.judge?.(document, knowledge);
-  return judged ? { outcome: judged } : transform(endpoint.output, document, endpoint.note);
-};
+type Document = Extract<Read, { is: "document" }>;
 
 /** Markup makes an object of a text in JSON; the XML form has the text. */
-const readXmlForm = async (machine: Machine, endpoint: Prepared, request: LegacyRequest, caller: Caller) => {
+const withMarkup = async (
+  machine: Machine,
+  endpoint: Prepared,
+  request: LegacyRequest,
+  caller: Caller,
+  document: Document,
+  read: (reply: LegacyAnswer) => Promise<Read | Failed>,
+): Promise<Document> => {
+  if (!("mismatch" in document) || document.form === "xml" || request.method !== "GET" || !endpoint.hasMarkup)
+    return document;
   const reply = await machine.client(request, "xml", caller, endpoint.readXml);
-  return "reading" in reply && reply.reading.is === "document"
-    ? read(machine, endpoint, reply.reading.document)
-    : undefined;
+  const reading = "failed" in reply ? reply : await read(reply);
+  return "is" in reading && reading.is === "document" ? reading : document;
 };
 
-/** An answer that can be read: where the JSON cannot, the same resource's XML form usually is sound. Or that one alone. */
-export const askSound = async (
+/** Reads a reply, in this thread or another one. */
+const readBy = async (
+  { reader, keys }: Machine,
+  task: ReadTask,
+  { body }: LegacyAnswer,
+  { key, client = "", deadline, leaving }: Caller,
+): Promise<Read | Failed> => {
+  // Callers take turns, each by its key or else by its address.
+  const caller = key === undefined ? client : keys.ownerOf(key);
+  const reading = await reader.read(task, body, { caller, deadline, ...(leaving ? { leaving } : {}) });
+  return "unread" in reading ? unread[reading.unread] : reading;
+};
+
+const unread: Record<Unread["unread"], Failed> = {
+  full: {
+    failed: { kind: "unavailable", message: "Too many large answers of the legacy interface wait to be read." },
+    why: "too many large answers wait to be read",
+  },
+  late: {
+    failed: { kind: "tooSlow", message: "The legacy interface's answer took too long to read." },
+    why: "reading the answer took too long",
+  },
+  broken: {
+    failed: { kind: "broken", message: "The legacy interface's answer could not be read." },
+    why: "reading the answer failed",
+  },
+  left: {
+    failed: { kind: "broken", message: "The request to the legacy interface was given up." },
+    why: "the client is gone",
+  },
+};
+
+type Reading = LegacyReading | Read;
+
+/**
+ * An answer that can be read: where the JSON cannot, the same resource's XML form usually is sound. Or that one alone. `read` says how a
+ * reply is read.
+ */
+const askEither = async <R extends Reading>(
   machine: Pick<Machine, "client" | "observer" | "keys" | "errors">,
   endpoint: Pick<Prepared, "name" | "readXml">,
   request: LegacyRequest,
   caller: Caller,
+  read: (reply: LegacyAnswer) => Promise<R | Failed> | R,
   form: "json" | "xml" = "json",
-): Promise<LegacyReply | Failed> => {
+): Promise<{ status: number; reading: R } | Failed> => {
   const { client, observer } = machine;
   const name = endpoint.name;
-  let reply = await client(request, form, caller, endpoint.readXml);
+  const askFor = async (wanted: "json" | "xml"): Promise<{ status: number; reading: R } | Failed> => {
+    const reply = await client(request, wanted, caller, endpoint.readXml);
+    if ("failed" in reply) return reply;
+    const reading = await read(reply);
+    return "failed" in reading ? reading : { status: reply.status, reading };
+  };
+  let reply = await askFor(form);
   // An empty 500 and a front's 5xx are no badly written answers but none; a POST is never sent twice.
   if (
     form === "json" &&
-    isUnreadable(reply) &&
+    !("failed" in reply) &&
+    reply.reading.is === "unreadable" &&
     (reply.status < 500 || (reply.status === 500 && !reply.reading.empty)) &&
     request.method === "GET"
   ) {
     observer.event("json_broken", { endpoint: name, path: request.path, why: reply.reading.why });
-    reply = await client(request, "xml", caller, endpoint.readXml);
+    reply = await askFor("xml");
   }
   if ("failed" in reply) observer.event("legacy_failed", { endpoint: name, why: reply.why });
-  else if (isUnreadable(reply))
+  else if (reply.reading.is === "unreadable")
     observer.event("legacy_unreadable", {
       endpoint: name,
       path: request.path,
       status: reply.status,
       why: reply.reading.why,
     });
-  else noteKey(machine, caller, reply);
+  else noteKey(machine, caller, reply.reading, reply.status);
   return reply;
 };
 
-const isUnreadable = (reply: LegacyReply | Failed): reply is LegacyReply & { reading: { is: "unreadable" } } =>
-  "reading" in reply && reply.reading.is === "unreadable";
+/** The document itself, parsed in this thread: for answers that are known to be small. */
+export const askSound = async (
+  machine: Pick<Machine, "client" | "observer" | "keys" | "errors">,
+  endpoint: Pick<Prepared, "name" | "readXml">,
+  request: LegacyRequest,
+  caller: Caller,
+  form: "json" | "xml" = "json",
+): Promise<LegacyReply | Failed> =>
+  askEither<LegacyReading>(machine, endpoint, request, caller, ({ reading }) => reading, form);
 
 /** Legacy looks at the key before anything else, but at its database before the key. */
 const noteKey = (
   { keys, errors }: Pick<Machine, "keys" | "errors">,
   { key }: Caller,
-  { reading, status }: LegacyReply,
+  reading: Reading,
+  status: number,
 ) => {
   if (key === undefined || (reading.is === "document" && status !== 200)) return;
   const kind = reading.is === "error" ? outcomeOf(reading, errors).kind : undefined;
@@ -140,12 +269,11 @@ const settle = async (
   endpoint: Prepared,
   caller: Caller,
   input: Input,
-): Promise<Conclusion | undefined> => {
+): Promise<LegacyResult | undefined> => {
   const look = endpoint.settle?.look(input);
   if (!look || "unsent" in look) return undefined;
-  const reply = await askSound(machine, endpoint, look, caller);
-  if (!("reading" in reply) || reply.reading.is !== "document") return undefined;
-  const meant = endpoint.settle?.answer(input, reply.reading.document);
-  const concluded = meant && read(machine, endpoint, meant);
-  return concluded && !("mismatch" in concluded) ? concluded : undefined;
+  const task: ReadTask = { endpoint: endpoint.name, as: "settled", input };
+  const reply = await askEither(machine, endpoint, look, caller, (one) => readBy(machine, task, one, caller));
+  if ("failed" in reply || reply.reading.is !== "document" || "mismatch" in reply.reading) return undefined;
+  return reply.reading;
 };

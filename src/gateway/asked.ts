@@ -44,6 +44,7 @@ export const askedOf = async (
     input: await inputOf(c, endpoint, pairsBelow, settings.body),
     wanted: readDirectives(c.req.header("cache-control"), c.req.header("pragma")),
     headers: sentAlong(c, settings.trusted),
+    ...leavingOf(c),
   };
 };
 
@@ -62,6 +63,14 @@ const askerOf = (c: Context<Env>, { key }: Credential, { trusted, mayForce }: As
 const clientOf = (c: Context<Env>, trusted: (address: string) => boolean): string =>
   clientAddress(c.env?.incoming?.socket.remoteAddress, c.req.header("x-forwarded-for"), trusted);
 
+/** A signal that fires when nobody waits for the answer any more. */
+const leavingOf = ({ env }: Context<Env>): Pick<Asked, "leaving"> => {
+  if (env?.outgoing === undefined) return {};
+  const leaving = new AbortController();
+  env.outgoing.once("close", () => leaving.abort());
+  return { leaving: leaving.signal };
+};
+
 const inputOf = async (
   c: Context<Env>,
   { fields, groups = {} }: Prepared,
@@ -79,7 +88,7 @@ const inputOf = async (
     );
     if (!("text" in body)) return body;
     const given = givenInBody(body.text, groups);
-    return "errors" in given ? given : readInput(fields, given.given, "body");
+    return "errors" in given ? given : readInput(fields, given.given, "body", given.more);
   }
   if (pairsBelow === undefined) return readInput(fields, givenInPath(c.req.param()), "path");
   const segments = c.req.path.slice(pairsBelow.length).replace(/\/$/, "").split("/").slice(1);

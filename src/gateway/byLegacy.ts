@@ -2,9 +2,8 @@ import type { Filled } from "../cache/question.ts";
 import type { LegacyRequest } from "../endpoint/legacyRequest.ts";
 import type { Outcome } from "../outcome/outcome.ts";
 import type { Caller } from "../legacy/client.ts";
-import type { Json } from "../rules/rule.ts";
 import { type Answer, answerOf } from "../outcome/answer.ts";
-import { conclude, type Conclusion, type Unanswered } from "./answering.ts";
+import { fetchAnswer, type LegacyResult, type Unanswered } from "./answering.ts";
 import type { Machine } from "./machine.ts";
 import type { Asking } from "./plan.ts";
 import type { Prepared } from "./prepared.ts";
@@ -20,14 +19,15 @@ export const askLegacy = async (
 ): Promise<Filled & { unanswered?: Unanswered }> => {
   if ("unsent" in request)
     return { answer: answerOf({ kind: "broken", message: request.unsent }), groups: [], unanswered: "refused" };
-  const concluding = request.method === "POST" && endpoint.writes === undefined ? concludeByPost : conclude;
+  const concluding = request.method === "POST" && endpoint.writes === undefined ? concludeByPost : fetchAnswer;
   const started = performance.now();
   const conclusion = await concluding(machine, endpoint, request, caller, input);
-  const ours = "ours" in conclusion ? (conclusion.ours as Json) : undefined;
+  // Of the document only the excerpt is at hand here: a large one was made in another thread.
+  const ours = "written" in conclusion ? conclusion.written.excerpt : undefined;
   machine.privateRows?.feed.answered(
     endpoint.name,
     input,
-    ours === undefined && "outcome" in conclusion ? conclusion.outcome : { ours: ours as Json },
+    "outcome" in conclusion ? conclusion.outcome : { ours: conclusion.written.excerpt },
     caller.key !== undefined,
   );
   const answer = answerFrom(conclusion);
@@ -38,10 +38,11 @@ export const askLegacy = async (
     : { answer, groups };
 };
 
-export const answerFrom = (conclusion: Conclusion): Answer =>
-  "ours" in conclusion
-    ? { status: 200, body: JSON.stringify(conclusion.ours) }
-    : answerOf(conclusion.outcome, conclusion.status);
+export const answerFrom = (conclusion: LegacyResult): Answer => {
+  if ("outcome" in conclusion) return answerOf(conclusion.outcome, conclusion.status);
+  const { body, tag } = conclusion.written;
+  return { status: 200, body, ...(tag === undefined ? {} : { tag }) };
+};
 
 /** Legacy answers some questions only by POST, and a POST only with a key that may write. */
 const concludeByPost = async (
@@ -50,11 +51,11 @@ const concludeByPost = async (
   request: LegacyRequest,
   caller: Caller,
   input: Record<string, unknown>,
-): Promise<Conclusion> => {
-  const refuse = (why: string): Conclusion => ({ outcome: { ...unauthenticated, additional: why } });
+): Promise<LegacyResult> => {
+  const refuse = (why: string): LegacyResult => ({ outcome: { ...unauthenticated, additional: why } });
   const key = caller.key ?? machine.serviceKey;
   if (key === undefined) return refuse("The legacy interface answers this only with a key.");
-  const conclusion = await conclude(machine, endpoint, request, { ...caller, key }, input);
+  const conclusion = await fetchAnswer(machine, endpoint, request, { ...caller, key }, input);
   const kind = "outcome" in conclusion ? conclusion.outcome.kind : undefined;
   if (kind !== "forbidden" && kind !== "unauthenticated") return conclusion;
   if (caller.key === undefined) {

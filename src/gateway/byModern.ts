@@ -14,7 +14,7 @@ type Input = Record<string, unknown>;
 
 /** Asks modern for one answer, in the time it has. */
 export const askModern = async (
-  { modern, migration, observer }: Machine,
+  { modern, migration, observer, keys }: Machine,
   endpoint: Prepared,
   input: Input,
   caller: Caller,
@@ -28,6 +28,7 @@ export const askModern = async (
     headers,
     client,
     deadline,
+    from: key === undefined ? client : keys.ownerOf(key),
     ...(key === undefined ? {} : { key }),
   });
   if (!("failed" in reply && reply.isUnasked))
@@ -80,7 +81,7 @@ export const writeByModern = async (
   const reply = await askModern(machine, endpoint, input, caller);
   if ("failed" in reply) {
     // A 4xx that is not the endpoint's own, such as a router's 404, changed nothing either.
-    const status = reply.given?.status ?? 0;
+    const status = reply.status ?? 0;
     const isRefused = reply.isUnasked === true || (status >= 400 && status < 500);
     return { answer: noAnswer, unanswered: isRefused ? "refused" : "unknown" };
   }

@@ -10,6 +10,7 @@ import type { LedgerEntry } from "../compare/ledger.ts";
 import { openMigration } from "../migration/migration.ts";
 import { memoryStore } from "../migration/store/memoryStore.ts";
 import type { StateStore } from "../migration/store/stateStore.ts";
+import type { Judging } from "../modern/client.ts";
 import { openModern } from "../modern/openModern.ts";
 import { guarded } from "../legacy/guarded.ts";
 import { legacyClient } from "../legacy/client.ts";
@@ -33,6 +34,8 @@ import { lookOn } from "./lookOn.ts";
 import type { Machine } from "./machine.ts";
 import { prepare } from "./prepared.ts";
 import { openUnconfirmedWrites } from "./unconfirmedWrites.ts";
+import { openReadingOf } from "./openReadingOf.ts";
+import type { ReaderSettings } from "../reading/reader.ts";
 import { openPrivateRowsOf } from "./openPrivateRowsOf.ts";
 import type { PrivateRowsKnowledge } from "../privateRows/knowledge.ts";
 import type { WalkWays } from "../privateRows/walk.ts";
@@ -50,6 +53,8 @@ export type Catalogue = {
   passing: LegacyWriteKnowledge;
   /** By endpoint: changes when what it answers may change. */
   versions: Readonly<Record<string, string>>;
+  /** The URL of the module that exports the same `endpoints`, for the threads that read large answers; without it they are read in this one. */
+  module?: string;
   /** The rows that a list keeps from administrators. */
   privateRows?: PrivateRowsKnowledge;
   /** The path of the ledger of expected differences that ships. */
@@ -84,6 +89,8 @@ export type GatewayParts = {
   walk?: WalkWays;
   /** Milliseconds until a mismatch is asked again, and between two looks at the gates. */
   times?: { settle?: number; look?: number };
+  /** How large answers are read, where it is not as usual. */
+  reading?: Partial<Pick<ReaderSettings, "large" | "idle" | "queue" | "module">>;
 };
 
 /** Callers take so much of the connections before what runs in the background waits for them. */
@@ -94,7 +101,15 @@ export const openGateway = (
   settings: Settings & { LEGACY_URL: string },
   catalogue: Catalogue,
   observer: Observer,
-  { redisTier, store = memoryStore(), expected = [], openIndexStore, walk = {}, times = {} }: GatewayParts = {},
+  {
+    redisTier,
+    store = memoryStore(),
+    expected = [],
+    openIndexStore,
+    walk = {},
+    times = {},
+    reading = {},
+  }: GatewayParts = {},
 ): Gateway => {
   const upstream = () =>
     openUpstream({
@@ -117,7 +132,14 @@ export const openGateway = (
     guarded(legacyClient(transformed, { path: legacyPath, host, maxReply: settings.MAX_REPLY_BYTES })),
     meter,
   );
-  const judging = { errors: catalogue.errors, ledger: () => migration.ledger() };
+  const legacyStudies = settings.LEGACY_STUDIES ?? catalogue.legacyStudies;
+  const knowledge = { legacyStudies: new Set(legacyStudies) };
+  const reader = openReadingOf(settings, catalogue, knowledge, { meter, observer, reading });
+  const judging: Judging = {
+    errors: catalogue.errors,
+    ledger: () => migration.ledger(),
+    check: (...asked) => reader.checkModern(...asked),
+  };
   const modern = settings.MODERN_URL === undefined ? undefined : openModern(settings.MODERN_URL, settings, judging);
   const migration = openMigration({
     endpoints: catalogue.endpoints,
@@ -139,7 +161,6 @@ export const openGateway = (
     observer.droppedLines(),
   );
   meter.total("mirror_shed", "Comparisons left out for lack of budget.", () => migration.shed());
-  const legacyStudies = settings.LEGACY_STUDIES ?? catalogue.legacyStudies;
   const { cache, windows } = openCaching(settings, catalogue.endpoints, { meter, observer, redisTier });
   const keys = openKeys(client, catalogue.keyProbes, catalogue.errors, (owner) => {
     cache.forget(owner);
@@ -155,7 +176,8 @@ export const openGateway = (
     keys,
     unconfirmed,
     errors: catalogue.errors,
-    knowledge: { legacyStudies: new Set(legacyStudies) },
+    knowledge,
+    reader,
     cache,
     migration,
     ...(modern
@@ -209,7 +231,7 @@ export const openGateway = (
     legacy: JSON.stringify(["legacy", settings.LEGACY_URL, settings.LEGACY_PATH, host, legacyStudies]),
     modern: JSON.stringify(["modern", settings.MODERN_URL, settings.MODERN_ROUTES]),
   };
-  const endpoints = prepare(catalogue.endpoints, { observer, versions: catalogue.versions, backends, windows });
+  const endpoints = prepare(catalogue.endpoints, { versions: catalogue.versions, backends, windows });
   const app = gatewayApp(machine, endpoints, {
     prefixes: settings.PREFIXES,
     corsOrigins: settings.CORS_ORIGINS,
@@ -237,6 +259,7 @@ export const openGateway = (
       await privateRows?.close();
       await migration.close();
       await Promise.all([transformed.close(), passed.close(), modern?.close()]);
+      await reader.close();
       await cache.close();
     },
   };

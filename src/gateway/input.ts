@@ -1,7 +1,7 @@
 import type { Field } from "../endpoint/field.ts";
 import { extra, missing, notAnObject, notJson } from "../endpoint/problem.ts";
-import { isObject, type Json } from "../rules/rule.ts";
-import { inputError, type InputError } from "../outcome/answer.ts";
+import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
+import { collectErrors, inputError, type InputError } from "../outcome/answer.ts";
 
 /** What a client gave for one field, still as it came. */
 export type Given = { name: string; loc: (string | number)[]; text?: string; json?: Json };
@@ -9,27 +9,28 @@ export type Given = { name: string; loc: (string | number)[]; text?: string; jso
 type AnyField = Field<unknown>;
 export type InputReading = { input: Record<string, unknown>; possible: boolean } | { errors: InputError[] };
 
-/** Reads every field of an endpoint; the errors come in the order in which the client gave the fields. */
-export const readInput = (fields: Record<string, AnyField>, given: Given[], where: string): InputReading => {
-  const errors: InputError[] = [];
+/** Reads every field of an endpoint; the errors come in the order in which the client gave the fields. `more`: fields beside these, none of them known. */
+export const readInput = (fields: Record<string, AnyField>, given: Given[], where: string, more = 0): InputReading => {
+  const wrong = collectErrors(where, more);
   const values = new Map<string, unknown>();
   for (const { name, loc, text, json } of given) {
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
     if (field === undefined || (json !== null && values.has(name))) {
-      errors.push(inputError(loc, extra));
+      wrong.add(loc, extra);
       continue;
     }
     // Published clients send filters that are not set as `null`.
     if (json === null) continue;
     const reading = text === undefined ? field.fromJson(json as Json) : field.fromText(text);
     values.set(name, "value" in reading ? reading.value : undefined);
-    if ("problems" in reading) errors.push(...reading.problems.map((problem) => inputError(loc, problem)));
+    if ("problems" in reading) for (const problem of reading.problems) wrong.add(loc, problem);
   }
   for (const [name, field] of Object.entries(fields))
     if (!values.has(name)) {
       if (field.fallback) values.set(name, field.fallback.value);
-      else errors.push(inputError([where, name], missing));
+      else wrong.add([where, name], missing);
     }
+  const errors = wrong.errors();
   if (errors.length > 0) return { errors };
   const input = Object.fromEntries(Object.keys(fields).map((name) => [name, values.get(name)]));
   return { input, possible: Object.entries(fields).every(([name, field]) => field.possible?.(input[name]) ?? true) };
@@ -60,27 +61,37 @@ export const unescaped = (segment: string): string =>
     }
   });
 
-/** The fields of a JSON body, those of its groups (`pagination`) after its own. */
+/** Members of an object that are looked at one by one: no endpoint has so many fields, so that all others are too many. */
+const MAX_MEMBERS = 1000;
+
+/** The fields of a JSON body, those of its groups (`pagination`) after its own; `more` have not been looked at. */
 export const givenInBody = (
   body: string,
   groups: Record<string, string[]>,
-): { given: Given[] } | { errors: InputError[] } => {
+): { given: Given[]; more: number } | { errors: InputError[] } => {
   const json = body === "" ? {} : parseJson(body);
   if (json === undefined) return { errors: [inputError(["body"], notJson)] };
   if (!isObject(json)) return { errors: [inputError(["body"], notAnObject)] };
   const given: Given[] = [];
   const grouped: Given[] = [];
-  for (const [name, value] of Object.entries(json)) {
+  let more = 0;
+  /** The values of many are never taken: that takes longer than to parse them. */
+  const membersOf = (object: JsonObject): [string, Json][] => {
+    const names = Object.keys(object);
+    more += Math.max(0, names.length - MAX_MEMBERS);
+    return names.slice(0, MAX_MEMBERS).map((name) => [name, object[name] as Json]);
+  };
+  for (const [name, value] of membersOf(json)) {
     const members = Object.hasOwn(groups, name) ? groups[name] : undefined;
     if (members === undefined) given.push({ name, loc: ["body", name], json: value });
     else if (value === null) continue;
     else if (!isObject(value)) return { errors: [inputError(["body", name], notAnObject)] };
     // A member that the group does not have is given without a name, so that it cannot be taken for another field.
     else
-      for (const [member, inner] of Object.entries(value))
+      for (const [member, inner] of membersOf(value))
         grouped.push({ name: members.includes(member) ? member : "", loc: ["body", name, member], json: inner });
   }
-  return { given: [...given, ...grouped] };
+  return { given: [...given, ...grouped], more };
 };
 
 const parseJson = (body: string): Json | undefined => {

@@ -5,6 +5,7 @@ import type { Migration } from "../migration/migration.ts";
 import type { ModernClient } from "../modern/client.ts";
 import type { Meter } from "../meter.ts";
 import type { Observer } from "../observe.ts";
+import type { Reader } from "../reading/reader.ts";
 import type { Keys } from "./keys.ts";
 import type { UnconfirmedWrites } from "./unconfirmedWrites.ts";
 import type { PrivateRows } from "../privateRows/privateRows.ts";
@@ -13,6 +14,7 @@ import type { ErrorTable } from "../outcome/legacyOutcome.ts";
 /** What serving any endpoint needs. */
 export type Machine = {
   client: LegacyClient;
+  reader: Reader;
   keys: Keys;
   unconfirmed: UnconfirmedWrites;
   errors: ErrorTable;

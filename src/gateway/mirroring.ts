@@ -33,7 +33,7 @@ export const mirrored = (
   });
   const served = async () => {
     const { status, body } = "entry" in answered ? answered.entry : answered.representation;
-    return given(status, "application/json", body.toString("utf8"));
+    return given(status, "application/json", body);
   };
   const legacy: Side = async (again) => {
     if (backend === "legacy" && !again) return served();
@@ -75,8 +75,10 @@ export const mirrored = (
   };
 };
 
-const given = (status: number, contentType: string, text: string): GivenAnswer & { bytes: number } => ({
+const given = (status: number, contentType: string, body: string | Buffer): GivenAnswer & { bytes: number } => ({
   // Reading it would hold up callers: it is not compared.
-  ...(text.length > MOST_COMPARED ? { status, contentType, body: undefined } : readAnswer(status, contentType, text)),
-  bytes: text.length,
+  ...(body.length > MOST_COMPARED
+    ? { status, contentType, body: undefined }
+    : readAnswer(status, contentType, body.toString())),
+  bytes: body.length,
 });

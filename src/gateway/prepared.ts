@@ -3,28 +3,22 @@ import type { Question } from "../cache/question.ts";
 import { type DeclaredWindows, windowsBy, onlyFresh } from "../cache/windows.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { Field } from "../endpoint/field.ts";
-import { type XmlReader, xmlReader } from "../legacy/xml.ts";
 import { markupPaths } from "../rules/markup.ts";
-import { servingNote } from "../rules/notes.ts";
-import type { Note } from "../rules/rule.ts";
+import { type Readable, readableOf } from "../reading/readAnswer.ts";
 import type { Backend } from "../migration/decide.ts";
-import type { Observer } from "../observe.ts";
 
 /** An endpoint with what is made of it once, at the start. */
-export type Prepared = Endpoint & {
-  name: string;
-  fields: Record<string, Field<unknown>>;
-  readXml: XmlReader;
-  hasMarkup: boolean;
-  note: Note;
-  /** What an input asks, where the answer may be kept. */
-  question?: (input: Record<string, unknown>, backend: Backend) => Question;
-  /** The endpoint that has to show a caller what this one writes, and its input by this one's. */
-  mustRead?: { endpoint: Prepared; inputOf(input: Record<string, unknown>): Record<string, unknown> };
-};
+export type Prepared = Endpoint &
+  Readable & {
+    fields: Record<string, Field<unknown>>;
+    hasMarkup: boolean;
+    /** What an input asks, where the answer may be kept. */
+    question?: (input: Record<string, unknown>, backend: Backend) => Question;
+    /** The endpoint that has to show a caller what this one writes, and its input by this one's. */
+    mustRead?: { endpoint: Prepared; inputOf(input: Record<string, unknown>): Record<string, unknown> };
+  };
 
 export type Preparing = {
-  observer: Observer;
   /** By the endpoint's name: a change of what it answers changes it. */
   versions: Readonly<Record<string, string>>;
   /** Which legacy and which modern answer, as far as it makes a difference to answers. */
@@ -34,7 +28,7 @@ export type Preparing = {
 
 export const prepare = (
   endpoints: Record<string, Endpoint>,
-  { observer, versions, backends, windows }: Preparing,
+  { versions, backends, windows }: Preparing,
 ): Prepared[] => {
   const questionOf = (name: string, { cache }: Endpoint): Pick<Prepared, "question"> => {
     if (cache === undefined) return {};
@@ -51,15 +45,12 @@ export const prepare = (
     };
   };
   const all = Object.entries(endpoints).map(([name, endpoint]): Prepared => {
-    const markup = markupPaths(endpoint.output);
     return {
       ...endpoint,
-      name,
+      ...readableOf(name, endpoint),
       fields: endpoint.input,
-      readXml: xmlReader(markup),
-      hasMarkup: markup.length > 0,
+      hasMarkup: markupPaths(endpoint.output).length > 0,
       ...questionOf(name, endpoint),
-      note: servingNote((field) => observer.event("unknown_field", { endpoint: name, field })),
     };
   });
   for (const one of all) if (one.access) one.mustRead = mustReadOf(one.access, all);

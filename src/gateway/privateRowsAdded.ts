@@ -2,16 +2,17 @@ import type { Directives } from "../cache/directives.ts";
 import type { Filled, Question } from "../cache/question.ts";
 import { onlyFresh, type WindowsOf } from "../cache/windows.ts";
 import { mergedKey } from "../cache/cacheKey.ts";
+import { bytesOf } from "../cache/representation.ts";
 import type { Caller } from "../legacy/client.ts";
+import { type Answer, answerOf } from "../outcome/answer.ts";
 import type { Outcome } from "../outcome/outcome.ts";
 import type { AskLegacy } from "../privateRows/look.ts";
 import type { PrivateRowsKnowledge } from "../privateRows/knowledge.ts";
 import { fetchListed, type FetchRows, fetchWhole, MAX_ROWS, mergedPage } from "../privateRows/merge.ts";
 import type { Missing, MissingRows } from "../privateRows/missingRows.ts";
 import type { PrivateRows } from "../privateRows/privateRows.ts";
-import type { Json } from "../rules/rule.ts";
 import { inTurn } from "../upstream/inTurn.ts";
-import { askSound, conclude, type Conclusion } from "./answering.ts";
+import { askSound, fetchAnswer, type LegacyResult } from "./answering.ts";
 import { answerFrom, askLegacy } from "./byLegacy.ts";
 import type { Machine } from "./machine.ts";
 import type { Asking } from "./plan.ts";
@@ -87,28 +88,34 @@ type Merging = {
   missing: MissingRows;
   wanted: Directives;
 };
-type Rows = ReadonlyMap<number, Json>;
+/** Rows as they are written: parts of legacy's answer, which is not parsed here. */
+type Rows = ReadonlyMap<number, Buffer>;
 
 const askMerged = async (merging: Merging): Promise<Filled> => {
   const { machine, endpoint } = merging;
   const started = performance.now();
   const merged = await mergedRows(merging);
-  const ours = "rows" in merged && merged.rows.length > 0 ? merged.rows : undefined;
-  const answer =
-    "other" in merged ? merged.other : answerFrom(ours ? { ours } : { outcome: endpoint.absent ?? noResults });
+  const answer = "other" in merged ? merged.other : answerOfRows(merged.rows, endpoint.absent);
   machine.migration.track(endpoint.name).asked("legacy", performance.now() - started, answer.status >= 500);
-  return { answer, groups: groupsOf(merging, ours) };
+  return { answer, groups: groupsOf(merging) };
 };
+
+const answerOfRows = (rows: readonly Buffer[], absent: Outcome = noResults): Answer =>
+  rows.length === 0
+    ? answerOf(absent)
+    : { status: 200, body: Buffer.concat([open, ...rows.flatMap((row, i) => (i === 0 ? row : [comma, row])), close]) };
+
+const [open, comma, close] = [Buffer.from("["), Buffer.from(","), Buffer.from("]")];
 
 const noResults: Outcome = { kind: "notFound", message: "No results" };
 
-const groupsOf = ({ privateRows, endpoint, input }: Merging, ours: Json | undefined): string[] => [
-  ...(endpoint.cache?.groups(input, ours) ?? []),
+const groupsOf = ({ privateRows, endpoint, input }: Merging): string[] => [
+  ...(endpoint.cache?.groups(input) ?? []),
   privateGroup(privateRows.knowledge),
 ];
 
 /** A page of legacy's list and the rows that it lacks; `other`: the answer that there is instead. */
-const mergedRows = async (merging: Merging): Promise<{ rows: Json[] } | { other: Filled["answer"] }> => {
+const mergedRows = async (merging: Merging): Promise<{ rows: Buffer[] } | { other: Answer }> => {
   const { missing, input } = merging;
   const { knowledge } = merging.privateRows;
   const whole = await listedIds(merging);
@@ -124,27 +131,30 @@ const mergedRows = async (merging: Merging): Promise<{ rows: Json[] } | { other:
     ({ rows } = fetched);
   }
   const added = new Map(missing.added.map(({ id, row }) => [id, row]));
-  return { rows: page.ids.flatMap((id) => rows.get(id) ?? added.get(id) ?? []) };
+  const rowOf = (id: number): Buffer[] => {
+    const row = rows.get(id);
+    if (row !== undefined) return [row];
+    const own = added.get(id);
+    return own === undefined ? [] : [Buffer.from(JSON.stringify(own))];
+  };
+  return { rows: page.ids.flatMap(rowOf) };
 };
 
 /** The ids of all rows that legacy lists to a caller, in their order; and the rows, unless the ids were cached. */
-const listedIds = async (
-  merging: Merging,
-): Promise<{ ids: number[]; rows?: Rows | undefined } | { other: Filled["answer"] }> => {
+const listedIds = async (merging: Merging): Promise<{ ids: number[]; rows?: Rows | undefined } | { other: Answer }> => {
   const { machine, privateRows, endpoint, input, caller, missing, wanted } = merging;
   let rows: Rows | undefined;
   const fill = async (): Promise<Filled> => {
     const whole = await wholeList(merging);
     if ("other" in whole) return { answer: answerFrom(whole.other), groups: [] };
     rows = whole.rows;
-    const ours = [...rows.values()];
-    privateRows.feed.answered(endpoint.name, input, { ours }, true);
+    privateRows.feed.listed(input, [...rows.keys()], true);
     await privateRows.recheckUnlisted(rows, asCaller(machine, endpoint, caller));
     const ids = [...rows.keys()].toSorted((a, b) => a - b);
-    return { answer: { status: 200, body: JSON.stringify(ids) }, groups: groupsOf(merging, ours) };
+    return { answer: { status: 200, body: JSON.stringify(ids) }, groups: groupsOf(merging) };
   };
-  const read = (answer: Filled["answer"]) =>
-    answer.status === 200 ? { ids: JSON.parse(answer.body) as number[], rows } : { other: answer };
+  const read = (answer: Answer) =>
+    answer.status === 200 ? { ids: JSON.parse(answer.body.toString()) as number[], rows } : { other: answer };
 
   const question = endpoint.question?.(privateRows.knowledge.withPage(input, allRows), "legacy");
   if (question === undefined) return read((await fill()).answer);
@@ -161,7 +171,7 @@ const listedIds = async (
 const allRows = { offset: 0, limit: MAX_ROWS };
 
 /** All rows that legacy lists to a caller. Such lists are large: only a few are asked for at a time, for all callers together. */
-const wholeList = async (merging: Merging): Promise<{ rows: Rows } | { other: Conclusion }> => {
+const wholeList = async (merging: Merging): Promise<{ rows: Rows } | { other: LegacyResult }> => {
   const { input, caller } = merging;
   const { knowledge, ids, wholeLists } = merging.privateRows;
   const matching = knowledge.matching(input);
@@ -181,18 +191,19 @@ const tooManyLists: Outcome = { kind: "unavailable", message: "Too many whole li
 
 /** Asks for rows as the caller. The whole list gets half of the time that is left, so that its rows can still be asked for in parts. */
 const fetchRows =
-  ({ machine, privateRows: { knowledge }, endpoint, input, caller }: Merging): FetchRows<Json, Conclusion> =>
+  ({ machine, privateRows: { knowledge }, endpoint, input, caller }: Merging): FetchRows<Buffer, LegacyResult> =>
   async (part) => {
     const isWhole = "limit" in part;
     const asked = isWhole ? knowledge.withPage(input, allRows) : knowledge.withIds(input, part.ids);
     const request = endpoint.legacy(asked);
     if ("unsent" in request) return { other: { outcome: { kind: "broken", message: request.unsent } } };
     const deadline = isWhole ? (Date.now() + caller.deadline) / 2 : caller.deadline;
-    const conclusion = await conclude(machine, endpoint, request, { ...caller, deadline }, asked);
-    if (!("ours" in conclusion)) return conclusion.outcome.kind === "notFound" ? { rows: [] } : { other: conclusion };
-    const rows = conclusion.ours as Json[];
+    const result = await fetchAnswer(machine, endpoint, request, { ...caller, deadline }, asked, "rows");
+    if (!("written" in result)) return result.outcome.kind === "notFound" ? { rows: [] } : { other: result };
+    const { body, rows = [] } = result.written;
     if (isWhole && rows.length >= part.limit) return { other: { outcome: tooManyRows } };
-    return { rows: rows.map((row) => ({ id: knowledge.idOf(row), row })) };
+    const bytes = bytesOf(body);
+    return { rows: rows.map(({ id, start, end }) => ({ id, row: bytes.subarray(start, end) })) };
   };
 
 const tooManyRows: Outcome = { kind: "broken", message: "The legacy interface's list is too long." };

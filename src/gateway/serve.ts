@@ -30,6 +30,8 @@ export type Asked = {
   client: string;
   /** Whom callers are shared out by, and the side the request names. */
   asker: Asker;
+  /** Fires when the client is gone. */
+  leaving?: AbortSignal;
 };
 
 /** The answer, the question it answers where that may be asked of the cache, and what is to be done once it has gone out. */
@@ -50,7 +52,7 @@ const MAX_TRIES = 3;
 export const serve = async (
   machine: Machine,
   endpoint: Prepared,
-  { credential, input, wanted, headers, client, asker }: Asked,
+  { credential, input, wanted, headers, client, asker, leaving }: Asked,
 ): Promise<Served> => {
   const { key } = credential;
   const { migration } = machine;
@@ -69,7 +71,7 @@ export const serve = async (
     spent: { calls: 0, ms: 0 },
     ...(key === undefined ? {} : { key }),
   });
-  const first = caller();
+  const first = { ...caller(), ...(leaving ? { leaving } : {}) };
   const verified = async (): Promise<Answer | undefined> => {
     if (key === undefined) return undefined;
     // Others may wait for the same answer: the question has its own deadline, and nobody waits past theirs.

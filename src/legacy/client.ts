@@ -7,7 +7,21 @@ import type { Upstream } from "../upstream/upstream.ts";
 import { type LegacyReading, readLegacy } from "./reading.ts";
 import type { XmlReader } from "./xml.ts";
 
-export type LegacyReply = { status: number; reading: LegacyReading };
+export type LegacyReply = { status: number; readonly reading: LegacyReading };
+
+/** An answer's bytes. `reading` parses them, in this thread, when it is looked at: what may be large goes to the reader instead. */
+export type LegacyAnswer = LegacyReply & { body: Buffer };
+
+export const legacyAnswer = (status: number, body: Buffer, readXml: XmlReader): LegacyAnswer => {
+  let reading: LegacyReading | undefined;
+  return {
+    status,
+    body,
+    get reading() {
+      return (reading ??= readLegacy(body, readXml));
+    },
+  };
+};
 
 /**
  * On whose behalf legacy is asked: the key that travels, who asks (Forwarded, Via, ...), and until when it may take (ms since the epoch) or
@@ -19,6 +33,8 @@ export type Caller = {
   headers: string[];
   deadline: number;
   signal?: AbortSignal;
+  /** Fires when the client is gone. */
+  leaving?: AbortSignal;
   spent?: { calls: number; ms: number };
 };
 
@@ -28,7 +44,7 @@ export type LegacyClient = (
   form: "json" | "xml",
   caller: Caller,
   readXml: XmlReader,
-) => Promise<LegacyReply | Failed>;
+) => Promise<LegacyAnswer | Failed>;
 
 /**
  * `isItsFault`: it could not be reached, took too long or broke off, not that it was never asked. `isUnconnected`: there was no connection.
@@ -70,7 +86,7 @@ export const legacyClient =
         totalTimeout: Math.max(1, deadline - Date.now()),
         ...(signal ? { signal } : {}),
       });
-      return { status: reply.status, reading: readLegacy(reply.body, readXml) };
+      return legacyAnswer(reply.status, reply.body, readXml);
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error;
       return {

@@ -13,7 +13,7 @@ export type LegacyReading =
 /** Reads a legacy body by what it is, not by what its content type says. `body` is UTF-8. */
 export const readLegacy = (body: Buffer, readXml: XmlReader): LegacyReading => {
   if (!isUtf8(body)) return { is: "unreadable", why: "it is not UTF-8" };
-  const text = body.toString("utf8").trimStart();
+  const text = withoutNotices(body.toString("utf8").trimStart(), readXml.harmless ?? []);
   if (text === "") return { is: "unreadable", why: "it is empty", empty: true };
   // PHP's HTML blocks are well-formed now and then: only legacy's own elements are its XML.
   const form = text.startsWith("{") ? "json" : /^(<\?xml[^>]*>\s*)?<oml:/.test(text) ? "xml" : undefined;
@@ -22,6 +22,27 @@ export const readLegacy = (body: Buffer, readXml: XmlReader): LegacyReading => {
   if (!isObject(document))
     return { is: "unreadable", why: `its ${form === "json" ? "JSON" : "XML"} is not well-formed` };
   return readError(document, form) ?? { is: "document", document, form };
+};
+
+const NOTICE = '<div style="border:1px solid #990000;padding-left:20px;margin:0 0 10px 0;">';
+const NOTICE_END = "</div>";
+
+/**
+ * The XML behind PHP's notices, where each of them is known to be harmless; any other text as it is. After a notice that is not known a part
+ * of the document may be missing.
+ */
+const withoutNotices = (text: string, harmless: readonly RegExp[]): string => {
+  if (harmless.length === 0 || !text.startsWith(NOTICE)) return text;
+  let at = 0;
+  while (text.startsWith(NOTICE, at)) {
+    const end = text.indexOf(NOTICE_END, at);
+    const [, message = ""] =
+      /<p>Message: +([^<]{1,200})<\/p>/.exec(text.slice(at, Math.max(at, end)).slice(0, 1000)) ?? [];
+    if (!harmless.some((pattern) => pattern.test(message))) return text;
+    at = end + NOTICE_END.length;
+    while (text[at] === "\n" || text[at] === "\r") at++;
+  }
+  return text.startsWith("<", at) ? text.slice(at) : text;
 };
 
 const parseJson = (text: string): Json | undefined => {

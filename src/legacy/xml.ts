@@ -1,9 +1,13 @@
 import { decodeXML } from "entities/decode";
 import { XMLParser, XMLValidator } from "fast-xml-parser";
-import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
+import { markupPaths, verbatimPaths } from "../rules/markup.ts";
+import { isObject, type Json, type JsonObject, type Rule } from "../rules/rule.ts";
 
-/** Reads one XML document to what legacy's JSON would say; `undefined` where it is not well-formed. */
-export type XmlReader = (xml: string) => JsonObject | undefined;
+/**
+ * Reads one XML document to what legacy's JSON would say; `undefined` where it is not well-formed. `harmless`: what PHP may complain of before
+ * a document that is whole all the same.
+ */
+export type XmlReader = ((xml: string) => JsonObject | undefined) & { harmless?: readonly RegExp[] };
 
 /** No element can have this name; legacy's JSON says `value` for it. */
 const TEXT = "#text";
@@ -18,9 +22,11 @@ const forbidden = [
 
 /**
  * A reader of legacy's XML forms. Elements become members, repeated ones a list, attributes members beside them, text beside
- * attributes `value`, and an empty text `[]`. `markup` names the elements (`study.description`) whose content is text as it stands.
+ * attributes `value`, and an empty text `[]`. `markup` names the elements (`study.description`) whose content is text, with its tags; the
+ * content of `verbatim` elements is taken as it is written, without decoding and trimming.
  */
-export const xmlReader = (markup: string[]): XmlReader => {
+export const xmlReader = (markup: readonly string[], verbatim: readonly string[] = []): XmlReader => {
+  const asWritten = new Set(verbatim);
   const parser = new XMLParser({
     ignoreAttributes: (name) => name.startsWith("xmlns"),
     attributeNamePrefix: "",
@@ -32,7 +38,7 @@ export const xmlReader = (markup: string[]): XmlReader => {
     ignoreDeclaration: true,
     ignorePiTags: true,
     maxNestedTags: 32,
-    stopNodes: markup,
+    stopNodes: [...markup, ...verbatim],
   });
   return (xml) => {
     if (forbidden.some((pattern) => pattern.test(xml))) return undefined;
@@ -44,17 +50,26 @@ export const xmlReader = (markup: string[]): XmlReader => {
       // The parser throws for one thing only: a document it refuses (too deep, a reserved name).
       return undefined;
     }
-    const document = plain(root as Json);
+    const document = plain(root as Json, "", asWritten);
     return isObject(document) && Object.keys(document).length === 1 ? document : undefined;
   };
 };
 
-/** Entities decoded, blanks at either end taken off, as legacy does on its way to JSON. */
-const plain = (value: Json): Json => {
-  if (typeof value === "string") return decodeXML(value).trim() || [];
-  if (Array.isArray(value)) return value.map(plain);
+/** The reader for the XML form of an endpoint's answers. */
+export const xmlReaderFor = (endpoint: { output: Rule; harmlessNotices?: readonly RegExp[] }): XmlReader => {
+  const { output, harmlessNotices: harmless = [] } = endpoint;
+  return Object.assign(xmlReader(markupPaths(output), verbatimPaths(output)), { harmless });
+};
+
+/** Entities decoded, blanks at either end taken off, as legacy does on its way to JSON. `at`: the path of elements so far. */
+const plain = (value: Json, at: string, asWritten: ReadonlySet<string>): Json => {
+  if (typeof value === "string") return asWritten.has(at) ? value : decodeXML(value).trim() || [];
+  if (Array.isArray(value)) return value.map((one) => plain(one, at, asWritten));
   if (!isObject(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [key === TEXT ? "value" : key, plain(member)]),
+    Object.entries(value).map(([key, member]) => [
+      key === TEXT ? "value" : key,
+      plain(member, at === "" ? key : `${at}.${key}`, asWritten),
+    ]),
   );
 };

@@ -4,26 +4,28 @@ import type { Ledger } from "../compare/ledger.ts";
 import type { Answer } from "../outcome/answer.ts";
 import type { ErrorTable } from "../outcome/legacyOutcome.ts";
 import { MOST_COMPARED } from "../migration/shadow.ts";
+import type { Reader } from "../reading/reader.ts";
 import type { Json } from "../rules/rule.ts";
 import { ask } from "../upstream/ask.ts";
 import { BackendFailure, isItsFault, openBreaker } from "../upstream/breaker.ts";
 import { UpstreamFailure } from "../upstream/failure.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { errorAnswer } from "./errorAnswer.ts";
-import { firstMisfit } from "./fits.ts";
+import { firstUnexpected } from "./fits.ts";
 
 /**
- * Modern's answer as it is served, and its document where it is one; or why it cannot be. `given`: what it really said, where it
- * said anything.
+ * Modern's answer as it is served, and the excerpt of its document where it is one; or why it cannot be. `status`: the status it
+ * answered with, where it answered at all.
  */
 export type ModernReply =
-  | { answer: Answer; document?: Json; given: ModernGiven }
-  | { failed: string; given?: ModernGiven; /** That says nothing of modern. */ isUnasked?: boolean };
+  | { answer: Answer; document?: Json }
+  | { failed: string; status?: number; /** That says nothing of modern. */ isUnasked?: boolean };
 
 /** What modern said, whatever it is worth. */
 export type ModernGiven = { status: number; contentType: string; text: string };
 
-export type ModernCaller = { key?: string; client?: string; headers: string[]; deadline: number };
+/** `client`: the address that asks. `from`: whose turn it is where answers are read, without saying a key. */
+export type ModernCaller = { key?: string; client?: string; from?: string; headers: string[]; deadline: number };
 
 export type ModernClient = {
   /** Asks once; `again`: past its caches. Never throws for what modern does. */
@@ -39,6 +41,8 @@ export type Judging = {
   errors: ErrorTable;
   /** What modern's documents may do differently, as it is in force. */
   ledger: () => Ledger;
+  /** Where a document is not what its endpoint promises; a large one is read in another thread. */
+  check: Reader["checkModern"];
 };
 
 /** `base`: the path below which modern serves the interface, without a slash at its end. */
@@ -53,7 +57,7 @@ export const modernClient = (
     caller: ModernCaller,
     again: boolean,
     most = maxReply,
-  ): Promise<ModernGiven> => {
+  ): Promise<ModernBytes> => {
     // Every implementation takes a key in the query, not every one in a header.
     const query = caller.key === undefined ? "" : `?api_key=${encodeURIComponent(caller.key)}`;
     const headers = ["host", host, "accept", "application/json", ...caller.headers];
@@ -71,7 +75,7 @@ export const modernClient = (
       maxBytes: most,
       totalTimeout: Math.max(1, caller.deadline - Date.now()),
     });
-    return { status, contentType, text: bytes.toString("utf8") };
+    return { status, contentType, bytes };
   };
 
   return {
@@ -80,7 +84,7 @@ export const modernClient = (
       try {
         const asked = await breaker.execute({ request: told(request), caller }, async () => {
           const given = await send(request, caller, again);
-          const reply = readModern(endpoint, given, judging);
+          const reply = await readModern(endpoint, given, judging, caller);
           if (given.status >= 500) throw new BackendFailure(`it answered ${given.status}`);
           return reply;
         });
@@ -94,7 +98,7 @@ export const modernClient = (
     async look(request, caller, again = false) {
       if (isNoPath(request)) return otherPath;
       try {
-        return await send(request, caller, again, Math.min(maxReply, MOST_COMPARED));
+        return textOf(await send(request, caller, again, Math.min(maxReply, MOST_COMPARED)));
       } catch (error) {
         if (error instanceof UpstreamFailure) return { failed: error.message };
         throw error;
@@ -107,19 +111,40 @@ export const modernClient = (
 const isNoPath = ({ path }: CanonicalRequest): boolean => /\/\.{1,2}(\/|$)|\/\//.test(path);
 const otherPath = { failed: "the path would become another" };
 
+type ModernBytes = { status: number; contentType: string; bytes: Buffer };
+
+const textOf = ({ status, contentType, bytes }: ModernBytes): ModernGiven => ({
+  status,
+  contentType,
+  text: bytes.toString("utf8"),
+});
+
+/** More than any error has, in bytes. */
+const MAX_ERROR_BYTES = 128 * 1024;
+
 /** What modern said, held against what the interface promises: the schema of a document, the outcomes of the endpoint. */
-const readModern = (endpoint: NamedEndpoint, given: ModernGiven, { errors, ledger }: Judging): ModernReply => {
-  const { status, text } = given;
-  const document = parsed(text);
-  if (document === undefined) return { failed: "its answer is no JSON", given };
+const readModern = async (
+  endpoint: NamedEndpoint,
+  given: ModernBytes,
+  { errors, ledger, check }: Judging,
+  { from = "", deadline }: ModernCaller,
+): Promise<ModernReply> => {
+  const { status, bytes } = given;
   if (status === 200) {
-    const misfit = firstMisfit(endpoint, ledger(), document);
-    return misfit === undefined
-      ? { answer: { status, body: text }, document, given }
-      : { failed: `its answer does not fit at ${misfit}`, given };
+    const checked = await check(endpoint.name, bytes, { caller: from, deadline });
+    if ("unread" in checked) return { failed: `its answer could not be read (${checked.unread})`, status };
+    if ("failed" in checked) return { ...checked, status };
+    const misfit = firstUnexpected(endpoint.name, ledger(), checked.misfits);
+    if (misfit !== undefined) return { failed: `its answer does not fit at ${misfit}`, status };
+    const { body, tag, excerpt } = checked;
+    return { answer: { status, body, ...(tag === undefined ? {} : { tag }) }, document: excerpt };
   }
-  const answer = status >= 400 && status < 500 ? errorAnswer(endpoint, errors, given, document) : undefined;
-  return answer ? { answer, given } : { failed: `its ${status} is no answer of this endpoint`, given };
+  if (status < 400 || status >= 500 || bytes.length > MAX_ERROR_BYTES)
+    return { failed: `its ${status} is no answer of this endpoint`, status };
+  const document = parsed(bytes.toString("utf8"));
+  if (document === undefined) return { failed: "its answer is no JSON", status };
+  const answer = errorAnswer(endpoint, errors, textOf(given), document);
+  return answer ? { answer } : { failed: `its ${status} is no answer of this endpoint`, status };
 };
 
 const parsed = (text: string): Json | undefined => {

@@ -1,7 +1,6 @@
 import type { z } from "zod";
 import type { Form } from "../compare/difference.ts";
 import type { Ledger } from "../compare/ledger.ts";
-import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { Json, Rule } from "../rules/rule.ts";
 
 type Issue = z.core.$ZodIssue;
@@ -45,13 +44,6 @@ export const misfitsOf = ({ schema }: Rule, document: Json): Misfit[] => {
 export const firstUnexpected = (endpoint: string, ledger: Ledger, misfits: readonly Misfit[]): string | undefined =>
   misfits.find((misfit) => !misfit.forms.some((form) => ledger.allowing(endpoint, { ...misfit, form }) !== undefined))
     ?.at;
-
-/** Both in one step: where a document of modern's neither fits nor is allowed. */
-export const firstMisfit = (
-  { name, output }: Pick<Endpoint, "output"> & { name: string },
-  ledger: Ledger,
-  document: Json,
-): string | undefined => firstUnexpected(name, ledger, misfitsOf(output, document));
 
 const misfitOf = (document: Json, { code, path: steps }: Issue): Misfit => {
   let value: Json | undefined = document;

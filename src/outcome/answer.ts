@@ -1,8 +1,8 @@
 import type { Outcome, OutcomeKind } from "./outcome.ts";
 import type { Problem } from "../endpoint/problem.ts";
 
-/** What leaves the gateway: always JSON. */
-export type Answer = { status: number; body: string; headers?: Record<string, string> };
+/** What leaves the gateway: always JSON. A large one is bytes already, with their `tag`. */
+export type Answer = { status: number; body: string | Buffer; tag?: string; headers?: Record<string, string> };
 
 const statuses: Record<OutcomeKind, number> = {
   unauthenticated: 401,
@@ -48,10 +48,36 @@ export const answerOf = ({ kind, code, message, additional }: Outcome, status = 
 /** A problem with its whole place in the request. */
 export type InputError = { loc: (string | number)[]; msg: string; type: string };
 
+/** Entries of a 422, and characters of a name that a client made up. */
+const MAX_ERRORS = 100;
+const LONGEST_NAME = 64;
+
 export const inputError = (loc: (string | number)[], { at, msg, type }: Problem): InputError => ({
-  loc: [...loc, ...at],
+  loc: [...loc.map(shortened), ...at],
   msg,
   type,
 });
+
+/** Never half of a surrogate pair. */
+const shortened = (name: string | number): string | number =>
+  typeof name === "string" && name.length > LONGEST_NAME
+    ? name.slice(0, LONGEST_NAME).replace(/[\ud800-\udbff]$/, "")
+    : name;
+
+/** Collects what is wrong with an input: the first errors are kept, the others counted, beside the `more` that are known of already. */
+export const collectErrors = (where: string, more = 0) => {
+  const kept: InputError[] = [];
+  let count = 0;
+  return {
+    add(loc: (string | number)[], problem: Problem): void {
+      if (++count <= MAX_ERRORS) kept.push(inputError(loc, problem));
+    },
+    /** The last entry says how many more there are. */
+    errors: (): InputError[] =>
+      count + more <= MAX_ERRORS
+        ? kept
+        : [...kept, { loc: [where], msg: `and ${count + more - kept.length} more`, type: "value_error.more" }],
+  };
+};
 
 export const inputErrors = (detail: InputError[]): Answer => ({ status: 422, body: JSON.stringify({ detail }) });

@@ -19,6 +19,8 @@ export type Feed = {
   written(path: string, groups: readonly string[], answer: Beginning | undefined): void;
   /** What an endpoint answered, or what it came to instead. */
   answered(endpoint: string, input: Input, answer: { ours: Json } | { kind: OutcomeKind }, isKeyed: boolean): void;
+  /** The ids of the rows that a list has. */
+  listed(input: Input, ids: readonly number[], isKeyed: boolean): void;
   /** The row that a path reads, where it passes through. */
   readBy(method: string, path: string): number | undefined;
   passed(id: number, answer: Beginning): void;
@@ -58,11 +60,10 @@ export const openFeed = ({ knowledge, index, questions, walkSoon, errors, unsett
     if (outcome === "notFound") seen(id, false);
   };
 
-  const listed = (input: Input, ours: Json, isKeyed: boolean): void => {
-    const rows = Array.isArray(ours) ? ours : [];
+  const listed = (input: Input, ids: readonly number[], isKeyed: boolean): void => {
     const uploader = knowledge.uploaderOf(input);
-    for (const row of rows) {
-      const known = index.get(knowledge.idOf(row));
+    for (const id of ids) {
+      const known = index.get(id);
       if (known === undefined) continue;
       // Legacy lists a private row to its uploader alone, and nobody's question tells whose key it was.
       if (!isKeyed) questions.ask(known.id);
@@ -99,8 +100,14 @@ export const openFeed = ({ knowledge, index, questions, walkSoon, errors, unsett
       if (endpoint === read.endpoint) {
         if ("kind" in answer) ended(read.idOf(input), answer.kind);
         else seen(read.idOf(input), read.isPrivate(answer.ours));
-      } else if (endpoint === knowledge.endpoint && "ours" in answer) listed(input, answer.ours, isKeyed);
+      } else if (endpoint === knowledge.endpoint && "ours" in answer && Array.isArray(answer.ours))
+        listed(
+          input,
+          answer.ours.map((row) => knowledge.idOf(row)),
+          isKeyed,
+        );
     },
+    listed,
     readBy(method, path) {
       const id = method === "GET" ? passing.path.exec(path)?.[1] : undefined;
       return id === undefined ? undefined : Number(id);

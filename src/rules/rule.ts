@@ -34,6 +34,8 @@ export type Rule = {
   anyOrder?: true;
   /** The legacy value is text that may hold markup: its XML form is taken as it is written. */
   markup?: boolean;
+  /** Legacy escapes its text in neither form: the XML form's is taken as it is written, undecoded and untrimmed. */
+  verbatim?: boolean;
 };
 
 /** A rule about one value, from its name, its schema and a function that returns the same value where it has nothing to change. */

@@ -12,6 +12,9 @@ export const integer: Rule = rule("integer", '`"61"` -> `61`', z.int(), (legacy)
   return Number.isSafeInteger(value) ? value + 0 : legacy;
 });
 
+/** Digits can be matched in one way only: `\d+\.?\d*` would try every split of them, in quadratic time. */
+const isNumeric = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s*$/i;
+
 /** `"898.0"` -> `898`, `"NaN"` and `""` -> `null` */
 export const number: Rule = rule(
   "number",
@@ -20,7 +23,7 @@ export const number: Rule = rule(
   (legacy) => {
     if (legacy === undefined || (Array.isArray(legacy) && legacy.length === 0)) return null;
     if (typeof legacy !== "string") return legacy;
-    const value = /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(legacy) ? Number(legacy) : Number.NaN;
+    const value = isNumeric.test(legacy) ? Number(legacy) : Number.NaN;
     return Number.isFinite(value) ? value : null;
   },
 );
@@ -52,3 +55,14 @@ export const markup: Rule = {
   ...rule("markup", "a text with markup in it stays a text, as the XML form has it", z.string(), (legacy) => legacy),
   markup: true,
 };
+
+/** A text that legacy escapes in neither of its forms: the XML form's is taken as it is written, entities and blanks included. */
+export const verbatim = (inner: Rule): Rule => ({
+  name: "verbatim",
+  does: "a text that legacy does not escape reads the same in both of its forms: `R&amp;D` -> `R&amp;D`",
+  schema: inner.schema,
+  inside: { "": inner },
+  over: ({ "": other = inner }) => verbatim(other),
+  verbatim: true,
+  read: (legacy, note, parent) => inner.read(legacy, note, parent),
+});

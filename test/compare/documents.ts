@@ -2,8 +2,7 @@ import { readPairs } from "../../fixtures/pairs.ts";
 import type { Endpoint } from "../../src/endpoint/endpoint.ts";
 import { transform } from "../../src/endpoint/transform.ts";
 import { readLegacy } from "../../src/legacy/reading.ts";
-import { xmlReader } from "../../src/legacy/xml.ts";
-import { markupPaths } from "../../src/rules/markup.ts";
+import { xmlReaderFor } from "../../src/legacy/xml.ts";
 import { servingNote } from "../../src/rules/notes.ts";
 import { isObject, type Json, type JsonObject } from "../../src/rules/rule.ts";
 import { stepsOf } from "../../src/compare/place.ts";
@@ -17,7 +16,7 @@ export type Shown = { name: string; endpoint: Endpoint; example: string; legacy:
 /** Every fixture whose answer is a document made of one legacy document. */
 export const shown = (name: string): Shown[] => {
   const endpoint = endpoints[name] as Endpoint;
-  const readXml = xmlReader(markupPaths(endpoint.output));
+  const readXml = xmlReaderFor(endpoint);
   return readPairs(name).flatMap(({ example, legacy, expected }) => {
     const [first] = legacy;
     if (expected.status !== 200 || legacy.length !== 1 || first === undefined) return [];

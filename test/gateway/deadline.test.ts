@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import type { LegacyClient } from "../../src/legacy/client.ts";
+import { legacyAnswer, type LegacyClient } from "../../src/legacy/client.ts";
 import { gatewayFor } from "../support.ts";
 import { keys } from "./support.ts";
 
@@ -13,13 +13,13 @@ const patient = async () => {
   const { app, machine } = gatewayFor("http://127.0.0.1:1", { TOTAL_TIMEOUT_MS: String(TOTAL) });
   const state = { hangs: false };
   const document = { data_set_description: { id: "61", name: "a", format: "arff" } };
-  const client: LegacyClient = (_request, _form, { deadline }) =>
+  const client: LegacyClient = (_request, _form, { deadline }, readXml) =>
     state.hangs
       ? new Promise((resolve) => {
           const failed = { kind: "tooSlow", message: "" } as const;
           setTimeout(() => resolve({ failed, why: "" }), deadline - Date.now());
         })
-      : Promise.resolve({ status: 200, reading: { is: "document", document, form: "json" } });
+      : Promise.resolve(legacyAnswer(200, Buffer.from(JSON.stringify(document)), readXml));
   machine.client = client;
   // A question about a key is answered when everybody has given up.
   vi.spyOn(machine.keys, "verify").mockImplementation(() => new Promise(() => undefined));

@@ -3,9 +3,10 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { startSampleLegacy } from "../../fixtures/sampleLegacy/startSampleLegacy.ts";
 import type { GatewayParts } from "../../src/gateway/gateway.ts";
-import { openLedger } from "../../src/compare/ledger.ts";
+import { type Ledger, openLedger } from "../../src/compare/ledger.ts";
+import type { Endpoint } from "../../src/endpoint/endpoint.ts";
 import { errorAnswer } from "../../src/modern/errorAnswer.ts";
-import { firstMisfit, MAX_MISFITS, misfitsOf } from "../../src/modern/fits.ts";
+import { firstUnexpected, MAX_MISFITS, misfitsOf } from "../../src/modern/fits.ts";
 import type { Json } from "../../src/rules/rule.ts";
 import { catalogue } from "../../transforms/catalogue.ts";
 import { endpoints } from "../../transforms/index.ts";
@@ -224,6 +225,9 @@ const sound = {
   run_ids: [],
 };
 
+const firstMisfit = ({ name, output }: Pick<Endpoint, "output"> & { name: string }, ledger: Ledger, document: Json) =>
+  firstUnexpected(name, ledger, misfitsOf(output, document));
+
 describe("a document fits but for what the ledger allows", () => {
   const misfit = (document: Json, ...entries: object[]) =>
     firstMisfit(
@@ -359,7 +363,7 @@ test("no error of modern's makes it throw; what is served has the status that mo
         const answer = errorAnswer(endpoint, catalogue.errors, { status, contentType, text }, document as Json);
         if (answer === undefined) return;
         expect(answer.status).toBe(status);
-        expect(JSON.parse(answer.body)).toHaveProperty("detail");
+        expect(JSON.parse(answer.body.toString())).toHaveProperty("detail");
         expect(document).not.toEqual({ detail: "Not Found" });
       },
     ),

@@ -7,8 +7,7 @@ import { openLedger } from "../../src/compare/ledger.ts";
 import type { Endpoint } from "../../src/endpoint/endpoint.ts";
 import { transform } from "../../src/endpoint/transform.ts";
 import { readLegacy } from "../../src/legacy/reading.ts";
-import { xmlReader } from "../../src/legacy/xml.ts";
-import { markupPaths } from "../../src/rules/markup.ts";
+import { xmlReaderFor } from "../../src/legacy/xml.ts";
 import { servingNote } from "../../src/rules/notes.ts";
 import type { Json, JsonObject } from "../../src/rules/rule.ts";
 import { catalogue } from "../../transforms/catalogue.ts";
@@ -18,7 +17,7 @@ const about = { errors: catalogue.errors, knowledge: { legacyStudies: new Set(ca
 
 /** What the comparer finds over an endpoint's fixtures, as texts: the same tree finds the same. */
 export const findingsOf = (name: string, endpoint: Endpoint): string[] => {
-  const readXml = xmlReader(markupPaths(endpoint.output));
+  const readXml = xmlReaderFor(endpoint);
   return readPairs(name).flatMap((pair) => {
     const { exchange, document } = documentOf(pair, readXml);
     if (!exchange || !document) return [];
@@ -40,7 +39,7 @@ const unexplained = (how: string, differences: Difference[]): string[] =>
 
 const documentOf = (
   pair: Pair,
-  readXml: ReturnType<typeof xmlReader>,
+  readXml: ReturnType<typeof xmlReaderFor>,
 ): { exchange?: LegacyExchange; document?: JsonObject } => {
   const last = pair.legacy.at(-1);
   // Where the first answer was an error, the last one says something else of the same thing.

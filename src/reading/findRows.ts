@@ -1,0 +1,113 @@
+import type { ListedRows } from "../endpoint/endpoint.ts";
+import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
+
+type Rows = Pick<ListedRows<never>, "begins" | "ends">;
+
+/** Where a row may begin in a page that cannot be parsed. */
+export type RowPlace = {
+  id: number;
+  /** Where its beginning starts, and the first character of its text, from the page's beginning. */
+  start: number;
+  at: number;
+  /** What stands there, as far as it is looked at. */
+  behind: string;
+  /** In XML: something between this place and the next one may break a parser. */
+  isOdd: boolean;
+};
+
+/** `isWhole`: the page ends as it should. */
+export type RowPlaces = { places: RowPlace[]; isWhole: boolean };
+
+/** Characters that are looked at of a row's text: legacy's names have 128 at most. */
+const LOOKED_AT = 256;
+/** Characters of a page's end. */
+const END = 200;
+/** More than any page has. */
+const MAX_PLACES = 100_000;
+
+/** An ampersand, or a tag that is not legacy's own. */
+const odd = /&|<(?!\/?oml:)/;
+
+/** Every place of a page where a row may begin; texts of users can look like one. `undefined` where there are more than any page has. */
+export const findRows = ({ begins, ends }: Rows, body: Buffer): RowPlaces => {
+  const text = body.toString("utf8");
+  const places: RowPlace[] = [];
+  let previous: RowPlace | undefined;
+  for (const match of text.matchAll(begins)) {
+    if (places.length >= MAX_PLACES) return { places: [], isWhole: false };
+    const at = match.index + match[0].length;
+    if (previous) previous.isOdd = odd.test(text.slice(previous.at, match.index));
+    const id = Number(match.slice(1).find((group) => group !== undefined));
+    places.push((previous = { id, start: match.index, at, behind: text.slice(at, at + LOOKED_AT), isOdd: false }));
+  }
+  if (previous) previous.isOdd = odd.test(text.slice(previous.at, -1));
+  return { places, isWhole: ends.test(text.slice(-END)) };
+};
+
+/**
+ * The ids of the rows that a page really has, in its order, once these rows have been read one way or another: a row's text is known then, so
+ * what looks like a row within it is passed over. `undefined` where the page has anything that has not been read so.
+ */
+export const rowsOnPage = (places: readonly RowPlace[], textOf: ReadonlyMap<number, string>): number[] | undefined => {
+  const ids: number[] = [];
+  let end = 0;
+  for (const { id, start, at, behind } of places) {
+    if (start < end) continue;
+    const text = textOf.get(id);
+    if (text === undefined || text.length > LOOKED_AT || !behind.startsWith(text)) return undefined;
+    ids.push(id);
+    end = at + text.length;
+  }
+  return ids;
+};
+
+/**
+ * Whether a page whose texts are not escaped can be believed: a text may close what it stands in and write members, and rows, of its own. Such
+ * rows lack members that all others have, or have others. In JSON, a backslash means itself, and members that a later one of the same name
+ * hides leave quotes behind.
+ */
+export const isTrustworthy = (
+  { entriesIn, members, mayLack, text }: Pick<ListedRows<never>, "entriesIn" | "members" | "mayLack" | "text">,
+  form: "json" | "xml",
+  body: Buffer,
+  document: JsonObject,
+): boolean => {
+  if (form === "json" && (body.includes(0x5c) || countQuotes(body) !== quotesOf(document))) return false;
+  const optional = new Set(mayLack);
+  let common: string | undefined;
+  for (const row of entriesIn(document)) {
+    if (!isObject(row)) return false;
+    const names = Object.keys(row);
+    const behind = names[names.indexOf(text) + 1];
+    if (form === "json" && behind !== undefined && !members.includes(behind)) return false;
+    const own = names
+      .filter((name) => !optional.has(name))
+      .toSorted()
+      .join();
+    if (common !== undefined && own !== common) return false;
+    common = own;
+  }
+  return true;
+};
+
+const countQuotes = (body: Buffer): number => {
+  let count = 0;
+  for (let at = body.indexOf(0x22); at !== -1; at = body.indexOf(0x22, at + 1)) count++;
+  return count;
+};
+
+/** Two for every name and text. Without recursion: the document may be deep. */
+const quotesOf = (document: JsonObject): number => {
+  let count = 0;
+  const left: Json[] = [document];
+  for (let value = left.pop(); value !== undefined; value = left.pop()) {
+    if (typeof value === "string") count += 2;
+    else if (Array.isArray(value)) for (const one of value) left.push(one);
+    else if (typeof value === "object" && value !== null)
+      for (const name of Object.keys(value)) {
+        count += 2;
+        left.push(value[name] as Json);
+      }
+  }
+  return count;
+};

@@ -1,0 +1,129 @@
+import type { Endpoint, Knowledge, ListedRows } from "../endpoint/endpoint.ts";
+import { transform } from "../endpoint/transform.ts";
+import { type LegacyReading, readLegacy } from "../legacy/reading.ts";
+import { type XmlReader, xmlReaderFor } from "../legacy/xml.ts";
+import type { Outcome } from "../outcome/outcome.ts";
+import { servingNote } from "../rules/notes.ts";
+import type { Json, JsonObject } from "../rules/rule.ts";
+import { excerptOf } from "./excerpt.ts";
+import { findRows, isTrustworthy, type RowPlaces } from "./findRows.ts";
+
+type Input = Record<string, unknown>;
+
+/** An endpoint with what reading its answers takes; made once in each thread. */
+export type Readable = Omit<Endpoint, "routes" | "legacy" | "summary" | "input" | "examples"> & {
+  name: string;
+  readXml: XmlReader;
+};
+
+export const readableOf = (name: string, endpoint: Endpoint): Readable => ({
+  ...endpoint,
+  name,
+  readXml: xmlReaderFor(endpoint),
+});
+
+/**
+ * One legacy answer to read. `answer`: our document as bytes. `rows`: the same, and where each row stands in it. `settled`: legacy's document
+ * is the one that `settle` looks at, and ours is made of what that says.
+ */
+export type ReadTask = { endpoint: string; as: "answer" | "rows" | "settled"; input: Input };
+
+/**
+ * Where a row stands in the bytes of a list, its id and the text that stands behind that in legacy's page. `isDeceptive`: another of its texts
+ * looks like a row.
+ */
+export type RowBytes = { id: number; start: number; end: number; text: string; isDeceptive?: true };
+
+/** Our document, written: a string where it was made in this thread, bytes with their `tag` where it comes from another one. */
+export type Written = {
+  body: string | Buffer;
+  /** The hash that validates the bytes, where it is known already. */
+  tag?: string;
+  /** What the endpoint's `excerpt` names, for whoever looks at the document. */
+  excerpt: Json;
+  rows?: RowBytes[];
+};
+
+type Unreadable = Extract<LegacyReading, { is: "unreadable" }>;
+
+/** What a legacy answer came to. `unknown`: the legacy fields that no rule knows. Small but for `written.body`: this is what crosses threads. */
+export type Read =
+  | Extract<LegacyReading, { is: "error" }>
+  | (Unreadable & { rows?: RowPlaces })
+  | ({ is: "document"; form: "json" | "xml"; unknown: string[] } & Concluded);
+
+export type Concluded = { written: Written } | { outcome: Outcome } | { mismatch: string[]; rows?: RowPlaces };
+
+/** Reads, judges, transforms, validates and writes one legacy answer: all that takes time, in whichever thread it runs. Never throws. */
+export const readAnswer = (endpoint: Readable, { as, input }: ReadTask, body: Buffer, knowledge: Knowledge): Read => {
+  const reading = readLegacy(body, endpoint.readXml);
+  if (reading.is === "error") return reading;
+  const places = () => (endpoint.rows === undefined ? {} : { rows: findRows(endpoint.rows, body) });
+  if (reading.is === "unreadable") return { ...reading, ...places() };
+  const { form, document } = reading;
+  if (endpoint.rows !== undefined && !isTrustworthy(endpoint.rows, form, body, document))
+    return {
+      is: "unreadable",
+      why: `a text in its ${form === "json" ? "JSON" : "XML"} reads as a part of it`,
+      ...places(),
+    };
+  const unknown = new Set<string>();
+  const note = servingNote((field) => void (unknown.size < MAX_UNKNOWN && unknown.add(field.slice(0, LONGEST_NAME))));
+  const concluded = conclude(endpoint, as, input, document, knowledge, note);
+  return {
+    is: "document",
+    form,
+    unknown: [...unknown],
+    ...concluded,
+    ...("mismatch" in concluded ? places() : {}),
+  };
+};
+
+/** Unknown fields that are told of one answer, and the characters of a name that are told. */
+const MAX_UNKNOWN = 100;
+const LONGEST_NAME = 64;
+
+const conclude = (
+  endpoint: Readable,
+  as: ReadTask["as"],
+  input: Input,
+  document: JsonObject,
+  knowledge: Knowledge,
+  note: ReturnType<typeof servingNote>,
+): Concluded => {
+  const meant = as === "settled" ? endpoint.settle?.answer(input, document) : document;
+  if (meant === undefined) return { mismatch: ["/: missing"] };
+  const judged = endpoint.judge?.(meant, knowledge);
+  if (judged) return { outcome: judged };
+  const transformed = transform(endpoint.output, meant, note);
+  return "ours" in transformed ? { written: write(endpoint, transformed.ours, as) } : transformed;
+};
+
+const write = ({ excerpt, rows }: Readable, ours: Json, as: ReadTask["as"]): Written => ({
+  ...(as === "rows" && rows !== undefined && Array.isArray(ours)
+    ? writeRows(ours, rows)
+    : { body: JSON.stringify(ours) }),
+  excerpt: excerptOf(ours, excerpt),
+});
+
+const writeRows = (ours: Json[], { id, text, begins }: ListedRows<Input>): Pick<Written, "body" | "rows"> => {
+  const texts = ours.map((row) => JSON.stringify(row));
+  const rows: RowBytes[] = [];
+  let at = 1;
+  for (const [i, written] of texts.entries()) {
+    const { [id]: its = null, [text]: shown = null, ...others } = ours[i] as JsonObject;
+    const end = at + Buffer.byteLength(written);
+    const isDeceptive = Object.values(others).some((value) => looksLikeRow(value, begins));
+    rows.push({
+      id: typeof its === "number" ? its : Number.NaN,
+      start: at,
+      end,
+      text: typeof shown === "string" ? shown : "",
+      ...(isDeceptive ? { isDeceptive } : {}),
+    });
+    at = end + 1;
+  }
+  return { body: `[${texts.join(",")}]`, rows };
+};
+
+const looksLikeRow = (value: Json, begins: RegExp): boolean => typeof value === "string" && value.search(begins) !== -1;

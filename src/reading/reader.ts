@@ -1,0 +1,110 @@
+import type { Knowledge } from "../endpoint/endpoint.ts";
+import type { Checked } from "./checkModern.ts";
+import { openFairQueue, type Queued } from "./fairQueue.ts";
+import type { Read, Readable, ReadTask } from "./readAnswer.ts";
+import { runJob } from "./runJob.ts";
+import type { Job, JobResult } from "./threadJob.ts";
+import { openThreads, type ThreadSettings } from "./threads.ts";
+
+/** For whom an answer is read, and until when (ms since the epoch). `leaving` fires when they are gone. */
+export type ReadFor = { caller: string; deadline: number; leaving?: AbortSignal };
+
+/** `full`: too many answers wait to be read. `late`: the deadline has passed. `broken`: reading it failed. `left`: nobody wants it. */
+export type Unread = { unread: "full" | "late" | "broken" | "left" };
+
+/**
+ * Reads answers: small ones at once, large ones in other threads, so that no caller waits for another one's. Large ones wait in a bounded queue
+ * in which callers take turns.
+ */
+export type Reader = {
+  read(task: ReadTask, body: Buffer, readFor: ReadFor): Promise<Read | Unread>;
+  checkModern(endpoint: string, body: Buffer, readFor: ReadFor): Promise<Checked | Unread>;
+  size(): { threads: number; jobs: number; bytes: number };
+  close(): Promise<void>;
+};
+
+export type ReaderSettings = ThreadSettings & {
+  endpoints: ReadonlyMap<string, Readable>;
+  knowledge: Knowledge;
+  /** The URL of the module that exports the same endpoints; without it everything is read in this thread. */
+  module: string | undefined;
+  /** Answers of so many bytes are large. */
+  large: { json: number; xml: number };
+  /** What may wait, beside what is being read. */
+  queue: { jobs: number; bytes: number };
+  onFailed: (endpoint: string, why: string) => void;
+};
+
+/** Of JSON and XML, in bytes: each takes about 4 ms to read, which is as long as others may wait. */
+export const LARGE = { json: 128 * 1024, xml: 32 * 1024 };
+
+type Waiting = Queued & { start: () => void; refuse: (unread: Unread) => void };
+
+export const openReader = (settings: ReaderSettings): Reader => {
+  const { endpoints, knowledge, module, large, onFailed } = settings;
+  const threads =
+    module === undefined ? undefined : openThreads(settings, { module, legacyStudies: [...knowledge.legacyStudies] });
+  const queue = openFairQueue<Waiting>(settings.queue);
+
+  let closed = false;
+  const startNext = (): void => {
+    if (closed) return;
+    while (queue.size().jobs > 0 && threads?.hasRoom()) queue.take()?.start();
+  };
+
+  const elsewhere = (job: Job, body: Buffer, { caller, deadline, leaving }: ReadFor): Promise<JobResult | Unread> =>
+    new Promise((resolve) => {
+      if (leaving?.aborted) return resolve({ unread: "left" });
+      const settle = (result: JobResult | Unread) => {
+        clearTimeout(timer);
+        leaving?.removeEventListener("abort", leave);
+        resolve(result);
+      };
+      const run = async () => {
+        const result = await (threads as NonNullable<typeof threads>).run(job, body);
+        if ("failed" in result) onFailed(job.of === "legacy" ? job.task.endpoint : job.endpoint, result.failed);
+        settle("failed" in result ? { unread: "broken" } : result);
+        startNext();
+      };
+      const waiting: Waiting = { caller, bytes: body.byteLength, start: () => void run(), refuse: settle };
+      const leave = () => {
+        if (queue.remove(waiting)) settle({ unread: "left" });
+      };
+      // One that runs goes on: what it makes may be kept, and its thread is not worth a restart.
+      const timer = setTimeout(
+        () => {
+          queue.remove(waiting);
+          settle({ unread: "late" });
+        },
+        Math.max(1, deadline - Date.now()),
+      );
+      leaving?.addEventListener("abort", leave);
+      for (const refused of queue.add(waiting)) refused.refuse({ unread: "full" });
+      startNext();
+    });
+
+  const run = (job: Job, body: Buffer, readFor: ReadFor): Promise<JobResult | Unread> =>
+    threads !== undefined && body.byteLength >= (isJson(body) ? large.json : large.xml)
+      ? elsewhere(job, body, readFor)
+      : Promise.resolve(runJob(endpoints, knowledge, job, body));
+
+  return {
+    async read(task, body, readFor) {
+      const result = await run({ of: "legacy", task }, body, readFor);
+      return "checked" in result ? { unread: "broken" } : "read" in result ? result.read : result;
+    },
+    async checkModern(endpoint, body, readFor) {
+      const result = await run({ of: "modern", endpoint }, body, readFor);
+      return "read" in result ? { unread: "broken" } : "checked" in result ? result.checked : result;
+    },
+    size: () => ({ threads: threads?.size() ?? 0, ...queue.size() }),
+    async close() {
+      closed = true;
+      for (let job = queue.take(); job !== undefined; job = queue.take()) job.refuse({ unread: "broken" });
+      await threads?.close();
+    },
+  };
+};
+
+/** By its first sign; what hides it behind blanks counts as what takes longer. */
+const isJson = (body: Buffer): boolean => /^\s{0,16}[{[]/.test(body.toString("latin1", 0, 17));
