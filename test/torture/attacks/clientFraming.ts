@@ -66,7 +66,7 @@ const cases: [name: string, bytes: string, expected: Expected][] = [
   ["lower-case method", `get /a HTTP/1.1\r\n${H}\r\n`, 400],
   ["unknown method", `FOO /a HTTP/1.1\r\n${H}\r\n`, 400],
   ["QUERY with a body", `QUERY /a HTTP/1.1\r\n${H}Content-Length: 2\r\n\r\nhi`, "passes"],
-  ["GET with a body", `GET /a HTTP/1.1\r\n${H}Content-Length: 26\r\n\r\nGET /smuggled HTTP/1.1\r\nA: `, "passes"],
+  ["GET with a body", `GET /a HTTP/1.1\r\n${H}Content-Length: 27\r\n\r\nGET /smuggled HTTP/1.1\r\nA: `, "passes"],
   ["header name with a blank", get(`${H}X A: b\r\n`), 400],
   ["header without a colon", get(`${H}XA\r\n`), 400],
   ["header without a name", get(`${H}: b\r\n`), 400],

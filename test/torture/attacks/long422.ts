@@ -16,7 +16,7 @@ export const long422: Attack = {
     for (let i = 0; body.length < 1024 ** 2 - 40; i++) body += `"${i.toString(36)}":1,`;
     body += '"z":1}';
     const longName = JSON.stringify({ ["x".repeat(1_000_000)]: 1 });
-    const waits = watchWaits(port, probe);
+    const waits = await watchWaits(port, probe);
     const post = (text: string) =>
       ask(port, "/v1/datasets/list", { method: "POST", headers: { "Content-Type": "application/json" }, body: text });
     const answers = await Promise.all(

@@ -50,7 +50,7 @@ export const slowRules: Attack = {
   name: "slow-rules",
   what: "Values and documents that take a careless rule or parser the square of their length.",
   async run({ startGateway, openUpstream, progress }) {
-    let answer = "";
+    let answer = Buffer.from("");
     const upstream = await openUpstream(({ url }, response) =>
       response.end(url.includes("measure") ? MEASURES : answer),
     );
@@ -61,8 +61,8 @@ export const slowRules: Attack = {
     const checks: Check[] = [];
     for (const [name, [path, given]] of Object.entries(values)) {
       progress(name);
-      answer = given;
-      const waits = watchWaits(port, probe);
+      answer = Buffer.from(given);
+      const waits = await watchWaits(port, probe);
       await ask(port, path, { headers: { "Cache-Control": "no-store" } });
       checks.push(atMost(`longest wait during ${name}`, await waits.stop(), BOUND + noise, "ms"));
     }

@@ -19,7 +19,7 @@ export const stalls: Attack = {
       study: { id: "99", main_entity_type: "run", name: "s", visibility: "public", runs: { run_id: ids(2_000_000) } },
     });
     const nested = `{"data_set_description":${"[".repeat(5e6)}${"]".repeat(5e6)}}`;
-    let answer: (isJson: boolean) => string = () => "";
+    let answer: (isJson: boolean) => Buffer = () => Buffer.from("");
     const upstream = await openUpstream(({ url }, response) =>
       response.end(url.includes("measure") ? MEASURES : answer(url.includes("/json/"))),
     );
@@ -28,14 +28,16 @@ export const stalls: Attack = {
     let offset = 0;
     const listed = () => ask(port, `/v1/data/list/limit/10000/offset/${++offset}`);
     await ask(port, probe);
-    answer = () => datasetList(10).json;
+    answer = () => Buffer.from(datasetList(10).json);
     await listed();
     const noise = await noiseOf(port, probe);
     const checks: Check[] = [];
     const measure = async (what: string, given: (isJson: boolean) => string, requests: () => Promise<unknown>) => {
       progress(what);
-      answer = given;
-      const waits = watchWaits(port, probe);
+      // Made beforehand: only the gateway works while waits are measured.
+      const [json, xml] = [Buffer.from(given(true)), Buffer.from(given(false))];
+      answer = (isJson) => (isJson ? json : xml);
+      const waits = await watchWaits(port, probe);
       await requests();
       checks.push(atMost(`longest wait during ${what}`, await waits.stop(), BOUND + noise, "ms"));
     };

@@ -1,5 +1,7 @@
+import { once } from "node:events";
 import { Agent, type IncomingHttpHeaders, request as httpRequest } from "node:http";
 import { type Socket, connect } from "node:net";
+import { Worker } from "node:worker_threads";
 
 export type Answer = { status: number; headers: IncomingHttpHeaders; body: Buffer; ms: number };
 
@@ -89,24 +91,20 @@ export const openSocket = (port: number, { isPaused = false } = {}): Socket => {
   return socket;
 };
 
-/** Asks for something trivial again and again, on a connection of its own; `stop` gives the longest wait in ms. */
-export const watchWaits = (port: number, path: string): { stop: () => Promise<number> } => {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  const watch = { isOver: false };
-  let longest = 0;
-  const loop = async () => {
-    while (!watch.isOver) {
-      const { ms } = await ask(port, path, { agent });
-      longest = Math.max(longest, ms);
-      await sleep(2);
-    }
-  };
-  const running = loop();
+/**
+ * Asks for something trivial again and again, on a connection and in a thread of its own, so that no work of this program is measured; `stop`
+ * gives the longest wait in ms.
+ */
+export const watchWaits = async (port: number, path: string): Promise<{ stop: () => Promise<number> }> => {
+  const worker = new Worker(new URL("waits.ts", import.meta.url), { workerData: { port, path } });
+  // The first message says that it has begun.
+  await once(worker, "message");
   return {
     async stop() {
-      watch.isOver = true;
-      await running;
-      agent.destroy();
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+      worker.postMessage("stop");
+      const [longest] = (await once(worker, "message")) as [number];
+      await worker.terminate();
       return longest;
     },
   };
