@@ -22,7 +22,8 @@ const rows = (text: string) => (length: number) =>
   listDatasets.rows && findRows(listDatasets.rows, Buffer.from(text.repeat(length / text.length)));
 const write = (text: string) => (length: number) => {
   const written = passingWrite({ writes: legacyWrites, reads: legacyReads, refusals: legacyRefusals }, "POST", {
-    path: "/data/tag",
+    path: "/api/v1/json/data/tag",
+    segments: ["json", "data", "tag"],
     query: "",
   });
   written?.chunk(Buffer.from(text.repeat(Math.min(65_536, length) / text.length)));

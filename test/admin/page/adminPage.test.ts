@@ -57,7 +57,7 @@ test("without a script everything can be read", () => {
     "18,230 /api/v1 sample-client/0.14.2 (Python 3.12) 9f2c61ab",
     "every endpoint /** old-order order Orders were not kept before the index was rebuilt. Ada until 2026-10-01 over",
     "20.4 MiB of 64 MiB",
-    "getDataset 10m 24h 7d 60s 15s",
+    "getDataset 10m 1h 7d 60s 15s",
     "walking 38.1 %, 17,604 of 46,100 ids looked at",
   ])
     expect(text).toContain(told);
