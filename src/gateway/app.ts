@@ -45,7 +45,7 @@ export const gatewayApp = (machine: Machine, endpoints: Prepared[], settings: Ap
     if (isLoop(c.req.header("via")))
       return respond(c, plainAnswer(502, "The gateway's upstream is the gateway itself."));
     const started = performance.now();
-    const asked = await askedOf(c, endpoint, pairsBelow, settings);
+    const asked = await askedOf(c, endpoint, pairsBelow, settings, machine);
     const { answered, question, afterwards, isDivided } = await serve(machine, endpoint, asked);
     // A body may ask anything; a path, always the same.
     if (question && c.req.method !== "POST") settings.front.learn(c.req.path, question);

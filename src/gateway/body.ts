@@ -1,27 +1,26 @@
-import { isUtf8 } from "node:buffer";
-import { notJson } from "../endpoint/problem.ts";
-import { type Answer, inputError, inputErrors, plainAnswer } from "../outcome/answer.ts";
+import { type Answer, plainAnswer } from "../outcome/answer.ts";
 
 export type BodyLimits = { most: number; timeout: number };
 
-/** The text of a JSON body, empty where there is none; or why it is none that can be read. `declared` is its Content-Length. */
+/** Collects a JSON body; it is empty where the request has none. `refused`: why it cannot be collected. `declared`: its Content-Length. */
 export const readBody = async (
   chunks: AsyncIterable<Uint8Array> | null,
   contentType: string | undefined,
   declared: string | undefined,
   { most, timeout }: BodyLimits,
-): Promise<{ text: string } | Answer> => {
-  if (Number(declared) > most) return tooLarge(most);
+): Promise<{ body: Buffer } | { refused: Answer }> => {
+  if (Number(declared) > most) return { refused: tooLarge(most) };
   const collecting = collect(chunks ?? (async function* () {})(), most);
   // Whoever waits no longer must not leave an unhandled end behind.
   collecting.catch(() => undefined);
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<"late">((resolve) => (timer = setTimeout(resolve, timeout, "late")));
   const body = await Promise.race([collecting, late]).finally(() => clearTimeout(timer));
-  if (body === "late") return plainAnswer(408, "The body took too long to come.", { Connection: "close" });
-  if (body === "tooLarge") return tooLarge(most);
-  if (body.length > 0 && !isJson(contentType)) return plainAnswer(415, "The body has to be JSON (application/json).");
-  return isUtf8(body) ? { text: body.toString("utf8") } : inputErrors([inputError(["body"], notJson)]);
+  if (body === "late") return { refused: plainAnswer(408, "The body took too long to come.", { Connection: "close" }) };
+  if (body === "tooLarge") return { refused: tooLarge(most) };
+  if (body.length > 0 && !isJson(contentType))
+    return { refused: plainAnswer(415, "The body has to be JSON (application/json).") };
+  return { body };
 };
 
 const tooLarge = (most: number): Answer =>
