@@ -23,6 +23,7 @@ const rows = (text: string) => (length: number) =>
 const write = (text: string) => (length: number) => {
   const written = passingWrite({ writes: legacyWrites, reads: legacyReads, refusals: legacyRefusals }, "POST", {
     path: "/data/tag",
+    segments: ["data", "tag"],
     query: "",
   });
   written?.chunk(Buffer.from(text.repeat(Math.min(65_536, length) / text.length)));
