@@ -94,6 +94,9 @@ export type GatewayParts = {
   reading?: Partial<Pick<ReaderSettings, "large" | "idle" | "queue" | "module">>;
 };
 
+/** Bytes of clients' JSON bodies that are being received; one alone may be larger. */
+const MAX_BODIES_BYTES = 64 * 1024 ** 2;
+
 /** Callers take so much of the connections before what runs in the background waits for them. */
 const BUSY = 1 / 4;
 
@@ -113,6 +116,7 @@ export const openGateway = (
   }: GatewayParts = {},
 ): Gateway => {
   const replies = openByteBudget(settings.MAX_REPLIES_BYTES);
+  const bodies = openByteBudget(Math.max(MAX_BODIES_BYTES, settings.MAX_BODY_BYTES));
   const upstream = () =>
     openUpstream({
       origin: settings.LEGACY_URL,
@@ -166,6 +170,8 @@ export const openGateway = (
   );
   meter.gauge("collecting_bytes", "Bytes of answers that are being collected.", () => replies.held);
   meter.total("crowded_replies", "Answers given up because of MAX_REPLIES_BYTES.", () => replies.refused);
+  meter.gauge("receiving_bytes", "Bytes of clients' JSON bodies that are being received.", () => bodies.held);
+  meter.total("crowded_bodies", "Such bodies refused because too many come at a time.", () => bodies.refused);
   meter.total("mirror_shed", "Comparisons left out for lack of budget.", () => migration.shed());
   const { cache, windows } = openCaching(settings, catalogue.endpoints, { meter, observer, redisTier });
   const keys = openKeys(client, catalogue.keyProbes, catalogue.errors, (owner) => {
@@ -241,7 +247,7 @@ export const openGateway = (
   const app = gatewayApp(machine, endpoints, {
     prefixes: settings.PREFIXES,
     corsOrigins: settings.CORS_ORIGINS,
-    body: { most: settings.MAX_BODY_BYTES, timeout: settings.BODY_TIMEOUT_MS },
+    body: { most: settings.MAX_BODY_BYTES, timeout: settings.BODY_TIMEOUT_MS, budget: bodies },
     trusted,
     mayForce: settings.FORCE_BACKEND && modern !== undefined,
     passThrough: pass,
