@@ -55,6 +55,7 @@ export const startServer = async (
   );
   meter.gauge("unsent_bytes", "Bytes of answers that clients have not taken yet.", () => unsent.total);
   meter.total("slow_clients", "Connections reset because of SEND_TIMEOUT_MS.", () => unsent.timedOut);
+  meter.total("crowded_answers", "Answers refused because of MAX_SEND_BYTES.", () => unsent.refused);
   meter.total("crowded_out", "Connections reset because of MAX_SEND_BYTES.", () => unsent.crowdedOut);
   await new Promise<void>((resolve, reject) => void server.once("error", reject).listen(port, host, resolve));
   const address = server.address();

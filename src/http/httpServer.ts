@@ -106,9 +106,32 @@ const setHost = ({ headers, rawHeaders }: IncomingMessage, host: string | undefi
   }
 };
 
+const unsentBytes = Symbol("unsentBytes");
+
+/**
+ * Sends a whole answer, `headers` as flat names and values. False where its bytes do not fit beside those that wait for other clients: then
+ * 503 is sent instead, before anything was.
+ */
+export const sendWhole = (
+  response: ServerResponse & { [unsentBytes]?: UnsentBytes },
+  { status, headers, body }: { status: number; headers: string[]; body: Buffer | undefined },
+): boolean => {
+  if (body !== undefined && response[unsentBytes]?.hasRoomFor(body.length) === false) {
+    refuseRequest(response, tooManyBytes);
+    return false;
+  }
+  response.writeHead(status, headers);
+  response.end(body);
+  return true;
+};
+
 /** Responses that have their unsent bytes counted; for one that is sent at once that is a comparison. */
 const responseNotedBy = (unsent: UnsentBytes) =>
   class<Request extends IncomingMessage> extends ServerResponse<Request> {
+    get [unsentBytes](): UnsentBytes {
+      return unsent;
+    }
+
     override write(chunk: unknown, encoding?: unknown, callback?: unknown): boolean {
       const flows = super.write(chunk, encoding as BufferEncoding, callback as () => void);
       if (!flows) unsent.note(this);

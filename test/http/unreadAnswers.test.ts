@@ -3,7 +3,7 @@ import { type AddressInfo, connect } from "node:net";
 import { Hono } from "hono";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startAdminServer } from "../../src/admin/adminServer.ts";
-import { type ClientLimits, openHttpServer } from "../../src/http/httpServer.ts";
+import { type ClientLimits, openHttpServer, sendWhole } from "../../src/http/httpServer.ts";
 import { exchange, expectDetail, openConnection } from "../gateway/support.ts";
 import { get, httpUpstream, until } from "../passThrough/support.ts";
 import { roomyLimits } from "./limits.ts";
@@ -161,6 +161,43 @@ describe("bytes that wait for clients", () => {
     expect(unsent.total).toBeLessThan(1.5 * LARGE);
     expect(unsent.crowdedOut).toBe(4);
     await until(() => connections().open === 1);
+  });
+
+  test("leave no room for an answer that does not fit beside them: it is 503", async () => {
+    const { port, unsent, connections } = await open({ maxSendBytes: 1.5 * LARGE }, (_, response) => {
+      sendWhole(response, { status: 200, headers: ["Content-Length", String(LARGE)], body: large });
+    });
+    unreader(port, staying("/large"));
+    await until(() => unsent.total > 0);
+    const refused = await exchange(port, get("/large"));
+    expectDetail(refused, 503);
+    expect(refused.headers.get("retry-after")).toBe("5");
+    expect([unsent.refused, unsent.crowdedOut, connections().open]).toEqual([1, 0, 1]);
+  });
+
+  test("have no room for one more answer of the new interface, from the cache or not", async () => {
+    const dataset = JSON.stringify({ data_set_description: { id: "1", description: "x".repeat(LARGE) } });
+    const url = await httpUpstream((_request, response) => response.end(dataset));
+    const cached = { CACHE_BYTES: String(4 * LARGE), CACHE_ENTRY_BYTES: String(3 * LARGE) };
+    const gateway = await listeningGateway(url, { MAX_SEND_BYTES: String(1.5 * LARGE), ...cached });
+    const read = async (path: string) => {
+      const { status, head, body } = await exchange(gateway.port, get(path));
+      return [status, body.length > LARGE, /\r\ncache-status: [^\r]*hit/i.test(head)];
+    };
+    expect(await read("/v1/datasets/1")).toEqual([200, true, false]);
+    expect(await read("/v1/datasets/1")).toEqual([200, true, true]);
+    const socket = unreader(gateway.port, staying("/v1/datasets/2"));
+    const waits = async () => {
+      const [{ value } = { value: 0 }] =
+        (await gateway.machine.meter.registry.getSingleMetric("gateway_unsent_bytes")?.get())?.values ?? [];
+      return value > 0;
+    };
+    while (!(await waits())) await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(await read("/v1/datasets/1")).toEqual([503, false, false]);
+    expect(await read("/v1/datasets/3")).toEqual([503, false, false]);
+    socket.destroy();
+    while (await waits()) await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(await read("/v1/datasets/1")).toEqual([200, true, true]);
   });
 
   test("count for the answers that wait behind one of their connection", async () => {
