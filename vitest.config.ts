@@ -1,6 +1,15 @@
 import { defineConfig } from "vitest/config";
+import { unitTests } from "./test/unitTests.ts";
 
 export default defineConfig({
-  // One module graph a worker: files that change what is global (clocks, spies) put it back.
-  test: { include: ["test/**/*.test.ts"], testTimeout: 20_000, pool: "threads", maxWorkers: 3, isolate: false },
+  test: {
+    include: process.env["LANE"] === "unit" ? unitTests() : ["test/**/*.test.ts"],
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+    pool: "threads",
+    // Most of the time is spent waiting for processes and sockets, so two cores have room for more than two.
+    maxWorkers: 4,
+    // One module graph a worker: files that change what is global (clocks, spies) put it back.
+    isolate: false,
+  },
 });

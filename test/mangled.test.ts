@@ -10,7 +10,7 @@ import { openObserver } from "../src/observe.ts";
 import { catalogue } from "../transforms/catalogue.ts";
 
 /** How many bodies are tried of each kind at each endpoint; `CASES=10000` for a long run. */
-const CASES = Number(process.env["CASES"] ?? 300);
+const CASES = Number(process.env["CASES"] ?? 100);
 
 const observer = openObserver("silent");
 const prepared = prepare(catalogue.endpoints, {

@@ -93,7 +93,7 @@ describe("a line", () => {
     );
     fc.assert(
       fc.property(odd, (line) => void trafficOfLine(line)),
-      { numRuns: 2000 },
+      { numRuns: 500 },
     );
   });
 

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { tellStory } from "./story.ts";
 
-test("a migration from beginning to end: all that was planted is found and nothing else, a regression is demoted, all becomes modern", async () => {
+test("a migration: what is planted is found, a regression is demoted, all becomes modern", async () => {
   const lines: string[] = [];
-  const { planted, missed, falsely, drift, demoted, stages, failed } = await tellStory(800, (line) => lines.push(line));
+  const { planted, missed, falsely, drift, demoted, stages, failed } = await tellStory(300, (line) => lines.push(line));
   expect(planted.length).toBeGreaterThan(5);
   expect({ missed, falsely, failed, taken: drift.taken, demoted }).toEqual({
     missed: [],

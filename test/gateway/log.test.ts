@@ -1,16 +1,8 @@
 import { spawn } from "node:child_process";
-import { createServer, type AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
+import { freePort } from "../freePort.ts";
 import { openPipe } from "../observe/support.ts";
 import { get, httpUpstream, send, until } from "../passThrough/support.ts";
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
 
 /** The real program, whose two outputs go into pipes that are full already. */
 const unread = async (environment: Record<string, string>) => {

@@ -2,10 +2,14 @@ import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { startSampleLegacy } from "../../fixtures/sampleLegacy/startSampleLegacy.ts";
+import { check } from "../../src/check.ts";
+import { loadSettings } from "../../src/config/load.ts";
 import { settingsSchema } from "../../src/config/settings.ts";
+import { catalogue } from "../../transforms/catalogue.ts";
 import { get, httpUpstream, request, until } from "../passThrough/support.ts";
+import { gatewayFor, known } from "../support.ts";
 import { exchange, keys, measures, start, startByShell } from "./support.ts";
 
 const file = (content: string): string => {
@@ -74,34 +78,34 @@ describe("keys and secrets", () => {
     for (const line of output.error.trim().split("\n")) expect(() => JSON.parse(line) as unknown).not.toThrow();
   });
 
-  test("what is wrong with them stops it with 2 and one line, and is not shown", async () => {
+  test("what is wrong with them is one line that names the setting and shows no value", () => {
+    const wrong: [string, Record<string, string>][] = [
+      ["LEGACY_API_KEY", { LEGACY_API_KEY: "hush-hush" }],
+      ["LEGACY_URL", { LEGACY_URL: "http://me:hush@legacy" }],
+      ["REDIS_URL", { REDIS_URL: "http://me:hush@redis" }],
+      ["ADMIN_TOKEN", { ADMIN_TOKEN: "hush" }],
+      ["CACHE_WINDOWS", { CACHE_WINDOWS: '{"getNothing": {"fresh": "1m"}}' }],
+      ["CACHE_WINDOWS", { CACHE_WINDOWS: '{"getDataset": {"fresh": "1 minute"}}' }],
+      ["CACHE_BYTES", { CACHE_BYTES: "-1" }],
+      ["CONFIG", { CONFIG: file('{"LEGACY_API_KEY": "hush" oops') }],
+      ["LEGACY_API_KEY", { CONFIG: file('{"LEGACY_API_KEY": ["hush"]}') }],
+      ["API_KEY", { CONFIG: file('{"API_KEY": "hush"}') }],
+    ];
+    for (const [name, environment] of wrong) {
+      const loaded = loadSettings(environment, known);
+      const errors = "errors" in loaded ? loaded.errors : [];
+      expect([errors.length, errors[0]?.split(":")[0]]).toEqual([1, name]);
+      expect(errors[0]).not.toMatch(/hush|\n/);
+    }
+  });
+
+  test("what is wrong with them stops the program with 2 and that line", async () => {
     const all = await Promise.all([
       run({ LEGACY_API_KEY: "hush-hush" }),
-      run({ LEGACY_URL: "http://me:hush@legacy" }),
-      run({ REDIS_URL: "http://me:hush@redis" }),
-      run({ ADMIN_TOKEN: "hush" }),
-      run({ CACHE_WINDOWS: '{"getNothing": {"fresh": "1m"}}' }),
-      run({ CACHE_WINDOWS: '{"getDataset": {"fresh": "1 minute"}}' }),
-      run({ CACHE_BYTES: "-1" }),
       run({ CONFIG: file('{"LEGACY_API_KEY": "hush" oops') }),
-      run({ CONFIG: file('{"LEGACY_API_KEY": ["hush"]}') }),
-      run({ CONFIG: file('{"API_KEY": "hush"}') }),
     ]);
     const names = all.map(({ code, out, error }) => [code, out, error.match(/^.*?(?=:)/gm)]);
-    expect(names).toEqual(
-      [
-        "LEGACY_API_KEY",
-        "LEGACY_URL",
-        "REDIS_URL",
-        "ADMIN_TOKEN",
-        "CACHE_WINDOWS",
-        "CACHE_WINDOWS",
-        "CACHE_BYTES",
-        "CONFIG",
-        "LEGACY_API_KEY",
-        "API_KEY",
-      ].map((name) => [2, "", [name]]),
-    );
+    expect(names).toEqual(["LEGACY_API_KEY", "CONFIG"].map((name) => [2, "", [name]]));
     expect(JSON.stringify(all)).not.toContain("hush");
   });
 });
@@ -118,26 +122,44 @@ describe("--help and --check", () => {
     expect((await run({}, "-h")).out).toBe(out);
   });
 
-  test("--check is 2 for a wrong setting, 1 for a legacy that refuses the key or is not there, or no Redis, 0 for a sound one", async () => {
+  test("--check is 2 for a wrong setting, 1 for what is not usable, 0 for what is sound", async () => {
     const legacy = await startSampleLegacy();
-    const check = (environment: Record<string, string>) => run({ LEGACY_URL: legacy.url, ...environment }, "--check");
+    const checked = (environment: Record<string, string>) => run({ LEGACY_URL: legacy.url, ...environment }, "--check");
     const all = await Promise.all([
-      check({ PORT: "x" }),
-      check({ LEGACY_API_KEY: keys.unknown }),
-      check({ LEGACY_API_KEY: keys.reader }),
-      check({ LEGACY_API_KEY: keys.user }),
-      check({ LEGACY_URL: "http://127.0.0.1:1" }),
-      check({ REDIS_URL: "redis://:hush@127.0.0.1:1" }),
+      checked({ PORT: "x" }),
+      checked({ LEGACY_API_KEY: keys.unknown }),
+      checked({ LEGACY_API_KEY: keys.user }),
+      checked({ REDIS_URL: "redis://:hush@127.0.0.1:1" }),
     ]);
     await legacy.close();
-    expect(all.map(({ code }) => code)).toEqual([2, 1, 1, 0, 1, 1]);
-    expect(all[4]?.out).toMatch(/FAIL +getDataset iris +502/);
-    expect(all[5]?.out).toMatch(/FAIL +REDIS_URL +cannot be reached/);
+    expect(all.map(({ code }) => code)).toEqual([2, 1, 0, 1]);
+    expect(all[3]?.out).toMatch(/FAIL +REDIS_URL +cannot be reached/);
     expect(JSON.stringify(all)).not.toContain("hush");
     expect(all[1]?.out).toMatch(/^FAIL +LEGACY_API_KEY +Authentication failed/m);
-    expect(all[3]?.out).not.toMatch(/^FAIL /m);
+    expect(all[2]?.out).not.toMatch(/^FAIL /m);
     for (const { out, error } of all)
-      for (const key of [keys.unknown, keys.reader, keys.user]) expect(out + error).not.toContain(key);
+      for (const key of [keys.unknown, keys.user]) expect(out + error).not.toContain(key);
+  });
+
+  test("--check fails for a key that may only read, and for a legacy server that is not there", async () => {
+    const legacy = await startSampleLegacy();
+    onTestFinished(() => legacy.close());
+    const checked = async (url: string, environment: Record<string, string> = {}) => {
+      const gateway = gatewayFor(url, environment);
+      const lines: string[] = [];
+      const isGood = await check(gateway, catalogue, {
+        prefix: "/v1",
+        strict: false,
+        print: (line) => lines.push(line),
+      });
+      await gateway.close();
+      return { isGood, out: lines.join("\n") };
+    };
+    const reader = await checked(legacy.url, { LEGACY_API_KEY: keys.reader });
+    expect(reader).toEqual({ isGood: false, out: expect.stringMatching(/^FAIL +LEGACY_API_KEY /m) });
+    expect(reader.out).not.toContain(keys.reader);
+    const away = await checked("http://127.0.0.1:1");
+    expect(away).toEqual({ isGood: false, out: expect.stringMatching(/FAIL +getDataset iris +502/) });
   });
 
   test("any other argument is no option: 2", async () => {
@@ -161,7 +183,7 @@ test("a port or an address that cannot be had is 2, with what it is", async () =
   for (const { out, error } of [port, host]) expect([out, error.trim().split("\n").length]).toEqual(["", 1]);
 });
 
-test("the operators' port has to be free as well, and no other address than loopback without a token", async () => {
+test("the operators' port has to be free, and its address loopback without a token", async () => {
   const taken = new URL(await httpUpstream(() => undefined)).port;
   const [port, host] = await Promise.all([run({ ADMIN_PORT: taken }), run({ ADMIN_HOST: "0.0.0.0" })]);
   expect([port.code, port.out]).toEqual([2, ""]);
@@ -174,7 +196,7 @@ test("the operators' port has to be free as well, and no other address than loop
   ]);
 });
 
-test("the start line of a gateway with a legacy of its own names it, and no sample is started", async () => {
+test("the start line names the legacy server of LEGACY_URL, and no sample is started", async () => {
   const legacy = await startSampleLegacy();
   const { output, listening, child, ended } = start({ LEGACY_URL: `${legacy.url}/`, PREFIXES: "/" });
   const url = await listening();
@@ -188,7 +210,7 @@ test("the start line of a gateway with a legacy of its own names it, and no samp
 });
 
 describe("npm start", () => {
-  test("says where it listens, whom it asks, what it serves, who stays with legacy, and what administrators are not listed", async () => {
+  test("says where it listens, whom it asks, what it serves and who stays with legacy", async () => {
     const { child, output, ended, listening } = start({ PREFIXES: "/v1,/api/v2" });
     const url = await listening();
     await until(() => output.out.split("\n").length > 3);
@@ -200,7 +222,7 @@ describe("npm start", () => {
     expect(await ended).toBe(0);
   });
 
-  test("a signal to its shell, which is all that npm signals, stops the gateway and leaves none behind", async () => {
+  test("a signal to its shell, all that npm signals, stops the gateway", async () => {
     const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: { start: string } };
     const { child, ended, listening } = startByShell(scripts.start);
     const url = await listening();
@@ -210,7 +232,7 @@ describe("npm start", () => {
   });
 
   test.each(["SIGTERM", "SIGINT"] as const)(
-    "%s to its group of processes, and once more from npm: what is in flight is answered",
+    "%s to its processes, and once more by npm: requests in flight are answered",
     async (signal) => {
       let answer = () => {};
       let asked = 0;
@@ -234,7 +256,7 @@ describe("npm start", () => {
   );
 
   test.each(["SIGTERM", "SIGINT"] as const)(
-    "%s: what is in flight is answered whole, nothing new is taken, idle connections do not hold it up",
+    "%s: what is in flight is answered, nothing new is taken, idle clients do not count",
     async (signal) => {
       let answer = () => {};
       const told = new Promise<void>((resolve) => (answer = resolve));

@@ -16,9 +16,9 @@ afterAll(async () => {
   for (const close of closing.toReversed()) await close();
 });
 
-/** Waits until something holds, at most ten seconds. */
+/** Waits until a condition holds, at most 15 s. */
 export const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
-  for (let i = 0; i < 1000; i++) {
+  for (const end = Date.now() + 15_000; Date.now() < end;) {
     if (await holds()) return;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }

@@ -12,7 +12,7 @@ import { randomAdministrator, randomCaller, randomInput } from "./randomQuestion
 import { startWalked } from "./walked.ts";
 
 /** How many catalogues are tried; `CASES=1000` for a long run. */
-const CASES = Number(process.env["CASES"] ?? 30);
+const CASES = Number(process.env["CASES"] ?? 15);
 /** Of a run that is to be repeated: `SEED=1`. */
 const seed = process.env["SEED"] === undefined ? {} : { seed: Number(process.env["SEED"]) };
 const LONG = 20_000 + CASES * 1000;

@@ -27,9 +27,9 @@ describeWithRedis("a link to Redis that breaks", () => {
     await b.drop({ groups: ["dataset/61"] });
     const began = performance.now();
     await until(() => !a.trusted());
-    expect(performance.now() - began).toBeLessThan(2000);
+    expect(performance.now() - began).toBeLessThan(10_000);
     await until(() => a.trusted());
-    expect(performance.now() - began).toBeLessThan(3000);
+    expect(performance.now() - began).toBeLessThan(15_000);
     expect([a.told.lost, await a.get("k")]).toEqual([1, undefined]);
   });
 
@@ -109,7 +109,7 @@ describeWithRedis("a link to Redis that breaks", () => {
       await wait(ms);
       const began = performance.now();
       await tier.close();
-      expect(performance.now() - began).toBeLessThan(1000);
+      expect(performance.now() - began).toBeLessThan(5000);
       expect(tier.trusted()).toBe(false);
       expect(await tier.get("k")).toBeUndefined();
     }

@@ -1,9 +1,10 @@
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { freePort } from "../freePort.ts";
 import { describeWith } from "../needs.ts";
 
 const isInstalled = spawnSync("redis-server", ["--version"]).status === 0;
@@ -11,14 +12,6 @@ const isInstalled = spawnSync("redis-server", ["--version"]).status === 0;
 /** As `describe`, for tests with a real redis-server. */
 export const describeWithRedis = (name: string, tests: () => void): void =>
   describeWith("redis-server", isInstalled, name, tests);
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
 
 /** Commands as one would type them; what Redis says to them, raw. */
 const talk = (port: number, ...lines: string[]): Promise<string> =>
@@ -41,7 +34,7 @@ export const startRedis = async ({ keeps = false } = {}) => {
       ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--dir", directory, ...persistence],
       { stdio: "ignore" },
     );
-    for (let i = 0; i < 200; i++) {
+    for (const end = Date.now() + 15_000; Date.now() < end;) {
       const answer = await talk(port, "PING").catch(() => "");
       if (answer.startsWith("+PONG")) return;
       await new Promise((resolve) => setTimeout(resolve, 10));

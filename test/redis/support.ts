@@ -24,7 +24,7 @@ export const entry = async (body: string, about: Partial<Entry> = {}): Promise<E
 };
 
 /** One gateway's tier, and what it was told; it may not be trusted yet. */
-export const begin = (url: string, timeout = 50) => {
+export const begin = (url: string, timeout = 250) => {
   const told = { drops: [] as Drop[], lost: 0, counts: [] as string[], events: [] as string[], whys: [] as string[] };
   const tier = redisTier({
     url,
@@ -47,7 +47,7 @@ export const begin = (url: string, timeout = 50) => {
 };
 
 /** One that is trusted. `lost` counts from then on. */
-export const open = async (url: string, timeout = 50) => {
+export const open = async (url: string, timeout = 250) => {
   const tier = begin(url, timeout);
   await until(() => tier.trusted());
   tier.told.lost = 0;

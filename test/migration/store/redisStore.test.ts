@@ -15,7 +15,7 @@ describeWithRedis("instances that share a Redis", () => {
     const began = performance.now();
     await moveOn(a, "getThing", 4);
     await until(() => b.changes.length > ofB);
-    expect(performance.now() - began).toBeLessThan(900);
+    expect(performance.now() - began).toBeLessThan(5000);
     expect(b.changes.at(-1)).toBe(b.state());
     expect(b.state()).toEqual(a.state());
     await wait(1200);
