@@ -29,7 +29,7 @@ export const startServer = async (
   let stopping = false;
   // A prefix of "/" leaves it to the router what is ours.
   const isOurs = (path: string) => prefixes.some((prefix) => prefix === "/" || isBelow(path, prefix));
-  const { server, unsent, connections } = openHttpServer(
+  const { server, unsent, connections, hasWaiting } = openHttpServer(
     {
       // An upload may take longer than any fixed time; silence within one is bounded by the pass-through.
       requestTimeout: 0,
@@ -40,7 +40,8 @@ export const startServer = async (
     },
     gateway.clientLimits,
     (request, response) => {
-      if (stopping) response.shouldKeepAlive = false;
+      // What waits behind it is answered as well.
+      if (stopping && !hasWaiting(request.socket)) response.shouldKeepAlive = false;
       if (gateway.front.answer(request, response)) return;
       if (isOurs(pathOf(request.url ?? "/"))) void ours(request, response);
       else gateway.passThrough(request, response);

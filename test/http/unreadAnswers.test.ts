@@ -199,18 +199,6 @@ describe("bytes that wait for clients", () => {
     while (await waits()) await new Promise((resolve) => setTimeout(resolve, 20));
     expect(await read("/v1/datasets/1")).toEqual([200, true, true]);
   });
-
-  test("count for the answers that wait behind one of their connection", async () => {
-    const held: (() => void)[] = [];
-    const { port, unsent, connections } = await open({}, (_, response) => held.push(() => response.end(large)));
-    const socket = unreader(port, staying("/").repeat(3));
-    await until(() => held.length === 3);
-    for (const answer of held.toReversed()) answer();
-    expect(unsent.total).toBeGreaterThan(2 * LARGE);
-    socket.destroy();
-    await until(() => connections().open === 0);
-    expect(unsent.total).toBe(0);
-  });
 });
 
 test("connections have a bound: the newest is told 503 without a request", async () => {
@@ -242,19 +230,6 @@ test("a refused connection whose client stays is closed after a second", async (
   await closed;
   clearInterval(writing);
   expect(stays.bytesRead).toBeGreaterThan(0);
-});
-
-test("requests that wait on one connection have a bound: the next one is 503, and the last", async () => {
-  const held: (() => void)[] = [];
-  const { port } = await open({}, (request, response) => held.push(() => response.end(request.url)));
-  const { socket, text, closed } = openConnection(port);
-  socket.write(Array.from({ length: 100 }, (_, i) => staying(`/${i}`)).join(""));
-  await until(() => held.length === 33);
-  for (const answer of held) answer();
-  await closed;
-  const statuses = [...text().matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
-  expect(statuses).toEqual([...Array.from({ length: 33 }, () => "200"), "503"]);
-  expect(held).toHaveLength(33);
 });
 
 test("a connection that answers one request after the other serves any number of them", async () => {
