@@ -10,8 +10,9 @@ export type LogDestination = {
 
 /** Bytes that wait at most for a reader; lines beyond are dropped. */
 const MAX_BYTES = 1024 ** 2;
-/** Milliseconds until a full pipe is tried again. */
+/** Milliseconds until a full pipe is tried again, and at most until one that fails is: the time doubles with each failure. */
 const RETRY = 50;
+const MAX_RETRY = 5000;
 /** Milliseconds that the end of the process waits for what is still to be written. */
 const LAST_WORDS = 1000;
 
@@ -32,6 +33,8 @@ export const openLogDestination = (
   let isOpened = false;
   let dropped = 0;
   let reported = 0;
+  /** Writes in a row that failed. */
+  let failures = 0;
 
   const open = (): void => {
     isOpened = true;
@@ -51,7 +54,8 @@ export const openLogDestination = (
       return;
     }
     state = "idle";
-    if (dropped === reported) return;
+    // A line about it would fail as the last one did.
+    if (dropped === reported || failures > 0) return;
     const since = dropped - reported;
     reported = dropped;
     onDropped(since);
@@ -63,10 +67,17 @@ export const openLogDestination = (
       setTimeout(next, RETRY).unref();
       return;
     }
-    // The reader has gone, or the disk is full.
-    if (error) dropped += chunk.toString("latin1").split("\n").length - 1;
     const done = error ? chunk.length : written;
     bytes -= done;
+    if (error) {
+      // The reader has gone, or the disk is full.
+      dropped += chunk.toString("latin1").split("\n").length - 1;
+      chunk = nothing;
+      state = "waiting";
+      setTimeout(next, Math.min(MAX_RETRY, RETRY * 2 ** failures++)).unref();
+      return;
+    }
+    failures = 0;
     chunk = chunk.subarray(done);
     next();
   };

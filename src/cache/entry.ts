@@ -39,7 +39,7 @@ export const withinWindows = (entry: Entry, allowed: Windows | undefined): Entry
   const staleIfError = Math.min(entry.windows.staleIfError, allowed.staleIfError);
   return {
     ...entry,
-    windows: { fresh, stale, staleIfError },
+    windows: { ...allowed, fresh, stale, staleIfError },
     freshUntil: Math.min(entry.freshUntil, entry.storedAt + fresh),
   };
 };
@@ -63,8 +63,9 @@ export const judge = (entry: Entry, now: number, wanted: Directives): Verdict =>
   if (staleness < 0) return "fresh";
   // What belongs to a key is never served stale, whatever its client allows: the right to see it may be gone.
   if (entry.owner !== undefined) return "not";
-  if (staleness < entry.windows.stale || staleness < allowance) return "stale";
-  return staleness < entry.windows.staleIfError ? "ifError" : "not";
+  const { stale, staleIfError, mayTurnPrivate } = entry.windows;
+  if (staleness < (mayTurnPrivate ? stale : Math.max(stale, allowance))) return "stale";
+  return staleness < staleIfError ? "ifError" : "not";
 };
 
 /** Milliseconds until legacy is asked again after so many failures in a row. */

@@ -15,8 +15,8 @@ export type DeclaredWindows = {
   mayTurnPrivate?: true;
 };
 
-/** In milliseconds. */
-export type Windows = { fresh: number; stale: number; staleIfError: number };
+/** In milliseconds. `mayTurnPrivate`: no client can have it served stale for longer (`max-stale`). */
+export type Windows = { fresh: number; stale: number; staleIfError: number; mayTurnPrivate?: true };
 
 /** The windows of an answer, by its status; none where it is not to be kept. */
 export type WindowsOf = (status: number) => Windows | undefined;
@@ -37,7 +37,12 @@ export const withUsual = (declared: DeclaredWindows): Required<Omit<DeclaredWind
 
 const keptBy = (declared: DeclaredWindows): Record<number, Windows> => {
   const { fresh, stale, staleIfError, absent, unready } = withUsual(declared);
-  const found = { fresh: milliseconds(fresh), stale: milliseconds(stale), staleIfError: milliseconds(staleIfError) };
+  const found: Windows = {
+    fresh: milliseconds(fresh),
+    stale: milliseconds(stale),
+    staleIfError: milliseconds(staleIfError),
+    ...(declared.mayTurnPrivate ? { mayTurnPrivate: true } : {}),
+  };
   const none = only(absent);
   return { 200: found, 404: none, 410: none, 412: only(unready) };
 };

@@ -32,7 +32,7 @@ export const prepare = (
 ): Prepared[] => {
   const questionOf = (name: string, { cache }: Endpoint): Pick<Prepared, "question"> => {
     if (cache === undefined) return {};
-    const windowsOf = windowsBy(windows[name] ?? cache);
+    const windowsOf = windowsBy({ ...cache, ...windows[name] });
     // Where modern fails there is legacy: nothing of modern's is served for longer than it holds.
     const windowsBySide = { legacy: windowsOf, modern: onlyFresh(windowsOf) };
     const about = { endpoint: name, personal: cache.personal ?? false };

@@ -34,7 +34,19 @@ export const toWire = ({
   body,
   coded: { br },
 }: Entry): Buffer => {
-  const about = { endpoint, status, tag, headers, storedAt, freshUntil, windows, groups, isBrotli: br !== undefined };
+  // What may turn private is known to each gateway by the endpoint.
+  const { mayTurnPrivate: _, ...times } = windows;
+  const about = {
+    endpoint,
+    status,
+    tag,
+    headers,
+    storedAt,
+    freshUntil,
+    windows: times,
+    groups,
+    isBrotli: br !== undefined,
+  };
   const head = Buffer.from(JSON.stringify(about));
   const start = Buffer.alloc(5);
   start.writeUInt8(VERSION, 0);

@@ -8,6 +8,7 @@ import {
   SamplingBreaker,
   TaskCancelledError,
 } from "cockatiel";
+import { bounded as withTimeout } from "../bounded.ts";
 import { isConnectionFailure, UpstreamFailure } from "./failure.ts";
 
 /** An answer by which a backend says that it cannot answer: for the breaker it is a failure like any other. */
@@ -33,7 +34,7 @@ export type Breaker = {
 
 /** Milliseconds for which calls are remembered. */
 const WINDOW = 10_000;
-/** Milliseconds from opening until one call may find out whether the backend is back. */
+/** Milliseconds from opening until one call may find out whether the backend is back, and that it may take for that. */
 const RETRY = 5_000;
 /** Milliseconds for which a caller whose attempt failed while the circuit was open makes no further attempt, so that others do. */
 const OTHERS_FIRST = 15_000;
@@ -61,10 +62,12 @@ export const openBreaker = (): Breaker => {
       const isProbe = policy.state === CircuitState.Open;
       // Otherwise the caller of a request that breaks the backend could keep the circuit open.
       if (isProbe && barred && Date.now() < barred.until && callerOf(caller) === barred.caller) return undefined;
+      let running: ReturnType<typeof call> | undefined;
       try {
         return await policy.execute(async () => {
+          running = call();
           try {
-            return await call();
+            return await (isProbe ? withinRetry(running) : running);
           } catch (error) {
             if (!isItsFault(error)) throw error;
             const isUnconnected = error instanceof BackendFailure ? error.isUnconnected : isConnectionFailure(error);
@@ -77,10 +80,21 @@ export const openBreaker = (): Breaker => {
         });
       } catch (error) {
         if (error instanceof BrokenCircuitError || error instanceof TaskCancelledError) return undefined;
+        // Its caller still gets its answer.
+        if (error instanceof LateProbe) return running;
         throw error;
       }
     },
   };
+};
+
+/** A call that takes longer than this is no sign that the backend is back; another one may find out meanwhile. */
+class LateProbe extends BackendFailure {}
+
+const withinRetry = async <T>(running: Promise<T>): Promise<T> => {
+  const result = await withTimeout(running, RETRY);
+  if (result === "late") throw new LateProbe("it took too long");
+  return result;
 };
 
 /** Decides whether the failures in the window mean an outage. It remembers at most five failed connections and five failed requests. */

@@ -89,3 +89,13 @@ describe("what may turn private", () => {
     expect(markOf((await ask(kept.getDataset)).body)).toBe("nobody 2");
   });
 });
+
+test("max-stale extends what all may always see, never what may turn private", () => {
+  const windows = { fresh: 10, stale: 20, staleIfError: 100 };
+  const about = { endpoint: "e", groups: [], storedAt: 0 };
+  const judged = (entry: ReturnType<typeof entryOf>) => [9, 29, 40].map((now) => judge(entry, now, { maxStale: 1000 }));
+  const representation = plainly({ status: 200, body: "x" });
+  expect(judged(entryOf(representation, { ...about, windows }))).toEqual(["fresh", "stale", "stale"]);
+  const dataset = entryOf(representation, { ...about, windows: { ...windows, mayTurnPrivate: true } });
+  expect(judged(dataset)).toEqual(["fresh", "stale", "ifError"]);
+});

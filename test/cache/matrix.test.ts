@@ -97,8 +97,9 @@ describe.each(legacies)("legacy %s", (mode) => {
 
       // A refresh in the background comes to its end.
       await new Promise((resolve) => setTimeout(resolve, 60));
-      const after = await ask("/v1/datasets/61", { "Cache-Control": "only-if-cached, max-stale" });
-      expect(after.status === 504 ? undefined : after.body).toBe(version && record(version));
+      // While legacy fails, what is kept is all that can answer.
+      const after = await ask("/v1/datasets/61", mode === "healthy" ? { "Cache-Control": "only-if-cached" } : {});
+      expect(after.status === 200 ? after.body : undefined).toBe(version && record(version));
     },
   );
 });

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
-import { openSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { openLogDestination } from "../../src/logDestination.ts";
 import { until } from "../passThrough/support.ts";
 import { openPipe } from "./support.ts";
@@ -94,4 +94,19 @@ test.each([
   const numbers = stderr.split("\n").flatMap((line) => /^(\d+) z{90}$/.exec(line)?.[1] ?? []);
   // The first may be written by another thread, after those of the end.
   expect(numbers.toSorted((a, b) => Number(a) - Number(b))).toEqual(Array.from({ length: 5000 }, (_, i) => String(i)));
+});
+
+test("a write that fails is not followed by a line that says so, which would fail too", async () => {
+  // Each write fails, as to a pipe whose reader has gone.
+  const fd = openSync("/dev/full", "w");
+  onTestFinished(() => closeSync(fd));
+  let reports = 0;
+  const log = openLogDestination(fd, () => {
+    reports++;
+    log.write("dropped\n");
+  });
+  log.write("first\n");
+  await until(() => log.dropped() === 1);
+  await new Promise((resolve) => void setTimeout(resolve, 300));
+  expect([log.dropped(), reports]).toEqual([1, 0]);
 });

@@ -63,6 +63,19 @@ test("a backend that fails is left alone, then one call tries it and no other wa
   expect(await ask("/good")).toMatchObject({ status: 200 });
 });
 
+test("a probe that takes long keeps nobody else from finding out, and gets its answer", async () => {
+  const { ask, holding } = backend();
+  await breakIt(ask);
+  vi.advanceTimersByTime(5001);
+  const release = holding();
+  const slow = ask("/good", { client: "203.0.113.9" });
+  await vi.advanceTimersByTimeAsync(5001);
+  release();
+  await vi.advanceTimersByTimeAsync(5001);
+  expect(await ask("/good", { client: "198.51.100.1" })).toMatchObject({ status: 200 });
+  expect(await slow).toMatchObject({ status: 200 });
+});
+
 test("five failed connections of one caller open it, while most calls fail", async () => {
   const { ask } = backend(unconnected);
   for (let i = 0; i < 5; i++) expect(await ask("/bad")).toMatchObject({ why: "it broke" });
