@@ -25,8 +25,12 @@ export type UpstreamReply = { status: number; contentType: string; headers: Inco
 /** The first bytes of each answer are not counted: small answers are given however many large ones come. */
 const UNCOUNTED = 64 * 1024;
 
-/** Chunks that are collected before they are joined: many small ones take more memory than their bytes. */
+/**
+ * Chunks, and their bytes, that are collected before they are joined. Many small chunks take more memory than their bytes, and many of 64 KiB
+ * leave holes behind that the allocator does not give back to the system.
+ */
 const MAX_LOOSE = 1024;
+const MAX_LOOSE_BYTES = 1024 ** 2;
 
 /** Asks once (a GET or HEAD once more on a dead connection) and collects the answer. Its bytes count until they are handed over. Rejects with an UpstreamFailure only. */
 export const ask = (upstream: Upstream, options: AskOptions): Promise<UpstreamReply> =>
@@ -52,8 +56,9 @@ class Asking implements Dispatcher.DispatchHandler, Turn {
   #headers: IncomingHttpHeaders = {};
   #chunks: Buffer[] = [];
   #size = 0;
-  /** Of the chunks, how many have been joined. */
+  /** Of the chunks, those that have been joined, and the bytes of the others. */
   #joined = 0;
+  #looseBytes = 0;
   /** Bytes taken of the budget for all answers. */
   #taken = 0;
 
@@ -125,8 +130,14 @@ class Asking implements Dispatcher.DispatchHandler, Turn {
     if (this.#size > this.#options.maxBytes) return this.#fail("tooLarge");
     if (!this.#reserve(this.#size)) return this.#fail("crowded");
     this.#chunks.push(chunk);
-    if (this.#chunks.length - this.#joined > MAX_LOOSE)
-      this.#joined = this.#chunks.push(Buffer.concat(this.#chunks.splice(this.#joined)));
+    this.#looseBytes += chunk.length;
+    if (this.#looseBytes >= MAX_LOOSE_BYTES || this.#chunks.length - this.#joined > MAX_LOOSE) this.#join();
+  }
+
+  #join(): void {
+    const loose = this.#chunks.splice(this.#joined);
+    this.#joined = this.#chunks.push(Buffer.concat(loose, this.#looseBytes));
+    this.#looseBytes = 0;
   }
 
   onResponseEnd(): void {
