@@ -59,6 +59,8 @@ class Asking implements Dispatcher.DispatchHandler, Turn {
   /** Of the chunks, those that have been joined, and the bytes of the others. */
   #joined = 0;
   #looseBytes = 0;
+  /** The whole body, filled as it comes, where a large one tells its length: then it is copied bit by bit, not at its end. */
+  #whole: Buffer | undefined;
   /** Bytes taken of the budget for all answers. */
   #taken = 0;
 
@@ -110,7 +112,9 @@ class Asking implements Dispatcher.DispatchHandler, Turn {
     if (encoding !== undefined && encoding !== "" && encoding.toLowerCase() !== "identity") return this.#fail("broken");
     const hasBody = this.#options.method !== "HEAD" && status !== 204 && status !== 304;
     if (hasBody && Number(headers["content-length"]) > this.#options.maxBytes) return this.#fail("tooLarge");
-    if (hasBody && !this.#reserve(Number(headers["content-length"] ?? 0))) return this.#fail("crowded");
+    const length = hasBody ? Number(headers["content-length"] ?? 0) : 0;
+    if (!this.#reserve(length)) return this.#fail("crowded");
+    if (length > UNCOUNTED) this.#whole = Buffer.allocUnsafeSlow(length);
     this.#status = status;
     this.#headers = headers;
   }
@@ -129,6 +133,7 @@ class Asking implements Dispatcher.DispatchHandler, Turn {
     this.#size += chunk.length;
     if (this.#size > this.#options.maxBytes) return this.#fail("tooLarge");
     if (!this.#reserve(this.#size)) return this.#fail("crowded");
+    if (this.#whole !== undefined) return void chunk.copy(this.#whole, this.#size - chunk.length);
     this.#chunks.push(chunk);
     this.#looseBytes += chunk.length;
     if (this.#looseBytes >= MAX_LOOSE_BYTES || this.#chunks.length - this.#joined > MAX_LOOSE) this.#join();
@@ -145,7 +150,9 @@ class Asking implements Dispatcher.DispatchHandler, Turn {
     if (this.#settled) return;
     this.#settle();
     const [first] = this.#chunks;
-    const body = first !== undefined && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks, this.#size);
+    const body =
+      this.#whole ??
+      (first !== undefined && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks, this.#size));
     const contentType = this.#headers["content-type"] ?? "";
     this.#resolve({ status: this.#status, contentType, headers: this.#headers, body });
   }
@@ -168,6 +175,7 @@ class Asking implements Dispatcher.DispatchHandler, Turn {
   #fail(reason: FailureKind | UpstreamFailure): void {
     if (this.#settled) return;
     this.#chunks = [];
+    this.#whole = undefined;
     const failure = typeof reason === "string" ? new UpstreamFailure(reason, this.#options) : reason;
     failure.isUnsent = !this.#sent;
     this.#settle();
