@@ -137,7 +137,9 @@ export const settingsSchema = z.strictObject({
     .describe("threads that read large answers, one for each core at most; they start when they are needed"),
   READER_HEAP_MB: z.int().min(64).max(16_384).default(512).describe("MiB of heap for each of them"),
   READER_TIMEOUT_MS: milliseconds(30_000).describe("that reading one answer may take"),
-  READER_QUEUE_BYTES: bytes(128 * 1024 ** 2).describe("of large answers that wait to be read; callers take turns"),
+  READER_QUEUE_BYTES: bytes(128 * 1024 ** 2).describe(
+    "of large answers and bodies that wait to be read; callers take turns",
+  ),
   CACHE_BYTES: z
     .int()
     .min(0)

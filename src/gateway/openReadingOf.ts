@@ -38,7 +38,7 @@ export const openReadingOf = (
     ...reading,
   });
   meter.gauge("reader_threads", "Threads that read large answers.", () => reader.size().threads);
-  meter.gauge("reader_waiting", "Large answers that wait to be read.", () => reader.size().jobs);
+  meter.gauge("reader_waiting", "Large answers and bodies that wait to be read.", () => reader.size().jobs);
   meter.gauge("reader_waiting_bytes", "Bytes of these.", () => reader.size().bytes);
   return reader;
 };

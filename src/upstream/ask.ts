@@ -25,8 +25,12 @@ export type UpstreamReply = { status: number; contentType: string; headers: Inco
 /** The first bytes of each answer are not counted: small answers are given however many large ones come. */
 const UNCOUNTED = 64 * 1024;
 
-/** Chunks that are collected before they are joined: many small ones take more memory than their bytes. */
+/**
+ * Chunks, and their bytes, that are collected before they are joined. Many small chunks take more memory than their bytes, and many of 64 KiB
+ * leave holes behind that the allocator does not give back to the system.
+ */
 const MAX_LOOSE = 1024;
+const MAX_LOOSE_BYTES = 1024 ** 2;
 
 /** Asks once (a GET or HEAD once more on a dead connection) and collects the answer. Its bytes count until they are handed over. Rejects with an UpstreamFailure only. */
 export const ask = (upstream: Upstream, options: AskOptions): Promise<UpstreamReply> =>
@@ -52,8 +56,11 @@ class Asking implements Dispatcher.DispatchHandler, Turn {
   #headers: IncomingHttpHeaders = {};
   #chunks: Buffer[] = [];
   #size = 0;
-  /** Of the chunks, how many have been joined. */
+  /** Of the chunks, those that have been joined, and the bytes of the others. */
   #joined = 0;
+  #looseBytes = 0;
+  /** The whole body, filled as it comes, where a large one tells its length: then it is copied bit by bit, not at its end. */
+  #whole: Buffer | undefined;
   /** Bytes taken of the budget for all answers. */
   #taken = 0;
 
@@ -105,7 +112,9 @@ class Asking implements Dispatcher.DispatchHandler, Turn {
     if (encoding !== undefined && encoding !== "" && encoding.toLowerCase() !== "identity") return this.#fail("broken");
     const hasBody = this.#options.method !== "HEAD" && status !== 204 && status !== 304;
     if (hasBody && Number(headers["content-length"]) > this.#options.maxBytes) return this.#fail("tooLarge");
-    if (hasBody && !this.#reserve(Number(headers["content-length"] ?? 0))) return this.#fail("crowded");
+    const length = hasBody ? Number(headers["content-length"] ?? 0) : 0;
+    if (!this.#reserve(length)) return this.#fail("crowded");
+    if (length > UNCOUNTED) this.#whole = Buffer.allocUnsafeSlow(length);
     this.#status = status;
     this.#headers = headers;
   }
@@ -124,9 +133,16 @@ class Asking implements Dispatcher.DispatchHandler, Turn {
     this.#size += chunk.length;
     if (this.#size > this.#options.maxBytes) return this.#fail("tooLarge");
     if (!this.#reserve(this.#size)) return this.#fail("crowded");
+    if (this.#whole !== undefined) return void chunk.copy(this.#whole, this.#size - chunk.length);
     this.#chunks.push(chunk);
-    if (this.#chunks.length - this.#joined > MAX_LOOSE)
-      this.#joined = this.#chunks.push(Buffer.concat(this.#chunks.splice(this.#joined)));
+    this.#looseBytes += chunk.length;
+    if (this.#looseBytes >= MAX_LOOSE_BYTES || this.#chunks.length - this.#joined > MAX_LOOSE) this.#join();
+  }
+
+  #join(): void {
+    const loose = this.#chunks.splice(this.#joined);
+    this.#joined = this.#chunks.push(Buffer.concat(loose, this.#looseBytes));
+    this.#looseBytes = 0;
   }
 
   onResponseEnd(): void {
@@ -134,7 +150,9 @@ class Asking implements Dispatcher.DispatchHandler, Turn {
     if (this.#settled) return;
     this.#settle();
     const [first] = this.#chunks;
-    const body = first !== undefined && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks, this.#size);
+    const body =
+      this.#whole ??
+      (first !== undefined && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks, this.#size));
     const contentType = this.#headers["content-type"] ?? "";
     this.#resolve({ status: this.#status, contentType, headers: this.#headers, body });
   }
@@ -157,6 +175,7 @@ class Asking implements Dispatcher.DispatchHandler, Turn {
   #fail(reason: FailureKind | UpstreamFailure): void {
     if (this.#settled) return;
     this.#chunks = [];
+    this.#whole = undefined;
     const failure = typeof reason === "string" ? new UpstreamFailure(reason, this.#options) : reason;
     failure.isUnsent = !this.#sent;
     this.#settle();

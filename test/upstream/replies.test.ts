@@ -12,6 +12,7 @@ const KIB = 1024;
 /** An upstream whose answers wait to be written, and a budget for them. */
 const open = async (budget: number) => {
   const held: ServerResponse[] = [];
+  const bodies: Buffer[] = [];
   const origin = await httpUpstream((_, response) => void held.push(response));
   const replies = openByteBudget(budget);
   const times = { connectTimeout: 2000, headersTimeout: 8000, bodyTimeout: 8000 };
@@ -19,11 +20,14 @@ const open = async (budget: number) => {
   onTestFinished(() => upstream.pool.destroy());
   const get = (options: Partial<AskOptions> = {}) =>
     ask(upstream, { method: "GET", path: "/", headers: {}, maxBytes: 2 ** 24, totalTimeout: 8000, ...options }).then(
-      ({ body }) => body.length,
+      ({ body }) => {
+        bodies.push(body);
+        return body.length;
+      },
       (error: unknown) => (error instanceof UpstreamFailure ? error : Promise.reject(error as Error)),
     );
   const asked = async (count: number) => until(() => held.length === count);
-  return { held, replies, get, asked };
+  return { held, bodies, replies, get, asked };
 };
 const crowded = expect.objectContaining({ kind: "crowded", isUnsent: false });
 const bytes = (size: number) => Buffer.alloc(size, "x");
@@ -106,4 +110,21 @@ test("a body of very many small chunks is collected whole", async () => {
 
 test("what did not fit says nothing of the upstream", () => {
   expect(isItsFault(new UpstreamFailure("crowded", { method: "GET", path: "/" }))).toBe(false);
+});
+
+test("a large body that tells its length is the same bytes, and a short one is none", async () => {
+  const { held, bodies, replies, get, asked } = await open(1000 * KIB);
+  const [whole, cut] = [get(), get()];
+  await asked(2);
+  const sent = Buffer.from(Array.from({ length: 300 * KIB }, (_, i) => (i * i) % 251));
+  held[0]?.writeHead(200, { "Content-Length": sent.length });
+  for (let i = 0; i < sent.length; i += 7777) held[0]?.write(sent.subarray(i, i + 7777));
+  held[0]?.end();
+  held[1]?.writeHead(200, { "Content-Length": sent.length }).write(sent.subarray(0, -1));
+  setTimeout(() => held[1]?.destroy(), 100);
+  expect([await whole, await cut]).toEqual(
+    expect.arrayContaining([sent.length, expect.objectContaining({ kind: "broken" })]),
+  );
+  expect(replies.held).toBe(0);
+  expect(bodies.map((body) => body.equals(sent))).toEqual([true]);
 });
