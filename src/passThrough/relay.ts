@@ -204,8 +204,11 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
     // One that waits leaves the queue; one that runs leaves the gate when undici reports its end.
     if (!this.#upstream.gate.withdraw(this)) this.#controller?.abort(failure);
     upload?.destroy();
-    if (res.headersSent) cut(res, res.chunkedEncoding || !Number.isNaN(this.#remaining));
-    else if (!res.destroyed) refuse(req, res, trouble, added);
+    if (res.headersSent) {
+      // Where the answer broke with its head, that is still here: a client is to see that there was an answer.
+      if (!this.#flowing && !res.destroyed) res.flushHeaders();
+      cut(res, res.chunkedEncoding || !Number.isNaN(this.#remaining));
+    } else if (!res.destroyed) refuse(req, res, trouble, added);
     report(trouble, failure);
   }
 }

@@ -169,21 +169,21 @@ test("an answer that comes before the upload is complete reaches the client, and
   await expectHealthy(gateway);
 });
 
-test("pipelined requests whose client leaves are all given up", async () => {
+test("a client that leaves gives up one pipelined request, and the others are not sent", async () => {
+  const asked: string[] = [];
   const origin = await httpUpstream((req, res) => {
+    asked.push(req.url ?? "");
     if (req.url === "/healthy") res.end("healthy");
-    else if (req.url === "/big") res.end(Buffer.alloc(4 * 1024 * 1024));
   });
   const gateway = await openGateway(origin, { connections: 3 });
-  const socket = open(
-    gateway.port,
-    ["/never", "/big", "/big", "/big"].map((path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`).join(""),
-  );
-  await until(() => gateway.upstream.gate.running === 3);
+  const requests = ["/never", "/big", "/big", "/big"].map((path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
+  const socket = open(gateway.port, requests.join(""));
+  await until(() => gateway.upstream.gate.running === 1);
   setTimeout(() => socket.destroy(), 200);
-  await until(() => gateway.events.length >= 3);
-  expect(new Set(gateway.events.map((event) => event.kind))).toEqual(new Set(["aborted"]));
+  await until(() => gateway.events.length > 0);
   await expectHealthy(gateway);
+  expect(gateway.events).toMatchObject([{ kind: "aborted", path: "/never" }]);
+  expect(asked).toEqual(["/never", "/healthy"]);
 });
 
 test("a destroyed upload ends no process, and lets the rest of the request's body go by", async () => {

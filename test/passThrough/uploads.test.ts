@@ -248,3 +248,12 @@ test("every body arrives byte for byte, framed as it came, and is looked at once
     { numRuns: 60 },
   );
 });
+
+test("an answer that breaks with its head, within the upload, is seen to be cut", async () => {
+  const origin = await httpUpstream(({ socket }) => {
+    socket.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n");
+  });
+  const gateway = await openGateway(origin);
+  const { text } = await send(gateway.port, request("PUT /", "Content-Length: 200000"), Buffer.alloc(65_536));
+  expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\n$/);
+});
