@@ -4,8 +4,8 @@ import { unitTests } from "./test/unitTests.ts";
 export default defineConfig({
   test: {
     include: process.env["LANE"] === "unit" ? unitTests() : ["test/**/*.test.ts"],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    testTimeout: 90_000,
+    hookTimeout: 60_000,
     pool: "threads",
     // Most of the time is spent waiting for processes and sockets, so two cores have room for more than two.
     maxWorkers: 4,
