@@ -5,7 +5,7 @@ import { counted } from "./page/wording.ts";
 import { canonicalRequest } from "./endpoint/canonicalRequest.ts";
 import { exampleTarget } from "./endpoint/exampleTarget.ts";
 import type { Catalogue, Gateway } from "./gateway/gateway.ts";
-import { readInput } from "./gateway/input.ts";
+import { readInput } from "./endpoint/input.ts";
 import type { Machine } from "./gateway/machine.ts";
 
 const today = (): string => new Date().toISOString().slice(0, 10);

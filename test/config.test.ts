@@ -135,10 +135,21 @@ describe("every setting", () => {
     ["MAX_WAITING", 1000, 1, 100_000],
   ];
 
+  test("MAX_REPLIES_BYTES is at least MAX_REPLY_BYTES", () => {
+    expect(settings({})).toMatchObject({ MAX_REPLIES_BYTES: 256 * 1024 ** 2 });
+    const both = { MAX_REPLY_BYTES: "2000", MAX_REPLIES_BYTES: "2000" };
+    expect(settings(both)).toMatchObject({ MAX_REPLIES_BYTES: 2000 });
+    expect(errors({ ...both, MAX_REPLIES_BYTES: "1999" })).toEqual([
+      "MAX_REPLIES_BYTES: 1999 given; allowed is at least MAX_REPLY_BYTES (2000), so that one answer alone has room",
+    ]);
+  });
+
   test.each(bounds)("%s is %i, from %i to %i", (name, usual, least, most) => {
     expect(settings({})).toMatchObject({ [name]: usual });
+    // One answer has to fit into what all may take.
+    const roomy: Record<string, string> = name === "MAX_REPLY_BYTES" ? { MAX_REPLIES_BYTES: String(2 ** 30) } : {};
     for (const good of [least, most, ` ${most} `])
-      expect(settings({ [name]: String(good) })).toMatchObject({ [name]: Number(good) });
+      expect(settings({ ...roomy, [name]: String(good) })).toMatchObject({ [name]: Number(good) });
     for (const bad of [least - 1, most + 1, "1.5", "1e3", "0x10", "ten", "1,000"])
       expect(errors({ [name]: String(bad) })).toEqual([
         `${name}: ${/^-?\d+$/.test(String(bad)) ? bad : `"${bad}"`} given in the environment; allowed is an integer from ${least} to ${most}`,

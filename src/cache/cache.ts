@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { openByteBudget } from "../byteBudget.ts";
 import type { How } from "./cacheStatus.ts";
 import { backOff, type Entry, entryOf } from "./entry.ts";
 import { openFlights } from "./flights.ts";
@@ -6,7 +7,7 @@ import { monotonic } from "./monotonic.ts";
 import { type Kept, openKept } from "./kept.ts";
 import { type Asking, type Fill, keyFor } from "./question.ts";
 import { type Answered, HIT } from "./reply.ts";
-import { plainly, represent, type Told } from "./representation.ts";
+import { coded, plainly, represent, type Told } from "./representation.ts";
 import type { OpenSharedTier } from "./sharedTier.ts";
 import type { Store } from "./store.ts";
 import { ownedWindows } from "./windows.ts";
@@ -34,10 +35,17 @@ export type CacheSettings = {
 /** For so long callers of what could not be kept do not wait for one another, in milliseconds. */
 const PASS = 5000;
 
+/**
+ * Bytes of answers that are compressed at the same time; each takes three times its length in memory. What comes beyond is stored without
+ * codings.
+ */
+const MAX_COMPRESSING = 32 * 1024 ** 2;
+
 type Landed = { answered: Answered; entry?: Entry };
 
 export const openCache = ({ store, longest, openTier, count, onError, now = Date.now }: CacheSettings): Cache => {
   const flights = openFlights<Landed>();
+  const compressing = openByteBudget(MAX_COMPRESSING);
   const passing = new LRUCache<string, true>({ max: 10_000, ttl: PASS, perf: monotonic });
   const kept = openKept({
     store,
@@ -47,6 +55,15 @@ export const openCache = ({ store, longest, openTier, count, onError, now = Date
     onDrop: () => flights.clear(),
     onDropped: (endpoint) => count("dropped", endpoint),
   });
+
+  const codedOf = async (body: Buffer): Promise<Entry["coded"]> => {
+    if (!compressing.take(body.length)) return {};
+    try {
+      return await coded(body);
+    } finally {
+      compressing.release(body.length);
+    }
+  };
 
   /** Asks legacy, and keeps the answer where it may be kept. */
   const ask = async (
@@ -67,9 +84,12 @@ export const openCache = ({ store, longest, openTier, count, onError, now = Date
     }
     const windows = owner === undefined ? declared : ownedWindows(declared);
     const about = { endpoint, groups, windows, storedAt: now(), ...(owner === undefined ? {} : { owner }) };
-    const entry = entryOf(await represent(answer), about);
+    const entry = entryOf(represent(answer), about);
     passing.delete(key);
-    const stored = asking.wanted.noStore !== true && kept.keep(key, entry, mark);
+    const mayStore = asking.wanted.noStore !== true;
+    // Compression pays off where an answer is sent more than once.
+    if (mayStore && store.fits(key, entry)) entry.coded = await codedOf(entry.body);
+    const stored = mayStore && kept.keep(key, entry, mark);
     if (!stored) count("not_stored", endpoint);
     return { answered: { entry, how: { ...how, stored } }, entry };
   };

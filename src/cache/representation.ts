@@ -62,16 +62,16 @@ export const plainly = ({ status, body, headers }: Told): Representation => ({
   ...(headers ? { headers } : {}),
 });
 
-/** The bytes of an answer to keep. Compression runs beside the event loop. */
-export const represent = async ({ status, body, tag, headers }: Told): Promise<Representation> => {
-  const bytes = bytesOf(body);
-  return { status, body: bytes, coded: await coded(bytes), tag: tag ?? tagOf(bytes), ...(headers ? { headers } : {}) };
+/** An answer that may be stored: its bytes with their tag, in no coding yet. */
+export const represent = (told: Told): Representation => {
+  const plain = plainly(told);
+  return { ...plain, tag: told.tag ?? tagOf(plain.body) };
 };
 
 /** The strong validator of these bytes. */
 export const tagOf = (bytes: Buffer): string => hash("sha256", bytes, "base64url").slice(0, 22);
 
-/** The bytes in every coding that makes them smaller. */
+/** The bytes in every coding that makes them smaller. Compression runs beside the event loop. */
 export const coded = async (bytes: Buffer, given?: Buffer): Promise<Representation["coded"]> => {
   if (bytes.length < WORTH_IT) return {};
   const [br, gz] = await Promise.all([given ?? brotli(bytes), toGzip(bytes, { ...blockFor(bytes), level: 6 })]);

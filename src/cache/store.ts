@@ -4,6 +4,8 @@ import { type Entry, isOver } from "./entry.ts";
 /** The entries in memory, the least recently used evicted; bounded in bytes that count keys, headers and every coding. */
 export type Store = {
   get(key: string): Entry | undefined;
+  /** Whether this entry is small enough to be stored. */
+  fits(key: string, entry: Entry): boolean;
   /** False where the entry is larger than one may be. */
   set(key: string, entry: Entry): boolean;
   delete(key: string): void;
@@ -50,6 +52,7 @@ export const openStore = ({ bytes, entryBytes }: { bytes: number; entryBytes: nu
           },
         });
   return {
+    fits: (key, entry) => sizeOf(key, entry) <= (entries?.maxEntrySize ?? -1),
     get(key) {
       const entry = entries?.get(key);
       if (entry === undefined || !isOver(entry, now())) return entry;

@@ -2,7 +2,7 @@ import type { Ask } from "../corpus/ask.ts";
 import { routeTable } from "../corpus/routeTable.ts";
 import { type CanonicalRequest, canonicalRequest } from "../endpoint/canonicalRequest.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
-import { givenInBody, givenInPairs, givenInPath, type InputReading, readInput, unescaped } from "../gateway/input.ts";
+import { givenInBody, givenInPairs, givenInPath, type InputReading, readInput, unescaped } from "../endpoint/input.ts";
 
 /** The request by which the gateway would ask the new implementation; as it was made, where its input is not valid. */
 export type AsModern = (ask: Ask) => CanonicalRequest;

@@ -33,6 +33,7 @@ export const loadSettings = (
       ...otherRoutes(parsed.data, endpoints),
       ...openToAll(parsed.data),
       ...tooPatient(parsed.data),
+      ...tooLarge(parsed.data),
     ];
     return errors.length > 0 ? { errors } : { settings: parsed.data };
   }
@@ -76,6 +77,13 @@ const tooPatient = ({ MODERN_URL, MODERN_TIMEOUT_MS, TOTAL_TIMEOUT_MS }: Setting
     ? []
     : [
         `MODERN_TIMEOUT_MS: ${MODERN_TIMEOUT_MS} given; allowed is less than TOTAL_TIMEOUT_MS (${TOTAL_TIMEOUT_MS}), so that legacy has time to answer instead`,
+      ];
+
+const tooLarge = ({ MAX_REPLY_BYTES, MAX_REPLIES_BYTES }: Settings): string[] =>
+  MAX_REPLY_BYTES <= MAX_REPLIES_BYTES
+    ? []
+    : [
+        `MAX_REPLIES_BYTES: ${MAX_REPLIES_BYTES} given; allowed is at least MAX_REPLY_BYTES (${MAX_REPLY_BYTES}), so that one answer alone has room`,
       ];
 
 const openToAll = ({ ADMIN_HOST, ADMIN_TOKEN }: Settings): string[] =>

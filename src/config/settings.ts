@@ -111,6 +111,12 @@ export const settingsSchema = z.strictObject({
   DRAIN_TIMEOUT_MS: milliseconds(30_000).describe("for requests in flight at a stop"),
   MAX_BODY_BYTES: bytes(1024 ** 2).describe("of a JSON body sent to the new interface"),
   MAX_REPLY_BYTES: bytes(32 * 1024 ** 2).describe("of a legacy answer to be transformed"),
+  MAX_REPLIES_BYTES: z
+    .int()
+    .min(1024)
+    .max(64 * 1024 ** 3)
+    .default(256 * 1024 ** 2)
+    .describe("of all answers that are being collected to be transformed; more large ones are answered 503"),
   MAX_CONNECTIONS: count(64).describe("connections to legacy, for transforms and for pass-through each"),
   MAX_WAITING: count(1_000).describe("requests that may wait for such a connection"),
   MAX_CLIENT_CONNECTIONS: count(10_000).describe("connections of clients at a time; more are answered 503"),

@@ -1,6 +1,6 @@
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import { exampleTarget } from "../endpoint/exampleTarget.ts";
-import { givenInBody, givenInPath } from "../gateway/input.ts";
+import { givenInBody, givenInPath } from "../endpoint/input.ts";
 import type { Json, JsonObject } from "../rules/rule.ts";
 import type { Ask } from "./ask.ts";
 import { bodyShape } from "./bodyShape.ts";

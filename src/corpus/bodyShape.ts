@@ -1,5 +1,5 @@
 import type { Endpoint } from "../endpoint/endpoint.ts";
-import type { givenInBody } from "../gateway/input.ts";
+import type { givenInBody } from "../endpoint/input.ts";
 import { shapeOf } from "./shapeOf.ts";
 
 /** `body: limit=number`; a body is read by other code than a path. */

@@ -1,4 +1,4 @@
-import { unescaped } from "../gateway/input.ts";
+import { unescaped } from "../endpoint/input.ts";
 
 /** A key as legacy makes them, or the name one is given by. */
 const keyLike = /(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])|api_?key/i;

@@ -1,4 +1,4 @@
-import { givenInPath, readInput } from "../gateway/input.ts";
+import { givenInPath, readInput } from "../endpoint/input.ts";
 import type { JsonObject } from "../rules/rule.ts";
 import type { Ask } from "./ask.ts";
 import { askOf } from "./askOf.ts";

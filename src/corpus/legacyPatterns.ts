@@ -1,5 +1,5 @@
 import type { Field } from "../endpoint/field.ts";
-import { unescaped } from "../gateway/input.ts";
+import { unescaped } from "../endpoint/input.ts";
 import type { Named } from "./named.ts";
 
 /** What legacy is asked by an endpoint, read backwards. */

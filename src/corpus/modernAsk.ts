@@ -1,4 +1,4 @@
-import { givenInBody, givenInPairs, givenInPath, unescaped } from "../gateway/input.ts";
+import { givenInBody, givenInPairs, givenInPath, unescaped } from "../endpoint/input.ts";
 import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
 import type { Ask } from "./ask.ts";
 import { bodyShape } from "./bodyShape.ts";

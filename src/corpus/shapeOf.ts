@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { Field } from "../endpoint/field.ts";
-import type { Given } from "../gateway/input.ts";
+import type { Given } from "../endpoint/input.ts";
 import type { Json } from "../rules/rule.ts";
 
 /**

@@ -2,6 +2,7 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type Context, Hono } from "hono";
 import type { PassThrough } from "../passThrough/passThrough.ts";
 import { isLoop } from "../upstream/via.ts";
+import { sendWhole } from "../http/httpServer.ts";
 import { replyWith } from "../cache/reply.ts";
 import { type Answer, plainAnswer } from "../outcome/answer.ts";
 import { askedOf, type AskedSettings, type Env, targetOf } from "./asked.ts";
@@ -45,7 +46,7 @@ export const gatewayApp = (machine: Machine, endpoints: Prepared[], settings: Ap
     if (isLoop(c.req.header("via")))
       return respond(c, plainAnswer(502, "The gateway's upstream is the gateway itself."));
     const started = performance.now();
-    const asked = await askedOf(c, endpoint, pairsBelow, settings);
+    const asked = await askedOf(c, endpoint, pairsBelow, settings, machine);
     const { answered, question, afterwards, isDivided } = await serve(machine, endpoint, asked);
     // A body may ask anything; a path, always the same.
     if (question && c.req.method !== "POST") settings.front.learn(c.req.path, question);
@@ -58,9 +59,15 @@ export const gatewayApp = (machine: Machine, endpoints: Prepared[], settings: Ap
       keyed: key !== undefined || refused === true || isDivided === true,
       cors: cors(c),
     };
-    const { status, headers, body } = replyWith({ ...answered, took }, asker, Date.now());
+    const reply = replyWith({ ...answered, took }, asker, Date.now());
+    const { status, headers, body } = reply;
     if (afterwards) whenOut(c, afterwards);
-    machine.meter.answered(endpoint.name, status, answered.how, took, body?.length ?? 0);
+    const { outgoing } = c.env ?? {};
+    const isSent = outgoing === undefined || sendWhole(outgoing, reply);
+    const bytes = isSent ? (body?.length ?? 0) : 0;
+    machine.meter.answered(endpoint.name, isSent ? status : 503, answered.how, took, bytes);
+    // A Response would copy the bytes.
+    if (outgoing !== undefined) return RESPONSE_ALREADY_SENT;
     return new Response(body as Uint8Array<ArrayBuffer> | undefined, { status, headers: pairs(headers) });
   };
 

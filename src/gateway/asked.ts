@@ -3,19 +3,25 @@ import type { TLSSocket } from "node:tls";
 import type { Context } from "hono";
 import { readDirectives } from "../cache/directives.ts";
 import { forwardedHeaders } from "../upstream/forwarding.ts";
-import type { Answer } from "../outcome/answer.ts";
+import { type Answer, answerOf } from "../outcome/answer.ts";
+import type { Outcome } from "../outcome/outcome.ts";
+import type { Reader, ReadFor, Unread } from "../reading/reader.ts";
 import { type BodyLimits, readBody } from "./body.ts";
 import { bucketOf } from "../migration/bucket.ts";
 import type { Asker } from "../migration/decide.ts";
 import { clientAddress } from "../upstream/clientAddress.ts";
 import { type Credential, readCredential } from "./credential.ts";
-import { givenInBody, givenInPairs, givenInPath, type InputReading, readInput } from "./input.ts";
+import { givenInPairs, givenInPath, type InputReading, readInput } from "../endpoint/input.ts";
 import { queryOf } from "./paths.ts";
+import type { Keys } from "./keys.ts";
 import type { Prepared } from "./prepared.ts";
 import type { Asked } from "./serve.ts";
 
 /** Node's own request and response, where there are any: `app.request()` in a test has none. */
 export type Env = { Bindings: Partial<{ incoming: IncomingMessage; outgoing: ServerResponse }> };
+
+/** What reading a request takes. `totalTimeout`: milliseconds for one request, whatever it takes. */
+export type AskedServices = { reader: Reader; keys: Pick<Keys, "ownerOf">; totalTimeout: number };
 
 export type AskedSettings = {
   /** Of a client's JSON body: bytes at most, and milliseconds until it has come. */
@@ -35,16 +41,28 @@ export const askedOf = async (
   endpoint: Prepared,
   pairsBelow: string | undefined,
   settings: AskedSettings,
+  { reader, keys, totalTimeout }: AskedServices,
 ): Promise<Asked> => {
   const credential = readCredential(queryOf(targetOf(c.req.raw, c.env)), (name) => c.req.header(name));
+  const { key } = credential;
+  const client = clientOf(c, settings.trusted);
+  const caller = key === undefined ? client : keys.ownerOf(key);
+  const leaving = leavingOf(c);
   return {
     credential,
-    client: clientOf(c, settings.trusted),
+    client,
     asker: askerOf(c, credential, settings),
-    input: await inputOf(c, endpoint, pairsBelow, settings.body),
+    input:
+      c.req.method === "POST"
+        ? await inputOfBody(c, endpoint, settings.body, reader, () => ({
+            caller,
+            deadline: Date.now() + totalTimeout,
+            ...leaving,
+          }))
+        : inputOfPath(c, endpoint, pairsBelow),
     wanted: readDirectives(c.req.header("cache-control"), c.req.header("pragma")),
     headers: sentAlong(c, settings.trusted),
-    ...leavingOf(c),
+    ...leaving,
   };
 };
 
@@ -71,25 +89,35 @@ const leavingOf = ({ env }: Context<Env>): Pick<Asked, "leaving"> => {
   return { leaving: leaving.signal };
 };
 
-const inputOf = async (
+/** `readFor` is called when the body has come: reading it has a deadline of its own. */
+const inputOfBody = async (
   c: Context<Env>,
-  { fields, groups = {} }: Prepared,
-  pairsBelow: string | undefined,
+  { name }: Prepared,
   limits: BodyLimits,
+  reader: Reader,
+  readFor: () => ReadFor,
 ): Promise<InputReading | Answer> => {
-  if (c.req.method === "POST") {
-    // A body that is not read to its end must not take its connection, and our answer, with it.
-    const chunks = c.env?.incoming?.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array> | undefined;
-    const body = await readBody(
-      chunks ?? c.req.raw.body,
-      c.req.header("content-type"),
-      c.req.header("content-length"),
-      limits,
-    );
-    if (!("text" in body)) return body;
-    const given = givenInBody(body.text, groups);
-    return "errors" in given ? given : readInput(fields, given.given, "body", given.more);
-  }
+  // A body that is not read to its end must not take its connection, and our answer, with it.
+  const chunks = c.env?.incoming?.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array> | undefined;
+  const collected = await readBody(
+    chunks ?? c.req.raw.body,
+    c.req.header("content-type"),
+    c.req.header("content-length"),
+    limits,
+  );
+  if ("refused" in collected) return collected.refused;
+  const reading = await reader.readInput(name, collected.body, readFor());
+  return "unread" in reading ? answerOf(unread[reading.unread]) : reading;
+};
+
+const unread: Record<Unread["unread"], Outcome> = {
+  full: { kind: "unavailable", message: "Too many large bodies wait to be read." },
+  late: { kind: "tooSlow", message: "The body took too long to read." },
+  broken: { kind: "unavailable", message: "The body could not be read now." },
+  left: { kind: "unavailable", message: "The request was given up." },
+};
+
+const inputOfPath = (c: Context<Env>, { fields }: Prepared, pairsBelow: string | undefined): InputReading | Answer => {
   if (pairsBelow === undefined) return readInput(fields, givenInPath(c.req.param()), "path");
   const segments = c.req.path.slice(pairsBelow.length).replace(/\/$/, "").split("/").slice(1);
   const given = givenInPairs(segments);

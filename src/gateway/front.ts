@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { LRUCache } from "lru-cache";
 import type { Question } from "../cache/question.ts";
 import { readDirectives } from "../cache/directives.ts";
+import { sendWhole } from "../http/httpServer.ts";
 import { HIT, replyWith } from "../cache/reply.ts";
 import { corsList } from "./cors.ts";
 import { readCredential } from "./credential.ts";
@@ -69,8 +70,7 @@ export const openFront = (
         },
         now,
       );
-      response.writeHead(reply.status, reply.headers);
-      response.end(reply.body);
+      if (!sendWhole(response, reply)) return true;
       migration.track(question.endpoint).answered(true);
       meter.kept(question.endpoint, reply.status, reply.body?.length ?? 0);
       return true;

@@ -23,6 +23,7 @@ import type { RedisTierSettings } from "../redis/redisTier.ts";
 import { type PassThrough, passThrough } from "../passThrough/passThrough.ts";
 import { SMALL_BODY } from "../passThrough/upload.ts";
 import { type OldClients, openOldClients } from "../oldClients/oldClients.ts";
+import { openByteBudget } from "../byteBudget.ts";
 import { trustedProxies } from "../upstream/trustedProxies.ts";
 import { openUpstream } from "../upstream/upstream.ts";
 import { gatewayApp } from "./app.ts";
@@ -93,6 +94,9 @@ export type GatewayParts = {
   reading?: Partial<Pick<ReaderSettings, "large" | "idle" | "queue" | "module">>;
 };
 
+/** Bytes of clients' JSON bodies that are being received; one alone may be larger. */
+const MAX_BODIES_BYTES = 64 * 1024 ** 2;
+
 /** Callers take so much of the connections before what runs in the background waits for them. */
 const BUSY = 1 / 4;
 
@@ -111,6 +115,8 @@ export const openGateway = (
     reading = {},
   }: GatewayParts = {},
 ): Gateway => {
+  const replies = openByteBudget(settings.MAX_REPLIES_BYTES);
+  const bodies = openByteBudget(Math.max(MAX_BODIES_BYTES, settings.MAX_BODY_BYTES));
   const upstream = () =>
     openUpstream({
       origin: settings.LEGACY_URL,
@@ -120,6 +126,7 @@ export const openGateway = (
       connectTimeout: settings.CONNECT_TIMEOUT_MS,
       headersTimeout: settings.HEADERS_TIMEOUT_MS,
       bodyTimeout: settings.BODY_TIMEOUT_MS,
+      replies,
     });
   // Each its own connections: downloads that pass through do not hold up what is transformed.
   const transformed = upstream();
@@ -140,7 +147,8 @@ export const openGateway = (
     ledger: () => migration.ledger(),
     check: (...asked) => reader.checkModern(...asked),
   };
-  const modern = settings.MODERN_URL === undefined ? undefined : openModern(settings.MODERN_URL, settings, judging);
+  const modern =
+    settings.MODERN_URL === undefined ? undefined : openModern(settings.MODERN_URL, settings, judging, replies);
   const migration = openMigration({
     endpoints: catalogue.endpoints,
     configured: settings.STAGES,
@@ -160,6 +168,10 @@ export const openGateway = (
   meter.total("log_lines_dropped", "Lines of the log that were dropped because its reader was too slow.", () =>
     observer.droppedLines(),
   );
+  meter.gauge("collecting_bytes", "Bytes of answers that are being collected.", () => replies.held);
+  meter.total("crowded_replies", "Answers given up because of MAX_REPLIES_BYTES.", () => replies.refused);
+  meter.gauge("receiving_bytes", "Bytes of clients' JSON bodies that are being received.", () => bodies.held);
+  meter.total("crowded_bodies", "Such bodies refused because too many come at a time.", () => bodies.refused);
   meter.total("mirror_shed", "Comparisons left out for lack of budget.", () => migration.shed());
   const { cache, windows } = openCaching(settings, catalogue.endpoints, { meter, observer, redisTier });
   const keys = openKeys(client, catalogue.keyProbes, catalogue.errors, (owner) => {
@@ -235,7 +247,7 @@ export const openGateway = (
   const app = gatewayApp(machine, endpoints, {
     prefixes: settings.PREFIXES,
     corsOrigins: settings.CORS_ORIGINS,
-    body: { most: settings.MAX_BODY_BYTES, timeout: settings.BODY_TIMEOUT_MS },
+    body: { most: settings.MAX_BODY_BYTES, timeout: settings.BODY_TIMEOUT_MS, budget: bodies },
     trusted,
     mayForce: settings.FORCE_BACKEND && modern !== undefined,
     passThrough: pass,

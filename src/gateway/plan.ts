@@ -1,6 +1,6 @@
 import type { LegacyRequest, Unsent } from "../endpoint/legacyRequest.ts";
 import { type Answer, answerOf, inputErrors } from "../outcome/answer.ts";
-import type { InputReading } from "./input.ts";
+import type { InputReading } from "../endpoint/input.ts";
 import type { Machine } from "./machine.ts";
 import type { Prepared } from "./prepared.ts";
 

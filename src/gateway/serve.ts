@@ -9,7 +9,7 @@ import { type Answer, answerOf } from "../outcome/answer.ts";
 import { askLegacy, unauthenticated } from "./byLegacy.ts";
 import { readByModern } from "./byModern.ts";
 import type { Credential } from "./credential.ts";
-import type { InputReading } from "./input.ts";
+import type { InputReading } from "../endpoint/input.ts";
 import type { Machine } from "./machine.ts";
 import { mirrored } from "./mirroring.ts";
 import { askWith, mergedQuestion, missingRows } from "./privateRowsAdded.ts";

@@ -29,7 +29,7 @@ export const startServer = async (
   let stopping = false;
   // A prefix of "/" leaves it to the router what is ours.
   const isOurs = (path: string) => prefixes.some((prefix) => prefix === "/" || isBelow(path, prefix));
-  const { server, unsent, connections } = openHttpServer(
+  const { server, unsent, connections, hasWaiting } = openHttpServer(
     {
       // An upload may take longer than any fixed time; silence within one is bounded by the pass-through.
       requestTimeout: 0,
@@ -40,7 +40,8 @@ export const startServer = async (
     },
     gateway.clientLimits,
     (request, response) => {
-      if (stopping) response.shouldKeepAlive = false;
+      // What waits behind it is answered as well.
+      if (stopping && !hasWaiting(request.socket)) response.shouldKeepAlive = false;
       if (gateway.front.answer(request, response)) return;
       if (isOurs(pathOf(request.url ?? "/"))) void ours(request, response);
       else gateway.passThrough(request, response);
@@ -55,6 +56,7 @@ export const startServer = async (
   );
   meter.gauge("unsent_bytes", "Bytes of answers that clients have not taken yet.", () => unsent.total);
   meter.total("slow_clients", "Connections reset because of SEND_TIMEOUT_MS.", () => unsent.timedOut);
+  meter.total("crowded_answers", "Answers refused because of MAX_SEND_BYTES.", () => unsent.refused);
   meter.total("crowded_out", "Connections reset because of MAX_SEND_BYTES.", () => unsent.crowdedOut);
   await new Promise<void>((resolve, reject) => void server.once("error", reject).listen(port, host, resolve));
   const address = server.address();

@@ -28,10 +28,15 @@ export type HttpServer = {
   unsent: UnsentBytes;
   /** Connections that are open now, and how many were refused because of the bound. */
   connections: () => { open: number; refused: number };
+  /** Whether requests of this connection wait for their turn. */
+  hasWaiting: (socket: Socket) => boolean;
 };
 
 /** Requests of one connection that may wait behind the one that is answered (pipelining). */
 const MAX_PIPELINED = 32;
+
+/** Requests that a client may send behind the first one too many; none of them is answered, but Node keeps each. */
+const MAX_IGNORED = 256;
 
 /** Milliseconds for the client of a refused connection to read why, and how many such connections may linger at a time. */
 const LINGER_MS = 1000;
@@ -45,9 +50,12 @@ const tooManyPipelined: Refusal = {
   retryAfter: 1,
 };
 
+const unknownExpectation: Refusal = { status: 417, detail: "Expectation Failed" };
+
 /**
  * A server whose listener gets sound requests only: `url` is in origin form, `headers.host` the host that the request is for
  * (`undefined` where it names none), the body's length is known. Everything else is answered here, as `{"detail": ...}`.
+ * A connection's requests are answered one after the other (RFC 9112 9.3.2).
  */
 export const openHttpServer = (
   options: ServerOptions,
@@ -55,36 +63,36 @@ export const openHttpServer = (
   listener: RequestListener,
 ): HttpServer => {
   const unsent = openUnsentBytes({ timeout: sendTimeout, max: maxSendBytes });
-  const pipelining = openPipelining();
-  /** Connections that end with a refusal: a request that follows it must not be acted on (RFC 9112 9.6). */
-  const ending = new WeakSet<Socket>();
+  const answer: Answer = (request, response) => {
+    // The connection has ended with a refusal: a request that follows it must not be acted on (RFC 9112 9.6).
+    if (request.socket.writableEnded) return;
+    const refusal = readHead(request) ?? (unsent.isFull ? tooManyBytes : undefined);
+    if (refusal !== undefined) refuseRequest(response, refusal);
+    else if (request.url === "*") response.writeHead(204).end();
+    else listener(request, response);
+  };
+  const { inTurn, hasWaiting } = openPipelining();
   const server = createServer(
     // Node refuses a request without a Host with an empty body: it is refused here, in our format.
     { ...options, requireHostHeader: false, ServerResponse: responseNotedBy(unsent) },
-    (request, response) => {
-      const { socket } = request;
-      // A response has no connection of its own while an earlier one of the same connection is not finished.
-      const isPipelined = response.socket === null;
-      if (socket.writableEnded || (isPipelined && ending.has(socket))) return;
-      const refusal =
-        readHead(request) ??
-        (unsent.isFull ? tooManyBytes : undefined) ??
-        (isPipelined && !pipelining.enter(socket, response) ? tooManyPipelined : undefined);
-      if (refusal !== undefined) {
-        ending.add(socket);
-        refuseRequest(response, refusal);
-      } else if (request.url === "*") response.writeHead(204).end();
-      else listener(request, response);
-    },
+    inTurn(answer),
   );
   server.on("clientError", refuseUnparsed);
-  server.on("checkExpectation", (_, response) =>
-    refuseRequest(response, { status: 417, detail: "Expectation Failed" }),
+  server.on(
+    "checkContinue",
+    inTurn((request, response) => {
+      response.writeContinue();
+      answer(request, response);
+    }),
+  );
+  server.on(
+    "checkExpectation",
+    inTurn((_, response) => refuseRequest(response, unknownExpectation)),
   );
   server.on("connect", (_, socket) => refuseSocket(socket, { status: 400, detail: "This server is no proxy." }));
   const connections = boundConnections(server, maxConnections, unsent.forget);
   server.once("close", unsent.close);
-  return { server, unsent, connections };
+  return { server, unsent, connections, hasWaiting };
 };
 
 /** Reads what a request is for, once: from here on its target and its Host say it, however they are read. */
@@ -106,9 +114,32 @@ const setHost = ({ headers, rawHeaders }: IncomingMessage, host: string | undefi
   }
 };
 
+const unsentBytes = Symbol("unsentBytes");
+
+/**
+ * Sends a whole answer, `headers` as flat names and values. False where its bytes do not fit beside those that wait for other clients: then
+ * 503 is sent instead, before anything was.
+ */
+export const sendWhole = (
+  response: ServerResponse & { [unsentBytes]?: UnsentBytes },
+  { status, headers, body }: { status: number; headers: string[]; body: Buffer | undefined },
+): boolean => {
+  if (body !== undefined && response[unsentBytes]?.hasRoomFor(body.length) === false) {
+    refuseRequest(response, tooManyBytes);
+    return false;
+  }
+  response.writeHead(status, headers);
+  response.end(body);
+  return true;
+};
+
 /** Responses that have their unsent bytes counted; for one that is sent at once that is a comparison. */
 const responseNotedBy = (unsent: UnsentBytes) =>
   class<Request extends IncomingMessage> extends ServerResponse<Request> {
+    get [unsentBytes](): UnsentBytes {
+      return unsent;
+    }
+
     override write(chunk: unknown, encoding?: unknown, callback?: unknown): boolean {
       const flows = super.write(chunk, encoding as BufferEncoding, callback as () => void);
       if (!flows) unsent.note(this);
@@ -122,18 +153,46 @@ const responseNotedBy = (unsent: UnsentBytes) =>
     }
   };
 
-/** Node reads on while an answer is made, and bounds only the bytes of the answers that wait behind it, not their number. */
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+/**
+ * Node hands a request over while an earlier one of its connection is still answered, and reads on. But what does not go through the response's
+ * buffer (1xx answers, a reset) needs the connection, and it bounds only the bytes of the answers that wait, not their number.
+ */
 const openPipelining = () => {
+  /** Requests that wait, by connection; more than `MAX_PIPELINED` where one was refused, and it stays so. */
   const waiting = new WeakMap<Socket, number>();
+
+  const wait = (answer: Answer, request: IncomingMessage, response: ServerResponse): void => {
+    const { socket } = request;
+    const count = (waiting.get(socket) ?? 0) + 1;
+    waiting.set(socket, count);
+    if (count > MAX_PIPELINED) {
+      if (count === MAX_PIPELINED + 1) refuseRequest(response, tooManyPipelined);
+      else if (count > MAX_PIPELINED + MAX_IGNORED) socket.destroy();
+      return;
+    }
+    // Its turn has come: the response gets the connection. Where the client leaves before, that never happens.
+    response.once("socket", () => {
+      const now = waiting.get(socket) ?? 0;
+      if (now <= MAX_PIPELINED) waiting.set(socket, now - 1);
+      // The response before it closes first.
+      process.nextTick(() => {
+        if (!socket.destroyed) answer(request, response);
+      });
+    });
+  };
+
   return {
-    /** False where too many requests of this connection wait already. */
-    enter(socket: Socket, response: ServerResponse): boolean {
-      const count = waiting.get(socket) ?? 0;
-      if (count >= MAX_PIPELINED) return false;
-      waiting.set(socket, count + 1);
-      response.once("close", () => waiting.set(socket, (waiting.get(socket) ?? 1) - 1));
-      return true;
-    },
+    /** The same, but each request of a connection has to wait until the one before it is answered. */
+    inTurn:
+      (answer: Answer): Answer =>
+      (request, response) => {
+        // A response has no connection of its own while an earlier one of the same connection is not finished.
+        if (response.socket !== null) answer(request, response);
+        else wait(answer, request, response);
+      },
+    hasWaiting: (socket: Socket): boolean => (waiting.get(socket) ?? 0) > 0,
   };
 };
 

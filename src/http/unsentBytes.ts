@@ -14,6 +14,10 @@ export type UnsentBytes = {
   readonly total: number;
   /** Whether no further request may be answered. */
   readonly isFull: boolean;
+  /** Answers refused because their bytes did not fit beside those that wait. */
+  readonly refused: number;
+  /** Whether an answer of so many bytes fits; one alone may be larger than the bound. A no is counted. */
+  hasRoomFor: (bytes: number) => boolean;
   /** Connections reset because their client took too little. */
   readonly timedOut: number;
   /** Connections reset because their answer did not fit beside all others. */
@@ -57,6 +61,7 @@ export const openUnsentBytes = ({ timeout, max }: UnsentBytesSettings): UnsentBy
   let total = 0;
   let timedOut = 0;
   let crowdedOut = 0;
+  let refused = 0;
 
   const count = (backlog: Backlog, response: ServerResponse, bytes: number): void => {
     const change = bytes - (backlog.answers.get(response) ?? 0);
@@ -120,6 +125,14 @@ export const openUnsentBytes = ({ timeout, max }: UnsentBytesSettings): UnsentBy
     },
     get isFull() {
       return total >= max;
+    },
+    get refused() {
+      return refused;
+    },
+    hasRoomFor(bytes) {
+      if (total === 0 || total + bytes <= max) return true;
+      refused++;
+      return false;
     },
     get timedOut() {
       return timedOut;

@@ -105,5 +105,6 @@ const failures: Record<FailureKind, Outcome> = {
   overloaded: { kind: "unavailable", message: "Too many requests wait for the legacy interface." },
   broken: { kind: "broken", message: "The legacy interface broke off its answer." },
   tooLarge: { kind: "broken", message: "The legacy interface's answer is too large." },
+  crowded: { kind: "unavailable", message: "Too many large answers of the legacy interface come at the same time." },
   aborted: { kind: "broken", message: "The request to the legacy interface was given up." },
 };

@@ -1,4 +1,5 @@
 import type { Settings } from "../config/settings.ts";
+import type { ByteBudget } from "../byteBudget.ts";
 import { openUpstream } from "../upstream/upstream.ts";
 import { type Judging, modernClient, type ModernClient } from "./client.ts";
 
@@ -7,6 +8,7 @@ export const openModern = (
   url: string,
   settings: Settings,
   judging: Judging,
+  replies: ByteBudget,
 ): { client: ModernClient; close: () => Promise<void> } => {
   const { origin, pathname, host } = new URL(url);
   const upstream = openUpstream({
@@ -17,6 +19,7 @@ export const openModern = (
     connectTimeout: settings.CONNECT_TIMEOUT_MS,
     headersTimeout: settings.HEADERS_TIMEOUT_MS,
     bodyTimeout: settings.BODY_TIMEOUT_MS,
+    replies,
   });
   const base = pathname.replace(/\/$/, "");
   return {

@@ -1,4 +1,4 @@
-import { unescaped } from "../gateway/input.ts";
+import { unescaped } from "../endpoint/input.ts";
 import { pathOf } from "../gateway/paths.ts";
 
 /** `/api//v1/%6Ason/?x` -> `/api/v1/json`: a path by which what is configured is found, as legacy reads doubled slashes. */

@@ -45,6 +45,7 @@ export class Upload extends Readable {
   readonly #rate: LeastRate;
   #listener: UploadListener | undefined;
   #isListening = false;
+  #isReady = false;
   /** What was collected goes on, and whatever else comes. */
   #isPassing = false;
   #hasEnded = false;
@@ -113,8 +114,15 @@ export class Upload extends Readable {
     if (!this.#collect(chunk)) return this.#listener?.uploadFailed("overloaded");
     if (this.#size < SMALL_BODY) return;
     this.#pause();
-    this.#listener?.uploadReady(false);
+    this.#tellReady(false);
   };
+
+  /** Once: a pause does not hold up the end of a body whose last bytes were read from the request's buffer. */
+  #tellReady(isWhole: boolean): void {
+    if (this.#isReady) return;
+    this.#isReady = true;
+    this.#listener?.uploadReady(isWhole);
+  }
 
   /** Into one buffer: a body that comes byte by byte must not cost a hundred times its size. */
   #collect(chunk: Buffer): boolean {
@@ -142,7 +150,7 @@ export class Upload extends Readable {
     this.#hasEnded = true;
     this.#rate.stop();
     if (this.#isPassing) this.#end();
-    else if (!this.destroyed) this.#listener?.uploadReady(true);
+    else if (!this.destroyed) this.#tellReady(true);
   };
 
   readonly #end = (): void => {

@@ -11,7 +11,7 @@ import { findRows, isTrustworthy, type RowPlaces } from "./findRows.ts";
 type Input = Record<string, unknown>;
 
 /** An endpoint with what reading its answers takes; made once in each thread. */
-export type Readable = Omit<Endpoint, "routes" | "legacy" | "summary" | "input" | "examples"> & {
+export type Readable = Omit<Endpoint, "routes" | "legacy" | "summary" | "examples"> & {
   name: string;
   readXml: XmlReader;
 };

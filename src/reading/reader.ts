@@ -1,4 +1,5 @@
 import type { Knowledge } from "../endpoint/endpoint.ts";
+import type { InputReading } from "../endpoint/input.ts";
 import type { Checked } from "./checkModern.ts";
 import { openFairQueue, type Queued } from "./fairQueue.ts";
 import type { Read, Readable, ReadTask } from "./readAnswer.ts";
@@ -13,12 +14,14 @@ export type ReadFor = { caller: string; deadline: number; leaving?: AbortSignal 
 export type Unread = { unread: "full" | "late" | "broken" | "left" };
 
 /**
- * Reads answers: small ones at once, large ones in other threads, so that no caller waits for another one's. Large ones wait in a bounded queue
+ * Reads answers and requests' bodies: small ones at once, large ones in other threads, so that no caller waits for another one's. Large ones wait in a bounded queue
  * in which callers take turns.
  */
 export type Reader = {
   read(task: ReadTask, body: Buffer, readFor: ReadFor): Promise<Read | Unread>;
   checkModern(endpoint: string, body: Buffer, readFor: ReadFor): Promise<Checked | Unread>;
+  /** Reads a client's JSON body. */
+  readInput(endpoint: string, body: Buffer, readFor: ReadFor): Promise<InputReading | Unread>;
   size(): { threads: number; jobs: number; bytes: number };
   close(): Promise<void>;
 };
@@ -37,6 +40,9 @@ export type ReaderSettings = ThreadSettings & {
 
 /** Of JSON and XML, in bytes: each takes about 4 ms to read, which is as long as others may wait. */
 export const LARGE = { json: 128 * 1024, xml: 32 * 1024 };
+
+/** The members of a client's body are listed as well: that takes as long again as parsing it. */
+const PER_MEMBER = 2;
 
 type Waiting = Queued & { start: () => void; refuse: (unread: Unread) => void };
 
@@ -83,19 +89,31 @@ export const openReader = (settings: ReaderSettings): Reader => {
       startNext();
     });
 
+  const largeFrom = (job: Job, body: Buffer): number => {
+    if (job.of === "input") return large.json / PER_MEMBER;
+    return isJson(body) ? large.json : large.xml;
+  };
+
   const run = (job: Job, body: Buffer, readFor: ReadFor): Promise<JobResult | Unread> =>
-    threads !== undefined && body.byteLength >= (isJson(body) ? large.json : large.xml)
+    threads !== undefined && body.byteLength >= largeFrom(job, body)
       ? elsewhere(job, body, readFor)
       : Promise.resolve(runJob(endpoints, knowledge, job, body));
 
   return {
     async read(task, body, readFor) {
       const result = await run({ of: "legacy", task }, body, readFor);
-      return "checked" in result ? { unread: "broken" } : "read" in result ? result.read : result;
+      if ("unread" in result) return result;
+      return "read" in result ? result.read : { unread: "broken" };
     },
     async checkModern(endpoint, body, readFor) {
       const result = await run({ of: "modern", endpoint }, body, readFor);
-      return "read" in result ? { unread: "broken" } : "checked" in result ? result.checked : result;
+      if ("unread" in result) return result;
+      return "checked" in result ? result.checked : { unread: "broken" };
+    },
+    async readInput(endpoint, body, readFor) {
+      const result = await run({ of: "input", endpoint }, body, readFor);
+      if ("unread" in result) return result;
+      return "input" in result ? result.input : { unread: "broken" };
     },
     size: () => ({ threads: threads?.size() ?? 0, ...queue.size() }),
     async close() {

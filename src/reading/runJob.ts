@@ -1,9 +1,10 @@
 import type { Knowledge } from "../endpoint/endpoint.ts";
+import { readBodyInput } from "../endpoint/input.ts";
 import { checkModern } from "./checkModern.ts";
 import { type Readable, readAnswer } from "./readAnswer.ts";
 import type { Job, JobResult } from "./threadJob.ts";
 
-/** Reads one answer. The same function runs in the main thread and in the others, so that an answer is the same whatever its size. */
+/** Reads one body. The same function runs in the main thread and in the others, so that the result is the same whatever its size. */
 export const runJob = (
   endpoints: ReadonlyMap<string, Readable>,
   knowledge: Knowledge,
@@ -12,7 +13,6 @@ export const runJob = (
 ): JobResult => {
   const endpoint = endpoints.get(job.of === "legacy" ? job.task.endpoint : job.endpoint);
   if (endpoint === undefined) throw new Error("a job names an endpoint that does not exist");
-  return job.of === "legacy"
-    ? { read: readAnswer(endpoint, job.task, body, knowledge) }
-    : { checked: checkModern(endpoint, body) };
+  if (job.of === "legacy") return { read: readAnswer(endpoint, job.task, body, knowledge) };
+  return job.of === "modern" ? { checked: checkModern(endpoint, body) } : { input: readBodyInput(endpoint, body) };
 };

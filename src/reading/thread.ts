@@ -5,7 +5,7 @@ import { readableOf } from "./readAnswer.ts";
 import { runJob } from "./runJob.ts";
 import type { JobMessage, JobResult, ThreadData } from "./threadJob.ts";
 
-/** A thread that reads large answers, one at a time: bytes come in, bytes go out, and nothing of a document crosses but its excerpt. */
+/** A thread that reads large bodies, one at a time: bytes come in, bytes go out, and nothing of a document crosses but its excerpt. */
 const { module, legacyStudies } = workerData as ThreadData;
 const { endpoints } = (await import(module)) as { endpoints: Record<string, Endpoint> };
 const readable = new Map(Object.entries(endpoints).map(([name, endpoint]) => [name, readableOf(name, endpoint)]));
@@ -13,6 +13,7 @@ const knowledge = { legacyStudies: new Set(legacyStudies) };
 
 /** The document as bytes of their own, with their hash: they cross without being copied. */
 const inBytes = (result: JobResult): { result: JobResult; transfer: ArrayBuffer[] } => {
+  if ("input" in result) return { result, transfer: [] };
   if ("checked" in result) {
     if ("failed" in result.checked) return { result, transfer: [] };
     const { body } = result.checked;

@@ -1,3 +1,4 @@
+import type { InputReading } from "../endpoint/input.ts";
 import type { Checked } from "./checkModern.ts";
 import type { Read, ReadTask } from "./readAnswer.ts";
 
@@ -8,9 +9,9 @@ export type ThreadData = {
   legacyStudies: readonly number[];
 };
 
-/** One large answer: of legacy, or of the new implementation. */
-export type Job = { of: "legacy"; task: ReadTask } | { of: "modern"; endpoint: string };
-export type JobResult = { read: Read } | { checked: Checked };
+/** A large body to read: an answer of legacy, an answer of the new implementation, or a client's JSON (`input`). */
+export type Job = { of: "legacy"; task: ReadTask } | { of: "modern" | "input"; endpoint: string };
+export type JobResult = { read: Read } | { checked: Checked } | { input: InputReading };
 
 /** What crosses: a job and its body there, its result back. */
 export type JobMessage = { job: Job; body: Uint8Array };

@@ -100,7 +100,7 @@ const transferable = (body: Buffer): Uint8Array<ArrayBuffer> =>
 const withBuffer = (result: JobResult): JobResult => {
   if ("checked" in result) {
     if (!("failed" in result.checked)) result.checked.body = bufferOf(result.checked.body);
-  } else if (result.read.is === "document" && "written" in result.read) {
+  } else if ("read" in result && result.read.is === "document" && "written" in result.read) {
     const { written } = result.read;
     if (typeof written.body !== "string") written.body = bufferOf(written.body);
   }

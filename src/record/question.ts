@@ -1,7 +1,7 @@
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import { exampleTarget } from "../endpoint/exampleTarget.ts";
 import type { Field } from "../endpoint/field.ts";
-import { readInput } from "../gateway/input.ts";
+import { readInput } from "../endpoint/input.ts";
 import type { FixtureAsk } from "./exchange.ts";
 
 /** What is asked of an endpoint by arguments: `61` where one field is required, `name=value` for any; or what is wrong with them. */

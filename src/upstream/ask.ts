@@ -22,7 +22,13 @@ export type AskOptions = {
 /** `contentType` is empty where there is none. */
 export type UpstreamReply = { status: number; contentType: string; headers: IncomingHttpHeaders; body: Buffer };
 
-/** Asks once (a GET or HEAD once more on a dead connection) and collects the answer. Rejects with an UpstreamFailure only. */
+/** The first bytes of each answer are not counted: small answers are given however many large ones come. */
+const UNCOUNTED = 64 * 1024;
+
+/** Chunks that are collected before they are joined: many small ones take more memory than their bytes. */
+const MAX_LOOSE = 1024;
+
+/** Asks once (a GET or HEAD once more on a dead connection) and collects the answer. Its bytes count until they are handed over. Rejects with an UpstreamFailure only. */
 export const ask = (upstream: Upstream, options: AskOptions): Promise<UpstreamReply> =>
   new Promise((resolve, reject) => {
     new Asking(upstream, options, resolve, reject).begin();
@@ -46,6 +52,10 @@ class Asking implements Dispatcher.DispatchHandler, Turn {
   #headers: IncomingHttpHeaders = {};
   #chunks: Buffer[] = [];
   #size = 0;
+  /** Of the chunks, how many have been joined. */
+  #joined = 0;
+  /** Bytes taken of the budget for all answers. */
+  #taken = 0;
 
   constructor(
     upstream: Upstream,
@@ -95,14 +105,28 @@ class Asking implements Dispatcher.DispatchHandler, Turn {
     if (encoding !== undefined && encoding !== "" && encoding.toLowerCase() !== "identity") return this.#fail("broken");
     const hasBody = this.#options.method !== "HEAD" && status !== 204 && status !== 304;
     if (hasBody && Number(headers["content-length"]) > this.#options.maxBytes) return this.#fail("tooLarge");
+    if (hasBody && !this.#reserve(Number(headers["content-length"] ?? 0))) return this.#fail("crowded");
     this.#status = status;
     this.#headers = headers;
   }
 
+  /** Takes a place for the first `size` bytes of the answer; false where there is none. */
+  #reserve(size: number): boolean {
+    const more = size - UNCOUNTED - this.#taken;
+    if (this.#settled || !(more > 0)) return true;
+    if (!this.#upstream.replies.take(more)) return false;
+    this.#taken += more;
+    return true;
+  }
+
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#settled) return;
     this.#size += chunk.length;
     if (this.#size > this.#options.maxBytes) return this.#fail("tooLarge");
+    if (!this.#reserve(this.#size)) return this.#fail("crowded");
     this.#chunks.push(chunk);
+    if (this.#chunks.length - this.#joined > MAX_LOOSE)
+      this.#joined = this.#chunks.push(Buffer.concat(this.#chunks.splice(this.#joined)));
   }
 
   onResponseEnd(): void {
@@ -132,6 +156,7 @@ class Asking implements Dispatcher.DispatchHandler, Turn {
 
   #fail(reason: FailureKind | UpstreamFailure): void {
     if (this.#settled) return;
+    this.#chunks = [];
     const failure = typeof reason === "string" ? new UpstreamFailure(reason, this.#options) : reason;
     failure.isUnsent = !this.#sent;
     this.#settle();
@@ -142,6 +167,7 @@ class Asking implements Dispatcher.DispatchHandler, Turn {
 
   #settle(): void {
     this.#settled = true;
+    this.#upstream.replies.release(this.#taken);
     clearTimeout(this.#timer);
     this.#options.signal?.removeEventListener("abort", this.#abort);
   }

@@ -20,7 +20,7 @@ export class BackendFailure extends Error {
 /** What was given up, never sent, or is only large says nothing of the backend. */
 export const isItsFault = (error: unknown): boolean =>
   error instanceof BackendFailure ||
-  (error instanceof UpstreamFailure && !["overloaded", "aborted", "tooLarge"].includes(error.kind));
+  (error instanceof UpstreamFailure && !["overloaded", "aborted", "tooLarge", "crowded"].includes(error.kind));
 
 /** One call: what it asks, and its caller, known by a key or else by the address it comes from. */
 export type Attempt = { request: string; caller: { key?: string; client?: string } };

@@ -1,5 +1,5 @@
 /** Every way in which asking the upstream can fail. */
-export type FailureKind = "unreachable" | "timeout" | "overloaded" | "broken" | "tooLarge" | "aborted";
+export type FailureKind = "unreachable" | "timeout" | "overloaded" | "broken" | "tooLarge" | "crowded" | "aborted";
 
 /** What was asked, as far as an error may tell it. */
 export type Asked = { method: string; path: string };
@@ -10,6 +10,7 @@ const sentences: Record<FailureKind, string> = {
   overloaded: "Too many requests wait for the upstream",
   broken: "The upstream broke off or answered with something that is no sound HTTP",
   tooLarge: "The upstream's answer is larger than allowed",
+  crowded: "Too many bytes of other answers are being collected",
   aborted: "The request was given up",
 };
 

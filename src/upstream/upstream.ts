@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import { Pool } from "undici";
+import { type ByteBudget, openByteBudget } from "../byteBudget.ts";
 import { connector } from "./connector.ts";
 import { openDispatchProbe } from "./dispatchProbe.ts";
 import { type Gate, openGate } from "./gate.ts";
@@ -19,6 +20,8 @@ export type UpstreamSettings = {
   headersTimeout: number;
   /** Silence at most within a body, either way. */
   bodyTimeout: number;
+  /** Of the bytes of answers that are being collected, shared with other upstreams (default: no bound). */
+  replies?: ByteBudget;
 };
 
 /** A pool of keep-alive connections to one upstream. Every request goes through the gate, so undici never queues for long. */
@@ -26,6 +29,7 @@ export type Upstream = {
   readonly origin: string;
   readonly pool: Pool;
   readonly gate: Gate;
+  readonly replies: ByteBudget;
   readonly bodyTimeout: number;
   /** The name for TLS, so that a client's Host header cannot choose it. */
   readonly servername: string | undefined;
@@ -59,6 +63,7 @@ export const openUpstream = (settings: UpstreamSettings): Upstream => {
     origin: url.origin,
     pool,
     gate,
+    replies: settings.replies ?? openByteBudget(Number.POSITIVE_INFINITY),
     bodyTimeout: settings.bodyTimeout,
     servername: url.protocol === "https:" && isIP(url.hostname) === 0 ? url.hostname : undefined,
     dispatches: openDispatchProbe(pool, settings.connections),

@@ -198,3 +198,25 @@ describe("a body", () => {
     expect(seen).toEqual([]);
   });
 });
+
+describe("bodies that are being received", () => {
+  test("take 64 MiB at most: beyond that a large one is 503, a small one is read", async () => {
+    const { port, machine } = await open({ MAX_BODY_BYTES: String(40 * 1024 ** 2), BODY_TIMEOUT_MS: "20000" });
+    const receiving = async () =>
+      (await machine.meter.registry.getSingleMetric("gateway_receiving_bytes")?.get())?.values[0]?.value ?? 0;
+    const slow = Array.from({ length: 2 }, () => {
+      const { socket } = openConnection(port);
+      socket.write(`POST /v1/datasets/list HTTP/1.1\r\nHost: a\r\nContent-Length: ${32 * 1024 ** 2}\r\n\r\n`);
+      socket.write(Buffer.alloc(31 * 1024 ** 2, " "));
+      return socket;
+    });
+    while ((await receiving()) < 61 * 1024 ** 2) await new Promise((resolve) => setTimeout(resolve, 20));
+    const refused = await exchange(port, sized(" ".repeat(4 * 1024 ** 2)));
+    expectDetail(refused, 503);
+    expect(refused.headers.get("retry-after")).toBe("5");
+    await expectHealthy(port);
+    for (const socket of slow) socket.destroy();
+    while ((await receiving()) > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    await expectHealthy(port);
+  });
+});

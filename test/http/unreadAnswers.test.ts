@@ -3,7 +3,7 @@ import { type AddressInfo, connect } from "node:net";
 import { Hono } from "hono";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startAdminServer } from "../../src/admin/adminServer.ts";
-import { type ClientLimits, openHttpServer } from "../../src/http/httpServer.ts";
+import { type ClientLimits, openHttpServer, sendWhole } from "../../src/http/httpServer.ts";
 import { exchange, expectDetail, openConnection } from "../gateway/support.ts";
 import { get, httpUpstream, until } from "../passThrough/support.ts";
 import { roomyLimits } from "./limits.ts";
@@ -163,16 +163,41 @@ describe("bytes that wait for clients", () => {
     await until(() => connections().open === 1);
   });
 
-  test("count for the answers that wait behind one of their connection", async () => {
-    const held: (() => void)[] = [];
-    const { port, unsent, connections } = await open({}, (_, response) => held.push(() => response.end(large)));
-    const socket = unreader(port, staying("/").repeat(3));
-    await until(() => held.length === 3);
-    for (const answer of held.toReversed()) answer();
-    expect(unsent.total).toBeGreaterThan(2 * LARGE);
+  test("leave no room for an answer that does not fit beside them: it is 503", async () => {
+    const { port, unsent, connections } = await open({ maxSendBytes: 1.5 * LARGE }, (_, response) => {
+      sendWhole(response, { status: 200, headers: ["Content-Length", String(LARGE)], body: large });
+    });
+    unreader(port, staying("/large"));
+    await until(() => unsent.total > 0);
+    const refused = await exchange(port, get("/large"));
+    expectDetail(refused, 503);
+    expect(refused.headers.get("retry-after")).toBe("5");
+    expect([unsent.refused, unsent.crowdedOut, connections().open]).toEqual([1, 0, 1]);
+  });
+
+  test("have no room for one more answer of the new interface, from the cache or not", async () => {
+    const dataset = JSON.stringify({ data_set_description: { id: "1", description: "x".repeat(LARGE) } });
+    const url = await httpUpstream((_request, response) => response.end(dataset));
+    const cached = { CACHE_BYTES: String(4 * LARGE), CACHE_ENTRY_BYTES: String(3 * LARGE) };
+    const gateway = await listeningGateway(url, { MAX_SEND_BYTES: String(1.5 * LARGE), ...cached });
+    const read = async (path: string) => {
+      const { status, head, body } = await exchange(gateway.port, get(path));
+      return [status, body.length > LARGE, /\r\ncache-status: [^\r]*hit/i.test(head)];
+    };
+    expect(await read("/v1/datasets/1")).toEqual([200, true, false]);
+    expect(await read("/v1/datasets/1")).toEqual([200, true, true]);
+    const socket = unreader(gateway.port, staying("/v1/datasets/2"));
+    const waits = async () => {
+      const [{ value } = { value: 0 }] =
+        (await gateway.machine.meter.registry.getSingleMetric("gateway_unsent_bytes")?.get())?.values ?? [];
+      return value > 0;
+    };
+    while (!(await waits())) await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(await read("/v1/datasets/1")).toEqual([503, false, false]);
+    expect(await read("/v1/datasets/3")).toEqual([503, false, false]);
     socket.destroy();
-    await until(() => connections().open === 0);
-    expect(unsent.total).toBe(0);
+    while (await waits()) await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(await read("/v1/datasets/1")).toEqual([200, true, true]);
   });
 });
 
@@ -205,19 +230,6 @@ test("a refused connection whose client stays is closed after a second", async (
   await closed;
   clearInterval(writing);
   expect(stays.bytesRead).toBeGreaterThan(0);
-});
-
-test("requests that wait on one connection have a bound: the next one is 503, and the last", async () => {
-  const held: (() => void)[] = [];
-  const { port } = await open({}, (request, response) => held.push(() => response.end(request.url)));
-  const { socket, text, closed } = openConnection(port);
-  socket.write(Array.from({ length: 100 }, (_, i) => staying(`/${i}`)).join(""));
-  await until(() => held.length === 33);
-  for (const answer of held) answer();
-  await closed;
-  const statuses = [...text().matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
-  expect(statuses).toEqual([...Array.from({ length: 33 }, () => "200"), "503"]);
-  expect(held).toHaveLength(33);
 });
 
 test("a connection that answers one request after the other serves any number of them", async () => {

@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
 import { type Entry, entryOf } from "../../src/cache/entry.ts";
-import { represent } from "../../src/cache/representation.ts";
+import { coded, represent } from "../../src/cache/representation.ts";
 import type { Drop } from "../../src/cache/sharedTier.ts";
 import { redisTier } from "../../src/redis/redisTier.ts";
 import { until } from "../passThrough/support.ts";
@@ -9,14 +9,19 @@ const windows = { fresh: 60_000, stale: 60_000, staleIfError: 120_000 };
 
 export const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-export const entry = async (body: string, about: Partial<Entry> = {}): Promise<Entry> =>
-  entryOf(await represent({ status: about.status ?? 200, body }), {
-    endpoint: "getDataset",
-    groups: ["dataset/61", "dataset"],
-    windows,
-    storedAt: Date.now(),
-    ...about,
-  });
+export const entry = async (body: string, about: Partial<Entry> = {}): Promise<Entry> => {
+  const plain = represent({ status: about.status ?? 200, body });
+  return entryOf(
+    { ...plain, coded: await coded(plain.body) },
+    {
+      endpoint: "getDataset",
+      groups: ["dataset/61", "dataset"],
+      windows,
+      storedAt: Date.now(),
+      ...about,
+    },
+  );
+};
 
 /** One gateway's tier, and what it was told; it may not be trusted yet. */
 export const begin = (url: string, timeout = 250) => {

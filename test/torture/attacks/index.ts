@@ -1,6 +1,7 @@
 import type { Attack } from "../lib/attack.ts";
 import { accessModel } from "./accessModel.ts";
 import { clientFraming } from "./clientFraming.ts";
+import { crowdedAnswers } from "./crowdedAnswers.ts";
 import { drippingUploads } from "./drippingUploads.ts";
 import { emptiedCache } from "./emptiedCache.ts";
 import { endlessInterim } from "./endlessInterim.ts";
@@ -28,6 +29,7 @@ export const attacks: readonly Attack[] = [
   emptiedCache,
   outageAndWrite,
   unreadAnswers,
+  crowdedAnswers,
   drippingUploads,
   endlessInterim,
   long422,

@@ -1,5 +1,6 @@
-import type { Field } from "../endpoint/field.ts";
-import { extra, missing, notAnObject, notJson } from "../endpoint/problem.ts";
+import { isUtf8 } from "node:buffer";
+import type { Field } from "./field.ts";
+import { extra, missing, notAnObject, notJson } from "./problem.ts";
 import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
 import { collectErrors, inputError, type InputError } from "../outcome/answer.ts";
 
@@ -60,6 +61,16 @@ export const unescaped = (segment: string): string =>
       return escapes;
     }
   });
+
+/** Reads the JSON body of a request: what it gives for the fields, or what is wrong with it. */
+export const readBodyInput = (
+  { input, groups = {} }: { input: Record<string, AnyField>; groups?: Record<string, string[]> },
+  body: Buffer,
+): InputReading => {
+  if (!isUtf8(body)) return { errors: [inputError(["body"], notJson)] };
+  const given = givenInBody(body.toString("utf8"), groups);
+  return "errors" in given ? given : readInput(input, given.given, "body", given.more);
+};
 
 /** Members of an object that are looked at one by one: no endpoint has so many fields, so that all others are too many. */
 const MAX_MEMBERS = 1000;

@@ -1,0 +1,109 @@
+import type { ServerResponse } from "node:http";
+import { expect, onTestFinished, test } from "vitest";
+import { openByteBudget } from "../../src/byteBudget.ts";
+import { type AskOptions, ask } from "../../src/upstream/ask.ts";
+import { isItsFault } from "../../src/upstream/breaker.ts";
+import { UpstreamFailure } from "../../src/upstream/failure.ts";
+import { openUpstream } from "../../src/upstream/upstream.ts";
+import { httpUpstream, until } from "../passThrough/support.ts";
+
+const KIB = 1024;
+
+/** An upstream whose answers wait to be written, and a budget for them. */
+const open = async (budget: number) => {
+  const held: ServerResponse[] = [];
+  const origin = await httpUpstream((_, response) => void held.push(response));
+  const replies = openByteBudget(budget);
+  const times = { connectTimeout: 2000, headersTimeout: 8000, bodyTimeout: 8000 };
+  const upstream = openUpstream({ origin, connections: 8, waiting: 10, ...times, replies });
+  onTestFinished(() => upstream.pool.destroy());
+  const get = (options: Partial<AskOptions> = {}) =>
+    ask(upstream, { method: "GET", path: "/", headers: {}, maxBytes: 2 ** 24, totalTimeout: 8000, ...options }).then(
+      ({ body }) => body.length,
+      (error: unknown) => (error instanceof UpstreamFailure ? error : Promise.reject(error as Error)),
+    );
+  const asked = async (count: number) => until(() => held.length === count);
+  return { held, replies, get, asked };
+};
+const crowded = expect.objectContaining({ kind: "crowded", isUnsent: false });
+const bytes = (size: number) => Buffer.alloc(size, "x");
+
+test("bytes of answers count from their Content-Length on, until the answer is there", async () => {
+  const { held, replies, get, asked } = await open(200 * KIB);
+  const first = get();
+  await asked(1);
+  held[0]?.writeHead(200, { "Content-Length": 264 * KIB }).write(bytes(1));
+  await until(() => replies.held === 200 * KIB);
+  const second = get();
+  await asked(2);
+  held[1]?.end(bytes(65 * KIB));
+  expect(await second).toEqual(crowded);
+  held[0]?.end(bytes(264 * KIB - 1));
+  expect([await first, replies.held, replies.refused]).toEqual([264 * KIB, 0, 1]);
+});
+
+test("without a length they count as they come, and the one that does not fit is given up", async () => {
+  const { held, replies, get, asked } = await open(300 * KIB);
+  const [first, second] = [get(), get()];
+  await asked(2);
+  for (const response of held) response.write(bytes(200 * KIB));
+  await until(() => replies.held === 2 * 136 * KIB);
+  held[1]?.write(bytes(100 * KIB));
+  expect(await Promise.race([first, second])).toEqual(crowded);
+  expect(replies.held).toBe(136 * KIB);
+  held[0]?.end(bytes(100 * KIB));
+  held[1]?.end();
+  expect(await Promise.all([first, second])).toEqual(expect.arrayContaining([300 * KIB, crowded]));
+  expect(replies.held).toBe(0);
+});
+
+test("small answers are given however many large ones come", async () => {
+  const { held, replies, get, asked } = await open(100 * KIB);
+  const large = get();
+  await asked(1);
+  held[0]?.writeHead(200, { "Content-Length": 164 * KIB }).write(bytes(1));
+  await until(() => replies.held === 100 * KIB);
+  const small = get();
+  await asked(2);
+  held[1]?.end(bytes(64 * KIB));
+  expect(await small).toBe(64 * KIB);
+  held[0]?.end(bytes(164 * KIB - 1));
+  expect(await large).toBe(164 * KIB);
+});
+
+test.each([
+  ["breaks off", {}, "broken"],
+  ["takes too long", { totalTimeout: 300 }, "timeout"],
+  ["becomes too large", { maxBytes: 150 * KIB }, "tooLarge"],
+])("an answer that %s gives its bytes back", async (_, options, kind) => {
+  const { held, replies, get, asked } = await open(1000 * KIB);
+  const answer = get(options);
+  await asked(1);
+  held[0]?.write(bytes(140 * KIB));
+  await until(() => replies.held > 0);
+  if (kind === "broken") held[0]?.destroy();
+  if (kind === "tooLarge") held[0]?.write(bytes(20 * KIB));
+  expect(await answer).toMatchObject({ kind });
+  expect(replies.held).toBe(0);
+});
+
+test("a HEAD takes nothing for the length it tells", async () => {
+  const { held, replies, get, asked } = await open(KIB);
+  const answer = get({ method: "HEAD" });
+  await asked(1);
+  held[0]?.writeHead(200, { "Content-Length": 1000 * KIB }).end();
+  expect([await answer, replies.refused]).toEqual([0, 0]);
+});
+
+test("a body of very many small chunks is collected whole", async () => {
+  const { held, get, asked } = await open(KIB);
+  const answer = get();
+  await asked(1);
+  for (let i = 0; i < 5000; i++) held[0]?.write("abc");
+  held[0]?.end();
+  expect(await answer).toBe(15_000);
+});
+
+test("what did not fit says nothing of the upstream", () => {
+  expect(isItsFault(new UpstreamFailure("crowded", { method: "GET", path: "/" }))).toBe(false);
+});
