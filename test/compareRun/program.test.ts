@@ -61,6 +61,8 @@ const compare = (args: string[], environment: Record<string, string> = {}) => {
   const output = { out: "", err: "" };
   child.stdout.on("data", (chunk: Buffer) => void (output.out += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => void (output.err += chunk.toString()));
+  // A run of more than ten seconds tells how far it is.
+  child.once("close", () => void (output.err = output.err.replaceAll(/^\d+ of \d+ compared, .*\n/gm, "")));
   const ended = new Promise<number | null>((resolve) => void child.on("close", resolve));
   const report = () => JSON.parse(readFileSync(join(out, "report.json"), "utf8")) as Report;
   return { child, out, output, ended, report };
