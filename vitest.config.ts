@@ -1,11 +1,16 @@
 import { defineConfig } from "vitest/config";
 import { unitTests } from "./test/unitTests.ts";
 
+/** The unit lane tries fewer cases of each property. */
+const isUnit = process.env["LANE"] === "unit";
+if (isUnit) process.env["CASES"] ??= "20";
+
 export default defineConfig({
   test: {
-    include: process.env["LANE"] === "unit" ? unitTests() : ["test/**/*.test.ts"],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    include: isUnit ? unitTests() : ["test/**/*.test.ts"],
+    setupFiles: isUnit ? ["test/fewerCases.ts"] : [],
+    testTimeout: 90_000,
+    hookTimeout: 60_000,
     pool: "threads",
     // Most of the time is spent waiting for processes and sockets, so two cores have room for more than two.
     maxWorkers: 4,

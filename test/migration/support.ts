@@ -16,9 +16,9 @@ afterAll(async () => {
   for (const close of closing.toReversed()) await close();
 });
 
-/** Waits until a condition holds, at most 15 s. */
+/** Waits until a condition holds, at most 30 s. */
 export const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
-  for (const end = Date.now() + 15_000; Date.now() < end;) {
+  for (const end = Date.now() + 30_000; Date.now() < end;) {
     if (await holds()) return;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }

@@ -139,9 +139,9 @@ export const get = (path: string, ...headers: string[]): string => request(`GET 
 export const request = (line: string, ...headers: string[]): string =>
   `${[`${line} HTTP/1.1`, "Host: front.example", ...headers, "Connection: close"].join("\r\n")}\r\n\r\n`;
 
-/** Waits until a condition holds, at most 15 s: a start of the program takes its time on a loaded machine. */
+/** Waits until a condition holds, at most 30 s: a start of the program takes its time on a loaded machine. */
 export const until = async (what: () => boolean): Promise<void> => {
-  const end = Date.now() + 15_000;
+  const end = Date.now() + 30_000;
   while (!what() && Date.now() < end) {
     // oxlint-disable-next-line no-await-in-loop -- polling
     await new Promise((resolve) => {

@@ -2,6 +2,9 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { documentOf, modelListFor, type ModelRow, modelList, ours } from "./modelList.ts";
 
+/** How many lists of names are tried; `CASES=10000` for a long run. */
+const CASES = Number(process.env["CASES"] ?? 300);
+
 const numbered = (names: readonly string[]): ModelRow[] => names.map((name, i) => ({ did: i + 1, name }));
 
 test("a page that is parsed in neither form is put together from its rows", async () => {
@@ -122,9 +125,9 @@ test(
         const byId = (document as { did: number }[]).toSorted((a, b) => a.did - b.did);
         expect(byId).toEqual(rows.map(ours));
       }),
-      { numRuns: Number(process.env["CASES"] ?? 300) },
+      { numRuns: CASES },
     );
-    expect(answered).toBeGreaterThan(100);
+    expect(answered).toBeGreaterThan(CASES / 10);
   },
 );
 

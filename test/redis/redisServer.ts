@@ -34,7 +34,7 @@ export const startRedis = async ({ keeps = false } = {}) => {
       ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--dir", directory, ...persistence],
       { stdio: "ignore" },
     );
-    for (const end = Date.now() + 15_000; Date.now() < end;) {
+    for (const end = Date.now() + 30_000; Date.now() < end;) {
       const answer = await talk(port, "PING").catch(() => "");
       if (answer.startsWith("+PONG")) return;
       await new Promise((resolve) => setTimeout(resolve, 10));
