@@ -22,11 +22,12 @@ export type Gate = {
 const WAIT_TIMEOUT = 10_000;
 
 /**
- * A gate with `places`; at most `queue` turns wait, each at most `waitTimeout` ms. Uploads take at most half of the places, so that slow
- * clients never hold all of them. A turn that gives up frees its place at once, unlike in undici's own queue.
+ * A gate with `places`; at most `queue` turns wait, and half as many uploads beside them, each at most `waitTimeout` ms. Uploads take at most
+ * half of the places, so that slow clients never hold all of them. A turn that gives up frees its place at once, unlike in undici's own queue.
  */
 export const openGate = (places: number, queue: number, waitTimeout = WAIT_TIMEOUT): Gate => {
   const uploadPlaces = Math.max(1, Math.floor(places / 2));
+  const uploadQueue = Math.ceil(queue / 2);
   type Waiting = { number: number; timer: NodeJS.Timeout };
   const uploads = new Map<Turn, Waiting>();
   const others = new Map<Turn, Waiting>();
@@ -70,7 +71,8 @@ export const openGate = (places: number, queue: number, waitTimeout = WAIT_TIMEO
         run(turn);
         return true;
       }
-      if (uploads.size + others.size >= queue) return false;
+      // Uploads wait for places that other requests do not need, so they must not use up the others' queue.
+      if (turn.isUpload === true ? uploads.size >= uploadQueue : others.size >= queue) return false;
       const timer = setTimeout(() => withdraw(turn) && turn.expire(), waitTimeout);
       queueOf(turn).set(turn, { number: entered++, timer });
       return true;

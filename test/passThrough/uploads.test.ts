@@ -69,6 +69,17 @@ test("large uploads take half of the places at most, and a GET finds another", a
   await expectHealthy(gateway);
 });
 
+test("while more large uploads wait than may wait, a burst of GETs is answered", async () => {
+  const { origin } = await taking();
+  const gateway = await openGateway(origin, { connections: 4, waiting: 10 });
+  const uploads = Array.from({ length: 20 }, (_, i) => client(gateway.port, large(`/${i}`), Buffer.alloc(100_000)));
+  await until(() => uploads.filter(({ text }) => text().startsWith("HTTP/1.1 503 ")).length >= 8);
+  const answers = await Promise.all(Array.from({ length: 10 }, () => send(gateway.port, get("/healthy"))));
+  expect(answers.map(({ body }) => body)).toEqual(Array.from({ length: 10 }, () => "healthy"));
+  for (const { socket } of uploads) socket.destroy();
+  await expectHealthy(gateway);
+});
+
 test.each([
   { title: "before it takes a place", first: 100 },
   { title: "while it holds one", first: 100_000 },

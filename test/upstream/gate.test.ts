@@ -85,3 +85,13 @@ test("the only place is open to uploads, too", () => {
   gate.enter(turn("u", log, true));
   expect(log).toEqual(["u"]);
 });
+
+test("uploads that wait never keep another request from waiting", () => {
+  const gate = openGate(2, 4);
+  const log: string[] = [];
+  const enter = (name: string, isUpload: boolean) => gate.enter(turn(name, log, isUpload));
+  expect([1, 2, 3, 4].map((i) => enter(`u${i}`, true))).toEqual([true, true, true, false]);
+  expect([1, 2, 3, 4, 5, 6].map((i) => enter(`g${i}`, false))).toEqual([true, true, true, true, true, false]);
+  expect(log).toEqual(["u1", "g1"]);
+  expect(gate.waiting).toBe(6);
+});
