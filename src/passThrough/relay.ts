@@ -64,8 +64,8 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
     this.#enter();
   }
 
-  uploadFailed(trouble: "slowClient" | "overloaded"): void {
-    this.#fail(trouble === "slowClient" ? "timeout" : "overloaded", trouble);
+  uploadFailed(trouble: "slowClient" | "crowded"): void {
+    this.#fail(trouble === "slowClient" ? "timeout" : "crowded", trouble);
   }
 
   expire(): void {
