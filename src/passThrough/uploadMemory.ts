@@ -63,8 +63,8 @@ export const openUploadMemory = (size: number): UploadMemory => {
   return {
     hold(collection, bytes) {
       if (bytes > size) return false;
-      const more = bytes - (held.get(collection) ?? 0);
-      while (more > free) {
+      const fits = (): boolean => bytes - (held.get(collection) ?? 0) <= free;
+      while (!fits()) {
         const victim = victimOf(collection);
         if (victim === undefined) return false;
         set(victim, 0);

@@ -173,8 +173,10 @@ test("at any order of events as many run as there are places, and nobody is forg
         if (kind === "enter" || kind === "upload") enter(kind === "upload", stalled);
         else if (each === undefined) continue;
         else if (kind === "leave") leave(each);
-        else if (kind === "withdraw") waiting.delete(each) && gate.withdraw(each);
-        else if (!slow.has(each)) {
+        else if (kind === "withdraw") {
+          waiting.delete(each);
+          gate.withdraw(each);
+        } else if (!slow.has(each)) {
           slow.add(each);
           gate.becomesSlow(each);
         }
@@ -186,7 +188,7 @@ test("at any order of events as many run as there are places, and nobody is forg
         expect(gate.slow === 0 || gate.aside === asidePlaces).toBe(true);
       }
       for (const ended of leaving) if (running.has(ended)) leave(ended);
-      while (running.size > 0) for (const each of [...running]) leave(each);
+      while (running.size > 0) for (const each of running) leave(each);
       expect([gate.running, gate.aside, gate.slow, gate.waiting]).toEqual([0, 0, 0, 0]);
     }),
   );
