@@ -117,8 +117,12 @@ export const settingsSchema = z.strictObject({
     .max(64 * 1024 ** 3)
     .default(256 * 1024 ** 2)
     .describe("of all answers that are being collected to be transformed; more large ones are answered 503"),
-  MAX_CONNECTIONS: count(64).describe("connections to legacy, for transforms and for pass-through each"),
-  MAX_WAITING: count(1_000).describe("requests that may wait for such a connection"),
+  MAX_CONNECTIONS: count(64).describe(
+    "connections to legacy, for transforms, for pass-through and for slow downloads each",
+  ),
+  MAX_WAITING: count(1_000).describe(
+    "requests that may wait for such a connection; half as many large uploads beside them",
+  ),
   MAX_CLIENT_CONNECTIONS: count(10_000).describe("connections of clients at a time; more are answered 503"),
   SEND_TIMEOUT_MS: milliseconds(20_000).describe("in which a client has to take 1/32 of what waits for it"),
   MAX_SEND_BYTES: z

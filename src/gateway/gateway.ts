@@ -117,10 +117,11 @@ export const openGateway = (
 ): Gateway => {
   const replies = openByteBudget(settings.MAX_REPLIES_BYTES);
   const bodies = openByteBudget(Math.max(MAX_BODIES_BYTES, settings.MAX_BODY_BYTES));
-  const upstream = () =>
+  const upstream = (slowConnections: number) =>
     openUpstream({
       origin: settings.LEGACY_URL,
       connections: settings.MAX_CONNECTIONS,
+      slowConnections,
       waiting: settings.MAX_WAITING,
       waitTimeout: settings.WAIT_TIMEOUT_MS,
       connectTimeout: settings.CONNECT_TIMEOUT_MS,
@@ -129,8 +130,8 @@ export const openGateway = (
       replies,
     });
   // Each its own connections: downloads that pass through do not hold up what is transformed.
-  const transformed = upstream();
-  const passed = upstream();
+  const transformed = upstream(0);
+  const passed = upstream(settings.MAX_CONNECTIONS);
 
   const meter = openMeter(() => observer.counts());
   const legacyPath = settings.LEGACY_PATH === "/" ? "" : settings.LEGACY_PATH;

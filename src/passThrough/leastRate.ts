@@ -33,6 +33,12 @@ export class LeastRate {
     this.#isRunning = false;
   }
 
+  /** Milliseconds of silence that are left. */
+  get credit(): number {
+    this.#settle();
+    return this.#credit;
+  }
+
   sent(bytes: number): void {
     this.#settle();
     this.#credit = Math.min(this.#most, this.#credit + bytes * this.#earned);

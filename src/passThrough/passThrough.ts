@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { clientAddress } from "../upstream/clientAddress.ts";
 import { UpstreamFailure, withoutQuery } from "../upstream/failure.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { isLoop } from "../upstream/via.ts";
@@ -8,6 +9,7 @@ import { type Trouble, refuse } from "./refuse.ts";
 import { Relay } from "./relay.ts";
 import { requestHeaders } from "./requestHeaders.ts";
 import { Upload, hasBody } from "./upload.ts";
+import { openUploadMemory } from "./uploadMemory.ts";
 
 /** Told once of every request that the upstream did not answer whole. `path` is without the query. */
 export type PassThroughEvent = { kind: Trouble; method: string; path: string; error?: Error };
@@ -30,7 +32,7 @@ export type PassThrough = (req: IncomingMessage, res: ServerResponse) => void;
 /** Brings everything to the upstream and back as it is, streaming. */
 export const passThrough = (upstream: Upstream, options: PassThroughOptions): PassThrough => {
   const { minRate, memory } = options.uploads ?? { minRate: 1024, memory: 64 * 1024 ** 2 };
-  const uploads = { minRate, silence: upstream.bodyTimeout, memory: { free: memory } };
+  const uploads = { minRate, silence: upstream.bodyTimeout, memory: openUploadMemory(memory) };
   return function passThroughListener(req, res) {
     const method = req.method ?? "GET";
     const path = req.url ?? "/";
@@ -46,9 +48,16 @@ export const passThrough = (upstream: Upstream, options: PassThroughOptions): Pa
     }
     if (options.oldPaths?.standIn(req, res, path)) return;
     const watch = options.watch?.(method, path, req);
-    const upload = hasBody(req) ? new Upload(req, { ...uploads, onChunk: watch?.chunk }) : undefined;
+    const upload = hasBody(req)
+      ? new Upload(req, { ...uploads, onChunk: watch?.chunk, client: clientOf(req, options.trusted) })
+      : undefined;
     const headers = requestHeaders(req, options.host, options.trusted);
     const request = { method, path, headers, body: upload ?? null, servername: upstream.servername };
     new Relay(upstream, { req, res, request, upload, report, watch, added, onAnswer: options.onAnswer }).begin();
   };
+};
+
+const clientOf = ({ socket, headers }: IncomingMessage, trusted: (address: string) => boolean): string => {
+  const forwarded = headers["x-forwarded-for"];
+  return clientAddress(socket.remoteAddress, Array.isArray(forwarded) ? forwarded.join(",") : forwarded, trusted);
 };

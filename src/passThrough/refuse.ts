@@ -11,7 +11,7 @@ const answers: Record<Trouble, { status: number; detail: string }> = {
   tooLarge: { status: 502, detail: "The upstream's answer is too large." },
   aborted: { status: 502, detail: "The request was given up." },
   loop: { status: 502, detail: "The request has been through this gateway before." },
-  crowded: { status: 503, detail: "Too many bytes are being collected." },
+  crowded: { status: 503, detail: "Too many bodies are being received." },
   overloaded: { status: 503, detail: "Too many requests wait for the upstream." },
   timeout: { status: 504, detail: "The upstream took too long." },
   badRequest: { status: 400, detail: "The request cannot be passed on." },

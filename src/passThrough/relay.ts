@@ -6,6 +6,7 @@ import { MAX_INTERIM_ANSWERS } from "../upstream/interim.ts";
 import { maySendAgain } from "../upstream/sendAgain.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { addHeaders } from "./addHeaders.ts";
+import { Pauses } from "./pauses.ts";
 import { type Trouble, cut, refuse } from "./refuse.ts";
 import { reasonBytes, replyHeaders } from "./replyHeaders.ts";
 import { heldAnswer, type Watch } from "./heldAnswer.ts";
@@ -36,6 +37,7 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
   #controller: Dispatcher.DispatchController | undefined;
   #uploading: NodeJS.Timeout | undefined;
   #draining: NodeJS.Timeout | undefined;
+  #pauses: Pauses | undefined;
   /** Nothing more is owed to the client. */
   #done = false;
   #inGate = false;
@@ -64,12 +66,20 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
     this.#enter();
   }
 
-  uploadFailed(trouble: "slowClient" | "overloaded"): void {
-    this.#fail(trouble === "slowClient" ? "timeout" : "overloaded", trouble);
+  uploadFailed(trouble: "slowClient" | "crowded"): void {
+    this.#fail(trouble === "slowClient" ? "timeout" : "crowded", trouble);
   }
 
   expire(): void {
     this.#fail("overloaded");
+  }
+
+  stalledFor(): number {
+    return this.#pauses?.current ?? 0;
+  }
+
+  giveWay(): void {
+    this.#fail("overloaded", "slowClient");
   }
 
   start(): void {
@@ -136,6 +146,8 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
       res.end(chunk);
     } else if (!res.write(chunk) && res.writableLength > held && !controller.paused) {
       controller.pause();
+      this.#pauses ??= new Pauses(() => this.#upstream.gate.becomesSlow(this));
+      this.#pauses.begin();
       // A client that takes nothing must not hold a connection for ever.
       this.#draining = setTimeout(() => this.#fail("timeout", "slowClient"), this.#upstream.bodyTimeout);
       res.once("drain", () => this.#onDrain());
@@ -178,6 +190,7 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
 
   #onDrain(): void {
     clearTimeout(this.#draining);
+    this.#pauses?.end();
     this.#controller?.resume();
   }
 
@@ -192,6 +205,7 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
     this.#inGate = false;
     clearTimeout(this.#uploading);
     clearTimeout(this.#draining);
+    this.#pauses?.stop();
     this.#passage.upload?.destroy();
     this.#upstream.gate.leave(this);
   }

@@ -1,12 +1,13 @@
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import { LeastRate } from "./leastRate.ts";
+import { type Collection, TINY_BODY, type UploadMemory } from "./uploadMemory.ts";
 
 /** Bytes of a body that are collected before it takes a connection to the upstream: all of a small one, the first of a larger one. */
 export const SMALL_BODY = 64 * 1024;
 
-/** Bytes that are free for collecting bodies, shared by all requests. */
-export type UploadMemory = { free: number };
+/** The buffer of a body that is collected grows by so many bytes. */
+const STEP = 4096;
 
 /** What an upload may take. */
 export type UploadSettings = {
@@ -17,6 +18,8 @@ export type UploadSettings = {
   /** Milliseconds of silence at most. */
   silence: number;
   memory: UploadMemory;
+  /** The address of the client. */
+  client: string;
 };
 
 /** Hears how the collecting of a body went. */
@@ -24,7 +27,7 @@ export type UploadListener = {
   /** A connection may be taken: the body is there (`isWhole`), or its first `SMALL_BODY` bytes are. */
   uploadReady(isWhole: boolean): void;
   /** Nothing more will be passed on: the client is too slow, or there is no memory to collect its body in. */
-  uploadFailed(trouble: "slowClient" | "overloaded"): void;
+  uploadFailed(trouble: "slowClient" | "crowded"): void;
 };
 
 /** Whether a request has a body to send on. */
@@ -38,7 +41,8 @@ export const hasBody = (req: IncomingMessage): boolean => {
  * the upstream's, and an answer (a 413, our 502) with it. Destroyed, it lets the rest of the body run into the void instead.
  * It never ends before undici has begun to read: undici would turn a short chunked body into one with a length.
  */
-export class Upload extends Readable {
+export class Upload extends Readable implements Collection {
+  readonly client: string;
   readonly #req: IncomingMessage;
   readonly #onChunk: UploadSettings["onChunk"];
   readonly #memory: UploadMemory;
@@ -52,8 +56,9 @@ export class Upload extends Readable {
   #collected: Buffer = nothing;
   #size = 0;
 
-  constructor(req: IncomingMessage, { onChunk, minRate, silence, memory }: UploadSettings) {
+  constructor(req: IncomingMessage, { onChunk, minRate, silence, memory, client }: UploadSettings) {
     super({ highWaterMark: 64 * 1024 });
+    this.client = client;
     this.#req = req;
     this.#onChunk = onChunk;
     this.#memory = memory;
@@ -66,6 +71,14 @@ export class Upload extends Readable {
   collect(listener: UploadListener): void {
     this.#listener = listener;
     this.#resume();
+  }
+
+  get credit(): number | undefined {
+    return this.#isReady ? undefined : this.#rate.credit;
+  }
+
+  giveUp(): void {
+    this.#listener?.uploadFailed("crowded");
   }
 
   override _read(): void {
@@ -111,7 +124,7 @@ export class Upload extends Readable {
       if (!this.push(chunk)) this.#pause();
       return;
     }
-    if (!this.#collect(chunk)) return this.#listener?.uploadFailed("overloaded");
+    if (!this.#collect(chunk)) return this.giveUp();
     if (this.#size < SMALL_BODY) return;
     this.#pause();
     this.#tellReady(false);
@@ -128,9 +141,8 @@ export class Upload extends Readable {
   #collect(chunk: Buffer): boolean {
     const size = this.#size + chunk.length;
     if (size > this.#collected.length) {
-      const room = this.#size === 0 ? chunk.length : Math.max(size, Math.min(2 * this.#collected.length, SMALL_BODY));
-      if (room - this.#collected.length > this.#memory.free) return false;
-      this.#memory.free -= room - this.#collected.length;
+      const room = this.#size === 0 ? size : Math.ceil(size / STEP) * STEP;
+      if (room > TINY_BODY && !this.#memory.hold(this, room)) return false;
       const grown = this.#size === 0 ? chunk : Buffer.allocUnsafeSlow(room);
       this.#collected.copy(grown, 0, 0, this.#size);
       this.#collected = grown;
@@ -141,7 +153,7 @@ export class Upload extends Readable {
   }
 
   #release(): void {
-    this.#memory.free += this.#collected.length;
+    this.#memory.release(this);
     this.#collected = nothing;
     this.#size = 0;
   }

@@ -177,7 +177,7 @@ export const openPrivateRows = (settings: PrivateRowsSettings): PrivateRows => {
       for (let id = highest + 1; id <= highest + FAR; id++) if (index.get(id) === undefined) ids.push(id);
       return ids;
     },
-    wholeLists: openGate(MAX_WHOLE_LISTS, MAX_WAITING),
+    wholeLists: openGate({ places: MAX_WHOLE_LISTS, queue: MAX_WAITING }),
     forget: adminStatuses.forget,
     state: () => ({
       ...toldOf(index.snapshot(), walker.view(), { margin: ways.margin ?? MARGIN, now: now() }),

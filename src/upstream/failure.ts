@@ -10,7 +10,7 @@ const sentences: Record<FailureKind, string> = {
   overloaded: "Too many requests wait for the upstream",
   broken: "The upstream broke off or answered with something that is no sound HTTP",
   tooLarge: "The upstream's answer is larger than allowed",
-  crowded: "Too many bytes of other answers are being collected",
+  crowded: "Too many bytes of other requests or answers are being collected",
   aborted: "The request was given up",
 };
 

@@ -10,8 +10,10 @@ import { PooledClient } from "./pooledClient.ts";
 export type UpstreamSettings = {
   /** `http://127.0.0.1:8080`, https too; no path. */
   origin: string;
-  /** Sockets at most. */
+  /** Sockets at most, without those for slow clients. */
   connections: number;
+  /** Sockets at most beside those, for answers that their clients take slowly (default: 0). */
+  slowConnections?: number;
   /** Requests at most that wait beyond those; more are refused at once. */
   waiting: number;
   /** Milliseconds that a request waits at most (default: 10 s). */
@@ -42,8 +44,9 @@ export type Upstream = {
 /** Opens no connection yet. Throws a TypeError where the origin is none. */
 export const openUpstream = (settings: UpstreamSettings): Upstream => {
   const url = new URL(settings.origin);
+  const connections = settings.connections + (settings.slowConnections ?? 0);
   const pool = new Pool(url.origin, {
-    connections: settings.connections,
+    connections,
     factory: (origin, options) => new PooledClient(origin, options),
     // Where HTTP/2 is possible, the pool lets requests wait for the first connection to find out.
     allowH2: false,
@@ -58,7 +61,12 @@ export const openUpstream = (settings: UpstreamSettings): Upstream => {
     keepAliveTimeoutThreshold: 1000,
     maxHeaderSize: 64 * 1024,
   });
-  const gate = openGate(settings.connections, settings.waiting, settings.waitTimeout);
+  const gate = openGate({
+    places: settings.connections,
+    queue: settings.waiting,
+    waitTimeout: settings.waitTimeout,
+    asidePlaces: settings.slowConnections,
+  });
   return {
     origin: url.origin,
     pool,
@@ -66,7 +74,7 @@ export const openUpstream = (settings: UpstreamSettings): Upstream => {
     replies: settings.replies ?? openByteBudget(Number.POSITIVE_INFINITY),
     bodyTimeout: settings.bodyTimeout,
     servername: url.protocol === "https:" && isIP(url.hostname) === 0 ? url.hostname : undefined,
-    dispatches: openDispatchProbe(pool, settings.connections),
+    dispatches: openDispatchProbe(pool, connections),
     async close() {
       await gate.idle();
       await pool.close();

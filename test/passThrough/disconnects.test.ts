@@ -2,6 +2,7 @@ import { createServer, IncomingMessage, type ServerResponse } from "node:http";
 import { Socket, connect } from "node:net";
 import { expect, test } from "vitest";
 import { Upload } from "../../src/passThrough/upload.ts";
+import { openUploadMemory } from "../../src/passThrough/uploadMemory.ts";
 import { expectHealthy, get, httpUpstream, openGateway, originOf, request, send, until } from "./support.ts";
 
 const open = (port: number, ...parts: (string | Buffer)[]): Socket => {
@@ -188,7 +189,7 @@ test("a client that leaves gives up one pipelined request, and the others are no
 
 test("a destroyed upload ends no process, and lets the rest of the request's body go by", async () => {
   const req = new IncomingMessage(new Socket());
-  const upload = new Upload(req, { minRate: 1, silence: 1000, memory: { free: 1000 } });
+  const upload = new Upload(req, { minRate: 1, silence: 1000, memory: openUploadMemory(1000), client: "" });
   upload.read(0);
   upload.destroy(new Error("the upstream has gone"));
   await new Promise((resolve) => {

@@ -69,6 +69,17 @@ test("large uploads take half of the places at most, and a GET finds another", a
   await expectHealthy(gateway);
 });
 
+test("while more large uploads wait than may wait, a burst of GETs is answered", async () => {
+  const { origin } = await taking();
+  const gateway = await openGateway(origin, { connections: 4, waiting: 10 });
+  const uploads = Array.from({ length: 20 }, (_, i) => client(gateway.port, large(`/${i}`), Buffer.alloc(100_000)));
+  await until(() => uploads.filter(({ text }) => text().startsWith("HTTP/1.1 503 ")).length >= 8);
+  const answers = await Promise.all(Array.from({ length: 10 }, () => send(gateway.port, get("/healthy"))));
+  expect(answers.map(({ body }) => body)).toEqual(Array.from({ length: 10 }, () => "healthy"));
+  for (const { socket } of uploads) socket.destroy();
+  await expectHealthy(gateway);
+});
+
 test.each([
   { title: "before it takes a place", first: 100 },
   { title: "while it holds one", first: 100_000 },
@@ -145,18 +156,86 @@ test("a request that waits too long for a place gets 503, and is never sent", as
   expect(asked).toEqual(["/first", "/healthy"]);
 });
 
-test("bodies that wait to be whole take so much memory; one more gets 503", async () => {
+const crowded = { detail: "Too many bodies are being received." };
+
+test("where bodies fill the memory, the slowest unfinished one gets 503, no newcomer", async () => {
   const { origin, got } = await taking();
-  const gateway = await openGateway(origin, { uploads: { minRate: 1, memory: 70_000 } });
-  const first = client(gateway.port, large("/first", 30_001), Buffer.alloc(30_000));
+  const gateway = await openGateway(origin, { uploads: { minRate: 1, memory: 100_000 } });
+  const stalled = [0, 1, 2].map((i) => client(gateway.port, large(`/stalled${i}`, 60_000), Buffer.alloc(30_000)));
+  await sleep(200);
+  // The first one goes on: the second one is the slowest now.
+  stalled[0]?.socket.write("x");
+  await sleep(50);
+  const newcomer = await send(gateway.port, large("/newcomer", 35_000), Buffer.alloc(35_000));
+  expect(newcomer.head).toMatch(/^HTTP\/1\.1 200 /);
+  await until(() => stalled[1]?.text() !== "" || stalled[2]?.text() !== "");
+  expect(stalled[0]?.text()).toBe("");
+  const refused = stalled.filter(({ text }) => text() !== "");
+  expect(refused).toHaveLength(1);
+  expect(refused[0]?.text()).toMatch(/^HTTP\/1\.1 503 [^]*Retry-After: 1\r/);
+  expect(JSON.parse(refused[0]?.text().split("\r\n\r\n")[1] ?? "")).toEqual(crowded);
+  expect(gateway.events).toMatchObject([{ kind: "crowded" }]);
+  stalled[0]?.socket.write(Buffer.alloc(29_999));
+  await until(() => stalled[0]?.text().startsWith("HTTP/1.1 200 ") === true);
+  expect(got.map(({ body }) => body.length)).toEqual([35_000, 60_000]);
+  for (const { socket } of stalled) socket.destroy();
+  await expectHealthy(gateway);
+});
+
+test("the client that holds more than half of the memory loses a body first", async () => {
+  const { origin } = await taking();
+  const gateway = await openGateway(origin, {
+    trusted: () => true,
+    uploads: { minRate: 1, memory: 100_000 },
+  });
+  const from = (address: string, length: number) =>
+    client(
+      gateway.port,
+      request("POST /", `X-Forwarded-For: ${address}`, "Content-Length: 60000"),
+      Buffer.alloc(length),
+    );
+  const other = from("192.0.2.1", 20_000);
   await sleep(100);
-  const second = await send(gateway.port, large("/second", 45_000), Buffer.alloc(45_000));
-  expect(second.head).toMatch(/^HTTP\/1\.1 503 [^]*Retry-After: 1\r/);
-  first.socket.write("x");
-  await until(() => first.text().startsWith("HTTP/1.1 200 "));
-  const third = await send(gateway.port, large("/third", 45_000), Buffer.alloc(45_000));
-  expect(third.head).toMatch(/^HTTP\/1\.1 200 /);
-  expect(got.map(({ body }) => body.length)).toEqual([30_001, 45_000]);
+  const many = [from("192.0.2.2", 30_000), from("192.0.2.2", 30_000)];
+  await sleep(100);
+  const newcomer = from("192.0.2.3", 45_000);
+  await until(() => many.some(({ text }) => text().startsWith("HTTP/1.1 503 ")));
+  expect([other, ...many, newcomer].filter(({ text }) => text() === "")).toHaveLength(3);
+  expect(other.text()).toBe("");
+  newcomer.socket.write(Buffer.alloc(15_000));
+  await until(() => newcomer.text().startsWith("HTTP/1.1 200 "));
+});
+
+test("bodies of up to 4 KiB need no place in the memory for bodies", async () => {
+  const { origin, got } = await taking();
+  const gateway = await openGateway(origin, { uploads: { minRate: 1, memory: 1000 } });
+  const small = await send(gateway.port, large("/small", 4096), Buffer.alloc(4096));
+  expect(small.head).toMatch(/^HTTP\/1\.1 200 /);
+  const larger = await send(gateway.port, large("/larger", 4097), Buffer.alloc(4097));
+  expect(larger.head).toMatch(/^HTTP\/1\.1 503 [^]*Retry-After: 1\r/);
+  expect(JSON.parse(larger.body)).toEqual(crowded);
+  expect(got).toHaveLength(1);
+  await expectHealthy(gateway);
+});
+
+test("bodies that are whole keep their memory while they wait for the upstream", async () => {
+  const finish: (() => void)[] = [];
+  const origin = await httpUpstream((req, res) => {
+    if (req.url === "/healthy") res.end("healthy");
+    else finish.push(() => res.end("ok"));
+  });
+  const gateway = await openGateway(origin, { connections: 1, uploads: { minRate: 1, memory: 70_000 } });
+  const first = send(gateway.port, get("/first"));
+  await until(() => finish.length === 1);
+  const whole = send(gateway.port, large("/whole", 40_000), Buffer.alloc(40_000));
+  await until(() => gateway.upstream.gate.waiting === 1);
+  const refused = await send(gateway.port, large("/refused", 40_000), Buffer.alloc(40_000));
+  expect(refused.head).toMatch(/^HTTP\/1\.1 503 /);
+  finish[0]?.();
+  await until(() => finish.length === 2);
+  finish[1]?.();
+  expect((await whole).head).toMatch(/^HTTP\/1\.1 200 /);
+  await first;
   await expectHealthy(gateway);
 });
 
@@ -176,9 +255,9 @@ test("a client that leaves while its body is collected gives its memory back", a
   expect(begun).toEqual(["/whole"]);
 });
 
-test("a body byte by byte costs no more than twice its size", async () => {
+test("a body byte by byte costs less than 4 KiB more than its size", async () => {
   const { origin, got } = await taking();
-  const gateway = await openGateway(origin, { uploads: { minRate: 1, memory: 10_000 } });
+  const gateway = await openGateway(origin, { uploads: { minRate: 1, memory: 8192 } });
   const bytes = Buffer.from(Array.from({ length: 5000 }, (_, i) => i % 251));
   const chunks = Buffer.concat([...bytes].map((byte) => Buffer.from([49, 13, 10, byte, 13, 10])));
   const { head } = await send(gateway.port, request("POST /", "Transfer-Encoding: chunked"), chunks, "0\r\n\r\n");
