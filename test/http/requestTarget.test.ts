@@ -52,7 +52,7 @@ describe("a target", () => {
 });
 
 describe("a Host", () => {
-  test.each(["a", "a.example:80", "A_b~c-d.example", "192.0.2.1:65535", "[::1]", "[2001:db8::192.0.2.1]:8080"])(
+  test.each(["a", "a.example:80", "A_b~c-d.example", "192.0.2.1:65535", "[::1]", "[2001:db8::192.0.2.1]:8080", "a:", "[::1]:"])(
     "%s is one",
     (host) => {
       expect(isHost(host)).toBe(true);
@@ -68,8 +68,8 @@ describe("a Host", () => {
     "one/../x?y#z",
     "a b",
     " ",
-    "a:",
     "a:b",
+    ":",
     "a:-1",
     "a:65536",
     "a:080000",
