@@ -35,7 +35,6 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
   readonly #passage: Passage;
   #controller: Dispatcher.DispatchController | undefined;
   #uploading: NodeJS.Timeout | undefined;
-  #draining: NodeJS.Timeout | undefined;
   /** Nothing more is owed to the client. */
   #done = false;
   #inGate = false;
@@ -136,9 +135,8 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
       res.end(chunk);
     } else if (!res.write(chunk) && res.writableLength > held && !controller.paused) {
       controller.pause();
-      // A client that takes nothing must not hold a connection for ever.
-      this.#draining = setTimeout(() => this.#fail("timeout", "slowClient"), this.#upstream.bodyTimeout);
-      res.once("drain", () => this.#onDrain());
+      // A client that takes nothing is cut off by the server (http/unsentBytes.ts), which knows what else waits.
+      res.once("drain", () => this.#controller?.resume());
     }
   }
 
@@ -176,11 +174,6 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
     if (!this.#flowing && !this.#done) this.#passage.res.flushHeaders();
   }
 
-  #onDrain(): void {
-    clearTimeout(this.#draining);
-    this.#controller?.resume();
-  }
-
   #onUploadStall(): void {
     const { req } = this.#passage;
     // An upload that is paused or has come waits for the upstream, any other for the client.
@@ -191,7 +184,6 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
     if (!this.#inGate) return;
     this.#inGate = false;
     clearTimeout(this.#uploading);
-    clearTimeout(this.#draining);
     this.#passage.upload?.destroy();
     this.#upstream.gate.leave(this);
   }
