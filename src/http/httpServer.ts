@@ -66,7 +66,7 @@ export const openHttpServer = (
   const answer: Answer = (request, response) => {
     // The connection has ended with a refusal: a request that follows it must not be acted on (RFC 9112 9.6).
     if (request.socket.writableEnded) return;
-    const refusal = readHead(request) ?? (unsent.isFull ? tooManyBytes : undefined);
+    const refusal = readHead(request) ?? (unsent.hasRoomFor(1) ? undefined : tooManyBytes);
     if (refusal !== undefined) refuseRequest(response, refusal);
     else if (request.url === "*") response.writeHead(204).end();
     else listener(request, response);
@@ -231,14 +231,28 @@ const ofError: Record<string, Refusal> = {
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: "Request Timeout" },
 };
 
-/** What is no HTTP gets its answer in our format too. */
+/** What is no HTTP gets its answer in our format too, but not in the place of an answer to the request before it. */
 const refuseUnparsed = (
   error: Error & { code?: string },
   socket: Duplex & { _httpMessage?: ServerResponse | null },
 ): void => {
+  const answering = socket._httpMessage;
+  if (error.code === "ECONNRESET") socket.destroy();
+  else if (answering?.req.complete) closeAfter(answering);
   // Nothing may be written into an answer that has begun.
-  if (error.code === "ECONNRESET" || socket._httpMessage?.headersSent) socket.destroy();
+  else if (answering?.headersSent) socket.destroy();
   else refuseSocket(socket, ofError[error.code ?? ""] ?? { status: 400, detail: "Bad Request" });
+};
+
+const lastAnswers = new WeakSet<ServerResponse>();
+
+/** Lets an answer go out and closes its connection then; what comes meanwhile is ignored, and requests that wait are not acted on. */
+const closeAfter = (response: ServerResponse): void => {
+  // Node reports each further read of a connection whose bytes it cannot parse.
+  if (lastAnswers.has(response)) return;
+  lastAnswers.add(response);
+  response.shouldKeepAlive = false;
+  response.once("finish", () => response.req.socket.destroySoon());
 };
 
 /** Answers on a connection on which no request was read, and closes it when the client has had the time to read that. */

@@ -20,7 +20,7 @@ const manyHosts = refused("The request has more than one Host header.");
 const badHost = refused("The Host header is not a host name or address with an optional port.");
 
 /** `a.example`, `a.example:80`, `192.0.2.1`, `[2001:db8::1]:80`; narrower than RFC 3986 3.2.2, wide enough for every real name. */
-const HOST = /^(?:[A-Za-z0-9._~-]{1,255}|\[([0-9A-Fa-f:.]{2,45})\])(?::(\d{1,5}))?$/;
+const HOST = /^(?:[A-Za-z0-9._~-]{1,255}|\[([0-9A-Fa-f:.]{2,45})\])(?::(\d{0,5}))?$/;
 
 /** Whether a text can stand as an authority: a name or an address and an optional port, without user information. */
 export const isHost = (text: string): boolean => {

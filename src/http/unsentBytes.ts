@@ -2,7 +2,10 @@ import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
 export type UnsentBytesSettings = {
-  /** Milliseconds in which a client has to take 1/32 of what waits for it; else its connection is reset. */
+  /**
+   * Milliseconds in which a client has to take 1/32 of what waits for it, where much waits in all; else its connection is reset.
+   * Always so many times `PATIENCE` without any progress.
+   */
   timeout: number;
   /** Bytes that may wait in all. */
   max: number;
@@ -12,15 +15,16 @@ export type UnsentBytesSettings = {
 export type UnsentBytes = {
   /** Bytes that wait now, over all connections. */
   readonly total: number;
-  /** Whether no further request may be answered. */
-  readonly isFull: boolean;
   /** Answers refused because their bytes did not fit beside those that wait. */
   readonly refused: number;
-  /** Whether an answer of so many bytes fits; one alone may be larger than the bound. A no is counted. */
+  /**
+   * Whether an answer of so many bytes fits; one alone may be larger than the bound. Where it would not, clients that take nothing make
+   * room for it: their connections are reset. A no is counted.
+   */
   hasRoomFor: (bytes: number) => boolean;
   /** Connections reset because their client took too little. */
   readonly timedOut: number;
-  /** Connections reset because their answer did not fit beside all others. */
+  /** Connections reset to make room for other answers, or because their own answer did not fit beside all others. */
   readonly crowdedOut: number;
   /** Counts what of this answer waits; to be called when writing to it did not bring everything to the system. */
   note: (response: ServerResponse) => void;
@@ -31,20 +35,35 @@ export type UnsentBytes = {
 
 /** One connection on which bytes wait. */
 type Backlog = {
+  address: string;
   bytes: number;
   /** Bytes by answer: pipelined ones wait together. */
   answers: Map<ServerResponse, number>;
-  /** Bytes that the system had taken when the client last took enough. */
+  /** Bytes that the system had taken when the client last took enough, and at the last look. */
   taken: number;
-  /** Looks in a row without enough progress. */
+  seen: number;
+  /** Looks in a row without enough progress, and without any. */
   idle: number;
+  still: number;
 };
 
 /** Of what waits a client has to take one part in so many within the timeout: all of it is gone after so many timeouts. */
 const PARTS = 32;
 
 /** Looks in one timeout. They are counted, not timed: a stalled event loop must not look like an idle client. */
-const LOOKS = 4;
+const LOOKS = 20;
+
+/** Where less waits in all than this part of the bound, nobody is hurt by a slow client. */
+const PRESSURE = 1 / 4;
+
+/**
+ * Timeouts that a client may take nothing while there is no pressure. The system takes more only when a third of its own buffer is free:
+ * at 20 KB/s and with a buffer of 4 MB that is once a minute.
+ */
+const PATIENCE = 15;
+
+/** Room is made for more than one answer, so that not each of them has to look for it. */
+const TARGET = 7 / 8;
 
 /**
  * Bytes of a connection that the system has taken. One write of 10 MB is one request to libuv and counts as unsent until its last
@@ -59,6 +78,8 @@ export const openUnsentBytes = ({ timeout, max }: UnsentBytesSettings): UnsentBy
   const backlogs = new Map<Socket, Backlog>();
   let looking: NodeJS.Timeout | undefined;
   let total = 0;
+  /** Of these, what waits for clients that had taken nothing at the last look. */
+  let stillBytes = 0;
   let timedOut = 0;
   let crowdedOut = 0;
   let refused = 0;
@@ -68,11 +89,19 @@ export const openUnsentBytes = ({ timeout, max }: UnsentBytesSettings): UnsentBy
     backlog.answers.set(response, bytes);
     backlog.bytes += change;
     total += change;
+    if (backlog.still > 0) stillBytes += change;
+  };
+
+  const setStill = (backlog: Backlog, still: number): void => {
+    if (backlog.still > 0) stillBytes -= backlog.bytes;
+    backlog.still = still;
+    if (still > 0) stillBytes += backlog.bytes;
   };
 
   const forget = (socket: Socket): void => {
     const backlog = backlogs.get(socket);
     if (backlog === undefined) return;
+    setStill(backlog, 0);
     total -= backlog.bytes;
     backlogs.delete(socket);
     if (backlogs.size > 0) return;
@@ -86,21 +115,67 @@ export const openUnsentBytes = ({ timeout, max }: UnsentBytesSettings): UnsentBy
     socket.resetAndDestroy();
   };
 
+  /**
+   * Resets connections whose client takes nothing until no more than `target` bytes wait: of the address that holds most in all,
+   * the one that holds most. Returns how many.
+   */
+  const resetGreediest = (target: number, takesNothing: (backlog: Backlog) => boolean): number => {
+    const held = new Map<string, { bytes: number; idle: [Socket, number][] }>();
+    for (const [socket, backlog] of backlogs) {
+      let one = held.get(backlog.address);
+      if (one === undefined) held.set(backlog.address, (one = { bytes: 0, idle: [] }));
+      one.bytes += backlog.bytes;
+      if (backlog.bytes > 0 && takesNothing(backlog)) one.idle.push([socket, backlog.bytes]);
+    }
+    const addresses = [...held.values()].filter(({ idle }) => idle.length > 0);
+    for (const { idle } of addresses) idle.sort(([, a], [, b]) => a - b);
+    let count = 0;
+    while (total > target && addresses.length > 0) {
+      const greediest = addresses.reduce((most, one) => (one.bytes > most.bytes ? one : most));
+      const [socket, bytes] = greediest.idle.pop() as [Socket, number];
+      greediest.bytes -= bytes;
+      if (greediest.idle.length === 0) addresses.splice(addresses.indexOf(greediest), 1);
+      reset(socket);
+      count++;
+    }
+    return count;
+  };
+
   const look = (): void => {
     for (const [socket, backlog] of backlogs) {
       const taken = takenFrom(socket);
+      setStill(backlog, backlog.bytes === 0 || taken > backlog.seen ? 0 : backlog.still + 1);
+      backlog.seen = taken;
       if (backlog.bytes === 0 || taken - backlog.taken >= Math.max(1, backlog.bytes / PARTS)) {
         backlog.taken = taken;
         backlog.idle = 0;
-      } else if (++backlog.idle >= LOOKS) {
-        timedOut++;
-        reset(socket);
-      }
+      } else backlog.idle++;
+      if (backlog.still < LOOKS * PATIENCE) continue;
+      timedOut++;
+      reset(socket);
     }
+    const target = max * PRESSURE;
+    if (total > target) timedOut += resetGreediest(target, ({ idle }) => idle >= LOOKS);
+  };
+
+  /**
+   * Makes room for `bytes` beside those of all other connections; `own` is the one that has them already. Where not enough would be left
+   * for them, nobody is reset.
+   */
+  const makeRoom = (bytes: number, own?: Backlog): boolean => {
+    const counted = own?.bytes ?? 0;
+    const moving = total - stillBytes - (own?.still === 0 ? counted : 0);
+    if (moving > 0 && moving + bytes > max) return false;
+    const target = counted + Math.max(0, max * TARGET - bytes);
+    crowdedOut += resetGreediest(target, ({ still }) => still > 0);
+    return total <= counted || total - counted + bytes <= max;
   };
 
   const open = (socket: Socket): Backlog => {
-    const backlog = { bytes: 0, answers: new Map<ServerResponse, number>(), taken: takenFrom(socket), idle: 0 };
+    const taken = takenFrom(socket);
+    const address = socket.remoteAddress ?? "";
+    const answers = new Map<ServerResponse, number>();
+    const backlog = { address, bytes: 0, answers, taken, seen: taken, idle: 0, still: 0 };
     backlogs.set(socket, backlog);
     looking ??= setInterval(look, Math.max(1, timeout / LOOKS)).unref();
     return backlog;
@@ -123,14 +198,11 @@ export const openUnsentBytes = ({ timeout, max }: UnsentBytesSettings): UnsentBy
     get total() {
       return total;
     },
-    get isFull() {
-      return total >= max;
-    },
     get refused() {
       return refused;
     },
     hasRoomFor(bytes) {
-      if (total === 0 || total + bytes <= max) return true;
+      if (total === 0 || total + bytes <= max || makeRoom(bytes)) return true;
       refused++;
       return false;
     },
@@ -146,10 +218,9 @@ export const openUnsentBytes = ({ timeout, max }: UnsentBytesSettings): UnsentBy
       if (socket.destroyed) return;
       const backlog = backlogs.get(socket) ?? open(socket);
       if (!backlog.answers.has(response)) follow(socket, backlog, response);
-      const bytes = response.writableLength;
-      count(backlog, response, bytes);
-      // One answer alone may be larger than the bound.
-      if (total <= max || total === bytes) return;
+      count(backlog, response, response.writableLength);
+      // One connection alone may hold more than the bound.
+      if (total <= max || total === backlog.bytes || makeRoom(backlog.bytes, backlog) || socket.destroyed) return;
       crowdedOut++;
       reset(socket);
     },

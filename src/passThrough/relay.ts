@@ -36,7 +36,6 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
   readonly #passage: Passage;
   #controller: Dispatcher.DispatchController | undefined;
   #uploading: NodeJS.Timeout | undefined;
-  #draining: NodeJS.Timeout | undefined;
   #pauses: Pauses | undefined;
   /** Nothing more is owed to the client. */
   #done = false;
@@ -148,8 +147,7 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
       controller.pause();
       this.#pauses ??= new Pauses(() => this.#upstream.gate.becomesSlow(this));
       this.#pauses.begin();
-      // A client that takes nothing must not hold a connection for ever.
-      this.#draining = setTimeout(() => this.#fail("timeout", "slowClient"), this.#upstream.bodyTimeout);
+      // A client that takes nothing is cut off by the server (http/unsentBytes.ts), which knows what else waits.
       res.once("drain", () => this.#onDrain());
     }
   }
@@ -189,7 +187,6 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
   }
 
   #onDrain(): void {
-    clearTimeout(this.#draining);
     this.#pauses?.end();
     this.#controller?.resume();
   }
@@ -204,7 +201,6 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
     if (!this.#inGate) return;
     this.#inGate = false;
     clearTimeout(this.#uploading);
-    clearTimeout(this.#draining);
     this.#pauses?.stop();
     this.#passage.upload?.destroy();
     this.#upstream.gate.leave(this);

@@ -52,13 +52,19 @@ describe("a target", () => {
 });
 
 describe("a Host", () => {
-  test.each(["a", "a.example:80", "A_b~c-d.example", "192.0.2.1:65535", "[::1]", "[2001:db8::192.0.2.1]:8080"])(
-    "%s is one",
-    (host) => {
-      expect(isHost(host)).toBe(true);
-      expect(read("GET /", host)).toEqual({ ok: true, target: "/", host });
-    },
-  );
+  test.each([
+    "a",
+    "a.example:80",
+    "A_b~c-d.example",
+    "192.0.2.1:65535",
+    "[::1]",
+    "[2001:db8::192.0.2.1]:8080",
+    "a:",
+    "[::1]:",
+  ])("%s is one", (host) => {
+    expect(isHost(host)).toBe(true);
+    expect(read("GET /", host)).toEqual({ ok: true, target: "/", host });
+  });
 
   test.each([
     "a@b",
@@ -68,8 +74,8 @@ describe("a Host", () => {
     "one/../x?y#z",
     "a b",
     " ",
-    "a:",
     "a:b",
+    ":",
     "a:-1",
     "a:65536",
     "a:080000",

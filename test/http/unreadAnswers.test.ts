@@ -1,4 +1,4 @@
-import { type RequestListener } from "node:http";
+import { type RequestListener, type ServerResponse } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { Hono } from "hono";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -29,19 +29,33 @@ const open = async (limits: Partial<ClientLimits> = {}, listener?: RequestListen
 };
 
 /** A client that sends this and reads nothing; a reset shows only when it writes, so it is seen at the server. */
-const unreader = (port: number, bytes: string) => {
-  const socket = connect(port, "127.0.0.1").on("error", () => undefined);
+const unreader = (port: number, bytes: string, localAddress = "127.0.0.1") => {
+  const socket = connect({ port, host: "127.0.0.1", localAddress }).on("error", () => undefined);
   onTestFinished(() => void socket.destroy());
   socket.pause();
   socket.write(bytes);
   return socket;
 };
 
+/** So long that no client is looked at while a test runs. */
+const UNSEEN = 600_000;
+
+/** Answers in pieces of 64 KiB, without an end, and waits for the client after each that it does not take. */
+const streaming: RequestListener = (_, response) => {
+  const more = () => {
+    while (response.write(large.subarray(0, 64 * 1024)));
+    response.once("drain", more);
+  };
+  more();
+};
+
+const sleep = (ms: number) => new Promise((resolve) => void setTimeout(resolve, ms));
+
 const staying = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
 
-describe("a client that takes nothing", () => {
+describe("a client that takes nothing, while much waits in all,", () => {
   test("is cut off after the time limit, and its bytes are given back", async () => {
-    const { port, unsent, connections } = await open({ sendTimeout: 400 });
+    const { port, unsent, connections } = await open({ sendTimeout: 400, maxSendBytes: LARGE });
     unreader(port, staying("/large"));
     await until(() => unsent.total === LARGE || unsent.total > LARGE);
     await until(() => unsent.total === 0 && connections().open === 0);
@@ -49,7 +63,7 @@ describe("a client that takes nothing", () => {
   });
 
   test("is, although it goes on sending requests", async () => {
-    const { port, unsent, connections } = await open({ sendTimeout: 400 });
+    const { port, unsent, connections } = await open({ sendTimeout: 400, maxSendBytes: LARGE });
     const socket = unreader(port, staying("/large"));
     const sending = setInterval(() => socket.write(staying("/")), 20);
     onTestFinished(() => clearInterval(sending));
@@ -58,13 +72,7 @@ describe("a client that takes nothing", () => {
   });
 
   test("is where the answer is a stream that waits for it", async () => {
-    const { port, unsent, connections } = await open({ sendTimeout: 400 }, (_, response) => {
-      const more = () => {
-        while (response.write(large.subarray(0, 64 * 1024)));
-        response.once("drain", more);
-      };
-      more();
-    });
+    const { port, unsent, connections } = await open({ sendTimeout: 400, maxSendBytes: 64 * 1024 }, streaming);
     unreader(port, staying("/"));
     await until(() => unsent.timedOut === 1 && connections().open === 0);
     expect(unsent.total).toBe(0);
@@ -77,7 +85,7 @@ describe("a client that takes nothing", () => {
     const url = await httpUpstream((_request, response) =>
       response.end(JSON.stringify({ data_set_description: { id: "1", description: "x".repeat(LARGE) } })),
     );
-    const gateway = await listeningGateway(url, { SEND_TIMEOUT_MS: "400" });
+    const gateway = await listeningGateway(url, { SEND_TIMEOUT_MS: "100" });
     unreader(gateway.port, staying(path));
     const expected = ["slow_clients_total 1", "client_connections 0", "unsent_bytes 0"];
     const end = Date.now() + 10_000;
@@ -91,7 +99,11 @@ describe("a client that takes nothing", () => {
 
   test("is on the operators' listener", async () => {
     const app = new Hono().get("/", (c) => c.body(large));
-    const server = await startAdminServer(app, "127.0.0.1", 0, { ...roomyLimits, sendTimeout: 400 });
+    const server = await startAdminServer(app, "127.0.0.1", 0, {
+      ...roomyLimits,
+      sendTimeout: 400,
+      maxSendBytes: LARGE,
+    });
     onTestFinished(() => server.stop());
     const socket = unreader(server.port, staying("/"));
     await new Promise((resolve) => setTimeout(resolve, 1500));
@@ -100,6 +112,46 @@ describe("a client that takes nothing", () => {
     socket.resume();
     await reset;
     expect(socket.bytesRead).toBeLessThan(LARGE);
+  });
+});
+
+describe("a client that takes nothing for a while", () => {
+  test("is cut off where much waits in all, those first that hold most", async () => {
+    const { port, unsent, connections } = await open(
+      { sendTimeout: 200, maxSendBytes: 2 * LARGE },
+      (request, response) => (request.url === "/large" ? response.end(large) : streaming(request, response)),
+    );
+    unreader(port, staying("/stream"));
+    await until(() => unsent.total > 0);
+    const alone = unsent.total;
+    unreader(port, staying("/large"));
+    await until(() => unsent.timedOut === 1);
+    expect([unsent.total, connections().open]).toEqual([alone, 1]);
+    await sleep(600);
+    expect(connections().open).toBe(1);
+    // 15 times the limit without any progress.
+    await until(() => connections().open === 0);
+    expect([unsent.timedOut, unsent.total]).toEqual([2, 0]);
+  });
+
+  test("gets all of a proxied answer, for as long as it takes some within 15 time limits", async () => {
+    const url = await httpUpstream((_, response) => response.end(large));
+    const gateway = await listeningGateway(url, { SEND_TIMEOUT_MS: "200", BODY_TIMEOUT_MS: "300" });
+    const socket = unreader(gateway.port, get("/files/1"));
+    let received = 0;
+    let burst = 0;
+    socket.on("data", (chunk: Buffer) => {
+      received += chunk.length;
+      burst += chunk.length;
+      if (burst < LARGE / 4) return;
+      burst = 0;
+      socket.pause();
+      setTimeout(() => socket.resume(), 1000);
+    });
+    socket.pause();
+    setTimeout(() => socket.resume(), 1000);
+    await new Promise((resolve) => void socket.once("close", resolve));
+    expect(received).toBeGreaterThan(LARGE);
   });
 });
 
@@ -140,21 +192,74 @@ test("answers that were taken leave nothing behind on their connection", async (
 
 describe("bytes that wait for clients", () => {
   test("have a bound: then a request is 503, until they are taken or cut off", async () => {
-    const { port, unsent } = await open({ sendTimeout: 800, maxSendBytes: LARGE });
-    unreader(port, staying("/large"));
-    await until(() => unsent.isFull);
+    const { port, unsent } = await open({ sendTimeout: UNSEEN, maxSendBytes: LARGE });
+    const socket = unreader(port, staying("/large"));
+    await until(() => unsent.total >= LARGE);
     const refused = await exchange(port, get("/"));
     expectDetail(refused, 503);
     expect(refused.headers.get("retry-after")).toBe("5");
+    socket.resume();
     await until(() => unsent.total === 0);
     expect((await exchange(port, get("/"))).body).toBe("ok");
   });
 
+  test.each([
+    ["written", (response: ServerResponse) => response.end(large)],
+    [
+      "sent whole",
+      (response: ServerResponse) =>
+        sendWhole(response, { status: 200, headers: ["Content-Length", String(LARGE)], body: large }),
+    ],
+  ])("give way to an answer that is %s, where their clients take nothing", async (_, answer) => {
+    const limits = { sendTimeout: 8000, maxSendBytes: 4.5 * LARGE };
+    const { port, unsent, connections } = await open(limits, (request, response) => {
+      if (request.url === "/large") answer(response);
+      else response.end("ok");
+    });
+    for (let i = 0; i < 4; i++) unreader(port, staying("/large"));
+    await until(() => unsent.total > 4 * LARGE - 1);
+    await sleep(1000);
+    const { status, body } = await exchange(port, get("/large"));
+    expect([status, body.length]).toEqual([200, LARGE]);
+    expect([unsent.refused, unsent.timedOut]).toEqual([0, 0]);
+    expect(unsent.crowdedOut).toBeGreaterThan(0);
+    expect(connections().open).toBeGreaterThan(0);
+  });
+
+  test("give way to any request, where their clients take nothing", async () => {
+    const { port, unsent } = await open({ sendTimeout: 8000, maxSendBytes: LARGE });
+    unreader(port, staying("/large"));
+    await until(() => unsent.total >= LARGE);
+    await sleep(1000);
+    expect((await exchange(port, get("/"))).body).toBe("ok");
+    expect([unsent.total, unsent.refused, unsent.crowdedOut]).toEqual([0, 0, 1]);
+  });
+
+  test("give way where one address holds most of them", async () => {
+    const { port, unsent } = await open({ sendTimeout: 8000, maxSendBytes: 8.5 * LARGE });
+    const gone: number[] = [];
+    for (const host of [1, 2, 3, 2, 4, 5, 2, 6]) {
+      const socket = unreader(port, staying("/large"), `127.0.0.${host}`);
+      socket.once("close", () => gone.push(host));
+      const writing = setInterval(() => socket.write(staying("/")), 200);
+      onTestFinished(() => clearInterval(writing));
+    }
+    await until(() => unsent.total > 8 * LARGE - 1);
+    await sleep(1000);
+    expect((await exchange(port, get("/large"))).body.length).toBe(LARGE);
+    // Two, so that the next answer finds room.
+    await until(() => gone.length === 2);
+    expect([gone, unsent.crowdedOut]).toEqual([[2, 2], 2]);
+  });
+
   test("have it too where answers are on their way already: the newest is cut off", async () => {
     const held: (() => void)[] = [];
-    const { port, unsent, connections } = await open({ maxSendBytes: 1.5 * LARGE }, (_, response) => {
-      held.push(() => response.end(large));
-    });
+    const { port, unsent, connections } = await open(
+      { sendTimeout: UNSEEN, maxSendBytes: 1.5 * LARGE },
+      (_, response) => {
+        held.push(() => response.end(large));
+      },
+    );
     for (let i = 0; i < 5; i++) unreader(port, staying("/large"));
     await until(() => held.length === 5);
     for (const answer of held) answer();
@@ -164,9 +269,12 @@ describe("bytes that wait for clients", () => {
   });
 
   test("leave no room for an answer that does not fit beside them: it is 503", async () => {
-    const { port, unsent, connections } = await open({ maxSendBytes: 1.5 * LARGE }, (_, response) => {
-      sendWhole(response, { status: 200, headers: ["Content-Length", String(LARGE)], body: large });
-    });
+    const { port, unsent, connections } = await open(
+      { sendTimeout: UNSEEN, maxSendBytes: 1.5 * LARGE },
+      (_, response) => {
+        sendWhole(response, { status: 200, headers: ["Content-Length", String(LARGE)], body: large });
+      },
+    );
     unreader(port, staying("/large"));
     await until(() => unsent.total > 0);
     const refused = await exchange(port, get("/large"));
@@ -179,7 +287,11 @@ describe("bytes that wait for clients", () => {
     const dataset = JSON.stringify({ data_set_description: { id: "1", description: "x".repeat(LARGE) } });
     const url = await httpUpstream((_request, response) => response.end(dataset));
     const cached = { CACHE_BYTES: String(4 * LARGE), CACHE_ENTRY_BYTES: String(3 * LARGE) };
-    const gateway = await listeningGateway(url, { MAX_SEND_BYTES: String(1.5 * LARGE), ...cached });
+    const gateway = await listeningGateway(url, {
+      MAX_SEND_BYTES: String(1.5 * LARGE),
+      SEND_TIMEOUT_MS: String(UNSEEN),
+      ...cached,
+    });
     const read = async (path: string) => {
       const { status, head, body } = await exchange(gateway.port, get(path));
       return [status, body.length > LARGE, /\r\ncache-status: [^\r]*hit/i.test(head)];
@@ -240,4 +352,57 @@ test("a connection that answers one request after the other serves any number of
     await until(() => text().endsWith("ok") && text().split("\r\n\r\nok").length > i * 30);
   }
   expect(text()).not.toContain("503");
+});
+
+describe("what is no HTTP behind a request that is being answered", () => {
+  const post = (version: string, ...headers: string[]) =>
+    [`POST /files HTTP/${version}`, "Host: a", ...headers, "Content-Length: 2", "", "hi"].join("\r\n");
+
+  test.each([
+    ["two bytes too many with HTTP/1.0", `${post("1.0")}!!`],
+    ["a second request after Connection: close", post("1.1", "Connection: close") + staying("/b")],
+    ["two bytes too many", `${post("1.1")}!!`],
+  ])("%s: the first one's answer goes out, and the connection closes", async (_, bytes) => {
+    const asked: string[] = [];
+    const url = await httpUpstream((request, response) => {
+      asked.push(`${request.method} ${request.url}`);
+      request.resume().on("end", () => void setTimeout(() => response.end("stored"), 100));
+    });
+    const gateway = await listeningGateway(url);
+    const { status, body, text } = await exchange(gateway.port, bytes);
+    expect([status, body.includes("stored"), text.split("HTTP/1.1 ").length]).toEqual([200, true, 2]);
+    expect(asked).toEqual(["POST /files"]);
+  });
+
+  test("that comes while the answer is being sent does not cut it off", async () => {
+    const { port } = await open({}, (_, response) => {
+      response.write("first, ");
+      setTimeout(() => response.end("second"), 300);
+    });
+    const { socket, text, closed } = openConnection(port);
+    socket.write(staying("/"));
+    await until(() => text().includes("first"));
+    socket.write("\0".repeat(10));
+    await sleep(50);
+    socket.write("\0".repeat(10));
+    await closed;
+    expect(text()).toMatch(/first, [^]*second[^]*\r\n0\r\n\r\n$/);
+  });
+
+  test("does not answer a request that waits behind it", async () => {
+    const seen: (string | undefined)[] = [];
+    const { port } = await open({}, (request, response) => {
+      seen.push(request.url);
+      setTimeout(() => response.end("ok"), 100);
+    });
+    const { text } = await exchange(port, `${staying("/a")}${staying("/b")}!!`);
+    expect(text.split("HTTP/1.1 ").length).toBe(2);
+    expect(seen).toEqual(["/a"]);
+  });
+
+  test("is 400 where it is part of that request itself", async () => {
+    const { port } = await open({}, () => undefined);
+    const request = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n";
+    expectDetail(await exchange(port, request), 400);
+  });
 });

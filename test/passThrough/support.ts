@@ -8,13 +8,15 @@ import {
 } from "node:net";
 import { expect, onTestFinished } from "vitest";
 import { type PassThroughEvent, type PassThroughOptions, passThrough } from "../../src/passThrough/passThrough.ts";
-import { openHttpServer } from "../../src/http/httpServer.ts";
+import { type ClientLimits, openHttpServer } from "../../src/http/httpServer.ts";
 import { type Upstream, type UpstreamSettings, openUpstream } from "../../src/upstream/upstream.ts";
 
 import { roomyLimits } from "../http/limits.ts";
 
 /** What a test may set differently. */
-export type GatewaySettings = Partial<Omit<UpstreamSettings, "origin"> & PassThroughOptions>;
+export type GatewaySettings = Partial<
+  Omit<UpstreamSettings, "origin"> & PassThroughOptions & { limits: Partial<ClientLimits> }
+>;
 
 /** A gateway under test. `events` is what it reported, `listener` what it runs. */
 export type Gateway = {
@@ -91,6 +93,7 @@ export const openGateway = async (origin: string, settings: GatewaySettings = {}
     watch,
     oldPaths,
     uploads,
+    limits,
     ...rest
   } = settings;
   const upstream = openUpstream({
@@ -111,7 +114,12 @@ export const openGateway = async (origin: string, settings: GatewaySettings = {}
     ...(oldPaths ? { oldPaths } : {}),
     ...(uploads ? { uploads } : {}),
   });
-  return { port: await listening(openHttpServer({}, roomyLimits, listener).server), upstream, events, listener };
+  return {
+    port: await listening(openHttpServer({}, { ...roomyLimits, ...limits }, listener).server),
+    upstream,
+    events,
+    listener,
+  };
 };
 
 /** Everything a client got on one connection, byte for byte (latin1), and whether the connection was reset. */
