@@ -1,4 +1,5 @@
 import type { Endpoint } from "../endpoint/endpoint.ts";
+import { mediaTypeOf } from "../http/mediaType.ts";
 import { type Answer, answerOf } from "../outcome/answer.ts";
 import { type ErrorTable, outcomeOf } from "../outcome/legacyOutcome.ts";
 import type { Outcome } from "../outcome/outcome.ts";
@@ -17,7 +18,7 @@ export const errorAnswer = (
   document: Json,
 ): Answer | undefined => {
   if (!isObject(document)) return undefined;
-  const type = contentType.split(";", 1)[0]?.trim().toLowerCase();
+  const type = mediaTypeOf(contentType);
   if (type === "application/problem+json") {
     const outcome = outcomeOfProblem(endpoint, errors, document);
     return outcome && withStatus(outcome, status);
