@@ -62,8 +62,21 @@ const outcomeOfCode = (endpoint: Endpoint, errors: ErrorTable, given: Json | und
   if ((typeof given !== "string" && typeof given !== "number") || !/^\d{1,5}$/.test(`${given}`)) return undefined;
   const code = Number(given);
   const row = errors.get(code);
-  return endpoint.errors?.[code] ?? (row && outcomeOf({ is: "error", code, message: row.message }, errors));
+  const outcome = endpoint.errors?.[code] ?? (row && outcomeOf({ is: "error", code, message: row.message }, errors));
+  return outcome && (!isOfOneEndpoint(outcome) || ownCodes(endpoint).has(code)) ? outcome : undefined;
 };
+
+/** A credential, a right, an input and a state are judged alike everywhere; what does not exist is another thing at each endpoint. */
+const isOfOneEndpoint = ({ kind }: Outcome): boolean => kind === "notFound" || kind === "conflict" || kind === "gone";
+
+const ownCodes = ({ absent, errors = {}, modern: { codes = [], problems = {} } = {} }: Endpoint): Set<number> =>
+  new Set([
+    ...Object.keys(errors).map(Number),
+    ...[absent, ...Object.values(problems)].flatMap((outcome) =>
+      outcome?.code === undefined ? [] : Number(outcome.code),
+    ),
+    ...codes,
+  ]);
 
 /** `[{"loc": ["body", "limit"], "msg": "…", "type": "…"}]` */
 const isListOfInputErrors = (detail: Json | undefined): boolean =>
