@@ -1,4 +1,4 @@
-import { type CanonicalRequest, told } from "../endpoint/canonicalRequest.ts";
+import { becomesAnother, type CanonicalRequest, told } from "../endpoint/canonicalRequest.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { Ledger } from "../compare/ledger.ts";
 import type { Answer } from "../outcome/answer.ts";
@@ -81,7 +81,7 @@ export const modernClient = (
 
   return {
     async ask(endpoint, request, caller, again = false) {
-      if (isNoPath(request)) return { ...otherPath, isUnasked: true };
+      if (becomesAnother(request)) return { ...otherPath, isUnasked: true };
       try {
         const asked = await breaker.execute({ request: told(request), caller }, async () => {
           const given = await send(request, caller, again);
@@ -97,7 +97,7 @@ export const modernClient = (
       }
     },
     async look(request, caller, again = false) {
-      if (isNoPath(request)) return otherPath;
+      if (becomesAnother(request)) return otherPath;
       try {
         return textOf(await send(request, caller, again, Math.min(maxReply, MOST_COMPARED)));
       } catch (error) {
@@ -108,8 +108,6 @@ export const modernClient = (
   };
 };
 
-/** A server resolves such segments: it would answer another question. */
-const isNoPath = ({ path }: CanonicalRequest): boolean => /\/\.{1,2}(\/|$)|\/\//.test(path);
 const otherPath = { failed: "the path would become another" };
 
 type ModernBytes = { status: number; contentType: string; bytes: Buffer };

@@ -270,6 +270,12 @@ describe("modern is asked", () => {
     ],
     ['{"tagDataset": "GET /tag"}', "allowed is the same method"],
     ['{"getFlow": "GET /flow/{id}"}', 'MODERN_ROUTES: unknown endpoint "getFlow" given'],
+    [
+      '{"tagDataset": "POST /../x"}',
+      'MODERN_ROUTES: tagDataset "POST /../x" given; allowed are segments other than . and ..',
+    ],
+    ['{"tagDataset": "POST /tags/."}', 'MODERN_ROUTES: tagDataset "POST /tags/." given'],
+    ['{"tagDataset": "POST /a/./tags/"}', 'MODERN_ROUTES: tagDataset "POST /a/./tags/" given'],
     ['{"getStudy": "GET http://elsewhere/{id_or_alias}"}', "MODERN_ROUTES: {"],
     ['{"getStudy": "GET //elsewhere/{id_or_alias}"}', "MODERN_ROUTES: {"],
     ['{"getStudy": "PUT /studies/{id_or_alias}"}', "MODERN_ROUTES: {"],
