@@ -1,7 +1,13 @@
 import type { Cache } from "./cache/cache.ts";
 import { exampleTarget } from "./endpoint/exampleTarget.ts";
 import { compareExamples, ledgerFound } from "./checkModern.ts";
+import { askSound } from "./gateway/answering.ts";
 import { type Catalogue, type Gateway } from "./gateway/gateway.ts";
+import type { Machine } from "./gateway/machine.ts";
+import type { Caller } from "./legacy/client.ts";
+import { xmlReader } from "./legacy/xml.ts";
+import { openAdminStatuses } from "./privateRows/adminStatus.ts";
+import type { AskLegacy } from "./privateRows/look.ts";
 
 /** `strict`: an entry of the ledger that has ended, or that allows nothing, is a failure. */
 export type Checking = {
@@ -63,11 +69,18 @@ export const check = async (
   if (strict)
     for (const { id } of idle) row(false, "EXPECTED_DIFFERENCES", `${id}: it allows nothing that has been seen`);
   else if (idle.length > 0) note(`${idle.length} entries allow nothing that has been seen (--strict names them)`);
-  const keyRow = async (name: string, key: string | undefined, writes: boolean, without: string, accepted: string) => {
+  const keyRow = async (
+    name: string,
+    key: string | undefined,
+    writes: boolean,
+    without: string,
+    accepted: (asker: Asker) => Found | Promise<Found>,
+  ) => {
     if (key === undefined) return row(true, name, `not set: ${without}`);
     const asker = { key, headers: [], deadline: Date.now() + machine.totalTimeout };
     const refused = await machine.keys.verify(asker, writes);
-    return row(refused === undefined, name, refused?.message ?? accepted);
+    const { ok, found } = refused === undefined ? await accepted(asker) : { ok: false, found: refused.message };
+    return row(ok, name, found);
   };
   const [service, admin] = ["LEGACY_API_KEY", "LEGACY_ADMIN_KEY"] as const;
   await keyRow(
@@ -75,16 +88,36 @@ export const check = async (
     machine.serviceKey,
     true,
     "flow names with = + @ / and the like need the caller's own key",
-    "accepted, and may write",
+    () => ({ ok: true, found: "accepted, and may write" }),
   );
-  await keyRow(
-    admin,
-    adminKey,
-    false,
-    "administrators are listed no private datasets but their own",
-    "accepted; that it is an administrator's shows when legacy shows it a private dataset",
+  await keyRow(admin, adminKey, false, "administrators are listed no private datasets but their own", (asker) =>
+    administratorFound(machine, catalogue, asker),
   );
   return good;
+};
+
+type Found = { ok: boolean; found: string };
+type Asker = Caller & { key: string };
+
+/** Whether an accepted key is an administrator's, as legacy itself says. */
+const administratorFound = async (
+  machine: Machine,
+  { privateRows, errors }: Catalogue,
+  asker: Asker,
+): Promise<Found> => {
+  if (privateRows === undefined) return { ok: true, found: "accepted" };
+  const asked = { name: privateRows.endpoint, readXml: xmlReader([]) };
+  const ask: AskLegacy = (request, form) => askSound(machine, asked, request, asker, form);
+  const owner = machine.keys.ownerOf(asker.key);
+  const status = await openAdminStatuses(privateRows, errors).of({ owner, ask }, machine.totalTimeout);
+  if (status === "administrator") return { ok: true, found: "accepted, and an administrator's" };
+  return {
+    ok: false,
+    found:
+      status === "other"
+        ? "accepted, but not an administrator's: it finds no private datasets but its owner's"
+        : "accepted, but legacy did not say whether it is an administrator's",
+  };
 };
 
 /** A connection takes its time; at most two seconds of it. */

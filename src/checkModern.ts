@@ -1,5 +1,7 @@
 import { readAnswer } from "./compare/readAnswer.ts";
 import type { LedgerEntry } from "./compare/ledger.ts";
+import type { GivenAnswer } from "./compare/answers.ts";
+import { UNSERVED } from "./compare/difference.ts";
 import { judgeAnswer } from "./compare/judge.ts";
 import { counted } from "./page/wording.ts";
 import { canonicalRequest } from "./endpoint/canonicalRequest.ts";
@@ -7,6 +9,7 @@ import { exampleTarget } from "./endpoint/exampleTarget.ts";
 import type { Catalogue, Gateway } from "./gateway/gateway.ts";
 import { readInput } from "./endpoint/input.ts";
 import type { Machine } from "./gateway/machine.ts";
+import { whyUnserved } from "./modern/whyUnserved.ts";
 
 const today = (): string => new Date().toISOString().slice(0, 10);
 
@@ -16,7 +19,7 @@ export type Compared = { rows: [name: string, { ok: boolean; found: string }][];
 /** Every example asked of both sides: how modern's answer differs from the expected one. */
 export const compareExamples = async (
   app: Gateway["app"],
-  { modern, migration, totalTimeout }: Machine,
+  { modern, migration, errors, totalTimeout }: Machine,
   catalogue: Catalogue,
   base: string,
 ): Promise<Compared> => {
@@ -42,12 +45,19 @@ export const compareExamples = async (
         rows.push([`modern ${name} ${example}`, { ok: false, found: said.failed }]);
         continue;
       }
-      const about = { endpoint: name, output: endpoint.output, ledger };
+      const about = {
+        endpoint: name,
+        output: endpoint.output,
+        ledger,
+        whyUnserved: (one: GivenAnswer) => whyUnserved({ ...endpoint, name }, { errors, ledger }, one),
+      };
       const differences = judgeAnswer(about, expected, readAnswer(said.status, said.contentType, said.text));
       for (const { entry } of differences) if (entry !== undefined) fired.add(entry);
       const unexplained = differences
         .filter(({ kind }) => kind === "unexplained")
-        .map(({ path, form }) => `${form} at ${path === "" ? "the whole answer" : path}`);
+        .map(({ path, form, cause, candidate }) =>
+          path === UNSERVED ? `${cause} (${candidate})` : `${form} at ${path === "" ? "the whole answer" : path}`,
+        );
       const found =
         unexplained.length > 0
           ? unexplained.join(", ")

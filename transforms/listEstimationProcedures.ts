@@ -26,6 +26,7 @@ export const listEstimationProcedures = endpoint("GET /estimationprocedure/list"
       ),
     ),
   ),
+  modern: { codes: [500] },
   cache: { fresh: "24h", stale: "7d", staleIfError: "7d", groups: () => [collection("estimationprocedure")] },
   examples: { all: {} },
 });

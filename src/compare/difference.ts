@@ -9,9 +9,12 @@ export type Kind = "explained" | "expected" | "drift" | "unexplained";
 /** What a whole answer comes to: its worst difference. */
 export type Standing = "equal" | Kind;
 
+/** The path of what is said of a whole answer: that it would not be served. No entry of the ledger is about it. */
+export const UNSERVED = "served";
+
 /** One form of difference of one answer, at one path. */
 export type Difference = {
-  /** A JSON pointer into the new interface's document with `*` for the entries of lists, `""` for the whole; or `status`, `content-type`. */
+  /** A JSON pointer into the new interface's document with `*` for the entries of lists, `""` for the whole; or `status`, `content-type`, `served`. */
   path: string;
   /** The first place it was seen at, with its indices. */
   at: string;

@@ -1,8 +1,9 @@
 import type { Endpoint } from "../endpoint/endpoint.ts";
+import { mediaTypeOf } from "../http/mediaType.ts";
 import type { Json } from "../rules/rule.ts";
 import type { GivenAnswer } from "./answers.ts";
 import { type Compared, differ } from "./differ.ts";
-import type { Difference, Form } from "./difference.ts";
+import { type Difference, type Form, UNSERVED } from "./difference.ts";
 import { gathering } from "./gathering.ts";
 import { formOf } from "./formOf.ts";
 import type { Ledger } from "./ledger.ts";
@@ -10,10 +11,38 @@ import type { Ledger } from "./ledger.ts";
 /** What a difference is traced back to: the legacy value at its place, and the rules that made the expected one. */
 export type Origin = (at: string) => { legacy?: Json; rules: string[] };
 
-type About = { endpoint: string; output: Endpoint["output"]; ledger: Ledger; origin?: Origin };
+type About = {
+  endpoint: string;
+  output: Endpoint["output"];
+  ledger: Ledger;
+  origin?: Origin;
+  /** Why the candidate's answer would not be served. */
+  whyUnserved?: (candidate: GivenAnswer) => string | undefined;
+};
 
-/** Holds a candidate's answer against the expected one: status, content type, then the documents, field by field. */
-export const judgeAnswer = (
+/**
+ * Holds a candidate's answer against the expected one: status, content type, then the documents, field by field. What the ledger
+ * allows in an answer that would not be served, such as a router's 404, makes it no better.
+ */
+export const judgeAnswer = (about: About, expected: GivenAnswer, candidate: GivenAnswer): Difference[] => {
+  const differences = differencesOf(about, expected, candidate);
+  if (differences.length === 0 || expected.status >= 500) return differences;
+  if (differences.some(({ kind }) => kind === "unexplained")) return differences;
+  const why = about.whyUnserved?.(candidate);
+  return why === undefined ? differences : [...differences, unserved(why)];
+};
+
+const unserved = (why: string): Difference => ({
+  path: UNSERVED,
+  at: UNSERVED,
+  form: "value",
+  kind: "unexplained",
+  cause: "would not be served",
+  candidate: why,
+  count: 1,
+});
+
+const differencesOf = (
   { endpoint, output, ledger, origin }: About,
   expected: GivenAnswer,
   candidate: GivenAnswer,
@@ -50,6 +79,5 @@ export const judgeAnswer = (
   return differences();
 };
 
-/** `application/json; charset=utf-8` -> `application/json` */
 const mediaType = ({ contentType }: GivenAnswer): string | undefined =>
-  contentType?.split(";")[0]?.trim().toLowerCase();
+  contentType === undefined ? undefined : mediaTypeOf(contentType);

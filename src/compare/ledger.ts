@@ -1,11 +1,15 @@
 import { z } from "zod";
+import { UNSERVED } from "./difference.ts";
 import type { Found } from "./gathering.ts";
 
 /** One entry, as the file and an operator write it. */
 export const entrySchema = z.strictObject({
   id: z.string().regex(/^[a-z0-9][a-z0-9-]*$/, "lower-case letters, digits and hyphens"),
   endpoint: z.string().min(1).describe("an endpoint's name, or * for all"),
-  path: z.string().describe("as in the report; a step of ** stands for any number of steps"),
+  path: z
+    .string()
+    .refine((path) => path.split("/", 1)[0] !== UNSERVED, "an answer that would not be served is never expected")
+    .describe("as in the report; a step of ** stands for any number of steps"),
   kind: z.enum(["status", "missing", "extra", "type", "value", "order", "moved", "*"]).default("*"),
   candidate: z
     .union([z.string().max(400), z.number(), z.boolean(), z.null()])

@@ -12,6 +12,7 @@ import type { Ledger } from "../compare/ledger.ts";
 import { stepsOf } from "../compare/place.ts";
 import { explainedRows, judgedRows, plainRows } from "../compare/sideBySide.ts";
 import type { Outcome } from "../compare/tally.ts";
+import { whyUnserved } from "../modern/whyUnserved.ts";
 import type { AsModern } from "./asModern.ts";
 import type { CandidateSide } from "./candidateSide.ts";
 import { type Addresses, curlsOf } from "../compare/curls.ts";
@@ -76,7 +77,16 @@ export const compareOne = async (sides: Sides, ask: Ask, again = false): Promise
   }
   const output = endpoint.output;
   const origin = document && originIn(output, document);
-  const judging = { endpoint: ask.endpoint, output, ledger: sides.ledger, ...(origin ? { origin } : {}) };
+  const { ledger } = sides;
+  const judging = {
+    endpoint: ask.endpoint,
+    output,
+    ledger,
+    ...(origin ? { origin } : {}),
+    // Another gateway's own errors would be served, too.
+    whyUnserved: (one: GivenAnswer) =>
+      whyUnserved({ ...endpoint, name: ask.endpoint }, { errors: catalogue.errors, ledger }, one),
+  };
   const differences = judgeAnswer(judging, ours, given);
   if (ours.status >= 500 && differences.length > 0) return { outcome: { ...about, failed: unanswered(ours) } };
   const exhibit = () => ({

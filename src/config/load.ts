@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
+import { becomesAnother } from "../endpoint/canonicalRequest.ts";
 import { placesOf } from "./placesOf.ts";
 import { secrets, type Settings, settingsSchema } from "./settings.ts";
 
@@ -54,9 +55,13 @@ const unknownEndpoints = ({ CACHE_WINDOWS, STAGES, MODERN_ROUTES }: Settings, en
   ];
 };
 
-/** A route of modern's that could not be asked as the endpoint's first one: another method, or other names in its path. */
+/** A route of modern's that could not be asked as the endpoint's first one: another method, other names in its path, or no path at all. */
 const otherRoutes = ({ MODERN_ROUTES }: Settings, endpoints: KnownEndpoints): string[] =>
   Object.entries(MODERN_ROUTES).flatMap(([name, route]) => {
+    if (becomesAnother({ path: route }))
+      return [
+        `MODERN_ROUTES: ${name} ${JSON.stringify(route)} given; allowed are segments other than . and .., which a server resolves`,
+      ];
     const own = Object.hasOwn(endpoints, name) ? endpoints[name]?.routes?.[0] : undefined;
     return own === undefined || partsOf(own) === partsOf(route)
       ? []

@@ -8,6 +8,9 @@ export type CanonicalRequest = { method: "GET" | "POST"; path: string; body?: Js
 export const told = ({ method, path, body }: CanonicalRequest): string =>
   `${method} ${path}${body === undefined ? "" : ` ${JSON.stringify(body)}`}`;
 
+/** A server resolves such segments: it would answer another question. */
+export const becomesAnother = ({ path }: Pick<CanonicalRequest, "path">): boolean => /\/\.{1,2}(\/|$)|\/\//.test(path);
+
 /** How the new implementation is asked for an input: by `route`, which is the definition's where the operator has set no other. */
 export const canonicalRequest = (
   { routes, groups = {}, modern }: Endpoint,

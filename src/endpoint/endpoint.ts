@@ -78,6 +78,11 @@ export type Definition<F extends Fields = Fields> = {
   modern?: {
     /** The route it has this endpoint under, with the same method and the same names in it as the first route. */
     route?: Route;
+    /**
+     * Legacy's codes by which this endpoint says that something does not exist or is there already, besides those of `absent`, `errors`
+     * and `problems`: by any other endpoint's it is not believed.
+     */
+    codes?: readonly number[];
     /** Its problems without a legacy code (RFC 9457), by the last segment of their type. */
     problems?: Record<string, Outcome>;
   };

@@ -5,6 +5,7 @@ import type { Answered } from "../cache/reply.ts";
 import { canonicalRequest, told } from "../endpoint/canonicalRequest.ts";
 import type { Backend } from "../migration/decide.ts";
 import { type Mirrored, MOST_COMPARED, type Side } from "../migration/shadow.ts";
+import { whyUnserved } from "../modern/whyUnserved.ts";
 import type { Machine } from "./machine.ts";
 import type { Asking } from "./plan.ts";
 import { askWith, missingRows } from "./privateRowsAdded.ts";
@@ -61,6 +62,7 @@ export const mirrored = (
     key,
     legacy,
     modern,
+    whyUnserved: (one) => whyUnserved(endpoint, { errors: machine.errors, ledger: machine.migration.ledger() }, one),
     ...(backend === "modern" && answered.how.hit === true
       ? { forget: () => void machine.cache.drop({ endpoint: endpoint.name, soft: false }) }
       : {}),

@@ -24,6 +24,8 @@ export type Mirrored = {
   key: string | undefined;
   legacy: Side;
   modern: Side;
+  /** Why such an answer of modern's would not be served. */
+  whyUnserved: (given: GivenAnswer) => string | undefined;
   /** The commands that ask both sides the same, without what `scrub` takes out. */
   curl: (scrub: Scrub) => CurlPair;
   /** What was served was kept, and is not what its side says now. */
@@ -61,7 +63,7 @@ export const openShadow = ({ budget, ledger, onCompared, onError, settle }: Shad
 
   /** What differs, `undefined` where one side had no answer to compare. */
   const once = async (
-    { name, endpoint, legacy, modern }: Mirrored,
+    { name, endpoint, legacy, modern, whyUnserved }: Mirrored,
     again: boolean,
   ): Promise<{ differences?: Difference[]; bytes: number }> => {
     const [expected, candidate] = await Promise.all([legacy(again), modern(again)]);
@@ -72,7 +74,7 @@ export const openShadow = ({ budget, ledger, onCompared, onError, settle }: Shad
     if ("failed" in expected || "failed" in candidate || expected.status >= 500 || isLarge) return { bytes };
     return {
       differences: judgeAnswer(
-        { endpoint: name, output: endpoint.output, ledger: ledger(), origin: originIn(endpoint) },
+        { endpoint: name, output: endpoint.output, ledger: ledger(), origin: originIn(endpoint), whyUnserved },
         expected,
         candidate,
       ),

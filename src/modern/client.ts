@@ -1,4 +1,4 @@
-import { type CanonicalRequest, told } from "../endpoint/canonicalRequest.ts";
+import { becomesAnother, type CanonicalRequest, told } from "../endpoint/canonicalRequest.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { Ledger } from "../compare/ledger.ts";
 import type { Answer } from "../outcome/answer.ts";
@@ -12,6 +12,7 @@ import { UpstreamFailure } from "../upstream/failure.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { errorAnswer } from "./errorAnswer.ts";
 import { firstUnexpected } from "./fits.ts";
+import { isJsonType, misfitAt, noJson, noJsonType, noOutcome } from "./whyUnserved.ts";
 
 /**
  * Modern's answer as it is served, and the excerpt of its document where it is one; or why it cannot be. `status`: the status it
@@ -80,7 +81,7 @@ export const modernClient = (
 
   return {
     async ask(endpoint, request, caller, again = false) {
-      if (isNoPath(request)) return { ...otherPath, isUnasked: true };
+      if (becomesAnother(request)) return { ...otherPath, isUnasked: true };
       try {
         const asked = await breaker.execute({ request: told(request), caller }, async () => {
           const given = await send(request, caller, again);
@@ -96,7 +97,7 @@ export const modernClient = (
       }
     },
     async look(request, caller, again = false) {
-      if (isNoPath(request)) return otherPath;
+      if (becomesAnother(request)) return otherPath;
       try {
         return textOf(await send(request, caller, again, Math.min(maxReply, MOST_COMPARED)));
       } catch (error) {
@@ -107,8 +108,6 @@ export const modernClient = (
   };
 };
 
-/** A server resolves such segments: it would answer another question. */
-const isNoPath = ({ path }: CanonicalRequest): boolean => /\/\.{1,2}(\/|$)|\/\//.test(path);
 const otherPath = { failed: "the path would become another" };
 
 type ModernBytes = { status: number; contentType: string; bytes: Buffer };
@@ -129,22 +128,22 @@ const readModern = async (
   { errors, ledger, check }: Judging,
   { from = "", deadline }: ModernCaller,
 ): Promise<ModernReply> => {
-  const { status, bytes } = given;
+  const { status, contentType, bytes } = given;
   if (status === 200) {
+    if (!isJsonType(contentType)) return { failed: noJsonType(contentType), status };
     const checked = await check(endpoint.name, bytes, { caller: from, deadline });
     if ("unread" in checked) return { failed: `its answer could not be read (${checked.unread})`, status };
     if ("failed" in checked) return { ...checked, status };
     const misfit = firstUnexpected(endpoint.name, ledger(), checked.misfits);
-    if (misfit !== undefined) return { failed: `its answer does not fit at ${misfit}`, status };
+    if (misfit !== undefined) return { failed: misfitAt(misfit), status };
     const { body, tag, excerpt } = checked;
     return { answer: { status, body, ...(tag === undefined ? {} : { tag }) }, document: excerpt };
   }
-  if (status < 400 || status >= 500 || bytes.length > MAX_ERROR_BYTES)
-    return { failed: `its ${status} is no answer of this endpoint`, status };
+  if (status < 400 || status >= 500 || bytes.length > MAX_ERROR_BYTES) return { failed: noOutcome(status), status };
   const document = parsed(bytes.toString("utf8"));
-  if (document === undefined) return { failed: "its answer is no JSON", status };
+  if (document === undefined) return { failed: noJson, status };
   const answer = errorAnswer(endpoint, errors, textOf(given), document);
-  return answer ? { answer } : { failed: `its ${status} is no answer of this endpoint`, status };
+  return answer ? { answer } : { failed: noOutcome(status), status };
 };
 
 const parsed = (text: string): Json | undefined => {

@@ -1,4 +1,5 @@
 import type { Endpoint } from "../endpoint/endpoint.ts";
+import { mediaTypeOf } from "../http/mediaType.ts";
 import { type Answer, answerOf } from "../outcome/answer.ts";
 import { type ErrorTable, outcomeOf } from "../outcome/legacyOutcome.ts";
 import type { Outcome } from "../outcome/outcome.ts";
@@ -17,7 +18,7 @@ export const errorAnswer = (
   document: Json,
 ): Answer | undefined => {
   if (!isObject(document)) return undefined;
-  const type = contentType.split(";", 1)[0]?.trim().toLowerCase();
+  const type = mediaTypeOf(contentType);
   if (type === "application/problem+json") {
     const outcome = outcomeOfProblem(endpoint, errors, document);
     return outcome && withStatus(outcome, status);
@@ -61,8 +62,21 @@ const outcomeOfCode = (endpoint: Endpoint, errors: ErrorTable, given: Json | und
   if ((typeof given !== "string" && typeof given !== "number") || !/^\d{1,5}$/.test(`${given}`)) return undefined;
   const code = Number(given);
   const row = errors.get(code);
-  return endpoint.errors?.[code] ?? (row && outcomeOf({ is: "error", code, message: row.message }, errors));
+  const outcome = endpoint.errors?.[code] ?? (row && outcomeOf({ is: "error", code, message: row.message }, errors));
+  return outcome && (!isOfOneEndpoint(outcome) || ownCodes(endpoint).has(code)) ? outcome : undefined;
 };
+
+/** A credential, a right, an input and a state are judged alike everywhere; what does not exist is another thing at each endpoint. */
+const isOfOneEndpoint = ({ kind }: Outcome): boolean => kind === "notFound" || kind === "conflict" || kind === "gone";
+
+const ownCodes = ({ absent, errors = {}, modern: { codes = [], problems = {} } = {} }: Endpoint): Set<number> =>
+  new Set([
+    ...Object.keys(errors).map(Number),
+    ...[absent, ...Object.values(problems)].flatMap((outcome) =>
+      outcome?.code === undefined ? [] : Number(outcome.code),
+    ),
+    ...codes,
+  ]);
 
 /** `[{"loc": ["body", "limit"], "msg": "…", "type": "…"}]` */
 const isListOfInputErrors = (detail: Json | undefined): boolean =>

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { readPairs } from "../../fixtures/pairs.ts";
 import { startSampleLegacy } from "../../fixtures/sampleLegacy/startSampleLegacy.ts";
 import type { GatewayParts } from "../../src/gateway/gateway.ts";
 import { type Ledger, openLedger } from "../../src/compare/ledger.ts";
@@ -87,6 +88,10 @@ describe("a 4xx that is none of the endpoint's own outcomes is not served: legac
       { status: 404, type: "text/plain", body: { detail: { code: "111", message: "Unknown dataset" } } },
     ],
     ["a coded 404 without a message", { status: 404, body: { detail: { code: "111" } } }],
+    ["another endpoint's 404 by its code", { status: 404, body: { detail: { code: "372", message: "No results" } } }],
+    ["another endpoint's 404 as a problem", { status: 404, type: PROBLEM, body: { code: "181" } }],
+    ["another endpoint's 409", { status: 409, body: { detail: { code: "473", message: "Entity already tagged" } } }],
+    ["another endpoint's 410", { status: 410, body: { detail: { code: "603", message: "No tags" } } }],
     ["another endpoint's 404 in words", { status: 404, body: { detail: "Flow not found." } }],
     [
       "a problem without a code",
@@ -110,6 +115,73 @@ describe("a 4xx that is none of the endpoint's own outcomes is not served: legac
     expect(failures()).toEqual({ "modern_failed getDataset": 1 });
     expect(await metrics()).toMatch(/modern_failed.*getDataset.* 1\n/);
   });
+});
+
+describe("a document is served as application/json alone", () => {
+  test.each([JSON_TYPE, "application/json; charset=utf-8", "Application/JSON"])("%s is served", async (type) => {
+    said = { status: 200, type, body: ["of-modern"] };
+    const { ask, failures } = await over();
+    expect(await ask("/evaluationmeasures/list")).toMatchObject({ backend: "modern", body: ["of-modern"] });
+    expect(failures()).toEqual({});
+  });
+
+  test.each(["text/html", "text/plain; charset=utf-8", PROBLEM, "application/json5", ""])(
+    '"%s" is not: legacy answers, and it counts',
+    async (type) => {
+      said = { status: 200, type, body: ["of-modern"] };
+      const { ask, failures } = await over();
+      const answer = await ask("/evaluationmeasures/list");
+      expect(answer).toMatchObject({ status: 200, backend: "legacy" });
+      expect(answer.body).not.toEqual(["of-modern"]);
+      expect(failures()).toEqual({ "modern_failed listEvaluationMeasures": 1 });
+    },
+  );
+});
+
+test("of what says not found, conflict or gone, an endpoint has its own codes", () => {
+  const own = ["notFound", "conflict", "gone"];
+  const served = (endpoint: Endpoint) =>
+    Array.from(catalogue.errors.values(), ({ code, kind }) => {
+      if (!own.includes(kind)) return [];
+      const statuses = [404, 409, 410].filter((status) => {
+        const body = { detail: { code: String(code), message: "words" } };
+        const problem = { code: String(code) };
+        const given = { status, text: JSON.stringify(body) };
+        const answers = [
+          errorAnswer(endpoint, catalogue.errors, { ...given, contentType: JSON_TYPE }, body),
+          errorAnswer(endpoint, catalogue.errors, { ...given, contentType: PROBLEM }, problem),
+        ];
+        expect(answers[0] === undefined).toBe(answers[1] === undefined);
+        return answers[0] !== undefined;
+      });
+      return statuses.map((status) => `${code} ${status}`);
+    }).flat();
+  const tagged = ["472 404", "473 409", "474 409"];
+  const untagged = ["472 404", "475 404"];
+  expect(Object.fromEntries(Object.entries(endpoints).map(([name, one]) => [name, served(one)]))).toEqual({
+    getDataset: ["111 404"],
+    listDatasets: ["372 404"],
+    tagDataset: tagged,
+    untagDataset: untagged,
+    getSetup: ["281 404"],
+    tagSetup: tagged,
+    untagSetup: untagged,
+    getStudy: ["601 404", "603 410"],
+    findFlow: [],
+    listEstimationProcedures: ["500 404"],
+    listEvaluationMeasures: [],
+  });
+});
+
+test("what the expected answers of the fixtures say can be served of each endpoint", () => {
+  for (const { endpoint: name, example, expected } of readPairs()) {
+    const { status, body } = expected;
+    if (![404, 409, 410].includes(status)) continue;
+    const given = { status, contentType: JSON_TYPE, text: JSON.stringify(body) };
+    const endpoint = endpoints[name as keyof typeof endpoints];
+    const served = errorAnswer(endpoint, catalogue.errors, given, body as Json);
+    expect([name, example, served?.status]).toEqual([name, example, status]);
+  }
 });
 
 describe("an outcome of the endpoint is served", () => {
@@ -198,6 +270,12 @@ describe("modern is asked", () => {
     ],
     ['{"tagDataset": "GET /tag"}', "allowed is the same method"],
     ['{"getFlow": "GET /flow/{id}"}', 'MODERN_ROUTES: unknown endpoint "getFlow" given'],
+    [
+      '{"tagDataset": "POST /../x"}',
+      'MODERN_ROUTES: tagDataset "POST /../x" given; allowed are segments other than . and ..',
+    ],
+    ['{"tagDataset": "POST /tags/."}', 'MODERN_ROUTES: tagDataset "POST /tags/." given'],
+    ['{"tagDataset": "POST /a/./tags/"}', 'MODERN_ROUTES: tagDataset "POST /a/./tags/" given'],
     ['{"getStudy": "GET http://elsewhere/{id_or_alias}"}', "MODERN_ROUTES: {"],
     ['{"getStudy": "GET //elsewhere/{id_or_alias}"}', "MODERN_ROUTES: {"],
     ['{"getStudy": "PUT /studies/{id_or_alias}"}', "MODERN_ROUTES: {"],

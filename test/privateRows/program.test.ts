@@ -122,6 +122,11 @@ test("--check asks legacy about the key", async () => {
     const { ended, output } = start({ LEGACY_URL: bed.url, LEGACY_ADMIN_KEY: key }, "--check");
     return { code: await ended, row: /^.*LEGACY_ADMIN_KEY.*$/m.exec(output.out)?.[0] };
   };
-  expect((await check(administrator.key)).row).toMatch(/^ok .*accepted; that it is an administrator/);
+  expect((await check(administrator.key)).row).toMatch(/^ok +LEGACY_ADMIN_KEY +accepted, and an administrator's$/);
+  const { code, row } = await check(owner.key);
+  expect(row).toMatch(
+    /^FAIL +LEGACY_ADMIN_KEY +accepted, but not an administrator's: it finds no private datasets but its owner.s$/,
+  );
+  expect(code).toBe(1);
   expect((await check("n0b0dys")).row).toMatch(/^FAIL .*Authentication failed$/);
 });

@@ -1,6 +1,7 @@
 import { counted } from "../../page/wording.ts";
 import { shownPath } from "../../compare/report/shownValues.ts";
 import type { DifferenceView } from "../../migration/views.ts";
+import { UNSERVED } from "../../compare/difference.ts";
 import { html, type Html } from "../../page/html.ts";
 import { sampleItem } from "./sampleItem.ts";
 
@@ -30,7 +31,7 @@ export const differenceItem = (difference: DifferenceView): Html => {
             </ol>`
       }
       ${
-        kind === "unexplained" || kind === "drift"
+        (kind === "unexplained" || kind === "drift") && path !== UNSERVED
           ? html`<p class="scripted">
               <button
                 type="button"
