@@ -14,6 +14,7 @@ import { getSegments } from "../src/endpoint/legacyRequest.ts";
 import { dropped, entriesOf, havingValue, list, nullable, object, own, unwrapped } from "../src/rules/compose.ts";
 import { isObject } from "../src/rules/rule.ts";
 import { integer, lowercase, number, text, verbatim } from "../src/rules/values.ts";
+import { datasetApart } from "./datasetApart.ts";
 import { noDatasets } from "./outcomes.ts";
 import { tagName } from "./tagging.ts";
 
@@ -54,6 +55,7 @@ export const listDatasets = endpoint("POST /datasets/list", {
   // Legacy writes names into both forms as they are: a `"` breaks the JSON, an `&` the XML, and a page with both is parsed in neither.
   rows: {
     begins: /"did":\s*(\d{1,10})\s*,\s*"name":\s*"|<oml:did>\s*(\d{1,10})\s*<\/oml:did>\s*<oml:name>/g,
+    behind: /^(?:"\s*,\s*"version"|<\/oml:name>\s*<oml:version>)/,
     ends: /\]\s*\}\s*\}\s*$|<\/oml:data>\s*$/,
     most: 625,
     among(input, ids) {
@@ -65,7 +67,8 @@ export const listDatasets = endpoint("POST /datasets/list", {
     text: "name",
     entriesIn: ({ data }) => entriesOf(isObject(data) ? own(data, "dataset") : undefined),
     members: ["did", "name", "version", "uploader", "status", "format", "md5_checksum", "file_id", "quality"],
-    mayLack: ["file_id", "quality"],
+    mayLack: { json: ["file_id"], xml: ["format", "file_id", "quality"] },
+    apart: datasetApart,
   },
 
   output: unwrapped(

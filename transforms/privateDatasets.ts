@@ -1,49 +1,13 @@
-import { get, getSegments } from "../src/endpoint/legacyRequest.ts";
+import { getSegments } from "../src/endpoint/legacyRequest.ts";
 import type { PrivateRowsKnowledge } from "../src/privateRows/knowledge.ts";
 import { entriesOf } from "../src/rules/compose.ts";
-import { isObject, type Json, type JsonObject } from "../src/rules/rule.ts";
+import type { JsonObject } from "../src/rules/rule.ts";
 import { collated } from "./collation.ts";
-
-/** Of all qualities, those that legacy's list shows. */
-const listedQualities = new Set([
-  "MajorityClassSize",
-  "MaxNominalAttDistinctValues",
-  "MinorityClassSize",
-  "NumberOfClasses",
-  "NumberOfFeatures",
-  "NumberOfInstances",
-  "NumberOfInstancesWithMissingValues",
-  "NumberOfMissingValues",
-  "NumberOfNumericFeatures",
-  "NumberOfSymbolicFeatures",
-  "NumBinaryAtts",
-]);
-
-const member = (value: Json | undefined, name: string): Json | undefined => (isObject(value) ? value[name] : undefined);
-const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "");
-
-/** An id, as a number or as the text of one. */
-const idIn = (value: Json | undefined): number | undefined =>
-  (typeof value === "string" || typeof value === "number") && /^[1-9]\d{0,9}$/.test(String(value))
-    ? Number(value)
-    : undefined;
-
-const datasetIn = (legacy: JsonObject): Json | undefined => legacy["data_set_description"];
-
-const qualitiesIn = (legacy: JsonObject | undefined): Json[] =>
-  entriesOf(member(legacy?.["data_qualities"], "quality")).filter(
-    (quality) => listedQualities.has(textOf(member(quality, "name"))) && textOf(member(quality, "value")) !== "",
-  );
+import { datasetApart, idIn, member, textOf } from "./datasetApart.ts";
 
 const qualityOf = (shown: JsonObject, name: string): number => {
   const quality = entriesOf(shown["quality"]).find((one) => member(one, "name") === name);
   return Number.parseFloat(textOf(member(quality, "value")));
-};
-
-/** As a list shows it. */
-const withoutTags = (shown: JsonObject): JsonObject => {
-  const { tag: _, ...listed } = shown;
-  return listed;
 };
 
 type Test = (shown: JsonObject) => boolean;
@@ -102,32 +66,7 @@ export const privateDatasets: PrivateRowsKnowledge = {
   },
   noneListed: new Set([372]),
 
-  one: (id) => get`/data/${id}`,
-  visibilityOf(legacy, id) {
-    const dataset = datasetIn(legacy);
-    const visibility = member(dataset, "visibility") ?? "public";
-    if (idIn(member(dataset, "id")) !== id) return undefined;
-    return visibility === "private" || visibility === "public" ? visibility : undefined;
-  },
-  rest: (id) => get`/data/qualities/${id}`,
-  // None, not processed yet, or in vain.
-  noRest: new Set([362, 363, 364]),
-  shown(legacy, rest) {
-    const { id, name, version, status, format, file_id, tag } = datasetIn(legacy) as JsonObject;
-    const known = {
-      did: id,
-      name,
-      version,
-      status,
-      format,
-      file_id,
-      tag,
-      md5_checksum: "",
-      quality: qualitiesIn(rest),
-    };
-    return Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined)) as JsonObject;
-  },
-
+  ...datasetApart,
   matching(input) {
     const ids = input["data_id"] === undefined ? undefined : new Set(input["data_id"] as number[]);
     const asked = input["uploader"];
@@ -145,7 +84,6 @@ export const privateDatasets: PrivateRowsKnowledge = {
   pageOf: ({ offset, limit }) => ({ offset: Number(offset), limit: Number(limit) }),
   withPage: (input, { offset, limit }) => ({ ...input, offset, limit }),
   withIds: (input, ids) => ({ ...input, data_id: ids, offset: 0, limit: ids.length }),
-  document: (rows) => ({ data: { dataset: rows.map(withoutTags) } }),
   idOf: (ours) => Number(member(ours, "did")),
   uploaderOf: ({ uploader }) => uploader as number | undefined,
 

@@ -22,6 +22,8 @@ export type Caching<Input> = DeclaredWindows & {
 export type ListedRows<Input> = {
   /** A row's beginning in either form, up to the first character of its `text`; its one group that matches is the id. Global. */
   begins: RegExp;
+  /** What stands right behind that text, in either form. */
+  behind: RegExp;
   /** How a page ends that is whole. */
   ends: RegExp;
   /** At most so many ids are asked for at once. */
@@ -33,9 +35,25 @@ export type ListedRows<Input> = {
   text: string;
   /** The rows of legacy's document, in whichever form. */
   entriesIn(legacy: JsonObject): readonly Json[];
-  /** All members that legacy writes, and those that not every row has. */
+  /** The members that legacy writes, as far as they are known, and those of them that not every row has in a form. */
   members: readonly string[];
-  mayLack: readonly string[];
+  mayLack: Readonly<Record<"json" | "xml", readonly string[]>>;
+  /** Where a row is read that no list shows in a form that is parsed. */
+  apart?: RowApart;
+};
+
+/** How a row is known without a list: what legacy tells of it alone, in answers that it escapes. */
+export type RowApart = {
+  /** Everything legacy tells of one row, and whether that is a private one; `undefined` where it tells of something else. */
+  one(id: number): LegacyRequest | Unsent;
+  visibilityOf(legacy: JsonObject, id: number): "private" | "public" | undefined;
+  /** What else a list shows of it, and the codes of an error that says that there is none. */
+  rest(id: number): LegacyRequest | Unsent;
+  noRest: ReadonlySet<number>;
+  /** What is known of a row, from both. */
+  shown(legacy: JsonObject, rest: JsonObject | undefined): JsonObject;
+  /** Rows as legacy would list them. */
+  document(rows: readonly JsonObject[]): JsonObject;
 };
 
 /** `"GET /datasets/{dataset_id}"`; `{name?}` may be empty, `{...filters}` at the end takes pairs of name and value. */

@@ -2,12 +2,14 @@ import type { LegacyRequest } from "../endpoint/legacyRequest.ts";
 import type { Outcome } from "../outcome/outcome.ts";
 import type { Caller, Failed, LegacyAnswer, LegacyReply } from "../legacy/client.ts";
 import type { LegacyReading } from "../legacy/reading.ts";
+import { xmlReader } from "../legacy/xml.ts";
 import { outcomeOf, statusOf } from "../outcome/legacyOutcome.ts";
 import type { RowPlaces } from "../reading/findRows.ts";
-import type { Read, ReadTask, Written } from "../reading/readAnswer.ts";
+import { type Read, readDocument, type ReadTask, type Written } from "../reading/readAnswer.ts";
 import type { Unread } from "../reading/reader.ts";
 import type { Machine as WholeMachine } from "./machine.ts";
 import type { Prepared } from "./prepared.ts";
+import { documentApart } from "./rowApart.ts";
 import { readRowByRow, type SomeRows } from "./rowByRow.ts";
 
 /** What answering one request takes; it knows no cache. */
@@ -26,11 +28,19 @@ export type LegacyResult = { written: Written } | Ended;
 
 type Input = Record<string, unknown>;
 
-/** Requests to legacy, at most, for one page that has to be put together from its rows. */
+/** Requests to legacy, at most, for the answer to one list: its pages, and whatever is asked to put one together from its rows. */
 const MAX_REQUESTS = 64;
 
+/** The requests that are left for one answer. */
+export type Budget = { left: number };
+
+export const openBudget = (): Budget => ({ left: MAX_REQUESTS });
+
+/** How an answer is asked for; a `budget` that several answers share. */
+export type Asking = { as?: "answer" | "rows"; budget?: Budget };
+
 /**
- * Asks legacy and makes our answer of what it says. With `rows` the answer to a list tells where each of its rows stands in the bytes
+ * Asks legacy and makes our answer of what it says. As `rows` the answer to a list tells where each of its rows stands in the bytes
  * (`written.rows`, in legacy's order), so that lists can be merged without parsing them.
  */
 export const fetchAnswer = async (
@@ -39,25 +49,26 @@ export const fetchAnswer = async (
   request: LegacyRequest,
   caller: Caller,
   input: Input,
-  as: "answer" | "rows" = "answer",
+  { as = "answer", budget = openBudget() }: Asking = {},
 ): Promise<LegacyResult> => {
-  const page = await fetchPage(machine, endpoint, request, caller, input, as);
-  const pages = "outcome" in page ? page.pages : undefined;
-  if (pages === undefined || endpoint.rows === undefined) return page;
-  // Two requests have been made for the page.
-  let left = MAX_REQUESTS - 2;
+  const { rows } = endpoint;
+  if (rows === undefined) return fetchPage(machine, endpoint, request, caller, input, as);
   const rationed: Machine = {
     ...machine,
-    // One event for the page, not one for each of its parts.
-    observer: { ...machine.observer, event: () => undefined },
-    client: async (...asked) => (left-- > 0 ? machine.client(...asked) : tooMany),
+    client: async (...asked) => (budget.left-- > 0 ? machine.client(...asked) : tooMany),
   };
-  const together = await readRowByRow<Ended>(endpoint.rows, input, pages, (among) =>
-    fetchSome(rationed, endpoint, caller, among),
-  );
+  const page = await fetchPage(rationed, endpoint, request, caller, input, as);
+  const pages = "outcome" in page ? page.pages : undefined;
+  if (pages === undefined) return page;
+  // One event for the page, not one for each of its parts.
+  const quiet: Machine = { ...rationed, observer: { ...machine.observer, event: () => undefined } };
+  const together = await readRowByRow<Ended>(rows, input, pages, {
+    fetch: (among) => fetchSome(quiet, endpoint, caller, among),
+    fetchApart: (id, shown) => fetchApart(quiet, endpoint, caller, id, shown),
+  });
   machine.observer.event("list_row_by_row", {
     endpoint: endpoint.name,
-    requests: MAX_REQUESTS - Math.max(0, left),
+    requests: MAX_REQUESTS - Math.max(0, budget.left),
     answered: together !== undefined && "written" in together,
   });
   if (together === undefined) return page;
@@ -80,8 +91,28 @@ const fetchSome = async (
   if ("unsent" in request) return { other: { outcome: { kind: "broken", message: request.unsent } } };
   const some = await fetchPage(machine, endpoint, request, caller, input, "rows");
   if ("written" in some) return some;
-  if (some.pages) return { unparsable: true };
+  if (some.pages) return { unparsable: some.pages };
   return some.outcome.kind === "notFound" ? { none: true } : { other: some };
+};
+
+const plain = xmlReader([]);
+
+/** A row that no list shows in a form that is parsed. */
+const fetchApart = async (
+  machine: Machine,
+  { rows, ...endpoint }: Prepared,
+  caller: Caller,
+  id: number,
+  pages: readonly RowPlaces[],
+): Promise<{ written: Written } | { other: Ended } | undefined> => {
+  if (rows?.apart === undefined) return undefined;
+  const asked = { name: endpoint.name, readXml: plain };
+  const ask = (request: LegacyRequest) => askSound(machine, asked, request, caller);
+  const found = await documentApart(rows, rows.apart, id, pages, ask);
+  if (found === undefined) return undefined;
+  if ("failed" in found) return { other: { outcome: found.failed } };
+  const concluded = readDocument({ ...endpoint, rows }, "rows", found.document, machine.knowledge);
+  return "written" in concluded ? concluded : undefined;
 };
 
 /** `pages`: where rows may stand in the forms of an answer that is parsed in neither. */

@@ -12,7 +12,7 @@ import { fetchListed, type FetchRows, fetchWhole, MAX_ROWS, mergedPage } from ".
 import type { Missing, MissingRows } from "../privateRows/missingRows.ts";
 import type { PrivateRows } from "../privateRows/privateRows.ts";
 import { inTurn } from "../upstream/inTurn.ts";
-import { askSound, fetchAnswer, type LegacyResult } from "./answering.ts";
+import { askSound, type Budget, fetchAnswer, type LegacyResult, openBudget } from "./answering.ts";
 import { answerFrom, askLegacy } from "./byLegacy.ts";
 import type { Machine } from "./machine.ts";
 import type { Asking } from "./plan.ts";
@@ -75,7 +75,16 @@ export const askWith = (
   const { key } = caller;
   return typeof missing === "string" || privateRows === undefined || key === undefined
     ? askLegacy(machine, endpoint, plan, caller)
-    : askMerged({ machine, privateRows, endpoint, input: plan.input, caller: { ...caller, key }, missing, wanted });
+    : askMerged({
+        machine,
+        privateRows,
+        endpoint,
+        input: plan.input,
+        caller: { ...caller, key },
+        missing,
+        wanted,
+        budget: openBudget(),
+      });
 };
 
 /** One list that rows are added to. */
@@ -87,6 +96,8 @@ type Merging = {
   caller: Caller & { key: string };
   missing: MissingRows;
   wanted: Directives;
+  /** For the whole list, its parts and its page together. */
+  budget: Budget;
 };
 /** Rows as they are written: parts of legacy's answer, which is not parsed here. */
 type Rows = ReadonlyMap<number, Buffer>;
@@ -191,14 +202,24 @@ const tooManyLists: Outcome = { kind: "unavailable", message: "Too many whole li
 
 /** Asks for rows as the caller. The whole list gets half of the time that is left, so that its rows can still be asked for in parts. */
 const fetchRows =
-  ({ machine, privateRows: { knowledge }, endpoint, input, caller }: Merging): FetchRows<Buffer, LegacyResult> =>
+  ({
+    machine,
+    privateRows: { knowledge },
+    endpoint,
+    input,
+    caller,
+    budget,
+  }: Merging): FetchRows<Buffer, LegacyResult> =>
   async (part) => {
     const isWhole = "limit" in part;
     const asked = isWhole ? knowledge.withPage(input, allRows) : knowledge.withIds(input, part.ids);
     const request = endpoint.legacy(asked);
     if ("unsent" in request) return { other: { outcome: { kind: "broken", message: request.unsent } } };
     const deadline = isWhole ? (Date.now() + caller.deadline) / 2 : caller.deadline;
-    const result = await fetchAnswer(machine, endpoint, request, { ...caller, deadline }, asked, "rows");
+    const result = await fetchAnswer(machine, endpoint, request, { ...caller, deadline }, asked, {
+      as: "rows",
+      budget,
+    });
     if (!("written" in result)) return result.outcome.kind === "notFound" ? { rows: [] } : { other: result };
     const { body, rows = [] } = result.written;
     if (isWhole && rows.length >= part.limit) return { other: { outcome: tooManyRows } };

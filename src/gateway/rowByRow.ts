@@ -5,35 +5,53 @@ import type { Written } from "../reading/readAnswer.ts";
 
 type Input = Record<string, unknown>;
 
-/** What asking for some rows came to. `unparsable`: legacy's answer is parsed in neither form. */
-export type SomeRows<Other> = { written: Written } | { none: true } | { unparsable: true } | { other: Other };
+/** What asking for some rows came to. `unparsable`: where rows may stand in the forms of an answer that is parsed in neither. */
+export type SomeRows<Other> =
+  | { written: Written }
+  | { none: true }
+  | { unparsable: readonly RowPlaces[] }
+  | { other: Other };
+
+/** How legacy is asked for some of a list's rows, and for one that no list shows in a form that is parsed. */
+export type RowWays<Other> = {
+  fetch(input: Input): Promise<SomeRows<Other>>;
+  fetchApart(id: number, pages: readonly RowPlaces[]): Promise<{ written: Written } | { other: Other } | undefined>;
+};
+
+/** Rows of one page that are read apart, at most. */
+const MAX_APART = 5;
 
 /** A row that has been read: its bytes, what its page shows of it, its excerpt. */
 type ReadRow = { id: number; bytes: Buffer; text: string; excerpt: Json };
 
 /**
  * A page that is parsed in neither form, put together from rows that are: the ids are read from its text, and the same filters are asked among
- * them, in halves down to single rows. Nothing of the text is believed: in the end the page must hold exactly the rows that were read, so that
+ * them, in halves down to single rows. A few rows that cannot be read even so are read apart. Nothing of the text is believed: in the end the page must hold exactly the rows that were read, so that
  * a text that looks like a row adds none and costs none. `undefined` where that cannot be shown; `other` is what else legacy answered.
  */
 export const readRowByRow = async <Other>(
   rows: ListedRows<Input>,
   input: Input,
   pages: readonly RowPlaces[],
-  fetch: (input: Input) => Promise<SomeRows<Other>>,
+  { fetch, fetchApart }: RowWays<Other>,
 ): Promise<{ written: Written } | { other: Other } | undefined> => {
   const page = pages.find(({ isWhole, places }) => isWhole && places.length > 0);
   if (page === undefined) return undefined;
   const read = new Map<number, ReadRow>();
-  const left = firstGroups(page, pages.at(-1) ?? page, rows.most);
+  const left = firstGroups(page, pages, rows.most);
+  // A single row that makes the whole page has been asked for already.
+  const isAlone = left.length === 1 && left[0]?.length === 1;
+  let apart = 0;
   for (let ids = left.pop(); ids !== undefined; ids = left.pop()) {
     const among = rows.among(input, ids);
     if (among === undefined) continue;
-    const some = await fetch(among);
-    if ("other" in some) return some;
+    const [id = 0, another] = ids;
+    let some: SomeRows<Other> | undefined = isAlone ? { unparsable: pages } : await fetch(among);
+    if ("unparsable" in some && another === undefined)
+      some = apart++ < MAX_APART ? await fetchApart(id, some.unparsable) : undefined;
+    if (some === undefined || "other" in some) return some;
     if ("written" in some && !collect(some.written, read)) return undefined;
     if (!("unparsable" in some)) continue;
-    if (ids.length === 1) return undefined;
     const middle = ids.length >> 1;
     left.push(ids.slice(middle), ids.slice(0, middle));
   }
@@ -41,14 +59,20 @@ export const readRowByRow = async <Other>(
   return ids && { written: together(ids.map((id) => read.get(id) as ReadRow)) };
 };
 
-/** What breaks XML is asked for apart from all others, so that most often both groups can be read; all at once has been tried. */
-const firstGroups = ({ places }: RowPlaces, xml: RowPlaces, most: number): number[][] => {
+/** What breaks one form is asked for apart from what breaks another, so that most often each group can be read; all at once has been tried. */
+const firstGroups = ({ places }: RowPlaces, pages: readonly RowPlaces[], most: number): number[][] => {
   const ids = [...new Set(places.map(({ id }) => id))];
-  const odd = new Set(xml.places.filter(({ isOdd }) => isOdd).map(({ id }) => id));
-  const groups = [ids.filter((id) => odd.has(id)), ids.filter((id) => !odd.has(id))].filter(({ length }) => length > 0);
+  const [inJson, inXml] = [pages[0], pages.at(-1)].map(
+    (page) => new Set(page?.places.filter(({ isOdd }) => isOdd).map(({ id }) => id)),
+  ) as [Set<number>, Set<number>];
+  const both = ids.filter((id) => inJson.has(id) && inXml.has(id));
+  const groups = [
+    ...(both.length > MAX_APART ? [both] : both.map((id) => [id])),
+    ids.filter((id) => inJson.has(id) && !inXml.has(id)),
+    ids.filter((id) => !inJson.has(id)),
+  ].filter(({ length }) => length > 0);
   const parts = groups.length === 1 && ids.length > 1 ? halves(ids) : groups;
-  // A single row that makes the whole page has been asked for already.
-  return ids.length === 1 ? [] : parts.flatMap((group) => chunks(group, most));
+  return parts.flatMap((group) => chunks(group, most));
 };
 
 const halves = (ids: number[]): number[][] => [ids.slice(0, ids.length >> 1), ids.slice(ids.length >> 1)];

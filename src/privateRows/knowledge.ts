@@ -1,3 +1,4 @@
+import type { RowApart } from "../endpoint/endpoint.ts";
 import type { LegacyRequest, Unsent } from "../endpoint/legacyRequest.ts";
 import type { Json, JsonObject } from "../rules/rule.ts";
 import type { PrivateRow } from "./rows.ts";
@@ -9,7 +10,7 @@ type Question = LegacyRequest | Unsent;
 export type Page = { offset: number; limit: number };
 
 /** What the deployment knows of one kind of rows that legacy's list shows to their owners alone. */
-export type PrivateRowsKnowledge = {
+export type PrivateRowsKnowledge = RowApart & {
   /** The endpoint whose answers lack them, and the groups of what they are: `dataset/61`. */
   endpoint: string;
   kind: string;
@@ -27,23 +28,12 @@ export type PrivateRowsKnowledge = {
   /** The codes of a legacy error that says that there are none. */
   noneListed: ReadonlySet<number>;
 
-  /** Everything legacy tells of one row, and whether that is a private one; `undefined` where it tells of something else. */
-  one(id: number): Question;
-  visibilityOf(legacy: JsonObject, id: number): "private" | "public" | undefined;
-  /** What else a list shows of it, and the codes of an error that says that there is none. */
-  rest(id: number): Question;
-  noRest: ReadonlySet<number>;
-  /** What is known of a row, from both. */
-  shown(legacy: JsonObject, rest: JsonObject | undefined): JsonObject;
-
   /** For an input: whether legacy would list a row where it may; `undefined` where too little is known of it. */
   matching(input: Input): (row: PrivateRow) => boolean | undefined;
   /** The page that an input asks for, the same input for another page, and for those of these ids that it matches (at most `mostIds`). */
   pageOf(input: Input): Page;
   withPage(input: Input, page: Page): Input;
   withIds(input: Input, ids: readonly number[]): Input;
-  /** Rows as legacy would list them. */
-  document(rows: readonly JsonObject[]): JsonObject;
   /** The id of a row of the endpoint's own answer. */
   idOf(ours: Json): number;
   /** The uploader that an input asks for: all rows that are listed then are theirs. */

@@ -11,7 +11,7 @@ export type RowPlace = {
   at: number;
   /** What stands there, as far as it is looked at. */
   behind: string;
-  /** In XML: something between this place and the next one may break a parser. */
+  /** Something between this place and the next one may break a parser of the page's form. */
   isOdd: boolean;
 };
 
@@ -25,22 +25,29 @@ const END = 200;
 /** More than any page has. */
 const MAX_PLACES = 100_000;
 
-/** An ampersand, or a tag that is not legacy's own. */
-const odd = /&|<(?!\/?oml:)/;
+/** In XML: an ampersand, or a tag that is not legacy's own. */
+const oddInXml = /&|<(?!\/?oml:)/;
+/** In JSON: a text that ends and has a next member behind it, as most have. */
+// oxlint-disable-next-line no-control-regex -- JSON has them in no text
+const plainInJson = /^[^"\\\u0000-\u001f]*"\s*,\s*"/;
 
 /** Every place of a page where a row may begin; texts of users can look like one. `undefined` where there are more than any page has. */
 export const findRows = ({ begins, ends }: Rows, body: Buffer): RowPlaces => {
-  const text = body.toString("utf8");
+  // Line ends as the readers of both forms give them.
+  const text = body.toString("utf8").replaceAll(/\r\n?/g, "\n");
+  const isJson = /^\s*\{/.test(text);
+  const isOdd = ({ at, behind }: RowPlace, end: number): boolean =>
+    isJson ? !plainInJson.test(behind) : oddInXml.test(text.slice(at, end));
   const places: RowPlace[] = [];
   let previous: RowPlace | undefined;
   for (const match of text.matchAll(begins)) {
     if (places.length >= MAX_PLACES) return { places: [], isWhole: false };
     const at = match.index + match[0].length;
-    if (previous) previous.isOdd = odd.test(text.slice(previous.at, match.index));
+    if (previous) previous.isOdd = isOdd(previous, match.index);
     const id = Number(match.slice(1).find((group) => group !== undefined));
     places.push((previous = { id, start: match.index, at, behind: text.slice(at, at + LOOKED_AT), isOdd: false }));
   }
-  if (previous) previous.isOdd = odd.test(text.slice(previous.at, -1));
+  if (previous) previous.isOdd = isOdd(previous, text.length);
   return { places, isWhole: ends.test(text.slice(-END)) };
 };
 
@@ -63,8 +70,8 @@ export const rowsOnPage = (places: readonly RowPlace[], textOf: ReadonlyMap<numb
 
 /**
  * Whether a page whose texts are not escaped can be believed: a text may close what it stands in and write members, and rows, of its own. Such
- * rows lack members that all others have, or have others. In JSON, a backslash means itself, and members that a later one of the same name
- * hides leave quotes behind.
+ * rows lack known members that others have; members that are not known yet say nothing. In JSON, a backslash means itself, members that a later
+ * one of the same name hides leave quotes behind, and what a text adds stands right behind it, where legacy writes a member of every row.
  */
 export const isTrustworthy = (
   { entriesIn, members, mayLack, text }: Pick<ListedRows<never>, "entriesIn" | "members" | "mayLack" | "text">,
@@ -73,17 +80,14 @@ export const isTrustworthy = (
   document: JsonObject,
 ): boolean => {
   if (form === "json" && (body.includes(0x5c) || countQuotes(body) !== quotesOf(document))) return false;
-  const optional = new Set(mayLack);
+  const everyRows = members.filter((name) => !mayLack[form].includes(name));
   let common: string | undefined;
   for (const row of entriesIn(document)) {
     if (!isObject(row)) return false;
     const names = Object.keys(row);
     const behind = names[names.indexOf(text) + 1];
-    if (form === "json" && behind !== undefined && !members.includes(behind)) return false;
-    const own = names
-      .filter((name) => !optional.has(name))
-      .toSorted()
-      .join();
+    if (form === "json" && behind !== undefined && !everyRows.includes(behind)) return false;
+    const own = everyRows.filter((name) => Object.hasOwn(row, name)).join();
     if (common !== undefined && own !== common) return false;
     common = own;
   }

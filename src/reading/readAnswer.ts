@@ -79,6 +79,22 @@ export const readAnswer = (endpoint: Readable, { as, input }: ReadTask, body: Bu
   };
 };
 
+/** The same of one small document that no single answer of legacy's is. */
+export const readDocument = (
+  endpoint: Readable,
+  as: "answer" | "rows",
+  document: JsonObject,
+  knowledge: Knowledge,
+): Concluded =>
+  conclude(
+    endpoint,
+    as,
+    {},
+    document,
+    knowledge,
+    servingNote(() => undefined),
+  );
+
 /** Unknown fields that are told of one answer, and the characters of a name that are told. */
 const MAX_UNKNOWN = 100;
 const LONGEST_NAME = 64;

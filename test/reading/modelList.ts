@@ -23,7 +23,7 @@ export const xmlList = (rows: readonly ModelRow[]): string =>
 
 export const ours = ({ did, name }: ModelRow) => ({
   did,
-  name: name === "" ? null : name,
+  name: name === "" ? null : name.replaceAll(/\r\n?/g, "\n"),
   version: 1,
   format: "arff",
   file_id: did,
@@ -31,6 +31,41 @@ export const ours = ({ did, name }: ModelRow) => ({
   md5_checksum: null,
   quality: [{ name: "NumberOfClasses", value: 3 }],
 });
+
+/** What legacy tells of one row: made from XML that it escapes, whose texts it trims. */
+const tells: Record<string, (row: ModelRow) => [status: number, body: string]> = {
+  "": ({ did, name }) => [
+    200,
+    JSON.stringify({
+      data_set_description: {
+        id: String(did),
+        name: name.replaceAll(/\r\n?/g, "\n").trim() || [],
+        version: "1",
+        description: "of its own",
+        format: "ARFF",
+        visibility: "public",
+        status: "active",
+        file_id: String(did),
+        tag: ["a"],
+        md5_checksum: "x",
+      },
+    }),
+  ],
+  "/qualities": () => [
+    200,
+    JSON.stringify({
+      data_qualities: {
+        quality: [
+          { name: "NumberOfClasses", value: "3.0" },
+          { name: "AutoCorrelation", value: "0.5" },
+          { name: "NumBinaryAtts", value: [] },
+        ],
+      },
+    }),
+  ],
+};
+
+const unknown = '{"error":{"code":"111","message":"Unknown dataset"}}';
 
 const none = '{"error":{"code":"372","message":"No results"}}';
 
@@ -60,16 +95,24 @@ export const modelList = (
     order = (some: ModelRow[]) => some,
     limit = 10_000,
     cut = (text: string) => text,
+    told = tells,
     ...changed
   }: Partial<ReaderSettings> & {
     order?: (rows: ModelRow[]) => ModelRow[];
     limit?: number;
     cut?: (text: string) => string;
+    told?: typeof tells;
   } = {},
 ) => {
   const asked: string[] = [];
   const client: LegacyClient = async (request, form, _caller, readXml) => {
     asked.push(`${form} ${request.path}`);
+    const [, what = "", id] = /^\/data(\/qualities)?\/(\d+)$/.exec(request.path) ?? [];
+    if (id !== undefined) {
+      const row = rows.find(({ did }) => did === Number(id));
+      const [status, body] = (row && told[what]?.(row)) ?? [412, unknown];
+      return legacyAnswer(status, Buffer.from(body), readXml);
+    }
     const ids = /\/data_id\/([\d,]+)/.exec(request.path)?.[1]?.split(",").map(Number);
     const most = Number(/\/limit\/(\d+)/.exec(request.path)?.[1]);
     const page = order(rows.filter(({ did }) => ids?.includes(did) ?? true)).slice(0, most);
@@ -98,7 +141,7 @@ export const modelList = (
     const request = listDatasets.legacy(input);
     if ("unsent" in request) throw new Error(request.unsent);
     const whole = { headers: [], deadline: Date.now() + 10_000, ...caller };
-    return fetchAnswer(machine, listDatasets, request, whole, input, as);
+    return fetchAnswer(machine, listDatasets, request, whole, input, { as });
   };
   return { ask, asked, close: () => reader.close() };
 };

@@ -1,0 +1,72 @@
+import type { RowApart } from "../src/endpoint/endpoint.ts";
+import { get } from "../src/endpoint/legacyRequest.ts";
+import { entriesOf } from "../src/rules/compose.ts";
+import { isObject, type Json, type JsonObject } from "../src/rules/rule.ts";
+
+/** Of all qualities, those that legacy's list shows. */
+const listedQualities = new Set([
+  "MajorityClassSize",
+  "MaxNominalAttDistinctValues",
+  "MinorityClassSize",
+  "NumberOfClasses",
+  "NumberOfFeatures",
+  "NumberOfInstances",
+  "NumberOfInstancesWithMissingValues",
+  "NumberOfMissingValues",
+  "NumberOfNumericFeatures",
+  "NumberOfSymbolicFeatures",
+  "NumBinaryAtts",
+]);
+
+export const member = (value: Json | undefined, name: string): Json | undefined =>
+  isObject(value) ? value[name] : undefined;
+export const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "");
+
+/** An id, as a number or as the text of one. */
+export const idIn = (value: Json | undefined): number | undefined =>
+  (typeof value === "string" || typeof value === "number") && /^[1-9]\d{0,9}$/.test(String(value))
+    ? Number(value)
+    : undefined;
+
+const datasetIn = (legacy: JsonObject): Json | undefined => legacy["data_set_description"];
+
+const qualitiesIn = (legacy: JsonObject | undefined): Json[] =>
+  entriesOf(member(legacy?.["data_qualities"], "quality")).filter(
+    (quality) => listedQualities.has(textOf(member(quality, "name"))) && textOf(member(quality, "value")) !== "",
+  );
+
+/** As a list shows it. */
+const withoutTags = (shown: JsonObject): JsonObject => {
+  const { tag: _, ...listed } = shown;
+  return listed;
+};
+
+/** A dataset as a list shows it, from what legacy tells of it alone. */
+export const datasetApart: RowApart = {
+  one: (id) => get`/data/${id}`,
+  visibilityOf(legacy, id) {
+    const dataset = datasetIn(legacy);
+    const visibility = member(dataset, "visibility") ?? "public";
+    if (idIn(member(dataset, "id")) !== id) return undefined;
+    return visibility === "private" || visibility === "public" ? visibility : undefined;
+  },
+  rest: (id) => get`/data/qualities/${id}`,
+  // None, not processed yet, or in vain.
+  noRest: new Set([362, 363, 364]),
+  shown(legacy, rest) {
+    const { id, name, version, status, format, file_id, tag } = datasetIn(legacy) as JsonObject;
+    const known = {
+      did: id,
+      name,
+      version,
+      status,
+      format,
+      file_id,
+      tag,
+      md5_checksum: "",
+      quality: qualitiesIn(rest),
+    };
+    return Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined)) as JsonObject;
+  },
+  document: (rows) => ({ data: { dataset: rows.map(withoutTags) } }),
+};
