@@ -56,7 +56,9 @@ export const compareExamples = async (
       const unexplained = differences
         .filter(({ kind }) => kind === "unexplained")
         .map(({ path, form, cause, candidate }) =>
-          path === UNSERVED ? `${cause} (${candidate})` : `${form} at ${path === "" ? "the whole answer" : path}`,
+          path === UNSERVED
+            ? [cause, typeof candidate === "string" ? `(${candidate})` : ""].join(" ")
+            : `${form} at ${path === "" ? "the whole answer" : path}`,
         );
       const found =
         unexplained.length > 0

@@ -2,6 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { bytes, duration, percent, rate } from "../../../src/admin/page/amounts.ts";
 import { changedParts, type Part } from "../../../src/admin/page/changedParts.ts";
+import { differenceItem } from "../../../src/admin/page/differenceItem.ts";
+import type { DifferenceView } from "../../../src/migration/views.ts";
 import { parityShare } from "../../../src/admin/page/parityBar.ts";
 
 const written = (parts: readonly Part[]): string =>
@@ -39,6 +41,21 @@ describe("what changed", () => {
     const { left } = changedParts(long("a"), long("b"));
     expect(left.map(({ changed }) => changed)).toEqual([false, true, false]);
   });
+});
+
+test("what would not be served cannot be made expected", () => {
+  const difference: DifferenceView = {
+    endpoint: "findFlow",
+    path: "/detail",
+    kind: "unexplained",
+    form: "value",
+    cause: "value at /detail",
+    count: 1,
+    answers: 1,
+    samples: [],
+  };
+  expect(String(differenceItem(difference))).toContain("Make it expected");
+  expect(String(differenceItem({ ...difference, path: "served" }))).not.toContain("Make it expected");
 });
 
 test.each([
