@@ -124,13 +124,17 @@ export const settingsSchema = z.strictObject({
     "requests that may wait for such a connection; half as many large uploads beside them",
   ),
   MAX_CLIENT_CONNECTIONS: count(10_000).describe("connections of clients at a time; more are answered 503"),
-  SEND_TIMEOUT_MS: milliseconds(20_000).describe("in which a client has to take 1/32 of what waits for it"),
+  SEND_TIMEOUT_MS: milliseconds(20_000).describe(
+    "in which a client has to take 1/32 of what waits for it, where much waits in all",
+  ),
   MAX_SEND_BYTES: z
     .int()
     .min(1024 ** 2)
     .max(64 * 1024 ** 3)
     .default(256 * 1024 ** 2)
-    .describe("of answers that clients have not taken yet, over all of them; more requests are answered 503"),
+    .describe(
+      "of answers that clients have not taken yet, over all of them; beyond it those that take nothing are cut off, then more are answered 503",
+    ),
   WAIT_TIMEOUT_MS: milliseconds(10_000).describe("that a request waits for such a connection at most; then 503"),
   MIN_UPLOAD_RATE: count(1_024).describe("bytes a second that a client's upload has to come with; below it 408"),
   READER_THREADS: z

@@ -39,7 +39,7 @@ export const crowdedAnswers: Attack = {
     );
     const settings = {
       LEGACY_URL: upstream.url,
-      SEND_TIMEOUT_MS: "5000",
+      SEND_TIMEOUT_MS: "1000",
       MAX_SEND_BYTES: String(64 * 1024 ** 2),
       BODY_TIMEOUT_MS: "5000",
       TOTAL_TIMEOUT_MS: "30000",

@@ -30,7 +30,7 @@ export const unreadAnswers: Attack = {
     const upstream = await openUpstream((_, response) => response.end(list));
     const gateway = await startGateway({
       LEGACY_URL: upstream.url,
-      SEND_TIMEOUT_MS: "5000",
+      SEND_TIMEOUT_MS: "1000",
       MAX_SEND_BYTES: String(64 * 1024 ** 2),
       BODY_TIMEOUT_MS: "5000",
     });
