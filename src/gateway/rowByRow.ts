@@ -14,8 +14,8 @@ export type SomeRows<Other> =
 
 /** How legacy is asked for some of a list's rows, and for one that no list shows in a form that is parsed. */
 export type RowWays<Other> = {
-  fetch(input: Input): Promise<SomeRows<Other>>;
-  fetchApart(id: number, pages: readonly RowPlaces[]): Promise<{ written: Written } | { other: Other } | undefined>;
+  fetch: (input: Input) => Promise<SomeRows<Other>>;
+  fetchApart: (id: number, pages: readonly RowPlaces[]) => Promise<{ written: Written } | { other: Other } | undefined>;
 };
 
 /** Rows of one page that are read apart, at most. */

@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
 import type { Caller, LegacyClient } from "../../src/legacy/client.ts";
 import { legacyAnswer } from "../../src/legacy/client.ts";
-import { fetchAnswer, type LegacyResult } from "../../src/gateway/answering.ts";
+import { type Budget, fetchAnswer, type LegacyResult } from "../../src/gateway/answering.ts";
 import type { Prepared } from "../../src/gateway/prepared.ts";
 import { prepare } from "../../src/gateway/prepared.ts";
 import { openObserver } from "../../src/observe.ts";
@@ -137,11 +137,15 @@ export const modelList = (
     totalTimeout: 10_000,
   };
   const input = { ...listInput, limit, offset: 0 };
-  const ask = async (as: "answer" | "rows" = "answer", caller: Partial<Caller> = {}): Promise<LegacyResult> => {
+  const ask = async (
+    as: "answer" | "rows" = "answer",
+    caller: Partial<Caller> = {},
+    budget?: Budget,
+  ): Promise<LegacyResult> => {
     const request = listDatasets.legacy(input);
     if ("unsent" in request) throw new Error(request.unsent);
     const whole = { headers: [], deadline: Date.now() + 10_000, ...caller };
-    return fetchAnswer(machine, listDatasets, request, whole, input, { as });
+    return fetchAnswer(machine, listDatasets, request, whole, input, { as, ...(budget ? { budget } : {}) });
   };
   return { ask, asked, close: () => reader.close() };
 };

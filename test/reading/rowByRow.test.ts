@@ -92,6 +92,14 @@ test("a page takes at most 64 requests", async () => {
   expect(asked.length).toBeLessThanOrEqual(64);
 });
 
+test("pages that share a budget take as many requests together as one", async () => {
+  const { ask, asked } = modelListFor(numbered(["one", "R&D", 'say "hi"', 'both " &']));
+  const budget = { left: 12 };
+  expect(documentOf(await ask("rows", {}, budget))).toHaveLength(4);
+  expect(documentOf(await ask("rows", {}, budget))).toBe("broken");
+  expect(asked).toHaveLength(12);
+});
+
 test(
   "a page of 10,000 rows with one name of each kind takes fewer requests than that",
   { timeout: 30_000 },
