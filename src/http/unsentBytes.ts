@@ -129,16 +129,17 @@ export const openUnsentBytes = ({ timeout, max }: UnsentBytesSettings): UnsentBy
     }
     const addresses = [...held.values()].filter(({ idle }) => idle.length > 0);
     for (const { idle } of addresses) idle.sort(([, a], [, b]) => a - b);
-    let count = 0;
-    while (total > target && addresses.length > 0) {
+    let resets = 0;
+    while (addresses.length > 0) {
+      if (total <= target) break;
       const greediest = addresses.reduce((most, one) => (one.bytes > most.bytes ? one : most));
       const [socket, bytes] = greediest.idle.pop() as [Socket, number];
       greediest.bytes -= bytes;
       if (greediest.idle.length === 0) addresses.splice(addresses.indexOf(greediest), 1);
       reset(socket);
-      count++;
+      resets++;
     }
-    return count;
+    return resets;
   };
 
   const look = (): void => {
