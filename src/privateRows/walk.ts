@@ -124,6 +124,15 @@ export const openWalker = (settings: WalkSettings): Walker => {
       index.walked({ ...before, checkedUpTo, recheckedUpTo, highest, listed: either.toText(), progressAt: now() });
     };
     told();
+    /** The first id that was looked at while it was beyond all others. */
+    let beyond: number | undefined;
+    /** Ids that were beyond all others when they were looked at, and are not any more, may have come to be since: the next walk looks again. */
+    const markPassed = () => {
+      const reached = highestOf();
+      if (beyond === undefined || reached < beyond) return;
+      for (let id = beyond; id <= reached; id++) if (!listed.has(id)) isThere(id);
+      beyond = reached + 1;
+    };
     for (let id = 1; id <= highestOf() + margin; id++) {
       if (listed.has(id)) continue;
       const isNew = id > before.checkedUpTo;
@@ -135,6 +144,8 @@ export const openWalker = (settings: WalkSettings): Walker => {
       if (!goesOn()) return;
       // Those below it that were beyond all others when they were looked at may have come to be before it.
       if (wasSomething) for (let one = Math.min(id, highest + 1); one <= id; one++) if (!listed.has(one)) isThere(one);
+      if (id > highest) beyond ??= id;
+      markPassed();
       if (isNew) checkedUpTo = Math.min(id, highestOf());
       if (isOld) {
         recheckedUpTo = id;
@@ -142,6 +153,7 @@ export const openWalker = (settings: WalkSettings): Walker => {
       }
       told();
     }
+    markPassed();
     const [time, highest] = [now(), highestOf()];
     index.walked({
       checkedUpTo: highest,

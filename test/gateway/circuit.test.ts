@@ -9,7 +9,7 @@ const breaking = async (text = measures) => {
   const url = await httpUpstream((incoming, response) => {
     asked.push(incoming.url ?? "");
     if (/\/9\d\d/.test(incoming.url ?? "")) incoming.socket.destroy();
-    else response.end(text);
+    else response.writeHead(200, { "Content-Type": "application/json" }).end(text);
   });
   return { url, asked };
 };

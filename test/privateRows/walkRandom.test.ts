@@ -82,6 +82,24 @@ test("whatever happens before and meanwhile, after an undisturbed walk the priva
       expect(last.hidden()).toEqual(legacy.privateIds().filter((id) => legacy.rows.get(id)?.is === "hidden"));
       await last.stop();
     }),
-    { numRuns: Number(process.env["CASES"] ?? 40) },
+    {
+      numRuns: Number(process.env["CASES"] ?? 40),
+      // A row comes below one that somebody asks for, after its id was looked at.
+      examples: [
+        [
+          [],
+          [
+            {
+              before: [],
+              meanwhile: [
+                { at: 3, does: { adds: { is: "private" }, beyond: 1 } },
+                { at: 4, does: { adds: { is: "private", uploader: 1 }, beyond: 1 } },
+                { at: 4, does: { asks: 31 } },
+              ],
+            },
+          ],
+        ],
+      ],
+    },
   );
 });
