@@ -13,7 +13,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     pool: "threads",
     // Most of the time is spent waiting for processes and sockets, so two cores have room for more than two.
-    maxWorkers: 4,
+    maxWorkers: 6,
     // One module graph a worker: files that change what is global (clocks, spies) put it back.
     isolate: false,
   },

@@ -68,7 +68,8 @@ describeWithRedis("instances that share an index by a Redis", () => {
     for (let at = 41; at <= 240; at++) a.learn({ walk: walked(at) });
     await expectAgreed("1:row 1 2:row 2 @240", a, b);
     expect((await number()) - before).toBe(1);
-    expect(b.told.at(-1)).toBe("walk");
+    // On a busy machine it may have read everything anew.
+    expect(b.told.at(-1)).toMatch(/walk$/);
   });
 
   test("what was not written yet is written before it closes", async () => {
