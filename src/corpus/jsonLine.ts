@@ -1,4 +1,5 @@
-import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
+import { parseJson } from "../rules/parseJson.ts";
+import { isObject, type JsonObject } from "../rules/rule.ts";
 import { keysInHeaders } from "./keys.ts";
 import { requestLine, statusOf } from "./requestLine.ts";
 import type { Traffic } from "./traffic.ts";
@@ -10,7 +11,7 @@ const bodies = ["request_body", "body"];
 
 /** A line of a log in JSON (nginx, Caddy, pino and their like) -> its request; `undefined` where it has none. */
 export const jsonLine = (text: string): Traffic | undefined => {
-  const json = parsed(text);
+  const json = parseJson(text);
   if (!isObject(json)) return undefined;
   const nested = [json.request, json.req].filter(isObject);
   const holders = [...nested, json];
@@ -21,14 +22,6 @@ export const jsonLine = (text: string): Traffic | undefined => {
   const body = textIn(json, ["request_body"]) ?? nested.map((one) => textIn(one, bodies)).find(Boolean);
   const headers = holders.flatMap(({ headers: one }) => (isObject(one) ? headersOf(one) : []));
   return { ...request, keys: keysInHeaders(headers), ...(body === undefined ? {} : { body }), ...statusIn(json) };
-};
-
-const parsed = (text: string): Json | undefined => {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
 };
 
 const textIn = (holder: JsonObject, names: readonly string[]): string | undefined => {

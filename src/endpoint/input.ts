@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { Field } from "./field.ts";
 import { extra, missing, notAnObject, notJson } from "./problem.ts";
+import { parseJson } from "../rules/parseJson.ts";
 import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
 import { collectErrors, inputError, type InputError } from "../outcome/answer.ts";
 
@@ -103,12 +104,4 @@ export const givenInBody = (
         grouped.push({ name: members.includes(member) ? member : "", loc: ["body", name, member], json: inner });
   }
   return { given: [...given, ...grouped], more };
-};
-
-const parseJson = (body: string): Json | undefined => {
-  try {
-    return JSON.parse(body) as Json;
-  } catch {
-    return undefined;
-  }
 };

@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { decodeHTMLStrict } from "entities/decode";
 import { own } from "../rules/compose.ts";
+import { parseJson } from "../rules/parseJson.ts";
 import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
 import type { XmlReader } from "./xml.ts";
 
@@ -43,14 +44,6 @@ const withoutNotices = (text: string, harmless: readonly RegExp[]): string => {
     while (text[at] === "\n" || text[at] === "\r") at++;
   }
   return text.startsWith("<", at) ? text.slice(at) : text;
-};
-
-const parseJson = (text: string): Json | undefined => {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
 };
 
 const readError = (document: JsonObject, form: "json" | "xml"): LegacyReading | undefined => {

@@ -5,6 +5,7 @@ import type { Answer } from "../outcome/answer.ts";
 import type { ErrorTable } from "../outcome/legacyOutcome.ts";
 import { MOST_COMPARED } from "../migration/shadow.ts";
 import type { Reader } from "../reading/reader.ts";
+import { parseJson } from "../rules/parseJson.ts";
 import type { Json } from "../rules/rule.ts";
 import { ask } from "../upstream/ask.ts";
 import { BackendFailure, isItsFault, openBreaker } from "../upstream/breaker.ts";
@@ -140,16 +141,8 @@ const readModern = async (
     return { answer: { status, body, ...(tag === undefined ? {} : { tag }) }, document: excerpt };
   }
   if (status < 400 || status >= 500 || bytes.length > MAX_ERROR_BYTES) return { failed: noOutcome(status), status };
-  const document = parsed(bytes.toString("utf8"));
+  const document = parseJson(bytes.toString("utf8"));
   if (document === undefined) return { failed: noJson, status };
   const answer = errorAnswer(endpoint, errors, textOf(given), document);
   return answer ? { answer } : { failed: noOutcome(status), status };
-};
-
-const parsed = (text: string): Json | undefined => {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
 };

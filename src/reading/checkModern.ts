@@ -1,3 +1,4 @@
+import { parseJson } from "../rules/parseJson.ts";
 import type { Json } from "../rules/rule.ts";
 import { type Misfit, misfitsOf } from "../modern/fits.ts";
 import { excerptOf } from "./excerpt.ts";
@@ -11,12 +12,4 @@ export const checkModern = ({ output, excerpt }: Pick<Readable, "output" | "exce
   const document = parseJson(body.toString("utf8"));
   if (document === undefined) return { failed: "its answer is no JSON" };
   return { misfits: misfitsOf(output, document), excerpt: excerptOf(document, excerpt), body };
-};
-
-const parseJson = (text: string): Json | undefined => {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
 };

@@ -1,0 +1,10 @@
+import type { Json } from "./rule.ts";
+
+/** The value of a JSON text; `undefined` where it is none. Never throws. */
+export const parseJson = (text: string): Json | undefined => {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+};
