@@ -1,5 +1,5 @@
-import { startSampleLegacy } from "../fixtures/sampleLegacy/startSampleLegacy.ts";
-import type { Fault } from "../fixtures/standIn/fault.ts";
+import { startSampleLegacy } from "../src/tools/sampleLegacy/startSampleLegacy.ts";
+import type { Fault } from "../test/standIn/program/fault.ts";
 import { openClients } from "./clients.ts";
 import { startGateway } from "./gateway.ts";
 import type { BenchOptions } from "./options.ts";
@@ -72,7 +72,7 @@ const startModern = async (legacy: string, faults: Fault[]): Promise<string> => 
   const args = faults.flatMap((fault) => ["--fault", JSON.stringify(fault)]);
   const { line } = await start(
     undefined,
-    [process.execPath, "fixtures/standIn/main.ts", "--legacy", legacy, ...args],
+    [process.execPath, "test/standIn/program/main.ts", "--legacy", legacy, ...args],
     /http:\/\/\S+/,
     {},
   );

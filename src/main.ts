@@ -6,10 +6,10 @@ enableCompileCache();
 // By default the heap may grow to several times what lives in it; here that is mostly the cache, which has its bound.
 setFlagsFromString("--heap-growing-percent=30");
 
-import type { PrivateRows } from "./privateRows/privateRows.ts";
-import type { Migration } from "./migration/migration.ts";
+import type { PrivateRows } from "./features/privateDatasets/privateRows.ts";
+import type { Migration } from "./features/migration/migration.ts";
 
-const { loadSettings } = await import("./config/load.ts");
+const { loadSettings } = await import("./settings/load.ts");
 const args = process.argv.slice(2);
 const unknown = args.find((arg) => !["--help", "-h", "--check", "--strict"].includes(arg));
 
@@ -45,7 +45,7 @@ const keptIn = {
 
 const startUpstream = async (url: string | undefined) => {
   if (url !== undefined) return { url, close: async () => undefined, told: url };
-  const { startSampleLegacy } = await import("../fixtures/sampleLegacy/startSampleLegacy.ts");
+  const { startSampleLegacy } = await import("./tools/sampleLegacy/startSampleLegacy.ts");
   const sample = await startSampleLegacy();
   return { ...sample, told: `${sample.url} (the sample legacy, started beside: LEGACY_URL is not set)` };
 };
@@ -68,17 +68,17 @@ const run = async (): Promise<void> => {
     { openReload },
     { openIndexStore },
   ] = await Promise.all([
-    import("./gateway/gateway.ts"),
-    import("./gateway/server.ts"),
-    import("./admin/admin.ts"),
-    import("./admin/adminServer.ts"),
-    import("./observe.ts"),
+    import("./serve/gateway.ts"),
+    import("./serve/server.ts"),
+    import("./features/console/admin.ts"),
+    import("./features/console/adminServer.ts"),
+    import("./telemetry/observer.ts"),
     import("prom-client"),
     import("./compare/readLedger.ts"),
-    import("./migration/store/openStore.ts"),
-    import("./migration/store/memoryStore.ts"),
-    import("./config/reload.ts"),
-    import("./privateRows/store/openIndexStore.ts"),
+    import("./features/migration/store/openStore.ts"),
+    import("./features/migration/store/memoryStore.ts"),
+    import("./settings/reload.ts"),
+    import("./features/privateDatasets/store/openIndexStore.ts"),
   ]);
   const expected = readLedger(settings.EXPECTED_DIFFERENCES ?? catalogue.expectedDifferences, "EXPECTED_DIFFERENCES");
   if ("errors" in expected) return fail(expected.errors);
@@ -91,7 +91,8 @@ const run = async (): Promise<void> => {
   const store = await opening.catch((error: Error) => error);
   if (store instanceof Error) return fail([store.message]);
   const upstream = await startUpstream(settings.LEGACY_URL);
-  const tier = settings.REDIS_URL === undefined ? undefined : (await import("./redis/redisTier.ts")).redisTier;
+  const tier =
+    settings.REDIS_URL === undefined ? undefined : (await import("./features/sharedCache/redisTier.ts")).redisTier;
   // A check compares both sides itself: whatever the stages are, what it asks the gateway for is legacy's answer.
   const stages = isCheck ? {} : settings.STAGES;
   const gateway = openGateway({ ...settings, LEGACY_URL: upstream.url, STAGES: stages }, catalogue, observer, {
@@ -106,7 +107,7 @@ const run = async (): Promise<void> => {
   };
 
   if (isCheck) {
-    const { check } = await import("./check.ts");
+    const { check } = await import("./serve/check.ts");
     console.log(`configuration is valid; legacy is ${upstream.told}`);
     const strict = args.includes("--strict");
     const good = await check(gateway, catalogue, {
@@ -125,7 +126,7 @@ const run = async (): Promise<void> => {
     fail([cannotListen("PORT, HOST", host, port, server)]);
     return close();
   }
-  const { migration, privateRows } = gateway.machine;
+  const { migration, privateRows } = gateway.services;
   const unusable = await privateRows?.start().catch((error: Error) => error);
   if (unusable) {
     fail([unusable.message]);
@@ -147,7 +148,7 @@ const run = async (): Promise<void> => {
   });
   let stoppingSince: number | undefined;
   const { ADMIN_HOST: adminHost, ADMIN_PORT: adminPort, ADMIN_TOKEN: token } = settings;
-  const app = adminApp(gateway.machine, {
+  const app = adminApp(gateway.services, {
     host: adminHost,
     token,
     windows: gateway.windows,
@@ -165,7 +166,7 @@ const run = async (): Promise<void> => {
     await server.stop(0);
     return close();
   }
-  collectDefaultMetrics({ register: gateway.machine.meter.registry });
+  collectDefaultMetrics({ register: gateway.services.meter.registry });
 
   const stop = async () => {
     if (stoppingSince !== undefined) {
@@ -198,5 +199,5 @@ const run = async (): Promise<void> => {
 };
 
 if (unknown !== undefined) fail([`${unknown}: unknown option; allowed are --check, --strict, --help`]);
-else if (args.includes("--help") || args.includes("-h")) console.log((await import("./config/help.ts")).helpText());
+else if (args.includes("--help") || args.includes("-h")) console.log((await import("./settings/help.ts")).helpText());
 else await run();

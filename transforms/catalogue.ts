@@ -19,7 +19,7 @@ export const catalogue = {
   privateRows: privateDatasets,
   /** The file with what is known of the public reference implementation. */
   expectedDifferences: fileURLToPath(new URL("./expectedDifferences.json", import.meta.url)),
-  versions: versionsOf(Object.keys(endpoints), new URL("./", import.meta.url)),
+  versions: versionsOf(Object.keys(endpoints), new URL(".//", import.meta.url)),
   /** Harmless questions that show what legacy thinks of a key: a short list, and a tag without a name on nothing. */
   keyProbes: { reads: get`/evaluationmeasure/list` as LegacyRequest, writes: post("/data/tag", {}) },
 };

@@ -49,7 +49,7 @@ export const findFlow = endpoint("GET /flow/exists/{name}/{external_version?}", 
       return { unsent: "The legacy interface cannot be asked for this name: it would look for another." };
     return post("/flow/exists", { name, external_version });
   },
-  judge(legacy) {
+  rejectDocument(legacy) {
     const found = isObject(legacy) ? own(legacy, "flow_exists") : undefined;
     return isObject(found) && own(found, "exists") === "false" ? unknownFlow : undefined;
   },

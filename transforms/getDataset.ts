@@ -15,7 +15,7 @@ export const getDataset = endpoint("GET /datasets/{dataset_id}", {
   summary: "Everything known about one dataset, except its data.",
   input: { dataset_id: identifier },
   legacy: ({ dataset_id }) => get`/data/${dataset_id}`,
-  absent: unknownDataset,
+  notFound: unknownDataset,
   excerpt: ["id", "visibility"],
   // A dataset without a description row has all the rest.
   harmlessNotices: [/^(Attempt to read|Trying to get) property ['"](version|description)['"] (on bool|of non-object)$/],

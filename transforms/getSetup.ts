@@ -11,7 +11,7 @@ export const getSetup = endpoint("GET /setup/{id}", {
   also: ["GET /setups/{id}"],
   input: { id: identifier },
   legacy: ({ id }) => get`/setup/${id}`,
-  absent: unknownSetup,
+  notFound: unknownSetup,
 
   output: object({
     setup_parameters: object({

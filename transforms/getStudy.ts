@@ -27,11 +27,11 @@ export const getStudy = endpoint("GET /studies/{id_or_alias}", {
   // `.` and `..` would be resolved by the server on the way.
   input: { id_or_alias: identifierOr(/^(?!\.{1,2}$)[A-Za-z0-9_.-]{1,64}$/) },
   legacy: ({ id_or_alias }) => get`/study/${id_or_alias}`,
-  absent: unknownStudy,
+  notFound: unknownStudy,
   excerpt: ["id"],
-  foresee: ({ id_or_alias }, { legacyStudies: known }) =>
+  rejectEarly: ({ id_or_alias }, { legacyStudies: known }) =>
     typeof id_or_alias === "number" && known.has(id_or_alias) ? legacyStudy : undefined,
-  judge(legacy, { legacyStudies: known }) {
+  rejectDocument(legacy, { legacyStudies: known }) {
     const { id, byTag } = identity(legacy);
     return byTag || (id !== undefined && known.has(id)) ? legacyStudy : undefined;
   },

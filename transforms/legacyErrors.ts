@@ -1,4 +1,4 @@
-import type { LegacyError, OutcomeKind } from "../src/outcome/outcome.ts";
+import type { LegacyError, OutcomeKind } from "../src/endpoint/outcome.ts";
 
 /**
  * Every error code of the legacy interface: its message (trimmed), what it means, and the code it is told as where that is

@@ -49,7 +49,7 @@ export const listDatasets = endpoint("POST /datasets/list", {
         value === undefined ? [] : [name, Array.isArray(value) ? value.join(",") : value],
       ),
     ]),
-  absent: noDatasets,
+  notFound: noDatasets,
   excerpt: ["did"],
 
   // Legacy writes names into both forms as they are: a `"` breaks the JSON, an `&` the XML, and a page with both is parsed in neither.

@@ -1,4 +1,4 @@
-import type { Outcome } from "../src/outcome/outcome.ts";
+import type { Outcome } from "../src/endpoint/outcome.ts";
 
 // Legacy's own codes and messages, where the gateway answers without asking.
 const notFound = (code: string, message: string): Outcome => ({ kind: "notFound", code, message });

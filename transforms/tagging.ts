@@ -27,10 +27,10 @@ export const tagging = (route: Route, { summary, also, id, action }: Tagging) =>
     input: { [id]: identifier, tag: tagName },
     writes: (input: Entity) => written(id === "data_id" ? "dataset" : "setup", [input[id] as number]),
     legacy: (input: Entity) => post(`/${action.replace("_", "/")}`, { [id]: input[id] as number, tag: input.tag }),
-    absent: unknownEntity,
+    notFound: unknownEntity,
     // Tagged already, also in another case; no such tag.
     modern: { codes: action.endsWith("_tag") ? [473, 474] : [475] },
-    ...(id === "data_id" ? { access: readableDataset, settle: settleByDataset(id, action) } : {}),
+    ...(id === "data_id" ? { access: readableDataset, recover: settleByDataset(id, action) } : {}),
     output: object({ [action]: object({ id: integer, tag: anyOrder(list(text)) }) }),
     examples: { one: { [id]: 1, tag: "my-tag" } },
   });

@@ -1,6 +1,6 @@
 // The sample legacy over 50,000 ids: 6,000 datasets that anybody is listed, 40 private ones, and nothing behind the other ids.
-import { completeDataset } from "../../fixtures/sampleLegacy/completeDataset.ts";
-import { startSampleLegacy } from "../../fixtures/sampleLegacy/startSampleLegacy.ts";
+import { completeDataset } from "../../src/tools/sampleLegacy/completeDataset.ts";
+import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { pseudoRandom } from "../pseudoRandom.ts";
 
 const IDS = 50_000;

@@ -1,20 +1,20 @@
 import { LRUCache } from "lru-cache";
-import { openByteBudget } from "../byteBudget.ts";
+import { openByteBudget } from "../concurrency/byteBudget.ts";
 import type { How } from "./cacheStatus.ts";
 import { backOff, type Entry, entryOf } from "./entry.ts";
-import { openFlights } from "./flights.ts";
+import { openSingleFlight } from "./singleFlight.ts";
 import { monotonic } from "./monotonic.ts";
-import { type Kept, openKept } from "./kept.ts";
-import { type Asking, type Fill, keyFor } from "./question.ts";
+import { type TieredEntries, openTieredEntries } from "./tieredEntries.ts";
+import { type CacheRequest, type Fetch, entryKey } from "./cacheRequest.ts";
 import { type Answered, HIT } from "./reply.ts";
-import { coded, plainly, represent, type Told } from "./representation.ts";
+import { compressed, untagged, tagged, type Content } from "./representation.ts";
 import type { OpenSharedTier } from "./sharedTier.ts";
 import type { Store } from "./store.ts";
-import { ownedWindows } from "./windows.ts";
+import { ownedLifetimes } from "./lifetimes.ts";
 
-export type Cache = Pick<Kept, "ready" | "drop" | "forget" | "sharing" | "close"> & {
+export type Cache = Pick<TieredEntries, "ready" | "drop" | "forget" | "sharing" | "close"> & {
   /** `admit` is asked before something kept is served; what it gives is answered instead. */
-  answer(asking: Asking, fill: Fill, admit: () => Promise<Told | undefined>): Promise<Answered>;
+  answer(asking: CacheRequest, fill: Fetch, admit: () => Promise<Content | undefined>): Promise<Answered>;
   size: Store["size"];
 };
 
@@ -44,10 +44,10 @@ const MAX_COMPRESSING = 32 * 1024 ** 2;
 type Landed = { answered: Answered; entry?: Entry };
 
 export const openCache = ({ store, longest, openTier, count, onError, now = Date.now }: CacheSettings): Cache => {
-  const flights = openFlights<Landed>();
+  const flights = openSingleFlight<Landed>();
   const compressing = openByteBudget(MAX_COMPRESSING);
   const passing = new LRUCache<string, true>({ max: 10_000, ttl: PASS, perf: monotonic });
-  const kept = openKept({
+  const kept = openTieredEntries({
     store,
     longest,
     openTier,
@@ -59,7 +59,7 @@ export const openCache = ({ store, longest, openTier, count, onError, now = Date
   const codedOf = async (body: Buffer): Promise<Entry["coded"]> => {
     if (!compressing.take(body.length)) return {};
     try {
-      return await coded(body);
+      return await compressed(body);
     } finally {
       compressing.release(body.length);
     }
@@ -67,24 +67,24 @@ export const openCache = ({ store, longest, openTier, count, onError, now = Date
 
   /** Asks legacy, and keeps the answer where it may be kept. */
   const ask = async (
-    asking: Asking,
+    asking: CacheRequest,
     owner: string | undefined,
-    fill: Fill,
+    fill: Fetch,
     how: How,
     background = false,
   ): Promise<Landed> => {
-    const { endpoint, windowsOf } = asking.question;
-    const key = keyFor(asking, owner);
+    const { endpoint, lifetimesOf } = asking.question;
+    const key = entryKey(asking, owner);
     const mark = kept.mark();
     const { answer, groups } = await fill(owner, background);
-    const declared = windowsOf(answer.status);
+    const declared = lifetimesOf(answer.status);
     if (declared === undefined) {
       passing.set(key, true);
-      return { answered: { representation: plainly(answer), cacheable: true, how } };
+      return { answered: { representation: untagged(answer), cacheable: true, how } };
     }
-    const windows = owner === undefined ? declared : ownedWindows(declared);
-    const about = { endpoint, groups, windows, storedAt: now(), ...(owner === undefined ? {} : { owner }) };
-    const entry = entryOf(represent(answer), about);
+    const lifetimes = owner === undefined ? declared : ownedLifetimes(declared);
+    const about = { endpoint, groups, lifetimes, storedAt: now(), ...(owner === undefined ? {} : { owner }) };
+    const entry = entryOf(tagged(answer), about);
     passing.delete(key);
     const mayStore = asking.wanted.noStore !== true;
     // Compression pays off where an answer is sent more than once.
@@ -95,9 +95,9 @@ export const openCache = ({ store, longest, openTier, count, onError, now = Date
   };
 
   /** One request to legacy for all who ask the same at the same time; an answer that is not kept is for one alone. */
-  const askOnce = async (asking: Asking, fill: Fill, how: How): Promise<Answered> => {
+  const askOnce = async (asking: CacheRequest, fill: Fetch, how: How): Promise<Answered> => {
     const { owner, question, wanted } = asking;
-    const key = keyFor(asking, owner);
+    const key = entryKey(asking, owner);
     const start = () => ask(asking, owner, fill, how);
     if (passing.has(key) || wanted.noStore) return (await start()).answered;
     const flying = flights.get(key);
@@ -109,9 +109,9 @@ export const openCache = ({ store, longest, openTier, count, onError, now = Date
   };
 
   /** Asks for a kept answer anew while it is still being served. */
-  const refresh = async (asking: Asking, served: Entry, fill: Fill): Promise<void> => {
+  const refresh = async (asking: CacheRequest, served: Entry, fill: Fetch): Promise<void> => {
     const { owner, retryAt, endpoint } = served;
-    const key = keyFor(asking, owner);
+    const key = entryKey(asking, owner);
     if (now() < retryAt || flights.get(key)) return;
     let status = 500;
     try {
@@ -147,7 +147,7 @@ export const openCache = ({ store, longest, openTier, count, onError, now = Date
       const serve = async (entry: Entry, how: How): Promise<Answered> => {
         const refusal = await admit();
         return refusal
-          ? { representation: plainly(refusal), cacheable: true, how: { fwd: "request" } }
+          ? { representation: untagged(refusal), cacheable: true, how: { fwd: "request" } }
           : { entry, how };
       };
       if (found?.verdict === "fresh") return serve(found.entry, HIT);
@@ -157,7 +157,7 @@ export const openCache = ({ store, longest, openTier, count, onError, now = Date
       }
       if (wanted.onlyIfCached) {
         const refusal = await admit();
-        return refusal ? { ...nothingKept, representation: plainly(refusal) } : nothingKept;
+        return refusal ? { ...nothingKept, representation: untagged(refusal) } : nothingKept;
       }
       const ifError = found?.verdict === "ifError" ? found.entry : undefined;
       const serveStale = (entry: Entry) => serve(entry, { fwd: "stale", detail: "stale-if-error" });
@@ -169,14 +169,14 @@ export const openCache = ({ store, longest, openTier, count, onError, now = Date
       if (found === undefined || "entry" in answered) return answered;
       const { status } = answered.representation;
       const { owner } = found.entry;
-      if (asking.owner === owner) failed(keyFor(asking, owner), status, found.entry);
+      if (asking.owner === owner) failed(entryKey(asking, owner), status, found.entry);
       return ifError && status >= 500 ? serveStale(ifError) : answered;
     },
   };
 };
 
 const nothingKept: Answered = {
-  representation: plainly({ status: 504, body: '{"detail":"Nothing that is kept can answer this."}' }),
+  representation: untagged({ status: 504, body: '{"detail":"Nothing that is kept can answer this."}' }),
   cacheable: true,
   how: { detail: "only-if-cached" },
 };

@@ -4,7 +4,7 @@ import { hash } from "node:crypto";
 const digest = (parts: readonly unknown[]): string => hash("sha256", JSON.stringify(parts), "base64url");
 
 /** What is asked, whoever asks: an endpoint, its version, the backend that answers, and the input as the endpoint reads it. */
-export const questionKey = (
+export const cacheKeyOf = (
   endpoint: string,
   version: string,
   backend: string,
@@ -12,7 +12,8 @@ export const questionKey = (
 ): string => digest([endpoint, version, backend, ...Object.values(input)]);
 
 /** The same question, answered with private rows as they are at this version of what is known of them. */
-export const mergedKey = (question: string, version: number): string => digest([question, "private rows", version]);
+export const mergedCacheKey = (question: string, version: number): string =>
+  digest([question, "private rows", version]);
 
 /** The same question, asked by one owner. */
-export const ownKey = (question: string, owner: string): string => digest([question, owner]);
+export const ownerKey = (question: string, owner: string): string => digest([question, owner]);

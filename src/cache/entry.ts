@@ -1,12 +1,12 @@
 import type { Directives } from "./directives.ts";
 import type { Representation } from "./representation.ts";
-import { lifetime, type Windows } from "./windows.ts";
+import { totalLifetime, type Lifetimes } from "./lifetimes.ts";
 
 /** Something kept: an answer, how long it holds, and what it is about. Times in milliseconds since the epoch. */
 export type Entry = Representation & {
   endpoint: string;
   storedAt: number;
-  windows: Windows;
+  lifetimes: Lifetimes;
   /** A soft purge brings it forward. */
   freshUntil: number;
   /** What it is about: a write drops every entry that shares a group with it. */
@@ -22,38 +22,38 @@ export type Entry = Representation & {
 
 export const entryOf = (
   representation: Representation,
-  about: Pick<Entry, "endpoint" | "groups" | "owner" | "windows" | "storedAt">,
+  about: Pick<Entry, "endpoint" | "groups" | "owner" | "lifetimes" | "storedAt">,
 ): Entry => ({
   ...representation,
   ...about,
-  freshUntil: about.storedAt + about.windows.fresh,
+  freshUntil: about.storedAt + about.lifetimes.fresh,
   failures: 0,
   retryAt: 0,
 });
 
 /** The same entry for no longer than these windows allow; `undefined` where they allow nothing. */
-export const withinWindows = (entry: Entry, allowed: Windows | undefined): Entry | undefined => {
+export const withinLifetimes = (entry: Entry, allowed: Lifetimes | undefined): Entry | undefined => {
   if (allowed === undefined) return undefined;
-  const fresh = Math.min(entry.windows.fresh, allowed.fresh);
-  const stale = Math.min(entry.windows.stale, allowed.stale);
-  const staleIfError = Math.min(entry.windows.staleIfError, allowed.staleIfError);
+  const fresh = Math.min(entry.lifetimes.fresh, allowed.fresh);
+  const stale = Math.min(entry.lifetimes.stale, allowed.stale);
+  const staleIfError = Math.min(entry.lifetimes.staleIfError, allowed.staleIfError);
   return {
     ...entry,
-    windows: { ...allowed, fresh, stale, staleIfError },
+    lifetimes: { ...allowed, fresh, stale, staleIfError },
     freshUntil: Math.min(entry.freshUntil, entry.storedAt + fresh),
   };
 };
 
 /** Nothing may serve it any more. */
-export const isOver = (entry: Entry, now: number): boolean => now >= entry.storedAt + lifetime(entry.windows);
+export const isExpired = (entry: Entry, now: number): boolean => now >= entry.storedAt + totalLifetime(entry.lifetimes);
 
 /**
  * What an entry is good for now (RFC 9111, RFC 5861). `fresh`: it answers. `stale`: it answers, and is asked for anew in the background.
  * `ifError`: legacy is asked, it answers where legacy fails. `not`: only legacy can answer.
  */
-export type Verdict = "fresh" | "stale" | "ifError" | "not";
+export type Freshness = "fresh" | "stale" | "ifError" | "not";
 
-export const judge = (entry: Entry, now: number, wanted: Directives): Verdict => {
+export const freshnessOf = (entry: Entry, now: number, wanted: Directives): Freshness => {
   if (wanted.noCache || wanted.noStore) return "not";
   const staleness = now - entry.freshUntil;
   const allowance = wanted.maxStale ?? 0;
@@ -63,7 +63,7 @@ export const judge = (entry: Entry, now: number, wanted: Directives): Verdict =>
   if (staleness < 0) return "fresh";
   // What belongs to a key is never served stale, whatever its client allows: the right to see it may be gone.
   if (entry.owner !== undefined) return "not";
-  const { stale, staleIfError, mayTurnPrivate } = entry.windows;
+  const { stale, staleIfError, mayTurnPrivate } = entry.lifetimes;
   if (staleness < (mayTurnPrivate ? stale : Math.max(stale, allowance))) return "stale";
   return staleness < staleIfError ? "ifError" : "not";
 };

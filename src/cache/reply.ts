@@ -4,7 +4,7 @@ import type { Entry } from "./entry.ts";
 import type { Representation } from "./representation.ts";
 
 /** What of a request decides how an answer is written. */
-export type Asker = {
+export type ReplyRequest = {
   method: string;
   acceptEncoding: string | undefined;
   ifNoneMatch: string | undefined;
@@ -37,7 +37,7 @@ const USUAL = "stage=legacy; backend=legacy; reason=stage";
 const seconds = (ms: number): number => Math.floor(ms / 1000);
 
 /** `public` with its windows for what all may see (RFC 9111, RFC 5861). */
-const cacheControl = ({ owner, windows, freshUntil, storedAt }: Entry, keyed: boolean): string => {
+const cacheControl = ({ owner, lifetimes: windows, freshUntil, storedAt }: Entry, keyed: boolean): string => {
   if (keyed || owner !== undefined) return "private, no-cache";
   const stale = windows.stale > 0 ? `, stale-while-revalidate=${seconds(windows.stale)}` : "";
   const ifError = windows.staleIfError > 0 ? `, stale-if-error=${seconds(windows.staleIfError)}` : "";
@@ -69,7 +69,7 @@ const chosen = ({ coded }: Representation, accepted: readonly Coding[]): Coding 
 /** Everything but what changes from one request to the next. */
 const headersOf = (
   answered: Answered,
-  { keyed, cors }: Asker,
+  { keyed, cors }: ReplyRequest,
   coding: Coding | undefined,
   length: number | undefined,
   now: number,
@@ -100,7 +100,7 @@ export const HIT: How = { hit: true };
 /** The headers of hits, kept for the second in which they stay the same. */
 const remembered = (
   answered: Answered & { entry: Entry },
-  asker: Asker,
+  asker: ReplyRequest,
   coding: Coding | undefined,
   length: number | undefined,
   now: number,
@@ -116,7 +116,7 @@ const remembered = (
 };
 
 /** Writes an answer for one asker: its coding, its validators, 304 where it has it already. */
-export const replyWith = (answered: Answered, asker: Asker, now: number): Reply => {
+export const replyWith = (answered: Answered, asker: ReplyRequest, now: number): Reply => {
   const representation = "entry" in answered ? answered.entry : answered.representation;
   const { status, body, coded, tag } = representation;
   const reads = asker.method === "GET" || asker.method === "HEAD";

@@ -51,10 +51,10 @@ export const bytesOf = (text: string | Buffer): Buffer => {
 };
 
 /** `tag`: of these bytes, where another thread has made it already. */
-export type Told = { status: number; body: string | Buffer; tag?: string; headers?: Record<string, string> };
+export type Content = { status: number; body: string | Buffer; tag?: string; headers?: Record<string, string> };
 
 /** An answer that is not kept: its bytes as they are. */
-export const plainly = ({ status, body, headers }: Told): Representation => ({
+export const untagged = ({ status, body, headers }: Content): Representation => ({
   status,
   body: bytesOf(body),
   coded: {},
@@ -63,8 +63,8 @@ export const plainly = ({ status, body, headers }: Told): Representation => ({
 });
 
 /** An answer that may be stored: its bytes with their tag, in no coding yet. */
-export const represent = (told: Told): Representation => {
-  const plain = plainly(told);
+export const tagged = (told: Content): Representation => {
+  const plain = untagged(told);
   return { ...plain, tag: told.tag ?? tagOf(plain.body) };
 };
 
@@ -72,7 +72,7 @@ export const represent = (told: Told): Representation => {
 export const tagOf = (bytes: Buffer): string => hash("sha256", bytes, "base64url").slice(0, 22);
 
 /** The bytes in every coding that makes them smaller. Compression runs beside the event loop. */
-export const coded = async (bytes: Buffer, given?: Buffer): Promise<Representation["coded"]> => {
+export const compressed = async (bytes: Buffer, given?: Buffer): Promise<Representation["coded"]> => {
   if (bytes.length < WORTH_IT) return {};
   const [br, gz] = await Promise.all([given ?? brotli(bytes), toGzip(bytes, { ...blockFor(bytes), level: 6 })]);
   return {

@@ -4,7 +4,7 @@ import type { Entry } from "./entry.ts";
  * What is no longer to be served: by key, by group, by endpoint, or everything. `soft`: stale, rather than gone. `hold`: a write may still be
  * going on for so many milliseconds, and nothing read meanwhile is to be kept; together with `soft`, entries only stand in where legacy fails.
  */
-export type Drop = {
+export type Invalidation = {
   keys?: readonly string[];
   groups?: readonly string[];
   endpoint?: string;
@@ -23,7 +23,7 @@ export type SharedTier = {
   /** In the background. */
   set(key: string, entry: Entry, mark: string | undefined): void;
   /** Tells all gateways; comes back when it is known to them, or after a bounded wait, with the rest to follow. */
-  drop(drop: Drop): Promise<void>;
+  drop(drop: Invalidation): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -31,4 +31,4 @@ export type SharedTier = {
  * How a tier is opened: `onDrop` is told of the drops of other gateways, `onLost` that some may have been missed. Entries are kept while the
  * tier is not trusted, so it has to be told before the first time as well.
  */
-export type OpenSharedTier = (told: { onDrop(drop: Drop): void; onLost(): void }) => SharedTier;
+export type OpenSharedTier = (told: { onDrop(drop: Invalidation): void; onLost(): void }) => SharedTier;

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import { type Entry, isOver } from "./entry.ts";
+import { type Entry, isExpired } from "./entry.ts";
 
 /** The entries in memory, the least recently used evicted; bounded in bytes that count keys, headers and every coding. */
 export type Store = {
@@ -55,7 +55,7 @@ export const openStore = ({ bytes, entryBytes }: { bytes: number; entryBytes: nu
     fits: (key, entry) => sizeOf(key, entry) <= (entries?.maxEntrySize ?? -1),
     get(key) {
       const entry = entries?.get(key);
-      if (entry === undefined || !isOver(entry, now())) return entry;
+      if (entry === undefined || !isExpired(entry, now())) return entry;
       entries?.delete(key);
       return undefined;
     },

@@ -3,7 +3,7 @@ import type { Form } from "./difference.ts";
 import { type Facets, facetsOf, memberOf } from "./facets.ts";
 import { formOf } from "./formOf.ts";
 import { pairEntries } from "./pairing.ts";
-import { below } from "./place.ts";
+import { isWithin } from "./place.ts";
 
 /** One place of two documents of the new interface; `form` where they differ there, `allowedBy` a rule that makes nothing of it. */
 export type Compared = {
@@ -48,8 +48,8 @@ const compare = ({ facets, ...place }: Place, tell: TellCompared): void => {
     for (const key of new Set([...Object.keys(expected), ...Object.keys(candidate)])) {
       const inner = facets && memberOf(facets, key);
       const member = {
-        path: below(path, key),
-        at: below(at, key),
+        path: isWithin(path, key),
+        at: isWithin(at, key),
         ...(Object.hasOwn(expected, key) ? { expected: expected[key] as Json } : {}),
         ...(Object.hasOwn(candidate, key) ? { candidate: candidate[key] as Json } : {}),
       };

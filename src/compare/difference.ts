@@ -7,7 +7,7 @@ export type Form = "status" | "missing" | "extra" | "type" | "value" | "order" |
 export type Kind = "explained" | "expected" | "drift" | "unexplained";
 
 /** What a whole answer comes to: its worst difference. */
-export type Standing = "equal" | Kind;
+export type DifferenceResult = "equal" | Kind;
 
 /** The path of what is said of a whole answer: that it would not be served. No entry of the ledger is about it. */
 export const UNSERVED = "served";
@@ -35,7 +35,7 @@ export type Difference = {
 };
 
 /** Answers compared, each counted once by its worst difference. */
-export type Counts = Record<Standing, number> & { compared: number };
+export type Counts = Record<DifferenceResult, number> & { compared: number };
 
 export const nothingCounted = (): Counts => ({
   compared: 0,
@@ -46,11 +46,11 @@ export const nothingCounted = (): Counts => ({
   unexplained: 0,
 });
 
-const order: readonly Standing[] = ["equal", "explained", "expected", "drift", "unexplained"];
+const order: readonly DifferenceResult[] = ["equal", "explained", "expected", "drift", "unexplained"];
 
 /** An answer counts by its worst difference. */
-export const standingOf = (differences: readonly Difference[]): Standing =>
-  differences.reduce<Standing>(
+export const standingOf = (differences: readonly Difference[]): DifferenceResult =>
+  differences.reduce<DifferenceResult>(
     (worst, { kind }) => (order.indexOf(kind) > order.indexOf(worst) ? kind : worst),
     "equal",
   );

@@ -3,7 +3,7 @@ import { isObject, type Json, type Rule } from "../rules/rule.ts";
 import type { Form } from "./difference.ts";
 import { type Facets, facetsOf, memberOf } from "./facets.ts";
 import { isSame, formOf } from "./formOf.ts";
-import { below } from "./place.ts";
+import { isWithin } from "./place.ts";
 
 /** One step from the legacy value to ours, at one place: made by a rule, or by nobody. */
 export type Step = { form: Form; rule?: string; legacy?: Json; ours?: Json };
@@ -57,8 +57,8 @@ const walk = (place: Place, changes: ChangesByPlace, tell: Tell): void => {
     tell(told, false);
     for (const { key, from, rule } of membersOf(facets, value, ours)) {
       const member = {
-        path: below(path, key),
-        at: below(at, key),
+        path: isWithin(path, key),
+        at: isWithin(at, key),
         legacy: Object.hasOwn(value, from) ? value[from] : undefined,
         ours: Object.hasOwn(ours, key) ? ours[key] : undefined,
       };
@@ -119,7 +119,7 @@ export const lookUp = (
       typeof within === "object" && within !== null && Object.hasOwn(within, from)
         ? (within as never)[from]
         : undefined;
-    at = below(at, step);
+    at = isWithin(at, step);
     facets = inner && facetsOf(inner);
   }
   const noted = (changes.get(at) ?? []).map(({ rule: name }) => name);

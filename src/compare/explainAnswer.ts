@@ -1,8 +1,8 @@
 import type { Endpoint, Knowledge } from "../endpoint/endpoint.ts";
-import type { Outcome } from "../outcome/outcome.ts";
+import type { Outcome } from "../endpoint/outcome.ts";
 import { transform } from "../endpoint/transform.ts";
-import { type Answer, answerOf } from "../outcome/answer.ts";
-import { type ErrorTable, outcomeOf, statusOf } from "../outcome/legacyOutcome.ts";
+import { type Answer, answerOf } from "../endpoint/answer.ts";
+import { type ErrorTable, outcomeOf, ownStatusOf } from "../legacy/legacyOutcome.ts";
 import { collectChanges } from "../rules/notes.ts";
 import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
 import type { GivenAnswer, LegacyExchange } from "./answers.ts";
@@ -30,7 +30,7 @@ export const explainAnswer = (
   if (reading.is === "error") return { differences: settled(madeOfError(about, last, ours), legacy, ours) };
   if (ours.status === 200 && status === 200)
     return { differences: explainDocument(about, reading.document, ours.body) };
-  const judged = about.endpoint.judge?.(reading.document, about.knowledge);
+  const judged = about.endpoint.rejectDocument?.(reading.document, about.knowledge);
   if (judged && isAnswer(answerOf(judged), ours)) return { differences: settled(by("judge"), legacy, ours) };
   return { differences: misfit(about, reading.document, legacy, ours) };
 };
@@ -72,7 +72,7 @@ const madeOfError = (
   // A question that legacy answers only by POST needs a key that may write: without one nobody is authenticated.
   const isUnanswered = request.method === "POST" && outcome.kind === "forbidden" && ours.status === 401;
   return {
-    kind: isUnanswered || isAnswer(answerOf(outcome, statusOf(outcome, status)), ours) ? "explained" : "unexplained",
+    kind: isUnanswered || isAnswer(answerOf(outcome, ownStatusOf(outcome, status)), ours) ? "explained" : "unexplained",
     rule,
   };
 };

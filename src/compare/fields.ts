@@ -3,7 +3,7 @@ import { entriesOf } from "../rules/compose.ts";
 import { isObject, type Json, type JsonObject, type Rule } from "../rules/rule.ts";
 import { facetsOf } from "./facets.ts";
 import { cutText } from "./gathering.ts";
-import { below } from "./place.ts";
+import { isWithin } from "./place.ts";
 import type { FieldReport } from "./report.ts";
 import { againstUsual, variantOf } from "./variants.ts";
 
@@ -55,7 +55,7 @@ const observe = (
     for (const [key, inner] of Object.entries(facets.fields)) {
       const from = inner.from ?? key;
       const member = Object.hasOwn(value, from) ? value[from] : undefined;
-      observe(inner, { path: below(path, key), legacyPath: joined(legacyPath, from) }, member, fields);
+      observe(inner, { path: isWithin(path, key), legacyPath: joined(legacyPath, from) }, member, fields);
     }
     const read = new Set(Object.entries(facets.fields).map(([key, { from }]) => from ?? key));
     observeOthers(path, legacyPath, value, read, fields);
@@ -73,7 +73,7 @@ const observeOthers = (
 ): void => {
   for (const key of Object.keys(value)) {
     if (read.has(key)) continue;
-    const path = below(around, key);
+    const path = isWithin(around, key);
     const isNew = !Object.hasOwn(fields, path);
     if (isNew && Object.values(fields).filter(({ unread }) => unread).length >= MOST_UNREAD) continue;
     const field = count({ path, legacyPath: joined(legacyPath, key) }, value[key], fields);
@@ -127,7 +127,7 @@ const placesOf = (rule: Rule, path = "", legacyPath = ""): { path: string; legac
     { path, legacyPath: within, inner: rule },
     ...(entries ? placesOf(entries, `${path}/*`, joined(within, "*")) : []),
     ...Object.entries(fields).flatMap(([key, inner]) =>
-      placesOf(inner, below(path, key), joined(within, inner.from ?? key)),
+      placesOf(inner, isWithin(path, key), joined(within, inner.from ?? key)),
     ),
   ];
 };

@@ -1,5 +1,5 @@
 /** One step down a JSON pointer (RFC 6901). */
-export const below = (pointer: string, key: string | number): string =>
+export const isWithin = (pointer: string, key: string | number): string =>
   `${pointer}/${typeof key === "number" ? key : key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
 
 /** `/tag/0` -> `["tag", "0"]` */

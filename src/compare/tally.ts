@@ -1,5 +1,5 @@
 import { causeOf } from "./causes.ts";
-import { type Difference, nothingCounted, sameness, type Standing, standingOf } from "./difference.ts";
+import { type Difference, nothingCounted, sameness, type DifferenceResult, standingOf } from "./difference.ts";
 import type { SeenFields } from "./fields.ts";
 import type { Cause, CurlPair, Exhibit, ReportedDifference, Summary } from "./report.ts";
 
@@ -104,7 +104,7 @@ export const openTally = (state: TallyState = emptyTally()): Tally => {
         failures.set(key, failure);
         return;
       }
-      const standing: Standing = standingOf(outcome.differences);
+      const standing: DifferenceResult = standingOf(outcome.differences);
       summary.compared++;
       summary[standing]++;
       const groups = outcome.differences.map((difference) => {

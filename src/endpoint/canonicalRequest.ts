@@ -5,7 +5,7 @@ import type { Endpoint } from "./endpoint.ts";
 export type CanonicalRequest = { method: "GET" | "POST"; path: string; body?: JsonObject };
 
 /** `POST /datasets/list {"limit":5}` */
-export const told = ({ method, path, body }: CanonicalRequest): string =>
+export const formatRequest = ({ method, path, body }: CanonicalRequest): string =>
   `${method} ${path}${body === undefined ? "" : ` ${JSON.stringify(body)}`}`;
 
 /** A server resolves such segments: it would answer another question. */

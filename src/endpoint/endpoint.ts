@@ -1,14 +1,14 @@
-import type { DeclaredWindows } from "../cache/windows.ts";
+import type { DeclaredLifetimes } from "../cache/lifetimes.ts";
 import type { Json, JsonObject, Rule } from "../rules/rule.ts";
 import type { Fields, InputOf } from "./field.ts";
 import type { LegacyRequest, Unsent } from "./legacyRequest.ts";
-import type { Outcome } from "../outcome/outcome.ts";
+import type { Outcome } from "./outcome.ts";
 
 /** Which studies are legacy ones: the deployment's knowledge, handed to every endpoint. */
 export type Knowledge = { legacyStudies: ReadonlySet<number> };
 
 /** How long answers hold (`fresh: "10m"`), and what they are about. */
-export type Caching<Input> = DeclaredWindows & {
+export type CachePolicy<Input> = DeclaredLifetimes & {
   /** By the input, and by the `excerpt` of our document where there is one: a write drops what shares a group with it. */
   groups(input: Input, ours?: Json): string[];
   /** Legacy shows a caller with a key more than nobody. */
@@ -76,16 +76,16 @@ export type Definition<F extends Fields = Fields> = {
    */
   access?: { endpoint: string; input(input: InputOf<F>): Record<string, unknown> };
   /** Its answers may be kept. */
-  cache?: Caching<InputOf<F>>;
+  cache?: CachePolicy<InputOf<F>>;
   legacy(input: InputOf<F>): LegacyRequest | Unsent;
   /** The answer where an input names what cannot exist. */
-  absent?: Outcome;
+  notFound?: Outcome;
   /** Settled by the input alone, without asking. */
-  foresee?(input: InputOf<F>, knowledge: Knowledge): Outcome | undefined;
+  rejectEarly?(input: InputOf<F>, knowledge: Knowledge): Outcome | undefined;
   /** Settled by the legacy document, instead of its transform. */
-  judge?(legacy: Json, knowledge: Knowledge): Outcome | undefined;
+  rejectDocument?(legacy: Json, knowledge: Knowledge): Outcome | undefined;
   /** A legacy error that does not say what happened: where to look, and the legacy answer that would have been right. */
-  settle?: {
+  recover?: {
     code: number;
     look(input: InputOf<F>): LegacyRequest | Unsent;
     answer(input: InputOf<F>, legacy: Json): JsonObject | undefined;
@@ -114,16 +114,19 @@ export type Definition<F extends Fields = Fields> = {
   examples: Record<string, Record<string, Json>>;
 };
 
-// The machine runs any endpoint; only the endpoint itself knows the type of its input.
-export type Endpoint = Omit<Definition, "legacy" | "foresee" | "settle" | "writes" | "access" | "cache" | "rows"> & {
+// The gateway runs any endpoint; only the endpoint itself knows the type of its input.
+export type Endpoint = Omit<
+  Definition,
+  "legacy" | "rejectEarly" | "recover" | "writes" | "access" | "cache" | "rows"
+> & {
   routes: Route[];
   writes?(input: Record<string, unknown>): string[];
   access?: { endpoint: string; input(input: Record<string, unknown>): Record<string, unknown> };
-  cache?: Caching<Record<string, unknown>>;
+  cache?: CachePolicy<Record<string, unknown>>;
   rows?: ListedRows<Record<string, unknown>>;
   legacy(input: Record<string, unknown>): LegacyRequest | Unsent;
-  foresee?(input: Record<string, unknown>, knowledge: Knowledge): Outcome | undefined;
-  settle?: {
+  rejectEarly?(input: Record<string, unknown>, knowledge: Knowledge): Outcome | undefined;
+  recover?: {
     code: number;
     look(input: Record<string, unknown>): LegacyRequest | Unsent;
     answer(input: Record<string, unknown>, legacy: Json): JsonObject | undefined;

@@ -14,14 +14,14 @@ import {
   type Problem,
 } from "./problem.ts";
 
-export type Reading<T> = { value: T } | { problems: Problem[] };
+export type FieldReading<T> = { value: T } | { problems: Problem[] };
 
 /** One input of an endpoint: how it is read out of a path or query, and out of a JSON body. */
 export type Field<T> = {
   /** What is allowed, for documentation. */
   schema: z.ZodType;
-  fromText(text: string): Reading<T>;
-  fromJson(json: Json): Reading<T>;
+  fromText(text: string): FieldReading<T>;
+  fromJson(json: Json): FieldReading<T>;
   /** False where nothing with this value can exist: then legacy is not asked. */
   possible?(value: T): boolean;
   /** The value when the client gives none; a field without one is required. */
@@ -35,11 +35,11 @@ const MOST = 2 ** 31 - 1;
 const whole = /^[+-]?[0-9]+$/;
 const refuse = (...problems: Problem[]) => ({ problems });
 
-const integerText = (text: string): Reading<number> =>
+const integerText = (text: string): FieldReading<number> =>
   whole.test(text) ? { value: Number(text) + 0 } : refuse(notAnInteger);
-const integerJson = (json: Json): Reading<number> =>
+const integerJson = (json: Json): FieldReading<number> =>
   Number.isInteger(json) ? { value: (json as number) + 0 } : refuse(notAnInteger);
-const then = <A, B>(reading: Reading<A>, next: (value: A) => Reading<B>): Reading<B> =>
+const then = <A, B>(reading: FieldReading<A>, next: (value: A) => FieldReading<B>): FieldReading<B> =>
   "value" in reading ? next(reading.value) : reading;
 const exists = (id: number): boolean => id >= 1 && id <= MOST;
 
@@ -53,7 +53,7 @@ export const identifier: Field<number> = {
 
 /** An integer within bounds. */
 export const integerFrom = (least: number, most: number): Field<number> => {
-  const within = (value: number): Reading<number> =>
+  const within = (value: number): FieldReading<number> =>
     value < least ? refuse(below(least)) : value > most ? refuse(above(most)) : { value };
   return {
     schema: z.int().min(least).max(most),
@@ -62,7 +62,7 @@ export const integerFrom = (least: number, most: number): Field<number> => {
   };
 };
 
-const textField = (schema: z.ZodType, read: (text: string) => Reading<string>): Field<string> => ({
+const textField = (schema: z.ZodType, read: (text: string) => FieldReading<string>): Field<string> => ({
   schema,
   fromText: read,
   fromJson: (json) => (typeof json === "string" ? read(json) : refuse(notAText)),
@@ -79,7 +79,7 @@ export const textUpTo = (most: number): Field<string> =>
   textField(z.string().max(most), (text) => (Array.from(text).length > most ? refuse(tooLong(most)) : { value: text }));
 
 export const oneOf = (values: readonly [string, ...string[]]): Field<string> => {
-  const read = (value: Json): Reading<string> =>
+  const read = (value: Json): FieldReading<string> =>
     typeof value === "string" && values.includes(value) ? { value } : refuse(notOneOf(values));
   return { schema: z.enum(values), fromText: read, fromJson: read };
 };
@@ -112,9 +112,9 @@ export const range: Field<string> = {
 export const identifiers = (most: number, longest: number): Field<number[]> => {
   const each = <A>(
     entries: A[],
-    read: (entry: A) => Reading<number>,
+    read: (entry: A) => FieldReading<number>,
     place: (i: number) => number[],
-  ): Reading<number[]> => {
+  ): FieldReading<number[]> => {
     if (entries.length > most) return refuse(tooMany(most));
     const readings = entries.map(read);
     const problems = readings.flatMap((reading, i) =>

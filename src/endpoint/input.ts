@@ -3,7 +3,7 @@ import type { Field } from "./field.ts";
 import { extra, missing, notAnObject, notJson } from "./problem.ts";
 import { parseJson } from "../rules/parseJson.ts";
 import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
-import { collectErrors, inputError, type InputError } from "../outcome/answer.ts";
+import { collectErrors, inputError, type InputError } from "./answer.ts";
 
 /** What a client gave for one field, still as it came. */
 export type Given = { name: string; loc: (string | number)[]; text?: string; json?: Json };

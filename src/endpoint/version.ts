@@ -17,7 +17,7 @@ export const versionsOf = (names: readonly string[], directory: URL): Record<str
     ...sources(directory)
       .filter((file) => !own.has(file))
       .map((file) => textOf(directory, file)),
-    ...[new URL("../rules/", import.meta.url), new URL("./", import.meta.url)].flatMap((place) =>
+    ...[new URL("../rules/", import.meta.url), new URL(".//", import.meta.url)].flatMap((place) =>
       sources(place).map((file) => textOf(place, file)),
     ),
   ];

@@ -1,5 +1,5 @@
 import type { LegacyRequest } from "../endpoint/legacyRequest.ts";
-import type { Outcome } from "../outcome/outcome.ts";
+import type { Outcome } from "../endpoint/outcome.ts";
 import { ask } from "../upstream/ask.ts";
 import { isItsFault } from "../upstream/breaker.ts";
 import { type FailureKind, isConnectionFailure, UpstreamFailure } from "../upstream/failure.ts";
@@ -44,13 +44,13 @@ export type LegacyClient = (
   form: "json" | "xml",
   caller: Caller,
   readXml: XmlReader,
-) => Promise<LegacyAnswer | Failed>;
+) => Promise<LegacyAnswer | LegacyFailed>;
 
 /**
  * `isItsFault`: it could not be reached, took too long or broke off, not that it was never asked. `isUnconnected`: there was no connection.
  * `isUnsent`: legacy cannot have got anything of the request.
  */
-export type Failed = {
+export type LegacyFailed = {
   failed: Outcome;
   why: string;
   isItsFault?: boolean;

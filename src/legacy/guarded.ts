@@ -1,17 +1,17 @@
 import { BackendFailure, openBreaker } from "../upstream/breaker.ts";
-import type { Failed, LegacyClient } from "./client.ts";
+import type { LegacyFailed, LegacyClient } from "./client.ts";
 
 /** A failed call, on its way through the breaker. */
 class LegacyFailure extends BackendFailure {
-  readonly reply: Failed;
-  constructor(reply: Failed) {
+  readonly reply: LegacyFailed;
+  constructor(reply: LegacyFailed) {
     super(reply.why);
     this.reply = reply;
     this.isUnconnected = reply.isUnconnected === true;
   }
 }
 
-const open: Failed = {
+const open: LegacyFailed = {
   failed: { kind: "unavailable", message: "The legacy interface fails; it is given time." },
   why: "the circuit is open",
   isUnsent: true,

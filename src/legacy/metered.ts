@@ -1,4 +1,4 @@
-import type { Meter } from "../meter.ts";
+import type { Meter } from "../telemetry/meter.ts";
 import type { LegacyClient } from "./client.ts";
 
 /** The same client, with every call counted and timed, for the operator and for who asked. */

@@ -1,9 +1,9 @@
-import { becomesAnother, type CanonicalRequest, told } from "../endpoint/canonicalRequest.ts";
+import { becomesAnother, type CanonicalRequest, formatRequest } from "../endpoint/canonicalRequest.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { Ledger } from "../compare/ledger.ts";
-import type { Answer } from "../outcome/answer.ts";
-import type { ErrorTable } from "../outcome/legacyOutcome.ts";
-import { MOST_COMPARED } from "../migration/shadow.ts";
+import type { Answer } from "../endpoint/answer.ts";
+import type { ErrorTable } from "../legacy/legacyOutcome.ts";
+import { MAX_COMPARED_BYTES } from "../features/migration/shadow.ts";
 import type { Reader } from "../reading/reader.ts";
 import { parseJson } from "../rules/parseJson.ts";
 import type { Json } from "../rules/rule.ts";
@@ -12,7 +12,7 @@ import { BackendFailure, isItsFault, openBreaker } from "../upstream/breaker.ts"
 import { UpstreamFailure } from "../upstream/failure.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { errorAnswer } from "./errorAnswer.ts";
-import { firstUnexpected } from "./fits.ts";
+import { firstUnexpected } from "../compare/fits.ts";
 import { isJsonType, misfitAt, noJson, noJsonType, noOutcome } from "./whyUnserved.ts";
 
 /**
@@ -84,7 +84,7 @@ export const modernClient = (
     async ask(endpoint, request, caller, again = false) {
       if (becomesAnother(request)) return { ...otherPath, isUnasked: true };
       try {
-        const asked = await breaker.execute({ request: told(request), caller }, async () => {
+        const asked = await breaker.execute({ request: formatRequest(request), caller }, async () => {
           const given = await send(request, caller, again);
           const reply = await readModern(endpoint, given, judging, caller);
           if (given.status >= 500) throw new BackendFailure(`it answered ${given.status}`);
@@ -100,7 +100,7 @@ export const modernClient = (
     async look(request, caller, again = false) {
       if (becomesAnother(request)) return otherPath;
       try {
-        return textOf(await send(request, caller, again, Math.min(maxReply, MOST_COMPARED)));
+        return textOf(await send(request, caller, again, Math.min(maxReply, MAX_COMPARED_BYTES)));
       } catch (error) {
         if (error instanceof UpstreamFailure) return { failed: error.message };
         throw error;

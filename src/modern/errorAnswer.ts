@@ -1,8 +1,8 @@
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import { mediaTypeOf } from "../http/mediaType.ts";
-import { type Answer, answerOf } from "../outcome/answer.ts";
-import { type ErrorTable, outcomeOf } from "../outcome/legacyOutcome.ts";
-import type { Outcome } from "../outcome/outcome.ts";
+import { type Answer, answerOf } from "../endpoint/answer.ts";
+import { type ErrorTable, outcomeOf } from "../legacy/legacyOutcome.ts";
+import type { Outcome } from "../endpoint/outcome.ts";
 import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
 
 type Given = { status: number; contentType: string; text: string };
@@ -52,7 +52,7 @@ const outcomeOfDetail = (endpoint: Endpoint, errors: ErrorTable, detail: Json | 
     : undefined;
 };
 
-const plainOutcomes = ({ absent, errors = {}, modern }: Endpoint): Outcome[] => [
+const plainOutcomes = ({ notFound: absent, errors = {}, modern }: Endpoint): Outcome[] => [
   ...(absent ? [absent] : []),
   ...Object.values(errors),
   ...Object.values(modern?.problems ?? {}),
@@ -69,7 +69,11 @@ const outcomeOfCode = (endpoint: Endpoint, errors: ErrorTable, given: Json | und
 /** A credential, a right, an input and a state are judged alike everywhere; what does not exist is another thing at each endpoint. */
 const isOfOneEndpoint = ({ kind }: Outcome): boolean => kind === "notFound" || kind === "conflict" || kind === "gone";
 
-const ownCodes = ({ absent, errors = {}, modern: { codes = [], problems = {} } = {} }: Endpoint): Set<number> =>
+const ownCodes = ({
+  notFound: absent,
+  errors = {},
+  modern: { codes = [], problems = {} } = {},
+}: Endpoint): Set<number> =>
   new Set([
     ...Object.keys(errors).map(Number),
     ...[absent, ...Object.values(problems)].flatMap((outcome) =>

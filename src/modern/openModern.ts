@@ -1,5 +1,5 @@
-import type { Settings } from "../config/settings.ts";
-import type { ByteBudget } from "../byteBudget.ts";
+import type { Settings } from "../settings/settings.ts";
+import type { ByteBudget } from "../concurrency/byteBudget.ts";
 import { openUpstream } from "../upstream/upstream.ts";
 import { type Judging, modernClient, type ModernClient } from "./client.ts";
 

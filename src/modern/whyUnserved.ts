@@ -2,9 +2,9 @@ import type { GivenAnswer } from "../compare/answers.ts";
 import type { Ledger } from "../compare/ledger.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import { mediaTypeOf } from "../http/mediaType.ts";
-import type { ErrorTable } from "../outcome/legacyOutcome.ts";
+import type { ErrorTable } from "../legacy/legacyOutcome.ts";
 import { errorAnswer } from "./errorAnswer.ts";
-import { firstUnexpected, misfitsOf } from "./fits.ts";
+import { firstUnexpected, misfitsOf } from "../compare/fits.ts";
 
 /** A document comes as JSON, or is none. */
 export const isJsonType = (contentType: string): boolean => mediaTypeOf(contentType) === "application/json";

@@ -1,6 +1,6 @@
 import { parseJson } from "../rules/parseJson.ts";
 import type { Json } from "../rules/rule.ts";
-import { type Misfit, misfitsOf } from "../modern/fits.ts";
+import { type Misfit, misfitsOf } from "../compare/fits.ts";
 import { excerptOf } from "./excerpt.ts";
 import type { Readable } from "./readAnswer.ts";
 

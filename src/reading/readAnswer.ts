@@ -2,7 +2,7 @@ import type { Endpoint, Knowledge, ListedRows } from "../endpoint/endpoint.ts";
 import { transform } from "../endpoint/transform.ts";
 import { type LegacyReading, readLegacy } from "../legacy/reading.ts";
 import { type XmlReader, xmlReaderFor } from "../legacy/xml.ts";
-import type { Outcome } from "../outcome/outcome.ts";
+import type { Outcome } from "../endpoint/outcome.ts";
 import { servingNote } from "../rules/notes.ts";
 import type { Json, JsonObject } from "../rules/rule.ts";
 import { excerptOf } from "./excerpt.ts";
@@ -24,7 +24,7 @@ export const readableOf = (name: string, endpoint: Endpoint): Readable => ({
 
 /**
  * One legacy answer to read. `answer`: our document as bytes. `rows`: the same, and where each row stands in it. `settled`: legacy's document
- * is the one that `settle` looks at, and ours is made of what that says.
+ * is the one that `recover` looks at, and ours is made of what that says.
  */
 export type ReadTask = { endpoint: string; as: "answer" | "rows" | "settled"; input: Input };
 
@@ -107,9 +107,9 @@ const conclude = (
   knowledge: Knowledge,
   note: ReturnType<typeof servingNote>,
 ): Concluded => {
-  const meant = as === "settled" ? endpoint.settle?.answer(input, document) : document;
+  const meant = as === "settled" ? endpoint.recover?.answer(input, document) : document;
   if (meant === undefined) return { mismatch: ["/: missing"] };
-  const judged = endpoint.judge?.(meant, knowledge);
+  const judged = endpoint.rejectDocument?.(meant, knowledge);
   if (judged) return { outcome: judged };
   const transformed = transform(endpoint.output, meant, note);
   return "ours" in transformed ? { written: write(endpoint, transformed.ours, as) } : transformed;

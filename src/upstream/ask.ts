@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
 import { type FailureKind, UpstreamFailure, failureOf } from "./failure.ts";
-import type { Turn } from "./gate.ts";
+import type { Turn } from "./semaphore.ts";
 import { MAX_INTERIM_ANSWERS } from "./interim.ts";
 import { maySendAgain } from "./sendAgain.ts";
 import type { Upstream } from "./upstream.ts";
@@ -35,11 +35,11 @@ const MAX_LOOSE_BYTES = 1024 ** 2;
 /** Asks once (a GET or HEAD once more on a dead connection) and collects the answer. Its bytes count until they are handed over. Rejects with an UpstreamFailure only. */
 export const ask = (upstream: Upstream, options: AskOptions): Promise<UpstreamReply> =>
   new Promise((resolve, reject) => {
-    new Asking(upstream, options, resolve, reject).begin();
+    new PendingRequest(upstream, options, resolve, reject).begin();
   });
 
 /** undici's handler and the gate's turn in one object: this path is hot. */
-class Asking implements Dispatcher.DispatchHandler, Turn {
+class PendingRequest implements Dispatcher.DispatchHandler, Turn {
   readonly #upstream: Upstream;
   readonly #options: AskOptions;
   readonly #request: Dispatcher.DispatchOptions;

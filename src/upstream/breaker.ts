@@ -8,7 +8,7 @@ import {
   SamplingBreaker,
   TaskCancelledError,
 } from "cockatiel";
-import { bounded as withTimeout } from "../bounded.ts";
+import { withTimeout } from "../concurrency/withTimeout.ts";
 import { isConnectionFailure, UpstreamFailure } from "./failure.ts";
 
 /** An answer by which a backend says that it cannot answer: for the breaker it is a failure like any other. */

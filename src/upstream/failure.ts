@@ -2,7 +2,7 @@
 export type FailureKind = "unreachable" | "timeout" | "overloaded" | "broken" | "tooLarge" | "crowded" | "aborted";
 
 /** What was asked, as far as an error may tell it. */
-export type Asked = { method: string; path: string };
+export type RequestLine = { method: string; path: string };
 
 const sentences: Record<FailureKind, string> = {
   unreachable: "The upstream could not be reached",
@@ -21,7 +21,7 @@ export class UpstreamFailure extends Error {
   /** The upstream cannot have got anything of the request. */
   isUnsent = false;
 
-  constructor(kind: FailureKind, asked: Asked, cause?: unknown) {
+  constructor(kind: FailureKind, asked: RequestLine, cause?: unknown) {
     super(
       `${sentences[kind]}: ${asked.method} ${withoutQuery(asked.path)}`,
       cause === undefined ? undefined : { cause },
@@ -68,7 +68,7 @@ export const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 
 /** Any error of undici or Node -> the failure it stands for. */
-export const failureOf = (error: unknown, asked: Asked): UpstreamFailure => {
+export const failureOf = (error: unknown, asked: RequestLine): UpstreamFailure => {
   if (error instanceof UpstreamFailure) return error;
   // undici's parser error quotes the answer, and an answer may echo the query.
   if (error instanceof Error && "data" in error) error.data = undefined;

@@ -3,7 +3,7 @@ import { plainAddress } from "./plainAddress.ts";
 import { viaThis } from "./via.ts";
 
 /** What is known of whoever asks. `host` is the Host header as it came. */
-export type Asker = {
+export type ForwardedRequest = {
   remoteAddress: string | undefined;
   encrypted: boolean;
   host: string | undefined;
@@ -23,7 +23,7 @@ export const forwardingNames: ReadonlySet<string> = new Set([
 ]);
 
 /** Who asks, as Via (RFC 9110), Forwarded (RFC 7239) and X-Forwarded-* say it: a flat list of names and values. */
-export const forwardedHeaders = (asker: Asker): string[] => {
+export const forwardedHeaders = (asker: ForwardedRequest): string[] => {
   const { host, incoming } = asker;
   const peer = plainAddress(asker.remoteAddress ?? "");
   const believed = peer !== undefined && asker.trusted(peer);

@@ -1,7 +1,7 @@
-import type { Gate, Turn } from "./gate.ts";
+import type { Semaphore, Turn } from "./semaphore.ts";
 
 /** Runs in a turn of the gate's, which is waited for at most `patience` milliseconds. `noTurn`: there was none. */
-export const inTurn = async <T>(gate: Gate, patience: number, run: () => Promise<T>): Promise<T | "noTurn"> => {
+export const inTurn = async <T>(gate: Semaphore, patience: number, run: () => Promise<T>): Promise<T | "noTurn"> => {
   let turn: Turn | undefined;
   const hasTurn = await new Promise<boolean>((resolve) => {
     const waiting: Turn = {

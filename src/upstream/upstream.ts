@@ -1,9 +1,9 @@
 import { isIP } from "node:net";
 import { Pool } from "undici";
-import { type ByteBudget, openByteBudget } from "../byteBudget.ts";
+import { type ByteBudget, openByteBudget } from "../concurrency/byteBudget.ts";
 import { connector } from "./connector.ts";
 import { openDispatchProbe } from "./dispatchProbe.ts";
-import { type Gate, openGate } from "./gate.ts";
+import { type Semaphore, openSemaphore } from "./semaphore.ts";
 import { PooledClient } from "./pooledClient.ts";
 
 /** All times in milliseconds. */
@@ -30,7 +30,7 @@ export type UpstreamSettings = {
 export type Upstream = {
   readonly origin: string;
   readonly pool: Pool;
-  readonly gate: Gate;
+  readonly gate: Semaphore;
   readonly replies: ByteBudget;
   readonly bodyTimeout: number;
   /** The name for TLS, so that a client's Host header cannot choose it. */
@@ -61,7 +61,7 @@ export const openUpstream = (settings: UpstreamSettings): Upstream => {
     keepAliveTimeoutThreshold: 1000,
     maxHeaderSize: 64 * 1024,
   });
-  const gate = openGate({
+  const semaphore = openSemaphore({
     places: settings.connections,
     queue: settings.waiting,
     waitTimeout: settings.waitTimeout,
@@ -70,13 +70,13 @@ export const openUpstream = (settings: UpstreamSettings): Upstream => {
   return {
     origin: url.origin,
     pool,
-    gate,
+    gate: semaphore,
     replies: settings.replies ?? openByteBudget(Number.POSITIVE_INFINITY),
     bodyTimeout: settings.bodyTimeout,
     servername: url.protocol === "https:" && isIP(url.hostname) === 0 ? url.hostname : undefined,
     dispatches: openDispatchProbe(pool, connections),
     async close() {
-      await gate.idle();
+      await semaphore.idle();
       await pool.close();
     },
   };

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { type Cache, openCache } from "../../src/cache/cache.ts";
 import { openStore } from "../../src/cache/store.ts";
-import { windowsBy } from "../../src/cache/windows.ts";
+import { lifetimesBy } from "../../src/cache/lifetimes.ts";
 
 const MIB = 1024 ** 2;
-const windows = windowsBy({ fresh: "1m", stale: "1m", staleIfError: "1m" });
+const windows = lifetimesBy({ fresh: "1m", stale: "1m", staleIfError: "1m" });
 
 const cacheOf = (entryBytes: number) =>
   openCache({
@@ -16,7 +16,7 @@ const cacheOf = (entryBytes: number) =>
 
 /** The codings of an answer of so many bytes, and whether it was stored. */
 const answerIn = async (cache: Cache, key: string, bytes: number, noStore = false) => {
-  const question = { key, endpoint: "getDataset", windowsOf: windows, personal: false };
+  const question = { key, endpoint: "getDataset", lifetimesOf: windows, personal: false };
   const wanted = noStore ? { noStore } : {};
   const answered = await cache.answer(
     { question, owner: undefined, wanted },
@@ -37,7 +37,7 @@ test("an answer that has become too large takes the place of none", async () => 
   const cache = cacheOf(MIB);
   await answerIn(cache, "a", MIB / 2);
   expect(cache.size().entries).toBe(1);
-  const question = { key: "a", endpoint: "getDataset", windowsOf: windows, personal: false };
+  const question = { key: "a", endpoint: "getDataset", lifetimesOf: windows, personal: false };
   await cache.answer(
     { question, owner: undefined, wanted: { noCache: true } },
     async () => ({ answer: { status: 200, body: Buffer.alloc(2 * MIB, "y"), tag: "a" }, groups: [] }),

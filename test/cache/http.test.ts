@@ -1,8 +1,8 @@
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { exchange } from "../gateway/support.ts";
-import { get, request, send } from "../passThrough/support.ts";
+import { exchange } from "../serve/support.ts";
+import { get, request, send } from "../proxy/support.ts";
 import { alice, cachedGateway, clock, kept, markOf } from "./support.ts";
 
 const path = "/v1/datasets/61";
@@ -46,7 +46,7 @@ describe("a hit over a socket", () => {
   });
 
   test("every spelling of a question is one entry: 007 is 7, the list's body is its path", async () => {
-    const { ask, post, legacy, machine } = await cachedGateway({ PREFIXES: "/v1,/api/v2" });
+    const { ask, post, legacy, services } = await cachedGateway({ PREFIXES: "/v1,/api/v2" });
     for (const one of [
       "/v1/datasets/7",
       "/v1/datasets/007",
@@ -64,7 +64,7 @@ describe("a hit over a socket", () => {
     for (const body of [{ limit: 5 }, { pagination: { limit: 5 } }, { offset: 0, limit: 5, tag: null }])
       expect((await post("/v1/datasets/list", body)).how).toMatch(/^hit/);
     expect(legacy.asked).toEqual(["GET /data/7", "GET /data/list/status/active/limit/5/offset/0"]);
-    expect(machine.cache.size().entries).toBe(2);
+    expect(services.cache.size().entries).toBe(2);
   });
 
   test("two questions are never one entry", async () => {
@@ -134,7 +134,7 @@ test("whatever the target and the headers: the front answers as the router does"
 
 describe("validators", () => {
   test("If-None-Match: 304 with its headers and no body, on a hit and on a miss", async () => {
-    const { port, machine } = await cachedGateway();
+    const { port, services } = await cachedGateway();
     const tag = (await exchange(port, get(path))).headers.get("etag") as string;
     expect(tag).toMatch(/^"[\w-]{22}"$/);
     for (const header of [tag, `W/${tag}`, `"x", ${tag}`, "*", tag.replace(/"$/, '-gzip"')]) {
@@ -146,19 +146,19 @@ describe("validators", () => {
     }
     for (const header of ['"x"', tag.slice(1, -1), `"${tag.slice(2)}`])
       expect((await exchange(port, get(path, `If-None-Match: ${header}`))).status).toBe(200);
-    await machine.cache.drop({ all: true });
+    await services.cache.drop({ all: true });
     expect((await exchange(port, get(path, `If-None-Match: ${tag}`))).status).toBe(304);
   });
 
   test("the tag follows the bytes: another version, another tag; the same bytes again, the same", async () => {
-    const { ask, legacy, machine } = await cachedGateway();
+    const { ask, legacy, services } = await cachedGateway();
     const tagNow = async () => (await ask(path, { "Cache-Control": "no-cache" })).headers.get("etag");
     const first = await tagNow();
     expect(await tagNow()).toBe(first);
     legacy.version = 2;
     expect(await tagNow()).not.toBe(first);
     legacy.version = 1;
-    await machine.cache.drop({ all: true });
+    await services.cache.drop({ all: true });
     expect(await tagNow()).toBe(first);
   });
 
@@ -256,9 +256,9 @@ describe("what a client says of the answer it wants", () => {
   });
 
   test("what is asked with no-store is not kept", async () => {
-    const { ask, machine } = await cachedGateway();
+    const { ask, services } = await cachedGateway();
     await ask(path, { "Cache-Control": "no-store" });
-    expect(machine.cache.size().entries).toBe(0);
+    expect(services.cache.size().entries).toBe(0);
   });
 
   test("a wrong key and only-if-cached: 401 comes first", async () => {
@@ -274,11 +274,11 @@ describe("never kept", () => {
     ["403", path, { privateTo: alice }, 403],
     ["502", path, { mode: "erroring" }, 502],
   ])("%s", async (_, target, change, status) => {
-    const { ask, legacy, machine } = await cachedGateway();
+    const { ask, legacy, services } = await cachedGateway();
     Object.assign(legacy, change);
     const answer = await ask(target);
     expect([answer.status, answer.headers.get("cache-control")]).toEqual([status, "no-store"]);
-    expect(machine.cache.size().entries).toBe(0);
+    expect(services.cache.size().entries).toBe(0);
   });
 });
 
@@ -309,8 +309,8 @@ test("with CACHE_BYTES=0 nothing is kept, and many at once still ask once", asyn
 test.each([["1"], ["15"], ["16"], ["100001"], ["67108865"]])(
   "CACHE_BYTES=%s is a bound like any other",
   async (bytes) => {
-    const { ask, machine } = await cachedGateway({ CACHE_BYTES: bytes });
+    const { ask, services } = await cachedGateway({ CACHE_BYTES: bytes });
     for (let i = 0; i < 2; i++) expect((await ask("/v1/datasets/61")).status).toBe(200);
-    expect(machine.cache.size().bytes).toBeLessThanOrEqual(Number(bytes));
+    expect(services.cache.size().bytes).toBeLessThanOrEqual(Number(bytes));
   },
 );

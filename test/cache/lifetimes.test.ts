@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { judge } from "../../src/cache/entry.ts";
+import { freshnessOf } from "../../src/cache/entry.ts";
 import { entryOf } from "../../src/cache/entry.ts";
-import { plainly } from "../../src/cache/representation.ts";
+import { untagged } from "../../src/cache/representation.ts";
 import { alice, cachedGateway, clock, kept, markOf } from "./support.ts";
 
 const second = 1000;
@@ -52,9 +52,9 @@ describe("what belongs to a key", () => {
   });
 
   test("is judged fresh or not at all", () => {
-    const about = { endpoint: "e", groups: [], windows: { fresh: 10, stale: 20, staleIfError: 30 }, storedAt: 0 };
-    const own = entryOf(plainly({ status: 200, body: "x" }), { ...about, owner: "someone" });
-    expect([9, 10, 25].map((now) => judge(own, now, { maxStale: Infinity }))).toEqual(["fresh", "not", "not"]);
+    const about = { endpoint: "e", groups: [], lifetimes: { fresh: 10, stale: 20, staleIfError: 30 }, storedAt: 0 };
+    const own = entryOf(untagged({ status: 200, body: "x" }), { ...about, owner: "someone" });
+    expect([9, 10, 25].map((now) => freshnessOf(own, now, { maxStale: Infinity }))).toEqual(["fresh", "not", "not"]);
   });
 });
 
@@ -93,9 +93,10 @@ describe("what may turn private", () => {
 test("max-stale extends what all may always see, never what may turn private", () => {
   const windows = { fresh: 10, stale: 20, staleIfError: 100 };
   const about = { endpoint: "e", groups: [], storedAt: 0 };
-  const judged = (entry: ReturnType<typeof entryOf>) => [9, 29, 40].map((now) => judge(entry, now, { maxStale: 1000 }));
-  const representation = plainly({ status: 200, body: "x" });
-  expect(judged(entryOf(representation, { ...about, windows }))).toEqual(["fresh", "stale", "stale"]);
-  const dataset = entryOf(representation, { ...about, windows: { ...windows, mayTurnPrivate: true } });
+  const judged = (entry: ReturnType<typeof entryOf>) =>
+    [9, 29, 40].map((now) => freshnessOf(entry, now, { maxStale: 1000 }));
+  const representation = untagged({ status: 200, body: "x" });
+  expect(judged(entryOf(representation, { ...about, lifetimes: windows }))).toEqual(["fresh", "stale", "stale"]);
+  const dataset = entryOf(representation, { ...about, lifetimes: { ...windows, mayTurnPrivate: true } });
   expect(judged(dataset)).toEqual(["fresh", "stale", "ifError"]);
 });

@@ -1,17 +1,23 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ownKey, questionKey } from "../../src/cache/cacheKey.ts";
+import { ownerKey, cacheKeyOf } from "../../src/cache/cacheKey.ts";
 import { readDirectives } from "../../src/cache/directives.ts";
 import { isDuration, milliseconds } from "../../src/cache/duration.ts";
 import { acceptedCodings } from "../../src/cache/encoding.ts";
-import { backOff, type Entry, entryOf, judge } from "../../src/cache/entry.ts";
+import { backOff, type Entry, entryOf, freshnessOf } from "../../src/cache/entry.ts";
 import { HIT, replyWith } from "../../src/cache/reply.ts";
-import { plainly } from "../../src/cache/representation.ts";
+import { untagged } from "../../src/cache/representation.ts";
 import { openStore, sizeOf } from "../../src/cache/store.ts";
 
 const windows = { fresh: 100, stale: 200, staleIfError: 400 };
 const entry = (about: Partial<Entry> = {}, body = "x"): Entry =>
-  entryOf(plainly({ status: 200, body }), { endpoint: "e", groups: ["g/1", "g"], windows, storedAt: 0, ...about });
+  entryOf(untagged({ status: 200, body }), {
+    endpoint: "e",
+    groups: ["g/1", "g"],
+    lifetimes: windows,
+    storedAt: 0,
+    ...about,
+  });
 
 test.each([
   ["90s", 90_000],
@@ -34,7 +40,7 @@ describe("what an entry is good for", () => {
     [300, "ifError"],
     [499, "ifError"],
     [500, "not"],
-  ])("%i ms after it was stored: %s", (now, verdict) => expect(judge(entry(), now, {})).toBe(verdict));
+  ])("%i ms after it was stored: %s", (now, verdict) => expect(freshnessOf(entry(), now, {})).toBe(verdict));
 
   test("the time to try again doubles up to a minute", () => {
     expect([1, 2, 3, 6, 7, 100].map(backOff)).toEqual([1000, 2000, 4000, 32_000, 60_000, 60_000]);
@@ -79,11 +85,11 @@ test("keys: other questions, versions, backends or owners never meet, wherever t
       const same =
         JSON.stringify([...one.slice(0, 3), ...Object.values(one[3])]) ===
         JSON.stringify([...other.slice(0, 3), ...Object.values(other[3])]);
-      expect(questionKey(...one) === questionKey(...other)).toBe(same);
-      expect(ownKey(questionKey(...one), "a")).not.toBe(questionKey(...one));
+      expect(cacheKeyOf(...one) === cacheKeyOf(...other)).toBe(same);
+      expect(ownerKey(cacheKeyOf(...one), "a")).not.toBe(cacheKeyOf(...one));
     }),
   );
-  expect(questionKey("e", "v", "b", { a: "x", c: "yz" })).not.toBe(questionKey("e", "v", "b", { a: "xy", c: "z" }));
+  expect(cacheKeyOf("e", "v", "b", { a: "x", c: "yz" })).not.toBe(cacheKeyOf("e", "v", "b", { a: "xy", c: "z" }));
 });
 
 describe("the store", () => {

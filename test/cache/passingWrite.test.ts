@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { MAX_NAMED, passingWrite } from "../../src/gateway/passingWrite.ts";
-import { fateOf } from "../../src/gateway/answeredWrite.ts";
+import { MAX_NAMED, passingWrite } from "../../src/serve/passingWrite.ts";
+import { fateOf } from "../../src/serve/answeredWrite.ts";
 import { legacyTargets } from "../../src/legacy/legacyTarget.ts";
 import { legacyPaths } from "../../transforms/legacyPaths.ts";
 import { legacyReads, legacyRefusals, legacyWrites } from "../../transforms/legacyWrites.ts";

@@ -1,6 +1,6 @@
 import type { Counter } from "prom-client";
 import { describe, expect, test } from "vitest";
-import { until } from "../passThrough/support.ts";
+import { until } from "../proxy/support.ts";
 import { alice, cachedGateway, clock, held, markOf } from "./support.ts";
 
 const hour = 3_600_000;
@@ -8,11 +8,11 @@ const settled = () => new Promise((resolve) => setTimeout(resolve, 40));
 
 describe("many ask the same at once", () => {
   test("legacy is asked once, and all are answered by that", async () => {
-    const { legacy, ask, machine } = await cachedGateway();
+    const { legacy, ask, services } = await cachedGateway();
     const { promise, release } = held();
     legacy.gate = promise;
     const waiting = async () => {
-      const { values } = await (machine.meter.registry.getSingleMetric("gateway_cache_events_total") as Counter).get();
+      const { values } = await (services.meter.registry.getSingleMetric("gateway_cache_events_total") as Counter).get();
       return values.filter(({ labels }) => labels["event"] === "coalesced").reduce((sum, { value }) => sum + value, 0);
     };
     const all = Array.from({ length: 100 }, (_, i) => ask(i % 2 ? "/v1/datasets/61" : "/v1/datasets/0061/"));

@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { onTestFinished, vi } from "vitest";
 import { listeningGateway } from "../http/support.ts";
-import { httpUpstream } from "../passThrough/support.ts";
+import { httpUpstream } from "../proxy/support.ts";
 
 export const alice = "a".repeat(32);
 export const bob = "b".repeat(32);

@@ -2,9 +2,9 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { connect } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { MAX_UNCONFIRMED, openUnconfirmedWrites } from "../../src/gateway/unconfirmedWrites.ts";
+import { MAX_UNCONFIRMED, openUnconfirmedWrites } from "../../src/serve/unconfirmedWrites.ts";
 import { listeningGateway } from "../http/support.ts";
-import { until } from "../passThrough/support.ts";
+import { until } from "../proxy/support.ts";
 import { alice, cachedGateway, held, kept } from "./support.ts";
 
 const paths = [kept.getDataset, kept.listDatasets, kept.getStudy];

@@ -35,7 +35,7 @@ describe.each(Object.entries(kept))("%s", (name, path) => {
         const allowed = caller === "nobody" || personal ? [caller] : [caller, "nobody"];
         expect(allowed).toContain(mark);
       }
-      await gateway.machine.cache.drop({ all: true });
+      await gateway.services.cache.drop({ all: true });
     }
   });
 
@@ -124,7 +124,7 @@ describe.each(Object.entries(kept))("%s", (name, path) => {
     gateway.legacy.good.delete(alice);
     time.pass(minute + 1);
     expect((await ask(path, "alice")).status).toBe(401);
-    expect(gateway.machine.cache.size().entries).toBe(0);
+    expect(gateway.services.cache.size().entries).toBe(0);
     gateway.legacy.good.add(alice);
     const asked = gateway.legacy.asked.length;
     expect(markOf((await ask(path, "alice")).body)).toBe("alice 1");
@@ -164,7 +164,7 @@ test("whatever is asked in whatever order: nobody sees another's, and nothing ol
   );
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 25 }), async (steps) => {
-      await gateway.machine.cache.drop({ all: true });
+      await gateway.services.cache.drop({ all: true });
       gateway.legacy.privateTo = undefined;
       const wrong: string[] = [];
       for (const one of steps) {
@@ -172,10 +172,10 @@ test("whatever is asked in whatever order: nobody sees another's, and nothing ol
         // As when a write has made it so: whatever is kept of it is dropped.
         else if (one.kind === "private") {
           gateway.legacy.privateTo = one.to;
-          await gateway.machine.cache.drop({ all: true });
+          await gateway.services.cache.drop({ all: true });
         } else if (one.kind === "write") {
           gateway.legacy.version++;
-          await gateway.machine.cache.drop({ all: true });
+          await gateway.services.cache.drop({ all: true });
         } else {
           const { status, body } = await ask(one.path, one.caller);
           const { privateTo, version } = gateway.legacy;

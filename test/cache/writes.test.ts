@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { until } from "../passThrough/support.ts";
+import { until } from "../proxy/support.ts";
 import { alice, cachedGateway, held, kept, markOf } from "./support.ts";
 
 const others = { getDataset: "/v1/datasets/62", getSetup: "/v1/setup/4" };

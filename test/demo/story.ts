@@ -1,14 +1,14 @@
-import { startSampleLegacy } from "../../fixtures/sampleLegacy/startSampleLegacy.ts";
-import type { Fault } from "../../fixtures/standIn/fault.ts";
-import type { Planted } from "../../fixtures/standIn/planted.ts";
-import { startStandIn, type StandIn } from "../../fixtures/standIn/startStandIn.ts";
-import { trafficOf, type TrafficRequest } from "../../fixtures/standIn/traffic.ts";
-import { loadSettings } from "../../src/config/load.ts";
-import { openGateway } from "../../src/gateway/gateway.ts";
-import { startServer } from "../../src/gateway/server.ts";
-import type { Migration } from "../../src/migration/migration.ts";
-import type { StageName } from "../../src/migration/stage.ts";
-import { openObserver } from "../../src/observe.ts";
+import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import type { Fault } from "../standIn/program/fault.ts";
+import type { Planted } from "../standIn/program/planted.ts";
+import { startStandIn, type StandIn } from "../standIn/program/startStandIn.ts";
+import { trafficOf, type TrafficRequest } from "../standIn/program/traffic.ts";
+import { loadSettings } from "../../src/settings/load.ts";
+import { openGateway } from "../../src/serve/gateway.ts";
+import { startServer } from "../../src/serve/server.ts";
+import type { Migration } from "../../src/features/migration/migration.ts";
+import type { StageName } from "../../src/features/migration/stage.ts";
+import { openObserver } from "../../src/telemetry/observer.ts";
 import { catalogue } from "../../transforms/catalogue.ts";
 
 /** What the story came to: what was planted and found, and how far each endpoint came. */
@@ -73,7 +73,7 @@ export const tellStory = async (requests: number, tell: (line: string) => void):
     times: { settle: 200, look: 50 },
   });
   const server = await startServer(gateway, { host: "127.0.0.1", port: 0, prefixes: ["/v1"] });
-  const { migration } = gateway.machine;
+  const { migration } = gateway.services;
   const traffic = trafficOf(1, requests * 50)[Symbol.iterator]();
   const asking = openAsking(`http://127.0.0.1:${server.port}/v1`, traffic);
   const moveAll = async (stage: StageName, why: string, gated = false) => {

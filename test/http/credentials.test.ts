@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { get, request, send } from "../passThrough/support.ts";
+import { get, request, send } from "../proxy/support.ts";
 import { gatewayFor } from "../support.ts";
 import { listeningGateway, recordingUpstream, xmlError } from "./support.ts";
 

@@ -2,9 +2,9 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import type { AddressInfo, Socket } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openHttpServer } from "../../src/http/httpServer.ts";
-import { expectDetail, openConnection, within } from "../gateway/support.ts";
+import { expectDetail, openConnection, within } from "../serve/support.ts";
 import { MessageReader, type Message } from "../torture/lib/messageReader.ts";
-import { httpUpstream, until } from "../passThrough/support.ts";
+import { httpUpstream, until } from "../proxy/support.ts";
 import { roomyLimits } from "./limits.ts";
 import { listeningGateway } from "./support.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startSampleLegacy, type SampleLegacy } from "../../fixtures/sampleLegacy/startSampleLegacy.ts";
-import { get, request, send } from "../passThrough/support.ts";
+import { startSampleLegacy, type SampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { get, request, send } from "../proxy/support.ts";
 import { gatewayFor } from "../support.ts";
 import { listeningGateway } from "./support.ts";
 

@@ -1,8 +1,8 @@
 import { onTestFinished } from "vitest";
-import { loadSettings } from "../../src/config/load.ts";
-import { type RunningServer, startServer } from "../../src/gateway/server.ts";
-import { httpUpstream } from "../passThrough/support.ts";
-import type { GatewayParts } from "../../src/gateway/gateway.ts";
+import { loadSettings } from "../../src/settings/load.ts";
+import { type RunningServer, startServer } from "../../src/serve/server.ts";
+import { httpUpstream } from "../proxy/support.ts";
+import type { GatewayParts } from "../../src/serve/gateway.ts";
 import { gatewayFor, known } from "../support.ts";
 
 /** One request as an upstream saw it. */

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { httpUpstream, rawUpstream, request, send, until } from "../passThrough/support.ts";
+import { httpUpstream, rawUpstream, request, send, until } from "../proxy/support.ts";
 import { gatewayFor } from "../support.ts";
 import { listeningGateway, recordingUpstream } from "./support.ts";
 

@@ -2,10 +2,10 @@ import { type RequestListener, type ServerResponse } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { Hono } from "hono";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { startAdminServer } from "../../src/admin/adminServer.ts";
+import { startAdminServer } from "../../src/features/console/adminServer.ts";
 import { type ClientLimits, openHttpServer, sendWhole } from "../../src/http/httpServer.ts";
-import { exchange, expectDetail, openConnection } from "../gateway/support.ts";
-import { get, httpUpstream, until } from "../passThrough/support.ts";
+import { exchange, expectDetail, openConnection } from "../serve/support.ts";
+import { get, httpUpstream, until } from "../proxy/support.ts";
 import { roomyLimits } from "./limits.ts";
 import { listeningGateway } from "./support.ts";
 
@@ -92,7 +92,7 @@ describe("a client that takes nothing, while much waits in all,", () => {
     let metrics = "";
     do {
       await new Promise((resolve) => setTimeout(resolve, 50));
-      metrics = await gateway.machine.meter.registry.metrics();
+      metrics = await gateway.services.meter.registry.metrics();
     } while (Date.now() < end && !expected.every((line) => metrics.includes(`\ngateway_${line}\n`)));
     for (const line of expected) expect(metrics).toContain(`\ngateway_${line}\n`);
   });
@@ -301,7 +301,7 @@ describe("bytes that wait for clients", () => {
     const socket = unreader(gateway.port, staying("/v1/datasets/2"));
     const waits = async () => {
       const [{ value } = { value: 0 }] =
-        (await gateway.machine.meter.registry.getSingleMetric("gateway_unsent_bytes")?.get())?.values ?? [];
+        (await gateway.services.meter.registry.getSingleMetric("gateway_unsent_bytes")?.get())?.values ?? [];
       return value > 0;
     };
     while (!(await waits())) await new Promise((resolve) => setTimeout(resolve, 20));

@@ -2,18 +2,18 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { readPairs } from "../../fixtures/pairs.ts";
-import { startSampleLegacy } from "../../fixtures/sampleLegacy/startSampleLegacy.ts";
-import type { GatewayParts } from "../../src/gateway/gateway.ts";
+import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import type { GatewayParts } from "../../src/serve/gateway.ts";
 import { type Ledger, openLedger } from "../../src/compare/ledger.ts";
 import type { Endpoint } from "../../src/endpoint/endpoint.ts";
 import { errorAnswer } from "../../src/modern/errorAnswer.ts";
-import { firstUnexpected, MAX_MISFITS, misfitsOf } from "../../src/modern/fits.ts";
+import { firstUnexpected, MAX_MISFITS, misfitsOf } from "../../src/compare/fits.ts";
 import type { Json } from "../../src/rules/rule.ts";
 import { catalogue } from "../../transforms/catalogue.ts";
 import { endpoints } from "../../transforms/index.ts";
 import { gatewayFor, known } from "../support.ts";
-import { loadSettings } from "../../src/config/load.ts";
-import { httpUpstream } from "../passThrough/support.ts";
+import { loadSettings } from "../../src/settings/load.ts";
+import { httpUpstream } from "../proxy/support.ts";
 
 const JSON_TYPE = "application/json";
 const PROBLEM = "application/problem+json";
@@ -48,14 +48,14 @@ const startModern = (): Promise<string> => {
 
 const over = async (environment: Record<string, string> = {}, parts: GatewayParts = {}) => {
   const settings = { MODERN_URL: await startModern(), STAGES: stages, ...environment };
-  const { app, machine, close } = gatewayFor(sample.url, settings, parts);
+  const { app, services, close } = gatewayFor(sample.url, settings, parts);
   onTestFinished(close);
   return {
     failures: () =>
       Object.fromEntries(
-        Object.entries(machine.observer.counts()).filter(([name]) => name.startsWith("modern_failed")),
+        Object.entries(services.observer.counts()).filter(([name]) => name.startsWith("modern_failed")),
       ),
-    metrics: () => machine.meter.registry.metrics(),
+    metrics: () => services.meter.registry.metrics(),
     ask: async (path: string, init: RequestInit = {}) => {
       const response = await app.request(`/v1${path}`, init);
       const { status, headers } = response;

@@ -1,18 +1,18 @@
 import { onTestFinished, describe, expect, test } from "vitest";
-import { startSampleLegacy } from "../../fixtures/sampleLegacy/startSampleLegacy.ts";
-import { check } from "../../src/check.ts";
+import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { check } from "../../src/serve/check.ts";
 import { entrySchema, type LedgerEntry, openLedger } from "../../src/compare/ledger.ts";
 import { readLedger } from "../../src/compare/readLedger.ts";
-import { openAsModern } from "../../src/compareRun/asModern.ts";
-import { openCandidateSide } from "../../src/compareRun/candidateSide.ts";
-import { compareOne } from "../../src/compareRun/compareOne.ts";
-import { openLegacySide } from "../../src/compareRun/legacySide.ts";
-import { loadSettings } from "../../src/config/load.ts";
-import { openObserver } from "../../src/observe.ts";
+import { openAsModern } from "../../src/tools/compare/asModern.ts";
+import { openCandidateSide } from "../../src/tools/compare/candidateSide.ts";
+import { compareOne } from "../../src/tools/compare/compareOne.ts";
+import { openLegacySide } from "../../src/tools/compare/legacySide.ts";
+import { loadSettings } from "../../src/settings/load.ts";
+import { openObserver } from "../../src/telemetry/observer.ts";
 import { catalogue } from "../../transforms/catalogue.ts";
 import { endpoints } from "../../transforms/index.ts";
-import { until } from "../migration/support.ts";
-import { httpUpstream } from "../passThrough/support.ts";
+import { until } from "../features/migration/support.ts";
+import { httpUpstream } from "../proxy/support.ts";
 import { gatewayFor, known } from "../support.ts";
 
 const JSON_TYPE = "application/json";
@@ -54,14 +54,14 @@ const sides = async ({ status, type = JSON_TYPE, body }: Given) => {
 /** What a shadow counts for questions that legacy answers with "does not exist". */
 const shadowed = async (given: Given, expected: LedgerEntry[] = shipped.entries) => {
   const { legacyUrl, modernUrl } = await sides(given);
-  const { app, machine, close } = gatewayFor(
+  const { app, services, close } = gatewayFor(
     legacyUrl,
     { MODERN_URL: modernUrl, STAGES: JSON.stringify({ findFlow: { stage: "shadow", share: 100 } }) },
     { expected, times: { settle: 5, look: 20 } },
   );
   onTestFinished(close);
   for (let i = 0; i < 3; i++) await app.request(`/v1/flow/exists/no-such-flow/${i}`);
-  const { migration } = machine;
+  const { migration } = services;
   await until(() => migration.viewOf("findFlow").parity.compared === 3);
   const { expected: allowed, unexplained } = migration.viewOf("findFlow").parity;
   const shown = migration.differences("unexplained").map(({ path, cause }) => `${path}: ${cause}`);

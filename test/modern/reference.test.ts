@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { readFileSync } from "node:fs";
 import { ledgerSchema } from "../../src/compare/ledger.ts";
 import { endpoints } from "../../transforms/index.ts";
-import { staged, type Staged } from "../migration/support.ts";
+import { staged, type Staged } from "../features/migration/support.ts";
 
 const shipped = ledgerSchema.parse(
   JSON.parse(readFileSync(new URL("../../transforms/expectedDifferences.json", import.meta.url), "utf8")),

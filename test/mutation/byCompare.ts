@@ -56,7 +56,7 @@ const documentOf = (
 const note = servingNote(() => undefined);
 
 const answerOf = (endpoint: Endpoint, document: JsonObject): GivenAnswer => {
-  if (endpoint.judge?.(document, about.knowledge)) return { status: 410, body: undefined };
+  if (endpoint.rejectDocument?.(document, about.knowledge)) return { status: 410, body: undefined };
   const transformed = transform(endpoint.output, document, note);
   return "ours" in transformed ? { status: 200, body: transformed.ours } : { status: 502, body: undefined };
 };

@@ -13,9 +13,9 @@ export const openTests = async (): Promise<{
     reporters: [{}],
     setupFiles: [`${import.meta.dirname}/setup.ts`],
     include: [
-      "test/fixtures.test.ts",
-      "test/foreignTypes.test.ts",
-      "test/ruleCoverage.test.ts",
+      "test/fixtures/fixtures.test.ts",
+      "test/rules/foreignTypes.test.ts",
+      "test/fixtures/ruleCoverage.test.ts",
       "test/compare/order.test.ts",
     ],
   });

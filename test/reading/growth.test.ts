@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { passingWrite } from "../../src/gateway/passingWrite.ts";
+import { passingWrite } from "../../src/serve/passingWrite.ts";
 import { readLegacy } from "../../src/legacy/reading.ts";
 import { xmlReader } from "../../src/legacy/xml.ts";
 import { findRows } from "../../src/reading/findRows.ts";

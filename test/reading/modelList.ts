@@ -1,10 +1,10 @@
 import { onTestFinished } from "vitest";
 import type { Caller, LegacyClient } from "../../src/legacy/client.ts";
 import { legacyAnswer } from "../../src/legacy/client.ts";
-import { type Budget, fetchAnswer, type LegacyResult } from "../../src/gateway/answering.ts";
-import type { Prepared } from "../../src/gateway/prepared.ts";
-import { prepare } from "../../src/gateway/prepared.ts";
-import { openObserver } from "../../src/observe.ts";
+import { type RequestBudget, fetchAnswer, type LegacyResult } from "../../src/serve/answering.ts";
+import type { PreparedEndpoint } from "../../src/serve/prepared.ts";
+import { prepare } from "../../src/serve/prepared.ts";
+import { openObserver } from "../../src/telemetry/observer.ts";
 import { openReader, type ReaderSettings } from "../../src/reading/reader.ts";
 import { catalogue } from "../../transforms/catalogue.ts";
 
@@ -86,7 +86,7 @@ export const prepared = prepare(catalogue.endpoints, {
   backends: { legacy: "", modern: "" },
   windows: {},
 });
-export const listDatasets = prepared.find(({ name }) => name === "listDatasets") as Prepared;
+export const listDatasets = prepared.find(({ name }) => name === "listDatasets") as PreparedEndpoint;
 
 /** A legacy that lists these rows in whatever order, and a gateway's way to ask it. */
 export const modelList = (
@@ -121,7 +121,7 @@ export const modelList = (
   };
   const endpoints = new Map(prepared.map((endpoint) => [endpoint.name, endpoint]));
   const reader = openReader({ ...settings, endpoints, ...changed });
-  const machine = {
+  const services = {
     client,
     reader,
     keys: {
@@ -140,12 +140,12 @@ export const modelList = (
   const ask = async (
     as: "answer" | "rows" = "answer",
     caller: Partial<Caller> = {},
-    budget?: Budget,
+    budget?: RequestBudget,
   ): Promise<LegacyResult> => {
     const request = listDatasets.legacy(input);
     if ("unsent" in request) throw new Error(request.unsent);
     const whole = { headers: [], deadline: Date.now() + 10_000, ...caller };
-    return fetchAnswer(machine, listDatasets, request, whole, input, { as, ...(budget ? { budget } : {}) });
+    return fetchAnswer(services, listDatasets, request, whole, input, { as, ...(budget ? { budget } : {}) });
   };
   return { ask, asked, close: () => reader.close() };
 };

@@ -5,7 +5,7 @@ import { readBodyInput } from "../../src/endpoint/input.ts";
 import { openReader, type ReaderSettings } from "../../src/reading/reader.ts";
 import { catalogue } from "../../transforms/catalogue.ts";
 import { listeningGateway } from "../http/support.ts";
-import { until } from "../passThrough/support.ts";
+import { until } from "../proxy/support.ts";
 import { gatewayFor } from "../support.ts";
 import { prepared, settings } from "./modelList.ts";
 
@@ -29,9 +29,9 @@ const post = async (body: string | Uint8Array<ArrayBuffer>, reading: Partial<Rea
 
 test("a body of 64 KiB is read in another thread, a smaller one here", async () => {
   const small = await post(unknownFields(64 * 1024 - 1), { module: noSuchModule });
-  expect([small.status, small.gateway.machine.reader.size().threads]).toEqual([422, 0]);
+  expect([small.status, small.gateway.services.reader.size().threads]).toEqual([422, 0]);
   const large = await post(unknownFields(64 * 1024), {});
-  expect([large.status, large.gateway.machine.reader.size().threads]).toEqual([422, 1]);
+  expect([large.status, large.gateway.services.reader.size().threads]).toEqual([422, 1]);
   expect(large.detail).toHaveLength(101);
 });
 
@@ -79,7 +79,7 @@ test("every body is read the same in this thread and in another one", { timeout:
 
 test("a client that leaves gives the place of its body back", async () => {
   const gateway = await listeningGateway("http://127.0.0.1:1", {}, { reading: roomy });
-  const { reader } = gateway.machine;
+  const { reader } = gateway.services;
   const body = unknownFields(1024 ** 2);
   const requests = Array.from({ length: 40 }, () => {
     const request = httpRequest({ host: "127.0.0.1", port: gateway.port, path: "/v1/datasets/list", method: "POST" });

@@ -4,7 +4,7 @@ import { serveHandlers } from "../../fixtures/serveHandlers.ts";
 import { readableOf } from "../../src/reading/readAnswer.ts";
 import { openReader, type ReaderSettings } from "../../src/reading/reader.ts";
 import { catalogue } from "../../transforms/catalogue.ts";
-import { expectPair } from "../fixtureCheck.ts";
+import { expectPair } from "../fixtures/fixtureCheck.ts";
 import { gatewayFor } from "../support.ts";
 import { endpoints } from "./badEndpoints.ts";
 import { documentOf, jsonList, modelListFor, ours, settings } from "./modelList.ts";
@@ -37,7 +37,7 @@ test("every fixture pair answers the same through another thread", { timeout: 12
     await legacy.close();
   });
   for (const pair of readPairs()) await expectPair(pair, gateway, legacy);
-  expect(gateway.machine.reader.size().threads).toBeGreaterThan(0);
+  expect(gateway.services.reader.size().threads).toBeGreaterThan(0);
 });
 
 test("rows come as bytes, each where it is said to be, the same from every thread", async () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { curlsOf } from "../../src/compare/curls.ts";
-import { openDifferences } from "../../src/migration/differences.ts";
+import { openDifferences } from "../../src/features/migration/differences.ts";
 import { callerScrub } from "../../src/scrub/callerScrub.ts";
 
 const alphabet = Array.from("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789");

@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readArguments } from "../../fixtures/standIn/arguments.ts";
+import { readArguments } from "./program/arguments.ts";
 import { sidesFor } from "./support.ts";
 
-const main = join(import.meta.dirname, "../../fixtures/standIn/main.ts");
+const main = join(import.meta.dirname, "./program/main.ts");
 
 const start = (...args: string[]) => {
   const child = spawn(process.execPath, [main, ...args]);

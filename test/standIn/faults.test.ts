@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Fault } from "../../fixtures/standIn/fault.ts";
+import type { Fault } from "./program/fault.ts";
 import { changedFields } from "./changedFields.ts";
 import { type Asked, sidesFor } from "./support.ts";
 

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { answerFaults, documentFaults, type Fault } from "../../fixtures/standIn/fault.ts";
-import { placesOf } from "../../fixtures/standIn/places.ts";
-import { trafficOf } from "../../fixtures/standIn/traffic.ts";
+import { answerFaults, documentFaults, type Fault } from "./program/fault.ts";
+import { placesOf } from "./program/places.ts";
+import { trafficOf } from "./program/traffic.ts";
 import { endpoints } from "../../transforms/index.ts";
 import { type Asked, foundIn, openSides, plantedIn, type Sides } from "./support.ts";
 

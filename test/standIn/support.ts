@@ -1,9 +1,9 @@
 import { onTestFinished } from "vitest";
-import type { Fault } from "../../fixtures/standIn/fault.ts";
-import type { Planted } from "../../fixtures/standIn/planted.ts";
-import { startStandIn } from "../../fixtures/standIn/startStandIn.ts";
-import type { TrafficRequest } from "../../fixtures/standIn/traffic.ts";
-import { startSampleLegacy } from "../../fixtures/sampleLegacy/startSampleLegacy.ts";
+import type { Fault } from "./program/fault.ts";
+import type { Planted } from "./program/planted.ts";
+import { startStandIn } from "./program/startStandIn.ts";
+import type { TrafficRequest } from "./program/traffic.ts";
+import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import type { GivenAnswer } from "../../src/compare/answers.ts";
 import { readAnswer } from "../../src/compare/readAnswer.ts";
 import type { Difference } from "../../src/compare/difference.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { type TrafficRequest, trafficOf } from "../../fixtures/standIn/traffic.ts";
-import { mapperOf } from "../../src/corpus/mapper.ts";
+import { type TrafficRequest, trafficOf } from "./program/traffic.ts";
+import { mapperOf } from "../../src/tools/corpus/mapper.ts";
 import { endpoints } from "../../transforms/index.ts";
 
 const questionOf = ({ method, path, body, key }: TrafficRequest): string => JSON.stringify([method, path, body, key]);

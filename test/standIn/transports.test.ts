@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { expect, test } from "vitest";
-import type { Fault } from "../../fixtures/standIn/fault.ts";
-import { get, send } from "../passThrough/support.ts";
+import type { Fault } from "./program/fault.ts";
+import { get, send } from "../proxy/support.ts";
 import { sidesFor } from "./support.ts";
 
 const asked = (id: number | string = 61): string => get(`/v1/datasets/${id}`);

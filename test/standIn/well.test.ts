@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { trafficOf } from "../../fixtures/standIn/traffic.ts";
-import { get, send } from "../passThrough/support.ts";
+import { trafficOf } from "./program/traffic.ts";
+import { get, send } from "../proxy/support.ts";
 import { eachOf, sidesFor } from "./support.ts";
 
 test("without a fault it answers as the gateway does", async () => {

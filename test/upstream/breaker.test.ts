@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { type Caller, type Failed, legacyAnswer, type LegacyAnswer } from "../../src/legacy/client.ts";
+import { type Caller, type LegacyFailed, legacyAnswer, type LegacyAnswer } from "../../src/legacy/client.ts";
 import { guarded } from "../../src/legacy/guarded.ts";
 import { xmlReader } from "../../src/legacy/xml.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-const broken: Failed = { failed: { kind: "broken", message: "It broke." }, why: "it broke", isItsFault: true };
-const unconnected: Failed = { ...broken, isUnconnected: true };
+const broken: LegacyFailed = { failed: { kind: "broken", message: "It broke." }, why: "it broke", isItsFault: true };
+const unconnected: LegacyFailed = { ...broken, isUnconnected: true };
 const open = { failed: { kind: "unavailable" }, why: "the circuit is open" };
 const readXml = xmlReader([]);
 const sound = legacyAnswer(200, Buffer.from("<html>"), readXml);
@@ -16,8 +16,8 @@ const sound = legacyAnswer(200, Buffer.from("<html>"), readXml);
 type Who = Pick<Caller, "key" | "client">;
 
 /** A backend that breaks at paths that begin with `/bad`, while `whole` is what it answers to all others. */
-const backend = (bad: Failed = broken) => {
-  const state = { asked: 0, whole: sound as LegacyAnswer | Failed };
+const backend = (bad: LegacyFailed = broken) => {
+  const state = { asked: 0, whole: sound as LegacyAnswer | LegacyFailed };
   let hold: Promise<void> | undefined;
   const client = guarded(async ({ path }) => {
     state.asked++;

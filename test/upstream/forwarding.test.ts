@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { clientAddress } from "../../src/upstream/clientAddress.ts";
-import { type Asker, forwardedHeaders } from "../../src/upstream/forwarding.ts";
+import { type ForwardedRequest, forwardedHeaders } from "../../src/upstream/forwarding.ts";
 import { isHopByHop, namedInConnection } from "../../src/upstream/hopByHop.ts";
 import { trustedProxies } from "../../src/upstream/trustedProxies.ts";
 import { isLoop, pseudonym, viaThis } from "../../src/upstream/via.ts";
 
-const headersFor = (asker: Partial<Asker>): Record<string, string> => {
-  const none: Asker = {
+const headersFor = (asker: Partial<ForwardedRequest>): Record<string, string> => {
+  const none: ForwardedRequest = {
     remoteAddress: "192.0.2.1",
     encrypted: false,
     host: "a.example",

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { openGate } from "../../src/upstream/gate.ts";
+import { openSemaphore } from "../../src/upstream/semaphore.ts";
 import { inTurn } from "../../src/upstream/inTurn.ts";
 
 describe("in a turn", () => {
   test("no more run at once than the gate has places", async () => {
-    const gate = openGate({ places: 2, queue: 10 });
+    const gate = openSemaphore({ places: 2, queue: 10 });
     let [running, most] = [0, 0];
     const run = async () => {
       most = Math.max(most, ++running);
@@ -16,7 +16,7 @@ describe("in a turn", () => {
   });
 
   test("those who wait too long, or find too many waiting, have no turn", async () => {
-    const gate = openGate({ places: 1, queue: 1 });
+    const gate = openSemaphore({ places: 1, queue: 1 });
     const first = Promise.withResolvers<string>();
     const running = inTurn(gate, 1000, () => first.promise);
     const waiting = inTurn(gate, 10, async () => "late");
@@ -28,7 +28,7 @@ describe("in a turn", () => {
   });
 
   test("the place is free again when it fails", async () => {
-    const gate = openGate({ places: 1, queue: 1 });
+    const gate = openSemaphore({ places: 1, queue: 1 });
     await expect(inTurn(gate, 1000, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
     expect(await inTurn(gate, 1000, async () => "yes")).toBe("yes");
   });

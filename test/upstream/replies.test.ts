@@ -1,11 +1,11 @@
 import type { ServerResponse } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
-import { openByteBudget } from "../../src/byteBudget.ts";
+import { openByteBudget } from "../../src/concurrency/byteBudget.ts";
 import { type AskOptions, ask } from "../../src/upstream/ask.ts";
 import { isItsFault } from "../../src/upstream/breaker.ts";
 import { UpstreamFailure } from "../../src/upstream/failure.ts";
 import { openUpstream } from "../../src/upstream/upstream.ts";
-import { httpUpstream, until } from "../passThrough/support.ts";
+import { httpUpstream, until } from "../proxy/support.ts";
 
 const KIB = 1024;
 

@@ -1,0 +1,30 @@
+import { formatNumber } from "../../../ui/wording.ts";
+import type { ClientView } from "../../migration/views.ts";
+import { html, type Html } from "../../../ui/html.ts";
+import { section } from "../../../ui/section.ts";
+import { shownRows } from "./shownRows.ts";
+import { timeAgo, timeAt } from "./timeAgo.ts";
+
+/** Who still calls the legacy interface; those who call it the most first. */
+export const clientsSection = (clients: readonly ClientView[], now: Date): Html =>
+  section({
+    id: "clients",
+    title: "Who still calls legacy",
+    count: clients.length,
+    about: "Callers of the legacy interface by a hash of their key, their user agent and what they ask for.",
+    content: shownRows({
+      rows: clients.toSorted((a, b) => b.count - a.count),
+      heads: ["requests", "asks for", "user agent", "caller", "first", "last"],
+      none: "Nobody has called the legacy interface.",
+      route: "/clients",
+      row: ({ caller, agent, path, count, first, last }) =>
+        html`<tr data-key="${caller} ${agent} ${path}">
+          <td class="amount"><strong>${formatNumber(count)}</strong></td>
+          <th scope="row"><code>${path}</code></th>
+          <td class="long">${agent === "" ? html`<span class="absent">none</span>` : agent}</td>
+          <td><code>${caller}</code></td>
+          <td class="quiet"><span class="short-label">since </span>${timeAt(first)}</td>
+          <td class="quiet"><span class="short-label">last </span>${timeAgo(last, now)} ago</td>
+        </tr>`,
+    }),
+  });

@@ -1,0 +1,127 @@
+import { type Difference, nothingCounted, type DifferenceResult, standingOf } from "../../compare/difference.ts";
+import type { Evidence } from "./gate.ts";
+import { openRecent, quantile } from "./recent.ts";
+import type { Latency, Parity } from "./views.ts";
+import { wilson } from "./wilson.ts";
+
+/** What is known of one endpoint: how it is asked, how its sides answer, and how they agree since it moved last. */
+export type Track = {
+  /** A caller was answered; `kept` without asking any side. */
+  answered(kept: boolean): void;
+  /** A side was asked; what failed has no time. */
+  asked(side: "legacy" | "modern", ms: number, failed: boolean): void;
+  /** Both sides were compared over one question. */
+  compared(question: string, differences: readonly Difference[]): void;
+  /** The endpoint has moved: what was seen before says nothing of now. */
+  moved(demoted: boolean): void;
+  /** It was demoted then, in milliseconds since the epoch. */
+  wasDemoted(at: number): void;
+  parity(): Parity;
+  latency(side: "legacy" | "modern"): Latency;
+  errorRate(): number;
+  rate(): number;
+  hitRatio(): number;
+  spark(): number[];
+  evidence(): Evidence;
+};
+
+/** Answers that a judgement of "lately" looks back on, and questions told apart. */
+const LATELY = 200;
+const MOST_QUESTIONS = 100_000;
+const SPARK = 60;
+const HALF_MINUTE = 30_000;
+
+export const openTrack = (now: () => number = Date.now): Track => {
+  const times = { legacy: openRecent(LATELY), modern: openRecent(LATELY) };
+  const failures = openRecent(LATELY);
+  const lately = openRecent(LATELY);
+  const questions = new Set<string>();
+  let counts = nothingCounted();
+  let movedAt = now();
+  let demotedAt: number | undefined;
+  const spark: { at: number; count: number; kept: number }[] = [];
+
+  const slot = () => {
+    const at = Math.floor(now() / HALF_MINUTE);
+    const last = spark.at(-1);
+    if (last?.at === at) return last;
+    const fresh = { at, count: 0, kept: 0 };
+    spark.push(fresh);
+    if (spark.length > SPARK) spark.shift();
+    return fresh;
+  };
+  const good = () => counts.equal + counts.explained + counts.expected;
+  // Drift is a race between two questions, not a word on either side.
+  const judged = () => counts.compared - counts.drift;
+  /** Of this half-minute and the one before. */
+  const latest = () => {
+    const at = Math.floor(now() / HALF_MINUTE);
+    return spark.filter((one) => one.at >= at - 1);
+  };
+  const p95 = (side: "legacy" | "modern") => quantile(times[side].values(), 0.95);
+
+  return {
+    answered(kept) {
+      const there = slot();
+      there.count++;
+      if (kept) there.kept++;
+    },
+    asked(side, ms, failed) {
+      if (side === "modern") failures.add(failed ? 1 : 0);
+      if (!failed) times[side].add(ms);
+    },
+    compared(question, differences) {
+      const standing: DifferenceResult = standingOf(differences);
+      counts.compared++;
+      counts[standing]++;
+      if (standing !== "drift") lately.add(standing === "unexplained" ? 0 : 1);
+      if (questions.size < MOST_QUESTIONS) questions.add(question);
+    },
+    moved(demoted) {
+      counts = nothingCounted();
+      questions.clear();
+      for (const one of [lately, failures, times.modern]) one.clear();
+      movedAt = now();
+      demotedAt = demoted ? now() : undefined;
+    },
+    wasDemoted: (at) => void (demotedAt = at),
+    parity: () => ({ ...counts, lower: wilson(good(), judged()).lower }),
+    latency(side) {
+      const [p50, high] = [quantile(times[side].values(), 0.5), p95(side)];
+      return p50 === undefined || high === undefined ? undefined : { p50, p95: high };
+    },
+    errorRate() {
+      const all = failures.values();
+      return all.length === 0 ? 0 : all.reduce((sum, one) => sum + one, 0) / all.length;
+    },
+    rate: () => {
+      const seconds = HALF_MINUTE / 1000 + (now() % HALF_MINUTE) / 1000;
+      return latest().reduce((sum, { count }) => sum + count, 0) / seconds;
+    },
+    hitRatio() {
+      const all = latest().reduce((sum, { count }) => sum + count, 0);
+      return all === 0 ? 0 : latest().reduce((sum, { kept }) => sum + kept, 0) / all;
+    },
+    spark() {
+      const at = Math.floor(now() / HALF_MINUTE);
+      return Array.from({ length: SPARK }, (_, i) => spark.find((one) => one.at === at - SPARK + 1 + i)?.count ?? 0);
+    },
+    evidence() {
+      const recent = lately.values();
+      const failed = failures.values();
+      return {
+        requests: questions.size,
+        minutes: (now() - movedAt) / 60_000,
+        good: good(),
+        judged: judged(),
+        lately: { good: recent.reduce((sum, one) => sum + one, 0), judged: recent.length },
+        modern: {
+          asked: failed.length,
+          failed: failed.reduce((sum, one) => sum + one, 0),
+          times: times.modern.values(),
+        },
+        ...(demotedAt === undefined ? {} : { sinceDemotion: (now() - demotedAt) / 60_000 }),
+      };
+    },
+  };
+};

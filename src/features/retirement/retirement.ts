@@ -1,0 +1,106 @@
+import type { IncomingMessage } from "node:http";
+import type { Settings } from "../../settings/settings.ts";
+import type { LegacyPaths } from "../../endpoint/legacyPaths.ts";
+import { isBelow, pathOf } from "../../http/paths.ts";
+import { legacyTargets } from "../../legacy/legacyTarget.ts";
+import type { ClientView } from "../migration/views.ts";
+import type { Observer } from "../../telemetry/observer.ts";
+import { answerItself } from "../../proxy/ownAnswer.ts";
+import type { OldPaths } from "../../proxy/oldPaths.ts";
+import { brownoutAnswer } from "./brownoutAnswer.ts";
+import { deprecationHeaders } from "./deprecationHeaders.ts";
+import { longestPath } from "./longestPath.ts";
+import { openBrownout } from "./openBrownout.ts";
+import { pathGroup } from "./pathGroup.ts";
+import { plainPath } from "./plainPath.ts";
+import type { Brownout } from "./schemas.ts";
+import { openUsage } from "./usage.ts";
+
+export type OldClientsSettings = Pick<Settings, "LEGACY_PATH" | "DEPRECATED" | "BROWNOUTS">;
+
+export type OldClients = OldPaths & {
+  /** A request passes through; `body` is its beginning, where it was seen. */
+  seen: (req: IncomingMessage, target: string, body?: string) => void;
+  /** Who still calls what: everybody, or those who call what lies below a path. */
+  clients: (below?: string) => ClientView[];
+  /** How many requests brown-outs have answered. */
+  refused: () => number;
+  /** Puts other settings in force; who was seen stays known. */
+  reconfigure: (settings: OldClientsSettings) => void;
+};
+
+/** What the settings say, made ready for requests. */
+const configured = ({ LEGACY_PATH, DEPRECATED, BROWNOUTS }: OldClientsSettings, legacyPaths: LegacyPaths) => ({
+  legacyPath: LEGACY_PATH === "/" ? "" : LEGACY_PATH,
+  readTarget: legacyTargets(LEGACY_PATH, legacyPaths),
+  deprecated: longestPath(DEPRECATED.map((one) => ({ ...one, headers: deprecationHeaders(one) }))),
+  isAnyDeprecated: DEPRECATED.length > 0,
+  brownouts: BROWNOUTS,
+  brownout: openBrownout(BROWNOUTS),
+});
+
+/** Of what was found by two spellings of one path, what was configured for the longer one. */
+const longer = <T extends { path: string }>(one: T | undefined, other: T | undefined): T | undefined =>
+  one === undefined || (other !== undefined && other.path.length > one.path.length) ? other : one;
+
+const identity = ({ path, from, until }: Brownout): string => `${path} ${from} ${until}`;
+
+/** Looks after those who still call the legacy interface: tells them that it goes, switches it off for a while, remembers them. */
+export const openOldClients = (
+  settings: OldClientsSettings,
+  legacyPaths: LegacyPaths,
+  now: () => number,
+  event: Observer["event"],
+): OldClients => {
+  let inForce = configured(settings, legacyPaths);
+  const usage = openUsage(now);
+  let refused = 0;
+  const begun = new Set<string>();
+
+  /** By the path of legacy's interface that it leads to, and as it was asked: an alias may be configured by itself. */
+  const find = <T extends { path: string }>(target: string, by: (path: string) => T | undefined): T | undefined => {
+    const legacy = inForce.readTarget(target);
+    return legacy === undefined
+      ? by(plainPath(target))
+      : longer(by(legacy.path), by(pathOf(target).replaceAll(/\/{2,}/g, "/")));
+  };
+
+  const seen = (req: IncomingMessage, target: string, body?: string): void => {
+    const { legacyPath, deprecated, readTarget } = inForce;
+    const legacy = readTarget(target);
+    if (legacy === undefined) return;
+    const group = find(target, deprecated)?.path ?? pathGroup(legacy.path, legacyPath);
+    usage.note(group, { headers: req.headers, target: `${legacy.path}?${legacy.query}`, body });
+  };
+
+  return {
+    headers: (target) => (inForce.isAnyDeprecated ? find(target, inForce.deprecated)?.headers : undefined),
+    standIn(req, res, target) {
+      const { brownouts, brownout, deprecated, legacyPath, readTarget } = inForce;
+      if (brownouts.length === 0) return false;
+      const at = now();
+      const on = find(target, (path) => brownout(path, at));
+      if (on === undefined) return false;
+      refused++;
+      seen(req, target);
+      if (!begun.has(identity(on))) {
+        begun.add(identity(on));
+        event("brownout", { path: on.path, from: on.from, until: on.until, status: on.status });
+      }
+      const path = readTarget(target)?.path ?? plainPath(target);
+      answerItself(req, res, brownoutAnswer(on, find(target, deprecated), { path, legacyPath, now: at }));
+      return true;
+    },
+    seen,
+    clients(below) {
+      const all = usage.list();
+      return below === undefined ? all : all.filter(({ path }) => isBelow(path, below.replace(/\/$/, "")));
+    },
+    refused: () => refused,
+    reconfigure(changed) {
+      inForce = configured(changed, legacyPaths);
+      const known = new Set(changed.BROWNOUTS.map(identity));
+      for (const one of begun) if (!known.has(one)) begun.delete(one);
+    },
+  };
+};

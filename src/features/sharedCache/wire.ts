@@ -1,0 +1,84 @@
+import { promisify } from "node:util";
+import { brotliDecompress } from "node:zlib";
+import { z } from "zod";
+import { type Entry, entryOf } from "../../cache/entry.ts";
+import { compressed, tagOf } from "../../cache/representation.ts";
+
+/** The first byte of what is written; another one was written by another version. */
+const VERSION = 1;
+
+const headSchema = z.strictObject({
+  endpoint: z.string(),
+  status: z.int(),
+  tag: z.string(),
+  headers: z.record(z.string(), z.string()).optional(),
+  storedAt: z.number(),
+  freshUntil: z.number(),
+  windows: z.strictObject({ fresh: z.number(), stale: z.number(), staleIfError: z.number() }),
+  groups: z.array(z.string()),
+  isBrotli: z.boolean(),
+});
+
+const decompress = promisify(brotliDecompress);
+
+/** An entry as bytes: the version, the length of a JSON head, the head, the body (compressed where that is smaller). */
+export const toWire = ({
+  endpoint,
+  status,
+  tag,
+  headers,
+  storedAt,
+  freshUntil,
+  lifetimes,
+  groups,
+  body,
+  coded: { br },
+}: Entry): Buffer => {
+  // What may turn private is known to each gateway by the endpoint.
+  const { mayTurnPrivate: _, ...times } = lifetimes;
+  const about = {
+    endpoint,
+    status,
+    tag,
+    headers,
+    storedAt,
+    freshUntil,
+    windows: times,
+    groups,
+    isBrotli: br !== undefined,
+  };
+  const head = Buffer.from(JSON.stringify(about));
+  const start = Buffer.alloc(5);
+  start.writeUInt8(VERSION, 0);
+  start.writeUInt32BE(head.length, 1);
+  return Buffer.concat([start, head, br ?? body]);
+};
+
+/** Rejects where the bytes are none of ours. */
+export const fromWire = async (bytes: Buffer): Promise<Entry> => {
+  if (bytes.readUInt8(0) !== VERSION) throw new Error("written by another version");
+  const end = 5 + bytes.readUInt32BE(1);
+  if (end > bytes.length) throw new Error("cut off");
+  const {
+    isBrotli,
+    headers,
+    windows: lifetimes,
+    ...rest
+  } = headSchema.parse(JSON.parse(bytes.toString("utf8", 5, end)));
+  const about = { ...rest, lifetimes };
+  const bodyBytes = bytes.subarray(end);
+  const plain = isBrotli ? await decompress(bodyBytes) : bodyBytes;
+  // Its own block: the reply that it is part of is not held on to.
+  const body = Buffer.allocUnsafeSlow(plain.length);
+  plain.copy(body);
+  const { status, tag, freshUntil } = about;
+  if (tagOf(body) !== tag) throw new Error("not the bytes that were written");
+  const representation = {
+    status,
+    tag,
+    body,
+    coded: await compressed(body, isBrotli ? bodyBytes : undefined),
+    ...(headers ? { headers } : {}),
+  };
+  return { ...entryOf(representation, about), freshUntil };
+};

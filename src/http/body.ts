@@ -1,0 +1,67 @@
+import type { ByteBudget } from "../concurrency/byteBudget.ts";
+import { type Answer, plainAnswer } from "../endpoint/answer.ts";
+
+/** Bytes of one body, milliseconds until it has come, and what all bodies that are being collected may take. */
+export type BodyLimits = { most: number; timeout: number; budget: ByteBudget };
+
+/** The first bytes of each body are not counted: small ones are taken however many large ones come. */
+const UNCOUNTED = 4096;
+
+/** Collects a JSON body; it is empty where the request has none. `refused`: why it cannot be collected. `declared`: its Content-Length. */
+export const readBody = async (
+  chunks: AsyncIterable<Uint8Array> | null,
+  contentType: string | undefined,
+  declared: string | undefined,
+  { most, timeout, budget }: BodyLimits,
+): Promise<{ body: Buffer } | { refused: Answer }> => {
+  if (Number(declared) > most) return { refused: tooLarge(most) };
+  const collecting = collect(chunks ?? (async function* () {})(), most, budget);
+  // Whoever waits no longer must not leave an unhandled end behind.
+  collecting.catch(() => undefined);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<"late">((resolve) => (timer = setTimeout(resolve, timeout, "late")));
+  const body = await Promise.race([collecting, late]).finally(() => clearTimeout(timer));
+  if (body === "late") return { refused: plainAnswer(408, "The body took too long to come.", { Connection: "close" }) };
+  if (body === "crowded") return { refused: crowded };
+  if (body === "tooLarge") return { refused: tooLarge(most) };
+  if (body.length > 0 && !isJson(contentType))
+    return { refused: plainAnswer(415, "The body has to be JSON (application/json).") };
+  return { body };
+};
+
+const tooLarge = (most: number): Answer =>
+  plainAnswer(413, `The body is larger than ${most} bytes.`, { Connection: "close" });
+
+const crowded = plainAnswer(503, "Too many large bodies are being received.", {
+  Connection: "close",
+  "Retry-After": "5",
+});
+
+const collect = async (
+  chunks: AsyncIterable<Uint8Array>,
+  most: number,
+  budget: ByteBudget,
+): Promise<Buffer | "tooLarge" | "crowded"> => {
+  const collected: Uint8Array[] = [];
+  let size = 0;
+  let taken = 0;
+  try {
+    for await (const chunk of chunks) {
+      size += chunk.length;
+      if (size > most) return "tooLarge";
+      const more = size - UNCOUNTED - taken;
+      if (more > 0 && !budget.take(more)) return "crowded";
+      taken += Math.max(0, more);
+      collected.push(chunk);
+    }
+    return Buffer.concat(collected);
+  } finally {
+    budget.release(taken);
+  }
+};
+
+/** A body without a type is taken for what it has to be. */
+const isJson = (contentType: string | undefined): boolean =>
+  contentType === undefined ||
+  contentType === "" ||
+  /^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType.trim());

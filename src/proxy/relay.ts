@@ -1,0 +1,224 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import type { Dispatcher } from "undici";
+import { type RequestLine, type FailureKind, UpstreamFailure, codeOf, failureOf } from "../upstream/failure.ts";
+import type { Turn } from "../upstream/semaphore.ts";
+import { MAX_INTERIM_ANSWERS } from "../upstream/interim.ts";
+import { maySendAgain } from "../upstream/sendAgain.ts";
+import type { Upstream } from "../upstream/upstream.ts";
+import { addHeaders } from "./addHeaders.ts";
+import { Pauses } from "./pauses.ts";
+import { type Trouble, cut, refuse } from "./refuse.ts";
+import { reasonBytes, replyHeaders } from "./replyHeaders.ts";
+import { heldAnswer, type Watch } from "./heldAnswer.ts";
+import type { Upload, UploadListener } from "./upload.ts";
+
+/** One request on its way: what the client sent, what goes to the upstream, whom to tell when it goes wrong. */
+export type Passage = {
+  req: IncomingMessage;
+  res: ServerResponse;
+  request: Dispatcher.DispatchOptions & RequestLine;
+  upload: Upload | undefined;
+  watch: Watch | undefined;
+  /** Headers for the answer, whoever gives it. */
+  added: readonly string[] | undefined;
+  onAnswer: ((status: number) => void) | undefined;
+  report: (trouble: Trouble, failure: UpstreamFailure) => void;
+};
+
+/** Bytes held for a slow client before the upstream is paused; one read's worth waits for the end of the tick and must not count. */
+const held = 128 * 1024;
+
+/** Brings one request to the upstream and its answer back; undici's handler and the gate's turn in one object, for speed. */
+export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
+  /** Its place is one of those for uploads: its client may hold it for long. */
+  isUpload = false;
+  readonly #upstream: Upstream;
+  readonly #passage: Passage;
+  #controller: Dispatcher.DispatchController | undefined;
+  #uploading: NodeJS.Timeout | undefined;
+  #pauses: Pauses | undefined;
+  /** Nothing more is owed to the client. */
+  #done = false;
+  #inGate = false;
+  #answered = false;
+  #sentAgain = false;
+  #flowing = false;
+  #interimAnswers = 0;
+  /** Bytes of the body still to come; NaN where the length is unknown. */
+  #remaining = Number.NaN;
+
+  constructor(upstream: Upstream, passage: Passage) {
+    this.#upstream = upstream;
+    this.#passage = passage;
+  }
+
+  begin(): void {
+    const { res, upload } = this.#passage;
+    res.on("close", () => this.#fail("aborted"));
+    if (upload === undefined) this.#enter();
+    else upload.collect(this);
+  }
+
+  uploadReady(isWhole: boolean): void {
+    if (this.#done) return;
+    this.isUpload = !isWhole;
+    this.#enter();
+  }
+
+  uploadFailed(trouble: "slowClient" | "crowded"): void {
+    this.#fail(trouble === "slowClient" ? "timeout" : "crowded", trouble);
+  }
+
+  expire(): void {
+    this.#fail("overloaded");
+  }
+
+  stalledFor(): number {
+    return this.#pauses?.current ?? 0;
+  }
+
+  giveWay(): void {
+    this.#fail("overloaded", "slowClient");
+  }
+
+  start(): void {
+    this.#inGate = true;
+    const { request, watch } = this.#passage;
+    this.#upstream.pool.dispatch(request, watch ? heldAnswer(this, watch) : this);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    // Throwing drops a request nobody waits for and keeps the connection; controller.abort would close it.
+    if (this.#done) throw new UpstreamFailure("aborted", this.#passage.request);
+    this.#controller = controller;
+    if (this.#passage.upload !== undefined)
+      this.#uploading = setTimeout(() => this.#onUploadStall(), this.#upstream.bodyTimeout);
+  }
+
+  onBodySent(): void {
+    this.#uploading?.refresh();
+  }
+
+  onRequestSent(): void {
+    clearTimeout(this.#uploading);
+  }
+
+  onResponseStarted(): void {
+    this.#answered = true;
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: IncomingHttpHeaders,
+    reason = "",
+  ): void {
+    const { req, res, request, added, onAnswer } = this.#passage;
+    const raw = replyHeaders(controller.rawHeaders, headers.connection);
+    if (status < 200) {
+      // undici cannot be paused here, so that a client which reads nothing would have all of them kept in memory.
+      if (++this.#interimAnswers > MAX_INTERIM_ANSWERS || res.writableLength > held) return this.#fail("broken");
+      if (req.httpVersion !== "1.0") res.writeInformation(status, raw);
+      return;
+    }
+    onAnswer?.(status);
+    const coding = headers["transfer-encoding"];
+    if (coding !== undefined && coding.toLowerCase() !== "chunked") return this.#fail("broken");
+    const length = headers["content-length"];
+    if (length !== undefined && request.method !== "HEAD" && status !== 204 && status !== 304) {
+      this.#remaining = Number(length);
+    }
+    if (added !== undefined) addHeaders(raw, added);
+    res.sendDate = false;
+    res.writeHead(status, reasonBytes(reason), raw);
+    // A body usually comes with the headers and is sent with them; where it does not, the client sees the headers now.
+    queueMicrotask(() => this.#flushHeaders());
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    // An answer that was held may be over already, and then undici cannot give it up.
+    if (this.#done) return;
+    const { res } = this.#passage;
+    this.#flowing = true;
+    this.#remaining -= chunk.length;
+    if (this.#remaining === 0) {
+      res.end(chunk);
+    } else if (!res.write(chunk) && res.writableLength > held && !controller.paused) {
+      controller.pause();
+      this.#pauses ??= new Pauses(() => this.#upstream.gate.becomesSlow(this));
+      this.#pauses.begin();
+      // A client that takes nothing is cut off by the server (http/unsentBytes.ts), which knows what else waits.
+      res.once("drain", () => this.#onDrain());
+    }
+  }
+
+  onResponseEnd(): void {
+    const { res } = this.#passage;
+    this.#done = true;
+    if (!res.writableEnded) res.end();
+    this.#leave();
+  }
+
+  onResponseError(_: Dispatcher.DispatchController | null, error: Error): void {
+    const { request, upload } = this.#passage;
+    this.#controller = undefined;
+    if (
+      !this.#done &&
+      !this.#sentAgain &&
+      upload === undefined &&
+      maySendAgain(request.method, this.#answered, error)
+    ) {
+      this.#sentAgain = true;
+      // After this round of events the other dead connections of a restarted upstream are known as such.
+      setImmediate(() => this.start());
+      return;
+    }
+    this.#leave();
+    const failure = failureOf(error, request);
+    this.#fail(failure.kind, codeOf(error) === "UND_ERR_INVALID_ARG" ? "badRequest" : failure.kind, failure);
+  }
+
+  #enter(): void {
+    if (!this.#upstream.gate.enter(this)) this.#fail("overloaded");
+  }
+
+  #flushHeaders(): void {
+    if (!this.#flowing && !this.#done) this.#passage.res.flushHeaders();
+  }
+
+  #onDrain(): void {
+    this.#pauses?.end();
+    this.#controller?.resume();
+  }
+
+  #onUploadStall(): void {
+    const { req } = this.#passage;
+    // An upload that is paused or has come waits for the upstream, any other for the client.
+    this.#fail("timeout", req.isPaused() || req.complete ? "timeout" : "slowClient");
+  }
+
+  #leave(): void {
+    if (!this.#inGate) return;
+    this.#inGate = false;
+    clearTimeout(this.#uploading);
+    this.#pauses?.stop();
+    this.#passage.upload?.destroy();
+    this.#upstream.gate.leave(this);
+  }
+
+  #fail(kind: FailureKind, trouble: Trouble = kind, cause?: UpstreamFailure): void {
+    if (this.#done) return;
+    this.#done = true;
+    const { req, res, request, upload, added, report } = this.#passage;
+    const failure = cause ?? new UpstreamFailure(kind, request);
+    // One that waits leaves the queue; one that runs leaves the gate when undici reports its end.
+    if (!this.#upstream.gate.withdraw(this)) this.#controller?.abort(failure);
+    upload?.destroy();
+    if (res.headersSent) {
+      // Where the answer broke with its head, that is still here: a client is to see that there was an answer.
+      if (!this.#flowing && !res.destroyed) res.flushHeaders();
+      cut(res, res.chunkedEncoding || !Number.isNaN(this.#remaining));
+    } else if (!res.destroyed) refuse(req, res, trouble, added);
+    report(trouble, failure);
+  }
+}

@@ -1,0 +1,311 @@
+import type { LegacyRequest } from "../endpoint/legacyRequest.ts";
+import type { Outcome } from "../endpoint/outcome.ts";
+import type { Caller, LegacyFailed, LegacyAnswer, LegacyReply } from "../legacy/client.ts";
+import type { LegacyReading } from "../legacy/reading.ts";
+import { xmlReader } from "../legacy/xml.ts";
+import { outcomeOf, ownStatusOf } from "../legacy/legacyOutcome.ts";
+import type { RowPlaces } from "../reading/findRows.ts";
+import { type Read, readDocument, type ReadTask, type Written } from "../reading/readAnswer.ts";
+import type { Unread } from "../reading/reader.ts";
+import type { Services as WholeMachine } from "./services.ts";
+import type { PreparedEndpoint } from "./prepared.ts";
+import { documentApart } from "./rowApart.ts";
+import { readRowByRow, type SomeRows } from "./rowByRow.ts";
+
+/** What answering one request takes; it knows no cache. */
+export type FetchServices = Omit<
+  WholeMachine,
+  "cache" | "unconfirmed" | "meter" | "migration" | "modern" | "addresses" | "privateRows"
+>;
+
+/** Of a write that legacy gave no answer of its own to: it was not carried out for certain, or it may have been. */
+export type Unanswered = "refused" | "unknown";
+
+type Ended = { outcome: Outcome; status?: number; unanswered?: Unanswered };
+
+/** Our document, written; or how else it ended, with legacy's `status` where that has to stand. */
+export type LegacyResult = { written: Written } | Ended;
+
+type Input = Record<string, unknown>;
+
+/** Requests to legacy, at most, for the answer to one list: its pages, and whatever is asked to put one together from its rows. */
+const MAX_REQUESTS = 64;
+
+/** The requests that are left for one answer. */
+export type RequestBudget = { left: number };
+
+export const openRequestBudget = (): RequestBudget => ({ left: MAX_REQUESTS });
+
+/** How an answer is asked for; a `budget` that several answers share. */
+export type FetchOptions = { as?: "answer" | "rows"; budget?: RequestBudget };
+
+/**
+ * Asks legacy and makes our answer of what it says. As `rows` the answer to a list tells where each of its rows stands in the bytes
+ * (`written.rows`, in legacy's order), so that lists can be merged without parsing them.
+ */
+export const fetchAnswer = async (
+  services: FetchServices,
+  endpoint: PreparedEndpoint,
+  request: LegacyRequest,
+  caller: Caller,
+  input: Input,
+  { as = "answer", budget = openRequestBudget() }: FetchOptions = {},
+): Promise<LegacyResult> => {
+  const { rows } = endpoint;
+  if (rows === undefined) return fetchPage(services, endpoint, request, caller, input, as);
+  const rationed: FetchServices = {
+    ...services,
+    client: async (...asked) => (budget.left-- > 0 ? services.client(...asked) : tooMany),
+  };
+  const page = await fetchPage(rationed, endpoint, request, caller, input, as);
+  const pages = "outcome" in page ? page.pages : undefined;
+  if (pages === undefined) return page;
+  // One event for the page, not one for each of its parts.
+  const quiet: FetchServices = { ...rationed, observer: { ...services.observer, event: () => undefined } };
+  const together = await readRowByRow<Ended>(rows, input, pages, {
+    fetch: (among) => fetchSome(quiet, endpoint, caller, among),
+    fetchApart: (id, shown) => fetchApart(quiet, endpoint, caller, id, shown),
+  });
+  services.observer.event("list_row_by_row", {
+    endpoint: endpoint.name,
+    requests: MAX_REQUESTS - Math.max(0, budget.left),
+    answered: together !== undefined && "written" in together,
+  });
+  if (together === undefined) return page;
+  return "other" in together ? together.other : together;
+};
+
+const tooMany: LegacyFailed = {
+  failed: { kind: "broken", message: "The legacy interface's list cannot be read." },
+  why: `it would take more than ${MAX_REQUESTS} requests`,
+};
+
+/** Rows that are asked for by their ids. */
+const fetchSome = async (
+  services: FetchServices,
+  endpoint: PreparedEndpoint,
+  caller: Caller,
+  input: Input,
+): Promise<SomeRows<Ended>> => {
+  const request = endpoint.legacy(input);
+  if ("unsent" in request) return { other: { outcome: { kind: "broken", message: request.unsent } } };
+  const some = await fetchPage(services, endpoint, request, caller, input, "rows");
+  if ("written" in some) return some;
+  if (some.pages) return { unparsable: some.pages };
+  return some.outcome.kind === "notFound" ? { none: true } : { other: some };
+};
+
+const plain = xmlReader([]);
+
+/** A row that no list shows in a form that is parsed. */
+const fetchApart = async (
+  services: FetchServices,
+  { rows, ...endpoint }: PreparedEndpoint,
+  caller: Caller,
+  id: number,
+  pages: readonly RowPlaces[],
+): Promise<{ written: Written } | { other: Ended } | undefined> => {
+  if (rows?.apart === undefined) return undefined;
+  const asked = { name: endpoint.name, readXml: plain };
+  const ask = (request: LegacyRequest) => fetchReadable(services, asked, request, caller);
+  const found = await documentApart(rows, rows.apart, id, pages, ask);
+  if (found === undefined) return undefined;
+  if ("failed" in found) return { other: { outcome: found.failed } };
+  const concluded = readDocument({ ...endpoint, rows }, "rows", found.document, services.knowledge);
+  return "written" in concluded ? concluded : undefined;
+};
+
+/** `pages`: where rows may stand in the forms of an answer that is parsed in neither. */
+const fetchPage = async (
+  services: FetchServices,
+  endpoint: PreparedEndpoint,
+  request: LegacyRequest,
+  caller: Caller,
+  input: Input,
+  as: "answer" | "rows",
+): Promise<{ written: Written } | (Ended & { pages?: RowPlaces[] })> => {
+  const { observer } = services;
+  const pages: RowPlaces[] = [];
+  const read = async (reply: LegacyAnswer) => {
+    const reading = await readBy(services, { endpoint: endpoint.name, as, input }, reply, caller);
+    if ("rows" in reading && reading.rows !== undefined) pages.push(reading.rows);
+    return reading;
+  };
+  const spoilt = () => (pages.length === 2 ? { pages } : {});
+  const reply = await askEither(services, endpoint, request, caller, read);
+  if ("failed" in reply) return { outcome: reply.failed, unanswered: reply.isUnsent ? "refused" : "unknown" };
+  const { reading, status } = reply;
+  // A front refuses by a 4xx page; legacy's own errors are 412.
+  const isFrontRefusal = status >= 400 && status < 500 && status !== 412;
+  if (reading.is === "unreadable")
+    return {
+      outcome: noAnswer,
+      unanswered: isFrontRefusal ? "refused" : "unknown",
+      ...(status === 200 ? spoilt() : {}),
+    };
+  if (reading.is === "document" && status !== 200) {
+    observer.event("odd_status", { endpoint: endpoint.name, status });
+    return { outcome: noAnswer, unanswered: "unknown" };
+  }
+  if (reading.is === "error") {
+    const outcome = endpoint.errors?.[reading.code] ?? outcomeOf(reading, services.errors);
+    if (outcome.kind === "unknown" || outcome.kind === "misasked")
+      observer.event(`code_${outcome.kind}`, { endpoint: endpoint.name, code: reading.code });
+    if (reading.code === endpoint.recover?.code)
+      return (await recover(services, endpoint, caller, input)) ?? { outcome };
+    const kept = ownStatusOf(outcome, status);
+    return {
+      outcome,
+      ...(kept === undefined ? {} : { status: kept }),
+      // Without its database legacy looks at nothing.
+      ...(outcome.kind === "unavailable" ? { unanswered: "refused" as const } : {}),
+    };
+  }
+  const document = await withMarkup(services, endpoint, request, caller, reading, read);
+  for (const field of document.unknown) observer.event("unknown_field", { endpoint: endpoint.name, field });
+  if (!("mismatch" in document)) return document;
+  observer.event("schema_mismatch", { endpoint: endpoint.name, places: document.mismatch });
+  return {
+    outcome: { kind: "broken", message: "The legacy interface's answer is not what it should be." },
+    ...spoilt(),
+  };
+};
+
+export const noAnswer: Outcome = {
+  kind: "broken",
+  message: "The legacy interface answered with something that is no answer.",
+};
+
+type Document = Extract<Read, { is: "document" }>;
+
+/** Markup makes an object of a text in JSON; the XML form has the text. */
+const withMarkup = async (
+  services: FetchServices,
+  endpoint: PreparedEndpoint,
+  request: LegacyRequest,
+  caller: Caller,
+  document: Document,
+  read: (reply: LegacyAnswer) => Promise<Read | LegacyFailed>,
+): Promise<Document> => {
+  if (!("mismatch" in document) || document.form === "xml" || request.method !== "GET" || !endpoint.hasMarkup)
+    return document;
+  const reply = await services.client(request, "xml", caller, endpoint.readXml);
+  const reading = "failed" in reply ? reply : await read(reply);
+  return "is" in reading && reading.is === "document" ? reading : document;
+};
+
+/** Reads a reply, in this thread or another one. */
+const readBy = async (
+  { reader, keys }: FetchServices,
+  task: ReadTask,
+  { body }: LegacyAnswer,
+  { key, client = "", deadline, leaving }: Caller,
+): Promise<Read | LegacyFailed> => {
+  // Callers take turns, each by its key or else by its address.
+  const caller = key === undefined ? client : keys.ownerOf(key);
+  const reading = await reader.read(task, body, { caller, deadline, ...(leaving ? { leaving } : {}) });
+  return "unread" in reading ? unread[reading.unread] : reading;
+};
+
+const unread: Record<Unread["unread"], LegacyFailed> = {
+  full: {
+    failed: { kind: "unavailable", message: "Too many large answers of the legacy interface wait to be read." },
+    why: "too many large answers wait to be read",
+  },
+  late: {
+    failed: { kind: "tooSlow", message: "The legacy interface's answer took too long to read." },
+    why: "reading the answer took too long",
+  },
+  broken: {
+    failed: { kind: "broken", message: "The legacy interface's answer could not be read." },
+    why: "reading the answer failed",
+  },
+  left: {
+    failed: { kind: "broken", message: "The request to the legacy interface was given up." },
+    why: "the client is gone",
+  },
+};
+
+type Reading = LegacyReading | Read;
+
+/**
+ * An answer that can be read: where the JSON cannot, the same resource's XML form usually is sound. Or that one alone. `read` says how a
+ * reply is read.
+ */
+const askEither = async <R extends Reading>(
+  services: Pick<FetchServices, "client" | "observer" | "keys" | "errors">,
+  endpoint: Pick<PreparedEndpoint, "name" | "readXml">,
+  request: LegacyRequest,
+  caller: Caller,
+  read: (reply: LegacyAnswer) => Promise<R | LegacyFailed> | R,
+  form: "json" | "xml" = "json",
+): Promise<{ status: number; reading: R } | LegacyFailed> => {
+  const { client, observer } = services;
+  const name = endpoint.name;
+  const askFor = async (wanted: "json" | "xml"): Promise<{ status: number; reading: R } | LegacyFailed> => {
+    const reply = await client(request, wanted, caller, endpoint.readXml);
+    if ("failed" in reply) return reply;
+    const reading = await read(reply);
+    return "failed" in reading ? reading : { status: reply.status, reading };
+  };
+  let reply = await askFor(form);
+  // An empty 500 and a front's 5xx are no badly written answers but none; a POST is never sent twice.
+  if (
+    form === "json" &&
+    !("failed" in reply) &&
+    reply.reading.is === "unreadable" &&
+    (reply.status < 500 || (reply.status === 500 && !reply.reading.empty)) &&
+    request.method === "GET"
+  ) {
+    observer.event("json_broken", { endpoint: name, path: request.path, why: reply.reading.why });
+    reply = await askFor("xml");
+  }
+  if ("failed" in reply) observer.event("legacy_failed", { endpoint: name, why: reply.why });
+  else if (reply.reading.is === "unreadable")
+    observer.event("legacy_unreadable", {
+      endpoint: name,
+      path: request.path,
+      status: reply.status,
+      why: reply.reading.why,
+    });
+  else noteKey(services, caller, reply.reading, reply.status);
+  return reply;
+};
+
+/** The document itself, parsed in this thread: for answers that are known to be small. */
+export const fetchReadable = async (
+  services: Pick<FetchServices, "client" | "observer" | "keys" | "errors">,
+  endpoint: Pick<PreparedEndpoint, "name" | "readXml">,
+  request: LegacyRequest,
+  caller: Caller,
+  form: "json" | "xml" = "json",
+): Promise<LegacyReply | LegacyFailed> =>
+  askEither<LegacyReading>(services, endpoint, request, caller, ({ reading }) => reading, form);
+
+/** Legacy looks at the key before anything else, but at its database before the key. */
+const noteKey = (
+  { keys, errors }: Pick<FetchServices, "keys" | "errors">,
+  { key }: Caller,
+  reading: Reading,
+  status: number,
+) => {
+  if (key === undefined || (reading.is === "document" && status !== 200)) return;
+  const kind = reading.is === "error" ? outcomeOf(reading, errors).kind : undefined;
+  if (kind === "unauthenticated") keys.refused(key);
+  else if (kind !== "unavailable" && kind !== "unknown") keys.accepted(key);
+};
+
+/** Looks where the truth stands, when legacy's error does not tell it. */
+const recover = async (
+  services: FetchServices,
+  endpoint: PreparedEndpoint,
+  caller: Caller,
+  input: Input,
+): Promise<LegacyResult | undefined> => {
+  const look = endpoint.recover?.look(input);
+  if (!look || "unsent" in look) return undefined;
+  const task: ReadTask = { endpoint: endpoint.name, as: "settled", input };
+  const reply = await askEither(services, endpoint, look, caller, (one) => readBy(services, task, one, caller));
+  if ("failed" in reply || reply.reading.is !== "document" || "mismatch" in reply.reading) return undefined;
+  return reply.reading;
+};

@@ -1,0 +1,88 @@
+import { hash, randomBytes } from "node:crypto";
+import { LRUCache } from "lru-cache";
+import { monotonic } from "../cache/monotonic.ts";
+import type { LegacyRequest } from "../endpoint/legacyRequest.ts";
+import type { Outcome } from "../endpoint/outcome.ts";
+import type { Caller, LegacyClient } from "../legacy/client.ts";
+import { xmlReader } from "../legacy/xml.ts";
+import { type ErrorTable, outcomeOf } from "../legacy/legacyOutcome.ts";
+
+/** Harmless questions whose answer tells what legacy thinks of a key: one any key may ask, and one that only writers may. */
+export type KeyProbes = { reads: LegacyRequest; writes: LegacyRequest };
+
+export type Keys = {
+  /** Asks legacy about a key, unless it said so within the last minute. `undefined`: it is good (and may write, if `writes`). */
+  verify(caller: Caller & { key: string }, writes: boolean): Promise<Outcome | undefined>;
+  /** Legacy has just accepted this key. */
+  accepted(key: string): void;
+  /** Legacy has just refused it. */
+  refused(key: string): void;
+  /** Whose it is, without saying the key: a salted hash. */
+  ownerOf(key: string): string;
+  /** Legacy accepted it within the last minute. */
+  isProven(owner: string): boolean;
+};
+
+const MINUTE = 60_000;
+
+/** `onRefused` is told of every key that legacy refuses, hashed. */
+export const openKeys = (
+  client: LegacyClient,
+  probes: KeyProbes,
+  errors: ErrorTable,
+  onRefused: (owner: string) => void = () => undefined,
+): Keys => {
+  // Keys are remembered by a salted hash: a heap dump or a log of this map tells none.
+  const salt = randomBytes(16).toString("hex");
+  const digest = (key: string) => hash("sha256", salt + key, "base64");
+  const known = new LRUCache<string, { writes?: Outcome | "allowed" }>({
+    max: 10_000,
+    ttl: MINUTE,
+    perf: monotonic,
+  });
+  const readXml = xmlReader([]);
+
+  const forget = (id: string) => {
+    known.delete(id);
+    onRefused(id);
+  };
+
+  const inFlight = new Map<string, Promise<Outcome | undefined>>();
+
+  const probe = async (caller: Caller, id: string, writes: boolean): Promise<Outcome | undefined> => {
+    const reply = await client(writes ? probes.writes : probes.reads, "json", caller, readXml);
+    if ("failed" in reply) return reply.failed;
+    const { reading, status } = reply;
+    const outcome = reading.is === "error" ? outcomeOf(reading, errors) : undefined;
+    // Only an answer of legacy's own says anything of a key.
+    const isAnswer = outcome ? outcome.kind !== "unknown" : reading.is === "document" && status === 200;
+    if (!isAnswer) return { kind: "broken", message: "The legacy interface could not be asked about the key." };
+    if (outcome?.kind === "unauthenticated") forget(id);
+    if (outcome?.kind === "unauthenticated" || outcome?.kind === "unavailable") return outcome;
+    // The probe for writing names nothing to write, so any other answer than "may not" means "may".
+    const refused = outcome?.kind === "forbidden" ? outcome : undefined;
+    known.set(id, writes ? { writes: refused ?? "allowed" } : {});
+    return writes ? refused : undefined;
+  };
+
+  return {
+    ownerOf: digest,
+    isProven: (owner) => known.has(owner),
+    refused: (key) => forget(digest(key)),
+    accepted(key) {
+      const id = digest(key);
+      if (!known.has(id)) known.set(id, {});
+    },
+    verify(caller, writes) {
+      const id = digest(caller.key);
+      const remembered = known.get(id);
+      if (remembered && !writes) return Promise.resolve(undefined);
+      if (remembered?.writes) return Promise.resolve(remembered.writes === "allowed" ? undefined : remembered.writes);
+      // Those who come while legacy is asked about the same key wait for the same answer.
+      const question = `${id} ${writes}`;
+      const asked = inFlight.get(question) ?? probe(caller, id, writes).finally(() => inFlight.delete(question));
+      inFlight.set(question, asked);
+      return asked;
+    },
+  };
+};

@@ -1,0 +1,88 @@
+import type { Outcome } from "../endpoint/outcome.ts";
+import { isKey } from "../http/credential.ts";
+import type { Keys } from "./keys.ts";
+
+/** For so many milliseconds a write whose answer is lost may still be going on. */
+export const UNSETTLED = 30_000;
+
+/** Drops what a write may have touched; comes back when that is known to all gateways. */
+type Outdate = () => Promise<void> | undefined;
+
+/** Writes that were sent, and whose answer is lost. */
+export type UnconfirmedWrites = {
+  /**
+   * Outdates what such a write may have touched, where its key is one that legacy knows: otherwise anybody could make everything stale. A key
+   * that legacy did not accept within the last minute is asked about in the background; nobody waits for that.
+   */
+  note(key: string | undefined, outdate: Outdate): Promise<void> | undefined;
+  /** How many wait for what legacy says of their key. */
+  waiting(): number;
+  close(): void;
+};
+
+export type UnconfirmedWritesSettings = {
+  keys: Pick<Keys, "ownerOf" | "isProven" | "verify">;
+  /** Milliseconds for one question about a key. */
+  timeout: number;
+  /** Milliseconds before each attempt to ask: legacy has just failed, and may be back while the write is going on. */
+  delays?: readonly number[];
+  /** What a question in the background threw. */
+  onError: (error: unknown) => void;
+};
+
+/** Writes at most that wait for what legacy says of their key; more are left out. */
+export const MAX_UNCONFIRMED = 100;
+
+export const openUnconfirmedWrites = ({
+  keys,
+  timeout,
+  delays = [0, 6000, 15_000],
+  onError,
+}: UnconfirmedWritesSettings): UnconfirmedWrites => {
+  let waiting = 0;
+  let isClosed = false;
+  const sleeping = new Set<() => void>();
+
+  const pause = (ms: number): Promise<void> =>
+    new Promise((resolve) => {
+      const wake = () => {
+        clearTimeout(timer);
+        sleeping.delete(wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, isClosed ? 0 : ms).unref();
+      sleeping.add(wake);
+    });
+  const ask = (key: string): Promise<Outcome | undefined> =>
+    keys.verify({ key, headers: ["user-agent", "catalog-gateway"], deadline: Date.now() + timeout }, false);
+  const outdateWhereKnown = async (key: string, outdate: Outdate): Promise<void> => {
+    for (const delay of delays) {
+      // oxlint-disable-next-line no-await-in-loop -- one attempt after the other
+      if (delay > 0) await pause(delay);
+      if (isClosed) return;
+      // oxlint-disable-next-line no-await-in-loop -- one attempt after the other
+      const refusal = await ask(key);
+      if (refusal === undefined) return outdate();
+      if (refusal.kind === "unauthenticated") return;
+    }
+  };
+
+  return {
+    note(given, outdate) {
+      const key = given?.trim();
+      if (key === undefined || !isKey(key)) return undefined;
+      if (keys.isProven(keys.ownerOf(key))) return outdate();
+      if (waiting >= MAX_UNCONFIRMED) return undefined;
+      waiting++;
+      outdateWhereKnown(key, outdate)
+        .catch(onError)
+        .finally(() => waiting--);
+      return undefined;
+    },
+    waiting: () => waiting,
+    close() {
+      isClosed = true;
+      for (const wake of sleeping) wake();
+    },
+  };
+};

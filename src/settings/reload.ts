@@ -1,0 +1,64 @@
+import { unwatchFile, watchFile } from "node:fs";
+import { isDeepStrictEqual } from "node:util";
+import type { Observer } from "../telemetry/observer.ts";
+import { type KnownEndpoints, loadSettings } from "./load.ts";
+import type { Settings } from "./settings.ts";
+
+/** What may change while the gateway runs; everything else takes a restart. */
+const reloadable: ReadonlySet<string> = new Set(["STAGES", "EXPECTED_DIFFERENCES", "DEPRECATED", "BROWNOUTS"]);
+
+type Reloading = {
+  environment: Record<string, string | undefined>;
+  endpoints: KnownEndpoints;
+  settings: Settings;
+  observer: Observer;
+  /** Builds the new state whole and exchanges it at once; what is wrong with it, if anything, and then nothing has changed. */
+  apply: (settings: Settings) => Promise<string[]>;
+};
+
+export type Reload = { now(): Promise<void>; close(): void };
+
+/** Reads the configuration again at SIGHUP, and whenever its file changes. A wrong one is refused, and the old one stays. */
+export const openReload = ({ environment, endpoints, settings, observer, apply }: Reloading): Reload => {
+  let inForce = settings;
+  let running = Promise.resolve();
+
+  const reload = async (): Promise<void> => {
+    const loaded = loadSettings(environment, endpoints);
+    const errors = "errors" in loaded ? loaded.errors : await apply(loaded.settings);
+    if (errors.length > 0 || "errors" in loaded) {
+      observer.event("configuration_refused", { errors });
+      return;
+    }
+    const changed = Object.keys({ ...inForce, ...loaded.settings }).filter(
+      (name) => !isDeepStrictEqual(inForce[name as keyof Settings], loaded.settings[name as keyof Settings]),
+    );
+    const [now, restart] = [
+      changed.filter((name) => reloadable.has(name)),
+      changed.filter((name) => !reloadable.has(name)),
+    ];
+    observer.log.info({ event: "configuration_reloaded", changed: now });
+    if (restart.length > 0) observer.event("restart_needed", { settings: restart });
+    inForce = { ...inForce, ...Object.fromEntries(now.map((name) => [name, loaded.settings[name as keyof Settings]])) };
+  };
+  // One after the other: two changes in a row must not overtake each other.
+  const now = async (): Promise<void> => {
+    running = running
+      .then(reload)
+      .catch((error: Error) => observer.event("configuration_refused", { errors: [error.message] }));
+    await running;
+  };
+
+  const file = environment["CONFIG"];
+  // Looked at by its name: an editor or a deployment exchanges the file.
+  if (file) watchFile(file, { interval: 1000, persistent: false }, () => void now());
+  const onHangUp = () => void now();
+  process.on("SIGHUP", onHangUp);
+  return {
+    now,
+    close() {
+      if (file) unwatchFile(file);
+      process.off("SIGHUP", onHangUp);
+    },
+  };
+};

@@ -1,0 +1,56 @@
+import type { CanonicalRequest } from "../../endpoint/canonicalRequest.ts";
+import { ask } from "../../upstream/ask.ts";
+import { UpstreamFailure } from "../../upstream/failure.ts";
+import { openUpstream, type UpstreamSettings } from "../../upstream/upstream.ts";
+import type { GivenAnswer } from "../../compare/answers.ts";
+import { readAnswer } from "../../compare/readAnswer.ts";
+
+/** What is held against the expected answers: another gateway, or the new implementation. */
+export type CandidateSide = {
+  /** `again`: past its caches. `isThere`: it could be reached, and gave no answer. */
+  ask(
+    question: CanonicalRequest,
+    key: string | undefined,
+    again: boolean,
+  ): Promise<GivenAnswer | { failed: string; isThere: boolean }>;
+  close(): Promise<void>;
+};
+
+type CandidateSettings = Omit<UpstreamSettings, "origin"> & {
+  totalTimeout: number;
+  maxReply: number;
+  /** Where it looks for a key: every implementation does in the query, a gateway in a header, too. */
+  keyIn: "header" | "query";
+};
+
+/** `url` is where the new interface's paths begin: `http://host:9000`, `http://host/v1`. */
+export const openCandidateSide = (
+  url: string,
+  { totalTimeout, maxReply, keyIn, ...settings }: CandidateSettings,
+): CandidateSide => {
+  const { origin, pathname, host } = new URL(url);
+  const base = pathname.replace(/\/$/, "");
+  const upstream = openUpstream({ ...settings, origin });
+  return {
+    async ask({ method, path, body }, key, again) {
+      const headers: Record<string, string> = {
+        host,
+        accept: "application/json",
+        "user-agent": "catalog-gateway-compare",
+        ...(again ? { "cache-control": "no-cache" } : {}),
+        ...(key === undefined || keyIn === "query" ? {} : { "x-api-key": key }),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      };
+      const query = key === undefined || keyIn === "header" ? "" : `?api_key=${key}`;
+      const sent = { method, path: base + path + query, headers, maxBytes: maxReply, totalTimeout };
+      try {
+        const reply = await ask(upstream, { ...sent, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+        return readAnswer(reply.status, reply.contentType || undefined, reply.body.toString("utf8"));
+      } catch (error) {
+        if (!(error instanceof UpstreamFailure)) throw error;
+        return { failed: `the candidate: ${error.message}`, isThere: error.kind !== "unreachable" };
+      }
+    },
+    close: () => upstream.close(),
+  };
+};

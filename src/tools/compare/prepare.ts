@@ -1,0 +1,124 @@
+import { hash } from "node:crypto";
+import { statSync } from "node:fs";
+import type { Settings } from "../../settings/settings.ts";
+import { loadSettings } from "../../settings/load.ts";
+import type { Catalogue } from "../../serve/gateway.ts";
+import type { LedgerEntry } from "../../compare/ledger.ts";
+import { readLedger } from "../../compare/readLedger.ts";
+import type { Options } from "./options.ts";
+
+/** Everything that a run needs to know before it connects to anything. */
+export type Prepared = {
+  settings: Settings;
+  entries: LedgerEntry[];
+  key: string | undefined;
+  rate: number;
+  concurrency: number;
+  /** Takes the key out of a text. */
+  scrub: (text: string) => string;
+  /** The same for the same questions to the same servers. */
+  fingerprint: string;
+};
+
+type Environment = Record<string, string | undefined>;
+
+/** The settings of the gateway in between come from the environment, as the gateway's own; what is wrong is told by its name. */
+export const prepare = (
+  options: Options,
+  environment: Environment,
+  catalogue: Catalogue,
+): Prepared | { errors: string[] } => {
+  const loaded = loadSettings(
+    { ...environment, ...(options.legacy === undefined ? {} : legacyIn(options.legacy)) },
+    catalogue.endpoints,
+  );
+  if ("errors" in loaded) return loaded;
+  const key = readKey(options.keyName, environment);
+  if ("errors" in key) return key;
+  if (options.corpus !== undefined && !exists(options.corpus))
+    return { errors: [`--corpus: ${options.corpus} cannot be read; allowed is the path of a file`] };
+  const { settings } = loaded;
+  const ledger = ledgerFor(options, settings, catalogue);
+  if ("errors" in ledger) return ledger;
+  const isNear = settings.LEGACY_URL === undefined || isLoopback(settings.LEGACY_URL);
+  return {
+    settings,
+    entries: ledger.entries,
+    key: key.key,
+    scrub: scrubOf([key.key, settings.LEGACY_API_KEY, settings.LEGACY_ADMIN_KEY]),
+    rate: options.rate ?? (isNear ? 0 : 10),
+    concurrency: options.concurrency ?? (isNear ? 8 : 2),
+    fingerprint: fingerprintOf(options, settings, ledger.entries, catalogue),
+  };
+};
+
+/** What a candidate may do differently; the gateway's own answers are held against legacy's, where nothing is expected unless it is said. */
+const ledgerFor = (
+  { expected, candidate }: Options,
+  settings: Settings,
+  { expectedDifferences }: Catalogue,
+): ReturnType<typeof readLedger> => {
+  if (expected === "none" || (expected === undefined && candidate === undefined)) return { entries: [] };
+  if (expected !== undefined) return readLedger(expected, "--expected");
+  return readLedger(settings.EXPECTED_DIFFERENCES ?? expectedDifferences, "EXPECTED_DIFFERENCES");
+};
+
+/** Takes these keys out of a text, in any case. */
+const scrubOf = (keys: readonly (string | undefined)[]): ((text: string) => string) => {
+  const known = keys.flatMap((key) => key ?? []);
+  if (known.length === 0) return (text) => text;
+  // Letters and digits only: they are written the same everywhere.
+  const pattern = new RegExp(known.join("|"), "gi");
+  return (text) => text.replaceAll(pattern, "(key)");
+};
+
+/** `https://host/api/v1` -> the gateway's settings for it. */
+const legacyIn = (url: string): Environment => {
+  const { origin, pathname } = new URL(url);
+  return { LEGACY_URL: origin, ...(pathname === "/" ? {} : { LEGACY_PATH: pathname }) };
+};
+
+const isLoopback = (url: string): boolean => /^(127\.|\[::1\]$|localhost$)/.test(new URL(url).hostname);
+
+const exists = (file: string): boolean => statSync(file, { throwIfNoEntry: false }) !== undefined;
+
+const readKey = (
+  name: string | undefined,
+  environment: Environment,
+): { key: string | undefined } | { errors: string[] } => {
+  if (name === undefined) return { key: undefined };
+  const key = /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? environment[name] : undefined;
+  // Not the name: whoever wrote the key itself there would see it again.
+  if (key === undefined)
+    return {
+      errors: ["--key: no environment variable of this name is set; allowed is the name of one that holds the key"],
+    };
+  if (!/^[A-Za-z0-9]{8,64}$/.test(key))
+    return { errors: [`--key: what ${name} holds is no key; allowed are 8 to 64 letters and digits`] };
+  return { key };
+};
+
+const fingerprintOf = (
+  options: Options,
+  settings: Settings,
+  entries: LedgerEntry[],
+  { versions }: Catalogue,
+): string => {
+  const { legacy, candidate, modern, endpoints, idsText, corpus, limit, keyName } = options;
+  const { size, mtimeMs } = (corpus === undefined ? undefined : statSync(corpus, { throwIfNoEntry: false })) ?? {};
+  const about = [
+    legacy ?? settings.LEGACY_URL,
+    candidate,
+    modern ? settings.MODERN_ROUTES : undefined,
+    endpoints,
+    idsText,
+    corpus,
+    size,
+    mtimeMs,
+    limit,
+    keyName,
+    entries,
+    versions,
+  ];
+  return hash("sha256", JSON.stringify(about), "base64url");
+};

@@ -1,0 +1,52 @@
+import { plainText } from "./paint.ts";
+import { truncate } from "../../../ui/wording.ts";
+
+type Columns = {
+  /** The heads, and shorter ones for a narrow terminal. */
+  heads: readonly (readonly string[])[];
+  rows: readonly (readonly string[])[];
+  /** The columns of numbers. */
+  right: readonly number[];
+  width: number;
+  /** Paints a cell after it was padded; line 0 is the head. */
+  paint: (cell: string, column: number, line: number) => string;
+};
+
+const GAP = 2;
+
+/** A table as wide as its cells; in too narrow a terminal with shorter heads, then with its widest texts cut. */
+export const columns = ({ heads, rows, right, width, paint }: Columns): string[] => {
+  const plainRows = rows.map((cells) => cells.map(plainText));
+  const tables = heads.map((head) => [head, ...plainRows]);
+  const table = tables.find((lines) => sum(widthsOf(lines)) <= width) ?? tables.at(-1) ?? [];
+  const widths = narrowed(widthsOf(table), right, width);
+  return table.map((cells, line) =>
+    cells
+      .map((cell, column) => {
+        const most = widths[column] ?? 0;
+        const cut = truncate(cell, most);
+        const isLast = column === cells.length - 1;
+        const padded = right.includes(column) ? cut.padStart(most) : isLast ? cut : cut.padEnd(most);
+        return paint(padded, column, line);
+      })
+      .join(" ".repeat(GAP)),
+  );
+};
+
+const widthsOf = (lines: readonly (readonly string[])[]): number[] =>
+  (lines[0] ?? []).map((_, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0)));
+
+const sum = (widths: readonly number[]): number =>
+  widths.reduce((total, one) => total + one, 0) + GAP * (widths.length - 1);
+
+/** Takes from the widest column of text until all fit, or none can give any more. */
+const narrowed = (widths: readonly number[], right: readonly number[], width: number): number[] => {
+  const narrow = [...widths];
+  const texts = narrow.map((_, column) => column).filter((column) => !right.includes(column));
+  while (sum(narrow) > width) {
+    const widest = texts.reduce((a, b) => ((narrow[b] as number) > (narrow[a] as number) ? b : a));
+    if ((narrow[widest] as number) <= 3) break;
+    narrow[widest] = (narrow[widest] as number) - 1;
+  }
+  return narrow;
+};

@@ -1,0 +1,56 @@
+import type { FieldReport } from "../../../../compare/report.ts";
+import { shownPath } from "../shownValues.ts";
+import { counted, formatNumber } from "../../../../ui/wording.ts";
+import { html, type Html } from "../../../../ui/html.ts";
+import { section } from "../../../../ui/section.ts";
+
+const usual = ["none", "null", "empty", "one", "many", "text", "number", "boolean", "object", "list"];
+
+/** What this corpus has shown of each field, and what never: a matrix for each endpoint. */
+export const coverageSection = (coverage: readonly FieldReport[]): Html => {
+  const never = coverage.reduce((sum, field) => sum + field.never.length, 0);
+  return section({
+    id: "coverage",
+    title: "Coverage",
+    count: coverage.length,
+    about: `How often each field came in each variant. ${never === 0 ? "Every known variant was seen." : `${counted(never, "variant")} never came, so that nothing is known of them.`}`,
+    content: Object.entries(Object.groupBy(coverage, ({ endpoint }) => endpoint)).map(([endpoint, fields = []]) =>
+      ofEndpoint(endpoint, fields),
+    ),
+  });
+};
+
+const ofEndpoint = (endpoint: string, fields: readonly FieldReport[]): Html => {
+  const seen = new Set(fields.flatMap((field) => Object.keys(field.seen)));
+  const variants = [...usual.filter((one) => seen.has(one)), ...[...seen].filter((one) => !usual.includes(one))];
+  const never = fields.reduce((sum, field) => sum + field.never.length, 0);
+  return html`<details class="coverage" data-endpoint="${endpoint}">
+    <summary>
+      <span class="question">${endpoint}</span>
+      <span class="where">${counted(fields.length, "field")} · ${counted(never, "variant")} never seen</span>
+    </summary>
+    <div class="scroll" tabindex="0" role="region" aria-label="Coverage of ${endpoint}">
+      <table class="matrix">
+        <thead>
+          <tr>
+            <th scope="col">field</th>
+            ${variants.map((variant) => html`<th scope="col">${variant}</th>`)}
+            <th scope="col" class="words">never seen</th>
+            <th scope="col" class="words">declared</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${fields.map((field) => fieldRow(field, variants))}
+        </tbody>
+      </table>
+    </div>
+  </details>`;
+};
+
+const fieldRow = ({ path, rules, declared, seen, never }: FieldReport, variants: readonly string[]): Html =>
+  html`<tr>
+    <th scope="row"><code>${shownPath(path)}</code> <span class="rules">${rules.join(" + ")}</span></th>
+    ${variants.map((variant) => (seen[variant] ? html`<td class="seen">${formatNumber(seen[variant])}</td>` : html`<td></td>`))}
+    <td class="words ${never.length > 0 ? "never" : ""}">${never.join(", ")}</td>
+    <td class="words quiet">${declared.join(", ")}</td>
+  </tr>`;

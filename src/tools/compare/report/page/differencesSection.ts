@@ -1,0 +1,85 @@
+import type { Report, ReportedDifference } from "../../../../compare/report.ts";
+import { reasonsOf, shownPath, shownValues } from "../shownValues.ts";
+import { counted, formatNumber } from "../../../../ui/wording.ts";
+import { badge } from "../../../../ui/badge.ts";
+import { curlPair } from "../../../../ui/curlPair.ts";
+import { filterBar } from "./filterBar.ts";
+import { endpointsOf } from "./endpointsOf.ts";
+import { html, type Html } from "../../../../ui/html.ts";
+import { later } from "./later.ts";
+import { section } from "../../../../ui/section.ts";
+
+/** Characters of all differences together. Those without a reason come first. */
+const MOST = 3_000_000;
+/** Characters of one value. */
+const MOST_OF_VALUE = 240;
+
+export const differencesSection = (report: Report): Html => {
+  const { differences, sides } = report;
+  const judged = sides.candidate !== undefined;
+  let room = MOST;
+  const items = differences.map((difference) => item(difference, judged)).filter((one) => (room -= one.length) >= 0);
+  const shown = differences.slice(0, items.length);
+  const left = differences.length - shown.length;
+  return section({
+    id: "differences",
+    title: "Differences",
+    count: differences.length,
+    about: "One form of difference at one path of one endpoint, with the first values seen.",
+    content: html`${filterBar(shown, endpointsOf(report))}
+      <ol class="differences">
+        ${items}
+      </ol>
+      <p class="more scripted"><button type="button" hidden>Show more</button></p>
+      ${left > 0 ? html`<p class="none">… and ${formatNumber(left)} more, in <code>report.json</code>.</p>` : ""}`,
+  });
+};
+
+const item = (difference: ReportedDifference, judged: boolean): Html =>
+  html`<li ${facets(difference)}>${later(content(difference, judged))}</li>`;
+
+/** What the filters look at. */
+const facets = (difference: ReportedDifference): Html[] =>
+  Object.entries({
+    endpoint: difference.endpoint,
+    kind: difference.kind,
+    form: difference.form,
+    path: difference.path,
+    rules: JSON.stringify(reasonsOf(difference)),
+  }).map(([name, value]) => html`data-${name}="${value}" `);
+
+const content = (difference: ReportedDifference, judged: boolean): Html => {
+  const { endpoint, path, kind, form, rule, entry, count, answers, curl } = difference;
+  const where = html`<code>${shownPath(path)}</code>`;
+  const reasons = [
+    ...(entry === undefined ? [] : [html` allowed by <code>${entry}</code>`]),
+    ...(rule === undefined ? [] : [html` ${kind === "explained" ? "by" : "made by"} <code>${rule}</code>`]),
+  ];
+  return html`<h3>${where}</h3>
+    <p class="what">${badge(kind)} <b>${form}</b>${reasons}</p>
+    <p class="where">${endpoint} · ${counted(count, "field")} in ${counted(answers, "answer")}</p>
+    <div class="evidence">${values(difference, judged)}${curlPair(curl)}</div>`;
+};
+
+const values = (difference: ReportedDifference, judged: boolean): Html => {
+  const shown = new Map(shownValues(difference, MOST_OF_VALUE).map(({ side, text }) => [side, text]));
+  const sides = [
+    ["legacy", "Legacy"],
+    ["expected", judged ? "Expected" : "Ours"],
+    ["candidate", "Candidate"],
+  ] as const;
+  return html`<dl class="values">
+    ${sides
+      .filter(([side]) => judged || side !== "candidate")
+      .map(
+        ([side, title]) =>
+          html`<div>
+            <dt>${title}</dt>
+            <dd>${value(shown.get(side))}</dd>
+          </div>`,
+      )}
+  </dl>`;
+};
+
+const value = (text: string | undefined): Html =>
+  text === undefined ? html`<span class="absent">nothing</span>` : html`<code>${text}</code>`;

@@ -1,0 +1,15 @@
+import type { Summary } from "../../../compare/report.ts";
+
+/** What an answer can come to, the harmless first; each with a sign that needs no colour. */
+export const standings = {
+  equal: { sign: "=", means: "the same as before" },
+  explained: { sign: "✓", means: "made by a named rule" },
+  expected: { sign: "§", means: "allowed by the ledger" },
+  drift: { sign: "≈", means: "gone when asked again" },
+  unexplained: { sign: "?", means: "without a reason" },
+  failed: { sign: "×", means: "not compared: one side gave no answer" },
+} as const satisfies Partial<Record<keyof Summary, { sign: string; means: string }>>;
+
+export type StandingName = keyof typeof standings;
+
+export const standingNames = Object.keys(standings) as StandingName[];

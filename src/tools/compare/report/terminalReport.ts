@@ -1,0 +1,75 @@
+import type { Cause, Report, Summary } from "../../../compare/report.ts";
+import { columns } from "./columns.ts";
+import { painted, type Paint, plainText } from "./paint.ts";
+import { type StandingName, standingNames, standings } from "./standings.ts";
+import { sidesOf, verdict } from "./verdict.ts";
+import { truncate, minute, formatNumber } from "../../../ui/wording.ts";
+
+/** The report for a terminal. Nothing is wider than `width` but commands, which must stay whole to be copied, and numbers. */
+export const terminalReport = (report: Report, width: number, colour: boolean): string[] => {
+  const paint = painted(colour);
+  const line = (text: string) => truncate(plainText(text), width);
+  const { unexplained, failed } = report.summary;
+  return [
+    paint(unexplained > 0 ? "unexplained" : failed > 0 ? "failed" : "explained", line(verdict(report.summary))),
+    paint("quiet", line(`${sidesOf(report)}, ${minute(report.made)}`)),
+    "",
+    ...endpointsTable(report, width, paint),
+    ...(report.causes.length > 0 ? ["", ...causesTable(report.causes, width, paint)] : []),
+    ...(report.failures.length > 0 ? ["", ...failuresTable(report, width, paint)] : []),
+    ...report.causes.filter(({ kind }) => kind === "unexplained").flatMap((cause) => commands(cause, width, paint)),
+  ];
+};
+
+const endpointsTable = ({ endpoints, summary }: Report, width: number, paint: Paint): string[] => {
+  const counts = (of: Summary) => [of.compared, ...standingNames.map((name) => of[name])].map(formatNumber);
+  const rows = [...Object.entries(endpoints).map(([name, of]) => [name, ...counts(of)]), ["all", ...counts(summary)]];
+  const inColumn = (cell: string, column: number, line: number) => {
+    const standing = standingNames[column - 2];
+    if (line === 0 || standing === undefined) return line === 0 ? paint("quiet", cell) : cell;
+    return cell.trim() === "0" ? paint("quiet", cell) : paint(standing, cell);
+  };
+  return columns({
+    heads: [
+      ["endpoint", "compared", ...standingNames],
+      ["endpoint", "all", ...standingNames.map((name) => standings[name].sign)],
+    ],
+    rows,
+    right: [1, 2, 3, 4, 5, 6, 7],
+    width,
+    paint: inColumn,
+  });
+};
+
+const causesTable = (causes: readonly Cause[], width: number, paint: Paint): string[] =>
+  columns({
+    heads: [["cause", "", "fields", "answers", "in"]],
+    rows: causes.map(({ kind, name, fields, answers, endpoints }) => [
+      name,
+      `${standings[kind].sign} ${kind}`,
+      formatNumber(fields),
+      formatNumber(answers),
+      endpoints.join(", "),
+    ]),
+    right: [2, 3],
+    width,
+    paint: (cell, column, line) => {
+      const kind: StandingName | undefined = causes[line - 1]?.kind;
+      return kind === undefined ? paint("quiet", cell) : column === 1 ? paint(kind, cell) : cell;
+    },
+  });
+
+const failuresTable = ({ failures }: Report, width: number, paint: Paint): string[] =>
+  columns({
+    heads: [["not compared", "answers", "in"]],
+    rows: failures.map(({ why, count, endpoint }) => [why, formatNumber(count), endpoint]),
+    right: [1],
+    width,
+    paint: (cell, _, line) => (line === 0 ? paint("quiet", cell) : cell),
+  });
+
+const commands = ({ name, endpoints, curl }: Cause, width: number, paint: Paint): string[] => [
+  "",
+  paint("unexplained", truncate(plainText(`${standings.unexplained.sign} ${name} (${endpoints.join(", ")})`), width)),
+  ...[curl.legacy, curl.candidate].filter((command) => command !== undefined).map((command) => plainText(command)),
+];

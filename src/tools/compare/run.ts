@@ -1,0 +1,117 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Ask } from "../corpus/ask.ts";
+import type { Difference } from "../../compare/difference.ts";
+import { settled } from "../../compare/settled.ts";
+import type { Compared } from "./compareOne.ts";
+import type { Done } from "./done.ts";
+import { openPace } from "./pace.ts";
+
+export type RunSettings = {
+  /** Questions a second to each side, at most; 0 is as fast as it goes. */
+  rate: number;
+  concurrency: number;
+  /** Milliseconds until a mismatch is asked again. */
+  settle: number;
+};
+
+/** `before`: what the first time showed, where it showed anything. */
+type Recheck = { index: number; ask: Ask; before: Difference[] | undefined; due: number };
+
+/** So many mismatches wait to be asked again; beyond, nothing new is asked until some have been. */
+const MOST_RECHECKS = 1000;
+
+export type Running = {
+  asks: AsyncIterable<Ask> | Iterable<Ask>;
+  /** Asks both sides once; `again`: past every cache. */
+  compare: (ask: Ask, again: boolean) => Promise<Compared>;
+  /** Told of every question once, with what came of it in the end. */
+  count: (ask: Ask, compared: Compared) => void;
+  done: Done;
+  settings: RunSettings;
+};
+
+/** Asks everything that is not done yet, mismatches twice. Ends early, and in good order, where `signal` aborts. */
+export const run = async ({ asks, compare, count, done, settings }: Running, signal: AbortSignal): Promise<void> => {
+  const pace = openPace(settings.rate);
+  const rechecks: Recheck[] = [];
+  const coming = numbered(asks, done);
+  let isOver = false;
+  let busy = 0;
+
+  const settle = (index: number, ask: Ask, compared: Compared) => {
+    count(ask, compared);
+    done.add(index);
+  };
+
+  const askFirst = async (index: number, ask: Ask) => {
+    const compared = await compare(ask, false);
+    if ("differences" in compared.outcome && !isMismatch(compared.outcome)) return settle(index, ask, compared);
+    later(index, ask, compared);
+  };
+
+  const later = (index: number, ask: Ask, { outcome }: Compared) => {
+    const before = "failed" in outcome ? undefined : outcome.differences;
+    rechecks.push({ index, ask, before, due: performance.now() + settings.settle });
+  };
+
+  const askAgain = async ({ index, ask, before }: Recheck) => {
+    const compared = await compare(ask, true);
+    const { outcome } = compared;
+    if ("failed" in outcome) return settle(index, ask, compared);
+    // Legacy failed the first time: this is the first sight of it.
+    if (before === undefined) return isMismatch(outcome) ? later(index, ask, compared) : settle(index, ask, compared);
+    settle(index, ask, { ...compared, outcome: { ...outcome, differences: settled(before, outcome.differences) } });
+  };
+
+  /** The next thing to do: a recheck that is due, a new question, or else to wait for one of them. */
+  const next = async (): Promise<(() => Promise<void>) | "wait" | undefined> => {
+    const [recheck] = rechecks;
+    if (recheck && recheck.due <= performance.now()) {
+      rechecks.shift();
+      return () => askAgain(recheck);
+    }
+    if (!isOver && rechecks.length < MOST_RECHECKS) {
+      const one = await coming.next();
+      if (!one.done) return () => askFirst(...one.value);
+      isOver = true;
+    }
+    return rechecks.length > 0 || busy > 0 ? "wait" : undefined;
+  };
+
+  const work = async () => {
+    while (!signal.aborted) {
+      const todo = await next();
+      if (todo === undefined) return;
+      if (todo === "wait") {
+        await sleep(20);
+        continue;
+      }
+      busy++;
+      try {
+        await pace(signal);
+        await todo();
+      } catch (error) {
+        if ((error as Error).name !== "AbortError") throw error;
+      } finally {
+        busy--;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: settings.concurrency }, work));
+};
+
+const isMismatch = ({ differences }: { differences: Difference[] }): boolean =>
+  differences.some(({ kind }) => kind === "unexplained");
+
+/** With their numbers, without those that are done. */
+const numbered = async function* (
+  asks: AsyncIterable<Ask> | Iterable<Ask>,
+  done: Done,
+): AsyncGenerator<[number, Ask], undefined> {
+  let index = 0;
+  for await (const ask of asks) {
+    if (!done.has(index)) yield [index, ask];
+    index++;
+  }
+  return undefined;
+};

@@ -1,0 +1,115 @@
+import { parseArgs } from "node:util";
+import { SHORTEST_KEY } from "../../scrub/scrub.ts";
+import type { LegacyPlace } from "./recorder.ts";
+
+/** What is recorded: one question, an endpoint's ids from one to another, or what a log shows. */
+export type Wanted =
+  | { of: "question"; endpoint: string; given: string[] }
+  | { of: "ids"; endpoint: string; from: number; to: number }
+  | { of: "corpus"; file: string };
+
+export type Arguments = {
+  legacy: LegacyPlace;
+  wanted: Wanted;
+  /** The example's name, or what the names of several begin with. */
+  as: string;
+  about?: string;
+  force: boolean;
+  out?: string;
+  key?: string;
+};
+
+const options = {
+  legacy: { type: "string" },
+  about: { type: "string" },
+  key: { type: "string" },
+  out: { type: "string" },
+  ids: { type: "string" },
+  corpus: { type: "string" },
+  force: { type: "boolean" },
+  help: { type: "boolean", short: "h" },
+} as const;
+
+const MOST_IDS = 10_000;
+const refuse = (...errors: string[]) => ({ errors });
+
+/** The arguments as they are meant, or what is wrong with them and what is allowed. Says no key. */
+export const readArguments = (
+  args: string[],
+  environment: Readonly<Record<string, string | undefined>>,
+): Arguments | { errors: string[] } | { help: true } => {
+  let parsed;
+  try {
+    parsed = parseArgs({ args, options, allowPositionals: true });
+  } catch {
+    const known = Object.keys(options).map((name) => `--${name}`);
+    const unknown = args.find((arg) => arg.startsWith("-") && !known.includes(arg.split("=")[0] as string));
+    const what =
+      unknown === undefined ? "An option has no value, or one too many" : `${unknown.split("=")[0]}: unknown option`;
+    return refuse(`${what}; allowed are ${known.join(", ")}`);
+  }
+  const { values, positionals } = parsed;
+  if (values.help === true) return { help: true };
+  const legacy = placeOf(values.legacy ?? "");
+  if (legacy === undefined)
+    return refuse(
+      "--legacy: needed is the URL of the legacy server, such as https://legacy.example or https://legacy.example/api/v1",
+    );
+  const as = positionals.at(-1) ?? "";
+  if (positionals.at(-2) !== "as" || !/^[A-Za-z0-9]+([-_.][A-Za-z0-9]+)*$/.test(as))
+    return refuse("as: the example's name is needed at the end, of letters, digits and single dashes: as iris");
+  const wanted = wantedBy(positionals.slice(0, -2), values);
+  if ("errors" in wanted) return wanted;
+  const key = keyNamed(values.key, environment);
+  if (key !== undefined && "errors" in key) return key;
+  const { about, out, force = false } = values;
+  return {
+    legacy,
+    wanted,
+    as,
+    force,
+    ...(about === undefined ? {} : { about }),
+    ...(out === undefined ? {} : { out }),
+    ...(key === undefined ? {} : { key: key.key }),
+  };
+};
+
+/** A name or password in the URL would be a secret that is sent nowhere. */
+const placeOf = (text: string): LegacyPlace | undefined => {
+  if (!/^https?:\/\/[^/?#@\s]+(\/[A-Za-z0-9_.~-]+)*\/?$/.test(text) || !URL.canParse(text)) return undefined;
+  const { origin, pathname } = new URL(text);
+  return { origin, path: pathname === "/" ? "/api/v1" : pathname.replace(/\/$/, "") };
+};
+
+const wantedBy = (
+  [endpoint, ...given]: string[],
+  { ids, corpus }: { ids?: string; corpus?: string },
+): Wanted | { errors: string[] } => {
+  if (corpus !== undefined)
+    return endpoint === undefined && ids === undefined
+      ? { of: "corpus", file: corpus }
+      : refuse("--corpus: the log says what is asked; allowed beside it is only as PREFIX");
+  if (endpoint === undefined) return refuse("An endpoint is needed, and what to ask of it: getDataset 61 as iris");
+  if (ids === undefined) return { of: "question", endpoint, given };
+  const [, from = "", to = ""] = /^(\d{1,9})\.\.(\d{1,9})$/.exec(ids) ?? [];
+  const count = Number(to) - Number(from) + 1;
+  return from !== "" && count >= 1 && count <= MOST_IDS && given.length === 0
+    ? { of: "ids", endpoint, from: Number(from), to: Number(to) }
+    : refuse(`--ids: allowed are at most ${MOST_IDS} ids of one endpoint: --ids 1..50 getDataset as PREFIX`);
+};
+
+/** Not what was given is told: it may be the key itself. */
+const keyNamed = (
+  name: string | undefined,
+  environment: Readonly<Record<string, string | undefined>>,
+): { key: string } | { errors: string[] } | undefined => {
+  if (name === undefined) return undefined;
+  const key = environment[name];
+  if (key === undefined || key === "")
+    return refuse(
+      "--key: the environment has nothing by the name given; allowed is the name of a variable that holds the key",
+    );
+  return new RegExp(`^[A-Za-z0-9]{${SHORTEST_KEY},64}$`).test(key)
+    ? { key }
+    : refuse(`--key: what the variable holds is no key; allowed are ${SHORTEST_KEY} to 64 letters and digits`);
+};

@@ -1,0 +1,30 @@
+import type { Catalogue } from "../../serve/gateway.ts";
+import type { Arguments } from "./arguments.ts";
+import type { Ask } from "../corpus/ask.ts";
+import type { Exchange } from "./exchange.ts";
+import type { Recording, Replay } from "./recording.ts";
+import type { Scrub } from "../../scrub/scrub.ts";
+
+/** What the command works with. */
+export type RecordTools = {
+  catalogue: Catalogue;
+  /** The project's own fixtures. */
+  folder: string;
+  openReplay: (exchanges: Exchange[]) => Promise<Replay>;
+  print: (line: string) => void;
+  complain: (line: string) => void;
+  /** Reads the file of `--corpus`, question by question. Rejects where it cannot be read. */
+  readCorpus: (file: string) => AsyncIterable<Ask>;
+};
+
+/** One run of the command. What it prints is scrubbed. */
+export type Job = { args: Arguments; tools: RecordTools; scrub: Scrub; recording: Recording };
+
+/** 0 done, 1 an answer did not fit its schema, 2 could not run. */
+export type ExitCode = 0 | 1 | 2;
+
+/** Says what is wrong, and that nothing could run. */
+export const refused = ({ complain }: Pick<RecordTools, "complain">, errors: readonly string[]): 2 => {
+  for (const error of errors) complain(error);
+  return 2;
+};

@@ -1,0 +1,32 @@
+import type { Endpoint } from "../../endpoint/endpoint.ts";
+import { exampleTarget } from "../../endpoint/exampleTarget.ts";
+import type { Field } from "../../endpoint/field.ts";
+import { readInput } from "../../endpoint/input.ts";
+import type { FixtureAsk } from "./exchange.ts";
+
+/** What is asked of an endpoint by arguments: `61` where one field is required, `name=value` for any; or what is wrong with them. */
+export const questionOf = (endpoint: Endpoint, args: readonly string[]): { ask: FixtureAsk } | { errors: string[] } => {
+  const fields = endpoint.input as Record<string, Field<unknown>>;
+  const allowed = `allowed are ${Object.keys(fields).map(shown(fields)).join(", ") || "none"}`;
+  const [only, ...others] = Object.keys(fields).filter((name) => fields[name]?.fallback === undefined);
+  const given: { name: string; loc: string[]; text: string }[] = [];
+  for (const arg of args) {
+    const [, name, text] = /^(\w+)=(.*)$/s.exec(arg) ?? [];
+    const isNamed = name !== undefined && (Object.hasOwn(fields, name) || only === undefined || others.length > 0);
+    if (isNamed) given.push({ name, loc: [name], text: text ?? "" });
+    else if (only !== undefined && others.length === 0) given.push({ name: only, loc: [only], text: arg });
+    else return { errors: [`${JSON.stringify(arg)}: fields are given as name=value; ${allowed}`] };
+  }
+  const reading = readInput(fields, given, "");
+  if ("errors" in reading)
+    return { errors: reading.errors.map(({ loc, msg }) => `${loc.filter(Boolean).join(".")}: ${msg}; ${allowed}`) };
+  const path = exampleTarget(endpoint, Object.fromEntries(given.map(({ name, text }) => [name, text])));
+  return path === undefined
+    ? { errors: ["It has no route that these fields can be asked by with GET."] }
+    : { ask: { method: "GET", path } };
+};
+
+const shown =
+  (fields: Record<string, Field<unknown>>) =>
+  (name: string): string =>
+    fields[name]?.fallback === undefined ? `${name} (required)` : name;

@@ -1,0 +1,27 @@
+import { readFileSync } from "node:fs";
+import type { FlowRow, ProcedureRow, SetupRow, StudyRow, User } from "./catalogueRows.ts";
+import { type ShortDataset, completeDataset } from "./completeDataset.ts";
+
+const read = (name: string) =>
+  JSON.parse(readFileSync(new URL(`../../../fixtures/catalogue/${name}.json`, import.meta.url), "utf8"));
+
+const users: User[] = read("users");
+const datasets: { basicQualities: string[]; rows: ShortDataset[] } = read("datasets");
+const setups: SetupRow[] = read("setups");
+const flows: FlowRow[] = read("flows");
+const studies: StudyRow[] = read("studies");
+const estimationProcedures: ProcedureRow[] = read("estimationProcedures");
+const evaluationMeasures: string[] = read("evaluationMeasures");
+
+/** Everything that the sample server knows. Datasets and tags are only the ones to begin with: each server keeps its own. */
+export const catalogue = {
+  users,
+  /** The qualities that legacy's dataset list shows. */
+  basicQualities: datasets.basicQualities,
+  datasets: datasets.rows.map(completeDataset),
+  setups,
+  flows,
+  studies,
+  estimationProcedures,
+  evaluationMeasures,
+};

@@ -1,0 +1,15 @@
+const english = new Intl.NumberFormat("en");
+
+/** 1204 -> `1,204` */
+export const formatNumber = (value: number): string => english.format(value);
+
+/** 1 -> `1 answer`, 1204 -> `1,204 answers` */
+export const counted = (count: number, noun: string): string =>
+  `${formatNumber(count)} ${noun}${count === 1 ? "" : "s"}`;
+
+/** `2026-11-21T07:36:45.120Z` -> `2026-11-21 07:36 UTC`; what is no such time stays as it is. */
+export const minute = (iso: string): string => iso.replace(/^(.{10})T(\d\d:\d\d).*Z$/, "$1 $2 UTC");
+
+/** A text of at most so many characters, with `…` where it was cut; no pair of surrogates is torn. */
+export const truncate = (text: string, most: number): string =>
+  text.length <= most ? text : `${text.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;

@@ -1,0 +1,92 @@
+import { describe, expect, test } from "vitest";
+import { type Entry, entryOf } from "../../src/cache/entry.ts";
+import { openTieredEntries } from "../../src/cache/tieredEntries.ts";
+import { untagged } from "../../src/cache/representation.ts";
+import type { Invalidation, SharedTier } from "../../src/cache/sharedTier.ts";
+import { openStore } from "../../src/cache/store.ts";
+import { lifetimesBy } from "../../src/cache/lifetimes.ts";
+
+const lifetimes = { fresh: 1000, stale: 1000, staleIfError: 1000 };
+const about = { endpoint: "e", groups: ["g/1", "g"], lifetimes, storedAt: 0 };
+const asking = {
+  question: { key: "k", endpoint: "e", lifetimesOf: lifetimesBy({ fresh: "1s" }), personal: false },
+  owner: undefined,
+  wanted: {},
+};
+
+const openWith = (entry?: Entry) => {
+  const tier: SharedTier = {
+    trusted: () => true,
+    mark: () => "a",
+    get: () => Promise.resolve(entry),
+    set: () => undefined,
+    drop: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  };
+  const store = openStore({ bytes: 100_000, entryBytes: 10_000 }, () => 1);
+  const settings = { store, longest: 1000, onDrop: () => undefined, onDropped: () => undefined, now: () => 1 };
+  return { store, kept: openTieredEntries({ ...settings, openTier: entry && (() => tier) }) };
+};
+const one = (different: Partial<Entry> = {}) =>
+  entryOf(untagged({ status: 200, body: "x" }), { ...about, lifetimes: { ...lifetimes }, ...different });
+
+test("an entry that another gateway keeps for longer is served no longer than here", async () => {
+  const { kept } = openWith(one({ lifetimes: { fresh: 5000, stale: 9000, staleIfError: 9000 } }));
+  const found = await kept.find(asking);
+  expect(found?.entry).toMatchObject({ freshUntil: 1000, lifetimes: { fresh: 1000, stale: 0, staleIfError: 0 } });
+});
+
+describe("after a write that nothing confirmed", () => {
+  const lost = { groups: ["g/1"], soft: true, hold: 10 };
+
+  test("an entry only stands in where legacy fails", async () => {
+    const { kept, store } = openWith();
+    store.set("k", one());
+    expect((await kept.find(asking))?.verdict).toBe("fresh");
+    await kept.drop(lost);
+    expect((await kept.find(asking))?.verdict).toBe("ifError");
+  });
+
+  test("an entry that may never be served stale is gone", async () => {
+    const { kept, store } = openWith();
+    store.set("k", one({ lifetimes: { fresh: 1000, stale: 1000, staleIfError: 0 } }));
+    await kept.drop(lost);
+    expect(await kept.find(asking)).toBeUndefined();
+  });
+
+  test("what is read meanwhile is not stored", async () => {
+    const { kept } = openWith();
+    await kept.drop(lost);
+    expect(kept.keep("k", one(), kept.mark())).toBe(false);
+  });
+});
+
+test.each<[string, Invalidation, boolean]>([
+  ["softly", { groups: ["g/1"], soft: true }, false],
+  ["hard", { groups: ["g/1"] }, false],
+  ["everything, softly", { all: true, soft: true }, false],
+  ["something else", { groups: ["h"] }, true],
+  ["something else, softly", { groups: ["h"], soft: true }, true],
+])("an entry of the shared tier that was dropped while it was on its way (%s): kept %s", async (_, drop, isKept) => {
+  let arrive: (entry: Entry) => void = () => undefined;
+  const tier: SharedTier = {
+    trusted: () => true,
+    mark: () => "a",
+    get: () => new Promise((resolve) => (arrive = resolve)),
+    set: () => undefined,
+    drop: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  };
+  const kept = openTieredEntries({
+    store: openStore({ bytes: 100_000, entryBytes: 10_000 }, () => 1),
+    longest: 1000,
+    openTier: () => tier,
+    onDrop: () => undefined,
+    onDropped: () => undefined,
+    now: () => 1,
+  });
+  const found = kept.find(asking);
+  await kept.drop(drop);
+  arrive(entryOf(untagged({ status: 200, body: "x" }), about));
+  expect([(await found) !== undefined, kept.ready(asking, 1) !== undefined]).toEqual([isKept, isKept]);
+});

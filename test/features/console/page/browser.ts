@@ -1,0 +1,51 @@
+import { existsSync } from "node:fs";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
+import { describeWith } from "../../../needs.ts";
+
+const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
+  existsSync(path),
+);
+
+/** A page at an address, of which it is made sure in the end that it asked nobody else and that no script failed. */
+export type OpenPage = (url: string, options?: BrowserContextOptions & { may?: RegExp }) => Promise<Page>;
+
+/** As `describe`, for tests in a real Chromium: one browser for all of them. */
+export const describeInChromium = (name: string, tests: (open: OpenPage) => void): void =>
+  describeWith("chromium", executablePath !== undefined, name, () => {
+    let browser: Browser;
+    beforeAll(async () => {
+      browser = await chromium.launch({ executablePath: executablePath ?? "", args: ["--no-sandbox"] });
+    }, 30_000);
+    afterAll(() => browser.close());
+    tests((url, options) => openIn(browser, url, options));
+  });
+
+const openIn = async (
+  browser: Browser,
+  url: string,
+  { may, ...options }: BrowserContextOptions & { may?: RegExp } = {},
+): Promise<Page> => {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  context.setDefaultTimeout(15_000);
+  const page = await context.newPage();
+  const wrong: string[] = [];
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type()) && !may?.test(message.text())) wrong.push(message.text());
+  });
+  page.on("pageerror", (error) => wrong.push(error.message));
+  page.on("dialog", (dialog) => {
+    wrong.push(`a script spoke: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on("request", (request) => {
+    const told = `asked ${request.url()}`;
+    if (!request.url().startsWith(url) && !request.url().startsWith("data:,") && !may?.test(told)) wrong.push(told);
+  });
+  onTestFinished(async () => {
+    await context.close();
+    expect(wrong).toEqual([]);
+  });
+  await page.goto(url);
+  return page;
+};

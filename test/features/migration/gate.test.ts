@@ -1,0 +1,178 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { bucketOf } from "../../../src/features/migration/bucket.ts";
+import { decide, decisionHeader } from "../../../src/features/migration/decide.ts";
+import { type Evidence, judgeGate } from "../../../src/features/migration/gate.ts";
+import { gateSchema, type Stage, stageSchema } from "../../../src/features/migration/stage.ts";
+import { wilson } from "../../../src/features/migration/wilson.ts";
+
+describe("Wilson's bounds", () => {
+  test.each([
+    [0, 0, 0, 1],
+    [10, 10, 0.7225, 1],
+    [0, 10, 0, 0.2775],
+    [500, 500, 0.9924, 1],
+    [99, 100, 0.9455, 0.9982],
+  ])("%i of %i", (good, of, lower, upper) => {
+    expect(wilson(good, of).lower).toBeCloseTo(lower, 4);
+    expect(wilson(good, of).upper).toBeCloseTo(upper, 4);
+  });
+
+  test("they enclose what was seen, and close in the more is seen", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 5000 }), fc.double({ min: 0, max: 1, noNaN: true }), (of, share) => {
+        const good = Math.round(of * share);
+        const { lower, upper } = wilson(good, of);
+        const more = wilson(good * 10, of * 10);
+        expect(lower).toBeLessThanOrEqual(good / of + 1e-12);
+        expect(upper).toBeGreaterThanOrEqual(good / of - 1e-12);
+        expect(more.upper - more.lower).toBeLessThan(upper - lower);
+      }),
+    );
+  });
+});
+
+describe("who answers", () => {
+  const at = (stage: Stage["stage"], share: number, bucket: number, forced?: "legacy" | "modern") =>
+    decisionHeader(decide({ stage, share }, { bucket: () => bucket, forced }));
+  test.each([
+    [at("legacy", 100, 0), "stage=legacy; backend=legacy; reason=stage"],
+    [at("shadow", 100, 0), "stage=shadow; backend=legacy; reason=stage"],
+    [at("canary", 5, 4), "stage=canary; backend=modern; bucket=4; reason=share"],
+    [at("canary", 5, 5), "stage=canary; backend=legacy; bucket=5; reason=share"],
+    [at("canary", 0, 0), "stage=canary; backend=legacy; bucket=0; reason=share"],
+    [at("canary", 100, 99), "stage=canary; backend=modern; bucket=99; reason=share"],
+    [at("modern", 1, 99), "stage=modern; backend=modern; reason=stage"],
+    [at("modern", 1, 99, "legacy"), "stage=modern; backend=legacy; reason=forced"],
+    [at("canary", 5, 99, "modern"), "stage=canary; backend=modern; reason=forced"],
+  ])("%s", (header, expected) => {
+    expect(header).toBe(expected);
+  });
+
+  test("a caller is always in the same bucket, callers are spread evenly, and a larger share keeps whom a smaller one had", () => {
+    const buckets = Array.from({ length: 20_000 }, (_, i) => bucketOf(`client 192.0.2.${i % 256} agent ${i}`));
+    expect(buckets).toEqual(Array.from({ length: 20_000 }, (_, i) => bucketOf(`client 192.0.2.${i % 256} agent ${i}`)));
+    expect(Math.min(...buckets)).toBe(0);
+    expect(Math.max(...buckets)).toBe(99);
+    for (const share of [5, 10, 25, 50]) {
+      const there = buckets.filter((bucket) => bucket < share).length / buckets.length;
+      expect(Math.abs(there - share / 100)).toBeLessThan(0.01);
+    }
+  });
+});
+
+describe("the gate", () => {
+  const gate = gateSchema.parse({ parity: 0.98, requests: 300, minutes: 5, errorRate: 0.02, p95: 500, hold: 30 });
+  const times = (ms: number) => Array.from({ length: 200 }, () => ms);
+  const fine: Evidence = {
+    requests: 400,
+    minutes: 10,
+    good: 400,
+    judged: 400,
+    lately: { good: 200, judged: 200 },
+    modern: { asked: 200, failed: 0, times: times(50) },
+  };
+  const said = (stage: Stage, change: Partial<Evidence> = {}) => {
+    const { says, to } = judgeGate(gate, stage, { ...fine, ...change });
+    return `${to ? `${to.stage} ${to.share}` : "stays"}: ${says}`;
+  };
+  const canary = (share: number): Stage => ({ stage: "canary", share });
+
+  test.each([
+    [{ stage: "shadow", share: 100 }, "canary 5"],
+    [canary(5), "canary 10"],
+    [canary(7), "canary 10"],
+    [canary(10), "canary 25"],
+    [canary(25), "canary 50"],
+    [canary(50), "canary 100"],
+    [canary(100), "modern 100"],
+    [{ stage: "modern", share: 10 }, "stays"],
+    [{ stage: "legacy", share: 100 }, "stays"],
+  ] satisfies [Stage, string][])("promotes %j", (stage, to) => {
+    expect(said(stage)).toContain(`${to}:`);
+  });
+
+  test.each<[string, Partial<Evidence>, string]>([
+    ["too few distinct requests", { requests: 299 }, "stays: held: 299 of 300 distinct requests compared"],
+    ["too soon", { minutes: 4.9 }, "stays: held: 4.9 of 5 minutes"],
+    [
+      "parity that is not proven yet",
+      { good: 100, judged: 100 },
+      "stays: held: parity at least 96.30 %, needed 98.00 %",
+    ],
+    ["soon after a demotion", { sinceDemotion: 12 }, "stays: held: 18 minutes after a demotion are left"],
+    [
+      "errors above the bound, not yet proven",
+      { modern: { asked: 100, failed: 3, times: times(50) } },
+      "stays: held: 3.00 % of modern's answers fail",
+    ],
+    ["parity shown to be worse", { lately: { good: 180, judged: 200 } }, "shadow 100: parity at most 93.4"],
+    ["one failure is no proof", { lately: { good: 199, judged: 200 } }, "canary 10:"],
+    ["errors shown to be worse", { modern: { asked: 200, failed: 20, times: times(50) } }, "shadow 100: at least 6.5"],
+    [
+      "slow",
+      { modern: { asked: 200, failed: 0, times: times(501) } },
+      "shadow 100: at least 98.12 % of modern's answers take more than 500 ms, allowed 5.00 %",
+    ],
+    [
+      "one slow answer of twenty is no proof",
+      { modern: { asked: 20, failed: 0, times: [...times(50).slice(0, 19), 5000] } },
+      "canary 10:",
+    ],
+    [
+      "slow, but only a few times",
+      { modern: { asked: 10, failed: 0, times: times(5000).slice(0, 10) } },
+      "stays: held: 100.00 % of modern's answers take more than 500 ms",
+    ],
+    [
+      "a bad moment after a good day",
+      { good: 100_000, judged: 100_020, lately: { good: 180, judged: 200 } },
+      "shadow 100:",
+    ],
+  ])("%s", (_, change, expected) => {
+    expect(said(canary(5), change)).toContain(expected);
+  });
+
+  test("what is worse in the shadow is held there, for nobody meets it", () => {
+    expect(said({ stage: "shadow", share: 10 }, { lately: { good: 0, judged: 200 } })).toContain(
+      "stays: held: parity at most",
+    );
+  });
+
+  test("no evidence both promotes and demotes, and none promotes on nothing", () => {
+    fc.assert(
+      fc.property(
+        fc.nat(500),
+        fc.nat(500),
+        fc.nat(200),
+        fc.nat(200),
+        fc.nat(200),
+        (judged, bad, lately, failed, p95) => {
+          const evidence: Evidence = {
+            requests: judged,
+            minutes: 10,
+            good: Math.max(0, judged - bad),
+            judged,
+            lately: { good: Math.max(0, lately - bad), judged: lately },
+            modern: { asked: 200, failed, times: times(p95) },
+          };
+          const { to } = judgeGate(gate, canary(5), evidence);
+          expect(to?.stage === "canary" ? wilson(evidence.good, judged).lower : 1).toBeGreaterThanOrEqual(gate.parity);
+          expect(judgeGate(gate, canary(5), { ...evidence, requests: 0, judged: 0, good: 0 }).to?.stage).not.toBe(
+            "canary",
+          );
+        },
+      ),
+    );
+  });
+});
+
+test.each([
+  { stage: "beta" },
+  { stage: "canary", share: 101 },
+  { stage: "canary", share: 2.5 },
+  { stage: "shadow", gate: { parity: 2 } },
+  { stage: "legacy", more: 1 },
+])("%j is no stage", (given) => {
+  expect(stageSchema.safeParse(given).success).toBe(false);
+});

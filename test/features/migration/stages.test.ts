@@ -1,0 +1,460 @@
+import { describe, expect, test } from "vitest";
+import { gateSchema } from "../../../src/features/migration/stage.ts";
+import type { DifferenceView, StageView } from "../../../src/features/migration/views.ts";
+import { exchange } from "../../serve/support.ts";
+import { get } from "../../proxy/support.ts";
+import { staged, until } from "./support.ts";
+
+const writer = { "X-API-Key": "00000000000000000000000000000000" };
+const told = (differences: DifferenceView[]) => differences.map(({ path, form, count }) => `${path} ${form} ${count}`);
+
+describe("legacy", () => {
+  test("is the stage of all that is not said to be in another, and modern is never asked", async () => {
+    const { ask, modern, operate } = await staged({});
+    for (let i = 0; i < 3; i++)
+      expect((await ask("/datasets/61")).decision).toBe("stage=legacy; backend=legacy; reason=stage");
+    expect((await ask("/datasets/abc")).decision).toBe("stage=legacy; backend=gateway; reason=input");
+    expect((await ask("/datasets/61?api_key=-")).decision).toBe("stage=legacy; backend=gateway; reason=credential");
+    expect((await operate("GET", "/stages")).body).toMatchObject({ getDataset: { stage: "legacy", share: 100 } });
+    expect(modern.asked()).toEqual({});
+  });
+
+  test("without MODERN_URL everything is, whatever is set", async () => {
+    const { ask, operate } = await staged({ getDataset: { stage: "modern" } }, { environment: { MODERN_URL: "" } });
+    expect((await ask("/datasets/61")).decision).toBe("stage=legacy; backend=legacy; reason=stage");
+    expect(await operate("POST", "/stages/getDataset", { stage: "shadow" })).toEqual({
+      status: 422,
+      body: { detail: "There is no modern backend: MODERN_URL is not set." },
+    });
+  });
+});
+
+describe("shadow", () => {
+  test.each(["shadow", "modern"] as const)("%s compares no list that private rows may be lacking in", async (stage) => {
+    const admin = { "X-API-Key": "AD000000000000000000000000000000" };
+    const environment = { LEGACY_ADMIN_KEY: admin["X-API-Key"] };
+    const { ask, migration, compared } = await staged({ listDatasets: { stage } }, { environment });
+    expect((await ask("/data/list/limit/5", admin)).decision.endsWith("; private=incomplete")).toBe(stage === "shadow");
+    await ask("/data/list/limit/6");
+    await compared("listDatasets", 1);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(migration.viewOf("listDatasets").parity).toMatchObject({ compared: 1, equal: 1 });
+  });
+
+  test("answers from legacy, and finds what is planted in modern, and only that", async () => {
+    const { ask, modern, migration, compared, operate } = await staged(
+      { getDataset: { stage: "shadow" }, getSetup: { stage: "shadow" } },
+      {
+        faults: [
+          { endpoint: "getDataset", fault: "wrongType", path: "/version" },
+          { endpoint: "getDataset", fault: "missingField", path: "/licence" },
+          { endpoint: "getDataset", fault: "reorderedList", path: "/tag" },
+        ],
+      },
+    );
+    const right = (await ask("/datasets/61")).body as { version: number };
+    expect(right.version).toBe(1);
+    for (const id of [1, 2, 3])
+      expect((await ask(`/setup/${id}`)).decision).toBe("stage=shadow; backend=legacy; reason=stage");
+    await compared("getDataset", 1);
+    await compared("getSetup", 3);
+    expect(new Set(told(migration.differences("unexplained")))).toEqual(
+      new Set(["/version type 1", "/licence missing 1"]),
+    );
+    expect(told(migration.differences("explained"))).toEqual(["/tag order 1"]);
+    expect(migration.viewOf("getSetup").parity).toMatchObject({ compared: 3, equal: 3 });
+    expect(migration.viewOf("getDataset").parity).toMatchObject({ compared: 1, unexplained: 1 });
+    const { body } = await operate("GET", "/differences");
+    expect((body as DifferenceView[])[0]?.samples[0]).toMatchObject({
+      question: "GET /datasets/61",
+      curl: { candidate: `curl -si ${modern.url}/datasets/61` },
+    });
+  });
+
+  test("a key is in no sample, however short, and its curl can be run", async () => {
+    const { ask, migration, compared } = await staged(
+      { getDataset: { stage: "shadow" } },
+      { faults: [{ endpoint: "getDataset", fault: "wrongType", path: "/version" }] },
+    );
+    await ask("/datasets/61", writer);
+    await compared("getDataset", 1);
+    const [difference] = migration.differences("unexplained");
+    expect(difference?.samples[0]?.curl.candidate).toContain('"X-API-Key: $KEY"');
+    expect(JSON.stringify(difference)).not.toContain(writer["X-API-Key"]);
+  });
+
+  test("a key that was used as a tag is in no command, as it is in no question", async () => {
+    const key = "DA1A0000000000000000000000000000";
+    const { ask, migration, compared } = await staged(
+      { listDatasets: { stage: "shadow" } },
+      { faults: [{ endpoint: "listDatasets", fault: "otherStatus" }] },
+    );
+    const headers = { "X-API-Key": key, "Content-Type": "application/json" };
+    await ask(`/data/list/tag/${key}`, { "X-API-Key": key });
+    await ask("/datasets/list", headers, { method: "POST", body: JSON.stringify({ tag: key.toLowerCase() }) });
+    await compared("listDatasets", 2);
+    const samples = migration.differences("unexplained").flatMap((difference) => difference.samples);
+    expect(samples.length).toBe(2);
+    expect(JSON.stringify(samples).toLowerCase()).not.toContain(key.toLowerCase());
+    for (const { curl } of samples) {
+      expect(curl.candidate).toContain('"X-API-Key: $KEY"');
+      expect(curl.legacy).toContain('"api_key=$KEY"');
+    }
+  });
+
+  test("what is gone when asked again is drift", async () => {
+    const { ask, migration, compared } = await staged(
+      { getDataset: { stage: "shadow" } },
+      { faults: [{ endpoint: "getDataset", fault: "otherValue", path: "/name", again: false }] },
+    );
+    await ask("/datasets/61");
+    await compared("getDataset", 1);
+    expect(migration.differences("unexplained")).toEqual([]);
+    expect(told(migration.differences("drift"))).toEqual(["/name value 1"]);
+  });
+
+  test("what is kept is compared too; a share of 0 compares nothing", async () => {
+    const { ask, compared, modern, operate } = await staged({ getDataset: { stage: "shadow" } });
+    for (let i = 0; i < 3; i++) await ask("/datasets/61");
+    await compared("getDataset", 3);
+    await operate("POST", "/stages/getDataset", { stage: "shadow", share: 0 });
+    const before = modern.asked()["getDataset"];
+    for (let i = 0; i < 20; i++) await ask("/datasets/61");
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(modern.asked()["getDataset"]).toBe(before);
+  });
+
+  test("a modern that is down, late or says no JSON costs no caller anything", async () => {
+    const { ask, modern, migration } = await staged(
+      { getDataset: { stage: "shadow" } },
+      { faults: [{ endpoint: "*", fault: "down" }] },
+    );
+    for (const fault of ["down", "halfBody", "html", "redirect", "dripping"] as const) {
+      modern.use([{ endpoint: "*", fault }]);
+      for (const id of [61, 62, 64]) expect((await ask(`/datasets/${id}`)).status).toBeLessThan(500);
+    }
+    await until(() => migration.viewOf("getDataset").errorRate > 0);
+  });
+});
+
+describe("canary", () => {
+  test("one caller sees one side, and a larger share keeps those it had", async () => {
+    const { ask, operate } = await staged({ getDataset: { stage: "canary", share: 30 } });
+    const callers = Array.from({ length: 60 }, (_, i) => ({ "User-Agent": `client ${i}` }));
+    const sides = async () =>
+      Promise.all(
+        callers.map(async (caller) => /backend=(\w+)/.exec((await ask("/datasets/61", caller)).decision)?.[1]),
+      );
+    const first = await sides();
+    expect(await sides()).toEqual(first);
+    expect(new Set(first)).toEqual(new Set(["legacy", "modern"]));
+    await operate("POST", "/stages/getDataset", { stage: "canary", share: 60, by: "me", why: "it went well" });
+    const second = await sides();
+    expect(first.every((side, i) => side === "legacy" || second[i] === "modern")).toBe(true);
+    expect(second.filter((side) => side === "modern").length).toBeGreaterThan(
+      first.filter((side) => side === "modern").length,
+    );
+    // A key stands for its owner, wherever it is used from.
+    const keyed = await Promise.all(
+      callers.map(async (caller) => (await ask("/datasets/61", { ...caller, ...writer })).decision),
+    );
+    expect(new Set(keyed).size).toBe(1);
+  });
+
+  test("a caller's address is what a trusted proxy says, and nobody else", async () => {
+    const sides = async (environment: Record<string, string>) => {
+      const { ask } = await staged({ getDataset: { stage: "canary", share: 50 } }, { environment });
+      const all = Array.from({ length: 30 }, (_, i) => ask("/datasets/61", { "X-Forwarded-For": `192.0.2.${i}` }));
+      return new Set((await Promise.all(all)).map(({ decision }) => /bucket=\d+/.exec(decision)?.[0]));
+    };
+    expect((await sides({})).size).toBe(1);
+    expect((await sides({ TRUSTED_PROXIES: "127.0.0.1" })).size).toBeGreaterThan(10);
+  });
+
+  test("nobody on the way may give one caller's answer to another", async () => {
+    const { gateway } = await staged({ getDataset: { stage: "canary", share: 50 } });
+    const headers = async (path: string) => (await gateway.app.request(`/v1${path}`)).headers.get("cache-control");
+    expect(await headers("/datasets/61")).toMatch(/^private/);
+    expect(await headers("/setup/1")).toMatch(/^public/);
+  });
+
+  test("both sides are compared, whoever answered", async () => {
+    const { ask, compared, legacy, modern } = await staged({ getSetup: { stage: "canary", share: 50 } });
+    expect(legacy.url).not.toBe("");
+    for (let i = 0; i < 10; i++) await ask("/setup/1", { "User-Agent": `client ${i}` });
+    await compared("getSetup", 10);
+    expect(modern.asked()["getSetup"]).toBeGreaterThanOrEqual(1);
+  });
+
+  test("a request names its side only where that is allowed", async () => {
+    const open = await staged(
+      { getDataset: { stage: "canary", share: 0 } },
+      { environment: { FORCE_BACKEND: "true" } },
+    );
+    expect((await open.ask("/datasets/61", { "Gateway-Backend": "modern" })).decision).toBe(
+      "stage=canary; backend=modern; reason=forced",
+    );
+    expect((await open.ask("/datasets/61", { "Gateway-Backend": "other" })).decision).toContain("reason=share");
+    const closed = await staged({ getDataset: { stage: "canary", share: 0 } });
+    expect((await closed.ask("/datasets/61", { "Gateway-Backend": "modern" })).decision).toContain("backend=legacy");
+  });
+});
+
+describe("modern", () => {
+  test("answers, and what it answered is kept apart from what legacy did", async () => {
+    const { ask, operate } = await staged(
+      { getDataset: { stage: "legacy" } },
+      { faults: [{ endpoint: "getDataset", fault: "otherValue", path: "/name" }] },
+    );
+    const byLegacy = (await ask("/datasets/61")).body as { name: string };
+    await operate("POST", "/stages/getDataset", { stage: "modern" });
+    const first = await ask("/datasets/61");
+    expect(first.decision).toBe("stage=modern; backend=modern; reason=stage");
+    expect((first.body as { name: string }).name).not.toBe(byLegacy.name);
+    const second = await ask("/datasets/61");
+    expect([second.body, second.cache]).toEqual([first.body, expect.stringContaining("hit")]);
+    await operate("POST", "/stages/getDataset", { stage: "legacy", why: "a name is wrong" });
+    expect((await ask("/datasets/61")).body).toEqual(byLegacy);
+  });
+
+  test.each(["down", "html", "halfBody", "redirect", "problemJson", "wrongType"] as const)(
+    "falls back to legacy where it is wrong: %s",
+    async (fault) => {
+      const path = fault === "wrongType" ? { path: "/id" } : {};
+      const { ask } = await staged(
+        { getDataset: { stage: "modern" } },
+        { faults: [{ endpoint: "getDataset", fault, ...path }] },
+      );
+      const { status, decision, body } = await ask(fault === "problemJson" ? "/datasets/1000000" : "/datasets/61");
+      expect(decision).toBe("stage=modern; backend=legacy; reason=fallback");
+      const right = { problemJson: { status: 404, body: { detail: { code: "111", message: "Unknown dataset" } } } };
+      expect({ status, body }).toMatchObject(
+        fault === "problemJson" ? right[fault] : { status: 200, body: { id: 61 } },
+      );
+    },
+  );
+
+  test("falls back in time where it is too slow", async () => {
+    const { ask } = await staged(
+      { getDataset: { stage: "modern" } },
+      { faults: [{ endpoint: "getDataset", fault: "late", ms: 5000 }], environment: { MODERN_TIMEOUT_MS: "200" } },
+    );
+    expect((await ask("/datasets/61")).decision).toBe("stage=modern; backend=legacy; reason=fallback");
+  });
+
+  test("what it said before it was fixed does not come back with it", async () => {
+    const { ask, operate, modern } = await staged(
+      { getDataset: { stage: "modern", share: 0 } },
+      { faults: [{ endpoint: "getDataset", fault: "otherValue", path: "/name" }] },
+    );
+    const wrong = (await ask("/datasets/61")).body;
+    await operate("POST", "/stages/getDataset", { stage: "legacy", why: "a name is wrong" });
+    const right = (await ask("/datasets/61")).body;
+    expect(right).not.toEqual(wrong);
+    modern.use([]);
+    await operate("POST", "/stages/getDataset", { stage: "modern", share: 0, why: "it is fixed" });
+    expect((await ask("/datasets/61")).body).toEqual(right);
+  });
+
+  test("a wrong answer that was kept is kept no longer than until it is compared", async () => {
+    const { ask, modern, migration } = await staged(
+      { getDataset: { stage: "modern", share: 0 } },
+      { faults: [{ endpoint: "getDataset", fault: "otherValue", path: "/name" }] },
+    );
+    const wrong = (await ask("/datasets/61")).body;
+    modern.use([]);
+    await migration.configure({ getDataset: { stage: "modern", share: 0 } }, []);
+    expect((await ask("/datasets/61")).body).toEqual(wrong);
+    await migration.move("getDataset", { stage: "canary", share: 100 }, "me", "to compare them all");
+    await until(async () => JSON.stringify((await ask("/datasets/61")).body) !== JSON.stringify(wrong));
+  });
+
+  test("a name that would lead elsewhere is asked of nobody", async () => {
+    const { port, modern } = await staged({ findFlow: { stage: "modern", share: 0 } });
+    const { status, headers } = await exchange(port, get("/v1/flows/exists/%2e%2e/7"));
+    // Legacy is asked for such a name by its form, which needs a key.
+    expect([status, headers.get("gateway-decision")]).toEqual([401, "stage=modern; backend=legacy; reason=fallback"]);
+    expect(modern.asked()).toEqual({});
+  });
+
+  test("what is asked with a key is kept for nobody, and a wrong key is refused", async () => {
+    const { ask } = await staged({ getDataset: { stage: "modern" } });
+    const owner = { "X-API-Key": "DA1A0000000000000000000000000000" };
+    for (let i = 0; i < 2; i++) expect((await ask("/datasets/61", owner)).cache).not.toContain("hit");
+    expect((await ask("/datasets/61", { "X-API-Key": "FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF" })).status).toBe(401);
+  });
+
+  test("is asked in the canonical form, whatever form it was asked in", async () => {
+    const { ask } = await staged({ listDatasets: { stage: "modern" }, findFlow: { stage: "modern" } });
+    const list = await ask("/data/list/status/active/limit/3/offset/1");
+    expect([list.status, (list.body as unknown[]).length, list.decision]).toEqual([
+      200,
+      3,
+      "stage=modern; backend=modern; reason=stage",
+    ]);
+    expect((await ask("/flow/exists/sample.ZeroRule/Sample_1.0/")).body).toEqual({
+      flow_id: expect.any(Number) as number,
+    });
+  });
+});
+
+describe("writes", () => {
+  const tag = (tags: string) => ({
+    method: "POST",
+    headers: { ...writer, "Content-Type": "application/json" },
+    body: JSON.stringify({ data_id: 61, tag: tags }),
+  });
+
+  test("go to one side, once, and are never mirrored; what they touch is dropped on both", async () => {
+    const { ask, modern, operate } = await staged({ tagDataset: { stage: "shadow" }, getDataset: { stage: "legacy" } });
+    await ask("/datasets/61");
+    expect((await ask("/datasets/tag", {}, tag("by-legacy"))).decision).toBe(
+      "stage=shadow; backend=legacy; reason=stage",
+    );
+    expect(modern.asked()).toEqual({});
+    await operate("POST", "/stages/tagDataset", { stage: "modern" });
+    const { status, decision } = await ask("/datasets/tag", {}, tag("by-modern"));
+    expect([status, decision]).toEqual([200, "stage=modern; backend=modern; reason=stage"]);
+    expect(modern.asked()).toEqual({ tagDataset: 1 });
+    expect(((await ask("/datasets/61")).body as { tag: string[] }).tag).toEqual(
+      expect.arrayContaining(["by-legacy", "by-modern"]),
+    );
+  });
+
+  test("are not sent to legacy where modern fails", async () => {
+    const { ask } = await staged(
+      { tagDataset: { stage: "modern" } },
+      { faults: [{ endpoint: "tagDataset", fault: "halfBody" }] },
+    );
+    const { status, decision } = await ask("/datasets/tag", {}, tag("lost"));
+    expect([status, decision]).toEqual([502, "stage=modern; backend=modern; reason=stage"]);
+  });
+});
+
+describe("operators", () => {
+  test("move a stage, and the audit log says who, when, from, to and why", async () => {
+    const { operate } = await staged({});
+    const moved = await operate("POST", "/stages/getDataset", {
+      stage: "canary",
+      share: 5,
+      by: "me",
+      why: "a week of shadow",
+    });
+    expect([moved.status, moved.body]).toEqual([
+      200,
+      expect.objectContaining({ stage: "canary", share: 5, by: "me", why: "a week of shadow" }),
+    ]);
+    const parity = (moved.body as StageView).parity;
+    expect(parity).toEqual({ compared: 0, equal: 0, explained: 0, expected: 0, drift: 0, unexplained: 0, lower: 0 });
+    expect((await operate("GET", "/audit")).body).toEqual([
+      {
+        at: expect.any(String) as string,
+        endpoint: "getDataset",
+        by: "me",
+        why: "a week of shadow",
+        from: { stage: "legacy", share: 100 },
+        to: { stage: "canary", share: 5 },
+      },
+    ]);
+  });
+
+  test("a gate stays where nothing is said of it, and goes where it is taken away", async () => {
+    const { operate, migration } = await staged({
+      getDataset: { stage: "shadow", gate: gateSchema.parse({ parity: 0.9 }) },
+    });
+    const gateAfter = async (json: object) =>
+      ((await operate("POST", "/stages/getDataset", json)).body as StageView).gate;
+    expect(await gateAfter({ stage: "canary", share: 5 })).toMatchObject({ parity: 0.9 });
+    expect(await gateAfter({ stage: "canary", share: 5, gate: { parity: 0.99 } })).toMatchObject({ parity: 0.99 });
+    expect(await gateAfter({ stage: "canary", share: 5, gate: null })).toBeNull();
+    await operate("POST", "/stages/getDataset", { stage: "canary", share: 5, gate: { parity: 0.99 } });
+    await migration.configure({ getDataset: { stage: "shadow", share: 100 } }, []);
+    expect(migration.stageOf("getDataset").gate).toBeUndefined();
+  });
+
+  test.each<[string, unknown, number, string]>([
+    ["/stages/getNothing", { stage: "shadow" }, 404, "There is no such endpoint; allowed are getDataset, "],
+    ["/stages/getDataset", { stage: "beta" }, 422, "stage: "],
+    ["/stages/getDataset", { stage: "canary", share: 101 }, 422, "share: "],
+    ["/stages/getDataset", { stage: "canary", more: 1 }, 422, "more"],
+    ["/stages/getDataset", "canary", 422, "allowed is "],
+    ["/expected", { endpoint: "getDataset", path: "/version" }, 422, "allowed is "],
+    [
+      "/expected",
+      { endpoint: "getNothing", path: "/version", reason: "r", owner: "o", until: "2999-01-01" },
+      422,
+      "There is no such endpoint",
+    ],
+  ])("%s %j is refused with what is allowed", async (path, json, status, detail) => {
+    const { operate } = await staged({});
+    const refused = await operate("POST", path, json);
+    expect([refused.status, refused.body]).toEqual([status, { detail: expect.stringContaining(detail) as string }]);
+  });
+
+  test("make a difference expected: it is gone, and counts as expected from then on", async () => {
+    const { ask, operate, compared, migration } = await staged(
+      { getDataset: { stage: "shadow" } },
+      { faults: [{ endpoint: "getDataset", fault: "wrongType", path: "/version" }] },
+    );
+    await ask("/datasets/61");
+    await compared("getDataset", 1);
+    const entry = {
+      endpoint: "getDataset",
+      path: "/version",
+      kind: "type",
+      reason: "known",
+      owner: "me",
+      until: "2999-01-01",
+    };
+    expect((await operate("POST", "/expected", entry)).body).toMatchObject(entry);
+    expect((await operate("GET", "/differences")).body).toEqual([]);
+    await ask("/datasets/1");
+    await compared("getDataset", 2);
+    expect(told(migration.differences("expected"))).toEqual(["/version type 1"]);
+    expect((await operate("GET", "/expected")).body).toEqual([expect.objectContaining({ ...entry, fired: true })]);
+  });
+
+  test("a changed configuration has the later word, an unchanged one does not undo what was set", async () => {
+    const { migration, operate } = await staged({ getDataset: { stage: "shadow" } });
+    await operate("POST", "/stages/getDataset", { stage: "canary", share: 5 });
+    await migration.configure({ getDataset: { stage: "shadow", share: 100 } }, []);
+    expect(migration.stageOf("getDataset")).toMatchObject({ stage: "canary", share: 5 });
+    await migration.configure({ getDataset: { stage: "legacy", share: 100 } }, []);
+    expect(migration.stageOf("getDataset")).toMatchObject({ stage: "legacy", by: "configuration" });
+    expect(migration.audit()[0]).toMatchObject({
+      by: "configuration",
+      from: { stage: "canary" },
+      to: { stage: "legacy" },
+    });
+  });
+});
+
+test("the gate moves an endpoint up by evidence, and down at once by a regression", async () => {
+  const gate = { parity: 0.5, requests: 5, minutes: 0, errorRate: 0.5, p95: 5000, hold: 60 };
+  const { ask, migration, modern } = await staged(
+    { getDataset: { stage: "shadow", gate } },
+    { environment: { MIRROR_RATE: "1000", CACHE_BYTES: "0" } },
+  );
+  const traffic = async () => {
+    for (let id = 1; id <= 15; id++) await ask(`/datasets/${id}`, { "User-Agent": `client ${id}` });
+  };
+  for (let i = 0; i < 30 && migration.stageOf("getDataset").stage === "shadow"; i++) await traffic();
+  expect(migration.stageOf("getDataset").by).toBe("gate");
+  expect(migration.audit().at(-1)).toMatchObject({
+    by: "gate",
+    from: { stage: "shadow" },
+    to: { stage: "canary", share: 5 },
+  });
+  modern.use([{ endpoint: "getDataset", fault: "otherValue", path: "/name" }]);
+  for (let i = 0; i < 20 && migration.stageOf("getDataset").stage !== "shadow"; i++) await traffic();
+  expect(migration.stageOf("getDataset")).toMatchObject({
+    stage: "shadow",
+    by: "gate",
+    why: expect.stringContaining("parity at most") as string,
+  });
+  expect(migration.differences("unexplained").map(({ path }) => path)).toEqual(["/name"]);
+  modern.use([]);
+  for (let i = 0; i < 3; i++) await traffic();
+  await until(() => (migration.viewOf("getDataset").gateSays ?? "").includes("after a demotion"));
+  expect(migration.stageOf("getDataset").stage).toBe("shadow");
+});

@@ -1,0 +1,102 @@
+import { afterAll } from "vitest";
+import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import type { Fault } from "../../standIn/program/fault.ts";
+import { startStandIn } from "../../standIn/program/startStandIn.ts";
+import { adminApp } from "../../../src/features/console/admin.ts";
+import { startAdminServer } from "../../../src/features/console/adminServer.ts";
+import { loadSettings } from "../../../src/settings/load.ts";
+import { type GatewayParts, openGateway } from "../../../src/serve/gateway.ts";
+import { startServer } from "../../../src/serve/server.ts";
+import type { Stage } from "../../../src/features/migration/stage.ts";
+import { openObserver } from "../../../src/telemetry/observer.ts";
+import { catalogue } from "../../../transforms/catalogue.ts";
+
+const closing: (() => Promise<unknown>)[] = [];
+afterAll(async () => {
+  for (const close of closing.toReversed()) await close();
+});
+
+/** Waits until a condition holds, at most 30 s. */
+export const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
+  for (const end = Date.now() + 30_000; Date.now() < end;) {
+    if (await holds()) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error("it never came to hold");
+};
+
+export type Answer = { status: number; body: unknown; decision: string; cache: string };
+
+export type Staged = Awaited<ReturnType<typeof staged>>;
+
+/** The sample legacy, a stand-in for modern, and a gateway between them that listens. */
+export const staged = async (
+  stages: Record<string, Partial<Stage>>,
+  {
+    faults = [],
+    reference = false,
+    environment = {},
+    parts = {},
+  }: { faults?: Fault[]; reference?: boolean; environment?: Record<string, string>; parts?: GatewayParts } = {},
+) => {
+  const legacy = await startSampleLegacy();
+  const modern = await startStandIn({ legacyUrl: legacy.url, path: "/v1", faults, reference });
+  const loaded = loadSettings(
+    { LEGACY_URL: legacy.url, MODERN_URL: modern.url, STAGES: JSON.stringify(stages), ...environment },
+    catalogue.endpoints,
+  );
+  if ("errors" in loaded) throw new Error(loaded.errors.join("\n"));
+  const observer = openObserver("silent");
+  const { settings } = loaded;
+  const gateway = openGateway({ ...settings, LEGACY_URL: legacy.url }, catalogue, observer, {
+    times: { settle: 20, look: 20 },
+    ...parts,
+  });
+  const server = await startServer(gateway, { host: "127.0.0.1", port: 0, prefixes: settings.PREFIXES });
+  closing.push(
+    () => legacy.close(),
+    () => modern.close(),
+    () => gateway.close(),
+    () => server.stop(100),
+  );
+  const admin = adminApp(gateway.services, {
+    host: "127.0.0.1",
+    windows: gateway.windows,
+    bytes: 1,
+    entryBytes: 1,
+    isReady: () => true,
+    clients: gateway.oldClients.clients,
+  });
+  const ask = async (path: string, headers: Record<string, string> = {}, init: RequestInit = {}): Promise<Answer> => {
+    const response = await fetch(`http://127.0.0.1:${server.port}/v1${path}`, { headers, ...init });
+    return {
+      status: response.status,
+      body: await response.json(),
+      decision: response.headers.get("gateway-decision") ?? "",
+      cache: response.headers.get("cache-status") ?? "",
+    };
+  };
+  const operate = async (
+    method: "GET" | "POST",
+    path: string,
+    json?: unknown,
+  ): Promise<{ status: number; body: unknown }> => {
+    const response = await admin.request(`http://127.0.0.1${path}`, {
+      method,
+      headers: { host: "127.0.0.1", "content-type": "application/json" },
+      ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+    });
+    return { status: response.status, body: await response.json() };
+  };
+  const { migration } = gateway.services;
+  /** Waits until so many answers of an endpoint have been compared. */
+  const compared = async (endpoint: string, count: number) =>
+    until(() => migration.viewOf(endpoint).parity.compared >= count);
+  /** The operators' listener over a socket, for a browser. */
+  const listen = async () => {
+    const listener = await startAdminServer(admin, "127.0.0.1", 0, gateway.clientLimits);
+    closing.push(() => listener.stop());
+    return `http://127.0.0.1:${listener.port}/`;
+  };
+  return { port: server.port, listen, legacy, modern, gateway, migration, ask, operate, compared, observer };
+};

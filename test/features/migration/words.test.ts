@@ -1,0 +1,81 @@
+import { describe, expect, test } from "vitest";
+import type { Stage } from "../../../src/features/migration/stage.ts";
+import { openStages } from "../../../src/features/migration/stages.ts";
+import { memoryStore } from "../../../src/features/migration/store/memoryStore.ts";
+import type { StateStore } from "../../../src/features/migration/store/stateStore.ts";
+
+/** One state that several gateways see, each told of what the others change. */
+const shared = (): StateStore => {
+  const inner = memoryStore();
+  const listeners: ((state: ReturnType<StateStore["state"]>) => void)[] = [];
+  const tell = <T>(result: T): T => {
+    for (const listener of listeners) listener(inner.state());
+    return result;
+  };
+  return {
+    ...inner,
+    move: async (...about) => tell(await inner.move(...about)),
+    expect: async (entry) => tell(await inner.expect(entry)),
+    onChange: (listener) => void listeners.push(listener),
+  };
+};
+
+let clock = 0;
+const gateway = async (store: StateStore, configured: Record<string, Stage>) => {
+  const moves: string[] = [];
+  const stages = openStages({
+    store,
+    endpoints: ["getThing"],
+    configured,
+    onMove: (_, from, to) => void moves.push(`${from.stage} ${from.share} -> ${to.stage} ${to.share}`),
+    onUnkept: () => undefined,
+    now: () => new Date(Date.UTC(2026, 10, 21) + clock++),
+  });
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  const at = () => `${stages.of("getThing").stage} ${stages.of("getThing").share} by ${stages.of("getThing").by}`;
+  return { stages, at, moves };
+};
+const thing = (stage: Stage["stage"], share = 100) => ({ getThing: { stage, share } });
+
+describe("who has the last word", () => {
+  test("an operator's move holds over restarts with the same configuration", async () => {
+    const store = shared();
+    const first = await gateway(store, thing("shadow"));
+    await first.stages.move("getThing", { stage: "modern", share: 100 }, "me", "");
+    expect((await gateway(store, thing("shadow"))).at()).toBe("modern 100 by me");
+  });
+
+  test("a changed configuration undoes it for good: the old move does not come back with the old configuration", async () => {
+    const store = shared();
+    await (await gateway(store, {})).stages.move("getThing", { stage: "modern", share: 100 }, "me", "");
+    expect((await gateway(store, thing("shadow"))).at()).toBe("shadow 100 by configuration");
+    expect(store.state().audit[0]).toMatchObject({
+      by: "configuration",
+      from: { stage: "modern" },
+      to: { stage: "shadow" },
+    });
+    expect((await gateway(store, {})).at()).toBe("legacy 100 by configuration");
+  });
+
+  test("gateways that are configured differently follow whoever spoke last", async () => {
+    const store = shared();
+    const a = await gateway(store, {});
+    await a.stages.move("getThing", { stage: "canary", share: 50 }, "me", "");
+    const c = await gateway(store, thing("canary", 60));
+    expect([a.at(), c.at()]).toEqual(["canary 60 by configuration", "canary 60 by configuration"]);
+    await c.stages.move("getThing", { stage: "legacy", share: 100 }, "me", "something is wrong");
+    expect([a.at(), c.at()]).toEqual(["legacy 100 by me", "legacy 100 by me"]);
+    expect(a.moves).toEqual(["legacy 100 -> canary 50", "canary 50 -> canary 60", "canary 60 -> legacy 100"]);
+  });
+
+  test("what cannot be written down holds here all the same, at once and whole", async () => {
+    const store: StateStore = { ...memoryStore(), move: async () => Promise.reject(new Error("the disk is full")) };
+    const { stages, at } = await gateway(store, {});
+    await stages.configure(thing("canary", 5));
+    expect(at()).toBe("canary 5 by configuration");
+    await expect(stages.move("getThing", { stage: "modern", share: 100 }, "me", "")).rejects.toThrow(
+      "the disk is full",
+    );
+    expect(at()).toBe("canary 5 by configuration");
+  });
+});

@@ -1,0 +1,25 @@
+import type { Faults } from "../../../src/tools/sampleLegacy/call.ts";
+import type { DatasetRow } from "../../../src/tools/sampleLegacy/catalogueRows.ts";
+import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { users } from "./people.ts";
+
+export type Bed = {
+  url: string;
+  /** What legacy holds: a test changes it as it likes, and sees what was written through legacy. */
+  datasets: DatasetRow[];
+  /** Puts another catalogue in its place; the rows that are given stay as they are. */
+  use: (rows: readonly DatasetRow[]) => void;
+  close: () => Promise<void>;
+};
+
+/** A sample legacy whose catalogue is changed while it runs. */
+export const openBed = async (faults: Faults = {}): Promise<Bed> => {
+  const datasets: DatasetRow[] = [];
+  const { url, close } = await startSampleLegacy({ datasets, users, faults });
+  return {
+    url,
+    datasets,
+    use: (rows) => datasets.splice(0, datasets.length, ...structuredClone([...rows])),
+    close,
+  };
+};

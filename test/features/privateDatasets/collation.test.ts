@@ -1,0 +1,53 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { collated } from "../../../transforms/collation.ts";
+import { sameText } from "./sameText.ts";
+
+test.each([
+  ["iris", "IRIS", true],
+  ["größe", "GROSE", true],
+  ["Größe", "grosse", false],
+  ["ça va", "CA VA", true],
+  ["Café", "Cafe\u0301", true],
+  ["naïve  ", "NAIVE", true],
+  [" naive", "naive", false],
+  ["naive\t", "naive", false],
+  ["a b", "ab", false],
+  ["a_b", "a-b", false],
+  ["smørrebrød", "smorrebrod", false],
+  ["漢字", "漢字", true],
+  ["漢字", "漢", false],
+  ["", "   ", true],
+])("%j and %j are the same to legacy's database: %j", (a, b, isSame) => {
+  expect(collated(a) === collated(b)).toBe(isSame);
+  expect(sameText(a, b.normalize("NFC"))).toBe(isSame);
+});
+
+/** Letters of Europe's languages, whose case makes a difference of one character at most. */
+const letter = fc.oneof(
+  fc.constantFrom(...Array.from("abcxyz ABCXYZ0123456789_-.,()")),
+  fc.constantFrom(...Array.from("àáâãäåçèéêëìíîïñòóôõöùúûüýÿāăąćčďēęěğįłńňőøœŕřśşšťůűźżž")),
+  fc.constantFrom(...Array.from("αβγλωπабвгджя")),
+);
+const text = fc.string({ unit: letter, maxLength: 20 });
+
+test("no case, accent or blank at the end makes a difference, and everything else does", () => {
+  fc.assert(
+    fc.property(text, fc.nat(3), (one, blanks) => {
+      const same = [one.toUpperCase(), one.toLowerCase(), one.normalize("NFD"), one + " ".repeat(blanks)];
+      for (const other of same) expect(collated(other)).toBe(collated(one));
+      expect(collated(collated(one))).toBe(collated(one));
+      for (const other of [`${one}x`, `x${one}`, `${one}.`]) expect(collated(other)).not.toBe(collated(one));
+    }),
+  );
+});
+
+test("texts are the same where the list of accented letters says so", () => {
+  const near = fc.string({ unit: fc.constantFrom(...Array.from("aàáAÀbBsßSeéEÉøo ")), maxLength: 4 });
+  fc.assert(
+    fc.property(near, near, (one, other) => {
+      expect(collated(one) === collated(other)).toBe(sameText(one, other));
+    }),
+    { numRuns: 1000 },
+  );
+});

@@ -1,0 +1,85 @@
+import { describe, expect, test } from "vitest";
+import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
+import { eventually } from "./eventually.ts";
+import { fronted, over } from "./fronted.ts";
+import { administrator, owner, user } from "./people.ts";
+import { rows } from "./through.ts";
+
+/** What is no answer to anything that is asked here, though its status is 200. */
+const foreign: [string, string][] = [
+  ["a page", "<html><body>Down for maintenance</body></html>"],
+  ["an empty object", "{}"],
+  ["a list of ids that are none", '{"data":{"dataset":[{"did":1.5},{"did":"x"},{"did":-1}]}}'],
+  ["another dataset", '{"data_set_description":{"id":"999","visibility":"public"}}'],
+  ["a dataset that is seen by friends", '{"data_set_description":{"id":"3","visibility":"friends"}}'],
+];
+
+describe.each(foreign)("%s with status 200", (_, body) => {
+  test("instead of lists by id makes nobody an administrator, and instead of a dataset no private row of it a public one", async () => {
+    const front = await fronted();
+    const { walked, list, legacy } = await over(front, {}, { walk: { retry: 1 } });
+    await walked();
+    const standIn = (pattern: RegExp | undefined) =>
+      (front.instead = (target, response) => {
+        const isIts = pattern?.test(target) ?? false;
+        if (isIts) response.writeHead(200).end(body);
+        return isIts;
+      });
+    standIn(/data_id/);
+    for (const limit of [50, 51]) {
+      const { ids } = await list(owner, `status/all/limit/${limit}`);
+      expect(typeof ids === "number" ? [2, 3, 9] : ids).toEqual([2, 3, 9]);
+      expect((await list(user, `status/all/limit/${limit}`)).ids).toEqual([2, 9]);
+    }
+    standIn(/\/data\/3\b/);
+    await legacy(owner, "json/data/tag", { data_id: "3", tag: "mine" });
+    expect(await list(administrator)).toMatchObject({ isIncomplete: true });
+    standIn(undefined);
+    await legacy(owner, "json/data/tag", { data_id: "3", tag: "again" });
+    await eventually(async () => {
+      const { ids, isIncomplete } = await list(administrator, "status/all/limit/50");
+      return !isIncomplete && JSON.stringify(ids) === "[2,3,5,6,9]";
+    });
+  });
+
+  test("instead of everything ends no search", async () => {
+    const front = await fronted();
+    front.instead = (_target, response) => {
+      response.writeHead(200).end(body);
+      return true;
+    };
+    const { walked, list, state } = await over(front, {}, { walk: { retry: 1 } });
+    await eventually(() => state()?.trouble !== undefined);
+    expect(state()?.state).toBe("broken");
+    front.instead = undefined;
+    await walked();
+    expect(await list(administrator)).toMatchObject({ ids: [2, 3, 5, 6, 9], isIncomplete: false });
+  });
+});
+
+describe("legacy's list writes names as they are, and who names a dataset writes JSON", () => {
+  test.each([
+    ["another id", `q","did":999,"x":"`],
+    ["a whole row", `q"},{"did":5,"name":"z`],
+    ["another list", `q"}],"dataset":[{"did":2,"name":"z`],
+    ["the end of it", `q"}]},"x":[{"a":"`],
+    ["an error", `q"}]},"error":{"code":"372","message":"No results"},"x":[{"a":"`],
+  ])("but no owner of a private dataset becomes an administrator by it: %s", async (_, name) => {
+    for (const id of [1, 4]) {
+      const crafted = completeDataset({ id, name, uploader: owner.user.id, visibility: "private" });
+      const { walked, list } = await over(await fronted([...rows, crafted]));
+      await walked();
+      for (const filters of ["status/all/data_id/5", "data_name/other", "data_name/own"])
+        expect([404, 502]).toContain((await list(owner, filters)).ids);
+      expect((await list(administrator, "data_name/other")).ids).toEqual([5]);
+    }
+  });
+
+  test("nor does a public one keep a private one from being found", async () => {
+    const crafted = completeDataset({ id: 4, name: `q"},{"did":5,"name":"z`, uploader: owner.user.id });
+    const { walked, list, state } = await over(await fronted([...rows, crafted]));
+    await walked();
+    expect(state()?.rows).toBe(3);
+    expect((await list(administrator, "data_name/other")).ids).toEqual([5]);
+  });
+});

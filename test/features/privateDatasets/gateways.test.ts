@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import { redisStore } from "../../../src/features/privateDatasets/store/redisStore.ts";
+import { describeWithRedis, startRedis } from "../sharedCache/redisServer.ts";
+import { eventually } from "./eventually.ts";
+import { administrator, nobody, owner } from "./people.ts";
+import { edited, through } from "./through.ts";
+
+describeWithRedis("two gateways and a Redis", () => {
+  /** Two over one legacy. */
+  const two = async (REDIS_URL: string) => {
+    const parts = { openIndexStore: redisStore({ url: REDIS_URL, scope: "these", beat: 100 }) };
+    const a = await through(undefined, { REDIS_URL }, parts);
+    const b = await through(a.bed, { REDIS_URL }, parts);
+    await Promise.all([a.walked(), b.walked()]);
+    return { a, b };
+  };
+
+  test("one of them walks, and both list what it finds", async () => {
+    const redis = await startRedis();
+    const { a, b } = await two(redis.url);
+    expect([a, b].filter(({ state }) => state()?.walksHere === true)).toHaveLength(1);
+    expect([a, b].map(({ state }) => state()?.calls).toSorted((x = 0, y = 0) => x - y)[0]).toBe(0);
+    for (const { list } of [a, b]) {
+      expect((await list(administrator)).ids).toEqual([2, 3, 5, 6, 9]);
+      expect((await list(owner)).ids).toEqual([2, 3, 9]);
+      expect((await list(nobody)).ids).toEqual([2, 9]);
+    }
+  });
+
+  test("what is written through one of them reaches the other, whichever walks", async () => {
+    const redis = await startRedis();
+    const { a, b } = await two(redis.url);
+    for (const [one, other, id] of [
+      [a, b, 2],
+      [b, a, 9],
+    ] as const) {
+      const before = (await one.list(administrator)).ids as number[];
+      await other.list(administrator);
+      await one.legacy(administrator, "json/data/edit", edited(id, "<oml:visibility>private</oml:visibility>"));
+      expect((await one.list(administrator)).ids).toEqual(before);
+      await eventually(async () => JSON.stringify((await other.list(administrator)).ids) === JSON.stringify(before));
+      await one.legacy(administrator, `json/data/${id}`, undefined, "DELETE");
+      const left = before.filter((did) => did !== id);
+      expect((await one.list(administrator)).ids).toEqual(left);
+      await eventually(async () => JSON.stringify((await other.list(administrator)).ids) === JSON.stringify(left));
+    }
+  });
+
+  test("without Redis each goes on with what it knows, and nothing is lost by a Redis that forgets", async () => {
+    const redis = await startRedis();
+    const { a, b } = await two(redis.url);
+    await redis.talk("FLUSHALL");
+    await eventually(async () => (await redis.talk("EXISTS catalog-gateway:1:private:these:rows")).startsWith(":1"));
+    for (const { list, state } of [a, b]) {
+      expect(state()?.state).toBe("complete");
+      expect((await list(administrator)).ids).toEqual([2, 3, 5, 6, 9]);
+    }
+    await redis.kill();
+    for (const { list } of [a, b])
+      expect((await list(administrator, "status/all/limit/50")).ids).toEqual([2, 3, 5, 6, 9]);
+  });
+});

@@ -1,0 +1,124 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import type { DatasetRow } from "../../../src/tools/sampleLegacy/catalogueRows.ts";
+import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
+import { eventually } from "./eventually.ts";
+import { administrator, nobody, otherOwner, owner, secondAdministrator, user } from "./people.ts";
+import { rows, through } from "./through.ts";
+
+afterEach(() => void vi.restoreAllMocks());
+
+const own = { ids: [2, 6, 9], isIncomplete: true };
+const whole = { ids: [2, 3, 5, 6, 9], isIncomplete: false };
+
+describe("a list that says that it may lack something", () => {
+  test("while nothing has been looked at", async () => {
+    // A request a second: no walk comes to anything meanwhile.
+    const { list, state } = await through(undefined, { PRIVATE_WALK_RATE: "1" });
+    await eventually(() => state()?.doing !== "waiting");
+    expect(["missing", "walking"]).toContain(state()?.state);
+    expect(await list(administrator)).toMatchObject(own);
+    expect(await list(nobody)).toMatchObject({ ids: [2, 9], isIncomplete: false });
+  });
+
+  test("while the walk is on its way, but not to those who are none", async () => {
+    const { list, state } = await through(undefined, { PRIVATE_WALK_RATE: "20" });
+    await eventually(() => state()?.rows === 3);
+    expect(state()?.state).toBe("walking");
+    expect(await list(administrator)).toMatchObject({ ...whole, isIncomplete: true });
+    expect(await list(user)).toMatchObject({ ids: [2, 9], isIncomplete: false });
+  });
+
+  test("where nothing was looked at for half an hour, until something is", async () => {
+    const { list, walked, state } = await through(undefined, {}, { walk: { pause: 500 } });
+    await walked();
+    expect(await list(administrator)).toMatchObject(whole);
+    const now = Date.now;
+    const later = vi.spyOn(Date, "now").mockImplementation(() => now() + 31 * 60_000);
+    expect(state()?.state).toBe("stale");
+    expect(await list(administrator)).toMatchObject(own);
+    await walked();
+    expect(await list(administrator)).toMatchObject(whole);
+    later.mockRestore();
+  });
+
+  test("where legacy does not know the administrator's key", async () => {
+    const { list, state, observer } = await through(undefined, { LEGACY_ADMIN_KEY: "n0b0dys" });
+    await eventually(() => state()?.state === "broken");
+    expect(state()?.trouble).toBe("legacy does not know the key");
+    expect(await list(administrator)).toMatchObject(own);
+    expect(observer.counts()).toMatchObject({ "private_walk_refused listDatasets": 1 });
+  });
+
+  test("where it is the key of somebody whom legacy shows nothing", async () => {
+    const { list, state, observer } = await through(undefined, { LEGACY_ADMIN_KEY: user.key });
+    await eventually(() => state()?.state === "broken");
+    expect(state()).toMatchObject({ rows: 0, trouble: "the key is no administrator's" });
+    expect(observer.counts()).toMatchObject({ "private_walk_refused listDatasets": 1 });
+    expect(await list(administrator)).toMatchObject(own);
+  });
+
+  test.each<[string, Partial<DatasetRow>]>([
+    ["without a file (113)", { file_id: null }],
+    ["whose description legacy fails at (500)", { description: "a\u000cb" }],
+    ["of another visibility", { visibility: "friends" }],
+  ])("lacks a row %s alone, and says so where that row could match", async (_, about) => {
+    const untold = completeDataset({ id: 7, name: "untold", uploader: owner.user.id, visibility: "private" });
+    const { list, walked, state } = await through([...rows, { ...untold, ...about }], {}, { walk: { retry: 1 } });
+    await walked();
+    expect(state()?.hidden).toBe(1);
+    expect(await list(administrator)).toMatchObject({ ...whole, isIncomplete: true });
+    expect(await list(administrator, "status/all/limit/2/offset/1")).toMatchObject({ ids: [3, 5], isIncomplete: true });
+    expect(await list(administrator, "status/all/data_id/2,3")).toMatchObject({ ids: [2, 3], isIncomplete: false });
+    expect(await list(secondAdministrator, "status/all/data_id/7")).toMatchObject({ ids: 404, isIncomplete: true });
+    expect(await list(owner)).toMatchObject({ ids: [2, 3, 7, 9], isIncomplete: false });
+    expect(await list(user)).toMatchObject({ ids: [2, 9], isIncomplete: false });
+  });
+
+  test("where all private rows are shown to nobody", async () => {
+    const fileless = rows
+      .filter(({ visibility }) => visibility === "private")
+      .map((row) => ({ ...row, file_id: null }));
+    const other = await through(fileless);
+    await other.walked();
+    expect(await other.list(user)).toMatchObject({ ids: 404, isIncomplete: false });
+    expect(await other.list(administrator)).toMatchObject({ ids: [6], isIncomplete: true });
+  });
+
+  test("by uploader lacks the rows whose uploader is unknown, until they have asked for theirs", async () => {
+    const { list, walked } = await through();
+    await walked();
+    const by = (id: number) => `status/all/uploader/${id}`;
+    expect(await list(administrator, by(16))).toMatchObject({ ids: [2], isIncomplete: true });
+    expect(await list(owner, by(16))).toMatchObject({ ids: [2, 3], isIncomplete: false });
+    // Of the others it is still not known whose they are.
+    expect(await list(administrator, by(16))).toMatchObject({ ids: [2, 3], isIncomplete: true });
+    expect(await list(otherOwner, by(17))).toMatchObject({ ids: [5, 9], isIncomplete: false });
+    for (const isIncomplete of [true, false])
+      expect(await list(administrator, by(1))).toMatchObject({ ids: [6], isIncomplete });
+    expect(await list(administrator, by(16))).toMatchObject({ ids: [2, 3], isIncomplete: false });
+    expect(await list(administrator, by(17))).toMatchObject({ ids: [5, 9], isIncomplete: false });
+    expect(await list(administrator, by(99))).toMatchObject({ ids: 404, isIncomplete: false });
+  });
+
+  test("is counted", async () => {
+    const { list, walked, services } = await through();
+    await walked();
+    for (let i = 0; i < 3; i++) await list(administrator, "status/all/uploader/16");
+    await list(administrator);
+    expect(await services.meter.registry.metrics()).toMatch(/^gateway_private_incomplete_total 3$/m);
+  });
+});
+
+test("a legacy that is down gets nobody more than they were given, and the walk goes on by itself afterwards", async () => {
+  const { list, bed, walked, state, observer } = await through(undefined, {}, { walk: { pause: 50, retry: 10 } });
+  await walked();
+  await bed.close();
+  await eventually(() => state()?.trouble !== undefined);
+  expect(observer.counts()).toMatchObject({ "private_walk_failed listDatasets": 1 });
+  const { ids, isIncomplete } = await list(administrator);
+  expect([502, 503]).toContain(ids);
+  expect(isIncomplete).toBe(false);
+  await sleep(50);
+  expect(observer.counts()).toMatchObject({ "private_walk_failed listDatasets": 1 });
+});

@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { loadSettings } from "../../../../src/settings/load.ts";
+import { scopeOf } from "../../../../src/features/privateDatasets/store/scope.ts";
+
+/** As the program has it from its environment. */
+const scope = (environment: Record<string, string | undefined>): string => {
+  const loaded = loadSettings(environment, {});
+  if ("errors" in loaded) throw new Error(loaded.errors.join());
+  return scopeOf(loaded.settings);
+};
+const LEGACY_URL = "https://legacy.example:8443";
+
+test("every legacy has its own: by its address, its path and the name it is addressed by", () => {
+  const all = [
+    {},
+    { LEGACY_URL },
+    { LEGACY_URL: "http://legacy.example:8443" },
+    { LEGACY_URL: "https://legacy.example" },
+    { LEGACY_URL: "https://other.example:8443" },
+    { LEGACY_URL, LEGACY_PATH: "/api/v2" },
+    { LEGACY_URL, LEGACY_PATH: "/" },
+    { LEGACY_URL, LEGACY_HOST: "other.example" },
+  ].map(scope);
+  expect(new Set(all).size).toBe(all.length);
+  for (const one of all) expect(one).toMatch(/^[\w-]{16}$/);
+});
+
+// Were it another one after an upgrade, every index would begin anew.
+test("the sample legacy's is always the same", () => {
+  expect(scope({ DATA_DIR: "/tmp/any" })).toBe(scope({ LEGACY_URL: "", PORT: "0" }));
+  expect(scope({})).toBe("lvtt442vH-oTZH7R");
+  expect(scope({ LEGACY_URL })).toBe("WmEtLUySlQugZsGx");
+});
+
+test("one address written in other ways is one legacy", () => {
+  for (const other of [
+    { LEGACY_URL: `${LEGACY_URL}/` },
+    { LEGACY_URL: "https://LEGACY.example:8443" },
+    { LEGACY_URL, LEGACY_HOST: "legacy.example:8443" },
+    { LEGACY_URL, LEGACY_PATH: "/api/v1", LEGACY_ADMIN_KEY: "another" },
+  ])
+    expect(scope(other)).toBe(scope({ LEGACY_URL }));
+  expect(scope({ LEGACY_URL: "http://legacy.example:80" })).toBe(scope({ LEGACY_URL: "http://legacy.example" }));
+});

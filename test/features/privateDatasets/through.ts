@@ -1,0 +1,85 @@
+import { onTestFinished } from "vitest";
+import type { DatasetRow } from "../../../src/tools/sampleLegacy/catalogueRows.ts";
+import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
+import type { GatewayParts } from "../../../src/serve/gateway.ts";
+import { listeningGateway } from "../../http/support.ts";
+import { type Bed, openBed } from "./bed.ts";
+import { eventually } from "./eventually.ts";
+import type { ListInput } from "./model.ts";
+import { type Caller, administrator, otherOwner, owner } from "./people.ts";
+import { fewer, walking } from "./walked.ts";
+
+/** Two that anybody is listed, and one private row each of two owners and of an administrator. */
+export const rows: DatasetRow[] = [
+  completeDataset({ id: 2, name: "open", uploader: owner.user.id, tags: [["demo", 1]] }),
+  completeDataset({ id: 3, name: "kept", uploader: owner.user.id, visibility: "private", tags: [["demo", 1]] }),
+  completeDataset({ id: 5, name: "other", uploader: otherOwner.user.id, visibility: "private" }),
+  completeDataset({ id: 6, name: "own", uploader: administrator.user.id, visibility: "private" }),
+  completeDataset({ id: 9, name: "free", uploader: otherOwner.user.id }),
+];
+
+/** A list as a test looks at it: the ids, or the status of another answer. */
+export type Listed = { ids: number[] | number; isIncomplete: boolean; headers: Headers };
+
+/** A gateway that listens and looks for private rows, over a legacy whose rows a test changes. */
+export const through = async (
+  over: readonly DatasetRow[] | Bed = rows,
+  environment: Record<string, string> = {},
+  parts: GatewayParts = {},
+) => {
+  const bed = "url" in over ? over : await openBed();
+  if (!("url" in over)) {
+    onTestFinished(() => bed.close());
+    bed.use(over);
+  }
+  const gateway = await listeningGateway(
+    bed.url,
+    { ...walking, ...environment },
+    { ...parts, walk: { ...fewer, ...parts.walk } },
+  );
+  const { privateRows } = gateway.services;
+  await privateRows?.start();
+
+  const headersFor = ({ key }: Caller) => (key === undefined ? {} : { "X-API-Key": key });
+  const read = async (answer: Response): Promise<Listed> => {
+    const body = answer.status === 200 ? ((await answer.json()) as { did: number }[]) : [];
+    const isIncomplete = answer.headers.get("gateway-decision")?.endsWith("; private=incomplete") === true;
+    return {
+      ids: answer.status === 200 ? body.map(({ did }) => did) : answer.status,
+      isIncomplete,
+      headers: answer.headers,
+    };
+  };
+  return {
+    ...gateway,
+    bed,
+    state: () => privateRows?.state(),
+    walked: () => eventually(() => privateRows?.state().state === "complete"),
+    /** By a path, as the front may answer it. */
+    list: async (caller: Caller, filters = "status/all"): Promise<Listed> =>
+      read(await fetch(`${gateway.url}/v1/data/list/${filters}`, { headers: headersFor(caller) })),
+    post: async (caller: Caller, input: ListInput): Promise<Listed> =>
+      read(
+        await fetch(`${gateway.url}/v1/datasets/list`, {
+          method: "POST",
+          headers: { ...headersFor(caller), "Content-Type": "application/json" },
+          body: JSON.stringify(input),
+        }),
+      ),
+    get: (caller: Caller, id: number) => fetch(`${gateway.url}/v1/datasets/${id}`, { headers: headersFor(caller) }),
+    /** Legacy's own interface, through the gateway. */
+    legacy: async (caller: Caller, path: string, form?: Record<string, string>, method = form ? "POST" : "GET") => {
+      const query = caller.key === undefined ? "" : `?api_key=${caller.key}`;
+      const answer = await fetch(`${gateway.url}/api/v1/${path}${query}`, {
+        method,
+        ...(form ? { body: new URLSearchParams(form) } : {}),
+      });
+      return { status: answer.status, text: await answer.text() };
+    },
+  };
+};
+
+export const edited = (id: number, fields: string): Record<string, string> => ({
+  data_id: String(id),
+  edit_parameters: `<oml:data_edit_parameters xmlns:oml="http://openml.org/openml">${fields}</oml:data_edit_parameters>`,
+});

@@ -1,0 +1,165 @@
+import { describe, expect, test } from "vitest";
+import { deprecationHeaders } from "../../../src/features/retirement/deprecationHeaders.ts";
+import type { Deprecation } from "../../../src/features/retirement/schemas.ts";
+import { addHeaders } from "../../../src/proxy/addHeaders.ts";
+import { get, openGateway, rawUpstream, request, send } from "../../proxy/support.ts";
+import { datasets, datasetsHeaders, gatewayOver, ofDeprecation, page } from "./support.ts";
+
+const path = "/api/v1/json/data/61";
+
+describe("the headers of a path", () => {
+  const since = "2026-01-01";
+  const deprecated = `<${page}>; rel="deprecation"; type="text/html"`;
+  test.each<[string, Omit<Deprecation, "path">, string[]]>([
+    ["since a date", { since }, ["Deprecation", "@1767225600"]],
+    ["since an instant", { since: "2026-01-01T01:00:00.9+01:00" }, ["Deprecation", "@1767225600"]],
+    [
+      "with its end",
+      { since, sunset: "2027-01-01T12:00:00Z" },
+      ["Deprecation", "@1767225600", "Sunset", "Fri, 01 Jan 2027 12:00:00 GMT"],
+    ],
+    ["with a page", { since, link: page }, ["Deprecation", "@1767225600", "Link", deprecated]],
+    [
+      "with a successor",
+      { since, successor: "/v1/datasets" },
+      ["Deprecation", "@1767225600", "Link", '</v1/datasets>; rel="successor-version"'],
+    ],
+  ])("%s", (_, rest, expected) => {
+    expect(deprecationHeaders({ path: "/a", ...rest })).toEqual(expected);
+  });
+
+  test("with everything, over the whole gateway", async () => {
+    const { port, asked } = await gatewayOver({ DEPRECATED: [datasets] });
+    const { head, body } = await send(port, get(path));
+    expect(ofDeprecation(head)).toEqual(datasetsHeaders);
+    expect([body, asked]).toEqual(["{}", [`GET ${path}`]]);
+  });
+});
+
+test.each<[string, string[], string[], string[]]>([
+  ["nothing there", [], ["A", "1", "Link", "2"], ["A", "1", "Link", "2"]],
+  ["there in another case", ["deprecation", "@1"], ["Deprecation", "@2"], ["deprecation", "@1"]],
+  ["another link", ["link", "x"], ["Link", "y"], ["link", "x", "Link", "y"]],
+  ["the same link", ["link", "x"], ["Link", "x"], ["link", "x"]],
+  ["two links of ours", [], ["Link", "x", "Link", "y"], ["Link", "x", "Link", "y"]],
+])("what is added to %s", (_, headers, more, expected) => {
+  addHeaders(headers, more);
+  expect(headers).toEqual(expected);
+});
+
+/** The pass-through with and without the headers, over an upstream that writes these bytes. */
+const both = async (reply: string, ...parts: string[]) => {
+  const { origin } = await rawUpstream((socket) => socket.end(reply));
+  const plain = await openGateway(origin);
+  const told = await openGateway(origin, {
+    oldPaths: { headers: () => deprecationHeaders(datasets), standIn: () => false },
+  });
+  return { plain: await send(plain.port, ...parts), told: await send(told.port, ...parts) };
+};
+
+describe("an answer is the same but for the added lines", () => {
+  const more = datasetsHeaders.map((line) => `${line}\r\n`).join("");
+  test.each<[string, string, string[]]>([
+    ["with a length", "HTTP/1.1 299 Odd\r\nx-A: 1\r\nContent-Length: 2\r\nX-a: 2\r\n\r\nok", [get(path)]],
+    [
+      "in chunks, with trailers",
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-T: 1\r\n\r\n",
+      [get(path)],
+    ],
+    ["until it closes", "HTTP/1.1 200 OK\r\n\r\nok", [get(path)]],
+    ["a 304", 'HTTP/1.1 304 Not Modified\r\nETag: "x"\r\n\r\n', [get(path, 'If-None-Match: "x"')]],
+    ["a 204", "HTTP/1.1 204 No Content\r\n\r\n", [get(path)]],
+    ["to a HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", [request(`HEAD ${path}`)]],
+    [
+      "with links and cookies of legacy's",
+      'HTTP/1.1 200 OK\r\nLink: </a>; rel="next"\r\nSet-Cookie: a\r\nlink: </b>\r\nSet-Cookie: b\r\nContent-Length: 0\r\n\r\n',
+      [get(path)],
+    ],
+    ["an error", "HTTP/1.1 412 Precondition Failed\r\nContent-Length: 2\r\n\r\n{}", [get(path)]],
+    [
+      "to an upload",
+      "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+      [request(`POST ${path}`, "Content-Length: 4"), "abcd"],
+    ],
+    ["of the gateway's own", "nothing of HTTP\r\n\r\n", [get(path)]],
+    ["broken off", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nok", [get(path)]],
+  ])("%s", async (_, reply, parts) => {
+    const { plain, told } = await both(reply, ...parts);
+    expect(ofDeprecation(told.head)).toEqual(expect.arrayContaining(datasetsHeaders));
+    const without = (text: string) => text.replace(/^Date: .*\r\n/m, "");
+    expect(without(told.text.replace(more, ""))).toBe(without(plain.text));
+  });
+
+  test("after a provisional one, which gets nothing", async () => {
+    const hints = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
+    const { told } = await both(`${hints}HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok`, get(path));
+    expect(told.text.startsWith(hints)).toBe(true);
+    expect(told.text.split("Deprecation:")).toHaveLength(2);
+  });
+
+  test("a Deprecation of legacy's own stays the only one", async () => {
+    const { told } = await both("HTTP/1.1 200 OK\r\ndeprecation: @1\r\nContent-Length: 0\r\n\r\n", get(path));
+    expect(ofDeprecation(told.head)).toEqual(["deprecation: @1", ...datasetsHeaders.slice(1)]);
+  });
+
+  test("a request that comes round is told as well", async () => {
+    const { told } = await both("HTTP/1.1 200 OK\r\n\r\n", get(path, `Via: 1.1 ${await pseudonymOf()}`));
+    expect(told.head).toMatch(/^HTTP\/1\.1 502 /);
+    expect(ofDeprecation(told.head)).toEqual(datasetsHeaders);
+  });
+});
+
+const pseudonymOf = async () => (await import("../../../src/upstream/via.ts")).pseudonym;
+
+describe("over the whole gateway", () => {
+  test.each([
+    ["/api/v1/json/data/list?x=1", true],
+    ["//api/v1//json/data/61", true],
+    ["http://front.example/api/v1/json/data/61", true],
+    ["/api/v1/json/database", false],
+    ["/api/v1/json/study/1", false],
+    ["/?/api/v1/json/data", true],
+    ["/index.php?/api/v1/json/data/61", true],
+    ["/index.php/api/v1/json/data/61", true],
+    ["/api_new/v1/json/data/61", true],
+    ["/api/v1/json/Data/61", false],
+    ["/api/v1/json/d%61ta/61", false],
+    ["/x?/api/v1/json/data", false],
+    ["/v1/evaluationmeasures/list", false],
+    ["/v1/datasets/abc", false],
+    ["/v1/nothing", false],
+  ])("%s: %s", async (target, isTold) => {
+    const { port } = await gatewayOver({ DEPRECATED: [datasets] });
+    expect(ofDeprecation((await send(port, get(target))).head)).toEqual(isTold ? datasetsHeaders : []);
+  });
+
+  test("the new interface is told nothing even below a deprecated path, what passes through beside it is", async () => {
+    const { port } = await gatewayOver({ DEPRECATED: [{ ...datasets, path: "/" }], PREFIXES: "/,/v1" });
+    for (const [target, told] of [
+      ["/v1/datasets/abc", 0],
+      ["/datasets/abc", 0],
+      ["/something", 3],
+    ] as const)
+      expect([target, ofDeprecation((await send(port, get(target))).head).length]).toEqual([target, told]);
+  });
+
+  test("an answer that is held", async () => {
+    const { port } = await gatewayOver({ DEPRECATED: [datasets] }, { Link: "</own>" });
+    const form = "data_id=61&tag=a";
+    const { head } = await send(port, request("POST /api/v1/json/data/tag", `Content-Length: ${form.length}`), form);
+    expect(ofDeprecation(head)).toEqual(["Link: </own>", ...datasetsHeaders]);
+  });
+
+  test("other settings are in force at once", async () => {
+    const { port, oldClients } = await gatewayOver({ DEPRECATED: [datasets] });
+    const settings = { LEGACY_PATH: "/api/v1", BROWNOUTS: [] };
+    oldClients.reconfigure({ ...settings, DEPRECATED: [] });
+    expect(ofDeprecation((await send(port, get(path))).head)).toEqual([]);
+    oldClients.reconfigure({ ...settings, DEPRECATED: [{ path: "/api", since: "2026-01-02" }] });
+    expect(ofDeprecation((await send(port, get(path))).head)).toEqual(["Deprecation: @1767312000"]);
+    expect(oldClients.clients().map((one) => [one.path, one.count])).toEqual([
+      ["/api", 1],
+      ["/api/v1/json/data/{id}", 1],
+    ]);
+  });
+});

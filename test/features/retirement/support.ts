@@ -1,0 +1,62 @@
+import { onTestFinished, vi } from "vitest";
+import type { Brownout, Deprecation } from "../../../src/features/retirement/schemas.ts";
+import { listeningGateway } from "../../http/support.ts";
+import { httpUpstream } from "../../proxy/support.ts";
+
+export const page = "https://catalogue.example/move";
+
+export const datasets: Deprecation = {
+  path: "/api/v1/json/data",
+  since: "2026-01-01",
+  sunset: "2027-01-01",
+  link: page,
+  successor: "/v1/datasets",
+};
+
+/** What answers below `datasets` carry besides legacy's own headers. */
+export const datasetsHeaders = [
+  "Deprecation: @1767225600",
+  "Sunset: Fri, 01 Jan 2027 00:00:00 GMT",
+  `Link: <${page}>; rel="deprecation"; type="text/html", <${page}>; rel="sunset"; type="text/html", </v1/datasets>; rel="successor-version"`,
+];
+
+export const window: Brownout = {
+  path: "/api/v1",
+  from: "2026-11-21T12:00:00Z",
+  until: "2026-11-21T13:00:00Z",
+  status: 503,
+};
+
+/** The wall clock stands where it is put; timers and sockets go on. */
+export const stoppedAt = (instant: string) => {
+  vi.useFakeTimers({ toFake: ["Date"], now: new Date(instant) });
+  onTestFinished(() => void vi.useRealTimers());
+  return { set: (other: string) => void vi.setSystemTime(new Date(other)) };
+};
+
+/** The whole gateway over an upstream that answers everything alike and remembers what it was asked. */
+export const gatewayOver = async (
+  configured: { DEPRECATED?: Deprecation[]; BROWNOUTS?: Brownout[] } & Record<string, unknown> = {},
+  headers: Record<string, string> = {},
+) => {
+  const asked: string[] = [];
+  const url = await httpUpstream((request, response) => {
+    request.resume().once("end", () => {
+      asked.push(`${request.method} ${request.url}`);
+      response.writeHead(200, { "Content-Length": 2, ...headers }).end("{}");
+    });
+  });
+  const environment = Object.fromEntries(
+    Object.entries(configured).map(([name, value]) => [
+      name,
+      typeof value === "string" ? value : JSON.stringify(value),
+    ]),
+  );
+  return { ...(await listeningGateway(url, environment)), asked };
+};
+
+/** The header lines of an answer whose name is one of these. */
+export const linesOf = (head: string, ...names: string[]): string[] =>
+  head.split("\r\n").filter((line) => names.some((name) => line.toLowerCase().startsWith(`${name.toLowerCase()}:`)));
+
+export const ofDeprecation = (head: string): string[] => linesOf(head, "Deprecation", "Sunset", "Link");

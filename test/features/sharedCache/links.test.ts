@@ -1,0 +1,138 @@
+import { expect, test } from "vitest";
+import { until } from "../../proxy/support.ts";
+import { pathTo } from "./pathTo.ts";
+import { describeWithRedis, startRedis } from "./redisServer.ts";
+import { begin, entry, open, wait } from "./support.ts";
+
+describeWithRedis("a link to Redis that breaks", () => {
+  test("what was kept before it first listened may have been written unheard: the owner is told", async () => {
+    const redis = await startRedis();
+    const path = await pathTo(redis.url);
+    path.cut();
+    const a = begin(path.url);
+    const b = await open(redis.url);
+    await b.drop({ groups: ["dataset/61"] });
+    path.mend();
+    await until(() => a.trusted());
+    expect([a.told.drops, a.told.lost]).toEqual([[], 1]);
+  });
+
+  test("connections that carry nothing any more, and nobody says so, are given up and made anew", async () => {
+    const redis = await startRedis();
+    const path = await pathTo(redis.url);
+    const a = await open(path.url);
+    const b = await open(redis.url);
+    await a.put("k", await entry("old"));
+    path.freeze("all");
+    await b.drop({ groups: ["dataset/61"] });
+    const began = performance.now();
+    await until(() => !a.trusted());
+    expect(performance.now() - began).toBeLessThan(10_000);
+    await until(() => a.trusted());
+    expect(performance.now() - began).toBeLessThan(15_000);
+    expect([a.told.lost, await a.get("k")]).toEqual([1, undefined]);
+  });
+
+  test("a listening connection that carries nothing any more is found out, however much is dropped", async () => {
+    const redis = await startRedis();
+    const path = await pathTo(redis.url);
+    const a = await open(path.url);
+    const b = await open(redis.url);
+    path.freeze("listeners");
+    const state = { running: true };
+    const drops = (async () => {
+      for (let i = 0; state.running; i++) await Promise.all([b.drop({ groups: [`dataset/${i}`] }), wait(100)]);
+    })();
+    await until(() => a.told.lost === 1);
+    await until(() => a.trusted());
+    // And it hears again.
+    const heard = a.told.drops.length;
+    await until(() => a.told.drops.length > heard);
+    await wait(1000);
+    state.running = false;
+    await drops;
+    expect([a.told.lost, b.told.lost]).toEqual([1, 0]);
+  });
+
+  test("what was dropped while cut off reaches those who were not, and they keep the rest", async () => {
+    const redis = await startRedis();
+    const path = await pathTo(redis.url);
+    const a = await open(path.url);
+    const b = await open(redis.url);
+    await b.put("other", await entry("[1]", { groups: ["dataset/62", "dataset"] }));
+    path.cut();
+    await until(() => !a.trusted());
+    await a.drop({ groups: ["dataset/61"], hold: 700 });
+    await a.drop({ endpoint: "getSetup", soft: true });
+    expect(b.told.drops).toEqual([]);
+    path.mend();
+    await until(() => a.trusted());
+    await until(() => b.told.drops.some(({ soft }) => soft === true));
+    expect(b.told.drops.filter((drop) => Object.keys(drop).length > 0)).toEqual([
+      { groups: ["dataset/61"], hold: 700 },
+      { endpoint: "getSetup", soft: true },
+    ]);
+    await wait(700);
+    expect([a.told.lost, b.told.lost, b.trusted()]).toEqual([1, 0, true]);
+    // One that was cut off may have written unheard: nothing from before is in Redis.
+    expect(await b.get("other")).toBeUndefined();
+  });
+
+  test("a message that nobody can read may have been a drop: begun anew, and in step again", async () => {
+    const redis = await startRedis();
+    const [a, b] = [await open(redis.url), await open(redis.url)];
+    await a.put("k", await entry("old"));
+    await redis.talk("PUBLISH catalog-gateway:1:drops garbage");
+    await until(() => a.told.lost === 1 && b.told.lost === 1);
+    await until(() => a.trusted() && b.trusted());
+    expect(await a.get("k")).toBeUndefined();
+    await b.drop({ groups: ["dataset/61"] });
+    await until(() => a.told.drops.some(({ groups }) => groups?.includes("dataset/61") ?? false));
+  });
+
+  test("a get right behind a drop that Redis runs for the first time does not come before it", async () => {
+    const redis = await startRedis();
+    const [a, b] = [await open(redis.url), await open(redis.url)];
+    await a.put("k", await entry("old"));
+    expect(await b.get("k")).toBeDefined();
+    const dropping = b.drop({ groups: ["dataset/61"] });
+    expect(await b.get("k")).toBeUndefined();
+    await dropping;
+  });
+
+  test("closed while it connects, and while it is connected, it leaves no connection behind", async () => {
+    const redis = await startRedis();
+    // All but the one that asks.
+    const connected = async () => ((await redis.talk("CLIENT LIST")).match(/^id=|\nid=/g)?.length ?? 0) - 1;
+    for (const ms of [0, 1, 2, 5, 10, 50]) {
+      const tier = begin(redis.url);
+      await wait(ms);
+      const began = performance.now();
+      await tier.close();
+      expect(performance.now() - began).toBeLessThan(5000);
+      expect(tier.trusted()).toBe(false);
+      expect(await tier.get("k")).toBeUndefined();
+    }
+    await wait(200);
+    expect(await connected()).toBe(0);
+    const one = await open(redis.url);
+    expect(await connected()).toBe(2);
+    await one.close();
+    await wait(100);
+    expect(await connected()).toBe(0);
+    expect(one.told.events).toEqual(["shared_tier_up"]);
+  });
+
+  test("an outage is told once, and no password", async () => {
+    const redis = await startRedis();
+    const a = await open(redis.url.replace("//", "//:hunter2@"));
+    await redis.kill();
+    await wait(1500);
+    await redis.start();
+    await until(() => a.trusted());
+    const counts = (name: string) => a.told.events.filter((event) => event === name).length;
+    expect([counts("shared_tier_up"), counts("shared_tier_lost")]).toEqual([2, 1]);
+    expect(counts("shared_tier_error")).toBeLessThanOrEqual(3);
+    expect(a.told.whys.join()).not.toContain("hunter2");
+  });
+});

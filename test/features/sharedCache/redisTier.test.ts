@@ -1,0 +1,194 @@
+import { expect, test } from "vitest";
+import type { Entry } from "../../../src/cache/entry.ts";
+import type { Invalidation } from "../../../src/cache/sharedTier.ts";
+import { fromWire, toWire } from "../../../src/features/sharedCache/wire.ts";
+import { until } from "../../proxy/support.ts";
+import { describeWithRedis, startRedis } from "./redisServer.ts";
+import { begin, entry, open, wait } from "./support.ts";
+
+test.each([
+  ["small", "{}"],
+  ["large", JSON.stringify(Array.from({ length: 5000 }, (_, i) => ({ did: i, name: `n${i}` })))],
+  ["of many tongues", JSON.stringify({ name: "größe 漢字 \u{1f600}".repeat(100) })],
+  ["not found", '{"detail":{"code":"111"}}', { status: 404 }],
+] as [string, string, Partial<Entry>?][])(
+  "an answer that is %s stays what it is on its way through bytes",
+  async (_, body, about = {}) => {
+    const before = await entry(body, about);
+    const after = await fromWire(toWire(before));
+    expect(after).toEqual(before);
+    expect(Object.keys(after.coded)).toEqual(Object.keys(before.coded));
+  },
+);
+
+test("bytes that are none of ours are refused", async () => {
+  const good = toWire(await entry("{}"));
+  for (const bad of [
+    Buffer.alloc(0),
+    Buffer.from("x"),
+    Buffer.from([9, 0, 0, 0, 0]),
+    good.subarray(0, 20),
+    good.subarray(0, good.length - 1),
+    Buffer.concat([good.subarray(0, good.length - 1), Buffer.from("]")]),
+    Buffer.from([1, 255, 255, 255, 255]),
+  ])
+    await expect(fromWire(bad)).rejects.toBeInstanceOf(Error);
+});
+
+describeWithRedis("the tier on Redis", () => {
+  test("what one stores another finds until it expires, but nothing that has an owner", async () => {
+    const redis = await startRedis();
+    const [a, b] = [await open(redis.url), await open(redis.url)];
+    const one = await entry("[1]".padEnd(3000));
+    expect(await a.put("k", one)).toBe("set stored");
+    expect(await b.get("k")).toEqual(one);
+    expect(await b.get("other")).toBeUndefined();
+    a.set("own", await entry("secret", { owner: "x" }), a.mark());
+    a.set("lines", await entry("[3]", { groups: ["study/a\nb"] }), a.mark());
+    await a.put("short", await entry("[2]", { lifetimes: { fresh: 1500, stale: 0, staleIfError: 0 } }));
+    expect((await b.get("short"))?.body.toString()).toBe("[2]");
+    expect([await b.get("own"), await b.get("lines")]).toEqual([undefined, undefined]);
+    await wait(1600);
+    expect(await b.get("short")).toBeUndefined();
+    const names = (await redis.talk("KEYS *")).split("\r\n").filter((line) => /^[^$*+]/.test(line));
+    const ours = /^catalog-gateway:1:(e:(k|short)|epoch|v:(\*|@getDataset|dataset|dataset\/61))$/;
+    expect(names.length).toBeGreaterThan(0);
+    expect(names.filter((name) => !ours.test(name))).toEqual([]);
+  });
+
+  test.each<[string, Invalidation]>([
+    ["a group", { groups: ["dataset/61"] }],
+    ["its kind", { groups: ["dataset"] }],
+    ["an endpoint", { endpoint: "getDataset" }],
+    ["everything", { all: true }],
+    ["softly", { groups: ["dataset/61"], soft: true }],
+    ["a key", { keys: ["k"] }],
+  ])("a drop of %s reaches the others at once, and is gone for all", async (_, drop) => {
+    const redis = await startRedis();
+    const [a, b] = [await open(redis.url), await open(redis.url)];
+    await a.put("k", await entry("[1]"));
+    await a.put("other", await entry("[2]", { endpoint: "getSetup", groups: ["setup/1", "setup"] }));
+    const began = performance.now();
+    await b.drop(drop);
+    await until(() => a.told.drops.length === 1);
+    expect(performance.now() - began).toBeLessThan(5000);
+    expect(a.told.drops).toEqual([drop]);
+    expect(b.told.drops).toEqual([]);
+    expect([await a.get("k"), await b.get("k")]).toEqual([undefined, undefined]);
+    expect((await a.get("other")) === undefined).toBe("all" in drop);
+    // And can be kept anew.
+    await until(() => a.mark() === b.mark());
+    expect(await a.put("k", await entry("[3]"))).toBe("set stored");
+    expect((await b.get("k"))?.body.toString()).toBe("[3]");
+    // Two beats later; once is enough.
+    await wait("all" in drop ? 700 : 0);
+    expect([a.told.lost, b.told.lost, a.trusted(), b.trusted()]).toEqual([0, 0, true, true]);
+  });
+
+  test("what was read before a drop is not kept after it", async () => {
+    const redis = await startRedis();
+    const [a, b] = [await open(redis.url), await open(redis.url)];
+    const mark = a.mark();
+    await b.drop({ groups: ["dataset/61"] });
+    a.set("k", await entry("old"), mark);
+    await until(() => a.told.counts.includes("set overtaken"));
+    expect(await b.get("k")).toBeUndefined();
+  });
+
+  test.each([
+    ["forgets", false],
+    ["keeps everything", true],
+  ])("killed and restarted, a Redis that %s: never slow, never an error, nothing from before", async (_, keeps) => {
+    const redis = await startRedis({ keeps });
+    const [a, b] = [await open(redis.url), await open(redis.url)];
+    await a.put("k", await entry("old"));
+    await redis.kill();
+    await until(() => !a.trusted() && !b.trusted());
+    const began = performance.now();
+    expect(await a.get("k")).toBeUndefined();
+    a.set("k2", await entry("x"), a.mark());
+    await a.drop({ groups: ["dataset/61"] });
+    expect(performance.now() - began).toBeLessThan(2000);
+    expect([a.told.lost, b.told.lost]).toEqual([0, 0]);
+    await redis.start();
+    await until(() => a.trusted() && b.trusted());
+    expect([a.told.lost, b.told.lost]).toEqual([1, 1]);
+    expect([await a.get("k"), await b.get("k"), await b.get("k2")]).toEqual([undefined, undefined, undefined]);
+    // Whether `b` was back in time to hear of the drop or not, it has forgotten everything since.
+    await until(() => a.mark() === b.mark());
+    expect(await a.put("k", await entry("new"))).toBe("set stored");
+    expect((await b.get("k"))?.body.toString()).toBe("new");
+    expect(a.told.events.filter((event) => event !== "shared_tier_error")).toEqual([
+      "shared_tier_up",
+      "shared_tier_lost",
+      "shared_tier_up",
+    ]);
+  });
+
+  test("one that hangs is waited for a moment, and trusted again without what it had", async () => {
+    const redis = await startRedis();
+    const a = await open(redis.url);
+    await a.put("k", await entry("old"));
+    redis.pause();
+    const began = performance.now();
+    expect(await a.get("k")).toBeUndefined();
+    await a.drop({ groups: ["dataset/62"] });
+    expect(performance.now() - began).toBeLessThan(4000);
+    await until(() => !a.trusted());
+    expect(performance.now() - began).toBeLessThan(10_000);
+    redis.resume();
+    await until(() => a.trusted());
+    expect(a.told.lost).toBe(1);
+    expect(await a.get("k")).toBeUndefined();
+  });
+
+  test("one that is full keeps nothing new, and drops all the same", async () => {
+    const redis = await startRedis();
+    const [a, b] = [await open(redis.url), await open(redis.url)];
+    await a.put("k", await entry("old"));
+    await redis.talk("CONFIG SET maxmemory-policy noeviction", "CONFIG SET maxmemory 1");
+    expect(await a.put("k2", await entry("x"))).toBe("set failed");
+    expect((await b.get("k"))?.body.toString()).toBe("old");
+    await a.drop({ groups: ["dataset/61"] });
+    await until(() => b.told.drops.length === 1);
+    expect([await a.get("k"), await b.get("k")]).toEqual([undefined, undefined]);
+    await redis.talk("CONFIG SET maxmemory 0");
+    await until(() => a.mark() !== undefined && a.mark() === b.mark());
+    await wait(700);
+    expect([a.told.lost, b.told.lost]).toEqual([0, 0]);
+    expect(await a.put("k", await entry("new"))).toBe("set stored");
+  });
+
+  test("a subscription that breaks alone: what was dropped meanwhile is not served", async () => {
+    const redis = await startRedis();
+    const [a, b] = [await open(redis.url), await open(redis.url)];
+    await a.put("k", await entry("old"));
+    await redis.talk("CLIENT KILL TYPE pubsub");
+    await b.drop({ groups: ["dataset/61"] });
+    await until(() => a.told.lost === 1 && b.told.lost === 1);
+    await until(() => a.trusted() && b.trusted());
+    expect(await a.get("k")).toBeUndefined();
+  });
+
+  test("garbage under a name of ours is no answer and no error", async () => {
+    const redis = await startRedis();
+    const a = await open(redis.url);
+    await a.put("k", await entry("[1]"));
+    await redis.talk("HSET catalog-gateway:1:e:k d garbage");
+    expect(await a.get("k")).toBeUndefined();
+    await redis.talk("SET catalog-gateway:1:e:k2 text");
+    expect(await a.get("k2")).toBeUndefined();
+    expect(a.trusted()).toBe(true);
+  });
+
+  test("a Redis that is not there at the start is found when it comes", async () => {
+    const redis = await startRedis();
+    await redis.kill();
+    const tier = begin(redis.url);
+    await wait(300);
+    expect([tier.trusted(), await tier.get("k")]).toEqual([false, undefined]);
+    await redis.start();
+    await until(() => tier.trusted());
+    expect(tier.told.events).toContain("shared_tier_up");
+  });
+});

@@ -1,0 +1,63 @@
+import { onTestFinished } from "vitest";
+import { type Entry, entryOf } from "../../../src/cache/entry.ts";
+import { compressed, tagged } from "../../../src/cache/representation.ts";
+import type { Invalidation } from "../../../src/cache/sharedTier.ts";
+import { redisTier } from "../../../src/features/sharedCache/redisTier.ts";
+import { until } from "../../proxy/support.ts";
+
+const windows = { fresh: 60_000, stale: 60_000, staleIfError: 120_000 };
+
+export const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+export const entry = async (body: string, about: Partial<Entry> = {}): Promise<Entry> => {
+  const plain = tagged({ status: about.status ?? 200, body });
+  return entryOf(
+    { ...plain, coded: await compressed(plain.body) },
+    {
+      endpoint: "getDataset",
+      groups: ["dataset/61", "dataset"],
+      lifetimes: windows,
+      storedAt: Date.now(),
+      ...about,
+    },
+  );
+};
+
+/** One gateway's tier, and what it was told; it may not be trusted yet. */
+export const begin = (url: string, timeout = 250) => {
+  const told = {
+    drops: [] as Invalidation[],
+    lost: 0,
+    counts: [] as string[],
+    events: [] as string[],
+    whys: [] as string[],
+  };
+  const tier = redisTier({
+    url,
+    timeout,
+    longest: 240_000,
+    onEvent(event, about) {
+      told.events.push(event);
+      told.whys.push(JSON.stringify(about));
+    },
+    count: (call, result) => told.counts.push(`${call} ${result}`),
+  })({ onDrop: (drop) => told.drops.push(drop), onLost: () => told.lost++ });
+  onTestFinished(() => tier.close());
+  const put = async (key: string, one: Entry) => {
+    const before = told.counts.length;
+    // On a loaded machine a heartbeat may be late, and the tier is not trusted for a moment.
+    await until(() => tier.mark() !== undefined);
+    tier.set(key, one, tier.mark());
+    await until(() => told.counts.slice(before).some((count) => count.startsWith("set")));
+    return told.counts.slice(before).find((count) => count.startsWith("set"));
+  };
+  return { ...tier, told, put };
+};
+
+/** One that is trusted. `lost` counts from then on. */
+export const open = async (url: string, timeout = 250) => {
+  const tier = begin(url, timeout);
+  await until(() => tier.trusted());
+  tier.told.lost = 0;
+  return tier;
+};

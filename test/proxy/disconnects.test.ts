@@ -1,0 +1,204 @@
+import { createServer, IncomingMessage, type ServerResponse } from "node:http";
+import { Socket, connect } from "node:net";
+import { expect, test } from "vitest";
+import { Upload } from "../../src/proxy/upload.ts";
+import { openUploadMemory } from "../../src/proxy/uploadMemory.ts";
+import { expectHealthy, get, httpUpstream, openGateway, originOf, request, send, until } from "./support.ts";
+
+const open = (port: number, ...parts: (string | Buffer)[]): Socket => {
+  const socket = connect(port, "127.0.0.1").on("error", () => {});
+  for (const part of parts) socket.write(part);
+  return socket;
+};
+
+test.each([
+  { title: "200 KB", size: 200_000 },
+  // More than the kernel's buffers hold, so that the gateway has paused when its client leaves.
+  { title: "16 MB", size: 16 * 1024 * 1024 },
+])("64 clients that leave within an answer of $title wedge no connection of a small pool", async ({ size }) => {
+  const body = Buffer.alloc(size, "x");
+  const origin = await httpUpstream((req, res) => res.end(req.url === "/healthy" ? "healthy" : body));
+  const gateway = await openGateway(origin, { connections: 4 });
+  let left = 0;
+  for (let i = 0; i < 64; i++) {
+    const socket = open(gateway.port, get("/big", "Range: x"));
+    socket.once("data", () => {
+      socket.pause();
+      setTimeout(() => {
+        socket.destroy();
+        left++;
+      }, i * 3);
+    });
+  }
+  await until(() => left === 64);
+  const answer = await fetch(`${originOf(gateway.port)}/healthy`, { headers: { connection: "close" } });
+  expect(answer.status).toBe(200);
+  expect(await answer.text()).toBe("healthy");
+  await until(() => gateway.upstream.gate.running === 0 && gateway.upstream.gate.waiting === 0);
+});
+
+test("a slow reader pauses the upstream, and gets everything", async () => {
+  const size = 24 * 1024 * 1024;
+  let sent = 0;
+  const origin = await httpUpstream((_, res) => {
+    const chunk = Buffer.alloc(64 * 1024);
+    const more = (): void => {
+      while (sent < size) {
+        sent += chunk.length;
+        if (!res.write(chunk)) return void res.once("drain", more);
+      }
+      res.end();
+    };
+    more();
+  });
+  const gateway = await openGateway(origin);
+  const socket = open(gateway.port, "GET / HTTP/1.0\r\n\r\n").pause();
+  let before = 0;
+  let unchanged = 0;
+  await until(() => {
+    unchanged = sent > 0 && sent === before ? unchanged + 1 : 0;
+    before = sent;
+    return unchanged > 50;
+  });
+  expect(sent).toBeLessThan(size);
+  let got = 0;
+  socket.on("data", (chunk) => (got += chunk.length)).resume();
+  await new Promise((resolve) => {
+    socket.on("end", resolve);
+  });
+  expect(got).toBeGreaterThan(size);
+});
+
+test("a client that reads nothing any more is cut off, and gives its place back", async () => {
+  const origin = await httpUpstream((req, res) =>
+    res.end(req.url === "/healthy" ? "healthy" : Buffer.alloc(32 * 1024 * 1024)),
+  );
+  const gateway = await openGateway(origin, { limits: { sendTimeout: 30 } });
+  open(gateway.port, get("/big")).pause();
+  await until(() => gateway.events.length === 1);
+  expect(gateway.events).toMatchObject([{ kind: "aborted", path: "/big" }]);
+  await expectHealthy(gateway);
+});
+
+test("a client that has gone before anything is dispatched costs the upstream nothing", async () => {
+  let asked = 0;
+  const origin = await httpUpstream((_, res) => {
+    asked++;
+    res.end("healthy");
+  });
+  const gateway = await openGateway(origin);
+  const late: [IncomingMessage, ServerResponse][] = [];
+  const server = createServer((req, res) => late.push([req, res])).listen(0, "127.0.0.1");
+  await until(() => server.listening);
+  const address = server.address();
+  const socket = open(
+    typeof address === "object" ? (address?.port ?? 0) : 0,
+    request("POST /gone", "Content-Length: 9"),
+    "half",
+  );
+  await until(() => late.length === 1);
+  socket.destroy();
+  await until(() => late[0]?.[1].destroyed === true);
+  for (const [req, res] of late) gateway.listener(req, res);
+  expect(gateway.events).toMatchObject([{ kind: "aborted", path: "/gone" }]);
+  expect(asked).toBe(0);
+  server.close();
+  await expectHealthy(gateway);
+});
+
+test("a client that leaves while it waits for the headers aborts the upstream's request", async () => {
+  let aborted = 0;
+  const origin = await httpUpstream((req, res) => {
+    if (req.url === "/healthy") res.end("healthy");
+    else res.on("close", () => aborted++);
+  });
+  const gateway = await openGateway(origin);
+  const socket = open(gateway.port, get("/slow"));
+  await until(() => gateway.upstream.gate.running === 1);
+  setTimeout(() => socket.destroy(), 100);
+  await until(() => aborted === 1);
+  expect(gateway.events).toMatchObject([{ kind: "aborted", path: "/slow" }]);
+  await expectHealthy(gateway);
+});
+
+test("a client that leaves while its request waits is never sent on", async () => {
+  const asked: string[] = [];
+  const answers: (() => void)[] = [];
+  const origin = await httpUpstream((req, res) => {
+    asked.push(req.url ?? "");
+    if (req.url === "/healthy") res.end("healthy");
+    else answers.push(() => res.end("ok"));
+  });
+  const gateway = await openGateway(origin, { connections: 1 });
+  const first = send(gateway.port, get("/first"));
+  await until(() => asked.length === 1);
+  const second = open(gateway.port, request("POST /second", "Content-Length: 3"), "abc");
+  await until(() => gateway.upstream.gate.waiting === 1);
+  second.destroy();
+  await until(() => gateway.upstream.gate.waiting === 0);
+  for (const answer of answers) answer();
+  expect((await first).body).toContain("ok");
+  await expectHealthy(gateway);
+  expect(asked).toEqual(["/first", "/healthy"]);
+});
+
+test("a client that leaves within its upload aborts the upstream's request", async () => {
+  let aborted = 0;
+  const origin = await httpUpstream((req, res) => {
+    if (req.url === "/healthy") res.end("healthy");
+    else req.on("error", () => aborted++).resume();
+  });
+  const gateway = await openGateway(origin);
+  const socket = open(gateway.port, request("POST /upload", "Content-Length: 1000000"), Buffer.alloc(100_000));
+  await until(() => gateway.upstream.gate.running === 1);
+  setTimeout(() => socket.destroy(), 100);
+  await until(() => aborted === 1);
+  expect(gateway.events).toMatchObject([{ kind: "aborted", path: "/upload" }]);
+  await expectHealthy(gateway);
+});
+
+test("an answer that comes before the upload is complete reaches the client, and its connection lives on", async () => {
+  const origin = await httpUpstream((req, res) => {
+    if (req.url === "/healthy") res.end("healthy");
+    else res.writeHead(413).end("too much");
+  });
+  const gateway = await openGateway(origin);
+  const size = 8 * 1024 * 1024;
+  const head = `POST /upload HTTP/1.1\r\nHost: a\r\nContent-Length: ${size}\r\n\r\n`;
+  const { text } = await send(gateway.port, head, Buffer.alloc(size), get("/healthy"));
+  expect(text).toMatch(/^HTTP\/1\.1 413 [^]*too much[^]*HTTP\/1\.1 200 [^]*healthy/);
+  await expectHealthy(gateway);
+});
+
+test("a client that leaves gives up one pipelined request, and the others are not sent", async () => {
+  const asked: string[] = [];
+  const origin = await httpUpstream((req, res) => {
+    asked.push(req.url ?? "");
+    if (req.url === "/healthy") res.end("healthy");
+  });
+  const gateway = await openGateway(origin, { connections: 3 });
+  const requests = ["/never", "/big", "/big", "/big"].map((path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
+  const socket = open(gateway.port, requests.join(""));
+  await until(() => gateway.upstream.gate.running === 1);
+  setTimeout(() => socket.destroy(), 200);
+  await until(() => gateway.events.length > 0);
+  await expectHealthy(gateway);
+  expect(gateway.events).toMatchObject([{ kind: "aborted", path: "/never" }]);
+  expect(asked).toEqual(["/never", "/healthy"]);
+});
+
+test("a destroyed upload ends no process, and lets the rest of the request's body go by", async () => {
+  const req = new IncomingMessage(new Socket());
+  const upload = new Upload(req, { minRate: 1, silence: 1000, memory: openUploadMemory(1000), client: "" });
+  upload.read(0);
+  upload.destroy(new Error("the upstream has gone"));
+  await new Promise((resolve) => {
+    upload.on("close", resolve);
+  });
+  req.push("rest");
+  req.push(null);
+  await new Promise((resolve) => {
+    req.on("end", resolve);
+  });
+  expect(upload.destroyed).toBe(true);
+});

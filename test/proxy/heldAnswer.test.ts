@@ -1,0 +1,159 @@
+import { describe, expect, test } from "vitest";
+import type { Beginning, Watch } from "../../src/proxy/heldAnswer.ts";
+import { expectHealthy, openGateway, rawUpstream, request, send, until } from "./support.ts";
+
+const post = (...headers: string[]) => request("POST /write", "Content-Length: 4", ...headers);
+const body = "a=bc";
+
+/** What an upstream writes, and how it ends the connection. */
+type Answer = string | readonly [text: string, ending: "end" | "resetAndDestroy"];
+
+/** A gateway that watches every write, and lets an answer go when it is told to. */
+const watched = async (answer: Answer | ((write: (text: string) => void) => void), atOnce = false) => {
+  const told: (Beginning | undefined)[] = [];
+  const seen: string[] = [];
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  const watch = (method: string): Watch | undefined =>
+    method === "POST"
+      ? {
+          chunk: (bytes) => void seen.push(bytes.toString()),
+          over(beginning) {
+            told.push(beginning);
+            return atOnce ? undefined : beginning && released;
+          },
+        }
+      : undefined;
+  const { origin, requests } = await rawUpstream((socket, head) => {
+    if (head.startsWith("GET")) socket.write("HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nhealthy");
+    else if (typeof answer === "string") socket.write(answer);
+    else if (typeof answer !== "function") socket.write(answer[0], () => socket[answer[1]]());
+    else answer((text) => void (text === "" ? socket.destroy() : socket.write(text)));
+  });
+  const gateway = await openGateway(origin, { watch, connections: 1 });
+  return { ...gateway, told, seen, requests, release };
+};
+
+describe("an answer to a write goes out when the one who looks on is done", () => {
+  test.each<[string, Answer, string]>([
+    ["with a body", "HTTP/1.1 201 Created\r\nContent-Length: 5\r\nX-A: b\r\n\r\nhello", "hello"],
+    ["in chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n", "hel"],
+    ["without a body", "HTTP/1.1 204 No Content\r\n\r\n", ""],
+    ["with an empty one", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", ""],
+    [
+      "after a provisional one",
+      "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+      "ok",
+    ],
+    // It is over, or broken off, while it is held.
+    ["until it closes", ["HTTP/1.1 412 Precondition Failed\r\n\r\nhello", "end"], "hello"],
+    [
+      "which closes when it is there",
+      ["HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello", "end"],
+      "hello",
+    ],
+  ])("%s", async (_, answer, beginning) => {
+    const { told, seen, release, ...gateway } = await watched(answer);
+    const sent = send(gateway.port, post(), body);
+    await until(() => told.length === 1);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(told[0]?.body.toString()).toBe(beginning);
+    expect(seen.join("")).toBe(body);
+    let isBack = false;
+    void sent.then(() => (isBack = true));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(isBack).toBe(false);
+    release();
+    const { text } = await sent;
+    expect(text).toMatch(new RegExp(`HTTP/1.1 ${told[0]?.status} `));
+    expect(text.replace(/\r\n\d\r\n/g, "")).toContain(beginning);
+    expect(told).toHaveLength(1);
+    await expectHealthy(gateway);
+  });
+
+  test("many of them on one connection to the upstream", async () => {
+    const { told, release, ...gateway } = await watched("HTTP/1.1 204 No Content\r\n\r\n");
+    release();
+    for (let i = 0; i < 5; i++) expect((await send(gateway.port, post(), body)).head).toMatch(/^HTTP\/1\.1 204 /);
+    expect(told).toHaveLength(5);
+    await expectHealthy(gateway);
+  });
+});
+
+describe("without an answer it is told so, once", () => {
+  test.each([
+    ["breaks at once", ["", ""]],
+    ["breaks within its head", ["HTTP/1.1 200 OK\r\nConte", ""]],
+    ["breaks after its head", ["HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", ""]],
+  ])("an upstream that %s", async (_, parts) => {
+    const { told, release, ...gateway } = await watched((write) => {
+      for (const [i, part] of parts.entries()) setTimeout(() => write(part), 20 * i);
+    });
+    release();
+    expect((await send(gateway.port, post(), body)).head).toMatch(/^HTTP\/1\.1 502 /);
+    expect(told).toEqual([undefined]);
+    await expectHealthy(gateway);
+  });
+
+  test.each<[string, Answer]>([
+    ["with a length", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"],
+    ["until it closes", ["HTTP/1.1 200 OK\r\n\r\nhello", "end"]],
+  ])("a client that leaves while an answer %s is held does no harm", async (_, answer) => {
+    const { told, release, ...gateway } = await watched(answer);
+    const leaving = new AbortController();
+    const left = fetch(`http://127.0.0.1:${gateway.port}/write`, {
+      method: "POST",
+      body,
+      signal: leaving.signal,
+    }).catch((error: Error) => error.name);
+    await until(() => told.length === 1);
+    leaving.abort();
+    expect(await left).toBe("AbortError");
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    release();
+    expect(told).toHaveLength(1);
+    await expectHealthy(gateway);
+  });
+});
+
+describe("an answer that breaks off while it is held is none", () => {
+  test.each<[string, Answer]>([
+    ["cut within its length", ["HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nhe", "end"]],
+    ["cut within a chunk", ["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nhe", "end"]],
+    ["reset", ["HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nhe", "resetAndDestroy"]],
+  ])("%s", async (_, answer) => {
+    const { told, release, ...gateway } = await watched(answer);
+    const sent = send(gateway.port, post(), body);
+    await until(() => told.length === 1 && gateway.events.length === 1);
+    release();
+    const { text } = await sent;
+    expect(text.match(/^HTTP\/1\.1 \d+/gm)).toEqual(["HTTP/1.1 502"]);
+    expect(gateway.events).toMatchObject([{ kind: "broken" }]);
+    expect(told).toMatchObject([{ status: 200 }]);
+    await expectHealthy(gateway);
+  });
+});
+
+describe("an answer that cannot be given on is a 502", () => {
+  const coded = "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n";
+  test.each<[string, "at once" | "later", Answer]>([
+    ["coded for the transfer", "at once", coded],
+    ["coded for the transfer", "later", coded],
+    [
+      "coded for the transfer until it closes",
+      "later",
+      ["HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n{}", "end"],
+    ],
+    ["a header with a control character", "later", "HTTP/1.1 200 OK\r\nX: a\x7fb\r\nContent-Length: 2\r\n\r\n{}"],
+    ["the same until it closes", "later", ["HTTP/1.1 200 OK\r\nX: a\x7fb\r\n\r\n{}", "end"]],
+  ])("%s, let go %s", async (_, when, answer) => {
+    const { told, release, ...gateway } = await watched(answer, when === "at once");
+    const sent = send(gateway.port, post(), body);
+    await until(() => told.length === 1);
+    release();
+    const { text } = await sent;
+    expect(text.match(/^HTTP\/1\.1 \d+/gm)).toEqual(["HTTP/1.1 502"]);
+    expect(gateway.events).toMatchObject([{ kind: "broken" }]);
+    await expectHealthy(gateway);
+  });
+});

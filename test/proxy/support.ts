@@ -1,0 +1,170 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import {
+  type AddressInfo,
+  type Server as NetServer,
+  type Socket,
+  connect,
+  createServer as createNetServer,
+} from "node:net";
+import { expect, onTestFinished } from "vitest";
+import { type PassThroughEvent, type PassThroughOptions, passThrough } from "../../src/proxy/passThrough.ts";
+import { type ClientLimits, openHttpServer } from "../../src/http/httpServer.ts";
+import { type Upstream, type UpstreamSettings, openUpstream } from "../../src/upstream/upstream.ts";
+
+import { roomyLimits } from "../http/limits.ts";
+
+/** What a test may set differently. */
+export type GatewaySettings = Partial<
+  Omit<UpstreamSettings, "origin"> & PassThroughOptions & { limits: Partial<ClientLimits> }
+>;
+
+/** A gateway under test. `events` is what it reported, `listener` what it runs. */
+export type Gateway = {
+  port: number;
+  upstream: Upstream;
+  events: PassThroughEvent[];
+  listener: (req: IncomingMessage, res: ServerResponse) => void;
+};
+
+const listening = async (server: Server | NetServer): Promise<number> => {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {}).on("close", () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  onTestFinished(async () => {
+    const closed = new Promise((resolve) => {
+      server.close(resolve);
+    });
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  });
+  return portOf(server);
+};
+
+const portOf = (server: Server | NetServer): number => {
+  const address: AddressInfo | string | null = server.address();
+  if (address === null || typeof address === "string") throw new Error("not listening");
+  return address.port;
+};
+
+export const originOf = (port: number): string => `http://127.0.0.1:${port}`;
+
+/** An upstream of node:http. */
+export const httpUpstream = async (listener: RequestListener): Promise<string> =>
+  originOf(await listening(createServer(listener)));
+
+/** An upstream that writes bytes itself: called once a request with its head and body, the connection and the request's number. */
+export const rawUpstream = async (
+  answer: (socket: Socket, request: string, number: number) => void,
+): Promise<{ origin: string; requests: string[]; connections: () => number }> => {
+  const requests: string[] = [];
+  let connections = 0;
+  const server = createNetServer((socket) => {
+    connections++;
+    let text = "";
+    socket.on("data", (chunk) => {
+      text += chunk.toString("latin1");
+      for (;;) {
+        const end = text.indexOf("\r\n\r\n");
+        if (end === -1) return;
+        const length = Number(/^content-length: (\d+)/im.exec(text.slice(0, end))?.[1] ?? 0);
+        if (text.length < end + 4 + length) return;
+        const request = text.slice(0, end + 4 + length);
+        text = text.slice(end + 4 + length);
+        requests.push(request);
+        answer(socket, request, requests.length);
+      }
+    });
+  });
+  return { origin: originOf(await listening(server)), requests, connections: () => connections };
+};
+
+/** A gateway with short patience in front of `origin`. */
+export const openGateway = async (origin: string, settings: GatewaySettings = {}): Promise<Gateway> => {
+  const events: PassThroughEvent[] = [];
+  const {
+    host,
+    trusted = () => false,
+    onEvent = (event) => events.push(event),
+    watch,
+    oldPaths,
+    uploads,
+    limits,
+    ...rest
+  } = settings;
+  const upstream = openUpstream({
+    origin,
+    connections: 4,
+    waiting: 100,
+    connectTimeout: 2000,
+    headersTimeout: 8000,
+    bodyTimeout: 8000,
+    ...rest,
+  });
+  onTestFinished(() => upstream.pool.destroy());
+  const listener = passThrough(upstream, {
+    host,
+    trusted,
+    onEvent,
+    ...(watch ? { watch } : {}),
+    ...(oldPaths ? { oldPaths } : {}),
+    ...(uploads ? { uploads } : {}),
+  });
+  return {
+    port: await listening(openHttpServer({}, { ...roomyLimits, ...limits }, listener).server),
+    upstream,
+    events,
+    listener,
+  };
+};
+
+/** Everything a client got on one connection, byte for byte (latin1), and whether the connection was reset. */
+export type Received = { head: string; body: string; text: string; reset: boolean };
+
+/** Sends bytes on one connection and collects what comes until it ends. */
+export const send = (port: number, ...parts: (string | Buffer)[]): Promise<Received> =>
+  new Promise((resolve) => {
+    let text = "";
+    let reset = false;
+    const socket = connect(port, "127.0.0.1");
+    socket.on("data", (chunk) => (text += chunk.toString("latin1")));
+    socket.on("error", () => (reset = true));
+    socket.on("close", () => {
+      const end = text.indexOf("\r\n\r\n");
+      resolve({ head: text.slice(0, end), body: text.slice(end + 4), text, reset });
+    });
+    for (const part of parts) socket.write(part);
+  });
+
+/** `get("/a", "X-A: b")` -> the bytes of a request that closes its connection. */
+export const get = (path: string, ...headers: string[]): string => request(`GET ${path}`, ...headers);
+
+/** As `get`, for any method; a body goes in a further part. */
+export const request = (line: string, ...headers: string[]): string =>
+  `${[`${line} HTTP/1.1`, "Host: front.example", ...headers, "Connection: close"].join("\r\n")}\r\n\r\n`;
+
+/** Waits until a condition holds, at most 30 s: a start of the program takes its time on a loaded machine. */
+export const until = async (what: () => boolean): Promise<void> => {
+  const end = Date.now() + 30_000;
+  while (!what() && Date.now() < end) {
+    // oxlint-disable-next-line no-await-in-loop -- polling
+    await new Promise((resolve) => {
+      setTimeout(resolve, 10);
+    });
+  }
+  expect({ [String(what)]: what() }).toEqual({ [String(what)]: true });
+};
+
+/** That the gateway holds no place and still answers; the last line of every nasty test. */
+export const expectHealthy = async ({ port, upstream }: Gateway): Promise<void> => {
+  await until(() => upstream.gate.running === 0 && upstream.gate.aside === 0 && upstream.gate.waiting === 0);
+  const { head, body } = await send(port, get("/healthy"));
+  expect(head).toMatch(/^HTTP\/1\.1 200 /);
+  expect(body).toBe("healthy");
+};
+
+export const healthy = "HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nhealthy";

@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import { listeningGateway } from "../http/support.ts";
+import { get, httpUpstream } from "../proxy/support.ts";
+import { exchange, measures } from "./support.ts";
+
+/** Breaks off at the datasets from 900 on, as an answer of legacy's does that PHP gives up on. */
+const breaking = async (text = measures) => {
+  const asked: string[] = [];
+  const url = await httpUpstream((incoming, response) => {
+    asked.push(incoming.url ?? "");
+    if (/\/9\d\d/.test(incoming.url ?? "")) incoming.socket.destroy();
+    else response.writeHead(200, { "Content-Type": "application/json" }).end(text);
+  });
+  return { url, asked };
+};
+
+const behindProxy = { TRUSTED_PROXIES: "127.0.0.1" };
+const from = (path: string, client: string) => get(path, `X-Forwarded-For: ${client}`);
+const list = "/v1/evaluationmeasures/list";
+
+test("one client's ids that break legacy are 502 to them, and nobody else waits", async () => {
+  const legacy = await breaking();
+  const { port } = await listeningGateway(legacy.url, behindProxy);
+  for (let id = 900; id < 940; id++) {
+    // What a client claims for themselves makes them no other.
+    const { status } = await exchange(port, from(`/v1/datasets/${id}`, `198.51.100.${id - 900}, 192.0.2.1`));
+    expect(status).toBe(502);
+  }
+  expect((await exchange(port, from(list, "192.0.2.9"))).status).toBe(200);
+});
+
+test("five requests that break legacy, by three clients, give it time", async () => {
+  const legacy = await breaking();
+  const { port } = await listeningGateway(legacy.url, behindProxy);
+  for (let i = 0; i < 5; i++) await exchange(port, from(`/v1/datasets/90${i}`, `192.0.2.${i % 3}`));
+  const asked = legacy.asked.length;
+  const { status, headers } = await exchange(port, from(list, "192.0.2.9"));
+  expect([status, headers.get("retry-after")]).toEqual([503, expect.stringMatching(/^\d+$/)]);
+  expect(legacy.asked).toHaveLength(asked);
+});
+
+test("one client's ids that break modern leave it to all others", async () => {
+  const legacy = await breaking();
+  const modern = await breaking('["kappa"]');
+  const { port } = await listeningGateway(legacy.url, {
+    ...behindProxy,
+    MODERN_URL: modern.url,
+    STAGES: '{"getDataset":{"stage":"modern"},"listEvaluationMeasures":{"stage":"modern"}}',
+  });
+  for (let id = 900; id < 940; id++) await exchange(port, from(`/v1/datasets/${id}`, "192.0.2.1"));
+  const { status, headers } = await exchange(port, from(list, "192.0.2.9"));
+  expect([status, headers.get("gateway-decision")]).toEqual([200, expect.stringContaining("backend=modern")]);
+});

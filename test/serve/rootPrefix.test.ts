@@ -1,0 +1,98 @@
+import { createHash, randomBytes } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { get, httpUpstream, request } from "../proxy/support.ts";
+import { listeningGateway, recordingUpstream } from "../http/support.ts";
+import { exchange, expectDetail, measures } from "./support.ts";
+
+/** Legacy behind a gateway whose prefix is `/`: answers by a mark of its own. */
+const open = async (PREFIXES = "/") => {
+  const { url, seen } = await recordingUpstream(({ target }) => ({
+    body: target.includes("/evaluationmeasure/list") ? measures : `legacy ${target}`,
+    status: 299,
+  }));
+  return { ...(await listeningGateway(url, { PREFIXES })), seen };
+};
+
+describe("below / only the listed paths are ours", () => {
+  test.each([
+    "GET /",
+    "GET /nothing",
+    "DELETE /nothing",
+    "PUT /datasets",
+    "GET /datasets/61/more",
+    "POST /api/v1/json/data/tag",
+    "OPTIONS /api/v1/json/data/61",
+    "GET /v1/datasets/61",
+    "GET //datasets/61",
+    "GET /x/../datasets/61",
+    "GET /datasets%2F61",
+    "GET /%64atasets/61",
+    "TRACE /api/v1/json/data/61",
+    "PROPFIND /x?a=b&a=%20#f",
+  ])("%s is passed through as it is", async (line) => {
+    const { port, seen } = await open();
+    const { status, body, headers } = await exchange(port, request(line, "Cookie: a=b", "Content-Length: 0"));
+    const [method = "", target = ""] = line.split(" ");
+    expect([status, headers.get("set-cookie")]).toEqual([299, "ci_session=secret"]);
+    expect(body).toContain(`legacy ${seen[0]?.target}`);
+    expect(seen).toMatchObject([{ method, headers: { cookie: "a=b", host: "front.example" } }]);
+    expect(target.startsWith(seen[0]?.target as string)).toBe(true);
+  });
+
+  test("HTTP/1.0 has no Host: what is ours is answered, the rest passed through", async () => {
+    const { port, seen } = await open();
+    const ours = await exchange(port, "GET /evaluationmeasures/list HTTP/1.0\r\n\r\n");
+    const passed = await exchange(port, "GET /nothing HTTP/1.0\r\n\r\n");
+    expect([ours.status, passed.status, passed.body]).toEqual([502, 299, "legacy /nothing"]);
+    expect(seen.map(({ target }) => target)).toEqual(["/api/v1/json/evaluationmeasure/list", "/nothing"]);
+  });
+
+  test.each([
+    ["DELETE /datasets/61", 405],
+    ["GET /datasets/tag", 405],
+    ["GET /datasets/abc", 422],
+    ["POST /datasets/tag", 401],
+    ["GET /studies/1", 410],
+    ["GET /data/list/limit", 422],
+  ])("%s is ours: %i", async (line, status) => {
+    const { port, seen } = await open();
+    expectDetail(await exchange(port, request(line, "Content-Length: 0")), status);
+    expect(seen).toEqual([]);
+  });
+
+  test("beside another prefix, below which all is ours", async () => {
+    const { port, seen } = await open("/,/v1");
+    expectDetail(await exchange(port, request("GET /v1/nothing")), 404);
+    expect(seen).toEqual([]);
+    expect((await exchange(port, request("GET /nothing"))).status).toBe(299);
+  });
+
+  test("an upload that comes slowly arrives whole, byte for byte", async () => {
+    const url = await httpUpstream((incoming, response) => {
+      const hash = createHash("sha256");
+      incoming.on("data", (chunk: Buffer) => hash.update(chunk)).on("end", () => response.end(hash.digest("hex")));
+    });
+    const { url: front } = await listeningGateway(url, { PREFIXES: "/" });
+    const content = randomBytes(3_000_000);
+    async function* slowly() {
+      for (let i = 0; i < content.length; i += 600_000) {
+        yield content.subarray(i, i + 600_000);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    }
+    const response = await fetch(`${front}/upload`, { method: "PUT", body: slowly(), duplex: "half" });
+    expect(await response.text()).toBe(createHash("sha256").update(content).digest("hex"));
+  });
+
+  test("OPTIONS * is answered by the gateway", async () => {
+    const { port, seen } = await open();
+    expect((await exchange(port, request("OPTIONS *"))).status).toBe(204);
+    expect(seen).toEqual([]);
+  });
+
+  test("an absolute target that is passed through names its own host", async () => {
+    const { port, seen } = await open();
+    await exchange(port, get("http://other.example/api/v1/x"));
+    expect(seen.map(({ headers }) => headers["host"])).toEqual(["other.example"]);
+  });
+});

@@ -1,0 +1,126 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { connect } from "node:net";
+import type { Readable } from "node:stream";
+import { expect, onTestFinished } from "vitest";
+import { get, httpUpstream, request, send, until } from "../proxy/support.ts";
+
+/** The sample legacy's keys, and one that it does not know. */
+export const keys = {
+  user: "00000000000000000000000000000000",
+  owner: "DA1A0000000000000000000000000000",
+  reader: "33333333333333333333333333333333",
+  unknown: "aBcD0123456789aBcD0123456789aBcD",
+};
+
+export const measures = '{"evaluation_measures":{"measures":{"measure":"kappa"}}}';
+
+const tagged = '{"setup_id":1,"tag":"a"}';
+export const taggingRequest = [
+  request(
+    "POST /v1/setup/tag",
+    `X-API-Key: ${keys.unknown}`,
+    "Content-Type: application/json",
+    `Content-Length: ${tagged.length}`,
+  ),
+  tagged,
+] as const;
+/** Three questions: by GET, one that writes, and one that reads by legacy's POST form. */
+export const questions = [
+  ["GET", [get("/v1/evaluationmeasures/list", `X-API-Key: ${keys.unknown}`)]],
+  ["POST", taggingRequest],
+  ["POST", [get("/v1/flow/exists/a=b/1/", `X-API-Key: ${keys.unknown}`)]],
+] as const;
+
+/** One answer as it came over a socket. */
+export const exchange = async (port: number, ...parts: (string | Buffer)[]) => {
+  const { head, body, text } = await send(port, ...parts);
+  const [line = "", ...rows] = head.split("\r\n");
+  const headers = new Map(
+    rows.map((row) => [row.split(":", 1)[0]?.toLowerCase(), row.slice(row.indexOf(":") + 1).trim()]),
+  );
+  return { status: Number(line.split(" ")[1]), headers, body, head, text };
+};
+
+/** That an answer is JSON with nothing but a detail, whose status this is. */
+export const expectDetail = (
+  {
+    status,
+    headers,
+    body,
+  }: { status: number; headers: { get(name: string): string | null | undefined }; body: string },
+  expected: number,
+): void => {
+  expect([status, headers.get("content-type"), body]).toEqual([
+    expected,
+    "application/json",
+    expect.stringMatching(/^\{"detail":/),
+  ]);
+  expect(Object.keys(JSON.parse(body) as object)).toEqual(["detail"]);
+  expect(body).not.toMatch(/<html|<div|<p>|\bat file:/i);
+};
+
+/** An upstream that begins to answer at once and ends when it is told to. */
+export const heldUpstream = async (text = measures) => {
+  let release = () => {};
+  const told = new Promise<void>((resolve) => (release = resolve));
+  const asked: string[] = [];
+  const url = await httpUpstream((incoming, response) => {
+    asked.push(`${incoming.method} ${incoming.url}`);
+    response.write(text.slice(0, 5));
+    void told.then(() => response.end(text.slice(5)));
+  });
+  return { url, asked, release };
+};
+
+/** Whether a promise comes within so many milliseconds. */
+export const within = <T>(promise: Promise<T>, ms: number): Promise<T | "too late"> =>
+  Promise.race([promise, new Promise<"too late">((resolve) => void setTimeout(resolve, ms, "too late"))]);
+
+/** A connection that stays open; `text()` is what came until now. */
+export const openConnection = (port: number) => {
+  let text = "";
+  const socket = connect(port, "127.0.0.1").on("error", () => undefined);
+  socket.on("data", (chunk) => (text += chunk.toString("latin1")));
+  const closed = new Promise<void>((resolve) => void socket.once("close", () => resolve()));
+  onTestFinished(() => void socket.destroy());
+  return { socket, closed, text: () => text };
+};
+
+/** The real program, with its output and its end. */
+export const start = (environment: Record<string, string>, ...args: string[]) =>
+  watchProgram(
+    spawn(process.execPath, ["src/main.ts", ...args], {
+      env: { PATH: process.env["PATH"], PORT: "0", ADMIN_PORT: "0", ...environment },
+      stdio: ["ignore", "pipe", "pipe"],
+    }),
+  );
+
+/** The same as the shell of `npm start` runs it, in a group of processes of its own; `child` is the shell, to which npm passes signals. */
+export const startByShell = (script: string, environment: Record<string, string> = {}) => {
+  const child = spawn("sh", ["-c", script], {
+    env: { PATH: process.env["PATH"], PORT: "0", ADMIN_PORT: "0", ...environment },
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  });
+  onTestFinished(() => {
+    try {
+      process.kill(-(child.pid as number), "SIGKILL");
+    } catch {
+      // All of them have ended.
+    }
+  });
+  return watchProgram(child);
+};
+
+const watchProgram = (child: ChildProcessByStdio<null, Readable, Readable>) => {
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const output = { out: "", error: "" };
+  child.stdout.on("data", (chunk: Buffer) => (output.out += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (output.error += chunk.toString()));
+  const ended = new Promise<number | null>((resolve) => void child.once("close", resolve));
+  const listening = async () => {
+    await until(() => output.out.includes("listens on"));
+    return /http:\/\/[\d.:]+/.exec(output.out)?.[0] as string;
+  };
+  return { child, output, ended, listening };
+};

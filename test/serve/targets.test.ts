@@ -1,0 +1,152 @@
+import { describe, expect, test } from "vitest";
+import { listeningGateway, recordingUpstream } from "../http/support.ts";
+import { get, request } from "../proxy/support.ts";
+import { exchange, expectDetail, keys, measures } from "./support.ts";
+
+/** A gateway over a legacy that answers everything alike, with a status of its own. */
+const open = async (environment: Record<string, string> = {}) => {
+  const { url, seen } = await recordingUpstream(({ target }) => ({
+    body: target.includes("/evaluationmeasure/list") ? measures : '{"legacy":1}',
+    status: target.startsWith("/api/v1/json/") ? 200 : 299,
+  }));
+  return { ...(await listeningGateway(url, environment)), seen };
+};
+
+describe("what is not below the prefix goes to legacy, spelled as it came", () => {
+  test.each([
+    "//v1/evaluationmeasures/list",
+    "/v1x/evaluationmeasures/list",
+    "/V1/evaluationmeasures/list",
+    "/x/../v1/evaluationmeasures/list",
+    "/./v1/evaluationmeasures/list",
+    "/%761/evaluationmeasures/list",
+    "/v1%2Fevaluationmeasures/list",
+    "/v1;a=b/evaluationmeasures/list",
+    "/%2e%2e/v1/x",
+    "/a?b=/v1/evaluationmeasures/list",
+    "/a%23b",
+    "/v1\\evaluationmeasures",
+  ])("%s", async (target) => {
+    const { port, seen } = await open();
+    expect((await exchange(port, get(target))).status).toBe(299);
+    expect(seen.map((one) => one.target)).toEqual([target]);
+  });
+});
+
+describe("what is below it is ours, and its spelling is not tidied up", () => {
+  test.each<[target: string, status: number]>([
+    ["/v1", 404],
+    ["/v1?x", 404],
+    ["/v1#x", 404],
+    ["/v1//evaluationmeasures/list", 404],
+    ["/v1/evaluationmeasures//list", 404],
+    ["/v1/evaluationmeasures/list//", 404],
+    ["/v1/../x", 404],
+    ["/v1/../evaluationmeasures/list", 404],
+    ["/v1/x/../evaluationmeasures/list", 404],
+    ["/v1/./evaluationmeasures/list", 404],
+    ["/v1/%2e%2e/api/v1/json/data/1", 404],
+    ["/v1/Evaluationmeasures/List", 404],
+    ["/v1/%65valuationmeasures/list", 404],
+    ["/v1/evaluationmeasures%2Flist", 404],
+    ["/v1/datasets/..", 422],
+    ["/v1/datasets/%2e%2e", 422],
+    ["/v1/datasets/1%2F..%2F2", 422],
+    ["/v1/datasets/1%3Fapi_key=x", 422],
+    ["/v1/datasets/1%23", 422],
+    ["/v1/datasets/1%00", 422],
+    ["/v1/datasets/%", 422],
+    ["/v1/datasets/%ff", 422],
+    ["/v1/datasets/1%0d%0a", 422],
+    ["/v1/datasets/1;2", 422],
+    ["/v1/studies/..", 404],
+    ["/v1/studies/.%2e", 404],
+    ["/v1/studies/a%2Fb", 404],
+    ["/v1/setup/%2e", 422],
+    ["/v1/data/list/tag/..%2F..", 422],
+    ["/v1/data/list/data_name/a%2Flimit%2F1", 422],
+    ["/v1/data/list/limit", 422],
+    ["/v1/data/list/limit/1/limit/1", 422],
+    ["/v1/data/list/limit//", 422],
+    ["/v1/data/list/__proto__/1", 422],
+    ["/v1/flow/exists/../x/", 401],
+    ["/v1/flow/exists/a%2Fb/x/", 401],
+    ["/v1/flow/exists/a/..", 401],
+    ["/v1/flow/exists/a%23b/1", 401],
+  ])("%s: %i, legacy unasked", async (target, status) => {
+    const { port, seen } = await open();
+    expectDetail(await exchange(port, get(target)), status);
+    expect(seen).toEqual([]);
+  });
+
+  test.each([
+    "/v1/evaluationmeasures/list",
+    "/v1/evaluationmeasures/list/?a=b/c",
+    "/v1/evaluationmeasures/list#/../x",
+    "/v1/evaluationmeasures/list?#?api_key=no-key",
+    "http://front.example/v1/evaluationmeasures/list",
+    "HTTPS://front.example:8443/v1/evaluationmeasures/list?x=1",
+  ])("%s is the list", async (target) => {
+    const { port, seen } = await open();
+    const answer = await exchange(port, get(target));
+    expect([answer.status, answer.body]).toEqual([200, '["kappa"]']);
+    expect(seen.map((one) => one.target)).toEqual(["/api/v1/json/evaluationmeasure/list"]);
+  });
+
+  test("a # ends the query as well as the path", async () => {
+    const { port, seen } = await open();
+    await exchange(port, get(`/v1/evaluationmeasures/list?api_key=${keys.unknown}#&api_key=other`));
+    expect(seen.map((one) => one.target)).toEqual([`/api/v1/json/evaluationmeasure/list?api_key=${keys.unknown}`]);
+  });
+});
+
+// RFC 9112, 3.2.2
+test.each(["/api/x", "/v1/evaluationmeasures/list"])(
+  "the host of http://other.example%s replaces the header",
+  async (path) => {
+    const { port, seen } = await open();
+    await exchange(port, get(`http://other.example${path}`));
+    expect(seen[0]?.headers["x-forwarded-host"]).toBe("other.example");
+  },
+);
+
+describe("what is no sound HTTP is refused as JSON", () => {
+  const rest = "Host: a\r\nConnection: close\r\n\r\n";
+  test.each([
+    ["no request line", "NONSENSE\r\n\r\n", 400],
+    ["TLS", Buffer.from([0x16, 3, 1, 0, 5, 1, 2, 3, 4, 5]), 400],
+    ["another protocol", `GET /v1/datasets/61 FTP/1.1\r\n${rest}`, 400],
+    ["an unknown method", `BREW /v1/datasets/61 HTTP/1.1\r\n${rest}`, 400],
+    ["a blank in the target", `GET /v1/data sets/61 HTTP/1.1\r\n${rest}`, 400],
+    ["a header without a colon", `GET /v1/datasets/61 HTTP/1.1\r\nNothing\r\n${rest}`, 400],
+    ["two lengths", `POST /v1/datasets/list HTTP/1.1\r\nContent-Length: 2\r\nContent-Length: 3\r\n${rest}{}`, 400],
+    [
+      "length and chunks",
+      `POST /v1/datasets/list HTTP/1.1\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n${rest}{}`,
+      400,
+    ],
+    ["a negative length", `POST /v1/datasets/list HTTP/1.1\r\nContent-Length: -2\r\n${rest}{}`, 400],
+    ["broken chunks", `POST /v1/datasets/list HTTP/1.1\r\nTransfer-Encoding: chunked\r\n${rest}zz\r\n`, 400],
+    ["headers too large", `GET /v1/datasets/61 HTTP/1.1\r\nX: ${"x".repeat(20_000)}\r\n${rest}`, 431],
+    ["a target too long", `GET /v1/${"x".repeat(20_000)} HTTP/1.1\r\n${rest}`, 431],
+    ["an odd Host", "GET /v1/datasets/61 HTTP/1.1\r\nHost: a b<\r\nConnection: close\r\n\r\n", 400],
+  ])("%s", async (_, bytes, status) => {
+    const { port, seen } = await open();
+    expectDetail(await exchange(port, bytes), status);
+    expect(seen).toEqual([]);
+    expect((await exchange(port, get("/v1/evaluationmeasures/list"))).status).toBe(200);
+  });
+
+  test.each([
+    ["no Host", "GET /v1/evaluationmeasures/list HTTP/1.1\r\nConnection: close\r\n\r\n", 400],
+    ["an expectation", request("GET /v1/evaluationmeasures/list", "Expect: more"), 417],
+  ])("%s", async (_, bytes, status) => {
+    const { port } = await open();
+    expectDetail(await exchange(port, bytes), status);
+  });
+
+  test("HTTP/1.0 needs no Host", async () => {
+    const { port } = await open();
+    expect((await exchange(port, "GET /v1/evaluationmeasures/list HTTP/1.0\r\n\r\n")).status).toBe(200);
+  });
+});

@@ -1,0 +1,246 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createClient } from "redis";
+import { describe, expect, test } from "vitest";
+import { helpText } from "../../src/settings/help.ts";
+import { loadSettings } from "../../src/settings/load.ts";
+import { settingsSchema } from "../../src/settings/settings.ts";
+import { known } from "../support.ts";
+
+const file = (content: string): string => {
+  const path = join(mkdtempSync(join(tmpdir(), "config-")), "config.json");
+  writeFileSync(path, content);
+  return path;
+};
+const settings = (environment: Record<string, string>) => {
+  const loaded = loadSettings(environment, known);
+  if ("errors" in loaded) throw new Error(loaded.errors.join("\n"));
+  return loaded.settings;
+};
+const errors = (environment: Record<string, string>): string[] => {
+  const loaded = loadSettings(environment, known);
+  return "errors" in loaded ? loaded.errors : [];
+};
+
+describe("settings", () => {
+  test("have defaults", () => {
+    expect(settings({})).toMatchObject({
+      PORT: 8000,
+      HOST: "127.0.0.1",
+      LEGACY_PATH: "/api/v1",
+      PREFIXES: ["/v1"],
+      CORS_ORIGINS: ["*"],
+      TRUSTED_PROXIES: [],
+    });
+    expect(settings({ LEGACY_URL: "", PORT: "" })).toEqual(settings({}));
+  });
+
+  test("come from the file, and the environment wins", () => {
+    const CONFIG = file('{"PORT": 9000, "PREFIXES": ["/", "/v1"], "LEGACY_STUDIES": [1, 2]}');
+    expect(settings({ CONFIG, PORT: "9001" })).toMatchObject({
+      PORT: 9001,
+      PREFIXES: ["/", "/v1"],
+      LEGACY_STUDIES: [1, 2],
+    });
+    expect(settings({ CONFIG, PREFIXES: "/a, /b", LEGACY_STUDIES: "7" })).toMatchObject({
+      PREFIXES: ["/a", "/b"],
+      LEGACY_STUDIES: [7],
+    });
+    expect(settings({ PREFIXES: '["/a"]', LEGACY_URL: "http://127.0.0.1:1/" })).toMatchObject({
+      PREFIXES: ["/a"],
+      LEGACY_URL: "http://127.0.0.1:1",
+    });
+  });
+
+  test.each([
+    ["PORT", "70000", "an integer from 0 to 65535"],
+    ["PORT", "80a", "an integer from 0 to 65535"],
+    ["HEADERS_TIMEOUT_MS", "0", "an integer from 1 to 3600000"],
+    ["LOG_LEVEL", "loud", "one of debug, info, warn, error, silent"],
+    ["LEGACY_URL", "ftp://x", "an origin such as http://127.0.0.1:8080, without a path"],
+    ["LEGACY_URL", "http://x/path", "an origin such as http://127.0.0.1:8080, without a path"],
+    ["PREFIXES", "v1", "a path such as /v1, or /"],
+    ["PREFIXES", "[", "a list: the prefixes the new interface is served under"],
+    ["TRUSTED_PROXIES", "10.0.0.0/99", "addresses or networks such as 10.0.0.0/8"],
+    ["LEGACY_STUDIES", "x", "a list: the ids of the studies"],
+  ])("%s=%s is named with what is allowed", (name, value, allowed) => {
+    const [error, ...others] = errors({ [name]: value });
+    expect(others).toEqual([]);
+    expect(error).toMatch(new RegExp(`^${name}: .* given in the environment; allowed is `));
+    expect(error).toContain(value.replaceAll('"', ""));
+    expect(error).toContain(allowed);
+  });
+
+  test("all that is wrong is told at once, and what the file has beside the known", () => {
+    const CONFIG = file('{"PORT": "9000", "Prefix": [], "nothing": 1}');
+    const told = errors({ CONFIG, LOG_LEVEL: "loud" });
+    expect(told.map((line) => line.split(":")[0])).toEqual(["PORT", "LOG_LEVEL", "Prefix", "nothing"]);
+    expect(told[2]).toContain("allowed are PREFIXES");
+  });
+
+  test("never show a secret", () => {
+    expect(errors({ LEGACY_API_KEY: "hush hush" })[0]).toBe(
+      "LEGACY_API_KEY: (not shown) given in the environment; allowed is 1-64 letters and digits",
+    );
+    expect(errors({ LEGACY_URL: "http://me:hush@legacy" })[0]).not.toContain("hush");
+    expect(errors({ CONFIG: file('{"LEGACY_API_KEY", "REDIS_URL", "ADMIN_TOKEN": "hush"') }).join("")).toMatch(
+      /^CONFIG: [^]* is not valid JSON/,
+    );
+    expect(errors({ CONFIG: file('{"LEGACY_API_KEY": "hush"') }).join("")).not.toContain("hush");
+  });
+
+  test.each([
+    "redis://127.0.0.1:6379/x",
+    "redis://127.0.0.1:6379/0/1",
+    "redis://me:hush%zz@127.0.0.1:6379",
+    "redis://hush%:41@127.0.0.1:6379",
+    "redis://hush 127.0.0.1:6379",
+    "redis://hush:x",
+    "http://127.0.0.1:6379",
+  ])("REDIS_URL=%s, which would not do, is refused", (REDIS_URL) => {
+    expect(errors({ REDIS_URL })).toEqual([
+      "REDIS_URL: (not shown) given in the environment; allowed is a URL such as redis://127.0.0.1:6379/0, a % in its password written %25",
+    ]);
+  });
+
+  test.each(["redis://127.0.0.1", "rediss://me:a%25b@redis.example:6380/", "redis://:hush@[::1]:6379/15"])(
+    "REDIS_URL=%s is taken",
+    (REDIS_URL) => {
+      expect(settings({ REDIS_URL })).toMatchObject({ REDIS_URL });
+      expect(() => createClient({ url: REDIS_URL })).not.toThrow();
+    },
+  );
+
+  test.each([
+    ["/no/such/file", "ENOENT"],
+    [tmpdir(), "EISDIR"],
+    [file("[]"), "JSON object"],
+  ])("CONFIG=%s is refused", (CONFIG, why) => {
+    expect(errors({ CONFIG })[0]).toContain(why);
+  });
+});
+
+describe("every setting", () => {
+  const bounds: [name: string, usual: unknown, least: number, most: number][] = [
+    ["PORT", 8000, 0, 65_535],
+    ["CONNECT_TIMEOUT_MS", 5000, 1, 3_600_000],
+    ["HEADERS_TIMEOUT_MS", 30_000, 1, 3_600_000],
+    ["BODY_TIMEOUT_MS", 30_000, 1, 3_600_000],
+    ["TOTAL_TIMEOUT_MS", 60_000, 1, 3_600_000],
+    ["DRAIN_TIMEOUT_MS", 30_000, 1, 3_600_000],
+    ["MAX_BODY_BYTES", 1024 ** 2, 1024, 1024 ** 3],
+    ["MAX_REPLY_BYTES", 32 * 1024 ** 2, 1024, 1024 ** 3],
+    ["MAX_CONNECTIONS", 64, 1, 100_000],
+    ["MAX_WAITING", 1000, 1, 100_000],
+  ];
+
+  test("MAX_REPLIES_BYTES is at least MAX_REPLY_BYTES", () => {
+    expect(settings({})).toMatchObject({ MAX_REPLIES_BYTES: 256 * 1024 ** 2 });
+    const both = { MAX_REPLY_BYTES: "2000", MAX_REPLIES_BYTES: "2000" };
+    expect(settings(both)).toMatchObject({ MAX_REPLIES_BYTES: 2000 });
+    expect(errors({ ...both, MAX_REPLIES_BYTES: "1999" })).toEqual([
+      "MAX_REPLIES_BYTES: 1999 given; allowed is at least MAX_REPLY_BYTES (2000), so that one answer alone has room",
+    ]);
+  });
+
+  test.each(bounds)("%s is %i, from %i to %i", (name, usual, least, most) => {
+    expect(settings({})).toMatchObject({ [name]: usual });
+    // One answer has to fit into what all may take.
+    const roomy: Record<string, string> = name === "MAX_REPLY_BYTES" ? { MAX_REPLIES_BYTES: String(2 ** 30) } : {};
+    for (const good of [least, most, ` ${most} `])
+      expect(settings({ ...roomy, [name]: String(good) })).toMatchObject({ [name]: Number(good) });
+    for (const bad of [least - 1, most + 1, "1.5", "1e3", "0x10", "ten", "1,000"])
+      expect(errors({ [name]: String(bad) })).toEqual([
+        `${name}: ${/^-?\d+$/.test(String(bad)) ? bad : `"${bad}"`} given in the environment; allowed is an integer from ${least} to ${most}`,
+      ]);
+    for (const bad of [null, true, "5", [1], { a: 1 }, 1.5])
+      expect(errors({ CONFIG: file(JSON.stringify({ [name]: bad })) })).toEqual([
+        expect.stringMatching(
+          new RegExp(`^${name}: .* given in /.*config\\.json; allowed is an integer from ${least} to ${most}$`),
+        ),
+      ]);
+  });
+
+  test("has a default or needs none", () => {
+    expect(Object.keys(settings({}))).toEqual(
+      Object.keys(settingsSchema.shape).filter(
+        (name) =>
+          ![
+            "LEGACY_URL",
+            "LEGACY_HOST",
+            "LEGACY_API_KEY",
+            "LEGACY_ADMIN_KEY",
+            "LEGACY_STUDIES",
+            "REDIS_URL",
+            "ADMIN_TOKEN",
+            "MODERN_URL",
+            "EXPECTED_DIFFERENCES",
+            "DATA_DIR",
+          ].includes(name),
+      ),
+    );
+  });
+
+  test("of another name in the environment is none of ours, in the file it is refused by name", () => {
+    expect(settings({ PREFIX: "x", port: "x" })).toEqual(settings({}));
+    for (const name of ["port", "PREFIX", "__proto__", "toString", "CONFIG"])
+      expect(errors({ CONFIG: file(`{"${name}": "hush"}`) })).toEqual([
+        expect.stringMatching(new RegExp(`^${name}: unknown setting in .*; allowed are [A-Z_, ]+$`)),
+      ]);
+  });
+
+  test("of the file yields to the environment alone, and is not mended by an empty one", () => {
+    const CONFIG = file('{"PORT": "x", "HOST": "::1", "MAX_WAITING": 5}');
+    expect(settings({ CONFIG, PORT: "1" })).toMatchObject({ PORT: 1, HOST: "::1", MAX_WAITING: 5 });
+    expect(errors({ CONFIG, PORT: "" })[0]).toContain('PORT: "x" given in');
+  });
+});
+
+describe("the content of a file", () => {
+  test.each(["", "hush", '{"LEGACY_API_KEY": "hush"', '\ufeff{"HOST": "hush"}', '["hush"]', '"hush"', "null"])(
+    "%j is not echoed when it cannot be read",
+    (content) => {
+      const told = errors({ CONFIG: file(content) });
+      expect(told).toEqual([expect.stringMatching(/^CONFIG: .*JSON/)]);
+      expect(told[0]).not.toContain("hush");
+    },
+  );
+});
+
+describe("a password in LEGACY_URL", () => {
+  test.each(["http://me:hush@legacy", "http://me:hu?sh@x", "http://me:hu#sh@x", "https://hush@legacy/"])(
+    "%s",
+    (url) => {
+      expect(errors({ LEGACY_URL: url })[0]).toMatch(/\(not shown\)@/);
+      expect(errors({ LEGACY_URL: url })[0]).not.toMatch(/hu.?sh/);
+      expect(errors({ CONFIG: file(JSON.stringify({ LEGACY_URL: [url] })) })[0]).not.toMatch(/hu.?sh/);
+    },
+  );
+
+  test.each([
+    "http://me:a/hush@legacy",
+    "http://me:a@hush@legacy",
+    "me:hush@legacy",
+    "http:/me:hush@legacy",
+    "http://legacy?api_key=hush",
+  ])("%s is not shown", (url) => {
+    expect(errors({ LEGACY_URL: url })[0]).not.toContain("hush");
+  });
+});
+
+test.each([
+  ["LEGACY_HOST", "a\r\nb: c"],
+  ["LEGACY_HOST", "a b"],
+  ["HOST", " "],
+  ["CORS_ORIGINS", "https://a.example/"],
+  ["CORS_ORIGINS", "a.example"],
+  ["PREFIXES", "v1,v2"],
+])("%s=%j is told once", (name, value) => {
+  expect(errors({ [name]: value })).toHaveLength(1);
+});
+
+test("the help known every setting", () => {
+  const help = helpText();
+  expect(Object.keys(settingsSchema.shape).filter((name) => !help.includes(`  ${name} `))).toEqual([]);
+});

@@ -1,0 +1,25 @@
+import { pseudoRandom } from "../../../bench/pseudoRandom.ts";
+import { hashOf } from "./hashOf.ts";
+
+/** Choices that are the same at every run. */
+export type Chance = {
+  /** From 0 to below `most`. */
+  below: (most: number) => number;
+  /** From 0 to below `most`; twice as high is asked for half as often. */
+  popular: (most: number) => number;
+  /** True in so many of a hundred. */
+  percent: (share: number) => boolean;
+  of: <T>(choices: readonly T[]) => T;
+};
+
+export const chanceOf = (seed: string): Chance => {
+  const random = pseudoRandom(hashOf(seed));
+  const below = (most: number) => Math.floor(random() * most);
+  return {
+    below,
+    // The inverse of a distribution whose density falls as 1/x (Zipf).
+    popular: (most) => Math.min(most - 1, Math.floor((most + 1) ** random()) - 1),
+    percent: (share) => random() * 100 < share,
+    of: <T>(choices: readonly T[]) => choices[below(choices.length)] as T,
+  };
+};

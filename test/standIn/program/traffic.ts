@@ -1,0 +1,74 @@
+import { catalogue } from "../../../src/tools/sampleLegacy/catalogue.ts";
+import { type Chance, chanceOf } from "./chance.ts";
+import { listQuestion, type TrafficQuestion } from "./listQuestion.ts";
+import { CALLERS, type TrafficClient, trafficClient } from "./trafficClients.ts";
+
+/** One request of the new interface: what is asked, and by whom. */
+export type TrafficRequest = TrafficQuestion & TrafficClient & { endpoint: string };
+
+/** Lists that can be asked for: most requests are for popular ones, so many of a hundred for any. */
+const LISTS = 20_000;
+const ANY_LIST = 50;
+const MOST_ID = 50_000;
+
+const get = (path: string): TrafficQuestion => ({ method: "GET", path });
+const notIds = ["abc", "1.5", "0x3d", "61,62", "-", "NaN"];
+
+/** An id that mostly exists: a few are asked for often, the others seldom; some are unknown, some no ids. */
+const idOf = (ids: readonly number[], { popular, percent, below, of }: Chance): string => {
+  if (percent(5)) return String(1 + below(MOST_ID));
+  return percent(2) ? of(notIds) : String(ids[popular(ids.length)]);
+};
+
+// What legacy dies of (a form feed, a bare ampersand) says nothing of who answers instead.
+const datasetIds = catalogue.datasets
+  .flatMap(({ id, description }) => (description?.includes("\f") ? [] : [id]))
+  .toReversed();
+const setupIds = catalogue.setups.map(({ id }) => id);
+const studyKeys = catalogue.studies
+  .filter(({ description }) => !description.includes("&"))
+  .toSorted((a, b) => Number(a.legacy !== undefined) - Number(b.legacy !== undefined))
+  .flatMap(({ id, alias }) => [id, ...(alias === undefined ? [] : [alias])]);
+/** A path can carry them; those that legacy looks up only with a key are seldom asked for. */
+const flows = catalogue.flows
+  .filter(({ name }) => /^[\w.,()=-]+$/.test(name))
+  .toSorted((a, b) => Number(a.external_version.includes("=")) - Number(b.external_version.includes("=")));
+
+const studyQuestion = ({ popular, percent, of, below }: Chance): TrafficQuestion => {
+  const key = percent(4)
+    ? of(["no-such-study", String(below(MOST_ID)), "1", "a b"])
+    : String(studyKeys[popular(studyKeys.length)]);
+  return get(`${of(["/studies", "/study"])}/${encodeURIComponent(key)}`);
+};
+
+const flowQuestion = ({ popular, percent, of, below }: Chance): TrafficQuestion => {
+  const { name, external_version: version } = flows[popular(flows.length)] ?? { name: "", external_version: "" };
+  const other = percent(10) ? `${version}.${below(50)}` : version;
+  return get(`/${of(["flow", "flows"])}/exists/${[name, other].map(encodeURIComponent).join("/")}`);
+};
+
+/** Each reading endpoint, its part of a hundred requests, and a question for it. */
+const mix: [endpoint: string, share: number, question: (chance: Chance, seed: string) => TrafficQuestion][] = [
+  [
+    "listDatasets",
+    50,
+    ({ popular, percent, below }, seed) =>
+      listQuestion(chanceOf(`${seed} list ${percent(ANY_LIST) ? below(LISTS) : popular(LISTS)}`)),
+  ],
+  ["getDataset", 28, (chance) => get(`/datasets/${idOf(datasetIds, chance)}${chance.percent(3) ? "/" : ""}`)],
+  ["getStudy", 7, studyQuestion],
+  ["getSetup", 6, (chance) => get(`/${chance.of(["setup", "setups"])}/${idOf(setupIds, chance)}`)],
+  ["findFlow", 5, flowQuestion],
+  ["listEstimationProcedures", 2, () => get("/estimationprocedure/list")],
+  ["listEvaluationMeasures", 2, ({ of }) => get(`/${of(["evaluationmeasures", "evaluationmeasure"])}/list`)],
+];
+
+/** So many requests over the sample catalogue, the same ones for the same seed. */
+export function* trafficOf(seed: number, count: number): Generator<TrafficRequest> {
+  const chance = chanceOf(`traffic ${seed}`);
+  for (let i = 0; i < count; i++) {
+    let left = chance.below(100);
+    const [endpoint, , question] = mix.find(([, share]) => (left -= share) < 0) as (typeof mix)[number];
+    yield { endpoint, ...question(chance, String(seed)), ...trafficClient(chance.popular(CALLERS)) };
+  }
+}

@@ -1,0 +1,112 @@
+import { spawnSync } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import fc from "fast-check";
+import { expect, onTestFinished, test } from "vitest";
+import { openLogDestination } from "../../src/telemetry/logDestination.ts";
+import { until } from "../proxy/support.ts";
+import { openPipe } from "./support.ts";
+
+/** A destination that tells of dropped lines in itself, as the observer does. */
+const telling = (fd: number, maxBytes?: number) => {
+  const destination = openLogDestination(fd, (lines) => destination.write(`dropped ${lines}\n`), maxBytes);
+  return destination;
+};
+
+test("lines come in their order", async () => {
+  const pipe = openPipe();
+  const log = telling(pipe.writer());
+  for (let i = 0; i < 100; i++) log.write(`${i}\n`);
+  let text = "";
+  await until(() => (text += pipe.read()).endsWith("99\n"));
+  expect(text).toBe(Array.from({ length: 100 }, (_, i) => `${i}\n`).join(""));
+  expect(log.dropped()).toBe(0);
+});
+
+test("without a reader a bounded part waits, and the newest lines are dropped and counted", async () => {
+  const pipe = openPipe();
+  pipe.fill();
+  const log = telling(pipe.writer(), 10_000);
+  const line = (i: number) => `${String(i).padStart(98, "0")}\n`;
+  for (let i = 0; i < 100_000; i++) log.write(line(i));
+  expect(log.dropped()).toBe(100_000 - Math.floor(10_000 / 99));
+  let text = "";
+  await until(() => (text += pipe.read()).includes("dropped"));
+  const lines = text.replace(/^x*/, "").split("\n");
+  expect(lines.slice(0, -2)).toEqual(Array.from({ length: 101 }, (_, i) => line(i).trim()));
+  expect(lines.at(-2)).toBe(`dropped ${log.dropped()}`);
+  log.write("afterwards\n");
+  await until(() => (text += pipe.read()).endsWith("afterwards\n"));
+});
+
+test("each line comes whole and once or is counted, however writes and reads alternate", async () => {
+  const turn = fc.oneof(
+    fc.constant("read" as const),
+    fc.constant("wait" as const),
+    fc.integer({ min: 1, max: 40_000 }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(turn, { minLength: 1, maxLength: 20 }), async (turns) => {
+      const pipe = openPipe();
+      const log = openLogDestination(pipe.writer(), () => undefined, 100_000);
+      let text = "";
+      let written = 0;
+      for (const each of turns) {
+        if (each === "read") text += pipe.read();
+        else if (each === "wait") await new Promise((resolve) => void setTimeout(resolve, 5));
+        else log.write(`${written++} ${"y".repeat(each)}\n`);
+      }
+      await until(() => (text += pipe.read()).split("\n").length - 1 + log.dropped() === written);
+      const numbers = text
+        .split("\n")
+        .slice(0, -1)
+        .map((line) => Number(/^(\d+) y+$/.exec(line)?.[1]));
+      expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b));
+    }),
+    // Each of them listens for the end of the process, and node:events warns from the eleventh on.
+    { numRuns: 5 },
+  );
+});
+
+test("lines that cannot be written are survived and counted", async () => {
+  // It fails as a pipe does whose reader has gone, and as a full disk.
+  const log = telling(openSync("/dev/full", "w"));
+  log.write("lost\n");
+  await until(() => log.dropped() > 0);
+  log.write("lost, too\n");
+  expect(log.dropped()).toBeGreaterThan(0);
+});
+
+test.each([
+  { title: "ends", ending: "", code: 0 },
+  { title: "exits", ending: "process.exit(3);", code: 3 },
+  { title: "dies of an error", ending: "throw new Error('fatal');", code: 1 },
+])("what was written before a process $title is all in the log", ({ ending, code }) => {
+  const program = `
+    import { openLogDestination } from "./src/logDestination.ts";
+    const log = openLogDestination(2, () => {});
+    for (let i = 0; i < 5000; i++) log.write(i + " " + "z".repeat(90) + "\\n");
+    ${ending}`;
+  const { status, stderr } = spawnSync(process.execPath, ["--input-type=module-typescript", "-e", program], {
+    encoding: "latin1",
+    maxBuffer: 1e9,
+  });
+  expect(status).toBe(code);
+  const numbers = stderr.split("\n").flatMap((line) => /^(\d+) z{90}$/.exec(line)?.[1] ?? []);
+  // The first may be written by another thread, after those of the end.
+  expect(numbers.toSorted((a, b) => Number(a) - Number(b))).toEqual(Array.from({ length: 5000 }, (_, i) => String(i)));
+});
+
+test("a write that fails is not followed by a line that says so, which would fail too", async () => {
+  // Each write fails, as to a pipe whose reader has gone.
+  const fd = openSync("/dev/full", "w");
+  onTestFinished(() => closeSync(fd));
+  let reports = 0;
+  const log = openLogDestination(fd, () => {
+    reports++;
+    log.write("dropped\n");
+  });
+  log.write("first\n");
+  await until(() => log.dropped() === 1);
+  await new Promise((resolve) => void setTimeout(resolve, 300));
+  expect([log.dropped(), reports]).toEqual([1, 0]);
+});

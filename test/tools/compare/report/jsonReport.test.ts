@@ -1,0 +1,35 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Report } from "../../../../src/compare/report.ts";
+import { jsonReport } from "../../../../src/tools/compare/report/jsonReport.ts";
+import { arbitraryReport } from "./arbitraryReport.ts";
+import { sampleReport } from "./sampleReport.ts";
+
+const parsed = (report: Report) => JSON.parse(jsonReport(report)) as Record<string, unknown>;
+
+test("report.json is the whole report without its exhibits", () => {
+  const { exhibits: _, ...rest } = sampleReport();
+  expect(parsed(sampleReport())).toEqual(rest);
+  expect(Object.keys(parsed(sampleReport()))).toEqual([
+    "summary",
+    "endpoints",
+    "differences",
+    "causes",
+    "failures",
+    "coverage",
+    "schemaDrift",
+    "skipped",
+    "made",
+    "sides",
+  ]);
+  expect(jsonReport(sampleReport())).toMatch(/^{\n {2}"summary": {\n {4}"compared": 1204,/);
+});
+
+test("any report is read back as it was", () => {
+  fc.assert(
+    fc.property(arbitraryReport, (report) => {
+      const { exhibits: _, ...rest } = report;
+      expect(parsed(report)).toEqual(JSON.parse(JSON.stringify(rest)));
+    }),
+  );
+});

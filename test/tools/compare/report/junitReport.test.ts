@@ -1,0 +1,75 @@
+import fc from "fast-check";
+import { XMLParser, XMLValidator } from "fast-xml-parser";
+import { expect, test } from "vitest";
+import type { Report } from "../../../../src/compare/report.ts";
+import { junitReport } from "../../../../src/tools/compare/report/junitReport.ts";
+import { xml } from "../../../../src/tools/compare/report/xml.ts";
+import { arbitraryReport, text } from "./arbitraryReport.ts";
+import { sampleReport } from "./sampleReport.ts";
+
+type Case = { "@name": string; failure?: { "#text": string }[]; error?: unknown[]; "system-out"?: string[] };
+type Suite = { "@name": string; "@tests": string; "@failures": string; "@errors": string; testcase?: Case[] };
+
+const parser = new XMLParser({
+  ignoreAttributes: false,
+  attributeNamePrefix: "@",
+  parseTagValue: false,
+  trimValues: false,
+  htmlEntities: true,
+  processEntities: { enabled: true, maxTotalExpansions: Infinity, maxExpandedLength: Infinity },
+  isArray: (name, _, isLeaf, isAttribute) => !isAttribute && name !== "testsuites" && (isLeaf || name !== "root"),
+});
+
+const suitesOf = (report: Report): Suite[] => {
+  const written = junitReport(report);
+  expect(XMLValidator.validate(written)).toBe(true);
+  const { testsuites } = parser.parse(written) as { testsuites: { testsuite?: Suite[] } };
+  return testsuites.testsuite ?? [];
+};
+
+test("an endpoint is a suite: its counts pass, what differs without a reason fails, what did not come is an error", () => {
+  const [dataset, list] = suitesOf(sampleReport()) as [Suite, Suite];
+  expect(dataset).toMatchObject({ "@name": "getDataset", "@tests": "3", "@failures": "1", "@errors": "1" });
+  expect(dataset.testcase?.map((one) => one["@name"])).toEqual([
+    "compared",
+    "/collection_date: value",
+    "answers: legacy: no answer within 10 s",
+  ]);
+  expect(dataset.testcase?.[0]?.["system-out"]?.[0]).toContain("compared: 512\nequal: 0\nexplained: 504");
+  const told = dataset.testcase?.[1]?.failure?.[0]?.["#text"];
+  expect(told).toContain(`legacy     "1936"\nexpected   "1936"\ncandidate  1936\ncurl -s 'https://legacy.example/`);
+  expect(list.testcase?.[1]?.failure).toHaveLength(1);
+});
+
+test("differences by a rule, by the ledger or gone when asked again fail nothing", () => {
+  expect(suitesOf(sampleReport({ unexplained: 0 })).map((suite) => suite["@failures"])).toEqual(Array(9).fill("0"));
+});
+
+test("any report is valid XML, and every unexplained difference is a failure of its suite", () => {
+  fc.assert(
+    fc.property(arbitraryReport, (report) => {
+      const suites = suitesOf(report);
+      const unexplained = report.differences.filter(({ kind }) => kind === "unexplained");
+      const places = new Set(unexplained.map(({ endpoint, path, form }) => JSON.stringify([endpoint, path, form])));
+      const failures = suites.flatMap(({ testcase = [] }) => testcase.filter(({ failure }) => failure !== undefined));
+      const errors = suites.flatMap(({ testcase = [] }) => testcase.filter(({ error }) => error !== undefined));
+      expect(failures).toHaveLength(places.size);
+      expect(errors).toHaveLength(report.failures.length);
+    }),
+  );
+});
+
+test("a text of any characters comes back, but for those that no XML can hold", () => {
+  fc.assert(
+    fc.property(text, (any) => {
+      const written = xml({ name: "root", attributes: { any }, children: [{ name: "inside", text: `.${any}` }] });
+      expect(XMLValidator.validate(written)).toBe(true);
+      const { root } = parser.parse(written) as { root: { "@any": string; inside: string[] } };
+      // oxlint-disable-next-line no-control-regex -- the characters that XML 1.0 leaves out
+      const kept = any.toWellFormed().replaceAll(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/g, "\uFFFD");
+      expect(root["@any"]).toBe(kept);
+      expect(root.inside).toEqual([`.${kept}`]);
+    }),
+    { numRuns: 500 },
+  );
+});

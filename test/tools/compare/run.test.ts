@@ -1,0 +1,160 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import type { Compared } from "../../../src/tools/compare/compareOne.ts";
+import { openDone } from "../../../src/tools/compare/done.ts";
+import { run } from "../../../src/tools/compare/run.ts";
+import type { Difference } from "../../../src/compare/difference.ts";
+import type { Ask } from "../../../src/tools/corpus/ask.ts";
+
+const askOf = (i: number): Ask => ({
+  endpoint: "getThing",
+  method: "GET",
+  path: `/things/${i}`,
+  keyed: false,
+  shape: "",
+});
+const asksOf = (count: number): Ask[] => Array.from({ length: count }, (_, i) => askOf(i));
+
+const different = (path: string, kind: Difference["kind"] = "unexplained"): Difference => ({
+  path,
+  at: path,
+  form: "value",
+  kind,
+  count: 1,
+});
+const compared = (differences: Difference[]): Compared => ({
+  outcome: {
+    endpoint: "getThing",
+    curl: { candidate: "" },
+    differences,
+    exhibit: () => ({ question: "", left: { title: "" }, right: { title: "" }, rows: [] }),
+  },
+});
+const failed: Compared = { outcome: { endpoint: "getThing", curl: { candidate: "" }, failed: "it broke" } };
+
+type Scripted = (ask: Ask, again: boolean, time: number) => Compared | Promise<Compared>;
+
+/** Runs a script of answers; gives what was asked, and what was counted for each path in the end. */
+const runOver = async (
+  asks: Ask[],
+  script: Scripted,
+  { concurrency = 3, signal = new AbortController().signal, done = openDone() } = {},
+) => {
+  const asked: string[] = [];
+  const times = new Map<string, number>();
+  const counted: Record<string, string[]> = {};
+  let now = 0;
+  let most = 0;
+  await run(
+    {
+      asks,
+      async compare(ask, again) {
+        asked.push(`${ask.path}${again ? " again" : ""}`);
+        most = Math.max(most, ++now);
+        const time = (times.get(ask.path) ?? 0) + 1;
+        times.set(ask.path, time);
+        try {
+          await sleep(1);
+          return await script(ask, again, time);
+        } finally {
+          now--;
+        }
+      },
+      count(ask, { outcome }) {
+        const told =
+          "failed" in outcome ? [outcome.failed] : outcome.differences.map(({ path, kind }) => `${path} ${kind}`);
+        counted[ask.path] = [...(counted[ask.path] ?? []), `[${told.join(", ")}]`];
+      },
+      done,
+      settings: { rate: 0, concurrency, settle: 5 },
+    },
+    signal,
+  );
+  return { asked, counted, most, done };
+};
+
+describe("a mismatch is asked again before it counts", () => {
+  test.each<[string, Scripted, string, number]>([
+    ["equal both times", () => compared([]), "[]", 1],
+    ["explained is not asked again", () => compared([different("/a", "explained")]), "[/a explained]", 1],
+    ["expected is not asked again", () => compared([different("/a", "expected")]), "[/a expected]", 1],
+    ["the same twice stays", () => compared([different("/a")]), "[/a unexplained]", 2],
+    ["gone the second time is drift", (_, again) => compared(again ? [] : [different("/a")]), "[/a drift]", 2],
+    [
+      "new the second time is drift",
+      (_, again) => compared([different(again ? "/b" : "/a")]),
+      "[/b drift, /a drift]",
+      2,
+    ],
+    [
+      "one stays, one goes",
+      (_, again) => compared(again ? [different("/a")] : [different("/a"), different("/b")]),
+      "[/a unexplained, /b drift]",
+      2,
+    ],
+    ["failed twice", () => failed, "[it broke]", 2],
+    ["failed, then equal", (_, again) => (again ? compared([]) : failed), "[]", 2],
+    [
+      "a mismatch first seen the second time is asked once more",
+      (_, __, time) => (time === 1 ? failed : compared([different("/a")])),
+      "[/a unexplained]",
+      3,
+    ],
+    [
+      "a mismatch that cannot be asked again is none",
+      (_, again) => (again ? failed : compared([different("/a")])),
+      "[it broke]",
+      2,
+    ],
+  ])("%s", async (_, script, expected, times) => {
+    const { counted, asked } = await runOver([askOf(0)], script);
+    expect(counted).toEqual({ "/things/0": [expected] });
+    expect(asked.length).toBe(times);
+  });
+});
+
+test("every question is counted once, whatever becomes of it, and no more than allowed are asked at a time", async () => {
+  const script: Scripted = ({ path }, again) => {
+    const i = Number(path.split("/").at(-1));
+    return i % 5 === 0 ? failed : compared(i % 3 === 0 && !again ? [different("/a")] : []);
+  };
+  const { counted, most, done } = await runOver(asksOf(300), script, { concurrency: 4 });
+  expect(Object.keys(counted).length).toBe(300);
+  expect(Object.values(counted).every((one) => one.length === 1)).toBe(true);
+  expect(most).toBe(4);
+  expect(done.state()).toEqual({ upTo: 300, beyond: [] });
+});
+
+test("the same question twice is asked twice", async () => {
+  const { asked } = await runOver([askOf(1), askOf(1)], () => compared([]));
+  expect(asked).toEqual(["/things/1", "/things/1"]);
+});
+
+test("interrupted anywhere, what was counted is not asked again and what was not is", async () => {
+  const interrupt = new AbortController();
+  const first = await runOver(
+    asksOf(100),
+    ({ path }, again) => {
+      if (path === "/things/40") interrupt.abort();
+      return compared(path === "/things/7" && !again ? [different("/a")] : []);
+    },
+    { signal: interrupt.signal },
+  );
+  const counted = Object.keys(first.counted);
+  expect(counted.length).toBeLessThan(60);
+  const kept = openDone(JSON.parse(JSON.stringify(first.done.state())) as ReturnType<typeof first.done.state>);
+  expect(kept.count()).toBe(counted.length);
+  const second = await runOver(asksOf(100), () => compared([]), { done: kept });
+  expect([...counted, ...Object.keys(second.counted)].toSorted()).toEqual(
+    asksOf(100)
+      .map(({ path }) => path)
+      .toSorted(),
+  );
+});
+
+test("an error of ours ends the run, and is thrown", async () => {
+  const broken = runOver(asksOf(10), () => {
+    throw new Error("a bug");
+  });
+  await expect(broken).rejects.toThrow("a bug");
+});

@@ -1,0 +1,308 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { harTraffic, isHar } from "../../../src/tools/corpus/har.ts";
+import { linesOf } from "../../../src/tools/corpus/linesOf.ts";
+import { readCorpus } from "../../../src/tools/corpus/readCorpus.ts";
+import { trafficOfLine } from "../../../src/tools/corpus/trafficOfLine.ts";
+import { fileOf, KEY, mapper, taken } from "./support.ts";
+
+const at = "[04/Apr/2021:04:04:04 +0000]";
+const get = (url: string, status?: number) => ({ method: "GET", url, keys: [], ...(status ? { status } : {}) });
+
+describe("a line", () => {
+  test.each([
+    // Access logs.
+    [
+      "combined",
+      `192.0.2.1 - - ${at} "GET /v1/datasets/61 HTTP/1.1" 200 512 "-" "curl/8.0 [x] \\"y\\""`,
+      get("/v1/datasets/61", 200),
+    ],
+    ["common", `192.0.2.1 - alice ${at} "GET /a HTTP/1.0" 404 -`, get("/a", 404)],
+    ["common, cut", `192.0.2.1 - - ${at} "GET /a HTTP/2" 404`, get("/a", 404)],
+    [
+      "with a virtual host",
+      `catalogue.example:443 192.0.2.1 - - ${at} "GET /a HTTP/2.0" 200 1 "-" "-"`,
+      get("/a", 200),
+    ],
+    ["over IPv6", `2001:db8::1 - - ${at} "GET /a HTTP/1.1" 200 1`, get("/a", 200)],
+    ["without a status", `192.0.2.1 - - ${at} "GET /a HTTP/1.1" - 1`, get("/a")],
+    [
+      "with quotes and bytes",
+      `192.0.2.1 - - ${at} "GET /a\\"b\\xC3\\xBC\\\\ HTTP/1.1" 422 1`,
+      get("/a%22b%C3%BC%5C", 422),
+    ],
+    ["by an old client", `192.0.2.1 - - ${at} "GET /a" 200 1`, get("/a", 200)],
+    ["no request", `192.0.2.1 - - ${at} "-" 408 0`, undefined],
+    ["a TLS greeting", `192.0.2.1 - - ${at} "\\x16\\x03\\x01" 400 0`, undefined],
+    // Lines of JSON.
+    ["nginx", `{"time":"x","request":"GET /a HTTP/1.1","status":"404"}`, get("/a", 404)],
+    ["nginx, its variables", `{"request_method":"GET","request_uri":"/a?b=1","status":200}`, get("/a?b=1", 200)],
+    [
+      "nginx, the query beside",
+      `{"method":"GET","uri":"/a","args":"api_key=x","status":200}`,
+      get("/a?api_key=x", 200),
+    ],
+    [
+      "nginx, a body",
+      `{"request":"POST /a HTTP/1.1","request_body":"{}","status":200}`,
+      { ...get("/a", 200), method: "POST", body: "{}" },
+    ],
+    [
+      "Caddy",
+      `{"level":"info","request":{"method":"GET","uri":"/a","headers":{"Authorization":["REDACTED"]}},"status":200}`,
+      { ...get("/a", 200), keys: ["REDACTED"] },
+    ],
+    [
+      "pino",
+      `{"req":{"method":"GET","url":"/a","headers":{"x-api-key":"x"}},"res":{"statusCode":304}}`,
+      { ...get("/a", 304), keys: ["x"] },
+    ],
+    ["flat", `{"method":"GET","path":"/a","statusCode":500}`, get("/a", 500)],
+    ["flat, snake case", `{"method":"GET","target":"/a","status_code":500}`, get("/a", 500)],
+    ["a response", `{"method":"GET","url":"/a","response":{"status":410}}`, get("/a", 410)],
+    ["a status that is none", `{"method":"GET","url":"/a","status":"ok"}`, get("/a")],
+    ["another's password", `{"method":"GET","url":"/a","headers":{"authorization":"Basic eDp5"}}`, get("/a")],
+    ["no method", `{"url":"/a"}`, undefined],
+    ["no URL", `{"method":"GET","url":{}}`, undefined],
+    ["an event", `{"msg":"started"}`, undefined],
+    ["broken", `{"method":"GET","url":"/a"`, undefined],
+    // Lists.
+    ["a path", "/v1/datasets/61", get("/v1/datasets/61")],
+    ["a URL", "  https://catalogue.example/v1/datasets/61?x  ", get("https://catalogue.example/v1/datasets/61?x")],
+    ["a method before", "HEAD\t/v1/datasets/61", { ...get("/v1/datasets/61"), method: "HEAD" }],
+    ["the first of a file", "\uFEFF/a", get("/a")],
+    ["a comment", "# /v1/datasets/61", "nothing"],
+    ["blank", " \t", "nothing"],
+    ["words", "these are words", undefined],
+    ["two paths", "/a /b", undefined],
+  ])("%s", (_, line, expected) => {
+    expect(trafficOfLine(line)).toEqual(expected);
+  });
+
+  test("a foreign one never throws", () => {
+    const odd = fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.json(),
+      fc
+        .json()
+        .map(
+          (json) =>
+            `{"request":${json},"req":${json},"method":${json},"url":${json},"status":${json},"headers":${json}}`,
+        ),
+      fc.string().map((text) => `192.0.2.1 - - ${at} "${text}" 200 1`),
+    );
+    fc.assert(
+      fc.property(odd, (line) => void trafficOfLine(line)),
+      { numRuns: 500 },
+    );
+  });
+
+  test.each([
+    `[aaaaaaaaaaaa] "${"\\x".repeat(500_000)}`,
+    '[aaaaaaaaaaaa] "'.repeat(60_000),
+    "[".repeat(1_000_000),
+    `{"a":${"[".repeat(900_000)}`,
+  ])("a long one does not hold anything up: %.20s", (line) => {
+    expect(trafficOfLine(line)).toBeUndefined();
+  });
+});
+
+describe("lines out of chunks", () => {
+  test("are the same, wherever they are cut", async () => {
+    const parts = fc.array(fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("\n", "\r\n", "")));
+    await fc.assert(
+      fc.asyncProperty(parts, fc.integer({ min: 1, max: 9 }), async (written, size) => {
+        const bytes = Buffer.from(written.join(""));
+        const chunks = async function* () {
+          for (let i = 0; i < bytes.length; i += size) yield bytes.subarray(i, i + size);
+        };
+        const lines = (await Array.fromAsync(linesOf(chunks(), 1000))).flat();
+        const expected = bytes.toString("utf8").split("\n");
+        if (expected.at(-1) === "") expected.pop();
+        expect(lines).toEqual(expected.map((line) => line.replace(/\r$/, "")));
+      }),
+    );
+  });
+
+  test("too long ones are left out, nothing of them is kept", async () => {
+    const chunks = async function* () {
+      yield Buffer.from("a\n");
+      for (let i = 0; i < 1000; i++) yield Buffer.alloc(65_536, "x");
+      yield Buffer.from("\nb");
+    };
+    expect((await Array.fromAsync(linesOf(chunks(), 1_048_576))).flat()).toEqual(["a", undefined, "b"]);
+  });
+});
+
+test("a log is read line by line, and what was left out is counted", async () => {
+  const line = (request: string, status: number) => `192.0.2.1 - - ${at} "${request} HTTP/1.1" ${status} 99 "-" "-"`;
+  const { asks, counts } = await taken(
+    [
+      line("GET /v1/datasets/61", 200),
+      line(`GET /v1/datasets/61?api_key=${KEY}`, 200),
+      line("GET /api/v1/json/data/61", 412),
+      line("GET /", 200),
+      line("POST /v1/datasets/list", 200),
+      line("POST /v1/setup/tag", 200),
+      line(`GET /v1/studies/${KEY}`, 404),
+      line("GET /api/v1/json/data/abc", 412),
+      "",
+      "# nothing",
+      "what is this",
+      `/v1/${"x".repeat(2_000_000)}`,
+      "/v1/datasets/61",
+    ].join("\r\n"),
+  );
+  const ask = { endpoint: "getDataset", method: "GET", path: "/datasets/61", keyed: false, shape: "dataset_id=number" };
+  expect(asks).toEqual([{ ...ask, status: 200 }, { ...ask, keyed: true, status: 200 }, { ...ask, status: 412 }, ask]);
+  expect(counts).toEqual({
+    lines: 13,
+    asks: 4,
+    skipped: {
+      "not an endpoint": 1,
+      "a POST without its body": 1,
+      "a write": 1,
+      "a key where none belongs": 1,
+      "only for legacy": 1,
+      "not understood": 1,
+      "too long": 1,
+    },
+  });
+});
+
+const entry = (request: object, response: object = { status: 200 }) => ({ request, response });
+const har = (...entries: unknown[]) => ({ log: { version: "1.2", creator: {}, entries } });
+
+describe("a HAR", () => {
+  const written = har(
+    entry(
+      { method: "GET", url: "https://a.example/v1/datasets/61", headers: [{ name: "X-Api-Key", value: KEY }] },
+      { status: 200, content: { size: 1234 } },
+    ),
+    entry(
+      { method: "GET", url: "/v1/datasets/61", headers: [{ name: "authorization", value: `Bearer ${KEY}` }] },
+      { status: 0 },
+    ),
+    entry({
+      method: "POST",
+      url: "/v1/datasets/list",
+      postData: { mimeType: "application/json", text: '{"limit":5}' },
+    }),
+    entry({ method: "POST", url: "/v1/datasets/list", bodySize: 0 }),
+    entry({ method: "POST", url: "/v1/datasets/list", bodySize: 12 }),
+    entry({
+      method: "POST",
+      url: "/api/v1/json/flow/exists",
+      postData: {
+        params: [
+          { name: "name", value: "a b" },
+          { name: "external_version", value: "1" },
+          { name: "api_key", value: KEY },
+        ],
+      },
+    }),
+    entry({ method: "GET", url: "https://a.example/picture.png" }),
+    "no entry",
+  );
+
+  test.each([0, 2])("with an indent of %i", async (indent) => {
+    const { asks, counts } = await taken(JSON.stringify(written, null, indent));
+    const list = { endpoint: "listDatasets", method: "POST", path: "/datasets/list", keyed: false, status: 200 };
+    const dataset = { endpoint: "getDataset", method: "GET", path: "/datasets/61", keyed: true };
+    expect(asks).toEqual([
+      { ...dataset, status: 200, shape: "dataset_id=number size=1e3" },
+      { ...dataset, shape: "dataset_id=number" },
+      { ...list, body: { limit: 5 }, shape: "body: limit=number" },
+      { ...list, body: {}, shape: "body: nothing" },
+      {
+        endpoint: "findFlow",
+        method: "GET",
+        path: "/flow/exists/a%20b/1",
+        keyed: true,
+        status: 200,
+        shape: "external_version=digits name=text",
+      },
+    ]);
+    expect(counts).toEqual({
+      lines: 8,
+      asks: 5,
+      skipped: { "a POST without its body": 1, "not an endpoint": 1, "not understood": 1 },
+    });
+  });
+
+  test.each([
+    ['{"log":{"entries":[]}}', true],
+    ['\uFEFF{\n  "log": {', true],
+    ['{ "log" : {"version":"1.2","creator":"', true],
+    ['{"log":{"level":"info"},"method":"GET"}', false],
+    ['{"log":{"level":"info"}}\n{"log":{}}', false],
+    ['{"log":"GET /a"}', false],
+    ['{"method":"GET"}', false],
+    ["/v1/datasets/61", false],
+    ["", false],
+  ])("is known by its beginning: %s", (beginning, is) => {
+    expect(isHar(beginning)).toBe(is);
+  });
+
+  test("a foreign one never throws", () => {
+    const json = fc.jsonValue() as fc.Arbitrary<unknown>;
+    const request = fc.record({
+      method: fc.oneof(fc.constant("POST"), json),
+      url: fc.oneof(fc.constant("/v1/datasets/list"), json),
+      headers: json,
+      postData: fc.oneof(json, fc.record({ text: json, params: json })),
+    });
+    const odd = fc.array(fc.oneof(json, fc.record({ request: fc.oneof(json, request), response: json })));
+    fc.assert(
+      fc.property(odd, (entries) => {
+        expect(harTraffic(JSON.stringify(har(...entries)))).toHaveLength(entries.length);
+      }),
+    );
+  });
+
+  test.each([`{"log":{"entries":[{"key":"${KEY}"`, `{\n"a": "${KEY}"\n}`])(
+    "one that is none is told by its name, without a word of it",
+    async (text) => {
+      const file = fileOf(text);
+      const reading = Array.fromAsync(readCorpus(file, mapper).asks);
+      await expect(reading).rejects.toThrow(`${file} begins like a HAR, but is none.`);
+    },
+  );
+});
+
+describe("a file", () => {
+  test("that cannot be read is told by its name", async () => {
+    const file = `${fileOf("")}.none`;
+    await expect(Array.fromAsync(readCorpus(file, mapper).asks)).rejects.toThrow(`${file} cannot be read: ENOENT.`);
+    await expect(Array.fromAsync(readCorpus("/", mapper).asks)).rejects.toThrow("/ cannot be read: EISDIR.");
+  });
+
+  test("that is empty has no asks", async () => {
+    expect(await taken("")).toEqual({ asks: [], counts: { lines: 0, asks: 0, skipped: {} } });
+  });
+
+  test("of which only the beginning is taken", async () => {
+    const { asks, counts } = readCorpus(fileOf("/v1/datasets/1\n".repeat(100_000)), mapper);
+    for await (const ask of asks) {
+      expect(ask.path).toBe("/datasets/1");
+      break;
+    }
+    expect(counts).toMatchObject({ lines: 1, asks: 1 });
+  });
+
+  test("larger than its chunks", async () => {
+    const ids = Array.from({ length: 50_000 }, (_, i) => i);
+    const { asks } = await taken(ids.map((id) => `/v1/datasets/${id}\n`).join(""));
+    expect(asks.map(({ path }) => path)).toEqual(ids.map((id) => `/datasets/${id}`));
+  });
+
+  test("of foreign bytes", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), async (bytes) => {
+        const { counts, asks } = await taken(Buffer.concat([Buffer.from("/v1/datasets/1\n"), bytes]));
+        expect(asks.length).toBe(counts.asks);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

@@ -1,0 +1,336 @@
+import { execFile } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Pair, readPairs } from "../../../fixtures/pairs.ts";
+import { type SampleLegacy, startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import type { Ask } from "../../../src/tools/corpus/ask.ts";
+import { httpUpstream } from "../../proxy/support.ts";
+import { everythingIn, expectSound, run, temporaryFolder } from "./support.ts";
+
+let sample: SampleLegacy;
+let noisy: SampleLegacy;
+let at: string;
+
+beforeAll(async () => {
+  [sample, noisy] = await Promise.all([startSampleLegacy(), startSampleLegacy({ faults: { phpNotices: true } })]);
+  at = `--legacy ${sample.url}`;
+});
+afterAll(() => Promise.all([sample, noisy].map((server) => server.close())));
+
+const owner = "DA1A0000000000000000000000000000";
+const secret = "aBcD0123456789aBcD0123456789aBcD";
+const lab = "0".repeat(32);
+const only = (folder: string): Pair => {
+  const [pair, ...others] = readPairs("*", folder);
+  expect(others).toEqual([]);
+  return pair as Pair;
+};
+
+test(
+  "npm run record: a new pair that passes at once, and is not overwritten by accident",
+  { timeout: 60_000 },
+  async () => {
+    const out = temporaryFolder();
+    const record = (...more: string[]) =>
+      new Promise<{ code: number; out: string; errors: string }>((resolve) => {
+        const args = ["src/tools/record/main.ts", "--legacy", sample.url, "--out", out, ...more];
+        const child = execFile(process.execPath, args, (_, stdout, errors) =>
+          resolve({ code: child.exitCode ?? -1, out: stdout, errors }),
+        );
+      });
+    const first = await record("getDataset", "61", "as", "iris", "--about", "Iris.");
+    expect([first.code, first.errors]).toEqual([0, ""]);
+    expect(first.out).toContain('  /creator  commaSeparated  "R.A. Fisher" -> ["R.A. Fisher"]\n');
+    expect(first.out).toContain("written by the code under test: read it before you commit it.");
+    expect(only(out)).toMatchObject({
+      endpoint: "getDataset",
+      example: "iris",
+      about: "Iris.",
+      ask: { method: "GET", path: "/datasets/61" },
+      legacy: [{ request: { method: "GET", path: "/json/data/61" }, response: { status: 200, type: "json" } }],
+      expected: { status: 200, body: { id: 61, name: "iris" } },
+    });
+    await expectSound(out);
+
+    const second = await record("getDataset", "61", "as", "iris");
+    expect(second).toMatchObject({ code: 2, out: "" });
+    expect(second.errors).toMatch(/iris\.legacy\.json is there already; allowed is another name, or --force\n/);
+    expect((await record("getDataset", "61", "as", "iris", "--force")).code).toBe(0);
+    expect(only(out).about).toBe("Recorded from a legacy server: GET /datasets/61.");
+  },
+);
+
+describe("what legacy is really asked is what is recorded", () => {
+  test.each([
+    [
+      "fields by their names",
+      "listDatasets status=active limit=5 as five",
+      ["GET /json/data/list/status/active/limit/5/offset/0"],
+    ],
+    ["no fields", "listEvaluationMeasures as all", ["GET /json/evaluationmeasure/list"]],
+    [
+      "a path",
+      "findFlow name=sample.ZeroRule external_version=Sample_1.0 as zero",
+      ["GET /json/flow/exists/sample.ZeroRule/Sample_1.0"],
+    ],
+    ["an error", "getDataset 1000000 as unknown", ["GET /json/data/1000000"]],
+    ["what cannot exist", "getDataset 0 as zero", []],
+    [
+      "with a key, by legacy's form",
+      "--key KEY findFlow name=a=b external_version=1 as form",
+      ["POST /json/flow/exists"],
+    ],
+    ["with a key, its verification left out", "--key KEY getDataset 0 as zero", []],
+    [
+      "with a key, the question by which others are verified",
+      "--key KEY listEvaluationMeasures as all",
+      ["GET /json/evaluationmeasure/list"],
+    ],
+  ])("%s", async (_, args, asked) => {
+    const { code, errors, folder } = await run(`${at} ${args}`, { environment: { KEY: lab } });
+    expect([code, errors]).toEqual([0, []]);
+    const { ask, legacy } = only(folder);
+    expect(legacy.map(({ request }) => `${request.method} ${request.path}`)).toEqual(asked);
+    expect(ask.key).toBe(args.includes("KEY") ? lab : undefined);
+    await expectSound(folder);
+  });
+
+  test("the XML form, where the JSON is broken", async () => {
+    const { code, folder } = await run(`--legacy ${noisy.url}/ getDataset 25 as noisy`);
+    expect(code).toBe(0);
+    expect(only(folder).legacy.map(({ response }) => response.type)).toContain("xml");
+    await expectSound(folder);
+  });
+
+  test("an interface that begins elsewhere: the pair does not say so", async () => {
+    const url = await httpUpstream(({ url: target }, response) =>
+      response.end(
+        target === "/old/rest/json/evaluationmeasure/list"
+          ? '{"evaluation_measures":{"measures":{"measure":"a"}}}'
+          : "",
+      ),
+    );
+    const { code, folder } = await run(`--legacy ${url}/old/rest listEvaluationMeasures as one`);
+    expect([code, only(folder).expected]).toEqual([0, { status: 200, body: ["a"] }]);
+    await expectSound(folder);
+  });
+});
+
+describe("what is secret", () => {
+  test("the owner's key shows a private dataset, and is recorded as the sample's", async () => {
+    const { code, out, errors, folder } = await run(`${at} --key OWNER getDataset 16 as private`, {
+      environment: { OWNER: owner },
+    });
+    expect([code, only(folder).expected.status]).toEqual([0, 200]);
+    expect(only(folder).legacy[0]?.request.key).toBe(lab);
+    expect(everythingIn(folder) + out.join() + errors.join()).not.toContain(owner);
+    await expectSound(folder);
+  });
+
+  test("nothing of what legacy lets out is in a file or in what is printed, and both sides agree", async () => {
+    const hash = "5f4dcc3b5aa765d61d8327deb882cf99";
+    const url = await httpUpstream((incoming, response) => {
+      const target = incoming.url ?? "";
+      const text = `ann@uni.example ${target} ${encodeURIComponent(target)} ci_session=${hash} api_key=${secret.toUpperCase()}`;
+      const data = {
+        id: "7",
+        name: "n",
+        creator: `Ann <ann@uni.example>, ${secret}`,
+        description: text,
+        md5_checksum: hash,
+        session_hash: hash,
+      };
+      response.setHeader("Set-Cookie", `ci_session=${hash}`);
+      response
+        .writeHead(200, { "Content-Type": "application/json" })
+        .end(JSON.stringify({ data_set_description: data }));
+    });
+    const { code, out, folder } = await run(
+      `--legacy ${url} --key KEY --about by_ann@uni.example getDataset 7 as leaky`,
+      {
+        environment: { KEY: secret },
+      },
+    );
+    expect(code).toBe(0);
+    const everything = everythingIn(folder) + out.join("\n");
+    expect(everything.toLowerCase()).not.toContain(secret.toLowerCase());
+    expect(everything).not.toMatch(/ann@|ann%40|ci_session=5f/);
+    expect(only(folder).expected.body).toMatchObject({
+      creator: ["Ann <someone@example.org>", lab],
+      md5_checksum: hash,
+      session_hash: lab,
+    });
+    await expectSound(folder);
+  });
+
+  test("a key that is no key, or not there, is not shown", async () => {
+    const all = [
+      await run(`${at} --key ${secret} getDataset 61 as iris`),
+      await run(`${at} --key KEY getDataset 61 as iris`, { environment: { KEY: "hush-hush" } }),
+      await run(`--legacy http://me:hush@legacy.example getDataset 61 as iris`),
+      await run(`--legacy http://legacy.example/?hush getDataset 61 as iris`),
+      await run(`${at} --hush=${secret} getDataset 61 as iris`),
+    ];
+    expect(all.map(({ code, errors, files }) => [code, errors.length, files])).toEqual(all.map(() => [2, 1, []]));
+    expect(all.map(({ errors }) => errors[0]?.split(":")[0])).toEqual([
+      "--key",
+      "--key",
+      "--legacy",
+      "--legacy",
+      "--hush",
+    ]);
+    expect(JSON.stringify(all.slice(0, 4).map(({ errors }) => errors))).not.toMatch(/hush|aBcD/);
+  });
+});
+
+test("an answer that does not fit is 1: not written unless forced", async () => {
+  const url = await httpUpstream((_, response) => response.end('{"data_set_description":{"id":"many"}}'));
+  const args = `--legacy ${url} getDataset 61 as odd`;
+  expect(await run(args)).toMatchObject({
+    code: 1,
+    files: [],
+    errors: ["getDataset: the answer does not fit its schema: /id: invalid_type"],
+  });
+  const forced = await run(`${args} --force`);
+  expect(forced).toMatchObject({ code: 1, files: ["getDataset/odd.expected.json", "getDataset/odd.legacy.json"] });
+  expect(only(forced.folder).expected.status).toBe(502);
+  await expectSound(forced.folder);
+});
+
+describe("what cannot run is 2, with what is allowed", () => {
+  test.each([
+    ["getDatasets 61 as iris", "getDatasets: unknown endpoint; allowed are getDataset, listDatasets, getSetup"],
+    ["toString 61 as iris", "toString: unknown endpoint"],
+    [
+      "tagDataset data_id=61 tag=a as tagged",
+      "tagDataset: it writes, which recording must not; allowed are getDataset",
+    ],
+    ["getDataset iris as iris", "dataset_id: value is not a valid integer; allowed are dataset_id (required)"],
+    ["getDataset as iris", "dataset_id: field required; allowed are dataset_id (required)"],
+    ["getDataset 61 62 as iris", "dataset_id: extra fields not permitted"],
+    [
+      "findFlow a as a",
+      '"a": fields are given as name=value; allowed are name (required), external_version (required)',
+    ],
+    ["listDatasets nothing=1 as none", "nothing: extra fields not permitted; allowed are status, tag"],
+    ["listDatasets 1 as none", '"1": fields are given as name=value; allowed are status'],
+    ["getDataset 61", "as: the example's name is needed"],
+    ["getDataset 61 as ../iris", "as: the example's name is needed"],
+    ["as iris", "An endpoint is needed"],
+    ["--ids 9..1 getDataset as some", "--ids: allowed are at most"],
+    ["--ids 1..2 listDatasets as some", '"1": fields are given as name=value'],
+    ["--ids 1..2 tagDataset as some", "tagDataset: it writes"],
+    ["--corpus log as some", "log cannot be read: ENOENT"],
+    ["--corpus log getDataset as some", "--corpus: the log says what is asked"],
+    ["--about", "An option has no value"],
+    ["--verbose getDataset 61 as iris", "--verbose: unknown option; allowed are --legacy"],
+  ])("%s", async (args, complaint) => {
+    const { code, out, errors, files } = await run(`${at} ${args}`);
+    expect([code, out, files]).toEqual([2, [], []]);
+    expect(errors[0]).toContain(complaint);
+  });
+
+  test("a legacy that is not there, that breaks off, or that no fixture can hold", async () => {
+    const broken = await httpUpstream((_, response) => void response.destroy());
+    const latin = await httpUpstream((_, response) => response.end(Buffer.from([0x7b, 0xe9])));
+    for (const url of ["http://127.0.0.1:1", broken, latin])
+      for (const args of ["getDataset 61 as iris", "--ids 61..63 getDataset as some"]) {
+        const { code, errors, files } = await run(`--legacy ${url} ${args}`);
+        expect([code, errors.length, files]).toEqual([2, 1, []]);
+        expect(errors[0]).toContain("The upstream");
+      }
+    expect((await run("getDataset 61 as iris")).errors[0]).toMatch(/^--legacy: needed is the URL/);
+  });
+
+  test("a folder that cannot be written", async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, "getDataset"), "");
+    expect(await run(`${at} getDataset 61 as iris`, { folder })).toMatchObject({ code: 2, out: [] });
+  });
+});
+
+test("--help says all of it", async () => {
+  const { code, out } = await run("--help");
+  expect(code).toBe(0);
+  for (const option of ["legacy", "about", "key", "out", "force", "ids", "corpus", "help"])
+    expect(out[0]).toContain(`--${option}`);
+  expect(out[0]).toContain("listEvaluationMeasures");
+});
+
+describe("several at once", () => {
+  test("--ids: the fewest that show every variant", async () => {
+    const { code, out, errors, folder, files } = await run(`${at} --ids 1..40 getDataset as seen`);
+    expect([code, errors]).toEqual([0, []]);
+    const pairs = readPairs("*", folder);
+    expect(out[0]).toMatch(new RegExp(`^40 asked, \\d+ variants seen; ${pairs.length} of them show all:$`));
+    expect(pairs.length).toBeLessThan(20);
+    expect(files).toContain("getDataset/seen-1.legacy.json");
+    // One each of what the sample's datasets come to, and both kinds of lists.
+    expect(new Set(pairs.map(({ expected }) => expected.status))).toEqual(new Set([200, 403, 404, 412, 502]));
+    const tags = pairs.map(({ legacy }) => /"tag":(\[?)/.exec(legacy[0]?.response.body ?? "")?.[1]);
+    expect(new Set(tags)).toEqual(new Set(["", "[", undefined]));
+    await expectSound(folder);
+    expect((await run(`${at} --ids 1..40 getDataset as seen`, { folder })).code).toBe(2);
+  });
+
+  const asks: Ask[] = [
+    { endpoint: "getDataset", method: "GET", path: "/datasets/61", keyed: false, shape: "a" },
+    { endpoint: "getDataset", method: "GET", path: "/datasets/61", keyed: false, shape: "a" },
+    { endpoint: "getDataset", method: "GET", path: "/datasets/16", keyed: true, shape: "a" },
+    { endpoint: "listDatasets", method: "POST", path: "/datasets/list", body: { limit: 2 }, keyed: false, shape: "b" },
+    {
+      endpoint: "tagDataset",
+      method: "POST",
+      path: "/datasets/tag",
+      body: { data_id: 1, tag: "a" },
+      keyed: true,
+      shape: "c",
+    },
+    { endpoint: "getNothing", method: "GET", path: "/nothing", keyed: false, shape: "d" },
+  ];
+  async function* log(file: string) {
+    expect(file).toBe("a.log");
+    yield* asks;
+  }
+
+  test("--corpus: what a log shows, without what writes, is unknown or came with a key", async () => {
+    const { code, out, errors, folder, files } = await run(`${at} --corpus a.log as log`, { readCorpus: log });
+    expect([code, out[0]]).toEqual([0, expect.stringMatching(/^2 asked, .* 2 of them show all:$/)]);
+    expect(errors.toSorted()).toEqual([
+      "left out 1: asked before",
+      "left out 1: it came with a key, and --key is not given",
+      "left out 1: it writes",
+      "left out 1: unknown endpoint",
+    ]);
+    expect(files.filter((file) => file.includes(".legacy."))).toHaveLength(2);
+    await expectSound(folder);
+  });
+
+  test("--corpus with a key asks what came with one", async () => {
+    const { folder } = await run(`${at} --key OWNER --corpus a.log as log`, {
+      readCorpus: log,
+      environment: { OWNER: owner },
+    });
+    expect(readPairs("getDataset", folder).map(({ ask, expected }) => [ask.key, expected.status])).toContainEqual([
+      lab,
+      200,
+    ]);
+    await expectSound(folder);
+  });
+
+  test("what does not fit is left out, and makes it 1", async () => {
+    const url = await httpUpstream(({ url: target }, response) =>
+      response.end(`{"data_set_description":{"id":"${target?.endsWith("2") === true ? "two" : "1"}"}}`),
+    );
+    const folder = temporaryFolder();
+    mkdirSync(folder, { recursive: true });
+    const some = await run(`--legacy ${url} --ids 1..3 getDataset as some`, { folder });
+    expect([some.code, some.errors, some.files.length]).toEqual([
+      1,
+      ["left out 1: the answer did not fit the schema"],
+      2,
+    ]);
+    expect(await run(`--legacy ${url} --ids 2..2 getDataset as none`)).toMatchObject({ code: 1, files: [] });
+  });
+});

@@ -1,0 +1,450 @@
+import { connect } from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Faults } from "../../../src/tools/sampleLegacy/call.ts";
+import { type SampleLegacy, startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
+
+const administrator = "AD000000000000000000000000000000";
+const normal = "00000000000000000000000000000000";
+const owner = "DA1A0000000000000000000000000000";
+const readOnly = "33333333333333333333333333333333";
+const wrong = "FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF";
+
+let plain: SampleLegacy;
+let noisy: SampleLegacy;
+
+beforeAll(async () => {
+  [plain, noisy] = await Promise.all([startSampleLegacy(), startSampleLegacy({ faults: { phpNotices: true } })]);
+});
+afterAll(() => Promise.all([plain, noisy].map((server) => server.close())));
+
+const ask = async (path: string, init: RequestInit & { key?: string } = {}, server = plain) => {
+  const query = init.key === undefined ? "" : `?api_key=${init.key}`;
+  const response = await fetch(`${server.url}${path}${query}`, init);
+  return { status: response.status, headers: response.headers, body: await response.text() };
+};
+
+const post = (path: string, fields: Record<string, string>, server = plain) =>
+  ask(path, { method: "POST", body: new URLSearchParams(fields) }, server);
+
+const json = (body: string): unknown => JSON.parse(body);
+const error = (code: string, additional_information?: string) => ({
+  error: expect.objectContaining(additional_information === undefined ? { code } : { code, additional_information }),
+});
+const xmlError = (code: string) => expect.stringMatching(`^<oml:error [^>]+>\n\t<oml:code>${code}</oml:code>`);
+
+describe("who is an administrator", () => {
+  const path = "evaluation/request/1/normal/1/none/0";
+  const xml = (code: number, message: string, more = "") =>
+    `<oml:error xmlns:oml="http://openml.org/openml">\n\t<oml:code>${code}</oml:code>\n\t<oml:message>${message}</oml:message>\n\t${more}</oml:error>\n`;
+  const about = "Legal filter operators: ttid,task,tag,uploader,setup. Found illegal filter: none";
+  const yes = `{"error":{"code":"1011","message":"Illegal filter","additional_information":"${about}"}}`;
+  const no = '{"error":{"code":"106","message":"The intended action requires admin rights."}}';
+
+  test.each([
+    [
+      administrator,
+      yes,
+      xml(1011, "Illegal filter", `\t<oml:additional_information>${about}</oml:additional_information>\n\t`),
+    ],
+    [normal, no, xml(106, "The intended action requires admin rights. ")],
+    [readOnly, no, xml(106, "The intended action requires admin rights. ")],
+    [undefined, no, xml(106, "The intended action requires admin rights. ")],
+    [wrong, xml(103, "Authentication failed"), xml(103, "Authentication failed")],
+  ])("is told as recorded: %s", async (key, inJson, inXml) => {
+    const init = key === undefined ? {} : { key };
+    expect(await ask(`/api/v1/json/${path}`, init)).toMatchObject({ status: 412, body: inJson });
+    expect(await ask(`/api/v1/xml/${path}`, init)).toMatchObject({ status: 412, body: inXml });
+  });
+});
+
+test("lists have no order where a test asks for none, and each of its own", async () => {
+  let draw = 1;
+  const unordered = await startSampleLegacy({
+    faults: { listsInNoOrder: () => (draw = (draw * 16_807) % 2_147_483_647) / 2_147_483_647 },
+  });
+  const list = async (server: SampleLegacy) => {
+    const { body } = await ask("/api/v1/json/data/list/status/all", {}, server);
+    return [...body.matchAll(/"did":(\d+)/g)].map(([, id]) => Number(id));
+  };
+  const [ordered, one, other] = [await list(plain), await list(unordered), await list(unordered)];
+  await unordered.close();
+  expect(one).not.toEqual(other);
+  for (const ids of [one, other]) expect(ids.toSorted((a, b) => a - b)).toEqual(ordered);
+});
+
+describe("an id, a filter or a name", () => {
+  test.each([
+    ["/data/0", 412, error("110")],
+    ["/data/999999", 412, error("111")],
+    ["/data/1.5", 412, error("111")],
+    ["/data/16", 412, error("112")],
+    ["/data/14", 412, error("113")],
+    ["/data/abc", 412, error("100")],
+    ["/data/features/18", 412, error("273")],
+    ["/data/features/19", 412, error("274")],
+    ["/data/features/16", 412, error("275")],
+    ["/data/qualities/16", 412, error("361")],
+    ["/data/qualities/61/9", 412, error("363")],
+    ["/data/list/nosuch/1", 412, error("370")],
+    ["/data/list/data_id/1,", 412, error("371")],
+    ["/data/list/limit/0", 412, error("372")],
+    ["/data/list/offset/5", 412, error("373")],
+    ["/setup/0", 412, error("280")],
+    ["/setup/999", 412, error("281")],
+    ["/study/99/nosuch", 412, error("600")],
+    ["/study/123", 412, error("601")],
+    ["/study/105", 412, error("602")],
+    ["/study/15", 412, error("603")],
+    ["/flow/0", 412, error("180")],
+    ["/task/1", 412, error("100")],
+    ["/setup/2e0", 200, { setup_parameters: expect.objectContaining({ setup_id: "2" }) }],
+    ["/flow/exists/SAMPLE.zerorule/sample_1.0", 200, { flow_exists: { exists: "true", id: "101" } }],
+    ["/flow/exists/sample%2EZeroRule/Sample_1.0", 200, { flow_exists: { exists: "false", id: "-1" } }],
+  ])("%s", async (path, status, expected) => {
+    const answer = await ask(`/api/v1/json${path}`);
+    expect({ status: answer.status, body: json(answer.body) }).toEqual({ status, body: expected });
+    expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8");
+  });
+});
+
+describe("what kills the script", () => {
+  test.each([
+    ["an id that is a number only in SQL", "/api/v1/json/data/61.0"],
+    ["a description that XML cannot hold", "/api/v1/json/data/26"],
+    ["a bare ampersand in a study", "/api/v1/json/study/ampersand"],
+    ["letters that become HTML entities", "/api/v1/json/flow/110"],
+    ["a quote in the key", '/api/v1/json/data/61?api_key="'],
+    ["no function at all", "/api/v1"],
+  ])("%s", async (_, path) => {
+    const { status, body, headers } = await ask(path);
+    expect([status, body, headers.get("content-type")]).toEqual([500, "", "text/html; charset=UTF-8"]);
+  });
+});
+
+describe("before any function", () => {
+  test.each([
+    ["the front page", "/", 200, "text/html; charset=UTF-8", true],
+    ["another version", "/api/v2/json/data/1", 200, "text/html; charset=UTF-8", true],
+    ["a sign that the framework refuses", "/api/v1/json/data/a+b", 400, "text/html; charset=UTF-8", false],
+    ["an encoded slash", "/api/v1/json/flow/exists/a%2Fb/1", 404, "text/html; charset=iso-8859-1", false],
+    ["an encoded question mark", "/api/v1/json/flow/exists/a%3Fb/1", 403, "text/html; charset=iso-8859-1", false],
+  ])("%s", async (_, path, status, type, hasSession) => {
+    const answer = await ask(path);
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([status, type]);
+    expect(answer.headers.has("set-cookie")).toBe(hasSession);
+    expect(answer.body).toMatch(/^<!DOCTYPE html>/);
+  });
+});
+
+describe("who calls", () => {
+  test.each([
+    ["GET", "/data/61", wrong, xmlError("103")],
+    ["GET", "/nosuch", wrong, xmlError("103")],
+    ["GET", "/nosuch", undefined, xmlError("100")],
+    ["OPTIONS", "/data/61", undefined, xmlError("102")],
+    ["POST", "/nosuch", undefined, xmlError("102")],
+    ["POST", "/nosuch", readOnly, xmlError("104")],
+    ["PUT", "/data/61", normal, '{"error":{"code":"100","message":"Function not valid"}}'],
+  ])("%s %s with the key %s", async (method, path, key, expected) => {
+    const { status, body } = await ask(`/api/v1/json${path}`, { method, key });
+    expect({ status, body }).toEqual({ status: 412, body: expected });
+  });
+
+  test("a key's case does not count, and private rows are for their owner and, one by one, the administrator", async () => {
+    const statuses = async (path: string) => {
+      const answers = await Promise.all(
+        [undefined, normal, owner.toLowerCase(), administrator].map((key) => ask(path, { key })),
+      );
+      return answers.map(({ status }) => status);
+    };
+    expect(await statuses("/api/v1/json/data/16")).toEqual([412, 412, 200, 200]);
+    expect(await statuses("/api/v1/json/data/list/data_id/16")).toEqual([412, 412, 200, 412]);
+    expect(await statuses("/api/v1/json/study/hidden-suite")).toEqual([412, 412, 200, 412]);
+  });
+
+  test("HEAD without a key has the length of the XML error and no body", async () => {
+    const { status, headers, body } = await ask("/api/v1/json/data/61", { method: "HEAD" });
+    expect([status, headers.get("content-length"), body]).toEqual([412, "197", ""]);
+  });
+
+  test("a valid key deletes one cookie more", async () => {
+    const [without, withKey] = await Promise.all([
+      ask("/api/v1/json/data/61"),
+      ask("/api/v1/json/data/61", { key: normal }),
+    ]);
+    expect(without.headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^ci_session=[0-9a-f]{32}; Max-Age=7200; path=\/; HttpOnly$/),
+    ]);
+    expect(withKey.headers.getSetCookie()).toHaveLength(2);
+    expect(Object.fromEntries(without.headers)).toMatchObject({
+      expires: "Thu, 19 Nov 1981 08:52:00 GMT",
+      "cache-control": "no-store, no-cache, must-revalidate",
+      pragma: "no-cache",
+      "access-control-allow-origin": "*",
+      "x-powered-by": expect.stringContaining("PHP"),
+    });
+  });
+});
+
+describe("documents", () => {
+  test("a dataset: none is absent, one a scalar, several a list, blanks an empty list", async () => {
+    const { body } = await ask("/api/v1/json/data/0030");
+    expect(json(body)).toEqual({
+      data_set_description: expect.objectContaining({
+        id: "30",
+        creator: "One Person",
+        ignore_attribute: "only",
+        tag: "single",
+        url: "https://legacy.example/data/v1/download/30/everything, (set).arff",
+        parquet_url: "https://files.example/datasets/0000/0030/dataset_0030.pq",
+      }),
+    });
+    const bare: object = JSON.parse((await ask("/api/v1/json/data/29")).body).data_set_description;
+    expect(bare).toMatchObject({
+      description: [],
+      creator: [],
+      contributor: [],
+      ignore_attribute: [],
+      md5_checksum: [],
+    });
+    expect(bare).not.toHaveProperty("licence");
+    expect((await ask("/api/v1/json/data/2")).body).toContain('"creator":["Weber, Anna","Lindqvist, Olof"]');
+    expect((await ask("/api/v1/json/data/7")).body).toContain(
+      '"name":"Bl\\u00fctenst\\u00e4nde_\\u00e9t\\u00e9_\\u00df"',
+    );
+  });
+
+  test("the list has a template of its own, where numbers are numbers", async () => {
+    const { body } = await ask("/api/v1/json/data/list/data_id/14,9/number_instances/0..9000");
+    expect(body).toBe(`{"data":{"dataset":[
+    {"did":9,
+   "name":"bus_rides",
+   "version":1,
+   "status":"active",
+   "format":"csv",
+   "md5_checksum":"",
+      "file_id": 9,
+      "quality":[
+        {"name":"NumberOfClasses",
+     "value":"0.0"
+    }
+    ,    {"name":"NumberOfFeatures",
+     "value":"7.0"
+    }
+    ,    {"name":"NumberOfInstances",
+     "value":"8760.0"
+    }
+    ,    {"name":"NumberOfInstancesWithMissingValues",
+     "value":"12.0"
+    }
+    ,    {"name":"NumberOfMissingValues",
+     "value":"15.0"
+    }
+    ,    {"name":"NumberOfNumericFeatures",
+     "value":"7.0"
+    }
+    ,    {"name":"NumberOfSymbolicFeatures",
+     "value":"0.0"
+    }
+    ,    {"name":"NumBinaryAtts",
+     "value":"0.0"
+    }
+        ]
+      }
+    ]}
+}
+`);
+  });
+
+  test.each([
+    ["limit/2", [1, 2]],
+    ["limit/1,2", [2, 3]],
+    ["data_id/3,1,3", [1, 3]],
+    ["data_name/TRAM_delays/data_version/2", [28]],
+    ["tag/Flowers", [61, 187]],
+    ["status/deactivated", [12]],
+    ["status/all/uploader/2,1/limit/2/offset/1", [8, 13]],
+    ["number_classes/26..26", [6]],
+    ["number_missing_values/70..80", [2]],
+    ["number_features/785/limit", [554]],
+  ])("data/list/%s", async (filters, ids) => {
+    const { body } = await ask(`/api/v1/json/data/list/${filters}`);
+    expect([...body.matchAll(/"did":(\d+)/g)].map(([, id]) => Number(id))).toEqual(ids);
+  });
+
+  test("quotes in a name break the JSON of its owner's list, and the XML is sound", async () => {
+    const [broken, sound] = await Promise.all([
+      ask("/api/v1/json/data/list", { key: owner }),
+      ask("/api/v1/xml/data/list/data_id/17", { key: owner }),
+    ]);
+    expect(broken.status).toBe(200);
+    expect(() => json(broken.body)).toThrow(SyntaxError);
+    expect(sound.body).toContain('<oml:name>"night" shift</oml:name>');
+    expect(json((await ask("/api/v1/json/data/list/status/all")).body)).toHaveProperty("data.dataset");
+  });
+
+  test("a study by id or alias: with tasks, with runs, by tag", async () => {
+    const study = async (key: string): Promise<unknown> =>
+      JSON.parse((await ask(`/api/v1/json/study/${key}`)).body).study;
+    expect(await study("One.Task")).toMatchObject({ id: "100", data: { data_id: "61" }, tasks: { task_id: "59" } });
+    expect(await study("99")).toMatchObject({ alias: "sample-suite", tasks: { task_id: ["59", "1", "15", "31"] } });
+    expect(await study("102")).toMatchObject({ data: [], tasks: [], flows: [], setups: [], runs: [] });
+    expect(await study("with-markup")).toMatchObject({ description: { b: "bold", value: "with  words" } });
+    expect(await study("10/tasks")).toMatchObject({
+      tag: { name: "study_10", write_access: "public" },
+      tasks: { task_id: ["3", "6"] },
+    });
+    expect(await study("10/tasks")).not.toHaveProperty("data");
+  });
+
+  test("a setup, a flow and the lists", async () => {
+    const get = async (path: string): Promise<unknown> => json((await ask(`/api/v1/json/${path}`)).body);
+    expect(await get("setup/1")).toEqual({ setup_parameters: { setup_id: "1", flow_id: "101" } });
+    expect(await get("setup/2")).toMatchObject({
+      setup_parameters: { parameter: { full_name: "sample.Neighbours(1)_k", value: "3" } },
+    });
+    expect(await get("setup/3")).toMatchObject({ setup_parameters: { parameter: { length: 4, 2: { value: [] } } } });
+    expect(await get("flow/104")).toMatchObject({
+      flow: { component: [{ identifier: "scale", flow: { id: "105" } }, { identifier: "clf" }] },
+    });
+    expect(await get("estimationprocedure/list")).toMatchObject({
+      estimationprocedures: { estimationprocedure: { length: 14 } },
+    });
+    expect(await get("evaluationmeasure/list")).toMatchObject({
+      evaluation_measures: { measures: { measure: { 0: "area_under_roc_curve" } } },
+    });
+    expect(await get("data/features/61")).toMatchObject({ data_features: { feature: { length: 5 } } });
+    expect(await get("data/qualities/61")).toMatchObject({
+      data_qualities: { quality: { 0: { name: "ClassEntropy" } } },
+    });
+    expect(await get("setup/tag/list")).toEqual({
+      setup_tag_list: { tag: ["study_10", "one_tag", "first_of_two", "second_of_two"] },
+    });
+  });
+
+  test("a flow is found by POST under a name that a path cannot carry", async () => {
+    const find = (name: string, external_version: string) =>
+      post("/api/v1/json/flow/exists", { name, external_version, api_key: normal });
+    expect(json((await find("mlr/classif.ranger ", "r_4.3/V1")).body)).toEqual({
+      flow_exists: { exists: "true", id: "107" },
+    });
+    expect(await find("sample'quote\"d", 'q"1')).toMatchObject({ status: 500, body: "" });
+  });
+});
+
+describe("tags", () => {
+  type Step = [fields: Record<string, string>, status: number, body: unknown];
+
+  const stories: [title: string, path: string, faults: Faults, steps: Step[]][] = [
+    [
+      "added in legacy's order of checks",
+      "data/tag",
+      {},
+      [
+        [{ data_id: "4" }, 412, error("471")],
+        [{ data_id: "0", tag: "x" }, 412, error("471")],
+        [{ data_id: "999", tag: "a b" }, 412, error("472")],
+        [{ data_id: "4", tag: "a b" }, 500, error("477", "id=4; tag=a b")],
+        [{ data_id: "4", tag: "é<b>" }, 500, error("477", "id=4; tag=&eacute;&lt;b&gt;")],
+        [{ data_id: "4abc", tag: "x" }, 500, ""],
+        [{ data_id: "4", tag: "new%74ag" }, 200, { data_tag: { id: "4", tag: "newtag" } }],
+        [{ data_id: "4", tag: "newtag" }, 500, error("473", "id=4; tag=newtag")],
+        [{ data_id: "4", tag: "NewTag" }, 412, error("474")],
+        [{ data_id: " 04", tag: "Another" }, 200, { data_tag: { id: "04", tag: ["Another", "newtag"] } }],
+        [{ data_id: "16", tag: "of_somebody_else" }, 200, { data_tag: { id: "16", tag: "of_somebody_else" } }],
+      ],
+    ],
+    [
+      "removed by their owner or an administrator",
+      "setup/untag",
+      {},
+      [
+        [{ setup_id: "7", tag: "nosuch" }, 412, error("475")],
+        [{ setup_id: "7", tag: "first_of_two" }, 412, error("476")],
+        [{ setup_id: "7", tag: "SECOND_of_two" }, 200, { setup_untag: { id: "7", tag: "first_of_two" } }],
+        [{ setup_id: "7", tag: 'a"b' }, 500, ""],
+        [{ setup_id: "7", tag: "first_of_two", api_key: administrator }, 200, { setup_untag: { id: "7" } }],
+        [{ at: "setup/tag", setup_id: "7", tag: "back" }, 200, { setup_tag: { id: "7", tag: "back" } }],
+      ],
+    ],
+    [
+      "stored although the search index is down",
+      "data/tag",
+      { searchIndexDown: true },
+      [
+        [{ data_id: "4", tag: "kept" }, 412, error("105", "No alive nodes found in your cluster")],
+        [{ data_id: "4", tag: "kept" }, 500, error("473", "id=4; tag=kept")],
+        [{ at: "data/untag", data_id: "4", tag: "kept" }, 412, error("105", "No alive nodes found in your cluster")],
+        [{ at: "data/untag", data_id: "4", tag: "kept" }, 412, error("475")],
+        [{ at: "setup/tag", setup_id: "1", tag: "kept" }, 200, { setup_tag: { id: "1", tag: "kept" } }],
+        [
+          { at: "setup/tag", setup_id: "1", tag: "study_10" },
+          412,
+          error("105", "No alive nodes found in your cluster"),
+        ],
+      ],
+    ],
+  ];
+
+  test.each(stories)("%s", async (_, path, faults, steps) => {
+    const server = await startSampleLegacy({ faults });
+    for (const [{ at = path, ...fields }, status, expected] of steps) {
+      // oxlint-disable-next-line no-await-in-loop -- each step builds on the one before
+      const { status: actual, body } = await post(`/api/v1/json/${at}`, { api_key: normal, ...fields }, server);
+      expect({ fields, status: actual, body: body && json(body) }).toEqual({ fields, status, body: expected });
+    }
+    await server.close();
+  });
+
+  test("sent as multipart they count, sent as JSON or in the query they do not", async () => {
+    const form = new FormData();
+    for (const [name, value] of Object.entries({ data_id: "61", tag: "multi", api_key: normal }))
+      form.append(name, value);
+    expect(await ask("/api/v1/xml/data/tag", { method: "POST", body: form })).toMatchObject({
+      status: 200,
+      body: expect.stringContaining("<oml:tag>multi</oml:tag>"),
+    });
+    const body = JSON.stringify({ data_id: 61, tag: "x" });
+    const asJson = await ask("/api/v1/json/data/tag", { method: "POST", body, key: normal });
+    expect([asJson.status, json(asJson.body)]).toEqual([412, error("471")]);
+  });
+});
+
+describe("PHP's notices", () => {
+  test("stand inside the list and before a dataset that has no description", async () => {
+    const [list, dataset] = await Promise.all([
+      ask("/api/v1/json/data/list/limit/1", {}, noisy),
+      ask("/api/v1/json/data/25", {}, noisy),
+    ]);
+    expect(list.status).toBe(200);
+    expect(list.body).toContain('"md5_checksum":"\n<div style="border:1px solid #990000;');
+    expect(dataset.body).toMatch(/^\n<div [\s\S]+<\/div>\{"data_set_description":\{"id":"25"/);
+    expect(dataset.headers.get("content-length")).toBe(`${Buffer.byteLength(dataset.body)}`);
+  });
+});
+
+test("brackets as they are, which no careful client sends, are refused", async () => {
+  const { hostname, port } = new URL(plain.url);
+  const answer = await new Promise<string>((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () => {
+      socket.end("GET /api/v1/json/flow/exists/a[b]/1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    });
+    let text = "";
+    socket
+      .setEncoding("utf8")
+      .on("data", (chunk: string) => (text += chunk))
+      .on("end", () => resolve(text))
+      .on("error", reject);
+  });
+  expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+  expect(answer).toContain("disallowed characters");
+});
+
+test("each server listens on its own address, keeps its own tags, and closes", async () => {
+  const first = await startSampleLegacy({ host: "127.0.0.1", port: 0 });
+  await post("/api/v1/json/data/tag", { data_id: "61", tag: "only_here", api_key: normal }, first);
+  const [here, there] = await Promise.all([ask("/api/v1/json/data/61", {}, first), ask("/api/v1/json/data/61")]);
+  expect([here.body.includes("only_here"), there.body.includes("only_here")]).toEqual([true, false]);
+  await first.close();
+  await expect(ask("/", {}, first)).rejects.toThrow("fetch failed");
+});

@@ -1,0 +1,155 @@
+import { expect, test } from "vitest";
+import type { Faults } from "../../../src/tools/sampleLegacy/call.ts";
+import type { DatasetRow } from "../../../src/tools/sampleLegacy/catalogueRows.ts";
+import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
+import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
+
+const administrator = "AD000000000000000000000000000000";
+const normal = "00000000000000000000000000000000";
+const owner = "DA1A0000000000000000000000000000";
+
+type Ask = { key?: string; method?: string; form?: Record<string, string> | FormData };
+
+/** A document, the number of an error, or an XML as it is. */
+const told = (text: string): unknown => {
+  if (!text.startsWith("{")) return text;
+  const body = JSON.parse(text);
+  return body.error ? Number(body.error.code) : body;
+};
+
+/** A server with three datasets: 5 of user 16, private; 7 of user 2; 9 in preparation, of user 16. */
+const open = async (faults: Faults = {}) => {
+  const datasets: DatasetRow[] = [
+    completeDataset({ id: 9, name: "third", uploader: 16, status: "in_preparation" }),
+    completeDataset({ id: 5, name: "first", uploader: 16, visibility: "private", tags: [["Mine", 16]] }),
+    completeDataset({ id: 7, name: "second", uploader: 2 }),
+  ];
+  const server = await startSampleLegacy({ datasets, faults });
+  const ask = async (path: string, { key, method, form }: Ask = {}): Promise<unknown> => {
+    const body = form && (form instanceof FormData ? form : new URLSearchParams(form));
+    const query = key ? `?api_key=${key}` : "";
+    const answer = await fetch(`${server.url}/api/v1/json/${path}${query}`, {
+      method: method ?? (form ? "POST" : "GET"),
+      body,
+    });
+    return told(await answer.text());
+  };
+  const listed = async (key?: string, filters = "status/all") => {
+    const answer = await ask(`data/list/${filters}`, { key });
+    return [...JSON.stringify(answer).matchAll(/"did":(\d+)/g)].map(([, id]) => Number(id));
+  };
+  return { datasets, ask, listed, [Symbol.asyncDispose]: () => server.close() };
+};
+
+const edit = (data_id: string, fields: string) => ({
+  data_id,
+  edit_parameters: `<?xml version="1.0"?>\n<oml:data_edit_parameters xmlns:oml="http://openml.org/openml">${fields}</oml:data_edit_parameters>`,
+});
+const upload = (fields: string) =>
+  `<oml:data_set_description xmlns:oml="http://openml.org/openml">\n${fields}\n</oml:data_set_description>`;
+
+test("what a test does with its array shows at once, by id in the list", async () => {
+  await using server = await open();
+  expect(await server.listed(owner)).toEqual([5, 7, 9]);
+  server.datasets.push(completeDataset({ id: 6, name: "Ünïcode", tags: [["late", 1]] }));
+  expect(await server.listed(undefined, "data_name/unicode%20/tag/LATE")).toEqual([6]);
+  expect(await server.ask("data/tag", { form: { data_id: "6", tag: "a", api_key: normal } })).toEqual({
+    data_tag: { id: "6", tag: ["a", "late"] },
+  });
+  server.datasets.splice(0, 3);
+  expect(await server.listed(owner)).toEqual([6]);
+  expect(await server.ask("data/5", { key: owner })).toBe(111);
+});
+
+test("users of a test's own", async () => {
+  const users = [{ id: 40, key: "ab12", role: "administrator" as const }];
+  const server = await startSampleLegacy({ users });
+  const statuses = await Promise.all(
+    ["AB12", administrator].map(async (key) => (await fetch(`${server.url}/api/v1/data/16?api_key=${key}`)).status),
+  );
+  expect(statuses).toEqual([200, 412]);
+  await server.close();
+});
+
+test("a dataset is deleted by its owner or an administrator, and its id is not given again", async () => {
+  await using server = await open();
+  const remove = (path: string, key?: string) => server.ask(path, { method: "DELETE", key });
+  expect(await remove("data/5")).toContain("<oml:code>102</oml:code>");
+  expect(await remove("data/5", normal)).toBe(353);
+  expect(await remove("data/6", normal)).toBe(352);
+  expect(await remove("data/5", owner)).toEqual({ data_delete: { id: "5" } });
+  expect(await remove("data/9", administrator)).toEqual({ data_delete: { id: "9" } });
+  expect(await server.listed(owner)).toEqual([7]);
+  const description = upload("<oml:name>next</oml:name>");
+  expect(await server.ask("data", { key: owner, form: { description } })).toEqual({ upload_data_set: { id: "10" } });
+});
+
+test("a status is changed in legacy's order of checks", async () => {
+  await using server = await open();
+  const update = (data_id: string, status: string, api_key: string) =>
+    server.ask("data/status/update", { form: { data_id, status, api_key } });
+  const done = (id: string, status: string) => ({ data_status_update: { id, status } });
+  expect(await server.ask("data/status/update")).toBe(691);
+  expect(await update("7", "in_preparation", administrator)).toBe(691);
+  expect(await update("8", "active", administrator)).toBe(692);
+  expect(await update("7", "deactivated", owner)).toBe(693);
+  expect(await update("9", "active", owner)).toBe(696);
+  expect(await update("7", "active", administrator)).toBe(694);
+  expect(await update("9", "active", administrator)).toEqual(done("9", "active"));
+  expect(await update("9", "deactivated", owner)).toEqual(done("9", "deactivated"));
+  expect(await update("9", "deactivated", owner)).toBe(694);
+  expect(await server.listed(undefined, "status/deactivated")).toEqual([9]);
+});
+
+test("an edit sets texts, for everybody but for what is the owner's", async () => {
+  await using server = await open();
+  const change = (api_key: string, form: Record<string, string>) =>
+    server.ask("data/edit", { form: { ...form, api_key } });
+  expect(await change(normal, {})).toBe(1062);
+  expect(await change(normal, { data_id: "7" })).toBe(1061);
+  expect(await change(normal, { data_id: "7", edit_parameters: "<oml:x>" })).toBe(1060);
+  expect(await change(normal, edit("8", "<oml:language>x</oml:language>"))).toBe(1063);
+  expect(await change(normal, edit("7", "<oml:nosuch>x</oml:nosuch>"))).toBe(1064);
+  expect(await change(normal, edit("5", "<oml:visibility>public</oml:visibility>"))).toBe(1065);
+  expect(await change(owner, edit("7", "<oml:description>A &amp; B</oml:description>"))).toEqual({
+    data_edit: { id: "7" },
+  });
+  expect(await server.ask("data/7")).toMatchObject({
+    data_set_description: { description: "A & B", description_version: "2" },
+  });
+  await change(normal, edit("7", "<oml:visibility>private</oml:visibility><oml:citation/>"));
+  await change(administrator, edit("5", "<oml:visibility>public</oml:visibility>"));
+  expect(await server.listed()).toEqual([5, 9]);
+});
+
+test("an upload is its caller's, in preparation and without qualities", async () => {
+  await using server = await open();
+  const form = new FormData();
+  const xml = upload("<oml:name>SECOND</oml:name><oml:format>csv</oml:format><oml:visibility>private</oml:visibility>");
+  form.append("description", new Blob([xml]), "description.xml");
+  form.append("dataset", new Blob(["a,b"]), "data.csv");
+  expect(await server.ask("data", { key: owner, form })).toEqual({ upload_data_set: { id: "10" } });
+  expect([await server.listed(owner), await server.listed(normal)]).toEqual([
+    [5, 7, 9, 10],
+    [7, 9],
+  ]);
+  expect(await server.ask("data/10", { key: administrator })).toMatchObject({
+    data_set_description: { name: "SECOND", version: "2", format: "csv", status: "in_preparation" },
+  });
+  expect(await server.ask("data/qualities/10", { key: owner })).toBe(363);
+  expect(await server.ask("data", { key: owner, form: {} })).toBe(135);
+  expect(await server.ask("data", { key: owner, form: { description: upload("") } })).toBe(131);
+  expect(await server.ask("data", { key: owner, form: { description: "no document" } })).toBe(131);
+});
+
+test("with the search index down, deletions and edits are done and fail", async () => {
+  await using server = await open({ searchIndexDown: true });
+  expect(
+    await server.ask("data/edit", { form: { ...edit("7", "<oml:language>x</oml:language>"), api_key: owner } }),
+  ).toBe(105);
+  expect(await server.ask("data/9", { method: "DELETE", key: owner })).toBe(105);
+  expect(server.datasets.map(({ id, language }) => [id, language])).toEqual([
+    [5, "English"],
+    [7, "x"],
+  ]);
+});

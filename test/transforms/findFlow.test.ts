@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { findFlow } from "../../transforms/findFlow.ts";
+
+const asked = (name: string, external_version = "1") => findFlow.legacy({ name, external_version });
+
+test.each([
+  "window.location=1",
+  "document.window.onload=1",
+  "document.one=1",
+  "data:x;base64,y+",
+  "DATA : base64 +,",
+  "Redirect 301",
+  "a<b=1",
+  "f(x<5)",
+  "a<",
+  "a<b,c>",
+  "a< b>",
+  "a<b/>",
+  "a<->",
+  "<comment>",
+  "<math>",
+  "</Layer>",
+  "<keygen>",
+  "<plaintext>",
+  "<xssx>",
+  "a<img>b",
+  "<b>x&amp;y",
+  "a?>",
+  "e val, x",
+  "w r i t e,x",
+])("%s, which legacy would rewrite, is not sent", (name) => {
+  expect(asked(name)).toHaveProperty("unsent");
+  expect(asked("a", name)).toHaveProperty("unsent");
+});
+
+test.each([
+  "amp&lt<x>",
+  "<b>bold</b>=",
+  "a>b",
+  "data:x=y",
+  "windows.location=1",
+  "redirect 200",
+  "evaluate (x=1)",
+  "medieval, x=1",
+  "a document, written",
+])("%s is sent as it is", (name) => {
+  expect(asked(name)).toEqual({ method: "POST", path: "/flow/exists", form: { name, external_version: "1" } });
+});
