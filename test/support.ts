@@ -1,19 +1,95 @@
-import { catalogue } from "../transforms/catalogue.ts";
+import { features } from "../src/features/index.ts";
+import * as migration from "../src/features/migration/feature.ts";
+import { memoryStore } from "../src/features/migration/store/memoryStore.ts";
+import * as privateDatasets from "../src/features/privateDatasets/feature.ts";
+import { memoryStore as memoryIndexStore } from "../src/features/privateDatasets/store/memoryStore.ts";
+import * as retirement from "../src/features/retirement/feature.ts";
+import * as sharedCache from "../src/features/sharedCache/feature.ts";
+import type { Core, Feature, FeatureModule } from "../src/serve/feature.ts";
+import { type GatewayParts as CoreParts, openGateway } from "../src/serve/gateway.ts";
 import { loadSettings } from "../src/settings/load.ts";
-import { type GatewayParts, openGateway } from "../src/serve/gateway.ts";
+import type { Settings } from "../src/settings/settings.ts";
 import { openObserver } from "../src/telemetry/observer.ts";
-import { redisTier } from "../src/features/sharedCache/redisTier.ts";
+import { catalogue } from "../transforms/catalogue.ts";
 
 /** What settings may name. */
 export const known = catalogue.endpoints;
 
-/** A gateway in front of this upstream, with settings as the environment would give them. Nothing listens. */
-export const gatewayFor = (url: string, environment: Record<string, string> = {}, parts: GatewayParts = {}) => {
-  const loaded = loadSettings({ ...environment, LEGACY_URL: url }, known);
+/** What features add to the settings. */
+export const fragments = features.map(({ settings }) => settings);
+
+/** The settings that an environment gives, or what is wrong with it. */
+export const settingsOf = (environment: Record<string, string | undefined>) =>
+  loadSettings(environment, known, fragments);
+
+/** Parts of a gateway that a test replaces. Without them nothing that features store outlives the gateway. */
+export type GatewayParts = CoreParts &
+  migration.MigrationParts &
+  Pick<privateDatasets.PrivateDatasetsParts, "walk"> & {
+    openIndexStore?: privateDatasets.PrivateDatasetsParts["openStore"];
+  };
+
+/** A gateway in front of this upstream with all features that its settings ask for, but the console. Nothing listens. */
+export const gatewayFor = async (
+  url: string,
+  environment: Record<string, string> = {},
+  { store = memoryStore(), expected = [], times, openIndexStore = memoryIndexStore, walk, ...parts }: GatewayParts = {},
+) => {
+  const loaded = settingsOf({ ...environment, LEGACY_URL: url });
   if ("errors" in loaded) throw new Error(loaded.errors.join("\n"));
+  const { settings } = loaded;
+  type Opened = {
+    migration: Awaited<ReturnType<typeof migration.open>>["migration"];
+    privateRows: ReturnType<typeof privateDatasets.open>["privateRows"];
+    oldClients: ReturnType<typeof retirement.open>["retirement"];
+  };
+  const opened: Partial<Opened> = {};
+  const modules: FeatureModule[] = [
+    ...(settings.REDIS_URL === undefined ? [] : [sharedCache as unknown as FeatureModule]),
+    {
+      open(core: Core, given: Settings): Feature {
+        const feature = privateDatasets.open(core, given as Parameters<typeof privateDatasets.open>[1], {
+          openStore: openIndexStore,
+          ...(walk ? { walk } : {}),
+        });
+        opened.privateRows = feature.privateRows;
+        return feature;
+      },
+    },
+    {
+      async open(core: Core, given: Settings): Promise<Feature> {
+        const feature = await migration.open(core, given as Parameters<typeof migration.open>[1], {
+          store,
+          expected,
+          ...(times ? { times } : {}),
+        });
+        opened.migration = feature.migration;
+        return feature;
+      },
+    },
+    {
+      open(core: Core, given: Settings): Feature {
+        const feature = retirement.open(core, given as Parameters<typeof retirement.open>[1]);
+        opened.oldClients = feature.retirement;
+        return feature;
+      },
+    },
+  ];
   const observer = openObserver("silent");
+  const gateway = await openGateway({ ...settings, LEGACY_URL: url }, catalogue, observer, {
+    features: modules,
+    off: fragments.flatMap(({ isOn, whenOff }) => (whenOff && isOn?.(settings) === false ? whenOff : [])),
+    ...parts,
+  });
+  const { migration: moving, privateRows, oldClients } = opened as Opened;
   return {
-    ...openGateway({ ...loaded.settings, LEGACY_URL: url }, catalogue, observer, { redisTier, ...parts }),
+    ...gateway,
+    services: { ...gateway.services, migration: moving, ...(privateRows ? { privateRows } : {}) },
+    oldClients,
+    clientLimits: gateway.core.clientLimits,
+    windows: gateway.core.lifetimes,
     observer,
   };
 };
+
+export type TestGateway = Awaited<ReturnType<typeof gatewayFor>>;

@@ -145,7 +145,7 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
       res.end(chunk);
     } else if (!res.write(chunk) && res.writableLength > held && !controller.paused) {
       controller.pause();
-      this.#pauses ??= new Pauses(() => this.#upstream.gate.becomesSlow(this));
+      this.#pauses ??= new Pauses(() => this.#upstream.semaphore.becomesSlow(this));
       this.#pauses.begin();
       // A client that takes nothing is cut off by the server (http/unsentBytes.ts), which knows what else waits.
       res.once("drain", () => this.#onDrain());
@@ -179,7 +179,7 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
   }
 
   #enter(): void {
-    if (!this.#upstream.gate.enter(this)) this.#fail("overloaded");
+    if (!this.#upstream.semaphore.enter(this)) this.#fail("overloaded");
   }
 
   #flushHeaders(): void {
@@ -203,7 +203,7 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
     clearTimeout(this.#uploading);
     this.#pauses?.stop();
     this.#passage.upload?.destroy();
-    this.#upstream.gate.leave(this);
+    this.#upstream.semaphore.leave(this);
   }
 
   #fail(kind: FailureKind, trouble: Trouble = kind, cause?: UpstreamFailure): void {
@@ -212,7 +212,7 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
     const { req, res, request, upload, added, report } = this.#passage;
     const failure = cause ?? new UpstreamFailure(kind, request);
     // One that waits leaves the queue; one that runs leaves the gate when undici reports its end.
-    if (!this.#upstream.gate.withdraw(this)) this.#controller?.abort(failure);
+    if (!this.#upstream.semaphore.withdraw(this)) this.#controller?.abort(failure);
     upload?.destroy();
     if (res.headersSent) {
       // Where the answer broke with its head, that is still here: a client is to see that there was an answer.

@@ -5,9 +5,11 @@ import { isLoop } from "../upstream/via.ts";
 import { sendWhole } from "../http/httpServer.ts";
 import { replyWith } from "../cache/reply.ts";
 import { type Answer, plainAnswer } from "../endpoint/answer.ts";
-import { readRequest, type RequestInputSettings, type Env, targetOf } from "./asked.ts";
+import { readRequest, type RequestInputSettings, type Env, targetOf } from "./requestInput.ts";
 import { corsList, preflightHeaders } from "../http/cors.ts";
-import type { Front } from "./front.ts";
+import type { Backend } from "./backend.ts";
+import { decisionHeader, legacyDecision } from "./decision.ts";
+import type { HitPath } from "./hitPath.ts";
 import type { Services } from "./services.ts";
 import { isBelow, pathOf } from "../http/paths.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
@@ -19,12 +21,17 @@ export type AppSettings = RequestInputSettings & {
   corsOrigins: readonly string[];
   /** What is not ours goes on to legacy; only a prefix of `/` brings such requests here. */
   passThrough: PassThrough;
-  /** Told which question a path asks, so that it can be answered before it comes here. */
-  front: Front;
+  /** Learns the cache key of a path, so that the next request for it is answered before it comes here. */
+  hitPath: HitPath;
 };
 
 /** The new interface, under each of its prefixes. */
-export const gatewayApp = (services: Services, endpoints: PreparedEndpoint[], settings: AppSettings): Hono<Env> => {
+export const gatewayApp = (
+  services: Services,
+  backend: Backend,
+  endpoints: readonly PreparedEndpoint[],
+  settings: AppSettings,
+): Hono<Env> => {
   const app = new Hono<Env>({ getPath: (request, options) => pathOf(targetOf(request, options?.env)) });
   const cors = (c: Context<Env>) => corsList(settings.corsOrigins, c.req.header("origin"));
   const respond = (c: Context<Env>, { status, body, headers }: Answer) => {
@@ -47,9 +54,14 @@ export const gatewayApp = (services: Services, endpoints: PreparedEndpoint[], se
       return respond(c, plainAnswer(502, "The gateway's upstream is the gateway itself."));
     const started = performance.now();
     const asked = await readRequest(c, endpoint, pairsBelow, settings, services);
-    const { answered, question, afterwards, isDivided } = await serve(services, endpoint, asked);
-    // A body may ask anything; a path, always the same.
-    if (question && c.req.method !== "POST") settings.front.learn(c.req.path, question);
+    const { answered, cacheKey, decision, isIncomplete, afterwards, isDivided } = await serve(
+      services,
+      backend,
+      endpoint,
+      asked,
+    );
+    // A body may ask for anything; a path always asks for the same.
+    if (cacheKey && c.req.method !== "POST") settings.hitPath.learn(c.req.path, cacheKey);
     const { key, refused } = asked.credential;
     const took = performance.now() - started;
     const asker = {
@@ -59,7 +71,9 @@ export const gatewayApp = (services: Services, endpoints: PreparedEndpoint[], se
       keyed: key !== undefined || refused === true || isDivided === true,
       cors: cors(c),
     };
-    const reply = replyWith({ ...answered, took }, asker, Date.now());
+    const how =
+      decision || isIncomplete ? { decision: decisionHeader(decision ?? legacyDecision, isIncomplete) } : undefined;
+    const reply = replyWith({ ...answered, ...how, took }, asker, Date.now());
     const { status, headers, body } = reply;
     if (afterwards) whenOut(c, afterwards);
     const { outgoing } = c.env ?? {};

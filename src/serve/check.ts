@@ -1,127 +1,78 @@
-import type { Cache } from "../cache/cache.ts";
 import { exampleTarget } from "../endpoint/exampleTarget.ts";
-import { compareExamples, ledgerFound } from "../modern/checkModern.ts";
-import { fetchReadable } from "./answering.ts";
-import { type Catalogue, type Gateway } from "./gateway.ts";
-import type { Services } from "./services.ts";
 import type { Caller } from "../legacy/client.ts";
-import { xmlReader } from "../legacy/xml.ts";
-import { openAdminStatuses } from "../features/privateDatasets/adminStatus.ts";
-import type { AskLegacy } from "../features/privateDatasets/look.ts";
+import type { Settings } from "../settings/settings.ts";
+import type { Gateway } from "./gateway.ts";
 
-/** `strict`: an entry of the ledger that has ended, or that allows nothing, is a failure. */
-export type Checking = {
-  prefix: string;
+/** What the check of a key comes to. */
+type KeyFound = { ok: boolean; found: string };
+
+/** What a feature's part of `--check` works with. */
+export type CheckReport = {
+  /** Asks the gateway for a path below its prefix, past the cache. */
+  ask: (target: string) => Promise<Response>;
+  /** Prints a line; `ok: false` makes the check fail. */
+  row: (ok: boolean, name: string, found: string) => void;
+  /** Prints a line that never makes the check fail. */
+  note: (name: string, found: string) => void;
+  /** Verifies a key with legacy (`writes`: for writing), and prints the refusal or what `accepted` finds. */
+  keyRow: (
+    name: string,
+    key: string,
+    writes: boolean,
+    accepted: (caller: Caller & { key: string }) => KeyFound | Promise<KeyFound>,
+  ) => Promise<void>;
+  /** Entries of a ledger that have ended, or that allow nothing, are failures. */
   strict: boolean;
-  print: (line: string) => void;
-  /** The key that private rows are looked for with. */
-  adminKey?: string | undefined;
 };
 
-/** Asks legacy one example of each endpoint that reads, and prints what came; true where nothing is wrong. */
+export type CheckSettings = {
+  settings: Pick<Settings, "PREFIXES" | "LEGACY_API_KEY">;
+  strict: boolean;
+  print: (line: string) => void;
+};
+
+/** Asks legacy one example of each endpoint that reads, then each feature what it finds, and prints it; true where nothing is wrong. */
 export const check = async (
-  { app, services }: Gateway,
-  catalogue: Catalogue,
-  { prefix, strict, print, adminKey }: Checking,
+  { app, services, core }: Gateway,
+  { settings, strict, print }: CheckSettings,
 ): Promise<boolean> => {
   let good = true;
-  const row = (ok: boolean, name: string, found: string) => {
-    good &&= ok;
-    print(`${ok ? "ok  " : "FAIL"}  ${name.padEnd(26)} ${found}`);
-  };
+  const [prefix = "/"] = settings.PREFIXES;
   const base = prefix === "/" ? "" : prefix;
-  for (const [name, endpoint] of Object.entries(catalogue.endpoints))
+  const report: CheckReport = {
+    strict,
+    // Not what a shared cache has of it: the check is of legacy.
+    ask: async (target) => app.request(base + target, { headers: { "Cache-Control": "no-cache" } }),
+    row(ok, name, found) {
+      good &&= ok;
+      print(`${ok ? "ok  " : "FAIL"}  ${name.padEnd(26)} ${found}`);
+    },
+    note: (name, found) => print(`note  ${name.padEnd(26)} ${found}`),
+    async keyRow(name, key, writes, accepted) {
+      const caller = { key, headers: [], deadline: Date.now() + services.totalTimeout };
+      const refusal = await services.keys.verify(caller, writes);
+      const { ok, found } = refusal === undefined ? await accepted(caller) : { ok: false, found: refusal.message };
+      report.row(ok, name, found);
+    },
+  };
+  for (const [name, endpoint] of Object.entries(core.catalogue.endpoints))
     for (const [example, input] of Object.entries(endpoint.examples)) {
       const target = endpoint.writes ? undefined : exampleTarget(endpoint, input);
       if (target === undefined) continue;
       const started = performance.now();
-      // Not what a shared cache has of it: the check is of legacy.
-      const response = await app.request(base + target, { headers: { "Cache-Control": "no-cache" } });
+      const response = await report.ask(target);
       const body = await response.text();
       const took = `${Math.round(performance.now() - started)} ms`;
-      // A "not found" is an answer too; what is not, is a legacy that cannot be asked.
-      row(
-        response.status < 500,
-        `${name} ${example}`,
-        `${response.status}, ${body.length} bytes, ${took}, GET ${base}${target}${response.status < 500 ? "" : ` ${body}`}`,
-      );
+      // "Not found" is an answer too; only a legacy that cannot be asked is a failure.
+      const ok = response.status < 500;
+      const found = `${response.status}, ${body.length} bytes, ${took}, GET ${base}${target}${ok ? "" : ` ${body}`}`;
+      report.row(ok, `${name} ${example}`, found);
     }
-
-  if (services.cache.sharing() !== undefined) {
-    const found = await sharingFound(services.cache);
-    row(
-      found === "in step",
-      "REDIS_URL",
-      found === "in step" ? "reached" : "cannot be reached: nothing is shared, and little kept",
-    );
-  }
-  const compared = services.migration.hasModern
-    ? await compareExamples(app, services, catalogue, base)
-    : { rows: [], fired: new Set<string>() };
-  for (const [name, { ok, found }] of compared.rows) row(ok, name, found);
-  const { ended, idle } = ledgerFound(services, catalogue, compared.fired);
-  const note = (found: string) => print(`note  ${"EXPECTED_DIFFERENCES".padEnd(26)} ${found}`);
-  for (const { id, until } of ended) {
-    const found = `${id}: it ended on ${until}`;
-    if (strict) row(false, "EXPECTED_DIFFERENCES", found);
-    else note(found);
-  }
-  if (strict)
-    for (const { id } of idle) row(false, "EXPECTED_DIFFERENCES", `${id}: it allows nothing that has been seen`);
-  else if (idle.length > 0) note(`${idle.length} entries allow nothing that has been seen (--strict names them)`);
-  const keyRow = async (
-    name: string,
-    key: string | undefined,
-    writes: boolean,
-    without: string,
-    accepted: (asker: Asker) => Found | Promise<Found>,
-  ) => {
-    if (key === undefined) return row(true, name, `not set: ${without}`);
-    const asker = { key, headers: [], deadline: Date.now() + services.totalTimeout };
-    const refused = await services.keys.verify(asker, writes);
-    const { ok, found } = refused === undefined ? await accepted(asker) : { ok: false, found: refused.message };
-    return row(ok, name, found);
-  };
-  const [service, admin] = ["LEGACY_API_KEY", "LEGACY_ADMIN_KEY"] as const;
-  await keyRow(
-    service,
-    services.serviceKey,
-    true,
-    "flow names with = + @ / and the like need the caller's own key",
-    () => ({ ok: true, found: "accepted, and may write" }),
-  );
-  await keyRow(admin, adminKey, false, "administrators are listed no private datasets but their own", (asker) =>
-    administratorFound(services, catalogue, asker),
-  );
+  const serviceKey = settings.LEGACY_API_KEY;
+  const noServiceKey = "not set: flow names with = + @ / and the like need the caller's own key";
+  if (serviceKey === undefined) report.row(true, "LEGACY_API_KEY", noServiceKey);
+  else await report.keyRow("LEGACY_API_KEY", serviceKey, true, () => ({ ok: true, found: "accepted, and may write" }));
+  for (const feature of core.features) await feature.check?.(report);
+  for (const { setting, effect } of core.off) report.row(true, setting, `not set: ${effect}`);
   return good;
-};
-
-type Found = { ok: boolean; found: string };
-type Asker = Caller & { key: string };
-
-/** Whether an accepted key is an administrator's, as legacy itself says. */
-const administratorFound = async (
-  services: Services,
-  { privateRows, errors }: Catalogue,
-  asker: Asker,
-): Promise<Found> => {
-  if (privateRows === undefined) return { ok: true, found: "accepted" };
-  const asked = { name: privateRows.endpoint, readXml: xmlReader([]) };
-  const ask: AskLegacy = (request, form) => fetchReadable(services, asked, request, asker, form);
-  const owner = services.keys.ownerOf(asker.key);
-  const status = await openAdminStatuses(privateRows, errors).of({ owner, ask }, services.totalTimeout);
-  if (status === "administrator") return { ok: true, found: "accepted, and an administrator's" };
-  return {
-    ok: false,
-    found:
-      status === "other"
-        ? "accepted, but not an administrator's: it finds no private datasets but its owner's"
-        : "accepted, but legacy did not say whether it is an administrator's",
-  };
-};
-
-/** A connection takes its time; at most two seconds of it. */
-const sharingFound = async (cache: Cache) => {
-  for (let i = 0; i < 40 && cache.sharing() !== "in step"; i++) await new Promise((resolve) => setTimeout(resolve, 50));
-  return cache.sharing();
 };

@@ -1,227 +1,168 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { availableParallelism } from "node:os";
 import type { Hono } from "hono";
-import type { OpenSharedTier } from "../cache/sharedTier.ts";
-import type { DeclaredLifetimes } from "../cache/lifetimes.ts";
-import type { Settings } from "../settings/settings.ts";
-import type { Endpoint } from "../endpoint/endpoint.ts";
-import type { LegacyPaths } from "../endpoint/legacyPaths.ts";
-import type { LegacyWriteKnowledge } from "../endpoint/legacyWrites.ts";
-import type { LedgerEntry } from "../compare/ledger.ts";
-import { openMigration } from "../features/migration/migration.ts";
-import { memoryStore } from "../features/migration/store/memoryStore.ts";
-import type { StateStore } from "../features/migration/store/stateStore.ts";
-import type { Judging } from "../modern/client.ts";
-import { openModern } from "../modern/openModern.ts";
+import { type Cache, openCache } from "../cache/cache.ts";
+import { type DeclaredLifetimes, longestLifetime, withDefaults } from "../cache/lifetimes.ts";
+import { openStore } from "../cache/store.ts";
+import { type ByteBudget, openByteBudget } from "../concurrency/byteBudget.ts";
+import type { Endpoint, Knowledge } from "../endpoint/endpoint.ts";
+import { type LegacyClient, legacyClient } from "../legacy/client.ts";
 import { guarded } from "../legacy/guarded.ts";
-import { legacyClient } from "../legacy/client.ts";
 import { legacyTargets } from "../legacy/legacyTarget.ts";
 import { metered } from "../legacy/metered.ts";
-import type { ClientLimits } from "../http/httpServer.ts";
-import { openMeter } from "../telemetry/meter.ts";
-import type { Observer } from "../telemetry/observer.ts";
-import type { RedisTierSettings } from "../features/sharedCache/redisTier.ts";
 import { type PassThrough, passThrough } from "../proxy/passThrough.ts";
 import { SMALL_BODY } from "../proxy/upload.ts";
-import { type OldClients, openOldClients } from "../features/retirement/retirement.ts";
-import { openByteBudget } from "../concurrency/byteBudget.ts";
+import { readableOf } from "../reading/readAnswer.ts";
+import { LARGE, openReader, type Reader, type ReaderSettings } from "../reading/reader.ts";
+import type { Settings, WhenOff } from "../settings/settings.ts";
+import { type Meter, openMeter } from "../telemetry/meter.ts";
+import type { Observer } from "../telemetry/observer.ts";
 import { trustedProxies } from "../upstream/trustedProxies.ts";
-import { openUpstream } from "../upstream/upstream.ts";
+import { openUpstream, type Upstream } from "../upstream/upstream.ts";
 import { gatewayApp } from "./app.ts";
-import { FOR_PATHS, openCaching } from "./caching.ts";
-import { type Front, openFront } from "./front.ts";
-import { type KeyProbes, openKeys } from "./keys.ts";
-import type { ErrorTable } from "../legacy/legacyOutcome.ts";
+import type { Backend } from "./backend.ts";
+import type { Catalogue } from "./catalogue.ts";
+import { type Core, type Feature, type FeatureModule, hooksOf } from "./feature.ts";
+import { type HitPath, openHitPath } from "./hitPath.ts";
+import { openKeys } from "./keys.ts";
+import { legacyBackend } from "./legacyBackend.ts";
 import { observePassThrough } from "./observePassThrough.ts";
-import type { Services } from "./services.ts";
 import { prepare } from "./prepared.ts";
+import type { Services } from "./services.ts";
 import { openUnconfirmedWrites } from "./unconfirmedWrites.ts";
-import { openReadingOf } from "./openReadingOf.ts";
-import type { ReaderSettings } from "../reading/reader.ts";
-import { openPrivateRowsOf } from "./openPrivateRowsOf.ts";
-import type { PrivateRowsKnowledge } from "../features/privateDatasets/knowledge.ts";
-import type { WalkWays } from "../features/privateDatasets/walk.ts";
-import type { OpenIndexStore } from "../features/privateDatasets/store/indexStore.ts";
 
-/** What is known of one legacy interface and of what replaces it. */
-export type Catalogue = {
-  endpoints: Record<string, Endpoint>;
-  errors: ErrorTable;
-  keyProbes: KeyProbes;
-  legacyStudies: readonly number[];
-  /** The paths under which the legacy interface answers, and writes. */
-  legacyPaths: LegacyPaths;
-  /** What is written, and only read, through the legacy interface itself. */
-  passing: LegacyWriteKnowledge;
-  /** By endpoint: changes when what it answers may change. */
-  versions: Readonly<Record<string, string>>;
-  /** The URL of the module that exports the same `endpoints`, for the threads that read large answers; without it they are read in this one. */
-  module?: string;
-  /** The rows that a list keeps from administrators. */
-  privateRows?: PrivateRowsKnowledge;
-  /** The path of the ledger of expected differences that ships. */
-  expectedDifferences: string;
-};
+export type GatewaySettings = Settings & { LEGACY_URL: string };
 
 export type Gateway = {
   app: Hono<{ Bindings: Partial<{ incoming: IncomingMessage; outgoing: ServerResponse }> }>;
   passThrough: PassThrough;
-  front: Front;
+  hitPath: HitPath;
   services: Services;
-  oldClients: OldClients;
-  /** How long answers hold, by endpoint, as it is in force. */
-  windows: Record<string, DeclaredLifetimes>;
-  clientLimits: ClientLimits;
-  /** False where requests do not get to the connections to legacy any more; whether legacy answers says nothing here. */
-  dispatches: () => Promise<boolean>;
+  core: Core;
+  /** Requests that come from now on are answered, and their connections closed; `/readyz` says so. */
+  beginStop: () => void;
+  /** Begins what the features do in the background; the results are parts of the lines that the start prints. Rejects with what stops the start. */
+  start(): Promise<{ listensOn?: string; line?: string }[]>;
+  /** Puts changed settings in force, all at once; what is wrong with them, and then nothing has changed. */
+  reload: (settings: Settings) => Promise<string[]>;
   /** Waits for what legacy still answers, then closes the connections to it. */
   close: () => Promise<void>;
 };
 
-/** What is opened beside it, where there is any. */
+/** What replaces or adds to the parts of a gateway. */
 export type GatewayParts = {
-  redisTier?: ((settings: RedisTierSettings) => OpenSharedTier) | undefined;
-  /** Where what is set at run time is kept; else only in memory. */
-  store?: StateStore;
-  /** The ledger of expected differences. */
-  expected?: readonly LedgerEntry[];
-  /** Where the index of private rows is kept; else only in memory. */
-  openIndexStore?: OpenIndexStore;
-  /** How they are looked for, where it is not as usual. */
-  walk?: WalkWays;
-  /** Milliseconds until a mismatch is asked again, and between two looks at the gates. */
-  times?: { settle?: number; look?: number };
-  /** How large answers are read, where it is not as usual. */
+  /** The features that are loaded, in the order of `features/index.ts`. */
+  features?: readonly FeatureModule[];
+  /** What is said of the features that are not loaded. */
+  off?: readonly WhenOff[];
+  /** The gateway only checks its configuration (`--check`). */
+  isCheck?: boolean;
+  /** How large answers are read, where it differs from the default. */
   reading?: Partial<Pick<ReaderSettings, "large" | "idle" | "queue" | "module">>;
+  /** Sees every request to legacy and its answer. */
+  aroundClient?: (client: LegacyClient) => LegacyClient;
+  /** Nothing is taken from the cache or stored, and no request waits for the same one of another caller. */
+  isUncached?: boolean;
 };
 
 /** Bytes of clients' JSON bodies that are being received; one alone may be larger. */
 const MAX_BODIES_BYTES = 64 * 1024 ** 2;
+/** Above this share of the connections, what runs in the background waits for callers. */
+const BUSY_SHARE = 1 / 4;
+/** The share of the cache's bytes for the cache keys of paths. */
+const PATHS_SHARE = 1 / 16;
+/** Large answers that may wait to be read, beside the bound on their bytes. */
+const MAX_JOBS = 500;
+/** Milliseconds without a large answer after which a thread ends, and gives its memory back. */
+const IDLE_THREAD = 60_000;
 
-/** Callers take so much of the connections before what runs in the background waits for them. */
-const BUSY = 1 / 4;
-
-/** Puts the gateway together; nothing is connected or listens yet. */
-export const openGateway = (
-  settings: Settings & { LEGACY_URL: string },
+/** Puts the gateway together; nothing is connected or listens yet. Rejects where a feature cannot be opened, with the setting's name. */
+export const openGateway = async (
+  settings: GatewaySettings,
   catalogue: Catalogue,
   observer: Observer,
   {
-    redisTier,
-    store = memoryStore(),
-    expected = [],
-    openIndexStore,
-    walk = {},
-    times = {},
+    features: modules = [],
+    off = [],
+    isCheck = false,
     reading = {},
+    aroundClient = (one) => one,
+    isUncached,
   }: GatewayParts = {},
-): Gateway => {
+): Promise<Gateway> => {
+  const meter = openMeter(() => observer.counts());
   const replies = openByteBudget(settings.MAX_REPLIES_BYTES);
   const bodies = openByteBudget(Math.max(MAX_BODIES_BYTES, settings.MAX_BODY_BYTES));
-  const upstream = (slowConnections: number) =>
-    openUpstream({
-      origin: settings.LEGACY_URL,
-      connections: settings.MAX_CONNECTIONS,
-      slowConnections,
-      waiting: settings.MAX_WAITING,
-      waitTimeout: settings.WAIT_TIMEOUT_MS,
-      connectTimeout: settings.CONNECT_TIMEOUT_MS,
-      headersTimeout: settings.HEADERS_TIMEOUT_MS,
-      bodyTimeout: settings.BODY_TIMEOUT_MS,
-      replies,
-    });
+  meterBudgets(meter, observer, replies, bodies);
   // Each its own connections: downloads that pass through do not hold up what is transformed.
-  const transformed = upstream(0);
-  const passed = upstream(settings.MAX_CONNECTIONS);
-
-  const meter = openMeter(() => observer.counts());
-  const legacyPath = settings.LEGACY_PATH === "/" ? "" : settings.LEGACY_PATH;
+  const transformed = upstreamOf(settings, replies, 0);
+  const passed = upstreamOf(settings, replies, settings.MAX_CONNECTIONS);
   const host = settings.LEGACY_HOST ?? new URL(settings.LEGACY_URL).host;
-  const client = metered(
-    guarded(legacyClient(transformed, { path: legacyPath, host, maxReply: settings.MAX_REPLY_BYTES })),
-    meter,
-  );
+  const path = settings.LEGACY_PATH === "/" ? "" : settings.LEGACY_PATH;
+  const clientSettings = { path, host, maxReply: settings.MAX_REPLY_BYTES };
+  const client = aroundClient(metered(guarded(legacyClient(transformed, clientSettings)), meter));
+
   const legacyStudies = settings.LEGACY_STUDIES ?? catalogue.legacyStudies;
   const knowledge = { legacyStudies: new Set(legacyStudies) };
-  const reader = openReadingOf(settings, catalogue, knowledge, { meter, observer, reading });
-  const judging: Judging = {
-    errors: catalogue.errors,
-    ledger: () => migration.ledger(),
-    check: (...asked) => reader.checkModern(...asked),
-  };
-  const modern =
-    settings.MODERN_URL === undefined ? undefined : openModern(settings.MODERN_URL, settings, judging, replies);
-  const migration = openMigration({
-    endpoints: catalogue.endpoints,
-    configured: settings.STAGES,
-    expected,
-    store,
-    hasModern: modern !== undefined,
-    budget: {
-      concurrency: settings.MIRROR_CONCURRENCY,
-      rate: settings.MIRROR_RATE,
-      bytes: settings.MIRROR_BYTES,
-    },
-    observer,
-    onCompared: meter.compared,
-    onMoved: (endpoint) => void cache.drop({ endpoint, soft: false }),
-    ...times,
-  });
-  meter.total("log_lines_dropped", "Lines of the log that were dropped because its reader was too slow.", () =>
-    observer.droppedLines(),
-  );
-  meter.gauge("collecting_bytes", "Bytes of answers that are being collected.", () => replies.held);
-  meter.total("crowded_replies", "Answers given up because of MAX_REPLIES_BYTES.", () => replies.refused);
-  meter.gauge("receiving_bytes", "Bytes of clients' JSON bodies that are being received.", () => bodies.held);
-  meter.total("crowded_bodies", "Such bodies refused because too many come at a time.", () => bodies.refused);
-  meter.total("mirror_shed", "Comparisons left out for lack of budget.", () => migration.shed());
-  const { cache, windows } = openCaching(settings, catalogue.endpoints, { meter, observer, redisTier });
+  const lifetimes = lifetimesInForce(catalogue.endpoints, settings.CACHE_WINDOWS);
+  const cache = cacheOf(settings, lifetimes, { meter, observer, modules });
+  const features: Feature[] = [];
+  const hooks = hooksOf(features);
   const keys = openKeys(client, catalogue.keyProbes, catalogue.errors, (owner) => {
     cache.forget(owner);
-    services.privateRows?.forget(owner);
+    hooks.onKeyRefused(owner);
   });
-  const unconfirmed = openUnconfirmedWrites({
-    keys,
-    timeout: settings.TOTAL_TIMEOUT_MS,
-    onError: (error) => observer.log.error({ event: "internal_error", error: (error as Error).stack }),
-  });
+  const onError = (error: unknown) => observer.log.error({ event: "internal_error", error: (error as Error).stack });
   const services: Services = {
     client,
     keys,
-    unconfirmed,
+    unconfirmed: openUnconfirmedWrites({ keys, timeout: settings.TOTAL_TIMEOUT_MS, onError }),
     errors: catalogue.errors,
     knowledge,
-    reader,
+    reader: readerOf(settings, catalogue, knowledge, { meter, observer, reading }),
     cache,
-    migration,
-    ...(modern
-      ? {
-          modern: { client: modern.client, timeout: settings.MODERN_TIMEOUT_MS, routes: settings.MODERN_ROUTES },
-        }
-      : {}),
-    addresses: {
-      legacy: settings.LEGACY_URL + settings.LEGACY_PATH,
-      candidate: settings.MODERN_URL ?? "",
-    },
     meter,
     observer,
+    hooks,
     ...(settings.LEGACY_API_KEY === undefined ? {} : { serviceKey: settings.LEGACY_API_KEY }),
     totalTimeout: settings.TOTAL_TIMEOUT_MS,
   };
-  const privateRows = openPrivateRowsOf(settings, catalogue, services, {
-    openStore: openIndexStore,
-    isBusy: () =>
-      [transformed, passed].some(({ gate }) => gate.waiting > 0 || gate.running > BUSY * settings.MAX_CONNECTIONS),
-    ways: walk,
+  const endpoints = prepare(catalogue.endpoints, {
+    versions: catalogue.versions,
+    legacy: JSON.stringify(["legacy", settings.LEGACY_URL, settings.LEGACY_PATH, host, legacyStudies]),
+    lifetimes,
   });
-  if (privateRows) services.privateRows = privateRows;
-  const trusted = trustedProxies(settings.TRUSTED_PROXIES);
-  const oldClients = openOldClients(
+  let isStopping = false;
+  const core: Core = {
     settings,
-    catalogue.legacyPaths,
-    () => Date.now(),
-    (name, about) => observer.event(name, about),
+    catalogue,
+    services,
+    endpoints,
+    lifetimes,
+    features,
+    replies,
+    clientLimits: {
+      sendTimeout: settings.SEND_TIMEOUT_MS,
+      maxSendBytes: settings.MAX_SEND_BYTES,
+      maxConnections: settings.MAX_CLIENT_CONNECTIONS,
+    },
+    isBusy: () =>
+      [transformed, passed].some(
+        ({ semaphore }) => semaphore.waiting > 0 || semaphore.running > BUSY_SHARE * settings.MAX_CONNECTIONS,
+      ),
+    isStopping: () => isStopping,
+    dispatches: async () => (await Promise.all([passed.dispatches(), transformed.dispatches()])).every(Boolean),
+    off,
+    isCheck,
+  };
+  for (const { open } of modules) if (open) features.push(await open(core, settings));
+
+  const legacy = legacyBackend(services);
+  const backend = features.reduce<Backend>(
+    (next, { layer }) => layer?.(next) ?? next,
+    isUncached ? (request, caller) => legacy({ ...request, bypass: true }, caller) : legacy,
   );
-  meter.total("brownout_answers", "Requests that a brown-out answered in legacy's place.", oldClients.refused);
+  const trusted = trustedProxies(settings.TRUSTED_PROXIES);
   const pass = passThrough(passed, {
     host: settings.LEGACY_HOST,
     trusted,
@@ -230,50 +171,137 @@ export const openGateway = (
       passing: catalogue.passing,
       readTarget: legacyTargets(settings.LEGACY_PATH, catalogue.legacyPaths),
       cache,
-      unconfirmed,
-      oldClients,
-      feed: privateRows?.feed,
+      unconfirmed: services.unconfirmed,
+      hooks,
+      features,
     }),
-    oldPaths: oldClients,
+    oldPaths: {
+      headers: (target) => features.map(({ proxy }) => proxy?.headers?.(target)).find((headers) => headers),
+      standIn: (...request) => features.some(({ proxy }) => proxy?.standIn?.(...request)),
+    },
     uploads: { minRate: settings.MIN_UPLOAD_RATE, memory: SMALL_BODY * settings.MAX_WAITING },
-    onEvent: ({ kind, method, path, error }) =>
-      observer.event("pass_through_failed", { kind, method, path, why: error?.message }),
+    onEvent: ({ kind, method, path: target, error }) =>
+      observer.event("pass_through_failed", { kind, method, path: target, why: error?.message }),
   });
-  const front = openFront(services, settings.CORS_ORIGINS, settings.CACHE_BYTES * FOR_PATHS);
-  const backends = {
-    legacy: JSON.stringify(["legacy", settings.LEGACY_URL, settings.LEGACY_PATH, host, legacyStudies]),
-    modern: JSON.stringify(["modern", settings.MODERN_URL, settings.MODERN_ROUTES]),
-  };
-  const endpoints = prepare(catalogue.endpoints, { versions: catalogue.versions, backends, windows });
-  const app = gatewayApp(services, endpoints, {
+  const hitPath = openHitPath(services, features, settings.CORS_ORIGINS, settings.CACHE_BYTES * PATHS_SHARE);
+  const app = gatewayApp(services, backend, endpoints, {
     prefixes: settings.PREFIXES,
     corsOrigins: settings.CORS_ORIGINS,
     body: { most: settings.MAX_BODY_BYTES, timeout: settings.BODY_TIMEOUT_MS, budget: bodies },
     trusted,
-    mayForce: settings.FORCE_BACKEND && modern !== undefined,
     passThrough: pass,
-    front,
+    hitPath,
   });
   return {
     app,
     passThrough: pass,
-    front,
-    services: services,
-    oldClients,
-    windows,
-    clientLimits: {
-      sendTimeout: settings.SEND_TIMEOUT_MS,
-      maxSendBytes: settings.MAX_SEND_BYTES,
-      maxConnections: settings.MAX_CLIENT_CONNECTIONS,
+    hitPath,
+    services,
+    core,
+    beginStop: () => void (isStopping = true),
+    async start() {
+      const started: Awaited<ReturnType<Gateway["start"]>> = [];
+      for (const { start } of features) if (start) started.push(await start());
+      return started;
     },
-    dispatches: async () => (await Promise.all([passed.dispatches(), transformed.dispatches()])).every(Boolean),
+    async reload(next) {
+      const changes = features.flatMap(({ reload }) => reload?.(next) ?? []);
+      const errors = changes.flatMap((change) => ("errors" in change ? change.errors : []));
+      if (errors.length === 0) for (const change of changes) if (typeof change === "function") await change();
+      return errors;
+    },
     async close() {
-      unconfirmed.close();
-      await privateRows?.close();
-      await migration.close();
-      await Promise.all([transformed.close(), passed.close(), modern?.close()]);
-      await reader.close();
+      services.unconfirmed.close();
+      for (const { close } of features) await close?.();
+      await Promise.all([transformed.close(), passed.close()]);
+      await services.reader.close();
       await cache.close();
     },
   };
+};
+
+const upstreamOf = (settings: GatewaySettings, replies: ByteBudget, slowConnections: number): Upstream =>
+  openUpstream({ ...upstreamSettings(settings, replies), origin: settings.LEGACY_URL, slowConnections });
+
+/** The limits and timeouts of connections to any backend. */
+export const upstreamSettings = (settings: Settings, replies: ByteBudget) => ({
+  connections: settings.MAX_CONNECTIONS,
+  waiting: settings.MAX_WAITING,
+  waitTimeout: settings.WAIT_TIMEOUT_MS,
+  connectTimeout: settings.CONNECT_TIMEOUT_MS,
+  headersTimeout: settings.HEADERS_TIMEOUT_MS,
+  bodyTimeout: settings.BODY_TIMEOUT_MS,
+  replies,
+});
+
+const meterBudgets = (meter: Meter, observer: Observer, replies: ByteBudget, bodies: ByteBudget): void => {
+  meter.total("log_lines_dropped", "Lines of the log that were dropped because its reader was too slow.", () =>
+    observer.droppedLines(),
+  );
+  meter.gauge("collecting_bytes", "Bytes of answers that are being collected.", () => replies.held);
+  meter.total("crowded_replies", "Answers given up because of MAX_REPLIES_BYTES.", () => replies.refused);
+  meter.gauge("receiving_bytes", "Bytes of clients' JSON bodies that are being received.", () => bodies.held);
+  meter.total("crowded_bodies", "Such bodies refused because too many come at a time.", () => bodies.refused);
+};
+
+const lifetimesInForce = (
+  endpoints: Record<string, Endpoint>,
+  changed: Readonly<Record<string, Partial<DeclaredLifetimes>>>,
+): Record<string, DeclaredLifetimes> =>
+  Object.fromEntries(
+    Object.entries(endpoints).flatMap(([name, { cache }]) =>
+      cache === undefined ? [] : [[name, withDefaults({ ...cache, ...changed[name] })]],
+    ),
+  );
+
+type CacheParts = { meter: Meter; observer: Observer; modules: readonly FeatureModule[] };
+
+const cacheOf = (
+  settings: GatewaySettings,
+  lifetimes: Record<string, DeclaredLifetimes>,
+  { meter, observer, modules }: CacheParts,
+): Cache => {
+  const store = openStore({
+    bytes: Math.floor(settings.CACHE_BYTES * (1 - PATHS_SHARE)),
+    entryBytes: settings.CACHE_ENTRY_BYTES,
+  });
+  const longest = Math.max(...Object.values(lifetimes).map(longestLifetime));
+  const cache = openCache({
+    store,
+    longest: settings.TOTAL_TIMEOUT_MS,
+    openTier: modules.find(({ sharedTier }) => sharedTier)?.sharedTier?.(settings, { observer, meter, longest }),
+    count: meter.cache,
+    onError: (error) => observer.event("internal_error", { error: (error as Error).stack }),
+  });
+  meter.gauge("cache_bytes", "Bytes the cache holds in memory.", () => cache.size().bytes);
+  meter.gauge("cache_entries", "Entries the cache holds in memory.", () => cache.size().entries);
+  meter.total("cache_evictions", "Entries evicted to stay within the bound.", () => cache.size().evicted);
+  return cache;
+};
+
+type ReaderParts = { meter: Meter; observer: Observer; reading: NonNullable<GatewayParts["reading"]> };
+
+const readerOf = (
+  settings: GatewaySettings,
+  { endpoints, module }: Catalogue,
+  knowledge: Knowledge,
+  { meter, observer, reading }: ReaderParts,
+): Reader => {
+  const reader = openReader({
+    endpoints: new Map(Object.entries(endpoints).map(([name, endpoint]) => [name, readableOf(name, endpoint)])),
+    knowledge,
+    module,
+    large: LARGE,
+    threads: Math.min(settings.READER_THREADS, availableParallelism()),
+    heap: settings.READER_HEAP_MB,
+    timeout: settings.READER_TIMEOUT_MS,
+    idle: IDLE_THREAD,
+    queue: { jobs: MAX_JOBS, bytes: settings.READER_QUEUE_BYTES },
+    onFailed: (endpoint, why) => observer.event("large_answer_failed", { endpoint, why }),
+    ...reading,
+  });
+  meter.gauge("reader_threads", "Threads that read large answers.", () => reader.size().threads);
+  meter.gauge("reader_waiting", "Large answers and bodies that wait to be read.", () => reader.size().jobs);
+  meter.gauge("reader_waiting_bytes", "Bytes of these.", () => reader.size().bytes);
+  return reader;
 };

@@ -2,11 +2,10 @@ import type { IncomingMessage } from "node:http";
 import type { Cache } from "../cache/cache.ts";
 import type { LegacyWriteKnowledge } from "../endpoint/legacyWrites.ts";
 import type { LegacyTarget, ReadLegacyTarget } from "../legacy/legacyTarget.ts";
-import type { OldClients } from "../features/retirement/retirement.ts";
-import type { PassThroughOptions } from "../proxy/passThrough.ts";
 import type { Watch } from "../proxy/heldAnswer.ts";
-import type { Feed } from "../features/privateDatasets/feed.ts";
+import type { PassThroughOptions } from "../proxy/passThrough.ts";
 import { fateOf } from "./answeredWrite.ts";
+import type { Feature, Hooks } from "./feature.ts";
 import { type PassingWrite, passingWrite } from "./passingWrite.ts";
 import { type UnconfirmedWrites, UNSETTLED } from "./unconfirmedWrites.ts";
 
@@ -15,38 +14,37 @@ export type PassThroughParts = {
   readTarget: ReadLegacyTarget;
   cache: Cache;
   unconfirmed: UnconfirmedWrites;
-  oldClients: OldClients;
-  feed?: Feed | undefined;
+  hooks: Hooks;
+  features: readonly Feature[];
 };
 
-/** Looks on while requests pass through: who sends them, and what of the kept answers they outdate. */
+/** Observes requests that are passed through: writes invalidate cached answers, and features see what they ask for. */
 export const observePassThrough = (parts: PassThroughParts): NonNullable<PassThroughOptions["watch"]> => {
-  const { passing, readTarget, oldClients, feed } = parts;
+  const { passing, readTarget, features } = parts;
   return (method, target, req) => {
     const legacy = readTarget(target);
     if (legacy === undefined) return undefined;
     const write = passingWrite(passing, method, legacy);
-    // The key may stand in the body, which is looked at in writes alone.
-    if (write === undefined) {
-      oldClients.seen(req, target);
-      return feed && readOn(feed, method, legacy);
-    }
+    const request = { method, target, legacy, req, isWrite: write !== undefined };
+    const observers = features.flatMap(({ proxy }) => proxy?.observe?.(request) ?? []);
+    if (write === undefined && observers.length === 0) return undefined;
     return {
-      chunk: write.chunk,
+      chunk: write?.chunk ?? (() => undefined),
       over(answer, isSent) {
-        oldClients.seen(req, target, write.body());
-        return isSent ? written(parts, legacy, req, write, answer) : undefined;
+        const body = write?.body();
+        for (const observer of observers) observer(answer, isSent, body);
+        return write && isSent ? invalidate(parts, legacy, req, write, answer) : undefined;
       },
     };
   };
 };
 
 /**
- * Outdates what a write touched. It counts with a key, where its body is complete and legacy does not refuse it unseen; with a session alone, and
- * where a key may stand further on in the body, only with an answer that is no error. Otherwise anybody could empty the cache.
+ * Invalidates what a write touched. It counts with a key, where its body is complete and legacy did not refuse it unseen; with a session alone,
+ * and where a key may stand further on in the body, only with an answer that is no error. Otherwise anybody could empty the cache.
  */
-const written = (
-  { passing, cache, unconfirmed, feed }: PassThroughParts,
+const invalidate = (
+  { passing, cache, unconfirmed, hooks }: PassThroughParts,
   { path }: LegacyTarget,
   req: IncomingMessage,
   write: PassingWrite,
@@ -55,31 +53,23 @@ const written = (
   if (!req.complete) return undefined;
   const fate = fateOf(answer, passing.refusals);
   if (fate === "refused") return undefined;
+  const tell = (isLost: boolean) =>
+    hooks.onWrite({
+      groups: write.groups(),
+      isLost,
+      proxied: { path, named: write.named(), answer: isLost ? undefined : answer },
+    });
   const key = write.key(req.headers["content-type"]);
   if (fate === "unknown")
     return unconfirmed.note(key, () => {
-      feed?.written(path, [...write.groups(), ...write.named()], undefined);
+      tell(true);
       return cache.drop({ groups: write.groups(), soft: true, hold: UNSETTLED });
     });
   const isError = answer === undefined || answer.status >= 300;
   if (key === undefined && (isError || !(hasSession(req) || write.isCut()))) return undefined;
-  feed?.written(path, [...write.groups(), ...write.named()], answer);
+  tell(false);
   return cache.drop({ groups: write.groups() });
 };
 
 /** Legacy's website logs people in by this cookie, and its interface then knows them. */
 const hasSession = ({ headers }: IncomingMessage): boolean => /(?:^|[;\s])ci_session=[^;\s]/.test(headers.cookie ?? "");
-
-/** What a reader of a single row is told of it. */
-const readOn = (feed: Feed, method: string, { path }: LegacyTarget): Watch | undefined => {
-  const id = feed.readBy(method, path);
-  return id === undefined
-    ? undefined
-    : {
-        chunk: () => undefined,
-        over(answer) {
-          if (answer) feed.passed(id, answer);
-          return undefined;
-        },
-      };
-};

@@ -1,19 +1,18 @@
 import { cacheKeyOf } from "../cache/cacheKey.ts";
 import type { CacheKey } from "../cache/cacheRequest.ts";
-import { type DeclaredLifetimes, lifetimesBy, freshOnly } from "../cache/lifetimes.ts";
+import { type DeclaredLifetimes, lifetimesBy } from "../cache/lifetimes.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { Field } from "../endpoint/field.ts";
 import { markupPaths } from "../rules/markup.ts";
 import { type Readable, readableOf } from "../reading/readAnswer.ts";
-import type { Backend } from "../features/migration/decide.ts";
 
 /** An endpoint with what is made of it once, at the start. */
 export type PreparedEndpoint = Endpoint &
   Readable & {
     fields: Record<string, Field<unknown>>;
     hasMarkup: boolean;
-    /** What an input asks, where the answer may be kept. */
-    cacheKey?: (input: Record<string, unknown>, backend: Backend) => CacheKey;
+    /** The cache key of an input, where answers may be cached. `backend` identifies who answers, as far as answers differ by it; default: this legacy. */
+    cacheKey?: (input: Record<string, unknown>, backend?: string) => CacheKey;
     /** The endpoint that has to show a caller what this one writes, and its input by this one's. */
     mustRead?: { endpoint: PreparedEndpoint; inputOf(input: Record<string, unknown>): Record<string, unknown> };
   };
@@ -21,26 +20,25 @@ export type PreparedEndpoint = Endpoint &
 export type Preparing = {
   /** By the endpoint's name: a change of what it answers changes it. */
   versions: Readonly<Record<string, string>>;
-  /** Which legacy and which modern answer, as far as it makes a difference to answers. */
-  backends: Readonly<Record<Backend, string>>;
-  windows: Readonly<Record<string, DeclaredLifetimes>>;
+  /** Identifies the legacy interface, as far as answers differ by it. */
+  legacy: string;
+  lifetimes: Readonly<Record<string, DeclaredLifetimes>>;
 };
 
 export const prepare = (
   endpoints: Record<string, Endpoint>,
-  { versions, backends, windows }: Preparing,
+  { versions, legacy, lifetimes }: Preparing,
 ): PreparedEndpoint[] => {
   const questionOf = (name: string, { cache }: Endpoint): Pick<PreparedEndpoint, "cacheKey"> => {
     if (cache === undefined) return {};
-    const lifetimesOf = lifetimesBy({ ...cache, ...windows[name] });
-    // Where modern fails there is legacy: nothing of modern's is served for longer than it holds.
-    const windowsBySide = { legacy: lifetimesOf, modern: freshOnly(lifetimesOf) };
-    const about = { endpoint: name, personal: cache.personal ?? false };
+    const lifetimesOf = lifetimesBy({ ...cache, ...lifetimes[name] });
+    const personal = cache.personal ?? false;
     return {
-      cacheKey: (input, backend) => ({
-        key: cacheKeyOf(name, versions[name] ?? "", backends[backend], input),
-        lifetimesOf: windowsBySide[backend],
-        ...about,
+      cacheKey: (input, backend = legacy) => ({
+        key: cacheKeyOf(name, versions[name] ?? "", backend, input),
+        lifetimesOf,
+        endpoint: name,
+        personal,
       }),
     };
   };

@@ -11,7 +11,7 @@ export type Pattern<E = PreparedEndpoint> = {
 };
 
 /** Every path of every endpoint, fixed ones first: `/datasets/list` is no id. */
-export const patterns = <E extends Pick<Endpoint, "routes">>(endpoints: E[]): Pattern<E>[] => {
+export const patterns = <E extends Pick<Endpoint, "routes">>(endpoints: readonly E[]): Pattern<E>[] => {
   const all = new Map<string, Pattern<E>>();
   for (const endpoint of endpoints)
     for (const route of endpoint.routes) {

@@ -12,6 +12,14 @@ export type RunningServer = {
   stop(timeout: number): Promise<boolean>;
 };
 
+/** `http://127.0.0.1:8000`, with an IPv6 address in brackets. */
+export const urlOf = (host: string, port: number): string =>
+  `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+
+/** Why the start fails where an address is taken or does not exist; `settings` names what sets it. */
+export const cannotListen = (settings: string, host: string, port: number, error: NodeJS.ErrnoException): string =>
+  `${settings}: ${host}:${port} cannot be listened on (${error.code ?? error.message}); allowed is a free port of this machine`;
+
 /** Long enough for a request that is on its way to an idle connection. */
 const GRACE_MS = 250;
 
@@ -38,11 +46,11 @@ export const startServer = async (
       keepAliveTimeout: 75_000,
       optimizeEmptyRequests: true,
     },
-    gateway.clientLimits,
+    gateway.core.clientLimits,
     (request, response) => {
       // What waits behind it is answered as well.
       if (stopping && !hasWaiting(request.socket)) response.shouldKeepAlive = false;
-      if (gateway.front.answer(request, response)) return;
+      if (gateway.hitPath.answer(request, response)) return;
       if (isOurs(pathOf(request.url ?? "/"))) void ours(request, response);
       else gateway.passThrough(request, response);
     },
@@ -64,6 +72,7 @@ export const startServer = async (
     port: typeof address === "object" && address !== null ? address.port : port,
     async stop(timeout) {
       stopping = true;
+      gateway.beginStop();
       return drain(server, timeout);
     },
   };

@@ -1,41 +1,77 @@
 import { type Answered, groupList } from "../cache/reply.ts";
+import { type Answer, answerOf } from "../endpoint/answer.ts";
+import type { OutcomeKind } from "../endpoint/outcome.ts";
 import type { Caller } from "../legacy/client.ts";
-import type { Decision } from "../features/migration/decide.ts";
-import { askLegacy } from "./byLegacy.ts";
-import { writeByModern } from "./byModern.ts";
+import { outcomeOf } from "../legacy/legacyOutcome.ts";
+import type { EndpointRequest } from "./backend.ts";
+import { fetchReadable, noAnswer, type Unanswered } from "./legacyFetch.ts";
+import type { PreparedEndpoint } from "./prepared.ts";
 import type { Services } from "./services.ts";
 import { uncached } from "./uncached.ts";
-import type { PlannedRequest } from "./plan.ts";
-import type { PreparedEndpoint } from "./prepared.ts";
 import { UNSETTLED } from "./unconfirmedWrites.ts";
-import { refusedAccess } from "./writeAccess.ts";
 
 /**
- * Carries out a write by one who may write. What it may have touched is served no more when its answer goes out; where nobody knows what came of
- * it, only where legacy fails. A write that was refused, or cannot have been sent, changes nothing.
+ * The answer to a write that a backend has made. What the write may have touched is invalidated before the answer goes out. Where the
+ * answer is lost, cached entries are served only while legacy fails. A write that was refused, or cannot have been sent, changes nothing.
  */
-export const write = async (
+export const confirmWrite = async (
   services: Services,
-  endpoint: PreparedEndpoint,
-  plan: PlannedRequest,
+  { endpoint, input }: Pick<EndpointRequest, "endpoint" | "input">,
   caller: Caller,
-  { backend }: Decision,
+  { answer, unanswered }: { answer: Answer; unanswered?: Unanswered },
 ): Promise<Answered> => {
-  // Modern looks itself.
-  const refusal = backend === "modern" ? undefined : await refusedAccess(services, endpoint, plan.input, caller);
-  if (refusal) return uncached(refusal, "method");
-  const groups = endpoint.writes?.(plan.input) ?? [];
-  const { answer, unanswered } =
-    backend === "modern"
-      ? await writeByModern(services, endpoint, plan.input, caller)
-      : await askLegacy(services, endpoint, plan, caller);
   const answered = uncached(answer, "method");
   // Otherwise anybody could empty the cache.
   if (unanswered === "refused" || answer.status === 401 || answer.status === 403) return answered;
-  const outdate = (isLost: boolean): Promise<void> | undefined => {
-    services.privateRows?.feed.touched(groups, isLost);
+  const groups = endpoint.writes?.(input) ?? [];
+  const invalidate = (isLost: boolean): Promise<void> | undefined => {
+    services.hooks.onWrite({ groups, isLost });
     return services.cache.drop({ groups, ...(isLost ? { soft: true, hold: UNSETTLED } : {}) });
   };
-  await (unanswered === "unknown" ? services.unconfirmed.note(caller.key, () => outdate(true)) : outdate(false));
+  await (unanswered === "unknown" ? services.unconfirmed.note(caller.key, () => invalidate(true)) : invalidate(false));
   return answer.status === 200 ? { ...answered, headers: ["Cache-Group-Invalidation", groupList(groups)] } : answered;
+};
+
+/** An answer that is cached for a caller shows for so many milliseconds what the caller may read. */
+const MAX_AGE_OF_ACCESS = 60_000;
+
+/** Results of a read that leave the write to legacy: access is granted, or what is written cannot be private. */
+const passes: ReadonlySet<OutcomeKind> = new Set(["notFound", "badState", "refused", "gone", "conflict"]);
+
+/**
+ * Reads what a write is about with the caller's key, where the endpoint says that legacy itself does not check access. The result is the
+ * refusal, or the failure to find out; `undefined` where the write may be sent.
+ */
+export const refusedAccess = async (
+  services: Services,
+  { mustRead }: PreparedEndpoint,
+  input: Record<string, unknown>,
+  caller: Caller,
+): Promise<Answer | undefined> => {
+  if (mustRead === undefined) return undefined;
+  const { endpoint } = mustRead;
+  const readInput = mustRead.inputOf(input);
+  if (isCachedFor(services, endpoint, readInput, caller.key)) return undefined;
+  const request = endpoint.legacy(readInput);
+  if ("unsent" in request) return answerOf({ kind: "broken", message: request.unsent });
+  const reply = await fetchReadable(services, endpoint, request, caller);
+  if ("failed" in reply) return answerOf(reply.failed);
+  const { reading, status } = reply;
+  if (reading.is === "document" && status === 200) return undefined;
+  if (reading.is !== "error") return answerOf(noAnswer);
+  const outcome = endpoint.errors?.[reading.code] ?? outcomeOf(reading, services.errors);
+  return passes.has(outcome.kind) ? undefined : answerOf(outcome);
+};
+
+/** This caller, or everybody, was shown the document a moment ago. */
+const isCachedFor = (
+  { keys, cache }: Services,
+  { cacheKey }: PreparedEndpoint,
+  input: Record<string, unknown>,
+  key: string | undefined,
+): boolean => {
+  const owner = key === undefined ? undefined : keys.ownerOf(key);
+  if (cacheKey === undefined || owner === undefined || !keys.isProven(owner)) return false;
+  const request = { question: cacheKey(input), owner, wanted: { maxAge: MAX_AGE_OF_ACCESS } };
+  return cache.ready(request, Date.now())?.status === 200;
 };

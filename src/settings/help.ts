@@ -1,16 +1,17 @@
 import { z } from "zod";
-import { secrets, settingsSchema } from "./settings.ts";
+import { secretSettings, type SettingsFragment, settingsSchemaOf } from "./settings.ts";
 
 type Described = { description?: string; default?: unknown };
 
 /** What `--help` prints: how to call it, and every setting with its default. */
-export const helpText = (): string => {
-  const rows = Object.entries(settingsSchema.shape).map(([name, field]) => {
-    const { description = "", default: usual } = z.toJSONSchema(field, {
+export const settingsHelp = (fragments: readonly SettingsFragment[]): string => {
+  const secrets = secretSettings(fragments);
+  const rows = Object.entries(settingsSchemaOf(fragments).shape).map(([name, field]) => {
+    const { description = "", default: byDefault } = z.toJSONSchema(field as z.ZodType, {
       io: "input",
       unrepresentable: "any",
     }) as Described;
-    const shown = usual === undefined || secrets.has(name) ? "" : ` [${JSON.stringify(usual)}]`;
+    const shown = byDefault === undefined || secrets.has(name) ? "" : ` [${JSON.stringify(byDefault)}]`;
     return `  ${name.padEnd(20)} ${description}${shown}`;
   });
   return [

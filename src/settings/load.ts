@@ -1,101 +1,60 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { becomesAnother } from "../endpoint/canonicalRequest.ts";
-import { placesOf } from "./placesOf.ts";
-import { secrets, type Settings, settingsSchema } from "./settings.ts";
+import {
+  type KnownEndpoints,
+  secretSettings,
+  type Settings,
+  type SettingsFragment,
+  settingsSchemaOf,
+  unknownEndpoints,
+} from "./settings.ts";
 
 /** What is wrong with the configuration, one line each: the name, what was given, what is allowed. */
 export type ConfigurationErrors = { errors: string[] };
 
 type Given = { value: unknown; from: string };
 
-/** The endpoints that settings may name; those with `cache` have windows. */
-export type KnownEndpoints = Readonly<Record<string, { cache?: unknown; routes?: readonly string[] }>>;
-
-/** Reads the settings from the file named by `CONFIG` and from the environment, which wins. */
+/**
+ * Reads the settings from the file named by `CONFIG` and from the environment, which wins. `fragments`: what features add to the core's. Where it is not
+ * strict, settings that are not known here are left out: they are those of features that the program does not have.
+ */
 export const loadSettings = (
   environment: Record<string, string | undefined>,
   endpoints: KnownEndpoints,
+  fragments: readonly SettingsFragment[] = [],
+  isStrict = true,
 ): { settings: Settings } | ConfigurationErrors => {
+  const schema = settingsSchemaOf(fragments, isStrict);
   const file = readFile(environment["CONFIG"]);
   if ("errors" in file) return file;
   const given = new Map<string, Given>(
     Object.entries(file.values).map(([name, value]) => [name, { value, from: `in ${environment["CONFIG"]}` }]),
   );
-  for (const [name, field] of Object.entries(settingsSchema.shape)) {
+  for (const [name, field] of Object.entries(schema.shape)) {
     const text = environment[name];
     if (text !== undefined && text !== "")
-      given.set(name, { value: fromText(text, field), from: "in the environment" });
+      given.set(name, { value: fromText(text, field as z.ZodType), from: "in the environment" });
   }
-  const parsed = settingsSchema.safeParse(Object.fromEntries([...given].map(([name, { value }]) => [name, value])));
-  if (parsed.success) {
-    const errors = [
-      ...unknownEndpoints(parsed.data, endpoints),
-      ...otherRoutes(parsed.data, endpoints),
-      ...openToAll(parsed.data),
-      ...tooPatient(parsed.data),
-      ...tooLarge(parsed.data),
-    ];
-    return errors.length > 0 ? { errors } : { settings: parsed.data };
+  const parsed = schema.safeParse(Object.fromEntries([...given].map(([name, { value }]) => [name, value])));
+  if (!parsed.success) {
+    const shown = { schema, secrets: secretSettings(fragments), given };
+    return { errors: [...new Set(parsed.error.issues.flatMap((issue) => describeIssue(issue, shown)))] };
   }
-  return { errors: [...new Set(parsed.error.issues.flatMap((issue) => told(issue, given)))] };
-};
-
-const unknownEndpoints = ({ CACHE_WINDOWS, STAGES, MODERN_ROUTES }: Settings, endpoints: KnownEndpoints): string[] => {
-  const all = Object.keys(endpoints);
-  const cached = all.filter((name) => endpoints[name]?.cache !== undefined);
-  const unknown = (setting: string, given: object, known: string[]) =>
-    Object.keys(given)
-      .filter((name) => !known.includes(name))
-      .map((name) => `${setting}: unknown endpoint ${JSON.stringify(name)} given; allowed are ${known.join(", ")}`);
-  return [
-    ...unknown("CACHE_WINDOWS", CACHE_WINDOWS, cached),
-    ...unknown("STAGES", STAGES, all),
-    ...unknown("MODERN_ROUTES", MODERN_ROUTES, all),
+  const settings = parsed.data as Settings;
+  const cached = Object.keys(endpoints).filter((name) => endpoints[name]?.cache !== undefined);
+  const errors = [
+    ...unknownEndpoints("CACHE_WINDOWS", settings.CACHE_WINDOWS, cached),
+    ...fragments.flatMap(({ errorsOf }) => errorsOf?.(settings, endpoints) ?? []),
+    ...tooLarge(settings),
   ];
+  return errors.length > 0 ? { errors } : { settings };
 };
-
-/** A route of modern's that could not be asked as the endpoint's first one: another method, other names in its path, or no path at all. */
-const otherRoutes = ({ MODERN_ROUTES }: Settings, endpoints: KnownEndpoints): string[] =>
-  Object.entries(MODERN_ROUTES).flatMap(([name, route]) => {
-    if (becomesAnother({ path: route }))
-      return [
-        `MODERN_ROUTES: ${name} ${JSON.stringify(route)} given; allowed are segments other than . and .., which a server resolves`,
-      ];
-    const own = Object.hasOwn(endpoints, name) ? endpoints[name]?.routes?.[0] : undefined;
-    return own === undefined || partsOf(own) === partsOf(route)
-      ? []
-      : [
-          `MODERN_ROUTES: ${name} ${JSON.stringify(route)} given; allowed is the same method and the same names as in ${own}`,
-        ];
-  });
-
-/** `GET /flow/exists/{name}/{external_version?}` -> `GET,external_version,name` */
-const partsOf = (route: string): string =>
-  [
-    route.split(" ", 1)[0] as string,
-    ...Array.from(route.matchAll(/\{(\w+)\??\}/g), ([, name]) => name as string).toSorted((a, b) => a.localeCompare(b)),
-  ].join(",");
-
-const tooPatient = ({ MODERN_URL, MODERN_TIMEOUT_MS, TOTAL_TIMEOUT_MS }: Settings): string[] =>
-  MODERN_URL === undefined || MODERN_TIMEOUT_MS < TOTAL_TIMEOUT_MS
-    ? []
-    : [
-        `MODERN_TIMEOUT_MS: ${MODERN_TIMEOUT_MS} given; allowed is less than TOTAL_TIMEOUT_MS (${TOTAL_TIMEOUT_MS}), so that legacy has time to answer instead`,
-      ];
 
 const tooLarge = ({ MAX_REPLY_BYTES, MAX_REPLIES_BYTES }: Settings): string[] =>
   MAX_REPLY_BYTES <= MAX_REPLIES_BYTES
     ? []
     : [
         `MAX_REPLIES_BYTES: ${MAX_REPLIES_BYTES} given; allowed is at least MAX_REPLY_BYTES (${MAX_REPLY_BYTES}), so that one answer alone has room`,
-      ];
-
-const openToAll = ({ ADMIN_HOST, ADMIN_TOKEN }: Settings): string[] =>
-  ADMIN_TOKEN !== undefined || /^(127\.[\d.]+|localhost|::1|\[::1\])$/.test(ADMIN_HOST)
-    ? []
-    : [
-        `ADMIN_HOST: ${JSON.stringify(ADMIN_HOST)} given without an ADMIN_TOKEN; allowed is a loopback address, or one with a token`,
       ];
 
 const readFile = (path: string | undefined): { values: Record<string, unknown> } | ConfigurationErrors => {
@@ -154,20 +113,34 @@ const fromText = (text: string, field: z.ZodType): unknown => {
 const withoutPassword = (shown: string): string =>
   shown.replace(/^[^]*@/, "(not shown)@").replace(/\?[^]*$/, "?(not shown)");
 
-const told = (issue: z.core.$ZodIssue, given: ReadonlyMap<string, Given>): string[] => {
+type Shown = { schema: z.ZodObject<z.ZodRawShape>; secrets: ReadonlySet<string>; given: ReadonlyMap<string, Given> };
+
+const describeIssue = (issue: z.core.$ZodIssue, { schema, secrets, given }: Shown): string[] => {
   if (issue.code === "unrecognized_keys" && issue.path.length === 0)
-    return issue.keys.map((name) => `${name}: unknown setting ${given.get(name)?.from}; ${nearest(name)}`);
+    return issue.keys.map((name) => `${name}: unknown setting ${given.get(name)?.from}; ${nearest(name, schema)}`);
   const name = String(issue.path[0]);
   const { value, from } = given.get(name) ?? { value: undefined, from: "" };
   return placesOf(issue, value).map((place) => {
     const text = place.value === undefined ? "nothing" : JSON.stringify(place.value);
     const shown = secrets.has(name) ? "(not shown)" : withoutPassword(text);
-    return `${place.name}: ${shown} given ${from}; allowed is ${allowedFor(name, issue)}`;
+    return `${place.name}: ${shown} given ${from}; allowed is ${allowedFor(schema.shape[name] as z.ZodType, issue)}`;
   });
 };
 
-const allowedFor = (name: string, issue: z.core.$ZodIssue): string => {
-  const { type, enum: values, minimum, maximum, description } = described(settingsSchema.shape[name as keyof Settings]);
+/** `DEPRECATED[0].since` and its value where a field within a list is wrong; for any other issue the setting as a whole. */
+const placesOf = ({ path, ...issue }: z.core.$ZodIssue, value: unknown): { name: string; value: unknown }[] => {
+  const [setting, index, ...rest] = path;
+  const whole = { name: String(setting), value };
+  if (typeof index !== "number" || !Array.isArray(value)) return [whole];
+  const fields = issue.code === "unrecognized_keys" ? issue.keys : rest.slice(0, 1);
+  const item = value[index] as Record<PropertyKey, unknown>;
+  return fields.length === 0
+    ? [whole]
+    : fields.map((field) => ({ name: `${whole.name}[${index}].${String(field)}`, value: item[field] }));
+};
+
+const allowedFor = (field: z.ZodType, issue: z.core.$ZodIssue): string => {
+  const { type, enum: values, minimum, maximum, description } = described(field);
   if (values) return `one of ${values.join(", ")}`;
   if (type === "boolean") return "true or false";
   if (type === "integer") return `an integer from ${minimum} to ${maximum}`;
@@ -177,8 +150,8 @@ const allowedFor = (name: string, issue: z.core.$ZodIssue): string => {
   return issue.message;
 };
 
-const nearest = (name: string): string => {
-  const names = Object.keys(settingsSchema.shape);
+const nearest = (name: string, { shape }: Shown["schema"]): string => {
+  const names = Object.keys(shape);
   const near = names.filter((known) => known.includes(name.toUpperCase()) || name.toUpperCase().includes(known));
   return `allowed are ${(near.length > 0 ? near : names).join(", ")}`;
 };

@@ -1,15 +1,13 @@
 import { unwatchFile, watchFile } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import type { Observer } from "../telemetry/observer.ts";
-import { type KnownEndpoints, loadSettings } from "./load.ts";
-import type { Settings } from "./settings.ts";
-
-/** What may change while the gateway runs; everything else takes a restart. */
-const reloadable: ReadonlySet<string> = new Set(["STAGES", "EXPECTED_DIFFERENCES", "DEPRECATED", "BROWNOUTS"]);
+import { loadSettings } from "./load.ts";
+import type { KnownEndpoints, Settings, SettingsFragment } from "./settings.ts";
 
 type Reloading = {
   environment: Record<string, string | undefined>;
   endpoints: KnownEndpoints;
+  fragments: readonly SettingsFragment[];
   settings: Settings;
   observer: Observer;
   /** Builds the new state whole and exchanges it at once; what is wrong with it, if anything, and then nothing has changed. */
@@ -19,12 +17,14 @@ type Reloading = {
 export type Reload = { now(): Promise<void>; close(): void };
 
 /** Reads the configuration again at SIGHUP, and whenever its file changes. A wrong one is refused, and the old one stays. */
-export const openReload = ({ environment, endpoints, settings, observer, apply }: Reloading): Reload => {
+export const openReload = ({ environment, endpoints, fragments, settings, observer, apply }: Reloading): Reload => {
+  /** What may change while the gateway runs; everything else takes a restart. */
+  const reloadable = new Set(fragments.flatMap((one) => one.reloadable ?? []));
   let inForce = settings;
   let running = Promise.resolve();
 
   const reload = async (): Promise<void> => {
-    const loaded = loadSettings(environment, endpoints);
+    const loaded = loadSettings(environment, endpoints, fragments);
     const errors = "errors" in loaded ? loaded.errors : await apply(loaded.settings);
     if (errors.length > 0 || "errors" in loaded) {
       observer.event("configuration_refused", { errors });

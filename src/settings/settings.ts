@@ -1,46 +1,14 @@
 import { z } from "zod";
 import { type Duration, isDuration } from "../cache/duration.ts";
-import { stageSchema } from "../features/migration/stage.ts";
-import { brownouts, deprecations } from "../features/retirement/schemas.ts";
 import { trustedProxies } from "../upstream/trustedProxies.ts";
+import { bytes, count, host, milliseconds, origin, prefix } from "./fields.ts";
 
-const milliseconds = (usual: number) => z.int().min(1).max(3_600_000).default(usual);
-const count = (usual: number) => z.int().min(1).max(100_000).default(usual);
-const bytes = (usual: number) =>
-  z
-    .int()
-    .min(1024)
-    .max(1024 ** 3)
-    .default(usual);
-
-const origin = z
-  .string()
-  .refine(
-    (text) => /^https?:\/\/[^/?#@]+\/?$/.test(text) && URL.canParse(text),
-    "an origin such as http://127.0.0.1:8080, without a path",
-  )
-  .transform((text) => text.replace(/\/$/, ""));
-const baseUrl = z
-  .string()
-  .refine(
-    (text) => /^https?:\/\/[^/?#@\s]+(\/[A-Za-z0-9_.~-]+)*\/?$/.test(text) && URL.canParse(text),
-    "a URL such as http://127.0.0.1:9000 or http://127.0.0.1:9000/v1",
-  )
-  .transform((text) => text.replace(/\/$/, ""));
-const host = z.string().regex(/^[A-Za-z0-9._:[\]-]+$/, "a host name or address");
 const corsOrigin = z
   .string()
   .regex(
     /^(\*|null|[a-z][a-z0-9+.-]*:\/\/[^/?#@\s]+)$/,
     "* or origins such as https://page.example, without a slash at the end",
   );
-const route = z
-  .string()
-  .regex(
-    /^(GET|POST) (\/([A-Za-z0-9_.~-]+|\{\w+\??\}))+\/?$/,
-    "routes such as GET /flows/exists/{name}/{external_version}",
-  );
-const prefix = z.string().regex(/^\/$|^(\/[A-Za-z0-9_.~-]+)+$/, "a path such as /v1, or /");
 const proxies = z
   .array(z.string())
   .default([])
@@ -77,8 +45,8 @@ const isRedisUrl = (text: string): boolean => {
   }
 };
 
-/** Every setting: its name in the environment and in the file, its bounds, what it is for. */
-export const settingsSchema = z.strictObject({
+/** The settings of the core: their names in the environment and in the file, their bounds, what they are for. */
+const coreShape = {
   PORT: z.int().min(0).max(65_535).default(8000).describe("the port to listen on; 0 takes any free one"),
   HOST: host.default("127.0.0.1").describe("the address to listen on"),
   LEGACY_URL: origin.optional().describe("the origin of the legacy server; without it the sample legacy is started"),
@@ -91,12 +59,6 @@ export const settingsSchema = z.strictObject({
     .regex(/^[A-Za-z0-9]{1,64}$/, "1-64 letters and digits")
     .optional()
     .describe("the gateway's own key, for what legacy answers only with one"),
-  LEGACY_ADMIN_KEY: z
-    .string()
-    .regex(/^[A-Za-z0-9]{1,64}$/, "1-64 letters and digits")
-    .optional()
-    .describe("an administrator's key: private datasets are looked for with it, and listed to administrators"),
-  PRIVATE_WALK_RATE: count(10).describe("requests a second to legacy at most, while private datasets are looked for"),
   LEGACY_STUDIES: z
     .array(z.int().min(1))
     .optional()
@@ -165,53 +127,55 @@ export const settingsSchema = z.strictObject({
     .refine(isRedisUrl, "a URL such as redis://127.0.0.1:6379/0, a % in its password written %25")
     .optional()
     .describe("a Redis or Valkey that several gateways share what they keep by"),
-  REDIS_TIMEOUT_MS: milliseconds(50).describe("that a request waits for it at most"),
-  DEPRECATED: deprecations.describe(
-    'legacy paths on their way out: [{"path": "/api/v1/json/data", "since": "2026-01-01"}] (also sunset, link, successor)',
-  ),
-  BROWNOUTS: brownouts.describe(
-    'when paths answer nothing: [{"path": "/api/v1", "from": "2026-12-01T09:00:00Z", "until": "2026-12-01T10:00:00Z", "status": 503}] (also link)',
-  ),
-  ADMIN_PORT: z.int().min(0).max(65_535).default(8001).describe("the port for operators; 0 takes any free one"),
-  ADMIN_HOST: host.default("127.0.0.1").describe("the address for operators; others than loopback need an ADMIN_TOKEN"),
-  ADMIN_TOKEN: z
-    .string()
-    .regex(/^[\x21-\x7e]{16,256}$/, "16-256 characters without blanks")
-    .optional()
-    .describe("what operators have to send as Authorization: Bearer TOKEN"),
-  MODERN_URL: baseUrl
-    .optional()
-    .describe("the new implementation: the URL below which its paths lie; without it every endpoint stays with legacy"),
-  MODERN_TIMEOUT_MS: milliseconds(5_000).describe("for one answer of modern's, before legacy is asked instead"),
-  MODERN_ROUTES: z
-    .record(z.string(), route)
-    .default({})
-    .describe(
-      'where the new implementation has an endpoint, by endpoint: {"findFlow": "GET /flows/exists/{name}/{external_version}"} (default: as each definition says)',
-    ),
-  STAGES: z
-    .record(z.string(), stageSchema)
-    .default({})
-    .describe(
-      'who answers, by endpoint: {"getDataset": {"stage": "shadow", "share": 10, "gate": {"parity": 0.999}}} (legacy, shadow, canary, modern)',
-    ),
-  EXPECTED_DIFFERENCES: z
-    .string()
-    .min(1)
-    .optional()
-    .describe("the file with the ledger of expected differences (default: the one that ships)"),
   DATA_DIR: z.string().min(1).optional().describe("where what was set at run time survives a restart"),
-  FORCE_BACKEND: z.boolean().default(false).describe("requests may name their side: Gateway-Backend: legacy or modern"),
-  MIRROR_CONCURRENCY: count(20).describe("comparisons at a time, beside the callers' requests"),
-  MIRROR_RATE: count(50).describe("comparisons a second"),
-  MIRROR_BYTES: bytes(16 * 1024 ** 2).describe("of answers a second that are compared"),
   LOG_LEVEL: z
     .enum(["debug", "info", "warn", "error", "silent"])
     .default("info")
     .describe("what is logged to the standard error"),
-});
+};
 
-export type Settings = z.infer<typeof settingsSchema>;
+/** The settings of the core. The features' own settings stand in the same object. */
+export type Settings = z.infer<z.ZodObject<typeof coreShape>>;
+
+/** The endpoints that settings may name. */
+export type KnownEndpoints = Readonly<Record<string, { cache?: unknown; routes?: readonly string[] }>>;
+
+/** What one feature adds to the settings. `All`: all settings with its own. */
+export type SettingsFragment<Shape extends z.ZodRawShape = z.ZodRawShape> = {
+  shape: Shape;
+  /** Settings whose value is never shown. */
+  secrets?: readonly string[];
+  /** Settings that may change while the gateway runs. */
+  reloadable?: readonly string[];
+  /** What is wrong with settings that are valid one by one: the name, what was given, what is allowed. */
+  errorsOf?: (settings: Settings & z.infer<z.ZodObject<Shape>>, endpoints: KnownEndpoints) => string[];
+  /** Whether the feature is loaded; default: always. */
+  isOn?: (settings: Settings & z.infer<z.ZodObject<Shape>>) => boolean;
+  /** What is said of the feature where it is not loaded. */
+  whenOff?: WhenOff;
+};
+
+/** The setting that would load a feature, and what is so without it; the section of the operators' page that says the same. */
+export type WhenOff = { setting: string; effect: string; section?: { id: string; title: string; about: string } };
+
+/** A fragment without the types of its settings: all of them are validated as one object. */
+export const fragmentOf = <Shape extends z.ZodRawShape>(fragment: SettingsFragment<Shape>): SettingsFragment =>
+  fragment as unknown as SettingsFragment;
+
+const secretsOfCore = ["LEGACY_API_KEY", "REDIS_URL"];
+
+/** All settings: the core's, and those that the fragments of features add. */
+export const settingsSchemaOf = (fragments: readonly SettingsFragment[], isStrict = true): z.ZodObject<z.ZodRawShape> =>
+  (isStrict ? z.strictObject : z.object)(
+    Object.assign({}, coreShape, ...fragments.map(({ shape }) => shape)) as z.ZodRawShape,
+  );
 
 /** Settings whose value is never shown. */
-export const secrets: ReadonlySet<string> = new Set(["LEGACY_API_KEY", "LEGACY_ADMIN_KEY", "REDIS_URL", "ADMIN_TOKEN"]);
+export const secretSettings = (fragments: readonly SettingsFragment[]): ReadonlySet<string> =>
+  new Set([...secretsOfCore, ...fragments.flatMap(({ secrets = [] }) => secrets)]);
+
+/** Endpoints that a setting names, and that do not exist. */
+export const unknownEndpoints = (setting: string, given: object, known: readonly string[]): string[] =>
+  Object.keys(given)
+    .filter((name) => !known.includes(name))
+    .map((name) => `${setting}: unknown endpoint ${JSON.stringify(name)} given; allowed are ${known.join(", ")}`);

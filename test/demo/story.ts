@@ -3,13 +3,10 @@ import type { Fault } from "../standIn/program/fault.ts";
 import type { Planted } from "../standIn/program/planted.ts";
 import { startStandIn, type StandIn } from "../standIn/program/startStandIn.ts";
 import { trafficOf, type TrafficRequest } from "../standIn/program/traffic.ts";
-import { loadSettings } from "../../src/settings/load.ts";
-import { openGateway } from "../../src/serve/gateway.ts";
 import { startServer } from "../../src/serve/server.ts";
 import type { Migration } from "../../src/features/migration/migration.ts";
 import type { StageName } from "../../src/features/migration/stage.ts";
-import { openObserver } from "../../src/telemetry/observer.ts";
-import { catalogue } from "../../transforms/catalogue.ts";
+import { gatewayFor } from "../support.ts";
 
 /** What the story came to: what was planted and found, and how far each endpoint came. */
 export type Told = {
@@ -57,21 +54,17 @@ const gate = { parity: 0.9, requests: 1, minutes: 0, errorRate: 0.05, p95: 5000,
 export const tellStory = async (requests: number, tell: (line: string) => void): Promise<Told> => {
   const legacy = await startSampleLegacy();
   const modern = await startStandIn({ legacyUrl: legacy.url });
-  const loaded = loadSettings(
+  const gateway = await gatewayFor(
+    legacy.url,
     {
-      LEGACY_URL: legacy.url,
       MODERN_URL: modern.url,
       CACHE_BYTES: "0",
       MIRROR_CONCURRENCY: "1000",
       MIRROR_RATE: "100000",
       MIRROR_BYTES: "1000000000",
     },
-    catalogue.endpoints,
+    { times: { settle: 200, look: 50 } },
   );
-  if ("errors" in loaded) throw new Error(loaded.errors.join("\n"));
-  const gateway = openGateway({ ...loaded.settings, LEGACY_URL: legacy.url }, catalogue, openObserver("silent"), {
-    times: { settle: 200, look: 50 },
-  });
   const server = await startServer(gateway, { host: "127.0.0.1", port: 0, prefixes: ["/v1"] });
   const { migration } = gateway.services;
   const traffic = trafficOf(1, requests * 50)[Symbol.iterator]();

@@ -81,7 +81,7 @@ describe("the order of checks", () => {
     "/v1/flow/exists/a%22/1/",
   ])("a wrong key comes before %s", async (path) => {
     const { url, seen } = await wrongKey();
-    const { app, close } = gatewayFor(url);
+    const { app, close } = await gatewayFor(url);
     expect((await app.request(`${path}?api_key=${KEY}`)).status).toBe(401);
     expect((await app.request(path)).status).not.toBe(401);
     expect(seen).toHaveLength(1);
@@ -93,7 +93,7 @@ describe("the order of checks", () => {
       [await wrongKey(), 401],
       [await readOnly(), 403],
     ] as const) {
-      const { app, close } = gatewayFor(upstream.url);
+      const { app, close } = await gatewayFor(upstream.url);
       expect((await app.request("/v1/datasets/tag", post)).status).toBe(401);
       expect(upstream.seen).toHaveLength(0);
       expect((await app.request(`/v1/datasets/tag?api_key=${KEY}`, post)).status).toBe(status);
@@ -103,7 +103,7 @@ describe("the order of checks", () => {
 
   test("legacy is asked about a good key once in a minute, about a wrong one each time", async () => {
     const good = await recordingUpstream();
-    const gateway = gatewayFor(good.url);
+    const gateway = await gatewayFor(good.url);
     for (let i = 0; i < 3; i++) expect((await gateway.app.request(`/v1/datasets/abc?api_key=${KEY}`)).status).toBe(422);
     expect(good.seen).toHaveLength(1);
     await gateway.app.request(`/v1/datasets/abc?api_key=${KEY.toLowerCase()}`);
@@ -111,7 +111,7 @@ describe("the order of checks", () => {
     await gateway.close();
 
     const wrong = await wrongKey();
-    const other = gatewayFor(wrong.url);
+    const other = await gatewayFor(wrong.url);
     for (let i = 0; i < 3; i++) expect((await other.app.request(`/v1/datasets/abc?api_key=${KEY}`)).status).toBe(401);
     expect(wrong.seen).toHaveLength(3);
     await other.close();
@@ -119,7 +119,7 @@ describe("the order of checks", () => {
 
   test("the gateway's own key asks what legacy answers only with one; refused, it is an event", async () => {
     const found = await recordingUpstream(() => ({ body: '{"flow_exists":{"exists":"true","id":"7"}}' }));
-    const served = gatewayFor(found.url, { LEGACY_API_KEY: "service", CACHE_BYTES: "0" });
+    const served = await gatewayFor(found.url, { LEGACY_API_KEY: "service", CACHE_BYTES: "0" });
     expect(await (await served.app.request("/v1/flow/exists/a=b/1/")).json()).toEqual({ flow_id: 7 });
     expect(found.seen[0]?.body).toBe("name=a%3Db&external_version=1&api_key=service");
     await served.app.request(`/v1/flow/exists/a=b/1/?api_key=${KEY}`);
@@ -127,7 +127,7 @@ describe("the order of checks", () => {
     await served.close();
 
     const refused = await wrongKey();
-    const failing = gatewayFor(refused.url, { LEGACY_API_KEY: "service" });
+    const failing = await gatewayFor(refused.url, { LEGACY_API_KEY: "service" });
     const response = await failing.app.request("/v1/flow/exists/a=b/1/");
     expect([response.status, await response.json()]).toMatchObject([
       401,

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startSampleLegacy, type SampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { get, request, send } from "../proxy/support.ts";
-import { gatewayFor } from "../support.ts";
+import { gatewayFor, type TestGateway } from "../support.ts";
 import { listeningGateway } from "./support.ts";
 
 const USER = "00000000000000000000000000000000";
 let legacy: SampleLegacy;
-let gateway: ReturnType<typeof gatewayFor>;
+let gateway: TestGateway;
 
 beforeAll(async () => {
   legacy = await startSampleLegacy();
-  gateway = gatewayFor(legacy.url, { PREFIXES: "/v1,/api/v2" });
+  gateway = await gatewayFor(legacy.url, { PREFIXES: "/v1,/api/v2" });
 });
 afterAll(async () => {
   await gateway.close();
@@ -87,7 +87,7 @@ test("the body form and the path form of the list answer the same bytes", async 
 });
 
 test("only the origins listed may read answers, when some are", async () => {
-  const listed = gatewayFor(legacy.url, { CORS_ORIGINS: "https://a.example,https://b.example" });
+  const listed = await gatewayFor(legacy.url, { CORS_ORIGINS: "https://a.example,https://b.example" });
   const ask = async (origin: string) =>
     (await listed.app.request("/v1/datasets/61", { headers: { Origin: origin } })).headers;
   expect((await ask("https://b.example")).get("access-control-allow-origin")).toBe("https://b.example");

@@ -1,9 +1,8 @@
 import { onTestFinished } from "vitest";
-import { loadSettings } from "../../src/settings/load.ts";
 import { type RunningServer, startServer } from "../../src/serve/server.ts";
 import { httpUpstream } from "../proxy/support.ts";
-import type { GatewayParts } from "../../src/serve/gateway.ts";
-import { gatewayFor, known } from "../support.ts";
+import type { GatewayParts } from "../support.ts";
+import { gatewayFor, settingsOf } from "../support.ts";
 
 /** One request as an upstream saw it. */
 export type Seen = { method: string; target: string; headers: Record<string, unknown>; body: string };
@@ -45,8 +44,8 @@ export const listeningGateway = async (
   environment: Record<string, string> = {},
   parts: GatewayParts = {},
 ) => {
-  const gateway = gatewayFor(url, environment, parts);
-  const loaded = loadSettings(environment, known);
+  const gateway = await gatewayFor(url, environment, parts);
+  const loaded = settingsOf(environment);
   const prefixes = "settings" in loaded ? loaded.settings.PREFIXES : [];
   const server: RunningServer = await startServer(gateway, { host: "127.0.0.1", port: 0, prefixes });
   onTestFinished(async () => {

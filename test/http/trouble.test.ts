@@ -20,7 +20,7 @@ const ask = async (
   init: RequestInit = {},
   path = "/v1/evaluationmeasures/list",
 ) => {
-  const gateway = gatewayFor(url, environment);
+  const gateway = await gatewayFor(url, environment);
   const response = await gateway.app.request(path, init);
   const text = await response.text();
   await gateway.close();
@@ -96,7 +96,7 @@ describe("a legacy that", () => {
       arrived++;
       void waiting.then(() => response.end(measures));
     });
-    const gateway = gatewayFor(url, { MAX_CONNECTIONS: "1", MAX_WAITING: "1" });
+    const gateway = await gatewayFor(url, { MAX_CONNECTIONS: "1", MAX_WAITING: "1" });
     const one = () => gateway.app.request("/v1/evaluationmeasures/list", { headers: { "Cache-Control": "no-store" } });
     const first = one();
     await until(() => arrived === 1);
@@ -111,7 +111,7 @@ describe("a legacy that", () => {
 
 test("what does not fit the schema is a 502, counted and without its values in the log", async () => {
   const { url } = await recordingUpstream(() => ({ body: '{"data_set_description":{"id":"secret-id"}}' }));
-  const gateway = gatewayFor(url);
+  const gateway = await gatewayFor(url);
   for (let i = 0; i < 2; i++) expect((await gateway.app.request("/v1/datasets/1")).status).toBe(502);
   expect(gateway.observer.counts()).toEqual({ "schema_mismatch getDataset": 2 });
   await gateway.close();
@@ -119,7 +119,7 @@ test("what does not fit the schema is a 502, counted and without its values in t
 
 test("a new legacy field is kept, and counted by name", async () => {
   const { url } = await recordingUpstream(() => ({ body: '{"data_set_description":{"id":"1","doi":"10.1/x"}}' }));
-  const gateway = gatewayFor(url);
+  const gateway = await gatewayFor(url);
   expect(await (await gateway.app.request("/v1/datasets/1")).json()).toMatchObject({ id: 1, doi: "10.1/x" });
   expect(gateway.observer.counts()).toEqual({ "unknown_field getDataset doi": 1 });
   await gateway.close();

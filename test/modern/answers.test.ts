@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { readPairs } from "../../fixtures/pairs.ts";
 import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
-import type { GatewayParts } from "../../src/serve/gateway.ts";
+import type { GatewayParts } from "../support.ts";
 import { type Ledger, openLedger } from "../../src/compare/ledger.ts";
 import type { Endpoint } from "../../src/endpoint/endpoint.ts";
 import { errorAnswer } from "../../src/modern/errorAnswer.ts";
@@ -11,8 +11,7 @@ import { firstUnexpected, MAX_MISFITS, misfitsOf } from "../../src/compare/fits.
 import type { Json } from "../../src/rules/rule.ts";
 import { catalogue } from "../../transforms/catalogue.ts";
 import { endpoints } from "../../transforms/index.ts";
-import { gatewayFor, known } from "../support.ts";
-import { loadSettings } from "../../src/settings/load.ts";
+import { gatewayFor, settingsOf } from "../support.ts";
 import { httpUpstream } from "../proxy/support.ts";
 
 const JSON_TYPE = "application/json";
@@ -48,7 +47,7 @@ const startModern = (): Promise<string> => {
 
 const over = async (environment: Record<string, string> = {}, parts: GatewayParts = {}) => {
   const settings = { MODERN_URL: await startModern(), STAGES: stages, ...environment };
-  const { app, services, close } = gatewayFor(sample.url, settings, parts);
+  const { app, services, close } = await gatewayFor(sample.url, settings, parts);
   onTestFinished(close);
   return {
     failures: () =>
@@ -280,7 +279,7 @@ describe("modern is asked", () => {
     ['{"getStudy": "GET //elsewhere/{id_or_alias}"}', "MODERN_ROUTES: {"],
     ['{"getStudy": "PUT /studies/{id_or_alias}"}', "MODERN_ROUTES: {"],
   ])("MODERN_ROUTES %s stops the start", (text, told) => {
-    expect(loadSettings({ MODERN_ROUTES: text }, known)).toEqual({ errors: [expect.stringContaining(told)] });
+    expect(settingsOf({ MODERN_ROUTES: text })).toEqual({ errors: [expect.stringContaining(told)] });
   });
 });
 

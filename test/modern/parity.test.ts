@@ -54,7 +54,7 @@ const sides = async ({ status, type = JSON_TYPE, body }: Given) => {
 /** What a shadow counts for questions that legacy answers with "does not exist". */
 const shadowed = async (given: Given, expected: LedgerEntry[] = shipped.entries) => {
   const { legacyUrl, modernUrl } = await sides(given);
-  const { app, services, close } = gatewayFor(
+  const { app, services, close } = await gatewayFor(
     legacyUrl,
     { MODERN_URL: modernUrl, STAGES: JSON.stringify({ findFlow: { stage: "shadow", share: 100 } }) },
     { expected, times: { settle: 5, look: 20 } },
@@ -71,10 +71,10 @@ const shadowed = async (given: Given, expected: LedgerEntry[] = shipped.entries)
 /** The row of `--check` about an unknown flow. */
 const checked = async (given: Given) => {
   const { legacyUrl, modernUrl } = await sides(given);
-  const gateway = gatewayFor(legacyUrl, { MODERN_URL: modernUrl }, { expected: shipped.entries });
+  const gateway = await gatewayFor(legacyUrl, { MODERN_URL: modernUrl }, { expected: shipped.entries });
   onTestFinished(gateway.close);
   const lines: string[] = [];
-  await check(gateway, catalogue, { prefix: "/v1", strict: false, print: (line) => lines.push(line) });
+  await check(gateway, { settings: gateway.core.settings, strict: false, print: (line) => lines.push(line) });
   return lines.find((line) => line.includes("modern findFlow unknown"));
 };
 
@@ -95,7 +95,7 @@ const compared = async (
   const loaded = loadSettings({ LEGACY_URL: legacyUrl }, known);
   if ("errors" in loaded) throw new Error(loaded.errors.join("\n"));
   const { settings } = loaded;
-  const legacy = openLegacySide({ ...settings, LEGACY_URL: legacyUrl }, catalogue, openObserver("silent"));
+  const legacy = await openLegacySide({ ...settings, LEGACY_URL: legacyUrl }, catalogue, openObserver("silent"));
   const candidate = openCandidateSide(modernUrl, {
     connections: 1,
     waiting: 1,
@@ -170,7 +170,7 @@ describe("an answer that would not be served is unexplained, whatever the ledger
 
   test("a list of measures as a problem is not served", async () => {
     const legacyUrl = (await sides(router)).legacyUrl;
-    const gateway = gatewayFor(legacyUrl);
+    const gateway = await gatewayFor(legacyUrl);
     onTestFinished(gateway.close);
     const body: unknown = await (await gateway.app.request("/v1/evaluationmeasures/list")).json();
     const about = { isModern: true, path: "/evaluationmeasures/list", endpoint: "listEvaluationMeasures" } as const;

@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
 import type { Caller, LegacyClient } from "../../src/legacy/client.ts";
 import { legacyAnswer } from "../../src/legacy/client.ts";
-import { type RequestBudget, fetchAnswer, type LegacyResult } from "../../src/serve/answering.ts";
+import { type RequestBudget, fetchAnswer, type LegacyResult } from "../../src/serve/legacyFetch.ts";
 import type { PreparedEndpoint } from "../../src/serve/prepared.ts";
 import { prepare } from "../../src/serve/prepared.ts";
 import { openObserver } from "../../src/telemetry/observer.ts";
@@ -83,8 +83,8 @@ export const settings: Omit<ReaderSettings, "endpoints"> = {
 
 export const prepared = prepare(catalogue.endpoints, {
   versions: {},
-  backends: { legacy: "", modern: "" },
-  windows: {},
+  legacy: "",
+  lifetimes: {},
 });
 export const listDatasets = prepared.find(({ name }) => name === "listDatasets") as PreparedEndpoint;
 

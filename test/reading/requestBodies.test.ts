@@ -19,7 +19,7 @@ const unknownFields = (bytes: number): string => {
 };
 
 const post = async (body: string | Uint8Array<ArrayBuffer>, reading: Partial<ReaderSettings>) => {
-  const gateway = gatewayFor("http://127.0.0.1:1", {}, { reading: { ...roomy, ...reading } });
+  const gateway = await gatewayFor("http://127.0.0.1:1", {}, { reading: { ...roomy, ...reading } });
   onTestFinished(() => gateway.close());
   const headers = { "Content-Type": "application/json" };
   const response = await gateway.app.request("/v1/datasets/list", { method: "POST", headers, body });

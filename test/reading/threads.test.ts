@@ -31,7 +31,7 @@ const good = expect.objectContaining({ written: expect.objectContaining({ body: 
 
 test("every fixture pair answers the same through another thread", { timeout: 120_000 }, async () => {
   const legacy = await serveHandlers();
-  const gateway = gatewayFor(legacy.url, { CACHE_BYTES: "0" }, { reading: { large: { json: 0, xml: 0 } } });
+  const gateway = await gatewayFor(legacy.url, { CACHE_BYTES: "0" }, { reading: { large: { json: 0, xml: 0 } } });
   onTestFinished(async () => {
     await gateway.close();
     await legacy.close();
@@ -119,7 +119,7 @@ test("a list too large for what may wait is 503 with Retry-After, a thread that 
   const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
   onTestFinished(() => void legacy.close());
   const answers = async (reading: Partial<ReaderSettings>) => {
-    const gateway = gatewayFor(url, { CACHE_BYTES: "0" }, { reading });
+    const gateway = await gatewayFor(url, { CACHE_BYTES: "0" }, { reading });
     onTestFinished(() => gateway.close());
     const response = await gateway.app.request("/v1/datasets/list");
     return [response.status, response.headers.get("retry-after"), Object.keys((await response.json()) as object)];

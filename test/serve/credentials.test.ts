@@ -122,7 +122,7 @@ describe("credential, access, input, data: in this order", () => {
     ["GET /flow/exists/no.such/1", undefined, all(404)],
   ])("%s %s", async (line, body, statuses) => {
     const [method = "", path = ""] = line.split(" ");
-    const gateway = gatewayFor(legacy.url);
+    const gateway = await gatewayFor(legacy.url);
     const given: Partial<Statuses> = {};
     for (const [name, key] of Object.entries(who) as [keyof typeof who, string | undefined][]) {
       const response = await gateway.app.request(`/v1${path}`, {
@@ -144,7 +144,7 @@ describe("credential, access, input, data: in this order", () => {
     ["another media type", { "Content-Type": "text/plain" }, "x", 415],
     ["too large a body", { "Content-Type": "application/json" }, `"${"x".repeat(5000)}"`, 413],
   ])("%s comes after the key too", async (_, headers, body, status) => {
-    const gateway = gatewayFor(legacy.url, { MAX_BODY_BYTES: "1024" });
+    const gateway = await gatewayFor(legacy.url, { MAX_BODY_BYTES: "1024" });
     const ask = async (key: string) =>
       (
         await gateway.app.request("/v1/datasets/tag", {

@@ -10,7 +10,6 @@ const path = "/v1/datasets/61";
 const patient = async () => {
   vi.useFakeTimers({ toFake: ["Date", "performance", "setTimeout", "clearTimeout"] });
   onTestFinished(() => void vi.useRealTimers());
-  const { app, services } = gatewayFor("http://127.0.0.1:1", { TOTAL_TIMEOUT_MS: String(TOTAL) });
   const state = { hangs: false };
   const document = { data_set_description: { id: "61", name: "a", format: "arff" } };
   const client: LegacyClient = (_request, _form, { deadline }, readXml) =>
@@ -20,7 +19,11 @@ const patient = async () => {
           setTimeout(() => resolve({ failed, why: "" }), deadline - Date.now());
         })
       : Promise.resolve(legacyAnswer(200, Buffer.from(JSON.stringify(document)), readXml));
-  services.client = client;
+  const { app, services } = await gatewayFor(
+    "http://127.0.0.1:1",
+    { TOTAL_TIMEOUT_MS: String(TOTAL) },
+    { aroundClient: () => client },
+  );
   // A question about a key is answered when everybody has given up.
   vi.spyOn(services.keys, "verify").mockImplementation(() => new Promise(() => undefined));
   const ask = async (target: string, headers: Record<string, string> = {}) =>

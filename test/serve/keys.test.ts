@@ -14,7 +14,7 @@ const open = async (first?: Reply) => {
   const { url, seen } = await recordingUpstream((one: Seen) =>
     one.method === "POST" && reply === readOnly ? readOnly : reply,
   );
-  const gateway = gatewayFor(url);
+  const gateway = await gatewayFor(url);
   const ask = async (path: string, key = K) =>
     (await gateway.app.request(path, { headers: { "X-API-Key": key } })).status;
   const post = async (body: string, key = K) => {

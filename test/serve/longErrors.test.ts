@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { gatewayFor } from "../support.ts";
+import { gatewayFor, type TestGateway } from "../support.ts";
 
-let gateway: ReturnType<typeof gatewayFor>;
+let gateway: TestGateway;
 
-beforeAll(() => {
-  gateway = gatewayFor("http://127.0.0.1:1");
+beforeAll(async () => {
+  gateway = await gatewayFor("http://127.0.0.1:1");
 });
 afterAll(() => gateway.close());
 

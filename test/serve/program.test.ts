@@ -5,11 +5,9 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { check } from "../../src/serve/check.ts";
-import { loadSettings } from "../../src/settings/load.ts";
-import { settingsSchema } from "../../src/settings/settings.ts";
-import { catalogue } from "../../transforms/catalogue.ts";
+import { settingsSchemaOf } from "../../src/settings/settings.ts";
 import { get, httpUpstream, request, until } from "../proxy/support.ts";
-import { gatewayFor, known } from "../support.ts";
+import { gatewayFor, fragments, settingsOf } from "../support.ts";
 import { exchange, keys, measures, start, startByShell } from "./support.ts";
 
 const file = (content: string): string => {
@@ -92,7 +90,7 @@ describe("keys and secrets", () => {
       ["API_KEY", { CONFIG: file('{"API_KEY": "hush"}') }],
     ];
     for (const [name, environment] of wrong) {
-      const loaded = loadSettings(environment, known);
+      const loaded = settingsOf(environment);
       const errors = "errors" in loaded ? loaded.errors : [];
       expect([errors.length, errors[0]?.split(":")[0]]).toEqual([1, name]);
       expect(errors[0]).not.toMatch(/hush|\n/);
@@ -114,7 +112,7 @@ describe("--help and --check", () => {
   test("--help lists every setting once with its default, whatever is configured", async () => {
     const { code, out, error } = await run({ PORT: "x", LEGACY_API_KEY: "hush" }, "--help");
     expect([code, error]).toEqual([0, ""]);
-    for (const name of Object.keys(settingsSchema.shape))
+    for (const name of Object.keys(settingsSchemaOf(fragments).shape))
       expect(out.match(new RegExp(`^  ${name} .*[a-z]{3}`, "gm"))).toHaveLength(1);
     expect(out).toMatch(/^ {2}PORT .*\[8000\]$/m);
     expect(out).toMatch(/CONFIG/);
@@ -145,10 +143,10 @@ describe("--help and --check", () => {
     const legacy = await startSampleLegacy();
     onTestFinished(() => legacy.close());
     const checked = async (url: string, environment: Record<string, string> = {}) => {
-      const gateway = gatewayFor(url, environment);
+      const gateway = await gatewayFor(url, environment);
       const lines: string[] = [];
-      const isGood = await check(gateway, catalogue, {
-        prefix: "/v1",
+      const isGood = await check(gateway, {
+        settings: gateway.core.settings,
         strict: false,
         print: (line) => lines.push(line),
       });

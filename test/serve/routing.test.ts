@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type SampleLegacy, startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { endpoints } from "../../transforms/index.ts";
-import { gatewayFor } from "../support.ts";
+import { gatewayFor, type TestGateway } from "../support.ts";
 import { expectDetail } from "./support.ts";
 
-type Gateway = ReturnType<typeof gatewayFor>;
+type Gateway = TestGateway;
 const READ = "GET, HEAD, OPTIONS";
 const WRITE = "POST, OPTIONS";
 
@@ -44,8 +44,8 @@ const headersOf = (response: Response) =>
 
 describe.each(["/v1", "/", "/api/v2"])("below %s", (prefix) => {
   let gateway: Gateway;
-  beforeAll(() => {
-    gateway = gatewayFor(legacy.url, { PREFIXES: prefix });
+  beforeAll(async () => {
+    gateway = await gatewayFor(legacy.url, { PREFIXES: prefix });
   });
   afterAll(() => gateway.close());
   const base = prefix === "/" ? "" : prefix;
@@ -132,7 +132,7 @@ test.each([
   ["null", null],
   [undefined, null],
 ])("with a list of origins, %s is told %s, and caches that it depends", async (origin, allowed) => {
-  const gateway = gatewayFor(legacy.url, { CORS_ORIGINS: "https://a.example, https://b.example" });
+  const gateway = await gatewayFor(legacy.url, { CORS_ORIGINS: "https://a.example, https://b.example" });
   for (const method of ["GET", "OPTIONS", "DELETE"])
     for (const path of ["/v1/datasets/61", "/v1/datasets/abc"]) {
       const headers = origin === undefined ? {} : { Origin: origin };
@@ -157,7 +157,7 @@ test.each([
   ["/data_name/no-such", { data_name: "no-such" }],
   ["/data_name/iris/data_version/1", { data_version: 1, data_name: "iris" }],
 ])("the list by path (%s) and by body (%o) answers the same bytes", async (path, body) => {
-  const gateway = gatewayFor(legacy.url);
+  const gateway = await gatewayFor(legacy.url);
   const byPath = await gateway.app.request(`/v1/data/list${path}`);
   const byBody = await gateway.app.request("/v1/datasets/list", {
     method: "POST",

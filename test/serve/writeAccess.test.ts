@@ -76,7 +76,7 @@ test.each<[string, { status?: number; body: string }, number, boolean]>([
   ["a code that nobody knows", error(9999), 502, false],
 ])("legacy's answer to the read is %s", async (_, answer, status, isSent) => {
   const { url, seen } = await recordingUpstream(({ method }) => (method === "GET" ? answer : error(472)));
-  const { app } = gatewayFor(url);
+  const { app } = await gatewayFor(url);
   const headers = { "X-API-Key": alice, "Content-Type": "application/json" };
   const response = await app.request("/v1/datasets/tag", { method: "POST", headers, body: JSON.stringify(tag) });
   expect([response.status, seen.some(({ method }) => method === "POST")]).toEqual([status, isSent]);

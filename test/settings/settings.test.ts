@@ -3,10 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient } from "redis";
 import { describe, expect, test } from "vitest";
-import { helpText } from "../../src/settings/help.ts";
-import { loadSettings } from "../../src/settings/load.ts";
-import { settingsSchema } from "../../src/settings/settings.ts";
-import { known } from "../support.ts";
+import { settingsHelp } from "../../src/settings/help.ts";
+import { settingsSchemaOf } from "../../src/settings/settings.ts";
+import { fragments, settingsOf } from "../support.ts";
 
 const file = (content: string): string => {
   const path = join(mkdtempSync(join(tmpdir(), "config-")), "config.json");
@@ -14,12 +13,12 @@ const file = (content: string): string => {
   return path;
 };
 const settings = (environment: Record<string, string>) => {
-  const loaded = loadSettings(environment, known);
+  const loaded = settingsOf(environment);
   if ("errors" in loaded) throw new Error(loaded.errors.join("\n"));
   return loaded.settings;
 };
 const errors = (environment: Record<string, string>): string[] => {
-  const loaded = loadSettings(environment, known);
+  const loaded = settingsOf(environment);
   return "errors" in loaded ? loaded.errors : [];
 };
 
@@ -164,7 +163,7 @@ describe("every setting", () => {
 
   test("has a default or needs none", () => {
     expect(Object.keys(settings({}))).toEqual(
-      Object.keys(settingsSchema.shape).filter(
+      Object.keys(settingsSchemaOf(fragments).shape).filter(
         (name) =>
           ![
             "LEGACY_URL",
@@ -241,6 +240,6 @@ test.each([
 });
 
 test("the help known every setting", () => {
-  const help = helpText();
-  expect(Object.keys(settingsSchema.shape).filter((name) => !help.includes(`  ${name} `))).toEqual([]);
+  const help = settingsHelp(fragments);
+  expect(Object.keys(settingsSchemaOf(fragments).shape).filter((name) => !help.includes(`  ${name} `))).toEqual([]);
 });

@@ -31,7 +31,7 @@ const ledger = openLedger([], "2026-11-21");
 /** A stand-in, and what it should answer: the gateway over the same legacy server. */
 export const openSides = async (faults: Fault[] = [], path = "/v1") => {
   const legacy = await startSampleLegacy();
-  const gateway = gatewayFor(legacy.url, { CACHE_BYTES: "0" });
+  const gateway = await gatewayFor(legacy.url, { CACHE_BYTES: "0" });
   const standIn = await startStandIn({ legacyUrl: legacy.url, path, faults });
   const close = async () => {
     await standIn.close();

@@ -1,28 +1,26 @@
+import { hash } from "node:crypto";
 import type { Stage, StageName } from "./stage.ts";
 
-export type Backend = "legacy" | "modern";
+export type Side = "legacy" | "modern";
 
 /** Who answers one request, and why. */
-export type Decision = { stage: StageName; backend: Backend; bucket?: number; reason: string };
+export type StageDecision = { stage: StageName; backend: Side; bucket?: number; reason: string };
 
 export type Bucketing = {
   /** The caller's bucket, looked at only where callers are shared out. */
   bucket: () => number;
   /** The side that the request itself names, where that is allowed. */
-  forced?: Backend | undefined;
+  forced?: Side | undefined;
 };
 
 /** A larger share keeps whom a smaller one had: callers with a bucket below it go to modern. */
-export const decide = ({ stage, share }: Stage, { bucket, forced }: Bucketing): Decision => {
+export const decide = ({ stage, share }: Stage, { bucket, forced }: Bucketing): StageDecision => {
   if (forced !== undefined) return { stage, backend: forced, reason: "forced" };
   if (stage !== "canary") return { stage, backend: stage === "modern" ? "modern" : "legacy", reason: "stage" };
   const own = bucket();
   return { stage, backend: own < share ? "modern" : "legacy", bucket: own, reason: "share" };
 };
 
-/** `stage=canary; backend=modern; bucket=37; reason=share`, and `private=incomplete` where private rows may be lacking that the caller may see. */
-export const decisionHeader = (
-  { stage, backend, bucket, reason }: Omit<Decision, "backend"> & { backend: string },
-  isIncomplete = false,
-): string =>
-  `stage=${stage}; backend=${backend}${bucket === undefined ? "" : `; bucket=${bucket}`}; reason=${reason}${isIncomplete ? "; private=incomplete" : ""}`;
+/** Of a hundred buckets, the one a caller is always in: every gateway puts it into the same, and no key can be read out of it. */
+export const bucketOf = (caller: string): number =>
+  Math.floor((Number.parseInt(hash("sha256", caller, "hex").slice(0, 8), 16) / 2 ** 32) * 100);

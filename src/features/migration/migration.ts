@@ -3,7 +3,7 @@ import { type Kind, type DifferenceResult, standingOf } from "../../compare/diff
 import type { Endpoint } from "../../endpoint/endpoint.ts";
 import type { Observer } from "../../telemetry/observer.ts";
 import { type BudgetSettings, openBudget } from "./budget.ts";
-import { type Bucketing, decide, type Decision } from "./decide.ts";
+import { type Bucketing, decide, type StageDecision } from "./decide.ts";
 import { openDifferences } from "./differences.ts";
 import { judgeGate } from "./gate.ts";
 import { type Mirrored, openShadow } from "./shadow.ts";
@@ -15,7 +15,7 @@ import type { DifferenceView, StagesView, StageView } from "./views.ts";
 
 /** Who answers what, and how well both sides agree. */
 export type Migration = {
-  decide(endpoint: string, asker: Bucketing): Decision;
+  decide(endpoint: string, caller: Bucketing): StageDecision;
   stageOf(endpoint: string): StageInForce;
   /** Legacy alone answers it: there is nothing to decide. */
   isUndivided(endpoint: string): boolean;
@@ -186,7 +186,7 @@ export const openMigration = (settings: MigrationSettings): Migration => {
     hasModern,
     stageOf,
     isUndivided: (endpoint) => !hasModern || stages.of(endpoint).stage === "legacy",
-    decide: (endpoint, asker) => decide(stageOf(endpoint), asker),
+    decide: (endpoint, caller) => decide(stageOf(endpoint), caller),
     track: trackOf,
     mirror(endpoint, mirrored) {
       const { stage, share } = stageOf(endpoint);

@@ -12,7 +12,7 @@ import type { Scrub } from "../../scrub/scrub.ts";
 import type { Budget } from "./budget.ts";
 
 /** One side of one question, or why it gave no answer; and the bytes it took. */
-export type Side = (again: boolean) => Promise<(GivenAnswer & { bytes: number }) | { failed: string }>;
+export type AskSide = (again: boolean) => Promise<(GivenAnswer & { bytes: number }) | { failed: string }>;
 
 /** One question that a caller has had answered, and how to ask either side. */
 export type Mirrored = {
@@ -22,8 +22,8 @@ export type Mirrored = {
   id: string;
   question: string;
   key: string | undefined;
-  legacy: Side;
-  modern: Side;
+  legacy: AskSide;
+  modern: AskSide;
   /** Why such an answer of modern's would not be served. */
   whyUnserved: (given: GivenAnswer) => string | undefined;
   /** The commands that ask both sides the same, without what `scrub` takes out. */

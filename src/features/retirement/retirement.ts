@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import type { z } from "zod";
 import type { Settings } from "../../settings/settings.ts";
 import type { LegacyPaths } from "../../endpoint/legacyPaths.ts";
 import { isBelow, pathOf } from "../../http/paths.ts";
@@ -14,11 +15,12 @@ import { openBrownout } from "./openBrownout.ts";
 import { pathGroup } from "./pathGroup.ts";
 import { plainPath } from "./plainPath.ts";
 import type { Brownout } from "./schemas.ts";
+import type { shape } from "./settings.ts";
 import { openUsage } from "./usage.ts";
 
-export type OldClientsSettings = Pick<Settings, "LEGACY_PATH" | "DEPRECATED" | "BROWNOUTS">;
+export type RetirementSettings = Pick<Settings, "LEGACY_PATH"> & z.infer<z.ZodObject<typeof shape>>;
 
-export type OldClients = OldPaths & {
+export type Retirement = OldPaths & {
   /** A request passes through; `body` is its beginning, where it was seen. */
   seen: (req: IncomingMessage, target: string, body?: string) => void;
   /** Who still calls what: everybody, or those who call what lies below a path. */
@@ -26,11 +28,11 @@ export type OldClients = OldPaths & {
   /** How many requests brown-outs have answered. */
   refused: () => number;
   /** Puts other settings in force; who was seen stays known. */
-  reconfigure: (settings: OldClientsSettings) => void;
+  reconfigure: (settings: RetirementSettings) => void;
 };
 
 /** What the settings say, made ready for requests. */
-const configured = ({ LEGACY_PATH, DEPRECATED, BROWNOUTS }: OldClientsSettings, legacyPaths: LegacyPaths) => ({
+const configured = ({ LEGACY_PATH, DEPRECATED, BROWNOUTS }: RetirementSettings, legacyPaths: LegacyPaths) => ({
   legacyPath: LEGACY_PATH === "/" ? "" : LEGACY_PATH,
   readTarget: legacyTargets(LEGACY_PATH, legacyPaths),
   deprecated: longestPath(DEPRECATED.map((one) => ({ ...one, headers: deprecationHeaders(one) }))),
@@ -46,12 +48,12 @@ const longer = <T extends { path: string }>(one: T | undefined, other: T | undef
 const identity = ({ path, from, until }: Brownout): string => `${path} ${from} ${until}`;
 
 /** Looks after those who still call the legacy interface: tells them that it goes, switches it off for a while, remembers them. */
-export const openOldClients = (
-  settings: OldClientsSettings,
+export const openRetirement = (
+  settings: RetirementSettings,
   legacyPaths: LegacyPaths,
   now: () => number,
   event: Observer["event"],
-): OldClients => {
+): Retirement => {
   let inForce = configured(settings, legacyPaths);
   const usage = openUsage(now);
   let refused = 0;

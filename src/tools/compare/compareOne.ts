@@ -1,5 +1,5 @@
 import type { Ask } from "../corpus/ask.ts";
-import type { Catalogue } from "../../serve/gateway.ts";
+import type { Catalogue } from "../../serve/catalogue.ts";
 import { formatRequest } from "../../endpoint/canonicalRequest.ts";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
 import { collectChanges } from "../../rules/notes.ts";

@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { untagged } from "../../cache/representation.ts";
 import type { Settings } from "../../settings/settings.ts";
 import type { Knowledge } from "../../endpoint/endpoint.ts";
 import type { Ask } from "../corpus/ask.ts";
-import { type Catalogue, openGateway } from "../../serve/gateway.ts";
+import type { Catalogue } from "../../serve/catalogue.ts";
+import { openGateway } from "../../serve/gateway.ts";
 import type { Observer } from "../../telemetry/observer.ts";
 import type { GivenAnswer, LegacyExchange } from "../../compare/answers.ts";
 import { readAnswer } from "../../compare/readAnswer.ts";
@@ -18,33 +18,23 @@ export type LegacySide = {
 const PREFIX = "/v1";
 
 /** A gateway within this process that keeps nothing; each of its questions to legacy is noted beside the answer it led to. */
-export const openLegacySide = (
+export const openLegacySide = async (
   settings: Settings & { LEGACY_URL: string },
   catalogue: Catalogue,
   observer: Observer,
-): LegacySide => {
-  // Legacy's own lists are compared: an index of private rows takes a walk. And legacy's answers: modern may be the candidate.
-  const alone = { ...settings, PREFIXES: [PREFIX], CACHE_BYTES: 0, LEGACY_ADMIN_KEY: undefined, MODERN_URL: undefined };
-  const gateway = openGateway(alone, catalogue, observer);
+): Promise<LegacySide> => {
   const asking = new AsyncLocalStorage<LegacyExchange[]>();
-  const { services } = gateway;
-  const { client, cache } = services;
-  services.client = async (request, form, caller, readXml) => {
-    const reply = await client(request, form, caller, readXml);
-    asking.getStore()?.push({ request, form, ...("failed" in reply ? { failed: reply.why } : reply) });
-    return reply;
-  };
-  // Every question is asked for itself: two that are the same at the same time have to see the same twice.
-  services.cache = {
-    ...cache,
-    answer: async ({ owner }, fill) => ({
-      representation: untagged((await fill(owner, false)).answer),
-      cacheable: false,
-      how: { fwd: "bypass" },
-    }),
-  };
+  const gateway = await openGateway({ ...settings, PREFIXES: [PREFIX], CACHE_BYTES: 0 }, catalogue, observer, {
+    // Every request is asked for itself: two that are the same at the same time have to see the same twice.
+    isUncached: true,
+    aroundClient: (client) => async (request, form, caller, readXml) => {
+      const reply = await client(request, form, caller, readXml);
+      asking.getStore()?.push({ request, form, ...("failed" in reply ? { failed: reply.why } : reply) });
+      return reply;
+    },
+  });
   return {
-    knowledge: services.knowledge,
+    knowledge: gateway.services.knowledge,
     async ask({ method, path, body }, key) {
       const exchanges: LegacyExchange[] = [];
       const headers = {

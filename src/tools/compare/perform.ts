@@ -1,5 +1,5 @@
 import type { Ask } from "../corpus/ask.ts";
-import type { Catalogue } from "../../serve/gateway.ts";
+import type { Catalogue } from "../../serve/catalogue.ts";
 import { openObserver } from "../../telemetry/observer.ts";
 import { observeFields } from "../../compare/fields.ts";
 import { openLedger } from "../../compare/ledger.ts";
@@ -57,7 +57,7 @@ export const perform = async (
   // What cannot be written is found out before anybody is asked.
   note();
 
-  const legacy = openLegacySide({ ...settings, LEGACY_URL: legacyUrl }, catalogue, openObserver("silent"));
+  const legacy = await openLegacySide({ ...settings, LEGACY_URL: legacyUrl }, catalogue, openObserver("silent"));
   const candidate =
     options.candidate === undefined
       ? undefined

@@ -1,15 +1,17 @@
+import { z } from "zod";
 import { hash } from "node:crypto";
 import { statSync } from "node:fs";
-import type { Settings } from "../../settings/settings.ts";
+import { comparedShape, wrongRoutes } from "../../modern/settings.ts";
+import { fragmentOf, type Settings } from "../../settings/settings.ts";
 import { loadSettings } from "../../settings/load.ts";
-import type { Catalogue } from "../../serve/gateway.ts";
+import type { Catalogue } from "../../serve/catalogue.ts";
 import type { LedgerEntry } from "../../compare/ledger.ts";
 import { readLedger } from "../../compare/readLedger.ts";
 import type { Options } from "./options.ts";
 
 /** Everything that a run needs to know before it connects to anything. */
 export type Prepared = {
-  settings: Settings;
+  settings: CompareSettings;
   entries: LedgerEntry[];
   key: string | undefined;
   rate: number;
@@ -31,13 +33,15 @@ export const prepare = (
   const loaded = loadSettings(
     { ...environment, ...(options.legacy === undefined ? {} : legacyIn(options.legacy)) },
     catalogue.endpoints,
+    [compareSettings],
+    false,
   );
   if ("errors" in loaded) return loaded;
   const key = readKey(options.keyName, environment);
   if ("errors" in key) return key;
   if (options.corpus !== undefined && !exists(options.corpus))
     return { errors: [`--corpus: ${options.corpus} cannot be read; allowed is the path of a file`] };
-  const { settings } = loaded;
+  const settings = loaded.settings as CompareSettings;
   const ledger = ledgerFor(options, settings, catalogue);
   if ("errors" in ledger) return ledger;
   const isNear = settings.LEGACY_URL === undefined || isLoopback(settings.LEGACY_URL);
@@ -52,10 +56,16 @@ export const prepare = (
   };
 };
 
+const shape = { ...comparedShape, LEGACY_ADMIN_KEY: z.string().optional() };
+const compareSettings = fragmentOf({ shape, secrets: ["LEGACY_ADMIN_KEY"], errorsOf: wrongRoutes });
+
+/** A gateway's settings, as far as the command uses them. */
+export type CompareSettings = Settings & z.infer<z.ZodObject<typeof shape>>;
+
 /** What a candidate may do differently; the gateway's own answers are held against legacy's, where nothing is expected unless it is said. */
 const ledgerFor = (
   { expected, candidate }: Options,
-  settings: Settings,
+  settings: CompareSettings,
   { expectedDifferences }: Catalogue,
 ): ReturnType<typeof readLedger> => {
   if (expected === "none" || (expected === undefined && candidate === undefined)) return { entries: [] };
@@ -100,7 +110,7 @@ const readKey = (
 
 const fingerprintOf = (
   options: Options,
-  settings: Settings,
+  settings: CompareSettings,
   entries: LedgerEntry[],
   { versions }: Catalogue,
 ): string => {

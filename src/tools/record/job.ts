@@ -1,4 +1,4 @@
-import type { Catalogue } from "../../serve/gateway.ts";
+import type { Catalogue } from "../../serve/catalogue.ts";
 import type { Arguments } from "./arguments.ts";
 import type { Ask } from "../corpus/ask.ts";
 import type { Exchange } from "./exchange.ts";

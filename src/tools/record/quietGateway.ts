@@ -1,5 +1,6 @@
 import { loadSettings } from "../../settings/load.ts";
-import { type Catalogue, openGateway } from "../../serve/gateway.ts";
+import type { Catalogue } from "../../serve/catalogue.ts";
+import { openGateway } from "../../serve/gateway.ts";
 import { openObserver } from "../../telemetry/observer.ts";
 import type { FixtureAsk } from "./exchange.ts";
 
@@ -10,7 +11,11 @@ export type QuietGateway = {
 };
 
 /** Opens a gateway in this process, with its usual settings but no cache. */
-export const openQuietGateway = (catalogue: Catalogue, url: string, legacyPath?: string): QuietGateway => {
+export const openQuietGateway = async (
+  catalogue: Catalogue,
+  url: string,
+  legacyPath?: string,
+): Promise<QuietGateway> => {
   const environment = { CACHE_BYTES: "0", LEGACY_URL: url, LEGACY_PATH: legacyPath, PREFIXES: "/v1" };
   const loaded = loadSettings(environment, catalogue.endpoints);
   if ("errors" in loaded) throw new Error(loaded.errors.join("\n"));
@@ -21,7 +26,7 @@ export const openQuietGateway = (catalogue: Catalogue, url: string, legacyPath?:
       if (name === "schema_mismatch") mismatch.push(...(places as string[]));
     },
   };
-  const gateway = openGateway({ ...loaded.settings, LEGACY_URL: url }, catalogue, observer);
+  const gateway = await openGateway({ ...loaded.settings, LEGACY_URL: url }, catalogue, observer);
   return {
     async ask({ method, path, key, json }) {
       mismatch = [];

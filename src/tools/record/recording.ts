@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
-import type { Catalogue } from "../../serve/gateway.ts";
+import type { Catalogue } from "../../serve/catalogue.ts";
 import type { Exchange, FixtureAsk } from "./exchange.ts";
 import { openQuietGateway } from "./quietGateway.ts";
 import { type LegacyPlace, openRecorder } from "./recorder.ts";
@@ -37,7 +37,7 @@ export const openRecording = async ({
   openReplay,
 }: RecordingSettings): Promise<Recording> => {
   const recorder = await openRecorder(place);
-  const gateway = openQuietGateway(catalogue, recorder.url, place.path === "" ? "/" : place.path);
+  const gateway = await openQuietGateway(catalogue, recorder.url, place.path === "" ? "/" : place.path);
   return {
     async record(endpoint, ask) {
       const { status, mismatch } = await gateway.ask(ask);
@@ -48,7 +48,7 @@ export const openRecording = async ({
     },
     async expectedOf({ ask, legacy, status }) {
       const replay = await openReplay(legacy);
-      const again = openQuietGateway(catalogue, replay.url);
+      const again = await openQuietGateway(catalogue, replay.url);
       try {
         const answer = await again.ask(ask);
         if (replay.unexpected.length > 0)

@@ -11,16 +11,13 @@ import { get, request, send, until } from "../../proxy/support.ts";
 const operated = async ({ token, host = "127.0.0.1" }: { token?: string; host?: string } = {}) => {
   const gateway = await cachedGateway();
   const state = { ready: true, dispatches: true };
-  const app = adminApp(gateway.services, {
-    host,
-    token,
-    windows: gateway.windows,
-    bytes: 1000,
-    entryBytes: 100,
-    clients: gateway.oldClients.clients,
-    isReady: () => state.ready,
+  const core = {
+    ...gateway.core,
+    settings: { ...gateway.core.settings, CACHE_BYTES: 1000, CACHE_ENTRY_BYTES: 100 },
+    isStopping: () => !state.ready,
     dispatches: () => Promise.resolve(state.dispatches),
-  });
+  };
+  const app = adminApp(core, { host, token });
   const server = await startAdminServer(app, "127.0.0.1", 0, gateway.clientLimits);
   onTestFinished(() => server.stop());
   const see = (path: string, headers: Record<string, string> = {}) =>

@@ -8,7 +8,7 @@ import { type Bed, openBed } from "../privateDatasets/bed.ts";
 import { eventually } from "../privateDatasets/eventually.ts";
 import { administrator, owner, secondAdministrator } from "../privateDatasets/people.ts";
 import { BEYOND, startWalked, startWalking } from "../privateDatasets/walked.ts";
-import { gatewayFor } from "../../support.ts";
+import { gatewayFor, type TestGateway } from "../../support.ts";
 
 let bed: Bed;
 beforeAll(async () => {
@@ -26,16 +26,9 @@ const rows = [
 const LAST = 7 + BEYOND;
 
 /** What operators are told by a gateway, in which no key may ever be. */
-const toldBy = (gateway: ReturnType<typeof gatewayFor>) => {
+const toldBy = (gateway: TestGateway) => {
   onTestFinished(() => gateway.close());
-  const app = adminApp(gateway.services, {
-    host: "127.0.0.1",
-    windows: gateway.windows,
-    bytes: 1000,
-    entryBytes: 100,
-    clients: gateway.oldClients.clients,
-    isReady: () => true,
-  });
+  const app = adminApp(gateway.core, { host: "127.0.0.1" });
   const see = async (path: string): Promise<string> => {
     const text = await (await app.request(path, { headers: { host: "127.0.0.1" } })).text();
     for (const { key } of [administrator.user, secondAdministrator.user, owner.user]) expect(text).not.toContain(key);
@@ -52,7 +45,7 @@ const toldBy = (gateway: ReturnType<typeof gatewayFor>) => {
 };
 
 test("where nothing is looked for, nothing is said of it", async () => {
-  const { see, cache, metrics } = toldBy(gatewayFor(bed.url));
+  const { see, cache, metrics } = toldBy(await gatewayFor(bed.url));
   expect(await cache()).not.toHaveProperty("privateRows");
   expect(await metrics()).toEqual({ gateway_private_incomplete_total: 0 });
   expect(await see("/")).toContain("<code>LEGACY_ADMIN_KEY</code> is not set");

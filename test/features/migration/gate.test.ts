@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { bucketOf } from "../../../src/features/migration/bucket.ts";
-import { decide, decisionHeader } from "../../../src/features/migration/decide.ts";
+import { bucketOf, decide } from "../../../src/features/migration/decide.ts";
 import { type Evidence, judgeGate } from "../../../src/features/migration/gate.ts";
 import { gateSchema, type Stage, stageSchema } from "../../../src/features/migration/stage.ts";
+import { decisionHeader } from "../../../src/serve/decision.ts";
 import { wilson } from "../../../src/features/migration/wilson.ts";
 
 describe("Wilson's bounds", () => {

@@ -3,12 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startStandIn } from "../../standIn/program/startStandIn.ts";
-import { loadSettings } from "../../../src/settings/load.ts";
 import type { StageView } from "../../../src/features/migration/views.ts";
 import { start } from "../../serve/support.ts";
 import { describeWithRedis, startRedis } from "../sharedCache/redisServer.ts";
 import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
-import { known } from "../../support.ts";
+import { settingsOf } from "../../support.ts";
 import { until } from "./support.ts";
 
 let legacy: Awaited<ReturnType<typeof startSampleLegacy>>;
@@ -148,7 +147,7 @@ test.each<[Record<string, string>, string]>([
   [{ MODERN_TIMEOUT_MS: "60000" }, "MODERN_TIMEOUT_MS: 60000 given; allowed is less than TOTAL_TIMEOUT_MS (60000)"],
   [{ FORCE_BACKEND: "perhaps" }, 'FORCE_BACKEND: "perhaps" given in the environment; allowed is true or false'],
 ])("%j is refused", (environment, message) => {
-  expect(loadSettings({ LEGACY_URL: legacy.url, MODERN_URL: modern.url, ...environment }, known)).toEqual({
+  expect(settingsOf({ LEGACY_URL: legacy.url, MODERN_URL: modern.url, ...environment })).toEqual({
     errors: [expect.stringContaining(message)],
   });
 });

@@ -4,12 +4,9 @@ import type { Fault } from "../../standIn/program/fault.ts";
 import { startStandIn } from "../../standIn/program/startStandIn.ts";
 import { adminApp } from "../../../src/features/console/admin.ts";
 import { startAdminServer } from "../../../src/features/console/adminServer.ts";
-import { loadSettings } from "../../../src/settings/load.ts";
-import { type GatewayParts, openGateway } from "../../../src/serve/gateway.ts";
 import { startServer } from "../../../src/serve/server.ts";
 import type { Stage } from "../../../src/features/migration/stage.ts";
-import { openObserver } from "../../../src/telemetry/observer.ts";
-import { catalogue } from "../../../transforms/catalogue.ts";
+import { type GatewayParts, gatewayFor } from "../../support.ts";
 
 const closing: (() => Promise<unknown>)[] = [];
 afterAll(async () => {
@@ -41,17 +38,13 @@ export const staged = async (
 ) => {
   const legacy = await startSampleLegacy();
   const modern = await startStandIn({ legacyUrl: legacy.url, path: "/v1", faults, reference });
-  const loaded = loadSettings(
-    { LEGACY_URL: legacy.url, MODERN_URL: modern.url, STAGES: JSON.stringify(stages), ...environment },
-    catalogue.endpoints,
+  const gateway = await gatewayFor(
+    legacy.url,
+    { MODERN_URL: modern.url, STAGES: JSON.stringify(stages), ...environment },
+    { times: { settle: 20, look: 20 }, ...parts },
   );
-  if ("errors" in loaded) throw new Error(loaded.errors.join("\n"));
-  const observer = openObserver("silent");
-  const { settings } = loaded;
-  const gateway = openGateway({ ...settings, LEGACY_URL: legacy.url }, catalogue, observer, {
-    times: { settle: 20, look: 20 },
-    ...parts,
-  });
+  const { settings } = gateway.core;
+  const { observer } = gateway;
   const server = await startServer(gateway, { host: "127.0.0.1", port: 0, prefixes: settings.PREFIXES });
   closing.push(
     () => legacy.close(),
@@ -59,14 +52,7 @@ export const staged = async (
     () => gateway.close(),
     () => server.stop(100),
   );
-  const admin = adminApp(gateway.services, {
-    host: "127.0.0.1",
-    windows: gateway.windows,
-    bytes: 1,
-    entryBytes: 1,
-    isReady: () => true,
-    clients: gateway.oldClients.clients,
-  });
+  const admin = adminApp(gateway.core, { host: "127.0.0.1" });
   const ask = async (path: string, headers: Record<string, string> = {}, init: RequestInit = {}): Promise<Answer> => {
     const response = await fetch(`http://127.0.0.1:${server.port}/v1${path}`, { headers, ...init });
     return {

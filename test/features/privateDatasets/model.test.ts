@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
-import { gatewayFor } from "../../support.ts";
+import { gatewayFor, type TestGateway } from "../../support.ts";
 import { askList, expectedList } from "./askList.ts";
 import { type Bed, openBed } from "./bed.ts";
 import { type ListInput, modelList } from "./model.ts";
@@ -13,12 +13,12 @@ import { randomInput, randomVisitor } from "./randomQuestion.ts";
 const CASES = Number(process.env["CASES"] ?? 40);
 
 let bed: Bed;
-let gateway: ReturnType<typeof gatewayFor>;
+let gateway: TestGateway;
 
 beforeAll(async () => {
   bed = await openBed();
   // What is kept would be of the catalogue before.
-  gateway = gatewayFor(bed.url, { CACHE_BYTES: "0" });
+  gateway = await gatewayFor(bed.url, { CACHE_BYTES: "0" });
 });
 afterAll(async () => {
   await gateway.close();

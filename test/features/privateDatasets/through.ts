@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
 import type { DatasetRow } from "../../../src/tools/sampleLegacy/catalogueRows.ts";
 import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
-import type { GatewayParts } from "../../../src/serve/gateway.ts";
+import type { GatewayParts } from "../../support.ts";
 import { listeningGateway } from "../../http/support.ts";
 import { type Bed, openBed } from "./bed.ts";
 import { eventually } from "./eventually.ts";

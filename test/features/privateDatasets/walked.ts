@@ -1,10 +1,10 @@
-import type { GatewayParts } from "../../../src/serve/gateway.ts";
-import { gatewayFor } from "../../support.ts";
+import type { GatewayParts } from "../../support.ts";
+import { gatewayFor, type TestGateway } from "../../support.ts";
 import { eventually } from "./eventually.ts";
 import { secondAdministrator } from "./people.ts";
 
-export type Walking = ReturnType<typeof gatewayFor> & {
-  state: () => NonNullable<ReturnType<NonNullable<ReturnType<typeof gatewayFor>["services"]["privateRows"]>["state"]>>;
+export type Walking = TestGateway & {
+  state: () => NonNullable<ReturnType<NonNullable<TestGateway["services"]["privateRows"]>["state"]>>;
 };
 
 /** What a gateway that looks for private rows is set to here: as fast as it can, and with an administrator's key. */
@@ -24,7 +24,11 @@ export const startWalking = async (
   environment: Record<string, string> = {},
   parts: GatewayParts = {},
 ): Promise<Walking> => {
-  const gateway = gatewayFor(url, { ...walking, ...environment }, { ...parts, walk: { ...fewer, ...parts.walk } });
+  const gateway = await gatewayFor(
+    url,
+    { ...walking, ...environment },
+    { ...parts, walk: { ...fewer, ...parts.walk } },
+  );
   const { privateRows } = gateway.services;
   if (privateRows === undefined) throw new Error("nothing is looked for");
   await privateRows.start();

@@ -1,7 +1,7 @@
 import { XMLParser } from "fast-xml-parser";
 import { describe, expect, test } from "vitest";
 import { legacyPaths } from "../../../transforms/legacyPaths.ts";
-import { openOldClients } from "../../../src/features/retirement/retirement.ts";
+import { openRetirement } from "../../../src/features/retirement/retirement.ts";
 import type { Brownout, Deprecation } from "../../../src/features/retirement/schemas.ts";
 import { exchange, openConnection } from "../../serve/support.ts";
 import { get, request, send, until } from "../../proxy/support.ts";
@@ -141,7 +141,7 @@ test("what is told of a window holds neither key nor query, and a new configurat
     DEPRECATED,
     BROWNOUTS,
   });
-  const old = openOldClients(
+  const old = openRetirement(
     settings([window]),
     legacyPaths,
     () => Date.parse(during),

@@ -2,11 +2,10 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { loadSettings } from "../../../src/settings/load.ts";
-import { known } from "../../support.ts";
+import { settingsOf } from "../../support.ts";
 import { datasets, page, window } from "./support.ts";
 
-const load = (environment: Record<string, string>) => loadSettings(environment, known);
+const load = (environment: Record<string, string>) => settingsOf(environment);
 const told = (name: string, value: unknown): string[] => {
   const loaded = load({ [name]: JSON.stringify(value) });
   return "errors" in loaded ? loaded.errors : [];

@@ -64,7 +64,7 @@ export const startStandIn = async ({
   reference?: boolean;
 }): Promise<StandIn> => {
   const base = path === "/" ? "" : path;
-  const gateway = openWellAnswered(legacyUrl, path);
+  const gateway = await openWellAnswered(legacyUrl, path);
   const well = reference ? openReference(gateway, base) : gateway;
   let play = openPlay(checked(faults));
 

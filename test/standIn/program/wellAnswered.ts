@@ -25,11 +25,11 @@ const leftOut = new Set([
 const keptBack = new Set(["etag", "content-length", "cache-status", "server-timing"]);
 
 /** A gateway in this process that keeps nothing, below this path. */
-export const openWellAnswered = (legacyUrl: string, path: string): WellAnswered => {
+export const openWellAnswered = async (legacyUrl: string, path: string): Promise<WellAnswered> => {
   const environment = { CACHE_BYTES: "0", LEGACY_URL: legacyUrl, PREFIXES: path };
   const loaded = loadSettings(environment, catalogue.endpoints);
   if ("errors" in loaded) throw new Error(loaded.errors.join("\n"));
-  const gateway = openGateway({ ...loaded.settings, LEGACY_URL: legacyUrl }, catalogue, openObserver("silent"));
+  const gateway = await openGateway({ ...loaded.settings, LEGACY_URL: legacyUrl }, catalogue, openObserver("silent"));
   return {
     async answer(incoming, body) {
       const { method = "GET", url = "/" } = incoming;

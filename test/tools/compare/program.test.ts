@@ -31,7 +31,7 @@ const serve = async (listener: RequestListener): Promise<string> => {
 let legacy: string;
 /** Serves the new interface over the sample, and changes its documents as a test wants. */
 const candidate = async (change: (document: JsonObject, path: string) => unknown): Promise<string> => {
-  const gateway = gatewayFor(legacy, { CACHE_BYTES: "0" });
+  const gateway = await gatewayFor(legacy, { CACHE_BYTES: "0" });
   closing.push(() => gateway.close());
   return serve((incoming, response) => {
     void (async () => {

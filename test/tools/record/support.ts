@@ -51,7 +51,7 @@ export const everythingIn = (folder: string): string =>
 /** That every pair of a folder is a fixture like all others, written as all are, and passes. */
 export const expectSound = async (folder: string): Promise<void> => {
   const legacy = await serveHandlers();
-  const gateway = gatewayFor(legacy.url, { CACHE_BYTES: "0" });
+  const gateway = await gatewayFor(legacy.url, { CACHE_BYTES: "0" });
   try {
     for (const pair of readPairs("*", folder)) {
       await expectPair(pair, gateway, legacy);

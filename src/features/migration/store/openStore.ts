@@ -4,7 +4,7 @@ import type { OnStoreEvent, StateStore } from "./stateStore.ts";
 
 /** Where what is set at run time is kept: in Redis, else in a directory, else nowhere. Rejects where that cannot be used, with the setting's name. */
 export const openStore = async (
-  settings: Settings,
+  settings: Pick<Settings, "REDIS_URL" | "DATA_DIR"> & { MODERN_URL?: string | undefined },
   endpoints: readonly string[],
   onEvent: OnStoreEvent,
 ): Promise<StateStore> => {

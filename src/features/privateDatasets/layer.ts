@@ -1,35 +1,69 @@
-import type { Directives } from "../cache/directives.ts";
-import type { Fetched, CacheKey } from "../cache/cacheRequest.ts";
-import { freshOnly, type LifetimesOf } from "../cache/lifetimes.ts";
-import { mergedCacheKey } from "../cache/cacheKey.ts";
-import { bytesOf } from "../cache/representation.ts";
-import type { Caller } from "../legacy/client.ts";
-import { type Answer, answerOf } from "../endpoint/answer.ts";
-import type { Outcome } from "../endpoint/outcome.ts";
-import type { AskLegacy } from "../features/privateDatasets/look.ts";
-import type { PrivateRowsKnowledge } from "../features/privateDatasets/knowledge.ts";
-import { fetchListed, type FetchRows, fetchWhole, MAX_ROWS, mergedPage } from "../features/privateDatasets/merge.ts";
-import type { Missing, MissingRows } from "../features/privateDatasets/missingRows.ts";
-import type { PrivateRows } from "../features/privateDatasets/privateRows.ts";
-import { inTurn } from "../upstream/inTurn.ts";
-import { fetchReadable, type RequestBudget, fetchAnswer, type LegacyResult, openRequestBudget } from "./answering.ts";
-import { answerFrom, askLegacy } from "./byLegacy.ts";
-import type { Services } from "./services.ts";
-import type { PlannedRequest } from "./plan.ts";
-import type { PreparedEndpoint } from "./prepared.ts";
+import { mergedCacheKey } from "../../cache/cacheKey.ts";
+import type { CacheKey, Fetched } from "../../cache/cacheRequest.ts";
+import type { Directives } from "../../cache/directives.ts";
+import { freshOnly, type LifetimesOf } from "../../cache/lifetimes.ts";
+import { bytesOf } from "../../cache/representation.ts";
+import { type Answer, answerOf } from "../../endpoint/answer.ts";
+import type { Outcome } from "../../endpoint/outcome.ts";
+import type { Caller } from "../../legacy/client.ts";
+import type { EndpointRequest, Layer, RequestCaller, Served } from "../../serve/backend.ts";
+import { answerFrom, unauthenticated } from "../../serve/legacyBackend.ts";
+import {
+  fetchAnswer,
+  fetchReadable,
+  type LegacyResult,
+  openRequestBudget,
+  type RequestBudget,
+} from "../../serve/legacyFetch.ts";
+import type { PreparedEndpoint } from "../../serve/prepared.ts";
+import type { Services } from "../../serve/services.ts";
+import { uncached } from "../../serve/uncached.ts";
+import { inTurn } from "../../upstream/inTurn.ts";
+import type { PrivateRowsKnowledge } from "./knowledge.ts";
+import type { AskLegacy } from "./look.ts";
+import { fetchListed, type FetchRows, fetchWhole, MAX_ROWS, mergedPage } from "./merge.ts";
+import type { MissingRows } from "./missingRows.ts";
+import type { PrivateRows } from "./privateRows.ts";
 
-/** What legacy's answer to a caller lacks, where that is a list with private rows. */
-export const missingRows = async (
-  services: Services,
-  endpoint: PreparedEndpoint,
-  input: Record<string, unknown>,
-  caller: Caller,
-): Promise<Missing> => {
-  const { privateRows, keys } = services;
-  const { key, deadline } = caller;
-  if (key === undefined || privateRows?.knowledge.endpoint !== endpoint.name) return "own";
-  const owner = keys.ownerOf(key);
-  return privateRows.missing(input, { owner, ask: asCaller(services, endpoint, caller), deadline });
+/** A list is fetched anew while what belongs into it changes, so many times at most. */
+const MAX_TRIES = 3;
+
+/** Answers administrators' lists with the private rows that legacy's list lacks; all other requests go on. */
+export const privateRowsLayer = (services: Services, privateRows: PrivateRows): Layer => {
+  const { knowledge } = privateRows;
+  return (next) => {
+    const list = async (
+      request: EndpointRequest,
+      caller: RequestCaller & { key: string },
+      tries = 1,
+    ): Promise<Served> => {
+      const { endpoint, input } = request;
+      const ask = asCaller(services, endpoint, caller);
+      const owner = services.keys.ownerOf(caller.key);
+      const missing = await privateRows.missing(input, { owner, ask, deadline: caller.deadline });
+      if (missing === "own") return next(request, caller);
+      if (missing === "refused") return { answered: uncached(answerOf(unauthenticated)) };
+      const served =
+        typeof missing === "string"
+          ? await next(request, caller)
+          : await answerMerged({ services, privateRows, request, caller, missing });
+      const isOutdated = privateRows.missing.isOutdated(input, missing);
+      if (isOutdated && tries < MAX_TRIES) return list(request, caller, tries + 1);
+      const { status } = "entry" in served.answered ? served.answered.entry : served.answered.representation;
+      const mayLackRows =
+        isOutdated || missing === "incomplete" || (typeof missing === "object" && missing.isIncomplete);
+      // No other answer is a list, be it an empty one.
+      const isIncomplete = mayLackRows && (status === 200 || status === 404);
+      if (isIncomplete && !request.bypass) services.meter.incomplete();
+      return { ...served, isIncomplete };
+    };
+    return (request, caller) => {
+      const { key } = caller;
+      if (key === undefined || request.endpoint.name !== knowledge.endpoint || "unsent" in request.legacy)
+        return next(request, caller);
+      return list(request, { ...caller, key });
+    };
+  };
 };
 
 const asCaller =
@@ -56,36 +90,11 @@ const halfAsLong = (lifetimesOf: LifetimesOf): LifetimesOf => {
 };
 
 /** The question of an administrator's list, whose answers have the private rows in them as they are at this version. */
-export const mergedQuestion = (question: CacheKey, { version }: MissingRows): CacheKey => ({
+const mergedCacheKeyOf = (question: CacheKey, { version }: MissingRows): CacheKey => ({
   ...question,
   key: mergedCacheKey(question.key, version),
   lifetimesOf: halfAsLong(question.lifetimesOf),
 });
-
-/** Legacy's answer, with the rows that it lacks. */
-export const askWith = (
-  services: Services,
-  endpoint: PreparedEndpoint,
-  plan: PlannedRequest,
-  caller: Caller,
-  missing: Missing,
-  wanted: Directives,
-): Promise<Fetched> => {
-  const { privateRows } = services;
-  const { key } = caller;
-  return typeof missing === "string" || privateRows === undefined || key === undefined
-    ? askLegacy(services, endpoint, plan, caller)
-    : askMerged({
-        services,
-        privateRows,
-        endpoint,
-        input: plan.input,
-        caller: { ...caller, key },
-        missing,
-        wanted,
-        budget: openRequestBudget(),
-      });
-};
 
 /** One list that rows are added to. */
 type Merging = {
@@ -102,12 +111,45 @@ type Merging = {
 /** Rows as they are written: parts of legacy's answer, which is not parsed here. */
 type Rows = ReadonlyMap<number, Buffer>;
 
+type MergedList = {
+  services: Services;
+  privateRows: PrivateRows;
+  request: EndpointRequest;
+  caller: RequestCaller & { key: string };
+  missing: MissingRows;
+};
+
+/** The list with its private rows, cached for this caller and this state of the index. */
+const answerMerged = async (list: MergedList): Promise<Served> => {
+  const { services, privateRows, missing, caller } = list;
+  const { endpoint, input, wanted, bypass } = list.request;
+  const fetch = (by: Caller): Promise<Fetched> =>
+    askMerged({
+      services,
+      privateRows,
+      endpoint,
+      input,
+      caller: { ...by, key: caller.key },
+      missing,
+      wanted: bypass ? { noCache: true } : wanted,
+      budget: openRequestBudget(),
+    });
+  const cacheKey = bypass ? undefined : endpoint.cacheKey?.(input);
+  if (cacheKey === undefined) return { answered: uncached((await fetch(caller)).answer, "bypass") };
+  const answered = await services.cache.answer(
+    { question: mergedCacheKeyOf(cacheKey, missing), owner: services.keys.ownerOf(caller.key), wanted },
+    (_as, isBackground) => fetch(isBackground ? caller.background() : caller),
+    caller.authorize,
+  );
+  return { answered };
+};
+
 const askMerged = async (merging: Merging): Promise<Fetched> => {
   const { services, endpoint } = merging;
   const started = performance.now();
   const merged = await mergedRows(merging);
   const answer = "other" in merged ? merged.other : answerOfRows(merged.rows, endpoint.notFound);
-  services.migration.track(endpoint.name).asked("legacy", performance.now() - started, answer.status >= 500);
+  services.hooks.onLegacyAnswer({ endpoint: endpoint.name, ms: performance.now() - started, status: answer.status });
   return { answer, groups: groupsOf(merging) };
 };
 
@@ -167,11 +209,11 @@ const listedIds = async (merging: Merging): Promise<{ ids: number[]; rows?: Rows
   const read = (answer: Answer) =>
     answer.status === 200 ? { ids: JSON.parse(answer.body.toString()) as number[], rows } : { other: answer };
 
-  const question = endpoint.cacheKey?.(privateRows.knowledge.withPage(input, allRows), "legacy");
+  const question = endpoint.cacheKey?.(privateRows.knowledge.withPage(input, allRows));
   if (question === undefined) return read((await fill()).answer);
   const { onlyIfCached: _, maxStale: __, ...fresh } = wanted;
   const answered = await services.cache.answer(
-    { question: mergedQuestion(question, missing), owner: services.keys.ownerOf(caller.key), wanted: fresh },
+    { question: mergedCacheKeyOf(question, missing), owner: services.keys.ownerOf(caller.key), wanted: fresh },
     fill,
     () => Promise.resolve(undefined),
   );

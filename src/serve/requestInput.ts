@@ -7,10 +7,8 @@ import { type Answer, answerOf } from "../endpoint/answer.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
 import type { Reader, ReadFor, Unread } from "../reading/reader.ts";
 import { type BodyLimits, readBody } from "../http/body.ts";
-import { bucketOf } from "../features/migration/bucket.ts";
-import type { Bucketing } from "../features/migration/decide.ts";
 import { clientAddress } from "../upstream/clientAddress.ts";
-import { type Credential, readCredential } from "../http/credential.ts";
+import { readCredential } from "../http/credential.ts";
 import { givenInPairs, givenInPath, type InputReading, readInput } from "../endpoint/input.ts";
 import { queryOf } from "../http/paths.ts";
 import type { Keys } from "./keys.ts";
@@ -27,8 +25,6 @@ export type RequestInputSettings = {
   /** Of a client's JSON body: bytes at most, and milliseconds until it has come. */
   body: BodyLimits;
   trusted: (address: string) => boolean;
-  /** Requests may name the side that answers them (`Gateway-Backend`). */
-  mayForce: boolean;
 };
 
 /** The request target as it was sent, where Node has it: the URL of a Request is normalised. */
@@ -51,7 +47,7 @@ export const readRequest = async (
   return {
     credential,
     client,
-    asker: askerOf(c, credential, settings),
+    header: (name) => c.req.header(name),
     input:
       c.req.method === "POST"
         ? await inputOfBody(c, endpoint, settings.body, reader, () => ({
@@ -63,18 +59,6 @@ export const readRequest = async (
     wanted: readDirectives(c.req.header("cache-control"), c.req.header("pragma")),
     headers: sentAlong(c, settings.trusted),
     ...leaving,
-  };
-};
-
-/** One caller sees one side: known by its key or, without one, by its address and agent. */
-const askerOf = (c: Context<Env>, { key }: Credential, { trusted, mayForce }: RequestInputSettings): Bucketing => {
-  const forced = mayForce ? c.req.header("gateway-backend") : undefined;
-  return {
-    bucket() {
-      if (key !== undefined) return bucketOf(`key ${key}`);
-      return bucketOf(`client ${clientOf(c, trusted)} ${c.req.header("user-agent") ?? ""}`);
-    },
-    ...(forced === "legacy" || forced === "modern" ? { forced } : {}),
   };
 };
 

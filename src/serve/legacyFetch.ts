@@ -7,16 +7,13 @@ import { outcomeOf, ownStatusOf } from "../legacy/legacyOutcome.ts";
 import type { RowPlaces } from "../reading/findRows.ts";
 import { type Read, readDocument, type ReadTask, type Written } from "../reading/readAnswer.ts";
 import type { Unread } from "../reading/reader.ts";
-import type { Services as WholeMachine } from "./services.ts";
+import type { Services } from "./services.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
 import { documentApart } from "./rowApart.ts";
 import { readRowByRow, type SomeRows } from "./rowByRow.ts";
 
-/** What answering one request takes; it knows no cache. */
-export type FetchServices = Omit<
-  WholeMachine,
-  "cache" | "unconfirmed" | "meter" | "migration" | "modern" | "addresses" | "privateRows"
->;
+/** What fetching from legacy needs; it knows no cache. */
+export type FetchServices = Omit<Services, "cache" | "unconfirmed" | "meter" | "hooks">;
 
 /** Of a write that legacy gave no answer of its own to: it was not carried out for certain, or it may have been. */
 export type Unanswered = "refused" | "unknown";

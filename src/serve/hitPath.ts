@@ -6,40 +6,42 @@ import { sendWhole } from "../http/httpServer.ts";
 import { HIT, replyWith } from "../cache/reply.ts";
 import { corsList } from "../http/cors.ts";
 import { readCredential } from "../http/credential.ts";
+import type { Feature } from "./feature.ts";
 import type { Services } from "./services.ts";
 import { queryOf } from "../http/paths.ts";
 
-/** What stands before the router: it answers at once from memory, and knows a path by the question the router has read out of it. */
-export type Front = {
-  /** Answers a request at once; false where that takes more than looking. */
+/** Stands before the router: it answers from memory at once, and knows a path by the cache key that the router has made of it. */
+export type HitPath = {
+  /** Answers a request at once; false where that takes more than looking it up. */
   answer(request: IncomingMessage, response: ServerResponse): boolean;
-  /** This path asks this. */
-  learn(path: string, question: CacheKey): void;
+  /** Remembers the cache key of a path. */
+  learn(path: string, cacheKey: CacheKey): void;
 };
 
-/** Bytes of one learned path beside its text: two places in maps and a question. */
+/** Bytes of one learned path beside its text: two places in maps and a cache key. */
 const OVERHEAD = 600;
 
-/** `bytes`: all that may be remembered of paths. */
-export const openFront = (
-  { cache, keys, meter, migration, privateRows }: Services,
+/** `bytes`: all that may be remembered of paths. `features` may grow until the first request. */
+export const openHitPath = (
+  { cache, keys, meter, hooks }: Services,
+  features: readonly Feature[],
   corsOrigins: readonly string[],
   bytes: number,
-): Front => {
-  const questions = new LRUCache<string, CacheKey>({
+): HitPath => {
+  const isPlain: NonNullable<Feature["isPlain"]> = (...about) =>
+    features.every((one) => one.isPlain?.(...about) !== false);
+  const cacheKeys = new LRUCache<string, CacheKey>({
     maxSize: Math.max(1, Math.floor(bytes)),
     sizeCalculation: (_, path) => OVERHEAD + 2 * path.length,
   });
   return {
-    learn: (path, question) => void questions.set(path, question),
+    learn: (path, cacheKey) => void cacheKeys.set(path, cacheKey),
     answer(request, response) {
       const { method = "", url = "", headers } = request;
       if (method !== "GET" && method !== "HEAD") return false;
       const end = url.indexOf("?");
-      const question = questions.get(end === -1 ? url : url.slice(0, end));
-      if (question === undefined || headers.via !== undefined) return false;
-      // Where there is more than one side, the router decides.
-      if (!migration.isUndivided(question.endpoint) || headers["gateway-backend"] !== undefined) return false;
+      const cacheKey = cacheKeys.get(end === -1 ? url : url.slice(0, end));
+      if (cacheKey === undefined || headers.via !== undefined) return false;
 
       let owner: string | undefined;
       if (end !== -1 || headers.authorization !== undefined || headers["x-api-key"] !== undefined) {
@@ -49,15 +51,15 @@ export const openFront = (
         );
         if (refused) return false;
         if (key !== undefined) {
-          // Whether there is more to show them takes asking.
-          if (question.endpoint === privateRows?.knowledge.endpoint) return false;
           owner = keys.ownerOf(key);
           if (!keys.isProven(owner)) return false;
         }
       }
+      const { endpoint } = cacheKey;
+      if (!isPlain(endpoint, owner !== undefined, headers)) return false;
       const now = Date.now();
       const wanted = readDirectives(headers["cache-control"], headers.pragma);
-      const entry = cache.ready({ question, owner, wanted }, now);
+      const entry = cache.ready({ question: cacheKey, owner, wanted }, now);
       if (entry === undefined) return false;
       const reply = replyWith(
         { entry, how: HIT },
@@ -71,8 +73,8 @@ export const openFront = (
         now,
       );
       if (!sendWhole(response, reply)) return true;
-      migration.track(question.endpoint).answered(true);
-      meter.kept(question.endpoint, reply.status, reply.body?.length ?? 0);
+      hooks.onAnswered(endpoint, true);
+      meter.kept(endpoint, reply.status, reply.body?.length ?? 0);
       return true;
     },
   };

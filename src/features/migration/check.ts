@@ -1,0 +1,99 @@
+import type { GivenAnswer } from "../../compare/answers.ts";
+import { UNSERVED } from "../../compare/difference.ts";
+import { judgeAnswer } from "../../compare/judge.ts";
+import { readAnswer } from "../../compare/readAnswer.ts";
+import { canonicalRequest } from "../../endpoint/canonicalRequest.ts";
+import type { Endpoint } from "../../endpoint/endpoint.ts";
+import { exampleTarget } from "../../endpoint/exampleTarget.ts";
+import { readInput } from "../../endpoint/input.ts";
+import { whyUnserved } from "../../modern/whyUnserved.ts";
+import type { Json } from "../../rules/rule.ts";
+import type { CheckReport } from "../../serve/check.ts";
+import { counted } from "../../ui/wording.ts";
+import type { MigrationServices } from "./askModern.ts";
+import type { Migration } from "./migration.ts";
+
+type Endpoints = Readonly<Record<string, Endpoint>>;
+type Compared = { ok: boolean; found: string; fired: readonly string[] };
+
+/** Compares every example that reads on both sides, where there is a modern one, and looks for entries of the ledger that are of no use. */
+export const checkMigration = async (
+  parts: Omit<MigrationServices, "modern"> & Partial<MigrationServices>,
+  endpoints: Endpoints,
+  report: CheckReport,
+): Promise<void> => {
+  const { modern } = parts;
+  const fired = new Set<string>();
+  if (modern)
+    for (const [name, endpoint] of Object.entries(endpoints))
+      for (const [example, given] of Object.entries(endpoint.examples)) {
+        const compared = await compareExample({ ...parts, modern }, { ...endpoint, name }, given, report);
+        if (compared === undefined) continue;
+        for (const entry of compared.fired) fired.add(entry);
+        report.row(compared.ok, `modern ${name} ${example}`, compared.found);
+      }
+  checkLedger(parts.migration, endpoints, fired, report);
+};
+
+/** `undefined` where only a POST can ask for the example. */
+const compareExample = async (
+  { services: { errors, totalTimeout }, migration, modern }: MigrationServices,
+  endpoint: Endpoint & { name: string },
+  given: Record<string, Json>,
+  report: CheckReport,
+): Promise<Compared | undefined> => {
+  const { name } = endpoint;
+  const target = endpoint.writes ? undefined : exampleTarget(endpoint, given);
+  const fields = Object.entries(given).map(([field, json]) => ({ name: field, loc: [field], json }));
+  const read = readInput(endpoint.input, fields, "body");
+  if (target === undefined || !("input" in read)) return undefined;
+  const response = await report.ask(target);
+  const expected = readAnswer(response.status, "application/json", await response.text());
+  const reply = await modern.client.look(canonicalRequest(endpoint, read.input, modern.routes[name]), {
+    headers: [],
+    deadline: Date.now() + totalTimeout,
+  });
+  if ("failed" in reply) return { ok: false, found: reply.failed, fired: [] };
+  const ledger = migration.ledger();
+  const about = {
+    endpoint: name,
+    output: endpoint.output,
+    ledger,
+    whyUnserved: (one: GivenAnswer) => whyUnserved(endpoint, { errors, ledger }, one),
+  };
+  const differences = judgeAnswer(about, expected, readAnswer(reply.status, reply.contentType, reply.text));
+  const fired = differences.flatMap(({ entry }) => entry ?? []);
+  const unexplained = differences
+    .filter(({ kind }) => kind === "unexplained")
+    .map(({ path, form, cause, candidate }) =>
+      path === UNSERVED
+        ? [cause, typeof candidate === "string" ? `(${candidate})` : ""].join(" ")
+        : `${form} at ${path === "" ? "the whole answer" : path}`,
+    );
+  if (unexplained.length > 0) return { ok: false, found: unexplained.join(", "), fired };
+  const allowed = differences.length > 0 ? ` (${counted(differences.length, "difference")} allowed)` : "";
+  return { ok: true, found: `as expected${allowed}`, fired };
+};
+
+/** Reports entries of the ledger that have ended, and those that no comparison has needed; writes are never compared. */
+const checkLedger = (
+  migration: Migration,
+  endpoints: Endpoints,
+  fired: ReadonlySet<string>,
+  { strict, row, note }: CheckReport,
+): void => {
+  const name = "EXPECTED_DIFFERENCES";
+  const today = new Date().toISOString().slice(0, 10);
+  const entries = migration.expected();
+  for (const { id, until } of entries.filter((entry) => entry.until < today)) {
+    const found = `${id}: it ended on ${until}`;
+    if (strict) row(false, name, found);
+    else note(name, found);
+  }
+  if (!migration.hasModern) return;
+  const idle = entries.filter(
+    (entry) => entry.until >= today && endpoints[entry.endpoint]?.writes === undefined && !fired.has(entry.id),
+  );
+  if (strict) for (const { id } of idle) row(false, name, `${id}: it allows nothing that has been seen`);
+  else if (idle.length > 0) note(name, `${idle.length} entries allow nothing that has been seen (--strict names them)`);
+};

@@ -1,0 +1,105 @@
+import type { LedgerEntry } from "../../compare/ledger.ts";
+import { readLedger } from "../../compare/readLedger.ts";
+import { openModern } from "../../modern/openModern.ts";
+import type { Core, Feature } from "../../serve/feature.ts";
+import type { Modern } from "./askModern.ts";
+import { checkMigration } from "./check.ts";
+import { migrationLayer } from "./layer.ts";
+import { type Migration, openMigration } from "./migration.ts";
+import type { MigrationFeatureSettings } from "./settings.ts";
+import { memoryStore } from "./store/memoryStore.ts";
+import { openStore } from "./store/openStore.ts";
+import type { StateStore } from "./store/stateStore.ts";
+
+/** What replaces parts of the feature: its store, its ledger, and in milliseconds the waits until a mismatch is checked again and between two looks at the gates. */
+export type MigrationParts = {
+  store?: StateStore;
+  expected?: readonly LedgerEntry[];
+  times?: { settle?: number; look?: number };
+};
+
+/** Moves endpoints from legacy to a new implementation by stages. Without `MODERN_URL` legacy answers everything, and the console says so. */
+export const open = async (
+  core: Core,
+  settings: MigrationFeatureSettings,
+  parts: MigrationParts = {},
+): Promise<Feature & { migration: Migration }> => {
+  const { services, catalogue, isCheck } = core;
+  const { meter, observer, cache, errors, reader } = services;
+  const names = Object.keys(catalogue.endpoints);
+  const expected = parts.expected ?? ledgerOf(settings, catalogue.expectedDifferences);
+  // A check writes nothing, and may run beside the gateway.
+  const store =
+    parts.store ??
+    (isCheck ? memoryStore() : await openStore(settings, names, (event, about) => observer.event(event, about)));
+  const { MODERN_URL: url, MODERN_ROUTES: routes, MODERN_TIMEOUT_MS: timeout } = settings;
+  const judging = {
+    errors,
+    ledger: () => migration.ledger(),
+    check: (...about: Parameters<typeof reader.checkModern>) => reader.checkModern(...about),
+  };
+  const opened = url === undefined ? undefined : openModern(url, settings, judging, core.replies);
+  const modern: Modern | undefined = opened && {
+    client: opened.client,
+    timeout,
+    routes,
+    identity: JSON.stringify(["modern", url, routes]),
+  };
+  const migration = openMigration({
+    endpoints: catalogue.endpoints,
+    // A check compares both sides itself: whatever the stages are, the gateway answers it by legacy.
+    configured: isCheck ? {} : settings.STAGES,
+    expected,
+    store,
+    hasModern: modern !== undefined,
+    budget: {
+      concurrency: settings.MIRROR_CONCURRENCY,
+      rate: settings.MIRROR_RATE,
+      bytes: settings.MIRROR_BYTES,
+    },
+    observer,
+    onCompared: meter.compared,
+    onMoved: (endpoint) => void cache.drop({ endpoint, soft: false }),
+    ...parts.times,
+  });
+  meter.total("mirror_shed", "Comparisons left out for lack of budget.", () => migration.shed());
+  const addresses = { legacy: core.settings.LEGACY_URL + settings.LEGACY_PATH, candidate: url ?? "" };
+  return {
+    migration,
+    ...(modern
+      ? {
+          layer: migrationLayer({ services, migration, modern }, { mayForce: settings.FORCE_BACKEND, addresses }),
+          isPlain: (endpoint, _isKeyed, headers) =>
+            migration.isUndivided(endpoint) && headers["gateway-backend"] === undefined,
+        }
+      : {}),
+    stageOf: (endpoint) => migration.stageOf(endpoint).stage,
+    onAnswered: (endpoint, isHit) => migration.track(endpoint).answered(isHit),
+    onLegacyAnswer: ({ endpoint, ms, status }) => migration.track(endpoint).asked("legacy", ms, status >= 500),
+    check: (report) =>
+      checkMigration({ services, migration, ...(modern ? { modern } : {}) }, catalogue.endpoints, report),
+    reload(next) {
+      const { STAGES, EXPECTED_DIFFERENCES } = next as MigrationFeatureSettings;
+      const ledger = readLedger(EXPECTED_DIFFERENCES ?? catalogue.expectedDifferences, "EXPECTED_DIFFERENCES");
+      return "errors" in ledger ? ledger : () => migration.configure(STAGES, ledger.entries);
+    },
+    start: () => Promise.resolve({ line: describeStages(migration) }),
+    async close() {
+      await migration.close();
+      await opened?.close();
+    },
+  };
+};
+
+const ledgerOf = (settings: MigrationFeatureSettings, shipped: string): LedgerEntry[] => {
+  const read = readLedger(settings.EXPECTED_DIFFERENCES ?? shipped, "EXPECTED_DIFFERENCES");
+  if ("errors" in read) throw new Error(read.errors.join("\n"));
+  return read.entries;
+};
+
+const describeStages = (migration: Migration): string => {
+  if (!migration.hasModern) return "every endpoint stays with legacy: MODERN_URL is not set";
+  const moved = Object.entries(migration.view()).filter(([, { stage }]) => stage !== "legacy");
+  const stages = moved.map(([name, { stage, share }]) => `${name} ${stage} ${share} %`).join(", ");
+  return stages === "" ? "every endpoint is in the stage legacy" : `stages: ${stages}; all others legacy`;
+};

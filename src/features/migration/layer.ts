@@ -1,0 +1,57 @@
+import type { EndpointRequest, Layer, RequestCaller, Served } from "../../serve/backend.ts";
+import { confirmWrite } from "../../serve/write.ts";
+import { type MigrationServices, readByModern, writeByModern } from "./askModern.ts";
+import { type Bucketing, bucketOf } from "./decide.ts";
+import { type MirrorAddresses, mirrored } from "./mirror.ts";
+
+export type MigrationLayerSettings = {
+  /** Requests may name the backend that answers them (`Gateway-Backend`). */
+  mayForce: boolean;
+  addresses: MirrorAddresses;
+};
+
+/** Lets modern answer where the endpoint's stage says so, falls back to legacy where modern fails to read, and compares both after the answer. */
+export const migrationLayer =
+  (parts: MigrationServices, { mayForce, addresses }: MigrationLayerSettings): Layer =>
+  (next) =>
+  async (request, caller) => {
+    const { services, migration } = parts;
+    const { endpoint } = request;
+    const decision = migration.decide(endpoint.name, bucketing(caller, mayForce));
+    const isModern = decision.backend === "modern";
+    if (endpoint.writes) {
+      const served = isModern ? await write(parts, request, caller) : await next(request, caller);
+      return { ...served, decision };
+    }
+    const answered = isModern ? await readByModern(parts, request, caller) : undefined;
+    const isFallback = isModern && answered === undefined;
+    const made = isFallback ? { ...decision, backend: "legacy" as const, reason: "fallback" } : decision;
+    const served: Served = answered === undefined ? await next(request, caller) : { answered };
+    if (decision.stage === "legacy") return { ...served, decision: made };
+    services.meter.decided(endpoint.name, made.backend, made.reason);
+    const compare = () =>
+      migration.mirror(endpoint.name, () =>
+        mirrored(parts, addresses, { request, caller, next, answered: served.answered, backend: made.backend }),
+      );
+    return {
+      ...served,
+      decision: made,
+      isDivided: decision.stage === "canary" || decision.reason === "forced",
+      // An incomplete list says nothing of modern's.
+      ...(served.isIncomplete ? {} : { afterwards: compare }),
+    };
+  };
+
+const write = async (parts: MigrationServices, request: EndpointRequest, caller: RequestCaller): Promise<Served> => ({
+  // Modern checks the caller's access itself.
+  answered: await confirmWrite(parts.services, request, caller, await writeByModern(parts, request, caller)),
+});
+
+/** One caller sees one side: it is known by its key or, without one, by its address and agent. */
+const bucketing = ({ key, client, header }: RequestCaller, mayForce: boolean): Bucketing => {
+  const forced = mayForce ? header("gateway-backend") : undefined;
+  return {
+    bucket: () => bucketOf(key === undefined ? `client ${client} ${header("user-agent") ?? ""}` : `key ${key}`),
+    ...(forced === "legacy" || forced === "modern" ? { forced } : {}),
+  };
+};

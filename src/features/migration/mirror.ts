@@ -1,0 +1,86 @@
+import type { GivenAnswer } from "../../compare/answers.ts";
+import { curlsOf } from "../../compare/curls.ts";
+import { readAnswer } from "../../compare/readAnswer.ts";
+import type { Answered } from "../../cache/reply.ts";
+import { canonicalRequest, formatRequest } from "../../endpoint/canonicalRequest.ts";
+import { whyUnserved } from "../../modern/whyUnserved.ts";
+import type { Backend, EndpointRequest, RequestCaller } from "../../serve/backend.ts";
+import type { MigrationServices } from "./askModern.ts";
+import type { Side } from "./decide.ts";
+import { type AskSide, MAX_COMPARED_BYTES, type Mirrored } from "./shadow.ts";
+
+/** Where both interfaces begin, for the commands that reproduce a difference. */
+export type MirrorAddresses = { legacy: string; candidate: string };
+
+type Answering = {
+  request: EndpointRequest;
+  caller: RequestCaller;
+  /** Answers by legacy. */
+  next: Backend;
+  answered: Answered;
+  /** Who made the answer. */
+  backend: Side;
+};
+
+/** One answered request as the comparison takes it; the side that answered is not asked again at first. */
+export const mirrored = (
+  { services, migration, modern }: MigrationServices,
+  addresses: MirrorAddresses,
+  { request, caller, next, answered, backend }: Answering,
+): Mirrored => {
+  const { endpoint, input, legacy } = request;
+  const { key } = caller;
+  const canonical = canonicalRequest(endpoint, input, modern.routes[endpoint.name]);
+  const mirrorCaller = (timeout: number) => {
+    const headers = [...caller.headers, "gateway-mirror", "1"];
+    return { ...caller, headers, deadline: Date.now() + timeout, leaving: undefined, spent: { calls: 0, ms: 0 } };
+  };
+  const served = async () => {
+    const { status, body } = "entry" in answered ? answered.entry : answered.representation;
+    return given(status, "application/json", body);
+  };
+  const askLegacy: AskSide = async (again) => {
+    if (backend === "legacy" && !again) return served();
+    const fetched = await next({ ...request, bypass: true }, mirrorCaller(services.totalTimeout));
+    if (fetched.isIncomplete) return { failed: "private rows may be lacking" };
+    const { status, body } = "entry" in fetched.answered ? fetched.answered.entry : fetched.answered.representation;
+    return given(status, "application/json", body);
+  };
+  const askModern: AskSide = async (again) => {
+    if (backend === "modern" && !again) return served();
+    const started = performance.now();
+    const reply = await modern.client.look(canonical, mirrorCaller(modern.timeout), again);
+    const failed = "failed" in reply || reply.status >= 500;
+    migration.track(endpoint.name).asked("modern", performance.now() - started, failed);
+    return "failed" in reply ? reply : given(reply.status, reply.contentType, reply.text);
+  };
+  return {
+    name: endpoint.name,
+    endpoint,
+    id: JSON.stringify([canonical.path, canonical.body]),
+    question: formatRequest(canonical),
+    key,
+    legacy: askLegacy,
+    modern: askModern,
+    whyUnserved: (one) => whyUnserved(endpoint, { errors: services.errors, ledger: migration.ledger() }, one),
+    ...(backend === "modern" && answered.how.hit === true
+      ? { forget: () => void services.cache.drop({ endpoint: endpoint.name, soft: false }) }
+      : {}),
+    curl: (scrub) =>
+      curlsOf(
+        { ...addresses, keyName: "KEY" },
+        canonical,
+        key !== undefined,
+        "unsent" in legacy ? undefined : { request: legacy, form: "json" },
+        scrub,
+      ),
+  };
+};
+
+const given = (status: number, contentType: string, body: string | Buffer): GivenAnswer & { bytes: number } => ({
+  // Reading a larger one would hold up callers: it is not compared.
+  ...(body.length > MAX_COMPARED_BYTES
+    ? { status, contentType, body: undefined }
+    : readAnswer(status, contentType, body.toString())),
+  bytes: body.length,
+});

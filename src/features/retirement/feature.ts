@@ -1,0 +1,38 @@
+import type { z } from "zod";
+import type { Core, Feature } from "../../serve/feature.ts";
+import type { Settings } from "../../settings/settings.ts";
+import { openRetirement, type Retirement } from "./retirement.ts";
+import type { shape } from "./settings.ts";
+
+type RetirementFeatureSettings = Settings & z.infer<z.ZodObject<typeof shape>>;
+
+/** Deprecation headers and brown-outs for legacy paths, and who still calls the legacy interface. */
+export const open = (
+  { services, catalogue }: Core,
+  settings: RetirementFeatureSettings,
+): Feature & { retirement: Retirement } => {
+  const { meter, observer } = services;
+  const retirement = openRetirement(
+    settings,
+    catalogue.legacyPaths,
+    () => Date.now(),
+    (name, about) => observer.event(name, about),
+  );
+  meter.total("brownout_answers", "Requests that a brown-out answered in legacy's place.", retirement.refused);
+  return {
+    retirement,
+    proxy: {
+      headers: retirement.headers,
+      standIn: retirement.standIn,
+      observe({ req, target, isWrite }) {
+        // The key may stand in the body, which is read in writes alone.
+        if (isWrite) return (_answer, _isSent, body) => retirement.seen(req, target, body);
+        retirement.seen(req, target);
+        return undefined;
+      },
+    },
+    reload: (next) => () => retirement.reconfigure({ ...settings, ...pick(next as RetirementFeatureSettings) }),
+  };
+};
+
+const pick = ({ DEPRECATED, BROWNOUTS }: RetirementFeatureSettings) => ({ DEPRECATED, BROWNOUTS });

@@ -1,0 +1,52 @@
+import { z } from "zod";
+import { becomesAnother } from "../endpoint/canonicalRequest.ts";
+import { type KnownEndpoints, unknownEndpoints } from "../settings/settings.ts";
+
+const route = z
+  .string()
+  .regex(
+    /^(GET|POST) (\/([A-Za-z0-9_.~-]+|\{\w+\??\}))+\/?$/,
+    "routes such as GET /flows/exists/{name}/{external_version}",
+  );
+
+/** Settings about the new implementation that migration and the comparing command share. */
+export const comparedShape = {
+  MODERN_ROUTES: z
+    .record(z.string(), route)
+    .default({})
+    .describe(
+      'where the new implementation has an endpoint, by endpoint: {"findFlow": "GET /flows/exists/{name}/{external_version}"} (default: as each definition says)',
+    ),
+  EXPECTED_DIFFERENCES: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("the file with the ledger of expected differences (default: the one that ships)"),
+};
+
+/** Routes of endpoints that do not exist, and those that could not be asked as the endpoint's first one: another method, other names in its path, or no path at all. */
+export const wrongRoutes = (
+  { MODERN_ROUTES }: { MODERN_ROUTES: Record<string, string> },
+  endpoints: KnownEndpoints,
+): string[] => [
+  ...unknownEndpoints("MODERN_ROUTES", MODERN_ROUTES, Object.keys(endpoints)),
+  ...Object.entries(MODERN_ROUTES).flatMap(([name, given]) => {
+    if (becomesAnother({ path: given }))
+      return [
+        `MODERN_ROUTES: ${name} ${JSON.stringify(given)} given; allowed are segments other than . and .., which a server resolves`,
+      ];
+    const own = Object.hasOwn(endpoints, name) ? endpoints[name]?.routes?.[0] : undefined;
+    return own === undefined || partsOf(own) === partsOf(given)
+      ? []
+      : [
+          `MODERN_ROUTES: ${name} ${JSON.stringify(given)} given; allowed is the same method and the same names as in ${own}`,
+        ];
+  }),
+];
+
+/** `GET /flow/exists/{name}/{external_version?}` -> `GET,external_version,name` */
+const partsOf = (given: string): string =>
+  [
+    given.split(" ", 1)[0] as string,
+    ...Array.from(given.matchAll(/\{(\w+)\??\}/g), ([, name]) => name as string).toSorted((a, b) => a.localeCompare(b)),
+  ].join(",");

@@ -1,0 +1,51 @@
+import type { CacheKey } from "../cache/cacheRequest.ts";
+import type { Directives } from "../cache/directives.ts";
+import type { Answered } from "../cache/reply.ts";
+import type { Answer } from "../endpoint/answer.ts";
+import type { LegacyRequest, Unsent } from "../endpoint/legacyRequest.ts";
+import type { Caller } from "../legacy/client.ts";
+import type { Decision } from "./decision.ts";
+import type { PreparedEndpoint } from "./prepared.ts";
+
+/** A request whose credential is well-formed and whose input is valid. `legacy`: what legacy is asked for it, or why it cannot be asked. */
+export type EndpointRequest = {
+  endpoint: PreparedEndpoint;
+  input: Record<string, unknown>;
+  legacy: LegacyRequest | Unsent;
+  /** What the client's `Cache-Control` asks for. */
+  wanted: Directives;
+  /** The answer is neither taken from the cache nor stored. */
+  bypass?: boolean;
+};
+
+export type RequestCaller = Caller & {
+  client: string;
+  spent: { calls: number; ms: number };
+  /** The value of one of the client's headers, all of its lines joined by commas. */
+  header: (name: string) => string | undefined;
+  /** Verifies the caller's key with legacy, at most once a minute. The result is the refusal; `undefined` lets the caller in. */
+  authorize: () => Promise<Answer | undefined>;
+  /** The same caller, for a request that no client waits for: with a deadline of its own. */
+  background: () => Caller;
+};
+
+/** An answer on its way to the client. */
+export type Served = {
+  answered: Answered;
+  /** Where a GET of the same path finds the answer in the cache. */
+  cacheKey?: CacheKey;
+  /** Who answered, unless that is legacy because nothing is migrated. */
+  decision?: Decision;
+  /** A list that may lack rows which the caller may see. */
+  isIncomplete?: boolean;
+  /** Another caller may get another backend's answer: no cache between may share it. */
+  isDivided?: boolean;
+  /** What is to be done when the answer has been sent. */
+  afterwards?: () => void;
+};
+
+/** Answers one request of one endpoint, on behalf of one caller. */
+export type Backend = (request: EndpointRequest, caller: RequestCaller) => Promise<Served>;
+
+/** Adds to a backend, as undici's interceptors add to a dispatcher. */
+export type Layer = (next: Backend) => Backend;

@@ -1,0 +1,158 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import type { z } from "zod";
+import type { OpenSharedTier } from "../cache/sharedTier.ts";
+import type { DeclaredLifetimes } from "../cache/lifetimes.ts";
+import type { ByteBudget } from "../concurrency/byteBudget.ts";
+import type { OutcomeKind } from "../endpoint/outcome.ts";
+import type { ClientLimits } from "../http/httpServer.ts";
+import type { LegacyTarget } from "../legacy/legacyTarget.ts";
+import type { Beginning } from "../proxy/heldAnswer.ts";
+import type { Json } from "../rules/rule.ts";
+import { fragmentOf, type Settings, type SettingsFragment, type WhenOff } from "../settings/settings.ts";
+import type { Meter } from "../telemetry/meter.ts";
+import type { Observer } from "../telemetry/observer.ts";
+import type { ConsolePart } from "../ui/consolePart.ts";
+import type { Layer } from "./backend.ts";
+import type { Catalogue } from "./catalogue.ts";
+import type { CheckReport } from "./check.ts";
+import type { PreparedEndpoint } from "./prepared.ts";
+import type { Services } from "./services.ts";
+
+/** What legacy answered to one request of an endpoint. Without `found` only the time counts. */
+export type LegacyAnswered = {
+  endpoint: string;
+  /** Milliseconds for all requests that the answer took, and the status that the client gets. */
+  ms: number;
+  status: number;
+  /** The input, the excerpt of our document or the outcome instead, and whether a key was sent. */
+  found?: { input: Record<string, unknown>; answer: { ours: Json } | { kind: OutcomeKind }; isKeyed: boolean };
+};
+
+/** A write that legacy or the new implementation has got. `isLost`: its answer is lost, so it may have happened or not. */
+export type Write = {
+  groups: readonly string[];
+  isLost: boolean;
+  /** A write of the legacy interface: its path, the entities that it names beside its groups, and how its answer begins. */
+  proxied?: { path: string; named: readonly string[]; answer: Beginning | undefined };
+};
+
+/** A request to the legacy interface that is passed through. */
+export type ProxiedRequest = {
+  method: string;
+  /** As the client sent it, and the path of legacy's interface that it leads to. */
+  target: string;
+  legacy: LegacyTarget;
+  req: IncomingMessage;
+  /** It may write: the beginning of its body is at hand when its answer has begun. */
+  isWrite: boolean;
+};
+
+/** Called once, when an answer has begun or none will come. `body`: the beginning of a write's body (latin1). */
+export type ProxiedObserver = (answer: Beginning | undefined, isSent: boolean, body: string | undefined) => void;
+
+/** What a feature does with requests that are passed through to legacy. */
+export type ProxyHooks = {
+  /** Headers, flat, for any answer to this target. */
+  headers?: (target: string) => readonly string[] | undefined;
+  /** Answers in legacy's place; false lets the request go on. */
+  standIn?: (req: IncomingMessage, res: ServerResponse, target: string) => boolean;
+  /** Sees a request, and where it returns an observer, its answer. */
+  observe?: (request: ProxiedRequest) => ProxiedObserver | undefined;
+};
+
+/** Everything the core asks of a feature that is open; every member is optional. */
+export type Feature = {
+  layer?: Layer;
+  /** False where an answer from the cache needs more than looking it up: the request then takes the way through the layers. */
+  isPlain?: (endpoint: string, isKeyed: boolean, headers: IncomingHttpHeaders) => boolean;
+  /** The stage of an endpoint, for answers that no backend made. */
+  stageOf?: (endpoint: string) => string;
+  onAnswered?: (endpoint: string, isHit: boolean) => void;
+  onLegacyAnswer?: (answer: LegacyAnswered) => void;
+  onWrite?: (write: Write) => void;
+  /** Legacy has refused a key; `owner` is its salted hash. */
+  onKeyRefused?: (owner: string) => void;
+  proxy?: ProxyHooks;
+  console?: ConsolePart;
+  /** What `--check` finds of the feature. */
+  check?: (report: CheckReport) => Promise<void>;
+  /** Takes over changed settings: what is wrong with them, or a function that puts them in force. */
+  reload?: (settings: Settings) => { errors: string[] } | (() => Promise<void> | void);
+  /** Begins what runs in the background. `listensOn` joins the first line printed at start, `line` follows it. Rejects with what stops the start. */
+  start?: () => Promise<{ listensOn?: string; line?: string }>;
+  close?: () => Promise<void>;
+};
+
+/** What the core offers to a feature. */
+export type Core = {
+  settings: Settings & { LEGACY_URL: string };
+  catalogue: Catalogue;
+  services: Services;
+  endpoints: readonly PreparedEndpoint[];
+  /** How long answers are cached, by endpoint, as in force. */
+  lifetimes: Readonly<Record<string, DeclaredLifetimes>>;
+  /** The features that have been opened, in their order; complete when the first of them starts. */
+  features: readonly Feature[];
+  /** The bound on answers that are being collected, over all upstreams. */
+  replies: ByteBudget;
+  clientLimits: ClientLimits;
+  /** Callers take so much of legacy that what runs in the background has to wait. */
+  isBusy: () => boolean;
+  isStopping: () => boolean;
+  /** False where requests do not get to the connections to legacy any more. */
+  dispatches: () => Promise<boolean>;
+  /** What is said of features that are not loaded. */
+  off: readonly WhenOff[];
+  /** The gateway only checks its configuration: it stores nothing, and legacy answers everything. */
+  isCheck: boolean;
+};
+
+/** What the cache's second tier is opened with, before there are services. `longest`: milliseconds that any entry is kept. */
+export type TierParts = { observer: Observer; meter: Meter; longest: number };
+
+/** The part of a feature that is loaded where its settings ask for it. `S`: all settings with its own. */
+export type FeatureModule<S = Settings> = {
+  /** The first feature that has a tier gives it to the cache. */
+  sharedTier?: (settings: S, parts: TierParts) => OpenSharedTier;
+  /** Rejects with what is wrong, by the setting's name. */
+  open?: (core: Core, settings: S) => Feature | Promise<Feature>;
+};
+
+/** A feature as `features/index.ts` lists it: what its settings are, and how the rest of it is loaded. */
+export type FeatureDefinition = { settings: SettingsFragment; load: () => Promise<FeatureModule> };
+
+/** Lists a feature: its settings, which every start knows, and the rest, which is loaded where `settings.isOn` says so. */
+export const feature = <Shape extends z.ZodRawShape>(
+  settings: SettingsFragment<Shape>,
+  load: () => Promise<FeatureModule<Settings & z.infer<z.ZodObject<Shape>>>>,
+): FeatureDefinition => ({ settings: fragmentOf(settings), load: load as FeatureDefinition["load"] });
+
+/** Loads the features that these settings ask for, in their order. */
+export const loadFeatures = async (
+  features: readonly FeatureDefinition[],
+  settings: Settings,
+): Promise<{ modules: FeatureModule[]; off: WhenOff[] }> => {
+  const on = features.filter((one) => one.settings.isOn?.(settings) ?? true);
+  const off = features.flatMap((one) => (on.includes(one) ? [] : (one.settings.whenOff ?? [])));
+  return { modules: await Promise.all(on.map(({ load }) => load())), off };
+};
+
+/** What the core tells its features while it serves. */
+export type Hooks = Required<Pick<Feature, "stageOf" | "onAnswered" | "onLegacyAnswer" | "onWrite" | "onKeyRefused">>;
+
+/** Calls the same member of each feature; `features` may grow until the first request. */
+export const hooksOf = (features: readonly Feature[]): Hooks => ({
+  stageOf: (endpoint) => features.find(({ stageOf }) => stageOf)?.stageOf?.(endpoint) ?? "legacy",
+  onAnswered(endpoint, isHit) {
+    for (const one of features) one.onAnswered?.(endpoint, isHit);
+  },
+  onLegacyAnswer(answer) {
+    for (const one of features) one.onLegacyAnswer?.(answer);
+  },
+  onWrite(write) {
+    for (const one of features) one.onWrite?.(write);
+  },
+  onKeyRefused(owner) {
+    for (const one of features) one.onKeyRefused?.(owner);
+  },
+});

@@ -1,0 +1,34 @@
+import { z } from "zod";
+
+/** Milliseconds, at most an hour. */
+export const milliseconds = (byDefault: number) => z.int().min(1).max(3_600_000).default(byDefault);
+/** A number from 1 to 100,000. */
+export const count = (byDefault: number) => z.int().min(1).max(100_000).default(byDefault);
+/** Bytes, from 1 KiB to 1 GiB. */
+export const bytes = (byDefault: number) =>
+  z
+    .int()
+    .min(1024)
+    .max(1024 ** 3)
+    .default(byDefault);
+
+/** An origin, without a slash at its end. */
+export const origin = z
+  .string()
+  .refine(
+    (text) => /^https?:\/\/[^/?#@]+\/?$/.test(text) && URL.canParse(text),
+    "an origin such as http://127.0.0.1:8080, without a path",
+  )
+  .transform((text) => text.replace(/\/$/, ""));
+/** A URL with or without a path, without a slash at its end. */
+export const baseUrl = z
+  .string()
+  .refine(
+    (text) => /^https?:\/\/[^/?#@\s]+(\/[A-Za-z0-9_.~-]+)*\/?$/.test(text) && URL.canParse(text),
+    "a URL such as http://127.0.0.1:9000 or http://127.0.0.1:9000/v1",
+  )
+  .transform((text) => text.replace(/\/$/, ""));
+/** A host name or address. */
+export const host = z.string().regex(/^[A-Za-z0-9._:[\]-]+$/, "a host name or address");
+/** A path without a slash at its end, or `/`. */
+export const prefix = z.string().regex(/^\/$|^(\/[A-Za-z0-9_.~-]+)+$/, "a path such as /v1, or /");
