@@ -12,9 +12,11 @@ const table = (heads: string[], rows: string[][]) =>
 export const endpointsTable = (endpoints: Endpoints): string =>
   table(
     ["endpoint", "routes, below the prefix", "what it answers"],
-    Object.entries(endpoints).flatMap(([name, { routes, summary, writes }]) => {
-      const purpose = summary + (writes ? " Needs a key that may write." : "");
-      return routes.map((route, i) => (i === 0 ? [`\`${name}\``, `\`${route}\``, purpose] : ["", `\`${route}\``, ""]));
+    Object.entries(endpoints).flatMap(([name, endpoint]) => {
+      const purpose = endpoint.summary + (endpoint.writes ? " Needs a key that may write." : "");
+      return endpoint.routes.map((route, i) =>
+        i === 0 ? [`\`${name}\``, `\`${route}\``, purpose] : ["", `\`${route}\``, ""],
+      );
     }),
   );
 
