@@ -71,6 +71,19 @@ test("docs/operate.md or docs/private-datasets.md has every metric", () => {
   expect(metrics.filter((name) => !documented.has(name))).toEqual([]);
 });
 
+test("CONTRIBUTING gives a reason for every dependency", () => {
+  const contributing = read("CONTRIBUTING.md");
+  const { dependencies, devDependencies, optionalDependencies } = JSON.parse(read("package.json")) as Record<
+    "dependencies" | "devDependencies" | "optionalDependencies",
+    Record<string, string>
+  >;
+  const packages = Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies });
+  const reasoned = new Set(
+    [...contributing.matchAll(/^\| ([^|]+) \|/gm)].flatMap(([, names = ""]) => names.replaceAll("`", "").split(", ")),
+  );
+  expect(packages.filter((name) => !reasoned.has(name) && !name.startsWith("node-"))).toEqual([]);
+});
+
 test("the README is one page: at most 180 lines of at most 120 characters", () => {
   const lines = read("README.md").trimEnd().split("\n");
   expect(lines.length).toBeLessThanOrEqual(180);
