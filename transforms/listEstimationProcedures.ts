@@ -5,7 +5,7 @@ import { list, nullable, object, optional, renamed, unwrapped } from "../src/rul
 import { boolean, integer, text } from "../src/rules/values.ts";
 
 export const listEstimationProcedures = endpoint("GET /estimationprocedure/list", {
-  summary: "The ways in which the quality of a model can be estimated.",
+  summary: "The ways to estimate the quality of a model.",
   input: {},
   legacy: () => get`/estimationprocedure/list`,
   output: unwrapped(

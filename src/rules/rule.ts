@@ -14,7 +14,7 @@ export type Note = {
 /** How one value of the new interface is read out of the legacy one, and what it then looks like. */
 export type Rule = {
   name: string;
-  /** What it does, as `before -> after`: the line of the README's table. */
+  /** What it does, as `before -> after`: the row of the table of rules. */
   does: string;
   /** What the new interface promises here. */
   schema: z.ZodType;

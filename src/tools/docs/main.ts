@@ -1,6 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { endpoints } from "../../../transforms/index.ts";
-import { withTables } from "./tables.ts";
+import { documentsWithTables, withTables } from "./tables.ts";
 
-const readme = new URL("../../../README.md", import.meta.url);
-writeFileSync(readme, withTables(readFileSync(readme, "utf8"), endpoints));
+for (const path of documentsWithTables) {
+  const file = new URL(`../../../${path}`, import.meta.url);
+  writeFileSync(file, withTables(readFileSync(file, "utf8"), endpoints));
+}

@@ -8,33 +8,34 @@ const row = (...cells: string[]) => `| ${cells.map((cell) => cell.replaceAll("|"
 const table = (heads: string[], rows: string[][]) =>
   [row(...heads), row(...heads.map(() => "---")), ...rows.map((cells) => row(...cells))].join("\n");
 
-/** Every endpoint: its routes (the first is the usual one), and what it is for. */
+/** Every endpoint: its routes, one a row (the first is the main one), and what it answers. */
 export const endpointsTable = (endpoints: Endpoints): string =>
   table(
     ["endpoint", "routes, below the prefix", "what it answers"],
-    Object.entries(endpoints).map(([name, endpoint]) => [
-      `\`${name}\``,
-      endpoint.routes.map((route) => `\`${route}\``).join("<br>"),
-      endpoint.summary + (endpoint.writes ? " Needs a key that may write." : ""),
-    ]),
+    Object.entries(endpoints).flatMap(([name, endpoint]) => {
+      const purpose = endpoint.summary + (endpoint.writes ? " Needs a key that may write." : "");
+      return endpoint.routes.map((route, i) =>
+        i === 0 ? [`\`${name}\``, `\`${route}\``, purpose] : ["", `\`${route}\``, ""],
+      );
+    }),
   );
 
-/** Every endpoint whose answers are kept, and for how long. */
-export const windowsTable = (endpoints: Endpoints): string =>
+/** Every endpoint whose answers are cached, for how long, and which callers share them. */
+export const lifetimesTable = (endpoints: Endpoints): string =>
   table(
-    ["endpoint", "fresh", "stale while revalidated", "stale if legacy fails", "404, 410", "412", "whose"],
+    ["endpoint", "fresh", "stale while revalidated", "stale if legacy fails", "404, 410", "412", "shared by"],
     Object.entries(endpoints).flatMap(([name, { cache }]) => {
       if (cache === undefined) return [];
       const { fresh, stale, staleIfError, absent, unready } = withDefaults(cache);
-      const whose = cache.personal ? "nobody's for those without a key, else the key's own" : "everybody's";
-      return [[`\`${name}\``, fresh, stale, staleIfError, absent, unready, whose]];
+      const callers = cache.personal ? "callers without a key; else cached for one key" : "all callers";
+      return [[`\`${name}\``, fresh, stale, staleIfError, absent, unready, callers]];
     }),
   );
 
 /** A rule and all rules inside it. */
 const withInner = (rule: Rule): Rule[] => [rule, ...Object.values(rule.inside ?? {}).flatMap(withInner)];
 
-/** Every rule by name: what it does, and which endpoints it works in. */
+/** Every rule by name: what it does, and which endpoints use it. */
 export const rulesTable = (endpoints: Endpoints): string => {
   const uses = new Map<string, { does: string; in: Set<string> }>();
   for (const [name, { output }] of Object.entries(endpoints))
@@ -44,13 +45,13 @@ export const rulesTable = (endpoints: Endpoints): string => {
     }
   const all = Object.keys(endpoints).length;
   return table(
-    ["rule", "what it does", "where"],
+    ["rule", "what it does", "used by"],
     [...uses]
       .toSorted(([a], [b]) => a.localeCompare(b))
       .map(([name, use]) => [
         `\`${name}\``,
         use.does,
-        use.in.size === all ? "everywhere" : [...use.in].map((one) => `\`${one}\``).join(", "),
+        use.in.size === all ? "all endpoints" : [...use.in].map((one) => `\`${one}\``).join(", "),
       ]),
   );
 };
@@ -58,12 +59,15 @@ export const rulesTable = (endpoints: Endpoints): string => {
 const marked = (name: string, content: string) =>
   `<!-- ${name}: made by npm run docs -->\n${content}\n<!-- /${name} -->`;
 
-/** A text with its marked tables made anew. */
+/** The documents with a table in them, from the repository's root. */
+export const documentsWithTables = ["README.md", "docs/caching.md", "docs/rules.md"] as const;
+
+/** A document's text with its marked tables made anew. */
 export const withTables = (text: string, endpoints: Endpoints): string =>
   Object.entries({
     endpoints: endpointsTable(endpoints),
     rules: rulesTable(endpoints),
-    windows: windowsTable(endpoints),
+    lifetimes: lifetimesTable(endpoints),
   }).reduce(
     (before, [name, content]) =>
       before.replace(new RegExp(`<!-- ${name}: [^]*?<!-- /${name} -->`), () => marked(name, content)),

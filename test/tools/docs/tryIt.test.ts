@@ -1,0 +1,51 @@
+import { execFile, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { describeWith } from "../../needs.ts";
+import { consoleCommands } from "./markdown.ts";
+
+const root = join(import.meta.dirname, "../../..");
+const run = promisify(execFile);
+
+/** What an output has to be: `…` stands for anything, and a countdown may have gone on. */
+const patternOf = (output: string): RegExp => {
+  const literal = output.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+  return new RegExp(`^${literal.replaceAll("…", ".*").replaceAll(/ttl=\d+/g, String.raw`ttl=\d+`)}$`);
+};
+
+describeWith("curl", spawnSync("curl", ["--version"]).status === 0, "the commands of the documents", () => {
+  let gateway: ReturnType<typeof spawn>;
+  let port = "";
+
+  beforeAll(async () => {
+    gateway = spawn(process.execPath, ["src/main.ts"], {
+      cwd: root,
+      env: { ...process.env, PORT: "0", ADMIN_PORT: "0", LOG_LEVEL: "silent" },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    if (gateway.stdout === null) throw new Error("the gateway has no output");
+    for await (const line of createInterface(gateway.stdout)) {
+      port = /listens on http:\/\/127\.0\.0\.1:(\d+)/.exec(line)?.[1] ?? "";
+      if (port !== "") break;
+    }
+  }, 30_000);
+  afterAll(async () => {
+    gateway.kill();
+    await once(gateway, "exit");
+  });
+
+  // Each document on its own: the first one read finds the cache empty.
+  test.each(["docs/caching.md", "README.md"])("%s shows what its commands print", async (document) => {
+    const commands = consoleCommands(readFileSync(join(root, document), "utf8"));
+    expect(commands.length).toBeGreaterThan(1);
+    for (const { command, output } of commands) {
+      const { stdout } = await run("sh", ["-c", command.replaceAll("127.0.0.1:8000", `127.0.0.1:${port}`)]);
+      const printed = stdout.replaceAll("\r", "").trim();
+      expect([command, patternOf(output).test(printed) ? output : printed]).toEqual([command, output]);
+    }
+  });
+});
