@@ -1,6 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
 import { availableParallelism } from "node:os";
-import type { Hono } from "hono";
 import { type Cache, openCache } from "../cache/cache.ts";
 import { type DeclaredLifetimes, longestLifetime, withDefaults } from "../cache/lifetimes.ts";
 import { openStore } from "../cache/store.ts";
@@ -19,7 +17,7 @@ import { type Meter, openMeter } from "../telemetry/meter.ts";
 import type { Observer } from "../telemetry/observer.ts";
 import { trustedProxies } from "../upstream/trustedProxies.ts";
 import { openUpstream, type Upstream } from "../upstream/upstream.ts";
-import { gatewayApp } from "./app.ts";
+import { type App, gatewayApp } from "./app.ts";
 import type { Backend } from "./backend.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { type Core, type Feature, type FeatureModule, hooksOf } from "./feature.ts";
@@ -34,7 +32,7 @@ import { openUnconfirmedWrites } from "./unconfirmedWrites.ts";
 export type GatewaySettings = Settings & { LEGACY_URL: string };
 
 export type Gateway = {
-  app: Hono<{ Bindings: Partial<{ incoming: IncomingMessage; outgoing: ServerResponse }> }>;
+  app: App;
   passThrough: PassThrough;
   hitPath: HitPath;
   services: Services;
