@@ -70,7 +70,7 @@ const run = async (): Promise<void> => {
   ] = await Promise.all([
     import("./serve/gateway.ts"),
     import("./serve/server.ts"),
-    import("./features/console/admin.ts"),
+    import("./features/console/todayParts.ts"),
     import("./features/console/adminServer.ts"),
     import("./telemetry/observer.ts"),
     import("prom-client"),

@@ -2,7 +2,7 @@ import { afterAll } from "vitest";
 import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import type { Fault } from "../../standIn/program/fault.ts";
 import { startStandIn } from "../../standIn/program/startStandIn.ts";
-import { adminApp } from "../../../src/features/console/admin.ts";
+import { adminApp } from "../../../src/features/console/todayParts.ts";
 import { startAdminServer } from "../../../src/features/console/adminServer.ts";
 import { loadSettings } from "../../../src/settings/load.ts";
 import { type GatewayParts, openGateway } from "../../../src/serve/gateway.ts";

@@ -1,11 +1,10 @@
-import { formatNumber } from "../../../ui/wording.ts";
+import { fillBar } from "../../../ui/charts.ts";
 import { html, type Html } from "../../../ui/html.ts";
 import { section } from "../../../ui/section.ts";
-import type { CacheView } from "./adminPageData.ts";
-import { bytes } from "./amounts.ts";
-import { fillBar } from "./fillBar.ts";
+import { bytes, formatNumber } from "../../../ui/wording.ts";
+import type { CacheView } from "../consoleApp.ts";
 
-/** What is kept, of how much there is room for, and how long it holds. */
+/** The size of the cache against its bounds, and the lifetimes of its answers. */
 export const cacheSection = (cache: CacheView): Html =>
   section({
     id: "cache",

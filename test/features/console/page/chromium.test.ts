@@ -120,6 +120,7 @@ describeInChromium("the operators' page", (open) => {
     const page = await open(url);
     await page.locator(".difference summary").first().click();
     await page.locator(".difference .curl summary").first().click();
+    const opened = await page.locator(".difference:has(details[open])").getAttribute("data-key");
     await page.fill("#filter-path", "format");
     await page.click(`${row("getDataset")} [data-move]`);
     await page.fill("#move [name=why]", "half a sen");
@@ -140,6 +141,7 @@ describeInChromium("the operators' page", (open) => {
     expect(await textOf(page, "#move h2 + p")).toBe("Now: shadow, 40 %");
     await page.keyboard.press("Escape");
     expect(await page.locator(".difference details[open] .curl[open] .copy").count()).toBe(1);
+    expect(await page.locator(".difference:has(details[open])").getAttribute("data-key")).toBe(opened);
     expect(await page.inputValue("#filter-path")).toBe("format");
     expect(await page.locator(".difference:visible").count()).toBe(2);
     expect(await focused(page)).toMatch(/^Move/);

@@ -1,12 +1,9 @@
 import { expect, test } from "vitest";
-import { guardedApp } from "../../../../src/features/console/guardedApp.ts";
-import { pageRoutes } from "../../../../src/features/console/page/pageRoutes.ts";
-import { openObserver } from "../../../../src/telemetry/observer.ts";
+import { sampleConsole } from "./sampleConsole.ts";
 import { sampleData } from "./sampleData.ts";
 
 const guarded = async () => {
-  const app = guardedApp({ host: "127.0.0.1", token: "right" }, openObserver("silent"));
-  pageRoutes(app, sampleData);
+  const app = sampleConsole(sampleData, { token: "right" });
   return (path: string, headers: Record<string, string>, method = "GET") =>
     app.request(path, { method, headers: { Host: "127.0.0.1:8001", ...headers } });
 };
