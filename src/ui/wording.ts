@@ -14,7 +14,7 @@ export const minute = (iso: string): string => iso.replace(/^(.{10})T(\d\d:\d\d)
 export const truncate = (text: string, most: number): string =>
   text.length <= most ? text : `${text.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
 
-/** 0.9987 -> `99.8 %`: rounded down, so that only all of it reads as 100 %; `–` for what is not finite. */
+/** 0.9987 -> `99.8 %`: rounded down, so that only all of it reads as 100 %; `–` for NaN and infinite shares. */
 export const percent = (share: number): string =>
   Number.isFinite(share) ? `${formatNumber(Math.floor(share * 1000 + 1e-9) / 10)} %` : "–";
 

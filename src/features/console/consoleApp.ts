@@ -5,7 +5,7 @@ import type { DeclaredLifetimes } from "../../cache/lifetimes.ts";
 import type { Meter } from "../../telemetry/meter.ts";
 import type { Observer } from "../../telemetry/observer.ts";
 import type { ConsolePart } from "../../ui/consolePart.ts";
-import { guarded } from "./guard.ts";
+import { guardMiddleware } from "./guard.ts";
 import type { ConsolePage } from "./page/consolePage.ts";
 import { readPurge } from "./purge.ts";
 
@@ -79,7 +79,7 @@ export const consoleApp = (
       : c.html(render.signIn(), 401, { ...headers, "WWW-Authenticate": "Bearer" });
   };
 
-  app.use(guarded(settings, (c) => send(c, "signIn")));
+  app.use(guardMiddleware(settings, (c) => send(c, "signIn")));
   app.notFound((c) => c.json({ detail: "Not Found" }, 404));
   app.onError((error, c) => {
     observer.event("internal_error", { error: error.stack });

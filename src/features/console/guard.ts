@@ -46,7 +46,7 @@ const guard =
   };
 
 /** Middleware that lets only accepted requests through. Without a token, `GET /` is answered by `signIn`. */
-export const guarded = (
+export const guardMiddleware = (
   settings: { host: string; token?: string | undefined },
   signIn: (c: Context) => Promise<Response>,
 ): MiddlewareHandler => {

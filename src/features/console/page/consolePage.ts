@@ -1,7 +1,7 @@
 import type { PagePart } from "../../../ui/consolePart.ts";
 import { copyScript, documentFrame, joinModules, readAsset, sharedStyle } from "../../../ui/documentFrame.ts";
 import { html, type Html } from "../../../ui/html.ts";
-import { sectionLinks } from "../../../ui/sectionLinks.ts";
+import { sectionLinks } from "../../../ui/section.ts";
 import type { CacheView } from "../consoleApp.ts";
 import { cacheSection } from "./cacheSection.ts";
 

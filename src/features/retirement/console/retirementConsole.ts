@@ -2,7 +2,7 @@ import type { ConsolePart } from "../../../ui/consolePart.ts";
 
 /** One caller of the legacy interface, by a hash of the credential, the user agent and the path. */
 export type ClientView = {
-  /** The first characters of a salted hash; `nobody` without a key. */
+  /** The first characters of a salted hash, or a fixed word for requests without a key. */
   caller: string;
   agent: string;
   /** The deprecated path that it lies below, else the first three segments below the legacy path, with ids as `{id}`. */
