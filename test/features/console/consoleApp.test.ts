@@ -1,40 +1,12 @@
-import { expect, describe, onTestFinished, test } from "vitest";
-import { adminApp } from "../../../src/features/console/todayParts.ts";
-import { startAdminServer } from "../../../src/features/console/adminServer.ts";
-import { cachedGateway, clock, held, kept, markOf } from "../../cache/support.ts";
+import { describe, expect, test } from "vitest";
+import { clock, held, kept, markOf } from "../../cache/support.ts";
+import { operated } from "./operated.ts";
 import { sampleConsole } from "./page/sampleConsole.ts";
 import { sampleData } from "./page/sampleData.ts";
 import { exchange, expectDetail } from "../../serve/support.ts";
 import { get, request, send, until } from "../../proxy/support.ts";
 
-/** A gateway with its operators' listener. */
-const operated = async ({ token, host = "127.0.0.1" }: { token?: string; host?: string } = {}) => {
-  const gateway = await cachedGateway();
-  const state = { ready: true, dispatches: true };
-  const app = adminApp(gateway.services, {
-    host,
-    token,
-    windows: gateway.windows,
-    bytes: 1000,
-    entryBytes: 100,
-    clients: gateway.oldClients.clients,
-    isReady: () => state.ready,
-    dispatches: () => Promise.resolve(state.dispatches),
-  });
-  const server = await startAdminServer(app, "127.0.0.1", 0, gateway.clientLimits);
-  onTestFinished(() => server.stop());
-  const see = (path: string, headers: Record<string, string> = {}) =>
-    fetch(`http://127.0.0.1:${server.port}${path}`, { headers: { Connection: "close", ...headers } });
-  const purge = (json: unknown, headers: Record<string, string> = {}) =>
-    fetch(`http://127.0.0.1:${server.port}/purge`, {
-      method: "POST",
-      headers: { Connection: "close", "Content-Type": "application/json", ...headers },
-      body: typeof json === "string" ? json : JSON.stringify(json),
-    });
-  return { ...gateway, adminPort: server.port, state, see, purge };
-};
-
-test("alive, but not ready where requests do not get to legacy any more", async () => {
+test("it is alive but not ready where requests no longer reach legacy", async () => {
   const { see, state } = await operated();
   state.dispatches = false;
   expect((await see("/healthz")).status).toBe(200);
@@ -42,7 +14,7 @@ test("alive, but not ready where requests do not get to legacy any more", async 
   expect([answer.status, await answer.json()]).toEqual([503, { status: "stuck" }]);
 });
 
-test("the operators' listener refuses what is no sound request, in our format", async () => {
+test("malformed requests are refused in our format", async () => {
   const { adminPort } = await operated({ token: "0123456789abcdef" });
   const rest = "Connection: close\r\n\r\n";
   for (const head of [
@@ -60,7 +32,7 @@ test("the operators' listener refuses what is no sound request, in our format", 
   );
 });
 
-test("alive, ready, and not ready while it stops", async () => {
+test("it is alive and ready, and not ready while it stops", async () => {
   const { see, state } = await operated();
   expect([(await see("/healthz")).status, (await see("/readyz")).status]).toEqual([200, 200]);
   state.ready = false;
@@ -79,7 +51,7 @@ describe("every answer of the listener", () => {
     ["a refused origin", 403, "POST /purge", ["Origin: https://evil.example", "Content-Length: 0"]],
     ["a body that is too large", 413, "POST /purge", [json, "Content-Length: 99999999"]],
     ["another host in the target", 403, "GET http://evil.example/cache", []],
-  ])("says that it is nothing else than it says: %s", async (_, status, line, headers) => {
+  ])("has nosniff and no-store: %s", async (_, status, line, headers) => {
     const { adminPort } = await operated();
     const asked = request(line, ...headers).replace("front.example", `127.0.0.1:${adminPort}`);
     const { head } = await send(adminPort, asked);
@@ -88,7 +60,7 @@ describe("every answer of the listener", () => {
     expect(head).toMatch(/^cache-control: no-store\r?$/im);
   });
 
-  test("also that of a fault of the gateway, and of a missing token", async () => {
+  test("so have a fault of the gateway and a missing token", async () => {
     const { see } = await operated({ token: "a-token-of-operators" });
     for (const path of ["/", "/cache"]) {
       const { status, headers } = await see(path);
@@ -107,48 +79,6 @@ describe("every answer of the listener", () => {
   });
 });
 
-test("a value of an expected difference is no list, however deep", async () => {
-  const { adminPort } = await operated();
-  const entry = { endpoint: "getDataset", path: "/name", reason: "known", owner: "us", until: "2999-01-01" };
-  const deep = `${"[".repeat(30_000)}${"]".repeat(30_000)}`;
-  for (const [candidate, status] of [
-    [deep, 422],
-    ["[]", 422],
-    ['""', 200],
-    ["null", 200],
-  ] as const) {
-    const body = JSON.stringify({ ...entry, candidate: "HERE" }).replace('"HERE"', candidate);
-    const headers = { Connection: "close", "Content-Type": "application/json" };
-    const response = await fetch(`http://127.0.0.1:${adminPort}/expected`, { method: "POST", headers, body });
-    expect(response.status).toBe(status);
-  }
-});
-
-test("a link of an expected difference has to lead to a page", async () => {
-  const { adminPort } = await operated();
-  const entry = { endpoint: "getDataset", path: "/name", reason: "known", owner: "us", until: "2999-01-01" };
-  const expectIt = async (link: string) => {
-    const response = await fetch(`http://127.0.0.1:${adminPort}/expected`, {
-      method: "POST",
-      headers: { Connection: "close", "Content-Type": "application/json" },
-      body: JSON.stringify({ ...entry, link }),
-    });
-    return [response.status, JSON.stringify(await response.json())];
-  };
-  for (const link of [
-    "javascript:alert(1)",
-    "JaVaScRiPt:alert(1)",
-    "data:text/html,x",
-    "//evil.example",
-    "ftp://x.example",
-    "issue 12",
-    "",
-  ])
-    expect(await expectIt(link)).toEqual([422, expect.stringContaining("a link begins with https:// or http://")]);
-  for (const link of ["https://issues.example/12", "http://issues.example/12"])
-    expect((await expectIt(link))[0]).toBe(200);
-});
-
 describe("POST /purge", () => {
   const all = Object.values(kept);
   const how = async ({ ask }: Awaited<ReturnType<typeof operated>>, path: string) =>
@@ -160,7 +90,7 @@ describe("POST /purge", () => {
     ["a kind", { group: "datasets" }, ["listDatasets"]],
     ["an endpoint", { endpoint: "getSetup" }, ["getSetup"]],
     ["what is not there", { group: "dataset/9" }, []],
-  ])("%s: softly it is stale and asked for anew, hard it is gone", async (_, what, names) => {
+  ])("%s: a soft purge makes it stale, a hard one removes it", async (_, what, names) => {
     const gateway = await operated();
     for (const path of all) await gateway.ask(path);
     const soft = await gateway.purge(what);
@@ -182,7 +112,7 @@ describe("POST /purge", () => {
       expect([name, await how(gateway, path)]).toEqual([name, names.includes(name) ? "detail=only-if-cached" : "hit"]);
   });
 
-  test("softly purged while legacy is down, it is still served", async () => {
+  test("after a soft purge it is still served while legacy is down", async () => {
     const { ask, purge, legacy } = await operated();
     await ask(kept.getDataset);
     legacy.mode = "down";
@@ -191,7 +121,7 @@ describe("POST /purge", () => {
   });
 
   test.each([[{ group: "dataset/61" }], [{ endpoint: "getDataset" }], [{ all: true }]])(
-    "%j, softly: a read that was on its way does not bring the old value back as fresh",
+    "%j, softly: a read under way does not store the old value as fresh",
     async (what) => {
       const { ask, purge, legacy } = await operated();
       const { promise, release } = held();
@@ -263,7 +193,7 @@ describe("who is let in", () => {
     expect(answer.headers.get("access-control-allow-origin")).toBeUndefined();
   });
 
-  test("a page's reading by a name that was pointed here is refused as well", async () => {
+  test("a page that reads through DNS rebinding is refused as well", async () => {
     const { adminPort } = await operated();
     for (const path of ["/metrics", "/cache", "/healthz"]) {
       const answer = await exchange(adminPort, get(path).replace("front.example", "evil.example"));
@@ -271,7 +201,7 @@ describe("who is let in", () => {
     }
   });
 
-  test("with a token, nobody without it", async () => {
+  test("with a token only those who send it", async () => {
     const token = "a-token-of-some-length";
     const { see, purge } = await operated({ token });
     for (const wrong of [
@@ -289,13 +219,13 @@ describe("who is let in", () => {
   });
 });
 
-test("GET /cache: the windows in force, the bound, bytes and entries", async () => {
+test("GET /cache: lifetimes in force, bounds, bytes and entries", async () => {
   const { ask, see } = await operated();
   await ask(kept.getDataset);
-  const told = (await (await see("/cache")).json()) as { bytes: number; windows: Record<string, unknown> };
-  expect(told).toMatchObject({ bound: { bytes: 1000, entryBytes: 100 }, entries: 1, evicted: 0 });
-  expect(told.bytes).toBeGreaterThan(400);
-  expect(told.windows).toEqual({
+  const view = (await (await see("/cache")).json()) as { bytes: number; windows: Record<string, unknown> };
+  expect(view).toMatchObject({ bound: { bytes: 1000, entryBytes: 100 }, entries: 1, evicted: 0 });
+  expect(view.bytes).toBeGreaterThan(400);
+  expect(view.windows).toEqual({
     getDataset: { fresh: "10m", stale: "1h", staleIfError: "7d", absent: "60s", unready: "15s" },
     listDatasets: { fresh: "1m", stale: "1h", staleIfError: "1h", absent: "60s", unready: "15s" },
     getSetup: { fresh: "1h", stale: "7d", staleIfError: "7d", absent: "60s", unready: "15s" },
@@ -306,26 +236,7 @@ test("GET /cache: the windows in force, the bound, bytes and entries", async () 
   });
 });
 
-test("GET /clients: who still calls the legacy interface, the newest first; ?path= is what lies below", async () => {
-  const { pass } = clock();
-  const { ask, see } = await operated();
-  const key = "a".repeat(32);
-  await ask(`/api/v1/json/data/61?api_key=${key}`, { "User-Agent": `old/1 ${key}` });
-  await ask("/v1/datasets/61", { "User-Agent": "new/1" });
-  pass(1000);
-  await ask("/api/v1/xml/study/1", { "User-Agent": "old/2" });
-  const told = await (await see("/clients")).text();
-  expect(told).not.toContain("aaaa");
-  const rows = JSON.parse(told) as Record<string, unknown>[];
-  expect(rows).toMatchObject([
-    { caller: "nobody", agent: "old/2", path: "/api/v1/xml/study/{id}", count: 1, last: "2026-11-21T12:00:02.000Z" },
-    { agent: "old/1 (not shown)", path: "/api/v1/json/data/{id}", count: 1, first: "2026-11-21T12:00:01.000Z" },
-  ]);
-  expect(await (await see("/clients?path=/api/v1/json")).json()).toEqual(rows.slice(1));
-  expect(await (await see("/clients?path=/api/v1/js")).json()).toEqual([]);
-});
-
-test("GET /metrics: what was answered and how, what legacy was asked, what is kept; no path, no key", async () => {
+test("GET /metrics: requests, cache, calls to legacy, but no path and no key", async () => {
   const { pass } = clock();
   const { ask, as, see, legacy, post } = await operated();
   const key = "a".repeat(32);
@@ -373,4 +284,33 @@ test("GET /metrics: what was answered and how, what legacy was asked, what is ke
   expect(text).toMatch(/^gateway_upstream_seconds_bucket\{le="\+Inf"\} [1-9]/m);
   expect(text).toMatch(/^gateway_sent_bytes_total [1-9]/m);
   expect(text).not.toMatch(/aaaaaaaa|\/v1|datasets\/61/);
+});
+
+describe("without features", () => {
+  test("the page shows the cache, and says that legacy answers", async () => {
+    const app = sampleConsole(sampleData, { parts: [] });
+    const page = await (await app.request("/", { headers: { Host: "127.0.0.1" } })).text();
+    expect(page.match(/<section id="[^"]+"/g)).toEqual([`<section id="cache"`]);
+    expect(page).toContain("<h1>Legacy answers everything</h1>");
+    expect(page).toContain(`<a class="skip" href="#cache">Skip to the cache</a>`);
+    expect(page).not.toContain("<dialog");
+  });
+
+  test("there are no routes of theirs", async () => {
+    const app = sampleConsole(sampleData, { parts: [] });
+    for (const path of ["/stages", "/clients", "/differences"])
+      expect((await app.request(path, { headers: { Host: "127.0.0.1" } })).status).toBe(404);
+  });
+});
+
+test("parts of the page are loaded with its first request, once, and again after a failure", async () => {
+  let loaded = 0;
+  const page = () => {
+    loaded++;
+    return loaded === 1 ? Promise.reject(new Error("not found")) : Promise.resolve({ show: () => ({ sections: [] }) });
+  };
+  const app = sampleConsole(sampleData, { first: { page } });
+  const see = async (path: string) => (await app.request(path, { headers: { Host: "127.0.0.1" } })).status;
+  expect([await see("/cache"), loaded]).toEqual([200, 0]);
+  expect([await see("/"), await see("/"), await see("/"), loaded]).toEqual([500, 200, 200, 2]);
 });

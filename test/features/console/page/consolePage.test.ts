@@ -26,7 +26,7 @@ const textOf = (page: string): string =>
 const respond = async (data: SampleData): Promise<Response> =>
   sampleConsole(() => data).request("/", { headers: { Host: "127.0.0.1" } });
 
-test("stages come first, then differences, the audit log, clients, the ledger, the cache and private rows", () => {
+test("the sections of all features have their order", () => {
   expect([...pageOf().matchAll(/<section id="([^"]+)"/g)].map(([, id]) => id)).toEqual([
     "stages",
     "differences",
@@ -41,7 +41,7 @@ test("stages come first, then differences, the audit log, clients, the ledger, t
 test("without a script everything can be read", () => {
   const page = pageOf();
   const text = textOf(page);
-  for (const told of [
+  for (const sentence of [
     "3 differences that nothing explains",
     "getDataset for 47 min , by Ada: no unexplained difference for a day",
     "canary 5 % parity 95.3 % is below 99 %",
@@ -59,10 +59,10 @@ test("without a script everything can be read", () => {
     "getDataset 10m 1h 7d 60s 15s",
     "walking 38.1 %, 17,604 of 46,100 ids looked at",
   ])
-    expect(text).toContain(told);
+    expect(text).toContain(sentence);
 });
 
-test("what is drawn is said in words as well", () => {
+test("every drawing has its text", () => {
   const page = pageOf();
   expect(page).toMatch(
     /aria-label="Requests in each half-minute of the last 30 minutes: between \d and 2\d, lately \d+"/,
@@ -91,16 +91,16 @@ test("without a modern implementation nothing can be moved", () => {
   expect(page).not.toContain("data-move=");
 });
 
-test("nothing at all is said in words", () => {
+test("empty sections say so", () => {
   const text = textOf(pageOf({ stages: {}, differences: [], audit: [], clients: [], expected: [], hasModern: false }));
-  for (const told of [
+  for (const sentence of [
     "Legacy answers everything",
     "No difference has been seen.",
     "Nothing has been moved yet.",
     "Nobody has called the legacy interface.",
     "No difference is expected.",
   ])
-    expect(text).toContain(told);
+    expect(text).toContain(sentence);
 });
 
 test("what is long is cut, and the page says where the rest is", () => {
@@ -116,7 +116,7 @@ test("what is long is cut, and the page says where the rest is", () => {
   expect(textOf(page)).toContain("… and 200 more, in GET /audit");
 });
 
-test("a browser is told to run nothing but our own, to ask nobody else, and to show it in no frame", async () => {
+test("the policy allows our own style and scripts alone, and no frame", async () => {
   const answer = await respond(sampleData());
   const policy = answer.headers.get("content-security-policy") ?? "";
   expect(policy).toMatch(/^default-src 'none'; script-src '/);
@@ -134,7 +134,7 @@ test("a browser is told to run nothing but our own, to ask nobody else, and to s
   expect(page).not.toMatch(/\ssrc=|@import|url\(|\sstyle=/);
 });
 
-test("every control has its label, every id is there once, every link within the page leads somewhere", () => {
+test("every control has its label, every id exists once, every inner link has its target", () => {
   const page = markupOf(pageOf());
   const ids = [...page.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id);
   expect(new Set(ids).size).toBe(ids.length);
@@ -147,7 +147,7 @@ test("every control has its label, every id is there once, every link within the
 /** A tag as our templates write them: attributes in double quotes, no handler, no style. */
 const tag = /<(\/?[a-z]\w*)((?:\s+(?!on|style)[a-zA-Z][\w-]*(?:="[^"<>]*")?)*)\s*\/?>/g;
 
-test("no value breaks out: whatever is told, the page is made of our own tags, and leads nowhere but to pages", () => {
+test("no value breaks out: the page is made of our own tags, and links to pages alone", () => {
   fc.assert(
     fc.property(arbitraryData, (data) => {
       const page = pageOf(data);

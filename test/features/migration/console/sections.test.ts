@@ -20,7 +20,7 @@ describe("what changed", () => {
     expect([written(parts.left), written(parts.right)]).toEqual([markedLeft, markedRight]);
   });
 
-  test("no text is lost, and what is not marked is the same in both", () => {
+  test("no text is lost, and unmarked text is the same in both", () => {
     const text = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.array(fc.constantFrom("a", " ", ",", "\n")).map((all) => all.join("")),
@@ -42,7 +42,7 @@ describe("what changed", () => {
   });
 });
 
-test("what would not be served cannot be made expected", () => {
+test("an answer that would not be served cannot be made expected", () => {
   const difference: DifferenceView = {
     endpoint: "findFlow",
     path: "/detail",
@@ -57,7 +57,7 @@ test("what would not be served cannot be made expected", () => {
   expect(String(differenceItem({ ...difference, path: "served" }))).not.toContain("Make it expected");
 });
 
-test("parity counts what is as it should be, and drift neither way", () => {
+test("parity counts correct answers, and leaves drift out", () => {
   const none = { compared: 0, equal: 0, explained: 0, expected: 0, drift: 0, unexplained: 0, lower: 0 };
   expect(parityShare(none)).toBeUndefined();
   expect(parityShare({ ...none, compared: 2, drift: 2 })).toBeUndefined();

@@ -73,14 +73,14 @@ test.each<[Partial<PrivateRowsView>, string, string[]]>([
   for (const one of told) expect(textOf(markup)).toContain(one);
 });
 
-test("what is amiss is marked, and nothing else", () => {
+test("only stale and broken are marked", () => {
   const marked = (["missing", "walking", "complete", "stale", "broken"] as const).filter((state) =>
     markupOf({ state }).includes(`class="amiss"`),
   );
   expect(marked).toEqual(["stale", "broken"]);
 });
 
-test("off: why, and no more", () => {
+test("without the setting it says why, and no more", () => {
   expect(textOf(markupOf(undefined))).toMatch(
     /id by id\. LEGACY_ADMIN_KEY is not set: administrators are listed no private datasets but their own\.$/,
   );

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => bed.close());
 
-/** One that anybody is listed, two private ones, and one that legacy tells nobody of. */
+/** A public one, two private ones, and a private one that legacy hides. */
 const rows = [
   completeDataset({ id: 1, name: "seen" }),
   completeDataset({ id: 2, name: "own", visibility: "private", uploader: owner.user.id }),
@@ -26,7 +26,7 @@ const rows = [
 const LAST = 7 + BEYOND;
 
 /** What operators are told by a gateway, in which no key may ever be. */
-const toldBy = (gateway: ReturnType<typeof gatewayFor>) => {
+const viewsOf = (gateway: ReturnType<typeof gatewayFor>) => {
   onTestFinished(() => gateway.close());
   const app = adminApp(gateway.services, {
     host: "127.0.0.1",
@@ -51,8 +51,8 @@ const toldBy = (gateway: ReturnType<typeof gatewayFor>) => {
   };
 };
 
-test("where nothing is looked for, nothing is said of it", async () => {
-  const { see, cache, metrics } = toldBy(gatewayFor(bed.url));
+test("without the setting there is no view and the page says why", async () => {
+  const { see, cache, metrics } = viewsOf(gatewayFor(bed.url));
   expect(await cache()).not.toHaveProperty("privateRows");
   expect(await metrics()).toEqual({ gateway_private_incomplete_total: 0 });
   expect(await see("/")).toContain("<code>LEGACY_ADMIN_KEY</code> is not set");
@@ -72,10 +72,10 @@ const walkingUpTo = (id: number): OpenIndexStore => {
     });
 };
 
-test("while it walks: how far it is, and how many lists may have lacked something", async () => {
+test("during the search: its progress, and how many lists may be incomplete", async () => {
   bed.use(rows);
   const gateway = await startWalking(bed.url, {}, { openIndexStore: walkingUpTo(2) });
-  const { see, cache, metrics } = toldBy(gateway);
+  const { see, cache, metrics } = viewsOf(gateway);
   await eventually(() => !gateway.state().walksHere && gateway.state().doing === "waiting");
   await askList(gateway.app, administrator, {});
   expect((await cache()).privateRows).toEqual({
@@ -103,11 +103,11 @@ test("while it walks: how far it is, and how many lists may have lacked somethin
   expect(await see("/")).toContain(`2 of ${2 + BEYOND} ids looked at`);
 });
 
-test("when it is complete: what is known, since when, and what it took", async () => {
+test("after the search: what is known, since when, and what it took", async () => {
   bed.use(rows);
   const before = Date.now();
   const gateway = await startWalked(bed.url);
-  const { see, cache, metrics } = toldBy(gateway);
+  const { see, cache, metrics } = viewsOf(gateway);
   const { privateRows } = await cache();
   expect(privateRows).toMatchObject({ state: "complete", rows: 3, hidden: 1, checkedUpTo: 7, lastId: LAST });
   expect(Date.parse(privateRows?.completedAt ?? "")).toBeGreaterThanOrEqual(before);
@@ -126,15 +126,15 @@ test("when it is complete: what is known, since when, and what it took", async (
   expect(await see("/metrics")).toContain(`gateway_events_total{event="private_row_hidden",endpoint="listDatasets"} 1`);
 });
 
-test("a key that legacy does not know: it is broken, and why", async () => {
+test("a key that legacy does not know: broken, and why", async () => {
   bed.use(rows);
   const wrong = "FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF";
   const gateway = await startWalking(bed.url, { LEGACY_ADMIN_KEY: wrong });
-  const { see, cache } = toldBy(gateway);
+  const { see, cache } = viewsOf(gateway);
   await eventually(() => gateway.state().state === "broken");
   expect((await cache()).privateRows).toMatchObject({ state: "broken", trouble: "legacy does not know the key" });
-  const told = [await see("/"), await see("/cache"), await see("/metrics")].join("\n");
-  expect(told).toContain("Trouble: legacy does not know the key");
-  expect(told).toContain(`gateway_events_total{event="private_walk_refused",endpoint="listDatasets"} 1`);
-  expect(told).not.toContain(wrong);
+  const texts = [await see("/"), await see("/cache"), await see("/metrics")].join("\n");
+  expect(texts).toContain("Trouble: legacy does not know the key");
+  expect(texts).toContain(`gateway_events_total{event="private_walk_refused",endpoint="listDatasets"} 1`);
+  expect(texts).not.toContain(wrong);
 });
