@@ -28,17 +28,16 @@ export type ConsoleSettings = {
   dispatches?: () => Promise<boolean>;
 };
 
-/** What `GET /cache` answers, besides the members that parts add. */
-export type CacheView = {
-  bound: { bytes: number; entryBytes: number };
-  bytes: number;
-  entries: number;
-  evicted: number;
-  shared?: string | undefined;
-  windows: Readonly<Record<string, DeclaredLifetimes>>;
-};
-
 type Core = { cache: Pick<Cache, "size" | "sharing" | "drop">; meter: Pick<Meter, "registry">; observer: Observer };
+
+/** What `GET /cache` answers, besides the members that parts add. */
+export type CacheView = ReturnType<typeof cacheViewOf>;
+
+const cacheViewOf = (cache: Core["cache"], { windows, bytes: bound, entryBytes }: ConsoleSettings) => {
+  const { bytes, entries, evicted } = cache.size();
+  const shared = cache.sharing();
+  return { bound: { bytes: bound, entryBytes }, bytes, entries, evicted, ...(shared && { shared }), windows };
+};
 
 /** The operators' interface and page, on a listener of its own: what the core tells, and what `parts` add. */
 export const consoleApp = (
@@ -48,19 +47,7 @@ export const consoleApp = (
   const app = new Hono();
   const endpoints = Object.keys(settings.windows);
 
-  const cacheView = (): CacheView => {
-    const { bytes, entries, evicted } = cache.size();
-    const shared = cache.sharing();
-    return {
-      bound: { bytes: settings.bytes, entryBytes: settings.entryBytes },
-      bytes,
-      entries,
-      evicted,
-      ...(shared === undefined ? {} : { shared }),
-      windows: settings.windows,
-    };
-  };
-
+  const cacheView = () => cacheViewOf(cache, settings);
   let page: Promise<ConsolePage> | undefined;
   const loadPage = async (): Promise<ConsolePage> => {
     const { openConsolePage } = await import("./page/consolePage.ts");
@@ -95,7 +82,7 @@ export const consoleApp = (
     c.body(await meter.registry.metrics(), 200, { "Content-Type": meter.registry.contentType }),
   );
   app.get("/cache", (c) =>
-    c.json(Object.assign(cacheView(), ...parts.map((part) => part.cacheView?.() ?? {})) as CacheView),
+    c.json(Object.assign({}, cacheView(), ...parts.map((part) => part.cacheView?.())) as CacheView),
   );
   app.post("/purge", async (c) => {
     const purge = readPurge(await c.req.text(), endpoints);

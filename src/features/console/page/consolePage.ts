@@ -30,11 +30,9 @@ export const openConsolePage = (cacheView: () => CacheView, parts: readonly Page
     headers: {
       "Content-Security-Policy": policy,
       "Referrer-Policy": "no-referrer",
-      "X-Content-Type-Options": "nosniff",
       "Cross-Origin-Opener-Policy": "same-origin",
       "Cross-Origin-Resource-Policy": "same-origin",
       "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
-      "Cache-Control": "no-store",
     },
     render: {
       page(now) {
