@@ -31,8 +31,21 @@ export type PageContent = {
   headline?: { text: string; about: Html };
 };
 
-/** One section. `order` places it on the page; `title` and `count` stand in the table of contents. */
-export type PageSection = { order: number; id: string; title: string; count: number; html: Html };
+/** One section of the page. */
+export type PageSection = {
+  /** Its place among the sections, in ascending order. */
+  order: number;
+  id: string;
+  title: string;
+  /** The title in the table of contents, where it is a shorter one. */
+  shortTitle?: string;
+  /** The number of its entries: in the table of contents, and beside the title unless `isSummary`. */
+  count: number;
+  isSummary?: boolean;
+  /** One line about what it shows. */
+  about: string;
+  content: Html;
+};
 
 /** One number of the overview, with its name and its place. `isUnexplained` marks it as such a difference. */
 export type OverviewNumber = { order: number; name: string; value: string; isUnexplained?: boolean };

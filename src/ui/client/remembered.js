@@ -1,29 +1,25 @@
 /* What outlives a reload: the operator's name in this browser, the token in this tab. A browser without storage keeps both while the page is open. */
-const inPage = new Map();
-
-const openStorage = (kind) => {
-  try {
-    return globalThis[kind];
-  } catch {
-    return undefined;
-  }
-};
-
-const remembering = (kind, key) => ({
-  get: () => openStorage(kind)?.getItem(key) ?? inPage.get(key) ?? "",
-  set: (text) => {
-    inPage.set(key, text);
+const remembering = (kind, key) => {
+  let inPage = "";
+  const inStorage = (action) => {
     try {
-      openStorage(kind)?.setItem(key, text);
+      return action(globalThis[kind]);
     } catch {
-      // Full, or forbidden.
+      return undefined;
     }
-  },
-  forget: () => {
-    inPage.delete(key);
-    openStorage(kind)?.removeItem(key);
-  },
-});
+  };
+  return {
+    get: () => inStorage((storage) => storage.getItem(key)) ?? inPage,
+    set: (text) => {
+      inPage = text;
+      inStorage((storage) => storage.setItem(key, text));
+    },
+    forget: () => {
+      inPage = "";
+      inStorage((storage) => storage.removeItem(key));
+    },
+  };
+};
 
 /** The name that the operator gave last, in this browser. */
 export const operatorName = remembering("localStorage", "operator");

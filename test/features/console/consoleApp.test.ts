@@ -303,7 +303,7 @@ describe("without features", () => {
   });
 });
 
-test("parts of the page are loaded with its first request, once, and again after a failure", async () => {
+test("parts of the page are loaded once, with its first request, or after a failure", async () => {
   let loaded = 0;
   const page = () => {
     loaded++;

@@ -1,7 +1,7 @@
 import type { PagePart } from "../../../ui/consolePart.ts";
 import { copyScript, documentFrame, joinModules, readAsset, sharedStyle } from "../../../ui/documentFrame.ts";
 import { html, type Html } from "../../../ui/html.ts";
-import { sectionLinks } from "../../../ui/section.ts";
+import { section, sectionLinks } from "../../../ui/section.ts";
 import type { CacheView } from "../consoleApp.ts";
 import { cacheSection } from "./cacheSection.ts";
 
@@ -68,10 +68,7 @@ const scriptOf = (parts: readonly PagePart[]): string =>
   ].join("\n");
 
 const cachePart = (cacheView: () => CacheView): PagePart => ({
-  show() {
-    const view = cacheView();
-    return { sections: [{ order: 60, id: "cache", title: "Cache", count: view.entries, html: cacheSection(view) }] };
-  },
+  show: () => ({ sections: [cacheSection(cacheView())] }),
 });
 
 /** The page is complete without a script; the script keeps the regions marked `data-live` up to date. */
@@ -107,9 +104,11 @@ const contentOf = (parts: readonly PagePart[], now: Date): { title: string; cont
       </dl>
     </header>
     <nav class="contents" id="contents" data-live aria-label="Sections">
-      ${sectionLinks(sections.map(({ id, title, count }) => [id, title, count]))}
+      ${sectionLinks(sections.map(({ id, title, shortTitle = title, count }) => [id, shortTitle, count]))}
     </nav>
-    <main id="main" data-live>${sections.map((section) => section.html)}</main>`;
+    <main id="main" data-live>
+      ${sections.map(({ count, isSummary, ...one }) => section({ ...one, count: isSummary ? undefined : count }))}
+    </main>`;
   return { title: text, content };
 };
 

@@ -1,9 +1,9 @@
 import { UNSERVED } from "../../../compare/difference.ts";
 import { comparisonResults, formatPath } from "../../../compare/results.ts";
 import { badge } from "../../../ui/badge.ts";
+import type { PageSection } from "../../../ui/consolePart.ts";
 import { curlPair } from "../../../ui/curlPair.ts";
 import { html, type Html } from "../../../ui/html.ts";
-import { section } from "../../../ui/section.ts";
 import { timeAt } from "../../../ui/timeAgo.ts";
 import { counted, formatNumber, truncate } from "../../../ui/wording.ts";
 import type { DifferenceSample, DifferenceView } from "../views.ts";
@@ -21,14 +21,18 @@ const sides = { legacy: "Legacy", expected: "Expected", candidate: "Modern" } as
 type Side = keyof typeof sides;
 
 /** Differences in live traffic, grouped by their cause, the most frequent causes first. */
-export const liveDifferencesSection = (differences: readonly DifferenceView[], endpoints: readonly string[]): Html => {
+export const liveDifferencesSection = (
+  differences: readonly DifferenceView[],
+  endpoints: readonly string[],
+): PageSection => {
   let room = MAX_LENGTH;
   const items = differences
     .map((difference) => ({ difference, item: differenceItem(difference) }))
     .filter(({ item }) => (room -= item.length) >= 0);
   const left = differences.length - items.length;
   const groups = Object.entries(Object.groupBy(items, ({ difference }) => groupOf(difference)));
-  return section({
+  return {
+    order: 20,
     id: "differences",
     title: "Differences",
     count: differences.length,
@@ -40,7 +44,7 @@ export const liveDifferencesSection = (differences: readonly DifferenceView[], e
         ${groups.map(([key, found = []]) => group(key, found))}
       </ol>
       ${left > 0 ? html`<p class="none">… and ${formatNumber(left)} more, in <code>GET /differences</code>.</p>` : ""}`,
-  });
+  };
 };
 
 const groupOf = ({ kind, cause }: DifferenceView): string => `${kind} ${cause}`;

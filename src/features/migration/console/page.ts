@@ -23,21 +23,14 @@ export const migrationPage = (migration: OperatedMigration): PagePart => ({
     const differences = differenceKinds.flatMap((kind) => migration.differences(kind));
     const unexplained = differences.filter(({ kind }) => kind === "unexplained").length;
     const views = Object.values(stages);
-    const names = Object.keys(stages);
     return {
       headline: { text: headlineOf(views, unexplained, hasModern), about: html`<strong>Migration</strong> to modern` },
       numbers: numbersOf(views, unexplained),
       sections: [
-        { order: 10, id: "stages", title: "Stages", count: names.length, html: stagesSection(stages, hasModern, now) },
-        {
-          order: 20,
-          id: "differences",
-          title: "Differences",
-          count: differences.length,
-          html: liveDifferencesSection(differences, names),
-        },
-        { order: 30, id: "audit", title: "Audit log", count: audit.length, html: auditSection(audit) },
-        { order: 50, id: "ledger", title: "Ledger", count: expected.length, html: ledgerSection(expected, now) },
+        stagesSection(stages, hasModern, now),
+        liveDifferencesSection(differences, Object.keys(stages)),
+        auditSection(audit),
+        ledgerSection(expected, now),
       ],
     };
   },

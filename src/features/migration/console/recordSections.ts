@@ -1,44 +1,45 @@
 import type { LedgerEntry } from "../../../compare/ledger.ts";
 import { formatPath } from "../../../compare/results.ts";
+import type { PageSection } from "../../../ui/consolePart.ts";
 import { html, type Html } from "../../../ui/html.ts";
 import { rowsTable } from "../../../ui/rowsTable.ts";
-import { section } from "../../../ui/section.ts";
 import { timeAt } from "../../../ui/timeAgo.ts";
 import type { Move } from "../stage.ts";
 import { stageText } from "./stagesSection.ts";
 
 /** The audit log: who moved what, when and why, the newest first. */
-export const auditSection = (audit: readonly Move[]): Html =>
-  section({
-    id: "audit",
-    title: "Audit log",
-    count: audit.length,
-    about: "Who moved what, when and why: operators, the configuration, and the gates by themselves.",
-    content: rowsTable({
-      rows: audit,
-      heads: ["when", "endpoint", "moved", "by", "why"],
-      none: "Nothing has been moved yet.",
-      route: "/audit",
-      row: ({ at, endpoint, from, to, by, why }) =>
-        html`<tr data-key="${at} ${endpoint}">
-          <td class="quiet">${timeAt(at)}</td>
-          <th scope="row">${endpoint}</th>
-          <td>
-            <span class="moved"
-              >${stageText(from)} <span aria-hidden="true">→</span><span class="unseen">to</span>
-              <strong>${stageText(to)}</strong></span
-            >
-          </td>
-          <td><span class="short-label">by </span>${by}</td>
-          <td class="long">${why}</td>
-        </tr>`,
-    }),
-  });
+export const auditSection = (audit: readonly Move[]): PageSection => ({
+  order: 30,
+  id: "audit",
+  title: "Audit log",
+  count: audit.length,
+  about: "Who moved what, when and why: operators, the configuration, and the gates by themselves.",
+  content: rowsTable({
+    rows: audit,
+    heads: ["when", "endpoint", "moved", "by", "why"],
+    none: "Nothing has been moved yet.",
+    route: "/audit",
+    row: ({ at, endpoint, from, to, by, why }) =>
+      html`<tr data-key="${at} ${endpoint}">
+        <td class="quiet">${timeAt(at)}</td>
+        <th scope="row">${endpoint}</th>
+        <td>
+          <span class="moved"
+            >${stageText(from)} <span aria-hidden="true">→</span><span class="unseen">to</span>
+            <strong>${stageText(to)}</strong></span
+          >
+        </td>
+        <td><span class="short-label">by </span>${by}</td>
+        <td class="long">${why}</td>
+      </tr>`,
+  }),
+});
 
 /** The ledger of expected differences. */
-export const ledgerSection = (expected: readonly LedgerEntry[], now: Date): Html => {
+export const ledgerSection = (expected: readonly LedgerEntry[], now: Date): PageSection => {
   const today = now.toISOString().slice(0, 10);
-  return section({
+  return {
+    order: 50,
     id: "ledger",
     title: "Ledger",
     count: expected.length,
@@ -50,7 +51,7 @@ export const ledgerSection = (expected: readonly LedgerEntry[], now: Date): Html
       route: "/expected",
       row: (entry) => ledgerRow(entry, today),
     }),
-  });
+  };
 };
 
 const ledgerRow = (

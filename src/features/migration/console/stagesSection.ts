@@ -1,7 +1,7 @@
 import { comparisonResults } from "../../../compare/results.ts";
 import { sparkline } from "../../../ui/charts.ts";
+import type { PageSection } from "../../../ui/consolePart.ts";
 import { html, type Html } from "../../../ui/html.ts";
-import { section } from "../../../ui/section.ts";
 import { timeAgo } from "../../../ui/timeAgo.ts";
 import { counted, duration, formatNumber, percent, rate } from "../../../ui/wording.ts";
 import { type Stage, stageNames } from "../stage.ts";
@@ -13,26 +13,26 @@ const BAR_WIDTH = 400;
 const MIN_PART_WIDTH = 5;
 
 /** Every endpoint: its stage, its traffic, what comparisons came to, and the button that moves it. */
-export const stagesSection = (stages: StagesView, hasModern: boolean, now: Date): Html =>
-  section({
-    id: "stages",
-    title: "Stages",
-    count: Object.keys(stages).length,
-    about: hasModern
-      ? "Who answers each endpoint: legacy, legacy with modern compared beside it, modern for some callers, or modern."
-      : "No modern implementation is configured, so that there is nothing to move to: legacy answers every endpoint.",
-    content: html`<table class="stages">
-      <thead>
-        <tr>
-          ${["endpoint", "stage", "traffic", "hits", "p50 / p95", "parity"].map((head) => html`<th scope="col">${head}</th>`)}
-          ${hasModern ? html`<th scope="col" class="scripted"><span class="unseen">move</span></th>` : ""}
-        </tr>
-      </thead>
-      <tbody>
-        ${Object.entries(stages).map(([endpoint, stage]) => row(endpoint, stage, hasModern, now))}
-      </tbody>
-    </table>`,
-  });
+export const stagesSection = (stages: StagesView, hasModern: boolean, now: Date): PageSection => ({
+  order: 10,
+  id: "stages",
+  title: "Stages",
+  count: Object.keys(stages).length,
+  about: hasModern
+    ? "Who answers each endpoint: legacy, legacy with modern compared beside it, modern for some callers, or modern."
+    : "No modern implementation is configured, so that there is nothing to move to: legacy answers every endpoint.",
+  content: html`<table class="stages">
+    <thead>
+      <tr>
+        ${["endpoint", "stage", "traffic", "hits", "p50 / p95", "parity"].map((head) => html`<th scope="col">${head}</th>`)}
+        ${hasModern ? html`<th scope="col" class="scripted"><span class="unseen">move</span></th>` : ""}
+      </tr>
+    </thead>
+    <tbody>
+      ${Object.entries(stages).map(([endpoint, stage]) => row(endpoint, stage, hasModern, now))}
+    </tbody>
+  </table>`,
+});
 
 const row = (endpoint: string, view: StageView, hasModern: boolean, now: Date): Html =>
   html`<tr data-key="${endpoint}" data-endpoint="${endpoint}" data-stage="${view.stage}" data-share="${view.share}">

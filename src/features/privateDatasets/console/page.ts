@@ -1,33 +1,30 @@
 import { fillBar } from "../../../ui/charts.ts";
-import type { PagePart } from "../../../ui/consolePart.ts";
+import type { PagePart, PageSection } from "../../../ui/consolePart.ts";
 import { html, type Html } from "../../../ui/html.ts";
-import { section } from "../../../ui/section.ts";
 import { timeAgo } from "../../../ui/timeAgo.ts";
 import { formatNumber, percent } from "../../../ui/wording.ts";
 import type { PrivateRowsView } from "../state.ts";
 
 /** The section of the private rows, as `view` describes them; `undefined` where the setting is off. */
 export const privateDatasetsPage = (view: () => PrivateRowsView | undefined): PagePart => ({
-  show(now) {
-    const shown = view();
-    const [count, content] = [shown?.rows ?? 0, privateRowsSection(shown, now)];
-    return { sections: [{ order: 70, id: "private-rows", title: "Private datasets", count, html: content }] };
-  },
+  show: (now) => ({ sections: [privateRowsSection(view(), now)] }),
 });
 
 /** The private rows that are known, and how far the search for them is. */
-export const privateRowsSection = (view: PrivateRowsView | undefined, now: Date): Html =>
-  section({
-    id: "private-rows",
-    title: "Private datasets",
-    about: "What legacy's list keeps from administrators, and the search for it, id by id.",
-    content:
-      view === undefined
-        ? html`<p class="none">
-            <code>LEGACY_ADMIN_KEY</code> is not set: administrators are listed no private datasets but their own.
-          </p>`
-        : html`${progress(view)} ${facts(view, now)}`,
-  });
+const privateRowsSection = (view: PrivateRowsView | undefined, now: Date): PageSection => ({
+  order: 70,
+  id: "private-rows",
+  title: "Private datasets",
+  count: view?.rows ?? 0,
+  isSummary: true,
+  about: "What legacy's list keeps from administrators, and the search for it, id by id.",
+  content:
+    view === undefined
+      ? html`<p class="none">
+          <code>LEGACY_ADMIN_KEY</code> is not set: administrators are listed no private datasets but their own.
+        </p>`
+      : html`${progress(view)} ${facts(view, now)}`,
+});
 
 const progress = (view: PrivateRowsView): Html => {
   const { state, trouble } = view;

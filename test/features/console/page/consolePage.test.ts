@@ -134,7 +134,7 @@ test("the policy allows our own style and scripts alone, and no frame", async ()
   expect(page).not.toMatch(/\ssrc=|@import|url\(|\sstyle=/);
 });
 
-test("every control has its label, every id exists once, every inner link has its target", () => {
+test("every control has a label, every id exists once, every inner link has a target", () => {
   const page = markupOf(pageOf());
   const ids = [...page.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id);
   expect(new Set(ids).size).toBe(ids.length);

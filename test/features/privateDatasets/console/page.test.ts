@@ -1,7 +1,8 @@
 import { decodeHTMLStrict } from "entities";
 import { expect, test } from "vitest";
-import { privateRowsSection } from "../../../../src/features/privateDatasets/console/page.ts";
+import { privateDatasetsPage } from "../../../../src/features/privateDatasets/console/page.ts";
 import type { PrivateRowsView } from "../../../../src/features/privateDatasets/state.ts";
+import { section } from "../../../../src/ui/section.ts";
 import { sampleData, sampleNow } from "../../console/page/sampleData.ts";
 
 const walking = sampleData().cache.privateRows as PrivateRowsView;
@@ -15,7 +16,10 @@ const complete: Partial<PrivateRowsView> = {
 };
 
 const markupOf = (given: Partial<PrivateRowsView> | undefined): string =>
-  privateRowsSection(given && { ...walking, ...given }, sampleNow).toString();
+  privateDatasetsPage(() => given && { ...walking, ...given })
+    .show(sampleNow)
+    .sections.map(section)
+    .join("");
 const textOf = (markup: string): string =>
   decodeHTMLStrict(markup.replaceAll(/<[^>]*>/g, " "))
     .replaceAll(/\s+/g, " ")
