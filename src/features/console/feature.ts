@@ -2,8 +2,8 @@ import type { z } from "zod";
 import type { Core, Feature } from "../../serve/feature.ts";
 import { cannotListen, urlOf } from "../../serve/server.ts";
 import type { Settings } from "../../settings/settings.ts";
-import { adminApp } from "./admin.ts";
 import { startAdminServer } from "./adminServer.ts";
+import { consoleApp } from "./consoleApp.ts";
 import type { shape } from "./settings.ts";
 
 type ConsoleSettings = Settings & z.infer<z.ZodObject<typeof shape>>;
@@ -14,7 +14,7 @@ export const open = (core: Core, settings: ConsoleSettings): Feature => {
   let server: Awaited<ReturnType<typeof startAdminServer>> | undefined;
   return {
     async start() {
-      const app = adminApp(core, { host, token });
+      const app = consoleApp(core, { host, token });
       const started = await startAdminServer(app, host, port, core.clientLimits).catch(
         (error: NodeJS.ErrnoException) => error,
       );

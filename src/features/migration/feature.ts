@@ -4,6 +4,7 @@ import { openModern } from "../../modern/openModern.ts";
 import type { Core, Feature } from "../../serve/feature.ts";
 import type { Modern } from "./askModern.ts";
 import { checkMigration } from "./check.ts";
+import { migrationConsole } from "./console/migrationConsole.ts";
 import { migrationLayer } from "./layer.ts";
 import { type Migration, openMigration } from "./migration.ts";
 import type { MigrationFeatureSettings } from "./settings.ts";
@@ -66,6 +67,7 @@ export const open = async (
   const addresses = { legacy: core.settings.LEGACY_URL + settings.LEGACY_PATH, candidate: url ?? "" };
   return {
     migration,
+    console: migrationConsole(migration, observer),
     ...(modern
       ? {
           layer: migrationLayer({ services, migration, modern }, { mayForce: settings.FORCE_BACKEND, addresses }),

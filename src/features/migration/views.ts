@@ -53,15 +53,3 @@ export type DifferenceView = {
   answers: number;
   samples: DifferenceSample[];
 };
-
-/** One who still calls the legacy interface, by a hash of the credential and the user agent. */
-export type ClientView = {
-  /** The first characters of a salted hash; `nobody` without a key. */
-  caller: string;
-  agent: string;
-  /** The deprecated path it lies below, else the first three segments below the legacy path, ids not told apart. */
-  path: string;
-  count: number;
-  first: string;
-  last: string;
-};

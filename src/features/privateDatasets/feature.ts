@@ -5,6 +5,7 @@ import type { Core, Feature } from "../../serve/feature.ts";
 import { UNSETTLED } from "../../serve/unconfirmedWrites.ts";
 import type { Settings } from "../../settings/settings.ts";
 import { openAdminStatuses } from "./adminStatus.ts";
+import { privateDatasetsConsole } from "./console/privateDatasetsConsole.ts";
 import { privateGroup, privateRowsLayer } from "./layer.ts";
 import type { AskLegacy } from "./look.ts";
 import { openPrivateRows, type PrivateRows } from "./privateRows.ts";
@@ -54,6 +55,7 @@ export const open = (
   const { feed } = privateRows;
   return {
     privateRows,
+    console: privateDatasetsConsole(() => privateRows.state()),
     layer: privateRowsLayer(services, privateRows),
     // Whether a caller with a key sees more takes asking.
     isPlain: (name, isKeyed) => !isKeyed || name !== knowledge.endpoint,

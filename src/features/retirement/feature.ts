@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { Core, Feature } from "../../serve/feature.ts";
 import type { Settings } from "../../settings/settings.ts";
+import { retirementConsole } from "./console/retirementConsole.ts";
 import { openRetirement, type Retirement } from "./retirement.ts";
 import type { shape } from "./settings.ts";
 
@@ -21,6 +22,7 @@ export const open = (
   meter.total("brownout_answers", "Requests that a brown-out answered in legacy's place.", retirement.refused);
   return {
     retirement,
+    console: retirementConsole(retirement.clients),
     proxy: {
       headers: retirement.headers,
       standIn: retirement.standIn,

@@ -4,7 +4,7 @@ import type { Settings } from "../../settings/settings.ts";
 import type { LegacyPaths } from "../../endpoint/legacyPaths.ts";
 import { isBelow, pathOf } from "../../http/paths.ts";
 import { legacyTargets } from "../../legacy/legacyTarget.ts";
-import type { ClientView } from "../migration/views.ts";
+import type { ClientView } from "./console/retirementConsole.ts";
 import type { Observer } from "../../telemetry/observer.ts";
 import { answerItself } from "../../proxy/ownAnswer.ts";
 import type { OldPaths } from "../../proxy/oldPaths.ts";

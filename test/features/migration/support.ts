@@ -2,7 +2,7 @@ import { afterAll } from "vitest";
 import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import type { Fault } from "../../standIn/program/fault.ts";
 import { startStandIn } from "../../standIn/program/startStandIn.ts";
-import { adminApp } from "../../../src/features/console/admin.ts";
+import { consoleApp } from "../../../src/features/console/consoleApp.ts";
 import { startAdminServer } from "../../../src/features/console/adminServer.ts";
 import { startServer } from "../../../src/serve/server.ts";
 import type { Stage } from "../../../src/features/migration/stage.ts";
@@ -52,7 +52,7 @@ export const staged = async (
     () => gateway.close(),
     () => server.stop(100),
   );
-  const admin = adminApp(gateway.core, { host: "127.0.0.1" });
+  const admin = consoleApp(gateway.core, { host: "127.0.0.1" });
   const ask = async (path: string, headers: Record<string, string> = {}, init: RequestInit = {}): Promise<Answer> => {
     const response = await fetch(`http://127.0.0.1:${server.port}/v1${path}`, { headers, ...init });
     return {

@@ -1,7 +1,5 @@
-import { allowedSources } from "../../../ui/contentSecurity.ts";
-import { sectionLinks } from "../../../ui/sectionLinks.ts";
-import { readFileSync } from "node:fs";
-import { raw } from "hono/html";
+import { copyScript, documentFrame, readAsset, sharedStyle } from "../../../ui/documentFrame.ts";
+import { sectionLinks } from "../../../ui/section.ts";
 import type { Report } from "../../../compare/report.ts";
 import { causesSection } from "./page/causesSection.ts";
 import { coverageSection } from "./page/coverageSection.ts";
@@ -13,22 +11,11 @@ import { overview } from "./page/overview.ts";
 import { schemaDriftSection } from "./page/schemaDriftSection.ts";
 import { verdict } from "./verdict.ts";
 
-const read = (file: string): string => readFileSync(new URL(file, import.meta.url), "utf8");
-const shared = ["tokens.css", "frame.css", "parts.css"].map((file) => `../../../ui/${file}`);
-const styles = [...shared, "page/sections.css", "page/exhibits.css"].map((file) => `\n${read(file)}`);
-const scripts = ["page/later.js", "../../../ui/copying.js", "page/filters.js"].map((file) => `\n${read(file)}`);
-/** Says at once whether scripts run. */
-const mark = `document.documentElement.classList.add("with-script");`;
-
-/** It is opened as a file and sent around: a browser runs and applies what stands above, and asks nobody for anything. */
-const policy = [
-  "default-src 'none'",
-  `script-src ${allowedSources([mark, ...scripts])}`,
-  `style-src ${allowedSources(styles)}`,
-  "img-src data:",
-  "base-uri 'none'",
-  "form-action 'none'",
-].join("; ");
+const read = (file: string): string => readAsset(new URL(`page/${file}`, import.meta.url));
+const style = [sharedStyle(), read("sections.css"), read("exhibits.css")].join("\n");
+const frame = documentFrame(style, [read("later.js"), copyScript(), read("filters.js")]);
+/** The page is opened as a file and sent around: its policy stands in it. */
+const head = html`<meta http-equiv="Content-Security-Policy" content="${frame.policy}" />`;
 
 /** Characters: a page that can still be sent around, and opened on a phone. */
 const MOST = 4_800_000;
@@ -39,25 +26,10 @@ export const htmlReport = (report: Report): string => {
   const after = html`${coverageSection(report.coverage)} ${schemaDriftSection(report.schemaDrift)}
   ${failuresSection(report)}`;
   const exhibits = exhibitsSection(report, MOST - before.length - after.length);
-  return html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta http-equiv="Content-Security-Policy" content="${policy}" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <title>${verdict(report.summary)}</title>
-        <link rel="icon" href="data:," />
-        ${styles.map((style) => raw(`<style>${style}</style>`))} ${raw(`<script>${mark}</script>`)}
-      </head>
-      <body>
-        <a class="skip" href="#differences">Skip to the differences</a>
-        ${overview(report)} ${contents(report)}
-        <main>${before} ${exhibits} ${after}</main>
-        <p id="said" class="unseen" role="status"></p>
-        ${scripts.map((script) => raw(`<script type="module">${script}</script>`))}
-      </body>
-    </html> `.toString();
+  const body = html`<a class="skip" href="#differences">Skip to the differences</a>
+    ${overview(report)} ${contents(report)}
+    <main>${before} ${exhibits} ${after}</main>`;
+  return frame.render({ title: verdict(report.summary), head, body }).toString();
 };
 
 const contents = (report: Report): Html => {
