@@ -1,5 +1,4 @@
 import { LRUCache } from "lru-cache";
-import { openByteBudget } from "../concurrency/byteBudget.ts";
 import type { How } from "./cacheStatus.ts";
 import { backOff, type Entry, entryOf } from "./entry.ts";
 import { openSingleFlight } from "./singleFlight.ts";
@@ -7,7 +6,7 @@ import { monotonic } from "./monotonic.ts";
 import { type TieredEntries, openTieredEntries } from "./tieredEntries.ts";
 import { type CacheRequest, type Fetch, entryKey } from "./cacheRequest.ts";
 import { type Answered, HIT } from "./reply.ts";
-import { compressed, untagged, tagged, type Content } from "./representation.ts";
+import { untagged, tagged, type Content } from "./representation.ts";
 import type { OpenSharedTier } from "./sharedTier.ts";
 import type { Store } from "./store.ts";
 import { ownedLifetimes } from "./lifetimes.ts";
@@ -35,17 +34,10 @@ export type CacheSettings = {
 /** For so long callers of what could not be kept do not wait for one another, in milliseconds. */
 const PASS = 5000;
 
-/**
- * Bytes of answers that are compressed at the same time; each takes three times its length in memory. What comes beyond is stored without
- * codings.
- */
-const MAX_COMPRESSING = 32 * 1024 ** 2;
-
 type Landed = { answered: Answered; entry?: Entry };
 
 export const openCache = ({ store, longest, openTier, count, onError, now = Date.now }: CacheSettings): Cache => {
   const flights = openSingleFlight<Landed>();
-  const compressing = openByteBudget(MAX_COMPRESSING);
   const passing = new LRUCache<string, true>({ max: 10_000, ttl: PASS, perf: monotonic });
   const kept = openTieredEntries({
     store,
@@ -54,16 +46,8 @@ export const openCache = ({ store, longest, openTier, count, onError, now = Date
     now,
     onDrop: () => flights.clear(),
     onDropped: (endpoint) => count("dropped", endpoint),
+    onError,
   });
-
-  const codedOf = async (body: Buffer): Promise<Entry["coded"]> => {
-    if (!compressing.take(body.length)) return {};
-    try {
-      return await compressed(body);
-    } finally {
-      compressing.release(body.length);
-    }
-  };
 
   /** Asks legacy, and keeps the answer where it may be kept. */
   const ask = async (
@@ -87,8 +71,6 @@ export const openCache = ({ store, longest, openTier, count, onError, now = Date
     const entry = entryOf(tagged(answer), about);
     passing.delete(key);
     const mayStore = asking.wanted.noStore !== true;
-    // Compression pays off where an answer is sent more than once.
-    if (mayStore && store.fits(key, entry)) entry.coded = await codedOf(entry.body);
     const stored = mayStore && kept.keep(key, entry, mark);
     if (!stored) count("not_stored", endpoint);
     return { answered: { entry, how: { ...how, stored } }, entry };

@@ -1,4 +1,5 @@
 import type { Directives } from "./directives.ts";
+import type { Coding } from "./codings.ts";
 import type { Representation } from "./representation.ts";
 import { totalLifetime, type Lifetimes } from "./lifetimes.ts";
 
@@ -16,6 +17,10 @@ export type Entry = Representation & {
   /** How often asking for it anew has failed, and when to try again. */
   failures: number;
   retryAt: number;
+  /** While it is stored and large enough: has it compressed in the background, for later requests. */
+  onCodingWanted?: (coding: Coding) => void;
+  /** Codings that are not in `coded` though they were asked for: being made, or of no use (not smaller, or too large to be stored). */
+  codingState?: Partial<Record<Coding, "pending" | "useless">>;
   /** Its headers as hits get them, for one second and one set of CORS headers. */
   rendered?: { second: number; cors: readonly string[]; lists: (string[] | undefined)[] };
 };

@@ -1,4 +1,4 @@
-import { type Coding, acceptedCodings } from "./encoding.ts";
+import { type Coding, acceptedCodings } from "./codings.ts";
 import { cacheStatus, type How } from "./cacheStatus.ts";
 import type { Entry } from "./entry.ts";
 import type { Representation } from "./representation.ts";
@@ -66,6 +66,12 @@ const chosen = ({ coded }: Representation, accepted: readonly Coding[]): Coding 
   return undefined;
 };
 
+/** Has the client's preferred coding made for later requests, where the entry is not in it yet. */
+const requestCoding = ({ coded, codingState, onCodingWanted }: Entry, accepted: readonly Coding[]): void => {
+  const preferred = accepted.find((coding) => codingState?.[coding] !== "useless");
+  if (preferred !== undefined && !coded[preferred]) onCodingWanted?.(preferred);
+};
+
 /** Everything but what changes from one request to the next. */
 const headersOf = (
   answered: Answered,
@@ -120,17 +126,24 @@ export const replyWith = (answered: Answered, asker: ReplyRequest, now: number):
   const representation = "entry" in answered ? answered.entry : answered.representation;
   const { status, body, coded, tag } = representation;
   const reads = asker.method === "GET" || asker.method === "HEAD";
-  const coding = chosen(representation, acceptedCodings(asker.acceptEncoding));
-  const headers = (length: number | undefined) =>
+  const accepted = acceptedCodings(asker.acceptEncoding);
+  const coding = chosen(representation, accepted);
+  const headers = (used: Coding | undefined, length: number | undefined) =>
     "entry" in answered && answered.how === HIT && answered.took === undefined
-      ? remembered(answered, asker, coding, length, now)
-      : headersOf(answered, asker, coding, length, now);
-  if (reads && status === 200 && tag !== "" && asker.ifNoneMatch !== undefined && matches(asker.ifNoneMatch, tag))
-    return { status: 304, headers: headers(undefined), body: undefined };
+      ? remembered(answered, asker, used, length, now)
+      : headersOf(answered, asker, used, length, now);
+  const { ifNoneMatch } = asker;
+  if (reads && status === 200 && tag !== "" && ifNoneMatch !== undefined && matches(ifNoneMatch, tag)) {
+    // A cache updates what it has by a tag that is the same, coding included (RFC 9111, section 4.3.4).
+    const held = accepted.find((one) => ifNoneMatch.includes(`"${tag}-${one}"`));
+    return { status: 304, headers: headers(held ?? coding, undefined), body: undefined };
+  }
+  // The miss was the first request, a hit is at least the second: from here on compression pays off.
+  if (answered.how === HIT && "entry" in answered) requestCoding(answered.entry, accepted);
   const bytes = (coding && coded[coding]) ?? body;
   return {
     status,
-    headers: headers(bytes.length),
+    headers: headers(coding, bytes.length),
     body: asker.method === "HEAD" ? undefined : bytes,
   };
 };

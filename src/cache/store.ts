@@ -1,13 +1,16 @@
 import { LRUCache } from "lru-cache";
+import type { Coding } from "./codings.ts";
 import { type Entry, isExpired } from "./entry.ts";
 
 /** The entries in memory, the least recently used evicted; bounded in bytes that count keys, headers and every coding. */
 export type Store = {
   get(key: string): Entry | undefined;
-  /** Whether this entry is small enough to be stored. */
-  fits(key: string, entry: Entry): boolean;
   /** False where the entry is larger than one may be. */
   set(key: string, entry: Entry): boolean;
+  /** Whether this very entry is still stored under the key. */
+  holds(key: string, entry: Entry): boolean;
+  /** Adds a coding to an entry that is stored, and counts its bytes. Drops it where the entry is gone, or would become too large. */
+  setCoding(key: string, entry: Entry, coding: Coding, bytes: Buffer): void;
   delete(key: string): void;
   /** The keys and entries of these groups, or of an owner. */
   inGroups(groups: readonly string[]): [string, Entry][];
@@ -51,24 +54,35 @@ export const openStore = ({ bytes, entryBytes }: { bytes: number; entryBytes: nu
             if (reason === "evict") evicted++;
           },
         });
+  const fits = (key: string, entry: Entry) => sizeOf(key, entry) <= (entries?.maxEntrySize ?? -1);
+  const holds = (key: string, entry: Entry) => entries?.peek(key) === entry;
+  const set = (key: string, entry: Entry): boolean => {
+    entries?.set(key, entry);
+    // lru-cache deletes what is too large, and what was there before with it.
+    if (!holds(key, entry)) return false;
+    for (const group of groupsOf(entry)) {
+      const keys = members.get(group);
+      if (keys) keys.add(key);
+      else members.set(group, new Set([key]));
+    }
+    return true;
+  };
   return {
-    fits: (key, entry) => sizeOf(key, entry) <= (entries?.maxEntrySize ?? -1),
     get(key) {
       const entry = entries?.get(key);
       if (entry === undefined || !isExpired(entry, now())) return entry;
       entries?.delete(key);
       return undefined;
     },
-    set(key, entry) {
-      entries?.set(key, entry);
-      // lru-cache drops what is too large, and what was there before with it.
-      if (entries?.peek(key) !== entry) return false;
-      for (const group of groupsOf(entry)) {
-        const keys = members.get(group);
-        if (keys) keys.add(key);
-        else members.set(group, new Set([key]));
-      }
-      return true;
+    set,
+    holds,
+    setCoding(key, entry, coding, bytes) {
+      const coded = { ...entry.coded, [coding]: bytes };
+      if (!holds(key, entry) || !fits(key, { ...entry, coded })) return;
+      entry.coded = coded;
+      // lru-cache takes a new size only with another value.
+      entries?.delete(key);
+      set(key, entry);
     },
     delete: (key) => void entries?.delete(key),
     inGroups(groups) {

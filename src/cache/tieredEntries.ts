@@ -1,9 +1,10 @@
 import type { Directives } from "./directives.ts";
 import { type Entry, isExpired, freshnessOf, type Freshness, withinLifetimes } from "./entry.ts";
 import { openSingleFlight } from "./singleFlight.ts";
+import { openCompression } from "./compression.ts";
 import { openInvalidationLog } from "./invalidationLog.ts";
 import { type CacheRequest, lookupKeys, type CacheKey } from "./cacheRequest.ts";
-import type { Invalidation, OpenSharedTier } from "./sharedTier.ts";
+import type { Invalidation, OpenSharedTier, SharedTier } from "./sharedTier.ts";
 import type { Store } from "./store.ts";
 
 /** An entry, and what it is good for now. */
@@ -38,6 +39,7 @@ export type TieredEntriesSettings = {
   /** Told of every drop, before anything is dropped. */
   onDrop: () => void;
   onDropped: (endpoint: string) => void;
+  onError: (error: unknown) => void;
   now: () => number;
 };
 
@@ -50,9 +52,11 @@ export const openTieredEntries = ({
   openTier,
   onDrop,
   onDropped,
+  onError,
   now,
 }: TieredEntriesSettings): TieredEntries => {
   const invalidations = openInvalidationLog({ longest: 2 * longest, now });
+  const compression = openCompression({ store, onError });
   const lookups = openSingleFlight<Entry | undefined>();
 
   const dropHere = ({ keys = [], groups = [], endpoint, all, soft = false, hold = 0 }: Invalidation): void => {
@@ -123,8 +127,15 @@ export const openTieredEntries = ({
     // Another gateway may have been told to keep it for longer.
     const entry = withinLifetimes(found, lifetimesOf(found.status));
     if (entry === undefined || isExpired(entry, now())) return undefined;
-    store.set(key, entry);
+    if (store.set(key, entry)) compression.offer(key, entry);
     return entry;
+  };
+
+  /** Other gateways get it compressed, which saves memory and time in the tier. The mark keeps out what was invalidated meanwhile. */
+  const shareEntry = (shared: SharedTier, key: string, entry: Entry, mark: string | undefined): void => {
+    const compressing = compression.request(key, entry, "br");
+    if (compressing === undefined) shared.set(key, entry, mark);
+    else void compressing.then(() => shared.set(key, entry, mark));
   };
 
   return {
@@ -150,9 +161,14 @@ export const openTieredEntries = ({
     mark: () => ({ here: invalidations.mark(), shared: tier?.mark() }),
     keep(key, entry, mark) {
       if (wasWritten(entry, mark.here)) return false;
-      const kept = store.set(key, entry);
-      if (kept && entry.owner === undefined) tier?.set(key, entry, mark.shared);
-      return kept;
+      const before = store.get(key);
+      // The same bytes again, as after most refreshes: their codings stay.
+      if (before?.tag === entry.tag && before.tag !== "") entry.coded = before.coded;
+      const isStored = store.set(key, entry);
+      if (!isStored) return false;
+      compression.offer(key, entry);
+      if (tier && entry.owner === undefined) shareEntry(tier, key, entry, mark.shared);
+      return true;
     },
     remove(key, { owner }) {
       store.delete(key);

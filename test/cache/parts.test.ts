@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { ownerKey, cacheKeyOf } from "../../src/cache/cacheKey.ts";
 import { readDirectives } from "../../src/cache/directives.ts";
 import { isDuration, milliseconds } from "../../src/cache/duration.ts";
-import { acceptedCodings } from "../../src/cache/encoding.ts";
+import { acceptedCodings } from "../../src/cache/codings.ts";
 import { backOff, type Entry, entryOf, freshnessOf } from "../../src/cache/entry.ts";
 import { HIT, replyWith } from "../../src/cache/reply.ts";
 import { untagged } from "../../src/cache/representation.ts";

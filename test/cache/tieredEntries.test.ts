@@ -24,7 +24,14 @@ const openWith = (entry?: Entry) => {
     close: () => Promise.resolve(),
   };
   const store = openStore({ bytes: 100_000, entryBytes: 10_000 }, () => 1);
-  const settings = { store, longest: 1000, onDrop: () => undefined, onDropped: () => undefined, now: () => 1 };
+  const settings = {
+    store,
+    longest: 1000,
+    onDrop: () => undefined,
+    onDropped: () => undefined,
+    onError: () => undefined,
+    now: () => 1,
+  };
   return { store, kept: openTieredEntries({ ...settings, openTier: entry && (() => tier) }) };
 };
 const one = (different: Partial<Entry> = {}) =>
@@ -83,6 +90,7 @@ test.each<[string, Invalidation, boolean]>([
     openTier: () => tier,
     onDrop: () => undefined,
     onDropped: () => undefined,
+    onError: () => undefined,
     now: () => 1,
   });
   const found = kept.find(asking);

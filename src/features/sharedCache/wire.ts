@@ -2,7 +2,8 @@ import { promisify } from "node:util";
 import { brotliDecompress } from "node:zlib";
 import { z } from "zod";
 import { type Entry, entryOf } from "../../cache/entry.ts";
-import { compressed, tagOf } from "../../cache/representation.ts";
+import { copyOf } from "../../cache/codings.ts";
+import { tagOf } from "../../cache/representation.ts";
 
 /** The first byte of what is written; another one was written by another version. */
 const VERSION = 1;
@@ -68,16 +69,14 @@ export const fromWire = async (bytes: Buffer): Promise<Entry> => {
   const about = { ...rest, lifetimes };
   const bodyBytes = bytes.subarray(end);
   const plain = isBrotli ? await decompress(bodyBytes) : bodyBytes;
-  // Its own block: the reply that it is part of is not held on to.
-  const body = Buffer.allocUnsafeSlow(plain.length);
-  plain.copy(body);
+  const body = copyOf(plain);
   const { status, tag, freshUntil } = about;
   if (tagOf(body) !== tag) throw new Error("not the bytes that were written");
   const representation = {
     status,
     tag,
     body,
-    coded: await compressed(body, isBrotli ? bodyBytes : undefined),
+    coded: isBrotli ? { br: copyOf(bodyBytes) } : {},
     ...(headers ? { headers } : {}),
   };
   return { ...entryOf(representation, about), freshUntil };

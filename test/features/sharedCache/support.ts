@@ -1,6 +1,7 @@
 import { onTestFinished } from "vitest";
 import { type Entry, entryOf } from "../../../src/cache/entry.ts";
-import { compressed, tagged } from "../../../src/cache/representation.ts";
+import { compress } from "../../../src/cache/codings.ts";
+import { tagged } from "../../../src/cache/representation.ts";
 import type { Invalidation } from "../../../src/cache/sharedTier.ts";
 import { redisTier } from "../../../src/features/sharedCache/redisTier.ts";
 import { until } from "../../proxy/support.ts";
@@ -11,8 +12,9 @@ export const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve,
 
 export const entry = async (body: string, about: Partial<Entry> = {}): Promise<Entry> => {
   const plain = tagged({ status: about.status ?? 200, body });
+  const br = await compress(plain.body, "br");
   return entryOf(
-    { ...plain, coded: await compressed(plain.body) },
+    { ...plain, coded: br === undefined ? {} : { br } },
     {
       endpoint: "getDataset",
       groups: ["dataset/61", "dataset"],
