@@ -39,8 +39,8 @@ export const acceptedCodings = (header: string | undefined): readonly Coding[] =
 };
 
 const compressors: Record<Coding, (body: Buffer, options: object) => Promise<Buffer>> = {
-  br: promisify(brotliCompress) as (body: Buffer, options: object) => Promise<Buffer>,
-  gzip: promisify(gzip) as (body: Buffer, options: object) => Promise<Buffer>,
+  br: promisify(brotliCompress),
+  gzip: promisify(gzip),
 };
 
 const optionsFor = (coding: Coding, length: number): object =>

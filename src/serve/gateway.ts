@@ -52,8 +52,6 @@ export type Catalogue = {
   legacyPaths: LegacyPaths;
   /** What is written, and only read, through the legacy interface itself. */
   passing: LegacyWriteKnowledge;
-  /** By endpoint: changes when what it answers may change. */
-  versions: Readonly<Record<string, string>>;
   /** The URL of the module that exports the same `endpoints`, for the threads that read large answers; without it they are read in this one. */
   module?: string;
   /** The rows that a list keeps from administrators. */
@@ -244,7 +242,7 @@ export const openGateway = (
     legacy: JSON.stringify(["legacy", settings.LEGACY_URL, settings.LEGACY_PATH, host, legacyStudies]),
     modern: JSON.stringify(["modern", settings.MODERN_URL, settings.MODERN_ROUTES]),
   };
-  const endpoints = prepare(catalogue.endpoints, { versions: catalogue.versions, backends, windows });
+  const endpoints = prepare(catalogue.endpoints, { backends, windows });
   const app = gatewayApp(services, endpoints, {
     prefixes: settings.PREFIXES,
     corsOrigins: settings.CORS_ORIGINS,

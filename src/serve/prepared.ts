@@ -19,17 +19,12 @@ export type PreparedEndpoint = Endpoint &
   };
 
 export type Preparing = {
-  /** By the endpoint's name: a change of what it answers changes it. */
-  versions: Readonly<Record<string, string>>;
   /** Which legacy and which modern answer, as far as it makes a difference to answers. */
   backends: Readonly<Record<Backend, string>>;
   windows: Readonly<Record<string, DeclaredLifetimes>>;
 };
 
-export const prepare = (
-  endpoints: Record<string, Endpoint>,
-  { versions, backends, windows }: Preparing,
-): PreparedEndpoint[] => {
+export const prepare = (endpoints: Record<string, Endpoint>, { backends, windows }: Preparing): PreparedEndpoint[] => {
   const questionOf = (name: string, { cache }: Endpoint): Pick<PreparedEndpoint, "cacheKey"> => {
     if (cache === undefined) return {};
     const lifetimesOf = lifetimesBy({ ...cache, ...windows[name] });
@@ -38,7 +33,7 @@ export const prepare = (
     const about = { endpoint: name, personal: cache.personal ?? false };
     return {
       cacheKey: (input, backend) => ({
-        key: cacheKeyOf(name, versions[name] ?? "", backends[backend], input),
+        key: cacheKeyOf(name, backends[backend], input),
         lifetimesOf: windowsBySide[backend],
         ...about,
       }),

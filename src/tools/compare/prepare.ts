@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { statSync } from "node:fs";
+import { buildId } from "../../cache/buildId.ts";
 import type { Settings } from "../../settings/settings.ts";
 import { loadSettings } from "../../settings/load.ts";
 import type { Catalogue } from "../../serve/gateway.ts";
@@ -48,7 +49,7 @@ export const prepare = (
     scrub: scrubOf([key.key, settings.LEGACY_API_KEY, settings.LEGACY_ADMIN_KEY]),
     rate: options.rate ?? (isNear ? 0 : 10),
     concurrency: options.concurrency ?? (isNear ? 8 : 2),
-    fingerprint: fingerprintOf(options, settings, ledger.entries, catalogue),
+    fingerprint: fingerprintOf(options, settings, ledger.entries),
   };
 };
 
@@ -98,12 +99,7 @@ const readKey = (
   return { key };
 };
 
-const fingerprintOf = (
-  options: Options,
-  settings: Settings,
-  entries: LedgerEntry[],
-  { versions }: Catalogue,
-): string => {
+const fingerprintOf = (options: Options, settings: Settings, entries: LedgerEntry[]): string => {
   const { legacy, candidate, modern, endpoints, idsText, corpus, limit, keyName } = options;
   const { size, mtimeMs } = (corpus === undefined ? undefined : statSync(corpus, { throwIfNoEntry: false })) ?? {};
   const about = [
@@ -118,7 +114,7 @@ const fingerprintOf = (
     limit,
     keyName,
     entries,
-    versions,
+    buildId(),
   ];
   return hash("sha256", JSON.stringify(about), "base64url");
 };

@@ -51,9 +51,16 @@ describeWithRedis("the tier on Redis", () => {
     await wait(1600);
     expect(await b.get("short")).toBeUndefined();
     const names = (await redis.talk("KEYS *")).split("\r\n").filter((line) => /^[^$*+]/.test(line));
-    const ours = /^catalog-gateway:1:(e:(k|short)|epoch|v:(\*|@getDataset|dataset|dataset\/61))$/;
+    const ours = /^catalog-gateway:1:(e:b:(k|short)|epoch|v:(\*|@getDataset|dataset|dataset\/61))$/;
     expect(names.length).toBeGreaterThan(0);
     expect(names.filter((name) => !ours.test(name))).toEqual([]);
+  });
+
+  test("an entry of another build is not found", async () => {
+    const redis = await startRedis();
+    const [a, other] = [await open(redis.url), await open(redis.url, 250, "another")];
+    await a.put("k", await entry("[1]"));
+    expect([(await a.get("k"))?.body.toString(), await other.get("k")]).toEqual(["[1]", undefined]);
   });
 
   test.each<[string, Invalidation]>([
@@ -174,9 +181,9 @@ describeWithRedis("the tier on Redis", () => {
     const redis = await startRedis();
     const a = await open(redis.url);
     await a.put("k", await entry("[1]"));
-    await redis.talk("HSET catalog-gateway:1:e:k d garbage");
+    await redis.talk("HSET catalog-gateway:1:e:b:k d garbage");
     expect(await a.get("k")).toBeUndefined();
-    await redis.talk("SET catalog-gateway:1:e:k2 text");
+    await redis.talk("SET catalog-gateway:1:e:b:k2 text");
     expect(await a.get("k2")).toBeUndefined();
     expect(a.trusted()).toBe(true);
   });

@@ -26,7 +26,7 @@ export const entry = async (body: string, about: Partial<Entry> = {}): Promise<E
 };
 
 /** One gateway's tier, and what it was told; it may not be trusted yet. */
-export const begin = (url: string, timeout = 250) => {
+export const begin = (url: string, timeout = 250, build = "b") => {
   const told = {
     drops: [] as Invalidation[],
     lost: 0,
@@ -38,6 +38,7 @@ export const begin = (url: string, timeout = 250) => {
     url,
     timeout,
     longest: 240_000,
+    build,
     onEvent(event, about) {
       told.events.push(event);
       told.whys.push(JSON.stringify(about));
@@ -57,8 +58,8 @@ export const begin = (url: string, timeout = 250) => {
 };
 
 /** One that is trusted. `lost` counts from then on. */
-export const open = async (url: string, timeout = 250) => {
-  const tier = begin(url, timeout);
+export const open = async (url: string, timeout = 250, build?: string) => {
+  const tier = begin(url, timeout, build);
   await until(() => tier.trusted());
   tier.told.lost = 0;
   return tier;
