@@ -29,7 +29,7 @@ const startFilled = async (legacy: Buffer, path: string) => {
   // As long as the race may take, all hits are fresh.
   const windows = { getDataset: { fresh: "1d" }, listDatasets: { fresh: "1d" } };
   const { url, pid, counted } = await startGateway(SERVER_CORE, upstream.url, {
-    CACHE_WINDOWS: JSON.stringify(windows),
+    CACHE_LIFETIMES: JSON.stringify(windows),
   });
   await ask(url + path);
   await stop(upstream.child);

@@ -54,7 +54,8 @@ const run = async (): Promise<void> => {
   const { catalogue } = await import("../transforms/catalogue.ts");
   const loaded = loadSettings(process.env, catalogue.endpoints);
   if ("errors" in loaded) return fail(loaded.errors);
-  const { settings } = loaded;
+  const { settings, warnings } = loaded;
+  for (const warning of warnings) console.error(warning);
   const [
     { openGateway },
     { startServer },

@@ -65,17 +65,17 @@ export const openInvalidationLog = ({
   let sequence = 0;
   let cleanedAt = -Infinity;
 
-  const remove = (group: string): void => {
+  const forgetGroup = (group: string): void => {
     if (writes.delete(group)) bytes -= costOf(group);
   };
   const isOld = ({ at, until }: Write): boolean => at <= now() - longest && until < now();
   /** Now and then: a map that is emptied from its front at every write is slow to walk. */
-  const forgetOld = (): void => {
+  const discardOld = (): void => {
     if (Math.abs(now() - cleanedAt) < longest / 10) return;
     cleanedAt = now();
     for (const [group, write] of writes) {
       if (write.at > now() - longest) break;
-      if (isOld(write)) remove(group);
+      if (isOld(write)) forgetGroup(group);
     }
     for (const [kind, write] of kinds) if (isOld(write)) kinds.delete(kind);
     if (everything && isOld(everything)) everything = undefined;
@@ -86,7 +86,7 @@ export const openInvalidationLog = ({
     const left = Math.floor((maxBytes * 3) / 4);
     for (const [group, write] of writes) {
       if (writes.size <= groups && bytes <= left) break;
-      remove(group);
+      forgetGroup(group);
       const kind = kindOf(group);
       kinds.set(kind, merged(kinds.get(kind), write));
     }
@@ -102,7 +102,7 @@ export const openInvalidationLog = ({
   return {
     mark: () => sequence,
     write(groups, until = 0) {
-      forgetOld();
+      discardOld();
       sequence++;
       for (const group of groups) {
         const write = { sequence, at: now(), until: Math.max(until, writes.get(group)?.until ?? 0) };
@@ -110,7 +110,7 @@ export const openInvalidationLog = ({
           everything = merged(everything, write);
           continue;
         }
-        remove(group);
+        forgetGroup(group);
         writes.set(group, write);
         bytes += costOf(group);
         if (writes.size > maxGroups || bytes > maxBytes) collapse();

@@ -10,7 +10,7 @@ export type Store = {
   /** Whether this very entry is still stored under the key. */
   holds(key: string, entry: Entry): boolean;
   /** Adds a coding to an entry that is stored, and counts its bytes. Drops it where the entry is gone, or would become too large. */
-  setCoding(key: string, entry: Entry, coding: Coding, bytes: Buffer): void;
+  setCoding(key: string, entry: Entry, coding: Coding, content: Buffer): void;
   delete(key: string): void;
   /** The keys and entries of these groups, or of an owner. */
   inGroups(groups: readonly string[]): [string, Entry][];
@@ -76,8 +76,8 @@ export const openStore = ({ bytes, entryBytes }: { bytes: number; entryBytes: nu
     },
     set,
     holds,
-    setCoding(key, entry, coding, bytes) {
-      const coded = { ...entry.coded, [coding]: bytes };
+    setCoding(key, entry, coding, content) {
+      const coded = { ...entry.coded, [coding]: content };
       if (!holds(key, entry) || !fits(key, { ...entry, coded })) return;
       entry.coded = coded;
       // lru-cache takes a new size only with another value.

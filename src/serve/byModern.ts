@@ -61,7 +61,7 @@ export const readByModern = async (
     return failed ? undefined : { representation: untagged(answer), cacheable: false, how: { fwd: "bypass" } };
   }
   const answered = await services.cache.answer(
-    { question, owner: undefined, wanted },
+    { cacheKey: question, owner: undefined, wanted },
     () => fill(own),
     async () => undefined,
   );

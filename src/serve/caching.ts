@@ -43,7 +43,7 @@ export const openCaching = (
     bytes: Math.floor(settings.CACHE_BYTES * (1 - FOR_PATHS)),
     entryBytes: settings.CACHE_ENTRY_BYTES,
   });
-  const windows = windowsInForce(endpoints, settings.CACHE_WINDOWS);
+  const windows = windowsInForce(endpoints, settings.CACHE_LIFETIMES);
   const openTier =
     settings.REDIS_URL === undefined
       ? undefined

@@ -57,7 +57,7 @@ export const openFront = (
       }
       const now = Date.now();
       const wanted = readDirectives(headers["cache-control"], headers.pragma);
-      const entry = cache.ready({ question, owner, wanted }, now);
+      const entry = cache.ready({ cacheKey: question, owner, wanted }, now);
       if (entry === undefined) return false;
       const reply = replyWith(
         { entry, how: HIT },

@@ -161,7 +161,7 @@ export const openGateway = (
     },
     observer,
     onCompared: meter.compared,
-    onMoved: (endpoint) => void cache.drop({ endpoint, soft: false }),
+    onMoved: (endpoint) => void cache.invalidate({ endpoint, soft: false }),
     ...times,
   });
   meter.total("log_lines_dropped", "Lines of the log that were dropped because its reader was too slow.", () =>
@@ -174,7 +174,7 @@ export const openGateway = (
   meter.total("mirror_shed", "Comparisons left out for lack of budget.", () => migration.shed());
   const { cache, windows } = openCaching(settings, catalogue.endpoints, { meter, observer, redisTier });
   const keys = openKeys(client, catalogue.keyProbes, catalogue.errors, (owner) => {
-    cache.forget(owner);
+    cache.invalidateLocally(owner);
     services.privateRows?.forget(owner);
   });
   const unconfirmed = openUnconfirmedWrites({

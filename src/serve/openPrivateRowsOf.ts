@@ -47,7 +47,7 @@ export const openPrivateRowsOf = (
     rate,
     isBusy,
     unsettled: UNSETTLED,
-    onRows: () => cache.forget(privateGroup(knowledge)),
+    onRows: () => cache.invalidateLocally(privateGroup(knowledge)),
     onEvent: (event, about) => observer.event(event, about),
     ways,
   });

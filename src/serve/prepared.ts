@@ -1,5 +1,4 @@
-import { cacheKeyOf } from "../cache/cacheKey.ts";
-import type { CacheKey } from "../cache/cacheRequest.ts";
+import { cacheKeyOf, type CacheKey } from "../cache/cacheRequest.ts";
 import { type DeclaredLifetimes, lifetimesBy, freshOnly } from "../cache/lifetimes.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { Field } from "../endpoint/field.ts";

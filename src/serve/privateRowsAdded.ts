@@ -1,7 +1,6 @@
 import type { Directives } from "../cache/directives.ts";
-import type { Fetched, CacheKey } from "../cache/cacheRequest.ts";
+import { type Fetched, type CacheKey, mergedCacheKey } from "../cache/cacheRequest.ts";
 import { freshOnly, type LifetimesOf } from "../cache/lifetimes.ts";
-import { mergedCacheKey } from "../cache/cacheKey.ts";
 import { bytesOf } from "../cache/representation.ts";
 import type { Caller } from "../legacy/client.ts";
 import { type Answer, answerOf } from "../endpoint/answer.ts";
@@ -171,7 +170,7 @@ const listedIds = async (merging: Merging): Promise<{ ids: number[]; rows?: Rows
   if (question === undefined) return read((await fill()).answer);
   const { onlyIfCached: _, maxStale: __, ...fresh } = wanted;
   const answered = await services.cache.answer(
-    { question: mergedQuestion(question, missing), owner: services.keys.ownerOf(caller.key), wanted: fresh },
+    { cacheKey: mergedQuestion(question, missing), owner: services.keys.ownerOf(caller.key), wanted: fresh },
     fill,
     () => Promise.resolve(undefined),
   );

@@ -108,7 +108,7 @@ export const serve = async (
       question === undefined
         ? uncached((await askWith(services, endpoint, plan, first, missing, wanted)).answer, "bypass")
         : await services.cache.answer(
-            { question, owner, wanted },
+            { cacheKey: question, owner, wanted },
             (as, background) => {
               const one = background ? caller() : first;
               const { key: _, ...nobody } = one;

@@ -34,7 +34,7 @@ export const write = async (
   if (unanswered === "refused" || answer.status === 401 || answer.status === 403) return answered;
   const outdate = (isLost: boolean): Promise<void> | undefined => {
     services.privateRows?.feed.touched(groups, isLost);
-    return services.cache.drop({ groups, ...(isLost ? { soft: true, hold: UNSETTLED } : {}) });
+    return services.cache.invalidate({ groups, ...(isLost ? { soft: true, hold: UNSETTLED } : {}) });
   };
   await (unanswered === "unknown" ? services.unconfirmed.note(caller.key, () => outdate(true)) : outdate(false));
   return answer.status === 200 ? { ...answered, headers: ["Cache-Group-Invalidation", groupList(groups)] } : answered;

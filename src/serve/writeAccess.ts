@@ -40,12 +40,12 @@ export const refusedAccess = async (
 /** It was shown to this caller, or to everybody, a moment ago. */
 const isShown = (
   { keys, cache }: Services,
-  { cacheKey: question }: PreparedEndpoint,
+  { cacheKey }: PreparedEndpoint,
   input: Record<string, unknown>,
   key: string | undefined,
 ): boolean => {
   const owner = key === undefined ? undefined : keys.ownerOf(key);
-  if (question === undefined || owner === undefined || !keys.isProven(owner)) return false;
-  const asking = { question: question(input, "legacy"), owner, wanted: { maxAge: ENOUGH } };
+  if (cacheKey === undefined || owner === undefined || !keys.isProven(owner)) return false;
+  const asking = { cacheKey: cacheKey(input, "legacy"), owner, wanted: { maxAge: ENOUGH } };
   return cache.ready(asking, Date.now())?.status === 200;
 };

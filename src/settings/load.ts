@@ -2,31 +2,34 @@ import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { becomesAnother } from "../endpoint/canonicalRequest.ts";
 import { placesOf } from "./placesOf.ts";
+import { applyRenames, type GivenSetting, renamedSettings } from "./renamed.ts";
 import { secrets, type Settings, settingsSchema } from "./settings.ts";
 
 /** What is wrong with the configuration, one line each: the name, what was given, what is allowed. */
 export type ConfigurationErrors = { errors: string[] };
 
-type Given = { value: unknown; from: string };
-
-/** The endpoints that settings may name; those with `cache` have windows. */
+/** The endpoints that settings may name; those with `cache` have lifetimes. */
 export type KnownEndpoints = Readonly<Record<string, { cache?: unknown; routes?: readonly string[] }>>;
 
-/** Reads the settings from the file named by `CONFIG` and from the environment, which wins. */
+/** Reads the settings from the file named by `CONFIG` and from the environment, which wins. `warnings`: one line for each deprecated name. */
 export const loadSettings = (
   environment: Record<string, string | undefined>,
   endpoints: KnownEndpoints,
-): { settings: Settings } | ConfigurationErrors => {
+): { settings: Settings; warnings: string[] } | ConfigurationErrors => {
   const file = readFile(environment["CONFIG"]);
   if ("errors" in file) return file;
-  const given = new Map<string, Given>(
+  const given = new Map<string, GivenSetting>(
     Object.entries(file.values).map(([name, value]) => [name, { value, from: `in ${environment["CONFIG"]}` }]),
   );
-  for (const [name, field] of Object.entries(settingsSchema.shape)) {
+  const { shape } = settingsSchema;
+  const old = Object.entries(renamedSettings).map(([name, renamed]) => [name, shape[renamed.name as keyof Settings]]);
+  for (const [name, field] of [...Object.entries(shape), ...old] as [string, z.ZodType][]) {
     const text = environment[name];
     if (text !== undefined && text !== "")
       given.set(name, { value: fromText(text, field), from: "in the environment" });
   }
+  const { warnings, errors: renamingErrors } = applyRenames(given);
+  if (renamingErrors.length > 0) return { errors: renamingErrors };
   const parsed = settingsSchema.safeParse(Object.fromEntries([...given].map(([name, { value }]) => [name, value])));
   if (parsed.success) {
     const errors = [
@@ -36,12 +39,15 @@ export const loadSettings = (
       ...tooPatient(parsed.data),
       ...tooLarge(parsed.data),
     ];
-    return errors.length > 0 ? { errors } : { settings: parsed.data };
+    return errors.length > 0 ? { errors } : { settings: parsed.data, warnings };
   }
   return { errors: [...new Set(parsed.error.issues.flatMap((issue) => told(issue, given)))] };
 };
 
-const unknownEndpoints = ({ CACHE_WINDOWS, STAGES, MODERN_ROUTES }: Settings, endpoints: KnownEndpoints): string[] => {
+const unknownEndpoints = (
+  { CACHE_LIFETIMES, STAGES, MODERN_ROUTES }: Settings,
+  endpoints: KnownEndpoints,
+): string[] => {
   const all = Object.keys(endpoints);
   const cached = all.filter((name) => endpoints[name]?.cache !== undefined);
   const unknown = (setting: string, given: object, known: string[]) =>
@@ -49,7 +55,7 @@ const unknownEndpoints = ({ CACHE_WINDOWS, STAGES, MODERN_ROUTES }: Settings, en
       .filter((name) => !known.includes(name))
       .map((name) => `${setting}: unknown endpoint ${JSON.stringify(name)} given; allowed are ${known.join(", ")}`);
   return [
-    ...unknown("CACHE_WINDOWS", CACHE_WINDOWS, cached),
+    ...unknown("CACHE_LIFETIMES", CACHE_LIFETIMES, cached),
     ...unknown("STAGES", STAGES, all),
     ...unknown("MODERN_ROUTES", MODERN_ROUTES, all),
   ];
@@ -154,7 +160,7 @@ const fromText = (text: string, field: z.ZodType): unknown => {
 const withoutPassword = (shown: string): string =>
   shown.replace(/^[^]*@/, "(not shown)@").replace(/\?[^]*$/, "?(not shown)");
 
-const told = (issue: z.core.$ZodIssue, given: ReadonlyMap<string, Given>): string[] => {
+const told = (issue: z.core.$ZodIssue, given: ReadonlyMap<string, GivenSetting>): string[] => {
   if (issue.code === "unrecognized_keys" && issue.path.length === 0)
     return issue.keys.map((name) => `${name}: unknown setting ${given.get(name)?.from}; ${nearest(name)}`);
   const name = String(issue.path[0]);

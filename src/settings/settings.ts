@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Duration, isDuration } from "../cache/duration.ts";
+import { type Duration, isDuration } from "../cache/lifetimes.ts";
 import { stageSchema } from "../features/migration/stage.ts";
 import { brownouts, deprecations } from "../features/retirement/schemas.ts";
 import { trustedProxies } from "../upstream/trustedProxies.ts";
@@ -59,10 +59,16 @@ const duration = z.custom<Duration>(
   (text) => typeof text === "string" && isDuration(text),
   "durations such as 90s, 10m, 24h or 7d",
 );
-const windows = z.record(
+const lifetimes = z.record(
   z.string(),
   z
-    .strictObject({ fresh: duration, stale: duration, staleIfError: duration, absent: duration, unready: duration })
+    .strictObject({
+      fresh: duration,
+      staleWhileRevalidate: duration,
+      staleIfError: duration,
+      notFoundTtl: duration,
+      preconditionTtl: duration,
+    })
     .partial(),
 );
 
@@ -155,10 +161,10 @@ export const settingsSchema = z.strictObject({
     .default(64 * 1024 ** 2)
     .describe("of memory for what is kept, all encodings and keys counted; 0 keeps nothing"),
   CACHE_ENTRY_BYTES: bytes(8 * 1024 ** 2).describe("of one answer that is kept, all encodings counted"),
-  CACHE_WINDOWS: windows
+  CACHE_LIFETIMES: lifetimes
     .default({})
     .describe(
-      'how long answers hold, by endpoint: {"getDataset": {"fresh": "5m"}} (also stale, staleIfError, absent, unready)',
+      'how long answers hold, by endpoint: {"getDataset": {"fresh": "5m"}} (also staleWhileRevalidate, staleIfError, notFoundTtl, preconditionTtl)',
     ),
   REDIS_URL: z
     .string()

@@ -9,7 +9,7 @@ import { openStore } from "../../src/cache/store.ts";
 import { until } from "../proxy/support.ts";
 
 const MIB = 1024 ** 2;
-const lifetimesOf = lifetimesBy({ fresh: "1m", stale: "1m", staleIfError: "1m" });
+const lifetimesOf = lifetimesBy({ fresh: "1m", staleWhileRevalidate: "1m", staleIfError: "1m" });
 
 /** A cache whose legacy answers with `bytes` times `fill`, and how clients ask it. */
 const openWith = (entryBytes = MIB, tier?: Partial<SharedTier>) => {
@@ -24,7 +24,7 @@ const openWith = (entryBytes = MIB, tier?: Partial<SharedTier>) => {
         mark: () => "a",
         get: async () => undefined,
         set: () => undefined,
-        drop: async () => undefined,
+        invalidate: async () => undefined,
         close: async () => undefined,
         ...tier,
       })),
@@ -40,7 +40,11 @@ const openWith = (entryBytes = MIB, tier?: Partial<SharedTier>) => {
   ) => {
     const question = { key, endpoint: "getDataset", lifetimesOf, personal: false };
     const answered = await cache.answer(
-      { question, owner: undefined, wanted: { ...(noStore ? { noStore } : {}), ...(noCache ? { noCache } : {}) } },
+      {
+        cacheKey: question,
+        owner: undefined,
+        wanted: { ...(noStore ? { noStore } : {}), ...(noCache ? { noCache } : {}) },
+      },
       async () => ({ answer: { status: 200, body: Buffer.alloc(legacy.bytes, legacy.fill) }, groups: ["g"] }),
       async () => undefined,
     );
@@ -55,8 +59,8 @@ const openWith = (entryBytes = MIB, tier?: Partial<SharedTier>) => {
       stored: answered.how.stored,
     };
   };
-  const hasCoding = (key: string, coding: string) =>
-    expect.poll(async () => (await ask(key, coding)).coding).toBe(coding);
+  const hasCoding = async (key: string, coding: string) =>
+    await expect.poll(async () => (await ask(key, coding)).coding).toBe(coding);
   return { cache, store, legacy, ask, hasCoding };
 };
 
@@ -95,7 +99,7 @@ test("the bytes of a coding are counted when it arrives", async () => {
   const before = cache.size().bytes;
   await hasCoding("a", "br");
   expect(cache.size().bytes).toBe(before + (store.get("a")?.coded.br?.length ?? 0));
-  await cache.drop({ all: true });
+  await cache.invalidate({ all: true });
   expect(cache.size()).toMatchObject({ bytes: 0, entries: 0 });
 });
 
@@ -109,7 +113,7 @@ test("a coding with which an entry would be too large is dropped, and not made a
 });
 
 test.each([
-  ["invalidated", (cache: ReturnType<typeof openWith>["cache"]) => void cache.drop({ groups: ["g"] })],
+  ["invalidated", (cache: ReturnType<typeof openWith>["cache"]) => void cache.invalidate({ groups: ["g"] })],
   ["replaced", () => undefined],
 ])("the result for an entry that was %s meanwhile is dropped", async (_, change) => {
   const { ask, cache, store, legacy } = openWith();
@@ -138,7 +142,7 @@ test("304 has the tag of the coding that the client holds, whether it is there o
   await ask("a");
   await hasCoding("a", "br");
   const { tag } = await ask("a", "br, gzip");
-  await cache.drop({ all: true });
+  await cache.invalidate({ all: true });
   for (let i = 0; i < 2; i++)
     expect(await ask("a", "br, gzip", { ifNoneMatch: tag })).toMatchObject({ status: 304, tag });
 });

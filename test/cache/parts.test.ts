@@ -1,15 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ownerKey, cacheKeyOf } from "../../src/cache/cacheKey.ts";
+import { ownerKey, cacheKeyOf } from "../../src/cache/cacheRequest.ts";
 import { readDirectives } from "../../src/cache/directives.ts";
-import { isDuration, milliseconds } from "../../src/cache/duration.ts";
+import { isDuration, milliseconds } from "../../src/cache/lifetimes.ts";
 import { acceptedCodings } from "../../src/cache/codings.ts";
 import { backOff, type Entry, entryOf, freshnessOf } from "../../src/cache/entry.ts";
 import { HIT, replyWith } from "../../src/cache/reply.ts";
 import { untagged } from "../../src/cache/representation.ts";
 import { openStore, sizeOf } from "../../src/cache/store.ts";
 
-const windows = { fresh: 100, stale: 200, staleIfError: 400 };
+const windows = { fresh: 100, staleWhileRevalidate: 200, staleIfError: 400 };
 const entry = (about: Partial<Entry> = {}, body = "x"): Entry =>
   entryOf(untagged({ status: 200, body }), {
     endpoint: "e",

@@ -177,7 +177,9 @@ test.each([
 
 test("windows can be set, one by one", async () => {
   const { pass } = clock();
-  const { ask } = await cachedGateway({ CACHE_WINDOWS: '{"getDataset": {"fresh": "5s", "stale": "0s"}}' });
+  const { ask } = await cachedGateway({
+    CACHE_LIFETIMES: '{"getDataset": {"fresh": "5s", "staleWhileRevalidate": "0s"}}',
+  });
   expect((await ask("/v1/datasets/61")).headers.get("cache-control")).toBe("public, max-age=5, stale-if-error=604800");
   pass(5000);
   expect((await ask("/v1/datasets/61")).how).toBe("fwd=stale; stored; ttl=5");

@@ -35,7 +35,7 @@ describe.each(Object.entries(kept))("%s", (name, path) => {
         const allowed = caller === "nobody" || personal ? [caller] : [caller, "nobody"];
         expect(allowed).toContain(mark);
       }
-      await gateway.services.cache.drop({ all: true });
+      await gateway.services.cache.invalidate({ all: true });
     }
   });
 
@@ -164,7 +164,7 @@ test("whatever is asked in whatever order: nobody sees another's, and nothing ol
   );
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 25 }), async (steps) => {
-      await gateway.services.cache.drop({ all: true });
+      await gateway.services.cache.invalidate({ all: true });
       gateway.legacy.privateTo = undefined;
       const wrong: string[] = [];
       for (const one of steps) {
@@ -172,10 +172,10 @@ test("whatever is asked in whatever order: nobody sees another's, and nothing ol
         // As when a write has made it so: whatever is kept of it is dropped.
         else if (one.kind === "private") {
           gateway.legacy.privateTo = one.to;
-          await gateway.services.cache.drop({ all: true });
+          await gateway.services.cache.invalidate({ all: true });
         } else if (one.kind === "write") {
           gateway.legacy.version++;
-          await gateway.services.cache.drop({ all: true });
+          await gateway.services.cache.invalidate({ all: true });
         } else {
           const { status, body } = await ask(one.path, one.caller);
           const { privateTo, version } = gateway.legacy;

@@ -1,6 +1,6 @@
 import type { Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import type { DeclaredLifetimes } from "../../cache/lifetimes.ts";
+import { type DeclaredLifetimes, windowsOf } from "../../cache/lifetimes.ts";
 import type { Services } from "../../serve/services.ts";
 import type { ClientView } from "../migration/views.ts";
 import { guardedApp } from "./guardedApp.ts";
@@ -41,7 +41,9 @@ export const adminApp = (
       entries,
       evicted,
       ...(shared === undefined ? {} : { shared }),
-      windows: settings.windows,
+      windows: Object.fromEntries(
+        endpoints.map((name) => [name, windowsOf(settings.windows[name] as DeclaredLifetimes)]),
+      ),
       ...(privateRows === undefined ? {} : { privateRows: privateRows.state() }),
     };
   };
@@ -59,7 +61,7 @@ export const adminApp = (
   app.post("/purge", bodyLimit({ maxSize: 64 * 1024, onError: (c) => tooLarge(c) }), async (c) => {
     const purge = readPurge(await c.req.text(), endpoints);
     if ("problem" in purge) return c.json({ detail: purge.problem }, 422);
-    await cache.drop(purge.drop);
+    await cache.invalidate(purge.drop);
     observer.log.info({ event: "purged", ...purge.drop });
     return c.json({ purged: purge.drop });
   });

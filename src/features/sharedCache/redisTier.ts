@@ -55,7 +55,7 @@ export const redisTier =
         const { from, epoch, drop } = message;
         step.heard(epoch);
         if (from === self) return acks.heard(epoch);
-        told.onDrop(drop);
+        told.onInvalidation(drop);
         return connection.publish(acksOf(from), epoch);
       },
     });
@@ -130,7 +130,7 @@ export const redisTier =
             () => count("set", "failed"),
           );
       },
-      async drop(drop) {
+      async invalidate(drop) {
         const epoch = randomUUID();
         const until = performance.now() + timeout;
         try {

@@ -35,8 +35,8 @@ export const toWire = ({
   body,
   coded: { br },
 }: Entry): Buffer => {
-  // What may turn private is known to each gateway by the endpoint.
-  const { mayTurnPrivate: _, ...times } = lifetimes;
+  // Whether a resource may turn private is not sent: each gateway knows it by the endpoint.
+  const { fresh, staleWhileRevalidate: stale, staleIfError } = lifetimes;
   const about = {
     endpoint,
     status,
@@ -44,7 +44,7 @@ export const toWire = ({
     headers,
     storedAt,
     freshUntil,
-    windows: times,
+    windows: { fresh, stale, staleIfError },
     groups,
     isBrotli: br !== undefined,
   };
@@ -60,13 +60,9 @@ export const fromWire = async (bytes: Buffer): Promise<Entry> => {
   if (bytes.readUInt8(0) !== VERSION) throw new Error("written by another version");
   const end = 5 + bytes.readUInt32BE(1);
   if (end > bytes.length) throw new Error("cut off");
-  const {
-    isBrotli,
-    headers,
-    windows: lifetimes,
-    ...rest
-  } = headSchema.parse(JSON.parse(bytes.toString("utf8", 5, end)));
-  const about = { ...rest, lifetimes };
+  const { isBrotli, headers, windows, ...rest } = headSchema.parse(JSON.parse(bytes.toString("utf8", 5, end)));
+  const { fresh, stale: staleWhileRevalidate, staleIfError } = windows;
+  const about = { ...rest, lifetimes: { fresh, staleWhileRevalidate, staleIfError } };
   const bodyBytes = bytes.subarray(end);
   const plain = isBrotli ? await decompress(bodyBytes) : bodyBytes;
   const body = copyOf(plain);

@@ -25,7 +25,13 @@ export const windowsTable = (endpoints: Endpoints): string =>
     ["endpoint", "fresh", "stale while revalidated", "stale if legacy fails", "404, 410", "412", "whose"],
     Object.entries(endpoints).flatMap(([name, { cache }]) => {
       if (cache === undefined) return [];
-      const { fresh, stale, staleIfError, absent, unready } = withDefaults(cache);
+      const {
+        fresh,
+        staleWhileRevalidate: stale,
+        staleIfError,
+        notFoundTtl: absent,
+        preconditionTtl: unready,
+      } = withDefaults(cache);
       const whose = cache.personal ? "nobody's for those without a key, else the key's own" : "everybody's";
       return [[`\`${name}\``, fresh, stale, staleIfError, absent, unready, whose]];
     }),

@@ -6,7 +6,7 @@ import type { Invalidation } from "../../../src/cache/sharedTier.ts";
 import { redisTier } from "../../../src/features/sharedCache/redisTier.ts";
 import { until } from "../../proxy/support.ts";
 
-const windows = { fresh: 60_000, stale: 60_000, staleIfError: 120_000 };
+const windows = { fresh: 60_000, staleWhileRevalidate: 60_000, staleIfError: 120_000 };
 
 export const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -44,7 +44,7 @@ export const begin = (url: string, timeout = 250, build = "b") => {
       told.whys.push(JSON.stringify(about));
     },
     count: (call, result) => told.counts.push(`${call} ${result}`),
-  })({ onDrop: (drop) => told.drops.push(drop), onLost: () => told.lost++ });
+  })({ onInvalidation: (drop) => told.drops.push(drop), onLost: () => told.lost++ });
   onTestFinished(() => tier.close());
   const put = async (key: string, one: Entry) => {
     const before = told.counts.length;

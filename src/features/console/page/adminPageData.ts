@@ -1,4 +1,4 @@
-import type { DeclaredLifetimes } from "../../../cache/lifetimes.ts";
+import type { CacheWindows } from "../../../cache/lifetimes.ts";
 import type { LedgerEntry } from "../../../compare/ledger.ts";
 import type { Move } from "../../migration/stage.ts";
 import type { ClientView, DifferenceView, StagesView } from "../../migration/views.ts";
@@ -11,7 +11,7 @@ export type CacheView = {
   entries: number;
   evicted: number;
   shared?: string | undefined;
-  windows: Readonly<Record<string, DeclaredLifetimes>>;
+  windows: Readonly<Record<string, CacheWindows>>;
   /** Absent where no private rows are looked for. */
   privateRows?: PrivateRowsView | undefined;
 };
