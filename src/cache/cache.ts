@@ -20,6 +20,7 @@ export type Cache = Pick<TieredEntries, "ready" | "invalidate" | "invalidateLoca
 /** What the cache does beside answering, as the metrics count it. */
 export type CacheEvent = "refreshed" | "refresh_failed" | "coalesced" | "dropped" | "not_stored";
 
+/** What a cache is opened with. */
 export type CacheSettings = {
   store: Store;
   /** The longest time that a fetch can take, in milliseconds. */

@@ -3,7 +3,7 @@ import type { Directives } from "./directives.ts";
 import type { LifetimesOf } from "./lifetimes.ts";
 import type { Content } from "./representation.ts";
 
-/** What a request asks for, whoever sends it. */
+/** What a request asks for, independent of its caller. */
 export type CacheKey = {
   key: string;
   endpoint: string;

@@ -11,6 +11,7 @@ export type Compression = {
   request(key: string, entry: Entry, coding: Coding): Promise<void> | undefined;
 };
 
+/** What the compression is opened with. */
 export type CompressionSettings = {
   store: Pick<Store, "holds" | "setCoding">;
   onError: (error: unknown) => void;

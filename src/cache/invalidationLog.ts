@@ -13,6 +13,7 @@ export type InvalidationLog = {
 /** `at`: when it was written, `until`: how long it may still be going on (both ms since the epoch). */
 type Write = { sequence: number; at: number; until: number };
 
+/** What the log is opened with; all bounds have defaults but the first. */
 export type InvalidationLogSettings = {
   /** No read takes longer, in milliseconds: older writes are forgotten. */
   longest: number;

@@ -4,8 +4,9 @@ import { type Entry, isExpired } from "./entry.ts";
 
 /** The entries in memory, the least recently used evicted; bounded in bytes that count keys, headers and every coding. */
 export type Store = {
+  /** `undefined` also for an entry that has expired, which is deleted. */
   get(key: string): Entry | undefined;
-  /** False where the entry is larger than one may be. */
+  /** False where the entry is larger than `entryBytes`; the previous entry is then deleted as well. */
   set(key: string, entry: Entry): boolean;
   /** Whether this very entry is still stored under the key. */
   holds(key: string, entry: Entry): boolean;
@@ -19,12 +20,13 @@ export type Store = {
   size(): { bytes: number; entries: number; evicted: number };
 };
 
-/** What an entry costs beside its bytes: its objects, its headers as they are rendered, its places in the maps. Measured. */
+/** Bytes of an entry beside its bodies: objects, rendered headers, places in the maps. Measured. */
 const OVERHEAD = 1536;
 const PER_GROUP = 160;
 
 const groupsOf = ({ groups, owner }: Entry): readonly string[] => (owner === undefined ? groups : [...groups, owner]);
 
+/** The bytes that an entry counts for: key, body, codings, groups, and a constant. */
 export const sizeOf = (key: string, entry: Entry): number => {
   let size = OVERHEAD + 2 * key.length + entry.body.length;
   for (const bytes of Object.values(entry.coded)) size += bytes.length;
@@ -32,6 +34,7 @@ export const sizeOf = (key: string, entry: Entry): number => {
   return size;
 };
 
+/** Opens a store of at most `bytes`, each entry at most `entryBytes`; 0 bytes store nothing. */
 export const openStore = ({ bytes, entryBytes }: { bytes: number; entryBytes: number }, now = Date.now): Store => {
   const members = new Map<string, Set<string>>();
   let evicted = 0;

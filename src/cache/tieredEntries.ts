@@ -1,5 +1,4 @@
-import type { CacheKey, CacheRequest } from "./cacheRequest.ts";
-import { lookupKeys } from "./cacheRequest.ts";
+import { type CacheKey, type CacheRequest, lookupKeys } from "./cacheRequest.ts";
 import { openCompression } from "./compression.ts";
 import type { Directives } from "./directives.ts";
 import { type Entry, type Freshness, freshnessOf, isExpired, withinLifetimes } from "./entry.ts";
@@ -34,6 +33,7 @@ export type TieredEntries = {
   close(): Promise<void>;
 };
 
+/** What the entries are opened with. */
 export type TieredEntriesSettings = {
   store: Store;
   /** The longest time that a fetch can take, in milliseconds. */
