@@ -64,6 +64,8 @@ export const openInvalidationLog = ({
   let everything: Write | undefined;
   let bytes = 0;
   let sequence = 0;
+  /** No write goes on for longer (ms since the epoch). */
+  let lastUntil = 0;
   let cleanedAt = -Infinity;
 
   const forgetGroup = (group: string): void => {
@@ -105,6 +107,7 @@ export const openInvalidationLog = ({
     write(groups, until = 0) {
       discardOld();
       sequence++;
+      lastUntil = Math.max(lastUntil, until);
       for (const group of groups) {
         const write = { sequence, at: now(), until: Math.max(until, writes.get(group)?.until ?? 0) };
         if (group.length > MAX_NAME) {
@@ -118,8 +121,13 @@ export const openInvalidationLog = ({
       }
     },
     size: () => ({ groups: writes.size, kinds: kinds.size, bytes }),
-    written: (groups, mark) =>
-      isSince(everything, mark) ||
-      groups.some((group) => isSince(writes.get(group), mark) || isSince(kinds.get(kindOf(group)), mark)),
+    written(groups, mark) {
+      // The most frequent case: no write at all since the mark.
+      if (mark === sequence && lastUntil <= now()) return false;
+      return (
+        isSince(everything, mark) ||
+        groups.some((group) => isSince(writes.get(group), mark) || isSince(kinds.get(kindOf(group)), mark))
+      );
+    },
   };
 };

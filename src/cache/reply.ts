@@ -42,16 +42,16 @@ export type CacheStatus = {
 const CACHE_NAME = "catalog-gateway";
 
 /** `catalog-gateway; hit; ttl=599`; `ttl` in seconds, negative for a stale entry. */
-const formatCacheStatus = ({ hit, fwd, collapsed, stored, detail }: CacheStatus, ttl: number | undefined): string =>
-  [
-    CACHE_NAME,
-    ...(hit ? ["hit"] : []),
-    ...(fwd === undefined ? [] : [`fwd=${fwd}`]),
-    ...(stored ? ["stored"] : []),
-    ...(collapsed ? ["collapsed"] : []),
-    ...(ttl === undefined ? [] : [`ttl=${ttl}`]),
-    ...(detail === undefined ? [] : [`detail=${detail}`]),
-  ].join("; ");
+const formatCacheStatus = ({ hit, fwd, collapsed, stored, detail }: CacheStatus, ttl: number | undefined): string => {
+  let text = CACHE_NAME;
+  if (hit) text += "; hit";
+  if (fwd !== undefined) text += `; fwd=${fwd}`;
+  if (stored) text += "; stored";
+  if (collapsed) text += "; collapsed";
+  if (ttl !== undefined) text += `; ttl=${ttl}`;
+  if (detail !== undefined) text += `; detail=${detail}`;
+  return text;
+};
 
 const VARY = "Accept-Encoding, Authorization, X-API-Key";
 /** The headers that the script of a page may read. */

@@ -45,7 +45,7 @@ describe("a hit over a socket", () => {
     expect(legacy.asked).toHaveLength(1);
   });
 
-  test("every spelling of a question is one entry: 007 is 7, the list's body is its path", async () => {
+  test("every spelling of a request is one entry: 007 is 7, a list's body is its path", async () => {
     const { ask, post, legacy, services } = await cachedGateway({ PREFIXES: "/v1,/api/v2" });
     for (const one of [
       "/v1/datasets/7",
@@ -67,7 +67,7 @@ describe("a hit over a socket", () => {
     expect(services.cache.size().entries).toBe(2);
   });
 
-  test("two questions are never one entry", async () => {
+  test("two requests are never one entry", async () => {
     const { ask, legacy } = await cachedGateway();
     const targets = [
       "/v1/datasets/6",
@@ -150,7 +150,7 @@ describe("validators", () => {
     expect((await exchange(port, get(path, `If-None-Match: ${tag}`))).status).toBe(304);
   });
 
-  test("the tag follows the bytes: another version, another tag; the same bytes again, the same", async () => {
+  test("the tag follows the bytes: the same bytes have the same tag", async () => {
     const { ask, legacy, services } = await cachedGateway();
     const tagNow = async () => (await ask(path, { "Cache-Control": "no-cache" })).headers.get("etag");
     const first = await tagNow();
@@ -254,7 +254,7 @@ describe("what a client says of the answer it wants", () => {
     expect((await ask(path, { Pragma: "no-cache", "Cache-Control": "max-age=60" })).how).toMatch(/^hit/);
   });
 
-  test("who wants nothing but fresh gets legacy's failure, and what is kept stays", async () => {
+  test("no-cache gets legacy's failure, and the entry stays", async () => {
     const { ask, legacy } = await cachedGateway();
     await ask(path);
     legacy.mode = "erroring";
@@ -262,7 +262,7 @@ describe("what a client says of the answer it wants", () => {
     expect((await ask(path)).how).toMatch(/^hit/);
   });
 
-  test("what is asked with no-store is not kept", async () => {
+  test("an answer to no-store is not stored", async () => {
     const { ask, services } = await cachedGateway();
     await ask(path, { "Cache-Control": "no-store" });
     expect(services.cache.size().entries).toBe(0);
@@ -306,7 +306,7 @@ test("a list of origins: each page is told of itself, and all share one entry", 
   expect(legacy.asked).toHaveLength(1);
 });
 
-test("with CACHE_BYTES=0 nothing is kept, and many at once still ask once", async () => {
+test("with CACHE_BYTES=0 nothing is stored, and each request is a miss", async () => {
   const { ask, legacy } = await cachedGateway({ CACHE_BYTES: "0" });
   await ask(path);
   expect((await ask(path)).how).toMatch(/^fwd=uri-miss; ttl/);

@@ -114,7 +114,7 @@ describe("the store", () => {
     expect(sizeOf("k", entry({ owner: "o" }))).toBeGreaterThan(small);
   });
 
-  test("what is too large is not kept, and takes what it would replace with it", () => {
+  test("an entry that is too large is not stored, and the one it replaces is deleted", () => {
     const store = openStore({ bytes: 20_000, entryBytes: 5000 }, () => 1);
     expect(store.set("k", entry())).toBe(true);
     expect(store.set("k", entry({}, "x".repeat(6000)))).toBe(false);

@@ -37,7 +37,7 @@ const openWith = (entry?: Entry) => {
 const one = (different: Partial<Entry> = {}) =>
   entryOf(untagged({ status: 200, body: "x" }), { ...about, lifetimes: { ...lifetimes }, ...different });
 
-test("an entry that another gateway keeps for longer is served no longer than here", async () => {
+test("an entry with longer lifetimes of another gateway is served no longer than here", async () => {
   const { entries } = openWith(one({ lifetimes: { fresh: 5000, staleWhileRevalidate: 9000, staleIfError: 9000 } }));
   const found = await entries.find(asking);
   expect(found?.entry).toMatchObject({
@@ -64,7 +64,7 @@ describe("after a write that nothing confirmed", () => {
     expect(await entries.find(asking)).toBeUndefined();
   });
 
-  test("what is read meanwhile is not stored", async () => {
+  test("an answer that is fetched meanwhile is not stored", async () => {
     const { entries } = openWith();
     await entries.invalidate(lost);
     expect(entries.put("k", one(), entries.mark())).toBe(false);
