@@ -1,5 +1,5 @@
+import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { versionsOf } from "../src/endpoint/version.ts";
 import { get, type LegacyRequest, post } from "../src/endpoint/legacyRequest.ts";
 import { legacyStudies } from "./getStudy.ts";
 import { endpoints } from "./index.ts";
@@ -11,7 +11,7 @@ import { privateDatasets } from "./privateDatasets.ts";
 /** All the knowledge the machine is started with. */
 export const catalogue = {
   endpoints,
-  module: new URL("./index.ts", import.meta.url).href,
+  module: import.meta.resolve(`./index${extname(import.meta.url)}`),
   errors: legacyErrors,
   legacyStudies,
   legacyPaths,
@@ -19,7 +19,6 @@ export const catalogue = {
   privateRows: privateDatasets,
   /** The file with what is known of the public reference implementation. */
   expectedDifferences: fileURLToPath(new URL("./expectedDifferences.json", import.meta.url)),
-  versions: versionsOf(Object.keys(endpoints), new URL(".//", import.meta.url)),
   /** Harmless questions that show what legacy thinks of a key: a short list, and a tag without a name on nothing. */
   keyProbes: { reads: get`/evaluationmeasure/list` as LegacyRequest, writes: post("/data/tag", {}) },
 };

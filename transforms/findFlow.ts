@@ -62,7 +62,7 @@ export const findFlow = endpoint("GET /flow/exists/{name}/{external_version?}", 
 
   cache: {
     fresh: "1h",
-    stale: "7d",
+    staleWhileRevalidate: "7d",
     staleIfError: "7d",
     groups: (_, ours) => (isObject(ours) ? entity("flow", Number(own(ours, "flow_id"))) : [collection("flow")]),
   },

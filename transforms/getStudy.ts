@@ -62,7 +62,7 @@ export const getStudy = endpoint("GET /studies/{id_or_alias}", {
 
   cache: {
     fresh: "5m",
-    stale: "1h",
+    staleWhileRevalidate: "1h",
     staleIfError: "24h",
     mayTurnPrivate: true,
     // Writes name a study by its id, whatever it was asked for by.

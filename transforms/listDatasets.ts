@@ -95,7 +95,7 @@ export const listDatasets = endpoint("POST /datasets/list", {
 
   cache: {
     fresh: "1m",
-    stale: "1h",
+    staleWhileRevalidate: "1h",
     staleIfError: "1h",
     mayTurnPrivate: true,
     // Owners see their private rows.

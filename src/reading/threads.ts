@@ -1,3 +1,4 @@
+import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Job, JobMessage, JobResult, ThreadData } from "./threadJob.ts";
 
@@ -33,7 +34,7 @@ export const openThreads = ({ threads, heap, timeout, idle }: ThreadSettings, da
   };
 
   const start = (): Thread => {
-    const worker = new Worker(new URL("./thread.ts", import.meta.url), {
+    const worker = new Worker(new URL(`./thread${extname(import.meta.url)}`, import.meta.url), {
       workerData: data,
       // What the gateway was started with, keys among it, is not for a thread that reads foreign bytes.
       env: {},

@@ -15,8 +15,6 @@ export type Catalogue = {
   legacyPaths: LegacyPaths;
   /** What is written, and only read, through the legacy interface itself. */
   passing: LegacyWriteKnowledge;
-  /** By endpoint: changes when what it answers may change. */
-  versions: Readonly<Record<string, string>>;
   /** The URL of the module that exports the same `endpoints`, for the threads that read large answers; without it they are read in this one. */
   module?: string;
   /** The rows that a list keeps from administrators. */

@@ -157,7 +157,7 @@ const openServices = (
   const cache = openCacheOf(settings, catalogue, { meter, observer, modules });
   const hooks = hooksOf(features);
   const keys = openKeys(client, catalogue.keyProbes, catalogue.errors, (owner) => {
-    cache.forget(owner);
+    cache.invalidateLocally(owner);
     hooks.onKeyRefused(owner);
   });
   const onError = (error: unknown) => observer.log.error({ event: "internal_error", error: (error as Error).stack });
@@ -199,7 +199,7 @@ const coreOf = (
     settings,
     catalogue,
     services,
-    endpoints: prepare(catalogue.endpoints, { versions: catalogue.versions, legacy, lifetimes }),
+    endpoints: prepare(catalogue.endpoints, { legacy, lifetimes }),
     lifetimes,
     features,
     replies,
@@ -273,7 +273,7 @@ const meterBudgets = ({ meter, observer }: Services, replies: ByteBudget, bodies
 };
 
 const lifetimesInForce = (
-  { CACHE_WINDOWS: changed }: GatewaySettings,
+  { CACHE_LIFETIMES: changed }: GatewaySettings,
   { endpoints }: Catalogue,
 ): Record<string, DeclaredLifetimes> =>
   Object.fromEntries(

@@ -59,7 +59,7 @@ export const openHitPath = (
       if (!isPlain(endpoint, owner !== undefined, headers)) return false;
       const now = Date.now();
       const wanted = readDirectives(headers["cache-control"], headers.pragma);
-      const entry = cache.ready({ question: cacheKey, owner, wanted }, now);
+      const entry = cache.ready({ cacheKey, owner, wanted }, now);
       if (entry === undefined) return false;
       const reply = replyWith(
         { entry, how: HIT },

@@ -63,12 +63,12 @@ const invalidate = (
   if (fate === "unknown")
     return unconfirmed.note(key, () => {
       tell(true);
-      return cache.drop({ groups: write.groups(), soft: true, hold: UNSETTLED });
+      return cache.invalidate({ groups: write.groups(), soft: true, hold: UNSETTLED });
     });
   const isError = answer === undefined || answer.status >= 300;
   if (key === undefined && (isError || !(hasSession(req) || write.isCut()))) return undefined;
   tell(false);
-  return cache.drop({ groups: write.groups() });
+  return cache.invalidate({ groups: write.groups() });
 };
 
 /** Legacy's website logs people in by this cookie, and its interface then knows them. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Duration, isDuration } from "../cache/duration.ts";
+import { type Duration, isDuration } from "../cache/lifetimes.ts";
 import { trustedProxies } from "../upstream/trustedProxies.ts";
 import { bytes, count, host, milliseconds, origin, prefix } from "./fields.ts";
 
@@ -27,10 +27,16 @@ const duration = z.custom<Duration>(
   (text) => typeof text === "string" && isDuration(text),
   "durations such as 90s, 10m, 24h or 7d",
 );
-const windows = z.record(
+const lifetimes = z.record(
   z.string(),
   z
-    .strictObject({ fresh: duration, stale: duration, staleIfError: duration, absent: duration, unready: duration })
+    .strictObject({
+      fresh: duration,
+      staleWhileRevalidate: duration,
+      staleIfError: duration,
+      notFoundTtl: duration,
+      preconditionTtl: duration,
+    })
     .partial(),
 );
 
@@ -117,10 +123,10 @@ const coreShape = {
     .default(64 * 1024 ** 2)
     .describe("of memory for what is kept, all encodings and keys counted; 0 keeps nothing"),
   CACHE_ENTRY_BYTES: bytes(8 * 1024 ** 2).describe("of one answer that is kept, all encodings counted"),
-  CACHE_WINDOWS: windows
+  CACHE_LIFETIMES: lifetimes
     .default({})
     .describe(
-      'how long answers hold, by endpoint: {"getDataset": {"fresh": "5m"}} (also stale, staleIfError, absent, unready)',
+      'how long answers hold, by endpoint: {"getDataset": {"fresh": "5m"}} (also staleWhileRevalidate, staleIfError, notFoundTtl, preconditionTtl)',
     ),
   REDIS_URL: z
     .string()

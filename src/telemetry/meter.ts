@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { How } from "../cache/cacheStatus.ts";
+import type { CacheStatus } from "../cache/reply.ts";
 
 /** What is counted of all that happens, for `/metrics`. Labels are names of ours: never a key, a path or a value. */
 export type Meter = {
@@ -7,7 +7,7 @@ export type Meter = {
   /** The front answered from memory. */
   kept: (endpoint: string, status: number, bytes: number) => void;
   /** The router answered, in so many milliseconds. */
-  answered: (endpoint: string, status: number, how: How, ms: number, bytes: number) => void;
+  answered: (endpoint: string, status: number, how: CacheStatus, ms: number, bytes: number) => void;
   /** Legacy was asked, and answered or not, in so many milliseconds. */
   asked: (failed: boolean, ms: number) => void;
   passedThrough: (status: number) => void;
@@ -26,7 +26,7 @@ export type Meter = {
 };
 
 /** How an answer came about, as it is counted. */
-const kindOf = ({ hit, fwd, collapsed, detail }: How): string => {
+const kindOf = ({ hit, fwd, collapsed, detail }: CacheStatus): string => {
   if (detail === "stale-if-error") return "stale_if_error";
   if (hit) return detail === undefined ? "hit" : "stale";
   if (collapsed) return "collapsed";

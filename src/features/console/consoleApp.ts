@@ -1,6 +1,7 @@
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type { Cache } from "../../cache/cache.ts";
+import { windowsOf } from "../../cache/lifetimes.ts";
 import type { Core } from "../../serve/feature.ts";
 import type { Meter } from "../../telemetry/meter.ts";
 import type { Observer } from "../../telemetry/observer.ts";
@@ -13,7 +14,7 @@ const MAX_BODY_BYTES = 64 * 1024;
 /** What the console needs of the core. `features` is complete when the console starts. */
 export type ConsoleCore = Pick<Core, "lifetimes" | "features" | "off" | "isStopping" | "dispatches"> & {
   services: {
-    cache: Pick<Cache, "size" | "sharing" | "drop">;
+    cache: Pick<Cache, "size" | "sharing" | "invalidate">;
     meter: Pick<Meter, "registry">;
     observer: Observer;
   };
@@ -27,7 +28,8 @@ const cacheViewOf = ({ services: { cache }, settings, lifetimes }: ConsoleCore) 
   const { bytes, entries, evicted } = cache.size();
   const shared = cache.sharing();
   const bound = { bytes: settings.CACHE_BYTES, entryBytes: settings.CACHE_ENTRY_BYTES };
-  return { bound, bytes, entries, evicted, ...(shared && { shared }), windows: lifetimes };
+  const windows = Object.fromEntries(Object.entries(lifetimes).map(([name, one]) => [name, windowsOf(one)]));
+  return { bound, bytes, entries, evicted, ...(shared && { shared }), windows };
 };
 
 /** The operators' interface and page, on a listener of its own: what the core tells, and what features add. */
@@ -77,7 +79,7 @@ export const consoleApp = (core: ConsoleCore, guard: GuardSettings): Hono => {
   app.post("/purge", async (c) => {
     const purge = readPurge(await c.req.text(), endpoints);
     if (!purge.ok) return c.json({ detail: purge.detail }, 422);
-    await cache.drop(purge.invalidation);
+    await cache.invalidate(purge.invalidation);
     observer.log.info({ event: "purged", ...purge.invalidation });
     return c.json({ purged: purge.invalidation });
   });

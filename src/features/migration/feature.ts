@@ -60,7 +60,7 @@ export const open = async (
     },
     observer,
     onCompared: meter.compared,
-    onMoved: (endpoint) => void cache.drop({ endpoint, soft: false }),
+    onMoved: (endpoint) => void cache.invalidate({ endpoint, soft: false }),
     ...parts.times,
   });
   meter.total("mirror_shed", "Comparisons left out for lack of budget.", () => migration.shed());

@@ -64,7 +64,7 @@ export const mirrored = (
     modern: askModern,
     whyUnserved: (one) => whyUnserved(endpoint, { errors: services.errors, ledger: migration.ledger() }, one),
     ...(backend === "modern" && answered.how.hit === true
-      ? { forget: () => void services.cache.drop({ endpoint: endpoint.name, soft: false }) }
+      ? { forget: () => void services.cache.invalidate({ endpoint: endpoint.name, soft: false }) }
       : {}),
     curl: (scrub) =>
       curlsOf(

@@ -47,7 +47,7 @@ export const open = (
     rate,
     isBusy: core.isBusy,
     unsettled: UNSETTLED,
-    onRows: () => cache.forget(privateGroup(knowledge)),
+    onRows: () => cache.invalidateLocally(privateGroup(knowledge)),
     onEvent: (event, about) => observer.event(event, about),
     ways: walk,
   });

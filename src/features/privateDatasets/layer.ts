@@ -1,5 +1,4 @@
-import { mergedCacheKey } from "../../cache/cacheKey.ts";
-import type { CacheKey, Fetched } from "../../cache/cacheRequest.ts";
+import { type CacheKey, type Fetched, mergedCacheKey } from "../../cache/cacheRequest.ts";
 import type { Directives } from "../../cache/directives.ts";
 import { freshOnly, type LifetimesOf } from "../../cache/lifetimes.ts";
 import { bytesOf } from "../../cache/representation.ts";
@@ -137,7 +136,7 @@ const answerMerged = async (list: MergedList): Promise<Served> => {
   const cacheKey = bypass ? undefined : endpoint.cacheKey?.(input);
   if (cacheKey === undefined) return { answered: uncached((await fetch(caller)).answer, "bypass") };
   const answered = await services.cache.answer(
-    { question: mergedCacheKeyOf(cacheKey, missing), owner: services.keys.ownerOf(caller.key), wanted },
+    { cacheKey: mergedCacheKeyOf(cacheKey, missing), owner: services.keys.ownerOf(caller.key), wanted },
     (_as, isBackground) => fetch(isBackground ? caller.background() : caller),
     caller.authorize,
   );
@@ -213,7 +212,7 @@ const listedIds = async (merging: Merging): Promise<{ ids: number[]; rows?: Rows
   if (question === undefined) return read((await fill()).answer);
   const { onlyIfCached: _, maxStale: __, ...fresh } = wanted;
   const answered = await services.cache.answer(
-    { question: mergedCacheKeyOf(question, missing), owner: services.keys.ownerOf(caller.key), wanted: fresh },
+    { cacheKey: mergedCacheKeyOf(question, missing), owner: services.keys.ownerOf(caller.key), wanted: fresh },
     fill,
     () => Promise.resolve(undefined),
   );

@@ -12,7 +12,8 @@ export const EVERYTHING = `${VERSIONS}*`;
 export const MIGRATION = `${PREFIX}migration:`;
 /** Of what is known of private rows: it can be found anew, but that takes long. */
 export const PRIVATE = `${PREFIX}private:`;
-export const entryName = (key: string): string => `${PREFIX}e:${key}`;
+/** Builds do not read each other's entries: an answer of another build may differ. */
+export const entryName = (build: string, key: string): string => `${PREFIX}e:${build}:${key}`;
 export const acksOf = (gateway: string): string => `${PREFIX}acks:${gateway}`;
 
 /** All that an entry can be dropped by, but its key. */
@@ -22,8 +23,8 @@ export const groupsFor = ({ groups, endpoint }: Entry): string[] => [...groups, 
 export const isListable = (group: string): boolean => group !== "" && !group.includes("\n");
 
 /** What is deleted in Redis for a drop. */
-export const namesOf = ({ keys = [], groups = [], endpoint, all }: Invalidation): string[] => [
-  ...keys.map(entryName),
+export const namesOf = (build: string, { keys = [], groups = [], endpoint, all }: Invalidation): string[] => [
+  ...keys.map((key) => entryName(build, key)),
   ...groups.map((group) => VERSIONS + group),
   ...(endpoint === undefined ? [] : [`${VERSIONS}@${endpoint}`]),
   ...(all ? [EVERYTHING] : []),

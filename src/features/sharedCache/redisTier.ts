@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { buildId } from "../../cache/buildId.ts";
 import { type Entry, isExpired } from "../../cache/entry.ts";
 import type { Invalidation, OpenSharedTier, SharedTier } from "../../cache/sharedTier.ts";
 import { totalLifetime } from "../../cache/lifetimes.ts";
@@ -18,6 +19,8 @@ export type RedisTierSettings = {
   timeout: number;
   /** Milliseconds that anything may be kept. */
   longest: number;
+  /** Entries of other builds are not read; by default this build's id. */
+  build?: string;
   onEvent: (event: StepEvent, about: Record<string, unknown>) => void;
   count: (call: "get" | "set" | "drop", result: string) => void;
 };
@@ -32,7 +35,7 @@ const SKEW = 60_000;
  * anew when it is back, because others may have written meanwhile.
  */
 export const redisTier =
-  ({ url, timeout, longest, onEvent, count }: RedisTierSettings): OpenSharedTier =>
+  ({ url, timeout, longest, onEvent, count, build = buildId() }: RedisTierSettings): OpenSharedTier =>
   (told): SharedTier => {
     const self = randomUUID();
     const pending = openPendingDrops();
@@ -52,7 +55,7 @@ export const redisTier =
         const { from, epoch, drop } = message;
         step.heard(epoch);
         if (from === self) return acks.heard(epoch);
-        told.onDrop(drop);
+        told.onInvalidation(drop);
         return connection.publish(acksOf(from), epoch);
       },
     });
@@ -62,7 +65,7 @@ export const redisTier =
       const message: Message = { from: self, epoch, drop };
       return Number(await connection.run(scripts.drop, [EPOCH, ...names], [CHANNEL, JSON.stringify(message), epoch]));
     };
-    const send = (drop: Invalidation, epoch: string = randomUUID()) => announce(drop, namesOf(drop), epoch);
+    const send = (drop: Invalidation, epoch: string = randomUUID()) => announce(drop, namesOf(build, drop), epoch);
 
     const step = openInStep({
       isListening: () => connection.isListening(),
@@ -87,7 +90,7 @@ export const redisTier =
     });
 
     const read = async (key: string): Promise<Entry | undefined> => {
-      const bytes = await connection.run(scripts.get, [entryName(key)], [VERSIONS]);
+      const bytes = await connection.run(scripts.get, [entryName(build, key)], [VERSIONS]);
       if (!(bytes instanceof Buffer)) return undefined;
       const entry = await fromWire(bytes);
       return isExpired(entry, Date.now()) || entry.storedAt > Date.now() + SKEW ? undefined : entry;
@@ -119,7 +122,7 @@ export const redisTier =
         connection
           .run(
             scripts.set,
-            [entryName(key), EPOCH],
+            [entryName(build, key), EPOCH],
             [VERSIONS, mark, randomUUID(), String(longest), String(Math.ceil(left)), toWire(entry), groups],
           )
           .then(
@@ -127,7 +130,7 @@ export const redisTier =
             () => count("set", "failed"),
           );
       },
-      async drop(drop) {
+      async invalidate(drop) {
         const epoch = randomUUID();
         const until = performance.now() + timeout;
         try {

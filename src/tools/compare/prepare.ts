@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { hash } from "node:crypto";
 import { statSync } from "node:fs";
+import { buildId } from "../../cache/buildId.ts";
 import { comparedShape, wrongRoutes } from "../../modern/settings.ts";
 import { fragmentOf, type Settings } from "../../settings/settings.ts";
 import { loadSettings } from "../../settings/load.ts";
@@ -52,7 +53,7 @@ export const prepare = (
     scrub: scrubOf([key.key, settings.LEGACY_API_KEY, settings.LEGACY_ADMIN_KEY]),
     rate: options.rate ?? (isNear ? 0 : 10),
     concurrency: options.concurrency ?? (isNear ? 8 : 2),
-    fingerprint: fingerprintOf(options, settings, ledger.entries, catalogue),
+    fingerprint: fingerprintOf(options, settings, ledger.entries),
   };
 };
 
@@ -108,12 +109,7 @@ const readKey = (
   return { key };
 };
 
-const fingerprintOf = (
-  options: Options,
-  settings: CompareSettings,
-  entries: LedgerEntry[],
-  { versions }: Catalogue,
-): string => {
+const fingerprintOf = (options: Options, settings: CompareSettings, entries: LedgerEntry[]): string => {
   const { legacy, candidate, modern, endpoints, idsText, corpus, limit, keyName } = options;
   const { size, mtimeMs } = (corpus === undefined ? undefined : statSync(corpus, { throwIfNoEntry: false })) ?? {};
   const about = [
@@ -128,7 +124,7 @@ const fingerprintOf = (
     limit,
     keyName,
     entries,
-    versions,
+    buildId(),
   ];
   return hash("sha256", JSON.stringify(about), "base64url");
 };

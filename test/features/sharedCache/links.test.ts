@@ -11,7 +11,7 @@ describeWithRedis("a link to Redis that breaks", () => {
     path.cut();
     const a = begin(path.url);
     const b = await open(redis.url);
-    await b.drop({ groups: ["dataset/61"] });
+    await b.invalidate({ groups: ["dataset/61"] });
     path.mend();
     await until(() => a.trusted());
     expect([a.told.drops, a.told.lost]).toEqual([[], 1]);
@@ -24,7 +24,7 @@ describeWithRedis("a link to Redis that breaks", () => {
     const b = await open(redis.url);
     await a.put("k", await entry("old"));
     path.freeze("all");
-    await b.drop({ groups: ["dataset/61"] });
+    await b.invalidate({ groups: ["dataset/61"] });
     const began = performance.now();
     await until(() => !a.trusted());
     expect(performance.now() - began).toBeLessThan(10_000);
@@ -41,7 +41,7 @@ describeWithRedis("a link to Redis that breaks", () => {
     path.freeze("listeners");
     const state = { running: true };
     const drops = (async () => {
-      for (let i = 0; state.running; i++) await Promise.all([b.drop({ groups: [`dataset/${i}`] }), wait(100)]);
+      for (let i = 0; state.running; i++) await Promise.all([b.invalidate({ groups: [`dataset/${i}`] }), wait(100)]);
     })();
     await until(() => a.told.lost === 1);
     await until(() => a.trusted());
@@ -62,8 +62,8 @@ describeWithRedis("a link to Redis that breaks", () => {
     await b.put("other", await entry("[1]", { groups: ["dataset/62", "dataset"] }));
     path.cut();
     await until(() => !a.trusted());
-    await a.drop({ groups: ["dataset/61"], hold: 700 });
-    await a.drop({ endpoint: "getSetup", soft: true });
+    await a.invalidate({ groups: ["dataset/61"], hold: 700 });
+    await a.invalidate({ endpoint: "getSetup", soft: true });
     expect(b.told.drops).toEqual([]);
     path.mend();
     await until(() => a.trusted());
@@ -86,7 +86,7 @@ describeWithRedis("a link to Redis that breaks", () => {
     await until(() => a.told.lost === 1 && b.told.lost === 1);
     await until(() => a.trusted() && b.trusted());
     expect(await a.get("k")).toBeUndefined();
-    await b.drop({ groups: ["dataset/61"] });
+    await b.invalidate({ groups: ["dataset/61"] });
     await until(() => a.told.drops.some(({ groups }) => groups?.includes("dataset/61") ?? false));
   });
 
@@ -95,7 +95,7 @@ describeWithRedis("a link to Redis that breaks", () => {
     const [a, b] = [await open(redis.url), await open(redis.url)];
     await a.put("k", await entry("old"));
     expect(await b.get("k")).toBeDefined();
-    const dropping = b.drop({ groups: ["dataset/61"] });
+    const dropping = b.invalidate({ groups: ["dataset/61"] });
     expect(await b.get("k")).toBeUndefined();
     await dropping;
   });

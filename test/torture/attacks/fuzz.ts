@@ -20,10 +20,10 @@ const settings = {
   DRAIN_TIMEOUT_MS: "4000",
   // Answers are evicted and revalidated all the time.
   CACHE_BYTES: "2000000",
-  CACHE_WINDOWS: JSON.stringify({
-    getDataset: { fresh: "1s", stale: "2s", staleIfError: "1m", absent: "1s" },
-    listDatasets: { fresh: "1s", stale: "2s" },
-    listEvaluationMeasures: { fresh: "1s", stale: "2s" },
+  CACHE_LIFETIMES: JSON.stringify({
+    getDataset: { fresh: "1s", staleWhileRevalidate: "2s", staleIfError: "1m", notFoundTtl: "1s" },
+    listDatasets: { fresh: "1s", staleWhileRevalidate: "2s" },
+    listEvaluationMeasures: { fresh: "1s", staleWhileRevalidate: "2s" },
   }),
 };
 

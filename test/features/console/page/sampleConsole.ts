@@ -62,7 +62,7 @@ export const sampleConsole = (
   { token, first = {}, parts = partsOf(read) }: { token?: string; first?: ConsolePart; parts?: ConsolePart[] } = {},
 ): Hono => {
   const { windows, bound } = read().cache;
-  const cache = { size: () => read().cache, sharing: () => "in step" as const, drop: () => Promise.resolve() };
+  const cache = { size: () => read().cache, sharing: () => "in step" as const, invalidate: () => Promise.resolve() };
   return consoleApp(
     {
       services: { cache, meter: openMeter(() => ({})), observer: openObserver("silent") },
