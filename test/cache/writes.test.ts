@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { until } from "../proxy/support.ts";
 import { alice, cachedGateway, held, kept, markOf } from "./support.ts";
+import { until } from "../support/waiting.ts";
 
 const others = { getDataset: "/v1/datasets/62", getSetup: "/v1/setup/4" };
 const paths = { ...kept, otherDataset: others.getDataset, otherSetup: others.getSetup };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { get, request, send } from "../proxy/support.ts";
-import { gatewayFor } from "../support.ts";
+import { gatewayFor } from "../support/gateway.ts";
 import { listeningGateway, recordingUpstream, xmlError } from "./support.ts";
 
 const KEY = "aBcD0123456789aBcD0123456789aBcD";

@@ -3,7 +3,7 @@ import { loadSettings } from "../../src/settings/load.ts";
 import { type RunningServer, startServer } from "../../src/serve/server.ts";
 import { httpUpstream } from "../proxy/support.ts";
 import type { GatewayParts } from "../../src/serve/gateway.ts";
-import { gatewayFor, known } from "../support.ts";
+import { gatewayFor, known } from "../support/gateway.ts";
 
 /** One request as an upstream saw it. */
 export type Seen = { method: string; target: string; headers: Record<string, unknown>; body: string };

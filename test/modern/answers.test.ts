@@ -11,7 +11,7 @@ import { firstUnexpected, MAX_MISFITS, misfitsOf } from "../../src/compare/fits.
 import type { Json } from "../../src/rules/rule.ts";
 import { catalogue } from "../../transforms/catalogue.ts";
 import { endpoints } from "../../transforms/index.ts";
-import { gatewayFor, known } from "../support.ts";
+import { gatewayFor, known } from "../support/gateway.ts";
 import { loadSettings } from "../../src/settings/load.ts";
 import { httpUpstream } from "../proxy/support.ts";
 

@@ -3,7 +3,8 @@ import { Socket, connect } from "node:net";
 import { expect, test } from "vitest";
 import { Upload } from "../../src/proxy/upload.ts";
 import { openUploadMemory } from "../../src/proxy/uploadMemory.ts";
-import { expectHealthy, get, httpUpstream, openGateway, originOf, request, send, until } from "./support.ts";
+import { expectHealthy, get, httpUpstream, openGateway, originOf, request, send } from "./support.ts";
+import { until } from "../support/waiting.ts";
 
 const open = (port: number, ...parts: (string | Buffer)[]): Socket => {
   const socket = connect(port, "127.0.0.1").on("error", () => {});

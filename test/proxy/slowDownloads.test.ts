@@ -1,6 +1,7 @@
 import { type Socket, connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { type GatewaySettings, expectHealthy, get, httpUpstream, openGateway, send, until } from "./support.ts";
+import { type GatewaySettings, expectHealthy, get, httpUpstream, openGateway, send } from "./support.ts";
+import { until } from "../support/waiting.ts";
 
 const MIB = 1024 ** 2;
 const SIZE = 32 * MIB;

@@ -12,6 +12,9 @@ import { type ClientLimits, openHttpServer } from "../../src/http/httpServer.ts"
 import { type Upstream, type UpstreamSettings, openUpstream } from "../../src/upstream/upstream.ts";
 
 import { roomyLimits } from "../http/limits.ts";
+import { until } from "../support/waiting.ts";
+
+export { until };
 
 /** What a test may set differently. */
 export type GatewaySettings = Partial<
@@ -146,18 +149,6 @@ export const get = (path: string, ...headers: string[]): string => request(`GET 
 /** As `get`, for any method; a body goes in a further part. */
 export const request = (line: string, ...headers: string[]): string =>
   `${[`${line} HTTP/1.1`, "Host: front.example", ...headers, "Connection: close"].join("\r\n")}\r\n\r\n`;
-
-/** Waits until a condition holds, at most 30 s: a start of the program takes its time on a loaded machine. */
-export const until = async (what: () => boolean): Promise<void> => {
-  const end = Date.now() + 30_000;
-  while (!what() && Date.now() < end) {
-    // oxlint-disable-next-line no-await-in-loop -- polling
-    await new Promise((resolve) => {
-      setTimeout(resolve, 10);
-    });
-  }
-  expect({ [String(what)]: what() }).toEqual({ [String(what)]: true });
-};
 
 /** That the gateway holds no place and still answers; the last line of every nasty test. */
 export const expectHealthy = async ({ port, upstream }: Gateway): Promise<void> => {

@@ -5,7 +5,7 @@ import { readableOf } from "../../src/reading/readAnswer.ts";
 import { openReader, type ReaderSettings } from "../../src/reading/reader.ts";
 import { catalogue } from "../../transforms/catalogue.ts";
 import { expectPair } from "../fixtures/fixtureCheck.ts";
-import { gatewayFor } from "../support.ts";
+import { gatewayFor } from "../support/gateway.ts";
 import { endpoints } from "./badEndpoints.ts";
 import { documentOf, jsonList, modelListFor, ours, settings } from "./modelList.ts";
 

@@ -1,7 +1,8 @@
 import { connect } from "node:net";
 import { describe, expect, test } from "vitest";
-import { get, httpUpstream, until } from "../proxy/support.ts";
+import { get, httpUpstream } from "../proxy/support.ts";
 import { keys, openConnection, start, within } from "./support.ts";
+import { until } from "../support/waiting.ts";
 
 /** A legacy that never answers. */
 const silentLegacy = async () => {

@@ -8,9 +8,10 @@ import { check } from "../../src/serve/check.ts";
 import { loadSettings } from "../../src/settings/load.ts";
 import { settingsSchema } from "../../src/settings/settings.ts";
 import { catalogue } from "../../transforms/catalogue.ts";
-import { get, httpUpstream, request, until } from "../proxy/support.ts";
-import { gatewayFor, known } from "../support.ts";
+import { get, httpUpstream, request } from "../proxy/support.ts";
+import { gatewayFor, known } from "../support/gateway.ts";
 import { exchange, keys, measures, start, startByShell } from "./support.ts";
+import { until } from "../support/waiting.ts";
 
 const file = (content: string): string => {
   const path = join(mkdtempSync(join(tmpdir(), "program-")), "config.json");

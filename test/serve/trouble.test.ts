@@ -1,9 +1,10 @@
 import { connect } from "node:net";
 
 import { describe, expect, test } from "vitest";
-import { get, rawUpstream, until } from "../proxy/support.ts";
+import { get, rawUpstream } from "../proxy/support.ts";
 import { listeningGateway, recordingUpstream } from "../http/support.ts";
 import { exchange, expectDetail, heldUpstream, keys, measures, questions, taggingRequest } from "./support.ts";
+import { until } from "../support/waiting.ts";
 
 const ok = (text: string, ...headers: string[]) =>
   [`HTTP/1.1 200 OK`, `Content-Length: ${text.length}`, ...headers, "", text].join("\r\n");

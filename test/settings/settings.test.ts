@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { helpText } from "../../src/settings/help.ts";
 import { loadSettings } from "../../src/settings/load.ts";
 import { settingsSchema } from "../../src/settings/settings.ts";
-import { known } from "../support.ts";
+import { known } from "../support/gateway.ts";
 
 const file = (content: string): string => {
   const path = join(mkdtempSync(join(tmpdir(), "config-")), "config.json");

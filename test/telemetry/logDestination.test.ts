@@ -3,8 +3,8 @@ import { closeSync, openSync } from "node:fs";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { openLogDestination } from "../../src/telemetry/logDestination.ts";
-import { until } from "../proxy/support.ts";
 import { openPipe } from "./support.ts";
+import { until } from "../support/waiting.ts";
 
 /** A destination that tells of dropped lines in itself, as the observer does. */
 const telling = (fd: number, maxBytes?: number) => {

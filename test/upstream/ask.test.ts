@@ -3,7 +3,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { type AskOptions, type UpstreamReply, ask } from "../../src/upstream/ask.ts";
 import { UpstreamFailure } from "../../src/upstream/failure.ts";
 import { type Upstream, type UpstreamSettings, openUpstream } from "../../src/upstream/upstream.ts";
-import { healthy, httpUpstream, rawUpstream, until } from "../proxy/support.ts";
+import { healthy, httpUpstream, rawUpstream } from "../proxy/support.ts";
+import { until } from "../support/waiting.ts";
 
 const open = (origin: string, settings: Partial<UpstreamSettings> = {}): Upstream => {
   const times = { connectTimeout: 2000, headersTimeout: 8000, bodyTimeout: 8000 };

@@ -5,7 +5,8 @@ import { type AskOptions, ask } from "../../src/upstream/ask.ts";
 import { isItsFault } from "../../src/upstream/breaker.ts";
 import { UpstreamFailure } from "../../src/upstream/failure.ts";
 import { openUpstream } from "../../src/upstream/upstream.ts";
-import { httpUpstream, until } from "../proxy/support.ts";
+import { httpUpstream } from "../proxy/support.ts";
+import { until } from "../support/waiting.ts";
 
 const KIB = 1024;
 

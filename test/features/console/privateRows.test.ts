@@ -8,7 +8,7 @@ import { type Bed, openBed } from "../privateDatasets/bed.ts";
 import { eventually } from "../privateDatasets/eventually.ts";
 import { administrator, owner, secondAdministrator } from "../privateDatasets/people.ts";
 import { BEYOND, startWalked, startWalking } from "../privateDatasets/walked.ts";
-import { gatewayFor } from "../../support.ts";
+import { gatewayFor } from "../../support/gateway.ts";
 
 let bed: Bed;
 beforeAll(async () => {

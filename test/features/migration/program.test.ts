@@ -8,7 +8,7 @@ import type { StageView } from "../../../src/features/migration/views.ts";
 import { start } from "../../serve/support.ts";
 import { describeWithRedis, startRedis } from "../sharedCache/redisServer.ts";
 import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
-import { known } from "../../support.ts";
+import { known } from "../../support/gateway.ts";
 import { until } from "./support.ts";
 
 let legacy: Awaited<ReturnType<typeof startSampleLegacy>>;

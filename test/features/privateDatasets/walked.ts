@@ -1,5 +1,5 @@
 import type { GatewayParts } from "../../../src/serve/gateway.ts";
-import { gatewayFor } from "../../support.ts";
+import { gatewayFor } from "../../support/gateway.ts";
 import { eventually } from "./eventually.ts";
 import { secondAdministrator } from "./people.ts";
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { loadSettings } from "../../../src/settings/load.ts";
-import { known } from "../../support.ts";
+import { known } from "../../support/gateway.ts";
 import { datasets, page, window } from "./support.ts";
 
 const load = (environment: Record<string, string>) => loadSettings(environment, known);

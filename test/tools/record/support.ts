@@ -12,7 +12,7 @@ import type { RecordTools } from "../../../src/tools/record/job.ts";
 import { catalogue } from "../../../transforms/catalogue.ts";
 import { storedExchange } from "../../../src/tools/record/exchange.ts";
 import { expectPair } from "../../fixtures/fixtureCheck.ts";
-import { gatewayFor } from "../../support.ts";
+import { gatewayFor } from "../../support/gateway.ts";
 
 export const temporaryFolder = (): string => mkdtempSync(join(tmpdir(), "record-"));
 

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
 import { type Attack, atMost, holds } from "../lib/attack.ts";
-import { ask, eventually, openSocket, sleep, watchWaits } from "../lib/client.ts";
+import { ask, openSocket, watchWaits } from "../lib/client.ts";
+import { holdsWithin, sleep } from "../../support/waiting.ts";
 
 const LISTS = 80;
 const DOWNLOADS = 40;
@@ -74,7 +75,7 @@ export const crowdedAnswers: Attack = {
     let peak = 0;
     let mostFiles = 0;
     const watched = { odd: 0, count: 0 };
-    const areClosed = await eventually(async () => {
+    const areClosed = await holdsWithin(async () => {
       peak = Math.max(peak, resident());
       mostFiles = Math.max(mostFiles, openFiles());
       progress(`${openFiles() - start.files} files held, ${resident().toFixed(0)} MiB`);
@@ -91,7 +92,7 @@ export const crowdedAnswers: Attack = {
     for (const socket of sockets) socket.destroy();
     for (let i = 0; i < 3; i++) await ask(port, listed(500 + i), { limit: 20_000 });
     // Threads that read large answers end after a minute without one.
-    await eventually(() => resident() <= start.resident + BACK, 75_000);
+    await holdsWithin(() => resident() <= start.resident + BACK, 75_000);
     const back = resident() - start.resident;
     const after = await ask(port, listed(1));
     const odd = begun.filter((text) => !/^HTTP\/1\.1 (200|503|504)$/.test(text));

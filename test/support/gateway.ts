@@ -1,8 +1,8 @@
-import { catalogue } from "../transforms/catalogue.ts";
-import { loadSettings } from "../src/settings/load.ts";
-import { type GatewayParts, openGateway } from "../src/serve/gateway.ts";
-import { openObserver } from "../src/telemetry/observer.ts";
-import { redisTier } from "../src/features/sharedCache/redisTier.ts";
+import { catalogue } from "../../transforms/catalogue.ts";
+import { loadSettings } from "../../src/settings/load.ts";
+import { type GatewayParts, openGateway } from "../../src/serve/gateway.ts";
+import { openObserver } from "../../src/telemetry/observer.ts";
+import { redisTier } from "../../src/features/sharedCache/redisTier.ts";
 
 /** What settings may name. */
 export const known = catalogue.endpoints;
