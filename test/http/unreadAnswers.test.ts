@@ -54,7 +54,7 @@ const staying = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
 
 describe("a client that takes nothing, while much waits in all,", () => {
   test("is cut off after the time limit, and its bytes are given back", async () => {
-    const { port, unsent, connections } = await open({ sendTimeout: 400, maxSendBytes: LARGE });
+    const { port, unsent, connections } = await open({ sendTimeout: 200, maxSendBytes: LARGE });
     unreader(port, staying("/large"));
     await until(() => unsent.total === LARGE || unsent.total > LARGE);
     await until(() => unsent.total === 0 && connections().open === 0);
@@ -62,7 +62,7 @@ describe("a client that takes nothing, while much waits in all,", () => {
   });
 
   test("is, although it goes on sending requests", async () => {
-    const { port, unsent, connections } = await open({ sendTimeout: 400, maxSendBytes: LARGE });
+    const { port, unsent, connections } = await open({ sendTimeout: 200, maxSendBytes: LARGE });
     const socket = unreader(port, staying("/large"));
     const sending = setInterval(() => socket.write(staying("/")), 20);
     onTestFinished(() => clearInterval(sending));
@@ -71,7 +71,7 @@ describe("a client that takes nothing, while much waits in all,", () => {
   });
 
   test("is where the answer is a stream that waits for it", async () => {
-    const { port, unsent, connections } = await open({ sendTimeout: 400, maxSendBytes: 64 * 1024 }, streaming);
+    const { port, unsent, connections } = await open({ sendTimeout: 200, maxSendBytes: 64 * 1024 }, streaming);
     unreader(port, staying("/"));
     await until(() => unsent.timedOut === 1 && connections().open === 0);
     expect(unsent.total).toBe(0);
@@ -145,10 +145,10 @@ describe("a client that takes nothing for a while", () => {
       if (burst < LARGE / 4) return;
       burst = 0;
       socket.pause();
-      setTimeout(() => socket.resume(), 1000);
+      setTimeout(() => socket.resume(), 500);
     });
     socket.pause();
-    setTimeout(() => socket.resume(), 1000);
+    setTimeout(() => socket.resume(), 500);
     await new Promise((resolve) => void socket.once("close", resolve));
     expect(received).toBeGreaterThan(LARGE);
   });
