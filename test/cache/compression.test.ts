@@ -46,7 +46,7 @@ test("an answer that has become too large takes the place of none", async () => 
   expect(cache.size().entries).toBe(0);
 });
 
-test("at most 32 MiB are compressed at a time, what comes beyond is stored without codings", async () => {
+test("at most 32 MiB are compressed at a time; more is stored without codings", async () => {
   const cache = cacheOf(64 * MIB);
   const both = await Promise.all([answerIn(cache, "a", 20 * MIB), answerIn(cache, "b", 20 * MIB)]);
   expect(both).toEqual([

@@ -150,7 +150,7 @@ describe("validators", () => {
     expect((await exchange(port, get(path, `If-None-Match: ${tag}`))).status).toBe(304);
   });
 
-  test("the tag follows the bytes: another version, another tag; the same bytes again, the same", async () => {
+  test("equal bytes have an equal ETag, other bytes another one", async () => {
     const { ask, legacy, services } = await cachedGateway();
     const tagNow = async () => (await ask(path, { "Cache-Control": "no-cache" })).headers.get("etag");
     const first = await tagNow();

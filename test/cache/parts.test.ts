@@ -70,7 +70,7 @@ test("codings: whatever is sent, what comes is one of ours and was not refused",
   expect(acceptedCodings("br;q=x, gzip;q=0.1")).toEqual(["gzip"]);
 });
 
-test("keys: other questions, versions, backends or owners never meet, wherever their parts end", () => {
+test("cache keys differ by request, version, backend and owner, wherever parts end", () => {
   const parts = fc.tuple(
     fc.string(),
     fc.string(),

@@ -43,7 +43,7 @@ describe("many ask the same at once", () => {
     expect(legacy.asked).toHaveLength(1);
   });
 
-  test("an error is for the one that met it: the others ask for themselves, and nothing is kept", async () => {
+  test("an error goes to one caller; the others ask again, and it is not stored", async () => {
     const { legacy, ask } = await cachedGateway();
     const { promise, release } = held();
     // The first is answered with nothing, the others are not.
@@ -128,7 +128,7 @@ describe("a refresh in the background", () => {
     expect((await ask("/v1/datasets/61")).how).toMatch(/^hit; ttl=600/);
   });
 
-  test("beyond the stale window an outage is waited for once, and then not again before the time to try", async () => {
+  test("after the stale lifetime an outage is waited for once per back-off period", async () => {
     const { pass } = clock();
     const { legacy, ask } = await cachedGateway();
     await ask("/v1/datasets/61");

@@ -25,7 +25,7 @@ const whose = async (path: string, caller: Caller) => markOf((await ask(path, ca
 describe.each(Object.entries(kept))("%s", (name, path) => {
   const personal = name === "listDatasets";
 
-  test("two users and nobody in turn: each gets their own or what is everybody's, whoever came first", async () => {
+  test("callers with and without keys get their own or public answers, in any order", async () => {
     for (const order of [
       ["alice", "bob", "nobody"],
       ["nobody", "alice", "bob"],
@@ -81,7 +81,7 @@ describe.each(Object.entries(kept))("%s", (name, path) => {
     expect(gateway.legacy.asked).toHaveLength(before);
   });
 
-  test("one key in three places is one owner; in other letters it is another, which legacy has to know", async () => {
+  test("one key in three places is one owner; in another case it is verified anew", async () => {
     gateway.legacy.privateTo = alice;
     const first = (await ask(path, "alice")).body;
     const before = gateway.legacy.asked.length;
@@ -101,7 +101,7 @@ describe.each(Object.entries(kept))("%s", (name, path) => {
     }
   });
 
-  test("what turns private is gone for the others with the next refresh, and stays for its owner", async () => {
+  test("a dataset that turns private stays for its owner and goes at the next refresh", async () => {
     await ask(path, "nobody");
     await ask(path, "alice");
     gateway.legacy.privateTo = alice;
@@ -151,7 +151,7 @@ describe.each(Object.entries(kept))("%s", (name, path) => {
   });
 });
 
-test("whatever is asked in whatever order: nobody sees another's, and nothing older than its windows", async () => {
+test("in any order of requests, callers see only their own answers, never too old", async () => {
   const step = fc.oneof(
     fc.record({
       kind: fc.constant("ask" as const),

@@ -75,7 +75,7 @@ describe("a legacy that", () => {
     expect(JSON.stringify(answer.body)).not.toContain("html");
   });
 
-  test("resets the connection before any byte is asked a second time by GET, never by POST", async () => {
+  test("resets the connection before any byte: a GET is sent again, a POST never", async () => {
     const { origin, requests } = await rawUpstream((socket, _, number) =>
       number === 1
         ? socket.destroy()

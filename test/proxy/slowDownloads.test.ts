@@ -80,7 +80,7 @@ test("a GET that finds slow downloads in every place ends the one that stalls", 
   await expectHealthy(gateway);
 });
 
-test("more slow readers than connections leave places for a GET, and no more than so many", async () => {
+test("more slow readers than connections leave a bounded number of places for a GET", async () => {
   const { gateway, readers } = await open({ connections: 4, slowConnections: 4 });
   readers(30);
   let most = 0;

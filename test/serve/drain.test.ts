@@ -14,7 +14,7 @@ const stayingGet = (path: string) => get(path).replace("Connection: close", "Acc
 const portOf = async ({ listening }: ReturnType<typeof start>) => Number(new URL(await listening()).port);
 
 describe("a stop", () => {
-  test("does not wait for connections that are idle after an answer, or have said nothing yet", async () => {
+  test("does not wait for connections that are idle or have not sent a request yet", async () => {
     const program = start({});
     const port = await portOf(program);
     const [used, unused] = [openConnection(port), openConnection(port)];

@@ -142,7 +142,7 @@ describe("--help and --check", () => {
       for (const key of [keys.unknown, keys.user]) expect(out + error).not.toContain(key);
   });
 
-  test("--check fails for a key that may only read, and for a legacy server that is not there", async () => {
+  test("--check fails for a read-only key and for a legacy server that is not there", async () => {
     const legacy = await startSampleLegacy();
     onTestFinished(() => legacy.close());
     const checked = async (url: string, environment: Record<string, string> = {}) => {

@@ -182,7 +182,7 @@ describe("every setting", () => {
     );
   });
 
-  test("of another name in the environment is none of ours, in the file it is refused by name", () => {
+  test("of another name is ignored in the environment and refused in the file", () => {
     expect(settings({ PREFIX: "x", port: "x" })).toEqual(settings({}));
     for (const name of ["port", "PREFIX", "__proto__", "toString", "CONFIG"])
       expect(errors({ CONFIG: file(`{"${name}": "hush"}`) })).toEqual([

@@ -15,7 +15,7 @@ const start = (...args: string[]) => {
   return { child, output, ended };
 };
 
-test("prints its URL, is as wrong as it is told to be, and tells at its end what it planted", async () => {
+test("prints its URL, answers with the given faults, and reports them at its end", async () => {
   const { legacy } = await sidesFor();
   const fault = JSON.stringify({ endpoint: "getDataset", fault: "wrongType", path: "/version" });
   const { child, output, ended } = start("--legacy", legacy.url, "--path", "/v2", "--fault", fault);

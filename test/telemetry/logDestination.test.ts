@@ -22,7 +22,7 @@ test("lines come in their order", async () => {
   expect(log.dropped()).toBe(0);
 });
 
-test("without a reader a bounded part waits, and the newest lines are dropped and counted", async () => {
+test("without a reader a bounded part waits; newer lines are dropped and counted", async () => {
   const pipe = openPipe();
   pipe.fill();
   const log = telling(pipe.writer(), 10_000);

@@ -98,7 +98,7 @@ test("the configuration file is read again when it changes and at SIGHUP", async
   await until(async () => (await stage()).stage === "legacy");
 });
 
-test("--check asks both sides; --strict fails for a ledger entry that has ended or is idle", async () => {
+test("--check asks both sides; --strict fails for an ended or idle ledger entry", async () => {
   const file = join(directory(), "ledger.json");
   const entry = { endpoint: "getDataset", path: "/version", kind: "type", reason: "known", owner: "us" };
   writeFileSync(

@@ -414,7 +414,7 @@ describe("operators", () => {
     expect((await operate("GET", "/expected")).body).toEqual([expect.objectContaining({ ...entry, fired: true })]);
   });
 
-  test("a changed configuration has the later word, an unchanged one does not undo what was set", async () => {
+  test("a changed configuration overrides a move; an unchanged one does not", async () => {
     const { migration, operate } = await staged({ getDataset: { stage: "shadow" } });
     await operate("POST", "/stages/getDataset", { stage: "canary", share: 5 });
     await migration.configure({ getDataset: { stage: "shadow", share: 100 } }, []);

@@ -19,7 +19,7 @@ describe("a later walk", () => {
     }
   });
 
-  test("looks again at a few of the ids under which there was nothing, and in the end at all of them", async () => {
+  test("rechecks a few of the unused ids each time, and all of them in the end", async () => {
     const legacy = smallLegacy(few());
     const first = startWalk(legacy, undefined, { slice: 2 });
     await first.walked();

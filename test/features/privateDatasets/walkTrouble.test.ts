@@ -65,7 +65,7 @@ test("each new trouble is told", async () => {
   expect(walk.events).toEqual(Array.from({ length: 3 }, () => "private_walk_failed it is away"));
 });
 
-test("a row at which legacy always fails, while it answers otherwise, is there but hidden", async () => {
+test("a row at which legacy alone always fails is known but hidden", async () => {
   const legacy = some();
   legacy.rows.set(5, { is: "failing" });
   const walk = startWalk(legacy);
@@ -78,7 +78,7 @@ test("a row at which legacy always fails, while it answers otherwise, is there b
   expect([await walk.walked(), walk.hidden()]).toEqual([[4, 5, 6], []]);
 });
 
-test("a list with many rows that nobody can read ends no walk: their pages are looked at row by row", async () => {
+test("many unreadable rows do not end a scan: their pages are read row by row", async () => {
   const spoilt = { status: 200, reading: { is: "unreadable", why: "its XML is not well-formed" } } as const;
   const legacy = smallLegacy(upTo(1, 900).map((id) => [id, id === 850 ? privateOne : publicOne]));
   legacy.before = (call) => {
@@ -137,7 +137,7 @@ test("who may not walk stops at once, and goes on where it was when it may", asy
   expect(onesOf(legacy)).toEqual(["one 4", ...everyOne.slice(4)]);
 });
 
-test("who may not walk from the first asks nothing; nor does anybody before the next walk is due", async () => {
+test("without the right to scan, or before a scan is due, legacy is not asked", async () => {
   const legacy = some();
   const walk = startWalk(legacy);
   walk.walk.mayWalk = false;

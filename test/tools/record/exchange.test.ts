@@ -51,7 +51,7 @@ test("what is read again has the same meaning, for any JSON and any text", () =>
   );
 });
 
-test("a fixture of an older version, its body one escaped line, reads like one of today", () => {
+test("a fixture of an older version, its body one escaped line, reads the same", () => {
   const folder = mkdtempSync(join(tmpdir(), "pairs-"));
   mkdirSync(join(folder, "getDataset"));
   const text = '{"id":1,"tag":["a"]}';
