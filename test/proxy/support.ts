@@ -12,6 +12,7 @@ import { type ClientLimits, openHttpServer } from "../../src/http/httpServer.ts"
 import { type Upstream, type UpstreamSettings, openUpstream } from "../../src/upstream/upstream.ts";
 
 import { roomyLimits } from "../http/limits.ts";
+import { readRawRequests } from "../support/rawRequests.ts";
 import { until } from "../support/waiting.ts";
 
 export { until };
@@ -68,19 +69,9 @@ export const rawUpstream = async (
   let connections = 0;
   const server = createNetServer((socket) => {
     connections++;
-    let text = "";
-    socket.on("data", (chunk) => {
-      text += chunk.toString("latin1");
-      for (;;) {
-        const end = text.indexOf("\r\n\r\n");
-        if (end === -1) return;
-        const length = Number(/^content-length: (\d+)/im.exec(text.slice(0, end))?.[1] ?? 0);
-        if (text.length < end + 4 + length) return;
-        const request = text.slice(0, end + 4 + length);
-        text = text.slice(end + 4 + length);
-        requests.push(request);
-        answer(socket, request, requests.length);
-      }
+    readRawRequests(socket, (request) => {
+      requests.push(request);
+      answer(socket, request, requests.length);
     });
   });
   return { origin: originOf(await listening(server)), requests, connections: () => connections };

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
 import { type Attack, atMost, holds } from "../lib/attack.ts";
+import { listOfLongNames } from "../lib/bigAnswers.ts";
 import { ask, openSocket, watchWaits } from "../lib/client.ts";
 import { holdsWithin, sleep } from "../../support/waiting.ts";
 
@@ -11,28 +12,13 @@ const BOUND = 64 + 256 + 128 + 2 * 150;
 const BACK = 150;
 const HEAP = 400;
 
-/** A list of 16 MB that is read quickly. */
-const longNames = (): string => {
-  const name = "n".repeat(100_000);
-  const row = (id: number) => ({
-    did: id,
-    name,
-    version: 1,
-    status: "active",
-    format: "ARFF",
-    file_id: id,
-    quality: [],
-  });
-  return JSON.stringify({ data: { dataset: Array.from({ length: 160 }, (_, index) => row(index + 1)) } });
-};
-
 const hashOf = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("base64");
 
 export const crowdedAnswers: Attack = {
   name: "crowded-answers",
   what: "80 clients ask for lists of 16 MB at the same time and 40 for proxied downloads, and none of them reads.",
   async run({ startGateway, openUpstream, progress }) {
-    const list = Buffer.from(longNames());
+    const list = Buffer.from(listOfLongNames());
     const upstream = await openUpstream(({ url }, response) =>
       url.includes("measure")
         ? response.end('{"evaluation_measures":{"measures":{"measure":"kappa"}}}')

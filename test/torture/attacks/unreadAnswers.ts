@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import { type Attack, atMost, holds } from "../lib/attack.ts";
+import { listOfLongNames } from "../lib/bigAnswers.ts";
 import { ask, openSocket } from "../lib/client.ts";
 import { holdsWithin, sleep } from "../../support/waiting.ts";
 
@@ -8,26 +9,11 @@ const CONNECTIONS = 120;
 const BOUND = 300;
 const BACK = 150;
 
-/** A list of 16 MB that is read quickly: more than the buffers of both ends of a connection take. */
-const longNames = (): string => {
-  const name = "n".repeat(100_000);
-  const row = (id: number) => ({
-    did: id,
-    name,
-    version: 1,
-    status: "active",
-    format: "ARFF",
-    file_id: id,
-    quality: [],
-  });
-  return JSON.stringify({ data: { dataset: Array.from({ length: 160 }, (_, index) => row(index + 1)) } });
-};
-
 export const unreadAnswers: Attack = {
   name: "unread-answers",
   what: "Connections that ask for long lists and read nothing, on the new interface, proxied, and on the operators' listener.",
   async run({ startGateway, openUpstream, progress }) {
-    const list = Buffer.from(longNames());
+    const list = Buffer.from(listOfLongNames());
     const upstream = await openUpstream((_, response) => response.end(list));
     const gateway = await startGateway({
       LEGACY_URL: upstream.url,
