@@ -6,7 +6,7 @@ import { lifetimesBy } from "../../src/cache/lifetimes.ts";
 import { replyWith } from "../../src/cache/reply.ts";
 import type { SharedTier } from "../../src/cache/sharedTier.ts";
 import { openStore } from "../../src/cache/store.ts";
-import { until } from "../proxy/support.ts";
+import { until } from "../support/waiting.ts";
 
 const MIB = 1024 ** 2;
 const lifetimesOf = lifetimesBy({ fresh: "1m", staleWhileRevalidate: "1m", staleIfError: "1m" });

@@ -1,7 +1,7 @@
 import type { Counter } from "prom-client";
 import { describe, expect, test } from "vitest";
-import { until } from "../proxy/support.ts";
 import { alice, cachedGateway, clock, held, markOf } from "./support.ts";
+import { until } from "../support/waiting.ts";
 
 const hour = 3_600_000;
 const settled = () => new Promise((resolve) => setTimeout(resolve, 40));

@@ -44,7 +44,7 @@ test("ids that cannot exist are left out of a list, and it may then be empty", (
   expect(identifiers(3, 10).fromJson([1, 2, 3, 4])).toHaveProperty("problems");
 });
 
-test("so many ids that legacy's path has no room for them are refused, and whatever is not, has", () => {
+test("too many ids for legacy's path are refused; all others fit into it", () => {
   const id = 2 ** 31 - 1;
   const ids = (many: number) => Array.from({ length: many }, (_, i) => id - i);
   const field = listDatasets.input["data_id"];

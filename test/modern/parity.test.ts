@@ -11,9 +11,9 @@ import { loadSettings } from "../../src/settings/load.ts";
 import { openObserver } from "../../src/telemetry/observer.ts";
 import { catalogue } from "../../transforms/catalogue.ts";
 import { endpoints } from "../../transforms/index.ts";
-import { until } from "../features/migration/support.ts";
 import { httpUpstream } from "../proxy/support.ts";
-import { gatewayFor, known } from "../support.ts";
+import { gatewayFor, known } from "../support/gateway.ts";
+import { until } from "../support/waiting.ts";
 
 const JSON_TYPE = "application/json";
 const PROBLEM = "application/problem+json";

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Beginning, Watch } from "../../src/proxy/heldAnswer.ts";
-import { expectHealthy, openGateway, rawUpstream, request, send, until } from "./support.ts";
+import { expectHealthy, openGateway, rawUpstream, request, send } from "./support.ts";
+import { until } from "../support/waiting.ts";
 
 const post = (...headers: string[]) => request("POST /write", "Content-Length: 4", ...headers);
 const body = "a=bc";

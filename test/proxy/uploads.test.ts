@@ -2,7 +2,8 @@ import { type Socket, connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
-import { expectHealthy, get, httpUpstream, openGateway, request, send, until } from "./support.ts";
+import { expectHealthy, get, httpUpstream, openGateway, request, send } from "./support.ts";
+import { until } from "../support/waiting.ts";
 
 /** A connection that sends what it is told to, and collects what comes. */
 const client = (

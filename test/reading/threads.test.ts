@@ -5,7 +5,7 @@ import { readableOf } from "../../src/reading/readAnswer.ts";
 import { openReader, type ReaderSettings } from "../../src/reading/reader.ts";
 import { catalogue } from "../../transforms/catalogue.ts";
 import { expectPair } from "../fixtures/fixtureCheck.ts";
-import { gatewayFor } from "../support.ts";
+import { gatewayFor } from "../support/gateway.ts";
 import { endpoints } from "./badEndpoints.ts";
 import { documentOf, jsonList, modelListFor, ours, settings } from "./modelList.ts";
 
@@ -110,7 +110,7 @@ test("a closed reader answers what waits, and ends its threads", async () => {
   expect(reader.size()).toEqual({ threads: 0, jobs: 0, bytes: 0 });
 });
 
-test("a list too large for what may wait is 503 with Retry-After, a thread that fails 502", async () => {
+test("a list too large for the queue is 503 with Retry-After; a failed thread is 502", async () => {
   const body = jsonList(Array.from({ length: 400 }, (_, i) => ({ did: i + 1, name: `n${i}` })));
   const { createServer } = await import("node:http");
   const legacy = createServer((_, response) => response.end(body));

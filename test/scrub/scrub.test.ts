@@ -49,7 +49,7 @@ describe("a text", () => {
   });
 });
 
-test("a document: members by their name, texts within texts, everything else as it was written", () => {
+test("a document: members by name, texts within texts; the rest stays as written", () => {
   const inner = JSON.stringify({ api_key: "unknown1", at: `/x?api_key=${key}` });
   const before = `{ "api_key" : "unknown1", "keep":"a\\/b", "ci_session": ["a1"], "by": "ann@c.example",\n "session": "${session}", "inner": ${JSON.stringify(inner)}, "n": 1.50 }`;
   const cleanInner = JSON.stringify({ api_key: LAB_KEY, at: `/x?api_key=${LAB_KEY}` });

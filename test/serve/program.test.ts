@@ -6,9 +6,10 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { check } from "../../src/serve/check.ts";
 import { settingsSchemaOf } from "../../src/settings/settings.ts";
-import { get, httpUpstream, request, until } from "../proxy/support.ts";
-import { gatewayFor, fragments, settingsOf } from "../support.ts";
+import { get, httpUpstream, request } from "../proxy/support.ts";
+import { gatewayFor, fragments, settingsOf } from "../support/gateway.ts";
 import { exchange, keys, measures, start, startByShell } from "./support.ts";
+import { until } from "../support/waiting.ts";
 
 const file = (content: string): string => {
   const path = join(mkdtempSync(join(tmpdir(), "program-")), "config.json");
@@ -139,7 +140,7 @@ describe("--help and --check", () => {
       for (const key of [keys.unknown, keys.user]) expect(out + error).not.toContain(key);
   });
 
-  test("--check fails for a key that may only read, and for a legacy server that is not there", async () => {
+  test("--check fails for a read-only key and for a legacy server that is not there", async () => {
     const legacy = await startSampleLegacy();
     onTestFinished(() => legacy.close());
     const checked = async (url: string, environment: Record<string, string> = {}) => {

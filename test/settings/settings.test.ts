@@ -5,7 +5,7 @@ import { createClient } from "redis";
 import { describe, expect, test } from "vitest";
 import { settingsHelp } from "../../src/settings/help.ts";
 import { settingsSchemaOf } from "../../src/settings/settings.ts";
-import { fragments, settingsOf } from "../support.ts";
+import { fragments, settingsOf } from "../support/gateway.ts";
 
 const file = (content: string): string => {
   const path = join(mkdtempSync(join(tmpdir(), "config-")), "config.json");
@@ -215,7 +215,7 @@ describe("every setting", () => {
     );
   });
 
-  test("of another name in the environment is none of ours, in the file it is refused by name", () => {
+  test("of another name is ignored in the environment and refused in the file", () => {
     expect(settings({ PREFIX: "x", port: "x" })).toEqual(settings({}));
     for (const name of ["port", "PREFIX", "__proto__", "toString", "CONFIG"])
       expect(errors({ CONFIG: file(`{"${name}": "hush"}`) })).toEqual([

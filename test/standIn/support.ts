@@ -10,7 +10,7 @@ import type { Difference } from "../../src/compare/difference.ts";
 import { judgeAnswer } from "../../src/compare/judge.ts";
 import { openLedger } from "../../src/compare/ledger.ts";
 import { endpoints } from "../../transforms/index.ts";
-import { gatewayFor } from "../support.ts";
+import { gatewayFor } from "../support/gateway.ts";
 
 export type Asked = Pick<TrafficRequest, "endpoint" | "method" | "path" | "body" | "key">;
 

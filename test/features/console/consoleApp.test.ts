@@ -4,7 +4,8 @@ import { operated } from "./operated.ts";
 import { sampleConsole } from "./page/sampleConsole.ts";
 import { sampleData } from "./page/sampleData.ts";
 import { exchange, expectDetail } from "../../serve/support.ts";
-import { get, request, send, until } from "../../proxy/support.ts";
+import { get, request, send } from "../../proxy/support.ts";
+import { until } from "../../support/waiting.ts";
 
 test("it is alive but not ready where requests no longer reach legacy", async () => {
   const { see, state } = await operated();

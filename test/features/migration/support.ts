@@ -6,21 +6,13 @@ import { consoleApp } from "../../../src/features/console/consoleApp.ts";
 import { startAdminServer } from "../../../src/features/console/adminServer.ts";
 import { startServer } from "../../../src/serve/server.ts";
 import type { Stage } from "../../../src/features/migration/stage.ts";
-import { type GatewayParts, gatewayFor } from "../../support.ts";
+import { type GatewayParts, gatewayFor } from "../../support/gateway.ts";
+import { until } from "../../support/waiting.ts";
 
 const closing: (() => Promise<unknown>)[] = [];
 afterAll(async () => {
   for (const close of closing.toReversed()) await close();
 });
-
-/** Waits until a condition holds, at most 30 s. */
-export const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
-  for (const end = Date.now() + 30_000; Date.now() < end;) {
-    if (await holds()) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  throw new Error("it never came to hold");
-};
 
 export type Answer = { status: number; body: unknown; decision: string; cache: string };
 

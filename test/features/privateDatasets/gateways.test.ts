@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { redisStore } from "../../../src/features/privateDatasets/store/redisStore.ts";
 import { describeWithRedis, startRedis } from "../sharedCache/redisServer.ts";
-import { eventually } from "./eventually.ts";
 import { administrator, nobody, owner } from "./people.ts";
 import { edited, through } from "./through.ts";
+import { until } from "../../support/waiting.ts";
 
 describeWithRedis("two gateways and a Redis", () => {
   /** Two over one legacy. */
@@ -38,19 +38,19 @@ describeWithRedis("two gateways and a Redis", () => {
       await other.list(administrator);
       await one.legacy(administrator, "json/data/edit", edited(id, "<oml:visibility>private</oml:visibility>"));
       expect((await one.list(administrator)).ids).toEqual(before);
-      await eventually(async () => JSON.stringify((await other.list(administrator)).ids) === JSON.stringify(before));
+      await until(async () => JSON.stringify((await other.list(administrator)).ids) === JSON.stringify(before));
       await one.legacy(administrator, `json/data/${id}`, undefined, "DELETE");
       const left = before.filter((did) => did !== id);
       expect((await one.list(administrator)).ids).toEqual(left);
-      await eventually(async () => JSON.stringify((await other.list(administrator)).ids) === JSON.stringify(left));
+      await until(async () => JSON.stringify((await other.list(administrator)).ids) === JSON.stringify(left));
     }
   });
 
-  test("without Redis each goes on with what it knows, and nothing is lost by a Redis that forgets", async () => {
+  test("without Redis each uses what it knows; an emptied Redis loses no rows", async () => {
     const redis = await startRedis();
     const { a, b } = await two(redis.url);
     await redis.talk("FLUSHALL");
-    await eventually(async () => (await redis.talk("EXISTS catalog-gateway:1:private:these:rows")).startsWith(":1"));
+    await until(async () => (await redis.talk("EXISTS catalog-gateway:1:private:these:rows")).startsWith(":1"));
     for (const { list, state } of [a, b]) {
       expect(state()?.state).toBe("complete");
       expect((await list(administrator)).ids).toEqual([2, 3, 5, 6, 9]);

@@ -71,7 +71,7 @@ describe("what a list lacks", () => {
     expect([await of({ data_id: [4] }), state.probes]).toEqual([[], 1]);
   });
 
-  test("while the index is built the rows that are known are added, and there may be more", async () => {
+  test("while the index is built known rows are added and the list is incomplete", async () => {
     const { of, state } = opened("administrator");
     state.isComplete = false;
     expect(await of({ data_id: [3] })).toEqual(lacks(3));

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { Looked, Unheard } from "../../../src/features/privateDatasets/look.ts";
 import { openQuestions } from "../../../src/features/privateDatasets/questions.ts";
 import { MOST } from "../../../src/features/privateDatasets/rows.ts";
-import { eventually } from "./eventually.ts";
+import { until } from "../../support/waiting.ts";
 
 const away = { failed: "it is away" };
 const row = (name: string): Looked => ({ found: "private", shown: { name } });
@@ -32,13 +32,13 @@ const asked = (answer?: (id: number) => Looked, legacyAnswers = async () => true
   const give = async (looked: Looked) => {
     const count = looks.length;
     looks.at(-1)?.give(looked);
-    await eventually(() => looks.length > count || questions.ids().length === 0);
+    await until(() => looks.length > count || questions.ids().length === 0);
   };
-  const over = () => eventually(() => questions.ids().length === 0);
+  const over = () => until(() => questions.ids().length === 0);
   return { questions, looks, taken, give, over, stopping };
 };
 
-test("many ids are looked at one after the other, each once, in the order of the questions", async () => {
+test("many ids are rechecked one by one, each once, in the order of the requests", async () => {
   const { questions, looks, taken, give } = asked();
   for (const id of [5, 2, 9, 2, 7]) questions.ask(id);
   expect([questions.ids(), looks.map(({ id }) => id)]).toEqual([[5, 9, 2, 7], [5]]);
@@ -94,7 +94,7 @@ test("it is settled when none is open, and no sooner", async () => {
   expect([settled, questions.ids(), questions.has(2)]).toEqual([2, [], false]);
 });
 
-test("what another instance has looked at is looked at again where that was on its way, and is told to who looks on", async () => {
+test("a recheck by another instance is repeated if one was running, and is reported", async () => {
   const { questions, taken, give, looks } = asked();
   const [five, six] = [questions.watch(5), questions.watch(6)];
   questions.ask(7);
@@ -133,7 +133,7 @@ test("whoever looks on is told whether something has happened since, or was abou
   expect(other()).toBe(false);
 });
 
-test("while legacy is away it is tried again, nothing is taken, and nobody waits for it", async () => {
+test("while legacy is away rechecks are retried, change nothing and hold up no caller", async () => {
   let failures = 0;
   const { questions, taken, over } = asked(
     () => (++failures < 6 ? away : row("at last")),
@@ -141,7 +141,7 @@ test("while legacy is away it is tried again, nothing is taken, and nobody waits
   );
   questions.ask(1);
   const waits = questions.settled();
-  await eventually(() => failures === 4);
+  await until(() => failures === 4);
   await waits;
   await questions.settled();
   expect([taken, questions.has(1)]).toEqual([[], true]);

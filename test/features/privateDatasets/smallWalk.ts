@@ -6,8 +6,8 @@ import type { Kept } from "../../../src/features/privateDatasets/rows.ts";
 import { MARGIN, openWalker, type WalkWays } from "../../../src/features/privateDatasets/walk.ts";
 import { legacyErrors } from "../../../transforms/legacyErrors.ts";
 import { privateDatasets } from "../../../transforms/privateDatasets.ts";
-import { eventually } from "./eventually.ts";
 import { type Entry, privateOne, publicOne, type SmallLegacy } from "./smallLegacy.ts";
+import { until } from "../../support/waiting.ts";
 
 /** One that walks over a small legacy, as often as it is told to. */
 export const startWalk = (legacy: SmallLegacy, kept?: Kept, ways: WalkWays = {}) => {
@@ -63,13 +63,13 @@ export const startWalk = (legacy: SmallLegacy, kept?: Kept, ways: WalkWays = {})
     hidden: () => ids().filter((id) => index.get(id)?.shown === undefined),
     /** Comes back when the walk that is on its way, or the first one, is over. */
     async walked() {
-      await eventually(() => index.walk().completedAt === walk.time && walker.view().doing === "waiting");
-      await eventually(() => questions.ids().length === 0);
+      await until(() => index.walk().completedAt === walk.time && walker.view().doing === "waiting");
+      await until(() => questions.ids().length === 0);
       return ids();
     },
     /** Comes back when the walk is over, or something else is; who may not walk may again once they rest. */
     async walkedOr(isOver: () => boolean) {
-      await eventually(() => {
+      await until(() => {
         const isResting = walker.view().doing === "waiting";
         if (isResting) walk.mayWalk = true;
         return isOver() || (isResting && index.walk().completedAt === walk.time);

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { bitsOf } from "../../../src/features/privateDatasets/bits.ts";
 import { MARGIN } from "../../../src/features/privateDatasets/walk.ts";
-import { eventually } from "./eventually.ts";
 import { type Entry, privateOne, publicOne, smallLegacy } from "./smallLegacy.ts";
 import { beyond, few, LIST, looks, startWalk, upTo } from "./smallWalk.ts";
+import { until } from "../../support/waiting.ts";
 
 describe("a later walk", () => {
   test("asks for the list, the rows that are known, and what is beyond", async () => {
@@ -19,7 +19,7 @@ describe("a later walk", () => {
     }
   });
 
-  test("looks again at a few of the ids under which there was nothing, and in the end at all of them", async () => {
+  test("rechecks a few of the unused ids each time, and all of them in the end", async () => {
     const legacy = smallLegacy(few());
     const first = startWalk(legacy, undefined, { slice: 2 });
     await first.walked();
@@ -143,7 +143,7 @@ describe("a later walk", () => {
     const walk = startWalk(legacy);
     await walk.walked();
     walk.questions.ask(1_000_000);
-    await eventually(() => walk.hidden().length > 0);
+    await until(() => walk.hidden().length > 0);
     expect(walk.hidden()).toEqual([1_000_000]);
     legacy.rows.delete(1_000_000);
     legacy.newCalls();

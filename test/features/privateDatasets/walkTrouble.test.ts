@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { MARGIN } from "../../../src/features/privateDatasets/walk.ts";
-import { eventually } from "./eventually.ts";
 import { away, error, privateOne, publicOne, type SmallLegacy, smallLegacy } from "./smallLegacy.ts";
 import { startWalk, upTo } from "./smallWalk.ts";
+import { until } from "../../support/waiting.ts";
 
 const some = () =>
   smallLegacy([
@@ -25,7 +25,7 @@ test.each([
   // When it is away it says nothing at all.
   legacy.before = (asked) => ((asked === call || failures > 0) && failures < 8 ? (failures++, away) : undefined);
   const walk = startWalk(legacy);
-  await eventually(() => failures > 4);
+  await until(() => failures > 4);
   expect(walk.view()).toMatchObject({ doing: call.startsWith("list") ? "listing" : "looking", trouble: "it is away" });
   expect(await walk.walked()).toEqual([4, 6]);
   expect(walk.events).toEqual(["private_walk_failed it is away"]);
@@ -65,7 +65,7 @@ test("each new trouble is told", async () => {
   expect(walk.events).toEqual(Array.from({ length: 3 }, () => "private_walk_failed it is away"));
 });
 
-test("a row at which legacy always fails, while it answers otherwise, is there but hidden", async () => {
+test("a row at which legacy alone always fails is known but hidden", async () => {
   const legacy = some();
   legacy.rows.set(5, { is: "failing" });
   const walk = startWalk(legacy);
@@ -78,7 +78,7 @@ test("a row at which legacy always fails, while it answers otherwise, is there b
   expect([await walk.walked(), walk.hidden()]).toEqual([[4, 5, 6], []]);
 });
 
-test("a list with many rows that nobody can read ends no walk: their pages are looked at row by row", async () => {
+test("many unreadable rows do not end a scan: their pages are read row by row", async () => {
   const spoilt = { status: 200, reading: { is: "unreadable", why: "its XML is not well-formed" } } as const;
   const legacy = smallLegacy(upTo(1, 900).map((id) => [id, id === 850 ? privateOne : publicOne]));
   legacy.before = (call) => {
@@ -109,7 +109,7 @@ test("a key that legacy does not know is told, and nothing is taken for anything
   let refusals = 0;
   legacy.before = (_, who) => (who === "administrator" && !isKnown ? (refusals++, error(103)) : undefined);
   const walk = startWalk(legacy);
-  await eventually(() => refusals > 1);
+  await until(() => refusals > 1);
   expect(walk.view()).toMatchObject({ doing: "looking", at: 2, trouble: "legacy does not know the key" });
   expect([walk.ids(), walk.index.walk().checkedUpTo, walk.events]).toEqual([
     [],
@@ -126,7 +126,7 @@ test("who may not walk stops at once, and goes on where it was when it may", asy
   legacy.before = (call) => {
     if (call === "one 6") walk.walk.mayWalk = false;
   };
-  await eventually(() => !walk.walk.mayWalk && walk.view().doing === "waiting");
+  await until(() => !walk.walk.mayWalk && walk.view().doing === "waiting");
   const calls = legacy.newCalls();
   expect(calls.at(-2)).toBe("one 6");
   await sleep(10);
@@ -137,12 +137,12 @@ test("who may not walk stops at once, and goes on where it was when it may", asy
   expect(onesOf(legacy)).toEqual(["one 4", ...everyOne.slice(4)]);
 });
 
-test("who may not walk from the first asks nothing; nor does anybody before the next walk is due", async () => {
+test("without the right to scan, or before a scan is due, legacy is not asked", async () => {
   const legacy = some();
   const walk = startWalk(legacy);
   walk.walk.mayWalk = false;
   // It has begun to ask for the list.
-  await eventually(() => walk.view().doing === "waiting");
+  await until(() => walk.view().doing === "waiting");
   legacy.newCalls();
   await sleep(10);
   expect(legacy.newCalls()).toEqual([]);

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { alice, cachedGateway, held, kept, markOf, type ScriptedLegacy, scriptedLegacy } from "../../cache/support.ts";
-import { until } from "../../proxy/support.ts";
 import { pathTo } from "./pathTo.ts";
 import { describeWithRedis, startRedis } from "./redisServer.ts";
+import { until } from "../../support/waiting.ts";
 
 const path = kept.getDataset;
 

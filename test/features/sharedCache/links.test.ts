@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { until } from "../../proxy/support.ts";
 import { pathTo } from "./pathTo.ts";
 import { describeWithRedis, startRedis } from "./redisServer.ts";
 import { begin, entry, open, wait } from "./support.ts";
+import { until } from "../../support/waiting.ts";
 
 describeWithRedis("a link to Redis that breaks", () => {
   test("what was kept before it first listened may have been written unheard: the owner is told", async () => {

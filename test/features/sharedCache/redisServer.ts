@@ -4,8 +4,8 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { freePort } from "../../freePort.ts";
-import { describeWith } from "../../needs.ts";
+import { freePort } from "../../support/freePort.ts";
+import { describeWith } from "../../support/needs.ts";
 
 const isInstalled = spawnSync("redis-server", ["--version"]).status === 0;
 

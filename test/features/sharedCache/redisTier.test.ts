@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import type { Entry } from "../../../src/cache/entry.ts";
 import type { Invalidation } from "../../../src/cache/sharedTier.ts";
 import { fromWire, toWire } from "../../../src/features/sharedCache/wire.ts";
-import { until } from "../../proxy/support.ts";
 import { describeWithRedis, startRedis } from "./redisServer.ts";
 import { begin, entry, open, wait } from "./support.ts";
+import { until } from "../../support/waiting.ts";
 
 test.each([
   ["small", "{}"],

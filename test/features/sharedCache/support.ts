@@ -4,7 +4,7 @@ import { compress } from "../../../src/cache/codings.ts";
 import { tagged } from "../../../src/cache/representation.ts";
 import type { Invalidation } from "../../../src/cache/sharedTier.ts";
 import { redisTier } from "../../../src/features/sharedCache/redisTier.ts";
-import { until } from "../../proxy/support.ts";
+import { until } from "../../support/waiting.ts";
 
 const windows = { fresh: 60_000, staleWhileRevalidate: 60_000, staleIfError: 120_000 };
 

@@ -34,7 +34,7 @@ const nothing: Sendable = { status: 500, headers: {}, body: Buffer.alloc(0) };
 
 const isOfTransport = (fault: Fault): fault is Fault & { fault: TransportFault } => fault.fault in transports;
 
-/** A misspelt fault must not look like one that nobody finds. */
+/** Throws for a misspelt fault: it would look like one that the comparison overlooks. */
 const checked = (faults: readonly Fault[]): Fault[] =>
   faults.map((fault) => {
     const { endpoint } = faultSchema.parse(fault);
@@ -103,7 +103,7 @@ export const startStandIn = async ({
   };
 
   const server = createServer((request, response) => {
-    // A client that leaves in the middle is nobody's error; whatever else goes wrong must not look like an answer.
+    // A client that leaves is no error; any other failure must not look like an answer.
     serve(request, response).catch(() => response.destroy());
   });
   server.on("connection", (socket) => {

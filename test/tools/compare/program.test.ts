@@ -13,7 +13,7 @@ import { readOptions } from "../../../src/tools/compare/options.ts";
 import { prepare } from "../../../src/tools/compare/prepare.ts";
 import type { JsonObject } from "../../../src/rules/rule.ts";
 import { catalogue } from "../../../transforms/catalogue.ts";
-import { gatewayFor } from "../../support.ts";
+import { gatewayFor } from "../../support/gateway.ts";
 
 const main = join(import.meta.dirname, "../../../src/tools/compare/main.ts");
 const closing: (() => unknown)[] = [];

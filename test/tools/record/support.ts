@@ -10,8 +10,9 @@ import { readCorpus } from "../../../src/tools/corpus/readCorpus.ts";
 import { recordCommand } from "../../../src/tools/record/command.ts";
 import type { RecordTools } from "../../../src/tools/record/job.ts";
 import { catalogue } from "../../../transforms/catalogue.ts";
+import { storedExchange } from "../../../src/tools/record/exchange.ts";
 import { expectPair } from "../../fixtures/fixtureCheck.ts";
-import { gatewayFor } from "../../support.ts";
+import { gatewayFor } from "../../support/gateway.ts";
 
 export const temporaryFolder = (): string => mkdtempSync(join(tmpdir(), "record-"));
 
@@ -57,7 +58,8 @@ export const expectSound = async (folder: string): Promise<void> => {
       await expectPair(pair, gateway, legacy);
       const { about, ask, legacy: exchanges } = pair;
       const path = join(folder, pair.endpoint, `${pair.example}.legacy.json`);
-      expect(readFileSync(path, "utf8")).toBe(`${JSON.stringify({ about, ask, legacy: exchanges }, undefined, 2)}\n`);
+      const stored = { about, ask, legacy: exchanges.map(storedExchange) };
+      expect(readFileSync(path, "utf8")).toBe(`${JSON.stringify(stored, undefined, 2)}\n`);
     }
   } finally {
     await gateway.close();

@@ -1,6 +1,7 @@
 import { type Attack, type Context, allHold } from "../lib/attack.ts";
-import { type AskOptions, ask, sleep } from "../lib/client.ts";
+import { type AskOptions, ask } from "../lib/client.ts";
 import { catalogueLegacy } from "../lib/catalogueLegacy.ts";
+import { sleep } from "../../support/waiting.ts";
 
 const reads = ["/v1/datasets/61", "/v1/datasets/62", "/v1/datasets/list"];
 const windows = JSON.stringify({

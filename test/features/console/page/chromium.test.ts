@@ -1,8 +1,9 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { staged, until } from "../../migration/support.ts";
+import { staged } from "../../migration/support.ts";
 import { describeInChromium } from "./browser.ts";
 import { operatorsListener } from "./operators.ts";
+import { until } from "../../../support/waiting.ts";
 
 /** What the page does by itself every two seconds, at once. */
 const look = (page: Page) => page.evaluate(`document.dispatchEvent(new Event("visibilitychange"))`);

@@ -1,7 +1,7 @@
-import { until } from "../../../proxy/support.ts";
 import { startRedis } from "../../sharedCache/redisServer.ts";
 import { entry, moveOn } from "./moves.ts";
 import { openRedis } from "./support.ts";
+import { until } from "../../../support/waiting.ts";
 
 /** What the names of all keys begin with. */
 export const KEY = "catalog-gateway:1:migration:";

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { until } from "../../../proxy/support.ts";
 import { describeWithRedis } from "../../sharedCache/redisServer.ts";
 import { agreed, begin, KEY, wait } from "./instances.ts";
 import { entry, moveOn } from "./moves.ts";
 import { openRedis, stagesOf } from "./support.ts";
+import { until } from "../../../support/waiting.ts";
 
 describeWithRedis("a Redis with values that are none of ours", () => {
   test("they are left alone and told once, at the start and later; an explicit move replaces one", async () => {

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { until } from "../../../proxy/support.ts";
 import { describeWithRedis } from "../../sharedCache/redisServer.ts";
 import { begin, KEY, wait } from "./instances.ts";
 import { moveOn } from "./moves.ts";
 import { openRedis, stagesOf } from "./support.ts";
+import { until } from "../../../support/waiting.ts";
 
 describeWithRedis("a Redis that has lost what it kept", () => {
   test.each([

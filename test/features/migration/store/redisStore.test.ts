@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { until } from "../../../proxy/support.ts";
 import { pathTo } from "../../sharedCache/pathTo.ts";
 import { describeWithRedis, startRedis } from "../../sharedCache/redisServer.ts";
 import { agreed, begin, wait } from "./instances.ts";
 import { at, moveOn, moveTo, stage } from "./moves.ts";
 import { openRedis, stagesOf } from "./support.ts";
+import { until } from "../../../support/waiting.ts";
 
 describeWithRedis("instances that share a Redis", () => {
   test("what one changes the others are told of soon, and it is not told itself", async () => {

@@ -5,10 +5,10 @@ import type { PrivateRowsView } from "../../../../src/features/privateDatasets/s
 import type { OpenIndexStore } from "../../../../src/features/privateDatasets/store/indexStore.ts";
 import { askList } from "../askList.ts";
 import { type Bed, openBed } from "../bed.ts";
-import { eventually } from "../eventually.ts";
 import { administrator, owner, secondAdministrator } from "../people.ts";
 import { BEYOND, startWalked, startWalking } from "../walked.ts";
-import { gatewayFor, type TestGateway } from "../../../support.ts";
+import { gatewayFor, type TestGateway } from "../../../support/gateway.ts";
+import { until } from "../../../support/waiting.ts";
 
 let bed: Bed;
 beforeAll(async () => {
@@ -69,7 +69,7 @@ test("during the search: its progress, and how many lists may be incomplete", as
   bed.use(rows);
   const gateway = await startWalking(bed.url, {}, { openIndexStore: walkingUpTo(2) });
   const { see, cache, metrics } = viewsOf(gateway);
-  await eventually(() => !gateway.state().walksHere && gateway.state().doing === "waiting");
+  await until(() => !gateway.state().walksHere && gateway.state().doing === "waiting");
   await askList(gateway.app, administrator, {});
   expect((await cache()).privateRows).toEqual({
     state: "walking",
@@ -124,7 +124,7 @@ test("a key that legacy does not know: broken, and why", async () => {
   const wrong = "FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF";
   const gateway = await startWalking(bed.url, { LEGACY_ADMIN_KEY: wrong });
   const { see, cache } = viewsOf(gateway);
-  await eventually(() => gateway.state().state === "broken");
+  await until(() => gateway.state().state === "broken");
   expect((await cache()).privateRows).toMatchObject({ state: "broken", trouble: "legacy does not know the key" });
   const texts = [await see("/"), await see("/cache"), await see("/metrics")].join("\n");
   expect(texts).toContain("Trouble: legacy does not know the key");

@@ -14,9 +14,9 @@ import { expect, test } from "vitest";
 import { notWalked } from "../../../../src/features/privateDatasets/rows.ts";
 import { fileStore } from "../../../../src/features/privateDatasets/store/fileStore.ts";
 import { openFile, temporaryDirectory } from "../../migration/store/support.ts";
-import { until } from "../../../proxy/support.ts";
 import { row, scope, walked } from "./rows.ts";
 import { openWith } from "./support.ts";
+import { until } from "../../../support/waiting.ts";
 
 const good = {
   format: 1,

@@ -1,8 +1,8 @@
 import { redisStore, type RedisStoreSettings } from "../../../../src/features/privateDatasets/store/redisStore.ts";
-import { until } from "../../../proxy/support.ts";
 import { startRedis } from "../../sharedCache/redisServer.ts";
 import { row, scope, walked } from "./rows.ts";
 import { type Instance, openWith } from "./support.ts";
+import { until } from "../../../support/waiting.ts";
 
 /** What the names of all keys begin with. */
 export const KEY = `catalog-gateway:1:private:${scope}:`;

@@ -4,10 +4,10 @@ import { expect, test } from "vitest";
 import { openIndexStore } from "../../../../src/features/privateDatasets/store/openIndexStore.ts";
 import { scopeOf } from "../../../../src/features/privateDatasets/store/scope.ts";
 import { temporaryDirectory } from "../../migration/store/support.ts";
-import { until } from "../../../proxy/support.ts";
 import { describeWithRedis, startRedis } from "../../sharedCache/redisServer.ts";
 import { row } from "./rows.ts";
 import { openWith } from "./support.ts";
+import { until } from "../../../support/waiting.ts";
 
 /** Where nobody listens. */
 const REDIS_URL = "redis://127.0.0.1:1";

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { until } from "../../../proxy/support.ts";
 import { pathTo } from "../../sharedCache/pathTo.ts";
 import { describeWithRedis, startRedis } from "../../sharedCache/redisServer.ts";
 import { wait } from "../../sharedCache/support.ts";
 import { agreed, expectAgreed, begin, openRedis } from "./instances.ts";
 import { row, walked } from "./rows.ts";
+import { until } from "../../../support/waiting.ts";
 
 const namesOf = (events: string[]) => events.map((event) => event.split(" ")[0]);
 const lostAndUp = ["private_index_store_lost", "private_index_store_up"];

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { until } from "../../../proxy/support.ts";
 import { describeWithRedis, startRedis } from "../../sharedCache/redisServer.ts";
 import { wait } from "../../sharedCache/support.ts";
 import { agreed, expectAgreed, begin, KEY, openRedis } from "./instances.ts";
 import { row, walked } from "./rows.ts";
+import { until } from "../../../support/waiting.ts";
 
 const RESTORED = 'private_index_store_restored {"rows":2}';
 

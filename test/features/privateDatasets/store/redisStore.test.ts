@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { pathTo } from "../../sharedCache/pathTo.ts";
-import { until } from "../../../proxy/support.ts";
 import { describeWithRedis } from "../../sharedCache/redisServer.ts";
 import { wait } from "../../sharedCache/support.ts";
 import { agreed, expectAgreed, begin, KEY, openRedis, walkers } from "./instances.ts";
 import { row, walked } from "./rows.ts";
+import { until } from "../../../support/waiting.ts";
 
 describeWithRedis("instances that share an index by a Redis", () => {
   test("what one learns the others are told, that and no more; it is not told itself", async () => {

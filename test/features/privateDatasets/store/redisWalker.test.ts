@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import type { RedisStoreSettings } from "../../../../src/features/privateDatasets/store/redisStore.ts";
-import { until } from "../../../proxy/support.ts";
 import { pathTo } from "../../sharedCache/pathTo.ts";
 import { describeWithRedis, startRedis } from "../../sharedCache/redisServer.ts";
 import { wait } from "../../sharedCache/support.ts";
 import { expectAgreed, openRedis, walkers } from "./instances.ts";
 import { row, walked } from "./rows.ts";
+import { until } from "../../../support/waiting.ts";
 
 /** A Redis, and three instances, each on a way of its own. */
 const three = async (settings: Partial<RedisStoreSettings> = {}) => {

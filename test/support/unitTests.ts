@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 
-const root = join(import.meta.dirname, "..");
+const root = join(import.meta.dirname, "../..");
 
 /** What starts a process or a thread, or listens on a socket or talks over one. */
 const outside = /^(node:(child_process|cluster|dgram|http|https|net|tls|worker_threads)|redis|playwright-core|undici)$/;

@@ -1,16 +1,16 @@
-import { features } from "../src/features/index.ts";
-import * as migration from "../src/features/migration/feature.ts";
-import { memoryStore } from "../src/features/migration/store/memoryStore.ts";
-import * as privateDatasets from "../src/features/privateDatasets/feature.ts";
-import { memoryStore as memoryIndexStore } from "../src/features/privateDatasets/store/memoryStore.ts";
-import * as retirement from "../src/features/retirement/feature.ts";
-import * as sharedCache from "../src/features/sharedCache/feature.ts";
-import type { Core, Feature, FeatureModule } from "../src/serve/feature.ts";
-import { type GatewayParts as CoreParts, openGateway } from "../src/serve/gateway.ts";
-import { loadSettings } from "../src/settings/load.ts";
-import type { Settings } from "../src/settings/settings.ts";
-import { openObserver } from "../src/telemetry/observer.ts";
-import { catalogue } from "../transforms/catalogue.ts";
+import { features } from "../../src/features/index.ts";
+import * as migration from "../../src/features/migration/feature.ts";
+import { memoryStore } from "../../src/features/migration/store/memoryStore.ts";
+import * as privateDatasets from "../../src/features/privateDatasets/feature.ts";
+import { memoryStore as memoryIndexStore } from "../../src/features/privateDatasets/store/memoryStore.ts";
+import * as retirement from "../../src/features/retirement/feature.ts";
+import * as sharedCache from "../../src/features/sharedCache/feature.ts";
+import type { Core, Feature, FeatureModule } from "../../src/serve/feature.ts";
+import { type GatewayParts as CoreParts, openGateway } from "../../src/serve/gateway.ts";
+import { loadSettings } from "../../src/settings/load.ts";
+import type { Settings } from "../../src/settings/settings.ts";
+import { openObserver } from "../../src/telemetry/observer.ts";
+import { catalogue } from "../../transforms/catalogue.ts";
 
 /** What settings may name. */
 export const known = catalogue.endpoints;
