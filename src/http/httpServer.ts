@@ -8,8 +8,7 @@ import {
 } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { refuseFraming } from "./bodyFraming.ts";
-import { type Refusal, refusalBytes, refuseRequest } from "./refusal.ts";
+import { refuseFraming, type Refusal, refusalBytes, refuseRequest } from "./refusal.ts";
 import { readRequestTarget } from "./requestTarget.ts";
 import { openUnsentBytes, type UnsentBytes } from "./unsentBytes.ts";
 

@@ -1,11 +1,12 @@
 import type { LegacyRequest } from "../endpoint/legacyRequest.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
 import { ask } from "../upstream/ask.ts";
-import { isItsFault } from "../upstream/breaker.ts";
+import { isItsFault, BackendFailure, openBreaker } from "../upstream/breaker.ts";
 import { type FailureKind, isConnectionFailure, UpstreamFailure } from "../upstream/failure.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { type LegacyReading, readLegacy } from "./reading.ts";
 import type { XmlReader } from "./xml.ts";
+import type { Meter } from "../telemetry/meter.ts";
 
 export type LegacyReply = { status: number; readonly reading: LegacyReading };
 
@@ -108,3 +109,53 @@ const failures: Record<FailureKind, Outcome> = {
   crowded: { kind: "unavailable", message: "Too many large answers of the legacy interface come at the same time." },
   aborted: { kind: "broken", message: "The request to the legacy interface was given up." },
 };
+
+/** A failed call, on its way through the breaker. */
+class LegacyFailure extends BackendFailure {
+  readonly reply: LegacyFailed;
+  constructor(reply: LegacyFailed) {
+    super(reply.why);
+    this.reply = reply;
+    this.isUnconnected = reply.isUnconnected === true;
+  }
+}
+
+const open: LegacyFailed = {
+  failed: { kind: "unavailable", message: "The legacy interface fails; it is given time." },
+  why: "the circuit is open",
+  isUnsent: true,
+};
+
+/** The same client, but while legacy fails it is left alone for a few seconds, and its callers do not wait. */
+export const guarded = (client: LegacyClient): LegacyClient => {
+  const breaker = openBreaker();
+  return async (request, form, caller, readXml) => {
+    const question = `${request.method} ${request.path} ${new URLSearchParams(request.form).toString()}`;
+    try {
+      const asked = await breaker.execute({ request: question, caller }, async () => {
+        const reply = await client(request, form, caller, readXml);
+        if ("failed" in reply && reply.isItsFault) throw new LegacyFailure(reply);
+        return reply;
+      });
+      return asked ?? open;
+    } catch (error) {
+      if (error instanceof LegacyFailure) return error.reply;
+      throw error;
+    }
+  };
+};
+
+/** The same client, with every call counted and timed, for the operator and for who asked. */
+export const metered =
+  (client: LegacyClient, meter: Meter): LegacyClient =>
+  async (request, form, caller, readXml) => {
+    const started = performance.now();
+    const reply = await client(request, form, caller, readXml);
+    const took = performance.now() - started;
+    meter.asked("failed" in reply, took);
+    if (caller.spent) {
+      caller.spent.calls++;
+      caller.spent.ms += took;
+    }
+    return reply;
+  };

@@ -81,3 +81,21 @@ export const fieldReader = (names: readonly string[]): FieldReader => {
     },
   };
 };
+
+const reader = fieldReader(["api_key"]);
+
+const lastOf = (values: { value: string }[]): string | undefined => values.at(-1)?.value;
+
+/**
+ * The key a request to legacy's interface comes with, as legacy takes it: from the query, else from the body's form; the last of several. `body`:
+ * its beginning, where it was seen. `undefined` where there is none; an empty key and `0` are none.
+ */
+export const legacyKeyOf = (query: string, contentType: string | undefined, body: string): string | undefined => {
+  const key = (lastOf(reader.inForm(query).values) ?? keyInBody(contentType ?? "", body))?.trim();
+  return key === "" || key === "0" ? undefined : key;
+};
+
+const keyInBody = (contentType: string, body: string): string | undefined => {
+  if (/^application\/x-www-form-urlencoded\b/i.test(contentType)) return lastOf(reader.inForm(body).values);
+  return /^multipart\/form-data\b/i.test(contentType) ? lastOf(reader.inParts(body).values) : undefined;
+};

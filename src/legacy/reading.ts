@@ -4,6 +4,7 @@ import { own } from "../rules/compose.ts";
 import { parseJson } from "../rules/parseJson.ts";
 import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
 import type { XmlReader } from "./xml.ts";
+import type { LegacyError, Outcome } from "../endpoint/outcome.ts";
 
 /** What a legacy answer turned out to be. */
 export type LegacyReading =
@@ -52,15 +53,40 @@ const readError = (document: JsonObject, form: "json" | "xml"): LegacyReading | 
   const code = isObject(error) ? own(error, "code") : undefined;
   if (!isObject(error) || typeof code !== "string" || !/^\d{1,6}$/.test(code))
     return { is: "unreadable", why: `its ${form} error has no code` };
-  const additional = told(own(error, "additional_information"));
+  const additional = decodedText(own(error, "additional_information"));
   return {
     is: "error",
     code: Number(code),
-    message: told(own(error, "message")) ?? "",
+    message: decodedText(own(error, "message")) ?? "",
     ...(additional === undefined ? {} : { additional }),
   };
 };
 
 /** Legacy encodes what it tells once more than its format asks for. */
-const told = (text: Json | undefined): string | undefined =>
+const decodedText = (text: Json | undefined): string | undefined =>
   typeof text === "string" && text !== "" ? decodeHTMLStrict(text).trim() : undefined;
+
+type CodedError = Extract<LegacyReading, { is: "error" }>;
+
+export type ErrorTable = ReadonlyMap<number, LegacyError>;
+
+/** What a legacy error is told as: the code decides, never the status it came with. */
+export const outcomeOf = (error: CodedError, table: ErrorTable): Outcome => {
+  const row = table.get(error.code);
+  if (row === undefined) return { kind: "unknown", ...detailOf(error) };
+  if (row.kind === "misasked")
+    return { kind: row.kind, message: "The legacy interface did not understand what it was asked." };
+  const shown = row.as === undefined ? undefined : table.get(row.as);
+  if (shown) return { kind: row.kind, code: String(shown.code), message: shown.message };
+  return { kind: row.kind, ...detailOf(error) };
+};
+
+const detailOf = ({ code, message, additional }: CodedError) => ({
+  code: String(code),
+  message,
+  ...(additional === undefined ? {} : { additional }),
+});
+
+/** An unknown code keeps legacy's class: a 4xx as it was sent, anything else is a broken upstream. */
+export const ownStatusOf = (outcome: Outcome, legacyStatus: number): number | undefined =>
+  outcome.kind === "unknown" && legacyStatus >= 400 && legacyStatus < 500 ? legacyStatus : undefined;

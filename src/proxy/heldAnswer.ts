@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
+import { constants, gunzipSync } from "node:zlib";
 
 /** An answer's head, and the first of its body. */
 export type Beginning = { status: number; headers: IncomingHttpHeaders; body: Buffer };
@@ -83,4 +84,17 @@ export const heldAnswer = (handler: Handler, watch: Watch): Handler => {
       handler.onResponseError?.(controller, error);
     },
   };
+};
+
+/** As much as is unzipped, in bytes. */
+const MOST = 1024 * 1024;
+
+/** The beginning of an answer's body as it was before it was zipped for the client; nothing where that cannot be told. */
+export const plainBody = ({ headers, body }: Beginning): Buffer => {
+  if (headers["content-encoding"] !== "gzip") return body;
+  try {
+    return gunzipSync(body, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: MOST });
+  } catch {
+    return Buffer.alloc(0);
+  }
 };

@@ -2,14 +2,21 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { clientAddress } from "../upstream/clientAddress.ts";
 import { UpstreamFailure, withoutQuery } from "../upstream/failure.ts";
 import type { Upstream } from "../upstream/upstream.ts";
-import { isLoop } from "../upstream/via.ts";
+import { isLoop } from "../upstream/forwarding.ts";
 import type { Watch } from "./heldAnswer.ts";
-import type { OldPaths } from "./oldPaths.ts";
 import { type Trouble, refuse } from "./refuse.ts";
 import { Relay } from "./relay.ts";
-import { requestHeaders } from "./requestHeaders.ts";
+import { requestHeaders } from "./headers.ts";
 import { Upload, hasBody } from "./upload.ts";
 import { openUploadMemory } from "./uploadMemory.ts";
+
+/** What is done, beside passing it on, with a request for a path that is on its way out. */
+export type OldPaths = {
+  /** A flat list of headers for whatever is answered to this target, by the upstream or in its place. */
+  headers: (target: string) => readonly string[] | undefined;
+  /** Answers in the upstream's place; false where the request is to go on. */
+  standIn: (req: IncomingMessage, res: ServerResponse, target: string) => boolean;
+};
 
 /** Told once of every request that the upstream did not answer whole. `path` is without the query. */
 export type PassThroughEvent = { kind: Trouble; method: string; path: string; error?: Error };

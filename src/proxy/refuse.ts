@@ -1,6 +1,25 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { FailureKind } from "../upstream/failure.ts";
-import { answerItself } from "./ownAnswer.ts";
+
+/** What is answered in the upstream's place; `headers` are a flat list, without those of the body. */
+export type OwnAnswer = { status: number; type: string; headers: readonly string[]; body: string };
+
+/** Answers at once, whatever of the request's body is still to come: that runs into the void. */
+export const answerItself = (
+  req: IncomingMessage,
+  res: ServerResponse,
+  { status, type, headers, body }: OwnAnswer,
+): void => {
+  res.sendDate = true;
+  res.writeHead(status, STATUS_CODES[status], [
+    "Content-Type",
+    type,
+    "Content-Length",
+    String(Buffer.byteLength(body)),
+    ...headers,
+  ]);
+  res.end(req.method === "HEAD" ? undefined : body);
+};
 
 /** What goes wrong between a client and the upstream; `loop`, `badRequest` and `slowClient` are the client's. */
 export type Trouble = FailureKind | "loop" | "badRequest" | "slowClient";

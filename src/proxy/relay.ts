@@ -1,14 +1,19 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { Dispatcher } from "undici";
-import { type RequestLine, type FailureKind, UpstreamFailure, codeOf, failureOf } from "../upstream/failure.ts";
+import {
+  type RequestLine,
+  type FailureKind,
+  UpstreamFailure,
+  codeOf,
+  failureOf,
+  MAX_INTERIM_ANSWERS,
+  maySendAgain,
+} from "../upstream/failure.ts";
 import type { Turn } from "../upstream/semaphore.ts";
-import { MAX_INTERIM_ANSWERS } from "../upstream/interim.ts";
-import { maySendAgain } from "../upstream/sendAgain.ts";
 import type { Upstream } from "../upstream/upstream.ts";
-import { addHeaders } from "./addHeaders.ts";
-import { Pauses } from "./pauses.ts";
+import { addHeaders, reasonBytes, replyHeaders } from "./headers.ts";
+import { Pauses } from "./clientSpeed.ts";
 import { type Trouble, cut, refuse } from "./refuse.ts";
-import { reasonBytes, replyHeaders } from "./replyHeaders.ts";
 import { heldAnswer, type Watch } from "./heldAnswer.ts";
 import type { Upload, UploadListener } from "./upload.ts";
 

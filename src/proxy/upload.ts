@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
-import { LeastRate } from "./leastRate.ts";
+import { LeastRate } from "./clientSpeed.ts";
 import { type Collection, TINY_BODY, type UploadMemory } from "./uploadMemory.ts";
 
 /** Bytes of a body that are collected before it takes a connection to the upstream: all of a small one, the first of a larger one. */

@@ -4,9 +4,9 @@ import { type LegacyReading, readLegacy } from "../legacy/reading.ts";
 import { type XmlReader, xmlReaderFor } from "../legacy/xml.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
 import { servingNote } from "../rules/notes.ts";
-import type { Json, JsonObject } from "../rules/rule.ts";
-import { excerptOf } from "./excerpt.ts";
+import { type Json, type JsonObject, isObject } from "../rules/rule.ts";
 import { findRows, isTrustworthy, type RowPlaces } from "./findRows.ts";
+import { own } from "../rules/compose.ts";
 
 type Input = Record<string, unknown>;
 
@@ -143,3 +143,12 @@ const writeRows = (ours: Json[], { id, text, begins }: ListedRows<Input>): Pick<
 };
 
 const looksLikeRow = (value: Json, begins: RegExp): boolean => typeof value === "string" && value.search(begins) !== -1;
+
+/** The members of these names of an object, or of each entry of a list; nothing of anything else. */
+export const excerptOf = (ours: Json, names: readonly string[] = []): Json => {
+  if (Array.isArray(ours)) return names.length === 0 ? [] : ours.map((row) => excerptOf(row, names));
+  if (!isObject(ours)) return null;
+  return Object.fromEntries(
+    names.flatMap((name) => (Object.hasOwn(ours, name) ? [[name, own(ours, name) as Json]] : [])),
+  );
+};

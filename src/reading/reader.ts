@@ -1,10 +1,8 @@
 import type { Knowledge } from "../endpoint/endpoint.ts";
 import type { InputReading } from "../endpoint/input.ts";
-import type { Checked } from "./checkModern.ts";
+import { type Checked, runJob, type Job, type JobResult } from "./runJob.ts";
 import { openFairQueue, type Queued } from "./fairQueue.ts";
 import type { Read, Readable, ReadTask } from "./readAnswer.ts";
-import { runJob } from "./runJob.ts";
-import type { Job, JobResult } from "./threadJob.ts";
 import { openThreads, type ThreadSettings } from "./threads.ts";
 
 /** For whom an answer is read, and until when (ms since the epoch). `leaving` fires when they are gone. */

@@ -1,8 +1,23 @@
 import type { Knowledge } from "../endpoint/endpoint.ts";
-import { readBodyInput } from "../endpoint/input.ts";
-import { checkModern } from "./checkModern.ts";
-import { type Readable, readAnswer } from "./readAnswer.ts";
-import type { Job, JobResult } from "./threadJob.ts";
+import { readBodyInput, type InputReading } from "../endpoint/input.ts";
+import { type Readable, readAnswer, type Read, type ReadTask, excerptOf } from "./readAnswer.ts";
+import { parseJson } from "../rules/parseJson.ts";
+import type { Json } from "../rules/rule.ts";
+import { type Misfit, misfitsOf } from "../compare/fits.ts";
+
+/** What a thread is started with. Nothing in it is secret. */
+export type ThreadData = {
+  /** The URL of the module that exports the `endpoints`, by name. */
+  module: string;
+  legacyStudies: readonly number[];
+};
+
+/** A large body to read: an answer of legacy, an answer of the new implementation, or a client's JSON (`input`). */
+export type Job = { of: "legacy"; task: ReadTask } | { of: "modern" | "input"; endpoint: string };
+export type JobResult = { read: Read } | { checked: Checked } | { input: InputReading };
+
+/** What crosses: a job and its body there, its result back. */
+export type JobMessage = { job: Job; body: Uint8Array };
 
 /** Reads one body. The same function runs in the main thread and in the others, so that the result is the same whatever its size. */
 export const runJob = (
@@ -15,4 +30,14 @@ export const runJob = (
   if (endpoint === undefined) throw new Error("a job names an endpoint that does not exist");
   if (job.of === "legacy") return { read: readAnswer(endpoint, job.task, body, knowledge) };
   return job.of === "modern" ? { checked: checkModern(endpoint, body) } : { input: readBodyInput(endpoint, body) };
+};
+
+/** A 200 of the new implementation: where it departs from its schema, the `excerpt` of its document, its bytes back; or why it is no document. */
+export type Checked = { misfits: Misfit[]; excerpt: Json; body: Buffer; tag?: string } | { failed: string };
+
+/** Parses and validates one document of the new implementation, in whichever thread. Never throws. */
+export const checkModern = ({ output, excerpt }: Pick<Readable, "output" | "excerpt">, body: Buffer): Checked => {
+  const document = parseJson(body.toString("utf8"));
+  if (document === undefined) return { failed: "its answer is no JSON" };
+  return { misfits: misfitsOf(output, document), excerpt: excerptOf(document, excerpt), body };
 };

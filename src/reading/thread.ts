@@ -2,8 +2,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { bytesOf, tagOf } from "../cache/representation.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import { readableOf } from "./readAnswer.ts";
-import { runJob } from "./runJob.ts";
-import type { JobMessage, JobResult, ThreadData } from "./threadJob.ts";
+import { runJob, type JobMessage, type JobResult, type ThreadData } from "./runJob.ts";
 
 /** A thread that reads large bodies, one at a time: bytes come in, bytes go out, and nothing of a document crosses but its excerpt. */
 const { module, legacyStudies } = workerData as ThreadData;

@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import type { Job, JobMessage, JobResult, ThreadData } from "./threadJob.ts";
+import type { Job, JobMessage, JobResult, ThreadData } from "./runJob.ts";
 
 export type ThreadSettings = {
   /** At most so many at a time. */

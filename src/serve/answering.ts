@@ -1,9 +1,8 @@
 import type { LegacyRequest } from "../endpoint/legacyRequest.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
 import type { Caller, LegacyFailed, LegacyAnswer, LegacyReply } from "../legacy/client.ts";
-import type { LegacyReading } from "../legacy/reading.ts";
+import { type LegacyReading, outcomeOf, ownStatusOf } from "../legacy/reading.ts";
 import { xmlReader } from "../legacy/xml.ts";
-import { outcomeOf, ownStatusOf } from "../legacy/legacyOutcome.ts";
 import type { RowPlaces } from "../reading/findRows.ts";
 import { type Read, readDocument, type ReadTask, type Written } from "../reading/readAnswer.ts";
 import type { Unread } from "../reading/reader.ts";

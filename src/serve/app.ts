@@ -1,7 +1,7 @@
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type Context, Hono } from "hono";
 import type { PassThrough } from "../proxy/passThrough.ts";
-import { isLoop } from "../upstream/via.ts";
+import { isLoop } from "../upstream/forwarding.ts";
 import { sendWhole } from "../http/httpServer.ts";
 import { replyWith } from "../cache/reply.ts";
 import { type Answer, plainAnswer } from "../endpoint/answer.ts";
@@ -9,7 +9,7 @@ import { readRequest, type RequestInputSettings, type Env, targetOf } from "./as
 import { corsList, preflightHeaders } from "../http/cors.ts";
 import type { Front } from "./front.ts";
 import type { Services } from "./services.ts";
-import { isBelow, pathOf } from "../http/paths.ts";
+import { isBelow, pathOf } from "../http/requestTarget.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
 import { allowed, type Pattern, patterns } from "./routes.ts";
 import { serve } from "./serve.ts";

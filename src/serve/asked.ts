@@ -12,7 +12,7 @@ import type { Bucketing } from "../features/migration/decide.ts";
 import { clientAddress } from "../upstream/clientAddress.ts";
 import { type Credential, readCredential } from "../http/credential.ts";
 import { givenInPairs, givenInPath, type InputReading, readInput } from "../endpoint/input.ts";
-import { queryOf } from "../http/paths.ts";
+import { queryOf } from "../http/requestTarget.ts";
 import type { Keys } from "./keys.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
 import type { RequestInput } from "./serve.ts";

@@ -1,5 +1,5 @@
 import type { Cache } from "../cache/cache.ts";
-import { exampleTarget } from "../endpoint/exampleTarget.ts";
+import { exampleTarget } from "../endpoint/canonicalRequest.ts";
 import { compareExamples, ledgerFound } from "../modern/checkModern.ts";
 import { fetchReadable } from "./answering.ts";
 import { type Catalogue, type Gateway } from "./gateway.ts";

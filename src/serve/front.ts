@@ -7,7 +7,7 @@ import { HIT, replyWith } from "../cache/reply.ts";
 import { corsList } from "../http/cors.ts";
 import { readCredential } from "../http/credential.ts";
 import type { Services } from "./services.ts";
-import { queryOf } from "../http/paths.ts";
+import { queryOf } from "../http/requestTarget.ts";
 
 /** What stands before the router: it answers at once from memory, and knows a path by the question the router has read out of it. */
 export type Front = {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Cache } from "../cache/cache.ts";
-import type { LegacyWriteKnowledge } from "../endpoint/legacyWrites.ts";
+import type { LegacyWriteKnowledge } from "../endpoint/legacyInterface.ts";
 import type { LegacyTarget, ReadLegacyTarget } from "../legacy/legacyTarget.ts";
 import type { OldClients } from "../features/retirement/retirement.ts";
 import type { PassThroughOptions } from "../proxy/passThrough.ts";

@@ -3,7 +3,7 @@ import type { CacheKey } from "../cache/cacheRequest.ts";
 import { type DeclaredLifetimes, lifetimesBy, freshOnly } from "../cache/lifetimes.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { Field } from "../endpoint/field.ts";
-import { markupPaths } from "../rules/markup.ts";
+import { markupPaths } from "../legacy/xml.ts";
 import { type Readable, readableOf } from "../reading/readAnswer.ts";
 import type { Backend } from "../features/migration/decide.ts";
 

@@ -11,7 +11,7 @@ import type { PrivateRowsKnowledge } from "../features/privateDatasets/knowledge
 import { fetchListed, type FetchRows, fetchWhole, MAX_ROWS, mergedPage } from "../features/privateDatasets/merge.ts";
 import type { Missing, MissingRows } from "../features/privateDatasets/missingRows.ts";
 import type { PrivateRows } from "../features/privateDatasets/privateRows.ts";
-import { inTurn } from "../upstream/inTurn.ts";
+import { inTurn } from "../upstream/semaphore.ts";
 import { fetchReadable, type RequestBudget, fetchAnswer, type LegacyResult, openRequestBudget } from "./answering.ts";
 import { answerFrom, askLegacy } from "./byLegacy.ts";
 import type { Services } from "./services.ts";

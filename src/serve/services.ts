@@ -9,7 +9,7 @@ import type { Reader } from "../reading/reader.ts";
 import type { Keys } from "./keys.ts";
 import type { UnconfirmedWrites } from "./unconfirmedWrites.ts";
 import type { PrivateRows } from "../features/privateDatasets/privateRows.ts";
-import type { ErrorTable } from "../legacy/legacyOutcome.ts";
+import type { ErrorTable } from "../legacy/reading.ts";
 
 /** What serving any endpoint needs. */
 export type Services = {

@@ -1,6 +1,6 @@
 import type { Caller } from "../legacy/client.ts";
 import { type Answer, answerOf } from "../endpoint/answer.ts";
-import { outcomeOf } from "../legacy/legacyOutcome.ts";
+import { outcomeOf } from "../legacy/reading.ts";
 import type { OutcomeKind } from "../endpoint/outcome.ts";
 import { fetchReadable, noAnswer } from "./answering.ts";
 import type { Services } from "./services.ts";

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type Duration, isDuration } from "../cache/duration.ts";
 import { stageSchema } from "../features/migration/stage.ts";
 import { brownouts, deprecations } from "../features/retirement/schemas.ts";
-import { trustedProxies } from "../upstream/trustedProxies.ts";
+import { trustedProxies } from "../upstream/clientAddress.ts";
 
 const milliseconds = (usual: number) => z.int().min(1).max(3_600_000).default(usual);
 const count = (usual: number) => z.int().min(1).max(100_000).default(usual);

@@ -1,9 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
-import { type FailureKind, UpstreamFailure, failureOf } from "./failure.ts";
+import { type FailureKind, UpstreamFailure, failureOf, MAX_INTERIM_ANSWERS, maySendAgain } from "./failure.ts";
 import type { Turn } from "./semaphore.ts";
-import { MAX_INTERIM_ANSWERS } from "./interim.ts";
-import { maySendAgain } from "./sendAgain.ts";
 import type { Upstream } from "./upstream.ts";
 
 /** One request whose answer is collected. `headers` never holds accept-encoding, which is ours to choose. */

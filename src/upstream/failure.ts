@@ -83,3 +83,12 @@ export const failureOf = (error: unknown, asked: RequestLine): UpstreamFailure =
 export const isConnectionFailure = (error: unknown): boolean =>
   error instanceof UpstreamFailure &&
   (error.kind === "unreachable" || codeOf(error.cause) === "UND_ERR_CONNECT_TIMEOUT");
+
+/** Answers with a status below 200 at most, before the one that counts; an upstream that sends more gets no place to go on. */
+export const MAX_INTERIM_ANSWERS = 20;
+
+const connectionFailed = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE", "ECONNABORTED", connectionReset]);
+
+/** Whether a request without a body may be sent once more: only GET and HEAD, only on a failed connection, before any byte of an answer. */
+export const maySendAgain = (method: string, answered: boolean, error: unknown): boolean =>
+  !answered && (method === "GET" || method === "HEAD") && connectionFailed.has(codeOf(error));

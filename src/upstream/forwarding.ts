@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { plainAddress } from "./plainAddress.ts";
-import { viaThis } from "./via.ts";
+import { plainAddress } from "./clientAddress.ts";
+import { randomBytes } from "node:crypto";
 
 /** What is known of whoever asks. `host` is the Host header as it came. */
 export type ForwardedRequest = {
@@ -68,3 +68,13 @@ const forwardedElement = (peer: string | undefined, host: string | undefined, sc
 
 const token = (text: string): string =>
   /^[\w!#$%&'*+.^`|~-]+$/.test(text) ? text : `"${text.replace(/["\\]/g, String.raw`\$&`)}"`;
+
+/** This process's name in Via, different in each so that one gateway may stand behind another. */
+export const pseudonym = `catalog-gateway-${randomBytes(4).toString("hex")}`;
+
+/** Appends this gateway to an incoming Via; `version` is the request's HTTP version. */
+export const viaThis = (incoming: string | undefined, version = "1.1"): string =>
+  incoming === undefined || incoming === "" ? `${version} ${pseudonym}` : `${incoming}, ${version} ${pseudonym}`;
+
+/** Whether a request has been through this process before. */
+export const isLoop = (via: string | undefined): boolean => via !== undefined && via.includes(pseudonym);

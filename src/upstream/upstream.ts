@@ -1,10 +1,9 @@
 import { isIP } from "node:net";
 import { Pool } from "undici";
 import { type ByteBudget, openByteBudget } from "../concurrency/byteBudget.ts";
-import { connector } from "./connector.ts";
+import { connector, PooledClient } from "./connector.ts";
 import { openDispatchProbe } from "./dispatchProbe.ts";
 import { type Semaphore, openSemaphore } from "./semaphore.ts";
-import { PooledClient } from "./pooledClient.ts";
 
 /** All times in milliseconds. */
 export type UpstreamSettings = {

@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 import { expect, test } from "vitest";
-import { MAX_INTERIM_ANSWERS } from "../../src/upstream/interim.ts";
+import { MAX_INTERIM_ANSWERS } from "../../src/upstream/failure.ts";
 import { expectHealthy, get, healthy, openGateway, originOf, rawUpstream, request, send, until } from "./support.ts";
 
 const secret = "SECRETKEY";

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { type Caller, type LegacyFailed, legacyAnswer, type LegacyAnswer } from "../../src/legacy/client.ts";
-import { guarded } from "../../src/legacy/guarded.ts";
+import { type Caller, type LegacyFailed, legacyAnswer, type LegacyAnswer, guarded } from "../../src/legacy/client.ts";
 import { xmlReader } from "../../src/legacy/xml.ts";
 
 beforeEach(() => void vi.useFakeTimers());

@@ -1,6 +1,6 @@
 import type { LegacyRequest, Unsent } from "../../endpoint/legacyRequest.ts";
 import type { LegacyFailed, LegacyReply } from "../../legacy/client.ts";
-import { type ErrorTable, outcomeOf } from "../../legacy/legacyOutcome.ts";
+import { type ErrorTable, outcomeOf } from "../../legacy/reading.ts";
 import type { JsonObject } from "../../rules/rule.ts";
 import type { Page, PrivateRowsKnowledge } from "./knowledge.ts";
 

@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import { monotonic } from "../../cache/monotonic.ts";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
 import type { Caller, LegacyFailed } from "../../legacy/client.ts";
-import type { ErrorTable } from "../../legacy/legacyOutcome.ts";
+import type { ErrorTable } from "../../legacy/reading.ts";
 import { type Semaphore, openSemaphore } from "../../upstream/semaphore.ts";
 import { openAdminStatuses } from "./adminStatus.ts";
 import { openAsListed } from "./asListed.ts";

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from "node:http";
 import type { Settings } from "../../settings/settings.ts";
-import type { LegacyPaths } from "../../endpoint/legacyPaths.ts";
-import { isBelow, pathOf } from "../../http/paths.ts";
+import type { LegacyPaths } from "../../endpoint/legacyInterface.ts";
+import { isBelow, pathOf } from "../../http/requestTarget.ts";
 import { legacyTargets } from "../../legacy/legacyTarget.ts";
 import type { ClientView } from "../migration/views.ts";
 import type { Observer } from "../../telemetry/observer.ts";
-import { answerItself } from "../../proxy/ownAnswer.ts";
-import type { OldPaths } from "../../proxy/oldPaths.ts";
+import { answerItself } from "../../proxy/refuse.ts";
+import type { OldPaths } from "../../proxy/passThrough.ts";
 import { brownoutAnswer } from "./brownoutAnswer.ts";
 import { deprecationHeaders } from "./deprecationHeaders.ts";
 import { longestPath } from "./longestPath.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { deprecationHeaders } from "../../../src/features/retirement/deprecationHeaders.ts";
 import type { Deprecation } from "../../../src/features/retirement/schemas.ts";
-import { addHeaders } from "../../../src/proxy/addHeaders.ts";
+import { addHeaders } from "../../../src/proxy/headers.ts";
 import { get, openGateway, rawUpstream, request, send } from "../../proxy/support.ts";
 import { datasets, datasetsHeaders, gatewayOver, ofDeprecation, page } from "./support.ts";
 
@@ -109,7 +109,7 @@ describe("an answer is the same but for the added lines", () => {
   });
 });
 
-const pseudonymOf = async () => (await import("../../../src/upstream/via.ts")).pseudonym;
+const pseudonymOf = async () => (await import("../../../src/upstream/forwarding.ts")).pseudonym;
 
 describe("over the whole gateway", () => {
   test.each([

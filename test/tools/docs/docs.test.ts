@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { exampleTarget } from "../../../src/endpoint/exampleTarget.ts";
+import { exampleTarget } from "../../../src/endpoint/canonicalRequest.ts";
 import { withTables } from "../../../src/tools/docs/tables.ts";
 import { settingsSchema } from "../../../src/settings/settings.ts";
 import type { Endpoint } from "../../../src/endpoint/endpoint.ts";

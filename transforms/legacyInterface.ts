@@ -1,4 +1,7 @@
-import type { LegacyWrites } from "../src/endpoint/legacyWrites.ts";
+import type { LegacyPaths, LegacyWrites } from "../src/endpoint/legacyInterface.ts";
+
+/** Tried on the real server: each of these set a tag, as did `/index.php/api/v1`, `/?/api/v1` and `/index.php?/api/v1`. */
+export const legacyPaths: LegacyPaths = { interfaces: ["/api/v1", "/api_new/v1"], frontController: "/index.php" };
 
 /** What is written through the legacy interface itself, by the type in its path: what it is about, and the fields that say which one. */
 export const legacyWrites: LegacyWrites = {

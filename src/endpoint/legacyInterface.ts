@@ -1,4 +1,10 @@
 /**
+ * Where legacy's interface begins on its server, as a path: the documented one and others that reach the same handlers. `frontController`: the
+ * script that all of them run through; the interface's path may also stand behind it, or in the query of either.
+ */
+export type LegacyPaths = { interfaces: readonly string[]; frontController: string };
+
+/**
  * What writes of one type are about: entities of a kind, told by the fields that say which; or one more of a kind. `deletes`: kinds of which any
  * may go or change with one that is deleted.
  */
