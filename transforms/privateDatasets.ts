@@ -1,5 +1,5 @@
 import { getSegments } from "../src/endpoint/legacyRequest.ts";
-import type { PrivateRowsKnowledge } from "../src/features/privateDatasets/knowledge.ts";
+import type { PrivateRowsKnowledge } from "../src/endpoint/privateRows.ts";
 import { entriesOf } from "../src/rules/compose.ts";
 import type { JsonObject } from "../src/rules/rule.ts";
 import { collated } from "./collation.ts";

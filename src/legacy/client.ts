@@ -6,7 +6,6 @@ import { type FailureKind, isConnectionFailure, UpstreamFailure } from "../upstr
 import type { Upstream } from "../upstream/upstream.ts";
 import { type LegacyReading, readLegacy } from "./reading.ts";
 import type { XmlReader } from "./xml.ts";
-import type { Meter } from "../telemetry/meter.ts";
 
 export type LegacyReply = { status: number; readonly reading: LegacyReading };
 
@@ -145,14 +144,14 @@ export const guarded = (client: LegacyClient): LegacyClient => {
   };
 };
 
-/** The same client, with every call counted and timed, for the operator and for who asked. */
+/** The same client; `onCall` gets each call's failure and its milliseconds, and the caller's `spent` grows by them. */
 export const metered =
-  (client: LegacyClient, meter: Meter): LegacyClient =>
+  (client: LegacyClient, onCall: (failed: boolean, ms: number) => void): LegacyClient =>
   async (request, form, caller, readXml) => {
     const started = performance.now();
     const reply = await client(request, form, caller, readXml);
     const took = performance.now() - started;
-    meter.asked("failed" in reply, took);
+    onCall("failed" in reply, took);
     if (caller.spent) {
       caller.spent.calls++;
       caller.spent.ms += took;

@@ -35,7 +35,7 @@ import { openUnconfirmedWrites } from "./unconfirmedWrites.ts";
 import { openReadingOf } from "./openReadingOf.ts";
 import type { ReaderSettings } from "../reading/reader.ts";
 import { openPrivateRowsOf } from "./openPrivateRowsOf.ts";
-import type { PrivateRowsKnowledge } from "../features/privateDatasets/knowledge.ts";
+import type { PrivateRowsKnowledge } from "../endpoint/privateRows.ts";
 import type { WalkWays } from "../features/privateDatasets/walk.ts";
 import type { OpenIndexStore } from "../features/privateDatasets/store/indexStore.ts";
 
@@ -135,7 +135,7 @@ export const openGateway = (
   const host = settings.LEGACY_HOST ?? new URL(settings.LEGACY_URL).host;
   const client = metered(
     guarded(legacyClient(transformed, { path: legacyPath, host, maxReply: settings.MAX_REPLY_BYTES })),
-    meter,
+    meter.asked,
   );
   const legacyStudies = settings.LEGACY_STUDIES ?? catalogue.legacyStudies;
   const knowledge = { legacyStudies: new Set(legacyStudies) };

@@ -6,7 +6,7 @@ import type { WalkWays } from "../features/privateDatasets/walk.ts";
 import { memoryStore } from "../features/privateDatasets/store/memoryStore.ts";
 import { fetchReadable } from "./answering.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
-import type { PrivateRowsKnowledge } from "../features/privateDatasets/knowledge.ts";
+import type { PrivateRowsKnowledge } from "../endpoint/privateRows.ts";
 import type { Services } from "./services.ts";
 import { privateGroup } from "./privateRowsAdded.ts";
 import { UNSETTLED } from "./unconfirmedWrites.ts";

@@ -7,7 +7,7 @@ import type { Caller } from "../legacy/client.ts";
 import { type Answer, answerOf } from "../endpoint/answer.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
 import type { AskLegacy } from "../features/privateDatasets/look.ts";
-import type { PrivateRowsKnowledge } from "../features/privateDatasets/knowledge.ts";
+import type { PrivateRowsKnowledge } from "../endpoint/privateRows.ts";
 import { fetchListed, type FetchRows, fetchWhole, MAX_ROWS, mergedPage } from "../features/privateDatasets/merge.ts";
 import type { Missing, MissingRows } from "../features/privateDatasets/missingRows.ts";
 import type { PrivateRows } from "../features/privateDatasets/privateRows.ts";

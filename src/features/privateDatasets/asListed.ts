@@ -2,8 +2,7 @@ import type { Endpoint } from "../../endpoint/endpoint.ts";
 import { transform } from "../../endpoint/transform.ts";
 import { servingNote } from "../../rules/notes.ts";
 import type { Json } from "../../rules/rule.ts";
-import type { PrivateRowsKnowledge } from "./knowledge.ts";
-import type { PrivateRow } from "./rows.ts";
+import type { PrivateRow, PrivateRowsKnowledge } from "../../endpoint/privateRows.ts";
 
 type AsListedSettings = {
   knowledge: PrivateRowsKnowledge;

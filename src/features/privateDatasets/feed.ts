@@ -4,7 +4,7 @@ import { xmlReader } from "../../legacy/xml.ts";
 import type { OutcomeKind } from "../../endpoint/outcome.ts";
 import type { Json } from "../../rules/rule.ts";
 import type { PrivateIndex } from "./index.ts";
-import type { PrivateRowsKnowledge } from "./knowledge.ts";
+import type { PrivateRowsKnowledge } from "../../endpoint/privateRows.ts";
 import type { Questions } from "./questions.ts";
 
 type Input = Record<string, unknown>;

@@ -9,7 +9,7 @@ import { openAsListed } from "./asListed.ts";
 import { bitsOf } from "./bits.ts";
 import { type Feed, openFeed } from "./feed.ts";
 import { openIndex } from "./index.ts";
-import type { PrivateRowsKnowledge } from "./knowledge.ts";
+import type { PrivateRowsKnowledge } from "../../endpoint/privateRows.ts";
 import { answersAtAll, type AskLegacy, listedAmong, type Looked, lookAt, type Looking, type Unheard } from "./look.ts";
 import { type FindMissingRows, openMissingRows } from "./missingRows.ts";
 import { openPace, type Pace } from "./pace.ts";

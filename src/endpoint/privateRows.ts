@@ -1,13 +1,18 @@
-import type { RowApart } from "../../endpoint/endpoint.ts";
-import type { LegacyRequest, Unsent } from "../../endpoint/legacyRequest.ts";
-import type { Json, JsonObject } from "../../rules/rule.ts";
-import type { PrivateRow } from "./rows.ts";
+import type { RowApart } from "./endpoint.ts";
+import type { LegacyRequest, Unsent } from "./legacyRequest.ts";
+import type { Json, JsonObject } from "../rules/rule.ts";
 
 type Input = Record<string, unknown>;
 type Question = LegacyRequest | Unsent;
 
+/**
+ * A row that legacy's list shows to its owner only. `shown`: its members as a list shows them; `undefined` where legacy does not say.
+ * `uploader`: its owner's id, where it is known.
+ */
+export type PrivateRow = { id: number; shown?: JsonObject | undefined; uploader?: number | undefined };
+
 /** A part of an ordered list: what comes before it, and how many rows it has at most. */
-export type Page = { offset: number; limit: number };
+export type RowsPage = { offset: number; limit: number };
 
 /** What the deployment knows of one kind of rows that legacy's list shows to their owners alone. */
 export type PrivateRowsKnowledge = RowApart & {
@@ -19,7 +24,7 @@ export type PrivateRowsKnowledge = RowApart & {
   adminProbe: { request: LegacyRequest; statuses: Readonly<Record<number, "administrator" | "other">> };
 
   /** A page of all rows that a caller is listed, whatever their state; and which of these ids it is listed. */
-  listed(page: Page): Question;
+  listed(page: RowsPage): Question;
   listedAmong(ids: readonly number[]): Question;
   /** As many ids at most as one such question takes. */
   mostIds: number;
@@ -31,8 +36,8 @@ export type PrivateRowsKnowledge = RowApart & {
   /** For an input: whether legacy would list a row where it may; `undefined` where too little is known of it. */
   matching(input: Input): (row: PrivateRow) => boolean | undefined;
   /** The page that an input asks for, the same input for another page, and for those of these ids that it matches (at most `mostIds`). */
-  pageOf(input: Input): Page;
-  withPage(input: Input, page: Page): Input;
+  pageOf(input: Input): RowsPage;
+  withPage(input: Input, page: RowsPage): Input;
   withIds(input: Input, ids: readonly number[]): Input;
   /** The id of a row of the endpoint's own answer. */
   idOf(ours: Json): number;
