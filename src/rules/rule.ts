@@ -12,12 +12,12 @@ export type Note = {
 };
 
 /** How one value of the new interface is read out of the legacy one, and what it then looks like. */
-export type Rule = {
+export type Rule<T = unknown> = {
   name: string;
   /** What it does, as `before -> after`: the line of the README's table. */
   does: string;
   /** What the new interface promises here. */
-  schema: z.ZodType;
+  schema: z.ZodType<T>;
   /** Never throws; leaves alone what it does not recognise, so that the schema finds it. `parent` is the legacy object around the value. */
   read(legacy: Json | undefined, note: Note, parent: JsonObject): Json | undefined;
   /** The rules inside, by the place in our document: a field's name, `*` for the entries of a list, `""` for the same place. */
@@ -38,13 +38,16 @@ export type Rule = {
   verbatim?: boolean;
 };
 
+/** What a rule promises. */
+export type OursOf<R> = R extends Rule<infer T> ? T : never;
+
 /** A rule about one value, from its name, its schema and a function that returns the same value where it has nothing to change. */
-export const rule = (
+export const rule = <T>(
   name: string,
   does: string,
-  schema: z.ZodType,
+  schema: z.ZodType<T>,
   convert: (legacy: Json | undefined) => Json | undefined,
-): Rule => ({
+): Rule<T> => ({
   name,
   does,
   schema,
