@@ -1,7 +1,7 @@
 import type { RowApart } from "../src/endpoint/endpoint.ts";
 import { get } from "../src/endpoint/legacyRequest.ts";
-import { entriesOf } from "../src/rules/compose.ts";
-import { isObject, type Json, type JsonObject } from "../src/rules/rule.ts";
+import { entriesOf, member } from "../src/rules/compose.ts";
+import type { Json, JsonObject } from "../src/rules/rule.ts";
 
 /** Of all qualities, those that legacy's list shows. */
 const listedQualities = new Set([
@@ -18,8 +18,6 @@ const listedQualities = new Set([
   "NumBinaryAtts",
 ]);
 
-export const member = (value: Json | undefined, name: string): Json | undefined =>
-  isObject(value) ? value[name] : undefined;
 export const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "");
 
 /** An id, as a number or as the text of one. */
@@ -31,7 +29,7 @@ export const idIn = (value: Json | undefined): number | undefined =>
 const datasetIn = (legacy: JsonObject): Json | undefined => legacy["data_set_description"];
 
 const qualitiesIn = (legacy: JsonObject | undefined): Json[] =>
-  entriesOf(member(legacy?.["data_qualities"], "quality")).filter(
+  entriesOf(member(legacy, "data_qualities", "quality")).filter(
     (quality) => listedQualities.has(textOf(member(quality, "name"))) && textOf(member(quality, "value")) !== "",
   );
 

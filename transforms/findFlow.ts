@@ -2,8 +2,7 @@ import { endpoint } from "../src/endpoint/endpoint.ts";
 import { textUpTo } from "../src/endpoint/field.ts";
 import { collection, entity } from "../src/endpoint/groups.ts";
 import { get, post } from "../src/endpoint/legacyRequest.ts";
-import { dropped, object, own, renamed, unwrapped } from "../src/rules/compose.ts";
-import { isObject } from "../src/rules/rule.ts";
+import { dropped, member, object, renamed, unwrapped } from "../src/rules/compose.ts";
 import { integer } from "../src/rules/values.ts";
 import { unknownFlow } from "./outcomes.ts";
 
@@ -50,8 +49,7 @@ export const findFlow = endpoint("GET /flow/exists/{name}/{external_version?}", 
     return post("/flow/exists", { name, external_version });
   },
   rejectDocument(legacy) {
-    const found = isObject(legacy) ? own(legacy, "flow_exists") : undefined;
-    return isObject(found) && own(found, "exists") === "false" ? unknownFlow : undefined;
+    return member(legacy, "flow_exists", "exists") === "false" ? unknownFlow : undefined;
   },
   modern: {
     route: "GET /flows/exists/{name}/{external_version?}",
@@ -64,7 +62,7 @@ export const findFlow = endpoint("GET /flow/exists/{name}/{external_version?}", 
     fresh: "1h",
     stale: "7d",
     staleIfError: "7d",
-    groups: (_, ours) => (isObject(ours) ? entity("flow", Number(own(ours, "flow_id"))) : [collection("flow")]),
+    groups: (_, ours) => (ours ? entity("flow", ours.flow_id) : [collection("flow")]),
   },
   examples: {
     found: { name: "sample.ZeroRule", external_version: "Sample_1.0" },

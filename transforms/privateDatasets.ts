@@ -1,9 +1,9 @@
 import { getSegments } from "../src/endpoint/legacyRequest.ts";
 import type { PrivateRowsKnowledge } from "../src/endpoint/privateRows.ts";
-import { entriesOf } from "../src/rules/compose.ts";
+import { entriesOf, member } from "../src/rules/compose.ts";
 import type { JsonObject } from "../src/rules/rule.ts";
 import { collated } from "./collation.ts";
-import { datasetApart, idIn, member, textOf } from "./datasetApart.ts";
+import { datasetApart, idIn, textOf } from "./datasetApart.ts";
 
 const qualityOf = (shown: JsonObject, name: string): number => {
   const quality = entriesOf(shown["quality"]).find((one) => member(one, "name") === name);
@@ -61,7 +61,7 @@ export const privateDatasets: PrivateRowsKnowledge = {
   // A path of legacy's has its bounds.
   mostIds: 500,
   idsIn(legacy) {
-    const ids = entriesOf(member(legacy["data"], "dataset")).map((row) => idIn(member(row, "did")));
+    const ids = entriesOf(member(legacy, "data", "dataset")).map((row) => idIn(member(row, "did")));
     return ids.length === 0 || ids.includes(undefined) ? undefined : (ids as number[]);
   },
   noneListed: new Set([372]),

@@ -2,7 +2,7 @@ import { endpoint, type Route } from "../src/endpoint/endpoint.ts";
 import { identifier, matching } from "../src/endpoint/field.ts";
 import { written } from "../src/endpoint/groups.ts";
 import { get, post } from "../src/endpoint/legacyRequest.ts";
-import { anyOrder, entriesOf, list, object, own } from "../src/rules/compose.ts";
+import { anyOrder, entriesOf, list, member, object } from "../src/rules/compose.ts";
 import { isObject, type Json } from "../src/rules/rule.ts";
 import { integer, text } from "../src/rules/values.ts";
 import { unknownEntity } from "./outcomes.ts";
@@ -43,9 +43,9 @@ const settleByDataset = (id: "data_id", action: string) => ({
   code: 105,
   look: (input: Entity) => get`/data/${input[id] as number}`,
   answer(input: Entity, legacy: Json) {
-    const dataset = isObject(legacy) ? own(legacy, "data_set_description") : undefined;
+    const dataset = member(legacy, "data_set_description");
     if (!isObject(dataset)) return undefined;
-    const tags = entriesOf(own(dataset, "tag"));
+    const tags = entriesOf(dataset["tag"]);
     // Legacy compares tags without regard to case.
     const there = tags.some((tag) => typeof tag === "string" && tag.toLowerCase() === input.tag.toLowerCase());
     return there === action.endsWith("_tag") ? { [action]: { id: input[id] as number, tag: tags } } : undefined;

@@ -7,13 +7,18 @@ import type { Outcome } from "./outcome.ts";
 /** Which studies are legacy ones: the deployment's knowledge, handed to every endpoint. */
 export type Knowledge = { legacyStudies: ReadonlySet<number> };
 
-/** How long answers hold (`fresh: "10m"`), and what they are about. */
-export type CachePolicy<Input> = DeclaredLifetimes & {
-  /** By the input, and by the `excerpt` of our document where there is one: a write drops what shares a group with it. */
-  groups(input: Input, ours?: Json): string[];
-  /** Legacy shows a caller with a key more than nobody. */
+/** How long answers are stored (`fresh: "10m"`), and what they are about. */
+type CachePolicy<Input, Excerpt> = DeclaredLifetimes & {
+  /** Names of what an answer is about; a write invalidates the answers that share one. `ours`: the excerpt, of a 200 only. */
+  groups(input: Input, ours?: Excerpt): string[];
+  /** Legacy shows more to a caller with a key than to one without. */
   personal?: true;
 };
+
+/** The members of these names, of a document or of each row of a list. */
+type ExcerptOf<T, Name extends string> = T extends readonly (infer Row)[]
+  ? Pick<Row, Name & keyof Row>[]
+  : Pick<T, Name & keyof T>;
 
 /**
  * A list whose texts legacy escapes in neither form: how its rows are found in a page that cannot be parsed, and asked for by their ids. What
@@ -59,8 +64,8 @@ export type RowApart = {
 /** `"GET /datasets/{dataset_id}"`; `{name?}` may be empty, `{...filters}` at the end takes pairs of name and value. */
 export type Route = `${"GET" | "POST"} /${string}`;
 
-/** One endpoint, written once: what is asked, what legacy is asked, what is answered, what goes wrong. */
-export type Definition<F extends Fields = Fields> = {
+/** One endpoint, written once: its input, the request to legacy, its answer `T` and its errors. */
+type Definition<F extends Fields = Fields, T = unknown, Name extends string = string> = {
   summary: string;
   /** Other routes with the same meaning. */
   also?: Route[];
@@ -76,7 +81,7 @@ export type Definition<F extends Fields = Fields> = {
    */
   access?: { endpoint: string; input(input: InputOf<F>): Record<string, unknown> };
   /** Its answers may be kept. */
-  cache?: CachePolicy<InputOf<F>>;
+  cache?: CachePolicy<InputOf<F>, ExcerptOf<T, Name>>;
   legacy(input: InputOf<F>): LegacyRequest | Unsent;
   /** The answer where an input names what cannot exist. */
   notFound?: Outcome;
@@ -105,24 +110,24 @@ export type Definition<F extends Fields = Fields> = {
     problems?: Record<string, Outcome>;
   };
   /** The members of our document (of a list: of each of its rows) that `groups` and others look at: a large answer leaves its thread as bytes and these. */
-  excerpt?: readonly string[];
+  excerpt?: readonly Name[];
   /** What PHP may complain of before an XML form that is whole all the same. */
   harmlessNotices?: readonly RegExp[];
   rows?: ListedRows<InputOf<F>>;
-  output: Rule;
+  output: Rule<T>;
   /** Inputs that show it, by name. */
   examples: Record<string, Record<string, Json>>;
 };
 
-// The gateway runs any endpoint; only the endpoint itself knows the type of its input.
-export type Endpoint = Omit<
-  Definition,
+/** An endpoint that answers with a `T`. The gateway runs any of them; only a definition knows the type of its input. */
+export type Endpoint<T = unknown> = Omit<
+  Definition<Fields, T>,
   "legacy" | "rejectEarly" | "recover" | "writes" | "access" | "cache" | "rows"
 > & {
   routes: Route[];
   writes?(input: Record<string, unknown>): string[];
   access?: { endpoint: string; input(input: Record<string, unknown>): Record<string, unknown> };
-  cache?: CachePolicy<Record<string, unknown>>;
+  cache?: CachePolicy<Record<string, unknown>, Json>;
   rows?: ListedRows<Record<string, unknown>>;
   legacy(input: Record<string, unknown>): LegacyRequest | Unsent;
   rejectEarly?(input: Record<string, unknown>, knowledge: Knowledge): Outcome | undefined;
@@ -133,7 +138,10 @@ export type Endpoint = Omit<
   };
 };
 
-export const endpoint = <F extends Fields>(route: Route, definition: Definition<F>): Endpoint => ({
-  ...definition,
-  routes: [route, ...(definition.also ?? [])],
-});
+/** Defines an endpoint under its first route; the types of its input and its answer follow from `input` and `output`. */
+export const endpoint = <F extends Fields, T, const Name extends string = never>(
+  route: Route,
+  definition: Definition<F, T, Name>,
+): Endpoint<T> =>
+  // `groups` gets its excerpt as it was read out of JSON.
+  ({ ...definition, routes: [route, ...(definition.also ?? [])] }) as Endpoint<T>;
