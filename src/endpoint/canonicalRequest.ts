@@ -8,10 +8,10 @@ export type CanonicalRequest = { method: "GET" | "POST"; path: string; body?: Js
 export const formatRequest = ({ method, path, body }: CanonicalRequest): string =>
   `${method} ${path}${body === undefined ? "" : ` ${JSON.stringify(body)}`}`;
 
-/** A server resolves such segments: it would answer another question. */
+/** Whether a server would resolve the path to another one: it has `.`, `..` or an empty segment. */
 export const becomesAnother = ({ path }: Pick<CanonicalRequest, "path">): boolean => /\/\.{1,2}(\/|$)|\/\//.test(path);
 
-/** How the new implementation is asked for an input: by `route`, which is the definition's where the operator has set no other. */
+/** The request to the new implementation for an input. `route`: the operator's, by default the definition's. */
 export const canonicalRequest = (
   { routes, groups = {}, modern }: Endpoint,
   input: Record<string, unknown>,

@@ -14,9 +14,10 @@ import {
   type Problem,
 } from "./problem.ts";
 
-export type FieldReading<T> = { value: T } | { problems: Problem[] };
+/** What reading a field gave: its value, or why it has none. */
+type FieldReading<T> = { value: T } | { problems: Problem[] };
 
-/** One input of an endpoint: how it is read out of a path or query, and out of a JSON body. */
+/** One input of an endpoint, read from a path (`fromText`) or a JSON body (`fromJson`). */
 export type Field<T> = {
   /** What is allowed, for documentation. */
   schema: z.ZodType;
@@ -28,10 +29,12 @@ export type Field<T> = {
   fallback?: { value: T };
 };
 
+/** The inputs of an endpoint, by name. */
 export type Fields = Record<string, Field<never> | Field<unknown>>;
+/** The values of these inputs. */
 export type InputOf<F> = { [K in keyof F]: F[K] extends Field<infer T> ? T : never };
 
-const MOST = 2 ** 31 - 1;
+const MAX_ID = 2 ** 31 - 1;
 const whole = /^[+-]?[0-9]+$/;
 const refuse = (...problems: Problem[]) => ({ problems });
 
@@ -41,9 +44,9 @@ const integerJson = (json: Json): FieldReading<number> =>
   Number.isInteger(json) ? { value: (json as number) + 0 } : refuse(notAnInteger);
 const then = <A, B>(reading: FieldReading<A>, next: (value: A) => FieldReading<B>): FieldReading<B> =>
   "value" in reading ? next(reading.value) : reading;
-const exists = (id: number): boolean => id >= 1 && id <= MOST;
+const exists = (id: number): boolean => id >= 1 && id <= MAX_ID;
 
-/** An id as legacy numbers things; one outside 1..2^31-1 is read, but belongs to nothing. */
+/** An id of legacy's. One outside 1..2^31-1 is read, but cannot exist. */
 export const identifier: Field<number> = {
   schema: z.int(),
   fromText: integerText,
@@ -68,7 +71,7 @@ const textField = (schema: z.ZodType, read: (text: string) => FieldReading<strin
   fromJson: (json) => (typeof json === "string" ? read(json) : refuse(notAText)),
 });
 
-/** A text of this form, whole. */
+/** A text that matches this pattern as a whole. */
 export const matching = (pattern: RegExp): Field<string> =>
   textField(z.string().regex(pattern), (text) =>
     pattern.test(text) ? { value: text } : refuse(mismatch(pattern.source)),
@@ -78,6 +81,7 @@ export const matching = (pattern: RegExp): Field<string> =>
 export const textUpTo = (most: number): Field<string> =>
   textField(z.string().max(most), (text) => (Array.from(text).length > most ? refuse(tooLong(most)) : { value: text }));
 
+/** One of these texts. */
 export const oneOf = (values: readonly [string, ...string[]]): Field<string> => {
   const read = (value: Json): FieldReading<string> =>
     typeof value === "string" && values.includes(value) ? { value } : refuse(notOneOf(values));
@@ -108,7 +112,7 @@ export const range: Field<string> = {
   },
 };
 
-/** One id or a list (comma-separated in a path) of at most so many, and so many characters with commas; those that cannot exist are left out. */
+/** One id or a list (comma-separated in a path) of at most `most` ids and `longest` characters. Ids that cannot exist are left out. */
 export const identifiers = (most: number, longest: number): Field<number[]> => {
   const each = <A>(
     entries: A[],
@@ -136,7 +140,7 @@ export const identifiers = (most: number, longest: number): Field<number[]> => {
   };
 };
 
-/** An id, or else a text of this form; any other text names nothing. */
+/** An id, or a text that matches this pattern. Any other text is read, but cannot exist. */
 export const identifierOr = (pattern: RegExp): Field<number | string> => ({
   schema: z.union([z.int(), z.string().regex(pattern)]),
   fromText: (text) => ({ value: whole.test(text) ? Number(text) + 0 : text }),
@@ -145,10 +149,12 @@ export const identifierOr = (pattern: RegExp): Field<number | string> => ({
   possible: (value) => (typeof value === "number" ? exists(value) : pattern.test(value)),
 });
 
+/** The same field, `undefined` where the client gives none. */
 export const optionalField = <T>(field: Field<T>): Field<T | undefined> => ({
   ...field,
   possible: (value) => value === undefined || (field.possible?.(value) ?? true),
   fallback: { value: undefined },
 });
 
+/** The same field, with this value where the client gives none. */
 export const withDefault = <T>(field: Field<T>, value: T): Field<T> => ({ ...field, fallback: { value } });

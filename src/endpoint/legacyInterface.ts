@@ -1,12 +1,12 @@
 /**
- * Where legacy's interface begins on its server, as a path: the documented one and others that reach the same handlers. `frontController`: the
- * script that all of them run through; the interface's path may also stand behind it, or in the query of either.
+ * The paths of legacy's interface on its server: the documented one and others that reach the same handlers. `frontController`: the
+ * script that serves all of them. The interface's path may also follow that script's, or stand in the query.
  */
 export type LegacyPaths = { interfaces: readonly string[]; frontController: string };
 
 /**
- * What writes of one type are about: entities of a kind, told by the fields that say which; or one more of a kind. `deletes`: kinds of which any
- * may go or change with one that is deleted.
+ * What writes of one type change: the entities of a kind that `fields` name, or (`addsOnly`) none but a new one. `deletes`: the kinds
+ * whose entities may change or go when one is deleted.
  */
 export type LegacyWrite = (
   | { kind: string; fields: readonly string[] }
@@ -16,8 +16,8 @@ export type LegacyWrite = (
   deletes?: readonly string[];
 };
 
-/** What is written by the legacy interface, by the type in its path: `POST /api/v1/json/data/tag` is `data`. */
+/** The writes of the legacy interface, by the type in their path: `POST /api/v1/json/data/tag` is of type `data`. */
 export type LegacyWrites = Readonly<Record<string, LegacyWrite>>;
 
-/** `refusals`: codes of errors that legacy raises before it looks at what is asked, always as XML. */
+/** `reads`: POSTs that write nothing, by the end of their path. `refusals`: codes of errors that legacy raises before it reads the request, always as XML. */
 export type LegacyWriteKnowledge = { writes: LegacyWrites; reads: readonly RegExp[]; refusals: ReadonlySet<number> };

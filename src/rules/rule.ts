@@ -1,9 +1,11 @@
 import { z } from "zod";
 
+/** A value out of a JSON text. */
 export type Json = null | boolean | number | string | Json[] | JsonObject;
+/** An object out of a JSON text. */
 export type JsonObject = { [key: string]: Json };
 
-/** What one reading has to say about itself: which rule changed what, where, and what no rule knows. */
+/** Receives what a reading does: which rule changed which value, and the legacy fields that no rule knows. */
 export type Note = {
   /** The note for one member of the place this one stands for. */
   within(key: string | number): Note;
@@ -11,7 +13,7 @@ export type Note = {
   unknown(key: string, value: Json): void;
 };
 
-/** How one value of the new interface is read out of the legacy one, and what it then looks like. */
+/** How one value `T` of the new interface is read out of the legacy one, and its schema. */
 export type Rule<T = unknown> = {
   name: string;
   /** What it does, as `before -> after`: the line of the README's table. */
@@ -58,9 +60,10 @@ export const rule = <T>(
   },
 });
 
-/** Legacy has no way to say "nothing": a missing field, an empty text and an empty list all mean it. */
+/** Whether a legacy value means `null`: a missing field, `null`, an empty text or an empty list. */
 export const isUnset = (legacy: Json | undefined): boolean =>
   legacy === undefined || legacy === null || legacy === "" || (Array.isArray(legacy) && legacy.length === 0);
 
+/** Whether a value is an object, and neither a list nor `null`. */
 export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
