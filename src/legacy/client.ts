@@ -126,7 +126,7 @@ const open: LegacyFailed = {
 };
 
 /** The same client, but while legacy fails it is left alone for a few seconds, and its callers do not wait. */
-export const guarded = (client: LegacyClient): LegacyClient => {
+export const withBreaker = (client: LegacyClient): LegacyClient => {
   const breaker = openBreaker();
   return async (request, form, caller, readXml) => {
     const question = `${request.method} ${request.path} ${new URLSearchParams(request.form).toString()}`;

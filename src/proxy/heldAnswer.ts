@@ -6,7 +6,7 @@ import { constants, gunzipSync } from "node:zlib";
 export type Beginning = { status: number; headers: IncomingHttpHeaders; body: Buffer };
 
 /** Looks on while a request that may write passes through. */
-export type Watch = {
+export type ResponseObserver = {
   /** A part of its body. */
   chunk: (bytes: Buffer) => void;
   /**
@@ -22,7 +22,7 @@ type Start = Parameters<NonNullable<Handler["onResponseStart"]>>;
 const nothing = Buffer.alloc(0);
 
 /** The same handler, but an answer reaches it only when the one who looks on has seen how it begins, and is done with it. */
-export const heldAnswer = (handler: Handler, watch: Watch): Handler => {
+export const heldAnswer = (handler: Handler, observer: ResponseObserver): Handler => {
   let held: Start | undefined;
   /** What has come before the one who looks on was done: pausing holds up neither the end nor a failure. */
   let waiting: (() => void)[] | undefined;
@@ -31,7 +31,7 @@ export const heldAnswer = (handler: Handler, watch: Watch): Handler => {
   let isSent = false;
   const over = (answer: Beginning | undefined) => {
     isTold = true;
-    return watch.over(answer, isSent);
+    return observer.over(answer, isSent);
   };
   const letGo = (): void => {
     for (const step of waiting ?? []) step();

@@ -3,7 +3,7 @@ import { clientAddress } from "../upstream/clientAddress.ts";
 import { UpstreamFailure, withoutQuery } from "../upstream/failure.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { isLoop } from "../upstream/forwarding.ts";
-import type { Watch } from "./heldAnswer.ts";
+import type { ResponseObserver } from "./heldAnswer.ts";
 import { type Trouble, refuse } from "./refuse.ts";
 import { Relay } from "./relay.ts";
 import { requestHeaders } from "./headers.ts";
@@ -11,7 +11,7 @@ import { Upload, hasBody } from "./upload.ts";
 import { openUploadMemory } from "./uploadMemory.ts";
 
 /** What is done, beside passing it on, with a request for a path that is on its way out. */
-export type OldPaths = {
+export type PassThroughHooks = {
   /** A flat list of headers for whatever is answered to this target, by the upstream or in its place. */
   headers: (target: string) => readonly string[] | undefined;
   /** Answers in the upstream's place; false where the request is to go on. */
@@ -27,8 +27,8 @@ export type PassThroughOptions = {
   trusted: (address: string) => boolean;
   onEvent: (event: PassThroughEvent) => void;
   onAnswer?: (status: number) => void;
-  watch?: (method: string, target: string, req: IncomingMessage) => Watch | undefined;
-  oldPaths?: OldPaths;
+  observe?: (method: string, target: string, req: IncomingMessage) => ResponseObserver | undefined;
+  hooks?: PassThroughHooks;
   /** `minRate`: bytes a second that an upload has to come with; `memory`: bytes at most of all bodies that are collected before they are sent. */
   uploads?: { minRate: number; memory: number };
 };
@@ -48,19 +48,19 @@ export const passThrough = (upstream: Upstream, options: PassThroughOptions): Pa
 
     if (res.destroyed || req.socket.destroyed)
       return report("aborted", new UpstreamFailure("aborted", { method, path }));
-    const added = options.oldPaths?.headers(path);
+    const added = options.hooks?.headers(path);
     if (isLoop(req.headers.via)) {
       refuse(req, res, "loop", added);
       return report("loop");
     }
-    if (options.oldPaths?.standIn(req, res, path)) return;
-    const watch = options.watch?.(method, path, req);
+    if (options.hooks?.standIn(req, res, path)) return;
+    const observer = options.observe?.(method, path, req);
     const upload = hasBody(req)
-      ? new Upload(req, { ...uploads, onChunk: watch?.chunk, client: clientOf(req, options.trusted) })
+      ? new Upload(req, { ...uploads, onChunk: observer?.chunk, client: clientOf(req, options.trusted) })
       : undefined;
     const headers = requestHeaders(req, options.host, options.trusted);
     const request = { method, path, headers, body: upload ?? null, servername: upstream.servername };
-    new Relay(upstream, { req, res, request, upload, report, watch, added, onAnswer: options.onAnswer }).begin();
+    new Relay(upstream, { req, res, request, upload, report, observer, added, onAnswer: options.onAnswer }).begin();
   };
 };
 

@@ -14,7 +14,7 @@ import type { Upstream } from "../upstream/upstream.ts";
 import { addHeaders, reasonBytes, replyHeaders } from "./headers.ts";
 import { Pauses } from "./clientSpeed.ts";
 import { type Trouble, cut, refuse } from "./refuse.ts";
-import { heldAnswer, type Watch } from "./heldAnswer.ts";
+import { heldAnswer, type ResponseObserver } from "./heldAnswer.ts";
 import type { Upload, UploadListener } from "./upload.ts";
 
 /** One request on its way: what the client sent, what goes to the upstream, whom to tell when it goes wrong. */
@@ -23,7 +23,7 @@ export type Passage = {
   res: ServerResponse;
   request: Dispatcher.DispatchOptions & RequestLine;
   upload: Upload | undefined;
-  watch: Watch | undefined;
+  observer: ResponseObserver | undefined;
   /** Headers for the answer, whoever gives it. */
   added: readonly string[] | undefined;
   onAnswer: ((status: number) => void) | undefined;
@@ -88,8 +88,8 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
 
   start(): void {
     this.#inGate = true;
-    const { request, watch } = this.#passage;
-    this.#upstream.pool.dispatch(request, watch ? heldAnswer(this, watch) : this);
+    const { request, observer } = this.#passage;
+    this.#upstream.pool.dispatch(request, observer ? heldAnswer(this, observer) : this);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -150,7 +150,7 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
       res.end(chunk);
     } else if (!res.write(chunk) && res.writableLength > held && !controller.paused) {
       controller.pause();
-      this.#pauses ??= new Pauses(() => this.#upstream.gate.becomesSlow(this));
+      this.#pauses ??= new Pauses(() => this.#upstream.semaphore.becomesSlow(this));
       this.#pauses.begin();
       // A client that takes nothing is cut off by the server (http/unsentBytes.ts), which knows what else waits.
       res.once("drain", () => this.#onDrain());
@@ -184,7 +184,7 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
   }
 
   #enter(): void {
-    if (!this.#upstream.gate.enter(this)) this.#fail("overloaded");
+    if (!this.#upstream.semaphore.enter(this)) this.#fail("overloaded");
   }
 
   #flushHeaders(): void {
@@ -208,7 +208,7 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
     clearTimeout(this.#uploading);
     this.#pauses?.stop();
     this.#passage.upload?.destroy();
-    this.#upstream.gate.leave(this);
+    this.#upstream.semaphore.leave(this);
   }
 
   #fail(kind: FailureKind, trouble: Trouble = kind, cause?: UpstreamFailure): void {
@@ -217,7 +217,7 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
     const { req, res, request, upload, added, report } = this.#passage;
     const failure = cause ?? new UpstreamFailure(kind, request);
     // One that waits leaves the queue; one that runs leaves the gate when undici reports its end.
-    if (!this.#upstream.gate.withdraw(this)) this.#controller?.abort(failure);
+    if (!this.#upstream.semaphore.withdraw(this)) this.#controller?.abort(failure);
     upload?.destroy();
     if (res.headersSent) {
       // Where the answer broke with its head, that is still here: a client is to see that there was an answer.

@@ -50,12 +50,17 @@ type Unreadable = Extract<LegacyReading, { is: "unreadable" }>;
 export type Read =
   | Extract<LegacyReading, { is: "error" }>
   | (Unreadable & { rows?: RowPlaces })
-  | ({ is: "document"; form: "json" | "xml"; unknown: string[] } & Concluded);
+  | ({ is: "document"; form: "json" | "xml"; unknown: string[] } & Converted);
 
-export type Concluded = { written: Written } | { outcome: Outcome } | { mismatch: string[]; rows?: RowPlaces };
+export type Converted = { written: Written } | { outcome: Outcome } | { mismatch: string[]; rows?: RowPlaces };
 
 /** Reads, judges, transforms, validates and writes one legacy answer: all that takes time, in whichever thread it runs. Never throws. */
-export const readAnswer = (endpoint: Readable, { as, input }: ReadTask, body: Buffer, knowledge: Knowledge): Read => {
+export const readLegacyAnswer = (
+  endpoint: Readable,
+  { as, input }: ReadTask,
+  body: Buffer,
+  knowledge: Knowledge,
+): Read => {
   const reading = readLegacy(body, endpoint.readXml);
   if (reading.is === "error") return reading;
   const places = () => (endpoint.rows === undefined ? {} : { rows: findRows(endpoint.rows, body) });
@@ -69,24 +74,24 @@ export const readAnswer = (endpoint: Readable, { as, input }: ReadTask, body: Bu
     };
   const unknown = new Set<string>();
   const note = servingNote((field) => void (unknown.size < MAX_UNKNOWN && unknown.add(field.slice(0, LONGEST_NAME))));
-  const concluded = conclude(endpoint, as, input, document, knowledge, note);
+  const converted = convert(endpoint, as, input, document, knowledge, note);
   return {
     is: "document",
     form,
     unknown: [...unknown],
-    ...concluded,
-    ...("mismatch" in concluded ? places() : {}),
+    ...converted,
+    ...("mismatch" in converted ? places() : {}),
   };
 };
 
 /** The same of one small document that no single answer of legacy's is. */
-export const readDocument = (
+export const convertDocument = (
   endpoint: Readable,
   as: "answer" | "rows",
   document: JsonObject,
   knowledge: Knowledge,
-): Concluded =>
-  conclude(
+): Converted =>
+  convert(
     endpoint,
     as,
     {},
@@ -99,14 +104,14 @@ export const readDocument = (
 const MAX_UNKNOWN = 100;
 const LONGEST_NAME = 64;
 
-const conclude = (
+const convert = (
   endpoint: Readable,
   as: ReadTask["as"],
   input: Input,
   document: JsonObject,
   knowledge: Knowledge,
   note: ReturnType<typeof servingNote>,
-): Concluded => {
+): Converted => {
   const meant = as === "settled" ? endpoint.recover?.answer(input, document) : document;
   if (meant === undefined) return { mismatch: ["/: missing"] };
   const judged = endpoint.rejectDocument?.(meant, knowledge);

@@ -1,6 +1,6 @@
 import type { Knowledge } from "../endpoint/endpoint.ts";
 import type { InputReading } from "../endpoint/input.ts";
-import { type Checked, runJob, type Job, type JobResult } from "./runJob.ts";
+import { type Checked, runJob, type ReadJob, type JobResult } from "./runJob.ts";
 import { openFairQueue, type Queued } from "./fairQueue.ts";
 import type { Read, Readable, ReadTask } from "./readAnswer.ts";
 import { openThreads, type ThreadSettings } from "./threads.ts";
@@ -56,7 +56,7 @@ export const openReader = (settings: ReaderSettings): Reader => {
     while (queue.size().jobs > 0 && threads?.hasRoom()) queue.take()?.start();
   };
 
-  const elsewhere = (job: Job, body: Buffer, { caller, deadline, leaving }: ReadFor): Promise<JobResult | Unread> =>
+  const elsewhere = (job: ReadJob, body: Buffer, { caller, deadline, leaving }: ReadFor): Promise<JobResult | Unread> =>
     new Promise((resolve) => {
       if (leaving?.aborted) return resolve({ unread: "left" });
       const settle = (result: JobResult | Unread) => {
@@ -87,12 +87,12 @@ export const openReader = (settings: ReaderSettings): Reader => {
       startNext();
     });
 
-  const largeFrom = (job: Job, body: Buffer): number => {
+  const largeFrom = (job: ReadJob, body: Buffer): number => {
     if (job.of === "input") return large.json / PER_MEMBER;
     return isJson(body) ? large.json : large.xml;
   };
 
-  const run = (job: Job, body: Buffer, readFor: ReadFor): Promise<JobResult | Unread> =>
+  const run = (job: ReadJob, body: Buffer, readFor: ReadFor): Promise<JobResult | Unread> =>
     threads !== undefined && body.byteLength >= largeFrom(job, body)
       ? elsewhere(job, body, readFor)
       : Promise.resolve(runJob(endpoints, knowledge, job, body));

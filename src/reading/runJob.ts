@@ -1,6 +1,6 @@
 import type { Knowledge } from "../endpoint/endpoint.ts";
 import { readBodyInput, type InputReading } from "../endpoint/input.ts";
-import { type Readable, readAnswer, type Read, type ReadTask, excerptOf } from "./readAnswer.ts";
+import { type Readable, readLegacyAnswer, type Read, type ReadTask, excerptOf } from "./readAnswer.ts";
 import { parseJson } from "../rules/parseJson.ts";
 import type { Json } from "../rules/rule.ts";
 import { type Misfit, misfitsOf } from "../compare/fits.ts";
@@ -13,22 +13,22 @@ export type ThreadData = {
 };
 
 /** A large body to read: an answer of legacy, an answer of the new implementation, or a client's JSON (`input`). */
-export type Job = { of: "legacy"; task: ReadTask } | { of: "modern" | "input"; endpoint: string };
+export type ReadJob = { of: "legacy"; task: ReadTask } | { of: "modern" | "input"; endpoint: string };
 export type JobResult = { read: Read } | { checked: Checked } | { input: InputReading };
 
 /** What crosses: a job and its body there, its result back. */
-export type JobMessage = { job: Job; body: Uint8Array };
+export type JobMessage = { job: ReadJob; body: Uint8Array };
 
 /** Reads one body. The same function runs in the main thread and in the others, so that the result is the same whatever its size. */
 export const runJob = (
   endpoints: ReadonlyMap<string, Readable>,
   knowledge: Knowledge,
-  job: Job,
+  job: ReadJob,
   body: Buffer,
 ): JobResult => {
   const endpoint = endpoints.get(job.of === "legacy" ? job.task.endpoint : job.endpoint);
   if (endpoint === undefined) throw new Error("a job names an endpoint that does not exist");
-  if (job.of === "legacy") return { read: readAnswer(endpoint, job.task, body, knowledge) };
+  if (job.of === "legacy") return { read: readLegacyAnswer(endpoint, job.task, body, knowledge) };
   return job.of === "modern" ? { checked: checkModern(endpoint, body) } : { input: readBodyInput(endpoint, body) };
 };
 

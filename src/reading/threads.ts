@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import type { Job, JobMessage, JobResult, ThreadData } from "./runJob.ts";
+import type { ReadJob, JobMessage, JobResult, ThreadData } from "./runJob.ts";
 
 export type ThreadSettings = {
   /** At most so many at a time. */
@@ -16,7 +16,7 @@ export type ThreadSettings = {
 export type Threads = {
   hasRoom(): boolean;
   /** Runs a job now: only where there is room. Its body goes to the thread. A thread that dies or takes too long fails its job, and is replaced. */
-  run(job: Job, body: Buffer): Promise<JobResult | { failed: string }>;
+  run(job: ReadJob, body: Buffer): Promise<JobResult | { failed: string }>;
   size(): number;
   close(): Promise<void>;
 };

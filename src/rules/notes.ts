@@ -7,11 +7,11 @@ export const servingNote = (unknown: (field: string) => void): Note => {
 };
 
 /** One change by a rule: its place (a JSON pointer into our document), the rule's name, the values before and after. */
-export type Change = { at: string; rule: string; before: Json | undefined; after: Json | undefined };
+export type RuleChange = { at: string; rule: string; before: Json | undefined; after: Json | undefined };
 
 /** Collects every change, to explain a difference. */
-export const collectChanges = (): { note: Note; changes: Change[] } => {
-  const changes: Change[] = [];
+export const collectChanges = (): { note: Note; changes: RuleChange[] } => {
+  const changes: RuleChange[] = [];
   const step = (at: string, key: string | number) => `${at}/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`;
   const noteAt = (at: string): Note => ({
     within: (key) => noteAt(step(at, key)),

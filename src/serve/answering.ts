@@ -4,7 +4,7 @@ import type { Caller, LegacyFailed, LegacyAnswer, LegacyReply } from "../legacy/
 import { type LegacyReading, outcomeOf, ownStatusOf } from "../legacy/reading.ts";
 import { xmlReader } from "../legacy/xml.ts";
 import type { RowPlaces } from "../reading/findRows.ts";
-import { type Read, readDocument, type ReadTask, type Written } from "../reading/readAnswer.ts";
+import { type Read, convertDocument, type ReadTask, type Written } from "../reading/readAnswer.ts";
 import type { Unread } from "../reading/reader.ts";
 import type { Services as WholeMachine } from "./services.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
@@ -110,7 +110,7 @@ const fetchApart = async (
   const found = await documentApart(rows, rows.apart, id, pages, ask);
   if (found === undefined) return undefined;
   if ("failed" in found) return { other: { outcome: found.failed } };
-  const concluded = readDocument({ ...endpoint, rows }, "rows", found.document, services.knowledge);
+  const concluded = convertDocument({ ...endpoint, rows }, "rows", found.document, services.knowledge);
   return "written" in concluded ? concluded : undefined;
 };
 

@@ -11,7 +11,7 @@ import { memoryStore } from "../features/migration/store/memoryStore.ts";
 import type { StateStore } from "../features/migration/store/stateStore.ts";
 import type { Judging } from "../modern/client.ts";
 import { openModern } from "../modern/openModern.ts";
-import { guarded, legacyClient, metered } from "../legacy/client.ts";
+import { withBreaker, legacyClient, metered } from "../legacy/client.ts";
 import { legacyTargets } from "../legacy/legacyTarget.ts";
 import type { ClientLimits } from "../http/httpServer.ts";
 import { openMeter } from "../telemetry/meter.ts";
@@ -134,7 +134,7 @@ export const openGateway = (
   const legacyPath = settings.LEGACY_PATH === "/" ? "" : settings.LEGACY_PATH;
   const host = settings.LEGACY_HOST ?? new URL(settings.LEGACY_URL).host;
   const client = metered(
-    guarded(legacyClient(transformed, { path: legacyPath, host, maxReply: settings.MAX_REPLY_BYTES })),
+    withBreaker(legacyClient(transformed, { path: legacyPath, host, maxReply: settings.MAX_REPLY_BYTES })),
     meter.asked,
   );
   const legacyStudies = settings.LEGACY_STUDIES ?? catalogue.legacyStudies;
@@ -207,7 +207,9 @@ export const openGateway = (
   const privateRows = openPrivateRowsOf(settings, catalogue, services, {
     openStore: openIndexStore,
     isBusy: () =>
-      [transformed, passed].some(({ gate }) => gate.waiting > 0 || gate.running > BUSY * settings.MAX_CONNECTIONS),
+      [transformed, passed].some(
+        ({ semaphore }) => semaphore.waiting > 0 || semaphore.running > BUSY * settings.MAX_CONNECTIONS,
+      ),
     ways: walk,
   });
   if (privateRows) services.privateRows = privateRows;
@@ -223,7 +225,7 @@ export const openGateway = (
     host: settings.LEGACY_HOST,
     trusted,
     onAnswer: meter.passedThrough,
-    watch: observePassThrough({
+    observe: observePassThrough({
       passing: catalogue.passing,
       readTarget: legacyTargets(settings.LEGACY_PATH, catalogue.legacyPaths),
       cache,
@@ -231,7 +233,7 @@ export const openGateway = (
       oldClients,
       feed: privateRows?.feed,
     }),
-    oldPaths: oldClients,
+    hooks: oldClients,
     uploads: { minRate: settings.MIN_UPLOAD_RATE, memory: SMALL_BODY * settings.MAX_WAITING },
     onEvent: ({ kind, method, path, error }) =>
       observer.event("pass_through_failed", { kind, method, path, why: error?.message }),

@@ -4,7 +4,7 @@ import type { LegacyWriteKnowledge } from "../endpoint/legacyInterface.ts";
 import type { LegacyTarget, ReadLegacyTarget } from "../legacy/legacyTarget.ts";
 import type { OldClients } from "../features/retirement/retirement.ts";
 import type { PassThroughOptions } from "../proxy/passThrough.ts";
-import type { Watch } from "../proxy/heldAnswer.ts";
+import type { ResponseObserver } from "../proxy/heldAnswer.ts";
 import type { Feed } from "../features/privateDatasets/feed.ts";
 import { fateOf } from "./answeredWrite.ts";
 import { type PassingWrite, passingWrite } from "./passingWrite.ts";
@@ -20,7 +20,7 @@ export type PassThroughParts = {
 };
 
 /** Looks on while requests pass through: who sends them, and what of the kept answers they outdate. */
-export const observePassThrough = (parts: PassThroughParts): NonNullable<PassThroughOptions["watch"]> => {
+export const observePassThrough = (parts: PassThroughParts): NonNullable<PassThroughOptions["observe"]> => {
   const { passing, readTarget, oldClients, feed } = parts;
   return (method, target, req) => {
     const legacy = readTarget(target);
@@ -50,7 +50,7 @@ const written = (
   { path }: LegacyTarget,
   req: IncomingMessage,
   write: PassingWrite,
-  answer: Parameters<Watch["over"]>[0],
+  answer: Parameters<ResponseObserver["over"]>[0],
 ): Promise<void> | undefined => {
   if (!req.complete) return undefined;
   const fate = fateOf(answer, passing.refusals);
@@ -71,7 +71,7 @@ const written = (
 const hasSession = ({ headers }: IncomingMessage): boolean => /(?:^|[;\s])ci_session=[^;\s]/.test(headers.cookie ?? "");
 
 /** What a reader of a single row is told of it. */
-const readOn = (feed: Feed, method: string, { path }: LegacyTarget): Watch | undefined => {
+const readOn = (feed: Feed, method: string, { path }: LegacyTarget): ResponseObserver | undefined => {
   const id = feed.readBy(method, path);
   return id === undefined
     ? undefined

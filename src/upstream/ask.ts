@@ -79,7 +79,7 @@ class PendingRequest implements Dispatcher.DispatchHandler, Turn {
     if (this.#options.signal?.aborted === true) return this.#fail("aborted");
     this.#timer = setTimeout(this.#expire, this.#options.totalTimeout);
     this.#options.signal?.addEventListener("abort", this.#abort);
-    if (!this.#upstream.gate.enter(this)) this.#fail("overloaded");
+    if (!this.#upstream.semaphore.enter(this)) this.#fail("overloaded");
   }
 
   start(): void {
@@ -144,7 +144,7 @@ class PendingRequest implements Dispatcher.DispatchHandler, Turn {
   }
 
   onResponseEnd(): void {
-    this.#upstream.gate.leave(this);
+    this.#upstream.semaphore.leave(this);
     if (this.#settled) return;
     this.#settle();
     const [first] = this.#chunks;
@@ -163,7 +163,7 @@ class PendingRequest implements Dispatcher.DispatchHandler, Turn {
       setImmediate(() => this.start());
       return;
     }
-    this.#upstream.gate.leave(this);
+    this.#upstream.semaphore.leave(this);
     this.#fail(failureOf(error, this.#options));
   }
 
@@ -178,7 +178,7 @@ class PendingRequest implements Dispatcher.DispatchHandler, Turn {
     failure.isUnsent = !this.#sent;
     this.#settle();
     // One that waits leaves the queue; one that runs leaves the gate when undici reports its end.
-    if (!this.#upstream.gate.withdraw(this)) this.#controller?.abort(failure);
+    if (!this.#upstream.semaphore.withdraw(this)) this.#controller?.abort(failure);
     this.#reject(failure);
   }
 

@@ -32,7 +32,7 @@ export type Semaphore = {
   readonly aside: number;
 };
 
-export type GateSettings = {
+export type SemaphoreSettings = {
   places: number;
   /** Turns at most that wait; half as many uploads may wait beside them. */
   queue: number;
@@ -55,7 +55,7 @@ export const openSemaphore = ({
   queue,
   waitTimeout = WAIT_TIMEOUT,
   asidePlaces = 0,
-}: GateSettings): Semaphore => {
+}: SemaphoreSettings): Semaphore => {
   const uploadPlaces = Math.max(1, Math.floor(places / 2));
   const uploadQueue = Math.ceil(queue / 2);
   type Waiting = { number: number; timer: NodeJS.Timeout };

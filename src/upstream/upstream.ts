@@ -29,7 +29,7 @@ export type UpstreamSettings = {
 export type Upstream = {
   readonly origin: string;
   readonly pool: Pool;
-  readonly gate: Semaphore;
+  readonly semaphore: Semaphore;
   readonly replies: ByteBudget;
   readonly bodyTimeout: number;
   /** The name for TLS, so that a client's Host header cannot choose it. */
@@ -69,7 +69,7 @@ export const openUpstream = (settings: UpstreamSettings): Upstream => {
   return {
     origin: url.origin,
     pool,
-    gate: semaphore,
+    semaphore,
     replies: settings.replies ?? openByteBudget(Number.POSITIVE_INFINITY),
     bodyTimeout: settings.bodyTimeout,
     servername: url.protocol === "https:" && isIP(url.hostname) === 0 ? url.hostname : undefined,

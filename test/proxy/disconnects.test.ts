@@ -34,7 +34,7 @@ test.each([
   const answer = await fetch(`${originOf(gateway.port)}/healthy`, { headers: { connection: "close" } });
   expect(answer.status).toBe(200);
   expect(await answer.text()).toBe("healthy");
-  await until(() => gateway.upstream.gate.running === 0 && gateway.upstream.gate.waiting === 0);
+  await until(() => gateway.upstream.semaphore.running === 0 && gateway.upstream.semaphore.waiting === 0);
 });
 
 test("a slow reader pauses the upstream, and gets everything", async () => {
@@ -114,7 +114,7 @@ test("a client that leaves while it waits for the headers aborts the upstream's 
   });
   const gateway = await openGateway(origin);
   const socket = open(gateway.port, get("/slow"));
-  await until(() => gateway.upstream.gate.running === 1);
+  await until(() => gateway.upstream.semaphore.running === 1);
   setTimeout(() => socket.destroy(), 100);
   await until(() => aborted === 1);
   expect(gateway.events).toMatchObject([{ kind: "aborted", path: "/slow" }]);
@@ -133,9 +133,9 @@ test("a client that leaves while its request waits is never sent on", async () =
   const first = send(gateway.port, get("/first"));
   await until(() => asked.length === 1);
   const second = open(gateway.port, request("POST /second", "Content-Length: 3"), "abc");
-  await until(() => gateway.upstream.gate.waiting === 1);
+  await until(() => gateway.upstream.semaphore.waiting === 1);
   second.destroy();
-  await until(() => gateway.upstream.gate.waiting === 0);
+  await until(() => gateway.upstream.semaphore.waiting === 0);
   for (const answer of answers) answer();
   expect((await first).body).toContain("ok");
   await expectHealthy(gateway);
@@ -150,7 +150,7 @@ test("a client that leaves within its upload aborts the upstream's request", asy
   });
   const gateway = await openGateway(origin);
   const socket = open(gateway.port, request("POST /upload", "Content-Length: 1000000"), Buffer.alloc(100_000));
-  await until(() => gateway.upstream.gate.running === 1);
+  await until(() => gateway.upstream.semaphore.running === 1);
   setTimeout(() => socket.destroy(), 100);
   await until(() => aborted === 1);
   expect(gateway.events).toMatchObject([{ kind: "aborted", path: "/upload" }]);
@@ -179,7 +179,7 @@ test("a client that leaves gives up one pipelined request, and the others are no
   const gateway = await openGateway(origin, { connections: 3 });
   const requests = ["/never", "/big", "/big", "/big"].map((path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
   const socket = open(gateway.port, requests.join(""));
-  await until(() => gateway.upstream.gate.running === 1);
+  await until(() => gateway.upstream.semaphore.running === 1);
   setTimeout(() => socket.destroy(), 200);
   await until(() => gateway.events.length > 0);
   await expectHealthy(gateway);

@@ -124,7 +124,7 @@ test("no upstream at all: 502", async () => {
   expect(gateway.events.map((event) => event.kind)).toEqual(["unreachable", "unreachable"]);
   const upload = await send(gateway.port, request("POST /", "Content-Length: 300000"), Buffer.alloc(300_000));
   expect(upload.head).toMatch(/^HTTP\/1\.1 502 /);
-  expect(gateway.upstream.gate.running).toBe(0);
+  expect(gateway.upstream.semaphore.running).toBe(0);
 });
 
 test("interim answers without end are cut short: 502", async () => {
@@ -192,9 +192,9 @@ test("more requests than may wait: 503 at once, and the others are served", asyn
     held.push(() => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"));
   });
   const gateway = await openGateway(origin, { connections: 2, waiting: 1 });
-  const { gate } = gateway.upstream;
+  const { semaphore } = gateway.upstream;
   const served = [send(gateway.port, get("/1")), send(gateway.port, get("/2")), send(gateway.port, get("/3"))];
-  await until(() => requests.length === 2 && gate.waiting === 1);
+  await until(() => requests.length === 2 && semaphore.waiting === 1);
   const { head, body } = await send(gateway.port, get("/4"));
   expect(head).toMatch(/^HTTP\/1\.1 503 /);
   expect(head).toMatch(/^Retry-After: 1\r$/m);

@@ -57,7 +57,7 @@ test("while slow downloads would take all places, a GET is answered, and none is
   const slow = readers(8);
   await until(() => sending() === 8);
   expect(gateway.events).toEqual([]);
-  await until(() => gateway.upstream.gate.aside === 4);
+  await until(() => gateway.upstream.semaphore.aside === 4);
   for (const { socket } of slow) socket.resume();
   await until(() => slow.every(({ isOpen }) => !isOpen()));
   expect(slow.every(({ bytes }) => bytes() > SIZE)).toBe(true);
@@ -67,9 +67,9 @@ test("while slow downloads would take all places, a GET is answered, and none is
 test("a GET that finds slow downloads in every place ends the one that stalls", async () => {
   const { gateway, readers } = await open({ connections: 2, slowConnections: 2, waitTimeout: 5000 });
   const [first] = readers(1);
-  await until(() => gateway.upstream.gate.aside === 1);
+  await until(() => gateway.upstream.semaphore.aside === 1);
   const rest = readers(3);
-  await until(() => gateway.upstream.gate.aside === 2 && gateway.upstream.gate.slow === 2);
+  await until(() => gateway.upstream.semaphore.aside === 2 && gateway.upstream.semaphore.slow === 2);
   expect((await send(gateway.port, get("/healthy"))).body).toBe("healthy");
   expect(gateway.events).toMatchObject([{ kind: "slowClient", path: "/file" }]);
   for (const each of [first, ...rest]) each?.socket.resume();

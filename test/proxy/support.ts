@@ -90,8 +90,8 @@ export const openGateway = async (origin: string, settings: GatewaySettings = {}
     host,
     trusted = () => false,
     onEvent = (event) => events.push(event),
-    watch,
-    oldPaths,
+    observe,
+    hooks,
     uploads,
     limits,
     ...rest
@@ -110,8 +110,8 @@ export const openGateway = async (origin: string, settings: GatewaySettings = {}
     host,
     trusted,
     onEvent,
-    ...(watch ? { watch } : {}),
-    ...(oldPaths ? { oldPaths } : {}),
+    ...(observe ? { observe } : {}),
+    ...(hooks ? { hooks } : {}),
     ...(uploads ? { uploads } : {}),
   });
   return {
@@ -161,7 +161,9 @@ export const until = async (what: () => boolean): Promise<void> => {
 
 /** That the gateway holds no place and still answers; the last line of every nasty test. */
 export const expectHealthy = async ({ port, upstream }: Gateway): Promise<void> => {
-  await until(() => upstream.gate.running === 0 && upstream.gate.aside === 0 && upstream.gate.waiting === 0);
+  await until(
+    () => upstream.semaphore.running === 0 && upstream.semaphore.aside === 0 && upstream.semaphore.waiting === 0,
+  );
   const { head, body } = await send(port, get("/healthy"));
   expect(head).toMatch(/^HTTP\/1\.1 200 /);
   expect(body).toBe("healthy");

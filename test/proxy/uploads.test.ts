@@ -60,7 +60,7 @@ test("large uploads take half of the places at most, and a GET finds another", a
   const gateway = await openGateway(origin, { connections: 4, waitTimeout: 400 });
   const half = Buffer.alloc(100_000);
   const uploads = Array.from({ length: 4 }, (_, i) => client(gateway.port, large(`/${i}`), half));
-  await until(() => begun.length === 2 && gateway.upstream.gate.waiting === 2);
+  await until(() => begun.length === 2 && gateway.upstream.semaphore.waiting === 2);
   expect((await send(gateway.port, get("/healthy"))).body).toBe("healthy");
   await until(() => uploads.filter(({ text }) => /^HTTP\/1\.1 503 [^]*Retry-After: /.test(text())).length === 2);
   expect(begun).toHaveLength(2);
@@ -228,7 +228,7 @@ test("bodies that are whole keep their memory while they wait for the upstream",
   const first = send(gateway.port, get("/first"));
   await until(() => finish.length === 1);
   const whole = send(gateway.port, large("/whole", 40_000), Buffer.alloc(40_000));
-  await until(() => gateway.upstream.gate.waiting === 1);
+  await until(() => gateway.upstream.semaphore.waiting === 1);
   const refused = await send(gateway.port, large("/refused", 40_000), Buffer.alloc(40_000));
   expect(refused.head).toMatch(/^HTTP\/1\.1 503 /);
   finish[0]?.();
@@ -285,7 +285,7 @@ test("Expect: 100-continue is answered before a place is taken, for a large body
   const gateway = await openGateway(origin);
   const { socket, text } = client(gateway.port, request("PUT /", "Expect: 100-continue", "Content-Length: 200000"));
   await until(() => text() === "HTTP/1.1 100 Continue\r\n\r\n");
-  expect(gateway.upstream.gate.running).toBe(0);
+  expect(gateway.upstream.semaphore.running).toBe(0);
   socket.write(Buffer.alloc(200_000));
   await until(() => text().includes("HTTP/1.1 200 OK"));
   expect(got).toMatchObject([{ framing: "200000" }]);
@@ -294,8 +294,8 @@ test("Expect: 100-continue is answered before a place is taken, for a large body
 test("every body arrives byte for byte, framed as it came, and is looked at once", async () => {
   const { origin, got } = await taking();
   let seen: Buffer[] = [];
-  const watch = () => ({ chunk: (bytes: Buffer) => void seen.push(Buffer.from(bytes)), over: () => undefined });
-  const { port } = await openGateway(origin, { watch });
+  const observe = () => ({ chunk: (bytes: Buffer) => void seen.push(Buffer.from(bytes)), over: () => undefined });
+  const { port } = await openGateway(origin, { observe });
   const part = fc.oneof(
     fc.uint8Array({ minLength: 1, maxLength: 50 }),
     fc.integer({ min: 1, max: 90_000 }).map((length) => Buffer.alloc(length, length)),

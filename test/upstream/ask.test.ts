@@ -26,7 +26,7 @@ const failure = async (asked: Promise<unknown>): Promise<UpstreamFailure> => {
 };
 
 const expectHealthy = async (upstream: Upstream): Promise<void> => {
-  await until(() => upstream.gate.running === 0 && upstream.gate.waiting === 0);
+  await until(() => upstream.semaphore.running === 0 && upstream.semaphore.waiting === 0);
   expect(String((await get(upstream, "/healthy")).body)).toBe("healthy");
 };
 
@@ -202,7 +202,7 @@ test("what cannot be sent is a failure, not a throw", async () => {
   const upstream = open("http://127.0.0.1:9");
   expect((await failure(get(upstream, "no slash"))).kind).toBe("broken");
   expect((await failure(get(upstream, "/", { headers: { "X-A": "a\nb" } }))).kind).toBe("broken");
-  expect(upstream.gate.running).toBe(0);
+  expect(upstream.semaphore.running).toBe(0);
 });
 
 test("interim answers without end are no answer", async () => {

@@ -6,7 +6,7 @@ import { legacyTargets } from "../../legacy/legacyTarget.ts";
 import type { ClientView } from "../migration/views.ts";
 import type { Observer } from "../../telemetry/observer.ts";
 import { answerItself } from "../../proxy/refuse.ts";
-import type { OldPaths } from "../../proxy/passThrough.ts";
+import type { PassThroughHooks } from "../../proxy/passThrough.ts";
 import { brownoutAnswer } from "./brownoutAnswer.ts";
 import { deprecationHeaders } from "./deprecationHeaders.ts";
 import { longestPath } from "./longestPath.ts";
@@ -18,7 +18,7 @@ import { openUsage } from "./usage.ts";
 
 export type OldClientsSettings = Pick<Settings, "LEGACY_PATH" | "DEPRECATED" | "BROWNOUTS">;
 
-export type OldClients = OldPaths & {
+export type OldClients = PassThroughHooks & {
   /** A request passes through; `body` is its beginning, where it was seen. */
   seen: (req: IncomingMessage, target: string, body?: string) => void;
   /** Who still calls what: everybody, or those who call what lies below a path. */

@@ -52,7 +52,7 @@ const both = async (reply: string, ...parts: string[]) => {
   const { origin } = await rawUpstream((socket) => socket.end(reply));
   const plain = await openGateway(origin);
   const told = await openGateway(origin, {
-    oldPaths: { headers: () => deprecationHeaders(datasets), standIn: () => false },
+    hooks: { headers: () => deprecationHeaders(datasets), standIn: () => false },
   });
   return { plain: await send(plain.port, ...parts), told: await send(told.port, ...parts) };
 };
