@@ -1,7 +1,7 @@
 import type { ByteBudget } from "../concurrency/byteBudget.ts";
 import { type Answer, plainAnswer } from "../endpoint/answer.ts";
 
-/** Bytes of one body, milliseconds until it has come, and what all bodies that are being collected may take. */
+/** `most`: bytes of one body. `timeout`: milliseconds until it has arrived. `budget`: bytes of all bodies that are being collected. */
 export type BodyLimits = { most: number; timeout: number; budget: ByteBudget };
 
 /** The first bytes of each body are not counted: small ones are taken however many large ones come. */
@@ -16,7 +16,7 @@ export const readBody = async (
 ): Promise<{ body: Buffer } | { refused: Answer }> => {
   if (Number(declared) > most) return { refused: tooLarge(most) };
   const collecting = collect(chunks ?? (async function* () {})(), most, budget);
-  // Whoever waits no longer must not leave an unhandled end behind.
+  // A rejection after the timeout has no other listener.
   collecting.catch(() => undefined);
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<"late">((resolve) => (timer = setTimeout(resolve, timeout, "late")));
@@ -60,7 +60,7 @@ const collect = async (
   }
 };
 
-/** A body without a type is taken for what it has to be. */
+/** A body without a type is taken for JSON. */
 const isJson = (contentType: string | undefined): boolean =>
   contentType === undefined ||
   contentType === "" ||

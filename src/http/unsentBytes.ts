@@ -1,7 +1,8 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-export type UnsentBytesSettings = {
+/** Bounds on the bytes that wait for clients. */
+type UnsentBytesSettings = {
   /**
    * Milliseconds in which a client has to take 1/32 of what waits for it, where much waits in all; else its connection is reset.
    * Always so many times `PATIENCE` without any progress.
@@ -28,7 +29,7 @@ export type UnsentBytes = {
   readonly crowdedOut: number;
   /** Counts what of this answer waits; to be called when writing to it did not bring everything to the system. */
   note: (response: ServerResponse) => void;
-  /** Counts nothing of this connection any more; to be called when it has closed. */
+  /** Stops counting this connection; to be called when it has closed. */
   forget: (socket: Socket) => void;
   close: () => void;
 };
@@ -53,7 +54,7 @@ const PARTS = 32;
 /** Looks in one timeout. They are counted, not timed: a stalled event loop must not look like an idle client. */
 const LOOKS = 20;
 
-/** Where less waits in all than this part of the bound, nobody is hurt by a slow client. */
+/** Where less waits in all than this part of the bound, slow clients do no harm. */
 const PRESSURE = 1 / 4;
 
 /**
@@ -67,13 +68,14 @@ const TARGET = 7 / 8;
 
 /**
  * Bytes of a connection that the system has taken. One write of 10 MB is one request to libuv and counts as unsent until its last
- * byte is taken, so progress within it shows only in the handle, as Node's own idle timeout reads it (net.js, _onTimeout).
+ * byte is taken. Progress within it shows only in the handle, where Node's own idle timeout reads it, too (net.js, _onTimeout).
  */
 const takenFrom = (socket: Socket): number => {
   const { _handle: handle } = socket as Socket & { _handle?: { bytesWritten: number; writeQueueSize: number } | null };
   return handle ? handle.bytesWritten - handle.writeQueueSize : 0;
 };
 
+/** Starts to count, and to reset connections that take too little. */
 export const openUnsentBytes = ({ timeout, max }: UnsentBytesSettings): UnsentBytes => {
   const backlogs = new Map<Socket, Backlog>();
   let looking: NodeJS.Timeout | undefined;
@@ -161,7 +163,7 @@ export const openUnsentBytes = ({ timeout, max }: UnsentBytesSettings): UnsentBy
 
   /**
    * Makes room for `bytes` beside those of all other connections; `own` is the one that has them already. Where not enough would be left
-   * for them, nobody is reset.
+   * for them, no connection is reset.
    */
   const makeRoom = (bytes: number, own?: Backlog): boolean => {
     const counted = own?.bytes ?? 0;

@@ -7,11 +7,13 @@ import type { Upstream } from "../upstream/upstream.ts";
 import { type LegacyReading, readLegacy } from "./reading.ts";
 import type { XmlReader } from "./xml.ts";
 
+/** A legacy answer that was read. */
 export type LegacyReply = { status: number; readonly reading: LegacyReading };
 
-/** An answer's bytes. `reading` parses them, in this thread, when it is looked at: what may be large goes to the reader instead. */
+/** An answer's bytes. The first look at `reading` parses them in this thread; large ones go to the reader instead. */
 export type LegacyAnswer = LegacyReply & { body: Buffer };
 
+/** The answer with this status and body. */
 export const legacyAnswer = (status: number, body: Buffer, readXml: XmlReader): LegacyAnswer => {
   let reading: LegacyReading | undefined;
   return {
@@ -24,8 +26,8 @@ export const legacyAnswer = (status: number, body: Buffer, readXml: XmlReader): 
 };
 
 /**
- * On whose behalf legacy is asked: the key that travels, who asks (Forwarded, Via, ...), and until when it may take (ms since the epoch) or
- * is wanted at all. `client` is the address that the request came from, where it came from outside. `spent` grows with every call.
+ * On whose behalf legacy is asked. `key` is sent along. `client`: the address of a request from outside. `headers`: who asks (Forwarded,
+ * Via, ...). `deadline`: milliseconds since the epoch. `signal` ends the call. `spent` grows with every call.
  */
 export type Caller = {
   key?: string;
@@ -38,7 +40,7 @@ export type Caller = {
   spent?: { calls: number; ms: number };
 };
 
-/** Asks legacy for one form of one resource; a failure to get any answer comes back as its outcome, with what failed. */
+/** Asks legacy for one form of one resource. Without an answer it returns the outcome of the failure. */
 export type LegacyClient = (
   request: LegacyRequest,
   form: "json" | "xml",
@@ -47,8 +49,8 @@ export type LegacyClient = (
 ) => Promise<LegacyAnswer | LegacyFailed>;
 
 /**
- * `isItsFault`: it could not be reached, took too long or broke off, not that it was never asked. `isUnconnected`: there was no connection.
- * `isUnsent`: legacy cannot have got anything of the request.
+ * A call without an answer. `why`: for the log. `isItsFault`: legacy could not be reached, took too long or broke off. `isUnconnected`:
+ * there was no connection. `isUnsent`: legacy cannot have received any part of the request.
  */
 export type LegacyFailed = {
   failed: Outcome;
@@ -58,7 +60,8 @@ export type LegacyFailed = {
   isUnsent?: boolean;
 };
 
-export type LegacyClientSettings = {
+/** Where legacy's interface is. `maxReply`: most bytes of an answer. */
+type LegacyClientSettings = {
   /** Where the interface begins: `/api/v1`. */
   path: string;
   /** The Host that legacy is addressed by. */
@@ -66,6 +69,7 @@ export type LegacyClientSettings = {
   maxReply: number;
 };
 
+/** A client for legacy's interface at this upstream. */
 export const legacyClient =
   (upstream: Upstream, { path, host, maxReply }: LegacyClientSettings): LegacyClient =>
   async (request, form, { key, headers, deadline, signal }, readXml) => {
@@ -125,7 +129,7 @@ const open: LegacyFailed = {
   isUnsent: true,
 };
 
-/** The same client, but while legacy fails it is left alone for a few seconds, and its callers do not wait. */
+/** The same client behind a circuit breaker: while legacy fails, calls fail at once. */
 export const withBreaker = (client: LegacyClient): LegacyClient => {
   const breaker = openBreaker();
   return async (request, form, caller, readXml) => {

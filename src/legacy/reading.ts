@@ -6,13 +6,13 @@ import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
 import type { XmlReader } from "./xml.ts";
 import type { LegacyError, Outcome } from "../endpoint/outcome.ts";
 
-/** What a legacy answer turned out to be. */
+/** A legacy answer: a document, an error with legacy's code, or a body that cannot be read. */
 export type LegacyReading =
   | { is: "document"; document: JsonObject; form: "json" | "xml" }
   | { is: "error"; code: number; message: string; additional?: string }
   | { is: "unreadable"; why: string; empty?: true };
 
-/** Reads a legacy body by what it is, not by what its content type says. `body` is UTF-8. */
+/** Reads a legacy body by its text, not by its content type. Never throws. */
 export const readLegacy = (body: Buffer, readXml: XmlReader): LegacyReading => {
   if (!isUtf8(body)) return { is: "unreadable", why: "it is not UTF-8" };
   const text = withoutNotices(body.toString("utf8").trimStart(), readXml.harmless ?? []);
@@ -62,15 +62,16 @@ const readError = (document: JsonObject, form: "json" | "xml"): LegacyReading | 
   };
 };
 
-/** Legacy encodes what it tells once more than its format asks for. */
+/** Legacy encodes the texts of its errors once more than its format asks for. */
 const decodedText = (text: Json | undefined): string | undefined =>
   typeof text === "string" && text !== "" ? decodeHTMLStrict(text).trim() : undefined;
 
 type CodedError = Extract<LegacyReading, { is: "error" }>;
 
+/** Legacy's errors by their codes. */
 export type ErrorTable = ReadonlyMap<number, LegacyError>;
 
-/** What a legacy error is told as: the code decides, never the status it came with. */
+/** The outcome for a legacy error, by its code, not by the status it came with. */
 export const outcomeOf = (error: CodedError, table: ErrorTable): Outcome => {
   const row = table.get(error.code);
   if (row === undefined) return { kind: "unknown", ...detailOf(error) };
@@ -87,6 +88,6 @@ const detailOf = ({ code, message, additional }: CodedError) => ({
   ...(additional === undefined ? {} : { additional }),
 });
 
-/** An unknown code keeps legacy's class: a 4xx as it was sent, anything else is a broken upstream. */
+/** The status for an unknown code: legacy's own where that is a 4xx, else `undefined` for the outcome's. */
 export const ownStatusOf = (outcome: Outcome, legacyStatus: number): number | undefined =>
   outcome.kind === "unknown" && legacyStatus >= 400 && legacyStatus < 500 ? legacyStatus : undefined;

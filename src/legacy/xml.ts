@@ -3,8 +3,8 @@ import { XMLParser, XMLValidator } from "fast-xml-parser";
 import { isObject, type Json, type JsonObject, type Rule } from "../rules/rule.ts";
 
 /**
- * Reads one XML document to what legacy's JSON would say; `undefined` where it is not well-formed. `harmless`: what PHP may complain of before
- * a document that is whole all the same.
+ * Reads one XML document into what legacy's JSON would say; `undefined` where it is not well-formed. `harmless`: PHP notices that may
+ * precede a whole document.
  */
 export type XmlReader = ((xml: string) => JsonObject | undefined) & { harmless?: readonly RegExp[] };
 
@@ -93,4 +93,4 @@ const stepTo = (rule: Rule, place: string, inner: Rule): string[] => {
 export const markupPaths = (rule: Rule): string[] => flaggedPaths("markup", rule);
 
 /** Texts that are taken from the XML as they are written. */
-export const verbatimPaths = (rule: Rule): string[] => flaggedPaths("verbatim", rule);
+const verbatimPaths = (rule: Rule): string[] => flaggedPaths("verbatim", rule);

@@ -4,7 +4,7 @@ import type { Dispatcher } from "undici";
 
 const forwardingLengths = new Set(Array.from(forwardingNames, (name) => name.length));
 
-/** The client's headers as they came, in their order, without those of this connection; then ours. Host is `host` where set, else what the request is for. */
+/** The client's headers in their order, without those of its connection; then Host and the forwarding headers. `host` replaces the client's Host. */
 export const requestHeaders = (
   req: IncomingMessage,
   host: string | undefined,
@@ -39,7 +39,7 @@ const isHost = (name: string): boolean => name.length === 4 && name.toLowerCase(
 const isOurs = (name: string): boolean =>
   forwardingLengths.has(name.length) && forwardingNames.has(name.toLowerCase().replaceAll("_", "-"));
 
-/** undici's raw header list -> a flat list for `writeHead`: case, order and repetitions stay, what concerns the connection goes. */
+/** undici's raw headers as a flat list for `writeHead`: case, order and repetitions stay, the connection's own go. */
 export const replyHeaders = (
   raw: Dispatcher.DispatchController["rawHeaders"],
   connection: string | readonly string[] | undefined,
@@ -58,7 +58,7 @@ export const replyHeaders = (
 const latin1 = (text: Buffer | string | undefined): string =>
   typeof text === "object" ? text.toString("latin1") : (text ?? "");
 
-/** The reason phrase in the bytes it came in: undici has read them as UTF-8, `writeHead` writes latin1 and takes no control character. */
+/** The reason phrase as bytes in latin1, for `writeHead`: undici read it as UTF-8. Control characters become blanks. */
 export const reasonBytes = (text: string): string =>
   /^[\t\x20-\x7e]*$/.test(text)
     ? text
@@ -66,7 +66,7 @@ export const reasonBytes = (text: string): string =>
         .toString("latin1")
         .replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, " ");
 
-/** Adds to a flat list of headers what is not there: of `Link` another one, of the others only where there is none. */
+/** Adds headers to a flat list. A name that is there already is not added again, but `Link` with another value is. */
 export const addHeaders = (headers: string[], more: readonly string[]): void => {
   const before = headers.length;
   for (let i = 0; i + 1 < more.length; i += 2) {

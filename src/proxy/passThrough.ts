@@ -10,18 +10,18 @@ import { requestHeaders } from "./headers.ts";
 import { Upload, hasBody } from "./upload.ts";
 import { openUploadMemory } from "./uploadMemory.ts";
 
-/** What is done, beside passing it on, with a request for a path that is on its way out. */
+/** What may be done with a request besides passing it on. */
 export type PassThroughHooks = {
-  /** A flat list of headers for whatever is answered to this target, by the upstream or in its place. */
+  /** A flat list of headers to add to the answer for this target, whether the upstream's or ours. */
   headers: (target: string) => readonly string[] | undefined;
-  /** Answers in the upstream's place; false where the request is to go on. */
+  /** Answers in the upstream's place; false: the request goes on to the upstream. */
   standIn: (req: IncomingMessage, res: ServerResponse, target: string) => boolean;
 };
 
-/** Told once of every request that the upstream did not answer whole. `path` is without the query. */
+/** One request that the upstream did not answer whole. `path` is without the query. */
 export type PassThroughEvent = { kind: Trouble; method: string; path: string; error?: Error };
 
-/** `host` replaces the client's Host. `trusted` says which peers' X-Forwarded-* are believed. */
+/** `host` replaces the client's Host. `trusted` says which peers' X-Forwarded-* are believed. `onEvent` gets each failure once. */
 export type PassThroughOptions = {
   host?: string | undefined;
   trusted: (address: string) => boolean;
@@ -29,14 +29,14 @@ export type PassThroughOptions = {
   onAnswer?: (status: number) => void;
   observe?: (method: string, target: string, req: IncomingMessage) => ResponseObserver | undefined;
   hooks?: PassThroughHooks;
-  /** `minRate`: bytes a second that an upload has to come with; `memory`: bytes at most of all bodies that are collected before they are sent. */
+  /** `minRate`: bytes a second that an upload must send. `memory`: most bytes of all bodies that are collected before they are sent. */
   uploads?: { minRate: number; memory: number };
 };
 
 /** A listener for requests whose target and host were read (`src/http`): `url` is in origin form, `headers.host` the host it is for. */
 export type PassThrough = (req: IncomingMessage, res: ServerResponse) => void;
 
-/** Brings everything to the upstream and back as it is, streaming. */
+/** Passes requests to the upstream and its answers back, unchanged and streaming. */
 export const passThrough = (upstream: Upstream, options: PassThroughOptions): PassThrough => {
   const { minRate, memory } = options.uploads ?? { minRate: 1024, memory: 64 * 1024 ** 2 };
   const uploads = { minRate, silence: upstream.bodyTimeout, memory: openUploadMemory(memory) };

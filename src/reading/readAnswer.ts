@@ -10,12 +10,13 @@ import { own } from "../rules/compose.ts";
 
 type Input = Record<string, unknown>;
 
-/** An endpoint with what reading its answers takes; made once in each thread. */
+/** An endpoint prepared for reading its answers; made once in each thread. */
 export type Readable = Omit<Endpoint, "routes" | "legacy" | "summary" | "examples"> & {
   name: string;
   readXml: XmlReader;
 };
 
+/** Prepares an endpoint for reading its answers. */
 export const readableOf = (name: string, endpoint: Endpoint): Readable => ({
   ...endpoint,
   name,
@@ -32,29 +33,30 @@ export type ReadTask = { endpoint: string; as: "answer" | "rows" | "settled"; in
  * Where a row stands in the bytes of a list, its id and the text that stands behind that in legacy's page. `isDeceptive`: another of its texts
  * looks like a row.
  */
-export type RowBytes = { id: number; start: number; end: number; text: string; isDeceptive?: true };
+type RowBytes = { id: number; start: number; end: number; text: string; isDeceptive?: true };
 
 /** Our document, written: a string where it was made in this thread, bytes with their `tag` where it comes from another one. */
 export type Written = {
   body: string | Buffer;
   /** The hash that validates the bytes, where it is known already. */
   tag?: string;
-  /** What the endpoint's `excerpt` names, for whoever looks at the document. */
+  /** The members that the endpoint's `excerpt` names. */
   excerpt: Json;
   rows?: RowBytes[];
 };
 
 type Unreadable = Extract<LegacyReading, { is: "unreadable" }>;
 
-/** What a legacy answer came to. `unknown`: the legacy fields that no rule knows. Small but for `written.body`: this is what crosses threads. */
+/** A legacy answer after reading. `unknown`: the legacy fields that no rule knows. All but `written.body` is small: it crosses threads. */
 export type Read =
   | Extract<LegacyReading, { is: "error" }>
   | (Unreadable & { rows?: RowPlaces })
   | ({ is: "document"; form: "json" | "xml"; unknown: string[] } & Converted);
 
-export type Converted = { written: Written } | { outcome: Outcome } | { mismatch: string[]; rows?: RowPlaces };
+/** A legacy document, converted and written; or its outcome; or why it does not fit. */
+type Converted = { written: Written } | { outcome: Outcome } | { mismatch: string[]; rows?: RowPlaces };
 
-/** Reads, judges, transforms, validates and writes one legacy answer: all that takes time, in whichever thread it runs. Never throws. */
+/** Parses, transforms, validates and writes one legacy answer: all that takes time, in this or another thread. Never throws. */
 export const readLegacyAnswer = (
   endpoint: Readable,
   { as, input }: ReadTask,
@@ -73,7 +75,7 @@ export const readLegacyAnswer = (
       ...places(),
     };
   const unknown = new Set<string>();
-  const note = servingNote((field) => void (unknown.size < MAX_UNKNOWN && unknown.add(field.slice(0, LONGEST_NAME))));
+  const note = servingNote((field) => void (unknown.size < MAX_UNKNOWN && unknown.add(field.slice(0, MAX_NAME))));
   const converted = convert(endpoint, as, input, document, knowledge, note);
   return {
     is: "document",
@@ -84,7 +86,7 @@ export const readLegacyAnswer = (
   };
 };
 
-/** The same of one small document that no single answer of legacy's is. */
+/** Transforms, validates and writes one small document that was put together from several legacy answers. */
 export const convertDocument = (
   endpoint: Readable,
   as: "answer" | "rows",
@@ -100,9 +102,9 @@ export const convertDocument = (
     servingNote(() => undefined),
   );
 
-/** Unknown fields that are told of one answer, and the characters of a name that are told. */
+/** Most unknown fields that are noted of one answer, and most characters of a name. */
 const MAX_UNKNOWN = 100;
-const LONGEST_NAME = 64;
+const MAX_NAME = 64;
 
 const convert = (
   endpoint: Readable,
@@ -149,7 +151,7 @@ const writeRows = (ours: Json[], { id, text, begins }: ListedRows<Input>): Pick<
 
 const looksLikeRow = (value: Json, begins: RegExp): boolean => typeof value === "string" && value.search(begins) !== -1;
 
-/** The members of these names of an object, or of each entry of a list; nothing of anything else. */
+/** The members of these names, of an object or of each entry of a list; `null` for any other value. */
 export const excerptOf = (ours: Json, names: readonly string[] = []): Json => {
   if (Array.isArray(ours)) return names.length === 0 ? [] : ours.map((row) => excerptOf(row, names));
   if (!isObject(ours)) return null;

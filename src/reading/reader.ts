@@ -5,15 +5,15 @@ import { openFairQueue, type Queued } from "./fairQueue.ts";
 import type { Read, Readable, ReadTask } from "./readAnswer.ts";
 import { openThreads, type ThreadSettings } from "./threads.ts";
 
-/** For whom an answer is read, and until when (ms since the epoch). `leaving` fires when they are gone. */
+/** The caller for whom an answer is read. `deadline`: milliseconds since the epoch. `leaving` fires when the caller is gone. */
 export type ReadFor = { caller: string; deadline: number; leaving?: AbortSignal };
 
-/** `full`: too many answers wait to be read. `late`: the deadline has passed. `broken`: reading it failed. `left`: nobody wants it. */
+/** `full`: too many answers wait to be read. `late`: the deadline has passed. `broken`: reading it failed. `left`: its caller is gone. */
 export type Unread = { unread: "full" | "late" | "broken" | "left" };
 
 /**
- * Reads answers and requests' bodies: small ones at once, large ones in other threads, so that no caller waits for another one's. Large ones wait in a bounded queue
- * in which callers take turns.
+ * Reads answers and requests' bodies: small ones at once, large ones in other threads, so that callers do not wait for each other's.
+ * Large ones wait in a bounded queue in which callers take turns.
  */
 export type Reader = {
   read(task: ReadTask, body: Buffer, readFor: ReadFor): Promise<Read | Unread>;
@@ -24,6 +24,7 @@ export type Reader = {
   close(): Promise<void>;
 };
 
+/** What a reader reads, and its bounds. */
 export type ReaderSettings = ThreadSettings & {
   endpoints: ReadonlyMap<string, Readable>;
   knowledge: Knowledge;
@@ -44,6 +45,7 @@ const PER_MEMBER = 2;
 
 type Waiting = Queued & { start: () => void; refuse: (unread: Unread) => void };
 
+/** Opens a reader; threads start when the first large body comes. */
 export const openReader = (settings: ReaderSettings): Reader => {
   const { endpoints, knowledge, module, large, onFailed } = settings;
   const threads =

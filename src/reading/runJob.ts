@@ -5,7 +5,7 @@ import { parseJson } from "../rules/parseJson.ts";
 import type { Json } from "../rules/rule.ts";
 import { type Misfit, misfitsOf } from "../compare/fits.ts";
 
-/** What a thread is started with. Nothing in it is secret. */
+/** What a thread is started with; it holds no secret. */
 export type ThreadData = {
   /** The URL of the module that exports the `endpoints`, by name. */
   module: string;
@@ -14,9 +14,10 @@ export type ThreadData = {
 
 /** A large body to read: an answer of legacy, an answer of the new implementation, or a client's JSON (`input`). */
 export type ReadJob = { of: "legacy"; task: ReadTask } | { of: "modern" | "input"; endpoint: string };
+/** What reading a body gave, by the kind of job. */
 export type JobResult = { read: Read } | { checked: Checked } | { input: InputReading };
 
-/** What crosses: a job and its body there, its result back. */
+/** What a thread is sent: a job and its body. */
 export type JobMessage = { job: ReadJob; body: Uint8Array };
 
 /** Reads one body. The same function runs in the main thread and in the others, so that the result is the same whatever its size. */
@@ -32,11 +33,11 @@ export const runJob = (
   return job.of === "modern" ? { checked: checkModern(endpoint, body) } : { input: readBodyInput(endpoint, body) };
 };
 
-/** A 200 of the new implementation: where it departs from its schema, the `excerpt` of its document, its bytes back; or why it is no document. */
+/** A 200 of the new implementation: where it departs from its schema, its excerpt and its bytes; or why it is no document. */
 export type Checked = { misfits: Misfit[]; excerpt: Json; body: Buffer; tag?: string } | { failed: string };
 
-/** Parses and validates one document of the new implementation, in whichever thread. Never throws. */
-export const checkModern = ({ output, excerpt }: Pick<Readable, "output" | "excerpt">, body: Buffer): Checked => {
+/** Parses and validates one document of the new implementation, in this or another thread. Never throws. */
+const checkModern = ({ output, excerpt }: Pick<Readable, "output" | "excerpt">, body: Buffer): Checked => {
   const document = parseJson(body.toString("utf8"));
   if (document === undefined) return { failed: "its answer is no JSON" };
   return { misfits: misfitsOf(output, document), excerpt: excerptOf(document, excerpt), body };

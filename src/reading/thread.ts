@@ -4,7 +4,7 @@ import type { Endpoint } from "../endpoint/endpoint.ts";
 import { readableOf } from "./readAnswer.ts";
 import { runJob, type JobMessage, type JobResult, type ThreadData } from "./runJob.ts";
 
-/** A thread that reads large bodies, one at a time: bytes come in, bytes go out, and nothing of a document crosses but its excerpt. */
+// A thread that reads large bodies, one at a time. Bytes come in, bytes go out; of a document only the excerpt crosses as an object.
 const { module, legacyStudies } = workerData as ThreadData;
 const { endpoints } = (await import(module)) as { endpoints: Record<string, Endpoint> };
 const readable = new Map(Object.entries(endpoints).map(([name, endpoint]) => [name, readableOf(name, endpoint)]));

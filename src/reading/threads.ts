@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads";
 import type { ReadJob, JobMessage, JobResult, ThreadData } from "./runJob.ts";
 
+/** The bounds of the threads. */
 export type ThreadSettings = {
   /** At most so many at a time. */
   threads: number;
@@ -12,8 +13,8 @@ export type ThreadSettings = {
   idle: number;
 };
 
-/** A few threads that run a job each. They start when they are needed and end when they are not. */
-export type Threads = {
+/** A few threads that run a job each. They start when they are needed and end when they are idle. */
+type Threads = {
   hasRoom(): boolean;
   /** Runs a job now: only where there is room. Its body goes to the thread. A thread that dies or takes too long fails its job, and is replaced. */
   run(job: ReadJob, body: Buffer): Promise<JobResult | { failed: string }>;
@@ -23,6 +24,7 @@ export type Threads = {
 
 type Thread = { worker: Worker; idle?: NodeJS.Timeout; isBusy: boolean };
 
+/** Opens the threads; none runs yet. */
 export const openThreads = ({ threads, heap, timeout, idle }: ThreadSettings, data: ThreadData): Threads => {
   const running = new Set<Thread>();
 

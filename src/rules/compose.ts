@@ -207,5 +207,5 @@ const shallow = z.custom<Json>((value) => isShallow(value as Json, 64));
 
 const isShallow = (value: Json, depth: number): boolean => {
   if (typeof value !== "object" || value === null) return true;
-  return depth > 0 && Object.values(value).every((member) => isShallow(member, depth - 1));
+  return depth > 0 && Object.values(value).every((inner) => isShallow(inner, depth - 1));
 };

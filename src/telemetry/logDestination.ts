@@ -1,7 +1,7 @@
 import { write, writeSync } from "node:fs";
 
 /** Where lines of the log go. */
-export type LogDestination = {
+type LogDestination = {
   /** Never blocks, even while the reader of the log is stuck. */
   write(line: string): void;
   /** Lines that were dropped until now. */

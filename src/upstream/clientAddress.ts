@@ -1,6 +1,6 @@
 import { isIP, isIPv4, BlockList } from "node:net";
 
-/** `::ffff:192.0.2.1` -> `192.0.2.1`, `[2001:db8::1]:80` -> `2001:db8::1`, `192.0.2.1:80` -> `192.0.2.1`; undefined where it is no address. */
+/** `::ffff:192.0.2.1` -> `192.0.2.1`, `[2001:db8::1]:80` -> `2001:db8::1`, `192.0.2.1:80` -> `192.0.2.1`; `undefined` for any other text. */
 export const plainAddress = (text: string): string | undefined => {
   let address = text;
   if (address.startsWith("[")) address = address.slice(1, Math.max(1, address.indexOf("]")));
@@ -13,7 +13,7 @@ export const plainAddress = (text: string): string | undefined => {
   return isIP(address) === 0 ? undefined : address;
 };
 
-/** Whose request it is: the right-most address of X-Forwarded-For and the peer that no trusted proxy holds, else the left-most. */
+/** The client's address: the right-most of X-Forwarded-For and the peer that is no trusted proxy's, else the left-most. */
 export const clientAddress = (
   peer: string | undefined,
   forwardedFor: string | undefined,
@@ -24,7 +24,7 @@ export const clientAddress = (
   const chain = forwardedFor.split(",");
   for (let i = chain.length - 1; i >= 0; i--) {
     const address = plainAddress((chain[i] ?? "").trim());
-    // What is no address hides whoever stands left of it.
+    // What stands left of an invalid address cannot be believed.
     if (address === undefined) return client;
     client = address;
     if (!trusted(client)) return client;
@@ -32,10 +32,10 @@ export const clientAddress = (
   return client;
 };
 
-/** Addresses remembered at most, so that a scan through address space costs no memory. */
-const remembered = 1000;
+/** Most addresses whose result is remembered: a scan through the address space must cost no memory. */
+const MAX_KNOWN = 1000;
 
-/** Addresses and CIDRs (`10.0.0.0/8`, `::1`, `::ffff:10.0.0.1`) -> whether an address is among them. A bad entry throws with its text. */
+/** Says whether an address is among these addresses and CIDRs (`10.0.0.0/8`, `::1`, `::ffff:10.0.0.1`). Throws an Error that names a bad entry. */
 export const trustedProxies = (list: readonly string[]): ((address: string) => boolean) => {
   if (list.length === 0) return () => false;
   const proxies = new BlockList();
@@ -47,7 +47,7 @@ export const trustedProxies = (list: readonly string[]): ((address: string) => b
     if (trusted === undefined) {
       const plain = plainAddress(address);
       trusted = plain !== undefined && proxies.check(plain, isIP(plain) === 4 ? "ipv4" : "ipv6");
-      if (known.size >= remembered) known.clear();
+      if (known.size >= MAX_KNOWN) known.clear();
       known.set(address, trusted);
     }
     return trusted;

@@ -1,4 +1,4 @@
-/** Something that wants a place. */
+/** One request for a place. */
 export type Turn = {
   /** Called when it gets a place. */
   start(): void;
@@ -22,7 +22,7 @@ export type Semaphore = {
   leave(turn: Turn): void;
   /** Says, once, that a turn which has begun goes no faster than its slow client. */
   becomesSlow(turn: Turn): void;
-  /** When nobody runs or waits any more. */
+  /** Resolves when no turn runs or waits. */
   idle(): Promise<void>;
   readonly running: number;
   readonly waiting: number;
@@ -32,7 +32,8 @@ export type Semaphore = {
   readonly aside: number;
 };
 
-export type SemaphoreSettings = {
+/** The sizes of a semaphore. */
+type SemaphoreSettings = {
   places: number;
   /** Turns at most that wait; half as many uploads may wait beside them. */
   queue: number;
@@ -46,9 +47,9 @@ export type SemaphoreSettings = {
 const WAIT_TIMEOUT = 10_000;
 
 /**
- * Opens a gate. Slow clients never hold all of its places: uploads take at most half of them; what becomes slow runs on beside them, and where that
- * many do already, in its place until another turn has to wait, for which the slow turn that has stalled the longest is ended.
- * A turn that gives up frees its place at once, unlike in undici's own queue.
+ * Opens a semaphore of which slow clients never hold all places. Uploads take at most half of them. A turn that becomes slow runs on
+ * beside the places. Where `asidePlaces` turns do so already, it stays in its place until another turn has to wait; then the slow turn
+ * that has stalled the longest is ended. A turn that gives up frees its place at once, unlike in undici's own queue.
  */
 export const openSemaphore = ({
   places,
@@ -190,8 +191,12 @@ export const openSemaphore = ({
   };
 };
 
-/** Runs in a turn of the gate's, which is waited for at most `patience` milliseconds. `noTurn`: there was none. */
-export const inTurn = async <T>(gate: Semaphore, patience: number, run: () => Promise<T>): Promise<T | "noTurn"> => {
+/** Runs in a place, for which it waits at most `patience` milliseconds. `noTurn`: it got none, and did not run. */
+export const inTurn = async <T>(
+  semaphore: Semaphore,
+  patience: number,
+  run: () => Promise<T>,
+): Promise<T | "noTurn"> => {
   let turn: Turn | undefined;
   const hasTurn = await new Promise<boolean>((resolve) => {
     const waiting: Turn = {
@@ -204,14 +209,14 @@ export const inTurn = async <T>(gate: Semaphore, patience: number, run: () => Pr
         resolve(false);
       },
     };
-    const timer = setTimeout(() => gate.withdraw(waiting) && resolve(false), Math.max(0, patience));
+    const timer = setTimeout(() => semaphore.withdraw(waiting) && resolve(false), Math.max(0, patience));
     turn = waiting;
-    if (!gate.enter(waiting)) waiting.expire();
+    if (!semaphore.enter(waiting)) waiting.expire();
   });
   if (!hasTurn || turn === undefined) return "noTurn";
   try {
     return await run();
   } finally {
-    gate.leave(turn);
+    semaphore.leave(turn);
   }
 };
