@@ -3,6 +3,7 @@ import { z } from "zod";
 import { becomesAnother } from "../endpoint/canonicalRequest.ts";
 import { placesOf } from "./placesOf.ts";
 import { secrets, type Settings, settingsSchema } from "./settings.ts";
+import { HIDDEN, withoutUrlSecrets } from "../scrub/secrets.ts";
 
 /** What is wrong with the configuration, one line each: the name, what was given, what is allowed. */
 export type ConfigurationErrors = { errors: string[] };
@@ -150,10 +151,6 @@ const fromText = (text: string, field: z.ZodType): unknown => {
   }
 };
 
-/** What stands before an @ or behind a ? of a URL may be a secret. */
-const withoutPassword = (shown: string): string =>
-  shown.replace(/^[^]*@/, "(not shown)@").replace(/\?[^]*$/, "?(not shown)");
-
 const told = (issue: z.core.$ZodIssue, given: ReadonlyMap<string, Given>): string[] => {
   if (issue.code === "unrecognized_keys" && issue.path.length === 0)
     return issue.keys.map((name) => `${name}: unknown setting ${given.get(name)?.from}; ${nearest(name)}`);
@@ -161,7 +158,7 @@ const told = (issue: z.core.$ZodIssue, given: ReadonlyMap<string, Given>): strin
   const { value, from } = given.get(name) ?? { value: undefined, from: "" };
   return placesOf(issue, value).map((place) => {
     const text = place.value === undefined ? "nothing" : JSON.stringify(place.value);
-    const shown = secrets.has(name) ? "(not shown)" : withoutPassword(text);
+    const shown = secrets.has(name) ? HIDDEN : withoutUrlSecrets(text);
     return `${place.name}: ${shown} given ${from}; allowed is ${allowedFor(name, issue)}`;
   });
 };
