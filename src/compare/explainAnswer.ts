@@ -102,7 +102,7 @@ const misfit = (
 ): Difference[] => {
   const { note, changes } = collectChanges();
   const transformed = transform(endpoint.output, document, note);
-  if (!("mismatch" in transformed)) return settled({ kind: "unexplained" }, legacy, ours);
+  if (transformed.ok) return settled({ kind: "unexplained" }, legacy, ours);
   const places = byPlace(changes);
   const { add, differences } = gathering();
   const made = { kind: "unexplained", cause: "legacy's document does not fit the schema" } as const;

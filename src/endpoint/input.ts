@@ -25,8 +25,8 @@ export const readInput = (fields: Record<string, AnyField>, given: Given[], wher
     // Published clients send filters that are not set as `null`.
     if (json === null) continue;
     const reading = text === undefined ? field.fromJson(json as Json) : field.fromText(text);
-    values.set(name, "value" in reading ? reading.value : undefined);
-    if ("problems" in reading) for (const problem of reading.problems) wrong.add(loc, problem);
+    values.set(name, reading.ok ? reading.value : undefined);
+    if (!reading.ok) for (const problem of reading.problems) wrong.add(loc, problem);
   }
   for (const [name, field] of Object.entries(fields))
     if (!values.has(name)) {

@@ -119,7 +119,7 @@ const convert = (
   const judged = endpoint.rejectDocument?.(meant, knowledge);
   if (judged) return { outcome: judged };
   const transformed = transform(endpoint.output, meant, note);
-  return "ours" in transformed ? { written: write(endpoint, transformed.ours, as) } : transformed;
+  return transformed.ok ? { written: write(endpoint, transformed.ours, as) } : { mismatch: transformed.mismatch };
 };
 
 const write = ({ excerpt, rows }: Readable, ours: Json, as: ReadTask["as"]): Written => ({

@@ -9,7 +9,9 @@ import { openThreads, type ThreadSettings } from "./threads.ts";
 export type ReadFor = { caller: string; deadline: number; leaving?: AbortSignal };
 
 /** `full`: too many answers wait to be read. `late`: the deadline has passed. `broken`: reading it failed. `left`: its caller is gone. */
-export type Unread = { unread: "full" | "late" | "broken" | "left" };
+export type Unread = { of: "unread"; unread: "full" | "late" | "broken" | "left" };
+
+const broken: Unread = { of: "unread", unread: "broken" };
 
 /**
  * Reads answers and requests' bodies: small ones at once, large ones in other threads, so that callers do not wait for each other's.
@@ -60,7 +62,7 @@ export const openReader = (settings: ReaderSettings): Reader => {
 
   const elsewhere = (job: ReadJob, body: Buffer, { caller, deadline, leaving }: ReadFor): Promise<JobResult | Unread> =>
     new Promise((resolve) => {
-      if (leaving?.aborted) return resolve({ unread: "left" });
+      if (leaving?.aborted) return resolve({ of: "unread", unread: "left" });
       const settle = (result: JobResult | Unread) => {
         clearTimeout(timer);
         leaving?.removeEventListener("abort", leave);
@@ -68,24 +70,26 @@ export const openReader = (settings: ReaderSettings): Reader => {
       };
       const run = async () => {
         const result = await (threads as NonNullable<typeof threads>).run(job, body);
-        if ("failed" in result) onFailed(job.of === "legacy" ? job.task.endpoint : job.endpoint, result.failed);
-        settle("failed" in result ? { unread: "broken" } : result);
+        if (result.of === "failure") {
+          onFailed(job.of === "legacy" ? job.task.endpoint : job.endpoint, result.why);
+          settle(broken);
+        } else settle(result);
         startNext();
       };
       const waiting: Waiting = { caller, bytes: body.byteLength, start: () => void run(), refuse: settle };
       const leave = () => {
-        if (queue.remove(waiting)) settle({ unread: "left" });
+        if (queue.remove(waiting)) settle({ of: "unread", unread: "left" });
       };
       // One that runs goes on: what it makes may be kept, and its thread is not worth a restart.
       const timer = setTimeout(
         () => {
           queue.remove(waiting);
-          settle({ unread: "late" });
+          settle({ of: "unread", unread: "late" });
         },
         Math.max(1, deadline - Date.now()),
       );
       leaving?.addEventListener("abort", leave);
-      for (const refused of queue.add(waiting)) refused.refuse({ unread: "full" });
+      for (const refused of queue.add(waiting)) refused.refuse({ of: "unread", unread: "full" });
       startNext();
     });
 
@@ -102,23 +106,23 @@ export const openReader = (settings: ReaderSettings): Reader => {
   return {
     async read(task, body, readFor) {
       const result = await run({ of: "legacy", task }, body, readFor);
-      if ("unread" in result) return result;
-      return "read" in result ? result.read : { unread: "broken" };
+      if (result.of === "unread") return result;
+      return result.of === "legacy" ? result.read : broken;
     },
     async checkModern(endpoint, body, readFor) {
       const result = await run({ of: "modern", endpoint }, body, readFor);
-      if ("unread" in result) return result;
-      return "checked" in result ? result.checked : { unread: "broken" };
+      if (result.of === "unread") return result;
+      return result.of === "modern" ? result.checked : broken;
     },
     async readInput(endpoint, body, readFor) {
       const result = await run({ of: "input", endpoint }, body, readFor);
-      if ("unread" in result) return result;
-      return "input" in result ? result.input : { unread: "broken" };
+      if (result.of === "unread") return result;
+      return result.of === "input" ? result.input : broken;
     },
     size: () => ({ threads: threads?.size() ?? 0, ...queue.size() }),
     async close() {
       closed = true;
-      for (let job = queue.take(); job !== undefined; job = queue.take()) job.refuse({ unread: "broken" });
+      for (let job = queue.take(); job !== undefined; job = queue.take()) job.refuse(broken);
       await threads?.close();
     },
   };

@@ -12,17 +12,20 @@ const knowledge = { legacyStudies: new Set(legacyStudies) };
 
 /** The document as bytes of their own, with their hash: they cross without being copied. */
 const inBytes = (result: JobResult): { result: JobResult; transfer: ArrayBuffer[] } => {
-  if ("input" in result) return { result, transfer: [] };
-  if ("checked" in result) {
-    if ("failed" in result.checked) return { result, transfer: [] };
+  if (result.of === "input") return { result, transfer: [] };
+  if (result.of === "modern") {
+    if (!result.checked.ok) return { result, transfer: [] };
     const { body } = result.checked;
-    return { result: { checked: { ...result.checked, tag: tagOf(body) } }, transfer: [body.buffer as ArrayBuffer] };
+    return {
+      result: { ...result, checked: { ...result.checked, tag: tagOf(body) } },
+      transfer: [body.buffer as ArrayBuffer],
+    };
   }
   if (result.read.is !== "document" || !("written" in result.read)) return { result, transfer: [] };
   const { written } = result.read;
   const body = bytesOf(written.body);
   return {
-    result: { read: { ...result.read, written: { ...written, body, tag: tagOf(body) } } },
+    result: { ...result, read: { ...result.read, written: { ...written, body, tag: tagOf(body) } } },
     transfer: [body.buffer as ArrayBuffer],
   };
 };

@@ -105,7 +105,7 @@ const inputOfBody = async (
     c.req.header("content-length"),
     limits,
   );
-  if ("refused" in collected) return collected.refused;
+  if (!collected.ok) return collected.answer;
   const reading = await reader.readInput(name, collected.body, readFor());
   return "unread" in reading ? answerOf(unread[reading.unread]) : reading;
 };

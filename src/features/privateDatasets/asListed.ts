@@ -21,7 +21,7 @@ export const openAsListed = ({ knowledge, endpoint, onUnfit }: AsListedSettings)
   const read = ({ id, shown }: PrivateRow): Json | undefined => {
     if (shown === undefined) return undefined;
     const transformed = transform(endpoint.output, knowledge.document([shown]), note);
-    if ("ours" in transformed) return (transformed.ours as Json[])[0];
+    if (transformed.ok) return (transformed.ours as Json[])[0];
     onUnfit(id, transformed.mismatch);
     return undefined;
   };
