@@ -7,7 +7,7 @@ import { legacyErrors } from "./legacyErrors.ts";
 import { legacyPaths, legacyReads, legacyRefusals, legacyWrites } from "./legacyInterface.ts";
 import { privateDatasets } from "./privateDatasets.ts";
 
-/** All the knowledge the machine is started with. */
+/** All that the gateway knows of the catalogue and of legacy. */
 export const catalogue = {
   endpoints,
   module: new URL("./index.ts", import.meta.url).href,
@@ -16,9 +16,9 @@ export const catalogue = {
   legacyPaths,
   passing: { writes: legacyWrites, reads: legacyReads, refusals: legacyRefusals },
   privateRows: privateDatasets,
-  /** The file with what is known of the public reference implementation. */
+  /** The file with the expected differences of the public reference implementation. */
   expectedDifferences: fileURLToPath(new URL("./expectedDifferences.json", import.meta.url)),
   versions: versionsOf(Object.keys(endpoints), new URL(".//", import.meta.url)),
-  /** Harmless questions that show what legacy thinks of a key: a short list, and a tag without a name on nothing. */
+  /** Harmless requests that show whether legacy accepts a key: a short list, and a tag without a name. */
   keyProbes: { reads: get`/evaluationmeasure/list` as LegacyRequest, writes: post("/data/tag", {}) },
 };

@@ -6,10 +6,10 @@ import { dropped, member, object, renamed, unwrapped } from "../src/rules/compos
 import { integer } from "../src/rules/values.ts";
 import { unknownFlow } from "./outcomes.ts";
 
-/** Legacy compares the path segment as it is written, and its front refuses all other characters: those need its POST form. */
+/** Names that legacy's path takes as they are written; all others need its POST form. */
 const plain = /^(?!\.{1,2}$)[A-Za-z0-9~.:_(),-]+$/;
 
-/** Words that lose the blanks within them. */
+/** Words from which legacy removes the blanks. */
 const closedUp =
   "javascript expression vbscript jscript wscript vbs script base64 applet alert document write cookie window confirm prompt eval"
     .split(" ")
@@ -22,7 +22,7 @@ const closedUp =
 const rewritten = [
   /["'\\]/,
   /%[0-9a-f]{2}/i,
-  // Whatever is no closed tag of a name alone; of these the naughty ones; the entities behind any.
+  // All but closed tags of a name alone; of these the forbidden ones; the entities after any tag.
   /<(?!\/?[a-z0-9]+>)/i,
   /<\/?((script|xss)[a-z0-9]*|alert|prompt|confirm|applet|audio|basefont|base|behavior|bgsound|blink|body|embed|expression|form|frameset|frame|head|html|ilayer|iframe|input|button|select|isindex|layer|link|meta|keygen|object|plaintext|style|textarea|title|math|video|svg|xml|comment|img|a)>/i,
   /<[^]*&/,

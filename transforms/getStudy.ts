@@ -7,7 +7,7 @@ import { isUnset, type Rule } from "../src/rules/rule.ts";
 import { integer, markup, timestamp } from "../src/rules/values.ts";
 import { legacyStudy, unknownStudy } from "./outcomes.ts";
 
-/** The studies that were defined by tags alone: no replacement is available for them (the specification, 4.7). */
+/** The studies that were defined by tags only: they have no replacement (the specification, 4.7). */
 export const legacyStudies: readonly number[] = [
   1, 2, 3, 5, 7, 8, 10, 11, 12, 13, 17, 20, 22, 24, 25, 27, 30, 31, 32, 34, 37, 38, 41, 50, 51,
 ];
@@ -18,7 +18,7 @@ const idsIn = (group: string, id: string): Rule<number[]> => renamed(group, unwr
 export const getStudy = endpoint("GET /studies/{id_or_alias}", {
   summary: "A study: what it is about, and the ids of all that belongs to it.",
   also: ["GET /study/{id_or_alias}"],
-  // `.` and `..` would be resolved by the server on the way.
+  // A server on the way would resolve `.` and `..`.
   input: { id_or_alias: identifierOr(/^(?!\.{1,2}$)[A-Za-z0-9_.-]{1,64}$/) },
   legacy: ({ id_or_alias }) => get`/study/${id_or_alias}`,
   notFound: unknownStudy,
@@ -59,7 +59,7 @@ export const getStudy = endpoint("GET /studies/{id_or_alias}", {
     stale: "1h",
     staleIfError: "24h",
     mayTurnPrivate: true,
-    // Writes name a study by its id, whatever it was asked for by.
+    // Writes name a study by its id, so an alias is not enough.
     groups: ({ id_or_alias }, ours) => (ours ? entity("study", ours.id) : entity("study", id_or_alias, false)),
   },
   examples: { byId: { id_or_alias: 99 }, byAlias: { id_or_alias: "sample-suite" }, legacyStudy: { id_or_alias: 1 } },

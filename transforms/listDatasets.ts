@@ -17,7 +17,7 @@ import { datasetApart } from "./datasetApart.ts";
 import { noDatasets } from "./outcomes.ts";
 import { tagName } from "./tagging.ts";
 
-/** Legacy takes its filters as pairs of path segments, and its server no path longer than 8 KB: what the others leave, in characters. */
+/** Most ids, and most characters of them: legacy takes its filters in its path, of which its server allows 8 KB. */
 const MAX_IDS = 1000;
 const IDS_LENGTH = 7000;
 
@@ -51,15 +51,15 @@ export const listDatasets = endpoint("POST /datasets/list", {
   notFound: noDatasets,
   excerpt: ["did"],
 
-  // Legacy writes names into both forms as they are: a `"` breaks the JSON, an `&` the XML, and a page with both is parsed in neither.
+  // Legacy does not escape names: a `"` breaks the JSON, an `&` the XML. A page with both cannot be parsed at all.
   rows: {
     begins: /"did":\s*(\d{1,10})\s*,\s*"name":\s*"|<oml:did>\s*(\d{1,10})\s*<\/oml:did>\s*<oml:name>/g,
     behind: /^(?:"\s*,\s*"version"|<\/oml:name>\s*<oml:version>)/,
     ends: /\]\s*\}\s*\}\s*$|<\/oml:data>\s*$/,
     most: 625,
     among(input, ids) {
-      const asked = input.data_id;
-      const among = asked === undefined ? [...ids] : ids.filter((id) => asked.includes(id));
+      const wanted = input.data_id;
+      const among = wanted === undefined ? [...ids] : ids.filter((id) => wanted.includes(id));
       return among.length === 0 ? undefined : { ...input, data_id: among, limit: among.length, offset: 0 };
     },
     id: "did",

@@ -7,6 +7,7 @@ import { isObject, type Json } from "../src/rules/rule.ts";
 import { integer, text } from "../src/rules/values.ts";
 import { unknownEntity } from "./outcomes.ts";
 
+/** A tag's name. */
 export const tagName = matching(/^[A-Za-z0-9_.-]{1,64}$/);
 
 type Entity = { tag: string } & { data_id?: number; setup_id?: number };
@@ -28,17 +29,17 @@ export const tagging = (route: Route, { summary, also, id, action }: Tagging) =>
     writes: (input: Entity) => written(id === "data_id" ? "dataset" : "setup", [input[id] as number]),
     legacy: (input: Entity) => post(`/${action.replace("_", "/")}`, { [id]: input[id] as number, tag: input.tag }),
     notFound: unknownEntity,
-    // Tagged already, also in another case; no such tag.
+    // Tagged already, perhaps in another case; no such tag.
     modern: { codes: action.endsWith("_tag") ? [473, 474] : [475] },
     ...(id === "data_id" ? { access: readableDataset, recover: settleByDataset(id, action) } : {}),
     output: object({ [action]: object({ id: integer, tag: anyOrder(list(text)) }) }),
     examples: { one: { [id]: 1, tag: "my-tag" } },
   });
 
-/** Legacy lets anybody tag a private dataset, and answers with its tags. */
+/** Legacy lets every key tag a private dataset, and answers with its tags. */
 const readableDataset = { endpoint: "getDataset", input: ({ data_id }: Entity) => ({ dataset_id: data_id }) };
 
-/** When legacy's search index fails (105) the tag was stored all the same; a dataset shows its tags, a setup does not. */
+/** When legacy's search index fails (105), the tag is stored nevertheless. A dataset shows its tags; a setup does not. */
 const settleByDataset = (id: "data_id", action: string) => ({
   code: 105,
   look: (input: Entity) => get`/data/${input[id] as number}`,
