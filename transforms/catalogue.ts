@@ -4,8 +4,7 @@ import { get, type LegacyRequest, post } from "../src/endpoint/legacyRequest.ts"
 import { legacyStudies } from "./getStudy.ts";
 import { endpoints } from "./index.ts";
 import { legacyErrors } from "./legacyErrors.ts";
-import { legacyPaths } from "./legacyPaths.ts";
-import { legacyReads, legacyRefusals, legacyWrites } from "./legacyWrites.ts";
+import { legacyPaths, legacyReads, legacyRefusals, legacyWrites } from "./legacyInterface.ts";
 import { privateDatasets } from "./privateDatasets.ts";
 
 /** All the knowledge the machine is started with. */

@@ -1,9 +1,9 @@
 import { getSegments } from "../src/endpoint/legacyRequest.ts";
-import type { PrivateRowsKnowledge } from "../src/features/privateDatasets/knowledge.ts";
-import { entriesOf } from "../src/rules/compose.ts";
+import type { PrivateRowsKnowledge } from "../src/endpoint/privateRows.ts";
+import { entriesOf, member } from "../src/rules/compose.ts";
 import type { JsonObject } from "../src/rules/rule.ts";
 import { collated } from "./collation.ts";
-import { datasetApart, idIn, member, textOf } from "./datasetApart.ts";
+import { datasetApart, idIn, textOf } from "./datasetApart.ts";
 
 const qualityOf = (shown: JsonObject, name: string): number => {
   const quality = entriesOf(shown["quality"]).find((one) => member(one, "name") === name);
@@ -14,43 +14,43 @@ type Test = (shown: JsonObject) => boolean;
 
 const sameText =
   (name: string) =>
-  (asked: unknown): Test => {
-    const text = collated(String(asked));
+  (wanted: unknown): Test => {
+    const text = collated(String(wanted));
     return (shown) => collated(textOf(shown[name])) === text;
   };
 
 /** A number or `low..high`. */
 const within =
   (quality: string) =>
-  (asked: unknown): Test => {
-    const [low = Number.NaN, high = low] = String(asked).split("..").map(Number);
+  (wanted: unknown): Test => {
+    const [low = Number.NaN, high = low] = String(wanted).split("..").map(Number);
     return (shown) => {
       const value = qualityOf(shown, quality);
       return value >= low && value <= high;
     };
   };
 
-/** What each filter asks of a row; what is quickly told comes first. */
-const filters: Record<string, (asked: unknown) => Test> = {
-  status: (asked) => (asked === "all" ? () => true : ({ status }) => textOf(status).toLowerCase() === asked),
-  data_version: (asked) => (shown) => Number(shown["version"]) === asked,
+/** The test of each filter; cheap ones come first. */
+const filters: Record<string, (wanted: unknown) => Test> = {
+  status: (wanted) => (wanted === "all" ? () => true : ({ status }) => textOf(status).toLowerCase() === wanted),
+  data_version: (wanted) => (shown) => Number(shown["version"]) === wanted,
   number_instances: within("NumberOfInstances"),
   number_features: within("NumberOfFeatures"),
   number_classes: within("NumberOfClasses"),
   number_missing_values: within("NumberOfMissingValues"),
   data_name: sameText("name"),
-  tag(asked) {
-    const text = collated(String(asked));
+  tag(wanted) {
+    const text = collated(String(wanted));
     return ({ tag }) => entriesOf(tag).some((one) => collated(textOf(one)) === text);
   },
 };
 
-/** Datasets: legacy lists the private ones to their uploaders alone, and shows each by itself to administrators too. */
+/** Legacy lists private datasets to their uploaders only, and shows each by itself to administrators, too. */
 export const privateDatasets: PrivateRowsKnowledge = {
   endpoint: "listDatasets",
   kind: "dataset",
 
-  // Rights are checked before the filter, which is illegal: an administrator is told so, anybody else that they are none.
+  // Legacy checks rights before the illegal filter: an administrator gets 1011 (filter), any other key 106 (rights).
   adminProbe: {
     request: { method: "GET", path: "/evaluation/request/1/normal/1/none/0" },
     statuses: { 1011: "administrator", 106: "other" },
@@ -58,10 +58,10 @@ export const privateDatasets: PrivateRowsKnowledge = {
 
   listed: ({ offset, limit }) => getSegments(["data", "list", "status", "all", "limit", limit, "offset", offset]),
   listedAmong: (ids) => getSegments(["data", "list", "status", "all", "data_id", ids.join(",")]),
-  // A path of legacy's has its bounds.
+  // Legacy's paths have a maximum length.
   mostIds: 500,
   idsIn(legacy) {
-    const ids = entriesOf(member(legacy["data"], "dataset")).map((row) => idIn(member(row, "did")));
+    const ids = entriesOf(member(legacy, "data", "dataset")).map((row) => idIn(member(row, "did")));
     return ids.length === 0 || ids.includes(undefined) ? undefined : (ids as number[]);
   },
   noneListed: new Set([372]),
@@ -69,16 +69,16 @@ export const privateDatasets: PrivateRowsKnowledge = {
   ...datasetApart,
   matching(input) {
     const ids = input["data_id"] === undefined ? undefined : new Set(input["data_id"] as number[]);
-    const asked = input["uploader"];
+    const wanted = input["uploader"];
     const tests = Object.entries(filters).flatMap(([name, filter]) =>
       input[name] === undefined ? [] : [filter(input[name])],
     );
     return ({ id, shown, uploader }) => {
       if (ids?.has(id) === false) return false;
-      if (asked !== undefined && uploader !== undefined && asked !== uploader) return false;
+      if (wanted !== undefined && uploader !== undefined && wanted !== uploader) return false;
       if (shown === undefined) return undefined;
       if (!tests.every((test) => test(shown))) return false;
-      return asked !== undefined && uploader === undefined ? undefined : true;
+      return wanted !== undefined && uploader === undefined ? undefined : true;
     };
   },
   pageOf: ({ offset, limit }) => ({ offset: Number(offset), limit: Number(limit) }),

@@ -1,5 +1,5 @@
 import type { CanonicalRequest } from "../endpoint/canonicalRequest.ts";
-import type { Scrub } from "../scrub/scrub.ts";
+import type { Secrets } from "../scrub/secrets.ts";
 import type { LegacyExchange } from "./answers.ts";
 import type { CurlPair } from "./report.ts";
 
@@ -22,7 +22,7 @@ const quoted = (text: string): string =>
 const asItIs = { text: (text: string) => text };
 
 /**
- * The request as commands that anybody can run again. The key that it was made with is named by `keyName`, never shown; `scrub` takes
+ * The request as commands that anybody can run again. The key that it was made with is named by `keyName`, never shown; `secrets` takes
  * it out of what was asked, too.
  */
 export const curlsOf = (
@@ -30,22 +30,22 @@ export const curlsOf = (
   { method, path, body }: CanonicalRequest,
   isKeyed: boolean,
   exchange: LegacyQuestion | undefined,
-  scrub: Pick<Scrub, "text"> = asItIs,
+  secrets: Pick<Secrets, "text"> = asItIs,
 ): CurlPair => {
   const key = isKeyed && keyName !== undefined ? ` -H "X-API-Key: $${keyName}"` : "";
   const json =
-    body === undefined ? "" : ` -H 'Content-Type: application/json' -d ${quoted(scrub.text(JSON.stringify(body)))}`;
-  const asked = `curl -si ${method === "POST" && body === undefined ? "-X POST " : ""}${quoted(candidate + scrub.text(path))}${key}${json}`;
+    body === undefined ? "" : ` -H 'Content-Type: application/json' -d ${quoted(secrets.text(JSON.stringify(body)))}`;
+  const asked = `curl -si ${method === "POST" && body === undefined ? "-X POST " : ""}${quoted(candidate + secrets.text(path))}${key}${json}`;
   return exchange === undefined
     ? { candidate: asked }
-    : { legacy: legacyCurl(legacy, exchange, isKeyed ? keyName : undefined, scrub), candidate: asked };
+    : { legacy: legacyCurl(legacy, exchange, isKeyed ? keyName : undefined, secrets), candidate: asked };
 };
 
 const legacyCurl = (
   base: string,
   { request, form }: LegacyQuestion,
   keyName: string | undefined,
-  { text }: Pick<Scrub, "text">,
+  { text }: Pick<Secrets, "text">,
 ): string => {
   const fields = Object.entries(request.form ?? {}).map(
     ([name, value]) => ` --data-urlencode ${quoted(`${name}=${text(value)}`)}`,

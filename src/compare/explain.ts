@@ -1,4 +1,4 @@
-import type { Change } from "../rules/notes.ts";
+import type { RuleChange } from "../rules/notes.ts";
 import { isObject, type Json, type Rule } from "../rules/rule.ts";
 import type { Form } from "./difference.ts";
 import { type Facets, facetsOf, memberOf } from "./facets.ts";
@@ -15,10 +15,10 @@ export type Explained = { path: string; at: string; legacy?: Json; ours?: Json; 
 export type Tell = (place: Explained, isLeaf: boolean) => void;
 
 /** The changes by their place. */
-export type ChangesByPlace = ReadonlyMap<string, Change[]>;
+export type ChangesByPlace = ReadonlyMap<string, RuleChange[]>;
 
-export const byPlace = (changes: readonly Change[]): ChangesByPlace => {
-  const places = new Map<string, Change[]>();
+export const byPlace = (changes: readonly RuleChange[]): ChangesByPlace => {
+  const places = new Map<string, RuleChange[]>();
   for (const change of changes) {
     if (change.rule === "unknown") continue;
     const there = places.get(change.at);
@@ -75,7 +75,7 @@ const hasRuledMembers = (facets: Facets | undefined, ours: Json | undefined): bo
   (facets?.fields !== undefined && isObject(ours)) || (facets?.entries !== undefined && Array.isArray(ours));
 
 /** From the legacy value through the changes noted here; one that does not begin where the last ended is nobody's. */
-const follow = (chain: readonly Change[], legacy: Json | undefined): { steps: Step[]; value: Json | undefined } => {
+const follow = (chain: readonly RuleChange[], legacy: Json | undefined): { steps: Step[]; value: Json | undefined } => {
   const steps: Step[] = [];
   let value = legacy;
   for (const { rule, before, after } of chain) {

@@ -2,7 +2,7 @@ import type { Endpoint, Knowledge } from "../endpoint/endpoint.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
 import { transform } from "../endpoint/transform.ts";
 import { type Answer, answerOf } from "../endpoint/answer.ts";
-import { type ErrorTable, outcomeOf, ownStatusOf } from "../legacy/legacyOutcome.ts";
+import { type ErrorTable, outcomeOf, ownStatusOf } from "../legacy/reading.ts";
 import { collectChanges } from "../rules/notes.ts";
 import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
 import type { GivenAnswer, LegacyExchange } from "./answers.ts";
@@ -102,7 +102,7 @@ const misfit = (
 ): Difference[] => {
   const { note, changes } = collectChanges();
   const transformed = transform(endpoint.output, document, note);
-  if (!("mismatch" in transformed)) return settled({ kind: "unexplained" }, legacy, ours);
+  if (transformed.ok) return settled({ kind: "unexplained" }, legacy, ours);
   const places = byPlace(changes);
   const { add, differences } = gathering();
   const made = { kind: "unexplained", cause: "legacy's document does not fit the schema" } as const;

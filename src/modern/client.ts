@@ -2,7 +2,7 @@ import { becomesAnother, type CanonicalRequest, formatRequest } from "../endpoin
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { Ledger } from "../compare/ledger.ts";
 import type { Answer } from "../endpoint/answer.ts";
-import type { ErrorTable } from "../legacy/legacyOutcome.ts";
+import type { ErrorTable } from "../legacy/reading.ts";
 import { MAX_COMPARED_BYTES } from "../features/migration/shadow.ts";
 import type { Reader } from "../reading/reader.ts";
 import { parseJson } from "../rules/parseJson.ts";

@@ -1,8 +1,7 @@
 import type { Endpoint } from "../endpoint/endpoint.ts";
-import type { LegacyPaths } from "../endpoint/legacyPaths.ts";
-import type { LegacyWriteKnowledge } from "../endpoint/legacyWrites.ts";
-import type { PrivateRowsKnowledge } from "../features/privateDatasets/knowledge.ts";
-import type { ErrorTable } from "../legacy/legacyOutcome.ts";
+import type { LegacyPaths, LegacyWriteKnowledge } from "../endpoint/legacyInterface.ts";
+import type { PrivateRowsKnowledge } from "../endpoint/privateRows.ts";
+import type { ErrorTable } from "../legacy/reading.ts";
 import type { KeyProbes } from "./keys.ts";
 
 /** What is known of one legacy interface and of what replaces it. */

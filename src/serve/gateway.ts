@@ -4,10 +4,8 @@ import { type DeclaredLifetimes, longestLifetime, withDefaults } from "../cache/
 import { openStore } from "../cache/store.ts";
 import { type ByteBudget, openByteBudget } from "../concurrency/byteBudget.ts";
 import type { Knowledge } from "../endpoint/endpoint.ts";
-import { type LegacyClient, legacyClient } from "../legacy/client.ts";
-import { guarded } from "../legacy/guarded.ts";
+import { type LegacyClient, legacyClient, withBreaker, metered } from "../legacy/client.ts";
 import { legacyTargets } from "../legacy/legacyTarget.ts";
-import { metered } from "../legacy/metered.ts";
 import { type PassThrough, passThrough } from "../proxy/passThrough.ts";
 import { SMALL_BODY } from "../proxy/upload.ts";
 import { readableOf } from "../reading/readAnswer.ts";
@@ -15,7 +13,7 @@ import { LARGE, openReader, type Reader, type ReaderSettings } from "../reading/
 import type { Settings, WhenOff } from "../settings/settings.ts";
 import { type Meter, openMeter } from "../telemetry/meter.ts";
 import type { Observer } from "../telemetry/observer.ts";
-import { trustedProxies } from "../upstream/trustedProxies.ts";
+import { trustedProxies } from "../upstream/clientAddress.ts";
 import { openUpstream, type Upstream } from "../upstream/upstream.ts";
 import { type App, gatewayApp } from "./app.ts";
 import type { Backend } from "./backend.ts";
@@ -153,7 +151,7 @@ const openServices = (
   const meter = openMeter(() => observer.counts());
   const path = settings.LEGACY_PATH === "/" ? "" : settings.LEGACY_PATH;
   const clientSettings = { path, host: legacyHost(settings), maxReply: settings.MAX_REPLY_BYTES };
-  const client = aroundClient(metered(guarded(legacyClient(upstream, clientSettings)), meter));
+  const client = aroundClient(metered(withBreaker(legacyClient(upstream, clientSettings)), meter.asked));
   const cache = openCacheOf(settings, catalogue, { meter, observer, modules });
   const hooks = hooksOf(features);
   const keys = openKeys(client, catalogue.keyProbes, catalogue.errors, (owner) => {
@@ -229,7 +227,7 @@ const openProxy = (
     host: settings.LEGACY_HOST,
     trusted: trustedProxies(settings.TRUSTED_PROXIES),
     onAnswer: meter.passedThrough,
-    watch: observePassThrough({
+    observe: observePassThrough({
       passing: catalogue.passing,
       readTarget: legacyTargets(settings.LEGACY_PATH, catalogue.legacyPaths),
       cache,
@@ -237,7 +235,7 @@ const openProxy = (
       hooks,
       features,
     }),
-    oldPaths: {
+    hooks: {
       headers: (target) => features.map(({ proxy }) => proxy?.headers?.(target)).find((headers) => headers),
       standIn: (...request) => features.some(({ proxy }) => proxy?.standIn?.(...request)),
     },

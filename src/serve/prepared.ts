@@ -2,7 +2,7 @@ import { cacheKeyOf, type CacheKey } from "../cache/cacheRequest.ts";
 import { type DeclaredLifetimes, lifetimesBy } from "../cache/lifetimes.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { Field } from "../endpoint/field.ts";
-import { markupPaths } from "../rules/markup.ts";
+import { markupPaths } from "../legacy/xml.ts";
 import { type Readable, readableOf } from "../reading/readAnswer.ts";
 
 /** An endpoint with what is made of it once, at the start. */

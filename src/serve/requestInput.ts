@@ -9,7 +9,7 @@ import { type BodyLimits, readBody } from "../http/body.ts";
 import { clientAddress } from "../upstream/clientAddress.ts";
 import { readCredential } from "../http/credential.ts";
 import { givenInPairs, givenInPath, type InputReading, readInput } from "../endpoint/input.ts";
-import { pathOf, queryOf } from "../http/paths.ts";
+import { pathOf, queryOf } from "../http/requestTarget.ts";
 import type { Keys } from "./keys.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
 import type { RequestInput } from "./serve.ts";
@@ -110,7 +110,7 @@ const inputOfBody = async (
 ): Promise<InputReading | Answer> => {
   const { header } = request;
   const collected = await readBody(request.body(), header("content-type"), header("content-length"), limits);
-  if ("refused" in collected) return collected.refused;
+  if (!collected.ok) return collected.answer;
   const reading = await reader.readInput(name, collected.body, readFor());
   return "unread" in reading ? answerOf(unread[reading.unread]) : reading;
 };

@@ -2,7 +2,7 @@ import { Server as NetServer } from "node:net";
 import type { Server } from "node:http";
 import { openHttpServer } from "../http/httpServer.ts";
 import type { Gateway } from "./gateway.ts";
-import { isBelow, pathOf } from "../http/paths.ts";
+import { isBelow, pathOf } from "../http/requestTarget.ts";
 
 /** A listening server that can be stopped without cutting a request. */
 export type RunningServer = {

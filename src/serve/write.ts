@@ -2,7 +2,7 @@ import { type Answered, groupList } from "../cache/reply.ts";
 import { type Answer, answerOf } from "../endpoint/answer.ts";
 import type { OutcomeKind } from "../endpoint/outcome.ts";
 import type { Caller } from "../legacy/client.ts";
-import { outcomeOf } from "../legacy/legacyOutcome.ts";
+import { outcomeOf } from "../legacy/reading.ts";
 import type { EndpointRequest } from "./backend.ts";
 import { fetchReadable, noAnswer, type Unanswered } from "./legacyFetch.ts";
 import type { PreparedEndpoint } from "./prepared.ts";

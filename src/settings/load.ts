@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
+import { HIDDEN, withoutUrlSecrets } from "../scrub/secrets.ts";
 import { applyRenames, type GivenSetting, renamedSettings } from "./renamed.ts";
 import {
   type KnownEndpoints,
@@ -111,10 +112,6 @@ const fromText = (text: string, field: z.ZodType): unknown => {
   }
 };
 
-/** What stands before an @ or behind a ? of a URL may be a secret. */
-const withoutPassword = (shown: string): string =>
-  shown.replace(/^[^]*@/, "(not shown)@").replace(/\?[^]*$/, "?(not shown)");
-
 type Shown = {
   schema: z.ZodObject<z.ZodRawShape>;
   secrets: ReadonlySet<string>;
@@ -128,7 +125,7 @@ const describeIssue = (issue: z.core.$ZodIssue, { schema, secrets, given }: Show
   const { value, from } = given.get(name) ?? { value: undefined, from: "" };
   return placesOf(issue, value).map((place) => {
     const text = place.value === undefined ? "nothing" : JSON.stringify(place.value);
-    const shown = secrets.has(name) ? "(not shown)" : withoutPassword(text);
+    const shown = secrets.has(name) ? HIDDEN : withoutUrlSecrets(text);
     return `${place.name}: ${shown} given ${from}; allowed is ${allowedFor(schema.shape[name] as z.ZodType, issue)}`;
   });
 };

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type Duration, isDuration } from "../cache/lifetimes.ts";
-import { trustedProxies } from "../upstream/trustedProxies.ts";
+import { trustedProxies } from "../upstream/clientAddress.ts";
 import { bytes, count, host, milliseconds, origin, prefix } from "./fields.ts";
 
 const corsOrigin = z

@@ -27,7 +27,7 @@ export const shown = (name: string): Shown[] => {
       reading.document,
       servingNote(() => undefined),
     );
-    return "ours" in transformed ? [{ name, endpoint, example, legacy: reading.document, ours: transformed.ours }] : [];
+    return transformed.ok ? [{ name, endpoint, example, legacy: reading.document, ours: transformed.ours }] : [];
   });
 };
 

@@ -58,7 +58,7 @@ const note = servingNote(() => undefined);
 const answerOf = (endpoint: Endpoint, document: JsonObject): GivenAnswer => {
   if (endpoint.rejectDocument?.(document, about.knowledge)) return { status: 410, body: undefined };
   const transformed = transform(endpoint.output, document, note);
-  return "ours" in transformed ? { status: 200, body: transformed.ours } : { status: 502, body: undefined };
+  return transformed.ok ? { status: 200, body: transformed.ours } : { status: 502, body: undefined };
 };
 
 const reversed = (value: Json): Json => {

@@ -82,8 +82,8 @@ export const openGateway = async (origin: string, settings: GatewaySettings = {}
     host,
     trusted = () => false,
     onEvent = (event) => events.push(event),
-    watch,
-    oldPaths,
+    observe,
+    hooks,
     uploads,
     limits,
     ...rest
@@ -102,8 +102,8 @@ export const openGateway = async (origin: string, settings: GatewaySettings = {}
     host,
     trusted,
     onEvent,
-    ...(watch ? { watch } : {}),
-    ...(oldPaths ? { oldPaths } : {}),
+    ...(observe ? { observe } : {}),
+    ...(hooks ? { hooks } : {}),
     ...(uploads ? { uploads } : {}),
   });
   return {

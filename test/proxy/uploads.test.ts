@@ -295,8 +295,8 @@ test("Expect: 100-continue is answered before a place is taken, for a large body
 test("every body arrives byte for byte, framed as it came, and is looked at once", async () => {
   const { origin, got } = await taking();
   let seen: Buffer[] = [];
-  const watch = () => ({ chunk: (bytes: Buffer) => void seen.push(Buffer.from(bytes)), over: () => undefined });
-  const { port } = await openGateway(origin, { watch });
+  const observe = () => ({ chunk: (bytes: Buffer) => void seen.push(Buffer.from(bytes)), over: () => undefined });
+  const { port } = await openGateway(origin, { observe });
   const part = fc.oneof(
     fc.uint8Array({ minLength: 1, maxLength: 50 }),
     fc.integer({ min: 1, max: 90_000 }).map((length) => Buffer.alloc(length, length)),

@@ -7,7 +7,7 @@ import { commaSeparated, urlList } from "../../src/rules/commaSeparated.ts";
 import { servingNote } from "../../src/rules/notes.ts";
 import type { Rule } from "../../src/rules/rule.ts";
 import { integer, lowercase, number, timestamp } from "../../src/rules/values.ts";
-import { legacyReads, legacyRefusals, legacyWrites } from "../../transforms/legacyWrites.ts";
+import { legacyReads, legacyRefusals, legacyWrites } from "../../transforms/legacyInterface.ts";
 import { listDatasets } from "../../transforms/listDatasets.ts";
 import { inLane } from "../support/lane.ts";
 

@@ -63,7 +63,7 @@ test.each([
 ])("a thread %s fails its job alone, and is replaced", { timeout: 60_000 }, async (_, endpoint, changed, why) => {
   const { read, failed } = badReader(changed);
   const both = await Promise.all([read(endpoint, "bad"), read(endpoint, "good")]);
-  expect(both).toEqual([{ unread: "broken" }, good]);
+  expect(both).toEqual([{ of: "unread", unread: "broken" }, good]);
   expect(failed).toEqual([expect.stringContaining(why)]);
   expect(await read(endpoint, "good")).toEqual(good);
 });
@@ -73,9 +73,9 @@ test("a full queue refuses the newest of whoever has the most, others get their 
   const running = read("busy", "bad");
   const greedy = [1, 2, 3].map(() => read("throwing", "good", { caller: "greedy" }));
   const other = read("throwing", "good", { caller: "other" });
-  expect(await Promise.all(greedy)).toEqual([good, { unread: "full" }, { unread: "full" }]);
+  expect(await Promise.all(greedy)).toEqual([good, { of: "unread", unread: "full" }, { of: "unread", unread: "full" }]);
   expect(await other).toEqual(good);
-  expect(await running).toEqual({ unread: "broken" });
+  expect(await running).toEqual({ of: "unread", unread: "broken" });
 });
 
 test("whoever leaves or is late gives its place back", async () => {
@@ -86,10 +86,10 @@ test("whoever leaves or is late gives its place back", async () => {
   const late = read("throwing", "good", { deadline: Date.now() + 100 });
   expect(reader.size().jobs).toBe(2);
   leaving.abort();
-  expect(await left).toEqual({ unread: "left" });
-  expect(await late).toEqual({ unread: "late" });
+  expect(await left).toEqual({ of: "unread", unread: "left" });
+  expect(await late).toEqual({ of: "unread", unread: "late" });
   expect(reader.size().jobs).toBe(0);
-  expect(await running).toEqual({ unread: "broken" });
+  expect(await running).toEqual({ of: "unread", unread: "broken" });
 });
 
 test("no thread starts before the first large answer, and an idle one ends", async () => {
@@ -106,7 +106,10 @@ test("a closed reader answers what waits, and ends its threads", async () => {
   const { reader, read } = badReader();
   const both = [read("busy", "bad"), read("busy", "bad")];
   await reader.close();
-  expect(await Promise.all(both)).toEqual([{ unread: "broken" }, { unread: "broken" }]);
+  expect(await Promise.all(both)).toEqual([
+    { of: "unread", unread: "broken" },
+    { of: "unread", unread: "broken" },
+  ]);
   expect(reader.size()).toEqual({ threads: 0, jobs: 0, bytes: 0 });
 });
 

@@ -82,7 +82,7 @@ test.each([
   { title: "dies of an error", ending: "throw new Error('fatal');", code: 1 },
 ])("what was written before a process $title is all in the log", ({ ending, code }) => {
   const program = `
-    import { openLogDestination } from "./src/logDestination.ts";
+    import { openLogDestination } from "./src/telemetry/logDestination.ts";
     const log = openLogDestination(2, () => {});
     for (let i = 0; i < 5000; i++) log.write(i + " " + "z".repeat(90) + "\\n");
     ${ending}`;

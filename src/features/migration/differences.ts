@@ -1,8 +1,7 @@
 import { causeOf } from "../../compare/causes.ts";
 import { type Difference, type Kind, sameness } from "../../compare/difference.ts";
 import type { CurlPair } from "../../compare/report.ts";
-import { callerScrub } from "../../scrub/callerScrub.ts";
-import type { Scrub } from "../../scrub/scrub.ts";
+import { openSecrets, type Secrets } from "../../scrub/secrets.ts";
 import type { DifferenceView } from "./views.ts";
 
 /** One question that showed differences. */
@@ -11,7 +10,7 @@ export type Seen = {
   question: string;
   at: string;
   differences: readonly Difference[];
-  curl: (scrub: Scrub) => CurlPair;
+  curl: (secrets: Secrets) => CurlPair;
   key?: string | undefined;
 };
 
@@ -29,7 +28,7 @@ const MOST_PER_ENDPOINT = 500;
 /** Characters of all samples together. */
 const MOST_SAMPLED = 8 * 1024 ** 2;
 
-export const openDifferences = (random: () => number = Math.random): Differences => {
+export const openDifferences = (random: () => number = Math.random, secrets: Secrets = openSecrets()): Differences => {
   const groups = new Map<string, DifferenceView>();
   const perEndpoint = new Map<string, number>();
   let sampled = 0;
@@ -69,13 +68,13 @@ export const openDifferences = (random: () => number = Math.random): Differences
   ) => {
     const place = group.samples.length < SAMPLES ? group.samples.length : Math.floor(random() * group.answers);
     if (place >= SAMPLES) return;
-    const scrub = callerScrub(key);
+    const caller = secrets.ofCaller(key);
     const values = Object.entries({ legacy, expected, candidate }).filter(([, value]) => value !== undefined);
     const scrubbed: DifferenceView["samples"][number] = {
       at,
-      question: scrub.text(question),
-      ...Object.fromEntries(values.map(([side, value]) => [side, scrub.json(value)])),
-      curl: curl(scrub),
+      question: caller.text(question),
+      ...Object.fromEntries(values.map(([side, value]) => [side, caller.json(value)])),
+      curl: curl(caller),
     };
     const [before = 0, after] = [
       group.samples[place] && JSON.stringify(group.samples[place]).length,

@@ -8,7 +8,7 @@ import type { CurlPair } from "../../compare/report.ts";
 import { settled } from "../../compare/settled.ts";
 import type { Difference } from "../../compare/difference.ts";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
-import type { Scrub } from "../../scrub/scrub.ts";
+import type { Secrets } from "../../scrub/secrets.ts";
 import type { Budget } from "./budget.ts";
 
 /** One side of one question, or why it gave no answer; and the bytes it took. */
@@ -26,8 +26,8 @@ export type Mirrored = {
   modern: AskSide;
   /** Why such an answer of modern's would not be served. */
   whyUnserved: (given: GivenAnswer) => string | undefined;
-  /** The commands that ask both sides the same, without what `scrub` takes out. */
-  curl: (scrub: Scrub) => CurlPair;
+  /** The commands that ask both sides the same, without what `secrets` takes out. */
+  curl: (secrets: Secrets) => CurlPair;
   /** What was served was kept, and is not what its side says now. */
   forget?: () => void;
 };

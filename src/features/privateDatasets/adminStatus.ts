@@ -1,8 +1,8 @@
 import { LRUCache } from "lru-cache";
 import { withTimeout } from "../../concurrency/withTimeout.ts";
 import { monotonic } from "../../cache/monotonic.ts";
-import type { ErrorTable } from "../../legacy/legacyOutcome.ts";
-import type { PrivateRowsKnowledge } from "./knowledge.ts";
+import type { ErrorTable } from "../../legacy/reading.ts";
+import type { PrivateRowsKnowledge } from "../../endpoint/privateRows.ts";
 import { type AskLegacy, hear } from "./look.ts";
 
 /**

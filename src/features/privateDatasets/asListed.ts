@@ -2,8 +2,7 @@ import type { Endpoint } from "../../endpoint/endpoint.ts";
 import { transform } from "../../endpoint/transform.ts";
 import { servingNote } from "../../rules/notes.ts";
 import type { Json } from "../../rules/rule.ts";
-import type { PrivateRowsKnowledge } from "./knowledge.ts";
-import type { PrivateRow } from "./rows.ts";
+import type { PrivateRow, PrivateRowsKnowledge } from "../../endpoint/privateRows.ts";
 
 type AsListedSettings = {
   knowledge: PrivateRowsKnowledge;
@@ -22,7 +21,7 @@ export const openAsListed = ({ knowledge, endpoint, onUnfit }: AsListedSettings)
   const read = ({ id, shown }: PrivateRow): Json | undefined => {
     if (shown === undefined) return undefined;
     const transformed = transform(endpoint.output, knowledge.document([shown]), note);
-    if ("ours" in transformed) return (transformed.ours as Json[])[0];
+    if (transformed.ok) return (transformed.ours as Json[])[0];
     onUnfit(id, transformed.mismatch);
     return undefined;
   };

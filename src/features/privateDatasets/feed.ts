@@ -1,12 +1,10 @@
-import type { Beginning } from "../../proxy/heldAnswer.ts";
-import { plainBody } from "../../proxy/plainBody.ts";
-import { readLegacy } from "../../legacy/reading.ts";
+import { type Beginning, plainBody } from "../../proxy/heldAnswer.ts";
+import { readLegacy, type ErrorTable, outcomeOf } from "../../legacy/reading.ts";
 import { xmlReader } from "../../legacy/xml.ts";
-import { type ErrorTable, outcomeOf } from "../../legacy/legacyOutcome.ts";
 import type { OutcomeKind } from "../../endpoint/outcome.ts";
 import type { Json } from "../../rules/rule.ts";
 import type { PrivateIndex } from "./index.ts";
-import type { PrivateRowsKnowledge } from "./knowledge.ts";
+import type { PrivateRowsKnowledge } from "../../endpoint/privateRows.ts";
 import type { Questions } from "./questions.ts";
 
 type Input = Record<string, unknown>;

@@ -1,5 +1,6 @@
+import type { PrivateRow } from "../../endpoint/privateRows.ts";
 import { isDeepStrictEqual } from "node:util";
-import { type Change, type Kept, notWalked, type PrivateRow, type Walk } from "./rows.ts";
+import { type Change, type Kept, notWalked, type Walk } from "./rows.ts";
 
 /** What is known of private rows, in memory. */
 export type PrivateIndex = {

@@ -17,8 +17,8 @@ import {
 import type { PreparedEndpoint } from "../../serve/prepared.ts";
 import type { Services } from "../../serve/services.ts";
 import { uncached } from "../../serve/uncached.ts";
-import { inTurn } from "../../upstream/inTurn.ts";
-import type { PrivateRowsKnowledge } from "./knowledge.ts";
+import { inTurn } from "../../upstream/semaphore.ts";
+import type { PrivateRowsKnowledge } from "../../endpoint/privateRows.ts";
 import type { AskLegacy } from "./look.ts";
 import { fetchListed, type FetchRows, fetchWhole, MAX_ROWS, mergedPage } from "./merge.ts";
 import type { MissingRows } from "./missingRows.ts";

@@ -1,6 +1,6 @@
 import { type Bits, bitsOf } from "./bits.ts";
 import type { Insist } from "./insist.ts";
-import type { PrivateRowsKnowledge } from "./knowledge.ts";
+import type { PrivateRowsKnowledge } from "../../endpoint/privateRows.ts";
 import { listedPage, type Looking } from "./look.ts";
 import { MOST } from "./rows.ts";
 

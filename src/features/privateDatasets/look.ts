@@ -1,8 +1,8 @@
 import type { LegacyRequest, Unsent } from "../../endpoint/legacyRequest.ts";
 import type { LegacyFailed, LegacyReply } from "../../legacy/client.ts";
-import { type ErrorTable, outcomeOf } from "../../legacy/legacyOutcome.ts";
+import { type ErrorTable, outcomeOf } from "../../legacy/reading.ts";
 import type { JsonObject } from "../../rules/rule.ts";
-import type { Page, PrivateRowsKnowledge } from "./knowledge.ts";
+import type { RowsPage, PrivateRowsKnowledge } from "../../endpoint/privateRows.ts";
 
 /** Asks legacy one thing, in whichever form can be read; or in its XML form alone. */
 export type AskLegacy = (request: LegacyRequest, form?: "xml") => Promise<LegacyReply | LegacyFailed>;
@@ -53,7 +53,7 @@ const hearIds = async (
 /** The ids on a page of what anybody is listed. */
 export const listedPage = async (
   knowledge: PrivateRowsKnowledge,
-  page: Page,
+  page: RowsPage,
   { askAsNobody, errors }: Looking,
 ): Promise<{ ids: number[] } | Unheard> => hearIds(knowledge, askAsNobody, knowledge.listed(page), errors);
 

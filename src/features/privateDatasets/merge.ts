@@ -1,4 +1,4 @@
-import type { Page } from "./knowledge.ts";
+import type { RowsPage } from "../../endpoint/privateRows.ts";
 
 /** A row and its id, by which lists are ordered. */
 export type Placed<Row> = { id: number; row: Row };
@@ -68,7 +68,7 @@ export type MergedPage = { ids: number[]; listed: number[] };
 export const mergedPage = (
   listed: readonly number[],
   added: readonly Placed<unknown>[],
-  { offset, limit }: Page,
+  { offset, limit }: RowsPage,
 ): MergedPage => {
   const isListed = new Set(listed);
   const all = new Set([...listed, ...added.map(({ id }) => id)]);

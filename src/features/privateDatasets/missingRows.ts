@@ -2,10 +2,9 @@ import { withTimeout } from "../../concurrency/withTimeout.ts";
 import type { Json } from "../../rules/rule.ts";
 import type { AdminStatuses, KeyedCaller } from "./adminStatus.ts";
 import type { PrivateIndex } from "./index.ts";
-import type { PrivateRowsKnowledge } from "./knowledge.ts";
+import type { PrivateRow, PrivateRowsKnowledge } from "../../endpoint/privateRows.ts";
 import type { Placed } from "./merge.ts";
 import type { Questions } from "./questions.ts";
-import type { PrivateRow } from "./rows.ts";
 
 /** The private rows that belong into an administrator's list, as the index was at this version. `isIncomplete`: there may be more. */
 export type MissingRows = { added: Placed<Json>[]; isIncomplete: boolean; version: number };

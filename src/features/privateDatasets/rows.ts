@@ -1,11 +1,5 @@
 import { z } from "zod";
-import type { JsonObject } from "../../rules/rule.ts";
-
-/**
- * A row that legacy's list shows to its owner alone. `shown` is what is known of it, as the deployment's knowledge has put it together;
- * without it the row is there, but legacy tells nobody what it is. `uploader`: whose it is, where that came to light.
- */
-export type PrivateRow = { id: number; shown?: JsonObject | undefined; uploader?: number | undefined };
+import type { PrivateRow } from "../../endpoint/privateRows.ts";
 
 /** How far the search for such rows is. */
 export type Walk = {

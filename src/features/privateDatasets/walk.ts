@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { bitsOf } from "./bits.ts";
 import type { PrivateIndex } from "./index.ts";
 import { openInsist } from "./insist.ts";
-import type { PrivateRowsKnowledge } from "./knowledge.ts";
+import type { PrivateRowsKnowledge } from "../../endpoint/privateRows.ts";
 import { listAll } from "./listed.ts";
 import { answersAtAll, type Looked, lookAt, type Looking, type Unheard } from "./look.ts";
 import type { Questions } from "./questions.ts";

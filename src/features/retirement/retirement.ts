@@ -1,13 +1,13 @@
 import type { IncomingMessage } from "node:http";
 import type { z } from "zod";
 import type { Settings } from "../../settings/settings.ts";
-import type { LegacyPaths } from "../../endpoint/legacyPaths.ts";
-import { isBelow, pathOf } from "../../http/paths.ts";
+import type { LegacyPaths } from "../../endpoint/legacyInterface.ts";
+import { isBelow, pathOf } from "../../http/requestTarget.ts";
 import { legacyTargets } from "../../legacy/legacyTarget.ts";
 import type { ClientView } from "./console/retirementConsole.ts";
 import type { Observer } from "../../telemetry/observer.ts";
-import { answerItself } from "../../proxy/ownAnswer.ts";
-import type { OldPaths } from "../../proxy/oldPaths.ts";
+import { answerItself } from "../../proxy/refuse.ts";
+import type { PassThroughHooks } from "../../proxy/passThrough.ts";
 import { brownoutAnswer } from "./brownoutAnswer.ts";
 import { deprecationHeaders } from "./deprecationHeaders.ts";
 import { longestPath } from "./longestPath.ts";
@@ -20,7 +20,7 @@ import { openUsage } from "./usage.ts";
 
 export type RetirementSettings = Pick<Settings, "LEGACY_PATH"> & z.infer<z.ZodObject<typeof shape>>;
 
-export type Retirement = OldPaths & {
+export type Retirement = PassThroughHooks & {
   /** A request passes through; `body` is its beginning, where it was seen. */
   seen: (req: IncomingMessage, target: string, body?: string) => void;
   /** Who still calls what: everybody, or those who call what lies below a path. */

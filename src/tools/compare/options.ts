@@ -1,3 +1,4 @@
+import { withoutUrlSecrets } from "../../scrub/secrets.ts";
 import { parseArgs } from "node:util";
 import { readIds } from "../corpus/readIds.ts";
 
@@ -75,7 +76,7 @@ export const readOptions = (args: string[], endpoints: readonly string[]): Optio
     const text = values[name];
     if (text !== undefined && (!/^https?:\/\/[^/?#@\s]+(\/[^?#\s]*)?$/.test(text) || !URL.canParse(text)))
       errors.push(
-        `--${name}: ${withoutPassword(text)} given; allowed is a URL such as http://127.0.0.1:8080, without a user or a query`,
+        `--${name}: ${JSON.stringify(withoutUrlSecrets(text))} given; allowed is a URL such as http://127.0.0.1:8080, without a user or a query`,
       );
     return text?.replace(/\/+$/, "");
   };
@@ -114,7 +115,3 @@ export const readOptions = (args: string[], endpoints: readonly string[]): Optio
 };
 
 const parse = (args: string[]) => parseArgs({ args, options: known, strict: true, allowPositionals: false }).values;
-
-/** What stands before an @ or behind a ? of a URL may be a secret. */
-const withoutPassword = (text: string): string =>
-  JSON.stringify(text.replace(/^[^]*@/, "(not shown)@").replace(/[?#][^]*$/, "?(not shown)"));

@@ -1,5 +1,5 @@
 import type { Endpoint } from "../../endpoint/endpoint.ts";
-import { exampleTarget } from "../../endpoint/exampleTarget.ts";
+import { exampleTarget } from "../../endpoint/canonicalRequest.ts";
 import { givenInBody, givenInPath } from "../../endpoint/input.ts";
 import type { Json, JsonObject } from "../../rules/rule.ts";
 import type { Ask } from "./ask.ts";

@@ -1,5 +1,4 @@
-import { isBelow, pathOf, queryOf } from "../../http/paths.ts";
-import { originForm } from "../../http/requestTarget.ts";
+import { isBelow, pathOf, queryOf, originForm } from "../../http/requestTarget.ts";
 import type { Ask } from "./ask.ts";
 import { holdsKey } from "./holdsKey.ts";
 import { keysInForm } from "./keys.ts";

@@ -20,5 +20,5 @@ export const idAsks = function* (endpoints: Record<string, Endpoint>, ids: Itera
 /** It reads `1` as a number that can exist, and `0` as one that cannot: a count or a bound would take both. */
 const isIdentifier = (field: Field<unknown>): boolean => {
   const reading = field.fromText("1");
-  return "value" in reading && reading.value === 1 && field.possible?.(1) === true && !field.possible(0);
+  return reading.ok && reading.value === 1 && field.possible?.(1) === true && !field.possible(0);
 };

@@ -30,7 +30,7 @@ const patternBy = (endpoint: Named, sentinel: (i: number) => string): LegacyPatt
   const names = new Map(fields.map(([name], i) => [sentinel(i), name]));
   const input = fields.map(([name, field], i) => {
     const reading = field.fromText(sentinel(i));
-    return [name, "value" in reading ? reading.value : sentinel(i)] as const;
+    return [name, reading.ok ? reading.value : sentinel(i)] as const;
   });
   const request = endpoint.legacy(Object.fromEntries(input));
   if ("unsent" in request) return undefined;

@@ -19,7 +19,7 @@ export const shapeOf = (fields: Endpoint["input"], given: readonly Given[]): str
 const kindOf = (field: Field<unknown>, text: string | undefined, json: Json | undefined): string => {
   if (json === null) return "null";
   const reading = text === undefined ? field.fromJson(json as Json) : field.fromText(text);
-  if (!("value" in reading)) return "bad";
+  if (!reading.ok) return "bad";
   const { value } = reading;
   if (field.possible?.(value) === false) return "impossible";
   if (Array.isArray(value)) return value.length === 1 ? "one" : "list";

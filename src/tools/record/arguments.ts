@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { SHORTEST_KEY } from "../../scrub/scrub.ts";
+import { MIN_KEY_LENGTH } from "../../scrub/secrets.ts";
 import type { LegacyPlace } from "./recorder.ts";
 
 /** What is recorded: one question, an endpoint's ids from one to another, or what a log shows. */
@@ -109,7 +109,7 @@ const keyNamed = (
     return refuse(
       "--key: the environment has nothing by the name given; allowed is the name of a variable that holds the key",
     );
-  return new RegExp(`^[A-Za-z0-9]{${SHORTEST_KEY},64}$`).test(key)
+  return new RegExp(`^[A-Za-z0-9]{${MIN_KEY_LENGTH},64}$`).test(key)
     ? { key }
-    : refuse(`--key: what the variable holds is no key; allowed are ${SHORTEST_KEY} to 64 letters and digits`);
+    : refuse(`--key: what the variable holds is no key; allowed are ${MIN_KEY_LENGTH} to 64 letters and digits`);
 };

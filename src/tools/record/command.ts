@@ -4,7 +4,7 @@ import { type ExitCode, type Job, type RecordTools, refused } from "./job.ts";
 import { recordCoverage } from "./recordCoverage.ts";
 import { openRecording } from "./recording.ts";
 import { recordQuestion } from "./recordQuestion.ts";
-import { isScrubbable, scrubber } from "../../scrub/scrub.ts";
+import { isLongKey, openSecrets } from "../../scrub/secrets.ts";
 
 /** `npm run record`: every line it prints and every file it writes is scrubbed. */
 export const recordCommand = async (
@@ -18,8 +18,8 @@ export const recordCommand = async (
     return 0;
   }
   if ("errors" in args) return refused(tools, args.errors);
-  const scrub = scrubber(
-    [args.key ?? "", environment["LEGACY_API_KEY"] ?? "", environment["LEGACY_ADMIN_KEY"] ?? ""].filter(isScrubbable),
+  const scrub = openSecrets(
+    [args.key ?? "", environment["LEGACY_API_KEY"] ?? "", environment["LEGACY_ADMIN_KEY"] ?? ""].filter(isLongKey),
   );
   const quiet: RecordTools = {
     ...tools,

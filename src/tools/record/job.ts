@@ -3,7 +3,7 @@ import type { Arguments } from "./arguments.ts";
 import type { Ask } from "../corpus/ask.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Recording, Replay } from "./recording.ts";
-import type { Scrub } from "../../scrub/scrub.ts";
+import type { Secrets } from "../../scrub/secrets.ts";
 
 /** What the command works with. */
 export type RecordTools = {
@@ -18,7 +18,7 @@ export type RecordTools = {
 };
 
 /** One run of the command. What it prints is scrubbed. */
-export type Job = { args: Arguments; tools: RecordTools; scrub: Scrub; recording: Recording };
+export type Job = { args: Arguments; tools: RecordTools; scrub: Secrets; recording: Recording };
 
 /** 0 done, 1 an answer did not fit its schema, 2 could not run. */
 export type ExitCode = 0 | 1 | 2;

@@ -1,5 +1,5 @@
 import type { Endpoint } from "../../endpoint/endpoint.ts";
-import { exampleTarget } from "../../endpoint/exampleTarget.ts";
+import { exampleTarget } from "../../endpoint/canonicalRequest.ts";
 import type { Field } from "../../endpoint/field.ts";
 import { readInput } from "../../endpoint/input.ts";
 import type { FixtureAsk } from "./exchange.ts";

@@ -4,7 +4,7 @@ import type { Catalogue } from "../../serve/catalogue.ts";
 import type { Exchange, FixtureAsk } from "./exchange.ts";
 import { openQuietGateway } from "./quietGateway.ts";
 import { type LegacyPlace, openRecorder } from "./recorder.ts";
-import type { Scrub } from "../../scrub/scrub.ts";
+import type { Secrets } from "../../scrub/secrets.ts";
 
 /** A legacy that answers by recorded exchanges, at the usual path; `unexpected` are the questions it has no answer to. */
 export type Replay = { url: string; unexpected: readonly string[]; close(): Promise<void> };
@@ -25,7 +25,7 @@ export type Recording = {
 export type RecordingSettings = {
   catalogue: Catalogue;
   legacy: LegacyPlace;
-  scrub: Scrub;
+  scrub: Secrets;
   openReplay: (exchanges: Exchange[]) => Promise<Replay>;
 };
 

@@ -1,6 +1,7 @@
+import type { PrivateRow } from "../../../src/endpoint/privateRows.ts";
 import { expect, test } from "vitest";
 import { openIndex } from "../../../src/features/privateDatasets/index.ts";
-import { type Change, notWalked, type PrivateRow } from "../../../src/features/privateDatasets/rows.ts";
+import { type Change, notWalked } from "../../../src/features/privateDatasets/rows.ts";
 
 const row = (id: number, name = "a"): PrivateRow => ({ id, shown: { name } });
 const walk = { checkedUpTo: 7, highest: 9, listed: "AQ==" };

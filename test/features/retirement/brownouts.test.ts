@@ -1,6 +1,6 @@
 import { XMLParser } from "fast-xml-parser";
 import { describe, expect, test } from "vitest";
-import { legacyPaths } from "../../../transforms/legacyPaths.ts";
+import { legacyPaths } from "../../../transforms/legacyInterface.ts";
 import { openRetirement } from "../../../src/features/retirement/retirement.ts";
 import type { Brownout, Deprecation } from "../../../src/features/retirement/schemas.ts";
 import { exchange, openConnection } from "../../serve/support.ts";

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { isBelow, pathOf } from "../../../src/http/paths.ts";
+import { isBelow, pathOf } from "../../../src/http/requestTarget.ts";
 import { mapperOf } from "../../../src/tools/corpus/mapper.ts";
 import type { Named } from "../../../src/tools/corpus/named.ts";
 import type { Json } from "../../../src/rules/rule.ts";

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { exampleTarget } from "../../../src/endpoint/exampleTarget.ts";
+import { exampleTarget } from "../../../src/endpoint/canonicalRequest.ts";
 import { documentsWithTables, withTables } from "../../../src/tools/docs/tables.ts";
 import { settingsSchemaOf } from "../../../src/settings/settings.ts";
 import { fragments } from "../../support/gateway.ts";

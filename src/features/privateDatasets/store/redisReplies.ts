@@ -1,6 +1,7 @@
+import type { PrivateRow } from "../../../endpoint/privateRows.ts";
 import { z } from "zod";
 import { asTexts, readAs } from "../../sharedCache/texts.ts";
-import { type Change, type PrivateRow, rowSchema, type Walk, walkSchema } from "../rows.ts";
+import { type Change, rowSchema, type Walk, walkSchema } from "../rows.ts";
 
 /** Of what Redis has, what is ours; and the fields that are not, as they stand there. */
 export type Reading = { change: Change; unreadable: string[] };

@@ -1,4 +1,4 @@
-import type { PrivateRow } from "../../../../src/features/privateDatasets/rows.ts";
+import type { PrivateRow } from "../../../../src/endpoint/privateRows.ts";
 import { fileStore } from "../../../../src/features/privateDatasets/store/fileStore.ts";
 import { row, scope, walked } from "./rows.ts";
 

@@ -1,5 +1,6 @@
+import type { PrivateRow } from "../../../../src/endpoint/privateRows.ts";
 import { onTestFinished } from "vitest";
-import { type Change, type Kept, notWalked, type PrivateRow } from "../../../../src/features/privateDatasets/rows.ts";
+import { type Change, type Kept, notWalked } from "../../../../src/features/privateDatasets/rows.ts";
 import type { OpenIndexStore } from "../../../../src/features/privateDatasets/store/indexStore.ts";
 
 /** A store, and what an index knows by it. `told`: what it was told of, as `7 8 -9 walk` or `all: 7 8 walk`. */

@@ -1,6 +1,9 @@
-import type { LegacyWrites } from "../src/endpoint/legacyWrites.ts";
+import type { LegacyPaths, LegacyWrites } from "../src/endpoint/legacyInterface.ts";
 
-/** What is written through the legacy interface itself, by the type in its path: what it is about, and the fields that say which one. */
+/** Tried on the real server: each of these set a tag, as did `/index.php/api/v1`, `/?/api/v1` and `/index.php?/api/v1`. */
+export const legacyPaths: LegacyPaths = { interfaces: ["/api/v1", "/api_new/v1"], frontController: "/index.php" };
+
+/** The writes of the legacy interface, by the type in their path. */
 export const legacyWrites: LegacyWrites = {
   data: { kind: "dataset", fields: ["data_id", "dataset_id", "did"] },
   setup: { kind: "setup", fields: ["setup_id"] },
@@ -12,8 +15,8 @@ export const legacyWrites: LegacyWrites = {
   task: { deletes: ["study"] },
 };
 
-/** What is asked by POST and writes nothing, as the end of a path below its type. */
+/** POSTs that write nothing, by the end of their path. */
 export const legacyReads: readonly RegExp[] = [/^\/flow\/exists(\/|$)/, /^\/\w+\/(tag\/)?list(\/|$)/];
 
-/** Unknown type, no key, a wrong key, no right to write, no database: told before anything is looked at, and always in XML. */
+/** Unknown type, no key, a wrong key, no right to write, no database: raised before legacy reads the request, always in XML. */
 export const legacyRefusals: ReadonlySet<number> = new Set([100, 102, 103, 104, 107]);

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { curlsOf } from "../../src/compare/curls.ts";
 import { openDifferences } from "../../src/features/migration/differences.ts";
-import { callerScrub } from "../../src/scrub/callerScrub.ts";
+import { openSecrets } from "../../src/scrub/secrets.ts";
 
 const alphabet = Array.from("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789");
 const keyOf = (least: number, most: number) =>
@@ -15,7 +15,7 @@ test("a key of any length is taken out of texts, whatever its case", () => {
     // Zeros stand for a key that was taken out.
     fc.property(keyOf(4, 64), other, other, (key, before, after) => {
       fc.pre(!/^0+$/.test(key) && !"(key)".includes(key.toLowerCase()));
-      const { text, json } = callerScrub(key);
+      const { text, json } = openSecrets().ofCaller(key);
       for (const one of [key, key.toLowerCase(), key.toUpperCase()]) {
         expect(text(before + one + after).toLowerCase()).not.toContain(key.toLowerCase());
         expect(JSON.stringify(json({ tag: [before + one + after] })).toLowerCase()).not.toContain(key.toLowerCase());
@@ -62,7 +62,7 @@ test("a command names the caller's key and shows it in no path, body or form", (
         ? ({ method: "POST", path: "/datasets/list", body: { tag: key } } as const)
         : ({ method: "GET", path: `/flow/exists/${encodeURIComponent(`a=${key}`)}/1` } as const);
       const exchange = { request: { method: "POST", path: `/tag/${key}`, form: { name: key } }, form: "json" } as const;
-      const { legacy = "", candidate } = curlsOf(addresses, request, true, exchange, callerScrub(key));
+      const { legacy = "", candidate } = curlsOf(addresses, request, true, exchange, openSecrets().ofCaller(key));
       expect(`${legacy} ${candidate}`.toLowerCase()).not.toContain(key.toLowerCase());
       expect([legacy.endsWith('"api_key=$KEY"'), candidate.includes('"X-API-Key: $KEY"')]).toEqual([true, true]);
     }),

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { XMLValidator } from "fast-xml-parser";
 import { describe, expect, test } from "vitest";
-import { LAB_KEY, scrubber } from "../../src/scrub/scrub.ts";
+import { LAB_KEY, openSecrets } from "../../src/scrub/secrets.ts";
 
 const key = "aBcD0123456789aBcD0123456789aBcD";
-const { text, json } = scrubber([key]);
+const { text, json } = openSecrets([key]);
 const session = "5f4dcc3b5aa765d61d8327deb882cf99";
 
 describe("a text", () => {
@@ -60,8 +60,8 @@ test("a document: members by name, texts within texts; the rest stays as written
 });
 
 test("a short or odd key is refused: it could be any word", () => {
-  expect(() => scrubber(["dataset"])).toThrow("at least 16");
-  expect(() => scrubber(["not-letters-and-digits"])).toThrow("letters and digits");
+  expect(() => openSecrets(["dataset"])).toThrow("at least 16");
+  expect(() => openSecrets(["not-letters-and-digits"])).toThrow("letters and digits");
 });
 
 const encodings: ((letter: string) => string)[] = [
@@ -111,7 +111,7 @@ describe("whatever the text", () => {
   test("no known key survives, in any encoding", () => {
     fc.assert(
       fc.property(withKey, ({ one, whole }) => {
-        const after = scrubber([one]).text(whole);
+        const after = openSecrets([one]).text(whole);
         expect(after.toLowerCase()).not.toContain(one.toLowerCase());
         expect(decoded(after)).not.toContain(one.toLowerCase());
       }),
@@ -121,7 +121,7 @@ describe("whatever the text", () => {
   test("what is scrubbed stays as it is", () => {
     fc.assert(
       fc.property(withKey, ({ one, whole }) => {
-        const scrub = scrubber([one]);
+        const scrub = openSecrets([one]);
         expect(scrub.text(scrub.text(whole))).toBe(scrub.text(whole));
       }),
     );
@@ -137,7 +137,7 @@ describe("whatever the text", () => {
     );
     fc.assert(
       fc.property(document, fc.constantFrom(0, 2), ([one, any, rows], indent) => {
-        const after = scrubber([one]).text(JSON.stringify({ any, rows }, undefined, indent));
+        const after = openSecrets([one]).text(JSON.stringify({ any, rows }, undefined, indent));
         const read = JSON.parse(after) as { rows: Record<string, unknown>[] };
         expect(read.rows.map((row) => Object.keys(row))).toEqual(rows.map((row) => Object.keys(row)));
         expect(read.rows.map(({ n }) => n)).toEqual(rows.map(({ n }) => n));
@@ -159,7 +159,7 @@ describe("whatever the text", () => {
           ({ whole }) =>
             `<oml:api_key of="${escaped(whole)}">${one}</oml:api_key><oml:t>${escaped(whole)}${one}</oml:t>`,
         );
-        const after = scrubber([one]).text(`<oml:all xmlns:oml="urn:x">${xml.join("\n")}</oml:all>`);
+        const after = openSecrets([one]).text(`<oml:all xmlns:oml="urn:x">${xml.join("\n")}</oml:all>`);
         expect(XMLValidator.validate(after)).toBe(true);
         expect(after).not.toContain(one);
       }),
