@@ -13,10 +13,10 @@ export type Addresses = {
 };
 
 /** What legacy is asked, whatever it answers. */
-type LegacyQuestion = Pick<LegacyExchange, "request" | "form">;
+type AskedOfLegacy = Pick<LegacyExchange, "request" | "form">;
 
 /** One argument of a shell's command line. */
-const quoted = (text: string): string =>
+const shellQuoted = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 const asItIs = { text: (text: string) => text };
@@ -29,28 +29,30 @@ export const curlsOf = (
   { legacy, candidate, keyName }: Addresses,
   { method, path, body }: CanonicalRequest,
   isKeyed: boolean,
-  exchange: LegacyQuestion | undefined,
+  exchange: AskedOfLegacy | undefined,
   scrub: Pick<Scrub, "text"> = asItIs,
 ): CurlPair => {
   const key = isKeyed && keyName !== undefined ? ` -H "X-API-Key: $${keyName}"` : "";
   const json =
-    body === undefined ? "" : ` -H 'Content-Type: application/json' -d ${quoted(scrub.text(JSON.stringify(body)))}`;
-  const asked = `curl -si ${method === "POST" && body === undefined ? "-X POST " : ""}${quoted(candidate + scrub.text(path))}${key}${json}`;
+    body === undefined
+      ? ""
+      : ` -H 'Content-Type: application/json' -d ${shellQuoted(scrub.text(JSON.stringify(body)))}`;
+  const candidateCurl = `curl -si ${method === "POST" && body === undefined ? "-X POST " : ""}${shellQuoted(candidate + scrub.text(path))}${key}${json}`;
   return exchange === undefined
-    ? { candidate: asked }
-    : { legacy: legacyCurl(legacy, exchange, isKeyed ? keyName : undefined, scrub), candidate: asked };
+    ? { candidate: candidateCurl }
+    : { legacy: legacyCurl(legacy, exchange, isKeyed ? keyName : undefined, scrub), candidate: candidateCurl };
 };
 
 const legacyCurl = (
   base: string,
-  { request, form }: LegacyQuestion,
+  { request, form }: AskedOfLegacy,
   keyName: string | undefined,
   { text }: Pick<Scrub, "text">,
 ): string => {
   const fields = Object.entries(request.form ?? {}).map(
-    ([name, value]) => ` --data-urlencode ${quoted(`${name}=${text(value)}`)}`,
+    ([name, value]) => ` --data-urlencode ${shellQuoted(`${name}=${text(value)}`)}`,
   );
   const key =
     keyName === undefined ? "" : ` ${request.method === "GET" ? "-G " : ""}--data-urlencode "api_key=$${keyName}"`;
-  return `curl -si ${quoted(`${base}/${form}${text(request.path)}`)}${fields.join("")}${key}`;
+  return `curl -si ${shellQuoted(`${base}/${form}${text(request.path)}`)}${fields.join("")}${key}`;
 };

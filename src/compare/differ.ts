@@ -1,35 +1,35 @@
 import { isObject, type Json, type Rule } from "../rules/rule.ts";
-import type { Form } from "./difference.ts";
+import type { DifferenceKind } from "./difference.ts";
 import { type Facets, facetsOf, memberOf } from "./facets.ts";
-import { formOf } from "./formOf.ts";
+import { differenceKindOf } from "./formOf.ts";
 import { pairEntries } from "./pairing.ts";
-import { isWithin } from "./place.ts";
+import { childPointer } from "./place.ts";
 
 /** One place of two documents of the new interface; `form` where they differ there, `allowedBy` a rule that makes nothing of it. */
-export type Compared = {
+export type ComparedPlace = {
   path: string;
   /** Its place in the expected document; in the candidate's, where only that has it. */
   at: string;
-  form?: Form;
+  form?: DifferenceKind;
   allowedBy?: string;
   expected?: Json;
   candidate?: Json;
 };
 
 /** Told of every place: of those with members of their own (`isLeaf` false) before their members. */
-export type TellCompared = (place: Compared, isLeaf: boolean) => void;
+export type VisitCompared = (place: ComparedPlace, isLeaf: boolean) => void;
 
 /** Holds a candidate's document against the expected one, place by place. Without a rule no order is free. */
 export const differ = (
   rule: Rule | undefined,
   expected: Json | undefined,
   candidate: Json | undefined,
-  tell: TellCompared,
+  tell: VisitCompared,
 ): void => compare({ facets: rule && facetsOf(rule), path: "", at: "", expected, candidate }, tell);
 
 type Place = { facets: Facets | undefined; path: string; at: string; expected?: Json; candidate?: Json };
 
-const compare = ({ facets, ...place }: Place, tell: TellCompared): void => {
+const compare = ({ facets, ...place }: Place, tell: VisitCompared): void => {
   const { path, at, expected, candidate } = place;
   if (Array.isArray(expected) && Array.isArray(candidate)) {
     const entry = facets?.entries && facetsOf(facets.entries);
@@ -48,15 +48,15 @@ const compare = ({ facets, ...place }: Place, tell: TellCompared): void => {
     for (const key of new Set([...Object.keys(expected), ...Object.keys(candidate)])) {
       const inner = facets && memberOf(facets, key);
       const member = {
-        path: isWithin(path, key),
-        at: isWithin(at, key),
+        path: childPointer(path, key),
+        at: childPointer(at, key),
         ...(Object.hasOwn(expected, key) ? { expected: expected[key] as Json } : {}),
         ...(Object.hasOwn(candidate, key) ? { candidate: candidate[key] as Json } : {}),
       };
       compare({ facets: inner && facetsOf(inner), ...member }, tell);
     }
   } else {
-    const form = formOf(expected, candidate);
+    const form = differenceKindOf(expected, candidate);
     tell(form ? { ...place, form } : place, true);
   }
 };

@@ -1,13 +1,13 @@
 import type { Json } from "../rules/rule.ts";
 
 /** How two answers differ at one place. `moved`: the same value, elsewhere. */
-export type Form = "status" | "missing" | "extra" | "type" | "value" | "order" | "moved";
+export type DifferenceKind = "status" | "missing" | "extra" | "type" | "value" | "order" | "moved";
 
 /** What a difference means: made by a named rule, allowed by the ledger, gone when asked again, or none of these. */
-export type Kind = "explained" | "expected" | "drift" | "unexplained";
+export type Classification = "explained" | "expected" | "drift" | "unexplained";
 
 /** What a whole answer comes to: its worst difference. */
-export type DifferenceResult = "equal" | Kind;
+export type DifferenceResult = "equal" | Classification;
 
 /** The path of what is said of a whole answer: that it would not be served. No entry of the ledger is about it. */
 export const UNSERVED = "served";
@@ -18,8 +18,8 @@ export type Difference = {
   path: string;
   /** The first place it was seen at, with its indices. */
   at: string;
-  form: Form;
-  kind: Kind;
+  form: DifferenceKind;
+  kind: Classification;
   /** The rule that explains it, or else the one that made the expected value. */
   rule?: string;
   /** What it comes from, where that is known better than by its rule. */
@@ -35,9 +35,9 @@ export type Difference = {
 };
 
 /** Answers compared, each counted once by its worst difference. */
-export type Counts = Record<DifferenceResult, number> & { compared: number };
+export type ResultCounts = Record<DifferenceResult, number> & { compared: number };
 
-export const nothingCounted = (): Counts => ({
+export const zeroCounts = (): ResultCounts => ({
   compared: 0,
   equal: 0,
   explained: 0,
@@ -46,15 +46,15 @@ export const nothingCounted = (): Counts => ({
   unexplained: 0,
 });
 
-const order: readonly DifferenceResult[] = ["equal", "explained", "expected", "drift", "unexplained"];
+const severity: readonly DifferenceResult[] = ["equal", "explained", "expected", "drift", "unexplained"];
 
 /** An answer counts by its worst difference. */
-export const standingOf = (differences: readonly Difference[]): DifferenceResult =>
+export const resultOf = (differences: readonly Difference[]): DifferenceResult =>
   differences.reduce<DifferenceResult>(
-    (worst, { kind }) => (order.indexOf(kind) > order.indexOf(worst) ? kind : worst),
+    (worst, { kind }) => (severity.indexOf(kind) > severity.indexOf(worst) ? kind : worst),
     "equal",
   );
 
 /** What makes two differences the same one, seen in two answers. */
-export const sameness = ({ path, form, kind, rule, entry }: Difference): string =>
+export const differenceKey = ({ path, form, kind, rule, entry }: Difference): string =>
   JSON.stringify([path, form, kind, rule, entry]);

@@ -1,23 +1,23 @@
 import type { Change } from "../rules/notes.ts";
 import { isObject, type Json, type Rule } from "../rules/rule.ts";
-import type { Form } from "./difference.ts";
+import type { DifferenceKind } from "./difference.ts";
 import { type Facets, facetsOf, memberOf } from "./facets.ts";
-import { isSame, formOf } from "./formOf.ts";
-import { isWithin } from "./place.ts";
+import { isSame, differenceKindOf } from "./formOf.ts";
+import { childPointer } from "./place.ts";
 
 /** One step from the legacy value to ours, at one place: made by a rule, or by nobody. */
-export type Step = { form: Form; rule?: string; legacy?: Json; ours?: Json };
+export type Step = { form: DifferenceKind; rule?: string; legacy?: Json; ours?: Json };
 
 /** One place of both documents: the legacy value, ours, and every step between them. */
 export type Explained = { path: string; at: string; legacy?: Json; ours?: Json; steps: Step[] };
 
 /** Told of every place: of those with members of their own (`isLeaf` false) before their members. */
-export type Tell = (place: Explained, isLeaf: boolean) => void;
+export type VisitExplained = (place: Explained, isLeaf: boolean) => void;
 
 /** The changes by their place. */
 export type ChangesByPlace = ReadonlyMap<string, Change[]>;
 
-export const byPlace = (changes: readonly Change[]): ChangesByPlace => {
+export const changesByPlace = (changes: readonly Change[]): ChangesByPlace => {
   const places = new Map<string, Change[]>();
   for (const change of changes) {
     if (change.rule === "unknown") continue;
@@ -37,36 +37,36 @@ export const explain = (
   legacy: Json | undefined,
   ours: Json | undefined,
   changes: ChangesByPlace,
-  tell: Tell,
+  tell: VisitExplained,
 ): void => walk({ facets: facetsOf(rule), path: "", at: "", legacy, ours }, changes, tell);
 
 type Place = { facets?: Facets | undefined; path: string; at: string; legacy?: Json; ours?: Json };
 
-const walk = (place: Place, changes: ChangesByPlace, tell: Tell): void => {
+const walk = (place: Place, changes: ChangesByPlace, tell: VisitExplained): void => {
   const { facets, path, at, legacy, ours } = place;
   const { steps, value } = follow(changes.get(at) ?? [], legacy);
   if (legacy === undefined && ours === undefined && steps.length === 0) return;
-  const told = { path, at, legacy, ours, steps };
-  if (!hasRuledMembers(facets, ours) && isSame(value, ours)) return tell(told, true);
+  const explained = { path, at, legacy, ours, steps };
+  if (!hasRuledMembers(facets, ours) && isSame(value, ours)) return tell(explained, true);
   if (Array.isArray(value) && Array.isArray(ours) && value.length === ours.length) {
-    tell(told, false);
+    tell(explained, false);
     const entries = facets?.entries && facetsOf(facets.entries);
     for (let i = 0; i < ours.length; i++)
       walk({ facets: entries, path: `${path}/*`, at: `${at}/${i}`, legacy: value[i], ours: ours[i] }, changes, tell);
   } else if (isObject(value) && isObject(ours)) {
-    tell(told, false);
+    tell(explained, false);
     for (const { key, from, rule } of membersOf(facets, value, ours)) {
       const member = {
-        path: isWithin(path, key),
-        at: isWithin(at, key),
+        path: childPointer(path, key),
+        at: childPointer(at, key),
         legacy: Object.hasOwn(value, from) ? value[from] : undefined,
         ours: Object.hasOwn(ours, key) ? ours[key] : undefined,
       };
       walk({ ...member, facets: rule && facetsOf(rule) }, changes, tell);
     }
   } else {
-    const form = formOf(value, ours);
-    tell(form ? { ...told, steps: [...steps, { form, legacy: value, ours }] } : told, true);
+    const form = differenceKindOf(value, ours);
+    tell(form ? { ...explained, steps: [...steps, { form, legacy: value, ours }] } : explained, true);
   }
 };
 
@@ -79,9 +79,9 @@ const follow = (chain: readonly Change[], legacy: Json | undefined): { steps: St
   const steps: Step[] = [];
   let value = legacy;
   for (const { rule, before, after } of chain) {
-    const gap = formOf(value, before);
+    const gap = differenceKindOf(value, before);
     if (gap) steps.push({ form: gap, legacy: value, ours: before });
-    steps.push({ form: formOf(before, after) ?? "moved", rule, legacy: before, ours: after });
+    steps.push({ form: differenceKindOf(before, after) ?? "moved", rule, legacy: before, ours: after });
     value = after;
   }
   return { steps, value };
@@ -119,7 +119,7 @@ export const lookUp = (
       typeof within === "object" && within !== null && Object.hasOwn(within, from)
         ? (within as never)[from]
         : undefined;
-    at = isWithin(at, step);
+    at = childPointer(at, step);
     facets = inner && facetsOf(inner);
   }
   const noted = (changes.get(at) ?? []).map(({ rule: name }) => name);

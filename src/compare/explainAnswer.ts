@@ -7,10 +7,10 @@ import { collectChanges } from "../rules/notes.ts";
 import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
 import type { GivenAnswer, LegacyExchange } from "./answers.ts";
 import type { Difference } from "./difference.ts";
-import { byPlace, explain, lookUp } from "./explain.ts";
-import { gathering } from "./gathering.ts";
-import { isSame, formOf } from "./formOf.ts";
-import { stepsOf } from "./place.ts";
+import { changesByPlace, explain, lookUp } from "./explain.ts";
+import { collectDifferences } from "./gathering.ts";
+import { isSame, differenceKindOf } from "./formOf.ts";
+import { pointerSteps } from "./place.ts";
 
 export type Explaining = { endpoint: Endpoint; errors: ErrorTable; knowledge: Knowledge };
 
@@ -21,18 +21,21 @@ export const explainAnswer = (
   ours: GivenAnswer,
 ): { differences: Difference[] } | { failed: string } => {
   const last = exchanges.at(-1);
-  if (last === undefined) return { differences: settled(by("input"), undefined, ours) };
+  if (last === undefined) return { differences: wholeAnswer(explainedBy("input"), undefined, ours) };
   if ("failed" in last) return { failed: last.failed };
   const { reading, status } = last;
   const legacy: GivenAnswer = { status, body: legacyBody(reading) };
   if (reading.is === "unreadable")
-    return { differences: settled(ours.status === 502 ? by("unreadable") : { kind: "unexplained" }, legacy, ours) };
-  if (reading.is === "error") return { differences: settled(madeOfError(about, last, ours), legacy, ours) };
+    return {
+      differences: wholeAnswer(ours.status === 502 ? explainedBy("unreadable") : { kind: "unexplained" }, legacy, ours),
+    };
+  if (reading.is === "error") return { differences: wholeAnswer(madeOfError(about, last, ours), legacy, ours) };
   if (ours.status === 200 && status === 200)
     return { differences: explainDocument(about, reading.document, ours.body) };
   const judged = about.endpoint.rejectDocument?.(reading.document, about.knowledge);
-  if (judged && isAnswer(answerOf(judged), ours)) return { differences: settled(by("judge"), legacy, ours) };
-  return { differences: misfit(about, reading.document, legacy, ours) };
+  if (judged && isAnswer(answerOf(judged), ours))
+    return { differences: wholeAnswer(explainedBy("judge"), legacy, ours) };
+  return { differences: schemaMismatch(about, reading.document, legacy, ours) };
 };
 
 const legacyBody = (reading: Exclude<LegacyExchange, { failed: string }>["reading"]): Json => {
@@ -46,14 +49,14 @@ const legacyBody = (reading: Exclude<LegacyExchange, { failed: string }>["readin
 
 type Made = { kind: "explained" | "unexplained"; rule?: string };
 
-const by = (rule: string): Made => ({ kind: "explained", rule });
+const explainedBy = (rule: string): Made => ({ kind: "explained", rule });
 
 /** An answer that is made as a whole: the status and the body are one difference each. */
-const settled = (made: Made, legacy: GivenAnswer | undefined, ours: GivenAnswer): Difference[] => {
-  const { add, differences } = gathering();
+const wholeAnswer = (made: Made, legacy: GivenAnswer | undefined, ours: GivenAnswer): Difference[] => {
+  const { add, differences } = collectDifferences();
   if (legacy?.status !== ours.status)
     add({ path: "status", at: "status", form: "status", legacy: legacy?.status, expected: ours.status, ...made });
-  const form = formOf(legacy?.body, ours.body);
+  const form = differenceKindOf(legacy?.body, ours.body);
   if (form) add({ path: "", at: "", form, legacy: legacy?.body, expected: ours.body, ...made });
   return differences();
 };
@@ -81,10 +84,10 @@ const isAnswer = ({ status, body }: Answer, ours: GivenAnswer): boolean =>
   status === ours.status && isSame(JSON.parse(body.toString()) as Json, ours.body);
 
 const explainDocument = ({ endpoint }: Explaining, legacy: JsonObject, ours: Json | undefined): Difference[] => {
-  const { add, differences } = gathering();
+  const { add, differences } = collectDifferences();
   const { note, changes } = collectChanges();
   endpoint.output.read(legacy, note, legacy);
-  explain(endpoint.output, legacy, ours, byPlace(changes), ({ path, at, steps }) => {
+  explain(endpoint.output, legacy, ours, changesByPlace(changes), ({ path, at, steps }) => {
     for (const { form, rule, legacy: before, ours: after } of steps) {
       const made = rule === undefined ? ({ kind: "unexplained" } as const) : ({ kind: "explained", rule } as const);
       add({ path, at, form, legacy: before, expected: after, ...made });
@@ -94,7 +97,7 @@ const explainDocument = ({ endpoint }: Explaining, legacy: JsonObject, ours: Jso
 };
 
 /** Our answer is no document although legacy's is one: it does not fit the schema, or nobody knows why. */
-const misfit = (
+const schemaMismatch = (
   { endpoint }: Explaining,
   document: JsonObject,
   legacy: GivenAnswer,
@@ -102,13 +105,13 @@ const misfit = (
 ): Difference[] => {
   const { note, changes } = collectChanges();
   const transformed = transform(endpoint.output, document, note);
-  if (!("mismatch" in transformed)) return settled({ kind: "unexplained" }, legacy, ours);
-  const places = byPlace(changes);
-  const { add, differences } = gathering();
+  if (!("mismatch" in transformed)) return wholeAnswer({ kind: "unexplained" }, legacy, ours);
+  const places = changesByPlace(changes);
+  const { add, differences } = collectDifferences();
   const made = { kind: "unexplained", cause: "legacy's document does not fit the schema" } as const;
-  for (const told of transformed.mismatch) {
-    const at = told.slice(0, told.lastIndexOf(": ")).replace(/^\/$/, "");
-    const { legacy: value, rules } = lookUp(endpoint.output, document, places, stepsOf(at));
+  for (const mismatchAt of transformed.mismatch) {
+    const at = mismatchAt.slice(0, mismatchAt.lastIndexOf(": ")).replace(/^\/$/, "");
+    const { legacy: value, rules } = lookUp(endpoint.output, document, places, pointerSteps(at));
     const rule = rules.join(" + ");
     const path = at.replaceAll(/\/\d+(?=\/|$)/g, "/*");
     add({

@@ -2,10 +2,10 @@ import { z } from "zod";
 import { entriesOf } from "../rules/compose.ts";
 import { isObject, type Json, type JsonObject, type Rule } from "../rules/rule.ts";
 import { facetsOf } from "./facets.ts";
-import { cutText } from "./gathering.ts";
-import { isWithin } from "./place.ts";
+import { truncate } from "./gathering.ts";
+import { childPointer } from "./place.ts";
 import type { FieldReport } from "./report.ts";
-import { againstUsual, variantOf } from "./variants.ts";
+import { coverageOf, variantOf } from "./variants.ts";
 
 /** What has been seen at one place; plain data, so that it can be kept and gone on with. */
 export type SeenField = {
@@ -20,8 +20,8 @@ export type SeenField = {
 export type SeenFields = Record<string, SeenField>;
 
 /** Unknown fields are legacy's to name: so many of an endpoint are kept, and the others counted by none. */
-const MOST_UNREAD = 200;
-const EXAMPLES = 3;
+const MAX_UNREAD = 200;
+const MAX_FIELD_EXAMPLES = 3;
 
 /** Counts what one legacy document shows of every place of the tree, and what it has beside. */
 export const observeFields = (rule: Rule, legacy: JsonObject, fields: SeenFields): void =>
@@ -55,7 +55,7 @@ const observe = (
     for (const [key, inner] of Object.entries(facets.fields)) {
       const from = inner.from ?? key;
       const member = Object.hasOwn(value, from) ? value[from] : undefined;
-      observe(inner, { path: isWithin(path, key), legacyPath: joined(legacyPath, from) }, member, fields);
+      observe(inner, { path: childPointer(path, key), legacyPath: joined(legacyPath, from) }, member, fields);
     }
     const read = new Set(Object.entries(facets.fields).map(([key, { from }]) => from ?? key));
     observeOthers(path, legacyPath, value, read, fields);
@@ -73,9 +73,9 @@ const observeOthers = (
 ): void => {
   for (const key of Object.keys(value)) {
     if (read.has(key)) continue;
-    const path = isWithin(around, key);
+    const path = childPointer(around, key);
     const isNew = !Object.hasOwn(fields, path);
-    if (isNew && Object.values(fields).filter(({ unread }) => unread).length >= MOST_UNREAD) continue;
+    if (isNew && Object.values(fields).filter(({ unread }) => unread).length >= MAX_UNREAD) continue;
     const field = count({ path, legacyPath: joined(legacyPath, key) }, value[key], fields);
     if (isNew) field.unread = true;
   }
@@ -90,8 +90,8 @@ const count = ({ path, legacyPath }: Place, legacy: Json | undefined, fields: Se
   const variant = variantOf(legacy);
   const seen = field.seen[variant] ?? 0;
   field.seen[variant] = seen + 1;
-  if (seen === 0 && legacy !== undefined && field.examples.length < EXAMPLES)
-    field.examples.push(cutText(JSON.stringify(legacy), 80));
+  if (seen === 0 && legacy !== undefined && field.examples.length < MAX_FIELD_EXAMPLES)
+    field.examples.push(truncate(JSON.stringify(legacy), 80));
   return field;
 };
 
@@ -106,18 +106,18 @@ export const fieldReports = (
   for (const { path, inner, legacyPath } of placesOf(rule)) {
     const found = fields[path] ?? { legacyPath, documents: 0, seen: {}, examples: [] };
     const declared = declaredBy(inner);
-    const { never, odd } = againstUsual(inner, declared, found.seen);
+    const { never, odd } = coverageOf(inner, declared, found.seen);
     const rules = facetsOf(inner).rules.map(({ name }) => name);
-    const report = { endpoint, path, ...told(found), rules, declared, never };
+    const report = { endpoint, path, ...seenOf(found), rules, declared, never };
     coverage.push(report);
     if (odd.length > 0) schemaDrift.push(report);
   }
   for (const [path, found] of Object.entries(fields))
-    if (found.unread) schemaDrift.push({ endpoint, path, ...told(found), rules: [], declared: [], never: [] });
+    if (found.unread) schemaDrift.push({ endpoint, path, ...seenOf(found), rules: [], declared: [], never: [] });
   return { coverage, schemaDrift };
 };
 
-const told = ({ legacyPath, documents, seen, examples }: SeenField) => ({ legacyPath, documents, seen, examples });
+const seenOf = ({ legacyPath, documents, seen, examples }: SeenField) => ({ legacyPath, documents, seen, examples });
 
 /** Every place that the tree names, with its rule. */
 const placesOf = (rule: Rule, path = "", legacyPath = ""): { path: string; legacyPath: string; inner: Rule }[] => {
@@ -127,12 +127,12 @@ const placesOf = (rule: Rule, path = "", legacyPath = ""): { path: string; legac
     { path, legacyPath: within, inner: rule },
     ...(entries ? placesOf(entries, `${path}/*`, joined(within, "*")) : []),
     ...Object.entries(fields).flatMap(([key, inner]) =>
-      placesOf(inner, isWithin(path, key), joined(within, inner.from ?? key)),
+      placesOf(inner, childPointer(path, key), joined(within, inner.from ?? key)),
     ),
   ];
 };
 
-const names: Record<string, string> = { string: "text", integer: "number", array: "list" };
+const typeNames: Record<string, string> = { string: "text", integer: "number", array: "list" };
 
 type Described = { type?: string | string[]; anyOf?: Described[] };
 
@@ -140,5 +140,5 @@ type Described = { type?: string | string[]; anyOf?: Described[] };
 const declaredBy = ({ schema }: Rule): string[] => {
   const typesOf = ({ type, anyOf = [] }: Described): string[] => [...[type ?? []].flat(), ...anyOf.flatMap(typesOf)];
   const described = z.toJSONSchema(schema, { unrepresentable: "any" }) as Described;
-  return [...new Set(typesOf(described).map((type) => names[type] ?? type))];
+  return [...new Set(typesOf(described).map((type) => typeNames[type] ?? type))];
 };

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { Form } from "./difference.ts";
+import type { DifferenceKind } from "./difference.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Json, Rule } from "../rules/rule.ts";
 
@@ -15,7 +15,7 @@ export type Misfit = {
   /** As the ledger writes it: `*` for the entries of a list. */
   path: string;
   /** As what the ledger may allow it; none where nothing may. */
-  forms: readonly Form[];
+  forms: readonly DifferenceKind[];
   /** The value that stands there, where it is a short text, a number, a boolean or `null`. */
   candidate?: Json;
 };
@@ -67,7 +67,7 @@ const isShort = (value: Json | undefined): value is Json => {
 };
 
 /** What should stand there is not known: where a field may be absent, a value of another type may as well be one too many. */
-const formsOf = (code: Issue["code"], value: Json | undefined): Form[] => {
+const formsOf = (code: Issue["code"], value: Json | undefined): DifferenceKind[] => {
   if (value === undefined) return ["missing"];
   if (code === "invalid_type") return ["type", "extra"];
   // What is nested too deep is never passed on.

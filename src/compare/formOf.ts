@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Json } from "../rules/rule.ts";
-import type { Form } from "./difference.ts";
+import type { DifferenceKind } from "./difference.ts";
 
 export type JsonType = "null" | "boolean" | "number" | "text" | "list" | "object";
 
@@ -13,7 +13,7 @@ export const typeOf = (value: Json): JsonType => {
 export const isSame = (a: Json | undefined, b: Json | undefined): boolean => a === b || isDeepStrictEqual(a, b);
 
 /** How the second value differs from the first, or `undefined` where it does not. */
-export const formOf = (first: Json | undefined, second: Json | undefined): Form | undefined => {
+export const differenceKindOf = (first: Json | undefined, second: Json | undefined): DifferenceKind | undefined => {
   if (isSame(first, second)) return undefined;
   if (first === undefined) return "extra";
   if (second === undefined) return "missing";

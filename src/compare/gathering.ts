@@ -1,28 +1,28 @@
 import type { Json } from "../rules/rule.ts";
-import { type Difference, sameness } from "./difference.ts";
+import { type Difference, differenceKey } from "./difference.ts";
 
 /** One field that differs. */
-export type Found = Omit<Difference, "count">;
+export type FoundDifference = Omit<Difference, "count">;
 
 /** Gathers the differences of one answer: the same form at the same path is one, with its count. */
-export const gathering = (): { add: (found: Found) => void; differences: () => Difference[] } => {
+export const collectDifferences = (): { add: (found: FoundDifference) => void; differences: () => Difference[] } => {
   const byKind = new Map<string, Difference>();
   return {
     add: (found) => {
       const difference = { ...found, count: 1 };
-      const key = sameness(difference);
+      const key = differenceKey(difference);
       const known = byKind.get(key);
       if (known) known.count++;
       else byKind.set(key, difference);
     },
-    differences: () => [...byKind.values()].map(shortened),
+    differences: () => [...byKind.values()].map(withShortValues),
   };
 };
 
 /** Characters of a value's JSON that a difference keeps. */
-const MOST = 400;
+const MAX_VALUE = 400;
 
-const shortened = (difference: Difference): Difference => {
+const withShortValues = (difference: Difference): Difference => {
   const short = { ...difference };
   for (const side of ["legacy", "expected", "candidate"] as const) {
     const value = short[side];
@@ -32,12 +32,12 @@ const shortened = (difference: Difference): Difference => {
   return short;
 };
 
-export const cutText = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most)}…` : text);
+export const truncate = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most)}…` : text);
 
 /** A value, or the beginning of its text or JSON where it is long. */
 const cut = (value: Json): Json => {
-  if (typeof value === "string") return cutText(value, MOST);
+  if (typeof value === "string") return truncate(value, MAX_VALUE);
   if (typeof value !== "object" || value === null) return value;
   const json = JSON.stringify(value);
-  return json.length > MOST ? cutText(json, MOST) : value;
+  return json.length > MAX_VALUE ? truncate(json, MAX_VALUE) : value;
 };

@@ -2,10 +2,10 @@ import type { Endpoint } from "../endpoint/endpoint.ts";
 import { mediaTypeOf } from "../http/mediaType.ts";
 import type { Json } from "../rules/rule.ts";
 import type { GivenAnswer } from "./answers.ts";
-import { type Compared, differ } from "./differ.ts";
-import { type Difference, type Form, UNSERVED } from "./difference.ts";
-import { gathering } from "./gathering.ts";
-import { formOf } from "./formOf.ts";
+import { type ComparedPlace, differ } from "./differ.ts";
+import { type Difference, type DifferenceKind, UNSERVED } from "./difference.ts";
+import { collectDifferences } from "./gathering.ts";
+import { differenceKindOf } from "./formOf.ts";
 import type { Ledger } from "./ledger.ts";
 
 /** What a difference is traced back to: the legacy value at its place, and the rules that made the expected one. */
@@ -47,11 +47,11 @@ const differencesOf = (
   expected: GivenAnswer,
   candidate: GivenAnswer,
 ): Difference[] => {
-  const { add, differences } = gathering();
+  const { add, differences } = collectDifferences();
   const isError = expected.status >= 400;
   // Error documents have one form everywhere: where it is another, every field of every error says so.
   const known = isError ? { cause: `error ${expected.status}` } : {};
-  const found = ({ allowedBy, ...difference }: Omit<Compared, "form"> & { form: Form }) => {
+  const found = ({ allowedBy, ...difference }: Omit<ComparedPlace, "form"> & { form: DifferenceKind }) => {
     const traced = difference.at.startsWith("/") || difference.at === "" ? origin?.(difference.at) : undefined;
     const rule = allowedBy ?? traced?.rules.join(" + ");
     const entry = allowedBy === undefined ? ledger.allowing(endpoint, difference) : undefined;
@@ -64,12 +64,12 @@ const differencesOf = (
       ...(entry ? { entry: entry.id } : {}),
     });
   };
-  const outside = (path: string, form: Form, one: Json | undefined, other: Json | undefined) =>
+  const outside = (path: string, form: DifferenceKind, one: Json | undefined, other: Json | undefined) =>
     found({ path, at: path, form, expected: one, candidate: other });
 
   if (expected.status !== candidate.status) outside("status", "status", expected.status, candidate.status);
   const types = [mediaType(expected), mediaType(candidate)] as const;
-  if (formOf(...types)) outside("content-type", "value", ...types);
+  if (differenceKindOf(...types)) outside("content-type", "value", ...types);
   if (candidate.body === undefined) outside("", "type", expected.body, candidate.text ?? "");
   // An error and a document have no field in common: the status has said it.
   else if (isError === candidate.status >= 400)

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { UNSERVED } from "./difference.ts";
-import type { Found } from "./gathering.ts";
+import type { FoundDifference } from "./gathering.ts";
 
 /** One entry, as the file and an operator write it. */
 export const entrySchema = z.strictObject({
@@ -40,7 +40,7 @@ export const storedLedgerSchema = listOf(storedEntrySchema);
 export type Ledger = {
   entries: readonly LedgerEntry[];
   /** The entry that allows this difference; one past its date allows nothing, one for a value allows nothing where none is known. */
-  allowing(endpoint: string, found: Pick<Found, "path" | "form" | "candidate">): LedgerEntry | undefined;
+  allowing(endpoint: string, found: Pick<FoundDifference, "path" | "form" | "candidate">): LedgerEntry | undefined;
   /** Those that end before this day (`2026-11-21`). */
   expired(today: string): LedgerEntry[];
 };

@@ -1,9 +1,9 @@
 /** One step down a JSON pointer (RFC 6901). */
-export const isWithin = (pointer: string, key: string | number): string =>
+export const childPointer = (pointer: string, key: string | number): string =>
   `${pointer}/${typeof key === "number" ? key : key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
 
 /** `/tag/0` -> `["tag", "0"]` */
-export const stepsOf = (pointer: string): string[] =>
+export const pointerSteps = (pointer: string): string[] =>
   pointer
     .split("/")
     .slice(1)

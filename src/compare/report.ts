@@ -1,7 +1,7 @@
-import type { Counts, Difference, Form, Kind } from "./difference.ts";
+import type { ResultCounts, Difference, DifferenceKind, Classification } from "./difference.ts";
 
 /** What was compared; `failed` are those that one side gave no answer for. */
-export type Summary = Counts & { failed: number };
+export type Summary = ResultCounts & { failed: number };
 
 /** The same question as a command for either side; a key stands as the environment variable that holds it. */
 export type CurlPair = { legacy?: string; candidate: string };
@@ -17,7 +17,14 @@ export type ReportedDifference = Omit<Difference, "at" | "count"> & {
 };
 
 /** What lies behind differences: one rule, one ledger entry, or one form of unexplained difference; those that explain the most first. */
-export type Cause = { kind: Kind; name: string; fields: number; answers: number; endpoints: string[]; curl: CurlPair };
+export type Cause = {
+  kind: Classification;
+  name: string;
+  fields: number;
+  answers: number;
+  endpoints: string[];
+  curl: CurlPair;
+};
 
 /** One line of two documents beside each other; a line without either side stands for an object or a list, whose members follow, one level deeper. */
 export type Row = {
@@ -28,18 +35,18 @@ export type Row = {
   left?: string;
   right?: string;
   /** Where the two differ: how, what it means, and by which rules. */
-  form?: Form;
-  kind?: Kind;
+  form?: DifferenceKind;
+  kind?: Classification;
   rules?: string[];
   /** Entries left out here because they show nothing new. */
   omitted?: number;
 };
 
 /** One answer shown whole: legacy's beside ours, or the expected one beside the candidate's. */
-export type Exhibit = {
+export type ExampleAnswer = {
   endpoint: string;
   question: string;
-  standing: "equal" | Kind;
+  result: "equal" | Classification;
   left: { title: string; status?: number };
   right: { title: string; status?: number };
   rows: Row[];
@@ -77,7 +84,7 @@ export type Report = {
   causes: Cause[];
   /** Why answers could not be compared, by endpoint. */
   failures: { endpoint: string; why: string; count: number; curl: CurlPair }[];
-  exhibits: Exhibit[];
+  examples: ExampleAnswer[];
   /** Every field that a rule reads: the coverage of this corpus. */
   coverage: FieldReport[];
   /** Legacy fields that no rule reads, and fields seen in a type that no rule of theirs turns into a declared one. */

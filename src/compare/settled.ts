@@ -1,7 +1,7 @@
 import type { Difference } from "./difference.ts";
 
 /** What nobody explains counts where both times show it; what only one of them shows is drift. */
-export const settled = (before: readonly Difference[], after: readonly Difference[]): Difference[] => {
+export const settleDifferences = (before: readonly Difference[], after: readonly Difference[]): Difference[] => {
   const isAlike = (a: Difference, b: Difference) => a.path === b.path && a.form === b.form;
   const once = (these: readonly Difference[], others: readonly Difference[]) =>
     these.filter((one) => one.kind === "unexplained" && !others.some((other) => isAlike(one, other)));

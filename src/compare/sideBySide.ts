@@ -2,23 +2,23 @@ import type { Json, JsonObject, Rule } from "../rules/rule.ts";
 import { collectChanges } from "../rules/notes.ts";
 import { differ } from "./differ.ts";
 import type { Difference } from "./difference.ts";
-import { byPlace, explain } from "./explain.ts";
-import { cutText } from "./gathering.ts";
-import { stepsOf } from "./place.ts";
+import { changesByPlace, explain } from "./explain.ts";
+import { truncate } from "./gathering.ts";
+import { pointerSteps } from "./place.ts";
 import type { Row } from "./report.ts";
 
 type Placed = Row & { at: string };
 
 /** Of a list's entries so many are shown, and every one beyond with a difference that nothing explains. */
-const SHOWN = 3;
-const MOST_ROWS = 400;
+const MAX_ENTRIES = 3;
+const MAX_ROWS = 400;
 
 /** Legacy's document beside ours, line by line, with the rules that made the difference. */
 export const explainedRows = (output: Rule, legacy: JsonObject, ours: Json | undefined): Row[] => {
   const { note, changes } = collectChanges();
   output.read(legacy, note, legacy);
   const rows: Placed[] = [];
-  explain(output, legacy, ours, byPlace(changes), (place, isLeaf) => {
+  explain(output, legacy, ours, changesByPlace(changes), (place, isLeaf) => {
     const { at, steps } = place;
     const rules = steps.flatMap(({ rule }) => rule ?? []);
     const isExplained = steps.every(({ rule }) => rule !== undefined);
@@ -56,16 +56,16 @@ export const judgedRows = (
 };
 
 const named = (at: string): { depth: number; name: string } => {
-  const steps = stepsOf(at);
+  const steps = pointerSteps(at);
   return { depth: steps.length, name: steps.at(-1) ?? "" };
 };
 
 const sides = (left: Json | undefined, right: Json | undefined): { left?: string; right?: string } => ({
-  ...(left === undefined ? {} : { left: written(left) }),
-  ...(right === undefined ? {} : { right: written(right) }),
+  ...(left === undefined ? {} : { left: formatValue(left) }),
+  ...(right === undefined ? {} : { right: formatValue(right) }),
 });
 
-const written = (value: Json): string => cutText(JSON.stringify(value), 300);
+const formatValue = (value: Json): string => truncate(JSON.stringify(value), 300);
 
 /** Entries far down a list that show nothing new are counted instead of shown. */
 const shortened = (rows: Placed[]): Row[] => {
@@ -91,8 +91,8 @@ const shortened = (rows: Placed[]): Row[] => {
       omitting.row.omitted = (omitting.row.omitted ?? 0) + 1;
     }
   }
-  if (kept.length <= MOST_ROWS) return kept;
-  return [...kept.slice(0, MOST_ROWS), { depth: 0, name: "", omitted: kept.length - MOST_ROWS }];
+  if (kept.length <= MAX_ROWS) return kept;
+  return [...kept.slice(0, MAX_ROWS), { depth: 0, name: "", omitted: kept.length - MAX_ROWS }];
 };
 
 /** The places whose members are numbered. */
@@ -104,7 +104,7 @@ const farEntry = (at: string, lists: ReadonlySet<string>): { list: string; entry
   let list = "";
   for (const step of at.split("/").slice(1)) {
     const entry = `${list}/${step}`;
-    if (lists.has(list) && Number(step) >= SHOWN) return { list, entry };
+    if (lists.has(list) && Number(step) >= MAX_ENTRIES) return { list, entry };
     list = entry;
   }
   return undefined;

@@ -14,7 +14,7 @@ export const variantOf = (legacy: Json | undefined): string => {
 const unset = ["none", "null", "empty"];
 
 /** Legacy writes scalars as text, numbers now and then as such, and a list of one as its entry. */
-const usual = (rule: Rule, declared: readonly string[]): Record<string, readonly string[]> => {
+const expectedVariants = (rule: Rule, declared: readonly string[]): Record<string, readonly string[]> => {
   const { fields, entries } = facetsOf(rule);
   const scalars = ["text", ...declared.filter((type) => type === "number" || type === "boolean")];
   const single = entries && facetsOf(entries).fields ? ["object"] : scalars;
@@ -25,12 +25,12 @@ const usual = (rule: Rule, declared: readonly string[]): Record<string, readonly
 };
 
 /** What a corpus could show of a field and has not, and the variants it has shown that no rule counts on. */
-export const againstUsual = (
+export const coverageOf = (
   rule: Rule,
   declared: readonly string[],
   seen: Readonly<Record<string, number>>,
 ): { never: string[]; odd: string[] } => {
-  const wanted = usual(rule, declared);
+  const wanted = expectedVariants(rule, declared);
   const known = new Set([...unset, ...Object.values(wanted).flat()]);
   return {
     never: Object.keys(wanted).filter((name) => !wanted[name]?.some((variant) => seen[variant] !== undefined)),

@@ -1,4 +1,4 @@
-import { readAnswer } from "../compare/readAnswer.ts";
+import { parseAnswer } from "../compare/readAnswer.ts";
 import type { LedgerEntry } from "../compare/ledger.ts";
 import type { GivenAnswer } from "../compare/answers.ts";
 import { UNSERVED } from "../compare/difference.ts";
@@ -14,7 +14,7 @@ import { whyUnserved } from "./whyUnserved.ts";
 const today = (): string => new Date().toISOString().slice(0, 10);
 
 /** What was found of each example, and the entries of the ledger that allowed something. */
-export type Compared = { rows: [name: string, { ok: boolean; found: string }][]; fired: ReadonlySet<string> };
+export type CheckedExamples = { rows: [name: string, { ok: boolean; found: string }][]; fired: ReadonlySet<string> };
 
 /** Every example asked of both sides: how modern's answer differs from the expected one. */
 export const compareExamples = async (
@@ -22,10 +22,10 @@ export const compareExamples = async (
   { modern, migration, errors, totalTimeout }: Services,
   catalogue: Catalogue,
   base: string,
-): Promise<Compared> => {
+): Promise<CheckedExamples> => {
   const fired = new Set<string>();
   const ledger = migration.ledger();
-  const rows: Compared["rows"] = [];
+  const rows: CheckedExamples["rows"] = [];
   for (const [name, endpoint] of Object.entries(catalogue.endpoints))
     for (const [example, given] of Object.entries(endpoint.examples)) {
       const target = endpoint.writes ? undefined : exampleTarget(endpoint, given);
@@ -36,7 +36,7 @@ export const compareExamples = async (
       );
       if (target === undefined || modern === undefined || !("input" in read)) continue;
       const response = await app.request(base + target, { headers: { "Cache-Control": "no-cache" } });
-      const expected = readAnswer(response.status, "application/json", await response.text());
+      const expected = parseAnswer(response.status, "application/json", await response.text());
       const said = await modern.client.look(canonicalRequest(endpoint, read.input, modern.routes[name]), {
         headers: [],
         deadline: Date.now() + totalTimeout,
@@ -51,7 +51,7 @@ export const compareExamples = async (
         ledger,
         whyUnserved: (one: GivenAnswer) => whyUnserved({ ...endpoint, name }, { errors, ledger }, one),
       };
-      const differences = judgeAnswer(about, expected, readAnswer(said.status, said.contentType, said.text));
+      const differences = judgeAnswer(about, expected, parseAnswer(said.status, said.contentType, said.text));
       for (const { entry } of differences) if (entry !== undefined) fired.add(entry);
       const unexplained = differences
         .filter(({ kind }) => kind === "unexplained")
@@ -70,7 +70,7 @@ export const compareExamples = async (
 };
 
 /** Entries of the ledger that have ended, and those that nothing compared here has needed; what is written is never compared. */
-export const ledgerFound = (
+export const ledgerNotes = (
   { migration }: Services,
   { endpoints }: Catalogue,
   fired: ReadonlySet<string>,

@@ -13,7 +13,7 @@ import { UpstreamFailure } from "../upstream/failure.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { errorAnswer } from "./errorAnswer.ts";
 import { firstUnexpected } from "../compare/fits.ts";
-import { isJsonType, misfitAt, noJson, noJsonType, noOutcome } from "./whyUnserved.ts";
+import { isJsonType, doesNotFitAt, notJson, notJsonType, notAnOutcome } from "./whyUnserved.ts";
 
 /**
  * Modern's answer as it is served, and the excerpt of its document where it is one; or why it cannot be. `status`: the status it
@@ -131,18 +131,18 @@ const readModern = async (
 ): Promise<ModernReply> => {
   const { status, contentType, bytes } = given;
   if (status === 200) {
-    if (!isJsonType(contentType)) return { failed: noJsonType(contentType), status };
+    if (!isJsonType(contentType)) return { failed: notJsonType(contentType), status };
     const checked = await check(endpoint.name, bytes, { caller: from, deadline });
     if ("unread" in checked) return { failed: `its answer could not be read (${checked.unread})`, status };
     if ("failed" in checked) return { ...checked, status };
     const misfit = firstUnexpected(endpoint.name, ledger(), checked.misfits);
-    if (misfit !== undefined) return { failed: misfitAt(misfit), status };
+    if (misfit !== undefined) return { failed: doesNotFitAt(misfit), status };
     const { body, tag, excerpt } = checked;
     return { answer: { status, body, ...(tag === undefined ? {} : { tag }) }, document: excerpt };
   }
-  if (status < 400 || status >= 500 || bytes.length > MAX_ERROR_BYTES) return { failed: noOutcome(status), status };
+  if (status < 400 || status >= 500 || bytes.length > MAX_ERROR_BYTES) return { failed: notAnOutcome(status), status };
   const document = parseJson(bytes.toString("utf8"));
-  if (document === undefined) return { failed: noJson, status };
+  if (document === undefined) return { failed: notJson, status };
   const answer = errorAnswer(endpoint, errors, textOf(given), document);
-  return answer ? { answer } : { failed: noOutcome(status), status };
+  return answer ? { answer } : { failed: notAnOutcome(status), status };
 };

@@ -9,13 +9,13 @@ import { firstUnexpected, misfitsOf } from "../compare/fits.ts";
 /** A document comes as JSON, or is none. */
 export const isJsonType = (contentType: string): boolean => mediaTypeOf(contentType) === "application/json";
 
-export const noJsonType = (contentType: string): string =>
+export const notJsonType = (contentType: string): string =>
   contentType === ""
     ? "its answer has no content type"
     : `its answer is ${mediaTypeOf(contentType)}, not application/json`;
-export const noJson = "its answer is no JSON";
-export const misfitAt = (place: string): string => `its answer does not fit at ${place}`;
-export const noOutcome = (status: number): string => `its ${status} is no answer of this endpoint`;
+export const notJson = "its answer is no JSON";
+export const doesNotFitAt = (place: string): string => `its answer does not fit at ${place}`;
+export const notAnOutcome = (status: number): string => `its ${status} is no answer of this endpoint`;
 
 /** Why such an answer of the new implementation would not be served; `undefined` where it would. */
 export const whyUnserved = (
@@ -29,10 +29,10 @@ export const whyUnserved = (
       status < 500 &&
       body !== undefined &&
       errorAnswer(endpoint, errors, { status, contentType, text: "" }, body) !== undefined;
-    return isOutcome ? undefined : noOutcome(status);
+    return isOutcome ? undefined : notAnOutcome(status);
   }
-  if (!isJsonType(contentType)) return noJsonType(contentType);
-  if (body === undefined) return noJson;
+  if (!isJsonType(contentType)) return notJsonType(contentType);
+  if (body === undefined) return notJson;
   const misfit = firstUnexpected(endpoint.name, ledger, misfitsOf(endpoint.output, body));
-  return misfit === undefined ? undefined : misfitAt(misfit);
+  return misfit === undefined ? undefined : doesNotFitAt(misfit);
 };

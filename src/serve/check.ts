@@ -1,6 +1,6 @@
 import type { Cache } from "../cache/cache.ts";
 import { exampleTarget } from "../endpoint/exampleTarget.ts";
-import { compareExamples, ledgerFound } from "../modern/checkModern.ts";
+import { compareExamples, ledgerNotes } from "../modern/checkModern.ts";
 import { fetchReadable } from "./answering.ts";
 import { type Catalogue, type Gateway } from "./gateway.ts";
 import type { Services } from "./services.ts";
@@ -59,7 +59,7 @@ export const check = async (
     ? await compareExamples(app, services, catalogue, base)
     : { rows: [], fired: new Set<string>() };
   for (const [name, { ok, found }] of compared.rows) row(ok, name, found);
-  const { ended, idle } = ledgerFound(services, catalogue, compared.fired);
+  const { ended, idle } = ledgerNotes(services, catalogue, compared.fired);
   const note = (found: string) => print(`note  ${"EXPECTED_DIFFERENCES".padEnd(26)} ${found}`);
   for (const { id, until } of ended) {
     const found = `${id}: it ended on ${until}`;

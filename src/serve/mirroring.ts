@@ -1,6 +1,6 @@
 import { curlsOf } from "../compare/curls.ts";
 import type { GivenAnswer } from "../compare/answers.ts";
-import { readAnswer } from "../compare/readAnswer.ts";
+import { parseAnswer } from "../compare/readAnswer.ts";
 import type { Answered } from "../cache/reply.ts";
 import { canonicalRequest, formatRequest } from "../endpoint/canonicalRequest.ts";
 import type { Backend } from "../features/migration/decide.ts";
@@ -81,6 +81,6 @@ const given = (status: number, contentType: string, body: string | Buffer): Give
   // Reading it would hold up callers: it is not compared.
   ...(body.length > MAX_COMPARED_BYTES
     ? { status, contentType, body: undefined }
-    : readAnswer(status, contentType, body.toString())),
+    : parseAnswer(status, contentType, body.toString())),
   bytes: body.length,
 });

@@ -1,6 +1,6 @@
 import { type Pair, readPairs } from "../../fixtures/pairs.ts";
 import type { GivenAnswer, LegacyExchange } from "../../src/compare/answers.ts";
-import { type Difference, sameness } from "../../src/compare/difference.ts";
+import { type Difference, differenceKey } from "../../src/compare/difference.ts";
 import { explainAnswer } from "../../src/compare/explainAnswer.ts";
 import { judgeAnswer } from "../../src/compare/judge.ts";
 import { openLedger } from "../../src/compare/ledger.ts";
@@ -35,7 +35,7 @@ export const findingsOf = (name: string, endpoint: Endpoint): string[] => {
 };
 
 const unexplained = (how: string, differences: Difference[]): string[] =>
-  differences.filter(({ kind }) => kind === "unexplained").map((one) => `${how} ${sameness(one)}`);
+  differences.filter(({ kind }) => kind === "unexplained").map((one) => `${how} ${differenceKey(one)}`);
 
 const documentOf = (
   pair: Pair,

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { GivenAnswer } from "../../compare/answers.ts";
 import { lookUp } from "../../compare/explain.ts";
 import { judgeAnswer, type Origin } from "../../compare/judge.ts";
-import { stepsOf } from "../../compare/place.ts";
+import { pointerSteps } from "../../compare/place.ts";
 import type { Ledger } from "../../compare/ledger.ts";
 import type { CurlPair } from "../../compare/report.ts";
-import { settled } from "../../compare/settled.ts";
+import { settleDifferences } from "../../compare/settled.ts";
 import type { Difference } from "../../compare/difference.ts";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
 import type { Scrub } from "../../scrub/scrub.ts";
@@ -52,7 +52,7 @@ type ShadowSettings = {
 /** The rules that made the expected value: legacy's own is not at hand any more. */
 const originIn =
   ({ output }: Endpoint): Origin =>
-  (at) => ({ rules: lookUp(output, undefined, new Map(), stepsOf(at)).rules });
+  (at) => ({ rules: lookUp(output, undefined, new Map(), pointerSteps(at)).rules });
 
 /** A larger answer would hold up callers while it is compared, in bytes. */
 export const MAX_COMPARED_BYTES = 1024 ** 2;
@@ -93,7 +93,7 @@ export const openShadow = ({ budget, ledger, onCompared, onError, settle }: Shad
       const second = await once(mirrored, true);
       taken += second.bytes;
       if (second.differences === undefined) return;
-      const differences = settled(first.differences, second.differences);
+      const differences = settleDifferences(first.differences, second.differences);
       if (differences.some(({ kind }) => kind === "drift")) mirrored.forget?.();
       onCompared(mirrored, differences);
     } catch (error) {

@@ -1,4 +1,4 @@
-import type { Ask } from "../corpus/ask.ts";
+import type { CorpusRequest } from "../corpus/ask.ts";
 import { routeTable } from "../corpus/routeTable.ts";
 import { type CanonicalRequest, canonicalRequest } from "../../endpoint/canonicalRequest.ts";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
@@ -12,16 +12,16 @@ import {
 } from "../../endpoint/input.ts";
 
 /** The request by which the gateway would ask the new implementation; as it was made, where its input is not valid. */
-export type AsModern = (ask: Ask) => CanonicalRequest;
+export type RouteAsModern = (ask: CorpusRequest) => CanonicalRequest;
 
 /** `routes`: the operator's, by endpoint (MODERN_ROUTES). */
 export const openAsModern = (
   endpoints: Readonly<Record<string, Endpoint>>,
   routes: Readonly<Record<string, string>>,
-): AsModern => {
+): RouteAsModern => {
   const routed = routeTable(Object.entries(endpoints).map(([name, endpoint]) => ({ ...endpoint, name })));
 
-  const inputOf = ({ input, groups = {} }: Endpoint, { path, body }: Ask): InputReading | undefined => {
+  const inputOf = ({ input, groups = {} }: Endpoint, { path, body }: CorpusRequest): InputReading | undefined => {
     if (body !== undefined) {
       const given = givenInBody(JSON.stringify(body), groups);
       return "errors" in given ? given : readInput(input, given.given, "body");

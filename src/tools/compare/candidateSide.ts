@@ -3,7 +3,7 @@ import { ask } from "../../upstream/ask.ts";
 import { UpstreamFailure } from "../../upstream/failure.ts";
 import { openUpstream, type UpstreamSettings } from "../../upstream/upstream.ts";
 import type { GivenAnswer } from "../../compare/answers.ts";
-import { readAnswer } from "../../compare/readAnswer.ts";
+import { parseAnswer } from "../../compare/readAnswer.ts";
 
 /** What is held against the expected answers: another gateway, or the new implementation. */
 export type CandidateSide = {
@@ -45,7 +45,7 @@ export const openCandidateSide = (
       const sent = { method, path: base + path + query, headers, maxBytes: maxReply, totalTimeout };
       try {
         const reply = await ask(upstream, { ...sent, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
-        return readAnswer(reply.status, reply.contentType || undefined, reply.body.toString("utf8"));
+        return parseAnswer(reply.status, reply.contentType || undefined, reply.body.toString("utf8"));
       } catch (error) {
         if (!(error instanceof UpstreamFailure)) throw error;
         return { failed: `the candidate: ${error.message}`, isThere: error.kind !== "unreachable" };

@@ -1,39 +1,39 @@
-import type { Ask } from "../corpus/ask.ts";
+import type { CorpusRequest } from "../corpus/ask.ts";
 import type { Catalogue } from "../../serve/gateway.ts";
 import { formatRequest } from "../../endpoint/canonicalRequest.ts";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
 import { collectChanges } from "../../rules/notes.ts";
 import type { Json, JsonObject } from "../../rules/rule.ts";
 import type { GivenAnswer, LegacyExchange } from "../../compare/answers.ts";
-import { byPlace, lookUp } from "../../compare/explain.ts";
+import { changesByPlace, lookUp } from "../../compare/explain.ts";
 import { explainAnswer } from "../../compare/explainAnswer.ts";
 import { judgeAnswer, type Origin } from "../../compare/judge.ts";
 import type { Ledger } from "../../compare/ledger.ts";
-import { stepsOf } from "../../compare/place.ts";
+import { pointerSteps } from "../../compare/place.ts";
 import { explainedRows, judgedRows, plainRows } from "../../compare/sideBySide.ts";
-import type { Outcome } from "../../compare/tally.ts";
+import type { ComparisonOutcome } from "../../compare/tally.ts";
 import { whyUnserved } from "../../modern/whyUnserved.ts";
-import type { AsModern } from "./asModern.ts";
+import type { RouteAsModern } from "./asModern.ts";
 import type { CandidateSide } from "./candidateSide.ts";
 import { type Addresses, curlsOf } from "../../compare/curls.ts";
 import type { LegacySide } from "./legacySide.ts";
 
-export type Sides = {
+export type ComparedSides = {
   catalogue: Catalogue;
   legacy: LegacySide;
   candidate?: CandidateSide;
   /** How the candidate is asked, where not as it was. */
-  asModern?: AsModern;
+  asModern?: RouteAsModern;
   ledger: Ledger;
   addresses: Addresses;
   key: string | undefined;
 };
 
 /** What came of asking once, and the legacy document where there was one. */
-export type Compared = { outcome: Outcome; document?: JsonObject };
+export type ComparedRequest = { outcome: ComparisonOutcome; document?: JsonObject };
 
 /** Asks both sides the same once, and says how they differ. `again`: past every cache. */
-export const compareOne = async (sides: Sides, ask: Ask, again = false): Promise<Compared> => {
+export const compareOne = async (sides: ComparedSides, ask: CorpusRequest, again = false): Promise<ComparedRequest> => {
   const { catalogue, legacy, candidate, addresses } = sides;
   const request = sides.asModern?.(ask) ?? ask;
   const key = ask.keyed ? sides.key : undefined;
@@ -46,12 +46,12 @@ export const compareOne = async (sides: Sides, ask: Ask, again = false): Promise
   if (failed !== undefined) return { outcome: { ...about, failed } };
 
   const document = documentOf(last);
-  const kept = document ? { document } : {};
+  const withDocument = document ? { document } : {};
   const question = formatRequest(ask);
   if (given !== undefined && "failed" in given)
     return ours.status >= 500
       ? { outcome: { ...about, failed: unanswered(ours) } }
-      : { outcome: { ...about, ...noAnswer(ours, given.failed, question) }, ...kept };
+      : { outcome: { ...about, ...noAnswer(ours, given.failed, question) }, ...withDocument };
   if (given === undefined) {
     const explained = explainAnswer(
       { endpoint, errors: catalogue.errors, knowledge: legacy.knowledge },
@@ -64,7 +64,7 @@ export const compareOne = async (sides: Sides, ask: Ask, again = false): Promise
       const entry = one.kind === "unexplained" ? sides.ledger.allowing(ask.endpoint, one) : undefined;
       return entry ? { ...one, kind: "expected" as const, entry: entry.id } : one;
     });
-    const exhibit = () => ({
+    const example = () => ({
       question,
       left: { title: "legacy", ...(last && "status" in last ? { status: last.status } : {}) },
       right: { title: "the new interface", status: ours.status },
@@ -73,7 +73,7 @@ export const compareOne = async (sides: Sides, ask: Ask, again = false): Promise
           ? explainedRows(endpoint.output, document, ours.body)
           : plainRows(rawOf(last), ours.body, differences),
     });
-    return { outcome: { ...about, differences, exhibit }, ...kept };
+    return { outcome: { ...about, differences, example }, ...withDocument };
   }
   const output = endpoint.output;
   const origin = document && originIn(output, document);
@@ -89,13 +89,13 @@ export const compareOne = async (sides: Sides, ask: Ask, again = false): Promise
   };
   const differences = judgeAnswer(judging, ours, given);
   if (ours.status >= 500 && differences.length > 0) return { outcome: { ...about, failed: unanswered(ours) } };
-  const exhibit = () => ({
+  const example = () => ({
     question,
     left: { title: "expected", status: ours.status },
     right: { title: "the candidate", status: given.status },
     rows: judgedRows(ours.status === 200 ? output : undefined, ours.body, given.body ?? given.text, differences),
   });
-  return { outcome: { ...about, differences, exhibit }, ...kept };
+  return { outcome: { ...about, differences, example }, ...withDocument };
 };
 
 const unanswered = ({ status, body }: GivenAnswer): string =>
@@ -115,7 +115,7 @@ const noAnswer = (ours: GivenAnswer, why: string, question: string) => ({
       count: 1,
     },
   ],
-  exhibit: () => ({
+  example: () => ({
     question,
     left: { title: "expected", status: ours.status },
     right: { title: "the candidate" },
@@ -135,13 +135,13 @@ const rawOf = (exchange: LegacyExchange | undefined): Json | undefined => {
 
 /** Read only where something differs. */
 const originIn = (output: Endpoint["output"], document: JsonObject): Origin => {
-  let places: ReturnType<typeof byPlace> | undefined;
+  let places: ReturnType<typeof changesByPlace> | undefined;
   return (at) => {
     if (places === undefined) {
       const { note, changes } = collectChanges();
       output.read(document, note, document);
-      places = byPlace(changes);
+      places = changesByPlace(changes);
     }
-    return lookUp(output, document, places, stepsOf(at));
+    return lookUp(output, document, places, pointerSteps(at));
   };
 };

@@ -4,13 +4,13 @@ import type { TallyState } from "../../compare/tally.ts";
 import type { DoneState } from "./done.ts";
 
 /** How far a run has come. */
-export type Interrupted = { tally: TallyState; done: DoneState };
+export type RunState = { tally: TallyState; done: DoneState };
 
 /** Where a run notes how far it has come; `fingerprint` tells whether it is the same run. */
 export type Notebook = {
   /** What an interrupted run of the same questions left behind. */
-  read(): Interrupted | undefined;
-  write(state: Interrupted): void;
+  read(): RunState | undefined;
+  write(state: RunState): void;
   clear(): void;
 };
 
@@ -19,7 +19,7 @@ export const openNotebook = (directory: string, fingerprint: string, scrub: (tex
   return {
     read() {
       try {
-        const kept = JSON.parse(readFileSync(file, "utf8")) as Interrupted & { fingerprint?: string };
+        const kept = JSON.parse(readFileSync(file, "utf8")) as RunState & { fingerprint?: string };
         return kept.fingerprint === fingerprint ? kept : undefined;
       } catch (error) {
         const isExpected = error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === "ENOENT";

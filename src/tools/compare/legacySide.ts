@@ -2,16 +2,16 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { untagged } from "../../cache/representation.ts";
 import type { Settings } from "../../settings/settings.ts";
 import type { Knowledge } from "../../endpoint/endpoint.ts";
-import type { Ask } from "../corpus/ask.ts";
+import type { CorpusRequest } from "../corpus/ask.ts";
 import { type Catalogue, openGateway } from "../../serve/gateway.ts";
 import type { Observer } from "../../telemetry/observer.ts";
 import type { GivenAnswer, LegacyExchange } from "../../compare/answers.ts";
-import { readAnswer } from "../../compare/readAnswer.ts";
+import { parseAnswer } from "../../compare/readAnswer.ts";
 
 /** Legacy, as the gateway asks it and what the gateway makes of it. */
 export type LegacySide = {
   knowledge: Knowledge;
-  ask(ask: Ask, key: string | undefined): Promise<{ ours: GivenAnswer; exchanges: LegacyExchange[] }>;
+  ask(ask: CorpusRequest, key: string | undefined): Promise<{ ours: GivenAnswer; exchanges: LegacyExchange[] }>;
   close(): Promise<void>;
 };
 
@@ -54,7 +54,7 @@ export const openLegacySide = (
       };
       const sent = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
       const response = await asking.run(exchanges, () => gateway.app.request(PREFIX + path, sent));
-      const ours = readAnswer(
+      const ours = parseAnswer(
         response.status,
         response.headers.get("content-type") ?? undefined,
         await response.text(),

@@ -1,6 +1,6 @@
 import { enableCompileCache, flushCompileCache } from "node:module";
 import { setFlagsFromString } from "node:v8";
-import type { Options } from "./options.ts";
+import type { CompareOptions } from "./options.ts";
 
 // Before anything else is loaded: what is compiled once is not compiled again, and a long run waits for servers, so
 // it rather takes its time than memory.
@@ -15,7 +15,7 @@ for (const flag of [
   setFlagsFromString(`--${flag}`);
 
 const { catalogue } = await import("../../../transforms/catalogue.ts");
-const { readOptions, usage } = await import("./options.ts");
+const { readCompareOptions: readOptions, compareUsage: usage } = await import("./options.ts");
 
 const fail = (lines: string[]) => {
   for (const line of lines) console.error(line);
@@ -39,13 +39,13 @@ const startLegacy = async (url: string | undefined) => {
   return startSampleLegacy();
 };
 
-const compare = async (options: Options): Promise<void> => {
-  const { prepare } = await import("./prepare.ts");
+const compare = async (options: CompareOptions): Promise<void> => {
+  const { prepareRun: prepare } = await import("./prepare.ts");
   const prepared = prepare(options, process.env, catalogue);
   if ("errors" in prepared) return fail(prepared.errors);
   const { scrub } = prepared;
   const legacy = await startLegacy(prepared.settings.LEGACY_URL);
-  const { perform } = await import("./perform.ts");
+  const { performRun: perform } = await import("./perform.ts");
   const performed = await perform(options, { ...prepared, legacyUrl: legacy.url }, catalogue, interruption());
   await legacy.close();
   if ("interruptedAfter" in performed)

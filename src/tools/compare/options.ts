@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import { readIds } from "../corpus/readIds.ts";
 
 /** What to compare, as the command line says it. */
-export type Options = {
+export type CompareOptions = {
   legacy?: string;
   candidate?: string;
   /** The candidate is the new implementation, not a gateway. */
@@ -20,7 +20,7 @@ export type Options = {
   fresh: boolean;
 };
 
-export const usage = `npm run compare -- [options]
+export const compareUsage = `npm run compare -- [options]
 
 Holds legacy's answers against what the gateway makes of them, or a candidate's answers against those, and explains every difference.
 
@@ -62,7 +62,10 @@ const known = {
 } as const;
 
 /** Reads the command line; what is wrong is told by its name, what was given and what is allowed. */
-export const readOptions = (args: string[], endpoints: readonly string[]): Options | { errors: string[] } | "help" => {
+export const readCompareOptions = (
+  args: string[],
+  endpoints: readonly string[],
+): CompareOptions | { errors: string[] } | "help" => {
   let values: ReturnType<typeof parse>;
   try {
     values = parse(args);

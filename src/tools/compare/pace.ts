@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** Waits until the next request may go: `rate` a second, evenly; 0 is as fast as it goes. Throws where `signal` aborts. */
-export const openPace = (
+export const rateLimiter = (
   rate: number,
   now: () => number = () => performance.now(),
 ): ((signal: AbortSignal) => Promise<void>) => {

@@ -1,56 +1,56 @@
-import type { Ask } from "../corpus/ask.ts";
+import type { CorpusRequest } from "../corpus/ask.ts";
 import type { Catalogue } from "../../serve/gateway.ts";
 import { openObserver } from "../../telemetry/observer.ts";
 import { observeFields } from "../../compare/fields.ts";
 import { openLedger } from "../../compare/ledger.ts";
 import type { Report } from "../../compare/report.ts";
-import { reportOf } from "../../compare/reportOf.ts";
+import { reportOf } from "../../compare/tally.ts";
 import { openTally } from "../../compare/tally.ts";
 import { openAsModern } from "./asModern.ts";
 import { openCandidateSide } from "./candidateSide.ts";
-import { type Compared, compareOne } from "./compareOne.ts";
+import { type ComparedRequest, compareOne } from "./compareOne.ts";
 import { openDone } from "./done.ts";
 import { openNotebook } from "./interrupted.ts";
 import { openLegacySide } from "./legacySide.ts";
-import type { Options } from "./options.ts";
-import type { Prepared } from "./prepare.ts";
+import type { CompareOptions } from "./options.ts";
+import type { PreparedRun } from "./prepare.ts";
 import { openProgress } from "./progress.ts";
-import { questionsOf } from "./questions.ts";
+import { requestsOf } from "./questions.ts";
 import { run } from "./run.ts";
 
 /** Milliseconds until a mismatch is asked again, between two looks at how far it is, and between two notes of it. */
-const SETTLE = 1000;
-const LOOK_EVERY = 100;
-const NOTE_EVERY = 5000;
+const SETTLE_MS = 1000;
+const PROGRESS_MS = 100;
+const NOTE_MS = 5000;
 
 /** Where a gateway of one's own listens, for the commands that reproduce a difference. */
-const USUAL_GATEWAY = "http://127.0.0.1:8000/v1";
+const DEFAULT_GATEWAY = "http://127.0.0.1:8000/v1";
 
-const tell = (line: string) => void process.stderr.write(`${line}\n`);
+const logLine = (line: string) => void process.stderr.write(`${line}\n`);
 
 /**
  * Compares all that the options name, and tells on the standard error how it goes. Where `signal` aborts it notes how far it has come and
  * gives that number; else the report. Throws where the corpus cannot be read.
  */
-export const perform = async (
-  options: Options,
-  prepared: Prepared & { legacyUrl: string },
+export const performRun = async (
+  options: CompareOptions,
+  prepared: PreparedRun & { legacyUrl: string },
   catalogue: Catalogue,
   signal: AbortSignal,
 ): Promise<{ report: Report; clear: () => void } | { interruptedAfter: number }> => {
   const { settings, key, rate, concurrency, legacyUrl, scrub } = prepared;
   const { PREFIXES: prefixes, LEGACY_PATH: legacyPath } = settings;
-  const questions = await questionsOf(options, catalogue.endpoints, { prefixes, legacyPath });
+  const questions = await requestsOf(options, catalogue.endpoints, { prefixes, legacyPath });
   const today = new Date().toISOString().slice(0, 10);
   const ledger = openLedger(prepared.entries, today);
   for (const { id, until } of ledger.expired(today))
-    tell(`--expected: the entry ${id} ended on ${until} and allows nothing any more`);
+    logLine(`--expected: the entry ${id} ended on ${until} and allows nothing any more`);
 
   const notebook = openNotebook(options.out, prepared.fingerprint, scrub);
   const left = options.fresh ? undefined : notebook.read();
   const tally = openTally(left?.tally);
   const done = openDone(left?.done);
-  if (left) tell(`going on after ${done.count()} questions of an interrupted run (--fresh begins anew)`);
+  if (left) logLine(`going on after ${done.count()} questions of an interrupted run (--fresh begins anew)`);
   const unwritable = new AbortController();
   const note = () => notebook.write({ tally: tally.state, done: done.state() });
 
@@ -73,7 +73,7 @@ export const perform = async (
         });
   const addresses = {
     legacy: legacyUrl + legacyPath,
-    candidate: options.candidate ?? USUAL_GATEWAY,
+    candidate: options.candidate ?? DEFAULT_GATEWAY,
     keyName: options.keyName,
   };
   const sides = {
@@ -87,7 +87,7 @@ export const perform = async (
   };
   const progress = openProgress(process.stderr, questions.total, done.count());
   const timers = [
-    setInterval(() => progress.told(done.count(), tally.unexplained()), LOOK_EVERY),
+    setInterval(() => progress.update(done.count(), tally.unexplained()), PROGRESS_MS),
     setInterval(() => {
       try {
         note();
@@ -95,20 +95,20 @@ export const perform = async (
         // Told where the run is waited for.
         unwritable.abort(error);
       }
-    }, NOTE_EVERY),
+    }, NOTE_MS),
   ];
   const ending = AbortSignal.any([signal, unwritable.signal]);
   try {
     const running = {
-      asks: questions.asks,
-      compare: async (ask: Ask, again: boolean) => compareOne(sides, ask, again),
-      count(ask: Ask, { outcome, document }: Compared) {
+      requests: questions.requests,
+      compare: async (ask: CorpusRequest, again: boolean) => compareOne(sides, ask, again),
+      count(ask: CorpusRequest, { outcome, document }: ComparedRequest) {
         const endpoint = catalogue.endpoints[ask.endpoint];
         if (document && endpoint) observeFields(endpoint.output, document, tally.fieldsOf(ask.endpoint));
         tally.add(outcome);
       },
       done,
-      settings: { rate, concurrency, settle: SETTLE },
+      settings: { rate, concurrency, settle: SETTLE_MS },
     };
     await run(running, ending);
     unwritable.signal.throwIfAborted();

@@ -5,10 +5,10 @@ import { loadSettings } from "../../settings/load.ts";
 import type { Catalogue } from "../../serve/gateway.ts";
 import type { LedgerEntry } from "../../compare/ledger.ts";
 import { readLedger } from "../../compare/readLedger.ts";
-import type { Options } from "./options.ts";
+import type { CompareOptions } from "./options.ts";
 
 /** Everything that a run needs to know before it connects to anything. */
-export type Prepared = {
+export type PreparedRun = {
   settings: Settings;
   entries: LedgerEntry[];
   key: string | undefined;
@@ -23,11 +23,11 @@ export type Prepared = {
 type Environment = Record<string, string | undefined>;
 
 /** The settings of the gateway in between come from the environment, as the gateway's own; what is wrong is told by its name. */
-export const prepare = (
-  options: Options,
+export const prepareRun = (
+  options: CompareOptions,
   environment: Environment,
   catalogue: Catalogue,
-): Prepared | { errors: string[] } => {
+): PreparedRun | { errors: string[] } => {
   const loaded = loadSettings(
     { ...environment, ...(options.legacy === undefined ? {} : legacyIn(options.legacy)) },
     catalogue.endpoints,
@@ -54,7 +54,7 @@ export const prepare = (
 
 /** What a candidate may do differently; the gateway's own answers are held against legacy's, where nothing is expected unless it is said. */
 const ledgerFor = (
-  { expected, candidate }: Options,
+  { expected, candidate }: CompareOptions,
   settings: Settings,
   { expectedDifferences }: Catalogue,
 ): ReturnType<typeof readLedger> => {
@@ -99,7 +99,7 @@ const readKey = (
 };
 
 const fingerprintOf = (
-  options: Options,
+  options: CompareOptions,
   settings: Settings,
   entries: LedgerEntry[],
   { versions }: Catalogue,

@@ -1,16 +1,16 @@
 import { statSync } from "node:fs";
-import type { Ask } from "../corpus/ask.ts";
-import { exampleAsks } from "../corpus/exampleAsks.ts";
-import { idAsks } from "../corpus/idAsks.ts";
-import { mapperOf } from "../corpus/mapper.ts";
+import type { CorpusRequest } from "../corpus/ask.ts";
+import { exampleRequests } from "../corpus/exampleAsks.ts";
+import { idRequests } from "../corpus/idAsks.ts";
+import { trafficMapper } from "../corpus/mapper.ts";
 import { readCorpus } from "../corpus/readCorpus.ts";
-import { sampleOf } from "../corpus/sampleOf.ts";
+import { sampleRequests } from "../corpus/sampleOf.ts";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
-import type { Options } from "./options.ts";
+import type { CompareOptions } from "./options.ts";
 
 /** What is asked, and how much it is; what the traffic holds beside is counted by reason. */
-export type Questions = {
-  asks: AsyncIterable<Ask> | Iterable<Ask>;
+export type RunRequests = {
+  requests: AsyncIterable<CorpusRequest> | Iterable<CorpusRequest>;
   total: number | undefined;
   skipped: Record<string, number>;
 };
@@ -18,55 +18,55 @@ export type Questions = {
 type Where = { prefixes: readonly string[]; legacyPath: string };
 
 /** The questions that the options name, in their order; a file is read as it is asked, and once before to know how much it holds. */
-export const questionsOf = async (
-  options: Options,
+export const requestsOf = async (
+  options: CompareOptions,
   endpoints: Record<string, Endpoint>,
   { prefixes, legacyPath }: Where,
-): Promise<Questions> => {
+): Promise<RunRequests> => {
   const wanted = options.endpoints.length === 0 ? undefined : new Set(options.endpoints);
-  const isWanted = ({ endpoint }: Ask) => wanted?.has(endpoint) ?? true;
+  const isWanted = ({ endpoint }: CorpusRequest) => wanted?.has(endpoint) ?? true;
   const { corpus, limit, ids } = options;
   if (corpus === undefined) {
     const keyed = options.keyName !== undefined;
-    const all = ids === undefined ? exampleAsks(endpoints) : idAsks(endpoints, ids);
-    const asks = () => filtered(all, isWanted, keyed);
+    const all = ids === undefined ? exampleRequests(endpoints) : idRequests(endpoints, ids);
+    const requests = () => filtered(all, isWanted, keyed);
     return limit === undefined
       ? {
-          asks: asks(),
-          total: await counted(filtered(ids ? idAsks(endpoints, ids) : all, isWanted, keyed)),
+          requests: requests(),
+          total: await counted(filtered(ids ? idRequests(endpoints, ids) : all, isWanted, keyed)),
           skipped: {},
         }
-      : sampled(asks(), limit, {});
+      : sampled(requests(), limit, {});
   }
-  const mapper = mapperOf(endpoints, { prefixes, legacyPath });
+  const mapper = trafficMapper(endpoints, { prefixes, legacyPath });
   const first = readCorpus(corpus, mapper);
-  if (limit !== undefined) return sampled(filtered(first.asks, isWanted), limit, first.counts.skipped);
+  if (limit !== undefined) return sampled(filtered(first.requests, isWanted), limit, first.counts.skipped);
   // A pipe can be read only once.
   if (!statSync(corpus).isFile())
-    return { asks: filtered(first.asks, isWanted), total: undefined, skipped: first.counts.skipped };
-  const total = await counted(filtered(first.asks, isWanted));
-  return { asks: filtered(readCorpus(corpus, mapper).asks, isWanted), total, skipped: first.counts.skipped };
+    return { requests: filtered(first.requests, isWanted), total: undefined, skipped: first.counts.skipped };
+  const total = await counted(filtered(first.requests, isWanted));
+  return { requests: filtered(readCorpus(corpus, mapper).requests, isWanted), total, skipped: first.counts.skipped };
 };
 
 const sampled = async (
-  asks: AsyncIterable<Ask>,
+  requests: AsyncIterable<CorpusRequest>,
   limit: number,
   skipped: Record<string, number>,
-): Promise<Questions> => {
-  const sample = await Array.fromAsync(sampleOf(asks, limit));
-  return { asks: sample, total: sample.length, skipped };
+): Promise<RunRequests> => {
+  const sample = await Array.fromAsync(sampleRequests(requests, limit));
+  return { requests: sample, total: sample.length, skipped };
 };
 
-const counted = async (asks: AsyncIterable<Ask>): Promise<number> => {
+const counted = async (requests: AsyncIterable<CorpusRequest>): Promise<number> => {
   let count = 0;
-  for await (const _ of asks) count++;
+  for await (const _ of requests) count++;
   return count;
 };
 
 const filtered = async function* (
-  asks: AsyncIterable<Ask> | Iterable<Ask>,
-  isWanted: (ask: Ask) => boolean,
+  requests: AsyncIterable<CorpusRequest> | Iterable<CorpusRequest>,
+  isWanted: (ask: CorpusRequest) => boolean,
   keyed = false,
-): AsyncGenerator<Ask> {
-  for await (const ask of asks) if (isWanted(ask)) yield keyed ? { ...ask, keyed } : ask;
+): AsyncGenerator<CorpusRequest> {
+  for await (const ask of requests) if (isWanted(ask)) yield keyed ? { ...ask, keyed } : ask;
 };

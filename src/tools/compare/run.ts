@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Ask } from "../corpus/ask.ts";
+import type { CorpusRequest } from "../corpus/ask.ts";
 import type { Difference } from "../../compare/difference.ts";
-import { settled } from "../../compare/settled.ts";
-import type { Compared } from "./compareOne.ts";
+import { settleDifferences } from "../../compare/settled.ts";
+import type { ComparedRequest } from "./compareOne.ts";
 import type { Done } from "./done.ts";
-import { openPace } from "./pace.ts";
+import { rateLimiter } from "./pace.ts";
 
 export type RunSettings = {
   /** Questions a second to each side, at most; 0 is as fast as it goes. */
@@ -15,41 +15,44 @@ export type RunSettings = {
 };
 
 /** `before`: what the first time showed, where it showed anything. */
-type Recheck = { index: number; ask: Ask; before: Difference[] | undefined; due: number };
+type Recheck = { index: number; ask: CorpusRequest; before: Difference[] | undefined; due: number };
 
 /** So many mismatches wait to be asked again; beyond, nothing new is asked until some have been. */
-const MOST_RECHECKS = 1000;
+const MAX_RECHECKS = 1000;
 
-export type Running = {
-  asks: AsyncIterable<Ask> | Iterable<Ask>;
+export type RunTasks = {
+  requests: AsyncIterable<CorpusRequest> | Iterable<CorpusRequest>;
   /** Asks both sides once; `again`: past every cache. */
-  compare: (ask: Ask, again: boolean) => Promise<Compared>;
+  compare: (ask: CorpusRequest, again: boolean) => Promise<ComparedRequest>;
   /** Told of every question once, with what came of it in the end. */
-  count: (ask: Ask, compared: Compared) => void;
+  count: (ask: CorpusRequest, compared: ComparedRequest) => void;
   done: Done;
   settings: RunSettings;
 };
 
 /** Asks everything that is not done yet, mismatches twice. Ends early, and in good order, where `signal` aborts. */
-export const run = async ({ asks, compare, count, done, settings }: Running, signal: AbortSignal): Promise<void> => {
-  const pace = openPace(settings.rate);
+export const run = async (
+  { requests: requests, compare, count, done, settings }: RunTasks,
+  signal: AbortSignal,
+): Promise<void> => {
+  const pace = rateLimiter(settings.rate);
   const rechecks: Recheck[] = [];
-  const coming = numbered(asks, done);
+  const coming = numbered(requests, done);
   let isOver = false;
   let busy = 0;
 
-  const settle = (index: number, ask: Ask, compared: Compared) => {
+  const settle = (index: number, ask: CorpusRequest, compared: ComparedRequest) => {
     count(ask, compared);
     done.add(index);
   };
 
-  const askFirst = async (index: number, ask: Ask) => {
+  const askFirst = async (index: number, ask: CorpusRequest) => {
     const compared = await compare(ask, false);
     if ("differences" in compared.outcome && !isMismatch(compared.outcome)) return settle(index, ask, compared);
     later(index, ask, compared);
   };
 
-  const later = (index: number, ask: Ask, { outcome }: Compared) => {
+  const later = (index: number, ask: CorpusRequest, { outcome }: ComparedRequest) => {
     const before = "failed" in outcome ? undefined : outcome.differences;
     rechecks.push({ index, ask, before, due: performance.now() + settings.settle });
   };
@@ -60,7 +63,10 @@ export const run = async ({ asks, compare, count, done, settings }: Running, sig
     if ("failed" in outcome) return settle(index, ask, compared);
     // Legacy failed the first time: this is the first sight of it.
     if (before === undefined) return isMismatch(outcome) ? later(index, ask, compared) : settle(index, ask, compared);
-    settle(index, ask, { ...compared, outcome: { ...outcome, differences: settled(before, outcome.differences) } });
+    settle(index, ask, {
+      ...compared,
+      outcome: { ...outcome, differences: settleDifferences(before, outcome.differences) },
+    });
   };
 
   /** The next thing to do: a recheck that is due, a new question, or else to wait for one of them. */
@@ -70,7 +76,7 @@ export const run = async ({ asks, compare, count, done, settings }: Running, sig
       rechecks.shift();
       return () => askAgain(recheck);
     }
-    if (!isOver && rechecks.length < MOST_RECHECKS) {
+    if (!isOver && rechecks.length < MAX_RECHECKS) {
       const one = await coming.next();
       if (!one.done) return () => askFirst(...one.value);
       isOver = true;
@@ -105,11 +111,11 @@ const isMismatch = ({ differences }: { differences: Difference[] }): boolean =>
 
 /** With their numbers, without those that are done. */
 const numbered = async function* (
-  asks: AsyncIterable<Ask> | Iterable<Ask>,
+  requests: AsyncIterable<CorpusRequest> | Iterable<CorpusRequest>,
   done: Done,
-): AsyncGenerator<[number, Ask], undefined> {
+): AsyncGenerator<[number, CorpusRequest], undefined> {
   let index = 0;
-  for await (const ask of asks) {
+  for await (const ask of requests) {
     if (!done.has(index)) yield [index, ask];
     index++;
   }

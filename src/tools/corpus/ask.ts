@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../rules/rule.ts";
 
 /** One request to the new interface, below its prefix; `keyed` where it was made with a key (the key itself is never kept). */
-export type Ask = {
+export type CorpusRequest = {
   endpoint: string;
   method: "GET" | "POST";
   /** `/datasets/61`, without query. */

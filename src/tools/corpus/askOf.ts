@@ -2,12 +2,12 @@ import type { Endpoint } from "../../endpoint/endpoint.ts";
 import { exampleTarget } from "../../endpoint/exampleTarget.ts";
 import { givenInBody, givenInPath } from "../../endpoint/input.ts";
 import type { Json, JsonObject } from "../../rules/rule.ts";
-import type { Ask } from "./ask.ts";
+import type { CorpusRequest } from "./ask.ts";
 import { bodyShape } from "./bodyShape.ts";
 import { shapeOf } from "./shapeOf.ts";
 
 /** What asks for this input: a GET where a route takes it; `undefined` for what writes, and where a needed field is missing. */
-export const askOf = (name: string, endpoint: Endpoint, input: JsonObject): Ask | undefined => {
+export const requestFor = (name: string, endpoint: Endpoint, input: JsonObject): CorpusRequest | undefined => {
   if (endpoint.writes) return undefined;
   const isMissing = Object.entries(endpoint.input).some(
     ([field, { fallback }]) => fallback === undefined && !Object.hasOwn(input, field),

@@ -1,31 +1,31 @@
 import { isBelow, pathOf, queryOf } from "../../http/paths.ts";
 import { originForm } from "../../http/requestTarget.ts";
-import type { Ask } from "./ask.ts";
+import type { CorpusRequest } from "./ask.ts";
 import { holdsKey } from "./holdsKey.ts";
 import { keysInForm } from "./keys.ts";
-import { legacyAsk } from "./legacyAsk.ts";
-import type { Mapper } from "./mapper.ts";
-import { modernAsk } from "./modernAsk.ts";
+import { mapLegacyPath } from "./legacyAsk.ts";
+import type { TrafficMapper } from "./mapper.ts";
+import { mapModernPath } from "./modernAsk.ts";
 import { sendable } from "./sendable.ts";
-import type { Skip } from "./skip.ts";
+import type { SkipReason } from "./skip.ts";
 import type { Traffic } from "./traffic.ts";
 
-export type Mapped = { ask: Ask } | { skipped: Skip };
+export type MappedTraffic = { ask: CorpusRequest } | { skipped: SkipReason };
 
 /** Characters of a target, which no server takes longer, and of a body, of which a sample holds many. */
-const MOST_TARGET = 16_384;
-const MOST_BODY = 65_536;
+const MAX_TARGET = 16_384;
+const MAX_BODY = 65_536;
 
 /** What asks the new interface for what a request asked, of the new interface or the legacy one; without its key. */
-export const askOfTraffic = (mapper: Mapper, traffic: Traffic): Mapped => {
+export const mapTraffic = (mapper: TrafficMapper, traffic: Traffic): MappedTraffic => {
   const { url, body, status, answered } = traffic;
-  if (url.length > MOST_TARGET || (body?.length ?? 0) > MOST_BODY) return { skipped: "too long" };
+  if (url.length > MAX_TARGET || (body?.length ?? 0) > MAX_BODY) return { skipped: "too long" };
   const target = originForm(url);
   const path = sendable(pathOf(target));
   if (path === undefined || !path.startsWith("/") || body?.isWellFormed() === false)
     return { skipped: "not understood" };
 
-  const mapped = mappedPath(mapper, traffic.method, path, body);
+  const mapped = mapPath(mapper, traffic.method, path, body);
   if ("skipped" in mapped) return mapped;
   const { ask } = mapped;
   const ofForm = body === undefined || ask.body ? [] : keysInForm(body);
@@ -42,12 +42,12 @@ export const askOfTraffic = (mapper: Mapper, traffic: Traffic): Mapped => {
   };
 };
 
-const mappedPath = (
-  { prefixes, legacy, patterns, routed }: Mapper,
+const mapPath = (
+  { prefixes, legacy, patterns, routed }: TrafficMapper,
   asked: string,
   path: string,
   body: string | undefined,
-): Mapped => {
+): MappedTraffic => {
   const upper = asked.toUpperCase();
   const method = upper === "HEAD" ? "GET" : upper;
   const form = legacy.find((one) => isBelow(path, one));
@@ -57,8 +57,8 @@ const mappedPath = (
   if (["PUT", "PATCH", "DELETE"].includes(method)) return { skipped: "a write" };
   if (method !== "GET" && method !== "POST") return { skipped: "not an endpoint" };
   return form !== undefined
-    ? legacyAsk(patterns, method, path.slice(form.length), body)
+    ? mapLegacyPath(patterns, method, path.slice(form.length), body)
     : found === undefined || prefix === undefined
       ? { skipped: "not an endpoint" }
-      : modernAsk(found, method, path.slice(prefix.length), body);
+      : mapModernPath(found, method, path.slice(prefix.length), body);
 };

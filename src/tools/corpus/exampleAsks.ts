@@ -1,9 +1,9 @@
 import type { Endpoint } from "../../endpoint/endpoint.ts";
-import type { Ask } from "./ask.ts";
-import { askOf } from "./askOf.ts";
+import type { CorpusRequest } from "./ask.ts";
+import { requestFor } from "./askOf.ts";
 
 /** Every example of every endpoint that writes nothing. */
-export const exampleAsks = (endpoints: Record<string, Endpoint>): Ask[] =>
+export const exampleRequests = (endpoints: Record<string, Endpoint>): CorpusRequest[] =>
   Object.entries(endpoints).flatMap(([name, endpoint]) =>
-    Object.values(endpoint.examples).flatMap((input) => askOf(name, endpoint, input) ?? []),
+    Object.values(endpoint.examples).flatMap((input) => requestFor(name, endpoint, input) ?? []),
   );

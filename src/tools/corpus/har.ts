@@ -9,20 +9,20 @@ export const isHar = (beginning: string): boolean => {
   if (first.trim() === "{") return true;
   if (!/^\{\s*"log"\s*:\s*(\{|$)/.test(first)) return false;
   // A line that is a whole object may be one of many.
-  return entriesIn(first) !== undefined || parsed(first) === undefined;
+  return entriesIn(first) !== undefined || parseHar(first) === undefined;
 };
 
 /** The requests of a HAR, `undefined` for an entry that has none; or nothing, where the text is none. */
 export const harTraffic = (text: string): (Traffic | undefined)[] | undefined => entriesIn(text)?.map(trafficOf);
 
 const entriesIn = (text: string): Json[] | undefined => {
-  const har = parsed(text);
+  const har = parseHar(text);
   const log = isObject(har) ? har.log : undefined;
   return isObject(log) && Array.isArray(log.entries) ? log.entries : undefined;
 };
 
 // What a parser complains about it quotes.
-const parsed = (text: string): Json | undefined => {
+const parseHar = (text: string): Json | undefined => {
   try {
     return JSON.parse(text.replace(/^\uFEFF/, "")) as Json;
   } catch {

@@ -4,13 +4,13 @@ import { unescaped } from "../../endpoint/input.ts";
 const keyLike = /(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])|api_?key/i;
 
 /** Shorter ones are found in anything: `1` is in `/datasets/61`. */
-const TELLING = 6;
+const MIN_KEY = 6;
 
 /** Whether a text that is kept may hold a key, whatever escapes it is written in: better a request too few. */
 export const holdsKey = (text: string, known: readonly string[]): boolean => {
   const telling = known
     .flatMap((key) => key.toLowerCase().split(/[\s,]+/))
-    .filter((key) => key.length >= TELLING && key !== "bearer");
+    .filter((key) => key.length >= MIN_KEY && key !== "bearer");
   const isFound = (form: string) => {
     const lower = form.toLowerCase();
     return keyLike.test(form) || telling.some((key) => lower.includes(key));

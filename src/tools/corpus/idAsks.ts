@@ -1,18 +1,21 @@
 import type { Endpoint } from "../../endpoint/endpoint.ts";
 import type { Field } from "../../endpoint/field.ts";
-import type { Ask } from "./ask.ts";
-import { askOf } from "./askOf.ts";
+import type { CorpusRequest } from "./ask.ts";
+import { requestFor } from "./askOf.ts";
 
 /** Every id of every endpoint that answers for one id, all endpoints of an id together; made as they are taken. */
-export const idAsks = function* (endpoints: Record<string, Endpoint>, ids: Iterable<number>): Generator<Ask> {
-  const asked = Object.entries(endpoints).flatMap(([name, endpoint]) => {
+export const idRequests = function* (
+  endpoints: Record<string, Endpoint>,
+  ids: Iterable<number>,
+): Generator<CorpusRequest> {
+  const endpointsById = Object.entries(endpoints).flatMap(([name, endpoint]) => {
     const needed = Object.entries(endpoint.input).filter(([, { fallback }]) => fallback === undefined);
     const [only] = needed;
     return only && needed.length === 1 && isIdentifier(only[1]) ? [{ name, endpoint, field: only[0] }] : [];
   });
   for (const id of ids)
-    for (const { name, endpoint, field } of asked) {
-      const ask = askOf(name, endpoint, { [field]: id });
+    for (const { name, endpoint, field } of endpointsById) {
+      const ask = requestFor(name, endpoint, { [field]: id });
       if (ask) yield ask;
     }
 };

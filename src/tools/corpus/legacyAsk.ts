@@ -1,22 +1,22 @@
 import { givenInPath, readInput } from "../../endpoint/input.ts";
 import type { JsonObject } from "../../rules/rule.ts";
-import type { Ask } from "./ask.ts";
-import { askOf } from "./askOf.ts";
+import type { CorpusRequest } from "./ask.ts";
+import { requestFor } from "./askOf.ts";
 import { isKeyName } from "./keys.ts";
 import { type LegacyPattern, segmentsOf } from "./legacyPatterns.ts";
-import type { Skip } from "./skip.ts";
+import type { SkipReason } from "./skip.ts";
 
 type Texts = Record<string, string>;
 
 /** The request to the new interface by which legacy would be asked just this: `path` is below `/api/v1/json`. */
-export const legacyAsk = (
+export const mapLegacyPath = (
   patterns: readonly LegacyPattern[],
   method: "GET" | "POST",
   path: string,
   body: string | undefined,
-): { ask: Ask } | { skipped: Skip } => {
+): { ask: CorpusRequest } | { skipped: SkipReason } => {
   const segments = segmentsOf(path);
-  let skipped: Skip = "not an endpoint";
+  let skipped: SkipReason = "not an endpoint";
   for (const pattern of patterns) {
     if (pattern.method !== method) continue;
     const inPath = textsIn(pattern, segments);
@@ -24,7 +24,7 @@ export const legacyAsk = (
     if (pattern.endpoint.writes) return { skipped: "a write" };
     if (method === "POST" && body === undefined) return { skipped: "a POST without its body" };
     const texts = method === "POST" ? textsInForm(pattern, body ?? "") : inPath;
-    const ask = texts && askBack(pattern, texts);
+    const ask = texts && requestBack(pattern, texts);
     if (ask) return { ask };
     skipped = "only for legacy";
   }
@@ -66,7 +66,7 @@ const isVerb = (all: readonly LegacyPattern[], { segments }: LegacyPattern, path
   segments.some((word, i) => typeof word !== "string" && all.some((other) => other.segments[i] === path[i]));
 
 /** The ask of these texts, where legacy would then be asked the same again. */
-const askBack = (pattern: LegacyPattern, texts: Texts): Ask | undefined => {
+const requestBack = (pattern: LegacyPattern, texts: Texts): CorpusRequest | undefined => {
   const { endpoint } = pattern;
   const reading = readInput(endpoint.input, givenInPath(texts), "path");
   if ("errors" in reading) return undefined;
@@ -78,5 +78,5 @@ const askBack = (pattern: LegacyPattern, texts: Texts): Ask | undefined => {
     if (!again || Object.entries(texts).some(([field, text]) => again[field] !== text)) return undefined;
   }
   const given = Object.keys(texts).map((field) => [field, reading.input[field]] as const);
-  return askOf(endpoint.name, endpoint, Object.fromEntries(given) as JsonObject);
+  return requestFor(endpoint.name, endpoint, Object.fromEntries(given) as JsonObject);
 };

@@ -1,10 +1,10 @@
 import type { Field } from "../../endpoint/field.ts";
 import { unescaped } from "../../endpoint/input.ts";
-import type { Named } from "./named.ts";
+import type { NamedEndpoint } from "./named.ts";
 
 /** What legacy is asked by an endpoint, read backwards. */
 export type LegacyPattern = {
-  endpoint: Named;
+  endpoint: NamedEndpoint;
   method: "GET" | "POST";
   /** The words and fields every such path has. */
   segments: (string | { field: string })[];
@@ -15,8 +15,8 @@ export type LegacyPattern = {
 /** Two values that no endpoint has in its paths, as plain as they can be and not plain at all: some ask for them by another method. */
 const sentinels = [(i: number) => String(900_000_001 + i), (i: number) => `~ ${900_000_001 + i} é`];
 
-/** The patterns of what `legacy()` asks, found by asking with values that are known again in its answer. */
-export const legacyPatterns = (endpoint: Named): LegacyPattern[] => {
+/** The patterns of what `legacy()` requests, found by asking with values that are known again in its answer. */
+export const legacyPatterns = (endpoint: NamedEndpoint): LegacyPattern[] => {
   const found = new Map<string, LegacyPattern>();
   for (const sentinel of sentinels) {
     const pattern = patternBy(endpoint, sentinel);
@@ -25,7 +25,7 @@ export const legacyPatterns = (endpoint: Named): LegacyPattern[] => {
   return [...found.values()];
 };
 
-const patternBy = (endpoint: Named, sentinel: (i: number) => string): LegacyPattern | undefined => {
+const patternBy = (endpoint: NamedEndpoint, sentinel: (i: number) => string): LegacyPattern | undefined => {
   const fields = Object.entries(endpoint.input) as [string, Field<unknown>][];
   const names = new Map(fields.map(([name], i) => [sentinel(i), name]));
   const input = fields.map(([name, field], i) => {
@@ -58,8 +58,11 @@ const patternBy = (endpoint: Named, sentinel: (i: number) => string): LegacyPatt
     named.set(name, last.field);
     segments.splice(-2);
   }
-  const told = new Set([...named.values(), ...segments.flatMap((one) => (typeof one === "string" ? [] : [one.field]))]);
-  return told.size === fields.length ? { endpoint, method, segments, named } : undefined;
+  const found_fields = new Set([
+    ...named.values(),
+    ...segments.flatMap((one) => (typeof one === "string" ? [] : [one.field])),
+  ]);
+  return found_fields.size === fields.length ? { endpoint, method, segments, named } : undefined;
 };
 
 /** `/data/list/` -> `["data", "list"]`, without escapes. */

@@ -1,17 +1,17 @@
 /** The lines of a stream, a batch at a time; `undefined` stands for one of more than `most` bytes, of which nothing is kept. */
 export const linesOf = async function* (
   chunks: AsyncIterable<Buffer>,
-  most: number,
+  maxBytes: number,
 ): AsyncGenerator<(string | undefined)[]> {
   let parts: Buffer[] = [];
   let size = 0;
   const add = (part: Buffer) => {
     size += part.length;
-    if (size > most) parts = [];
+    if (size > maxBytes) parts = [];
     else if (part.length > 0) parts.push(part);
   };
   const finish = (): string | undefined => {
-    const line = size > most ? undefined : Buffer.concat(parts).toString("utf8").replace(/\r$/, "");
+    const line = size > maxBytes ? undefined : Buffer.concat(parts).toString("utf8").replace(/\r$/, "");
     parts = [];
     size = 0;
     return line;

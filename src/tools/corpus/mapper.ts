@@ -3,7 +3,7 @@ import { type LegacyPattern, legacyPatterns } from "./legacyPatterns.ts";
 import { type Routed, routeTable } from "./routeTable.ts";
 
 /** What is known of both interfaces' paths. */
-export type Mapper = {
+export type TrafficMapper = {
   /** Where the new interface is served, the longest first, none with a slash at its end. */
   prefixes: readonly string[];
   /** Where the legacy one is: `/api/v1/json`. */
@@ -12,10 +12,10 @@ export type Mapper = {
   patterns: readonly LegacyPattern[];
 };
 
-export const mapperOf = (
+export const trafficMapper = (
   endpoints: Record<string, Endpoint>,
   { prefixes = ["/v1"], legacyPath = "/api/v1" }: { prefixes?: readonly string[]; legacyPath?: string } = {},
-): Mapper => {
+): TrafficMapper => {
   const named = Object.entries(endpoints).map(([name, endpoint]) => ({ ...endpoint, name }));
   return {
     prefixes: prefixes.map((prefix) => prefix.replace(/\/+$/, "")).toSorted((a, b) => b.length - a.length),

@@ -1,18 +1,18 @@
 import { givenInBody, givenInPairs, givenInPath, unescaped } from "../../endpoint/input.ts";
 import { isObject, type Json, type JsonObject } from "../../rules/rule.ts";
-import type { Ask } from "./ask.ts";
+import type { CorpusRequest } from "./ask.ts";
 import { bodyShape } from "./bodyShape.ts";
 import type { Routed } from "./routeTable.ts";
 import { shapeOf } from "./shapeOf.ts";
-import type { Skip } from "./skip.ts";
+import type { SkipReason } from "./skip.ts";
 
 /** A request to the new interface as it was made, well or badly; `path` is below the prefix. */
-export const modernAsk = (
+export const mapModernPath = (
   { methods, params, pairs }: Routed,
   method: "GET" | "POST",
   path: string,
   body: string | undefined,
-): { ask: Ask } | { skipped: Skip } => {
+): { ask: CorpusRequest } | { skipped: SkipReason } => {
   const endpoint = methods.get(method);
   if (endpoint === undefined) return { skipped: "not an endpoint" };
   if (endpoint.writes) return { skipped: "a write" };

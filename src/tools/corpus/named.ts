@@ -1,4 +1,4 @@
 import type { Endpoint } from "../../endpoint/endpoint.ts";
 
 /** An endpoint with its one name. */
-export type Named = Endpoint & { name: string };
+export type NamedEndpoint = Endpoint & { name: string };

@@ -1,41 +1,44 @@
 import { createReadStream } from "node:fs";
-import type { Ask } from "./ask.ts";
-import { askOfTraffic } from "./askOfTraffic.ts";
+import type { CorpusRequest } from "./ask.ts";
+import { mapTraffic } from "./askOfTraffic.ts";
 import { harTraffic, isHar } from "./har.ts";
 import { linesOf } from "./linesOf.ts";
-import type { Mapper } from "./mapper.ts";
-import type { Skip } from "./skip.ts";
+import type { TrafficMapper } from "./mapper.ts";
+import type { SkipReason } from "./skip.ts";
 import type { Traffic } from "./traffic.ts";
 import { trafficOfLine } from "./trafficOfLine.ts";
 
 /** Bytes of a line at most, and of a HAR, which has to be read whole. */
-const MOST_LINE = 1_048_576;
-const MOST_HAR = 256 * 1_048_576;
+const MAX_LINE = 1_048_576;
+const MAX_HAR = 256 * 1_048_576;
 
 /** What is looked at to know a HAR, in bytes. */
-const BEGINNING = 65_536;
+const BEGINNING_BYTES = 65_536;
 
 /** `lines` are the entries of a HAR; blank lines and comments are counted here only. */
-export type Counts = { lines: number; asks: number; skipped: Partial<Record<Skip, number>> };
+export type CorpusCounts = { lines: number; requests: number; skipped: Partial<Record<SkipReason, number>> };
 
 /**
  * The asks in a file of traffic: an access log, a log in JSON lines, a list of URLs or a HAR. They can be taken once, and are read as they
  * are taken; the counts grow with it. Taking throws an error that names the file, and quotes nothing of it, where it cannot be read.
  */
-export const readCorpus = (file: string, mapper: Mapper): { asks: AsyncIterable<Ask>; counts: Counts } => {
-  const counts: Counts = { lines: 0, asks: 0, skipped: {} };
-  const skip = (reason: Skip): undefined => {
+export const readCorpus = (
+  file: string,
+  mapper: TrafficMapper,
+): { requests: AsyncIterable<CorpusRequest>; counts: CorpusCounts } => {
+  const counts: CorpusCounts = { lines: 0, requests: 0, skipped: {} };
+  const skip = (reason: SkipReason): undefined => {
     counts.skipped[reason] = (counts.skipped[reason] ?? 0) + 1;
   };
-  const askOf = (traffic: Traffic | "nothing" | undefined): Ask | undefined => {
+  const askOf = (traffic: Traffic | "nothing" | undefined): CorpusRequest | undefined => {
     if (traffic === "nothing") return undefined;
-    const mapped = traffic ? askOfTraffic(mapper, traffic) : { skipped: "not understood" as const };
+    const mapped = traffic ? mapTraffic(mapper, traffic) : { skipped: "not understood" as const };
     if ("skipped" in mapped) return skip(mapped.skipped);
-    counts.asks++;
+    counts.requests++;
     return mapped.ask;
   };
 
-  const asks = async function* (): AsyncGenerator<Ask> {
+  const requests = async function* (): AsyncGenerator<CorpusRequest> {
     const { beginning, whole } = await opened(file);
     if (isHar(beginning)) {
       const entries = harTraffic(await textOf(whole, file));
@@ -47,21 +50,21 @@ export const readCorpus = (file: string, mapper: Mapper): { asks: AsyncIterable<
       }
       return;
     }
-    for await (const batch of linesOf(whole, MOST_LINE))
+    for await (const batch of linesOf(whole, MAX_LINE))
       for (const line of batch) {
         counts.lines++;
         const ask = line === undefined ? skip("too long") : askOf(trafficOfLine(line));
         if (ask) yield ask;
       }
   };
-  return { asks: asks(), counts };
+  return { requests: requests(), counts };
 };
 
 /** The beginning of a file, and all of it: a pipe is read once. */
 const opened = async (file: string): Promise<{ beginning: string; whole: AsyncGenerator<Buffer> }> => {
   const chunks = bytesOf(file);
   const first: Buffer[] = [];
-  for (let size = 0; size < BEGINNING; size += first.at(-1)?.length ?? 0) {
+  for (let size = 0; size < BEGINNING_BYTES; size += first.at(-1)?.length ?? 0) {
     const { value, done } = await chunks.next();
     if (done) break;
     first.push(value);
@@ -79,7 +82,7 @@ const opened = async (file: string): Promise<{ beginning: string; whole: AsyncGe
 };
 
 const bytesOf = async function* (file: string): AsyncGenerator<Buffer> {
-  const stream = createReadStream(file, { highWaterMark: 4 * BEGINNING });
+  const stream = createReadStream(file, { highWaterMark: 4 * BEGINNING_BYTES });
   try {
     yield* stream as AsyncIterable<Buffer>;
   } catch (error) {
@@ -94,7 +97,7 @@ const textOf = async (chunks: AsyncIterable<Buffer>, file: string): Promise<stri
   let size = 0;
   for await (const chunk of chunks) {
     size += chunk.length;
-    if (size > MOST_HAR) throw new Error(`${file} is a HAR of more than ${MOST_HAR} bytes: cut it, or list its URLs.`);
+    if (size > MAX_HAR) throw new Error(`${file} is a HAR of more than ${MAX_HAR} bytes: cut it, or list its URLs.`);
     parts.push(chunk);
   }
   return Buffer.concat(parts).toString("utf8");

@@ -1,5 +1,5 @@
 /** As many ids as are taken at once. */
-const MOST = 10_000_000;
+const MAX_IDS = 10_000_000;
 
 type Range = { from: number; to: number };
 
@@ -10,7 +10,7 @@ export const readIds = (text: string): { ids: Iterable<number>; count: number } 
   if (errors.length > 0) return { errors: errors.slice(0, 10) };
   const ranges = readings.flatMap((reading) => ("error" in reading ? [] : [reading]));
   const count = ranges.reduce((sum, { from, to }) => sum + (to - from) + 1, 0);
-  if (count > MOST) return { errors: [`These are more than ${MOST} ids.`] };
+  if (count > MAX_IDS) return { errors: [`These are more than ${MAX_IDS} ids.`] };
   return { ids: { [Symbol.iterator]: () => each(ranges) }, count };
 };
 

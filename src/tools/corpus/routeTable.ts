@@ -1,17 +1,17 @@
 import { type Pattern, patterns } from "../../serve/routes.ts";
-import type { Named } from "./named.ts";
+import type { NamedEndpoint } from "./named.ts";
 
 /** A path of the new interface: whose it is, and the texts in it or its pairs. */
 export type Routed = {
-  methods: Pattern<Named>["methods"];
+  methods: Pattern<NamedEndpoint>["methods"];
   params: Record<string, string>;
   /** The segments of its pairs of filters, escaped, where it takes any. */
   pairs?: string[];
 };
 
 /** Finds whose a path below the prefix is, as the gateway's router does. */
-export const routeTable = (endpoints: Named[]): ((path: string) => Routed | undefined) => {
-  const table = patterns(endpoints).map((pattern) => ({ ...pattern, form: formOf(pattern) }));
+export const routeTable = (endpoints: NamedEndpoint[]): ((path: string) => Routed | undefined) => {
+  const table = patterns(endpoints).map((pattern) => ({ ...pattern, form: routePattern(pattern) }));
   return (path) => {
     for (const { form, methods, pairsBelow } of table) {
       const found = form.exec(path);
@@ -25,7 +25,7 @@ export const routeTable = (endpoints: Named[]): ((path: string) => Routed | unde
 };
 
 /** `/datasets/:dataset_id` -> what it matches, with and without a slash at its end. */
-const formOf = ({ path, pairsBelow }: Pattern<Named>): RegExp => {
+const routePattern = ({ path, pairsBelow }: Pattern<NamedEndpoint>): RegExp => {
   const parts = (pairsBelow ?? path).split(/(:\w+(?:\{.*?\})?)/).map((part) => {
     const [, name, mayBeEmpty] = /^:(\w+)(\{.*\})?$/.exec(part) ?? [];
     return name === undefined ? RegExp.escape(part) : `(?<${name}>[^/]${mayBeEmpty ? "*" : "+"})`;

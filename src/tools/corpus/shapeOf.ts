@@ -9,11 +9,11 @@ import type { Json } from "../../rules/rule.ts";
  * endpoint does not have is `other`.
  */
 export const shapeOf = (fields: Endpoint["input"], given: readonly Given[]): string => {
-  const told = given.map(({ name, text, json }) => {
+  const words = given.map(({ name, text, json }) => {
     const field = Object.hasOwn(fields, name) ? (fields[name] as Field<unknown>) : undefined;
     return field === undefined ? "other" : `${name}=${kindOf(field, text, json)}`;
   });
-  return [...new Set(told)].toSorted().join(" ") || "nothing";
+  return [...new Set(words)].toSorted().join(" ") || "nothing";
 };
 
 const kindOf = (field: Field<unknown>, text: string | undefined, json: Json | undefined): string => {
@@ -25,10 +25,10 @@ const kindOf = (field: Field<unknown>, text: string | undefined, json: Json | un
   if (Array.isArray(value)) return value.length === 1 ? "one" : "list";
   if (typeof value !== "string") return typeof value;
   if (field.schema instanceof z.ZodEnum) return value;
-  return forms.find(([, form]) => form.test(value))?.[0] ?? "unicode";
+  return textShapes.find(([, form]) => form.test(value))?.[0] ?? "unicode";
 };
 
-const forms: readonly (readonly [string, RegExp])[] = [
+const textShapes: readonly (readonly [string, RegExp])[] = [
   ["empty", /^$/],
   ["digits", /^[0-9]+$/],
   ["range", /^[0-9]+\.\.[0-9]+$/],

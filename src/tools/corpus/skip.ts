@@ -1,5 +1,5 @@
 /** Why a request of the traffic is none to ask. */
-export type Skip =
+export type SkipReason =
   | "not an endpoint"
   | "a write"
   | "a POST without its body"

@@ -1,23 +1,23 @@
 import { hash } from "node:crypto";
-import type { Ask } from "./ask.ts";
+import type { CorpusRequest } from "./ask.ts";
 import { levelOf } from "./levelOf.ts";
 
 /** Asks of one endpoint, status and shape, with a key or without; `order` is its place among all, asks from `bound` on are refused. */
-type Stratum = { kind: string; order: string; seen: number; held: Map<string, Ask>; bound: string };
+type Stratum = { kind: string; order: string; seen: number; held: Map<string, CorpusRequest>; bound: string };
 
 export type Strata = {
-  add(ask: Ask): void;
-  /** At most `limit` distinct asks: one of each stratum, those seen least first, then a second one of each, and so on. */
-  picked(): Generator<Ask>;
+  add(ask: CorpusRequest): void;
+  /** At most `limit` distinct requests: one of each stratum, those seen least first, then a second one of each, and so on. */
+  picked(): Generator<CorpusRequest>;
   /** As many strata and asks as are held now. */
-  held(): { strata: number; asks: number };
+  held(): { strata: number; requests: number };
 };
 
 /** With fewer than so many strata there is nothing to gain from forgetting any. */
-const ROOM = 1000;
+const MIN_STRATA = 1000;
 
 /** After every hash in hexadecimal digits. */
-const NONE = "~";
+const AFTER_EVERY_HASH = "~";
 
 /**
  * Asks by stratum, in memory bounded by the limit, whatever their number. Each has a fixed place by its hash, so that a stratum keeps
@@ -30,19 +30,19 @@ export const openStrata = (limit: number): Strata => {
   /** Of each endpoint, status and key: from which place on strata are refused. */
   const kinds = new Map<string, string>();
   let total = 0;
-  const most = () => Math.max(limit, ROOM, kinds.size);
+  const maxStrata = () => Math.max(limit, MIN_STRATA, kinds.size);
 
-  const stratumOf = (ask: Ask): Stratum | undefined => {
+  const stratumOf = (ask: CorpusRequest): Stratum | undefined => {
     const kind = JSON.stringify([ask.endpoint, ask.status, ask.keyed]);
     const name = `${kind} ${ask.shape}`;
     const known = strata.get(name);
     if (known) return known;
     const order = placeOf(name);
-    const bound = kinds.get(kind) ?? NONE;
+    const bound = kinds.get(kind) ?? AFTER_EVERY_HASH;
     if (order >= bound) return undefined;
     kinds.set(kind, bound);
-    strata.set(name, { kind, order, seen: 0, held: new Map(), bound: NONE });
-    if (strata.size > 2 * most()) forgetStrata();
+    strata.set(name, { kind, order, seen: 0, held: new Map(), bound: AFTER_EVERY_HASH });
+    if (strata.size > 2 * maxStrata()) forgetStrata();
     return strata.get(name);
   };
 
@@ -50,10 +50,10 @@ export const openStrata = (limit: number): Strata => {
     const byKind = Map.groupBy(strata, ([, { kind }]) => kind);
     const level = levelOf(
       [...byKind.values()].map((all) => all.length),
-      most(),
+      maxStrata(),
     );
     for (const [kind, all] of byKind) {
-      const gone = all.toSorted(([, a], [, b]) => compare(a.order, b.order)).slice(level);
+      const gone = all.toSorted(([, a], [, b]) => compareTexts(a.order, b.order)).slice(level);
       for (const [name, { held }] of gone) {
         strata.delete(name);
         total -= held.size;
@@ -69,7 +69,7 @@ export const openStrata = (limit: number): Strata => {
     );
     const kept = 2 * (level + 1);
     for (const stratum of strata.values()) {
-      const gone = [...stratum.held.keys()].toSorted(compare).slice(kept);
+      const gone = [...stratum.held.keys()].toSorted(compareTexts).slice(kept);
       for (const place of gone) stratum.held.delete(place);
       stratum.bound = gone[0] ?? stratum.bound;
       total -= gone.length;
@@ -84,15 +84,15 @@ export const openStrata = (limit: number): Strata => {
       const place = placeOf(JSON.stringify([ask.endpoint, ask.method, ask.path, ask.keyed, ask.body]));
       if (place >= stratum.bound || stratum.held.has(place)) return;
       // What is cut out of a line keeps the whole line in memory.
-      stratum.held.set(place, JSON.parse(JSON.stringify(ask)) as Ask);
+      stratum.held.set(place, JSON.parse(JSON.stringify(ask)) as CorpusRequest);
       total++;
-      if (total > 8 * most()) forgetAsks();
+      if (total > 8 * maxStrata()) forgetAsks();
     },
     *picked() {
       if (limit <= 0) return;
       const queues = [...strata.values()]
-        .toSorted((a, b) => a.seen - b.seen || compare(a.order, b.order))
-        .map(({ held }) => [...held].toSorted(([a], [b]) => compare(a, b))[Symbol.iterator]());
+        .toSorted((a, b) => a.seen - b.seen || compareTexts(a.order, b.order))
+        .map(({ held }) => [...held].toSorted(([a], [b]) => compareTexts(a, b))[Symbol.iterator]());
       const given = new Set<string>();
       for (let before = -1; given.size > before;) {
         before = given.size;
@@ -107,11 +107,11 @@ export const openStrata = (limit: number): Strata => {
           }
       }
     },
-    held: () => ({ strata: strata.size, asks: total }),
+    held: () => ({ strata: strata.size, requests: total }),
   };
 };
 
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** The same at every run, and as good as drawn by lot. */
 const placeOf = (text: string): string => hash("sha1", text, "hex").slice(0, 20);

@@ -8,7 +8,7 @@ export type Wanted =
   | { of: "ids"; endpoint: string; from: number; to: number }
   | { of: "corpus"; file: string };
 
-export type Arguments = {
+export type RecordArguments = {
   legacy: LegacyPlace;
   wanted: Wanted;
   /** The example's name, or what the names of several begin with. */
@@ -30,14 +30,14 @@ const options = {
   help: { type: "boolean", short: "h" },
 } as const;
 
-const MOST_IDS = 10_000;
+const MAX_IDS = 10_000;
 const refuse = (...errors: string[]) => ({ errors });
 
 /** The arguments as they are meant, or what is wrong with them and what is allowed. Says no key. */
-export const readArguments = (
+export const readRecordArguments = (
   args: string[],
   environment: Readonly<Record<string, string | undefined>>,
-): Arguments | { errors: string[] } | { help: true } => {
+): RecordArguments | { errors: string[] } | { help: true } => {
   let parsed;
   try {
     parsed = parseArgs({ args, options, allowPositionals: true });
@@ -93,9 +93,9 @@ const wantedBy = (
   if (ids === undefined) return { of: "question", endpoint, given };
   const [, from = "", to = ""] = /^(\d{1,9})\.\.(\d{1,9})$/.exec(ids) ?? [];
   const count = Number(to) - Number(from) + 1;
-  return from !== "" && count >= 1 && count <= MOST_IDS && given.length === 0
+  return from !== "" && count >= 1 && count <= MAX_IDS && given.length === 0
     ? { of: "ids", endpoint, from: Number(from), to: Number(to) }
-    : refuse(`--ids: allowed are at most ${MOST_IDS} ids of one endpoint: --ids 1..50 getDataset as PREFIX`);
+    : refuse(`--ids: allowed are at most ${MAX_IDS} ids of one endpoint: --ids 1..50 getDataset as PREFIX`);
 };
 
 /** Not what was given is told: it may be the key itself. */

@@ -1,9 +1,9 @@
-import { readArguments } from "./arguments.ts";
-import { helpText } from "./help.ts";
-import { type ExitCode, type Job, type RecordTools, refused } from "./job.ts";
+import { readRecordArguments } from "./arguments.ts";
+import { recordUsage } from "./help.ts";
+import { type ExitCode, type RecordJob, type RecordTools, refused } from "./job.ts";
 import { recordCoverage } from "./recordCoverage.ts";
 import { openRecording } from "./recording.ts";
-import { recordQuestion } from "./recordQuestion.ts";
+import { recordOne } from "./recordQuestion.ts";
 import { isScrubbable, scrubber } from "../../scrub/scrub.ts";
 
 /** `npm run record`: every line it prints and every file it writes is scrubbed. */
@@ -12,9 +12,9 @@ export const recordCommand = async (
   environment: Readonly<Record<string, string | undefined>>,
   tools: RecordTools,
 ): Promise<ExitCode> => {
-  const args = readArguments(given, environment);
+  const args = readRecordArguments(given, environment);
   if ("help" in args) {
-    tools.print(helpText(Object.keys(tools.catalogue.endpoints)));
+    tools.print(recordUsage(Object.keys(tools.catalogue.endpoints)));
     return 0;
   }
   if ("errors" in args) return refused(tools, args.errors);
@@ -27,9 +27,9 @@ export const recordCommand = async (
     complain: (line) => tools.complain(scrub.text(line)),
   };
   const recording = await openRecording({ ...tools, legacy: args.legacy, scrub });
-  const job: Job = { args, tools: quiet, scrub, recording };
+  const job: RecordJob = { args, tools: quiet, scrub, recording };
   try {
-    return await (args.wanted.of === "question" ? recordQuestion(job, args.wanted) : recordCoverage(job, args.wanted));
+    return await (args.wanted.of === "question" ? recordOne(job, args.wanted) : recordCoverage(job, args.wanted));
   } catch (error) {
     return refused(quiet, [(error as Error).message]);
   } finally {

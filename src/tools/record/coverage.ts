@@ -1,4 +1,4 @@
-import type { Ask } from "../corpus/ask.ts";
+import type { CorpusRequest } from "../corpus/ask.ts";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
 import type { FixtureAsk } from "./exchange.ts";
 import { lastReading } from "./lastReading.ts";
@@ -15,36 +15,36 @@ export type Coverage = {
 };
 
 /** The reason of those whose answer did not fit. */
-export const MISFIT = "the answer did not fit the schema";
+export const SCHEMA_MISFIT = "the answer did not fit the schema";
 
 /** Asks one after another, never the same twice, and nothing that writes. `key` is sent where a question came with one. */
-export const coverageOf = async (
-  asks: AsyncIterable<Ask>,
+export const coverRequests = async (
+  requests: AsyncIterable<CorpusRequest>,
   endpoints: Readonly<Record<string, Endpoint>>,
   recording: Recording,
   { key, keepMisfits }: { key?: string; keepMisfits: boolean },
 ): Promise<Coverage> => {
   // Those that show the same are the same: of each, the first is kept.
   const seen = new Map<string, { id: { name: string; recorded: Recorded }; variants: ReadonlySet<string> }>();
-  const questions = new Set<string>();
+  const recordedBefore = new Set<string>();
   const left: Record<string, number> = {};
   const leave = (why: string) => (left[why] = (left[why] ?? 0) + 1);
 
   const keep = async (name: string, endpoint: Endpoint, ask: FixtureAsk) => {
     const question = JSON.stringify([name, ask]);
-    if (questions.has(question)) return leave("asked before");
-    questions.add(question);
+    if (recordedBefore.has(question)) return leave("asked before");
+    recordedBefore.add(question);
     const recorded = await recording.record(endpoint, ask);
     // A legacy that has answered nothing yet is not there.
     if ("failed" in recorded && seen.size === 0) throw new Error(recorded.failed);
     if ("failed" in recorded) return leave(recorded.failed.replace(/:.*/, ""));
-    if (recorded.mismatch.length > 0 && !keepMisfits) return leave(MISFIT);
+    if (recorded.mismatch.length > 0 && !keepMisfits) return leave(SCHEMA_MISFIT);
     const variants = variantsShown(name, endpoint, recorded);
     const signature = JSON.stringify([...variants].toSorted());
     if (!seen.has(signature)) seen.set(signature, { id: { name, recorded }, variants });
     return undefined;
   };
-  for await (const one of asks) {
+  for await (const one of requests) {
     const endpoint = Object.hasOwn(endpoints, one.endpoint) ? endpoints[one.endpoint] : undefined;
     if (endpoint === undefined) leave("unknown endpoint");
     else if (endpoint.writes) leave("it writes");
@@ -53,10 +53,10 @@ export const coverageOf = async (
   }
   const candidates = [...seen.values()];
   const variants = new Set(candidates.flatMap((candidate) => [...candidate.variants])).size;
-  return { chosen: smallestCover(candidates), variants, asked: questions.size, left };
+  return { chosen: smallestCover(candidates), variants, asked: recordedBefore.size, left };
 };
 
-const questionIn = ({ method, path, body, keyed }: Ask, key: string | undefined): FixtureAsk => ({
+const questionIn = ({ method, path, body, keyed }: CorpusRequest, key: string | undefined): FixtureAsk => ({
   method,
   path,
   ...(keyed && key !== undefined ? { key } : {}),

@@ -1,5 +1,5 @@
 /** What `npm run record -- --help` prints. */
-export const helpText = (endpoints: readonly string[]): string =>
+export const recordUsage = (endpoints: readonly string[]): string =>
   [
     "Records what a legacy server answers as a pair of fixtures: a regression test at once.",
     "",

@@ -1,6 +1,6 @@
 import type { Catalogue } from "../../serve/gateway.ts";
-import type { Arguments } from "./arguments.ts";
-import type { Ask } from "../corpus/ask.ts";
+import type { RecordArguments } from "./arguments.ts";
+import type { CorpusRequest } from "../corpus/ask.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Recording, Replay } from "./recording.ts";
 import type { Scrub } from "../../scrub/scrub.ts";
@@ -14,11 +14,11 @@ export type RecordTools = {
   print: (line: string) => void;
   complain: (line: string) => void;
   /** Reads the file of `--corpus`, question by question. Rejects where it cannot be read. */
-  readCorpus: (file: string) => AsyncIterable<Ask>;
+  readCorpus: (file: string) => AsyncIterable<CorpusRequest>;
 };
 
 /** One run of the command. What it prints is scrubbed. */
-export type Job = { args: Arguments; tools: RecordTools; scrub: Scrub; recording: Recording };
+export type RecordJob = { args: RecordArguments; tools: RecordTools; scrub: Scrub; recording: Recording };
 
 /** 0 done, 1 an answer did not fit its schema, 2 could not run. */
 export type ExitCode = 0 | 1 | 2;

@@ -5,9 +5,12 @@ import { readInput } from "../../endpoint/input.ts";
 import type { FixtureAsk } from "./exchange.ts";
 
 /** What is asked of an endpoint by arguments: `61` where one field is required, `name=value` for any; or what is wrong with them. */
-export const questionOf = (endpoint: Endpoint, args: readonly string[]): { ask: FixtureAsk } | { errors: string[] } => {
+export const readRequest = (
+  endpoint: Endpoint,
+  args: readonly string[],
+): { ask: FixtureAsk } | { errors: string[] } => {
   const fields = endpoint.input as Record<string, Field<unknown>>;
-  const allowed = `allowed are ${Object.keys(fields).map(shown(fields)).join(", ") || "none"}`;
+  const allowed = `allowed are ${Object.keys(fields).map(describeField(fields)).join(", ") || "none"}`;
   const [only, ...others] = Object.keys(fields).filter((name) => fields[name]?.fallback === undefined);
   const given: { name: string; loc: string[]; text: string }[] = [];
   for (const arg of args) {
@@ -26,7 +29,7 @@ export const questionOf = (endpoint: Endpoint, args: readonly string[]): { ask: 
     : { ask: { method: "GET", path } };
 };
 
-const shown =
+const describeField =
   (fields: Record<string, Field<unknown>>) =>
   (name: string): string =>
     fields[name]?.fallback === undefined ? `${name} (required)` : name;

@@ -1,20 +1,20 @@
 import type { Wanted } from "./arguments.ts";
-import { type ExitCode, type Job, refused } from "./job.ts";
-import { keepPair } from "./keepPair.ts";
+import { type ExitCode, type RecordJob, refused } from "./job.ts";
+import { savePair } from "./keepPair.ts";
 import { pairFiles, refusedFiles } from "./pairFiles.ts";
-import { questionOf } from "./question.ts";
+import { readRequest } from "./question.ts";
 import { readingEndpoint } from "./readingEndpoint.ts";
 
 /** `getDataset 61 as iris` -> one pair */
-export const recordQuestion = async (
-  job: Job,
+export const recordOne = async (
+  job: RecordJob,
   { endpoint: name, given }: Wanted & { of: "question" },
 ): Promise<ExitCode> => {
   const { args, tools, recording } = job;
   const named = readingEndpoint(name, tools);
   if ("errors" in named) return refused(tools, named.errors);
   const { endpoint } = named;
-  const question = questionOf(endpoint, given);
+  const question = readRequest(endpoint, given);
   if ("errors" in question) return refused(tools, question.errors);
   const files = pairFiles(args.out ?? tools.folder, name, args.as);
   const there = refusedFiles([files], args.force);
@@ -22,5 +22,5 @@ export const recordQuestion = async (
 
   const recorded = await recording.record(endpoint, { ...question.ask, ...(args.key && { key: args.key }) });
   if ("failed" in recorded) return refused(tools, [`--legacy: nothing was recorded. ${recorded.failed}`]);
-  return keepPair(job, { name, endpoint, files, recorded, about: "Recorded from a legacy server" });
+  return savePair(job, { name, endpoint, files, recorded, about: "Recorded from a legacy server" });
 };

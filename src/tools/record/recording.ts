@@ -12,13 +12,13 @@ export type Replay = { url: string; unexpected: readonly string[]; close(): Prom
 /** What one question brought, scrubbed; `mismatch` are the places that did not fit the endpoint's schema. */
 export type Recorded = { ask: FixtureAsk; legacy: Exchange[]; status: number; mismatch: string[] };
 /** Why there is nothing to record. */
-export type Failed = { failed: string };
+export type RecordingFailed = { failed: string };
 
 export type Recording = {
   /** Asks the gateway, and keeps what it asked legacy. */
-  record(endpoint: Endpoint, ask: FixtureAsk): Promise<Recorded | Failed>;
+  record(endpoint: Endpoint, ask: FixtureAsk): Promise<Recorded | RecordingFailed>;
   /** What the gateway makes of the scrubbed exchanges. */
-  expectedOf(recorded: Recorded): Promise<{ status: number; body: unknown; mismatch: string[] } | Failed>;
+  expectedOf(recorded: Recorded): Promise<{ status: number; body: unknown; mismatch: string[] } | RecordingFailed>;
   close(): Promise<void>;
 };
 
@@ -29,7 +29,7 @@ export type RecordingSettings = {
   openReplay: (exchanges: Exchange[]) => Promise<Replay>;
 };
 
-/** Puts a gateway before a recorder before legacy, so that what is recorded is what the gateway really asks. */
+/** Puts a gateway before a recorder before legacy, so that what is recorded is what the gateway really requests. */
 export const openRecording = async ({
   catalogue,
   legacy: place,

@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import type { Compared } from "../../../src/tools/compare/compareOne.ts";
+import type { ComparedRequest } from "../../../src/tools/compare/compareOne.ts";
 import { openDone } from "../../../src/tools/compare/done.ts";
 import { run } from "../../../src/tools/compare/run.ts";
 import type { Difference } from "../../../src/compare/difference.ts";
-import type { Ask } from "../../../src/tools/corpus/ask.ts";
+import type { CorpusRequest } from "../../../src/tools/corpus/ask.ts";
 
-const askOf = (i: number): Ask => ({
+const askOf = (i: number): CorpusRequest => ({
   endpoint: "getThing",
   method: "GET",
   path: `/things/${i}`,
   keyed: false,
   shape: "",
 });
-const asksOf = (count: number): Ask[] => Array.from({ length: count }, (_, i) => askOf(i));
+const asksOf = (count: number): CorpusRequest[] => Array.from({ length: count }, (_, i) => askOf(i));
 
 const different = (path: string, kind: Difference["kind"] = "unexplained"): Difference => ({
   path,
@@ -22,21 +22,21 @@ const different = (path: string, kind: Difference["kind"] = "unexplained"): Diff
   kind,
   count: 1,
 });
-const compared = (differences: Difference[]): Compared => ({
+const compared = (differences: Difference[]): ComparedRequest => ({
   outcome: {
     endpoint: "getThing",
     curl: { candidate: "" },
     differences,
-    exhibit: () => ({ question: "", left: { title: "" }, right: { title: "" }, rows: [] }),
+    example: () => ({ question: "", left: { title: "" }, right: { title: "" }, rows: [] }),
   },
 });
-const failed: Compared = { outcome: { endpoint: "getThing", curl: { candidate: "" }, failed: "it broke" } };
+const failed: ComparedRequest = { outcome: { endpoint: "getThing", curl: { candidate: "" }, failed: "it broke" } };
 
-type Scripted = (ask: Ask, again: boolean, time: number) => Compared | Promise<Compared>;
+type Scripted = (ask: CorpusRequest, again: boolean, time: number) => ComparedRequest | Promise<ComparedRequest>;
 
 /** Runs a script of answers; gives what was asked, and what was counted for each path in the end. */
 const runOver = async (
-  asks: Ask[],
+  requests: CorpusRequest[],
   script: Scripted,
   { concurrency = 3, signal = new AbortController().signal, done = openDone() } = {},
 ) => {
@@ -47,7 +47,7 @@ const runOver = async (
   let most = 0;
   await run(
     {
-      asks,
+      requests: requests,
       async compare(ask, again) {
         asked.push(`${ask.path}${again ? " again" : ""}`);
         most = Math.max(most, ++now);

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { askOfTraffic } from "../../../src/tools/corpus/askOfTraffic.ts";
+import { mapTraffic } from "../../../src/tools/corpus/askOfTraffic.ts";
 import { askOfUrl } from "../../../src/tools/corpus/askOfUrl.ts";
-import { exampleAsks } from "../../../src/tools/corpus/exampleAsks.ts";
-import { idAsks } from "../../../src/tools/corpus/idAsks.ts";
-import { mapperOf } from "../../../src/tools/corpus/mapper.ts";
+import { exampleRequests } from "../../../src/tools/corpus/exampleAsks.ts";
+import { idRequests } from "../../../src/tools/corpus/idAsks.ts";
+import { trafficMapper } from "../../../src/tools/corpus/mapper.ts";
 import { isObject } from "../../../src/rules/rule.ts";
 import { readPairs } from "../../../fixtures/pairs.ts";
 import { endpoints } from "../../../transforms/index.ts";
@@ -88,7 +88,7 @@ describe("a legacy URL is what would ask legacy for just that", () => {
   });
 
   test("elsewhere, where it is said to be elsewhere; before a prefix that covers it", () => {
-    const other = mapperOf(endpoints, { prefixes: ["/", "/api"], legacyPath: "/old/" });
+    const other = trafficMapper(endpoints, { prefixes: ["/", "/api"], legacyPath: "/old/" });
     expect(told(askOfUrl(other, "GET", "/old/xml/data/61"))).toBe("getDataset /datasets/61");
     expect(told(askOfUrl(other, "GET", "/datasets/61"))).toBe("getDataset /datasets/61");
     expect(told(askOfUrl(other, "GET", "/api/datasets/61"))).toBe("getDataset /datasets/61");
@@ -139,8 +139,8 @@ describe("methods", () => {
 });
 
 describe("a round trip", () => {
-  const asks = [...exampleAsks(endpoints), ...idAsks(endpoints, [0, 1, 2 ** 31])];
-  test.each(asks)("$endpoint $path", (ask) => {
+  const requests = [...exampleRequests(endpoints), ...idRequests(endpoints, [0, 1, 2 ** 31])];
+  test.each(requests)("$endpoint $path", (ask) => {
     const body = ask.body && JSON.stringify(ask.body);
     expect(askOfUrl(mapper, ask.method, `https://catalogue.example/v1${ask.path}`, body)).toEqual({ ask });
   });
@@ -253,7 +253,7 @@ describe("a key", () => {
         ([key, form], at, name, inHeader, method) => {
           const url = inHeader ? at(form) : `${at(form)}?${name}=${key}`;
           const body = JSON.stringify({ tag: form, [form]: 1, limit: 5 });
-          const mapped = askOfTraffic(mapper, { method, url, body, keys: inHeader ? [`${key}, other`] : [] });
+          const mapped = mapTraffic(mapper, { method, url, body, keys: inHeader ? [`${key}, other`] : [] });
           const kept = decodeURIComponent(decodeURIComponent(JSON.stringify(mapped))).toLowerCase();
           expect(kept).not.toContain(key.toLowerCase());
           expect("skipped" in mapped || mapped.ask.keyed).toBe(true);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { askOf } from "../../../src/tools/corpus/askOf.ts";
-import { exampleAsks } from "../../../src/tools/corpus/exampleAsks.ts";
-import { idAsks } from "../../../src/tools/corpus/idAsks.ts";
+import { requestFor } from "../../../src/tools/corpus/askOf.ts";
+import { exampleRequests } from "../../../src/tools/corpus/exampleAsks.ts";
+import { idRequests } from "../../../src/tools/corpus/idAsks.ts";
 import { readIds } from "../../../src/tools/corpus/readIds.ts";
 import { endpoint } from "../../../src/endpoint/endpoint.ts";
 import { identifier, identifiers, integerFrom, textUpTo, withDefault } from "../../../src/endpoint/field.ts";
@@ -25,11 +25,11 @@ describe("what asks for an input", () => {
     ["a needed field is missing", findFlow, { name: "a" }, undefined],
     ["a write", tagDataset, { data_id: 1, tag: "a" }, undefined],
   ])("%s", (_, asked, input, path) => {
-    expect(askOf("name", asked, input)?.path).toBe(path);
+    expect(requestFor("name", asked, input)?.path).toBe(path);
   });
 
   test("a POST has its input for a body", () => {
-    expect(askOf("search", byPost, { id: 1 })).toEqual({
+    expect(requestFor("search", byPost, { id: 1 })).toEqual({
       endpoint: "search",
       method: "POST",
       path: "/x/search",
@@ -51,20 +51,20 @@ describe("what asks for an input", () => {
     [findFlow, { name: "a(b)", external_version: "ü" }, "external_version=unicode name=text"],
     [listDatasets, {}, "nothing"],
   ])("its shape tells kinds: %#", (asked, input, shape) => {
-    expect(askOf("name", asked, input)?.shape).toBe(shape);
+    expect(requestFor("name", asked, input)?.shape).toBe(shape);
   });
 });
 
 test("every reading endpoint has its examples asked, no writing one", () => {
-  const asks = exampleAsks(endpoints);
+  const requests = exampleRequests(endpoints);
   const reading = Object.entries(endpoints).filter(([, asked]) => !asked.writes);
-  expect(new Set(asks.map((ask) => ask.endpoint))).toEqual(new Set(reading.map(([name]) => name)));
-  expect(asks).toHaveLength(reading.flatMap(([, { examples }]) => Object.keys(examples)).length);
+  expect(new Set(requests.map((ask) => ask.endpoint))).toEqual(new Set(reading.map(([name]) => name)));
+  expect(requests).toHaveLength(reading.flatMap(([, { examples }]) => Object.keys(examples)).length);
 });
 
 describe("ids", () => {
   test("each is asked of every endpoint that answers for one id", () => {
-    expect([...idAsks(endpoints, [5, 7])].map(({ path }) => path)).toEqual([
+    expect([...idRequests(endpoints, [5, 7])].map(({ path }) => path)).toEqual([
       "/datasets/5",
       "/setup/5",
       "/studies/5",
@@ -86,9 +86,9 @@ describe("ids", () => {
     const route = `GET /x/${Object.keys(input)
       .map((name) => `{${name}}`)
       .join("/")}` as const;
-    expect([...idAsks({ x: endpoint(route, { ...shown, also: ["GET /y/{...filters}"], input }) }, [1])]).toHaveLength(
-      count,
-    );
+    expect([
+      ...idRequests({ x: endpoint(route, { ...shown, also: ["GET /y/{...filters}"], input }) }, [1]),
+    ]).toHaveLength(count);
   });
 
   test.each([

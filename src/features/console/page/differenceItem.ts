@@ -1,5 +1,5 @@
 import { counted } from "../../../ui/wording.ts";
-import { shownPath } from "../../../tools/compare/report/shownValues.ts";
+import { formatPath } from "../../../tools/compare/report/shownValues.ts";
 import type { DifferenceView } from "../../migration/views.ts";
 import { UNSERVED } from "../../../compare/difference.ts";
 import { html, type Html } from "../../../ui/html.ts";
@@ -18,7 +18,7 @@ export const differenceItem = (difference: DifferenceView): Html => {
   >
     <details data-key="fold">
       <summary>
-        <span class="endpoint">${endpoint}</span> <code class="path">${shownPath(path)}</code>
+        <span class="endpoint">${endpoint}</span> <code class="path">${formatPath(path)}</code>
         <span class="where"
           >${form}${madeBy(difference)} · ${counted(count, "field")} in ${counted(answers, "answer")}</span
         >
@@ -41,7 +41,7 @@ export const differenceItem = (difference: DifferenceView): Html => {
                 data-path="${path}"
                 data-form="${form}"
               >
-                Make it expected<span class="unseen">: ${form} at ${shownPath(path)} of ${endpoint}</span>
+                Make it expected<span class="unseen">: ${form} at ${formatPath(path)} of ${endpoint}</span>
               </button>
             </p>`
           : ""

@@ -1,4 +1,4 @@
-import { standings } from "../../../tools/compare/report/standings.ts";
+import { comparisonResults } from "../../../tools/compare/report/standings.ts";
 import { formatNumber } from "../../../ui/wording.ts";
 import type { DifferenceView } from "../../migration/views.ts";
 import { html, type Html } from "../../../ui/html.ts";
@@ -15,7 +15,7 @@ export const explorerFilters = (differences: readonly DifferenceView[], endpoint
         const count = differences.filter((one) => one.kind === kind).length;
         return html`<label class="chip ${kind}"
           ><input type="radio" name="kind" value="${kind}" ${kind === "unexplained" ? html`checked` : ""} /><span
-            ><span aria-hidden="true">${standings[kind].sign}</span> ${kind}
+            ><span aria-hidden="true">${comparisonResults[kind].sign}</span> ${kind}
             <span class="tally">${formatNumber(count)}</span></span
           ></label
         >`;

@@ -1,5 +1,5 @@
 import type { LedgerEntry } from "../../../compare/ledger.ts";
-import { shownPath } from "../../../tools/compare/report/shownValues.ts";
+import { formatPath } from "../../../tools/compare/report/shownValues.ts";
 import { html, type Html } from "../../../ui/html.ts";
 import { section } from "../../../ui/section.ts";
 import { shownRows } from "./shownRows.ts";
@@ -25,7 +25,7 @@ export const ledgerSection = (expected: readonly LedgerEntry[], now: Date): Html
 const row = ({ id, endpoint, path, kind, candidate, reason, link, owner, until }: LedgerEntry, today: string): Html =>
   html`<tr data-key="${id}">
     <th scope="row">
-      ${endpoint === "*" ? "every endpoint" : endpoint} <code>${shownPath(path)}</code><span class="id">${id}</span>
+      ${endpoint === "*" ? "every endpoint" : endpoint} <code>${formatPath(path)}</code><span class="id">${id}</span>
     </th>
     <td>
       ${kind === "*" ? "any form" : kind}

@@ -1,5 +1,5 @@
 import { formatNumber } from "../../../ui/wording.ts";
-import { standings } from "../../../tools/compare/report/standings.ts";
+import { comparisonResults } from "../../../tools/compare/report/standings.ts";
 import type { Parity } from "../../migration/views.ts";
 import { html, type Html } from "../../../ui/html.ts";
 import { percent } from "./amounts.ts";
@@ -32,7 +32,9 @@ export const parityBar = (parity: Parity): Html => {
     role="img"
     aria-label="${label.join(", ")}"
   >
-    <title>${shown.map((kind) => `${standings[kind].sign} ${formatNumber(parity[kind])} ${kind}`).join("\n")}</title>
+    <title>
+      ${shown.map((kind) => `${comparisonResults[kind].sign} ${formatNumber(parity[kind])} ${kind}`).join("\n")}
+    </title>
     ${parts(parity, shown, total)}
     <line x1="${tick}" x2="${tick}" y1="0" y2="14"></line>
   </svg>`;

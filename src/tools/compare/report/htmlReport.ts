@@ -5,13 +5,13 @@ import { raw } from "hono/html";
 import type { Report } from "../../../compare/report.ts";
 import { causesSection } from "./page/causesSection.ts";
 import { coverageSection } from "./page/coverageSection.ts";
-import { differencesSection } from "./page/differencesSection.ts";
-import { exhibitsSection } from "./page/exhibitsSection.ts";
+import { reportedDifferences } from "./page/differencesSection.ts";
+import { examplesSection } from "./page/exhibitsSection.ts";
 import { failuresSection } from "./page/failuresSection.ts";
 import { html, type Html } from "../../../ui/html.ts";
-import { overview } from "./page/overview.ts";
+import { reportOverview } from "./page/overview.ts";
 import { schemaDriftSection } from "./page/schemaDriftSection.ts";
-import { verdict } from "./verdict.ts";
+import { formatSummary } from "./verdict.ts";
 
 const read = (file: string): string => readFileSync(new URL(file, import.meta.url), "utf8");
 const shared = ["tokens.css", "frame.css", "parts.css"].map((file) => `../../../ui/${file}`);
@@ -31,14 +31,14 @@ const policy = [
 ].join("; ");
 
 /** Characters: a page that can still be sent around, and opened on a phone. */
-const MOST = 4_800_000;
+const MAX_PAGE_CHARS = 4_800_000;
 
 /** The report as one page that needs nothing else: no server, no network, and for its content no script. */
 export const htmlReport = (report: Report): string => {
-  const before = html`${causesSection(report.causes)} ${differencesSection(report)}`;
+  const before = html`${causesSection(report.causes)} ${reportedDifferences(report)}`;
   const after = html`${coverageSection(report.coverage)} ${schemaDriftSection(report.schemaDrift)}
   ${failuresSection(report)}`;
-  const exhibits = exhibitsSection(report, MOST - before.length - after.length);
+  const examples = examplesSection(report, MAX_PAGE_CHARS - before.length - after.length);
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -46,14 +46,14 @@ export const htmlReport = (report: Report): string => {
         <meta http-equiv="Content-Security-Policy" content="${policy}" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
-        <title>${verdict(report.summary)}</title>
+        <title>${formatSummary(report.summary)}</title>
         <link rel="icon" href="data:," />
         ${styles.map((style) => raw(`<style>${style}</style>`))} ${raw(`<script>${mark}</script>`)}
       </head>
       <body>
         <a class="skip" href="#differences">Skip to the differences</a>
-        ${overview(report)} ${contents(report)}
-        <main>${before} ${exhibits} ${after}</main>
+        ${reportOverview(report)} ${contents(report)}
+        <main>${before} ${examples} ${after}</main>
         <p id="said" class="unseen" role="status"></p>
         ${scripts.map((script) => raw(`<script type="module">${script}</script>`))}
       </body>
@@ -64,7 +64,7 @@ const contents = (report: Report): Html => {
   const sections = [
     ["causes", "Causes", report.causes.length],
     ["differences", "Differences", report.differences.length],
-    ["exhibits", "Exhibits", report.exhibits.length],
+    ["exhibits", "Exhibits", report.examples.length],
     ["coverage", "Coverage", report.coverage.length],
     ["schema-drift", "Schema drift", report.schemaDrift.length],
     ["failures", "Not compared", report.summary.failed],

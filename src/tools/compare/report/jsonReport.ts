@@ -20,6 +20,6 @@ export const jsonReport = (report: Report): string => {
       curl,
     }),
   );
-  const told = { summary, endpoints, differences, causes, failures, coverage, schemaDrift, skipped, made, sides };
-  return `${JSON.stringify(told, null, 2)}\n`;
+  const reported = { summary, endpoints, differences, causes, failures, coverage, schemaDrift, skipped, made, sides };
+  return `${JSON.stringify(reported, null, 2)}\n`;
 };

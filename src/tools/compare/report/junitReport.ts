@@ -1,7 +1,7 @@
 import type { CurlPair, Report, ReportedDifference, Summary } from "../../../compare/report.ts";
-import { shownPath, shownValues } from "./shownValues.ts";
-import { standingNames } from "./standings.ts";
-import { verdict } from "./verdict.ts";
+import { formatPath, formatValues } from "./shownValues.ts";
+import { resultNames } from "./standings.ts";
+import { formatSummary } from "./verdict.ts";
 import { counted, formatNumber } from "../../../ui/wording.ts";
 import { type Element, xml } from "./xml.ts";
 
@@ -13,7 +13,7 @@ export const junitReport = (report: Report): string => {
   return xml({
     name: "testsuites",
     attributes: {
-      name: verdict(report.summary),
+      name: formatSummary(report.summary),
       tests: total("tests"),
       failures: total("failures"),
       errors: total("errors"),
@@ -63,10 +63,10 @@ const testcase = (classname: string, name: string, outcome: Element): Element =>
 const failure = (endpoint: string, alike: readonly ReportedDifference[]): Element => {
   const [first] = alike as [ReportedDifference];
   const answers = alike.reduce((sum, one) => sum + one.answers, 0);
-  return testcase(endpoint, `${shownPath(first.path)}: ${first.form}`, {
+  return testcase(endpoint, `${formatPath(first.path)}: ${first.form}`, {
     name: "failure",
     attributes: {
-      message: `${first.form} at ${shownPath(first.path)} in ${counted(answers, "answer")}`,
+      message: `${first.form} at ${formatPath(first.path)} in ${counted(answers, "answer")}`,
       type: first.form,
     },
     text: alike.map(evidence).join("\n\n"),
@@ -76,7 +76,7 @@ const failure = (endpoint: string, alike: readonly ReportedDifference[]): Elemen
 const evidence = (difference: ReportedDifference): string =>
   [
     ...(difference.rule === undefined ? [] : [`rule       ${difference.rule}`]),
-    ...shownValues(difference, 2000).map(({ side, text }) => `${side.padEnd(10)} ${text}`),
+    ...formatValues(difference, 2000).map(({ side, text }) => `${side.padEnd(10)} ${text}`),
     commands(difference.curl),
   ].join("\n");
 
@@ -86,5 +86,5 @@ const commands = ({ legacy, candidate }: CurlPair): string =>
 const countsOf = (summary: Summary): string =>
   [
     `compared: ${formatNumber(summary.compared)}`,
-    ...standingNames.map((name) => `${name}: ${formatNumber(summary[name])}`),
+    ...resultNames.map((name) => `${name}: ${formatNumber(summary[name])}`),
   ].join("\n");

@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import type { StandingName } from "./standings.ts";
+import type { ResultName } from "./standings.ts";
 
 const styles = {
   equal: "reset",
@@ -9,7 +9,7 @@ const styles = {
   unexplained: ["bold", "red"],
   failed: ["bold", "inverse"],
   quiet: "dim",
-} as const satisfies Record<StandingName | "quiet", Parameters<typeof styleText>[0]>;
+} as const satisfies Record<ResultName | "quiet", Parameters<typeof styleText>[0]>;
 
 export type Paint = (style: keyof typeof styles, text: string) => string;
 

@@ -3,10 +3,10 @@ import { causeOf } from "../../../compare/causes.ts";
 import type { ReportedDifference } from "../../../compare/report.ts";
 import { truncate } from "../../../ui/wording.ts";
 
-export type ShownValue = { side: "legacy" | "expected" | "candidate"; text: string };
+export type FormattedValue = { side: "legacy" | "expected" | "candidate"; text: string };
 
 /** The values of a difference as JSON, cut; a side that has nothing there is left out. */
-export const shownValues = (difference: ReportedDifference, most: number): ShownValue[] =>
+export const formatValues = (difference: ReportedDifference, most: number): FormattedValue[] =>
   (["legacy", "expected", "candidate"] as const).flatMap((side) => {
     const value = difference[side];
     return value === undefined ? [] : [{ side, text: truncate(jsonOf(value), most) }];
@@ -17,7 +17,7 @@ const jsonOf = (value: Json): string =>
   typeof value === "string" && /^[[{].*…$/s.test(value) ? value : JSON.stringify(value);
 
 /** A path as it is read: `""` is the whole answer. */
-export const shownPath = (path: string): string => (path === "" ? "the whole answer" : path);
+export const formatPath = (path: string): string => (path === "" ? "the whole answer" : path);
 
 /** What a difference can be found by: its cause, its ledger entry, its rule. */
 export const reasonsOf = (difference: ReportedDifference): string[] => [

@@ -1,7 +1,7 @@
 import type { Summary } from "../../../compare/report.ts";
 
 /** What an answer can come to, the harmless first; each with a sign that needs no colour. */
-export const standings = {
+export const comparisonResults = {
   equal: { sign: "=", means: "the same as before" },
   explained: { sign: "✓", means: "made by a named rule" },
   expected: { sign: "§", means: "allowed by the ledger" },
@@ -10,6 +10,6 @@ export const standings = {
   failed: { sign: "×", means: "not compared: one side gave no answer" },
 } as const satisfies Partial<Record<keyof Summary, { sign: string; means: string }>>;
 
-export type StandingName = keyof typeof standings;
+export type ResultName = keyof typeof comparisonResults;
 
-export const standingNames = Object.keys(standings) as StandingName[];
+export const resultNames = Object.keys(comparisonResults) as ResultName[];

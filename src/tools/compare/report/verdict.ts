@@ -2,7 +2,7 @@ import type { Report, Summary } from "../../../compare/report.ts";
 import { counted, formatNumber } from "../../../ui/wording.ts";
 
 /** The whole comparison in one line. */
-export const verdict = ({ compared, unexplained, failed }: Summary): string => {
+export const formatSummary = ({ compared, unexplained, failed }: Summary): string => {
   const said =
     compared === 0
       ? "Nothing was compared"
@@ -13,7 +13,7 @@ export const verdict = ({ compared, unexplained, failed }: Summary): string => {
 };
 
 /** What was held against what. */
-export const sidesOf = ({ sides }: Report): string =>
+export const formatSides = ({ sides }: Report): string =>
   sides.candidate === undefined
     ? `legacy ${sides.legacy} and the new interface's rules`
     : `legacy ${sides.legacy} and candidate ${sides.candidate}`;

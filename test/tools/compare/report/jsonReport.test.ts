@@ -7,8 +7,8 @@ import { sampleReport } from "./sampleReport.ts";
 
 const parsed = (report: Report) => JSON.parse(jsonReport(report)) as Record<string, unknown>;
 
-test("report.json is the whole report without its exhibits", () => {
-  const { exhibits: _, ...rest } = sampleReport();
+test("report.json is the whole report without its examples", () => {
+  const { examples: _, ...rest } = sampleReport();
   expect(parsed(sampleReport())).toEqual(rest);
   expect(Object.keys(parsed(sampleReport()))).toEqual([
     "summary",
@@ -28,7 +28,7 @@ test("report.json is the whole report without its exhibits", () => {
 test("any report is read back as it was", () => {
   fc.assert(
     fc.property(arbitraryReport, (report) => {
-      const { exhibits: _, ...rest } = report;
+      const { examples: _, ...rest } = report;
       expect(parsed(report)).toEqual(JSON.parse(JSON.stringify(rest)));
     }),
   );

@@ -1,10 +1,10 @@
 import type { FieldReport } from "../../../../compare/report.ts";
-import { shownPath } from "../shownValues.ts";
+import { formatPath } from "../shownValues.ts";
 import { counted, formatNumber } from "../../../../ui/wording.ts";
 import { html, type Html } from "../../../../ui/html.ts";
 import { section } from "../../../../ui/section.ts";
 
-const usual = ["none", "null", "empty", "one", "many", "text", "number", "boolean", "object", "list"];
+const variantOrder = ["none", "null", "empty", "one", "many", "text", "number", "boolean", "object", "list"];
 
 /** What this corpus has shown of each field, and what never: a matrix for each endpoint. */
 export const coverageSection = (coverage: readonly FieldReport[]): Html => {
@@ -22,7 +22,10 @@ export const coverageSection = (coverage: readonly FieldReport[]): Html => {
 
 const ofEndpoint = (endpoint: string, fields: readonly FieldReport[]): Html => {
   const seen = new Set(fields.flatMap((field) => Object.keys(field.seen)));
-  const variants = [...usual.filter((one) => seen.has(one)), ...[...seen].filter((one) => !usual.includes(one))];
+  const variants = [
+    ...variantOrder.filter((one) => seen.has(one)),
+    ...[...seen].filter((one) => !variantOrder.includes(one)),
+  ];
   const never = fields.reduce((sum, field) => sum + field.never.length, 0);
   return html`<details class="coverage" data-endpoint="${endpoint}">
     <summary>
@@ -49,7 +52,7 @@ const ofEndpoint = (endpoint: string, fields: readonly FieldReport[]): Html => {
 
 const fieldRow = ({ path, rules, declared, seen, never }: FieldReport, variants: readonly string[]): Html =>
   html`<tr>
-    <th scope="row"><code>${shownPath(path)}</code> <span class="rules">${rules.join(" + ")}</span></th>
+    <th scope="row"><code>${formatPath(path)}</code> <span class="rules">${rules.join(" + ")}</span></th>
     ${variants.map((variant) => (seen[variant] ? html`<td class="seen">${formatNumber(seen[variant])}</td>` : html`<td></td>`))}
     <td class="words ${never.length > 0 ? "never" : ""}">${never.join(", ")}</td>
     <td class="words quiet">${declared.join(", ")}</td>

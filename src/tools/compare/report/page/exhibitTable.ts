@@ -1,6 +1,6 @@
-import type { Exhibit, Row } from "../../../../compare/report.ts";
-import { shownPath } from "../shownValues.ts";
-import { standings } from "../standings.ts";
+import type { ExampleAnswer, Row } from "../../../../compare/report.ts";
+import { formatPath } from "../shownValues.ts";
+import { comparisonResults } from "../standings.ts";
 import { formatNumber } from "../../../../ui/wording.ts";
 import { html, type Html } from "../../../../ui/html.ts";
 
@@ -8,7 +8,7 @@ import { html, type Html } from "../../../../ui/html.ts";
 const DEEPEST = 9;
 
 /** Two documents side by side as one indented tree; a row that leads to no difference can be hidden. */
-export const exhibitTable = ({ question, left, right, rows }: Exhibit): Html => {
+export const sideBySideTable = ({ question, left, right, rows }: ExampleAnswer): Html => {
   const leading = leadingRows(rows);
   return html`<table class="sides">
     <caption>
@@ -28,7 +28,7 @@ export const exhibitTable = ({ question, left, right, rows }: Exhibit): Html => 
   </table>`;
 };
 
-const title = ({ title: name, status }: Exhibit["left"]): string =>
+const title = ({ title: name, status }: ExampleAnswer["left"]): string =>
   status === undefined ? name : `${name}, ${status}`;
 
 /** The rows that differ, and those that they stand in. */
@@ -45,7 +45,7 @@ const leadingRows = (rows: readonly Row[]): ReadonlySet<number> => {
 
 const tableRow = (row: Row, leads: boolean): Html => {
   const { depth, name, left, right, form, kind, rules = [], omitted } = row;
-  const head = (text: string) => html`<th scope="row" class="d${Math.min(depth, DEEPEST)}">${shownPath(text)}</th>`;
+  const head = (text: string) => html`<th scope="row" class="d${Math.min(depth, DEEPEST)}">${formatPath(text)}</th>`;
   if (omitted !== undefined)
     return html`<tr class="alike">
       ${head("…")}
@@ -62,7 +62,7 @@ const tableRow = (row: Row, leads: boolean): Html => {
     </tr>`;
   }
   const shownKind = kind ?? "unexplained";
-  const what = html`${standings[shownKind].sign}
+  const what = html`${comparisonResults[shownKind].sign}
   ${form}${rules.length > 0 ? html` · <code>${rules.join(" + ")}</code>` : ""}${kind === "explained" ? "" : html` <b>${shownKind}</b>`}`;
   const sides =
     left === undefined && right === undefined

@@ -1,27 +1,27 @@
-import type { Exhibit, Report } from "../../../../compare/report.ts";
+import type { ExampleAnswer, Report } from "../../../../compare/report.ts";
 import { counted, truncate } from "../../../../ui/wording.ts";
 import { badge } from "../../../../ui/badge.ts";
 import { curlPair } from "../../../../ui/curlPair.ts";
-import { exhibitTable } from "./exhibitTable.ts";
+import { sideBySideTable } from "./exhibitTable.ts";
 import { endpointsOf } from "./endpointsOf.ts";
 import { endpointSelect } from "./filterBar.ts";
 import { html, type Html } from "../../../../ui/html.ts";
-import { later } from "./later.ts";
+import { deferred } from "./later.ts";
 import { section } from "../../../../ui/section.ts";
 
 /** Whole answers beside each other, each folded until it is wanted; as many as there is room for, in characters. */
-export const exhibitsSection = (report: Report, room: number): Html => {
-  const { exhibits } = report;
+export const examplesSection = (report: Report, room: number): Html => {
+  const { examples } = report;
   let free = room;
-  const items = exhibits.map(item).filter((one) => (free -= one.length) >= 0);
-  const left = exhibits.length - items.length;
+  const items = examples.map(item).filter((one) => (free -= one.length) >= 0);
+  const left = examples.length - items.length;
   return section({
     id: "exhibits",
     title: "Exhibits",
-    count: exhibits.length,
+    count: examples.length,
     about: "Whole answers beside each other: what changed is marked, with the rule that changed it.",
     content:
-      exhibits.length === 0
+      examples.length === 0
         ? html`<p class="none">No answer was kept whole.</p>`
         : html`<div class="filters">
               <div class="scripted">${endpointSelect("exhibits-endpoint", endpointsOf(report))}</div>
@@ -33,14 +33,14 @@ export const exhibitsSection = (report: Report, room: number): Html => {
   });
 };
 
-const item = (exhibit: Exhibit): Html => {
-  const { endpoint, question, standing, rows, curl } = exhibit;
+const item = (example: ExampleAnswer): Html => {
+  const { endpoint, question, result, rows, curl } = example;
   const changed = rows.filter(({ form }) => form !== undefined).length;
   return html`<details class="exhibit" data-endpoint="${endpoint}">
     <summary>
-      ${badge(standing)} <span class="question">${truncate(question, 200)}</span>
+      ${badge(result)} <span class="question">${truncate(question, 200)}</span>
       <span class="where">${endpoint} · ${counted(changed, "difference")} in ${counted(rows.length, "row")}</span>
     </summary>
-    ${later(html`${exhibitTable(exhibit)}${curlPair(curl)}`)}
+    ${deferred(html`${sideBySideTable(example)}${curlPair(curl)}`)}
   </details>`;
 };

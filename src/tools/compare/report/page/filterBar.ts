@@ -1,6 +1,6 @@
 import type { ReportedDifference } from "../../../../compare/report.ts";
 import { reasonsOf } from "../shownValues.ts";
-import { standings } from "../standings.ts";
+import { comparisonResults } from "../standings.ts";
 import { html, type Html } from "../../../../ui/html.ts";
 
 /** The filters; the script combines them, counts what each choice would show, and keeps them in the address. */
@@ -43,7 +43,7 @@ const choices = (filter: "kind" | "form", values: readonly string[]): Html =>
   html`<fieldset>
     <legend>${filter === "kind" ? "Kind" : "Form"}</legend>
     ${values.map((value) => {
-      const sign = filter === "kind" ? standings[value as keyof typeof standings].sign : "";
+      const sign = filter === "kind" ? comparisonResults[value as keyof typeof comparisonResults].sign : "";
       return html`<label class="chip ${filter === "kind" ? value : ""}"
         ><input type="checkbox" data-filter="${filter}" value="${value}" /><span
           >${sign} ${value} <span class="tally"></span></span

@@ -1,4 +1,4 @@
-import type { CurlPair, Exhibit, Row } from "../../../../src/compare/report.ts";
+import type { CurlPair, ExampleAnswer, Row } from "../../../../src/compare/report.ts";
 
 const changed = (
   depth: number,
@@ -60,20 +60,20 @@ const judgedRows: Row[] = [
   same(0, "name", `"iris"`),
 ];
 
-/** So many exhibits of several endpoints; every fourth is as long as `rows`. */
-export const sampleExhibits = (
+/** So many examples of several endpoints; every fourth is as long as `rows`. */
+export const sampleExamples = (
   count: number,
   rows: number,
   curlOf: (endpoint: string, id: number) => CurlPair,
-): Exhibit[] =>
-  Array.from({ length: count }, (_, i): Exhibit => {
+): ExampleAnswer[] =>
+  Array.from({ length: count }, (_, i): ExampleAnswer => {
     const endpoint = ["getDataset", "listDatasets", "getStudy"][i % 3] as string;
     const isJudged = i % 5 === 1;
     const isEqual = i % 7 === 6;
     return {
       endpoint,
       question: i % 3 === 1 ? `POST /datasets/list {"number_instances":"100..${i}"}` : `GET /datasets/${i + 61}`,
-      standing: isEqual ? "equal" : isJudged ? "unexplained" : "explained",
+      result: isEqual ? "equal" : isJudged ? "unexplained" : "explained",
       left: { title: isJudged ? "Expected" : "Legacy", status: 200 },
       right: { title: isJudged ? "Candidate" : "Ours", status: 200 },
       rows: isEqual
