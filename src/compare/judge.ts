@@ -8,6 +8,9 @@ import { collectDifferences } from "./gathering.ts";
 import { differenceKindOf } from "./formOf.ts";
 import type { Ledger } from "./ledger.ts";
 
+/** Bytes of an answer that is compared while callers are served: a larger one would hold them up. */
+export const MAX_COMPARED_BYTES = 1024 ** 2;
+
 /** What a difference is traced back to: the legacy value at its place, and the rules that made the expected one. */
 export type Origin = (at: string) => { legacy?: Json; rules: string[] };
 

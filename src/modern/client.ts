@@ -3,7 +3,7 @@ import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { Ledger } from "../compare/ledger.ts";
 import type { Answer } from "../endpoint/answer.ts";
 import type { ErrorTable } from "../legacy/legacyOutcome.ts";
-import { MAX_COMPARED_BYTES } from "../features/migration/shadow.ts";
+import { MAX_COMPARED_BYTES } from "../compare/judge.ts";
 import type { Reader } from "../reading/reader.ts";
 import { parseJson } from "../rules/parseJson.ts";
 import type { Json } from "../rules/rule.ts";

@@ -1,4 +1,4 @@
-import { type ResultName, comparisonResults } from "../tools/compare/report/standings.ts";
+import { type ResultName, comparisonResults } from "../compare/results.ts";
 import { html, type Html } from "./html.ts";
 
 /** A kind by its sign, its word and its colour. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { GivenAnswer } from "../../compare/answers.ts";
 import { lookUp } from "../../compare/explain.ts";
-import { judgeAnswer, type Origin } from "../../compare/judge.ts";
+import { judgeAnswer, MAX_COMPARED_BYTES, type Origin } from "../../compare/judge.ts";
 import { pointerSteps } from "../../compare/place.ts";
 import type { Ledger } from "../../compare/ledger.ts";
 import type { CurlPair } from "../../compare/report.ts";
@@ -53,9 +53,6 @@ type ShadowSettings = {
 const originIn =
   ({ output }: Endpoint): Origin =>
   (at) => ({ rules: lookUp(output, undefined, new Map(), pointerSteps(at)).rules });
-
-/** A larger answer would hold up callers while it is compared, in bytes. */
-export const MAX_COMPARED_BYTES = 1024 ** 2;
 
 export const openShadow = ({ budget, ledger, onCompared, onError, settle }: ShadowSettings): Shadow => {
   const running = new Set<Promise<void>>();

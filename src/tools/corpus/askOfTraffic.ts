@@ -2,7 +2,7 @@ import { isBelow, pathOf, queryOf } from "../../http/paths.ts";
 import { originForm } from "../../http/requestTarget.ts";
 import type { CorpusRequest } from "./ask.ts";
 import { holdsKey } from "./holdsKey.ts";
-import { keysInForm } from "./keys.ts";
+import { keysInForm } from "../../legacy/legacyKey.ts";
 import { mapLegacyPath } from "./legacyAsk.ts";
 import type { TrafficMapper } from "./mapper.ts";
 import { mapModernPath } from "./modernAsk.ts";

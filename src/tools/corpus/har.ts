@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from "../../rules/rule.ts";
-import { keysInHeaders } from "./keys.ts";
+import { keysInHeaders } from "../../legacy/legacyKey.ts";
 import { statusOf } from "./requestLine.ts";
 import type { Traffic } from "./traffic.ts";
 

@@ -1,6 +1,6 @@
 import { parseJson } from "../../rules/parseJson.ts";
 import { isObject, type JsonObject } from "../../rules/rule.ts";
-import { keysInHeaders } from "./keys.ts";
+import { keysInHeaders } from "../../legacy/legacyKey.ts";
 import { requestLine, statusOf } from "./requestLine.ts";
 import type { Traffic } from "./traffic.ts";
 

@@ -2,7 +2,7 @@ import { givenInPath, readInput } from "../../endpoint/input.ts";
 import type { JsonObject } from "../../rules/rule.ts";
 import type { CorpusRequest } from "./ask.ts";
 import { requestFor } from "./askOf.ts";
-import { isKeyName } from "./keys.ts";
+import { isKeyName } from "../../legacy/legacyKey.ts";
 import { type LegacyPattern, segmentsOf } from "./legacyPatterns.ts";
 import type { SkipReason } from "./skip.ts";
 

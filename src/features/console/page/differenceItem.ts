@@ -1,5 +1,5 @@
 import { counted } from "../../../ui/wording.ts";
-import { formatPath } from "../../../tools/compare/report/shownValues.ts";
+import { formatPath } from "../../../compare/results.ts";
 import type { DifferenceView } from "../../migration/views.ts";
 import { UNSERVED } from "../../../compare/difference.ts";
 import { html, type Html } from "../../../ui/html.ts";

@@ -1,4 +1,4 @@
-import { comparisonResults } from "../../../tools/compare/report/standings.ts";
+import { comparisonResults } from "../../../compare/results.ts";
 import { formatNumber } from "../../../ui/wording.ts";
 import type { DifferenceView } from "../../migration/views.ts";
 import { html, type Html } from "../../../ui/html.ts";

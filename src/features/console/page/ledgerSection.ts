@@ -1,5 +1,5 @@
 import type { LedgerEntry } from "../../../compare/ledger.ts";
-import { formatPath } from "../../../tools/compare/report/shownValues.ts";
+import { formatPath } from "../../../compare/results.ts";
 import { html, type Html } from "../../../ui/html.ts";
 import { section } from "../../../ui/section.ts";
 import { shownRows } from "./shownRows.ts";

@@ -1,5 +1,5 @@
 import { formatNumber } from "../../../ui/wording.ts";
-import { comparisonResults } from "../../../tools/compare/report/standings.ts";
+import { comparisonResults } from "../../../compare/results.ts";
 import type { Parity } from "../../migration/views.ts";
 import { html, type Html } from "../../../ui/html.ts";
 import { percent } from "./amounts.ts";

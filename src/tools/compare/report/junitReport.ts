@@ -1,6 +1,6 @@
 import type { CurlPair, Report, ReportedDifference, Summary } from "../../../compare/report.ts";
-import { formatPath, formatValues } from "./shownValues.ts";
-import { resultNames } from "./standings.ts";
+import { formatValues } from "./shownValues.ts";
+import { resultNames, formatPath } from "../../../compare/results.ts";
 import { formatSummary } from "./verdict.ts";
 import { counted, formatNumber } from "../../../ui/wording.ts";
 import { type Element, xml } from "./xml.ts";

@@ -1,7 +1,7 @@
 import type { Cause, CurlPair, Report, ReportedDifference, Summary } from "../../../compare/report.ts";
 import { code, fenced, row, table } from "./markdown.ts";
-import { formatPath, formatValues } from "./shownValues.ts";
-import { resultNames, comparisonResults } from "./standings.ts";
+import { formatValues } from "./shownValues.ts";
+import { resultNames, comparisonResults, formatPath } from "../../../compare/results.ts";
 import { formatSides, formatSummary } from "./verdict.ts";
 import { counted, truncate, minute, formatNumber } from "../../../ui/wording.ts";
 

@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import type { ResultName } from "./standings.ts";
+import type { ResultName } from "../../../compare/results.ts";
 
 const styles = {
   equal: "reset",

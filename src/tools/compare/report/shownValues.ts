@@ -16,9 +16,6 @@ export const formatValues = (difference: ReportedDifference, most: number): Form
 const jsonOf = (value: Json): string =>
   typeof value === "string" && /^[[{].*…$/s.test(value) ? value : JSON.stringify(value);
 
-/** A path as it is read: `""` is the whole answer. */
-export const formatPath = (path: string): string => (path === "" ? "the whole answer" : path);
-
 /** What a difference can be found by: its cause, its ledger entry, its rule. */
 export const reasonsOf = (difference: ReportedDifference): string[] => [
   ...new Set([causeOf(difference), difference.entry, difference.rule].filter((reason) => reason !== undefined)),

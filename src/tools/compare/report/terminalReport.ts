@@ -1,7 +1,7 @@
 import type { Cause, Report, Summary } from "../../../compare/report.ts";
 import { columns } from "./columns.ts";
 import { painted, type Paint, plainText } from "./paint.ts";
-import { type ResultName, resultNames, comparisonResults } from "./standings.ts";
+import { type ResultName, resultNames, comparisonResults } from "../../../compare/results.ts";
 import { formatSides, formatSummary } from "./verdict.ts";
 import { truncate, minute, formatNumber } from "../../../ui/wording.ts";
 

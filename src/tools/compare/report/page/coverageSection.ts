@@ -1,5 +1,5 @@
 import type { FieldReport } from "../../../../compare/report.ts";
-import { formatPath } from "../shownValues.ts";
+import { formatPath } from "../../../../compare/results.ts";
 import { counted, formatNumber } from "../../../../ui/wording.ts";
 import { html, type Html } from "../../../../ui/html.ts";
 import { section } from "../../../../ui/section.ts";

@@ -1,5 +1,6 @@
 import type { Report, ReportedDifference } from "../../../../compare/report.ts";
-import { reasonsOf, formatPath, formatValues } from "../shownValues.ts";
+import { reasonsOf, formatValues } from "../shownValues.ts";
+import { formatPath } from "../../../../compare/results.ts";
 import { counted, formatNumber } from "../../../../ui/wording.ts";
 import { badge } from "../../../../ui/badge.ts";
 import { curlPair } from "../../../../ui/curlPair.ts";

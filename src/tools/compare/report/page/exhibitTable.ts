@@ -1,6 +1,5 @@
 import type { ExampleAnswer, Row } from "../../../../compare/report.ts";
-import { formatPath } from "../shownValues.ts";
-import { comparisonResults } from "../standings.ts";
+import { comparisonResults, formatPath } from "../../../../compare/results.ts";
 import { formatNumber } from "../../../../ui/wording.ts";
 import { html, type Html } from "../../../../ui/html.ts";
 

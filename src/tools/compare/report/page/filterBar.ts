@@ -1,6 +1,6 @@
 import type { ReportedDifference } from "../../../../compare/report.ts";
 import { reasonsOf } from "../shownValues.ts";
-import { comparisonResults } from "../standings.ts";
+import { comparisonResults } from "../../../../compare/results.ts";
 import { html, type Html } from "../../../../ui/html.ts";
 
 /** The filters; the script combines them, counts what each choice would show, and keeps them in the address. */

@@ -1,5 +1,5 @@
 import type { Report, Summary } from "../../../../compare/report.ts";
-import { resultNames, comparisonResults } from "../standings.ts";
+import { resultNames, comparisonResults } from "../../../../compare/results.ts";
 import { formatSummary } from "../verdict.ts";
 import { counted, minute, formatNumber } from "../../../../ui/wording.ts";
 import { html, type Html } from "../../../../ui/html.ts";

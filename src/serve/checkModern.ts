@@ -6,10 +6,10 @@ import { judgeAnswer } from "../compare/judge.ts";
 import { counted } from "../ui/wording.ts";
 import { canonicalRequest } from "../endpoint/canonicalRequest.ts";
 import { exampleTarget } from "../endpoint/exampleTarget.ts";
-import type { Catalogue, Gateway } from "../serve/gateway.ts";
+import type { Catalogue, Gateway } from "./gateway.ts";
 import { readInput } from "../endpoint/input.ts";
-import type { Services } from "../serve/services.ts";
-import { whyUnserved } from "./whyUnserved.ts";
+import type { Services } from "./services.ts";
+import { whyUnserved } from "../modern/whyUnserved.ts";
 
 const today = (): string => new Date().toISOString().slice(0, 10);
 
