@@ -1,8 +1,9 @@
 import type { CanonicalRequest } from "../endpoint/canonicalRequest.ts";
 import type { Scrub } from "../scrub/scrub.ts";
-import type { LegacyExchange } from "./answers.ts";
+import type { LegacyQuery } from "./answers.ts";
 import type { CurlPair } from "./report.ts";
 
+/** Where both interfaces begin, and how the key is named. */
 export type Addresses = {
   /** Where legacy's interface begins: `https://host/api/v1`. */
   legacy: string;
@@ -12,25 +13,22 @@ export type Addresses = {
   keyName: string | undefined;
 };
 
-/** What legacy is asked, whatever it answers. */
-type AskedOfLegacy = Pick<LegacyExchange, "request" | "form">;
-
 /** One argument of a shell's command line. */
 const shellQuoted = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-const asItIs = { text: (text: string) => text };
+const unscrubbed = { text: (text: string) => text };
 
 /**
- * The request as commands that anybody can run again. The key that it was made with is named by `keyName`, never shown; `scrub` takes
- * it out of what was asked, too.
+ * The commands that send the request again. They name the key by `keyName` and never show it; `scrub` takes it out of the request, too.
+ * `legacyQuery`: what legacy is asked for it, where it is asked.
  */
 export const curlsOf = (
   { legacy, candidate, keyName }: Addresses,
   { method, path, body }: CanonicalRequest,
   isKeyed: boolean,
-  exchange: AskedOfLegacy | undefined,
-  scrub: Pick<Scrub, "text"> = asItIs,
+  legacyQuery: LegacyQuery | undefined,
+  scrub: Pick<Scrub, "text"> = unscrubbed,
 ): CurlPair => {
   const key = isKeyed && keyName !== undefined ? ` -H "X-API-Key: $${keyName}"` : "";
   const json =
@@ -38,14 +36,14 @@ export const curlsOf = (
       ? ""
       : ` -H 'Content-Type: application/json' -d ${shellQuoted(scrub.text(JSON.stringify(body)))}`;
   const candidateCurl = `curl -si ${method === "POST" && body === undefined ? "-X POST " : ""}${shellQuoted(candidate + scrub.text(path))}${key}${json}`;
-  return exchange === undefined
+  return legacyQuery === undefined
     ? { candidate: candidateCurl }
-    : { legacy: legacyCurl(legacy, exchange, isKeyed ? keyName : undefined, scrub), candidate: candidateCurl };
+    : { legacy: legacyCurl(legacy, legacyQuery, isKeyed ? keyName : undefined, scrub), candidate: candidateCurl };
 };
 
 const legacyCurl = (
   base: string,
-  { request, form }: AskedOfLegacy,
+  { request, format }: LegacyQuery,
   keyName: string | undefined,
   { text }: Pick<Scrub, "text">,
 ): string => {
@@ -54,5 +52,5 @@ const legacyCurl = (
   );
   const key =
     keyName === undefined ? "" : ` ${request.method === "GET" ? "-G " : ""}--data-urlencode "api_key=$${keyName}"`;
-  return `curl -si ${shellQuoted(`${base}/${form}${text(request.path)}`)}${fields.join("")}${key}`;
+  return `curl -si ${shellQuoted(`${base}/${format}${text(request.path)}`)}${fields.join("")}${key}`;
 };

@@ -5,40 +5,38 @@ import { type Answer, answerOf } from "../endpoint/answer.ts";
 import { type ErrorTable, outcomeOf, ownStatusOf } from "../legacy/legacyOutcome.ts";
 import { collectChanges } from "../rules/notes.ts";
 import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
-import type { GivenAnswer, LegacyExchange } from "./answers.ts";
+import type { AnsweredExchange, GivenAnswer } from "./answers.ts";
 import type { Difference } from "./difference.ts";
 import { changesByPlace, explain, lookUp } from "./explain.ts";
 import { collectDifferences } from "./gathering.ts";
 import { isSame, differenceKindOf } from "./formOf.ts";
 import { pointerSteps } from "./place.ts";
 
+/** What an answer is explained by. */
 export type Explaining = { endpoint: Endpoint; errors: ErrorTable; knowledge: Knowledge };
 
-/** Holds our answer against legacy's own: every difference with the rule that explains it. `failed`: legacy gave nothing to compare with. */
+/**
+ * Compares our answer with legacy's own: every difference, with the rule that explains it. `exchange`: the last one with legacy;
+ * `undefined` where legacy was not asked.
+ */
 export const explainAnswer = (
   about: Explaining,
-  exchanges: readonly LegacyExchange[],
+  exchange: AnsweredExchange | undefined,
   ours: GivenAnswer,
-): { differences: Difference[] } | { failed: string } => {
-  const last = exchanges.at(-1);
-  if (last === undefined) return { differences: wholeAnswer(explainedBy("input"), undefined, ours) };
-  if ("failed" in last) return { failed: last.failed };
-  const { reading, status } = last;
+): Difference[] => {
+  if (exchange === undefined) return wholeAnswer(explainedBy("input"), undefined, ours);
+  const { reading, status } = exchange;
   const legacy: GivenAnswer = { status, body: legacyBody(reading) };
   if (reading.is === "unreadable")
-    return {
-      differences: wholeAnswer(ours.status === 502 ? explainedBy("unreadable") : { kind: "unexplained" }, legacy, ours),
-    };
-  if (reading.is === "error") return { differences: wholeAnswer(madeOfError(about, last, ours), legacy, ours) };
-  if (ours.status === 200 && status === 200)
-    return { differences: explainDocument(about, reading.document, ours.body) };
+    return wholeAnswer(ours.status === 502 ? explainedBy("unreadable") : { kind: "unexplained" }, legacy, ours);
+  if (reading.is === "error") return wholeAnswer(madeOfError(about, exchange, ours), legacy, ours);
+  if (ours.status === 200 && status === 200) return explainDocument(about, reading.document, ours.body);
   const judged = about.endpoint.rejectDocument?.(reading.document, about.knowledge);
-  if (judged && isAnswer(answerOf(judged), ours))
-    return { differences: wholeAnswer(explainedBy("judge"), legacy, ours) };
-  return { differences: schemaMismatch(about, reading.document, legacy, ours) };
+  if (judged && isAnswer(answerOf(judged), ours)) return wholeAnswer(explainedBy("judge"), legacy, ours);
+  return schemaMismatch(about, reading.document, legacy, ours);
 };
 
-const legacyBody = (reading: Exclude<LegacyExchange, { failed: string }>["reading"]): Json => {
+const legacyBody = (reading: AnsweredExchange["reading"]): Json => {
   if (reading.is === "document") return reading.document;
   if (reading.is === "unreadable") return reading.why;
   const { code, message, additional } = reading;
@@ -61,21 +59,24 @@ const wholeAnswer = (made: Made, legacy: GivenAnswer | undefined, ours: GivenAns
   return differences();
 };
 
-/** By the row of the table of errors that makes this answer of this error. */
+/** The row of the table of errors that makes this answer of this error. */
 const madeOfError = (
   { endpoint, errors }: Explaining,
-  { request, status, reading }: Exclude<LegacyExchange, { failed: string }>,
+  { request, status, reading }: AnsweredExchange,
   ours: GivenAnswer,
 ): Made => {
   if (reading.is !== "error") return { kind: "unexplained" };
   const outcome: Outcome = endpoint.errors?.[reading.code] ?? outcomeOf(reading, errors);
   const rule = `error ${reading.code}: ${outcome.kind}`;
-  // Nobody has said what these mean, or the gateway asked for what legacy does not have: somebody has to look.
+  // The table does not know the code, or the gateway asked for something that legacy does not have: a person has to look.
   if (outcome.kind === "unknown" || outcome.kind === "misasked") return { kind: "unexplained", rule };
-  // A question that legacy answers only by POST needs a key that may write: without one nobody is authenticated.
-  const isUnanswered = request.method === "POST" && outcome.kind === "forbidden" && ours.status === 401;
+  // A request that legacy takes only by POST needs a key that may write: without a key the caller is not authenticated.
+  const isUnauthenticated = request.method === "POST" && outcome.kind === "forbidden" && ours.status === 401;
   return {
-    kind: isUnanswered || isAnswer(answerOf(outcome, ownStatusOf(outcome, status)), ours) ? "explained" : "unexplained",
+    kind:
+      isUnauthenticated || isAnswer(answerOf(outcome, ownStatusOf(outcome, status)), ours)
+        ? "explained"
+        : "unexplained",
     rule,
   };
 };
@@ -96,7 +97,7 @@ const explainDocument = ({ endpoint }: Explaining, legacy: JsonObject, ours: Jso
   return differences();
 };
 
-/** Our answer is no document although legacy's is one: it does not fit the schema, or nobody knows why. */
+/** Legacy's answer is a document and ours is not: the document does not fit the schema, or the reason is unknown. */
 const schemaMismatch = (
   { endpoint }: Explaining,
   document: JsonObject,

@@ -9,13 +9,14 @@ import type { XmlReader } from "./xml.ts";
 
 export type LegacyReply = { status: number; readonly reading: LegacyReading };
 
-/** An answer's bytes. `reading` parses them, in this thread, when it is looked at: what may be large goes to the reader instead. */
-export type LegacyAnswer = LegacyReply & { body: Buffer };
+/** An answer's bytes. `contentType` is empty where there is none. `reading` parses them, in this thread, when it is looked at: what may be large goes to the reader instead. */
+export type LegacyAnswer = LegacyReply & { contentType: string; body: Buffer };
 
-export const legacyAnswer = (status: number, body: Buffer, readXml: XmlReader): LegacyAnswer => {
+export const legacyAnswer = (status: number, body: Buffer, readXml: XmlReader, contentType = ""): LegacyAnswer => {
   let reading: LegacyReading | undefined;
   return {
     status,
+    contentType,
     body,
     get reading() {
       return (reading ??= readLegacy(body, readXml));
@@ -86,7 +87,7 @@ export const legacyClient =
         totalTimeout: Math.max(1, deadline - Date.now()),
         ...(signal ? { signal } : {}),
       });
-      return legacyAnswer(reply.status, reply.body, readXml);
+      return legacyAnswer(reply.status, reply.body, readXml, reply.contentType);
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error;
       return {

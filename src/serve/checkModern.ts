@@ -1,4 +1,4 @@
-import { parseAnswer } from "../compare/readAnswer.ts";
+import { parseAnswer } from "../compare/answers.ts";
 import type { LedgerEntry } from "../compare/ledger.ts";
 import type { GivenAnswer } from "../compare/answers.ts";
 import { UNSERVED } from "../compare/difference.ts";

@@ -1,6 +1,6 @@
 import { curlsOf } from "../compare/curls.ts";
 import type { GivenAnswer } from "../compare/answers.ts";
-import { parseAnswer } from "../compare/readAnswer.ts";
+import { parseAnswer } from "../compare/answers.ts";
 import type { Answered } from "../cache/reply.ts";
 import { canonicalRequest, formatRequest } from "../endpoint/canonicalRequest.ts";
 import type { Backend } from "../features/migration/decide.ts";
@@ -72,7 +72,7 @@ export const mirrored = (
         { ...services.addresses, keyName: "KEY" },
         request,
         key !== undefined,
-        "unsent" in plan.request ? undefined : { request: plan.request, form: "json" },
+        "unsent" in plan.request ? undefined : { request: plan.request, format: "json" },
         scrub,
       ),
   };

@@ -6,9 +6,8 @@ import { readLedger } from "../../src/compare/readLedger.ts";
 import { openAsModern } from "../../src/tools/compare/asModern.ts";
 import { openCandidateSide } from "../../src/tools/compare/candidateSide.ts";
 import { compareOne } from "../../src/tools/compare/compareOne.ts";
-import { openLegacySide } from "../../src/tools/compare/legacySide.ts";
+import { openQuietGateway } from "../../src/tools/quietGateway.ts";
 import { loadSettings } from "../../src/settings/load.ts";
-import { openObserver } from "../../src/telemetry/observer.ts";
 import { catalogue } from "../../transforms/catalogue.ts";
 import { endpoints } from "../../transforms/index.ts";
 import { until } from "../features/migration/support.ts";
@@ -95,7 +94,7 @@ const compared = async (
   const loaded = loadSettings({ LEGACY_URL: legacyUrl }, known);
   if ("errors" in loaded) throw new Error(loaded.errors.join("\n"));
   const { settings } = loaded;
-  const legacy = openLegacySide({ ...settings, LEGACY_URL: legacyUrl }, catalogue, openObserver("silent"));
+  const legacy = openQuietGateway({ ...settings, LEGACY_URL: legacyUrl }, catalogue, "test");
   const candidate = openCandidateSide(modernUrl, {
     connections: 1,
     waiting: 1,

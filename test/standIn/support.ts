@@ -5,7 +5,7 @@ import { startStandIn } from "./program/startStandIn.ts";
 import type { TrafficRequest } from "./program/traffic.ts";
 import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import type { GivenAnswer } from "../../src/compare/answers.ts";
-import { parseAnswer } from "../../src/compare/readAnswer.ts";
+import { parseAnswer } from "../../src/compare/answers.ts";
 import type { Difference } from "../../src/compare/difference.ts";
 import { judgeAnswer } from "../../src/compare/judge.ts";
 import { openLedger } from "../../src/compare/ledger.ts";

@@ -3,7 +3,7 @@ import { ask } from "../../upstream/ask.ts";
 import { UpstreamFailure } from "../../upstream/failure.ts";
 import { openUpstream, type UpstreamSettings } from "../../upstream/upstream.ts";
 import type { GivenAnswer } from "../../compare/answers.ts";
-import { parseAnswer } from "../../compare/readAnswer.ts";
+import { parseAnswer } from "../../compare/answers.ts";
 
 /** What is held against the expected answers: another gateway, or the new implementation. */
 export type CandidateSide = {
@@ -15,6 +15,9 @@ export type CandidateSide = {
   ): Promise<GivenAnswer | { failed: string; isThere: boolean }>;
   close(): Promise<void>;
 };
+
+/** By which both backends know this command in their logs. */
+export const USER_AGENT = "catalog-gateway-compare";
 
 type CandidateSettings = Omit<UpstreamSettings, "origin"> & {
   totalTimeout: number;
@@ -36,7 +39,7 @@ export const openCandidateSide = (
       const headers: Record<string, string> = {
         host,
         accept: "application/json",
-        "user-agent": "catalog-gateway-compare",
+        "user-agent": USER_AGENT,
         ...(again ? { "cache-control": "no-cache" } : {}),
         ...(key === undefined || keyIn === "query" ? {} : { "x-api-key": key }),
         ...(body === undefined ? {} : { "content-type": "application/json" }),

@@ -1,17 +1,16 @@
 import type { CorpusRequest } from "../corpus/ask.ts";
 import type { Catalogue } from "../../serve/gateway.ts";
-import { openObserver } from "../../telemetry/observer.ts";
+import { openQuietGateway } from "../quietGateway.ts";
 import { observeFields } from "../../compare/fields.ts";
 import { openLedger } from "../../compare/ledger.ts";
 import type { Report } from "../../compare/report.ts";
 import { reportOf } from "../../compare/tally.ts";
 import { openTally } from "../../compare/tally.ts";
 import { openAsModern } from "./asModern.ts";
-import { openCandidateSide } from "./candidateSide.ts";
+import { openCandidateSide, USER_AGENT } from "./candidateSide.ts";
 import { type ComparedRequest, compareOne } from "./compareOne.ts";
 import { openDone } from "./done.ts";
 import { openNotebook } from "./interrupted.ts";
-import { openLegacySide } from "./legacySide.ts";
 import type { CompareOptions } from "./options.ts";
 import type { PreparedRun } from "./prepare.ts";
 import { openProgress } from "./progress.ts";
@@ -57,7 +56,7 @@ export const performRun = async (
   // What cannot be written is found out before anybody is asked.
   note();
 
-  const legacy = openLegacySide({ ...settings, LEGACY_URL: legacyUrl }, catalogue, openObserver("silent"));
+  const legacy = openQuietGateway({ ...settings, LEGACY_URL: legacyUrl }, catalogue, USER_AGENT);
   const candidate =
     options.candidate === undefined
       ? undefined

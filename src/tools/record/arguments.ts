@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { SHORTEST_KEY } from "../../scrub/scrub.ts";
-import type { LegacyPlace } from "./recorder.ts";
+import type { LegacyPlace } from "./recording.ts";
 
 /** What is recorded: one question, an endpoint's ids from one to another, or what a log shows. */
 export type Wanted =

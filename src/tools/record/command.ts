@@ -26,7 +26,7 @@ export const recordCommand = async (
     print: (line) => tools.print(scrub.text(line)),
     complain: (line) => tools.complain(scrub.text(line)),
   };
-  const recording = await openRecording({ ...tools, legacy: args.legacy, scrub });
+  const recording = openRecording({ ...tools, legacy: args.legacy, scrub });
   const job: RecordJob = { args, tools: quiet, scrub, recording };
   try {
     return await (args.wanted.of === "question" ? recordOne(job, args.wanted) : recordCoverage(job, args.wanted));

@@ -34,7 +34,7 @@ export const coverRequests = async (
     const question = JSON.stringify([name, ask]);
     if (recordedBefore.has(question)) return leave("asked before");
     recordedBefore.add(question);
-    const recorded = await recording.record(endpoint, ask);
+    const recorded = await recording.record(ask);
     // A legacy that has answered nothing yet is not there.
     if ("failed" in recorded && seen.size === 0) throw new Error(recorded.failed);
     if ("failed" in recorded) return leave(recorded.failed.replace(/:.*/, ""));

@@ -20,7 +20,7 @@ export const recordOne = async (
   const there = refusedFiles([files], args.force);
   if (there.length > 0) return refused(tools, there);
 
-  const recorded = await recording.record(endpoint, { ...question.ask, ...(args.key && { key: args.key }) });
+  const recorded = await recording.record({ ...question.ask, ...(args.key && { key: args.key }) });
   if ("failed" in recorded) return refused(tools, [`--legacy: nothing was recorded. ${recorded.failed}`]);
   return savePair(job, { name, endpoint, files, recorded, about: "Recorded from a legacy server" });
 };
