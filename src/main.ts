@@ -74,7 +74,7 @@ const run = async (): Promise<void> => {
     import("./features/console/adminServer.ts"),
     import("./telemetry/observer.ts"),
     import("prom-client"),
-    import("./compare/readLedger.ts"),
+    import("./compare/ledger.ts"),
     import("./features/migration/store/openStore.ts"),
     import("./features/migration/store/memoryStore.ts"),
     import("./settings/reload.ts"),

@@ -1,7 +1,6 @@
 import { isObject, type Json, type Rule } from "../rules/rule.ts";
-import type { DifferenceKind } from "./difference.ts";
+import { type DifferenceKind, differenceKindOf } from "./difference.ts";
 import { type Facets, facetsOf, memberOf } from "./facets.ts";
-import { differenceKindOf } from "./formOf.ts";
 import { pairEntries } from "./pairing.ts";
 import { childPointer } from "./place.ts";
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Json } from "../rules/rule.ts";
 
 /** How two answers differ at one place. `moved`: the same value, elsewhere. */
@@ -58,3 +59,37 @@ export const resultOf = (differences: readonly Difference[]): DifferenceResult =
 /** What makes two differences the same one, seen in two answers. */
 export const differenceKey = ({ path, form, kind, rule, entry }: Difference): string =>
   JSON.stringify([path, form, kind, rule, entry]);
+
+/**
+ * What a difference most likely comes from: the rule that explains it, the ledger's entry, or, of what nobody explains, the rule that
+ * a candidate seems not to follow; else its path.
+ */
+export const causeOf = ({ kind, rule, entry, cause, form, path }: Omit<Difference, "at">): string => {
+  if (cause !== undefined) return cause;
+  if (kind === "explained") return rule ?? "";
+  if (entry !== undefined) return entry;
+  // The whole answer is of another kind: its status and its body have one cause.
+  if (rule !== undefined && (path === "status" || (path === "" && form !== "order"))) return rule;
+  const innermost = rule?.split(" + ").at(-1);
+  return innermost === undefined
+    ? `${form} at ${path === "" ? "the whole answer" : path}`
+    : `${form}, where the rule is ${innermost}`;
+};
+
+export type JsonType = "null" | "boolean" | "number" | "text" | "list" | "object";
+
+export const typeOf = (value: Json): JsonType => {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "list";
+  return typeof value === "string" ? "text" : (typeof value as "boolean" | "number" | "object");
+};
+
+export const isSame = (a: Json | undefined, b: Json | undefined): boolean => a === b || isDeepStrictEqual(a, b);
+
+/** How the second value differs from the first, or `undefined` where it does not. */
+export const differenceKindOf = (first: Json | undefined, second: Json | undefined): DifferenceKind | undefined => {
+  if (isSame(first, second)) return undefined;
+  if (first === undefined) return "extra";
+  if (second === undefined) return "missing";
+  return typeOf(first) === typeOf(second) ? "value" : "type";
+};

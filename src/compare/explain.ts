@@ -1,8 +1,7 @@
 import type { Change } from "../rules/notes.ts";
 import { isObject, type Json, type Rule } from "../rules/rule.ts";
-import type { DifferenceKind } from "./difference.ts";
+import { type DifferenceKind, differenceKindOf, isSame } from "./difference.ts";
 import { type Facets, facetsOf, memberOf } from "./facets.ts";
-import { isSame, differenceKindOf } from "./formOf.ts";
 import { childPointer } from "./place.ts";
 
 /** One step from the legacy value to ours, at one place: made by a rule, or by nobody. */

@@ -6,10 +6,9 @@ import { type ErrorTable, outcomeOf, ownStatusOf } from "../legacy/legacyOutcome
 import { collectChanges } from "../rules/notes.ts";
 import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
 import type { AnsweredExchange, GivenAnswer } from "./answers.ts";
-import type { Difference } from "./difference.ts";
+import { type Difference, differenceKindOf, isSame } from "./difference.ts";
 import { changesByPlace, explain, lookUp } from "./explain.ts";
 import { collectDifferences } from "./gathering.ts";
-import { isSame, differenceKindOf } from "./formOf.ts";
 import { pointerSteps } from "./place.ts";
 
 /** What an answer is explained by. */

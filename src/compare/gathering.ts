@@ -1,3 +1,4 @@
+import { truncate } from "../scrub/truncate.ts";
 import type { Json } from "../rules/rule.ts";
 import { type Difference, differenceKey } from "./difference.ts";
 
@@ -31,8 +32,6 @@ const withShortValues = (difference: Difference): Difference => {
   }
   return short;
 };
-
-export const truncate = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most)}…` : text);
 
 /** A value, or the beginning of its text or JSON where it is long. */
 const cut = (value: Json): Json => {

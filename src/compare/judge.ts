@@ -3,9 +3,8 @@ import { mediaTypeOf } from "../http/mediaType.ts";
 import type { Json } from "../rules/rule.ts";
 import type { GivenAnswer } from "./answers.ts";
 import { type ComparedPlace, differ } from "./differ.ts";
-import { type Difference, type DifferenceKind, UNSERVED } from "./difference.ts";
+import { type Difference, type DifferenceKind, differenceKindOf, UNSERVED } from "./difference.ts";
 import { collectDifferences } from "./gathering.ts";
-import { differenceKindOf } from "./formOf.ts";
 import type { Ledger } from "./ledger.ts";
 
 /** Bytes of an answer that is compared while callers are served: a larger one would hold them up. */
@@ -84,3 +83,14 @@ const differencesOf = (
 
 const mediaType = ({ contentType }: GivenAnswer): string | undefined =>
   contentType === undefined ? undefined : mediaTypeOf(contentType);
+
+/** What nobody explains counts where both times show it; what only one of them shows is drift. */
+export const settleDifferences = (before: readonly Difference[], after: readonly Difference[]): Difference[] => {
+  const isAlike = (a: Difference, b: Difference) => a.path === b.path && a.form === b.form;
+  const once = (these: readonly Difference[], others: readonly Difference[]) =>
+    these.filter((one) => one.kind === "unexplained" && !others.some((other) => isAlike(one, other)));
+  const drift = new Set([...once(before, after), ...once(after, before)]);
+  return [...after, ...before.filter((one) => drift.has(one))].map((one) =>
+    drift.has(one) ? { ...one, kind: "drift" } : one,
+  );
+};

@@ -3,7 +3,7 @@ import { collectChanges } from "../rules/notes.ts";
 import { differ } from "./differ.ts";
 import type { Difference } from "./difference.ts";
 import { changesByPlace, explain } from "./explain.ts";
-import { truncate } from "./gathering.ts";
+import { truncate } from "../scrub/truncate.ts";
 import { pointerSteps } from "./place.ts";
 import type { Row } from "./report.ts";
 

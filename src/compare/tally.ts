@@ -1,6 +1,12 @@
 import type { Endpoint } from "../endpoint/endpoint.ts";
-import { causeOf } from "./causes.ts";
-import { type Classification, type Difference, type DifferenceResult, resultOf, zeroCounts } from "./difference.ts";
+import {
+  causeOf,
+  type Classification,
+  type Difference,
+  type DifferenceResult,
+  resultOf,
+  zeroCounts,
+} from "./difference.ts";
 import { openDifferenceGroups } from "./differenceGroups.ts";
 import { fieldReports, type SeenFields } from "./fields.ts";
 import type { Cause, CurlPair, ExampleAnswer, Report, ReportedDifference, Summary } from "./report.ts";

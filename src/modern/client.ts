@@ -1,19 +1,21 @@
+import { firstUnexpected } from "../compare/fits.ts";
+import { MAX_COMPARED_BYTES } from "../compare/judge.ts";
+import type { Ledger } from "../compare/ledger.ts";
+import type { ByteBudget } from "../concurrency/byteBudget.ts";
+import type { Answer } from "../endpoint/answer.ts";
 import { becomesAnother, type CanonicalRequest, formatRequest } from "../endpoint/canonicalRequest.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
-import type { Ledger } from "../compare/ledger.ts";
-import type { Answer } from "../endpoint/answer.ts";
 import type { ErrorTable } from "../legacy/legacyOutcome.ts";
-import { MAX_COMPARED_BYTES } from "../compare/judge.ts";
 import type { Reader } from "../reading/reader.ts";
 import { parseJson } from "../rules/parseJson.ts";
 import type { Json } from "../rules/rule.ts";
+import type { Settings } from "../settings/settings.ts";
 import { ask } from "../upstream/ask.ts";
 import { BackendFailure, isItsFault, openBreaker } from "../upstream/breaker.ts";
 import { UpstreamFailure } from "../upstream/failure.ts";
-import type { Upstream } from "../upstream/upstream.ts";
+import { openUpstream, type Upstream } from "../upstream/upstream.ts";
 import { errorAnswer } from "./errorAnswer.ts";
-import { firstUnexpected } from "../compare/fits.ts";
-import { isJsonType, doesNotFitAt, notJson, notJsonType, notAnOutcome } from "./whyUnserved.ts";
+import { doesNotFitAt, isJsonType, notAnOutcome, notJson, notJsonType } from "./whyUnserved.ts";
 
 /**
  * Modern's answer as it is served, and the excerpt of its document where it is one; or why it cannot be. `status`: the status it
@@ -145,4 +147,29 @@ const readModern = async (
   if (document === undefined) return { failed: notJson, status };
   const answer = errorAnswer(endpoint, errors, textOf(given), document);
   return answer ? { answer } : { failed: notAnOutcome(status), status };
+};
+
+/** Connections of its own to modern: what waits there holds up nothing else. */
+export const openModern = (
+  url: string,
+  settings: Settings,
+  judging: Judging,
+  replies: ByteBudget,
+): { client: ModernClient; close: () => Promise<void> } => {
+  const { origin, pathname, host } = new URL(url);
+  const upstream = openUpstream({
+    origin,
+    connections: settings.MAX_CONNECTIONS,
+    waiting: settings.MAX_WAITING,
+    waitTimeout: settings.WAIT_TIMEOUT_MS,
+    connectTimeout: settings.CONNECT_TIMEOUT_MS,
+    headersTimeout: settings.HEADERS_TIMEOUT_MS,
+    bodyTimeout: settings.BODY_TIMEOUT_MS,
+    replies,
+  });
+  const base = pathname.replace(/\/$/, "");
+  return {
+    client: modernClient(upstream, { base, host, maxReply: settings.MAX_REPLY_BYTES, ...judging }),
+    close: () => upstream.close(),
+  };
 };

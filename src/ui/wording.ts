@@ -9,7 +9,3 @@ export const counted = (count: number, noun: string): string =>
 
 /** `2026-11-21T07:36:45.120Z` -> `2026-11-21 07:36 UTC`; what is no such time stays as it is. */
 export const minute = (iso: string): string => iso.replace(/^(.{10})T(\d\d:\d\d).*Z$/, "$1 $2 UTC");
-
-/** A text of at most so many characters, with `…` where it was cut; no pair of surrogates is torn. */
-export const truncate = (text: string, most: number): string =>
-  text.length <= most ? text : `${text.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { causeOf } from "../../src/compare/causes.ts";
+import { causeOf } from "../../src/compare/difference.ts";
 import type { GivenAnswer } from "../../src/compare/answers.ts";
 import { judgeAnswer } from "../../src/compare/judge.ts";
 import { type LedgerEntry, ledgerSchema, openLedger } from "../../src/compare/ledger.ts";

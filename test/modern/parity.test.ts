@@ -1,10 +1,8 @@
 import { onTestFinished, describe, expect, test } from "vitest";
 import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { check } from "../../src/serve/check.ts";
-import { entrySchema, type LedgerEntry, openLedger } from "../../src/compare/ledger.ts";
-import { readLedger } from "../../src/compare/readLedger.ts";
-import { openAsModern } from "../../src/tools/compare/asModern.ts";
-import { openCandidateSide } from "../../src/tools/compare/candidateSide.ts";
+import { entrySchema, type LedgerEntry, openLedger, readLedger } from "../../src/compare/ledger.ts";
+import { openAsModern, openCandidateSide } from "../../src/tools/compare/candidateSide.ts";
 import { compareOne } from "../../src/tools/compare/compareOne.ts";
 import { openQuietGateway } from "../../src/tools/quietGateway.ts";
 import { loadSettings } from "../../src/settings/load.ts";

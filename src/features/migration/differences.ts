@@ -1,5 +1,4 @@
-import { causeOf } from "../../compare/causes.ts";
-import type { Classification, Difference } from "../../compare/difference.ts";
+import { causeOf, type Classification, type Difference } from "../../compare/difference.ts";
 import { openDifferenceGroups } from "../../compare/differenceGroups.ts";
 import type { CurlPair } from "../../compare/report.ts";
 import { callerScrub } from "../../scrub/callerScrub.ts";

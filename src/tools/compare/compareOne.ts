@@ -15,8 +15,7 @@ import type { Json, JsonObject } from "../../rules/rule.ts";
 import type { Catalogue } from "../../serve/gateway.ts";
 import type { CorpusRequest } from "../corpus/ask.ts";
 import type { CapturedExchange, QuietGateway } from "../quietGateway.ts";
-import type { RouteAsModern } from "./asModern.ts";
-import type { CandidateSide } from "./candidateSide.ts";
+import type { CandidateSide, RouteAsModern } from "./candidateSide.ts";
 
 /** What answers the requests of a run, and by what the answers are judged. */
 export type ComparedSides = {

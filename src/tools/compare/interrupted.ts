@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TallyState } from "../../compare/tally.ts";
-import type { DoneState } from "./done.ts";
+import type { DoneState } from "./run.ts";
 
 /** How far a run has come. */
 export type RunState = { tally: TallyState; done: DoneState };

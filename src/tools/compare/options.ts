@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { readIds } from "../corpus/readIds.ts";
+import { readIds } from "../corpus/askOf.ts";
 
 /** What to compare, as the command line says it. */
 export type CompareOptions = {

@@ -6,16 +6,14 @@ import { openLedger } from "../../compare/ledger.ts";
 import type { Report } from "../../compare/report.ts";
 import { reportOf } from "../../compare/tally.ts";
 import { openTally } from "../../compare/tally.ts";
-import { openAsModern } from "./asModern.ts";
-import { openCandidateSide, USER_AGENT } from "./candidateSide.ts";
+import { openAsModern, openCandidateSide, USER_AGENT } from "./candidateSide.ts";
 import { type ComparedRequest, compareOne } from "./compareOne.ts";
-import { openDone } from "./done.ts";
+import { openDone, run } from "./run.ts";
 import { openNotebook } from "./interrupted.ts";
 import type { CompareOptions } from "./options.ts";
 import type { PreparedRun } from "./prepare.ts";
 import { openProgress } from "./progress.ts";
 import { requestsOf } from "./questions.ts";
-import { run } from "./run.ts";
 
 /** Milliseconds until a mismatch is asked again, between two looks at how far it is, and between two notes of it. */
 const SETTLE_MS = 1000;

@@ -3,8 +3,7 @@ import { statSync } from "node:fs";
 import type { Settings } from "../../settings/settings.ts";
 import { loadSettings } from "../../settings/load.ts";
 import type { Catalogue } from "../../serve/gateway.ts";
-import type { LedgerEntry } from "../../compare/ledger.ts";
-import { readLedger } from "../../compare/readLedger.ts";
+import { type LedgerEntry, readLedger } from "../../compare/ledger.ts";
 import type { CompareOptions } from "./options.ts";
 
 /** Everything that a run needs to know before it connects to anything. */

@@ -1,10 +1,9 @@
 import { statSync } from "node:fs";
 import type { CorpusRequest } from "../corpus/ask.ts";
-import { exampleRequests } from "../corpus/exampleAsks.ts";
-import { idRequests } from "../corpus/idAsks.ts";
-import { trafficMapper } from "../corpus/mapper.ts";
+import { exampleRequests, idRequests } from "../corpus/askOf.ts";
+import { trafficMapper } from "../corpus/askOfTraffic.ts";
 import { readCorpus } from "../corpus/readCorpus.ts";
-import { sampleRequests } from "../corpus/sampleOf.ts";
+import { sampleRequests } from "../corpus/strata.ts";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
 import type { CompareOptions } from "./options.ts";
 

@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { CorpusRequest } from "../corpus/ask.ts";
 import type { Difference } from "../../compare/difference.ts";
-import { settleDifferences } from "../../compare/settled.ts";
+import { settleDifferences } from "../../compare/judge.ts";
+import type { CorpusRequest } from "../corpus/ask.ts";
 import type { ComparedRequest } from "./compareOne.ts";
-import type { Done } from "./done.ts";
-import { rateLimiter } from "./pace.ts";
 
 export type RunSettings = {
   /** Questions a second to each side, at most; 0 is as fast as it goes. */
@@ -120,4 +118,39 @@ const numbered = async function* (
     index++;
   }
   return undefined;
+};
+
+/** Which questions of a sequence are done: all below `upTo`, and these beyond. */
+export type DoneState = { upTo: number; beyond: number[] };
+
+export type Done = { has(index: number): boolean; add(index: number): void; count(): number; state(): DoneState };
+
+/** Questions end out of order, but never far from it: what is kept does not grow with their number. */
+export const openDone = (state: DoneState = { upTo: 0, beyond: [] }): Done => {
+  let { upTo } = state;
+  const beyond = new Set(state.beyond);
+  return {
+    has: (index) => index < upTo || beyond.has(index),
+    add(index) {
+      beyond.add(index);
+      while (beyond.delete(upTo)) upTo++;
+    },
+    count: () => upTo + beyond.size,
+    state: () => ({ upTo, beyond: [...beyond] }),
+  };
+};
+
+/** Waits until the next request may go: `rate` a second, evenly; 0 is as fast as it goes. Throws where `signal` aborts. */
+export const rateLimiter = (
+  rate: number,
+  now: () => number = () => performance.now(),
+): ((signal: AbortSignal) => Promise<void>) => {
+  const gap = rate > 0 ? 1000 / rate : 0;
+  let next = 0;
+  return async (signal) => {
+    if (gap === 0) return;
+    const at = Math.max(now(), next);
+    next = at + gap;
+    if (at > now()) await sleep(at - now(), undefined, { signal });
+  };
 };

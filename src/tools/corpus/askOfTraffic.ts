@@ -1,14 +1,35 @@
+import type { Endpoint } from "../../endpoint/endpoint.ts";
+import { unescaped } from "../../endpoint/input.ts";
 import { isBelow, pathOf, queryOf } from "../../http/paths.ts";
 import { originForm } from "../../http/requestTarget.ts";
-import type { CorpusRequest } from "./ask.ts";
-import { holdsKey } from "./holdsKey.ts";
 import { keysInForm } from "../../legacy/legacyKey.ts";
-import { mapLegacyPath } from "./legacyAsk.ts";
-import type { TrafficMapper } from "./mapper.ts";
-import { mapModernPath } from "./modernAsk.ts";
-import { sendable } from "./sendable.ts";
-import type { SkipReason } from "./skip.ts";
+import type { CorpusRequest, SkipReason } from "./ask.ts";
+import { type LegacyPattern, legacyPatterns, mapLegacyPath } from "./legacyAsk.ts";
+import { mapModernPath, type Routed, routeTable } from "./modernAsk.ts";
 import type { Traffic } from "./traffic.ts";
+
+/** What is known of both interfaces' paths. */
+export type TrafficMapper = {
+  /** Where the new interface is served, the longest first, none with a slash at its end. */
+  prefixes: readonly string[];
+  /** Where the legacy one is: `/api/v1/json`. */
+  legacy: readonly string[];
+  routed: (path: string) => Routed | undefined;
+  patterns: readonly LegacyPattern[];
+};
+
+export const trafficMapper = (
+  endpoints: Record<string, Endpoint>,
+  { prefixes = ["/v1"], legacyPath = "/api/v1" }: { prefixes?: readonly string[]; legacyPath?: string } = {},
+): TrafficMapper => {
+  const named = Object.entries(endpoints).map(([name, endpoint]) => ({ ...endpoint, name }));
+  return {
+    prefixes: prefixes.map((prefix) => prefix.replace(/\/+$/, "")).toSorted((a, b) => b.length - a.length),
+    legacy: ["json", "xml"].map((form) => `${legacyPath.replace(/\/+$/, "")}/${form}`),
+    routed: routeTable(named),
+    patterns: named.flatMap(legacyPatterns),
+  };
+};
 
 export type MappedTraffic = { ask: CorpusRequest } | { skipped: SkipReason };
 
@@ -61,4 +82,33 @@ const mapPath = (
     : found === undefined || prefix === undefined
       ? { skipped: "not an endpoint" }
       : mapModernPath(found, method, path.slice(prefix.length), body);
+};
+
+/** A path as it can be sent: other characters than ASCII's escaped; `undefined` where it holds a blank or what is no text. */
+export const sendable = (path: string): string | undefined => {
+  if (/^[\u0021-\u007e]*$/.test(path)) return path;
+  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  if (!path.isWellFormed() || /[\u0000-\u0020\u007f]/.test(path)) return undefined;
+  return path.replaceAll(/[^\u0021-\u007e]+/g, encodeURIComponent);
+};
+
+/** A key as legacy makes them, or the name one is given by. */
+const keyLike = /(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])|api_?key/i;
+
+/** Shorter ones are found in anything: `1` is in `/datasets/61`. */
+const MIN_KEY = 6;
+
+/** Whether a text that is kept may hold a key, whatever escapes it is written in: better a request too few. */
+export const holdsKey = (text: string, known: readonly string[]): boolean => {
+  const telling = known
+    .flatMap((key) => key.toLowerCase().split(/[\s,]+/))
+    .filter((key) => key.length >= MIN_KEY && key !== "bearer");
+  const isFound = (form: string) => {
+    const lower = form.toLowerCase();
+    return keyLike.test(form) || telling.some((key) => lower.includes(key));
+  };
+  if (isFound(text)) return true;
+  if (!text.includes("%")) return false;
+  const once = unescaped(text);
+  return isFound(once) || isFound(unescaped(once));
 };

@@ -1,5 +1,4 @@
-import { mapTraffic, type MappedTraffic } from "./askOfTraffic.ts";
-import type { TrafficMapper } from "./mapper.ts";
+import { type MappedTraffic, mapTraffic, type TrafficMapper } from "./askOfTraffic.ts";
 
 /** One URL as it is found in traffic, of either interface -> what asks the new interface for the same; or why nothing does. */
 export const askOfUrl = (mapper: TrafficMapper, method: string, url: string, body?: string): MappedTraffic =>

@@ -1,10 +1,39 @@
 import { givenInBody, givenInPairs, givenInPath, unescaped } from "../../endpoint/input.ts";
 import { isObject, type Json, type JsonObject } from "../../rules/rule.ts";
-import type { CorpusRequest } from "./ask.ts";
-import { bodyShape } from "./bodyShape.ts";
-import type { Routed } from "./routeTable.ts";
-import { shapeOf } from "./shapeOf.ts";
-import type { SkipReason } from "./skip.ts";
+import { type Pattern, patterns } from "../../serve/routes.ts";
+import { bodyShape, type CorpusRequest, type NamedEndpoint, shapeOf, type SkipReason } from "./ask.ts";
+
+/** A path of the new interface: whose it is, and the texts in it or its pairs. */
+export type Routed = {
+  methods: Pattern<NamedEndpoint>["methods"];
+  params: Record<string, string>;
+  /** The segments of its pairs of filters, escaped, where it takes any. */
+  pairs?: string[];
+};
+
+/** Finds whose a path below the prefix is, as the gateway's router does. */
+export const routeTable = (endpoints: NamedEndpoint[]): ((path: string) => Routed | undefined) => {
+  const table = patterns(endpoints).map((pattern) => ({ ...pattern, form: routePattern(pattern) }));
+  return (path) => {
+    for (const { form, methods, pairsBelow } of table) {
+      const found = form.exec(path);
+      if (!found) continue;
+      if (pairsBelow === undefined) return { methods, params: { ...found.groups } };
+      const pairs = path.slice(pairsBelow.length).replace(/\/$/, "").split("/").slice(1);
+      return { methods, params: {}, pairs };
+    }
+    return undefined;
+  };
+};
+
+/** `/datasets/:dataset_id` -> what it matches, with and without a slash at its end. */
+const routePattern = ({ path, pairsBelow }: Pattern<NamedEndpoint>): RegExp => {
+  const parts = (pairsBelow ?? path).split(/(:\w+(?:\{.*?\})?)/).map((part) => {
+    const [, name, mayBeEmpty] = /^:(\w+)(\{.*\})?$/.exec(part) ?? [];
+    return name === undefined ? RegExp.escape(part) : `(?<${name}>[^/]${mayBeEmpty ? "*" : "+"})`;
+  });
+  return new RegExp(`^${parts.join("")}${pairsBelow === undefined ? "/?$" : "(?:/|$)"}`);
+};
 
 /** A request to the new interface as it was made, well or badly; `path` is below the prefix. */
 export const mapModernPath = (

@@ -1,12 +1,8 @@
 import { createReadStream } from "node:fs";
-import type { CorpusRequest } from "./ask.ts";
-import { mapTraffic } from "./askOfTraffic.ts";
+import type { CorpusRequest, SkipReason } from "./ask.ts";
+import { mapTraffic, type TrafficMapper } from "./askOfTraffic.ts";
 import { harTraffic, isHar } from "./har.ts";
-import { linesOf } from "./linesOf.ts";
-import type { TrafficMapper } from "./mapper.ts";
-import type { SkipReason } from "./skip.ts";
-import type { Traffic } from "./traffic.ts";
-import { trafficOfLine } from "./trafficOfLine.ts";
+import { type Traffic, trafficOfLine } from "./traffic.ts";
 
 /** Bytes of a line at most, and of a HAR, which has to be read whole. */
 const MAX_LINE = 1_048_576;
@@ -101,4 +97,36 @@ const textOf = async (chunks: AsyncIterable<Buffer>, file: string): Promise<stri
     parts.push(chunk);
   }
   return Buffer.concat(parts).toString("utf8");
+};
+
+/** The lines of a stream, a batch at a time; `undefined` stands for one of more than `most` bytes, of which nothing is kept. */
+export const linesOf = async function* (
+  chunks: AsyncIterable<Buffer>,
+  maxBytes: number,
+): AsyncGenerator<(string | undefined)[]> {
+  let parts: Buffer[] = [];
+  let size = 0;
+  const add = (part: Buffer) => {
+    size += part.length;
+    if (size > maxBytes) parts = [];
+    else if (part.length > 0) parts.push(part);
+  };
+  const finish = (): string | undefined => {
+    const line = size > maxBytes ? undefined : Buffer.concat(parts).toString("utf8").replace(/\r$/, "");
+    parts = [];
+    size = 0;
+    return line;
+  };
+  for await (const chunk of chunks) {
+    const batch: (string | undefined)[] = [];
+    let start = 0;
+    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
+      add(chunk.subarray(start, end));
+      batch.push(finish());
+      start = end + 1;
+    }
+    add(chunk.subarray(start));
+    if (batch.length > 0) yield batch;
+  }
+  if (size > 0) yield [finish()];
 };

@@ -1,6 +1,22 @@
 import { hash } from "node:crypto";
 import type { CorpusRequest } from "./ask.ts";
-import { levelOf } from "./levelOf.ts";
+
+/**
+ * At most `limit` distinct asks that show as much as they can: of every endpoint, status, shape and with a key or none, the rarest first.
+ * The same asks give the same sample. Without a limit all of them, as they come.
+ */
+export const sampleRequests = async function* (
+  requests: AsyncIterable<CorpusRequest> | Iterable<CorpusRequest>,
+  limit?: number,
+): AsyncGenerator<CorpusRequest> {
+  if (limit === undefined) {
+    yield* requests;
+    return;
+  }
+  const strata = openStrata(limit);
+  for await (const ask of requests) strata.add(ask);
+  yield* strata.picked();
+};
 
 /** Asks of one endpoint, status and shape, with a key or without; `order` is its place among all, asks from `bound` on are refused. */
 type Stratum = { kind: string; order: string; seen: number; held: Map<string, CorpusRequest>; bound: string };
@@ -115,3 +131,15 @@ const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 :
 
 /** The same at every run, and as good as drawn by lot. */
 const placeOf = (text: string): string => hash("sha1", text, "hex").slice(0, 20);
+
+/** How many each may give at most, so that all together give no more than `limit`; more than any has where that is no bound. */
+export const levelOf = (sizes: readonly number[], limit: number): number => {
+  const ascending = sizes.toSorted((a, b) => a - b);
+  let left = limit;
+  for (const [i, size] of ascending.entries()) {
+    const share = Math.floor(left / (ascending.length - i));
+    if (size > share) return share;
+    left -= size;
+  }
+  return Infinity;
+};

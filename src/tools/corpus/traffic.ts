@@ -1,3 +1,7 @@
+import { keysInHeaders } from "../../legacy/legacyKey.ts";
+import { parseJson } from "../../rules/parseJson.ts";
+import { isObject, type JsonObject } from "../../rules/rule.ts";
+
 /** One request as it is found in traffic. */
 export type Traffic = {
   method: string;
@@ -10,4 +14,99 @@ export type Traffic = {
   status?: number;
   /** The length of the answer's body, where it is known for certain. */
   answered?: number;
+};
+
+/** One line of a log or of a list, told apart by what it looks like; `"nothing"` for a blank one or a comment. */
+export const trafficOfLine = (line: string): Traffic | "nothing" | undefined => {
+  const text = line.trim();
+  if (text === "" || text.startsWith("#")) return "nothing";
+  return text.startsWith("{") ? jsonLine(text) : (listLine(text) ?? accessLine(text));
+};
+
+/** `/v1/datasets/61`, `https://a.example/v1/datasets/61` or `GET /v1/datasets/61`. */
+const listLine = (text: string): Traffic | undefined => {
+  const [, method = "GET", url] = /^(?:([A-Za-z]{3,10})\s+)?((?:\/|https?:\/\/)\S*)$/i.exec(text) ?? [];
+  return url === undefined ? undefined : { method, url, keys: [] };
+};
+
+/** `[time] "request" status`, whatever stands before and after it: the common and the combined format, with a virtual host or without. */
+const line = /\[[^\][]{8,60}\] "([^"\\]*(?:\\.[^"\\]*)*)" (\d{3}|-)(?:\s|$)/;
+
+/** A line of an access log -> its request; `undefined` where it is no such line, or its request none. */
+export const accessLine = (text: string): Traffic | undefined => {
+  const [, written, status] = line.exec(text) ?? [];
+  const request = written === undefined ? undefined : requestLine(unquoted(written));
+  return request && { ...request, keys: [], ...statusOf(status) };
+};
+
+/** What servers write for bytes that would break the line is what an escape in the URL stands for. */
+const unquoted = (text: string): string =>
+  text.includes("\\")
+    ? text.replaceAll(/\\(?:x([0-9A-Fa-f]{2})|(["\\]))/g, (_, byte?: string, quoted?: string) =>
+        byte === undefined ? encodeURIComponent(quoted ?? "") : `%${byte}`,
+      )
+    : text;
+
+const methods = ["method", "request_method"];
+const targets = ["uri", "url", "path", "target", "request_uri"];
+const queries = ["args", "query_string"];
+const bodies = ["request_body", "body"];
+
+/** A line of a log in JSON (nginx, Caddy, pino and their like) -> its request; `undefined` where it has none. */
+export const jsonLine = (text: string): Traffic | undefined => {
+  const json = parseJson(text);
+  if (!isObject(json)) return undefined;
+  const nested = [json.request, json.req].filter(isObject);
+  const holders = [...nested, json];
+  const written = typeof json.request === "string" ? requestLine(json.request) : undefined;
+  const request = written ?? holders.map(requestIn).find((one) => one !== undefined);
+  if (request === undefined) return undefined;
+  // A body beside the request is as likely the answer's.
+  const body = textIn(json, ["request_body"]) ?? nested.map((one) => textIn(one, bodies)).find(Boolean);
+  const headers = holders.flatMap(({ headers: one }) => (isObject(one) ? headersOf(one) : []));
+  return { ...request, keys: keysInHeaders(headers), ...(body === undefined ? {} : { body }), ...statusIn(json) };
+};
+
+const textIn = (holder: JsonObject, names: readonly string[]): string | undefined => {
+  const name = names.find((one) => Object.hasOwn(holder, one) && typeof holder[one] === "string");
+  return name === undefined ? undefined : (holder[name] as string);
+};
+
+const requestIn = (holder: JsonObject): { method: string; url: string } | undefined => {
+  const method = textIn(holder, methods);
+  const url = textIn(holder, targets);
+  if (method === undefined || url === undefined) return undefined;
+  // Some log the query beside the path.
+  const query = url.includes("?") ? undefined : textIn(holder, queries);
+  return { method, url: query ? `${url}?${query}` : url };
+};
+
+const headersOf = (headers: JsonObject): (readonly [string, string])[] =>
+  Object.entries(headers).flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : [value]).flatMap((one) => (typeof one === "string" ? [[name, one] as const] : [])),
+  );
+
+const statusIn = (json: JsonObject): { status?: number } => {
+  const { response, res } = json;
+  const found = [
+    json.status,
+    json.statusCode,
+    json.status_code,
+    ...(isObject(response) ? [response.status, response.statusCode] : []),
+    ...(isObject(res) ? [res.statusCode, res.status] : []),
+  ];
+  return found.map(statusOf).find(({ status }) => status !== undefined) ?? {};
+};
+
+/** `GET /data/61 HTTP/1.1` -> its method and its target. */
+export const requestLine = (text: string): { method: string; url: string } | undefined => {
+  const [method = "", url = "", version, ...more] = text.trim().split(" ", 4);
+  const isOne = /^[A-Za-z]{3,10}$/.test(method) && url !== "" && more.length === 0;
+  return isOne && (version === undefined || /^HTTP\/[\d.]{1,5}$/i.test(version)) ? { method, url } : undefined;
+};
+
+/** A status as logs have it, as a number or as text. */
+export const statusOf = (value: unknown): { status?: number } => {
+  const status = typeof value === "string" && /^[1-5]\d\d$/.test(value) ? Number(value) : value;
+  return typeof status === "number" && Number.isInteger(status) && status >= 100 && status <= 599 ? { status } : {};
 };

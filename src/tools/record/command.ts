@@ -1,10 +1,12 @@
-import { readRecordArguments } from "./arguments.ts";
-import { recordUsage } from "./help.ts";
-import { type ExitCode, type RecordJob, type RecordTools, refused } from "./job.ts";
-import { recordCoverage } from "./recordCoverage.ts";
-import { openRecording } from "./recording.ts";
-import { recordOne } from "./recordQuestion.ts";
+import type { Endpoint } from "../../endpoint/endpoint.ts";
 import { isScrubbable, scrubber } from "../../scrub/scrub.ts";
+import type { CorpusRequest } from "../corpus/ask.ts";
+import { readRecordArguments, recordUsage, type Wanted } from "./arguments.ts";
+import { coverRequests, SCHEMA_MISFIT } from "./coverage.ts";
+import { readingEndpoint, readRequest, requestsById } from "./question.ts";
+import { type ExitCode, type RecordJob, type RecordTools, refused } from "./job.ts";
+import { pairFiles, refusedFiles, savePair } from "./keepPair.ts";
+import { openRecording } from "./recording.ts";
 
 /** `npm run record`: every line it prints and every file it writes is scrubbed. */
 export const recordCommand = async (
@@ -35,4 +37,64 @@ export const recordCommand = async (
   } finally {
     await recording.close();
   }
+};
+
+/** `getDataset 61 as iris` -> one pair */
+export const recordOne = async (
+  job: RecordJob,
+  { endpoint: name, given }: Wanted & { of: "question" },
+): Promise<ExitCode> => {
+  const { args, tools, recording } = job;
+  const named = readingEndpoint(name, tools);
+  if ("errors" in named) return refused(tools, named.errors);
+  const { endpoint } = named;
+  const question = readRequest(endpoint, given);
+  if ("errors" in question) return refused(tools, question.errors);
+  const files = pairFiles(args.out ?? tools.folder, name, args.as);
+  const there = refusedFiles([files], args.force);
+  if (there.length > 0) return refused(tools, there);
+
+  const recorded = await recording.record({ ...question.ask, ...(args.key && { key: args.key }) });
+  if ("failed" in recorded) return refused(tools, [`--legacy: nothing was recorded. ${recorded.failed}`]);
+  return savePair(job, { name, endpoint, files, recorded, about: "Recorded from a legacy server" });
+};
+
+type Several = Exclude<Wanted, { of: "question" }>;
+
+/** `--ids 1..50 getDataset as seen` -> the pairs `seen-1`, `seen-2` … that show all that was seen */
+export const recordCoverage = async (job: RecordJob, wanted: Several): Promise<ExitCode> => {
+  const { args, tools, recording } = job;
+  const { endpoints } = tools.catalogue;
+  const requests = asksOf(job, wanted);
+  if ("errors" in requests) return refused(tools, requests.errors);
+  const { chosen, asked, variants, left } = await coverRequests(requests, endpoints, recording, {
+    key: args.key,
+    keepMisfits: args.force,
+  });
+  for (const [why, times] of Object.entries(left)) tools.complain(`left out ${times}: ${why}`);
+  if (chosen.length === 0) return left[SCHEMA_MISFIT] === undefined ? refused(tools, ["Nothing was recorded."]) : 1;
+  const pairs = chosen.map(({ name, recorded }, i) => ({
+    name,
+    endpoint: endpoints[name] as Endpoint,
+    recorded,
+    files: pairFiles(args.out ?? tools.folder, name, `${args.as}-${i + 1}`),
+    about: "Recorded for what it shows",
+  }));
+  const there = refusedFiles(
+    pairs.map(({ files }) => files),
+    args.force,
+  );
+  if (there.length > 0) return refused(tools, there);
+
+  tools.print(`${asked} asked, ${variants} variants seen; ${pairs.length} of them show all:`);
+  const codes: number[] = [left[SCHEMA_MISFIT] === undefined ? 0 : 1];
+  for (const pair of pairs) codes.push(await savePair(job, pair));
+  return Math.max(...codes) as ExitCode;
+};
+
+const asksOf = ({ args, tools }: RecordJob, wanted: Several): AsyncIterable<CorpusRequest> | { errors: string[] } => {
+  if (wanted.of === "corpus") return tools.readCorpus(wanted.file);
+  const named = readingEndpoint(wanted.endpoint, tools);
+  if ("errors" in named) return named;
+  return requestsById(wanted.endpoint, named.endpoint, { ...wanted, keyed: args.key !== undefined });
 };

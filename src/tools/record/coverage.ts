@@ -1,10 +1,11 @@
-import type { CorpusRequest } from "../corpus/ask.ts";
+import { observeFields, type SeenFields } from "../../compare/fields.ts";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
+import type { JsonObject, Rule } from "../../rules/rule.ts";
+import type { CorpusRequest } from "../corpus/ask.ts";
 import type { FixtureAsk } from "./exchange.ts";
-import { lastReading } from "./lastReading.ts";
+import { lastReading } from "./keepPair.ts";
 import type { Recorded, Recording } from "./recording.ts";
 import { smallestCover } from "./smallestCover.ts";
-import { variantsOf } from "./variants.ts";
 
 /** The fewest recordings that show all variants, and what became of the other questions, by reason. */
 export type Coverage = {
@@ -74,4 +75,16 @@ const variantsShown = (name: string, endpoint: Endpoint, { status, legacy, ask }
         : [reading.is === "error" ? `error ${reading.code}` : "unreadable"];
   const all = [...how, `status ${status}`, `questions ${legacy.length}`, `asked by ${ask.method}`];
   return new Set(all.map((variant) => `${name} ${variant}`));
+};
+
+/**
+ * The variants one legacy document shows of a rule tree: at each place of our document, what legacy's value there is
+ * (`/creator text`, `/tag none`, `/data_ids many`). Fields that no rule reads are variants too.
+ */
+export const variantsOf = (rule: Rule, document: JsonObject): Set<string> => {
+  const fields: SeenFields = {};
+  observeFields(rule, document, fields);
+  return new Set(
+    Object.entries(fields).flatMap(([path, { seen }]) => Object.keys(seen).map((seenAs) => `${path} ${seenAs}`)),
+  );
 };

@@ -1,8 +1,41 @@
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
+import { type LegacyReading, readLegacy } from "../../legacy/reading.ts";
+import { xmlReaderFor } from "../../legacy/xml.ts";
+import { collectChanges } from "../../rules/notes.ts";
+import type { Json } from "../../rules/rule.ts";
+import type { Exchange, FixtureAsk } from "./exchange.ts";
 import { type ExitCode, type RecordJob, refused } from "./job.ts";
-import { fixtureText, type PairFiles, writePair } from "./pairFiles.ts";
-import { formatChanges } from "./printedChanges.ts";
 import type { Recorded } from "./recording.ts";
+
+/** The two files of one pair. */
+export type PairFiles = { legacy: string; expected: string };
+
+export const pairFiles = (folder: string, endpoint: string, example: string): PairFiles => ({
+  legacy: join(folder, endpoint, `${example}.legacy.json`),
+  expected: join(folder, endpoint, `${example}.expected.json`),
+});
+
+/** Why these files may not be written: a line for each that is there already. */
+export const refusedFiles = (pairs: readonly PairFiles[], force: boolean): string[] =>
+  pairs
+    .flatMap(({ legacy, expected }) => [legacy, expected])
+    .filter((path) => !force && existsSync(path))
+    .map((path) => `${path} is there already; allowed is another name, or --force`);
+
+/** A fixture as all of them are written. */
+export const fixtureText = (document: unknown): string => `${JSON.stringify(document, undefined, 2)}\n`;
+
+export const writePair = (
+  files: PairFiles,
+  { about, ask, legacy }: { about: string; ask: FixtureAsk; legacy: Exchange[] },
+  { status, body }: { status: number; body: unknown },
+): void => {
+  mkdirSync(dirname(files.legacy), { recursive: true });
+  writeFileSync(files.legacy, fixtureText({ about, ask, legacy }));
+  writeFileSync(files.expected, fixtureText({ status, body }));
+};
 
 /** One recording and where it goes; `about` is its beginning, where none was given. */
 export type PairToSave = { name: string; endpoint: Endpoint; files: PairFiles; recorded: Recorded; about: string };
@@ -37,4 +70,34 @@ export const savePair = async (
   ];
   for (const line of print) tools.print(line);
   return mismatch.length > 0 ? 1 : 0;
+};
+
+const MAX_VALUE = 60;
+const MAX_CHANGES = 100;
+
+/** What each rule changed, one line each: `/creator  commaSeparated  "A, B" -> ["A","B"]`. None where legacy answered no document. */
+export const formatChanges = (endpoint: Endpoint, legacy: readonly Exchange[]): string[] => {
+  const reading = lastReading(endpoint, legacy);
+  if (reading?.is !== "document") return [];
+  const { note, changes } = collectChanges();
+  endpoint.output.read(reading.document, note, reading.document);
+  const lines = changes
+    .slice(0, MAX_CHANGES)
+    .map(
+      ({ at, rule, before, after }) =>
+        `${at === "" ? "/" : at}  ${rule}  ${formatJson(before)} -> ${formatJson(after)}`,
+    );
+  return changes.length > MAX_CHANGES ? [...lines, `… and ${changes.length - MAX_CHANGES} more`] : lines;
+};
+
+const formatJson = (value: Json | undefined): string => {
+  if (value === undefined) return "nothing";
+  const text = JSON.stringify(value);
+  return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text;
+};
+
+/** How the gateway reads what legacy answered last: that is what its own answer was made of. */
+export const lastReading = (endpoint: Endpoint, legacy: readonly Exchange[]): LegacyReading | undefined => {
+  const last = legacy.at(-1);
+  return last && readLegacy(Buffer.from(last.response.body), xmlReaderFor(endpoint));
 };

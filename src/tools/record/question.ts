@@ -2,7 +2,9 @@ import type { Endpoint } from "../../endpoint/endpoint.ts";
 import { exampleTarget } from "../../endpoint/exampleTarget.ts";
 import type { Field } from "../../endpoint/field.ts";
 import { readInput } from "../../endpoint/input.ts";
+import type { CorpusRequest } from "../corpus/ask.ts";
 import type { FixtureAsk } from "./exchange.ts";
+import type { RecordTools } from "./job.ts";
 
 /** What is asked of an endpoint by arguments: `61` where one field is required, `name=value` for any; or what is wrong with them. */
 export const readRequest = (
@@ -33,3 +35,40 @@ const describeField =
   (fields: Record<string, Field<unknown>>) =>
   (name: string): string =>
     fields[name]?.fallback === undefined ? `${name} (required)` : name;
+
+/** An endpoint that only reads: recording must not write. */
+export const readingEndpoint = (
+  name: string,
+  { catalogue }: Pick<RecordTools, "catalogue">,
+): { endpoint: Endpoint } | { errors: string[] } => {
+  const { endpoints } = catalogue;
+  const reading = Object.keys(endpoints).filter((one) => endpoints[one]?.writes === undefined);
+  const endpoint = Object.hasOwn(endpoints, name) ? endpoints[name] : undefined;
+  const why = endpoint === undefined ? "unknown endpoint" : endpoint.writes && "it writes, which recording must not";
+  return endpoint === undefined || why !== undefined
+    ? { errors: [`${name}: ${why}; allowed are ${reading.join(", ")}`] }
+    : { endpoint };
+};
+
+/** A question for each id from one to another, or why this endpoint cannot be asked by an id alone. */
+export const requestsById = (
+  name: string,
+  endpoint: Endpoint,
+  { from, to, keyed }: { from: number; to: number; keyed: boolean },
+): AsyncIterable<CorpusRequest> | { errors: string[] } => {
+  const first = readRequest(endpoint, [String(from)]);
+  return "errors" in first ? first : eachId(name, endpoint, from, to, keyed);
+};
+
+async function* eachId(
+  endpoint: string,
+  of: Endpoint,
+  from: number,
+  to: number,
+  keyed: boolean,
+): AsyncGenerator<CorpusRequest> {
+  for (let id = from; id <= to; id++) {
+    const question = readRequest(of, [String(id)]);
+    if ("ask" in question) yield { endpoint, method: "GET", path: question.ask.path, keyed, shape: endpoint };
+  }
+}

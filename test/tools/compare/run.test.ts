@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import type { ComparedRequest } from "../../../src/tools/compare/compareOne.ts";
-import { openDone } from "../../../src/tools/compare/done.ts";
-import { run } from "../../../src/tools/compare/run.ts";
+import { openDone, run } from "../../../src/tools/compare/run.ts";
 import type { Difference } from "../../../src/compare/difference.ts";
 import type { CorpusRequest } from "../../../src/tools/corpus/ask.ts";
 

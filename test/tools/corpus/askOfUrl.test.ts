@@ -1,10 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { mapTraffic } from "../../../src/tools/corpus/askOfTraffic.ts";
+import { mapTraffic, trafficMapper } from "../../../src/tools/corpus/askOfTraffic.ts";
 import { askOfUrl } from "../../../src/tools/corpus/askOfUrl.ts";
-import { exampleRequests } from "../../../src/tools/corpus/exampleAsks.ts";
-import { idRequests } from "../../../src/tools/corpus/idAsks.ts";
-import { trafficMapper } from "../../../src/tools/corpus/mapper.ts";
+import { exampleRequests, idRequests } from "../../../src/tools/corpus/askOf.ts";
 import { isObject } from "../../../src/rules/rule.ts";
 import { readPairs } from "../../../fixtures/pairs.ts";
 import { endpoints } from "../../../transforms/index.ts";

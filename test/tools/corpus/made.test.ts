@@ -1,8 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { requestFor } from "../../../src/tools/corpus/askOf.ts";
-import { exampleRequests } from "../../../src/tools/corpus/exampleAsks.ts";
-import { idRequests } from "../../../src/tools/corpus/idAsks.ts";
-import { readIds } from "../../../src/tools/corpus/readIds.ts";
+import { exampleRequests, idRequests, readIds, requestFor } from "../../../src/tools/corpus/askOf.ts";
 import { endpoint } from "../../../src/endpoint/endpoint.ts";
 import { identifier, identifiers, integerFrom, textUpTo, withDefault } from "../../../src/endpoint/field.ts";
 import { get } from "../../../src/endpoint/legacyRequest.ts";

@@ -1,9 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { CorpusRequest } from "../../../src/tools/corpus/ask.ts";
-import { levelOf } from "../../../src/tools/corpus/levelOf.ts";
-import { sampleRequests } from "../../../src/tools/corpus/sampleOf.ts";
-import { openStrata } from "../../../src/tools/corpus/strata.ts";
+import { levelOf, openStrata, sampleRequests } from "../../../src/tools/corpus/strata.ts";
 
 const ask = (endpoint: string, id: number | string, more: Partial<CorpusRequest> = {}): CorpusRequest => ({
   endpoint,

@@ -1,5 +1,5 @@
 import type { DifferenceSample } from "../../migration/views.ts";
-import { truncate } from "../../../ui/wording.ts";
+import { truncate } from "../../../scrub/truncate.ts";
 import { curlPair } from "../../../ui/curlPair.ts";
 import { html, type Html } from "../../../ui/html.ts";
 import { changedParts, type Part } from "./changedParts.ts";

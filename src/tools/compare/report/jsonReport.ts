@@ -1,4 +1,9 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Report } from "../../../compare/report.ts";
+import { htmlReport } from "./htmlReport.ts";
+import { junitReport } from "./junitReport.ts";
+import { markdownReport } from "./markdownReport.ts";
 
 /** The report for other programs: everything but the exhibits, in an order of keys that does not change. */
 export const jsonReport = (report: Report): string => {
@@ -22,4 +27,21 @@ export const jsonReport = (report: Report): string => {
   );
   const reported = { summary, endpoints, differences, causes, failures, coverage, schemaDrift, skipped, made, sides };
   return `${JSON.stringify(reported, null, 2)}\n`;
+};
+
+const files: Record<string, (report: Report) => string> = {
+  "report.html": htmlReport,
+  "report.json": jsonReport,
+  "junit.xml": junitReport,
+  "summary.md": markdownReport,
+};
+
+/** Writes the report in each of its forms; gives their paths. */
+export const writeReports = (report: Report, directory: string, scrub: (text: string) => string): string[] => {
+  mkdirSync(directory, { recursive: true });
+  return Object.entries(files).map(([name, written]) => {
+    const path = join(directory, name);
+    writeFileSync(path, scrub(written(report)));
+    return path;
+  });
 };

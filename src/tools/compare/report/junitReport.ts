@@ -1,7 +1,6 @@
 import type { CurlPair, Report, ReportedDifference, Summary } from "../../../compare/report.ts";
-import { formatValues } from "./shownValues.ts";
+import { formatSummary, formatValues } from "./shownValues.ts";
 import { resultNames, formatPath } from "../../../compare/results.ts";
-import { formatSummary } from "./verdict.ts";
 import { counted, formatNumber } from "../../../ui/wording.ts";
 import { type Element, xml } from "./xml.ts";
 

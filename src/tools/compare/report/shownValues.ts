@@ -1,7 +1,8 @@
+import { causeOf } from "../../../compare/difference.ts";
+import type { Report, ReportedDifference, Summary } from "../../../compare/report.ts";
 import type { Json } from "../../../rules/rule.ts";
-import { causeOf } from "../../../compare/causes.ts";
-import type { ReportedDifference } from "../../../compare/report.ts";
-import { truncate } from "../../../ui/wording.ts";
+import { truncate } from "../../../scrub/truncate.ts";
+import { counted, formatNumber } from "../../../ui/wording.ts";
 
 export type FormattedValue = { side: "legacy" | "expected" | "candidate"; text: string };
 
@@ -20,3 +21,20 @@ const jsonOf = (value: Json): string =>
 export const reasonsOf = (difference: ReportedDifference): string[] => [
   ...new Set([causeOf(difference), difference.entry, difference.rule].filter((reason) => reason !== undefined)),
 ];
+
+/** The whole comparison in one line. */
+export const formatSummary = ({ compared, unexplained, failed }: Summary): string => {
+  const said =
+    compared === 0
+      ? "Nothing was compared"
+      : unexplained === 0
+        ? `Nothing unexplained in ${counted(compared, "answer")}`
+        : `${formatNumber(unexplained)} of ${counted(compared, "answer")} ${unexplained === 1 ? "differs" : "differ"} without a reason`;
+  return failed === 0 ? said : `${said}; ${formatNumber(failed)} could not be compared`;
+};
+
+/** What was held against what. */
+export const formatSides = ({ sides }: Report): string =>
+  sides.candidate === undefined
+    ? `legacy ${sides.legacy} and the new interface's rules`
+    : `legacy ${sides.legacy} and candidate ${sides.candidate}`;

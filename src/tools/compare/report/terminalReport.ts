@@ -1,9 +1,9 @@
 import type { Cause, Report, Summary } from "../../../compare/report.ts";
-import { columns } from "./columns.ts";
-import { painted, type Paint, plainText } from "./paint.ts";
+import { columns, type Paint, painted, plainText } from "./columns.ts";
 import { type ResultName, resultNames, comparisonResults } from "../../../compare/results.ts";
-import { formatSides, formatSummary } from "./verdict.ts";
-import { truncate, minute, formatNumber } from "../../../ui/wording.ts";
+import { formatSides, formatSummary } from "./shownValues.ts";
+import { minute, formatNumber } from "../../../ui/wording.ts";
+import { truncate } from "../../../scrub/truncate.ts";
 
 /** The report for a terminal. Nothing is wider than `width` but commands, which must stay whole to be copied, and numbers. */
 export const terminalReport = (report: Report, width: number, colour: boolean): string[] => {

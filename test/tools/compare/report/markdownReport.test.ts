@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { markdownReport } from "../../../../src/tools/compare/report/markdownReport.ts";
-import { code, fenced } from "../../../../src/tools/compare/report/markdown.ts";
+import { code, fenced, markdownReport } from "../../../../src/tools/compare/report/markdownReport.ts";
 import { arbitraryReport, text } from "./arbitraryReport.ts";
 import { sampleReport } from "./sampleReport.ts";
 

@@ -1,5 +1,9 @@
-import { causeOf } from "../../../../src/compare/causes.ts";
-import type { Difference, DifferenceKind, Classification } from "../../../../src/compare/difference.ts";
+import {
+  causeOf,
+  type Classification,
+  type Difference,
+  type DifferenceKind,
+} from "../../../../src/compare/difference.ts";
 import type { Cause, CurlPair, Report, ReportedDifference, Summary } from "../../../../src/compare/report.ts";
 import { sampleCoverage, sampleSchemaDrift } from "./sampleCoverage.ts";
 import { sampleExamples } from "./sampleExamples.ts";

@@ -5,9 +5,8 @@ import { counted, formatNumber } from "../../../../ui/wording.ts";
 import { badge } from "../../../../ui/badge.ts";
 import { curlPair } from "../../../../ui/curlPair.ts";
 import { filterBar } from "./filterBar.ts";
-import { endpointsOf } from "./endpointsOf.ts";
+import { deferred, endpointsOf } from "./kindsBar.ts";
 import { html, type Html } from "../../../../ui/html.ts";
-import { deferred } from "./later.ts";
 import { section } from "../../../../ui/section.ts";
 
 /** Characters of all differences together. Those without a reason come first. */

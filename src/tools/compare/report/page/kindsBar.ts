@@ -1,3 +1,4 @@
+import type { Report } from "../../../../compare/report.ts";
 import { html, type Html } from "../../../../ui/html.ts";
 
 /** Of the drawing, which is stretched to its place. */
@@ -28,3 +29,14 @@ export const kindsBar = (
     ? html`<svg class="bar" aria-hidden="true" ${drawing}>${drawn}</svg>`
     : html`<svg class="bar" role="img" aria-label="${label}" ${drawing}>${drawn}</svg>`;
 };
+
+/**
+ * Content that the script lays out only when it is wanted: with a script a `<noscript>` is mere text, without one it is content.
+ * What is inside is escaped, and so holds no tag that could end it.
+ */
+export const deferred = (content: Html): Html => html`<noscript>${content}</noscript>`;
+
+/** Every endpoint that anything is told about. */
+export const endpointsOf = ({ endpoints, differences, examples }: Report): string[] => [
+  ...new Set([...Object.keys(endpoints), ...[...differences, ...examples].map(({ endpoint }) => endpoint)]),
+];

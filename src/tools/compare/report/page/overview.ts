@@ -1,6 +1,6 @@
 import type { Report, Summary } from "../../../../compare/report.ts";
 import { resultNames, comparisonResults } from "../../../../compare/results.ts";
-import { formatSummary } from "../verdict.ts";
+import { formatSummary } from "../shownValues.ts";
 import { counted, minute, formatNumber } from "../../../../ui/wording.ts";
 import { html, type Html } from "../../../../ui/html.ts";
 import { kindsBar } from "./kindsBar.ts";
