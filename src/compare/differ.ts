@@ -2,7 +2,7 @@ import { isObject, type Json, type Rule } from "../rules/rule.ts";
 import { type DifferenceKind, differenceKindOf } from "./difference.ts";
 import { type Facets, facetsOf, memberOf } from "./facets.ts";
 import { pairEntries } from "./pairing.ts";
-import { childPointer } from "./place.ts";
+import { childPointer } from "./pointer.ts";
 
 /** One place of two documents of the new interface; `form` where they differ there, `allowedBy` a rule that makes nothing of it. */
 export type ComparedPlace = {
@@ -16,7 +16,7 @@ export type ComparedPlace = {
 };
 
 /** Told of every place: of those with members of their own (`isLeaf` false) before their members. */
-export type VisitCompared = (place: ComparedPlace, isLeaf: boolean) => void;
+type VisitCompared = (place: ComparedPlace, isLeaf: boolean) => void;
 
 /** Holds a candidate's document against the expected one, place by place. Without a rule no order is free. */
 export const differ = (

@@ -76,7 +76,7 @@ export const causeOf = ({ kind, rule, entry, cause, form, path }: Omit<Differenc
     : `${form}, where the rule is ${innermost}`;
 };
 
-export type JsonType = "null" | "boolean" | "number" | "text" | "list" | "object";
+type JsonType = "null" | "boolean" | "number" | "text" | "list" | "object";
 
 export const typeOf = (value: Json): JsonType => {
   if (value === null) return "null";

@@ -1,7 +1,7 @@
 import { type Difference, differenceKey } from "./difference.ts";
 
 /** One group of differences that are alike, over all answers of an endpoint. */
-export type DifferenceGroup = {
+type DifferenceGroup = {
   endpoint: string;
   /** Fields that differ. */
   count: number;
@@ -10,7 +10,7 @@ export type DifferenceGroup = {
 };
 
 /** Groups of differences, in memory that does not grow with the number of answers. */
-export type DifferenceGroups<Group extends DifferenceGroup> = {
+type DifferenceGroups<Group extends DifferenceGroup> = {
   /**
    * Counts one difference of one answer. `create` makes its group, which counts 0 of both. Past the bound, new differences of an
    * endpoint share the group `(other paths)`.

@@ -2,19 +2,19 @@ import type { Change } from "../rules/notes.ts";
 import { isObject, type Json, type Rule } from "../rules/rule.ts";
 import { type DifferenceKind, differenceKindOf, isSame } from "./difference.ts";
 import { type Facets, facetsOf, memberOf } from "./facets.ts";
-import { childPointer } from "./place.ts";
+import { childPointer } from "./pointer.ts";
 
 /** One step from the legacy value to ours, at one place: made by a rule, or by nobody. */
-export type Step = { form: DifferenceKind; rule?: string; legacy?: Json; ours?: Json };
+type Step = { form: DifferenceKind; rule?: string; legacy?: Json; ours?: Json };
 
 /** One place of both documents: the legacy value, ours, and every step between them. */
-export type Explained = { path: string; at: string; legacy?: Json; ours?: Json; steps: Step[] };
+type Explained = { path: string; at: string; legacy?: Json; ours?: Json; steps: Step[] };
 
 /** Told of every place: of those with members of their own (`isLeaf` false) before their members. */
-export type VisitExplained = (place: Explained, isLeaf: boolean) => void;
+type VisitExplained = (place: Explained, isLeaf: boolean) => void;
 
 /** The changes by their place. */
-export type ChangesByPlace = ReadonlyMap<string, Change[]>;
+type ChangesByPlace = ReadonlyMap<string, Change[]>;
 
 export const changesByPlace = (changes: readonly Change[]): ChangesByPlace => {
   const places = new Map<string, Change[]>();

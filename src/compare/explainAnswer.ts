@@ -8,11 +8,11 @@ import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
 import type { AnsweredExchange, GivenAnswer } from "./answers.ts";
 import { type Difference, differenceKindOf, isSame } from "./difference.ts";
 import { changesByPlace, explain, lookUp } from "./explain.ts";
-import { collectDifferences } from "./gathering.ts";
-import { pointerSteps } from "./place.ts";
+import { collectDifferences } from "./collectDifferences.ts";
+import { pointerSteps } from "./pointer.ts";
 
 /** What an answer is explained by. */
-export type Explaining = { endpoint: Endpoint; errors: ErrorTable; knowledge: Knowledge };
+type Explaining = { endpoint: Endpoint; errors: ErrorTable; knowledge: Knowledge };
 
 /**
  * Compares our answer with legacy's own: every difference, with the rule that explains it. `exchange`: the last one with legacy;

@@ -4,11 +4,11 @@ import { isObject, isUnset, type Json, type JsonObject, type Rule } from "../rul
 import { truncate } from "../scrub/truncate.ts";
 import { typeOf } from "./difference.ts";
 import { facetsOf } from "./facets.ts";
-import { childPointer } from "./place.ts";
+import { childPointer } from "./pointer.ts";
 import type { FieldReport } from "./report.ts";
 
 /** What has been seen at one place; plain data, so that it can be kept and gone on with. */
-export type SeenField = {
+type SeenField = {
   legacyPath: string;
   documents: number;
   seen: Record<string, number>;
@@ -144,7 +144,7 @@ const declaredBy = ({ schema }: Rule): string[] => {
 };
 
 /** How legacy writes one value: `none`, `null`, `empty`, a list of `one` or `many`, or else its type. */
-export const variantOf = (legacy: Json | undefined): string => {
+const variantOf = (legacy: Json | undefined): string => {
   if (legacy === undefined) return "none";
   if (legacy === null) return "null";
   if (isUnset(legacy)) return "empty";
@@ -166,7 +166,7 @@ const expectedVariants = (rule: Rule, declared: readonly string[]): Record<strin
 };
 
 /** What a corpus could show of a field and has not, and the variants it has shown that no rule counts on. */
-export const coverageOf = (
+const coverageOf = (
   rule: Rule,
   declared: readonly string[],
   seen: Readonly<Record<string, number>>,

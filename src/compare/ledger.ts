@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { UNSERVED } from "./difference.ts";
-import type { FoundDifference } from "./gathering.ts";
+import type { FoundDifference } from "./collectDifferences.ts";
 
 /** One entry, as the file and an operator write it. */
 export const entrySchema = z.strictObject({

@@ -2,7 +2,7 @@ import { isObject, type Json } from "../rules/rule.ts";
 import type { Facets } from "./facets.ts";
 
 /** Which entry of one list stands for which of the other, by their indices; what is left over on either side; whether the order is the same. */
-export type Pairing = { pairs: [number, number][]; missing: number[]; extra: number[]; inOrder: boolean };
+type Pairing = { pairs: [number, number][]; missing: number[]; extra: number[]; inOrder: boolean };
 
 /** What an entry is known by: the first field that an object has by its rules (an id, a name), or else the whole value. */
 const identityBy = (entry: Facets | undefined, first: Json | undefined): ((value: Json) => string) => {

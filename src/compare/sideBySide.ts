@@ -4,7 +4,7 @@ import { differ } from "./differ.ts";
 import type { Difference } from "./difference.ts";
 import { changesByPlace, explain } from "./explain.ts";
 import { truncate } from "../scrub/truncate.ts";
-import { pointerSteps } from "./place.ts";
+import { pointerSteps } from "./pointer.ts";
 import type { Row } from "./report.ts";
 
 type Placed = Row & { at: string };

@@ -28,7 +28,7 @@ export type TallyState = {
 };
 
 /** Counts outcomes in memory that does not grow with their number. */
-export type Tally = {
+type Tally = {
   state: TallyState;
   add(outcome: ComparisonOutcome): void;
   /** The number of answers that differ without a reason, so far. */
@@ -48,7 +48,7 @@ const MAX_EXAMPLE_CHARS = 8 * 1024 ** 2;
 const zeroSummary = (): Summary => ({ ...zeroCounts(), failed: 0 });
 
 /** A tally that has counted nothing. */
-export const emptyTally = (): TallyState => ({
+const emptyTally = (): TallyState => ({
   summaries: {},
   differences: [],
   causes: [],

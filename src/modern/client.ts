@@ -26,10 +26,10 @@ export type ModernReply =
   | { failed: string; status?: number; /** That says nothing of modern. */ isUnasked?: boolean };
 
 /** What modern said, whatever it is worth. */
-export type ModernGiven = { status: number; contentType: string; text: string };
+type ModernGiven = { status: number; contentType: string; text: string };
 
 /** `client`: the address that asks. `from`: whose turn it is where answers are read, without saying a key. */
-export type ModernCaller = { key?: string; client?: string; from?: string; headers: string[]; deadline: number };
+type ModernCaller = { key?: string; client?: string; from?: string; headers: string[]; deadline: number };
 
 export type ModernClient = {
   /** Asks once; `again`: past its caches. Never throws for what modern does. */
@@ -50,7 +50,7 @@ export type Judging = {
 };
 
 /** `base`: the path below which modern serves the interface, without a slash at its end. */
-export const modernClient = (
+const modernClient = (
   upstream: Upstream,
   { base, host, maxReply, ...judging }: { base: string; host: string; maxReply: number } & Judging,
 ): ModernClient => {

@@ -1,6 +1,6 @@
 import type { Cache } from "../cache/cache.ts";
 import { exampleTarget } from "../endpoint/exampleTarget.ts";
-import { compareExamples, ledgerNotes } from "./checkModern.ts";
+import { compareExamples, ledgerNotes } from "./compareExamples.ts";
 import { fetchReadable } from "./answering.ts";
 import { type Catalogue, type Gateway } from "./gateway.ts";
 import type { Services } from "./services.ts";

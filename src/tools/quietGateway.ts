@@ -17,7 +17,7 @@ export type CapturedExchange = {
 };
 
 /** The gateway's answer, and how it came about. */
-export type QuietAnswer = {
+type QuietAnswer = {
   status: number;
   contentType: string | undefined;
   text: string;

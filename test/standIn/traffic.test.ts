@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type TrafficRequest, trafficOf } from "./program/traffic.ts";
-import { trafficMapper } from "../../src/tools/corpus/askOfTraffic.ts";
+import { trafficMapper } from "../../src/tools/corpus/mapTraffic.ts";
 import { endpoints } from "../../transforms/index.ts";
 
 const questionOf = ({ method, path, body, key }: TrafficRequest): string => JSON.stringify([method, path, body, key]);

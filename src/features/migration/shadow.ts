@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { GivenAnswer } from "../../compare/answers.ts";
 import { lookUp } from "../../compare/explain.ts";
 import { judgeAnswer, MAX_COMPARED_BYTES, type Origin, settleDifferences } from "../../compare/judge.ts";
-import { pointerSteps } from "../../compare/place.ts";
+import { pointerSteps } from "../../compare/pointer.ts";
 import type { Ledger } from "../../compare/ledger.ts";
 import type { CurlPair } from "../../compare/report.ts";
 import type { Difference } from "../../compare/difference.ts";

@@ -12,8 +12,8 @@ import {
 import { ask } from "../../upstream/ask.ts";
 import { UpstreamFailure } from "../../upstream/failure.ts";
 import { openUpstream, type UpstreamSettings } from "../../upstream/upstream.ts";
-import type { CorpusRequest } from "../corpus/ask.ts";
-import { routeTable } from "../corpus/modernAsk.ts";
+import type { CorpusRequest } from "../corpus/corpusRequest.ts";
+import { routeTable } from "../corpus/mapModernPath.ts";
 
 /** What is held against the expected answers: another gateway, or the new implementation. */
 export type CandidateSide = {

@@ -4,7 +4,7 @@ import { changesByPlace, lookUp } from "../../compare/explain.ts";
 import { explainAnswer } from "../../compare/explainAnswer.ts";
 import { judgeAnswer, type Origin } from "../../compare/judge.ts";
 import type { Ledger } from "../../compare/ledger.ts";
-import { pointerSteps } from "../../compare/place.ts";
+import { pointerSteps } from "../../compare/pointer.ts";
 import { explainedRows, judgedRows, plainRows } from "../../compare/sideBySide.ts";
 import type { ComparisonOutcome } from "../../compare/tally.ts";
 import { formatRequest } from "../../endpoint/canonicalRequest.ts";
@@ -13,12 +13,12 @@ import { whyUnserved } from "../../modern/whyUnserved.ts";
 import { collectChanges } from "../../rules/notes.ts";
 import type { Json, JsonObject } from "../../rules/rule.ts";
 import type { Catalogue } from "../../serve/gateway.ts";
-import type { CorpusRequest } from "../corpus/ask.ts";
+import type { CorpusRequest } from "../corpus/corpusRequest.ts";
 import type { CapturedExchange, QuietGateway } from "../quietGateway.ts";
 import type { CandidateSide, RouteAsModern } from "./candidateSide.ts";
 
 /** What answers the requests of a run, and by what the answers are judged. */
-export type ComparedSides = {
+type ComparedSides = {
   catalogue: Catalogue;
   legacy: QuietGateway;
   candidate?: CandidateSide;

@@ -52,7 +52,7 @@ const compare = async (options: CompareOptions): Promise<void> => {
     return fail([`interrupted after ${performed.interruptedAfter} questions; the same command goes on from there`]);
   const { report, clear } = performed;
   const { terminalReport } = await import("./report/terminalReport.ts");
-  const { writeReports } = await import("./report/jsonReport.ts");
+  const { writeReports } = await import("./report/writeReports.ts");
   const { columns, isTTY } = process.stdout;
   const lines = terminalReport(report, isTTY ? columns : 100, isTTY && !process.env["NO_COLOR"]);
   for (const line of lines) console.log(scrub(line));

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { readIds } from "../corpus/askOf.ts";
+import { readIds } from "../corpus/madeRequests.ts";
 
 /** What to compare, as the command line says it. */
 export type CompareOptions = {

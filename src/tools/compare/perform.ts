@@ -1,4 +1,4 @@
-import type { CorpusRequest } from "../corpus/ask.ts";
+import type { CorpusRequest } from "../corpus/corpusRequest.ts";
 import type { Catalogue } from "../../serve/gateway.ts";
 import { openQuietGateway } from "../quietGateway.ts";
 import { observeFields } from "../../compare/fields.ts";
@@ -9,11 +9,11 @@ import { openTally } from "../../compare/tally.ts";
 import { openAsModern, openCandidateSide, USER_AGENT } from "./candidateSide.ts";
 import { type ComparedRequest, compareOne } from "./compareOne.ts";
 import { openDone, run } from "./run.ts";
-import { openNotebook } from "./interrupted.ts";
+import { openNotebook } from "./notebook.ts";
 import type { CompareOptions } from "./options.ts";
 import type { PreparedRun } from "./prepare.ts";
 import { openProgress } from "./progress.ts";
-import { requestsOf } from "./questions.ts";
+import { requestsOf } from "./requests.ts";
 
 /** Milliseconds until a mismatch is asked again, between two looks at how far it is, and between two notes of it. */
 const SETTLE_MS = 1000;

@@ -1,5 +1,5 @@
 /** How far a run has come, told to whoever waits for it. */
-export type Progress = { update(count: number, unexplained: number): void; end(): void };
+type Progress = { update(count: number, unexplained: number): void; end(): void };
 
 type Terminal = { isTTY?: boolean; columns?: number; write(text: string): unknown };
 

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Difference } from "../../compare/difference.ts";
 import { settleDifferences } from "../../compare/judge.ts";
-import type { CorpusRequest } from "../corpus/ask.ts";
+import type { CorpusRequest } from "../corpus/corpusRequest.ts";
 import type { ComparedRequest } from "./compareOne.ts";
 
-export type RunSettings = {
+type RunSettings = {
   /** Questions a second to each side, at most; 0 is as fast as it goes. */
   rate: number;
   concurrency: number;
@@ -18,7 +18,7 @@ type Recheck = { index: number; ask: CorpusRequest; before: Difference[] | undef
 /** So many mismatches wait to be asked again; beyond, nothing new is asked until some have been. */
 const MAX_RECHECKS = 1000;
 
-export type RunTasks = {
+type RunTasks = {
   requests: AsyncIterable<CorpusRequest> | Iterable<CorpusRequest>;
   /** Asks both sides once; `again`: past every cache. */
   compare: (ask: CorpusRequest, again: boolean) => Promise<ComparedRequest>;
@@ -123,7 +123,7 @@ const numbered = async function* (
 /** Which questions of a sequence are done: all below `upTo`, and these beyond. */
 export type DoneState = { upTo: number; beyond: number[] };
 
-export type Done = { has(index: number): boolean; add(index: number): void; count(): number; state(): DoneState };
+type Done = { has(index: number): boolean; add(index: number): void; count(): number; state(): DoneState };
 
 /** Questions end out of order, but never far from it: what is kept does not grow with their number. */
 export const openDone = (state: DoneState = { upTo: 0, beyond: [] }): Done => {
@@ -141,7 +141,7 @@ export const openDone = (state: DoneState = { upTo: 0, beyond: [] }): Done => {
 };
 
 /** Waits until the next request may go: `rate` a second, evenly; 0 is as fast as it goes. Throws where `signal` aborts. */
-export const rateLimiter = (
+const rateLimiter = (
   rate: number,
   now: () => number = () => performance.now(),
 ): ((signal: AbortSignal) => Promise<void>) => {

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from "../../rules/rule.ts";
 import { keysInHeaders } from "../../legacy/legacyKey.ts";
-import { statusOf, type Traffic } from "./traffic.ts";
+import { statusOf, type Traffic } from "./trafficLine.ts";
 
 /** Whether a file that begins so is a HAR, and no log of JSON lines. */
 export const isHar = (beginning: string): boolean => {

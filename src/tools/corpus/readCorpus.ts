@@ -1,8 +1,8 @@
 import { createReadStream } from "node:fs";
-import type { CorpusRequest, SkipReason } from "./ask.ts";
-import { mapTraffic, type TrafficMapper } from "./askOfTraffic.ts";
+import type { CorpusRequest, SkipReason } from "./corpusRequest.ts";
+import { mapTraffic, type TrafficMapper } from "./mapTraffic.ts";
 import { harTraffic, isHar } from "./har.ts";
-import { type Traffic, trafficOfLine } from "./traffic.ts";
+import { type Traffic, trafficOfLine } from "./trafficLine.ts";
 
 /** Bytes of a line at most, and of a HAR, which has to be read whole. */
 const MAX_LINE = 1_048_576;
@@ -12,7 +12,7 @@ const MAX_HAR = 256 * 1_048_576;
 const BEGINNING_BYTES = 65_536;
 
 /** `lines` are the entries of a HAR; blank lines and comments are counted here only. */
-export type CorpusCounts = { lines: number; requests: number; skipped: Partial<Record<SkipReason, number>> };
+type CorpusCounts = { lines: number; requests: number; skipped: Partial<Record<SkipReason, number>> };
 
 /**
  * The asks in a file of traffic: an access log, a log in JSON lines, a list of URLs or a HAR. They can be taken once, and are read as they

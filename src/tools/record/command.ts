@@ -1,11 +1,11 @@
 import type { Endpoint } from "../../endpoint/endpoint.ts";
 import { isScrubbable, scrubber } from "../../scrub/scrub.ts";
-import type { CorpusRequest } from "../corpus/ask.ts";
+import type { CorpusRequest } from "../corpus/corpusRequest.ts";
 import { readRecordArguments, recordUsage, type Wanted } from "./arguments.ts";
 import { coverRequests, SCHEMA_MISFIT } from "./coverage.ts";
-import { readingEndpoint, readRequest, requestsById } from "./question.ts";
+import { readingEndpoint, readRequest, requestsById } from "./requests.ts";
 import { type ExitCode, type RecordJob, type RecordTools, refused } from "./job.ts";
-import { pairFiles, refusedFiles, savePair } from "./keepPair.ts";
+import { pairFiles, refusedFiles, savePair } from "./savePair.ts";
 import { openRecording } from "./recording.ts";
 
 /** `npm run record`: every line it prints and every file it writes is scrubbed. */
@@ -40,7 +40,7 @@ export const recordCommand = async (
 };
 
 /** `getDataset 61 as iris` -> one pair */
-export const recordOne = async (
+const recordOne = async (
   job: RecordJob,
   { endpoint: name, given }: Wanted & { of: "question" },
 ): Promise<ExitCode> => {
@@ -62,7 +62,7 @@ export const recordOne = async (
 type Several = Exclude<Wanted, { of: "question" }>;
 
 /** `--ids 1..50 getDataset as seen` -> the pairs `seen-1`, `seen-2` … that show all that was seen */
-export const recordCoverage = async (job: RecordJob, wanted: Several): Promise<ExitCode> => {
+const recordCoverage = async (job: RecordJob, wanted: Several): Promise<ExitCode> => {
   const { args, tools, recording } = job;
   const { endpoints } = tools.catalogue;
   const requests = asksOf(job, wanted);

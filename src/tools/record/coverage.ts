@@ -1,14 +1,14 @@
 import { observeFields, type SeenFields } from "../../compare/fields.ts";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
 import type { JsonObject, Rule } from "../../rules/rule.ts";
-import type { CorpusRequest } from "../corpus/ask.ts";
+import type { CorpusRequest } from "../corpus/corpusRequest.ts";
 import type { FixtureAsk } from "./exchange.ts";
-import { lastReading } from "./keepPair.ts";
+import { lastReading } from "./savePair.ts";
 import type { Recorded, Recording } from "./recording.ts";
 import { smallestCover } from "./smallestCover.ts";
 
 /** The fewest recordings that show all variants, and what became of the other questions, by reason. */
-export type Coverage = {
+type Coverage = {
   chosen: { name: string; recorded: Recorded }[];
   variants: number;
   asked: number;

@@ -1,6 +1,6 @@
 import type { Catalogue } from "../../serve/gateway.ts";
 import type { RecordArguments } from "./arguments.ts";
-import type { CorpusRequest } from "../corpus/ask.ts";
+import type { CorpusRequest } from "../corpus/corpusRequest.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Recording, Replay } from "./recording.ts";
 import type { Scrub } from "../../scrub/scrub.ts";

@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { legacyHandlers } from "../../../fixtures/legacyHandlers.ts";
 import { serveHandlers } from "../../../fixtures/serveHandlers.ts";
 import { catalogue } from "../../../transforms/catalogue.ts";
-import { trafficMapper } from "../corpus/askOfTraffic.ts";
+import { trafficMapper } from "../corpus/mapTraffic.ts";
 import { readCorpus } from "../corpus/readCorpus.ts";
 import { recordCommand } from "./command.ts";
 import type { Exchange } from "./exchange.ts";

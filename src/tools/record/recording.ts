@@ -17,7 +17,7 @@ export type Replay = { url: string; unexpected: readonly string[]; close(): Prom
 export type Recorded = { ask: FixtureAsk; legacy: Exchange[]; status: number; mismatch: string[] };
 
 /** Why there is nothing to record. */
-export type RecordingFailed = { failed: string };
+type RecordingFailed = { failed: string };
 
 /** Records what legacy answers when the gateway asks it. */
 export type Recording = {
@@ -29,7 +29,7 @@ export type Recording = {
 };
 
 /** `openReplay` starts a legacy that answers by these exchanges. */
-export type RecordingSettings = {
+type RecordingSettings = {
   catalogue: Catalogue;
   legacy: LegacyPlace;
   scrub: Scrub;

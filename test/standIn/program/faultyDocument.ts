@@ -1,5 +1,5 @@
 import { facetsOf, memberOf } from "../../../src/compare/facets.ts";
-import { pointerSteps } from "../../../src/compare/place.ts";
+import { pointerSteps } from "../../../src/compare/pointer.ts";
 import type { Json, JsonObject, Rule } from "../../../src/rules/rule.ts";
 import { type Change, documentChanges } from "./documentChanges.ts";
 import type { DocumentFault, Fault } from "./fault.ts";

@@ -1,4 +1,4 @@
-import { childPointer, pointerSteps } from "../../../src/compare/place.ts";
+import { childPointer, pointerSteps } from "../../../src/compare/pointer.ts";
 import { isObject, type Json } from "../../../src/rules/rule.ts";
 
 /** One place of a document. */

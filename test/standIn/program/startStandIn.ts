@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { isBelow, pathOf } from "../../../src/http/paths.ts";
-import { trafficMapper } from "../../../src/tools/corpus/askOfTraffic.ts";
-import type { NamedEndpoint } from "../../../src/tools/corpus/ask.ts";
+import { trafficMapper } from "../../../src/tools/corpus/mapTraffic.ts";
+import type { NamedEndpoint } from "../../../src/tools/corpus/corpusRequest.ts";
 import type { Json } from "../../../src/rules/rule.ts";
 import { endpoints } from "../../../transforms/index.ts";
 import { type Fault, faultSchema, type TransportFault } from "./fault.ts";

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { ComparedRequest } from "../../../src/tools/compare/compareOne.ts";
 import { openDone, run } from "../../../src/tools/compare/run.ts";
 import type { Difference } from "../../../src/compare/difference.ts";
-import type { CorpusRequest } from "../../../src/tools/corpus/ask.ts";
+import type { CorpusRequest } from "../../../src/tools/corpus/corpusRequest.ts";
 
 const askOf = (i: number): CorpusRequest => ({
   endpoint: "getThing",

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { harTraffic, isHar } from "../../../src/tools/corpus/har.ts";
 import { linesOf, readCorpus } from "../../../src/tools/corpus/readCorpus.ts";
-import { trafficOfLine } from "../../../src/tools/corpus/traffic.ts";
+import { trafficOfLine } from "../../../src/tools/corpus/trafficLine.ts";
 import { fileOf, KEY, mapper, taken } from "./support.ts";
 
 const at = "[04/Apr/2021:04:04:04 +0000]";

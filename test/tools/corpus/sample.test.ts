@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { CorpusRequest } from "../../../src/tools/corpus/ask.ts";
-import { levelOf, openStrata, sampleRequests } from "../../../src/tools/corpus/strata.ts";
+import type { CorpusRequest } from "../../../src/tools/corpus/corpusRequest.ts";
+import { levelOf, openStrata, sampleRequests } from "../../../src/tools/corpus/sample.ts";
 
 const ask = (endpoint: string, id: number | string, more: Partial<CorpusRequest> = {}): CorpusRequest => ({
   endpoint,

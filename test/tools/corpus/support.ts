@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { trafficMapper } from "../../../src/tools/corpus/askOfTraffic.ts";
+import { trafficMapper } from "../../../src/tools/corpus/mapTraffic.ts";
 import { readCorpus } from "../../../src/tools/corpus/readCorpus.ts";
 import { endpoints } from "../../../transforms/index.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Pair, readPairs } from "../../../fixtures/pairs.ts";
 import { type SampleLegacy, startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
-import type { CorpusRequest } from "../../../src/tools/corpus/ask.ts";
+import type { CorpusRequest } from "../../../src/tools/corpus/corpusRequest.ts";
 import { httpUpstream } from "../../proxy/support.ts";
 import { everythingIn, expectSound, run, temporaryFolder } from "./support.ts";
 

@@ -5,7 +5,7 @@ import { expect } from "vitest";
 import { legacyHandlers } from "../../../fixtures/legacyHandlers.ts";
 import { readPairs } from "../../../fixtures/pairs.ts";
 import { serveHandlers } from "../../../fixtures/serveHandlers.ts";
-import { trafficMapper } from "../../../src/tools/corpus/askOfTraffic.ts";
+import { trafficMapper } from "../../../src/tools/corpus/mapTraffic.ts";
 import { readCorpus } from "../../../src/tools/corpus/readCorpus.ts";
 import { recordCommand } from "../../../src/tools/record/command.ts";
 import type { RecordTools } from "../../../src/tools/record/job.ts";

@@ -4,13 +4,13 @@ import { readFileSync } from "node:fs";
 import { raw } from "hono/html";
 import type { Report } from "../../../compare/report.ts";
 import { causesSection } from "./page/causesSection.ts";
-import { coverageSection, schemaDriftSection } from "./page/coverageSection.ts";
+import { coverageSection, schemaDriftSection } from "./page/fieldsSections.ts";
 import { reportedDifferences } from "./page/differencesSection.ts";
-import { examplesSection } from "./page/exhibitsSection.ts";
+import { examplesSection } from "./page/examplesSection.ts";
 import { failuresSection } from "./page/failuresSection.ts";
 import { html, type Html } from "../../../ui/html.ts";
 import { reportOverview } from "./page/overview.ts";
-import { formatSummary } from "./shownValues.ts";
+import { formatSummary } from "./reportWording.ts";
 
 const read = (file: string): string => readFileSync(new URL(file, import.meta.url), "utf8");
 const shared = ["tokens.css", "frame.css", "parts.css"].map((file) => `../../../ui/${file}`);

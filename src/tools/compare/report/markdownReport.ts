@@ -2,7 +2,7 @@ import type { Cause, CurlPair, Report, ReportedDifference, Summary } from "../..
 import { comparisonResults, formatPath, resultNames } from "../../../compare/results.ts";
 import { truncate } from "../../../scrub/truncate.ts";
 import { counted, formatNumber, minute } from "../../../ui/wording.ts";
-import { formatSides, formatSummary, formatValues } from "./shownValues.ts";
+import { formatSides, formatSummary, formatValues } from "./reportWording.ts";
 
 /** GitHub takes comments of 65,536 characters; the rest is room for what a bot adds. */
 const MAX_CHARS = 60_000;
@@ -80,10 +80,10 @@ const causes = (all: readonly Cause[]): string[] => {
 };
 
 /** One line of a table; its cells are Markdown already. */
-export const row = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
+const row = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
 
 /** The first column is text, numbers stand right below one another. */
-export const table = (heads: readonly string[], rows: readonly (readonly string[])[]): string => {
+const table = (heads: readonly string[], rows: readonly (readonly string[])[]): string => {
   const isNumber = heads.map((_, i) => rows.every((cells) => /^[\d,]*$/.test(cells[i] ?? "")));
   return [row(heads), row(isNumber.map((right) => (right ? "--:" : ":--"))), ...rows.map(row)].join("\n");
 };

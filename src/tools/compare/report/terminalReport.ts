@@ -1,7 +1,7 @@
 import type { Cause, Report, Summary } from "../../../compare/report.ts";
 import { columns, type Paint, painted, plainText } from "./columns.ts";
 import { type ResultName, resultNames, comparisonResults } from "../../../compare/results.ts";
-import { formatSides, formatSummary } from "./shownValues.ts";
+import { formatSides, formatSummary } from "./reportWording.ts";
 import { minute, formatNumber } from "../../../ui/wording.ts";
 import { truncate } from "../../../scrub/truncate.ts";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Report } from "../../../../src/compare/report.ts";
-import { jsonReport } from "../../../../src/tools/compare/report/jsonReport.ts";
+import { jsonReport } from "../../../../src/tools/compare/report/writeReports.ts";
 import { arbitraryReport } from "./arbitraryReport.ts";
 import { sampleReport } from "./sampleReport.ts";
 

@@ -3,7 +3,7 @@ import { counted, formatNumber } from "../../../../ui/wording.ts";
 import { badge } from "../../../../ui/badge.ts";
 import { curlPair } from "../../../../ui/curlPair.ts";
 import { html, type Html } from "../../../../ui/html.ts";
-import { kindsBar } from "./kindsBar.ts";
+import { kindsBar } from "./parts.ts";
 import { section } from "../../../../ui/section.ts";
 
 /** What lies behind the differences, ranked. */

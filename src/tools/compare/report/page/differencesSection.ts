@@ -1,11 +1,11 @@
 import type { Report, ReportedDifference } from "../../../../compare/report.ts";
-import { reasonsOf, formatValues } from "../shownValues.ts";
+import { reasonsOf, formatValues } from "../reportWording.ts";
 import { formatPath } from "../../../../compare/results.ts";
 import { counted, formatNumber } from "../../../../ui/wording.ts";
 import { badge } from "../../../../ui/badge.ts";
 import { curlPair } from "../../../../ui/curlPair.ts";
 import { filterBar } from "./filterBar.ts";
-import { deferred, endpointsOf } from "./kindsBar.ts";
+import { deferred, endpointsOf } from "./parts.ts";
 import { html, type Html } from "../../../../ui/html.ts";
 import { section } from "../../../../ui/section.ts";
 

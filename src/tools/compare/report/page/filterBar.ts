@@ -1,5 +1,5 @@
 import type { ReportedDifference } from "../../../../compare/report.ts";
-import { reasonsOf } from "../shownValues.ts";
+import { reasonsOf } from "../reportWording.ts";
 import { comparisonResults } from "../../../../compare/results.ts";
 import { html, type Html } from "../../../../ui/html.ts";
 

@@ -1,9 +1,9 @@
 import type { Report, Summary } from "../../../../compare/report.ts";
 import { resultNames, comparisonResults } from "../../../../compare/results.ts";
-import { formatSummary } from "../shownValues.ts";
+import { formatSummary } from "../reportWording.ts";
 import { counted, minute, formatNumber } from "../../../../ui/wording.ts";
 import { html, type Html } from "../../../../ui/html.ts";
-import { kindsBar } from "./kindsBar.ts";
+import { kindsBar } from "./parts.ts";
 
 /** The first screen: what was compared, what came of it, and where. */
 export const reportOverview = (report: Report): Html =>

@@ -2,8 +2,8 @@ import type { Field } from "../../endpoint/field.ts";
 import { givenInPath, readInput, unescaped } from "../../endpoint/input.ts";
 import { isKeyName } from "../../legacy/legacyKey.ts";
 import type { JsonObject } from "../../rules/rule.ts";
-import type { CorpusRequest, NamedEndpoint, SkipReason } from "./ask.ts";
-import { requestFor } from "./askOf.ts";
+import type { CorpusRequest, NamedEndpoint, SkipReason } from "./corpusRequest.ts";
+import { requestFor } from "./madeRequests.ts";
 
 /** What legacy is asked by an endpoint, read backwards. */
 export type LegacyPattern = {
@@ -69,7 +69,7 @@ const patternBy = (endpoint: NamedEndpoint, sentinel: (i: number) => string): Le
 };
 
 /** `/data/list/` -> `["data", "list"]`, without escapes. */
-export const segmentsOf = (path: string): string[] =>
+const segmentsOf = (path: string): string[] =>
   path
     .split("/")
     .filter((segment) => segment !== "")

@@ -4,7 +4,7 @@ import type { Json } from "../../../rules/rule.ts";
 import { truncate } from "../../../scrub/truncate.ts";
 import { counted, formatNumber } from "../../../ui/wording.ts";
 
-export type FormattedValue = { side: "legacy" | "expected" | "candidate"; text: string };
+type FormattedValue = { side: "legacy" | "expected" | "candidate"; text: string };
 
 /** The values of a difference as JSON, cut; a side that has nothing there is left out. */
 export const formatValues = (difference: ReportedDifference, most: number): FormattedValue[] =>

@@ -3,10 +3,10 @@ import { unescaped } from "../../endpoint/input.ts";
 import { isBelow, pathOf, queryOf } from "../../http/paths.ts";
 import { originForm } from "../../http/requestTarget.ts";
 import { keysInForm } from "../../legacy/legacyKey.ts";
-import type { CorpusRequest, SkipReason } from "./ask.ts";
-import { type LegacyPattern, legacyPatterns, mapLegacyPath } from "./legacyAsk.ts";
-import { mapModernPath, type Routed, routeTable } from "./modernAsk.ts";
-import type { Traffic } from "./traffic.ts";
+import type { CorpusRequest, SkipReason } from "./corpusRequest.ts";
+import { type LegacyPattern, legacyPatterns, mapLegacyPath } from "./mapLegacyPath.ts";
+import { mapModernPath, type Routed, routeTable } from "./mapModernPath.ts";
+import type { Traffic } from "./trafficLine.ts";
 
 /** What is known of both interfaces' paths. */
 export type TrafficMapper = {
@@ -85,7 +85,7 @@ const mapPath = (
 };
 
 /** A path as it can be sent: other characters than ASCII's escaped; `undefined` where it holds a blank or what is no text. */
-export const sendable = (path: string): string | undefined => {
+const sendable = (path: string): string | undefined => {
   if (/^[\u0021-\u007e]*$/.test(path)) return path;
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
   if (!path.isWellFormed() || /[\u0000-\u0020\u007f]/.test(path)) return undefined;
@@ -99,7 +99,7 @@ const keyLike = /(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])|api_?key/i;
 const MIN_KEY = 6;
 
 /** Whether a text that is kept may hold a key, whatever escapes it is written in: better a request too few. */
-export const holdsKey = (text: string, known: readonly string[]): boolean => {
+const holdsKey = (text: string, known: readonly string[]): boolean => {
   const telling = known
     .flatMap((key) => key.toLowerCase().split(/[\s,]+/))
     .filter((key) => key.length >= MIN_KEY && key !== "bearer");

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { mapTraffic, trafficMapper } from "../../../src/tools/corpus/askOfTraffic.ts";
+import { mapTraffic, trafficMapper } from "../../../src/tools/corpus/mapTraffic.ts";
 import { askOfUrl } from "../../../src/tools/corpus/askOfUrl.ts";
-import { exampleRequests, idRequests } from "../../../src/tools/corpus/askOf.ts";
+import { exampleRequests, idRequests } from "../../../src/tools/corpus/madeRequests.ts";
 import { isObject } from "../../../src/rules/rule.ts";
 import { readPairs } from "../../../fixtures/pairs.ts";
 import { endpoints } from "../../../transforms/index.ts";

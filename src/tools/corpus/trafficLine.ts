@@ -33,7 +33,7 @@ const listLine = (text: string): Traffic | undefined => {
 const line = /\[[^\][]{8,60}\] "([^"\\]*(?:\\.[^"\\]*)*)" (\d{3}|-)(?:\s|$)/;
 
 /** A line of an access log -> its request; `undefined` where it is no such line, or its request none. */
-export const accessLine = (text: string): Traffic | undefined => {
+const accessLine = (text: string): Traffic | undefined => {
   const [, written, status] = line.exec(text) ?? [];
   const request = written === undefined ? undefined : requestLine(unquoted(written));
   return request && { ...request, keys: [], ...statusOf(status) };
@@ -53,7 +53,7 @@ const queries = ["args", "query_string"];
 const bodies = ["request_body", "body"];
 
 /** A line of a log in JSON (nginx, Caddy, pino and their like) -> its request; `undefined` where it has none. */
-export const jsonLine = (text: string): Traffic | undefined => {
+const jsonLine = (text: string): Traffic | undefined => {
   const json = parseJson(text);
   if (!isObject(json)) return undefined;
   const nested = [json.request, json.req].filter(isObject);
@@ -99,7 +99,7 @@ const statusIn = (json: JsonObject): { status?: number } => {
 };
 
 /** `GET /data/61 HTTP/1.1` -> its method and its target. */
-export const requestLine = (text: string): { method: string; url: string } | undefined => {
+const requestLine = (text: string): { method: string; url: string } | undefined => {
   const [method = "", url = "", version, ...more] = text.trim().split(" ", 4);
   const isOne = /^[A-Za-z]{3,10}$/.test(method) && url !== "" && more.length === 0;
   return isOne && (version === undefined || /^HTTP\/[\d.]{1,5}$/i.test(version)) ? { method, url } : undefined;

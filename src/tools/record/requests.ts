@@ -2,7 +2,7 @@ import type { Endpoint } from "../../endpoint/endpoint.ts";
 import { exampleTarget } from "../../endpoint/exampleTarget.ts";
 import type { Field } from "../../endpoint/field.ts";
 import { readInput } from "../../endpoint/input.ts";
-import type { CorpusRequest } from "../corpus/ask.ts";
+import type { CorpusRequest } from "../corpus/corpusRequest.ts";
 import type { FixtureAsk } from "./exchange.ts";
 import type { RecordTools } from "./job.ts";
 

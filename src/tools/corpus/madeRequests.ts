@@ -3,7 +3,7 @@ import { exampleTarget } from "../../endpoint/exampleTarget.ts";
 import type { Field } from "../../endpoint/field.ts";
 import { givenInBody, givenInPath } from "../../endpoint/input.ts";
 import type { Json, JsonObject } from "../../rules/rule.ts";
-import { bodyShape, type CorpusRequest, shapeOf } from "./ask.ts";
+import { bodyShape, type CorpusRequest, shapeOf } from "./corpusRequest.ts";
 
 /** What asks for this input: a GET where a route takes it; `undefined` for what writes, and where a needed field is missing. */
 export const requestFor = (name: string, endpoint: Endpoint, input: JsonObject): CorpusRequest | undefined => {

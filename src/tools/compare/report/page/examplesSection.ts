@@ -7,7 +7,7 @@ import { html, type Html } from "../../../../ui/html.ts";
 import { section } from "../../../../ui/section.ts";
 import { counted, formatNumber } from "../../../../ui/wording.ts";
 import { endpointSelect } from "./filterBar.ts";
-import { deferred, endpointsOf } from "./kindsBar.ts";
+import { deferred, endpointsOf } from "./parts.ts";
 
 /** Whole answers beside each other, each folded until it is wanted; as many as there is room for, in characters. */
 export const examplesSection = (report: Report, room: number): Html => {
@@ -49,7 +49,7 @@ const item = (example: ExampleAnswer): Html => {
 const DEEPEST = 9;
 
 /** Two documents side by side as one indented tree; a row that leads to no difference can be hidden. */
-export const sideBySideTable = ({ question, left, right, rows }: ExampleAnswer): Html => {
+const sideBySideTable = ({ question, left, right, rows }: ExampleAnswer): Html => {
   const leading = leadingRows(rows);
   return html`<table class="sides">
     <caption>

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { CorpusRequest } from "./ask.ts";
+import type { CorpusRequest } from "./corpusRequest.ts";
 
 /**
  * At most `limit` distinct asks that show as much as they can: of every endpoint, status, shape and with a key or none, the rarest first.
@@ -21,7 +21,7 @@ export const sampleRequests = async function* (
 /** Asks of one endpoint, status and shape, with a key or without; `order` is its place among all, asks from `bound` on are refused. */
 type Stratum = { kind: string; order: string; seen: number; held: Map<string, CorpusRequest>; bound: string };
 
-export type Strata = {
+type Strata = {
   add(ask: CorpusRequest): void;
   /** At most `limit` distinct requests: one of each stratum, those seen least first, then a second one of each, and so on. */
   picked(): Generator<CorpusRequest>;

@@ -1,14 +1,14 @@
 import { statSync } from "node:fs";
-import type { CorpusRequest } from "../corpus/ask.ts";
-import { exampleRequests, idRequests } from "../corpus/askOf.ts";
-import { trafficMapper } from "../corpus/askOfTraffic.ts";
+import type { CorpusRequest } from "../corpus/corpusRequest.ts";
+import { exampleRequests, idRequests } from "../corpus/madeRequests.ts";
+import { trafficMapper } from "../corpus/mapTraffic.ts";
 import { readCorpus } from "../corpus/readCorpus.ts";
-import { sampleRequests } from "../corpus/strata.ts";
+import { sampleRequests } from "../corpus/sample.ts";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
 import type { CompareOptions } from "./options.ts";
 
 /** What is asked, and how much it is; what the traffic holds beside is counted by reason. */
-export type RunRequests = {
+type RunRequests = {
   requests: AsyncIterable<CorpusRequest> | Iterable<CorpusRequest>;
   total: number | undefined;
   skipped: Record<string, number>;

@@ -4,10 +4,10 @@ import type { TallyState } from "../../compare/tally.ts";
 import type { DoneState } from "./run.ts";
 
 /** How far a run has come. */
-export type RunState = { tally: TallyState; done: DoneState };
+type RunState = { tally: TallyState; done: DoneState };
 
 /** Where a run notes how far it has come; `fingerprint` tells whether it is the same run. */
-export type Notebook = {
+type Notebook = {
   /** What an interrupted run of the same questions left behind. */
   read(): RunState | undefined;
   write(state: RunState): void;

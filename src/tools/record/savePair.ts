@@ -10,7 +10,7 @@ import { type ExitCode, type RecordJob, refused } from "./job.ts";
 import type { Recorded } from "./recording.ts";
 
 /** The two files of one pair. */
-export type PairFiles = { legacy: string; expected: string };
+type PairFiles = { legacy: string; expected: string };
 
 export const pairFiles = (folder: string, endpoint: string, example: string): PairFiles => ({
   legacy: join(folder, endpoint, `${example}.legacy.json`),
@@ -25,9 +25,9 @@ export const refusedFiles = (pairs: readonly PairFiles[], force: boolean): strin
     .map((path) => `${path} is there already; allowed is another name, or --force`);
 
 /** A fixture as all of them are written. */
-export const fixtureText = (document: unknown): string => `${JSON.stringify(document, undefined, 2)}\n`;
+const fixtureText = (document: unknown): string => `${JSON.stringify(document, undefined, 2)}\n`;
 
-export const writePair = (
+const writePair = (
   files: PairFiles,
   { about, ask, legacy }: { about: string; ask: FixtureAsk; legacy: Exchange[] },
   { status, body }: { status: number; body: unknown },
@@ -38,7 +38,7 @@ export const writePair = (
 };
 
 /** One recording and where it goes; `about` is its beginning, where none was given. */
-export type PairToSave = { name: string; endpoint: Endpoint; files: PairFiles; recorded: Recorded; about: string };
+type PairToSave = { name: string; endpoint: Endpoint; files: PairFiles; recorded: Recorded; about: string };
 
 const MAX_LINES = 80;
 
@@ -76,7 +76,7 @@ const MAX_VALUE = 60;
 const MAX_CHANGES = 100;
 
 /** What each rule changed, one line each: `/creator  commaSeparated  "A, B" -> ["A","B"]`. None where legacy answered no document. */
-export const formatChanges = (endpoint: Endpoint, legacy: readonly Exchange[]): string[] => {
+const formatChanges = (endpoint: Endpoint, legacy: readonly Exchange[]): string[] => {
   const reading = lastReading(endpoint, legacy);
   if (reading?.is !== "document") return [];
   const { note, changes } = collectChanges();

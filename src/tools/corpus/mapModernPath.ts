@@ -1,7 +1,7 @@
 import { givenInBody, givenInPairs, givenInPath, unescaped } from "../../endpoint/input.ts";
 import { isObject, type Json, type JsonObject } from "../../rules/rule.ts";
 import { type Pattern, patterns } from "../../serve/routes.ts";
-import { bodyShape, type CorpusRequest, type NamedEndpoint, shapeOf, type SkipReason } from "./ask.ts";
+import { bodyShape, type CorpusRequest, type NamedEndpoint, shapeOf, type SkipReason } from "./corpusRequest.ts";
 
 /** A path of the new interface: whose it is, and the texts in it or its pairs. */
 export type Routed = {

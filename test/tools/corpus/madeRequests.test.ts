@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { exampleRequests, idRequests, readIds, requestFor } from "../../../src/tools/corpus/askOf.ts";
+import { exampleRequests, idRequests, readIds, requestFor } from "../../../src/tools/corpus/madeRequests.ts";
 import { endpoint } from "../../../src/endpoint/endpoint.ts";
 import { identifier, identifiers, integerFrom, textUpTo, withDefault } from "../../../src/endpoint/field.ts";
 import { get } from "../../../src/endpoint/legacyRequest.ts";
