@@ -38,8 +38,8 @@ export const openDifferenceGroups = <Group extends DifferenceGroup>(
     if (found !== undefined) return found;
     const isOther = difference.path === OTHER_PATHS;
     if (!isOther && (perEndpoint.get(endpoint) ?? 0) >= max) {
-      const { rule: _, entry: __, ...others } = difference;
-      return groupOf(endpoint, { ...others, path: OTHER_PATHS }, create);
+      const others = { ...difference, path: OTHER_PATHS, rule: undefined, entry: undefined };
+      return groupOf(endpoint, others, create);
     }
     const created = create(difference);
     groups.set(key, created);

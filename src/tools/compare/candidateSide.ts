@@ -92,9 +92,9 @@ export const openAsModern = (
     return readInput(input, givenInPath(Object.fromEntries(texts) as Record<string, string>), "path");
   };
 
-  return (ask) => {
-    const endpoint = endpoints[ask.endpoint];
-    const read = endpoint && inputOf(endpoint, ask);
-    return read && "input" in read ? canonicalRequest(endpoint, read.input, routes[ask.endpoint]) : ask;
+  return (request) => {
+    const endpoint = endpoints[request.endpoint];
+    const read = endpoint && inputOf(endpoint, request);
+    return read && "input" in read ? canonicalRequest(endpoint, read.input, routes[request.endpoint]) : request;
   };
 };

@@ -98,10 +98,10 @@ export const performRun = async (
   try {
     const running = {
       requests: questions.requests,
-      compare: async (ask: CorpusRequest, again: boolean) => compareOne(sides, ask, again),
-      count(ask: CorpusRequest, { outcome, document }: ComparedRequest) {
-        const endpoint = catalogue.endpoints[ask.endpoint];
-        if (document && endpoint) observeFields(endpoint.output, document, tally.fieldsOf(ask.endpoint));
+      compare: async (request: CorpusRequest, again: boolean) => compareOne(sides, request, again),
+      count(request: CorpusRequest, { outcome, document }: ComparedRequest) {
+        const endpoint = catalogue.endpoints[request.endpoint];
+        if (document && endpoint) observeFields(endpoint.output, document, tally.fieldsOf(request.endpoint));
         tally.add(outcome);
       },
       done,

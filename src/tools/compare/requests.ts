@@ -64,8 +64,8 @@ const counted = async (requests: AsyncIterable<CorpusRequest>): Promise<number> 
 
 const filtered = async function* (
   requests: AsyncIterable<CorpusRequest> | Iterable<CorpusRequest>,
-  isWanted: (ask: CorpusRequest) => boolean,
+  isWanted: (request: CorpusRequest) => boolean,
   keyed = false,
 ): AsyncGenerator<CorpusRequest> {
-  for await (const ask of requests) if (isWanted(ask)) yield keyed ? { ...ask, keyed } : ask;
+  for await (const request of requests) if (isWanted(request)) yield keyed ? { ...request, keyed } : request;
 };

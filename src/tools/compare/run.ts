@@ -13,7 +13,7 @@ type RunSettings = {
 };
 
 /** `before`: what the first time showed, where it showed anything. */
-type Recheck = { index: number; ask: CorpusRequest; before: Difference[] | undefined; due: number };
+type Recheck = { index: number; request: CorpusRequest; before: Difference[] | undefined; due: number };
 
 /** So many mismatches wait to be asked again; beyond, nothing new is asked until some have been. */
 const MAX_RECHECKS = 1000;
@@ -21,16 +21,16 @@ const MAX_RECHECKS = 1000;
 type RunTasks = {
   requests: AsyncIterable<CorpusRequest> | Iterable<CorpusRequest>;
   /** Asks both sides once; `again`: past every cache. */
-  compare: (ask: CorpusRequest, again: boolean) => Promise<ComparedRequest>;
+  compare: (request: CorpusRequest, again: boolean) => Promise<ComparedRequest>;
   /** Told of every question once, with what came of it in the end. */
-  count: (ask: CorpusRequest, compared: ComparedRequest) => void;
+  count: (request: CorpusRequest, compared: ComparedRequest) => void;
   done: Done;
   settings: RunSettings;
 };
 
 /** Asks everything that is not done yet, mismatches twice. Ends early, and in good order, where `signal` aborts. */
 export const run = async (
-  { requests: requests, compare, count, done, settings }: RunTasks,
+  { requests, compare, count, done, settings }: RunTasks,
   signal: AbortSignal,
 ): Promise<void> => {
   const pace = rateLimiter(settings.rate);
@@ -39,29 +39,30 @@ export const run = async (
   let isOver = false;
   let busy = 0;
 
-  const settle = (index: number, ask: CorpusRequest, compared: ComparedRequest) => {
-    count(ask, compared);
+  const settle = (index: number, request: CorpusRequest, compared: ComparedRequest) => {
+    count(request, compared);
     done.add(index);
   };
 
-  const askFirst = async (index: number, ask: CorpusRequest) => {
-    const compared = await compare(ask, false);
-    if ("differences" in compared.outcome && !isMismatch(compared.outcome)) return settle(index, ask, compared);
-    later(index, ask, compared);
+  const askFirst = async (index: number, request: CorpusRequest) => {
+    const compared = await compare(request, false);
+    if ("differences" in compared.outcome && !isMismatch(compared.outcome)) return settle(index, request, compared);
+    later(index, request, compared);
   };
 
-  const later = (index: number, ask: CorpusRequest, { outcome }: ComparedRequest) => {
+  const later = (index: number, request: CorpusRequest, { outcome }: ComparedRequest) => {
     const before = "failed" in outcome ? undefined : outcome.differences;
-    rechecks.push({ index, ask, before, due: performance.now() + settings.settle });
+    rechecks.push({ index, request, before, due: performance.now() + settings.settle });
   };
 
-  const askAgain = async ({ index, ask, before }: Recheck) => {
-    const compared = await compare(ask, true);
+  const askAgain = async ({ index, request, before }: Recheck) => {
+    const compared = await compare(request, true);
     const { outcome } = compared;
-    if ("failed" in outcome) return settle(index, ask, compared);
+    if ("failed" in outcome) return settle(index, request, compared);
     // Legacy failed the first time: this is the first sight of it.
-    if (before === undefined) return isMismatch(outcome) ? later(index, ask, compared) : settle(index, ask, compared);
-    settle(index, ask, {
+    if (before === undefined)
+      return isMismatch(outcome) ? later(index, request, compared) : settle(index, request, compared);
+    settle(index, request, {
       ...compared,
       outcome: { ...outcome, differences: settleDifferences(before, outcome.differences) },
     });
@@ -113,8 +114,8 @@ const numbered = async function* (
   done: Done,
 ): AsyncGenerator<[number, CorpusRequest], undefined> {
   let index = 0;
-  for await (const ask of requests) {
-    if (!done.has(index)) yield [index, ask];
+  for await (const request of requests) {
+    if (!done.has(index)) yield [index, request];
     index++;
   }
   return undefined;

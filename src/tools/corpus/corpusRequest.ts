@@ -4,7 +4,7 @@ import type { Field } from "../../endpoint/field.ts";
 import type { Given, givenInBody } from "../../endpoint/input.ts";
 import type { Json, JsonObject } from "../../rules/rule.ts";
 
-/** One request to the new interface, below its prefix; `keyed` where it was made with a key (the key itself is never kept). */
+/** One request to the new interface, below its prefix. `keyed`: it was made with a key, which is itself never stored. */
 export type CorpusRequest = {
   endpoint: string;
   method: "GET" | "POST";
@@ -12,28 +12,28 @@ export type CorpusRequest = {
   path: string;
   body?: JsonObject;
   keyed: boolean;
-  /** What the traffic says was answered, where it says so. */
+  /** The status that the traffic shows, where it shows one. */
   status?: number;
-  /** Names of the given fields and the kind of each value, in few words: what differs here is worth asking both. */
+  /** The given fields and the kind of each value, in few words. Requests of different shapes are worth sending both. */
   shape: string;
 };
 
-/** An endpoint with its one name. */
+/** An endpoint with its name. */
 export type NamedEndpoint = Endpoint & { name: string };
 
-/** Why a request of the traffic is none to ask. */
+/** Why a request of the traffic is not sent. */
 export type SkipReason =
   | "not an endpoint"
   | "a write"
   | "a POST without its body"
   | "not understood"
   | "too long"
-  /** Legacy's interface takes it, the new one does not, or would ask legacy for something else. */
+  /** The legacy interface takes it; the new one does not, or would ask legacy for something else. */
   | "only for legacy"
   | "a key where none belongs";
 
 /**
- * `limit=number tag=word`: what a request gives, in words of a small vocabulary; never a value, so that no key can be in it. A name the
+ * `limit=number tag=word`: the given fields in words of a small vocabulary, never their values, which could be keys. A field that the
  * endpoint does not have is `other`.
  */
 export const shapeOf = (fields: Endpoint["input"], given: readonly Given[]): string => {
@@ -53,7 +53,7 @@ const kindOf = (field: Field<unknown>, text: string | undefined, json: Json | un
   if (Array.isArray(value)) return value.length === 1 ? "one" : "list";
   if (typeof value !== "string") return typeof value;
   if (field.schema instanceof z.ZodEnum) return value;
-  return textShapes.find(([, form]) => form.test(value))?.[0] ?? "unicode";
+  return textShapes.find(([, pattern]) => pattern.test(value))?.[0] ?? "unicode";
 };
 
 const textShapes: readonly (readonly [string, RegExp])[] = [
@@ -64,6 +64,6 @@ const textShapes: readonly (readonly [string, RegExp])[] = [
   ["text", /^[\u0020-\u007e]+$/],
 ];
 
-/** `body: limit=number`; a body is read by other code than a path. */
+/** `body: limit=number`: other code reads a body than reads a path. */
 export const bodyShape = ({ input }: Endpoint, read: ReturnType<typeof givenInBody>): string =>
   `body: ${"errors" in read ? "malformed" : shapeOf(input, read.given)}`;

@@ -5,7 +5,7 @@ import { givenInBody, givenInPath } from "../../endpoint/input.ts";
 import type { Json, JsonObject } from "../../rules/rule.ts";
 import { bodyShape, type CorpusRequest, shapeOf } from "./corpusRequest.ts";
 
-/** What asks for this input: a GET where a route takes it; `undefined` for what writes, and where a needed field is missing. */
+/** The request with this input: a GET where a route takes it. `undefined` for endpoints that write, and where a required field is missing. */
 export const requestFor = (name: string, endpoint: Endpoint, input: JsonObject): CorpusRequest | undefined => {
   if (endpoint.writes) return undefined;
   const isMissing = Object.entries(endpoint.input).some(
@@ -33,13 +33,13 @@ export const requestFor = (name: string, endpoint: Endpoint, input: JsonObject):
 const textOf = (value: Json): string =>
   typeof value === "string" ? value : Array.isArray(value) ? value.map(textOf).join(",") : JSON.stringify(value);
 
-/** Every example of every endpoint that writes nothing. */
+/** Every example of every endpoint that only reads. */
 export const exampleRequests = (endpoints: Record<string, Endpoint>): CorpusRequest[] =>
   Object.entries(endpoints).flatMap(([name, endpoint]) =>
     Object.values(endpoint.examples).flatMap((input) => requestFor(name, endpoint, input) ?? []),
   );
 
-/** Every id of every endpoint that answers for one id, all endpoints of an id together; made as they are taken. */
+/** Each id with every endpoint that answers for one id. They are made while they are taken. */
 export const idRequests = function* (
   endpoints: Record<string, Endpoint>,
   ids: Iterable<number>,
@@ -51,23 +51,23 @@ export const idRequests = function* (
   });
   for (const id of ids)
     for (const { name, endpoint, field } of endpointsById) {
-      const ask = requestFor(name, endpoint, { [field]: id });
-      if (ask) yield ask;
+      const request = requestFor(name, endpoint, { [field]: id });
+      if (request) yield request;
     }
 };
 
-/** It reads `1` as a number that can exist, and `0` as one that cannot: a count or a bound would take both. */
+/** An identifier takes `1` as possible and `0` as impossible; a count or a bound takes both. */
 const isIdentifier = (field: Field<unknown>): boolean => {
   const reading = field.fromText("1");
   return "value" in reading && reading.value === 1 && field.possible?.(1) === true && !field.possible(0);
 };
 
-/** As many ids as are taken at once. */
+/** Ids of one run. */
 const MAX_IDS = 10_000_000;
 
 type Range = { from: number; to: number };
 
-/** `1..131,200,300..302` -> those ids, in this order, made as they are taken; or what is wrong with the text. */
+/** `1..131,200,300..302` -> those ids in this order, made while they are taken; or what is wrong with the text. */
 export const readIds = (text: string): { ids: Iterable<number>; count: number } | { errors: string[] } => {
   const readings = text.split(",").map(readRange);
   const errors = readings.flatMap((reading) => ("error" in reading ? [reading.error] : []));

@@ -5,20 +5,20 @@ import type { JsonObject } from "../../rules/rule.ts";
 import type { CorpusRequest, NamedEndpoint, SkipReason } from "./corpusRequest.ts";
 import { requestFor } from "./madeRequests.ts";
 
-/** What legacy is asked by an endpoint, read backwards. */
+/** What an endpoint asks legacy, so that legacy's paths can be read back into its input. */
 export type LegacyPattern = {
   endpoint: NamedEndpoint;
   method: "GET" | "POST";
-  /** The words and fields every such path has. */
+  /** The words and fields at the beginning of each such path. */
   segments: (string | { field: string })[];
-  /** The fields by the names they have in pairs after that, or in the form of a POST. */
+  /** The fields by their names in the pairs after that, or in the form of a POST. */
   named: ReadonlyMap<string, string>;
 };
 
-/** Two values that no endpoint has in its paths, as plain as they can be and not plain at all: some ask for them by another method. */
+/** Two values that occur in no path. The second needs escapes: some endpoints ask for such values by POST. */
 const sentinels = [(i: number) => String(900_000_001 + i), (i: number) => `~ ${900_000_001 + i} é`];
 
-/** The patterns of what `legacy()` requests, found by asking with values that are known again in its answer. */
+/** The patterns of an endpoint's requests to legacy, found by calling `legacy()` with values that are recognized in the result. */
 export const legacyPatterns = (endpoint: NamedEndpoint): LegacyPattern[] => {
   const found = new Map<string, LegacyPattern>();
   for (const sentinel of sentinels) {
@@ -50,7 +50,7 @@ const patternBy = (endpoint: NamedEndpoint, sentinel: (i: number) => string): Le
   }
   for (;;) {
     const [name, last] = segments.slice(-2);
-    // What has to be given is a part of the path.
+    // A required field is part of the path itself.
     if (
       method !== "GET" ||
       typeof name !== "string" ||
@@ -61,11 +61,11 @@ const patternBy = (endpoint: NamedEndpoint, sentinel: (i: number) => string): Le
     named.set(name, last.field);
     segments.splice(-2);
   }
-  const found_fields = new Set([
+  const locatedFields = new Set([
     ...named.values(),
     ...segments.flatMap((one) => (typeof one === "string" ? [] : [one.field])),
   ]);
-  return found_fields.size === fields.length ? { endpoint, method, segments, named } : undefined;
+  return locatedFields.size === fields.length ? { endpoint, method, segments, named } : undefined;
 };
 
 /** `/data/list/` -> `["data", "list"]`, without escapes. */
@@ -77,13 +77,13 @@ const segmentsOf = (path: string): string[] =>
 
 type Texts = Record<string, string>;
 
-/** The request to the new interface by which legacy would be asked just this: `path` is below `/api/v1/json`. */
+/** The request to the new interface that makes the gateway ask legacy exactly this. `path` is below `/api/v1/json`. */
 export const mapLegacyPath = (
   patterns: readonly LegacyPattern[],
   method: "GET" | "POST",
   path: string,
   body: string | undefined,
-): { ask: CorpusRequest } | { skipped: SkipReason } => {
+): { request: CorpusRequest } | { skipped: SkipReason } => {
   const segments = segmentsOf(path);
   let skipped: SkipReason = "not an endpoint";
   for (const pattern of patterns) {
@@ -93,14 +93,14 @@ export const mapLegacyPath = (
     if (pattern.endpoint.writes) return { skipped: "a write" };
     if (method === "POST" && body === undefined) return { skipped: "a POST without its body" };
     const texts = method === "POST" ? textsInForm(pattern, body ?? "") : inPath;
-    const ask = texts && requestBack(pattern, texts);
-    if (ask) return { ask };
+    const request = texts && requestBack(pattern, texts);
+    if (request) return { request };
     skipped = "only for legacy";
   }
   return { skipped };
 };
 
-/** What a path gives, by the names of our fields; `undefined` where it is another path. */
+/** The texts in a path by our fields' names; `undefined` where the path does not match. */
 const textsIn = ({ segments, named, method }: LegacyPattern, path: readonly string[]): Texts | undefined => {
   const pairs = path.slice(segments.length);
   if (path.length < segments.length || pairs.length % 2 === 1 || (method === "POST" && pairs.length > 0))
@@ -130,11 +130,11 @@ const textsInForm = ({ named }: LegacyPattern, form: string): Texts | undefined 
   return texts;
 };
 
-/** `/study/list` is no study of that name: what is a word of legacy's in one path is none's name in the same place of another. */
+/** `/study/list` is not the study `list`: a word of one of legacy's paths is not a name at the same place of another. */
 const isVerb = (all: readonly LegacyPattern[], { segments }: LegacyPattern, path: readonly string[]): boolean =>
   segments.some((word, i) => typeof word !== "string" && all.some((other) => other.segments[i] === path[i]));
 
-/** The ask of these texts, where legacy would then be asked the same again. */
+/** The request with these texts, where it makes the gateway ask legacy the same again. */
 const requestBack = (pattern: LegacyPattern, texts: Texts): CorpusRequest | undefined => {
   const { endpoint } = pattern;
   const reading = readInput(endpoint.input, givenInPath(texts), "path");
@@ -142,7 +142,7 @@ const requestBack = (pattern: LegacyPattern, texts: Texts): CorpusRequest | unde
   const request = endpoint.legacy(reading.input);
   if ("unsent" in request) return undefined;
   if (pattern.method === "GET") {
-    // Defaults are sent along; what was asked has to be there as it was.
+    // The gateway adds defaults; all that was asked must be there unchanged.
     const again = request.method === "GET" ? textsIn(pattern, segmentsOf(request.path)) : undefined;
     if (!again || Object.entries(texts).some(([field, text]) => again[field] !== text)) return undefined;
   }

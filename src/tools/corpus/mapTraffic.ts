@@ -8,16 +8,17 @@ import { type LegacyPattern, legacyPatterns, mapLegacyPath } from "./mapLegacyPa
 import { mapModernPath, type Routed, routeTable } from "./mapModernPath.ts";
 import type { Traffic } from "./trafficLine.ts";
 
-/** What is known of both interfaces' paths. */
+/** The paths of both interfaces. */
 export type TrafficMapper = {
-  /** Where the new interface is served, the longest first, none with a slash at its end. */
+  /** Where the new interface is served: the longest first, without a slash at the end. */
   prefixes: readonly string[];
-  /** Where the legacy one is: `/api/v1/json`. */
+  /** Where the legacy one is served: `/api/v1/json`. */
   legacy: readonly string[];
   routed: (path: string) => Routed | undefined;
   patterns: readonly LegacyPattern[];
 };
 
+/** The paths of these endpoints, below these prefixes and below legacy's path. */
 export const trafficMapper = (
   endpoints: Record<string, Endpoint>,
   { prefixes = ["/v1"], legacyPath = "/api/v1" }: { prefixes?: readonly string[]; legacyPath?: string } = {},
@@ -25,19 +26,20 @@ export const trafficMapper = (
   const named = Object.entries(endpoints).map(([name, endpoint]) => ({ ...endpoint, name }));
   return {
     prefixes: prefixes.map((prefix) => prefix.replace(/\/+$/, "")).toSorted((a, b) => b.length - a.length),
-    legacy: ["json", "xml"].map((form) => `${legacyPath.replace(/\/+$/, "")}/${form}`),
+    legacy: ["json", "xml"].map((format) => `${legacyPath.replace(/\/+$/, "")}/${format}`),
     routed: routeTable(named),
     patterns: named.flatMap(legacyPatterns),
   };
 };
 
-export type MappedTraffic = { ask: CorpusRequest } | { skipped: SkipReason };
+/** The request to the new interface, or why there is none. */
+export type MappedTraffic = { request: CorpusRequest } | { skipped: SkipReason };
 
-/** Characters of a target, which no server takes longer, and of a body, of which a sample holds many. */
+/** Characters of a target: servers take no longer one. Characters of a body: a sample holds many. */
 const MAX_TARGET = 16_384;
 const MAX_BODY = 65_536;
 
-/** What asks the new interface for what a request asked, of the new interface or the legacy one; without its key. */
+/** The request to the new interface, without its key, that asks the same as this request to either interface. */
 export const mapTraffic = (mapper: TrafficMapper, traffic: Traffic): MappedTraffic => {
   const { url, body, status, answered } = traffic;
   if (url.length > MAX_TARGET || (body?.length ?? 0) > MAX_BODY) return { skipped: "too long" };
@@ -48,43 +50,44 @@ export const mapTraffic = (mapper: TrafficMapper, traffic: Traffic): MappedTraff
 
   const mapped = mapPath(mapper, traffic.method, path, body);
   if ("skipped" in mapped) return mapped;
-  const { ask } = mapped;
-  const ofForm = body === undefined || ask.body ? [] : keysInForm(body);
+  const { request } = mapped;
+  const ofForm = body === undefined || request.body ? [] : keysInForm(body);
   const keys = [...traffic.keys, ...keysInForm(queryOf(target)), ...ofForm];
-  if ([ask.path, JSON.stringify(ask.body ?? null)].some((text) => holdsKey(text, keys)))
+  if ([request.path, JSON.stringify(request.body ?? null)].some((text) => holdsKey(text, keys)))
     return { skipped: "a key where none belongs" };
   return {
-    ask: {
-      ...ask,
+    request: {
+      ...request,
       keyed: keys.length > 0,
       ...(status === undefined ? {} : { status }),
-      shape: answered === undefined ? ask.shape : `${ask.shape} size=1e${String(answered).length - 1}`,
+      shape: answered === undefined ? request.shape : `${request.shape} size=1e${String(answered).length - 1}`,
     },
   };
 };
 
 const mapPath = (
   { prefixes, legacy, patterns, routed }: TrafficMapper,
-  asked: string,
+  givenMethod: string,
   path: string,
   body: string | undefined,
 ): MappedTraffic => {
-  const upper = asked.toUpperCase();
+  const upper = givenMethod.toUpperCase();
   const method = upper === "HEAD" ? "GET" : upper;
-  const form = legacy.find((one) => isBelow(path, one));
-  const prefix = prefixes.find((one) => isBelow(path, one));
-  const found = form === undefined && prefix !== undefined ? routed(path.slice(prefix.length)) : undefined;
-  if (form === undefined && found === undefined) return { skipped: "not an endpoint" };
+  const below = (bases: readonly string[]) => {
+    const base = bases.find((one) => isBelow(path, one));
+    return base === undefined ? undefined : path.slice(base.length);
+  };
+  const ofLegacy = below(legacy);
+  const own = ofLegacy === undefined ? below(prefixes) : undefined;
+  const found = own === undefined ? undefined : routed(own);
+  if (ofLegacy === undefined && found === undefined) return { skipped: "not an endpoint" };
   if (["PUT", "PATCH", "DELETE"].includes(method)) return { skipped: "a write" };
   if (method !== "GET" && method !== "POST") return { skipped: "not an endpoint" };
-  return form !== undefined
-    ? mapLegacyPath(patterns, method, path.slice(form.length), body)
-    : found === undefined || prefix === undefined
-      ? { skipped: "not an endpoint" }
-      : mapModernPath(found, method, path.slice(prefix.length), body);
+  if (ofLegacy !== undefined) return mapLegacyPath(patterns, method, ofLegacy, body);
+  return mapModernPath(found as Routed, method, own as string, body);
 };
 
-/** A path as it can be sent: other characters than ASCII's escaped; `undefined` where it holds a blank or what is no text. */
+/** The path with all but ASCII escaped; `undefined` where it holds a blank, a control character or a lone surrogate. */
 const sendable = (path: string): string | undefined => {
   if (/^[\u0021-\u007e]*$/.test(path)) return path;
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
@@ -92,20 +95,20 @@ const sendable = (path: string): string | undefined => {
   return path.replaceAll(/[^\u0021-\u007e]+/g, encodeURIComponent);
 };
 
-/** A key as legacy makes them, or the name one is given by. */
+/** A key of the kind that legacy makes, or the name of the field for it. */
 const keyLike = /(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])|api_?key/i;
 
-/** Shorter ones are found in anything: `1` is in `/datasets/61`. */
+/** Characters. A shorter key is found in other texts by chance: `1` is in `/datasets/61`. */
 const MIN_KEY = 6;
 
-/** Whether a text that is kept may hold a key, whatever escapes it is written in: better a request too few. */
+/** Whether a text may hold a key, in any escapes. Where in doubt it may: a lost request does less harm than a stored key. */
 const holdsKey = (text: string, known: readonly string[]): boolean => {
-  const telling = known
+  const longEnough = known
     .flatMap((key) => key.toLowerCase().split(/[\s,]+/))
     .filter((key) => key.length >= MIN_KEY && key !== "bearer");
-  const isFound = (form: string) => {
-    const lower = form.toLowerCase();
-    return keyLike.test(form) || telling.some((key) => lower.includes(key));
+  const isFound = (variant: string) => {
+    const lower = variant.toLowerCase();
+    return keyLike.test(variant) || longEnough.some((key) => lower.includes(key));
   };
   if (isFound(text)) return true;
   if (!text.includes("%")) return false;

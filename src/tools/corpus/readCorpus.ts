@@ -4,19 +4,19 @@ import { mapTraffic, type TrafficMapper } from "./mapTraffic.ts";
 import { harTraffic, isHar } from "./har.ts";
 import { type Traffic, trafficOfLine } from "./trafficLine.ts";
 
-/** Bytes of a line at most, and of a HAR, which has to be read whole. */
+/** Bytes of a line, and of a HAR, which must be read whole. */
 const MAX_LINE = 1_048_576;
 const MAX_HAR = 256 * 1_048_576;
 
-/** What is looked at to know a HAR, in bytes. */
+/** Bytes by which a HAR is recognized. */
 const BEGINNING_BYTES = 65_536;
 
-/** `lines` are the entries of a HAR; blank lines and comments are counted here only. */
+/** `lines`: those of the file, blank lines and comments included, or the entries of a HAR. */
 type CorpusCounts = { lines: number; requests: number; skipped: Partial<Record<SkipReason, number>> };
 
 /**
- * The asks in a file of traffic: an access log, a log in JSON lines, a list of URLs or a HAR. They can be taken once, and are read as they
- * are taken; the counts grow with it. Taking throws an error that names the file, and quotes nothing of it, where it cannot be read.
+ * The requests in a file of traffic: an access log, a log in JSON lines, a list of URLs or a HAR. They are read while they are taken, once;
+ * the counts grow meanwhile. Where the file cannot be read, an error is thrown that names the file and quotes no part of it.
  */
 export const readCorpus = (
   file: string,
@@ -26,12 +26,12 @@ export const readCorpus = (
   const skip = (reason: SkipReason): undefined => {
     counts.skipped[reason] = (counts.skipped[reason] ?? 0) + 1;
   };
-  const askOf = (traffic: Traffic | "nothing" | undefined): CorpusRequest | undefined => {
+  const requestOf = (traffic: Traffic | "nothing" | undefined): CorpusRequest | undefined => {
     if (traffic === "nothing") return undefined;
     const mapped = traffic ? mapTraffic(mapper, traffic) : { skipped: "not understood" as const };
     if ("skipped" in mapped) return skip(mapped.skipped);
     counts.requests++;
-    return mapped.ask;
+    return mapped.request;
   };
 
   const requests = async function* (): AsyncGenerator<CorpusRequest> {
@@ -41,22 +41,22 @@ export const readCorpus = (
       if (entries === undefined) throw new Error(`${file} begins like a HAR, but is none.`);
       for (const entry of entries) {
         counts.lines++;
-        const ask = askOf(entry);
-        if (ask) yield ask;
+        const request = requestOf(entry);
+        if (request) yield request;
       }
       return;
     }
     for await (const batch of linesOf(whole, MAX_LINE))
       for (const line of batch) {
         counts.lines++;
-        const ask = line === undefined ? skip("too long") : askOf(trafficOfLine(line));
-        if (ask) yield ask;
+        const request = line === undefined ? skip("too long") : requestOf(trafficOfLine(line));
+        if (request) yield request;
       }
   };
   return { requests: requests(), counts };
 };
 
-/** The beginning of a file, and all of it: a pipe is read once. */
+/** The beginning of a file, and the whole of it: a pipe can be read only once. */
 const opened = async (file: string): Promise<{ beginning: string; whole: AsyncGenerator<Buffer> }> => {
   const chunks = bytesOf(file);
   const first: Buffer[] = [];
@@ -70,7 +70,7 @@ const opened = async (file: string): Promise<{ beginning: string; whole: AsyncGe
       yield* first;
       yield* chunks;
     } finally {
-      // Whoever stops within the beginning has not begun with the rest.
+      // A reader that stops within the beginning never opened the rest.
       await chunks.return(undefined);
     }
   };
@@ -99,7 +99,7 @@ const textOf = async (chunks: AsyncIterable<Buffer>, file: string): Promise<stri
   return Buffer.concat(parts).toString("utf8");
 };
 
-/** The lines of a stream, a batch at a time; `undefined` stands for one of more than `most` bytes, of which nothing is kept. */
+/** The lines of a stream, in batches. `undefined` stands for a line of more than `maxBytes`, which is not collected. */
 export const linesOf = async function* (
   chunks: AsyncIterable<Buffer>,
   maxBytes: number,

@@ -2,8 +2,8 @@ import { hash } from "node:crypto";
 import type { CorpusRequest } from "./corpusRequest.ts";
 
 /**
- * At most `limit` distinct asks that show as much as they can: of every endpoint, status, shape and with a key or none, the rarest first.
- * The same asks give the same sample. Without a limit all of them, as they come.
+ * At most `limit` distinct requests of as many kinds as possible (endpoint, status, shape, with or without a key), the rarest first. The
+ * same requests give the same sample. Without a limit: all requests, as they come.
  */
 export const sampleRequests = async function* (
   requests: AsyncIterable<CorpusRequest> | Iterable<CorpusRequest>,
@@ -14,43 +14,45 @@ export const sampleRequests = async function* (
     return;
   }
   const strata = openStrata(limit);
-  for await (const ask of requests) strata.add(ask);
+  for await (const request of requests) strata.add(request);
   yield* strata.picked();
 };
 
-/** Asks of one endpoint, status and shape, with a key or without; `order` is its place among all, asks from `bound` on are refused. */
+/** Requests of one endpoint, status and shape, with or without a key. `order`: its place among all strata. Requests from `bound` on are refused. */
 type Stratum = { kind: string; order: string; seen: number; held: Map<string, CorpusRequest>; bound: string };
 
 type Strata = {
-  add(ask: CorpusRequest): void;
+  add(request: CorpusRequest): void;
   /** At most `limit` distinct requests: one of each stratum, those seen least first, then a second one of each, and so on. */
   picked(): Generator<CorpusRequest>;
-  /** As many strata and asks as are held now. */
+  /** The strata and requests that are held now. */
   held(): { strata: number; requests: number };
 };
 
-/** With fewer than so many strata there is nothing to gain from forgetting any. */
+/** So many strata are always held: they take little memory. */
 const MIN_STRATA = 1000;
 
-/** After every hash in hexadecimal digits. */
+/** Sorts after all hashes, which are hexadecimal digits. */
 const AFTER_EVERY_HASH = "~";
 
 /**
- * Asks by stratum, in memory bounded by the limit, whatever their number. Each has a fixed place by its hash, so that a stratum keeps
- * those of the lowest places: distinct ones, the last of the traffic as likely as the first. Of each stratum only as many are held as it could still
- * give were the limit dealt out now (twice that, for what two strata share); more strata only make that less, so that nothing is missed.
- * Where there are more than twice as many strata as the limit (at least 1000), those of the commonest endpoint, status and key go first.
+ * Stratified sampling in memory that the limit bounds, not the number of requests.
+ *
+ * A request's hash is its place. A stratum holds the lowest places: distinct requests, late ones as likely as early ones. It holds twice
+ * as many as it could give if the limit were dealt out now, since two strata may share requests. More strata make that number smaller,
+ * so no request is missed. With more than twice as many strata as the limit (at least 1000), those of the commonest endpoint, status
+ * and key are evicted first.
  */
 export const openStrata = (limit: number): Strata => {
   const strata = new Map<string, Stratum>();
-  /** Of each endpoint, status and key: from which place on strata are refused. */
+  /** By endpoint, status and key: the place from which strata are refused. */
   const kinds = new Map<string, string>();
   let total = 0;
   const maxStrata = () => Math.max(limit, MIN_STRATA, kinds.size);
 
-  const stratumOf = (ask: CorpusRequest): Stratum | undefined => {
-    const kind = JSON.stringify([ask.endpoint, ask.status, ask.keyed]);
-    const name = `${kind} ${ask.shape}`;
+  const stratumOf = (request: CorpusRequest): Stratum | undefined => {
+    const kind = JSON.stringify([request.endpoint, request.status, request.keyed]);
+    const name = `${kind} ${request.shape}`;
     const known = strata.get(name);
     if (known) return known;
     const order = placeOf(name);
@@ -58,11 +60,11 @@ export const openStrata = (limit: number): Strata => {
     if (order >= bound) return undefined;
     kinds.set(kind, bound);
     strata.set(name, { kind, order, seen: 0, held: new Map(), bound: AFTER_EVERY_HASH });
-    if (strata.size > 2 * maxStrata()) forgetStrata();
+    if (strata.size > 2 * maxStrata()) evictStrata();
     return strata.get(name);
   };
 
-  const forgetStrata = () => {
+  const evictStrata = () => {
     const byKind = Map.groupBy(strata, ([, { kind }]) => kind);
     const level = levelOf(
       [...byKind.values()].map((all) => all.length),
@@ -78,14 +80,14 @@ export const openStrata = (limit: number): Strata => {
     }
   };
 
-  const forgetAsks = () => {
+  const evictRequests = () => {
     const level = levelOf(
       [...strata.values()].map(({ held }) => held.size),
       limit,
     );
-    const kept = 2 * (level + 1);
+    const maxHeld = 2 * (level + 1);
     for (const stratum of strata.values()) {
-      const gone = [...stratum.held.keys()].toSorted(compareTexts).slice(kept);
+      const gone = [...stratum.held.keys()].toSorted(compareTexts).slice(maxHeld);
       for (const place of gone) stratum.held.delete(place);
       stratum.bound = gone[0] ?? stratum.bound;
       total -= gone.length;
@@ -93,16 +95,18 @@ export const openStrata = (limit: number): Strata => {
   };
 
   return {
-    add(ask) {
-      const stratum = stratumOf(ask);
+    add(request) {
+      const stratum = stratumOf(request);
       if (!stratum) return;
       stratum.seen++;
-      const place = placeOf(JSON.stringify([ask.endpoint, ask.method, ask.path, ask.keyed, ask.body]));
+      const place = placeOf(
+        JSON.stringify([request.endpoint, request.method, request.path, request.keyed, request.body]),
+      );
       if (place >= stratum.bound || stratum.held.has(place)) return;
-      // What is cut out of a line keeps the whole line in memory.
-      stratum.held.set(place, JSON.parse(JSON.stringify(ask)) as CorpusRequest);
+      // A copy: a text cut out of a line would hold the whole line in memory.
+      stratum.held.set(place, JSON.parse(JSON.stringify(request)) as CorpusRequest);
       total++;
-      if (total > 8 * maxStrata()) forgetAsks();
+      if (total > 8 * maxStrata()) evictRequests();
     },
     *picked() {
       if (limit <= 0) return;
@@ -113,11 +117,11 @@ export const openStrata = (limit: number): Strata => {
       for (let before = -1; given.size > before;) {
         before = given.size;
         for (const queue of queues)
-          for (const [place, ask] of queue) {
-            // The same may have been answered in two ways.
+          for (const [place, request] of queue) {
+            // The same request may be in two strata, with two statuses.
             if (given.has(place)) continue;
             given.add(place);
-            yield ask;
+            yield request;
             if (given.size >= limit) return;
             break;
           }
@@ -129,10 +133,10 @@ export const openStrata = (limit: number): Strata => {
 
 const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** The same at every run, and as good as drawn by lot. */
+/** The same in every run, and otherwise as if it were random. */
 const placeOf = (text: string): string => hash("sha1", text, "hex").slice(0, 20);
 
-/** How many each may give at most, so that all together give no more than `limit`; more than any has where that is no bound. */
+/** The most that each size may give so that all together give at most `limit`; `Infinity` where all may give everything. */
 export const levelOf = (sizes: readonly number[], limit: number): number => {
   const ascending = sizes.toSorted((a, b) => a - b);
   let left = limit;

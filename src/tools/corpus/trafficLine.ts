@@ -7,16 +7,16 @@ export type Traffic = {
   method: string;
   /** A URL, or a path with or without a query. */
   url: string;
-  /** Where it is known; empty where there was none. */
+  /** `undefined` where it is unknown; empty where there was none. */
   body?: string;
   /** The keys in its headers. */
   keys: readonly string[];
   status?: number;
-  /** The length of the answer's body, where it is known for certain. */
+  /** Bytes of the answer's body, where they are known for certain. */
   answered?: number;
 };
 
-/** One line of a log or of a list, told apart by what it looks like; `"nothing"` for a blank one or a comment. */
+/** The request in one line of a log or list, whose format is recognized. `"nothing"`: a blank line or a comment. `undefined`: not understood. */
 export const trafficOfLine = (line: string): Traffic | "nothing" | undefined => {
   const text = line.trim();
   if (text === "" || text.startsWith("#")) return "nothing";
@@ -29,17 +29,17 @@ const listLine = (text: string): Traffic | undefined => {
   return url === undefined ? undefined : { method, url, keys: [] };
 };
 
-/** `[time] "request" status`, whatever stands before and after it: the common and the combined format, with a virtual host or without. */
+/** `[time] "request" status` anywhere in the line: the common and the combined format, with or without a virtual host. */
 const line = /\[[^\][]{8,60}\] "([^"\\]*(?:\\.[^"\\]*)*)" (\d{3}|-)(?:\s|$)/;
 
-/** A line of an access log -> its request; `undefined` where it is no such line, or its request none. */
+/** A line of an access log. */
 const accessLine = (text: string): Traffic | undefined => {
   const [, written, status] = line.exec(text) ?? [];
   const request = written === undefined ? undefined : requestLine(unquoted(written));
   return request && { ...request, keys: [], ...statusOf(status) };
 };
 
-/** What servers write for bytes that would break the line is what an escape in the URL stands for. */
+/** Servers escape the bytes that would break the line; in a URL they are percent-encoded. */
 const unquoted = (text: string): string =>
   text.includes("\\")
     ? text.replaceAll(/\\(?:x([0-9A-Fa-f]{2})|(["\\]))/g, (_, byte?: string, quoted?: string) =>
@@ -52,7 +52,7 @@ const targets = ["uri", "url", "path", "target", "request_uri"];
 const queries = ["args", "query_string"];
 const bodies = ["request_body", "body"];
 
-/** A line of a log in JSON (nginx, Caddy, pino and their like) -> its request; `undefined` where it has none. */
+/** A line of a log in JSON, as nginx, Caddy, pino and others write it. */
 const jsonLine = (text: string): Traffic | undefined => {
   const json = parseJson(text);
   if (!isObject(json)) return undefined;
@@ -61,7 +61,7 @@ const jsonLine = (text: string): Traffic | undefined => {
   const written = typeof json.request === "string" ? requestLine(json.request) : undefined;
   const request = written ?? holders.map(requestIn).find((one) => one !== undefined);
   if (request === undefined) return undefined;
-  // A body beside the request is as likely the answer's.
+  // A `body` beside the request may as well be the answer's.
   const body = textIn(json, ["request_body"]) ?? nested.map((one) => textIn(one, bodies)).find(Boolean);
   const headers = holders.flatMap(({ headers: one }) => (isObject(one) ? headersOf(one) : []));
   return { ...request, keys: keysInHeaders(headers), ...(body === undefined ? {} : { body }), ...statusIn(json) };
@@ -76,7 +76,7 @@ const requestIn = (holder: JsonObject): { method: string; url: string } | undefi
   const method = textIn(holder, methods);
   const url = textIn(holder, targets);
   if (method === undefined || url === undefined) return undefined;
-  // Some log the query beside the path.
+  // Some servers log the query beside the path.
   const query = url.includes("?") ? undefined : textIn(holder, queries);
   return { method, url: query ? `${url}?${query}` : url };
 };
@@ -105,7 +105,7 @@ const requestLine = (text: string): { method: string; url: string } | undefined 
   return isOne && (version === undefined || /^HTTP\/[\d.]{1,5}$/i.test(version)) ? { method, url } : undefined;
 };
 
-/** A status as logs have it, as a number or as text. */
+/** A status in a log, a number or a text. */
 export const statusOf = (value: unknown): { status?: number } => {
   const status = typeof value === "string" && /^[1-5]\d\d$/.test(value) ? Number(value) : value;
   return typeof status === "number" && Number.isInteger(status) && status >= 100 && status <= 599 ? { status } : {};

@@ -40,10 +40,7 @@ export const recordCommand = async (
 };
 
 /** `getDataset 61 as iris` -> one pair */
-const recordOne = async (
-  job: RecordJob,
-  { endpoint: name, given }: Wanted & { of: "question" },
-): Promise<ExitCode> => {
+const recordOne = async (job: RecordJob, { endpoint: name, given }: Wanted & { of: "question" }): Promise<ExitCode> => {
   const { args, tools, recording } = job;
   const named = readingEndpoint(name, tools);
   if ("errors" in named) return refused(tools, named.errors);

@@ -1,15 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { mapTraffic, trafficMapper } from "../../../src/tools/corpus/mapTraffic.ts";
-import { askOfUrl } from "../../../src/tools/corpus/askOfUrl.ts";
+import { mapTraffic, type TrafficMapper, trafficMapper } from "../../../src/tools/corpus/mapTraffic.ts";
 import { exampleRequests, idRequests } from "../../../src/tools/corpus/madeRequests.ts";
 import { isObject } from "../../../src/rules/rule.ts";
 import { readPairs } from "../../../fixtures/pairs.ts";
 import { endpoints } from "../../../transforms/index.ts";
 import { KEY, mapper } from "./support.ts";
 
-const told = (mapped: ReturnType<typeof askOfUrl>) =>
-  "ask" in mapped ? `${mapped.ask.endpoint} ${mapped.ask.path}` : mapped.skipped;
+const mapUrl = (given: TrafficMapper, method: string, url: string, body?: string) =>
+  mapTraffic(given, { method, url, keys: [], ...(body === undefined ? {} : { body }) });
+
+const described = (mapped: ReturnType<typeof mapUrl>) =>
+  "request" in mapped ? `${mapped.request.endpoint} ${mapped.request.path}` : mapped.skipped;
 
 describe("a URL of the new interface is kept as it is", () => {
   test.each([
@@ -44,7 +46,7 @@ describe("a URL of the new interface is kept as it is", () => {
     ["/v1/studies/\ud800", "not understood"],
     [`/v1/studies/${"a".repeat(20_000)}`, "too long"],
   ])("%.60s", (url, expected) => {
-    expect(told(askOfUrl(mapper, "GET", url))).toBe(expected);
+    expect(described(mapUrl(mapper, "GET", url))).toBe(expected);
   });
 });
 
@@ -82,14 +84,14 @@ describe("a legacy URL is what would ask legacy for just that", () => {
     ["/api/v1/csv/data/61", "not an endpoint"],
     ["/api/v1/json", "not an endpoint"],
   ])("%s", (url, expected) => {
-    expect(told(askOfUrl(mapper, "GET", url))).toBe(expected);
+    expect(described(mapUrl(mapper, "GET", url))).toBe(expected);
   });
 
   test("elsewhere, where it is said to be elsewhere; before a prefix that covers it", () => {
     const other = trafficMapper(endpoints, { prefixes: ["/", "/api"], legacyPath: "/old/" });
-    expect(told(askOfUrl(other, "GET", "/old/xml/data/61"))).toBe("getDataset /datasets/61");
-    expect(told(askOfUrl(other, "GET", "/datasets/61"))).toBe("getDataset /datasets/61");
-    expect(told(askOfUrl(other, "GET", "/api/datasets/61"))).toBe("getDataset /datasets/61");
+    expect(described(mapUrl(other, "GET", "/old/xml/data/61"))).toBe("getDataset /datasets/61");
+    expect(described(mapUrl(other, "GET", "/datasets/61"))).toBe("getDataset /datasets/61");
+    expect(described(mapUrl(other, "GET", "/api/datasets/61"))).toBe("getDataset /datasets/61");
   });
 });
 
@@ -118,13 +120,13 @@ describe("methods", () => {
     ["POST", "/api/v1/json/flow/exists", "name=a", "only for legacy"],
     ["POST", "/api/v1/json/flow/exists", "name=a&external_version=1&more=2", "only for legacy"],
   ])("%s %s %.40s", (method, url, body, expected) => {
-    expect(told(askOfUrl(mapper, method, url, body))).toBe(expected);
+    expect(described(mapUrl(mapper, method, url, body))).toBe(expected);
   });
 
   test("a body is kept as it was, its groups in its shape", () => {
     const body = { tag: "a", pagination: { limit: 5, more: 1 }, data_id: null };
-    expect(askOfUrl(mapper, "POST", "/v1/datasets/list", JSON.stringify(body))).toEqual({
-      ask: {
+    expect(mapUrl(mapper, "POST", "/v1/datasets/list", JSON.stringify(body))).toEqual({
+      request: {
         endpoint: "listDatasets",
         method: "POST",
         path: "/datasets/list",
@@ -140,7 +142,7 @@ describe("a round trip", () => {
   const requests = [...exampleRequests(endpoints), ...idRequests(endpoints, [0, 1, 2 ** 31])];
   test.each(requests)("$endpoint $path", (ask) => {
     const body = ask.body && JSON.stringify(ask.body);
-    expect(askOfUrl(mapper, ask.method, `https://catalogue.example/v1${ask.path}`, body)).toEqual({ ask });
+    expect(mapUrl(mapper, ask.method, `https://catalogue.example/v1${ask.path}`, body)).toEqual({ request: ask });
   });
 
   const legacyPaths = Object.entries(endpoints).flatMap(([name, endpoint]) =>
@@ -154,8 +156,8 @@ describe("a round trip", () => {
     }),
   );
   test.each(legacyPaths)("by way of legacy: $name $path", ({ name, path }) => {
-    const mapped = askOfUrl(mapper, "GET", `/api/v1/xml${path}`);
-    expect("ask" in mapped && mapped.ask.endpoint).toBe(name);
+    const mapped = mapUrl(mapper, "GET", `/api/v1/xml${path}`);
+    expect("request" in mapped && mapped.request.endpoint).toBe(name);
   });
 
   test("whatever flow is asked for", () => {
@@ -165,8 +167,8 @@ describe("a round trip", () => {
     fc.assert(
       fc.property(text, text, (name, version) => {
         const path = `/flow/exists/${encodeURIComponent(name)}/${encodeURIComponent(version)}`;
-        const mapped = askOfUrl(mapper, "GET", `/v1${path}`);
-        expect("ask" in mapped && mapped.ask).toMatchObject({ endpoint: "findFlow", path });
+        const mapped = mapUrl(mapper, "GET", `/v1${path}`);
+        expect("request" in mapped && mapped.request).toMatchObject({ endpoint: "findFlow", path });
       }),
     );
   });
@@ -175,9 +177,9 @@ describe("a round trip", () => {
 describe("the fixtures", () => {
   const pairs = readPairs().filter(({ endpoint }) => endpoint !== "catalogue");
   test.each(pairs.filter(({ ask }) => ask.method === "GET"))("$endpoint: $example", ({ endpoint, ask, expected }) => {
-    const mapped = askOfUrl(mapper, "GET", `/v1${ask.path}`);
+    const mapped = mapUrl(mapper, "GET", `/v1${ask.path}`);
     const isUnrouted = expected.status === 404 && JSON.stringify(expected.body) === '{"detail":"Not Found"}';
-    expect(told(mapped)).toBe(isUnrouted ? "not an endpoint" : `${endpoint} ${ask.path}`);
+    expect(described(mapped)).toBe(isUnrouted ? "not an endpoint" : `${endpoint} ${ask.path}`);
   });
 
   const exchanges = pairs.flatMap(({ endpoint, example, legacy }) =>
@@ -191,8 +193,8 @@ describe("the fixtures", () => {
     ),
   );
   test.each(exchanges)("$endpoint: $example asks legacy $path", ({ endpoint, path }) => {
-    const mapped = askOfUrl(mapper, "GET", `/api/v1${path}`);
-    expect("ask" in mapped && mapped.ask.endpoint).toBe(endpoint);
+    const mapped = mapUrl(mapper, "GET", `/api/v1${path}`);
+    expect("request" in mapped && mapped.request.endpoint).toBe(endpoint);
   });
 });
 
@@ -208,8 +210,8 @@ describe("a key", () => {
     [`/v1/datasets/61#?api_key=${KEY}`, false],
     [`https://user:${KEY}@catalogue.example/v1/datasets/61`, false],
   ])("%s", (url, keyed) => {
-    const mapped = askOfUrl(mapper, "GET", url);
-    expect("ask" in mapped && mapped.ask).toMatchObject({ path: "/datasets/61", keyed });
+    const mapped = mapUrl(mapper, "GET", url);
+    expect("request" in mapped && mapped.request).toMatchObject({ path: "/datasets/61", keyed });
   });
 
   const hex = fc.string({
@@ -254,7 +256,7 @@ describe("a key", () => {
           const mapped = mapTraffic(mapper, { method, url, body, keys: inHeader ? [`${key}, other`] : [] });
           const kept = decodeURIComponent(decodeURIComponent(JSON.stringify(mapped))).toLowerCase();
           expect(kept).not.toContain(key.toLowerCase());
-          expect("skipped" in mapped || mapped.ask.keyed).toBe(true);
+          expect("skipped" in mapped || mapped.request.keyed).toBe(true);
         },
       ),
     );
@@ -288,11 +290,11 @@ test("foreign URLs never throw, and what is mapped can be asked", () => {
   const body = fc.option(fc.oneof(fc.json(), fc.string({ unit: "binary" })), { nil: undefined });
   fc.assert(
     fc.property(fc.oneof(fc.constantFrom("GET", "POST", "HEAD"), fc.string()), url, body, (method, target, text) => {
-      const mapped = askOfUrl(mapper, method, target, text);
+      const mapped = mapUrl(mapper, method, target, text);
       if ("skipped" in mapped) return;
-      expect(mapped.ask.path).toMatch(/^\/[!-~]*$/);
-      expect(mapped.ask.body === undefined || isObject(mapped.ask.body)).toBe(true);
-      expect(mapped.ask.shape.length).toBeLessThan(400);
+      expect(mapped.request.path).toMatch(/^\/[!-~]*$/);
+      expect(mapped.request.body === undefined || isObject(mapped.request.body)).toBe(true);
+      expect(mapped.request.shape.length).toBeLessThan(400);
     }),
     { numRuns: 2000 },
   );

@@ -7,7 +7,9 @@ import { formatSummary, formatValues } from "./reportWording.ts";
 /** The report for a CI: a suite for each endpoint, and a case for each path and form that differs without a reason. */
 export const junitReport = (report: Report): string => {
   const named = [...report.differences, ...report.failures].map(({ endpoint }) => endpoint);
-  const suites = [...new Set([...Object.keys(report.endpoints), ...named])].map((endpoint) => suiteOf(endpoint, report));
+  const suites = [...new Set([...Object.keys(report.endpoints), ...named])].map((endpoint) =>
+    suiteOf(endpoint, report),
+  );
   const total = (key: "@tests" | "@failures" | "@errors") => suites.reduce((sum, suite) => sum + suite[key], 0);
   return buildXml({
     testsuites: {

@@ -24,14 +24,14 @@ export const markdownReport = (report: Report): string => {
   return `${[...kept, ...(left > 0 ? ["… cut here to fit; the whole is in the report's page"] : [])].join("\n\n")}\n`;
 };
 
-const heads = resultNames.map((name) => `${comparisonResults[name].sign} ${name}`);
+const resultHeads = resultNames.map((name) => `${comparisonResults[name].sign} ${name}`);
 
 const endpointsTable = ({ endpoints, summary }: Report): string => {
   const counts = (of: Summary) => [of.compared, ...resultNames.map((name) => of[name])].map(formatNumber);
   const all = Object.entries(endpoints);
   const rows = all.slice(0, MAX_ENDPOINTS).map(([name, of]) => [code(truncate(name, 60)), ...counts(of)]);
   const more = all.length > rows.length ? [[`and ${formatNumber(all.length - rows.length)} more`]] : [];
-  return table(["endpoint", "compared", ...heads], [...rows, ...more, ["**all**", ...counts(summary)]]);
+  return table(["endpoint", "compared", ...resultHeads], [...rows, ...more, ["**all**", ...counts(summary)]]);
 };
 
 const unexplained = (differences: readonly ReportedDifference[]): string[] => {
