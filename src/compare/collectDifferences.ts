@@ -5,7 +5,7 @@ import { type Difference, differenceKey } from "./difference.ts";
 /** One field that differs. */
 export type FoundDifference = Omit<Difference, "count">;
 
-/** Gathers the differences of one answer: the same form at the same path is one, with its count. */
+/** Collects the differences of one answer: those of one kind at one path are counted as one. */
 export const collectDifferences = (): { add: (found: FoundDifference) => void; differences: () => Difference[] } => {
   const byKind = new Map<string, Difference>();
   return {
@@ -20,7 +20,7 @@ export const collectDifferences = (): { add: (found: FoundDifference) => void; d
   };
 };
 
-/** Characters of a value's JSON that a difference keeps. */
+/** Characters of a value's JSON. */
 const MAX_VALUE = 400;
 
 const withShortValues = (difference: Difference): Difference => {
@@ -33,7 +33,7 @@ const withShortValues = (difference: Difference): Difference => {
   return short;
 };
 
-/** A value, or the beginning of its text or JSON where it is long. */
+/** A value, or the beginning of its text or JSON if it is long. */
 const cut = (value: Json): Json => {
   if (typeof value === "string") return truncate(value, MAX_VALUE);
   if (typeof value !== "object" || value === null) return value;

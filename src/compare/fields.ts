@@ -7,7 +7,7 @@ import { facetsOf } from "./facets.ts";
 import { childPointer } from "./pointer.ts";
 import type { FieldReport } from "./report.ts";
 
-/** What has been seen at one place; plain data, so that it can be kept and gone on with. */
+/** What has been seen at one place; plain data, so that it can be stored and continued. */
 type SeenField = {
   legacyPath: string;
   documents: number;
@@ -16,14 +16,14 @@ type SeenField = {
   unread?: true;
 };
 
-/** By our path; a legacy field that no rule reads stands where it would stand in our document. */
+/** By our path. A legacy field that no rule reads has the path that it would have in our document. */
 export type SeenFields = Record<string, SeenField>;
 
-/** Unknown fields are legacy's to name: so many of an endpoint are kept, and the others counted by none. */
+/** Legacy fields of an endpoint that no rule reads; further ones are not counted. */
 const MAX_UNREAD = 200;
 const MAX_FIELD_EXAMPLES = 3;
 
-/** Counts what one legacy document shows of every place of the tree, and what it has beside. */
+/** Counts what one legacy document shows at every place of the rule, and its fields that no rule reads. */
 export const observeFields = (rule: Rule, legacy: JsonObject, fields: SeenFields): void =>
   observe(rule, { path: "", legacyPath: "" }, legacy, fields);
 
@@ -38,7 +38,7 @@ const observe = (
   const facets = facetsOf(rule);
   let value = legacy;
   let legacyPath = outside;
-  // What only wraps a value says nothing of it.
+  // Wrappers are not places of their own.
   for (const { wrapper } of facets.rules) {
     if (wrapper === undefined) continue;
     if (isObject(value)) {
@@ -95,7 +95,7 @@ const count = ({ path, legacyPath }: Place, legacy: Json | undefined, fields: Se
   return field;
 };
 
-/** The coverage of what has been seen, field by field, and where legacy departs from what the rules count on. */
+/** What has been seen of each field, and where legacy sends what the rules do not expect. */
 export const fieldReports = (
   endpoint: string,
   rule: Rule,
@@ -119,7 +119,7 @@ export const fieldReports = (
 
 const seenOf = ({ legacyPath, documents, seen, examples }: SeenField) => ({ legacyPath, documents, seen, examples });
 
-/** Every place that the tree names, with its rule. */
+/** Every place of a rule, with the rule of that place. */
 const placesOf = (rule: Rule, path = "", legacyPath = ""): { path: string; legacyPath: string; inner: Rule }[] => {
   const { rules, fields = {}, entries } = facetsOf(rule);
   const within = rules.reduce((at, { wrapper }) => (wrapper === undefined ? at : joined(at, wrapper)), legacyPath);
@@ -136,7 +136,7 @@ const typeNames: Record<string, string> = { string: "text", integer: "number", a
 
 type Described = { type?: string | string[]; anyOf?: Described[] };
 
-/** The types that a schema allows, as JSON Schema tells them. */
+/** The types that a schema allows, by its JSON Schema. */
 const declaredBy = ({ schema }: Rule): string[] => {
   const typesOf = ({ type, anyOf = [] }: Described): string[] => [...[type ?? []].flat(), ...anyOf.flatMap(typesOf)];
   const described = z.toJSONSchema(schema, { unrepresentable: "any" }) as Described;
@@ -154,7 +154,7 @@ const variantOf = (legacy: Json | undefined): string => {
 
 const unset = ["none", "null", "empty"];
 
-/** Legacy writes scalars as text, numbers now and then as such, and a list of one as its entry. */
+/** The variants that a rule expects. Legacy writes scalars as text, numbers sometimes as numbers, and a list of one as its entry. */
 const expectedVariants = (rule: Rule, declared: readonly string[]): Record<string, readonly string[]> => {
   const { fields, entries } = facetsOf(rule);
   const scalars = ["text", ...declared.filter((type) => type === "number" || type === "boolean")];
@@ -165,7 +165,7 @@ const expectedVariants = (rule: Rule, declared: readonly string[]): Record<strin
   return { ...(mayBeUnset ? { unset } : {}), "a value": fields ? ["object"] : scalars };
 };
 
-/** What a corpus could show of a field and has not, and the variants it has shown that no rule counts on. */
+/** `never`: the expected variants of a field that the corpus has not shown. `odd`: the variants seen that no rule expects. */
 const coverageOf = (
   rule: Rule,
   declared: readonly string[],

@@ -100,8 +100,8 @@ export const openTally = (state: TallyState = emptyTally()): Tally => {
       summary.compared++;
       summary[result]++;
       const shown = differences.map((difference) =>
-        groups.add(endpoint, difference, ({ path, kind, form, rule, entry, legacy, expected, candidate }) => ({
-          ...{ path, kind, form, rule, entry, legacy, expected, candidate },
+        groups.add(endpoint, difference, ({ at: _at, cause: _cause, ...one }) => ({
+          ...one,
           endpoint,
           count: 0,
           answers: 0,

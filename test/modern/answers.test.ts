@@ -384,7 +384,7 @@ describe("a document fits but for what the ledger allows", () => {
         list.output,
         rows(5000, () => "ARFF"),
       ),
-    ).toEqual([{ at: "/0/format", path: "/*/format", forms: ["value"], candidate: "ARFF" }]);
+    ).toEqual([{ at: "/0/format", path: "/*/format", kinds: ["value"], candidate: "ARFF" }]);
     expect(
       firstMisfit(
         list,

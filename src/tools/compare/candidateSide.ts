@@ -9,17 +9,17 @@ import {
   readInput,
   unescaped,
 } from "../../endpoint/input.ts";
-import { ask } from "../../upstream/ask.ts";
+import { sendCanonical, targetOf } from "../../modern/client.ts";
 import { UpstreamFailure } from "../../upstream/failure.ts";
 import { openUpstream, type UpstreamSettings } from "../../upstream/upstream.ts";
 import type { CorpusRequest } from "../corpus/corpusRequest.ts";
 import { routeTable } from "../corpus/mapModernPath.ts";
 
-/** What is held against the expected answers: another gateway, or the new implementation. */
+/** What is compared with the expected answers: another gateway, or the new implementation. */
 export type CandidateSide = {
-  /** `again`: past its caches. `isThere`: it could be reached, and gave no answer. */
+  /** `again`: past its caches. `isThere`: it could be reached, but gave no answer. */
   ask(
-    question: CanonicalRequest,
+    request: CanonicalRequest,
     key: string | undefined,
     again: boolean,
   ): Promise<GivenAnswer | { failed: string; isThere: boolean }>;
@@ -32,7 +32,7 @@ export const USER_AGENT = "catalog-gateway-compare";
 type CandidateSettings = Omit<UpstreamSettings, "origin"> & {
   totalTimeout: number;
   maxReply: number;
-  /** Where it looks for a key: every implementation does in the query, a gateway in a header, too. */
+  /** Where the key is sent: every implementation reads the query, a gateway also a header. */
   keyIn: "header" | "query";
 };
 
@@ -41,24 +41,21 @@ export const openCandidateSide = (
   url: string,
   { totalTimeout, maxReply, keyIn, ...settings }: CandidateSettings,
 ): CandidateSide => {
-  const { origin, pathname, host } = new URL(url);
-  const base = pathname.replace(/\/$/, "");
-  const upstream = openUpstream({ ...settings, origin });
+  const target = targetOf(url);
+  const upstream = openUpstream({ ...settings, origin: new URL(url).origin });
   return {
-    async ask({ method, path, body }, key, again) {
-      const headers: Record<string, string> = {
-        host,
-        accept: "application/json",
-        "user-agent": USER_AGENT,
-        ...(again ? { "cache-control": "no-cache" } : {}),
-        ...(key === undefined || keyIn === "query" ? {} : { "x-api-key": key }),
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
+    async ask(request, key, again) {
+      const inHeader = key === undefined || keyIn === "query" ? [] : ["x-api-key", key];
+      const sending = {
+        again,
+        key: keyIn === "query" ? key : undefined,
+        headers: ["user-agent", USER_AGENT, ...inHeader],
+        maxBytes: maxReply,
+        totalTimeout,
       };
-      const query = key === undefined || keyIn === "header" ? "" : `?api_key=${key}`;
-      const sent = { method, path: base + path + query, headers, maxBytes: maxReply, totalTimeout };
       try {
-        const reply = await ask(upstream, { ...sent, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
-        return parseAnswer(reply.status, reply.contentType || undefined, reply.body.toString("utf8"));
+        const { status, contentType, body } = await sendCanonical(upstream, target, request, sending);
+        return parseAnswer(status, contentType || undefined, body.toString("utf8"));
       } catch (error) {
         if (!(error instanceof UpstreamFailure)) throw error;
         return { failed: `the candidate: ${error.message}`, isThere: error.kind !== "unreachable" };
@@ -68,10 +65,10 @@ export const openCandidateSide = (
   };
 };
 
-/** The request by which the gateway would ask the new implementation; as it was made, where its input is not valid. */
+/** The request by which the gateway would ask the new implementation; the request itself where its input is not valid. */
 export type RouteAsModern = (ask: CorpusRequest) => CanonicalRequest;
 
-/** `routes`: the operator's, by endpoint (MODERN_ROUTES). */
+/** `routes`: the routes that the operator has set, by endpoint (MODERN_ROUTES). */
 export const openAsModern = (
   endpoints: Readonly<Record<string, Endpoint>>,
   routes: Readonly<Record<string, string>>,

@@ -3,7 +3,7 @@ import { isScrubbable, scrubber } from "../../scrub/scrub.ts";
 import type { CorpusRequest } from "../corpus/corpusRequest.ts";
 import { readRecordArguments, recordUsage, type Wanted } from "./arguments.ts";
 import { coverRequests, SCHEMA_MISFIT } from "./coverage.ts";
-import { readingEndpoint, readRequest, requestsById } from "./requests.ts";
+import { readingEndpoint, requestFromArguments, requestsById } from "./requests.ts";
 import { type ExitCode, type RecordJob, type RecordTools, refused } from "./job.ts";
 import { pairFiles, refusedFiles, savePair } from "./savePair.ts";
 import { openRecording } from "./recording.ts";
@@ -45,7 +45,7 @@ const recordOne = async (job: RecordJob, { endpoint: name, given }: Wanted & { o
   const named = readingEndpoint(name, tools);
   if ("errors" in named) return refused(tools, named.errors);
   const { endpoint } = named;
-  const question = readRequest(endpoint, given);
+  const question = requestFromArguments(endpoint, given);
   if ("errors" in question) return refused(tools, question.errors);
   const files = pairFiles(args.out ?? tools.folder, name, args.as);
   const there = refusedFiles([files], args.force);

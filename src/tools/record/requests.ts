@@ -7,7 +7,7 @@ import type { FixtureAsk } from "./exchange.ts";
 import type { RecordTools } from "./job.ts";
 
 /** What is asked of an endpoint by arguments: `61` where one field is required, `name=value` for any; or what is wrong with them. */
-export const readRequest = (
+export const requestFromArguments = (
   endpoint: Endpoint,
   args: readonly string[],
 ): { ask: FixtureAsk } | { errors: string[] } => {
@@ -56,7 +56,7 @@ export const requestsById = (
   endpoint: Endpoint,
   { from, to, keyed }: { from: number; to: number; keyed: boolean },
 ): AsyncIterable<CorpusRequest> | { errors: string[] } => {
-  const first = readRequest(endpoint, [String(from)]);
+  const first = requestFromArguments(endpoint, [String(from)]);
   return "errors" in first ? first : eachId(name, endpoint, from, to, keyed);
 };
 
@@ -68,7 +68,7 @@ async function* eachId(
   keyed: boolean,
 ): AsyncGenerator<CorpusRequest> {
   for (let id = from; id <= to; id++) {
-    const question = readRequest(of, [String(id)]);
+    const question = requestFromArguments(of, [String(id)]);
     if ("ask" in question) yield { endpoint, method: "GET", path: question.ask.path, keyed, shape: endpoint };
   }
 }
