@@ -48,7 +48,7 @@ const MAX_EXAMPLE_CHARS = 8 * 1024 ** 2;
 const zeroSummary = (): Summary => ({ ...zeroCounts(), failed: 0 });
 
 /** A tally that has counted nothing. */
-const emptyTally = (): TallyState => ({
+export const emptyTally = (): TallyState => ({
   summaries: {},
   differences: [],
   causes: [],

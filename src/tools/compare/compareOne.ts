@@ -18,7 +18,7 @@ import type { CapturedExchange, QuietGateway } from "../quietGateway.ts";
 import type { CandidateSide, RouteAsModern } from "./candidateSide.ts";
 
 /** What answers the requests of a run, and by what the answers are judged. */
-type ComparedSides = {
+export type ComparedSides = {
   catalogue: Catalogue;
   legacy: QuietGateway;
   candidate?: CandidateSide;

@@ -2,8 +2,7 @@ import { enableCompileCache, flushCompileCache } from "node:module";
 import { setFlagsFromString } from "node:v8";
 import type { CompareOptions } from "./options.ts";
 
-// Before anything else is loaded: what is compiled once is not compiled again, and a long run waits for servers, so
-// it rather takes its time than memory.
+// Set before anything else is loaded. Compiled code is cached; and since a long run mostly waits for servers, memory matters more than speed.
 enableCompileCache();
 for (const flag of [
   "heap-growing-percent=30",
@@ -22,7 +21,7 @@ const fail = (lines: string[]) => {
   process.exitCode = 2;
 };
 
-/** A first signal ends it in good order, a second at once. */
+/** The first signal ends the run in good order, the second at once. */
 const interruption = (): AbortSignal => {
   const controller = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const)
@@ -59,7 +58,7 @@ const compare = async (options: CompareOptions): Promise<void> => {
   for (const path of writeReports(report, options.out, scrub)) console.log(path);
   clear();
   const { compared, failed } = report.summary;
-  // A gate must not open because a server was away.
+  // A promotion must not pass because a server was away.
   if (failed >= compared) return fail([`${failed} of ${compared + failed} questions could not be compared`]);
   process.exitCode = report.summary.unexplained > 0 ? 1 : 0;
 };
@@ -70,7 +69,7 @@ else if ("errors" in options) fail([...options.errors, "npm run compare -- --hel
 else
   await compare(options).catch((error: Error) => {
     fail([error.message]);
-    // The sample legacy may still be there.
+    // The sample legacy may still run.
     process.exit();
   });
 flushCompileCache();

@@ -6,14 +6,15 @@ import type { DoneState } from "./run.ts";
 /** How far a run has come. */
 type RunState = { tally: TallyState; done: DoneState };
 
-/** Where a run notes how far it has come; `fingerprint` tells whether it is the same run. */
+/** Where a run notes its state, so that an interrupted one can be continued. */
 type Notebook = {
-  /** What an interrupted run of the same questions left behind. */
+  /** The state of an interrupted run with the same fingerprint. */
   read(): RunState | undefined;
   write(state: RunState): void;
   clear(): void;
 };
 
+/** Opens the notebook in a directory. `scrub` takes secrets out of what is written. */
 export const openNotebook = (directory: string, fingerprint: string, scrub: (text: string) => string): Notebook => {
   const file = join(directory, "interrupted.json");
   return {
@@ -29,7 +30,7 @@ export const openNotebook = (directory: string, fingerprint: string, scrub: (tex
     },
     write(state) {
       mkdirSync(directory, { recursive: true });
-      // Written beside and renamed: whatever happens, the file is whole.
+      // Written to another file and renamed, so that the file is always whole.
       writeFileSync(`${file}.new`, scrub(JSON.stringify({ fingerprint, ...state })));
       renameSync(`${file}.new`, file);
     },

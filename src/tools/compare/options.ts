@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { readIds } from "../corpus/madeRequests.ts";
 
-/** What to compare, as the command line says it. */
+/** What to compare, by the command line. */
 export type CompareOptions = {
   legacy?: string;
   candidate?: string;
@@ -20,6 +20,7 @@ export type CompareOptions = {
   fresh: boolean;
 };
 
+/** What `npm run compare -- --help` prints. */
 export const compareUsage = `npm run compare -- [options]
 
 Holds legacy's answers against what the gateway makes of them, or a candidate's answers against those, and explains every difference.
@@ -61,7 +62,7 @@ const known = {
   help: { type: "boolean", short: "h" },
 } as const;
 
-/** Reads the command line; what is wrong is told by its name, what was given and what is allowed. */
+/** Reads the command line. An error names the option, what was given and what is allowed. */
 export const readCompareOptions = (
   args: string[],
   endpoints: readonly string[],
@@ -118,6 +119,6 @@ export const readCompareOptions = (
 
 const parse = (args: string[]) => parseArgs({ args, options: known, strict: true, allowPositionals: false }).values;
 
-/** What stands before an @ or behind a ? of a URL may be a secret. */
+/** The parts of a URL before an @ and after a ? may be secrets. */
 const withoutPassword = (text: string): string =>
   JSON.stringify(text.replace(/^[^]*@/, "(not shown)@").replace(/[?#][^]*$/, "?(not shown)"));

@@ -3,10 +3,11 @@ import { statSync } from "node:fs";
 import type { Settings } from "../../settings/settings.ts";
 import { loadSettings } from "../../settings/load.ts";
 import type { Catalogue } from "../../serve/gateway.ts";
+import { emptyTally } from "../../compare/tally.ts";
 import { type LedgerEntry, readLedger } from "../../compare/ledger.ts";
 import type { CompareOptions } from "./options.ts";
 
-/** Everything that a run needs to know before it connects to anything. */
+/** Everything that a run needs to know before it connects. */
 export type PreparedRun = {
   settings: Settings;
   entries: LedgerEntry[];
@@ -15,13 +16,13 @@ export type PreparedRun = {
   concurrency: number;
   /** Takes the key out of a text. */
   scrub: (text: string) => string;
-  /** The same for the same questions to the same servers. */
+  /** Equal for runs of the same requests to the same servers. */
   fingerprint: string;
 };
 
 type Environment = Record<string, string | undefined>;
 
-/** The settings of the gateway in between come from the environment, as the gateway's own; what is wrong is told by its name. */
+/** Reads the gateway's settings from the environment, the key and the ledger; or says by name what is wrong with them. */
 export const prepareRun = (
   options: CompareOptions,
   environment: Environment,
@@ -51,7 +52,7 @@ export const prepareRun = (
   };
 };
 
-/** What a candidate may do differently; the gateway's own answers are held against legacy's, where nothing is expected unless it is said. */
+/** The ledger of expected differences. Without a candidate the gateway is compared with legacy, and the default is no ledger. */
 const ledgerFor = (
   { expected, candidate }: CompareOptions,
   settings: Settings,
@@ -66,7 +67,7 @@ const ledgerFor = (
 const scrubOf = (keys: readonly (string | undefined)[]): ((text: string) => string) => {
   const known = keys.flatMap((key) => key ?? []);
   if (known.length === 0) return (text) => text;
-  // Letters and digits only: they are written the same everywhere.
+  // Keys are letters and digits, which every format writes alike.
   const pattern = new RegExp(known.join("|"), "gi");
   return (text) => text.replaceAll(pattern, "(key)");
 };
@@ -87,7 +88,7 @@ const readKey = (
 ): { key: string | undefined } | { errors: string[] } => {
   if (name === undefined) return { key: undefined };
   const key = /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? environment[name] : undefined;
-  // Not the name: whoever wrote the key itself there would see it again.
+  // The message omits the name: someone may have given the key itself.
   if (key === undefined)
     return {
       errors: ["--key: no environment variable of this name is set; allowed is the name of one that holds the key"],
@@ -118,6 +119,8 @@ const fingerprintOf = (
     keyName,
     entries,
     versions,
+    // Notes in the format of another version are not read.
+    Object.keys(emptyTally()),
   ];
   return hash("sha256", JSON.stringify(about), "base64url");
 };

@@ -1,11 +1,11 @@
-/** How far a run has come, told to whoever waits for it. */
+/** Shows how far a run has come. */
 type Progress = { update(count: number, unexplained: number): void; end(): void };
 
 type Terminal = { isTTY?: boolean; columns?: number; write(text: string): unknown };
 
 const BAR_WIDTH = 24;
 
-/** On a terminal one line that is drawn again, with rate and time left; else a line now and then. `total`: `undefined` where it is not known. */
+/** On a terminal one line that is redrawn, with rate and time left; else a line every ten seconds. `total`: `undefined` where it is unknown. */
 export const openProgress = (
   out: Terminal,
   total: number | undefined,

@@ -1,71 +1,53 @@
 import { statSync } from "node:fs";
+import type { Endpoint } from "../../endpoint/endpoint.ts";
 import type { CorpusRequest } from "../corpus/corpusRequest.ts";
 import { exampleRequests, idRequests } from "../corpus/madeRequests.ts";
 import { trafficMapper } from "../corpus/mapTraffic.ts";
 import { readCorpus } from "../corpus/readCorpus.ts";
 import { sampleRequests } from "../corpus/sample.ts";
-import type { Endpoint } from "../../endpoint/endpoint.ts";
 import type { CompareOptions } from "./options.ts";
 
-/** What is asked, and how much it is; what the traffic holds beside is counted by reason. */
+/** The requests of a run, and their number where it is known; what the traffic holds besides is counted by reason. */
 type RunRequests = {
   requests: AsyncIterable<CorpusRequest> | Iterable<CorpusRequest>;
   total: number | undefined;
   skipped: Record<string, number>;
 };
 
-type Where = { prefixes: readonly string[]; legacyPath: string };
-
-/** The questions that the options name, in their order; a file is read as it is asked, and once before to know how much it holds. */
+/** The requests that the options name, in their order. A file is read while they are taken, and once before to count them. */
 export const requestsOf = async (
   options: CompareOptions,
   endpoints: Record<string, Endpoint>,
-  { prefixes, legacyPath }: Where,
+  paths: { prefixes: readonly string[]; legacyPath: string },
 ): Promise<RunRequests> => {
-  const wanted = options.endpoints.length === 0 ? undefined : new Set(options.endpoints);
-  const isWanted = ({ endpoint }: CorpusRequest) => wanted?.has(endpoint) ?? true;
   const { corpus, limit, ids } = options;
-  if (corpus === undefined) {
-    const keyed = options.keyName !== undefined;
-    const all = ids === undefined ? exampleRequests(endpoints) : idRequests(endpoints, ids);
-    const requests = () => filtered(all, isWanted, keyed);
-    return limit === undefined
-      ? {
-          requests: requests(),
-          total: await counted(filtered(ids ? idRequests(endpoints, ids) : all, isWanted, keyed)),
-          skipped: {},
-        }
-      : sampled(requests(), limit, {});
+  const mapper = corpus === undefined ? undefined : trafficMapper(endpoints, paths);
+  const open = (): Omit<RunRequests, "total"> => {
+    if (corpus !== undefined && mapper !== undefined) {
+      const { requests, counts } = readCorpus(corpus, mapper);
+      return { requests: wanted(requests, options), skipped: counts.skipped };
+    }
+    const made = ids === undefined ? exampleRequests(endpoints) : idRequests(endpoints, ids);
+    return { requests: wanted(made, options), skipped: {} };
+  };
+  const { requests, skipped } = open();
+  if (limit !== undefined) {
+    const sample = await Array.fromAsync(sampleRequests(requests, limit));
+    return { requests: sample, total: sample.length, skipped };
   }
-  const mapper = trafficMapper(endpoints, { prefixes, legacyPath });
-  const first = readCorpus(corpus, mapper);
-  if (limit !== undefined) return sampled(filtered(first.requests, isWanted), limit, first.counts.skipped);
   // A pipe can be read only once.
-  if (!statSync(corpus).isFile())
-    return { requests: filtered(first.requests, isWanted), total: undefined, skipped: first.counts.skipped };
-  const total = await counted(filtered(first.requests, isWanted));
-  return { requests: filtered(readCorpus(corpus, mapper).requests, isWanted), total, skipped: first.counts.skipped };
+  if (corpus !== undefined && !statSync(corpus).isFile()) return { requests, total: undefined, skipped };
+  let total = 0;
+  for await (const _ of requests) total++;
+  return { requests: open().requests, total, skipped };
 };
 
-const sampled = async (
-  requests: AsyncIterable<CorpusRequest>,
-  limit: number,
-  skipped: Record<string, number>,
-): Promise<RunRequests> => {
-  const sample = await Array.fromAsync(sampleRequests(requests, limit));
-  return { requests: sample, total: sample.length, skipped };
-};
-
-const counted = async (requests: AsyncIterable<CorpusRequest>): Promise<number> => {
-  let count = 0;
-  for await (const _ of requests) count++;
-  return count;
-};
-
-const filtered = async function* (
+/** Those of the endpoints that the options name; made requests are sent with the key, where there is one. */
+const wanted = async function* (
   requests: AsyncIterable<CorpusRequest> | Iterable<CorpusRequest>,
-  isWanted: (request: CorpusRequest) => boolean,
-  keyed = false,
+  { endpoints, corpus, keyName }: CompareOptions,
 ): AsyncGenerator<CorpusRequest> {
-  for await (const request of requests) if (isWanted(request)) yield keyed ? { ...request, keyed } : request;
+  for await (const request of requests)
+    if (endpoints.length === 0 || endpoints.includes(request.endpoint))
+      yield corpus === undefined && keyName !== undefined ? { ...request, keyed: true } : request;
 };

@@ -5,35 +5,35 @@ import type { CorpusRequest } from "../corpus/corpusRequest.ts";
 import type { ComparedRequest } from "./compareOne.ts";
 
 type RunSettings = {
-  /** Questions a second to each side, at most; 0 is as fast as it goes. */
+  /** Requests a second to each side; 0: no limit. */
   rate: number;
   concurrency: number;
-  /** Milliseconds until a mismatch is asked again. */
+  /** Milliseconds until a mismatch is checked again. */
   settle: number;
 };
 
-/** `before`: what the first time showed, where it showed anything. */
+/** `before`: the differences of the first time; `undefined` where a side gave no answer. */
 type Recheck = { index: number; request: CorpusRequest; before: Difference[] | undefined; due: number };
 
-/** So many mismatches wait to be asked again; beyond, nothing new is asked until some have been. */
+/** Mismatches that wait to be checked again; at this number no new request is sent. */
 const MAX_RECHECKS = 1000;
 
 type RunTasks = {
   requests: AsyncIterable<CorpusRequest> | Iterable<CorpusRequest>;
-  /** Asks both sides once; `again`: past every cache. */
+  /** Sends a request to both sides; `again`: past every cache. */
   compare: (request: CorpusRequest, again: boolean) => Promise<ComparedRequest>;
-  /** Told of every question once, with what came of it in the end. */
+  /** Called once for every request, with its final outcome. */
   count: (request: CorpusRequest, compared: ComparedRequest) => void;
   done: Done;
   settings: RunSettings;
 };
 
-/** Asks everything that is not done yet, mismatches twice. Ends early, and in good order, where `signal` aborts. */
+/** Compares all requests that are not done yet, and mismatches twice. Ends early when `signal` aborts. */
 export const run = async (
   { requests, compare, count, done, settings }: RunTasks,
   signal: AbortSignal,
 ): Promise<void> => {
-  const pace = rateLimiter(settings.rate);
+  const limiter = rateLimiter(settings.rate);
   const rechecks: Recheck[] = [];
   const coming = numbered(requests, done);
   let isOver = false;
@@ -44,7 +44,7 @@ export const run = async (
     done.add(index);
   };
 
-  const askFirst = async (index: number, request: CorpusRequest) => {
+  const compareFirst = async (index: number, request: CorpusRequest) => {
     const compared = await compare(request, false);
     if ("differences" in compared.outcome && !isMismatch(compared.outcome)) return settle(index, request, compared);
     later(index, request, compared);
@@ -55,11 +55,11 @@ export const run = async (
     rechecks.push({ index, request, before, due: performance.now() + settings.settle });
   };
 
-  const askAgain = async ({ index, request, before }: Recheck) => {
+  const compareAgain = async ({ index, request, before }: Recheck) => {
     const compared = await compare(request, true);
     const { outcome } = compared;
     if ("failed" in outcome) return settle(index, request, compared);
-    // Legacy failed the first time: this is the first sight of it.
+    // The first time one side gave no answer: this is the first comparison.
     if (before === undefined)
       return isMismatch(outcome) ? later(index, request, compared) : settle(index, request, compared);
     settle(index, request, {
@@ -68,16 +68,16 @@ export const run = async (
     });
   };
 
-  /** The next thing to do: a recheck that is due, a new question, or else to wait for one of them. */
+  /** The next task: a recheck that is due, a new request, or waiting for one of them. */
   const next = async (): Promise<(() => Promise<void>) | "wait" | undefined> => {
     const [recheck] = rechecks;
     if (recheck && recheck.due <= performance.now()) {
       rechecks.shift();
-      return () => askAgain(recheck);
+      return () => compareAgain(recheck);
     }
     if (!isOver && rechecks.length < MAX_RECHECKS) {
       const one = await coming.next();
-      if (!one.done) return () => askFirst(...one.value);
+      if (!one.done) return () => compareFirst(...one.value);
       isOver = true;
     }
     return rechecks.length > 0 || busy > 0 ? "wait" : undefined;
@@ -93,7 +93,7 @@ export const run = async (
       }
       busy++;
       try {
-        await pace(signal);
+        await limiter(signal);
         await todo();
       } catch (error) {
         if ((error as Error).name !== "AbortError") throw error;
@@ -108,7 +108,7 @@ export const run = async (
 const isMismatch = ({ differences }: { differences: Difference[] }): boolean =>
   differences.some(({ kind }) => kind === "unexplained");
 
-/** With their numbers, without those that are done. */
+/** The requests that are not done yet, with their indices. */
 const numbered = async function* (
   requests: AsyncIterable<CorpusRequest> | Iterable<CorpusRequest>,
   done: Done,
@@ -121,12 +121,12 @@ const numbered = async function* (
   return undefined;
 };
 
-/** Which questions of a sequence are done: all below `upTo`, and these beyond. */
+/** The indices of the requests that are done: all below `upTo`, and these beyond. */
 export type DoneState = { upTo: number; beyond: number[] };
 
 type Done = { has(index: number): boolean; add(index: number): void; count(): number; state(): DoneState };
 
-/** Questions end out of order, but never far from it: what is kept does not grow with their number. */
+/** Requests end almost in order, so that the state does not grow with their number. */
 export const openDone = (state: DoneState = { upTo: 0, beyond: [] }): Done => {
   let { upTo } = state;
   const beyond = new Set(state.beyond);
@@ -141,7 +141,7 @@ export const openDone = (state: DoneState = { upTo: 0, beyond: [] }): Done => {
   };
 };
 
-/** Waits until the next request may go: `rate` a second, evenly; 0 is as fast as it goes. Throws where `signal` aborts. */
+/** Waits until the next request may be sent: `rate` a second, evenly; 0: at once. Rejects when `signal` aborts. */
 const rateLimiter = (
   rate: number,
   now: () => number = () => performance.now(),

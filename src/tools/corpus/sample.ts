@@ -109,26 +109,30 @@ export const openStrata = (limit: number): Strata => {
       if (total > 8 * maxStrata()) evictRequests();
     },
     *picked() {
-      if (limit <= 0) return;
       const queues = [...strata.values()]
         .toSorted((a, b) => a.seen - b.seen || compareTexts(a.order, b.order))
         .map(({ held }) => [...held].toSorted(([a], [b]) => compareTexts(a, b))[Symbol.iterator]());
-      const given = new Set<string>();
-      for (let before = -1; given.size > before;) {
-        before = given.size;
-        for (const queue of queues)
-          for (const [place, request] of queue) {
-            // The same request may be in two strata, with two statuses.
-            if (given.has(place)) continue;
-            given.add(place);
-            yield request;
-            if (given.size >= limit) return;
-            break;
-          }
-      }
+      yield* takeTurns(queues, limit);
     },
     held: () => ({ strata: strata.size, requests: total }),
   };
+};
+
+/** One request of each queue, then a second one of each, and so on, up to `limit` distinct places. */
+const takeTurns = function* (queues: readonly ArrayIterator<[place: string, request: CorpusRequest]>[], limit: number) {
+  const taken = new Set<string>();
+  for (let before = -1; taken.size > before && taken.size < limit;) {
+    before = taken.size;
+    for (const queue of queues)
+      for (const [place, request] of queue) {
+        // The same request may be in two strata, with two statuses.
+        if (taken.has(place)) continue;
+        taken.add(place);
+        yield request;
+        if (taken.size >= limit) return;
+        break;
+      }
+  }
 };
 
 const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
