@@ -13,10 +13,10 @@ import { whyUnserved } from "../modern/whyUnserved.ts";
 
 const today = (): string => new Date().toISOString().slice(0, 10);
 
-/** What was found of each example, and the entries of the ledger that allowed something. */
+/** The finding for each example, and the ids of the ledger entries that allowed a difference. */
 export type CheckedExamples = { rows: [name: string, { ok: boolean; found: string }][]; fired: ReadonlySet<string> };
 
-/** Every example asked of both sides: how modern's answer differs from the expected one. */
+/** Sends every example to both sides, and says how modern's answer differs from the expected one. */
 export const compareExamples = async (
   app: Gateway["app"],
   { modern, migration, errors, totalTimeout }: Services,
@@ -69,7 +69,7 @@ export const compareExamples = async (
   return { rows, fired };
 };
 
-/** Entries of the ledger that have ended, and those that nothing compared here has needed; what is written is never compared. */
+/** The ledger entries that have ended, and those that no compared example needed. Endpoints that write are not compared. */
 export const ledgerNotes = (
   { migration }: Services,
   { endpoints }: Catalogue,

@@ -2,16 +2,17 @@ import { parseArgs } from "node:util";
 import { SHORTEST_KEY } from "../../scrub/scrub.ts";
 import type { LegacyPlace } from "./recording.ts";
 
-/** What is recorded: one question, an endpoint's ids from one to another, or what a log shows. */
+/** What is recorded: one request, a range of an endpoint's ids, or what a log shows. */
 export type Wanted =
   | { of: "question"; endpoint: string; given: string[] }
   | { of: "ids"; endpoint: string; from: number; to: number }
   | { of: "corpus"; file: string };
 
+/** The command line of `npm run record`. */
 export type RecordArguments = {
   legacy: LegacyPlace;
   wanted: Wanted;
-  /** The example's name, or what the names of several begin with. */
+  /** The example's name, or the prefix of several names. */
   as: string;
   about?: string;
   force: boolean;
@@ -33,7 +34,7 @@ const options = {
 const MAX_IDS = 10_000;
 const refuse = (...errors: string[]) => ({ errors });
 
-/** The arguments as they are meant, or what is wrong with them and what is allowed. Says no key. */
+/** Reads the arguments; or says what is wrong and what is allowed, without a key. */
 export const readRecordArguments = (
   args: string[],
   environment: Readonly<Record<string, string | undefined>>,
@@ -74,7 +75,7 @@ export const readRecordArguments = (
   };
 };
 
-/** A name or password in the URL would be a secret that is sent nowhere. */
+/** A URL with a user or a password is refused: they would not be sent. */
 const placeOf = (text: string): LegacyPlace | undefined => {
   if (!/^https?:\/\/[^/?#@\s]+(\/[A-Za-z0-9_.~-]+)*\/?$/.test(text) || !URL.canParse(text)) return undefined;
   const { origin, pathname } = new URL(text);
@@ -98,7 +99,7 @@ const wantedBy = (
     : refuse(`--ids: allowed are at most ${MAX_IDS} ids of one endpoint: --ids 1..50 getDataset as PREFIX`);
 };
 
-/** Not what was given is told: it may be the key itself. */
+/** The errors omit the name: someone may have given the key itself. */
 const keyNamed = (
   name: string | undefined,
   environment: Readonly<Record<string, string | undefined>>,

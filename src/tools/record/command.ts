@@ -8,7 +8,7 @@ import { type ExitCode, type RecordJob, type RecordTools, refused } from "./job.
 import { pairFiles, refusedFiles, savePair } from "./savePair.ts";
 import { openRecording } from "./recording.ts";
 
-/** `npm run record`: every line it prints and every file it writes is scrubbed. */
+/** Runs `npm run record`. Secrets are taken out of every line it prints and every file it writes. */
 export const recordCommand = async (
   given: string[],
   environment: Readonly<Record<string, string | undefined>>,
@@ -39,30 +39,30 @@ export const recordCommand = async (
   }
 };
 
-/** `getDataset 61 as iris` -> one pair */
+/** `getDataset 61 as iris` -> one pair. */
 const recordOne = async (job: RecordJob, { endpoint: name, given }: Wanted & { of: "question" }): Promise<ExitCode> => {
   const { args, tools, recording } = job;
   const named = readingEndpoint(name, tools);
   if ("errors" in named) return refused(tools, named.errors);
   const { endpoint } = named;
-  const question = requestFromArguments(endpoint, given);
-  if ("errors" in question) return refused(tools, question.errors);
+  const request = requestFromArguments(endpoint, given);
+  if ("errors" in request) return refused(tools, request.errors);
   const files = pairFiles(args.out ?? tools.folder, name, args.as);
   const there = refusedFiles([files], args.force);
   if (there.length > 0) return refused(tools, there);
 
-  const recorded = await recording.record({ ...question.ask, ...(args.key && { key: args.key }) });
+  const recorded = await recording.record({ ...request.ask, ...(args.key && { key: args.key }) });
   if ("failed" in recorded) return refused(tools, [`--legacy: nothing was recorded. ${recorded.failed}`]);
   return savePair(job, { name, endpoint, files, recorded, about: "Recorded from a legacy server" });
 };
 
 type Several = Exclude<Wanted, { of: "question" }>;
 
-/** `--ids 1..50 getDataset as seen` -> the pairs `seen-1`, `seen-2` … that show all that was seen */
+/** `--ids 1..50 getDataset as seen` -> the fewest pairs `seen-1`, `seen-2` … that show all variants seen. */
 const recordCoverage = async (job: RecordJob, wanted: Several): Promise<ExitCode> => {
   const { args, tools, recording } = job;
   const { endpoints } = tools.catalogue;
-  const requests = asksOf(job, wanted);
+  const requests = requestsOfJob(job, wanted);
   if ("errors" in requests) return refused(tools, requests.errors);
   const { chosen, asked, variants, left } = await coverRequests(requests, endpoints, recording, {
     key: args.key,
@@ -89,7 +89,10 @@ const recordCoverage = async (job: RecordJob, wanted: Several): Promise<ExitCode
   return Math.max(...codes) as ExitCode;
 };
 
-const asksOf = ({ args, tools }: RecordJob, wanted: Several): AsyncIterable<CorpusRequest> | { errors: string[] } => {
+const requestsOfJob = (
+  { args, tools }: RecordJob,
+  wanted: Several,
+): AsyncIterable<CorpusRequest> | { errors: string[] } => {
   if (wanted.of === "corpus") return tools.readCorpus(wanted.file);
   const named = readingEndpoint(wanted.endpoint, tools);
   if ("errors" in named) return named;

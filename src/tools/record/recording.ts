@@ -48,8 +48,7 @@ export const openRecording = ({ catalogue, legacy, scrub, openReplay }: Recordin
         if ("failed" in exchange) return exchange;
         recorded.push(exchange);
       }
-      // Legacy failed while the key was verified.
-      if (recorded.length === 0 && status >= 500) return { failed: `The gateway answers ${status} ${text}.` };
+      if (recorded.length === 0 && status >= 500) return { failed: `The key could not be verified: ${text}` };
       return { ...scrub.json({ ask, legacy: recorded }), status, mismatch };
     },
     async expectedOf({ ask, legacy: exchanges, status }) {

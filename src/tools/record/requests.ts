@@ -6,7 +6,7 @@ import type { CorpusRequest } from "../corpus/corpusRequest.ts";
 import type { FixtureAsk } from "./exchange.ts";
 import type { RecordTools } from "./job.ts";
 
-/** What is asked of an endpoint by arguments: `61` where one field is required, `name=value` for any; or what is wrong with them. */
+/** The request that arguments describe: `61` where one field is required, else `name=value`; or what is wrong with them. */
 export const requestFromArguments = (
   endpoint: Endpoint,
   args: readonly string[],
@@ -36,7 +36,7 @@ const describeField =
   (name: string): string =>
     fields[name]?.fallback === undefined ? `${name} (required)` : name;
 
-/** An endpoint that only reads: recording must not write. */
+/** The endpoint of this name, if it only reads: recording must not write. */
 export const readingEndpoint = (
   name: string,
   { catalogue }: Pick<RecordTools, "catalogue">,
@@ -50,25 +50,19 @@ export const readingEndpoint = (
     : { endpoint };
 };
 
-/** A question for each id from one to another, or why this endpoint cannot be asked by an id alone. */
+/** A request for each id of a range; or why the endpoint does not answer for an id alone. */
 export const requestsById = (
   name: string,
   endpoint: Endpoint,
   { from, to, keyed }: { from: number; to: number; keyed: boolean },
 ): AsyncIterable<CorpusRequest> | { errors: string[] } => {
-  const first = requestFromArguments(endpoint, [String(from)]);
-  return "errors" in first ? first : eachId(name, endpoint, from, to, keyed);
+  const requestFor = (id: number) => requestFromArguments(endpoint, [String(id)]);
+  const first = requestFor(from);
+  if ("errors" in first) return first;
+  return (async function* () {
+    for (let id = from; id <= to; id++) {
+      const request = requestFor(id);
+      if ("ask" in request) yield { endpoint: name, method: "GET", path: request.ask.path, keyed, shape: name };
+    }
+  })();
 };
-
-async function* eachId(
-  endpoint: string,
-  of: Endpoint,
-  from: number,
-  to: number,
-  keyed: boolean,
-): AsyncGenerator<CorpusRequest> {
-  for (let id = from; id <= to; id++) {
-    const question = requestFromArguments(of, [String(id)]);
-    if ("ask" in question) yield { endpoint, method: "GET", path: question.ask.path, keyed, shape: endpoint };
-  }
-}

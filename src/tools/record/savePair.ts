@@ -5,6 +5,7 @@ import { type LegacyReading, readLegacy } from "../../legacy/reading.ts";
 import { xmlReaderFor } from "../../legacy/xml.ts";
 import { collectChanges } from "../../rules/notes.ts";
 import type { Json } from "../../rules/rule.ts";
+import { truncate } from "../../scrub/truncate.ts";
 import type { Exchange, FixtureAsk } from "./exchange.ts";
 import { type ExitCode, type RecordJob, refused } from "./job.ts";
 import type { Recorded } from "./recording.ts";
@@ -12,19 +13,20 @@ import type { Recorded } from "./recording.ts";
 /** The two files of one pair. */
 type PairFiles = { legacy: string; expected: string };
 
+/** The files of an example, in a folder for each endpoint. */
 export const pairFiles = (folder: string, endpoint: string, example: string): PairFiles => ({
   legacy: join(folder, endpoint, `${example}.legacy.json`),
   expected: join(folder, endpoint, `${example}.expected.json`),
 });
 
-/** Why these files may not be written: a line for each that is there already. */
+/** A line for each file that exists already, and so may not be written. */
 export const refusedFiles = (pairs: readonly PairFiles[], force: boolean): string[] =>
   pairs
     .flatMap(({ legacy, expected }) => [legacy, expected])
     .filter((path) => !force && existsSync(path))
     .map((path) => `${path} is there already; allowed is another name, or --force`);
 
-/** A fixture as all of them are written. */
+/** The text of a fixture. */
 const fixtureText = (document: unknown): string => `${JSON.stringify(document, undefined, 2)}\n`;
 
 const writePair = (
@@ -37,12 +39,12 @@ const writePair = (
   writeFileSync(files.expected, fixtureText({ status, body }));
 };
 
-/** One recording and where it goes; `about` is its beginning, where none was given. */
+/** One recording and its files. `about`: the beginning of its description, where the command line gives none. */
 type PairToSave = { name: string; endpoint: Endpoint; files: PairFiles; recorded: Recorded; about: string };
 
 const MAX_LINES = 80;
 
-/** Writes one pair, and prints what is to be reviewed: what each rule changed, and what is expected from now on. */
+/** Writes one pair, and prints what a person should review: the changes by each rule, and the expected answer. */
 export const savePair = async (
   { args, tools, scrub, recording }: RecordJob,
   { name, endpoint, files, recorded, about }: PairToSave,
@@ -72,10 +74,10 @@ export const savePair = async (
   return mismatch.length > 0 ? 1 : 0;
 };
 
-const MAX_VALUE = 60;
+const MAX_VALUE = 61;
 const MAX_CHANGES = 100;
 
-/** What each rule changed, one line each: `/creator  commaSeparated  "A, B" -> ["A","B"]`. None where legacy answered no document. */
+/** The changes by rules: `/creator  commaSeparated  "A, B" -> ["A","B"]`. Empty where legacy did not answer with a document. */
 const formatChanges = (endpoint: Endpoint, legacy: readonly Exchange[]): string[] => {
   const reading = lastReading(endpoint, legacy);
   if (reading?.is !== "document") return [];
@@ -90,13 +92,10 @@ const formatChanges = (endpoint: Endpoint, legacy: readonly Exchange[]): string[
   return changes.length > MAX_CHANGES ? [...lines, `… and ${changes.length - MAX_CHANGES} more`] : lines;
 };
 
-const formatJson = (value: Json | undefined): string => {
-  if (value === undefined) return "nothing";
-  const text = JSON.stringify(value);
-  return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text;
-};
+const formatJson = (value: Json | undefined): string =>
+  value === undefined ? "nothing" : truncate(JSON.stringify(value), MAX_VALUE);
 
-/** How the gateway reads what legacy answered last: that is what its own answer was made of. */
+/** Legacy's last answer, from which the gateway made its own, as the gateway reads it. */
 export const lastReading = (endpoint: Endpoint, legacy: readonly Exchange[]): LegacyReading | undefined => {
   const last = legacy.at(-1);
   return last && readLegacy(Buffer.from(last.response.body), xmlReaderFor(endpoint));

@@ -16,10 +16,10 @@ const read = (file: string): string => readFileSync(new URL(file, import.meta.ur
 const shared = ["tokens.css", "frame.css", "parts.css"].map((file) => `../../../ui/${file}`);
 const styles = [...shared, "page/sections.css", "page/exhibits.css"].map((file) => `\n${read(file)}`);
 const scripts = ["page/later.js", "../../../ui/copying.js", "page/filters.js"].map((file) => `\n${read(file)}`);
-/** Says at once whether scripts run. */
+/** Marks the page at once where scripts run. */
 const mark = `document.documentElement.classList.add("with-script");`;
 
-/** It is opened as a file and sent around: a browser runs and applies what stands above, and asks nobody for anything. */
+/** The page is a file that people send around: a browser runs only these scripts and styles, and loads nothing else. */
 const policy = [
   "default-src 'none'",
   `script-src ${allowedSources([mark, ...scripts])}`,
@@ -29,10 +29,10 @@ const policy = [
   "form-action 'none'",
 ].join("; ");
 
-/** Characters: a page that can still be sent around, and opened on a phone. */
+/** Characters of a page that can still be sent around and opened on a phone. */
 const MAX_PAGE_CHARS = 4_800_000;
 
-/** The report as one page that needs nothing else: no server, no network, and for its content no script. */
+/** The report as one page that needs no server and no network; its content is readable without scripts. */
 export const htmlReport = (report: Report): string => {
   const before = html`${causesSection(report.causes)} ${reportedDifferences(report)}`;
   const after = html`${coverageSection(report.coverage)} ${schemaDriftSection(report.schemaDrift)}

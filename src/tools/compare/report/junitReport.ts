@@ -87,7 +87,7 @@ const builder = new XMLBuilder({
   attributeNamePrefix: "@",
   format: true,
   suppressEmptyNode: true,
-  // A reader would make blanks of tabs and line breaks in attributes, and line breaks of carriage returns in texts.
+  // XML readers turn raw tabs and line breaks of attributes into blanks, and raw carriage returns of texts into line breaks.
   processEntities: false,
   attributeValueProcessor: (_, value) => escapeXml(value, /[&<>\t\n\r]/g),
   tagValueProcessor: (_, value) => escapeXml(value, /[&<>\r]/g),

@@ -4,13 +4,13 @@ import { truncate } from "../../../scrub/truncate.ts";
 import { counted, formatNumber, minute } from "../../../ui/wording.ts";
 import { formatSides, formatSummary, formatValues } from "./reportWording.ts";
 
-/** GitHub takes comments of 65,536 characters; the rest is room for what a bot adds. */
+/** Characters. GitHub takes comments of 65,536; the rest is room for what a bot adds. */
 const MAX_CHARS = 60_000;
 const MAX_UNEXPLAINED = 20;
 const MAX_CAUSES = 10;
 const MAX_ENDPOINTS = 60;
 
-/** The report for a pull request: what needs a look first, and always short enough to be posted. */
+/** The report for a pull request: unexplained differences first, and always short enough for a comment. */
 export const markdownReport = (report: Report): string => {
   const head = [
     `## ${formatSummary(report.summary)}`,
@@ -79,18 +79,18 @@ const causes = (all: readonly Cause[]): string[] => {
   return ["### Causes", [table(["kind", "cause", "fields", "answers", "in"], rows), ...more].join("\n")];
 };
 
-/** One line of a table; its cells are Markdown already. */
+/** One line of a table; the cells are Markdown. */
 const row = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
 
-/** The first column is text, numbers stand right below one another. */
+/** A table whose columns of numbers are aligned on the right. */
 const table = (heads: readonly string[], rows: readonly (readonly string[])[]): string => {
   const isNumber = heads.map((_, i) => rows.every((cells) => /^[\d,]*$/.test(cells[i] ?? "")));
   return [row(heads), row(isNumber.map((right) => (right ? "--:" : ":--"))), ...rows.map(row)].join("\n");
 };
 
 /**
- * Any text as code, within a line or a cell. Backticks where they hold; what could end them, the cell or the line is written as an
- * element with every sign as a reference, which every reader of Markdown takes the same way.
+ * Any text as code, within a line or a cell. Backticks where they are safe. A text that could end them, the cell or the line becomes an
+ * element whose characters are references, which all readers of Markdown understand alike.
  */
 export const code = (text: string): string =>
   /^(?! )[^`|\p{Cc}\u2028\u2029]+(?<! )$/u.test(text)

@@ -6,18 +6,18 @@ import { counted, formatNumber } from "../../../ui/wording.ts";
 
 type FormattedValue = { side: "legacy" | "expected" | "candidate"; text: string };
 
-/** The values of a difference as JSON, cut; a side that has nothing there is left out. */
+/** The values of a difference as JSON of at most so many characters; a side without a value is left out. */
 export const formatValues = (difference: ReportedDifference, most: number): FormattedValue[] =>
   (["legacy", "expected", "candidate"] as const).flatMap((side) => {
     const value = difference[side];
     return value === undefined ? [] : [{ side, text: truncate(jsonOf(value), most) }];
   });
 
-/** A long object or list comes as the beginning of its JSON: it is no text, and needs no quotes. */
+/** A cut object or list is stored as a text, the beginning of its JSON: it needs no quotes. */
 const jsonOf = (value: Json): string =>
   typeof value === "string" && /^[[{].*…$/s.test(value) ? value : JSON.stringify(value);
 
-/** What a difference can be found by: its cause, its ledger entry, its rule. */
+/** By what a difference can be found: its cause, its entry of the ledger, its rule. */
 export const reasonsOf = (difference: ReportedDifference): string[] => [
   ...new Set([causeOf(difference), difference.entry, difference.rule].filter((reason) => reason !== undefined)),
 ];
@@ -33,7 +33,7 @@ export const formatSummary = ({ compared, unexplained, failed }: Summary): strin
   return failed === 0 ? said : `${said}; ${formatNumber(failed)} could not be compared`;
 };
 
-/** What was held against what. */
+/** The two compared sides. */
 export const formatSides = ({ sides }: Report): string =>
   sides.candidate === undefined
     ? `legacy ${sides.legacy} and the new interface's rules`

@@ -5,7 +5,7 @@ import { formatSides, formatSummary } from "./reportWording.ts";
 import { minute, formatNumber } from "../../../ui/wording.ts";
 import { truncate } from "../../../scrub/truncate.ts";
 
-/** The report for a terminal. Nothing is wider than `width` but commands, which must stay whole to be copied, and numbers. */
+/** The report for a terminal, at most `width` wide. Only commands, which people copy, and numbers may be wider. */
 export const terminalReport = (report: Report, width: number, colour: boolean): string[] => {
   const paint = painted(colour);
   const line = (text: string) => truncate(plainText(text), width);

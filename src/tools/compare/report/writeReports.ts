@@ -5,7 +5,7 @@ import { htmlReport } from "./htmlReport.ts";
 import { junitReport } from "./junitReport.ts";
 import { markdownReport } from "./markdownReport.ts";
 
-/** The report for other programs: everything but the exhibits, in an order of keys that does not change. */
+/** The report for other programs: everything but the examples, in a fixed order of keys. */
 export const jsonReport = (report: Report): string => {
   const { summary, endpoints, causes, failures, coverage, schemaDrift, skipped, made, sides } = report;
   const differences = report.differences.map(
@@ -36,7 +36,7 @@ const files: Record<string, (report: Report) => string> = {
   "summary.md": markdownReport,
 };
 
-/** Writes the report in each of its forms; gives their paths. */
+/** Writes the report in all formats, and gives the paths. */
 export const writeReports = (report: Report, directory: string, scrub: (text: string) => string): string[] => {
   mkdirSync(directory, { recursive: true });
   return Object.entries(files).map(([name, written]) => {

@@ -9,11 +9,12 @@ import { deferred, endpointsOf } from "./parts.ts";
 import { html, type Html } from "../../../../ui/html.ts";
 import { section } from "../../../../ui/section.ts";
 
-/** Characters of all differences together. Those without a reason come first. */
+/** Characters of all differences together; unexplained ones come first. */
 const MAX_CHARS = 3_000_000;
 /** Characters of one value. */
 const MAX_VALUE_CHARS = 240;
 
+/** All differences, with filters. */
 export const reportedDifferences = (report: Report): Html => {
   const { differences, sides } = report;
   const judged = sides.candidate !== undefined;
@@ -38,7 +39,7 @@ export const reportedDifferences = (report: Report): Html => {
 const item = (difference: ReportedDifference, judged: boolean): Html =>
   html`<li ${facets(difference)}>${deferred(content(difference, judged))}</li>`;
 
-/** What the filters look at. */
+/** The attributes that the filters read. */
 const facets = (difference: ReportedDifference): Html[] =>
   Object.entries({
     endpoint: difference.endpoint,

@@ -9,7 +9,7 @@ import { counted, formatNumber } from "../../../../ui/wording.ts";
 import { endpointSelect } from "./filterBar.ts";
 import { deferred, endpointsOf } from "./parts.ts";
 
-/** Whole answers beside each other, each folded until it is wanted; as many as there is room for, in characters. */
+/** Whole answers side by side, folded; as many as fit into `room` characters. */
 export const examplesSection = (report: Report, room: number): Html => {
   const { examples } = report;
   let free = room;
@@ -45,10 +45,10 @@ const item = (example: ExampleAnswer): Html => {
   </details>`;
 };
 
-/** Deeper than this nothing is moved further in. */
+/** Rows deeper than this are not indented further. */
 const DEEPEST = 9;
 
-/** Two documents side by side as one indented tree; a row that leads to no difference can be hidden. */
+/** Two documents as one indented tree; rows that lead to no difference can be hidden. */
 const sideBySideTable = ({ question, left, right, rows }: ExampleAnswer): Html => {
   const leading = leadingRows(rows);
   return html`<table class="sides">
@@ -72,7 +72,7 @@ const sideBySideTable = ({ question, left, right, rows }: ExampleAnswer): Html =
 const title = ({ title: name, status }: ExampleAnswer["left"]): string =>
   status === undefined ? name : `${name}, ${status}`;
 
-/** The rows that differ, and those that they stand in. */
+/** The rows that differ, and the rows around them. */
 const leadingRows = (rows: readonly Row[]): ReadonlySet<number> => {
   const leading = new Set<number>();
   let within = -1;

@@ -7,7 +7,7 @@ import { counted, formatNumber } from "../../../../ui/wording.ts";
 
 const variantOrder = ["none", "null", "empty", "one", "many", "text", "number", "boolean", "object", "list"];
 
-/** What this corpus has shown of each field, and what never: a matrix for each endpoint. */
+/** The variants of each field that this corpus has shown: a matrix for each endpoint. */
 export const coverageSection = (coverage: readonly FieldReport[]): Html => {
   const never = coverage.reduce((sum, field) => sum + field.never.length, 0);
   return section({

@@ -3,7 +3,7 @@ import { reasonsOf } from "../reportWording.ts";
 import { comparisonResults } from "../../../../compare/results.ts";
 import { html, type Html } from "../../../../ui/html.ts";
 
-/** The filters; the script combines them, counts what each choice would show, and keeps them in the address. */
+/** The filters. The script combines them, counts what each choice would show, and writes them into the address. */
 export const filterBar = (differences: readonly ReportedDifference[], endpoints: readonly string[]): Html =>
   html`<form class="filters scripted" aria-label="Filter the differences" autocomplete="off">
     ${endpointSelect("endpoint", endpoints)}
@@ -25,7 +25,7 @@ export const filterBar = (differences: readonly ReportedDifference[], endpoints:
     </p>
   </form>`;
 
-/** One choice of endpoint for all lists: wherever it stands, it is the same one. */
+/** A choice of endpoint; all of them on the page are one filter. */
 export const endpointSelect = (id: string, endpoints: readonly string[]): Html =>
   html`<p>
     <label for="${id}">Endpoint</label>

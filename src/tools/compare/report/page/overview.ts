@@ -5,7 +5,7 @@ import { counted, minute, formatNumber } from "../../../../ui/wording.ts";
 import { html, type Html } from "../../../../ui/html.ts";
 import { kindsBar } from "./parts.ts";
 
-/** The first screen: what was compared, what came of it, and where. */
+/** The first screen: the sides, the results, and the results of each endpoint. */
 export const reportOverview = (report: Report): Html =>
   html`<header class="overview">
     <p class="compared">${sides(report)}</p>
@@ -18,7 +18,7 @@ const sides = ({ sides: { legacy, candidate }, made }: Report): Html =>
     ${candidate === undefined ? "with the new interface’s rules" : html`with candidate <code>${candidate}</code>`},
     <time datetime="${made}">${minute(made)}</time>`;
 
-/** The parts of a whole, as wide as their share; said in words for those who do not see it. */
+/** The results as shares of a bar, with a label for screen readers. */
 const bar = (summary: Summary): Html => {
   const parts = resultNames.filter((name) => summary[name] > 0);
   const label = parts.map((name) => `${formatNumber(summary[name])} ${name}`).join(", ");

@@ -1,15 +1,15 @@
 import type { Report } from "../../../../compare/report.ts";
 import { html, type Html } from "../../../../ui/html.ts";
 
-/** Of the drawing, which is stretched to its place. */
+/** Units of the drawing, which is stretched to its place. */
 const WIDTH = 400;
-/** The narrowest part, and what lies between two. */
+/** The width of the narrowest part, and the gap between two. */
 const LEAST = 4;
 const GAP = 1;
 
 /**
- * Parts of a whole, each as wide as its share of `total` and never too narrow to be seen. A drawing: the page's policy allows no
- * style on an element. Without a label it is for the eye alone.
+ * A bar whose parts are as wide as their shares of `total`, but wide enough to be seen. It is an SVG because the page's policy allows no
+ * styles on elements. Without a label screen readers skip it.
  */
 export const kindsBar = (
   parts: readonly (readonly [kind: string, amount: number])[],
@@ -31,12 +31,12 @@ export const kindsBar = (
 };
 
 /**
- * Content that the script lays out only when it is wanted: with a script a `<noscript>` is mere text, without one it is content.
- * What is inside is escaped, and so holds no tag that could end it.
+ * Content that the script renders only when it is opened: with scripts a `<noscript>` is text, without them it is content. The content is
+ * escaped, so that no tag in it ends the element.
  */
 export const deferred = (content: Html): Html => html`<noscript>${content}</noscript>`;
 
-/** Every endpoint that anything is told about. */
+/** Every endpoint of the report. */
 export const endpointsOf = ({ endpoints, differences, examples }: Report): string[] => [
   ...new Set([...Object.keys(endpoints), ...[...differences, ...examples].map(({ endpoint }) => endpoint)]),
 ];
