@@ -76,7 +76,7 @@ const showExamples = () => {
   const matching = examples.filter(({ dataset }) =>
     passes("endpoint", { endpoint: dataset.endpoint }, wanted.endpoint),
   );
-  for (const example of examples) example.hidden = !matching.includes(exhibit);
+  for (const example of examples) example.hidden = !matching.includes(example);
   if (examplesOutput) examplesOutput.textContent = `${number(matching.length)} of ${number(examples.length)} exhibits`;
 };
 
