@@ -16,8 +16,8 @@ const known = new WeakMap<Rule, Facets>();
 
 /** Follows the rules of one place down to the one with members. */
 export const facetsOf = (rule: Rule): Facets => {
-  const kept = known.get(rule);
-  if (kept) return kept;
+  const cached = known.get(rule);
+  if (cached) return cached;
   const facets = read(rule);
   known.set(rule, facets);
   return facets;

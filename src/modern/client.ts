@@ -71,7 +71,7 @@ export const openModern = (
     replies,
   });
   return {
-    client: modernClient(upstream, { target: targetOf(url), maxReply: settings.MAX_REPLY_BYTES, ...judging }),
+    client: modernClient(upstream, { target: modernTarget(url), maxReply: settings.MAX_REPLY_BYTES, ...judging }),
     close: () => upstream.close(),
   };
 };
@@ -90,7 +90,7 @@ type Sending = {
 type Target = { host: string; base: string };
 
 /** The target at a URL such as `http://host/v1`. */
-export const targetOf = (url: string): Target => {
+export const modernTarget = (url: string): Target => {
   const { host, pathname } = new URL(url);
   return { host, base: pathname.replace(/\/$/, "") };
 };

@@ -17,11 +17,11 @@ const changesOf = (rule: Rule, legacy: JsonObject) => {
 /** The steps as `path form rule`, in the order they are told. */
 const stepsIn = (rule: Rule, legacy: JsonObject, served?: Json): string[] => {
   const { ours, changes } = changesOf(rule, legacy);
-  const told: string[] = [];
+  const found: string[] = [];
   explain(rule, legacy, served === undefined ? ours : served, changes, ({ path, steps }) => {
-    for (const step of steps) told.push(`${path} ${step.form} ${step.rule ?? "nobody"}`);
+    for (const step of steps) found.push(`${path} ${step.form} ${step.rule ?? "nobody"}`);
   });
-  return told;
+  return found;
 };
 
 const everything = Object.keys(endpoints).flatMap(shown);

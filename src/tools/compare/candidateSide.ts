@@ -9,7 +9,7 @@ import {
   readInput,
   unescaped,
 } from "../../endpoint/input.ts";
-import { sendCanonical, targetOf } from "../../modern/client.ts";
+import { sendCanonical, modernTarget } from "../../modern/client.ts";
 import { UpstreamFailure } from "../../upstream/failure.ts";
 import { openUpstream, type UpstreamSettings } from "../../upstream/upstream.ts";
 import type { CorpusRequest } from "../corpus/corpusRequest.ts";
@@ -41,7 +41,7 @@ export const openCandidateSide = (
   url: string,
   { totalTimeout, maxReply, keyIn, ...settings }: CandidateSettings,
 ): CandidateSide => {
-  const target = targetOf(url);
+  const target = modernTarget(url);
   const upstream = openUpstream({ ...settings, origin: new URL(url).origin });
   return {
     async ask(request, key, again) {

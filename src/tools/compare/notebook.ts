@@ -20,8 +20,8 @@ export const openNotebook = (directory: string, fingerprint: string, scrub: (tex
   return {
     read() {
       try {
-        const kept = JSON.parse(readFileSync(file, "utf8")) as RunState & { fingerprint?: string };
-        return kept.fingerprint === fingerprint ? kept : undefined;
+        const noted = JSON.parse(readFileSync(file, "utf8")) as RunState & { fingerprint?: string };
+        return noted.fingerprint === fingerprint ? noted : undefined;
       } catch (error) {
         const isExpected = error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === "ENOENT";
         if (isExpected) return undefined;

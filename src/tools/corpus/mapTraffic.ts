@@ -33,7 +33,7 @@ export const trafficMapper = (
 };
 
 /** The request to the new interface, or why there is none. */
-export type MappedTraffic = { request: CorpusRequest } | { skipped: SkipReason };
+type MappedTraffic = { request: CorpusRequest } | { skipped: SkipReason };
 
 /** Characters of a target: servers take no longer one. Characters of a body: a sample holds many. */
 const MAX_TARGET = 16_384;

@@ -64,7 +64,12 @@ const recordCoverage = async (job: RecordJob, wanted: Several): Promise<ExitCode
   const { endpoints } = tools.catalogue;
   const requests = requestsOfJob(job, wanted);
   if ("errors" in requests) return refused(tools, requests.errors);
-  const { chosen, asked, variants, left } = await coverRequests(requests, endpoints, recording, {
+  const {
+    chosen,
+    sent: asked,
+    variants,
+    left,
+  } = await coverRequests(requests, endpoints, recording, {
     key: args.key,
     keepMisfits: args.force,
   });

@@ -11,7 +11,7 @@ import { smallestCover } from "./smallestCover.ts";
 type Coverage = {
   chosen: { name: string; recorded: Recorded }[];
   variants: number;
-  asked: number;
+  sent: number;
   left: Record<string, number>;
 };
 
@@ -54,7 +54,7 @@ export const coverRequests = async (
   }
   const candidates = [...seen.values()];
   const variants = new Set(candidates.flatMap((candidate) => [...candidate.variants])).size;
-  return { chosen: smallestCover(candidates), variants, asked: recordedBefore.size, left };
+  return { chosen: smallestCover(candidates), variants, sent: recordedBefore.size, left };
 };
 
 const fixtureAsk = ({ method, path, body, keyed }: CorpusRequest, key: string | undefined): FixtureAsk => ({

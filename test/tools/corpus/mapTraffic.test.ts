@@ -77,7 +77,7 @@ describe("a legacy URL is what would ask legacy for just that", () => {
     ["/api/v1/json/data/list/limit", "not an endpoint"],
     ["/api/v1/json/study/a%2Fb", "getStudy /studies/a%2Fb"],
     ["/api/v1/json/flow/exists/a%20b/1", "only for legacy"],
-    // Words of legacy's are nobody's names.
+    // Words of legacy's paths are not names.
     ["/api/v1/json/study/list", "not an endpoint"],
     ["/api/v1/json/data/features/61", "not an endpoint"],
     ["/api/v1/json/run/1", "not an endpoint"],

@@ -128,7 +128,7 @@ describe("what is secret", () => {
     await expectSound(folder);
   });
 
-  test("nothing of what legacy lets out is in a file or in what is printed, and both sides agree", async () => {
+  test("no secret of legacy is in a file or in the output, and both sides agree", async () => {
     const hash = "5f4dcc3b5aa765d61d8327deb882cf99";
     const url = await httpUpstream((incoming, response) => {
       const target = incoming.url ?? "";

@@ -32,7 +32,7 @@ const smallestSize = (candidates: CoverCandidate<number>[]): number => {
   return Math.min(...sizes);
 };
 
-test("it covers everything, none of it is needless, and it is near the smallest there is", () => {
+test("it covers all variants, has no needless member, and is near the smallest", () => {
   const variants = fc.uniqueArray(fc.constantFrom("a", "b", "c", "d", "e", "f", "g", "h"), { maxLength: 5 });
   fc.assert(
     fc.property(fc.array(variants, { maxLength: 9 }), (sets) => {

@@ -19,9 +19,9 @@ export const markdownReport = (report: Report): string => {
   ];
   const blocks = [...head, ...unexplained(report.differences), ...causes(report.causes)];
   let room = MAX_CHARS;
-  const kept = blocks.filter((block) => (room -= block.length + 2) >= 0);
-  const left = blocks.length - kept.length;
-  return `${[...kept, ...(left > 0 ? ["… cut here to fit; the whole is in the report's page"] : [])].join("\n\n")}\n`;
+  const fitting = blocks.filter((block) => (room -= block.length + 2) >= 0);
+  const left = blocks.length - fitting.length;
+  return `${[...fitting, ...(left > 0 ? ["… cut here to fit; the whole is in the report's page"] : [])].join("\n\n")}\n`;
 };
 
 const resultHeads = resultNames.map((name) => `${comparisonResults[name].sign} ${name}`);

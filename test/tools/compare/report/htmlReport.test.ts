@@ -51,7 +51,7 @@ test("without a script every difference and every example is there", () => {
   expect(page).toContain("97 more alike");
 });
 
-test("a row that changed is marked with signs and its rule; what leads to no change can be hidden", () => {
+test("a changed row has signs and its rule; rows without a change can be hidden", () => {
   const page = htmlReport(sampleReport()).replaceAll("\n", " ").replaceAll("> <", "><");
   expect(page).toContain(
     `<tr class="explained"><th scope="row" class="d0">id<td><del>&quot;61&quot;</del><td><ins>61</ins><td>✓ type · <code>integer</code>`,
@@ -74,7 +74,7 @@ test("no value breaks out: whatever is told, the page is made of our own tags", 
   );
 });
 
-test("every control has its label, every id is there once, every link within the page leads somewhere", () => {
+test("every control has a label, every id is unique, every link within the page works", () => {
   const page = markupOf(htmlReport(sampleReport()));
   const ids = [...page.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id);
   expect(new Set(ids).size).toBe(ids.length);
