@@ -418,7 +418,7 @@ describe("a document fits but for what the ledger allows", () => {
   });
 });
 
-test("no error of modern makes it throw; what is served has modern's status and a detail", () => {
+test("no error of modern makes it throw; what is served has its status and a detail", () => {
   const code = fc.oneof(fc.constantFrom("111", "112", "372", "601", 113, "103"), fc.jsonValue());
   const error = fc.oneof(
     fc.record({

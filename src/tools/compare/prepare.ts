@@ -5,6 +5,7 @@ import { loadSettings } from "../../settings/load.ts";
 import type { Catalogue } from "../../serve/gateway.ts";
 import { emptyTally } from "../../compare/tally.ts";
 import { type LedgerEntry, readLedger } from "../../compare/ledger.ts";
+import { readKeyVariable } from "../keyVariable.ts";
 import type { CompareOptions } from "./options.ts";
 
 /** Everything that a run needs to know before it connects. */
@@ -20,6 +21,9 @@ export type PreparedRun = {
   fingerprint: string;
 };
 
+/** Characters of the key; a shorter one could not be taken out of the reports. */
+const MIN_KEY = 8;
+
 type Environment = Record<string, string | undefined>;
 
 /** Reads the gateway's settings from the environment, the key and the ledger; or says by name what is wrong with them. */
@@ -33,7 +37,8 @@ export const prepareRun = (
     catalogue.endpoints,
   );
   if ("errors" in loaded) return loaded;
-  const key = readKey(options.keyName, environment);
+  const { keyName } = options;
+  const key = keyName === undefined ? { key: undefined } : readKeyVariable(keyName, environment, MIN_KEY);
   if ("errors" in key) return key;
   if (options.corpus !== undefined && !exists(options.corpus))
     return { errors: [`--corpus: ${options.corpus} cannot be read; allowed is the path of a file`] };
@@ -81,22 +86,6 @@ const legacyIn = (url: string): Environment => {
 const isLoopback = (url: string): boolean => /^(127\.|\[::1\]$|localhost$)/.test(new URL(url).hostname);
 
 const exists = (file: string): boolean => statSync(file, { throwIfNoEntry: false }) !== undefined;
-
-const readKey = (
-  name: string | undefined,
-  environment: Environment,
-): { key: string | undefined } | { errors: string[] } => {
-  if (name === undefined) return { key: undefined };
-  const key = /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? environment[name] : undefined;
-  // The message omits the name: someone may have given the key itself.
-  if (key === undefined)
-    return {
-      errors: ["--key: no environment variable of this name is set; allowed is the name of one that holds the key"],
-    };
-  if (!/^[A-Za-z0-9]{8,64}$/.test(key))
-    return { errors: [`--key: what ${name} holds is no key; allowed are 8 to 64 letters and digits`] };
-  return { key };
-};
 
 const fingerprintOf = (
   options: CompareOptions,

@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { SHORTEST_KEY } from "../../scrub/scrub.ts";
+import { readKeyVariable } from "../keyVariable.ts";
 import type { LegacyPlace } from "./recording.ts";
 
 /** What is recorded: one request, a range of an endpoint's ids, or what a log shows. */
@@ -61,7 +62,7 @@ export const readRecordArguments = (
     return refuse("as: the example's name is needed at the end, of letters, digits and single dashes: as iris");
   const wanted = wantedBy(positionals.slice(0, -2), values);
   if ("errors" in wanted) return wanted;
-  const key = keyNamed(values.key, environment);
+  const key = values.key === undefined ? undefined : readKeyVariable(values.key, environment, SHORTEST_KEY);
   if (key !== undefined && "errors" in key) return key;
   const { about, out, force = false } = values;
   return {
@@ -97,22 +98,6 @@ const wantedBy = (
   return from !== "" && count >= 1 && count <= MAX_IDS && given.length === 0
     ? { of: "ids", endpoint, from: Number(from), to: Number(to) }
     : refuse(`--ids: allowed are at most ${MAX_IDS} ids of one endpoint: --ids 1..50 getDataset as PREFIX`);
-};
-
-/** The errors omit the name: someone may have given the key itself. */
-const keyNamed = (
-  name: string | undefined,
-  environment: Readonly<Record<string, string | undefined>>,
-): { key: string } | { errors: string[] } | undefined => {
-  if (name === undefined) return undefined;
-  const key = environment[name];
-  if (key === undefined || key === "")
-    return refuse(
-      "--key: the environment has nothing by the name given; allowed is the name of a variable that holds the key",
-    );
-  return new RegExp(`^[A-Za-z0-9]{${SHORTEST_KEY},64}$`).test(key)
-    ? { key }
-    : refuse(`--key: what the variable holds is no key; allowed are ${SHORTEST_KEY} to 64 letters and digits`);
 };
 
 /** What `npm run record -- --help` prints. */

@@ -64,12 +64,7 @@ const recordCoverage = async (job: RecordJob, wanted: Several): Promise<ExitCode
   const { endpoints } = tools.catalogue;
   const requests = requestsOfJob(job, wanted);
   if ("errors" in requests) return refused(tools, requests.errors);
-  const {
-    chosen,
-    sent: asked,
-    variants,
-    left,
-  } = await coverRequests(requests, endpoints, recording, {
+  const { chosen, sent, variants, left } = await coverRequests(requests, endpoints, recording, {
     key: args.key,
     keepMisfits: args.force,
   });
@@ -88,7 +83,7 @@ const recordCoverage = async (job: RecordJob, wanted: Several): Promise<ExitCode
   );
   if (there.length > 0) return refused(tools, there);
 
-  tools.print(`${asked} asked, ${variants} variants seen; ${pairs.length} of them show all:`);
+  tools.print(`${sent} asked, ${variants} variants seen; ${pairs.length} of them show all:`);
   const codes: number[] = [left[SCHEMA_MISFIT] === undefined ? 0 : 1];
   for (const pair of pairs) codes.push(await savePair(job, pair));
   return Math.max(...codes) as ExitCode;

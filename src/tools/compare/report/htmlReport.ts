@@ -14,7 +14,7 @@ import { formatSummary } from "./reportWording.ts";
 
 const read = (file: string): string => readFileSync(new URL(file, import.meta.url), "utf8");
 const shared = ["tokens.css", "frame.css", "parts.css"].map((file) => `../../../ui/${file}`);
-const styles = [...shared, "page/sections.css", "page/exhibits.css"].map((file) => `\n${read(file)}`);
+const styles = [...shared, "page/sections.css", "page/examples.css"].map((file) => `\n${read(file)}`);
 const scripts = ["page/later.js", "../../../ui/copying.js", "page/filters.js"].map((file) => `\n${read(file)}`);
 /** Marks the page at once where scripts run. */
 const mark = `document.documentElement.classList.add("with-script");`;

@@ -7,7 +7,7 @@ import { arbitraryReport } from "./arbitraryReport.ts";
 import { sampleReport } from "./sampleReport.ts";
 
 const shared = ["tokens.css", "frame.css", "parts.css", "copying.js"].map((file) => `ui/${file}`);
-const own = ["sections.css", "exhibits.css", "later.js", "filters.js"].map(
+const own = ["sections.css", "examples.css", "later.js", "filters.js"].map(
   (file) => `tools/compare/report/page/${file}`,
 );
 const ours = [
