@@ -1,5 +1,5 @@
-import { truncate } from "../scrub/truncate.ts";
 import type { Json } from "../rules/rule.ts";
+import { truncate } from "../scrub/truncate.ts";
 import { type Difference, differenceKey } from "./difference.ts";
 
 /** One field that differs. */

@@ -1,14 +1,14 @@
+import { type Answer, answerOf } from "../endpoint/answer.ts";
 import type { Endpoint, Knowledge } from "../endpoint/endpoint.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
 import { transform } from "../endpoint/transform.ts";
-import { type Answer, answerOf } from "../endpoint/answer.ts";
 import { type ErrorTable, outcomeOf, ownStatusOf } from "../legacy/legacyOutcome.ts";
 import { collectChanges } from "../rules/notes.ts";
 import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
 import type { AnsweredExchange, GivenAnswer } from "./answers.ts";
+import { collectDifferences } from "./collectDifferences.ts";
 import { type Difference, differenceKindOf, isSame } from "./difference.ts";
 import { changesByPlace, explain, lookUp } from "./explain.ts";
-import { collectDifferences } from "./collectDifferences.ts";
 import { pointerSteps } from "./pointer.ts";
 
 /** What an answer is explained by. */

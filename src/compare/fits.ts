@@ -1,8 +1,8 @@
 import type { z } from "zod";
+import type { Json, Rule } from "../rules/rule.ts";
 import type { DifferenceKind } from "./difference.ts";
 import type { Ledger } from "./ledger.ts";
 import { childPointer } from "./pointer.ts";
-import type { Json, Rule } from "../rules/rule.ts";
 
 type Issue = z.core.$ZodIssue;
 

@@ -2,9 +2,9 @@ import type { Endpoint } from "../endpoint/endpoint.ts";
 import { mediaTypeOf } from "../http/mediaType.ts";
 import type { Json } from "../rules/rule.ts";
 import type { GivenAnswer } from "./answers.ts";
+import { collectDifferences } from "./collectDifferences.ts";
 import { type ComparedPlace, differ } from "./differ.ts";
 import { type Difference, type DifferenceKind, differenceKindOf, UNSERVED } from "./difference.ts";
-import { collectDifferences } from "./collectDifferences.ts";
 import type { Ledger } from "./ledger.ts";
 
 /** Bytes of an answer that is compared while callers are served: a larger one would hold them up. */

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { UNSERVED } from "./difference.ts";
 import type { FoundDifference } from "./collectDifferences.ts";
+import { UNSERVED } from "./difference.ts";
 
 /** One entry, as it stands in the file and as operators write it. */
 export const entrySchema = z.strictObject({

@@ -1,9 +1,9 @@
-import type { Json, JsonObject, Rule } from "../rules/rule.ts";
 import { collectChanges } from "../rules/notes.ts";
+import type { Json, JsonObject, Rule } from "../rules/rule.ts";
+import { truncate } from "../scrub/truncate.ts";
 import { differ } from "./differ.ts";
 import type { Difference } from "./difference.ts";
 import { changesByPlace, explain } from "./explain.ts";
-import { truncate } from "../scrub/truncate.ts";
 import { pointerSteps } from "./pointer.ts";
 import type { Row } from "./report.ts";
 

@@ -1,8 +1,8 @@
-import type { Endpoint } from "../endpoint/endpoint.ts";
-import { mediaTypeOf } from "../http/mediaType.ts";
 import { type Answer, answerOf } from "../endpoint/answer.ts";
-import { type ErrorTable, outcomeOf } from "../legacy/legacyOutcome.ts";
+import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
+import { mediaTypeOf } from "../http/mediaType.ts";
+import { type ErrorTable, outcomeOf } from "../legacy/legacyOutcome.ts";
 import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
 
 type Given = { status: number; contentType: string; text: string };

@@ -1,10 +1,10 @@
 import { hash } from "node:crypto";
 import { statSync } from "node:fs";
-import type { Settings } from "../../settings/settings.ts";
-import { loadSettings } from "../../settings/load.ts";
-import type { Catalogue } from "../../serve/gateway.ts";
-import { emptyTally } from "../../compare/tally.ts";
 import { type LedgerEntry, readLedger } from "../../compare/ledger.ts";
+import { emptyTally } from "../../compare/tally.ts";
+import type { Catalogue } from "../../serve/gateway.ts";
+import { loadSettings } from "../../settings/load.ts";
+import type { Settings } from "../../settings/settings.ts";
 import { readKeyVariable } from "../keyVariable.ts";
 import type { CompareOptions } from "./options.ts";
 

@@ -1,6 +1,6 @@
+import { keysInHeaders } from "../../legacy/legacyKey.ts";
 import { parseJson } from "../../rules/parseJson.ts";
 import { isObject, type Json, type JsonObject } from "../../rules/rule.ts";
-import { keysInHeaders } from "../../legacy/legacyKey.ts";
 import { statusOf, type Traffic } from "./trafficLine.ts";
 
 /** Whether a file with this beginning is a HAR, not a log of JSON lines. */

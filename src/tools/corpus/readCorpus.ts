@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import type { CorpusRequest, SkipReason } from "./corpusRequest.ts";
-import { mapTraffic, type TrafficMapper } from "./mapTraffic.ts";
 import { harTraffic, isHar } from "./har.ts";
+import { mapTraffic, type TrafficMapper } from "./mapTraffic.ts";
 import { type Traffic, trafficOfLine } from "./trafficLine.ts";
 
 /** Bytes of a line, and of a HAR, which must be read whole. */

@@ -3,10 +3,10 @@ import { isScrubbable, scrubber } from "../../scrub/scrub.ts";
 import type { CorpusRequest } from "../corpus/corpusRequest.ts";
 import { readRecordArguments, recordUsage, type Wanted } from "./arguments.ts";
 import { coverRequests, SCHEMA_MISFIT } from "./coverage.ts";
-import { readingEndpoint, requestFromArguments, requestsById } from "./requests.ts";
 import { type ExitCode, type RecordJob, type RecordTools, refused } from "./job.ts";
-import { pairFiles, refusedFiles, savePair } from "./savePair.ts";
 import { openRecording } from "./recording.ts";
+import { readingEndpoint, requestFromArguments, requestsById } from "./requests.ts";
+import { pairFiles, refusedFiles, savePair } from "./savePair.ts";
 
 /** Runs `npm run record`. Secrets are taken out of every line it prints and every file it writes. */
 export const recordCommand = async (

@@ -3,8 +3,8 @@ import type { Endpoint } from "../../endpoint/endpoint.ts";
 import type { JsonObject, Rule } from "../../rules/rule.ts";
 import type { CorpusRequest } from "../corpus/corpusRequest.ts";
 import type { FixtureAsk } from "./exchange.ts";
-import { lastReading } from "./savePair.ts";
 import type { Recorded, Recording } from "./recording.ts";
+import { lastReading } from "./savePair.ts";
 import { smallestCover } from "./smallestCover.ts";
 
 /** The fewest recordings that show all variants; `left`: numbers of requests that were left out, by reason. */

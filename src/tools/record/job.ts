@@ -1,9 +1,9 @@
+import type { Scrub } from "../../scrub/scrub.ts";
 import type { Catalogue } from "../../serve/gateway.ts";
-import type { RecordArguments } from "./arguments.ts";
 import type { CorpusRequest } from "../corpus/corpusRequest.ts";
+import type { RecordArguments } from "./arguments.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Recording, Replay } from "./recording.ts";
-import type { Scrub } from "../../scrub/scrub.ts";
 
 /** What the command needs from outside. */
 export type RecordTools = {

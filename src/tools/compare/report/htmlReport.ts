@@ -1,14 +1,14 @@
-import { allowedSources } from "../../../ui/contentSecurity.ts";
-import { sectionLinks } from "../../../ui/sectionLinks.ts";
 import { readFileSync } from "node:fs";
 import { raw } from "hono/html";
 import type { Report } from "../../../compare/report.ts";
+import { allowedSources } from "../../../ui/contentSecurity.ts";
+import { html, type Html } from "../../../ui/html.ts";
+import { sectionLinks } from "../../../ui/sectionLinks.ts";
 import { causesSection } from "./page/causesSection.ts";
-import { coverageSection, schemaDriftSection } from "./page/fieldsSections.ts";
 import { reportedDifferences } from "./page/differencesSection.ts";
 import { examplesSection } from "./page/examplesSection.ts";
 import { failuresSection } from "./page/failuresSection.ts";
-import { html, type Html } from "../../../ui/html.ts";
+import { coverageSection, schemaDriftSection } from "./page/fieldsSections.ts";
 import { reportOverview } from "./page/overview.ts";
 import { formatSummary } from "./reportWording.ts";
 

@@ -1,9 +1,9 @@
 import type { Cause, Report, Summary } from "../../../compare/report.ts";
-import { columns, type Paint, painted, plainText } from "./columns.ts";
 import { type ResultName, resultNames, comparisonResults } from "../../../compare/results.ts";
-import { formatSides, formatSummary } from "./reportWording.ts";
-import { minute, formatNumber } from "../../../ui/wording.ts";
 import { truncate } from "../../../scrub/truncate.ts";
+import { minute, formatNumber } from "../../../ui/wording.ts";
+import { columns, type Paint, painted, plainText } from "./columns.ts";
+import { formatSides, formatSummary } from "./reportWording.ts";
 
 /** The report for a terminal, at most `width` wide. Only commands, which people copy, and numbers may be wider. */
 export const terminalReport = (report: Report, width: number, colour: boolean): string[] => {

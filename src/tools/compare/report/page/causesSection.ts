@@ -1,10 +1,10 @@
 import type { Cause } from "../../../../compare/report.ts";
-import { counted, formatNumber } from "../../../../ui/wording.ts";
 import { badge } from "../../../../ui/badge.ts";
 import { curlPair } from "../../../../ui/curlPair.ts";
 import { html, type Html } from "../../../../ui/html.ts";
-import { kindsBar } from "./parts.ts";
 import { section } from "../../../../ui/section.ts";
+import { counted, formatNumber } from "../../../../ui/wording.ts";
+import { kindsBar } from "./parts.ts";
 
 /** The causes of the differences, the most frequent first. */
 export const causesSection = (causes: readonly Cause[]): Html => {

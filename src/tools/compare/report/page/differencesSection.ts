@@ -1,13 +1,13 @@
 import type { Report, ReportedDifference } from "../../../../compare/report.ts";
-import { reasonsOf, formatValues } from "../reportWording.ts";
 import { formatPath } from "../../../../compare/results.ts";
-import { counted, formatNumber } from "../../../../ui/wording.ts";
 import { badge } from "../../../../ui/badge.ts";
 import { curlPair } from "../../../../ui/curlPair.ts";
-import { filterBar } from "./filterBar.ts";
-import { deferred, endpointsOf } from "./parts.ts";
 import { html, type Html } from "../../../../ui/html.ts";
 import { section } from "../../../../ui/section.ts";
+import { counted, formatNumber } from "../../../../ui/wording.ts";
+import { reasonsOf, formatValues } from "../reportWording.ts";
+import { filterBar } from "./filterBar.ts";
+import { deferred, endpointsOf } from "./parts.ts";
 
 /** Characters of all differences together; unexplained ones come first. */
 const MAX_CHARS = 3_000_000;

@@ -1,7 +1,7 @@
 import type { ReportedDifference } from "../../../../compare/report.ts";
-import { reasonsOf } from "../reportWording.ts";
 import { comparisonResults } from "../../../../compare/results.ts";
 import { html, type Html } from "../../../../ui/html.ts";
+import { reasonsOf } from "../reportWording.ts";
 
 /** The filters. The script combines them, counts what each choice would show, and writes them into the address. */
 export const filterBar = (differences: readonly ReportedDifference[], endpoints: readonly string[]): Html =>

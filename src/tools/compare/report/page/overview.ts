@@ -1,8 +1,8 @@
 import type { Report, Summary } from "../../../../compare/report.ts";
 import { resultNames, comparisonResults } from "../../../../compare/results.ts";
-import { formatSummary } from "../reportWording.ts";
-import { counted, minute, formatNumber } from "../../../../ui/wording.ts";
 import { html, type Html } from "../../../../ui/html.ts";
+import { counted, minute, formatNumber } from "../../../../ui/wording.ts";
+import { formatSummary } from "../reportWording.ts";
 import { kindsBar } from "./parts.ts";
 
 /** The first screen: the sides, the results, and the results of each endpoint. */
