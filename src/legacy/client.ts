@@ -11,13 +11,15 @@ import type { XmlReader } from "./xml.ts";
 export type LegacyReply = { status: number; readonly reading: LegacyReading };
 
 /** An answer's bytes. The first look at `reading` parses them in this thread; large ones go to the reader instead. */
-export type LegacyAnswer = LegacyReply & { body: Buffer };
+export type LegacyAnswer = LegacyReply & { contentType: string; body: Buffer };
 
 /** The answer with this status and body. */
-export const legacyAnswer = (status: number, body: Buffer, readXml: XmlReader): LegacyAnswer => {
+/** `contentType` is empty where there is none. */
+export const legacyAnswer = (status: number, body: Buffer, readXml: XmlReader, contentType = ""): LegacyAnswer => {
   let reading: LegacyReading | undefined;
   return {
     status,
+    contentType,
     body,
     get reading() {
       return (reading ??= readLegacy(body, readXml));
@@ -90,7 +92,7 @@ export const legacyClient =
         totalTimeout: Math.max(1, deadline - Date.now()),
         ...(signal ? { signal } : {}),
       });
-      return legacyAnswer(reply.status, reply.body, readXml);
+      return legacyAnswer(reply.status, reply.body, readXml, reply.contentType);
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error;
       return {

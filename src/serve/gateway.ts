@@ -55,7 +55,7 @@ export type GatewayParts = {
   isCheck?: boolean;
   /** How large answers are read, where it differs from the default. */
   reading?: Partial<Pick<ReaderSettings, "large" | "idle" | "queue" | "module">>;
-  /** Sees every request to legacy and its answer. */
+  /** Wraps the requests to legacy for answers; those that verify keys are not among them. */
   aroundClient?: (client: LegacyClient) => LegacyClient;
   /** Nothing is taken from the cache or stored, and no request waits for the same one of another caller. */
   isUncached?: boolean;
@@ -151,7 +151,7 @@ const openServices = (
   const meter = openMeter(() => observer.counts());
   const path = settings.LEGACY_PATH === "/" ? "" : settings.LEGACY_PATH;
   const clientSettings = { path, host: legacyHost(settings), maxReply: settings.MAX_REPLY_BYTES };
-  const client = aroundClient(metered(withBreaker(legacyClient(upstream, clientSettings)), meter.asked));
+  const client = metered(withBreaker(legacyClient(upstream, clientSettings)), meter.asked);
   const cache = openCacheOf(settings, catalogue, { meter, observer, modules });
   const hooks = hooksOf(features);
   const keys = openKeys(client, catalogue.keyProbes, catalogue.errors, (owner) => {
@@ -161,7 +161,7 @@ const openServices = (
   const onError = (error: unknown) => observer.log.error({ event: "internal_error", error: (error as Error).stack });
   const knowledge = { legacyStudies: new Set(settings.LEGACY_STUDIES ?? catalogue.legacyStudies) };
   return {
-    client,
+    client: aroundClient(client),
     keys,
     unconfirmed: openUnconfirmedWrites({ keys, timeout: settings.TOTAL_TIMEOUT_MS, onError }),
     errors: catalogue.errors,

@@ -316,7 +316,7 @@ describe("a document fits but for what the ledger allows", () => {
       document,
     );
 
-  test("a missing field that the ledger allows there, for this endpoint, today", () => {
+  test("a missing field is served where the ledger allows it there, today", () => {
     expect(misfit({ ...sound, benchmark_suite: null })).toBeUndefined();
     expect(misfit(sound)).toBe("/benchmark_suite");
     const allowed = { path: "/benchmark_suite", kind: "missing" };
@@ -363,7 +363,7 @@ describe("a document fits but for what the ledger allows", () => {
     );
   });
 
-  test("too many kinds of misfits fit no ledger; one kind many times does", () => {
+  test("too many kinds of misfits are never allowed, one kind many times may be", () => {
     const rows = (count: number, format: (i: number) => string): Json =>
       Array.from({ length: count }, (_, i) => ({
         did: i,
@@ -383,7 +383,7 @@ describe("a document fits but for what the ledger allows", () => {
         list.output,
         rows(5000, () => "ARFF"),
       ),
-    ).toEqual([{ at: "/0/format", path: "/*/format", forms: ["value"], candidate: "ARFF" }]);
+    ).toEqual([{ at: "/0/format", path: "/*/format", kinds: ["value"], candidate: "ARFF" }]);
     expect(
       firstMisfit(
         list,
@@ -417,7 +417,7 @@ describe("a document fits but for what the ledger allows", () => {
   });
 });
 
-test("no error of modern's makes it throw; the served one has its status and a detail", () => {
+test("no error of modern makes it throw; what is served has its status and a detail", () => {
   const code = fc.oneof(fc.constantFrom("111", "112", "372", "601", 113, "103"), fc.jsonValue());
   const error = fc.oneof(
     fc.record({

@@ -61,7 +61,10 @@ test("a command names the caller's key and shows it in no path, body or form", (
       const request = isPost
         ? ({ method: "POST", path: "/datasets/list", body: { tag: key } } as const)
         : ({ method: "GET", path: `/flow/exists/${encodeURIComponent(`a=${key}`)}/1` } as const);
-      const exchange = { request: { method: "POST", path: `/tag/${key}`, form: { name: key } }, form: "json" } as const;
+      const exchange = {
+        request: { method: "POST", path: `/tag/${key}`, form: { name: key } },
+        format: "json",
+      } as const;
       const { legacy = "", candidate } = curlsOf(addresses, request, true, exchange, openSecrets().ofCaller(key));
       expect(`${legacy} ${candidate}`.toLowerCase()).not.toContain(key.toLowerCase());
       expect([legacy.endsWith('"api_key=$KEY"'), candidate.includes('"X-API-Key: $KEY"')]).toEqual([true, true]);

@@ -1,6 +1,5 @@
-import type { LedgerEntry } from "../../compare/ledger.ts";
-import { readLedger } from "../../compare/readLedger.ts";
-import { openModern } from "../../modern/openModern.ts";
+import { type LedgerEntry, readLedger } from "../../compare/ledger.ts";
+import { openModern } from "../../modern/client.ts";
 import type { Core, Feature } from "../../serve/feature.ts";
 import type { Modern } from "./askModern.ts";
 import { checkMigration } from "./check.ts";

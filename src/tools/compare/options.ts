@@ -1,9 +1,8 @@
-import { withoutUrlSecrets } from "../../scrub/secrets.ts";
 import { parseArgs } from "node:util";
-import { readIds } from "../corpus/readIds.ts";
+import { readIds } from "../corpus/madeRequests.ts";
 
-/** What to compare, as the command line says it. */
-export type Options = {
+/** What to compare, by the command line. */
+export type CompareOptions = {
   legacy?: string;
   candidate?: string;
   /** The candidate is the new implementation, not a gateway. */
@@ -21,7 +20,8 @@ export type Options = {
   fresh: boolean;
 };
 
-export const usage = `npm run compare -- [options]
+/** What `npm run compare -- --help` prints. */
+export const compareUsage = `npm run compare -- [options]
 
 Holds legacy's answers against what the gateway makes of them, or a candidate's answers against those, and explains every difference.
 
@@ -62,8 +62,11 @@ const known = {
   help: { type: "boolean", short: "h" },
 } as const;
 
-/** Reads the command line; what is wrong is told by its name, what was given and what is allowed. */
-export const readOptions = (args: string[], endpoints: readonly string[]): Options | { errors: string[] } | "help" => {
+/** Reads the command line. An error names the option, what was given and what is allowed. */
+export const readCompareOptions = (
+  args: string[],
+  endpoints: readonly string[],
+): CompareOptions | { errors: string[] } | "help" => {
   let values: ReturnType<typeof parse>;
   try {
     values = parse(args);
@@ -76,7 +79,7 @@ export const readOptions = (args: string[], endpoints: readonly string[]): Optio
     const text = values[name];
     if (text !== undefined && (!/^https?:\/\/[^/?#@\s]+(\/[^?#\s]*)?$/.test(text) || !URL.canParse(text)))
       errors.push(
-        `--${name}: ${JSON.stringify(withoutUrlSecrets(text))} given; allowed is a URL such as http://127.0.0.1:8080, without a user or a query`,
+        `--${name}: ${withoutPassword(text)} given; allowed is a URL such as http://127.0.0.1:8080, without a user or a query`,
       );
     return text?.replace(/\/+$/, "");
   };
@@ -115,3 +118,7 @@ export const readOptions = (args: string[], endpoints: readonly string[]): Optio
 };
 
 const parse = (args: string[]) => parseArgs({ args, options: known, strict: true, allowPositionals: false }).values;
+
+/** The parts of a URL before an @ and after a ? may be secrets. */
+const withoutPassword = (text: string): string =>
+  JSON.stringify(text.replace(/^[^]*@/, "(not shown)@").replace(/[?#][^]*$/, "?(not shown)"));

@@ -1,4 +1,4 @@
-/** What a client asks of the new interface, below its prefix. `json` is sent as JSON, `text` as it stands. */
+/** What a client requests of the new interface, below its prefix. `json` is sent as JSON, `text` as it stands. */
 export type FixtureAsk = {
   method: "GET" | "POST" | "HEAD";
   path: string;

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { isBelow, pathOf } from "../../../src/http/requestTarget.ts";
-import { mapperOf } from "../../../src/tools/corpus/mapper.ts";
-import type { Named } from "../../../src/tools/corpus/named.ts";
+import { trafficMapper } from "../../../src/tools/corpus/mapTraffic.ts";
+import type { NamedEndpoint } from "../../../src/tools/corpus/corpusRequest.ts";
 import type { Json } from "../../../src/rules/rule.ts";
 import { endpoints } from "../../../transforms/index.ts";
 import { type Fault, faultSchema, type TransportFault } from "./fault.ts";
@@ -28,7 +28,7 @@ export type StandIn = {
   close(): Promise<void>;
 };
 
-const { routed } = mapperOf(endpoints);
+const { routed } = trafficMapper(endpoints);
 
 const nothing: Sendable = { status: 500, headers: {}, body: Buffer.alloc(0) };
 
@@ -42,7 +42,7 @@ const checked = (faults: readonly Fault[]): Fault[] =>
     return fault;
   });
 
-const endpointOf = ({ method = "", url = "/" }: IncomingMessage, base: string): Named | undefined => {
+const endpointOf = ({ method = "", url = "/" }: IncomingMessage, base: string): NamedEndpoint | undefined => {
   const path = pathOf(url);
   if (!isBelow(path, base)) return undefined;
   return routed(path.slice(base.length))?.methods.get(method === "HEAD" ? "GET" : (method as "GET" | "POST"));

@@ -5,7 +5,7 @@ import { expect } from "vitest";
 import { legacyHandlers } from "../../../fixtures/legacyHandlers.ts";
 import { readPairs } from "../../../fixtures/pairs.ts";
 import { serveHandlers } from "../../../fixtures/serveHandlers.ts";
-import { mapperOf } from "../../../src/tools/corpus/mapper.ts";
+import { trafficMapper } from "../../../src/tools/corpus/mapTraffic.ts";
 import { readCorpus } from "../../../src/tools/corpus/readCorpus.ts";
 import { recordCommand } from "../../../src/tools/record/command.ts";
 import type { RecordTools } from "../../../src/tools/record/job.ts";
@@ -37,7 +37,7 @@ export const run = async (
     },
     print: (line) => void out.push(line),
     complain: (line) => void errors.push(line),
-    readCorpus: (file) => readCorpus(file, mapperOf(catalogue.endpoints)).asks,
+    readCorpus: (file) => readCorpus(file, trafficMapper(catalogue.endpoints)).requests,
     ...tools,
   });
   return { code, out, errors, folder, files: globSync("**/*.json", { cwd: folder }).toSorted() };
