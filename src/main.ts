@@ -63,8 +63,8 @@ const run = async (): Promise<void> => {
     { openObserver },
     { collectDefaultMetrics },
     { readLedger },
-    { openStore },
-    { memoryStore },
+    { openMigrationStore },
+    { memoryStateStore },
     { openReload },
     { openIndexStore },
   ] = await Promise.all([
@@ -76,7 +76,7 @@ const run = async (): Promise<void> => {
     import("prom-client"),
     import("./compare/readLedger.ts"),
     import("./features/migration/store/openStore.ts"),
-    import("./features/migration/store/memoryStore.ts"),
+    import("./features/migration/store/stateStore.ts"),
     import("./settings/reload.ts"),
     import("./features/privateDatasets/store/openIndexStore.ts"),
   ]);
@@ -86,8 +86,8 @@ const run = async (): Promise<void> => {
   const isCheck = args.includes("--check");
   // A check writes nothing, and may run beside the gateway.
   const opening = isCheck
-    ? Promise.resolve(memoryStore())
-    : openStore(settings, Object.keys(catalogue.endpoints), (event, about) => observer.event(event, about));
+    ? Promise.resolve(memoryStateStore())
+    : openMigrationStore(settings, Object.keys(catalogue.endpoints), (event, about) => observer.event(event, about));
   const store = await opening.catch((error: Error) => error);
   if (store instanceof Error) return fail([store.message]);
   const upstream = await startUpstream(settings.LEGACY_URL);

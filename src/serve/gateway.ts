@@ -8,7 +8,7 @@ import type { LegacyPaths } from "../endpoint/legacyPaths.ts";
 import type { LegacyWriteKnowledge } from "../endpoint/legacyWrites.ts";
 import type { LedgerEntry } from "../compare/ledger.ts";
 import { openMigration } from "../features/migration/migration.ts";
-import { memoryStore } from "../features/migration/store/memoryStore.ts";
+import { memoryStateStore } from "../features/migration/store/stateStore.ts";
 import type { StateStore } from "../features/migration/store/stateStore.ts";
 import type { Judging } from "../modern/client.ts";
 import { openModern } from "../modern/openModern.ts";
@@ -107,7 +107,7 @@ export const openGateway = (
   observer: Observer,
   {
     redisTier,
-    store = memoryStore(),
+    store = memoryStateStore(),
     expected = [],
     openIndexStore,
     walk = {},

@@ -3,7 +3,7 @@ import { xmlReader } from "../legacy/xml.ts";
 import { openPrivateRows, type PrivateRows } from "../features/privateDatasets/privateRows.ts";
 import type { OpenIndexStore } from "../features/privateDatasets/store/indexStore.ts";
 import type { WalkWays } from "../features/privateDatasets/walk.ts";
-import { memoryStore } from "../features/privateDatasets/store/memoryStore.ts";
+import { memoryIndexStore } from "../features/privateDatasets/store/indexStore.ts";
 import { fetchReadable } from "./answering.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { PrivateRowsKnowledge } from "../features/privateDatasets/knowledge.ts";
@@ -27,7 +27,7 @@ export const openPrivateRowsOf = (
   settings: Settings,
   { privateRows: knowledge, endpoints }: Known,
   services: Services,
-  { openStore = memoryStore, isBusy, ways }: Parts,
+  { openStore = memoryIndexStore, isBusy, ways }: Parts,
 ): PrivateRows | undefined => {
   const { LEGACY_ADMIN_KEY: key, PRIVATE_WALK_RATE: rate, TOTAL_TIMEOUT_MS: timeout } = settings;
   const endpoint = knowledge && endpoints[knowledge.endpoint];

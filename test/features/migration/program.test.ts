@@ -6,7 +6,7 @@ import { startStandIn } from "../../standIn/program/startStandIn.ts";
 import { loadSettings } from "../../../src/settings/load.ts";
 import type { StageView } from "../../../src/features/migration/views.ts";
 import { start } from "../../serve/support.ts";
-import { describeWithRedis, startRedis } from "../sharedCache/redisServer.ts";
+import { describeWithRedis, startRedis } from "../../store/redis/redisServer.ts";
 import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { known } from "../../support.ts";
 import { until } from "./support.ts";

@@ -3,7 +3,7 @@ import type { Entry } from "../../../src/cache/entry.ts";
 import type { Invalidation } from "../../../src/cache/sharedTier.ts";
 import { fromWire, toWire } from "../../../src/features/sharedCache/wire.ts";
 import { until } from "../../proxy/support.ts";
-import { describeWithRedis, startRedis } from "./redisServer.ts";
+import { describeWithRedis, startRedis } from "../../store/redis/redisServer.ts";
 import { begin, entry, open, wait } from "./support.ts";
 
 test.each([
