@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
 import { buildId, hashOf } from "../../src/cache/buildId.ts";
-import { describeWithRedis, startRedis } from "../features/sharedCache/redisServer.ts";
+import { describeWithRedis, startRedis } from "../store/redis/redisServer.ts";
 
 const root = join(import.meta.dirname, "../..");
 

@@ -1,8 +1,8 @@
 import { features } from "../../src/features/index.ts";
 import * as migration from "../../src/features/migration/feature.ts";
-import { memoryStore } from "../../src/features/migration/store/memoryStore.ts";
+import { memoryStateStore } from "../../src/features/migration/store/stateStore.ts";
 import * as privateDatasets from "../../src/features/privateDatasets/feature.ts";
-import { memoryStore as memoryIndexStore } from "../../src/features/privateDatasets/store/memoryStore.ts";
+import { memoryIndexStore } from "../../src/features/privateDatasets/store/indexStore.ts";
 import * as retirement from "../../src/features/retirement/feature.ts";
 import * as sharedCache from "../../src/features/sharedCache/feature.ts";
 import type { Core, Feature, FeatureModule } from "../../src/serve/feature.ts";
@@ -33,7 +33,14 @@ export type GatewayParts = CoreParts &
 export const gatewayFor = async (
   url: string,
   environment: Record<string, string> = {},
-  { store = memoryStore(), expected = [], times, openIndexStore = memoryIndexStore, walk, ...parts }: GatewayParts = {},
+  {
+    store = memoryStateStore(),
+    expected = [],
+    times,
+    openIndexStore = memoryIndexStore,
+    walk,
+    ...parts
+  }: GatewayParts = {},
 ) => {
   const loaded = settingsOf({ ...environment, LEGACY_URL: url });
   if ("errors" in loaded) throw new Error(loaded.errors.join("\n"));

@@ -7,9 +7,8 @@ import { migrationConsole } from "./console/migrationConsole.ts";
 import { migrationLayer } from "./layer.ts";
 import { type Migration, openMigration } from "./migration.ts";
 import type { MigrationFeatureSettings } from "./settings.ts";
-import { memoryStore } from "./store/memoryStore.ts";
-import { openStore } from "./store/openStore.ts";
-import type { StateStore } from "./store/stateStore.ts";
+import { openMigrationStore } from "./store/openStore.ts";
+import { memoryStateStore, type StateStore } from "./store/stateStore.ts";
 
 /** What replaces parts of the feature: its store, its ledger, and in milliseconds the waits until a mismatch is checked again and between two looks at the gates. */
 export type MigrationParts = {
@@ -31,7 +30,9 @@ export const open = async (
   // A check writes nothing, and may run beside the gateway.
   const store =
     parts.store ??
-    (isCheck ? memoryStore() : await openStore(settings, names, (event, about) => observer.event(event, about)));
+    (isCheck
+      ? memoryStateStore()
+      : await openMigrationStore(settings, names, (event, about) => observer.event(event, about)));
   const { MODERN_URL: url, MODERN_ROUTES: routes, MODERN_TIMEOUT_MS: timeout } = settings;
   const judging = {
     errors,

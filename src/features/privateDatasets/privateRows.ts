@@ -14,9 +14,8 @@ import { answersAtAll, type AskLegacy, listedAmong, type Looked, lookAt, type Lo
 import { type FindMissingRows, openMissingRows } from "./missingRows.ts";
 import { openPace, type Pace } from "./pace.ts";
 import { openQuestions } from "./questions.ts";
-import type { Change } from "./rows.ts";
+import { type Change, idsOf } from "./rows.ts";
 import { isCurrent, type PrivateRowsView, stateOf, toldOf } from "./state.ts";
-import { idsOf } from "./store/change.ts";
 import type { IndexStore, IndexStoreEvent, OpenIndexStore } from "./store/indexStore.ts";
 import { FAR, MARGIN, openWalker, type WalkWays } from "./walk.ts";
 
@@ -192,7 +191,7 @@ export const openPrivateRows = (settings: PrivateRowsSettings): PrivateRows => {
         for (const id of change.gone) if (index.get(id) !== undefined) formerlyPrivate.set(id, true);
         index.take(change, isWhole);
       };
-      store = await settings.openStore({ snapshot: index.snapshot, onChange, onEvent });
+      store = await settings.openStore({ onChange, onEvent });
       walking = walker.run();
     },
     async close() {

@@ -25,6 +25,9 @@ export type Kept = { rows: PrivateRow[]; walk: Walk };
 /** What is new: rows that came or changed, the ids of those that are private rows no more, and how far the search is. */
 export type Change = { rows: PrivateRow[]; gone: number[]; walk?: Walk | undefined };
 
+/** The ids of the rows that a change is about. */
+export const idsOf = ({ rows, gone }: Change): number[] => [...rows.map(({ id }) => id), ...gone];
+
 /** No catalogue of this kind has higher ids, and each costs a bit. */
 export const MOST = 2 ** 24;
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startStandIn } from "../../standIn/program/startStandIn.ts";
 import type { StageView } from "../../../src/features/migration/views.ts";
 import { start } from "../../serve/support.ts";
-import { describeWithRedis, startRedis } from "../sharedCache/redisServer.ts";
+import { describeWithRedis, startRedis } from "../../store/redis/redisServer.ts";
 import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { settingsOf } from "../../support/gateway.ts";
 import { until } from "../../support/waiting.ts";

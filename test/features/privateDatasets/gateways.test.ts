@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { redisStore } from "../../../src/features/privateDatasets/store/redisStore.ts";
-import { describeWithRedis, startRedis } from "../sharedCache/redisServer.ts";
+import { indexStoreOver } from "../../../src/features/privateDatasets/store/indexStore.ts";
+import { redisStore } from "../../../src/store/redis/redisStore.ts";
+import { describeWithRedis, startRedis } from "../../store/redis/redisServer.ts";
 import { administrator, nobody, owner } from "./people.ts";
 import { edited, through } from "./through.ts";
 import { until } from "../../support/waiting.ts";
@@ -8,7 +9,9 @@ import { until } from "../../support/waiting.ts";
 describeWithRedis("two gateways and a Redis", () => {
   /** Two over one legacy. */
   const two = async (REDIS_URL: string) => {
-    const parts = { openIndexStore: redisStore({ url: REDIS_URL, scope: "these", beat: 100 }) };
+    const parts = {
+      openIndexStore: indexStoreOver("these", (about) => redisStore({ ...about, url: REDIS_URL, interval: 100 })),
+    };
     const a = await through(undefined, { REDIS_URL }, parts);
     const b = await through(a.bed, { REDIS_URL }, parts);
     await Promise.all([a.walked(), b.walked()]);
@@ -46,11 +49,13 @@ describeWithRedis("two gateways and a Redis", () => {
     }
   });
 
-  test("without Redis each uses what it knows; an emptied Redis loses no rows", async () => {
+  test("without Redis, or with a flushed one, each goes on with what it knows", async () => {
     const redis = await startRedis();
     const { a, b } = await two(redis.url);
     await redis.talk("FLUSHALL");
-    await until(async () => (await redis.talk("EXISTS catalog-gateway:1:private:these:rows")).startsWith(":1"));
+    await until(async () =>
+      (await redis.talk("EXISTS catalog-gateway:1:state:private-rows:these:records")).startsWith(":1"),
+    );
     for (const { list, state } of [a, b]) {
       expect(state()?.state).toBe("complete");
       expect((await list(administrator)).ids).toEqual([2, 3, 5, 6, 9]);

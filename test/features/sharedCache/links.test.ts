@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { pathTo } from "./pathTo.ts";
-import { describeWithRedis, startRedis } from "./redisServer.ts";
+import { pathTo } from "../../store/redis/pathTo.ts";
+import { describeWithRedis, startRedis } from "../../store/redis/redisServer.ts";
 import { begin, entry, open, wait } from "./support.ts";
 import { until } from "../../support/waiting.ts";
 
 describeWithRedis("a link to Redis that breaks", () => {
-  test("what was kept before it first listened may have been written unheard: the owner is told", async () => {
+  test("what was cached before it first listened is reported as lost", async () => {
     const redis = await startRedis();
     const path = await pathTo(redis.url);
     path.cut();
@@ -17,7 +17,7 @@ describeWithRedis("a link to Redis that breaks", () => {
     expect([a.told.drops, a.told.lost]).toEqual([[], 1]);
   });
 
-  test("connections that carry nothing any more, and nobody says so, are given up and made anew", async () => {
+  test("connections that silently carry nothing any more are made anew", async () => {
     const redis = await startRedis();
     const path = await pathTo(redis.url);
     const a = await open(path.url);
@@ -33,7 +33,7 @@ describeWithRedis("a link to Redis that breaks", () => {
     expect([a.told.lost, await a.get("k")]).toEqual([1, undefined]);
   });
 
-  test("a listening connection that carries nothing any more is found out, however much is dropped", async () => {
+  test("a silent listening connection is found out, however much is invalidated", async () => {
     const redis = await startRedis();
     const path = await pathTo(redis.url);
     const a = await open(path.url);
@@ -54,7 +54,7 @@ describeWithRedis("a link to Redis that breaks", () => {
     expect([a.told.lost, b.told.lost]).toEqual([1, 0]);
   });
 
-  test("what was dropped while cut off reaches those who were not, and they keep the rest", async () => {
+  test("invalidations made while cut off reach the others, which keep the rest", async () => {
     const redis = await startRedis();
     const path = await pathTo(redis.url);
     const a = await open(path.url);
@@ -78,7 +78,7 @@ describeWithRedis("a link to Redis that breaks", () => {
     expect(await b.get("other")).toBeUndefined();
   });
 
-  test("a message that nobody can read may have been a drop: begun anew, and in step again", async () => {
+  test("after an unreadable message everything is discarded, and trusted again", async () => {
     const redis = await startRedis();
     const [a, b] = [await open(redis.url), await open(redis.url)];
     await a.put("k", await entry("old"));
@@ -90,7 +90,7 @@ describeWithRedis("a link to Redis that breaks", () => {
     await until(() => a.told.drops.some(({ groups }) => groups?.includes("dataset/61") ?? false));
   });
 
-  test("a get right behind a drop that Redis runs for the first time does not come before it", async () => {
+  test("a get right behind the first invalidation does not overtake it", async () => {
     const redis = await startRedis();
     const [a, b] = [await open(redis.url), await open(redis.url)];
     await a.put("k", await entry("old"));
@@ -100,7 +100,7 @@ describeWithRedis("a link to Redis that breaks", () => {
     await dropping;
   });
 
-  test("closed while it connects, and while it is connected, it leaves no connection behind", async () => {
+  test("closed while connecting or connected, it leaves no connection behind", async () => {
     const redis = await startRedis();
     // All but the one that asks.
     const connected = async () => ((await redis.talk("CLIENT LIST")).match(/^id=|\nid=/g)?.length ?? 0) - 1;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Entry } from "../../../src/cache/entry.ts";
 import type { Invalidation } from "../../../src/cache/sharedTier.ts";
 import { fromWire, toWire } from "../../../src/features/sharedCache/wire.ts";
-import { describeWithRedis, startRedis } from "./redisServer.ts";
+import { describeWithRedis, startRedis } from "../../store/redis/redisServer.ts";
 import { begin, entry, open, wait } from "./support.ts";
 import { until } from "../../support/waiting.ts";
 
@@ -36,6 +36,13 @@ test("bytes that are none of ours are refused", async () => {
 });
 
 describeWithRedis("the tier on Redis", () => {
+  test("an entry of another build is not found", async () => {
+    const redis = await startRedis();
+    const [a, other] = [await open(redis.url), await open(redis.url, 250, "another")];
+    await a.put("k", await entry("[1]"));
+    expect([(await a.get("k"))?.body.toString(), await other.get("k")]).toEqual(["[1]", undefined]);
+  });
+
   test("what one stores another finds until it expires, but nothing that has an owner", async () => {
     const redis = await startRedis();
     const [a, b] = [await open(redis.url), await open(redis.url)];
@@ -54,13 +61,6 @@ describeWithRedis("the tier on Redis", () => {
     const ours = /^catalog-gateway:1:(e:b:(k|short)|epoch|v:(\*|@getDataset|dataset|dataset\/61))$/;
     expect(names.length).toBeGreaterThan(0);
     expect(names.filter((name) => !ours.test(name))).toEqual([]);
-  });
-
-  test("an entry of another build is not found", async () => {
-    const redis = await startRedis();
-    const [a, other] = [await open(redis.url), await open(redis.url, 250, "another")];
-    await a.put("k", await entry("[1]"));
-    expect([(await a.get("k"))?.body.toString(), await other.get("k")]).toEqual(["[1]", undefined]);
   });
 
   test.each<[string, Invalidation]>([

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { pathTo } from "../../sharedCache/pathTo.ts";
-import { describeWithRedis, startRedis } from "../../sharedCache/redisServer.ts";
+import { pathTo } from "../../../store/redis/pathTo.ts";
+import { describeWithRedis, startRedis } from "../../../store/redis/redisServer.ts";
 import { agreed, begin, wait } from "./instances.ts";
 import { entry, moveOn } from "./moves.ts";
 import { openRedis, stagesOf } from "./support.ts";
