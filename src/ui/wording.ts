@@ -10,10 +10,6 @@ export const counted = (count: number, noun: string): string =>
 /** `2026-11-21T07:36:45.120Z` -> `2026-11-21 07:36 UTC`; another text stays as it is. */
 export const minute = (iso: string): string => iso.replace(/^(.{10})T(\d\d:\d\d).*Z$/, "$1 $2 UTC");
 
-/** A text of at most so many UTF-16 units, with `…` where it was cut; a pair of surrogates stays whole. */
-export const truncate = (text: string, most: number): string =>
-  text.length <= most ? text : `${text.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
-
 /** 0.9987 -> `99.8 %`: rounded down, so that only all of it reads as 100 %; `–` for NaN and infinite shares. */
 export const percent = (share: number): string =>
   Number.isFinite(share) ? `${formatNumber(Math.floor(share * 1000 + 1e-9) / 10)} %` : "–";

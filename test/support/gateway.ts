@@ -1,10 +1,10 @@
 import { features } from "../../src/features/index.ts";
-import * as migration from "../../src/features/migration/feature.ts";
+import { migrationFeature, type MigrationParts } from "../../src/features/migration/feature.ts";
 import { memoryStateStore } from "../../src/features/migration/store/stateStore.ts";
-import * as privateDatasets from "../../src/features/privateDatasets/feature.ts";
+import { privateDatasetsFeature, type PrivateDatasetsParts } from "../../src/features/privateDatasets/feature.ts";
 import { memoryIndexStore } from "../../src/features/privateDatasets/store/indexStore.ts";
-import * as retirement from "../../src/features/retirement/feature.ts";
-import * as sharedCache from "../../src/features/sharedCache/feature.ts";
+import { retirementFeature } from "../../src/features/retirement/feature.ts";
+import { sharedCacheFeature } from "../../src/features/sharedCache/feature.ts";
 import type { Core, Feature, FeatureModule } from "../../src/serve/feature.ts";
 import { type GatewayParts as CoreParts, openGateway } from "../../src/serve/gateway.ts";
 import { loadSettings } from "../../src/settings/load.ts";
@@ -24,9 +24,9 @@ export const settingsOf = (environment: Record<string, string | undefined>) =>
 
 /** Parts of a gateway that a test replaces. Without them nothing that features store outlives the gateway. */
 export type GatewayParts = CoreParts &
-  migration.MigrationParts &
-  Pick<privateDatasets.PrivateDatasetsParts, "walk"> & {
-    openIndexStore?: privateDatasets.PrivateDatasetsParts["openStore"];
+  MigrationParts &
+  Pick<PrivateDatasetsParts, "walk"> & {
+    openIndexStore?: PrivateDatasetsParts["openStore"];
   };
 
 /** A gateway in front of this upstream with all features that its settings ask for, but the console. Nothing listens. */
@@ -46,16 +46,16 @@ export const gatewayFor = async (
   if ("errors" in loaded) throw new Error(loaded.errors.join("\n"));
   const { settings } = loaded;
   type Opened = {
-    migration: Awaited<ReturnType<typeof migration.open>>["migration"];
-    privateRows: ReturnType<typeof privateDatasets.open>["privateRows"];
-    oldClients: ReturnType<typeof retirement.open>["retirement"];
+    migration: Awaited<ReturnType<typeof migrationFeature.open>>["migration"];
+    privateRows: ReturnType<typeof privateDatasetsFeature.open>["privateRows"];
+    oldClients: ReturnType<typeof retirementFeature.open>["retirement"];
   };
   const opened: Partial<Opened> = {};
   const modules: FeatureModule[] = [
-    ...(settings.REDIS_URL === undefined ? [] : [sharedCache as unknown as FeatureModule]),
+    ...(settings.REDIS_URL === undefined ? [] : [sharedCacheFeature as unknown as FeatureModule]),
     {
       open(core: Core, given: Settings): Feature {
-        const feature = privateDatasets.open(core, given as Parameters<typeof privateDatasets.open>[1], {
+        const feature = privateDatasetsFeature.open(core, given as Parameters<typeof privateDatasetsFeature.open>[1], {
           openStore: openIndexStore,
           ...(walk ? { walk } : {}),
         });
@@ -65,7 +65,7 @@ export const gatewayFor = async (
     },
     {
       async open(core: Core, given: Settings): Promise<Feature> {
-        const feature = await migration.open(core, given as Parameters<typeof migration.open>[1], {
+        const feature = await migrationFeature.open(core, given as Parameters<typeof migrationFeature.open>[1], {
           store,
           expected,
           ...(times ? { times } : {}),
@@ -76,7 +76,7 @@ export const gatewayFor = async (
     },
     {
       open(core: Core, given: Settings): Feature {
-        const feature = retirement.open(core, given as Parameters<typeof retirement.open>[1]);
+        const feature = retirementFeature.open(core, given as Parameters<typeof retirementFeature.open>[1]);
         opened.oldClients = feature.retirement;
         return feature;
       },

@@ -1,15 +1,11 @@
-import type { z } from "zod";
 import type { Core, Feature } from "../../serve/feature.ts";
 import { cannotListen, urlOf } from "../../serve/server.ts";
-import type { Settings } from "../../settings/settings.ts";
 import { startAdminServer } from "./adminServer.ts";
 import { consoleApp } from "./consoleApp.ts";
-import type { shape } from "./settings.ts";
-
-type ConsoleSettings = Settings & z.infer<z.ZodObject<typeof shape>>;
+import type { ConsoleSettings } from "./settings.ts";
 
 /** The operators' interface and page, on a listener of its own. */
-export const open = (core: Core, settings: ConsoleSettings): Feature => {
+const open = (core: Core, settings: ConsoleSettings): Feature => {
   const { ADMIN_HOST: host, ADMIN_PORT: port, ADMIN_TOKEN: token } = settings;
   let server: Awaited<ReturnType<typeof startAdminServer>> | undefined;
   return {
@@ -27,3 +23,5 @@ export const open = (core: Core, settings: ConsoleSettings): Feature => {
     },
   };
 };
+
+export const consoleFeature = { open };

@@ -6,7 +6,7 @@ import { checkMigration } from "./check.ts";
 import { migrationConsole } from "./console/migrationConsole.ts";
 import { migrationLayer } from "./layer.ts";
 import { type Migration, openMigration } from "./migration.ts";
-import type { MigrationFeatureSettings } from "./settings.ts";
+import type { MigrationSettings } from "./settings.ts";
 import { openMigrationStore } from "./store/openStore.ts";
 import { memoryStateStore, type StateStore } from "./store/stateStore.ts";
 
@@ -18,9 +18,9 @@ export type MigrationParts = {
 };
 
 /** Moves endpoints from legacy to a new implementation by stages. Without `MODERN_URL` legacy answers everything, and the console says so. */
-export const open = async (
+const open = async (
   core: Core,
-  settings: MigrationFeatureSettings,
+  settings: MigrationSettings,
   parts: MigrationParts = {},
 ): Promise<Feature & { migration: Migration }> => {
   const { services, catalogue, isCheck } = core;
@@ -81,7 +81,7 @@ export const open = async (
     check: (report) =>
       checkMigration({ services, migration, ...(modern ? { modern } : {}) }, catalogue.endpoints, report),
     reload(next) {
-      const { STAGES, EXPECTED_DIFFERENCES } = next as MigrationFeatureSettings;
+      const { STAGES, EXPECTED_DIFFERENCES } = next as MigrationSettings;
       const ledger = readLedger(EXPECTED_DIFFERENCES ?? catalogue.expectedDifferences, "EXPECTED_DIFFERENCES");
       return "errors" in ledger ? ledger : () => migration.configure(STAGES, ledger.entries);
     },
@@ -93,7 +93,7 @@ export const open = async (
   };
 };
 
-const ledgerOf = (settings: MigrationFeatureSettings, shipped: string): LedgerEntry[] => {
+const ledgerOf = (settings: MigrationSettings, shipped: string): LedgerEntry[] => {
   const read = readLedger(settings.EXPECTED_DIFFERENCES ?? shipped, "EXPECTED_DIFFERENCES");
   if ("errors" in read) throw new Error(read.errors.join("\n"));
   return read.entries;
@@ -105,3 +105,5 @@ const describeStages = (migration: Migration): string => {
   const stages = moved.map(([name, { stage, share }]) => `${name} ${stage} ${share} %`).join(", ");
   return stages === "" ? "every endpoint is in the stage legacy" : `stages: ${stages}; all others legacy`;
 };
+
+export const migrationFeature = { open };

@@ -39,7 +39,7 @@ export type Migration = {
   close(): Promise<void>;
 };
 
-export type MigrationSettings = {
+export type MigrationOptions = {
   endpoints: Readonly<Record<string, Endpoint>>;
   configured: Readonly<Record<string, Stage>>;
   expected: readonly LedgerEntry[];
@@ -56,7 +56,7 @@ export type MigrationSettings = {
   random?: () => number;
 };
 
-export const openMigration = (settings: MigrationSettings): Migration => {
+export const openMigration = (settings: MigrationOptions): Migration => {
   const { endpoints, store, observer, hasModern, settle = 1000, look = 5000, random = Math.random } = settings;
   const names = Object.keys(endpoints);
   const tracks = new Map(names.map((name) => [name, openTrack()]));

@@ -1,20 +1,16 @@
-import type { z } from "zod";
 import { xmlReader } from "../../legacy/xml.ts";
 import { fetchReadable } from "../../serve/legacyFetch.ts";
 import type { Core, Feature } from "../../serve/feature.ts";
 import { UNSETTLED } from "../../serve/unconfirmedWrites.ts";
-import type { Settings } from "../../settings/settings.ts";
 import { openAdminStatuses } from "./adminStatus.ts";
 import { privateDatasetsConsole } from "./console/privateDatasetsConsole.ts";
 import { privateGroup, privateRowsLayer } from "./layer.ts";
 import type { AskLegacy } from "./look.ts";
 import { openPrivateRows, type PrivateRows } from "./privateRows.ts";
-import type { shape } from "./settings.ts";
+import type { PrivateDatasetsSettings } from "./settings.ts";
 import type { OpenIndexStore } from "./store/indexStore.ts";
 import { openIndexStore } from "./store/openIndexStore.ts";
 import type { WalkWays } from "./walk.ts";
-
-type PrivateDatasetsSettings = Settings & z.infer<z.ZodObject<typeof shape>>;
 
 /** `openStore`, `walk`: where the index is stored and how rows are looked for, where that differs from what the settings say. */
 export type PrivateDatasetsParts = { openStore?: OpenIndexStore; walk?: WalkWays };
@@ -22,7 +18,7 @@ export type PrivateDatasetsParts = { openStore?: OpenIndexStore; walk?: WalkWays
 const plain = xmlReader([]);
 
 /** Adds to administrators' lists the private rows that legacy's lists lack. */
-export const open = (
+const open = (
   core: Core,
   settings: PrivateDatasetsSettings,
   { openStore = openIndexStore(settings), walk = {} }: PrivateDatasetsParts = {},
@@ -114,3 +110,5 @@ const meterPrivateRows = ({ services: { meter } }: Core, { state }: PrivateRows)
   meter.gauge("private_walk_last", "The last id to look at.", () => state().lastId);
   meter.total("private_walk_calls", "Requests to legacy for the index of private rows.", () => state().calls);
 };
+
+export const privateDatasetsFeature = { open };

@@ -5,7 +5,8 @@ import type { PageSection } from "../../../ui/consolePart.ts";
 import { curlPair } from "../../../ui/curlPair.ts";
 import { html, type Html } from "../../../ui/html.ts";
 import { timeAt } from "../../../ui/timeAgo.ts";
-import { counted, formatNumber, truncate } from "../../../ui/wording.ts";
+import { truncate } from "../../../scrub/truncate.ts";
+import { counted, formatNumber } from "../../../ui/wording.ts";
 import type { DifferenceSample, DifferenceView } from "../views.ts";
 import { type DiffPiece, diffWords } from "./wordDiff.ts";
 
