@@ -13,8 +13,7 @@ export type LegacyReply = { status: number; readonly reading: LegacyReading };
 /** An answer's bytes. The first look at `reading` parses them in this thread; large ones go to the reader instead. */
 export type LegacyAnswer = LegacyReply & { contentType: string; body: Buffer };
 
-/** The answer with this status and body. */
-/** `contentType` is empty where there is none. */
+/** The answer with this status and body. `contentType` is empty where there is none. */
 export const legacyAnswer = (status: number, body: Buffer, readXml: XmlReader, contentType = ""): LegacyAnswer => {
   let reading: LegacyReading | undefined;
   return {
@@ -37,8 +36,8 @@ export type Caller = {
   headers: string[];
   deadline: number;
   signal?: AbortSignal;
-  /** Fires when the client is gone. */
-  leaving?: AbortSignal;
+  /** The signal that fires when the client is gone; made when it is first wanted. */
+  leaving?: () => AbortSignal;
   spent?: { calls: number; ms: number };
 };
 
@@ -76,10 +75,10 @@ export const legacyClient =
   (upstream: Upstream, { path, host, maxReply }: LegacyClientSettings): LegacyClient =>
   async (request, form, { key, headers, deadline, signal }, readXml) => {
     const isPost = request.method === "POST";
-    const fields = new URLSearchParams(isPost ? request.form : undefined);
+    const fields = isPost || key !== undefined ? new URLSearchParams(isPost ? request.form : undefined) : undefined;
     // Legacy takes a key from the query first, but a query ends up in its access log.
-    if (key !== undefined) fields.set("api_key", key);
-    const query = !isPost && key !== undefined ? `?${fields.toString()}` : "";
+    if (key !== undefined) fields?.set("api_key", key);
+    const query = isPost || fields === undefined ? "" : `?${fields.toString()}`;
     const sent = ["host", host, "accept", form === "json" ? "application/json" : "text/xml", ...headers];
     if (isPost) sent.push("content-type", "application/x-www-form-urlencoded");
     try {
@@ -87,7 +86,7 @@ export const legacyClient =
         method: request.method,
         path: `${path}/${form}${request.path}${query}`,
         headers: sent,
-        ...(isPost ? { body: fields.toString() } : {}),
+        ...(isPost ? { body: fields?.toString() ?? "" } : {}),
         maxBytes: maxReply,
         totalTimeout: Math.max(1, deadline - Date.now()),
         ...(signal ? { signal } : {}),
@@ -131,31 +130,27 @@ const open: LegacyFailed = {
   isUnsent: true,
 };
 
-/** The same client behind a circuit breaker: while legacy fails, calls fail at once. */
-export const withBreaker = (client: LegacyClient): LegacyClient => {
+/**
+ * The same client behind a circuit breaker: while legacy fails, calls fail at once. `onCall` gets each call's failure and its
+ * milliseconds, and the caller's `spent` grows by them.
+ */
+export const withBreaker = (client: LegacyClient, onCall: (failed: boolean, ms: number) => void): LegacyClient => {
   const breaker = openBreaker();
   return async (request, form, caller, readXml) => {
-    const question = `${request.method} ${request.path} ${new URLSearchParams(request.form).toString()}`;
-    try {
-      const asked = await breaker.execute({ request: question, caller }, async () => {
-        const reply = await client(request, form, caller, readXml);
-        if ("failed" in reply && reply.isItsFault) throw new LegacyFailure(reply);
-        return reply;
-      });
-      return asked ?? open;
-    } catch (error) {
-      if (error instanceof LegacyFailure) return error.reply;
-      throw error;
-    }
-  };
-};
-
-/** The same client; `onCall` gets each call's failure and its milliseconds, and the caller's `spent` grows by them. */
-export const metered =
-  (client: LegacyClient, onCall: (failed: boolean, ms: number) => void): LegacyClient =>
-  async (request, form, caller, readXml) => {
     const started = performance.now();
-    const reply = await client(request, form, caller, readXml);
+    const describe = () => `${request.method} ${request.path} ${new URLSearchParams(request.form).toString()}`;
+    let reply: LegacyAnswer | LegacyFailed;
+    try {
+      const called = await breaker.execute({ request: describe, caller }, async () => {
+        const answer = await client(request, form, caller, readXml);
+        if ("failed" in answer && answer.isItsFault) throw new LegacyFailure(answer);
+        return answer;
+      });
+      reply = called ?? open;
+    } catch (error) {
+      if (!(error instanceof LegacyFailure)) throw error;
+      ({ reply } = error);
+    }
     const took = performance.now() - started;
     onCall("failed" in reply, took);
     if (caller.spent) {
@@ -164,3 +159,4 @@ export const metered =
     }
     return reply;
   };
+};

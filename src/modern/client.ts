@@ -135,7 +135,7 @@ const modernClient = (
     async ask(endpoint, request, caller, again = false) {
       if (becomesAnother(request)) return { ...otherPath, isUnasked: true };
       try {
-        const reply = await breaker.execute({ request: formatRequest(request), caller }, async () => {
+        const reply = await breaker.execute({ request: () => formatRequest(request), caller }, async () => {
           const given = await send(request, caller, again);
           const read = await readModern(endpoint, given, judging, caller);
           if (given.status >= 500) throw new BackendFailure(`it answered ${given.status}`);

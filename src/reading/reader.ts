@@ -5,11 +5,14 @@ import { openFairQueue, type Queued } from "./fairQueue.ts";
 import type { Read, Readable, ReadTask } from "./readAnswer.ts";
 import { openThreads, type ThreadSettings } from "./threads.ts";
 
-/** The caller for whom an answer is read. `deadline`: milliseconds since the epoch. `leaving` fires when the caller is gone. */
-export type ReadFor = { caller: string; deadline: number; leaving?: AbortSignal };
+/** The caller for whom an answer is read. `deadline`: milliseconds since the epoch. `leaving` gives the signal that fires when the caller is gone. */
+export type ReadFor = { caller: string; deadline: number; leaving?: (() => AbortSignal) | undefined };
 
 /** `full`: too many answers wait to be read. `late`: the deadline has passed. `broken`: reading it failed. `left`: its caller is gone. */
 export type Unread = { of: "unread"; unread: "full" | "late" | "broken" | "left" };
+
+/** A result, or a promise of it where it takes another thread. */
+export type MaybePromise<T> = T | Promise<T>;
 
 const broken: Unread = { of: "unread", unread: "broken" };
 
@@ -18,7 +21,8 @@ const broken: Unread = { of: "unread", unread: "broken" };
  * Large ones wait in a bounded queue in which callers take turns.
  */
 export type Reader = {
-  read(task: ReadTask, body: Buffer, readFor: ReadFor): Promise<Read | Unread>;
+  /** Reads an answer of legacy. A small one is read at once, without a promise: there are many. */
+  read(task: ReadTask, body: Buffer, readFor: ReadFor): MaybePromise<Read | Unread>;
   checkModern(endpoint: string, body: Buffer, readFor: ReadFor): Promise<Checked | Unread>;
   /** Reads a client's JSON body. */
   readInput(endpoint: string, body: Buffer, readFor: ReadFor): Promise<InputReading | Unread>;
@@ -60,8 +64,13 @@ export const openReader = (settings: ReaderSettings): Reader => {
     while (queue.size().jobs > 0 && threads?.hasRoom()) queue.take()?.start();
   };
 
-  const elsewhere = (job: ReadJob, body: Buffer, { caller, deadline, leaving }: ReadFor): Promise<JobResult | Unread> =>
+  const elsewhere = (
+    job: ReadJob,
+    body: Buffer,
+    { caller, deadline, ...readFor }: ReadFor,
+  ): Promise<JobResult | Unread> =>
     new Promise((resolve) => {
+      const leaving = readFor.leaving?.();
       if (leaving?.aborted) return resolve({ of: "unread", unread: "left" });
       const settle = (result: JobResult | Unread) => {
         clearTimeout(timer);
@@ -98,16 +107,15 @@ export const openReader = (settings: ReaderSettings): Reader => {
     return isJson(body) ? large.json : large.xml;
   };
 
-  const run = (job: ReadJob, body: Buffer, readFor: ReadFor): Promise<JobResult | Unread> =>
+  const run = (job: ReadJob, body: Buffer, readFor: ReadFor): MaybePromise<JobResult | Unread> =>
     threads !== undefined && body.byteLength >= largeFrom(job, body)
       ? elsewhere(job, body, readFor)
-      : Promise.resolve(runJob(endpoints, knowledge, job, body));
+      : runJob(endpoints, knowledge, job, body);
 
   return {
-    async read(task, body, readFor) {
-      const result = await run({ of: "legacy", task }, body, readFor);
-      if (result.of === "unread") return result;
-      return result.of === "legacy" ? result.read : broken;
+    read(task, body, readFor) {
+      const result = run({ of: "legacy", task }, body, readFor);
+      return result instanceof Promise ? result.then(legacyResult) : legacyResult(result);
     },
     async checkModern(endpoint, body, readFor) {
       const result = await run({ of: "modern", endpoint }, body, readFor);
@@ -126,6 +134,11 @@ export const openReader = (settings: ReaderSettings): Reader => {
       await threads?.close();
     },
   };
+};
+
+const legacyResult = (result: JobResult | Unread): Read | Unread => {
+  if (result.of === "unread") return result;
+  return result.of === "legacy" ? result.read : broken;
 };
 
 /** By its first sign; what hides it behind blanks counts as what takes longer. */

@@ -4,7 +4,7 @@ import { type DeclaredLifetimes, longestLifetime, withDefaults } from "../cache/
 import { openStore } from "../cache/store.ts";
 import { type ByteBudget, openByteBudget } from "../concurrency/byteBudget.ts";
 import type { Knowledge } from "../endpoint/endpoint.ts";
-import { type LegacyClient, legacyClient, withBreaker, metered } from "../legacy/client.ts";
+import { type LegacyClient, legacyClient, withBreaker } from "../legacy/client.ts";
 import { legacyTargets } from "../legacy/legacyTarget.ts";
 import { type PassThrough, passThrough } from "../proxy/passThrough.ts";
 import { SMALL_BODY } from "../proxy/upload.ts";
@@ -151,7 +151,7 @@ const openServices = (
   const meter = openMeter(() => observer.counts());
   const path = settings.LEGACY_PATH === "/" ? "" : settings.LEGACY_PATH;
   const clientSettings = { path, host: legacyHost(settings), maxReply: settings.MAX_REPLY_BYTES };
-  const client = metered(withBreaker(legacyClient(upstream, clientSettings)), meter.asked);
+  const client = withBreaker(legacyClient(upstream, clientSettings), meter.asked);
   const cache = openCacheOf(settings, catalogue, { meter, observer, modules });
   const hooks = hooksOf(features);
   const keys = openKeys(client, catalogue.keyProbes, catalogue.errors, (owner) => {

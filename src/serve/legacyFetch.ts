@@ -5,7 +5,7 @@ import { type LegacyReading, outcomeOf, ownStatusOf } from "../legacy/reading.ts
 import { xmlReader } from "../legacy/xml.ts";
 import type { RowPlaces } from "../reading/findRows.ts";
 import { type Read, convertDocument, type ReadTask, type Written } from "../reading/readAnswer.ts";
-import type { Unread } from "../reading/reader.ts";
+import type { MaybePromise, Unread } from "../reading/reader.ts";
 import type { Services } from "./services.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
 import { documentApart } from "./rowApart.ts";
@@ -39,16 +39,31 @@ export type FetchOptions = { as?: "answer" | "rows"; budget?: RequestBudget };
  * Asks legacy and makes our answer of what it says. As `rows` the answer to a list tells where each of its rows stands in the bytes
  * (`written.rows`, in legacy's order), so that lists can be merged without parsing them.
  */
-export const fetchAnswer = async (
+export const fetchAnswer = (
   services: FetchServices,
   endpoint: PreparedEndpoint,
   request: LegacyRequest,
   caller: Caller,
   input: Input,
-  { as = "answer", budget = openRequestBudget() }: FetchOptions = {},
+  { as = "answer", budget }: FetchOptions = {},
+): Promise<LegacyResult> =>
+  endpoint.rows === undefined
+    ? fetchPage(services, endpoint, request, caller, input, as)
+    : fetchList(services, { ...endpoint, rows: endpoint.rows }, request, caller, input, {
+        as,
+        budget: budget ?? openRequestBudget(),
+      });
+
+/** A page of a list; where it cannot be parsed, it is put together from its rows. */
+const fetchList = async (
+  services: FetchServices,
+  endpoint: PreparedEndpoint & Required<Pick<PreparedEndpoint, "rows">>,
+  request: LegacyRequest,
+  caller: Caller,
+  input: Input,
+  { as, budget }: Required<FetchOptions>,
 ): Promise<LegacyResult> => {
   const { rows } = endpoint;
-  if (rows === undefined) return fetchPage(services, endpoint, request, caller, input, as);
   const rationed: FetchServices = {
     ...services,
     client: async (...asked) => (budget.left-- > 0 ? services.client(...asked) : tooMany),
@@ -122,10 +137,13 @@ const fetchPage = async (
 ): Promise<{ written: Written } | (Ended & { pages?: RowPlaces[] })> => {
   const { observer } = services;
   const pages: RowPlaces[] = [];
-  const read = async (reply: LegacyAnswer) => {
-    const reading = await readBy(services, { endpoint: endpoint.name, as, input }, reply, caller);
+  const notePages = (reading: Read | LegacyFailed): Read | LegacyFailed => {
     if ("rows" in reading && reading.rows !== undefined) pages.push(reading.rows);
     return reading;
+  };
+  const read = (reply: LegacyAnswer): MaybePromise<Read | LegacyFailed> => {
+    const reading = readBy(services, { endpoint: endpoint.name, as, input }, reply, caller);
+    return reading instanceof Promise ? reading.then(notePages) : notePages(reading);
   };
   const spoilt = () => (pages.length === 2 ? { pages } : {});
   const reply = await askEither(services, endpoint, request, caller, read);
@@ -157,7 +175,8 @@ const fetchPage = async (
       ...(outcome.kind === "unavailable" ? { unanswered: "refused" as const } : {}),
     };
   }
-  const document = await withMarkup(services, endpoint, request, caller, reading, read);
+  const document =
+    "mismatch" in reading ? await withMarkup(services, endpoint, request, caller, reading, read) : reading;
   for (const field of document.unknown) observer.event("unknown_field", { endpoint: endpoint.name, field });
   if (!("mismatch" in document)) return document;
   observer.event("schema_mismatch", { endpoint: endpoint.name, places: document.mismatch });
@@ -181,7 +200,7 @@ const withMarkup = async (
   request: LegacyRequest,
   caller: Caller,
   document: Document,
-  read: (reply: LegacyAnswer) => Promise<Read | LegacyFailed>,
+  read: (reply: LegacyAnswer) => MaybePromise<Read | LegacyFailed>,
 ): Promise<Document> => {
   if (!("mismatch" in document) || document.form === "xml" || request.method !== "GET" || !endpoint.hasMarkup)
     return document;
@@ -191,17 +210,20 @@ const withMarkup = async (
 };
 
 /** Reads a reply, in this thread or another one. */
-const readBy = async (
+const readBy = (
   { reader, keys }: FetchServices,
   task: ReadTask,
   { body }: LegacyAnswer,
   { key, client = "", deadline, leaving }: Caller,
-): Promise<Read | LegacyFailed> => {
+): MaybePromise<Read | LegacyFailed> => {
   // Callers take turns, each by its key or else by its address.
   const caller = key === undefined ? client : keys.ownerOf(key);
-  const reading = await reader.read(task, body, { caller, deadline, ...(leaving ? { leaving } : {}) });
-  return "unread" in reading ? unread[reading.unread] : reading;
+  const reading = reader.read(task, body, { caller, deadline, leaving });
+  return reading instanceof Promise ? reading.then(orFailed) : orFailed(reading);
 };
+
+const orFailed = (reading: Read | Unread): Read | LegacyFailed =>
+  "unread" in reading ? unread[reading.unread] : reading;
 
 const unread: Record<Unread["unread"], LegacyFailed> = {
   full: {
@@ -225,15 +247,15 @@ const unread: Record<Unread["unread"], LegacyFailed> = {
 type Reading = LegacyReading | Read;
 
 /**
- * An answer that can be read: where the JSON cannot, the same resource's XML form usually is sound. Or that one alone. `read` says how a
- * reply is read.
+ * An answer that can be read: where the JSON cannot, the same resource's XML form usually is sound. Or that one alone. `readReply` says
+ * how a reply is read.
  */
 const askEither = async <R extends Reading>(
   services: Pick<FetchServices, "client" | "observer" | "keys" | "errors">,
   endpoint: Pick<PreparedEndpoint, "name" | "readXml">,
   request: LegacyRequest,
   caller: Caller,
-  read: (reply: LegacyAnswer) => Promise<R | LegacyFailed> | R,
+  readReply: (reply: LegacyAnswer) => MaybePromise<R | LegacyFailed>,
   form: "json" | "xml" = "json",
 ): Promise<{ status: number; reading: R } | LegacyFailed> => {
   const { client, observer } = services;
@@ -241,7 +263,8 @@ const askEither = async <R extends Reading>(
   const askFor = async (wanted: "json" | "xml"): Promise<{ status: number; reading: R } | LegacyFailed> => {
     const reply = await client(request, wanted, caller, endpoint.readXml);
     if ("failed" in reply) return reply;
-    const reading = await read(reply);
+    const read = readReply(reply);
+    const reading = read instanceof Promise ? await read : read;
     return "failed" in reading ? reading : { status: reply.status, reading };
   };
   let reply = await askFor(form);

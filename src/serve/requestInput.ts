@@ -24,14 +24,13 @@ export type AppRequest = {
   body: () => AsyncIterable<Uint8Array> | null;
   /** Node's own request, where there is one. */
   incoming?: IncomingMessage | undefined;
-  /** Fires when the client is gone. */
-  leaving?: AbortSignal;
+  /** The signal that fires when the client is gone; most requests need none, and making one costs time. */
+  leaving?: () => AbortSignal;
 };
 
 /** A request that came over a socket. */
 export const fromNode = (incoming: IncomingMessage, outgoing: ServerResponse): AppRequest => {
-  const leaving = new AbortController();
-  outgoing.once("close", () => leaving.abort());
+  let leaving: AbortController | undefined;
   return {
     method: incoming.method ?? "GET",
     target: incoming.url ?? "/",
@@ -39,7 +38,13 @@ export const fromNode = (incoming: IncomingMessage, outgoing: ServerResponse): A
     // A body that is not read to its end must not take its connection, and our answer, with it.
     body: () => incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>,
     incoming,
-    leaving: leaving.signal,
+    leaving() {
+      if (leaving === undefined) {
+        const controller = (leaving = new AbortController());
+        outgoing.once("close", () => controller.abort("the client is gone"));
+      }
+      return leaving.signal;
+    },
   };
 };
 

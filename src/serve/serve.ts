@@ -21,8 +21,8 @@ export type RequestInput = {
   /** The address of the client. */
   client: string;
   header: (name: string) => string | undefined;
-  /** Fires when the client is gone. */
-  leaving?: AbortSignal;
+  /** The signal that fires when the client is gone. */
+  leaving?: (() => AbortSignal) | undefined;
 };
 
 const timedOut: Outcome = { kind: "tooSlow", message: "The legacy interface took too long to answer." };

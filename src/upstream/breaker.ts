@@ -24,7 +24,7 @@ export const isItsFault = (error: unknown): boolean =>
   (error instanceof UpstreamFailure && !["overloaded", "aborted", "tooLarge", "crowded"].includes(error.kind));
 
 /** One call: its request, and its caller, known by a key or else by an address. */
-type Attempt = { request: string; caller: { key?: string; client?: string } };
+type Attempt = { request: () => string; caller: { key?: string; client?: string } };
 
 /** A circuit breaker for the calls to one backend. */
 type Breaker = {
@@ -55,8 +55,33 @@ export const openBreaker = (): Breaker => {
   const callerOf = ({ key, client = "" }: Attempt["caller"]): string =>
     key === undefined ? `client ${networkOf(client)}` : `key ${hash("sha256", salt + key, "base64")}`;
 
+  /** Calls directly while the circuit is closed: the policy costs several promises, and has to hear of failures only. */
+  const executeClosed = async <T>({ request, caller }: Attempt, call: () => Promise<T>): Promise<T> => {
+    try {
+      const result = await call();
+      sampled.success(CircuitState.Closed);
+      return result;
+    } catch (error) {
+      if (!isItsFault(error)) throw error;
+      note(error, request, caller);
+      // The failure may open the circuit, which calls at the same time may have done already.
+      if (policy.state === CircuitState.Closed)
+        await policy.execute(() => Promise.reject(error as Error)).catch(() => undefined);
+      throw error;
+    }
+  };
+  /** Counts a failed call. Returns whether there was no connection. */
+  const note = (error: unknown, request: Attempt["request"], caller: Attempt["caller"]): boolean => {
+    const isUnconnected = error instanceof BackendFailure ? error.isUnconnected : isConnectionFailure(error);
+    if (isUnconnected) sampled.unconnected();
+    else sampled.failed(hash("sha256", request(), "base64"), callerOf(caller));
+    return isUnconnected;
+  };
+
   return {
-    async execute({ request, caller }, call) {
+    async execute(attempt, call) {
+      if (policy.state === CircuitState.Closed) return executeClosed(attempt, call);
+      const { request, caller } = attempt;
       // One call is finding out whether the backend is back: the others do not wait for it.
       if (policy.state === CircuitState.HalfOpen) return undefined;
       const isProbe = policy.state === CircuitState.Open;
@@ -70,11 +95,8 @@ export const openBreaker = (): Breaker => {
             return await (isProbe ? withinRetry(running) : running);
           } catch (error) {
             if (!isItsFault(error)) throw error;
-            const isUnconnected = error instanceof BackendFailure ? error.isUnconnected : isConnectionFailure(error);
-            const by = callerOf(caller);
-            if (isUnconnected) sampled.unconnected();
-            else sampled.failed(hash("sha256", request, "base64"), by);
-            if (isProbe && !isUnconnected) barred = { caller: by, until: Date.now() + OTHERS_FIRST };
+            const isUnconnected = note(error, request, caller);
+            if (isProbe && !isUnconnected) barred = { caller: callerOf(caller), until: Date.now() + OTHERS_FIRST };
             throw error;
           }
         });

@@ -19,7 +19,7 @@ const badReader = (changed: Partial<ReaderSettings> = {}) => {
     ...changed,
   });
   onTestFinished(() => reader.close());
-  const read = (endpoint: string, what: string, readFor = {}) =>
+  const read = async (endpoint: string, what: string, readFor = {}) =>
     reader.read({ endpoint, as: "answer", input: {} }, Buffer.from(JSON.stringify({ what })), {
       caller: "one",
       deadline: Date.now() + 30_000,
@@ -82,7 +82,7 @@ test("whoever leaves or is late gives its place back", async () => {
   const { reader, read } = badReader({ timeout: 2500 });
   const leaving = new AbortController();
   const running = read("busy", "bad");
-  const left = read("throwing", "good", { leaving: leaving.signal });
+  const left = read("throwing", "good", { leaving: () => leaving.signal });
   const late = read("throwing", "good", { deadline: Date.now() + 100 });
   expect(reader.size().jobs).toBe(2);
   leaving.abort();

@@ -24,12 +24,15 @@ type Who = Pick<Caller, "key" | "client">;
 const backend = (bad: LegacyFailed = broken) => {
   const state = { asked: 0, whole: sound as LegacyAnswer | LegacyFailed };
   let hold: Promise<void> | undefined;
-  const client = withBreaker(async ({ path }) => {
-    state.asked++;
-    const reply = path.startsWith("/bad") ? bad : state.whole;
-    await hold;
-    return reply;
-  });
+  const client = withBreaker(
+    async ({ path }) => {
+      state.asked++;
+      const reply = path.startsWith("/bad") ? bad : state.whole;
+      await hold;
+      return reply;
+    },
+    () => undefined,
+  );
   const ask = (path: string, who: Who = { client: "192.0.2.1" }) =>
     client({ method: "GET", path }, "json", { headers: [], deadline: 0, ...who }, readXml);
   /** Until it is called, no answer comes. */
