@@ -6,7 +6,6 @@ import { endpoints } from "./index.ts";
 import { legacyErrors } from "./legacyErrors.ts";
 import { legacyPaths } from "./legacyPaths.ts";
 import { legacyReads, legacyRefusals, legacyWrites } from "./legacyWrites.ts";
-import { privateDatasets } from "./privateDatasets.ts";
 
 /** All the knowledge the machine is started with. */
 export const catalogue = {
@@ -16,7 +15,6 @@ export const catalogue = {
   legacyStudies,
   legacyPaths,
   passing: { writes: legacyWrites, reads: legacyReads, refusals: legacyRefusals },
-  privateRows: privateDatasets,
   /** The file with what is known of the public reference implementation. */
   expectedDifferences: fileURLToPath(new URL("./expectedDifferences.json", import.meta.url)),
   versions: versionsOf(Object.keys(endpoints), new URL(".//", import.meta.url)),

@@ -18,12 +18,11 @@ const listedQualities = new Set([
   "NumBinaryAtts",
 ]);
 
-export const member = (value: Json | undefined, name: string): Json | undefined =>
-  isObject(value) ? value[name] : undefined;
-export const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "");
+const member = (value: Json | undefined, name: string): Json | undefined => (isObject(value) ? value[name] : undefined);
+const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "");
 
 /** An id, as a number or as the text of one. */
-export const idIn = (value: Json | undefined): number | undefined =>
+const idIn = (value: Json | undefined): number | undefined =>
   (typeof value === "string" || typeof value === "number") && /^[1-9]\d{0,9}$/.test(String(value))
     ? Number(value)
     : undefined;

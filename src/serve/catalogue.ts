@@ -1,7 +1,6 @@
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { LegacyPaths } from "../endpoint/legacyPaths.ts";
 import type { LegacyWriteKnowledge } from "../endpoint/legacyWrites.ts";
-import type { PrivateRowsKnowledge } from "../features/privateDatasets/knowledge.ts";
 import type { ErrorTable } from "../legacy/legacyOutcome.ts";
 import type { KeyProbes } from "./keys.ts";
 
@@ -19,8 +18,6 @@ export type Catalogue = {
   versions: Readonly<Record<string, string>>;
   /** The URL of the module that exports the same `endpoints`, for the threads that read large answers; without it they are read in this one. */
   module?: string;
-  /** The rows that a list keeps from administrators. */
-  privateRows?: PrivateRowsKnowledge;
   /** The path of the ledger of expected differences that ships. */
   expectedDifferences: string;
 };

@@ -2,7 +2,7 @@ import type { Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type { Core, Feature } from "../../serve/feature.ts";
 import type { Migration } from "../migration/migration.ts";
-import type { PrivateRows } from "../privateDatasets/privateRows.ts";
+import type { Search } from "../privateDatasets/search.ts";
 import type { Retirement } from "../retirement/retirement.ts";
 import { guardedApp } from "./guardedApp.ts";
 import { kinds, migrationRoutes } from "./migrationRoutes.ts";
@@ -12,7 +12,7 @@ import { readPurge } from "./purge.ts";
 
 export type AdminSettings = { host: string; token?: string | undefined };
 
-type Opened = Feature & { migration?: Migration; privateRows?: PrivateRows; retirement?: Retirement };
+type Opened = Feature & { migration?: Migration; privateRows?: Search; retirement?: Retirement };
 
 /** What operators see and do; on a listener of its own, never the public one. */
 export const adminApp = (core: Core, settings: AdminSettings): Hono => {

@@ -1,29 +1,35 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Change, type Kept, notWalked, type PrivateRow, type Walk } from "./rows.ts";
+import { type Change, type Kept, notWalked, openIdSet, type PrivateRow, type Walk } from "./rows.ts";
 
-/** What is known of private rows, in memory. */
+/** The private rows that are known, in memory. */
 export type PrivateIndex = {
   get: (id: number) => PrivateRow | undefined;
-  /** By id. */
+  /** All rows, by id. */
   rows: () => readonly PrivateRow[];
   walk: () => Walk;
-  /** Another number after every change of a row. */
+  /** Changes with every change of a row. */
   version: () => number;
+  /** Adds or replaces a row; without an uploader it keeps the one that is known. */
   put: (row: PrivateRow) => void;
   remove: (id: number) => void;
+  /** Says how far the scan is. */
   walked: (walk: Walk) => void;
   snapshot: () => Kept;
-  /** What was kept, or what another instance has found out. */
+  /** Applies what was stored, or what another gateway has found out. `isWhole`: nothing else holds any more. */
   take: (change: Change, isWhole: boolean) => void;
+  /** All ids that legacy may list to any caller; `beyond`: how many of them follow the highest one that is known. */
+  listableIds: (beyond: number) => number[];
 };
 
+/** Who hears of changes. */
 export type IndexSettings = {
-  /** Told of what was found out here. */
+  /** Called with each change that this gateway has found. */
   onFound: (change: Change) => void;
-  /** Told after every change of a row, whoever found it out. */
+  /** Called after each change of a row. */
   onRows: () => void;
 };
 
+/** Opens an empty index. */
 export const openIndex = ({ onFound, onRows }: IndexSettings): PrivateIndex => {
   const byId = new Map<number, PrivateRow>();
   let ordered: PrivateRow[] | undefined;
@@ -34,18 +40,18 @@ export const openIndex = ({ onFound, onRows }: IndexSettings): PrivateIndex => {
     version++;
     onRows();
   };
+  const rows = () => (ordered ??= [...byId.values()].toSorted((a, b) => a.id - b.id));
 
   return {
     get: (id) => byId.get(id),
-    rows: () => (ordered ??= [...byId.values()].toSorted((a, b) => a.id - b.id)),
+    rows,
     walk: () => walk,
     version: () => version,
-    put(found) {
-      const known = byId.get(found.id);
-      // Nothing takes a row from its uploader.
-      const row = { ...found, uploader: found.uploader ?? known?.uploader };
-      if (known !== undefined && isDeepStrictEqual(plain(known), plain(row))) return;
-      byId.set(row.id, row);
+    put({ id, shown, uploader = byId.get(id)?.uploader }) {
+      const known = byId.get(id);
+      const row = { id, shown, uploader };
+      if (known !== undefined && isDeepStrictEqual({ shown: undefined, uploader: undefined, ...known }, row)) return;
+      byId.set(id, row);
       changed();
       onFound({ rows: [row], gone: [] });
     },
@@ -66,8 +72,13 @@ export const openIndex = ({ onFound, onRows }: IndexSettings): PrivateIndex => {
       if (isWhole || change.walk !== undefined) walk = change.walk ?? notWalked;
       if (isWhole || change.gone.length > 0 || change.rows.length > 0) changed();
     },
+    listableIds(beyond) {
+      const { highest } = walk;
+      const listed = openIdSet(walk.listed);
+      const ids = [...byId.keys()];
+      for (let id = 1; id <= highest + beyond; id++)
+        if ((id > highest || listed.has(id)) && !byId.has(id)) ids.push(id);
+      return ids;
+    },
   };
 };
-
-/** Without what is not there. */
-const plain = ({ id, shown, uploader }: PrivateRow) => ({ id, shown, uploader });

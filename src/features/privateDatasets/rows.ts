@@ -2,49 +2,52 @@ import { z } from "zod";
 import type { JsonObject } from "../../rules/rule.ts";
 
 /**
- * A row that legacy's list shows to its owner alone. `shown` is what is known of it, as the deployment's knowledge has put it together;
- * without it the row is there, but legacy tells nobody what it is. `uploader`: whose it is, where that came to light.
+ * A row that legacy's list shows to its owner only. `shown`: its members as legacy lists them; `undefined` where legacy does not show it.
+ * `uploader`: its owner's id, where it is known.
  */
 export type PrivateRow = { id: number; shown?: JsonObject | undefined; uploader?: number | undefined };
 
-/** How far the search for such rows is. */
+/** How far the scan for such rows is. Times are milliseconds since the epoch. */
 export type Walk = {
-  /** Every unlisted id up to here has been looked at. */
+  /** Every id up to here that is not listed publicly has been read. */
   checkedUpTo: number;
-  /** Of these, the ones under which there was nothing have been looked at again up to here. */
+  /** Those of them that had nothing have been read again up to here. */
   recheckedUpTo?: number | undefined;
-  /** The highest id that anything is known of. */
+  /** The highest id that is known. */
   highest: number;
-  /**
-   * The ids under which there was something when they were last asked for, listed to anybody or private: base64 of a bit an id, the lowest
-   * first.
-   */
+  /** The ids that had something when they were last read, listed publicly or private: an `IdSet` as text. */
   listed: string;
-  /** When all of it had last been looked at, and when something last was; milliseconds since the epoch. */
+  /** When a scan last came to its end, and when an id was last read. */
   completedAt?: number | undefined;
   progressAt?: number | undefined;
 };
 
-/** All that is kept. */
+/** All that is stored. */
 export type Kept = { rows: PrivateRow[]; walk: Walk };
 
-/** What is new: rows that came or changed, the ids of those that are private rows no more, and how far the search is. */
+/** What is new: rows that were found or changed, the ids of rows that are not private any more, and how far the scan is. */
 export type Change = { rows: PrivateRow[]; gone: number[]; walk?: Walk | undefined };
 
-/** No catalogue of this kind has higher ids, and each costs a bit. */
-export const MOST = 2 ** 24;
+/** The ids of the rows that a change is about. */
+export const idsOf = ({ rows, gone }: Change): number[] => [...rows.map(({ id }) => id), ...gone];
 
+/** The highest id that is believed: each id takes a bit. */
+export const MAX_ID = 2 ** 24;
+
+/** How far the scan is before it begins. */
 export const notWalked: Walk = { checkedUpTo: 0, highest: 0, listed: "" };
 
 const id = z.int().min(1);
 const count = z.int().min(0);
 
+/** A stored row. */
 export const rowSchema = z.strictObject({
   id,
   shown: z.record(z.string(), z.json()).optional(),
   uploader: id.optional(),
 });
 
+/** How far the scan is, as it is stored. */
 export const walkSchema = z.strictObject({
   checkedUpTo: count,
   recheckedUpTo: count.optional(),
@@ -53,3 +56,21 @@ export const walkSchema = z.strictObject({
   completedAt: count.optional(),
   progressAt: count.optional(),
 });
+
+/** A set of ids that takes a bit for each. `toText`: the bits in base64, the lowest first. */
+export type IdSet = { has(id: number): boolean; add(id: number): void; toText(): string };
+
+/** Opens a set from its text; default: an empty one. */
+export const openIdSet = (text = ""): IdSet => {
+  let bytes = Buffer.from(text, "base64");
+  return {
+    has: (n) => ((bytes[n >> 3] ?? 0) & (1 << (n & 7))) !== 0,
+    add(n) {
+      const at = n >> 3;
+      if (at >= bytes.length)
+        bytes = Buffer.concat([bytes, Buffer.alloc(Math.max(at + 1 - bytes.length, bytes.length))]);
+      bytes[at] = (bytes[at] ?? 0) | (1 << (n & 7));
+    },
+    toText: () => bytes.toString("base64"),
+  };
+};

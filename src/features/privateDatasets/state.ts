@@ -1,39 +1,41 @@
 import type { Kept, Walk } from "./rows.ts";
-import type { WalkView } from "./walk.ts";
+import type { ScanView } from "./scan.ts";
 
-/** Milliseconds without progress after which what is known says nothing of what is left out. */
+/** Milliseconds without progress after which the index is out of date. */
 const STALE = 30 * 60_000;
 
 /**
- * `complete`: every id has been looked at, and still is now and then. `walking`, `missing`: not yet, or not even begun.
- * `stale`: it was complete, and nothing has been looked at for half an hour. `broken`: legacy cannot be asked.
+ * `complete`: every id has been read, and is read again now and then. `walking`, `missing`: not yet, or not even begun.
+ * `stale`: it was complete, but no id was read for half an hour. `broken`: legacy cannot be asked.
  */
 export type IndexState = "missing" | "walking" | "complete" | "stale" | "broken";
 
 /** What operators see of the index. Times are ISO 8601. */
 export type PrivateRowsView = {
   state: IndexState;
+  /** Why legacy cannot be asked. */
   trouble?: string | undefined;
-  /** Rows that are known, and of these how many legacy tells nobody of. */
+  /** Known rows, and how many of them legacy does not show even to the administrator. */
   rows: number;
   hidden: number;
-  /** The last id that was looked at for the first time, and the last of all to look at. */
+  /** The last id that was read for the first time, and the last one to read. */
   checkedUpTo: number;
   lastId: number;
   completedAt?: string | undefined;
-  /** Requests to legacy for it, since the start. */
+  /** Requests to legacy since the start. */
   calls: number;
-  doing: WalkView["doing"];
+  doing: ScanView["doing"];
   at: number;
   kept: "memory" | "directory" | "redis";
-  /** This instance is the one that walks. */
+  /** Whether this gateway is the one that scans. */
   walksHere: boolean;
 };
 
-/** Something was looked at within the last half hour. */
+/** Whether an id was read within the last half hour. */
 export const isCurrent = ({ completedAt = 0, progressAt = 0 }: Walk, now: number): boolean =>
   now - Math.max(completedAt, progressAt) <= STALE;
 
+/** The state of the index; `trouble`: why legacy cannot be asked. */
 export const stateOf = (walk: Walk, trouble: string | undefined, now: number): IndexState => {
   const { completedAt, progressAt } = walk;
   if (completedAt !== undefined) return isCurrent(walk, now) ? "complete" : "stale";
@@ -41,10 +43,13 @@ export const stateOf = (walk: Walk, trouble: string | undefined, now: number): I
   return progressAt === undefined ? "missing" : "walking";
 };
 
-/** What is told of what is known, and of what is being done. */
-export const toldOf = (
+/** The last id to read, `margin` ids beyond the highest known one; 0: none is known. */
+export const lastIdOf = ({ highest }: Walk, margin: number): number => (highest === 0 ? 0 : highest + margin);
+
+/** What the index and the scan show operators. */
+export const viewOf = (
   { rows, walk }: Kept,
-  { doing, at, trouble }: WalkView,
+  { doing, at, trouble }: ScanView,
   { margin, now }: { margin: number; now: number },
 ): Omit<PrivateRowsView, "calls" | "kept" | "walksHere"> => ({
   state: stateOf(walk, trouble, now),
@@ -57,5 +62,3 @@ export const toldOf = (
   doing,
   at,
 });
-
-export const lastIdOf = ({ highest }: Walk, margin: number): number => (highest === 0 ? 0 : highest + margin);

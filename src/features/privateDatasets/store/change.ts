@@ -1,4 +1,4 @@
-import type { Change } from "../rows.ts";
+import { type Change, idsOf } from "../rows.ts";
 
 /** Two changes as one; the newer is right. */
 export const merged = (older: Change, newer: Change): Change => {
@@ -18,8 +18,5 @@ export const without = (change: Change, other: Change): Change => {
     walk: other.walk === undefined ? change.walk : undefined,
   };
 };
-
-/** The ids of the rows that it changes. */
-export const idsOf = ({ rows, gone }: Change): number[] => [...rows.map(({ id }) => id), ...gone];
 
 export const isNothing = (change: Change): boolean => idsOf(change).length === 0 && change.walk === undefined;

@@ -1,5 +1,5 @@
-import type { Change } from "../rows.ts";
-import { idsOf, isNothing, merged, without } from "./change.ts";
+import { type Change, idsOf } from "../rows.ts";
+import { isNothing, merged, without } from "./change.ts";
 
 /** What this instance has learned and Redis does not have yet. */
 export type PendingChange = {

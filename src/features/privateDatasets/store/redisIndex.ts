@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Connection } from "../../sharedCache/connection.ts";
-import type { Change, Kept } from "../rows.ts";
-import { idsOf } from "./change.ts";
+import { type Change, idsOf, type Kept } from "../rows.ts";
 import type { IndexStoreParts } from "./indexStore.ts";
 import { type About, follow, type Message, messageFrom, numberOf } from "./redisMessage.ts";
 import { type Reading, readChanged, readPart, readVersion } from "./redisReplies.ts";

@@ -1,5 +1,6 @@
 import { watchRedis } from "../../sharedCache/watch.ts";
-import { idsOf, isNothing } from "./change.ts";
+import { idsOf } from "../rows.ts";
+import { isNothing } from "./change.ts";
 import type { OpenIndexStore } from "./indexStore.ts";
 import { openPendingChange } from "./pendingChange.ts";
 import { openRedisIndex } from "./redisIndex.ts";

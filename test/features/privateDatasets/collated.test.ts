@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { collated } from "../../../transforms/collation.ts";
+import { collated } from "../../../src/features/privateDatasets/matching.ts";
 import { sameText } from "./sameText.ts";
 
 test.each([

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { MARGIN } from "../../../src/features/privateDatasets/walk.ts";
+import { MARGIN } from "../../../src/features/privateDatasets/scan.ts";
 import { eventually } from "./eventually.ts";
 import { away, error, privateOne, publicOne, type SmallLegacy, smallLegacy } from "./smallLegacy.ts";
-import { startWalk, upTo } from "./smallWalk.ts";
+import { startWalk, upTo } from "./smallScan.ts";
 
 const some = () =>
   smallLegacy([
@@ -161,8 +161,8 @@ test("an answer that is older than what happened to the row does not count", asy
     // It was private when it was looked at.
     legacy.before = () => undefined;
     legacy.rows.delete(4);
-    walk.questions.ask(4);
-    await walk.questions.settled();
+    walk.queue.add(4);
+    await walk.queue.settled();
     return undefined;
   };
   expect(await walk.walked()).toEqual([6]);

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Kept } from "../../../src/features/privateDatasets/rows.ts";
 import { type Entry, smallLegacy, type SmallLegacy } from "./smallLegacy.ts";
-import { startWalk } from "./smallWalk.ts";
+import { startWalk } from "./smallScan.ts";
 
 const entry = fc.constantFrom<Entry[]>(
   { is: "public" },
@@ -66,7 +66,7 @@ test("whatever happens before and meanwhile, after an undisturbed walk the priva
           for (const { does } of events.filter(({ at }) => at === calls)) {
             if (does === "stop") isStopped = true;
             else if (does === "pause") walk.walk.mayWalk = false;
-            else if ("asks" in does) walk.questions.ask(idAt(does.asks) ?? 1);
+            else if ("asks" in does) walk.queue.add(idAt(does.asks) ?? 1);
             else apply(does);
           }
           if (isStopped) void walk.stop();

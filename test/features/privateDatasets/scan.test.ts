@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { MARGIN } from "../../../src/features/privateDatasets/walk.ts";
+import { MARGIN } from "../../../src/features/privateDatasets/scan.ts";
 import { error, privateOne, publicOne, smallLegacy } from "./smallLegacy.ts";
-import { beyond, few, LIST, looks, startWalk, unlisted, upTo } from "./smallWalk.ts";
+import { beyond, few, LIST, looks, startWalk, unlisted, upTo } from "./smallScan.ts";
 
 describe("the first walk", () => {
   test("asks for the list, and then for each id that is not in it, one after the other", async () => {

@@ -1,0 +1,218 @@
+import { mergedCacheKey } from "../../cache/cacheKey.ts";
+import type { CacheKey, Fetched } from "../../cache/cacheRequest.ts";
+import type { Directives } from "../../cache/directives.ts";
+import { freshOnly } from "../../cache/lifetimes.ts";
+import { bytesOf } from "../../cache/representation.ts";
+import { type Answer, answerOf } from "../../endpoint/answer.ts";
+import type { Outcome } from "../../endpoint/outcome.ts";
+import type { Caller } from "../../legacy/client.ts";
+import type { EndpointRequest, Layer, RequestCaller, Served } from "../../serve/backend.ts";
+import { answerFrom, unauthenticated } from "../../serve/legacyBackend.ts";
+import { fetchAnswer, fetchReadable, type LegacyResult, openRequestBudget } from "../../serve/legacyFetch.ts";
+import type { Services } from "../../serve/services.ts";
+import { uncached } from "../../serve/uncached.ts";
+import { inTurn } from "../../upstream/inTurn.ts";
+import { openSemaphore } from "../../upstream/semaphore.ts";
+import { LIST_ENDPOINT, MAX_IDS_ASKED, PRIVATE_GROUP } from "./datasets.ts";
+import { matching } from "./matching.ts";
+import { fetchListed, type FetchRows, fetchWhole, MAX_ROWS, mergedPage } from "./merge.ts";
+import type { MissingRows, MissingRowsFinder } from "./missingRows.ts";
+import { type AskLegacy, askLegacyBy } from "./readRow.ts";
+
+type Input = Record<string, unknown>;
+type KeyedRequest = RequestCaller & { key: string };
+
+/** What merged lists are made of. */
+export type MergedListParts = {
+  services: Services;
+  missingRows: MissingRowsFinder;
+  /** All ids that legacy may list. */
+  listableIds: () => number[];
+  /** Called with all rows that legacy lists to a caller for an input. `ask` asks legacy with the caller's key. */
+  onWholeList: (input: Input, rows: ReadonlyMap<number, unknown>, ask: AskLegacy) => Promise<void>;
+};
+
+/** A list is made anew while the rows that it lacks change, so many times at most. */
+const MAX_TRIES = 3;
+/** Whole lists are large: so many are read at once, for all callers together, and so many requests may wait for one. */
+const WHOLE_LISTS = { places: 2, queue: 64 };
+/** Milliseconds for which what belongs to a key is fresh at most. */
+const MAX_FRESH = 60_000;
+
+/** Adds to administrators' lists the private rows that legacy's list lacks. All other requests go on. */
+export const privateRowsLayer = (parts: MergedListParts): Layer => {
+  const { services, missingRows } = parts;
+  const answerMerged = openMergedLists(parts);
+  const answerList = async (
+    next: (request: EndpointRequest, caller: RequestCaller) => Promise<Served>,
+    request: EndpointRequest,
+    caller: KeyedRequest,
+    tries = 1,
+  ): Promise<Served> => {
+    const { input, bypass } = request;
+    const who = { owner: services.keys.ownerOf(caller.key), ask: asCaller(services, request, caller) };
+    const missing = await missingRows.find(input, { ...who, deadline: caller.deadline });
+    if (missing === "own") return next(request, caller);
+    if (missing === "refused") return { answered: uncached(answerOf(unauthenticated)) };
+    const served =
+      typeof missing === "string" ? await next(request, caller) : await answerMerged(request, caller, missing);
+    const isOutdated = missingRows.isOutdated(input, missing);
+    if (isOutdated && tries < MAX_TRIES) return answerList(next, request, caller, tries + 1);
+    const { status } = "entry" in served.answered ? served.answered.entry : served.answered.representation;
+    const mayLackRows = isOutdated || (typeof missing === "string" ? missing === "incomplete" : missing.isIncomplete);
+    // Only 200 and 404 answer with a list, the latter with an empty one.
+    const isIncomplete = mayLackRows && (status === 200 || status === 404);
+    if (isIncomplete && !bypass) services.meter.incomplete();
+    return { ...served, isIncomplete };
+  };
+  return (next) => (request, caller) => {
+    const { key } = caller;
+    const isMerged = key !== undefined && request.endpoint.name === LIST_ENDPOINT && !("unsent" in request.legacy);
+    return isMerged ? answerList(next, request, { ...caller, key }) : next(request, caller);
+  };
+};
+
+const asCaller = (services: Services, { endpoint }: Pick<EndpointRequest, "endpoint">, caller: Caller): AskLegacy =>
+  askLegacyBy((request, format) => fetchReadable(services, endpoint, request, caller, format), services.errors);
+
+/** Rows are parts of legacy's answer as it was written: they are not parsed here. */
+type Rows = ReadonlyMap<number, Buffer>;
+
+const [open, comma, close] = [Buffer.from("["), Buffer.from(","), Buffer.from("]")];
+const allRows = { offset: 0, limit: MAX_ROWS };
+const noResults: Outcome = { kind: "notFound", message: "No results" };
+const tooManyLists: Outcome = { kind: "unavailable", message: "Too many whole lists are being read." };
+const tooManyRows: Outcome = { kind: "broken", message: "The legacy interface's list is too long." };
+
+/**
+ * The cache key of a list with the rows of this version of the index. A page may be cut from ids that are cached themselves: each of the
+ * two is fresh for half of the time.
+ */
+const keyOf = (cacheKey: CacheKey, { version }: MissingRows): CacheKey => ({
+  ...cacheKey,
+  key: mergedCacheKey(cacheKey.key, version),
+  lifetimesOf(status) {
+    const lifetimes = freshOnly(cacheKey.lifetimesOf)(status);
+    return lifetimes && { ...lifetimes, fresh: Math.min(lifetimes.fresh, MAX_FRESH) / 2 };
+  },
+});
+
+type AnswerMerged = (request: EndpointRequest, caller: KeyedRequest, missing: MissingRows) => Promise<Served>;
+
+/** Answers lists with their missing rows, cached for one caller and one version of the index. */
+const openMergedLists = (parts: MergedListParts): AnswerMerged => {
+  const { services } = parts;
+  const wholeLists = openSemaphore(WHOLE_LISTS);
+  return async ({ endpoint, input, bypass, ...request }, caller, missing) => {
+    const owner = services.keys.ownerOf(caller.key);
+    const groups = [...(endpoint.cache?.groups(input) ?? []), PRIVATE_GROUP];
+
+    /** One list, fetched on behalf of the caller or in the background. */
+    const fetchMerged = async (by: Caller): Promise<Fetched> => {
+      const started = performance.now();
+      const asked = { ...by, key: caller.key };
+      const fetch = fetchRowsOf(services, { endpoint, input }, asked);
+
+      /** All rows that legacy lists to the caller. */
+      const fetchAll = async () => {
+        const matches = matching(input);
+        const whole = await inTurn(wholeLists, asked.deadline - Date.now(), () =>
+          fetchWhole(fetch, {
+            isWorthParts: (other) =>
+              "outcome" in other && (other.outcome.kind === "broken" || other.outcome.kind === "tooSlow"),
+            ids: () => parts.listableIds().filter((id) => matches({ id }) !== false),
+            maxIds: MAX_IDS_ASKED,
+          }),
+        );
+        return whole === "noTurn" ? { ok: false as const, other: { outcome: tooManyLists } } : whole;
+      };
+
+      /** The ids of all of them; and the rows, unless the ids were cached. */
+      const fetchIds = async (wanted: Directives): Promise<{ answer: Answer; rows: Rows | undefined }> => {
+        let rows: Rows | undefined;
+        const fill = async (): Promise<Fetched> => {
+          const whole = await fetchAll();
+          if (!whole.ok) return { answer: answerFrom(whole.other), groups: [] };
+          rows = whole.rows;
+          await parts.onWholeList(input, rows, asCaller(services, { endpoint }, asked));
+          return { answer: { status: 200, body: JSON.stringify([...rows.keys()].toSorted((a, b) => a - b)) }, groups };
+        };
+        const cacheKey = endpoint.cacheKey?.({ ...input, ...allRows });
+        if (cacheKey === undefined) return { answer: (await fill()).answer, rows };
+        const { onlyIfCached: _, maxStale: __, ...fresh } = wanted;
+        const answered = await services.cache.answer(
+          { question: keyOf(cacheKey, missing), owner, wanted: fresh },
+          fill,
+          () => Promise.resolve(undefined),
+        );
+        const { status, body, headers } = "entry" in answered ? answered.entry : answered.representation;
+        return { answer: { status, body: body.toString("utf8"), ...(headers ? { headers } : {}) }, rows };
+      };
+
+      const answerPage = async (wanted: Directives): Promise<Answer> => {
+        const all = await fetchIds(wanted);
+        if (all.answer.status !== 200) return all.answer;
+        const listed = new Set(JSON.parse(all.answer.body.toString()) as number[]);
+        const page = { offset: Number(input["offset"]), limit: Number(input["limit"]) };
+        const ids = mergedPage([...listed], missing.added.keys(), page);
+        let { rows } = all;
+        if (rows === undefined) {
+          const fetched = await fetchListed(
+            fetch,
+            ids.filter((id) => listed.has(id)),
+            MAX_IDS_ASKED,
+          );
+          // The list has changed, or the page is too large: the list is read again, if not for several callers, then for this one.
+          if (fetched === undefined) return answerPage(wanted.noCache ? { noStore: true } : { noCache: true });
+          if (!fetched.ok) return answerFrom(fetched.other);
+          ({ rows } = fetched);
+        }
+        const written = ids.map((id) => rows.get(id) ?? Buffer.from(JSON.stringify(missing.added.get(id))));
+        if (written.length === 0) return answerOf(endpoint.notFound ?? noResults);
+        const separated = written.flatMap((row, i) => (i === 0 ? row : [comma, row]));
+        return { status: 200, body: Buffer.concat([open, ...separated, close]) };
+      };
+
+      const answer = await answerPage(bypass ? { noCache: true } : request.wanted);
+      const { status } = answer;
+      services.hooks.onLegacyAnswer({ endpoint: endpoint.name, ms: performance.now() - started, status });
+      return { answer, groups };
+    };
+
+    const cacheKey = bypass ? undefined : endpoint.cacheKey?.(input);
+    if (cacheKey === undefined) return { answered: uncached((await fetchMerged(caller)).answer, "bypass") };
+    const answered = await services.cache.answer(
+      { question: keyOf(cacheKey, missing), owner, wanted: request.wanted },
+      (_as, isBackground) => fetchMerged(isBackground ? caller.background() : caller),
+      caller.authorize,
+    );
+    return { answered };
+  };
+};
+
+/** Asks for rows as the caller. The whole list gets half of the time that is left, so that its rows can still be fetched by ids. */
+const fetchRowsOf = (
+  services: Services,
+  { endpoint, input }: Pick<EndpointRequest, "endpoint" | "input">,
+  caller: Caller,
+): FetchRows<Buffer, LegacyResult> => {
+  // For the whole list, its parts and its page together.
+  const budget = openRequestBudget();
+  return async (part) => {
+    const asked = {
+      ...input,
+      ...("limit" in part ? allRows : { data_id: part.ids, offset: 0, limit: part.ids.length }),
+    };
+    const request = endpoint.legacy(asked);
+    if ("unsent" in request) return { ok: false, other: { outcome: { kind: "broken", message: request.unsent } } };
+    const deadline = "limit" in part ? (Date.now() + caller.deadline) / 2 : caller.deadline;
+    const options = { as: "rows", budget } as const;
+    const result = await fetchAnswer(services, endpoint, request, { ...caller, deadline }, asked, options);
+    if (!("written" in result))
+      return result.outcome.kind === "notFound" ? { ok: true, rows: new Map() } : { ok: false, other: result };
+    const { body, rows = [] } = result.written;
+    if ("limit" in part && rows.length >= part.limit) return { ok: false, other: { outcome: tooManyRows } };
+    const bytes = bytesOf(body);
+    return { ok: true, rows: new Map(rows.map(({ id, start, end }) => [id, bytes.subarray(start, end)])) };
+  };
+};

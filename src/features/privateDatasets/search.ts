@@ -1,0 +1,189 @@
+import { LRUCache } from "lru-cache";
+import { monotonic } from "../../cache/monotonic.ts";
+import { openRateLimiter } from "../../concurrency/rateLimiter.ts";
+import type { RowApart } from "../../endpoint/endpoint.ts";
+import type { LegacyClient } from "../../legacy/client.ts";
+import { xmlReader } from "../../legacy/xml.ts";
+import { fetchReadable } from "../../serve/legacyFetch.ts";
+import type { Services } from "../../serve/services.ts";
+import { LIST_ENDPOINT, PRIVATE_GROUP } from "./datasets.ts";
+import { openIndex, type PrivateIndex } from "./index.ts";
+import {
+  type AskLegacy,
+  askLegacyBy,
+  legacyAnswers,
+  listedAmong,
+  readRow,
+  type RowSource,
+  type RowState,
+} from "./readRow.ts";
+import { openRecheckQueue, type RecheckQueue } from "./recheckQueue.ts";
+import { idsOf } from "./rows.ts";
+import { MARGIN, openScanner, type ScanOptions } from "./scan.ts";
+import { isCurrent, type PrivateRowsView, stateOf, viewOf } from "./state.ts";
+import type { IndexStore, OpenIndexStore } from "./store/indexStore.ts";
+
+/** The search for private rows: what is known of them, and what keeps that up to date. */
+export type Search = {
+  index: PrivateIndex;
+  queue: RecheckQueue;
+  scanSoon: () => void;
+  /** Whether rows turned public within the last hour. */
+  hasFormerlyPrivate: () => boolean;
+  /** Rechecks those of them that `listed`, all rows of a caller's list, lacks and that legacy does not list to the caller at all. */
+  recheckUnlisted: (listed: ReadonlyMap<number, unknown>, ask: AskLegacy) => Promise<void>;
+  /** Whether the index has all rows, and whether an id was read within half an hour. */
+  isComplete: () => boolean;
+  isCurrent: () => boolean;
+  state: () => PrivateRowsView;
+  /** Opens the store and begins to scan; rejects if the store cannot be used. */
+  start: () => Promise<void>;
+  close: () => Promise<void>;
+};
+
+/** What a search needs. */
+export type SearchSettings = {
+  services: Services;
+  apart: RowApart;
+  openStore: OpenIndexStore;
+  /** The administrator's key. */
+  key: string;
+  /** Requests a second of the scan. */
+  rate: number;
+  /** Milliseconds for one request. */
+  timeout: number;
+  isBusy: () => boolean;
+  options: ScanOptions;
+};
+
+/** Milliseconds for which rows that turned public are watched: longer than a scan takes, which would find them private again. */
+const FORMERLY_PRIVATE_TTL = 3_600_000;
+const MAX_FORMERLY_PRIVATE = 100;
+/** Requests that go out at once, after a rest, when rows may have changed. */
+const BURST = 20;
+/** Milliseconds that a timer may be late, and that are made up for. */
+const TIMER_LATE = 10;
+
+/** Makes a search, which asks nothing before it is started. */
+export const openSearch = (settings: SearchSettings): Search => {
+  const { services, rate, options } = settings;
+  const event: Services["observer"]["event"] = (name, about) =>
+    services.observer.event(name, { endpoint: LIST_ENDPOINT, ...about });
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  let store: IndexStore | undefined;
+  let scanning: Promise<void> | undefined;
+  const mayScan = () => store?.mayWalk() ?? false;
+  const index = openIndex({
+    onFound: (change) => store?.save(change),
+    onRows: () => services.cache.forget(PRIVATE_GROUP),
+  });
+  const spent = { calls: 0, ms: 0 };
+  const scanSource = openSource(settings, openRateLimiter({ rate, slack: TIMER_LATE, isBusy: settings.isBusy }), {
+    signal,
+    spent,
+  });
+  const slack = Math.max(TIMER_LATE, (BURST * 1000) / rate);
+  const recheckSource = openSource(settings, openRateLimiter({ rate, slack }), { signal, spent });
+
+  const formerlyPrivate = new LRUCache<number, true>({
+    max: MAX_FORMERLY_PRIVATE,
+    ttl: FORMERLY_PRIVATE_TTL,
+    perf: monotonic,
+  });
+  const record = (id: number, state: RowState): void => {
+    const known = index.get(id);
+    if (state.found !== "public") formerlyPrivate.delete(id);
+    else if (known !== undefined) formerlyPrivate.set(id, true);
+    if (state.found === "private") index.put({ id, shown: state.shown });
+    else if (state.found !== "hidden") index.remove(id);
+    else {
+      if (known === undefined || known.shown !== undefined) event("private_row_hidden", { id, why: state.why });
+      index.put({ id });
+    }
+  };
+  const queue = openRecheckQueue({
+    read: (id) => readRow(recheckSource, id),
+    legacyAnswers: () => legacyAnswers(recheckSource),
+    record,
+    onFull: () => scanner.soon(),
+    signal,
+    firstWait: options.retry,
+  });
+  const now = () => Date.now();
+  const scanner = openScanner({
+    index,
+    source: scanSource,
+    queue,
+    record,
+    mayScan,
+    onEvent: event,
+    signal,
+    now,
+    options,
+  });
+
+  return {
+    index,
+    queue,
+    scanSoon: scanner.soon,
+    hasFormerlyPrivate: () => !formerlyPrivate.keys().next().done,
+    async recheckUnlisted(listed, ask) {
+      const ids = [...formerlyPrivate.keys()].filter((id) => !listed.has(id));
+      if (ids.length === 0) return;
+      const answer = await listedAmong(ask, ids);
+      for (const id of ids) if (!answer.ok || !answer.ids.includes(id)) queue.add(id);
+    },
+    isComplete: () => stateOf(index.walk(), scanner.view().trouble, now()) === "complete",
+    isCurrent: () => isCurrent(index.walk(), now()),
+    state: () => ({
+      ...viewOf(index.snapshot(), scanner.view(), { margin: options.margin ?? MARGIN, now: now() }),
+      calls: spent.calls,
+      kept: store?.kind ?? "memory",
+      walksHere: mayScan(),
+    }),
+    async start() {
+      const { snapshot } = index;
+      const onEvent = services.observer.event;
+      store = await settings.openStore({
+        snapshot,
+        onEvent,
+        onChange(change, isWhole) {
+          if (!isWhole) queue.outdate(idsOf(change));
+          // Another gateway knows whether they are deleted or public. This one finds out where it matters.
+          for (const id of change.gone) if (index.get(id) !== undefined) formerlyPrivate.set(id, true);
+          index.take(change, isWhole);
+        },
+      });
+      scanning = scanner.run();
+    },
+    async close() {
+      stopping.abort();
+      await scanning;
+      await store?.close();
+    },
+  };
+};
+
+const plain = xmlReader([]);
+
+/** Reads rows in the background: each request to legacy waits for its turn, and has a deadline of its own. */
+const openSource = (
+  { services, apart, key, timeout }: SearchSettings,
+  takeTurn: (signal: AbortSignal) => Promise<void>,
+  about: { signal: AbortSignal; spent: { calls: number; ms: number } },
+): RowSource => {
+  const client: LegacyClient = async (request, format, caller, readXml) => {
+    await takeTurn(about.signal);
+    return services.client(request, format, { ...caller, deadline: Date.now() + timeout }, readXml);
+  };
+  const endpoint = { name: LIST_ENDPOINT, readXml: plain };
+  const askAs = (as: { key?: string }): AskLegacy => {
+    const caller = { ...about, ...as, headers: ["user-agent", "catalog-gateway"], deadline: Infinity };
+    return askLegacyBy(
+      (request, format) => fetchReadable({ ...services, client }, endpoint, request, caller, format),
+      services.errors,
+    );
+  };
+  return { ask: askAs({ key }), askWithoutKey: askAs({}), apart };
+};
