@@ -11,51 +11,40 @@ export type AdminStatus = "administrator" | "other" | "refused" | "unknown";
 export type KeyedCaller = { owner: string; ask: AskLegacy };
 
 /** Who is an administrator. */
-export type AdminStatuses = {
-  /** What is remembered. */
-  known: (owner: string) => AdminStatus | undefined;
-  /** Waits `patience` milliseconds at most; a later answer is remembered for the next request. */
-  of: (caller: KeyedCaller, patience: number) => Promise<AdminStatus>;
-  /** Forgets a key that legacy has refused, and an answer about it that is on its way. */
-  forget: (owner: string) => void;
-};
+export type AdminStatuses = ReturnType<typeof openAdminStatuses>;
+
+type Probe = { status?: AdminStatus; answer: Promise<AdminStatus> };
 
 /** Milliseconds for which an answer holds, from the moment at which legacy was asked. */
 const TTL = 60_000;
 const MAX_OWNERS = 10_000;
 
 /** Asks legacy whether callers are administrators: one request for each key and minute. */
-export const openAdminStatuses = (maxOwners = MAX_OWNERS): AdminStatuses => {
-  const known = new LRUCache<string, AdminStatus>({ max: maxOwners, ttl: TTL, perf: monotonic });
-  const flights = new Map<string, Promise<AdminStatus>>();
-
-  const launch = ({ owner, ask }: KeyedCaller): Promise<AdminStatus> => {
-    const start = monotonic.now();
-    const flight = ask(adminProbe).then((answer) => {
-      const isWanted = flights.get(owner) === flight;
-      if (isWanted) flights.delete(owner);
-      if (!answer.ok) return answer.kind === "refused" ? "refused" : "unknown";
-      if (answer.document !== undefined) return "unknown";
-      const status = probeStatuses[answer.code] ?? "unknown";
-      if (isWanted) known.set(owner, status, { start });
-      return status;
-    });
-    flights.set(owner, flight);
-    return flight;
+export const openAdminStatuses = (maxOwners = MAX_OWNERS) => {
+  const probes = new LRUCache<string, Probe>({ max: maxOwners, ttl: TTL, perf: monotonic });
+  const launch = ({ owner, ask }: KeyedCaller): Probe => {
+    const read = async (): Promise<AdminStatus> => {
+      const answer = await ask(adminProbe);
+      if (answer.ok && answer.document === undefined) return (probe.status = probeStatuses[answer.code] ?? "unknown");
+      // It does not hold for the next request.
+      if (probes.peek(owner) === probe) probes.delete(owner);
+      return !answer.ok && answer.kind === "refused" ? "refused" : "unknown";
+    };
+    const probe: Probe = { answer: read() };
+    probes.set(owner, probe);
+    return probe;
   };
-
   return {
-    known: (owner) => known.get(owner),
-    forget(owner) {
-      known.delete(owner);
-      flights.delete(owner);
+    /** What is remembered. */
+    known: (owner: string): AdminStatus | undefined => probes.get(owner)?.status,
+    /** Waits `patience` milliseconds at most; a later answer is remembered for the next request. */
+    async of(caller: KeyedCaller, patience: number): Promise<AdminStatus> {
+      const { status, answer } = probes.get(caller.owner) ?? launch(caller);
+      if (status !== undefined) return status;
+      const answered = await withTimeout(answer, patience);
+      return answered === "late" ? "unknown" : answered;
     },
-    async of(caller, patience) {
-      const { owner } = caller;
-      const remembered = known.get(owner);
-      if (remembered !== undefined) return remembered;
-      const status = await withTimeout(flights.get(owner) ?? launch(caller), patience);
-      return status === "late" ? "unknown" : status;
-    },
+    /** Forgets a key that legacy has refused, and an answer about it that is on its way. */
+    forget: (owner: string): void => void probes.delete(owner),
   };
 };

@@ -37,8 +37,9 @@ const member = (value: Json | undefined, name: string): Json | undefined => (isO
 
 /** The ids in legacy's list; `undefined`: the document is no list. */
 export const idsInList = (legacy: JsonObject): number[] | undefined => {
-  const ids = entriesOf(member(legacy["data"], "dataset")).map((row) => String(member(row, "did")));
-  return ids.length > 0 && ids.every((id) => /^[1-9]\d{0,9}$/.test(id)) ? ids.map(Number) : undefined;
+  const ids = entriesOf(member(legacy["data"], "dataset")).map((row) => member(row, "did"));
+  const isList = ids.length > 0 && ids.every((id) => /^[1-9]\d{0,9}$/.test(typeof id === "string" ? id : ""));
+  return isList ? ids.map(Number) : undefined;
 };
 
 /** The id of a row of our list. */

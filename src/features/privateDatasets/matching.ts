@@ -3,7 +3,7 @@ import { isObject, type Json, type JsonObject } from "../../rules/rule.ts";
 import type { PrivateRow } from "./rows.ts";
 
 /** As legacy's database compares texts (utf8_general_ci): without regard to case, accents and blanks at the end. */
-export const collated = (text: string): string =>
+export const collationKey = (text: string): string =>
   text.replace(/ +$/, "").normalize("NFD").replaceAll(/\p{M}/gu, "").replaceAll("ß", "s").toUpperCase();
 
 type Filter = (asked: unknown) => (shown: JsonObject) => boolean;
@@ -13,8 +13,8 @@ const textOf = (value: Json | undefined): string => (typeof value === "string" ?
 const sameText =
   (textsOf: (shown: JsonObject) => (Json | undefined)[]): Filter =>
   (asked) => {
-    const text = collated(String(asked));
-    return (shown) => textsOf(shown).some((one) => collated(textOf(one)) === text);
+    const text = collationKey(String(asked));
+    return (shown) => textsOf(shown).some((one) => collationKey(textOf(one)) === text);
   };
 
 /** A number or `low..high`. */

@@ -10,12 +10,12 @@ import { idsInList, listAmong, listPage, NO_RESULTS } from "./datasets.ts";
 export type LegacyFailure = { ok: false; kind: "failed" | "unparsable" | "refused"; why: string };
 
 /** What legacy answered: a document, or an error. The code alone decides what an error means. */
-export type LegacyAnswer =
+export type RowAnswer =
   | { ok: true; document: JsonObject }
   | { ok: true; document?: undefined; code: number; kind: OutcomeKind };
 
 /** Asks legacy with one key or with none, in either format or in XML only. It never rejects. */
-export type AskLegacy = (request: LegacyRequest | Unsent, format?: "xml") => Promise<LegacyAnswer | LegacyFailure>;
+export type AskLegacy = (request: LegacyRequest | Unsent, format?: "xml") => Promise<RowAnswer | LegacyFailure>;
 
 /** How rows are read: with an administrator's key, and without any. */
 export type RowSource = { ask: AskLegacy; askWithoutKey: AskLegacy; apart: RowApart };

@@ -2,20 +2,6 @@ import type { LegacyFailure, RowState } from "./readRow.ts";
 import { openRetryUntil } from "./retryUntil.ts";
 import { MAX_ID } from "./rows.ts";
 
-/** Ids of rows that may have changed: they are read again one after the other, as soon as possible. */
-export type RecheckQueue = {
-  /** Adds an id. A read of it that is on its way does not count any more. */
-  add: (id: number) => void;
-  has: (id: number) => boolean;
-  ids: () => number[];
-  /** Resolves when the queue is empty, or when legacy fails. */
-  settled: () => Promise<void>;
-  /** Watches an id. The function that it returns ends that, and says whether the row may have changed meanwhile. */
-  watch: (id: number) => () => boolean;
-  /** Says that another gateway has read these rows: reads that are on their way may be older. */
-  outdate: (ids: Iterable<number>) => void;
-};
-
 /** How a queue reads rows, and what it does with them. */
 export type RecheckQueueSettings = {
   read: (id: number) => Promise<RowState | LegacyFailure>;
@@ -28,18 +14,20 @@ export type RecheckQueueSettings = {
   firstWait?: number | undefined;
 };
 
+/** Ids of rows that may have changed: they are read again one after the other, as soon as possible. */
+export type RecheckQueue = ReturnType<typeof openRecheckQueue>;
+
 const MAX_QUEUED = 1000;
 
-/** A row at which only legacy fails is there, but hidden. */
+/** What is recorded of a read: a row at which only legacy fails is there, but hidden. */
 export const recordable = (state: RowState | LegacyFailure): RowState =>
   state.ok ? state : { ok: true, found: "hidden", why: state.why };
 
 /** Opens an empty queue, which works until `signal` aborts. */
-export const openRecheckQueue = (settings: RecheckQueueSettings): RecheckQueue => {
-  const { read, legacyAnswers, record, onFull, signal, firstWait } = settings;
-  /** The symbol changes when an id is added again: the answer to an earlier read is outdated then. */
-  const queued = new Map<number, symbol>();
-  const watchers = new Set<{ id: number; isOutdated: boolean }>();
+export const openRecheckQueue = (settings: RecheckQueueSettings) => {
+  const { signal } = settings;
+  const queued = new Set<number>();
+  const reads = new Set<{ id: number; isOutdated: boolean }>();
   const waiting: (() => void)[] = [];
   let isWorking = false;
   let isFailing = false;
@@ -53,54 +41,60 @@ export const openRecheckQueue = (settings: RecheckQueueSettings): RecheckQueue =
       if (isFailing) release();
     },
     signal,
-    firstWait,
+    firstWait: settings.firstWait,
   });
 
+  const beginRead = (id: number, isOutdated: boolean) => {
+    const read = { id, isOutdated };
+    reads.add(read);
+    return (): boolean => {
+      reads.delete(read);
+      return read.isOutdated;
+    };
+  };
+  const outdateOne = (id: number): void => {
+    for (const read of reads) read.isOutdated ||= read.id === id;
+    if (queued.delete(id)) queued.add(id);
+  };
   const work = async (): Promise<void> => {
     isWorking = true;
     // The iteration comes to ids that are added meanwhile, too.
-    for (const [id, added] of queued) {
-      const state = await retryUntil(() => read(id), legacyAnswers);
+    for (const id of queued) {
+      const endRead = beginRead(id, false);
+      const state = await retryUntil(() => settings.read(id), settings.legacyAnswers);
+      const isOutdated = endRead();
       if (state === undefined) break;
-      if (queued.get(id) !== added) continue;
+      if (isOutdated) continue;
       queued.delete(id);
-      record(id, recordable(state));
+      settings.record(id, recordable(state));
     }
     isWorking = false;
     release();
   };
 
-  const outdate = (id: number): void => {
-    for (const watcher of watchers) watcher.isOutdated ||= watcher.id === id;
-    if (queued.delete(id)) queued.set(id, Symbol(id));
-  };
-
   return {
-    add(id) {
+    /** Adds an id. A read of it that is on its way does not count any more. */
+    add(id: number): void {
       // Any request can name an impossible id.
       if (signal.aborted || !(id >= 1 && id <= MAX_ID)) return;
-      if (queued.size >= MAX_QUEUED && !queued.has(id)) return onFull();
-      outdate(id);
-      if (!queued.has(id)) queued.set(id, Symbol(id));
+      if (queued.size >= MAX_QUEUED && !queued.has(id)) return settings.onFull();
+      outdateOne(id);
+      queued.add(id);
       if (!isWorking) void work();
     },
-    outdate(ids) {
-      for (const id of ids) outdate(id);
+    /** Says that another gateway has read these rows: reads that are on their way may be older. */
+    outdate(ids: Iterable<number>): void {
+      for (const id of ids) outdateOne(id);
     },
-    has: (id) => queued.has(id),
-    ids: () => [...queued.keys()],
-    settled: () =>
+    has: (id: number): boolean => queued.has(id),
+    ids: (): number[] => [...queued],
+    /** Resolves when the queue is empty, or when legacy fails. */
+    settled: (): Promise<void> =>
       new Promise((resolve) => {
         if (queued.size === 0 || isFailing) resolve();
         else waiting.push(resolve);
       }),
-    watch(id) {
-      const watcher = { id, isOutdated: queued.has(id) };
-      watchers.add(watcher);
-      return () => {
-        watchers.delete(watcher);
-        return watcher.isOutdated;
-      };
-    },
+    /** Watches an id. The function that it returns ends that, and says whether the row may have changed meanwhile. */
+    watch: (id: number): (() => boolean) => beginRead(id, queued.has(id)),
   };
 };

@@ -1,26 +1,38 @@
 import { z } from "zod";
-import type { JsonObject } from "../../rules/rule.ts";
+
+const id = z.int().min(1);
+const count = z.int().min(0);
 
 /**
- * A row that legacy's list shows to its owner only. `shown`: its members as legacy lists them; `undefined` where legacy does not show it.
+ * A row that legacy's list shows to its owner only. `shown`: its members as legacy lists them; left out where legacy does not show it.
  * `uploader`: its owner's id, where it is known.
  */
-export type PrivateRow = { id: number; shown?: JsonObject | undefined; uploader?: number | undefined };
+export const rowSchema = z.strictObject({
+  id,
+  shown: z.record(z.string(), z.json()).optional(),
+  uploader: id.optional(),
+});
 
 /** How far the scan for such rows is. Times are milliseconds since the epoch. */
-export type Walk = {
+export const walkSchema = z.strictObject({
   /** Every id up to here that is not listed publicly has been read. */
-  checkedUpTo: number;
+  checkedUpTo: count,
   /** Those of them that had nothing have been read again up to here. */
-  recheckedUpTo?: number | undefined;
+  recheckedUpTo: count.optional(),
   /** The highest id that is known. */
-  highest: number;
+  highest: count,
   /** The ids that had something when they were last read, listed publicly or private: an `IdSet` as text. */
-  listed: string;
+  listed: z.base64(),
   /** When a scan last came to its end, and when an id was last read. */
-  completedAt?: number | undefined;
-  progressAt?: number | undefined;
-};
+  completedAt: count.optional(),
+  progressAt: count.optional(),
+});
+
+/** A private row. */
+export type PrivateRow = z.infer<typeof rowSchema>;
+
+/** How far the scan is. */
+export type Walk = z.infer<typeof walkSchema>;
 
 /** All that is stored. */
 export type Kept = { rows: PrivateRow[]; walk: Walk };
@@ -29,7 +41,7 @@ export type Kept = { rows: PrivateRow[]; walk: Walk };
 export type Change = { rows: PrivateRow[]; gone: number[]; walk?: Walk | undefined };
 
 /** The ids of the rows that a change is about. */
-export const idsOf = ({ rows, gone }: Change): number[] => [...rows.map(({ id }) => id), ...gone];
+export const idsOf = ({ rows, gone }: Change): number[] => [...rows.map((row) => row.id), ...gone];
 
 /** The highest id that is believed: each id takes a bit. */
 export const MAX_ID = 2 ** 24;
@@ -37,40 +49,21 @@ export const MAX_ID = 2 ** 24;
 /** How far the scan is before it begins. */
 export const notWalked: Walk = { checkedUpTo: 0, highest: 0, listed: "" };
 
-const id = z.int().min(1);
-const count = z.int().min(0);
-
-/** A stored row. */
-export const rowSchema = z.strictObject({
-  id,
-  shown: z.record(z.string(), z.json()).optional(),
-  uploader: id.optional(),
-});
-
-/** How far the scan is, as it is stored. */
-export const walkSchema = z.strictObject({
-  checkedUpTo: count,
-  recheckedUpTo: count.optional(),
-  highest: count,
-  listed: z.base64(),
-  completedAt: count.optional(),
-  progressAt: count.optional(),
-});
-
-/** A set of ids that takes a bit for each. `toText`: the bits in base64, the lowest first. */
-export type IdSet = { has(id: number): boolean; add(id: number): void; toText(): string };
+/** A set of ids that takes a bit for each. */
+export type IdSet = ReturnType<typeof openIdSet>;
 
 /** Opens a set from its text; default: an empty one. */
-export const openIdSet = (text = ""): IdSet => {
+export const openIdSet = (text = "") => {
   let bytes = Buffer.from(text, "base64");
   return {
-    has: (n) => ((bytes[n >> 3] ?? 0) & (1 << (n & 7))) !== 0,
-    add(n) {
+    has: (n: number): boolean => ((bytes[n >> 3] ?? 0) & (1 << (n & 7))) !== 0,
+    add(n: number): void {
       const at = n >> 3;
       if (at >= bytes.length)
         bytes = Buffer.concat([bytes, Buffer.alloc(Math.max(at + 1 - bytes.length, bytes.length))]);
       bytes[at] = (bytes[at] ?? 0) | (1 << (n & 7));
     },
-    toText: () => bytes.toString("base64"),
+    /** The bits in base64, the lowest first. */
+    toText: (): string => bytes.toString("base64"),
   };
 };
