@@ -9,7 +9,7 @@ import type { Settings } from "../../settings/settings.ts";
 import type { Meter } from "../../telemetry/meter.ts";
 import { type AdminStatus, openAdminStatuses } from "./adminStatus.ts";
 import { LIST_ENDPOINT } from "./datasets.ts";
-import { privateRowsLayer } from "./mergedList.ts";
+import { openWholeLists, privateRowsLayer } from "./mergedList.ts";
 import { openListedRows, openMissingRows } from "./missingRows.ts";
 import { askLegacyBy } from "./readRow.ts";
 import type { ScanOptions } from "./scan.ts";
@@ -54,6 +54,7 @@ export const open = (
           services.observer.event("private_row_unfit", { endpoint: LIST_ENDPOINT, id, places }),
         ),
       }),
+      wholeLists: openWholeLists(),
       listableIds: () => index.listableIds(NEW_IDS),
       async onWholeList(input, rows, ask) {
         listed(input, [...rows.keys()], true);

@@ -1,18 +1,20 @@
 import { mergedCacheKey } from "../../cache/cacheKey.ts";
 import type { CacheKey, Fetched } from "../../cache/cacheRequest.ts";
+import type { Answered } from "../../cache/reply.ts";
 import type { Directives } from "../../cache/directives.ts";
 import { freshOnly } from "../../cache/lifetimes.ts";
 import { bytesOf } from "../../cache/representation.ts";
 import { type Answer, answerOf } from "../../endpoint/answer.ts";
 import type { Outcome } from "../../endpoint/outcome.ts";
 import type { Caller } from "../../legacy/client.ts";
-import type { EndpointRequest, Layer, RequestCaller, Served } from "../../serve/backend.ts";
+import type { Backend, EndpointRequest, Layer, RequestCaller, Served } from "../../serve/backend.ts";
 import { answerFrom, unauthenticated } from "../../serve/legacyBackend.ts";
 import { fetchAnswer, fetchReadable, type LegacyResult, openRequestBudget } from "../../serve/legacyFetch.ts";
+import type { PreparedEndpoint } from "../../serve/prepared.ts";
 import type { Services } from "../../serve/services.ts";
 import { uncached } from "../../serve/uncached.ts";
 import { inTurn } from "../../upstream/inTurn.ts";
-import { openSemaphore } from "../../upstream/semaphore.ts";
+import { openSemaphore, type Semaphore } from "../../upstream/semaphore.ts";
 import { LIST_ENDPOINT, MAX_IDS_ASKED, PRIVATE_GROUP } from "./datasets.ts";
 import { matching } from "./matching.ts";
 import { fetchListed, type FetchRows, fetchWhole, MAX_ROWS, mergedPage } from "./merge.ts";
@@ -30,32 +32,32 @@ export type MergedListParts = {
   listableIds: () => number[];
   /** Called with all rows that legacy lists to a caller for an input. `ask` asks legacy with the caller's key. */
   onWholeList: (input: Input, rows: ReadonlyMap<number, unknown>, ask: AskLegacy) => Promise<void>;
+  wholeLists: Semaphore;
 };
 
 /** A list is made anew while the rows that it lacks change, so many times at most. */
 const MAX_TRIES = 3;
 /** Whole lists are large: so many are read at once, for all callers together, and so many requests may wait for one. */
-const WHOLE_LISTS = { places: 2, queue: 64 };
+export const openWholeLists = (): Semaphore => openSemaphore({ places: 2, queue: 64 });
 /** Milliseconds for which what belongs to a key is fresh at most. */
 const MAX_FRESH = 60_000;
 
 /** Adds to administrators' lists the private rows that legacy's list lacks. All other requests go on. */
 export const privateRowsLayer = (parts: MergedListParts): Layer => {
   const { services, missingRows } = parts;
-  const answerMerged = openMergedLists(parts);
   const answerList = async (
-    next: (request: EndpointRequest, caller: RequestCaller) => Promise<Served>,
+    next: Backend,
     request: EndpointRequest,
     caller: KeyedRequest,
     tries = 1,
   ): Promise<Served> => {
     const { input, bypass } = request;
-    const who = { owner: services.keys.ownerOf(caller.key), ask: asCaller(services, request, caller) };
+    const who = { owner: services.keys.ownerOf(caller.key), ask: asCaller(services, request.endpoint, caller) };
     const missing = await missingRows.find(input, { ...who, deadline: caller.deadline });
     if (missing === "own") return next(request, caller);
     if (missing === "refused") return { answered: uncached(answerOf(unauthenticated)) };
     const served =
-      typeof missing === "string" ? await next(request, caller) : await answerMerged(request, caller, missing);
+      typeof missing === "string" ? await next(request, caller) : await answerMerged(parts, request, caller, missing);
     const isOutdated = missingRows.isOutdated(input, missing);
     if (isOutdated && tries < MAX_TRIES) return answerList(next, request, caller, tries + 1);
     const { status } = "entry" in served.answered ? served.answered.entry : served.answered.representation;
@@ -72,11 +74,8 @@ export const privateRowsLayer = (parts: MergedListParts): Layer => {
   };
 };
 
-const asCaller = (services: Services, { endpoint }: Pick<EndpointRequest, "endpoint">, caller: Caller): AskLegacy =>
+const asCaller = (services: Services, endpoint: PreparedEndpoint, caller: Caller): AskLegacy =>
   askLegacyBy((request, format) => fetchReadable(services, endpoint, request, caller, format), services.errors);
-
-/** Rows are parts of legacy's answer as it was written: they are not parsed here. */
-type Rows = ReadonlyMap<number, Buffer>;
 
 const [open, comma, close] = [Buffer.from("["), Buffer.from(","), Buffer.from("]")];
 const allRows = { offset: 0, limit: MAX_ROWS };
@@ -97,97 +96,105 @@ const keyOf = (cacheKey: CacheKey, { version }: MissingRows): CacheKey => ({
   },
 });
 
-type AnswerMerged = (request: EndpointRequest, caller: KeyedRequest, missing: MissingRows) => Promise<Served>;
+/** One list that is merged. `fetch` asks legacy for its rows, `ask` for anything, both as the caller. */
+type MergedList = MergedListParts & {
+  input: Input;
+  missing: MissingRows;
+  groups: readonly string[];
+  deadline: number;
+  fetch: FetchRows<Buffer, LegacyResult>;
+  ask: AskLegacy;
+  /** Answers from the cache, for this caller and this version of the index. `undefined`: nothing is cached. */
+  cached?: (input: Input, wanted: Directives, fill: () => Promise<Fetched>) => Promise<Answered>;
+};
 
-/** Answers lists with their missing rows, cached for one caller and one version of the index. */
-const openMergedLists = (parts: MergedListParts): AnswerMerged => {
+/** Answers a list with its missing rows, cached for one caller and one version of the index. */
+const answerMerged = async (
+  parts: MergedListParts,
+  { endpoint, input, bypass, wanted }: EndpointRequest,
+  caller: KeyedRequest,
+  missing: MissingRows,
+): Promise<Served> => {
   const { services } = parts;
-  const wholeLists = openSemaphore(WHOLE_LISTS);
-  return async ({ endpoint, input, bypass, ...request }, caller, missing) => {
-    const owner = services.keys.ownerOf(caller.key);
-    const groups = [...(endpoint.cache?.groups(input) ?? []), PRIVATE_GROUP];
-
-    /** One list, fetched on behalf of the caller or in the background. */
-    const fetchMerged = async (by: Caller): Promise<Fetched> => {
-      const started = performance.now();
-      const asked = { ...by, key: caller.key };
-      const fetch = fetchRowsOf(services, { endpoint, input }, asked);
-
-      /** All rows that legacy lists to the caller. */
-      const fetchAll = async () => {
-        const matches = matching(input);
-        const whole = await inTurn(wholeLists, asked.deadline - Date.now(), () =>
-          fetchWhole(fetch, {
-            isWorthParts: (other) =>
-              "outcome" in other && (other.outcome.kind === "broken" || other.outcome.kind === "tooSlow"),
-            ids: () => parts.listableIds().filter((id) => matches({ id }) !== false),
-            maxIds: MAX_IDS_ASKED,
-          }),
+  const { cacheKey } = endpoint;
+  const owner = services.keys.ownerOf(caller.key);
+  const groups = [...(endpoint.cache?.groups(input) ?? []), PRIVATE_GROUP];
+  const fetchMerged = async (by: Caller): Promise<Fetched> => {
+    const started = performance.now();
+    const asked = { ...by, key: caller.key };
+    const { deadline } = asked;
+    const [fetch, ask] = [fetchRowsOf(services, { endpoint, input }, asked), asCaller(services, endpoint, asked)];
+    const list: MergedList = { ...parts, input, missing, groups, deadline, fetch, ask };
+    if (cacheKey !== undefined)
+      list.cached = (of, { onlyIfCached: _, maxStale: __, ...fresh }, fill) =>
+        services.cache.answer({ question: keyOf(cacheKey(of), missing), owner, wanted: fresh }, fill, () =>
+          Promise.resolve(undefined),
         );
-        return whole === "noTurn" ? { ok: false as const, other: { outcome: tooManyLists } } : whole;
-      };
-
-      /** The ids of all of them; and the rows, unless the ids were cached. */
-      const fetchIds = async (wanted: Directives): Promise<{ answer: Answer; rows: Rows | undefined }> => {
-        let rows: Rows | undefined;
-        const fill = async (): Promise<Fetched> => {
-          const whole = await fetchAll();
-          if (!whole.ok) return { answer: answerFrom(whole.other), groups: [] };
-          rows = whole.rows;
-          await parts.onWholeList(input, rows, asCaller(services, { endpoint }, asked));
-          return { answer: { status: 200, body: JSON.stringify([...rows.keys()].toSorted((a, b) => a - b)) }, groups };
-        };
-        const cacheKey = endpoint.cacheKey?.({ ...input, ...allRows });
-        if (cacheKey === undefined) return { answer: (await fill()).answer, rows };
-        const { onlyIfCached: _, maxStale: __, ...fresh } = wanted;
-        const answered = await services.cache.answer(
-          { question: keyOf(cacheKey, missing), owner, wanted: fresh },
-          fill,
-          () => Promise.resolve(undefined),
-        );
-        const { status, body, headers } = "entry" in answered ? answered.entry : answered.representation;
-        return { answer: { status, body: body.toString("utf8"), ...(headers ? { headers } : {}) }, rows };
-      };
-
-      const answerPage = async (wanted: Directives): Promise<Answer> => {
-        const all = await fetchIds(wanted);
-        if (all.answer.status !== 200) return all.answer;
-        const listed = new Set(JSON.parse(all.answer.body.toString()) as number[]);
-        const page = { offset: Number(input["offset"]), limit: Number(input["limit"]) };
-        const ids = mergedPage([...listed], missing.added.keys(), page);
-        let { rows } = all;
-        if (rows === undefined) {
-          const fetched = await fetchListed(
-            fetch,
-            ids.filter((id) => listed.has(id)),
-            MAX_IDS_ASKED,
-          );
-          // The list has changed, or the page is too large: the list is read again, if not for several callers, then for this one.
-          if (fetched === undefined) return answerPage(wanted.noCache ? { noStore: true } : { noCache: true });
-          if (!fetched.ok) return answerFrom(fetched.other);
-          ({ rows } = fetched);
-        }
-        const written = ids.map((id) => rows.get(id) ?? Buffer.from(JSON.stringify(missing.added.get(id))));
-        if (written.length === 0) return answerOf(endpoint.notFound ?? noResults);
-        const separated = written.flatMap((row, i) => (i === 0 ? row : [comma, row]));
-        return { status: 200, body: Buffer.concat([open, ...separated, close]) };
-      };
-
-      const answer = await answerPage(bypass ? { noCache: true } : request.wanted);
-      const { status } = answer;
-      services.hooks.onLegacyAnswer({ endpoint: endpoint.name, ms: performance.now() - started, status });
-      return { answer, groups };
-    };
-
-    const cacheKey = bypass ? undefined : endpoint.cacheKey?.(input);
-    if (cacheKey === undefined) return { answered: uncached((await fetchMerged(caller)).answer, "bypass") };
-    const answered = await services.cache.answer(
-      { question: keyOf(cacheKey, missing), owner, wanted: request.wanted },
-      (_as, isBackground) => fetchMerged(isBackground ? caller.background() : caller),
-      caller.authorize,
-    );
-    return { answered };
+    const answer =
+      (await answerPage(list, bypass ? { noCache: true } : wanted)) ?? answerOf(endpoint.notFound ?? noResults);
+    const { status } = answer;
+    services.hooks.onLegacyAnswer({ endpoint: endpoint.name, ms: performance.now() - started, status });
+    return { answer, groups };
   };
+  if (bypass || cacheKey === undefined) return { answered: uncached((await fetchMerged(caller)).answer, "bypass") };
+  const answered = await services.cache.answer(
+    { question: keyOf(cacheKey(input), missing), owner, wanted },
+    (_as, isBackground) => fetchMerged(isBackground ? caller.background() : caller),
+    caller.authorize,
+  );
+  return { answered };
+};
+
+/** The page that the input asks for; `undefined`: it is empty. */
+const answerPage = async (list: MergedList, wanted: Directives): Promise<Answer | undefined> => {
+  const { input, missing } = list;
+  const all = await fetchIds(list, wanted);
+  if (all.answer.status !== 200) return all.answer;
+  const listed = new Set(JSON.parse(all.answer.body.toString()) as number[]);
+  const page = { offset: Number(input["offset"]), limit: Number(input["limit"]) };
+  const ids = mergedPage([...listed], missing.added.keys(), page);
+  let { rows } = all;
+  if (rows === undefined) {
+    const wantedIds = ids.filter((id) => listed.has(id));
+    const fetched = await fetchListed(list.fetch, wantedIds, MAX_IDS_ASKED);
+    // The list has changed, or the page is too large: the list is read again, if not for several callers, then for this one.
+    if (fetched === undefined) return answerPage(list, wanted.noCache ? { noStore: true } : { noCache: true });
+    if (!fetched.ok) return answerFrom(fetched.other);
+    ({ rows } = fetched);
+  }
+  const written = ids.map((id) => rows.get(id) ?? Buffer.from(JSON.stringify(missing.added.get(id))));
+  if (written.length === 0) return undefined;
+  const separated = written.flatMap((row, i) => (i === 0 ? row : [comma, row]));
+  return { status: 200, body: Buffer.concat([open, ...separated, close]) };
+};
+
+/** The ids of all rows that legacy lists to the caller, as JSON; and the rows, unless the ids were cached. */
+const fetchIds = async (
+  list: MergedList,
+  wanted: Directives,
+): Promise<{ answer: Answer; rows: ReadonlyMap<number, Buffer> | undefined }> => {
+  const { input, groups } = list;
+  let rows: ReadonlyMap<number, Buffer> | undefined;
+  const fill = async (): Promise<Fetched> => {
+    const matches = matching(input);
+    const whole = await inTurn(list.wholeLists, list.deadline - Date.now(), () =>
+      fetchWhole(list.fetch, {
+        isWorthParts: (other) =>
+          "outcome" in other && (other.outcome.kind === "broken" || other.outcome.kind === "tooSlow"),
+        ids: () => list.listableIds().filter((id) => matches({ id }) !== false),
+        maxIds: MAX_IDS_ASKED,
+      }),
+    );
+    if (whole === "noTurn") return { answer: answerOf(tooManyLists), groups: [] };
+    if (!whole.ok) return { answer: answerFrom(whole.other), groups: [] };
+    ({ rows } = whole);
+    await list.onWholeList(input, rows, list.ask);
+    return { answer: { status: 200, body: JSON.stringify([...rows.keys()].toSorted((a, b) => a - b)) }, groups };
+  };
+  if (list.cached === undefined) return { answer: (await fill()).answer, rows };
+  const answered = await list.cached({ ...input, ...allRows }, wanted, fill);
+  const { status, body, headers } = "entry" in answered ? answered.entry : answered.representation;
+  return { answer: { status, body: body.toString("utf8"), ...(headers ? { headers } : {}) }, rows };
 };
 
 /** Asks for rows as the caller. The whole list gets half of the time that is left, so that its rows can still be fetched by ids. */

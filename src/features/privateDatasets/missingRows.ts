@@ -38,15 +38,10 @@ type MissingRowsSettings = {
 };
 
 /** Finds the rows that lists lack. */
-export type MissingRowsFinder = {
-  /** `deadline`: until when the client waits, in milliseconds since the epoch. */
-  find: (input: Input, caller: KeyedCaller & { deadline: number }) => Promise<Missing>;
-  /** Whether the list may lack other rows by now. */
-  isOutdated: (input: Input, missing: Missing) => boolean;
-};
+export type MissingRowsFinder = ReturnType<typeof openMissingRows>;
 
 /** Makes a finder. */
-export const openMissingRows = (settings: MissingRowsSettings): MissingRowsFinder => {
+export const openMissingRows = (settings: MissingRowsSettings) => {
   const { index, queue, adminStatuses, hasFormerlyPrivate, isComplete, isCurrent, listedRow } = settings;
 
   /** Whether a row that may match is being read again: what is known of it may be wrong. */
@@ -77,7 +72,8 @@ export const openMissingRows = (settings: MissingRowsSettings): MissingRowsFinde
   };
 
   return {
-    async find(input, caller) {
+    /** `deadline`: until when the client waits, in milliseconds since the epoch. */
+    async find(input: Input, caller: KeyedCaller & { deadline: number }): Promise<Missing> {
       if (adminStatuses.known(caller.owner) === "other") return "own";
       if (!mayLackRows(input)) return "nothing";
       const wait = Math.min(MAX_WAIT, Math.max(1, MAX_SHARE * (caller.deadline - Date.now())));
@@ -91,7 +87,8 @@ export const openMissingRows = (settings: MissingRowsSettings): MissingRowsFinde
       if (missing.added.size > 0 || hasFormerlyPrivate()) return missing;
       return missing.isIncomplete ? "incomplete" : "nothing";
     },
-    isOutdated(input, missing) {
+    /** Whether the list may lack other rows by now. */
+    isOutdated(input: Input, missing: Missing): boolean {
       if (missing === "nothing") return mayLackRows(input);
       // An index that is being built changes all the time, and the list says so.
       if (typeof missing === "string" || (missing.isIncomplete && !isComplete())) return false;

@@ -50,17 +50,11 @@ export type ScanSettings = {
   options?: ScanOptions;
 };
 
-/** Reads the ids that legacy does not list publicly: all of them once; then new, known and formerly used ones. */
-export type Scanner = {
-  /** Scans until the signal aborts. */
-  run: () => Promise<void>;
-  /** Begins the next scan a minute after the last one at the latest. */
-  soon: () => void;
-  view: () => ScanView;
-};
+/** Reads the ids that legacy does not list publicly. */
+export type Scanner = ReturnType<typeof openScanner>;
 
-/** Makes a scanner. */
-export const openScanner = (settings: ScanSettings): Scanner => {
+/** Makes a scanner: the first scan reads all ids that are not listed publicly, later ones the new, known and formerly used ones. */
+export const openScanner = (settings: ScanSettings) => {
   const { index, source, queue, record, mayScan, onEvent, signal, now, options = {} } = settings;
   const { pause = PAUSE, retry, margin = MARGIN, slice = SLICE } = options;
   let isSoon = false;
@@ -96,7 +90,8 @@ export const openScanner = (settings: ScanSettings): Scanner => {
   };
 
   return {
-    async run() {
+    /** Scans until the signal aborts. */
+    async run(): Promise<void> {
       while (!signal.aborted) {
         const { completedAt } = index.walk();
         const rest = isSoon ? Math.min(pause, SHORT_PAUSE) : pause;
@@ -110,8 +105,9 @@ export const openScanner = (settings: ScanSettings): Scanner => {
         await sleep(Math.min(1000, pause), undefined, { signal, ref: false }).catch(() => undefined);
       }
     },
-    soon: () => void (isSoon = true),
-    view: () => view,
+    /** Begins the next scan a minute after the last one at the latest. */
+    soon: (): void => void (isSoon = true),
+    view: (): ScanView => view,
   };
 };
 

@@ -7,7 +7,7 @@ import { xmlReader } from "../../legacy/xml.ts";
 import { fetchReadable } from "../../serve/legacyFetch.ts";
 import type { Services } from "../../serve/services.ts";
 import { LIST_ENDPOINT, PRIVATE_GROUP } from "./datasets.ts";
-import { openIndex, type PrivateIndex } from "./index.ts";
+import { openIndex } from "./index.ts";
 import {
   type AskLegacy,
   askLegacyBy,
@@ -17,29 +17,14 @@ import {
   type RowSource,
   type RowState,
 } from "./readRow.ts";
-import { openRecheckQueue, type RecheckQueue } from "./recheckQueue.ts";
+import { openRecheckQueue } from "./recheckQueue.ts";
 import { idsOf } from "./rows.ts";
 import { MARGIN, openScanner, type ScanOptions } from "./scan.ts";
 import { isCurrent, type PrivateRowsView, stateOf, viewOf } from "./state.ts";
 import type { IndexStore, OpenIndexStore } from "./store/indexStore.ts";
 
 /** The search for private rows: what is known of them, and what keeps that up to date. */
-export type Search = {
-  index: PrivateIndex;
-  queue: RecheckQueue;
-  scanSoon: () => void;
-  /** Whether rows turned public within the last hour. */
-  hasFormerlyPrivate: () => boolean;
-  /** Rechecks those of them that `listed`, all rows of a caller's list, lacks and that legacy does not list to the caller at all. */
-  recheckUnlisted: (listed: ReadonlyMap<number, unknown>, ask: AskLegacy) => Promise<void>;
-  /** Whether the index has all rows, and whether an id was read within half an hour. */
-  isComplete: () => boolean;
-  isCurrent: () => boolean;
-  state: () => PrivateRowsView;
-  /** Opens the store and begins to scan; rejects if the store cannot be used. */
-  start: () => Promise<void>;
-  close: () => Promise<void>;
-};
+export type Search = ReturnType<typeof openSearch>;
 
 /** What a search needs. */
 export type SearchSettings = {
@@ -65,7 +50,7 @@ const BURST = 20;
 const TIMER_LATE = 10;
 
 /** Makes a search, which asks nothing before it is started. */
-export const openSearch = (settings: SearchSettings): Search => {
+export const openSearch = (settings: SearchSettings) => {
   const { services, rate, options } = settings;
   const event: Services["observer"]["event"] = (name, about) =>
     services.observer.event(name, { endpoint: LIST_ENDPOINT, ...about });
@@ -127,27 +112,29 @@ export const openSearch = (settings: SearchSettings): Search => {
     index,
     queue,
     scanSoon: scanner.soon,
-    hasFormerlyPrivate: () => !formerlyPrivate.keys().next().done,
-    async recheckUnlisted(listed, ask) {
+    /** Whether rows turned public within the last hour. */
+    hasFormerlyPrivate: (): boolean => !formerlyPrivate.keys().next().done,
+    /** Rechecks those of them that `listed`, all rows of a caller's list, lacks and that legacy does not list to the caller at all. */
+    async recheckUnlisted(listed: ReadonlyMap<number, unknown>, ask: AskLegacy): Promise<void> {
       const ids = [...formerlyPrivate.keys()].filter((id) => !listed.has(id));
       if (ids.length === 0) return;
       const answer = await listedAmong(ask, ids);
       for (const id of ids) if (!answer.ok || !answer.ids.includes(id)) queue.add(id);
     },
-    isComplete: () => stateOf(index.walk(), scanner.view().trouble, now()) === "complete",
-    isCurrent: () => isCurrent(index.walk(), now()),
-    state: () => ({
+    /** Whether the index has all rows, and whether an id was read within half an hour. */
+    isComplete: (): boolean => stateOf(index.walk(), scanner.view().trouble, now()) === "complete",
+    isCurrent: (): boolean => isCurrent(index.walk(), now()),
+    state: (): PrivateRowsView => ({
       ...viewOf(index.snapshot(), scanner.view(), { margin: options.margin ?? MARGIN, now: now() }),
       calls: spent.calls,
       kept: store?.kind ?? "memory",
       walksHere: mayScan(),
     }),
-    async start() {
-      const { snapshot } = index;
-      const onEvent = services.observer.event;
+    /** Opens the store and begins to scan; rejects if the store cannot be used. */
+    async start(): Promise<void> {
       store = await settings.openStore({
-        snapshot,
-        onEvent,
+        snapshot: index.snapshot,
+        onEvent: (name, about) => services.observer.event(name, about),
         onChange(change, isWhole) {
           if (!isWhole) queue.outdate(idsOf(change));
           // Another gateway knows whether they are deleted or public. This one finds out where it matters.
@@ -157,7 +144,7 @@ export const openSearch = (settings: SearchSettings): Search => {
       });
       scanning = scanner.run();
     },
-    async close() {
+    async close(): Promise<void> {
       stopping.abort();
       await scanning;
       await store?.close();

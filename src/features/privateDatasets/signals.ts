@@ -1,17 +1,10 @@
 import type { Feature } from "../../serve/feature.ts";
-import { type Beginning } from "../../proxy/heldAnswer.ts";
+import type { Beginning } from "../../proxy/heldAnswer.ts";
 import { plainBody } from "../../proxy/plainBody.ts";
 import * as datasets from "./datasets.ts";
 import type { PrivateIndex } from "./index.ts";
 import { uploaderIn } from "./matching.ts";
 import type { RecheckQueue } from "./recheckQueue.ts";
-
-/** What traffic says of private rows. None of it is believed: it only decides which rows are read again. */
-export type Signals = Required<Pick<Feature, "onLegacyAnswer" | "onWrite">> & {
-  proxy: Required<Pick<NonNullable<Feature["proxy"]>, "observe">>;
-  /** A list that a caller got has rows with these ids. */
-  listed: (input: Record<string, unknown>, ids: readonly number[], isKeyed: boolean) => void;
-};
 
 type SignalsSettings = {
   index: PrivateIndex;
@@ -24,8 +17,8 @@ type SignalsSettings = {
 /** A write concerns a few rows. Where it names more of them, they are left to the next scan. */
 const MAX_WRITTEN = 10;
 
-/** Makes the hooks that ask for rechecks. */
-export const openSignals = ({ index, queue, scanSoon, unsettled }: SignalsSettings): Signals => {
+/** Makes the hooks that see traffic. What it says of private rows is not believed: it only decides which rows are read again. */
+export const openSignals = ({ index, queue, scanSoon, unsettled }: SignalsSettings) => {
   const isKnown = (id: number) => index.get(id) !== undefined;
   /** Only a difference from the index is worth a recheck. */
   const compare = (id: number, isPrivate: boolean | undefined): void => {
@@ -35,7 +28,8 @@ export const openSignals = ({ index, queue, scanSoon, unsettled }: SignalsSettin
     for (const id of ids) queue.add(id);
     if (isLost) setTimeout(() => recheck(ids, false), unsettled).unref();
   };
-  const listed: Signals["listed"] = (input, ids, isKeyed) => {
+  /** A list that a caller got has rows with these ids. */
+  const listed = (input: Record<string, unknown>, ids: readonly number[], isKeyed: boolean): void => {
     const uploader = uploaderIn(input);
     for (const row of ids.flatMap((id) => index.get(id) ?? []))
       // Legacy lists a private row to its owner only. The key does not say whose it is, the filter does.
@@ -43,8 +37,7 @@ export const openSignals = ({ index, queue, scanSoon, unsettled }: SignalsSettin
       else if (uploader !== undefined && row.uploader !== uploader) index.put({ ...row, uploader });
   };
 
-  return {
-    listed,
+  const hooks = {
     onLegacyAnswer({ endpoint, found }) {
       if (found === undefined) return;
       const { input, answer, isKeyed } = found;
@@ -75,7 +68,8 @@ export const openSignals = ({ index, queue, scanSoon, unsettled }: SignalsSettin
         return id === undefined ? undefined : (answer) => answer && compare(id, isPrivateAnswer(answer));
       },
     },
-  };
+  } satisfies Feature;
+  return { ...hooks, listed };
 };
 
 const textOf = (answer: Beginning): string => plainBody(answer).toString("latin1");

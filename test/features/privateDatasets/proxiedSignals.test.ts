@@ -49,7 +49,7 @@ describe("a dataset that passes through", () => {
     ["that redirects", 3, answer(PUBLIC_JSON, 302), false],
   ])("%s: %i", (_, id, passing, isAsked) => {
     const { observe, asked } = openedSignals();
-    observe(proxied("GET", `/api/v1/json/data/${id}`))?.(passing, true, undefined);
+    observe(proxied("GET", `/api/v1/json/data/${id}`))?.(passing);
     expect(asked).toEqual(isAsked ? [id] : []);
   });
 
@@ -62,7 +62,7 @@ describe("a dataset that passes through", () => {
     ["GET", "/api/v1/json/data/list", undefined],
   ])("is read by %s %s: %j", (method, path, id) => {
     const { observe, asked } = openedSignals();
-    observe(proxied(method, path))?.(answer(PRIVATE_JSON), true, undefined);
+    observe(proxied(method, path))?.(answer(PRIVATE_JSON));
     expect(asked).toEqual(id === undefined ? [] : [id]);
   });
 });
