@@ -72,7 +72,7 @@ export const open = (
         line: `private datasets are looked for and listed to administrators; what is found is kept in ${place}`,
       };
     },
-    close: search.close,
+    close: () => search.close(),
   };
 };
 
@@ -102,7 +102,8 @@ const checkResults: Record<AdminStatus, string> = {
   refused: unclear,
 };
 
-const addMetrics = ({ gauge, total }: Meter, { state }: Search): void => {
+const addMetrics = ({ gauge, total }: Meter, search: Search): void => {
+  const state = () => search.state();
   gauge("private_rows", "Private rows that are known.", () => state().rows);
   gauge("private_rows_hidden", "Of these, the ones that legacy tells nobody of.", () => state().hidden);
   gauge("private_index_complete", "1 where every id has been looked at, and still is now and then.", () =>

@@ -52,7 +52,7 @@ export const uploaderIn = (input: Record<string, unknown>): number | undefined =
   input["uploader"] as number | undefined;
 
 /** For a list's input: whether legacy would list a row to its owner; `undefined`: too little is known of the row. */
-export const matching = (input: Record<string, unknown>): ((row: PrivateRow) => boolean | undefined) => {
+export const rowMatcher = (input: Record<string, unknown>): ((row: PrivateRow) => boolean | undefined) => {
   const ids = input["data_id"] === undefined ? undefined : new Set(input["data_id"] as number[]);
   const wanted = uploaderIn(input);
   const tests = Object.entries(filters).flatMap(([name, filter]) =>

@@ -16,7 +16,7 @@ import { uncached } from "../../serve/uncached.ts";
 import { inTurn } from "../../upstream/inTurn.ts";
 import { openSemaphore, type Semaphore } from "../../upstream/semaphore.ts";
 import { LIST_ENDPOINT, MAX_IDS_ASKED, PRIVATE_GROUP } from "./datasets.ts";
-import { matching } from "./matching.ts";
+import { rowMatcher } from "./matching.ts";
 import { fetchListed, type FetchRows, fetchWhole, MAX_ROWS, mergedPage } from "./merge.ts";
 import type { MissingRows, MissingRowsFinder } from "./missingRows.ts";
 import { type AskLegacy, askLegacyBy } from "./readRow.ts";
@@ -126,10 +126,10 @@ const answerMerged = async (
     const [fetch, ask] = [fetchRowsOf(services, { endpoint, input }, asked), asCaller(services, endpoint, asked)];
     const list: MergedList = { ...parts, input, missing, groups, deadline, fetch, ask };
     if (cacheKey !== undefined)
-      list.cached = (of, { onlyIfCached: _, maxStale: __, ...fresh }, fill) =>
-        services.cache.answer({ question: keyOf(cacheKey(of), missing), owner, wanted: fresh }, fill, () =>
-          Promise.resolve(undefined),
-        );
+      list.cached = (of, directives, fill) => {
+        const request = { question: keyOf(cacheKey(of), missing), owner, wanted: directives };
+        return services.cache.answer(request, fill, () => Promise.resolve(undefined));
+      };
     const answer =
       (await answerPage(list, bypass ? { noCache: true } : wanted)) ?? answerOf(endpoint.notFound ?? noResults);
     const { status } = answer;
@@ -176,7 +176,7 @@ const fetchIds = async (
   const { input, groups } = list;
   let rows: ReadonlyMap<number, Buffer> | undefined;
   const fill = async (): Promise<Fetched> => {
-    const matches = matching(input);
+    const matches = rowMatcher(input);
     const whole = await inTurn(list.wholeLists, list.deadline - Date.now(), () =>
       fetchWhole(list.fetch, {
         isWorthParts: (other) =>
@@ -192,7 +192,8 @@ const fetchIds = async (
     return { answer: { status: 200, body: JSON.stringify([...rows.keys()].toSorted((a, b) => a - b)) }, groups };
   };
   if (list.cached === undefined) return { answer: (await fill()).answer, rows };
-  const answered = await list.cached({ ...input, ...allRows }, wanted, fill);
+  const { onlyIfCached: _, maxStale: __, ...fresh } = wanted;
+  const answered = await list.cached({ ...input, ...allRows }, fresh, fill);
   const { status, body, headers } = "entry" in answered ? answered.entry : answered.representation;
   return { answer: { status, body: body.toString("utf8"), ...(headers ? { headers } : {}) }, rows };
 };

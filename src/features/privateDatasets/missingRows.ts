@@ -5,7 +5,7 @@ import { servingNote } from "../../rules/notes.ts";
 import type { Json } from "../../rules/rule.ts";
 import type { AdminStatuses, KeyedCaller } from "./adminStatus.ts";
 import type { PrivateIndex } from "./index.ts";
-import { matching } from "./matching.ts";
+import { rowMatcher } from "./matching.ts";
 import type { RecheckQueue } from "./recheckQueue.ts";
 import type { PrivateRow } from "./rows.ts";
 
@@ -46,12 +46,12 @@ export const openMissingRows = (settings: MissingRowsSettings) => {
 
   /** Whether a row that may match is being read again: what is known of it may be wrong. */
   const isChecking = (input: Input): boolean => {
-    const matches = matching(input);
+    const matches = rowMatcher(input);
     return queue.ids().some((id) => matches({ id, uploader: index.get(id)?.uploader }) !== false);
   };
 
   const mayLackRows = (input: Input): boolean => {
-    const matches = matching(input);
+    const matches = rowMatcher(input);
     return (
       !isComplete() || hasFormerlyPrivate() || isChecking(input) || index.rows().some((row) => matches(row) !== false)
     );
@@ -59,7 +59,7 @@ export const openMissingRows = (settings: MissingRowsSettings) => {
 
   /** Leaves out only rows that are hidden, that do not fit, or of which it is unknown whether they match. */
   const collect = (input: Input): MissingRows => {
-    const matches = matching(input);
+    const matches = rowMatcher(input);
     const added = new Map<number, Json>();
     let isIncomplete = !isComplete() || isChecking(input);
     for (const row of index.rows()) {

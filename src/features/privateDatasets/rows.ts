@@ -52,9 +52,13 @@ export const notWalked: Walk = { checkedUpTo: 0, highest: 0, listed: "" };
 /** A set of ids that takes a bit for each. */
 export type IdSet = ReturnType<typeof openIdSet>;
 
-/** Opens a set from its text; default: an empty one. */
-export const openIdSet = (text = "") => {
-  let bytes = Buffer.from(text, "base64");
+/** Opens the set of all ids that are in one of these texts. */
+export const openIdSet = (...texts: string[]) => {
+  const [first = Buffer.alloc(0), ...others] = texts
+    .map((text) => Buffer.from(text, "base64"))
+    .toSorted((a, b) => b.length - a.length);
+  let bytes = first;
+  for (const other of others) for (const [i, byte] of other.entries()) bytes[i] = (bytes[i] ?? 0) | byte;
   return {
     has: (n: number): boolean => ((bytes[n >> 3] ?? 0) & (1 << (n & 7))) !== 0,
     add(n: number): void {

@@ -165,15 +165,8 @@ const scanOnce = async ({ index, queue, look, now, margin, slice }: OneScan, lis
   const before: Walk = index.walk();
   const isPublic = (id: number) => listed.ids.has(id);
   const wasThere = openIdSet(before.listed);
-  // What is there now, for the next scan; and what was or is, for one that goes on with this one.
   const there = openIdSet(listed.ids.toText());
-  const either = openIdSet(before.listed);
-  const markThere = (id: number) => {
-    there.add(id);
-    either.add(id);
-  };
-  for (let id = 1; id <= listed.highest; id++) if (isPublic(id)) either.add(id);
-  for (const { id } of index.rows()) markThere(id);
+  for (const { id } of index.rows()) there.add(id);
 
   // A hidden row may not exist, so that its id does not count.
   const highestShown = () => index.rows().findLast(({ shown }) => shown !== undefined)?.id ?? 0;
@@ -185,15 +178,16 @@ const scanOnce = async ({ index, queue, look, now, margin, slice }: OneScan, lis
   let { checkedUpTo, recheckedUpTo = 0 } = before;
   let left = before.completedAt === undefined ? 0 : slice;
   const saveProgress = () => {
-    const [highest, text] = [highestOf(), either.toText()];
-    index.walked({ ...before, checkedUpTo, recheckedUpTo, highest, listed: text, progressAt: now() });
+    // A scan that goes on with this one reads again what is there now and what was there before.
+    const text = openIdSet(before.listed, there.toText()).toText();
+    index.walked({ ...before, checkedUpTo, recheckedUpTo, highest: highestOf(), listed: text, progressAt: now() });
   };
   /** The first id that was read while it was beyond all others. */
   let beyond = Infinity;
   /** A row may have come since under an id that was beyond all others when it was read: the next scan reads it again. */
   const markPassed = (reached: number) => {
     if (reached < beyond) return;
-    for (let id = beyond; id <= reached; id++) if (!isPublic(id)) markThere(id);
+    for (let id = beyond; id <= reached; id++) if (!isPublic(id)) there.add(id);
     beyond = reached + 1;
   };
   saveProgress();
@@ -206,7 +200,7 @@ const scanOnce = async ({ index, queue, look, now, margin, slice }: OneScan, lis
     if (id > highestOf()) beyond = Math.min(beyond, id);
     const isThere = await look(id);
     if (isThere === undefined) return;
-    if (isThere) markThere(id);
+    if (isThere) there.add(id);
     markPassed(isThere ? Math.max(id, highestOf()) : highestOf());
     if (isNew) checkedUpTo = Math.min(id, highestOf());
     if (isOld) {

@@ -20,7 +20,7 @@ import {
 import { openRecheckQueue } from "./recheckQueue.ts";
 import { idsOf } from "./rows.ts";
 import { MARGIN, openScanner, type ScanOptions } from "./scan.ts";
-import { isCurrent, type PrivateRowsView, stateOf, viewOf } from "./state.ts";
+import { isCurrent, lastIdOf, type PrivateRowsView, stateOf } from "./state.ts";
 import type { IndexStore, OpenIndexStore } from "./store/indexStore.ts";
 
 /** The search for private rows: what is known of them, and what keeps that up to date. */
@@ -124,16 +124,27 @@ export const openSearch = (settings: SearchSettings) => {
     /** Whether the index has all rows, and whether an id was read within half an hour. */
     isComplete: (): boolean => stateOf(index.walk(), scanner.view().trouble, now()) === "complete",
     isCurrent: (): boolean => isCurrent(index.walk(), now()),
-    state: (): PrivateRowsView => ({
-      ...viewOf(index.snapshot(), scanner.view(), { margin: options.margin ?? MARGIN, now: now() }),
-      calls: spent.calls,
-      kept: store?.kind ?? "memory",
-      walksHere: mayScan(),
-    }),
+    state(): PrivateRowsView {
+      const [rows, walk, { doing, at, trouble }] = [index.rows(), index.walk(), scanner.view()];
+      return {
+        state: stateOf(walk, trouble, now()),
+        ...(trouble === undefined ? {} : { trouble }),
+        rows: rows.length,
+        hidden: rows.filter(({ shown }) => shown === undefined).length,
+        checkedUpTo: walk.checkedUpTo,
+        lastId: lastIdOf(walk, options.margin ?? MARGIN),
+        ...(walk.completedAt === undefined ? {} : { completedAt: new Date(walk.completedAt).toISOString() }),
+        calls: spent.calls,
+        doing,
+        at,
+        kept: store?.kind ?? "memory",
+        walksHere: mayScan(),
+      };
+    },
     /** Opens the store and begins to scan; rejects if the store cannot be used. */
     async start(): Promise<void> {
       store = await settings.openStore({
-        snapshot: index.snapshot,
+        snapshot: () => index.snapshot(),
         onEvent: (name, about) => services.observer.event(name, about),
         onChange(change, isWhole) {
           if (!isWhole) queue.outdate(idsOf(change));

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { count } from "../../settings/fields.ts";
 
+/** The settings of this feature. */
 export const shape = {
   LEGACY_ADMIN_KEY: z
     .string()
@@ -10,11 +11,14 @@ export const shape = {
   PRIVATE_WALK_RATE: count(10).describe("requests a second to legacy at most, while private datasets are looked for"),
 };
 
+/** Those of them that no log may show. */
 export const secrets = ["LEGACY_ADMIN_KEY"];
 
+/** Whether the feature is loaded. */
 export const isOn = (settings: { LEGACY_ADMIN_KEY?: string | undefined }): boolean =>
   settings.LEGACY_ADMIN_KEY !== undefined;
 
+/** What operators read where it is off. */
 export const whenOff = {
   setting: "LEGACY_ADMIN_KEY",
   effect: "administrators are listed no private datasets but their own",

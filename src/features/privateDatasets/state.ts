@@ -1,4 +1,4 @@
-import type { Kept, Walk } from "./rows.ts";
+import type { Walk } from "./rows.ts";
 import type { ScanView } from "./scan.ts";
 
 /** Milliseconds without progress after which the index is out of date. */
@@ -45,20 +45,3 @@ export const stateOf = (walk: Walk, trouble: string | undefined, now: number): I
 
 /** The last id to read, `margin` ids beyond the highest known one; 0: none is known. */
 export const lastIdOf = ({ highest }: Walk, margin: number): number => (highest === 0 ? 0 : highest + margin);
-
-/** What the index and the scan show operators. */
-export const viewOf = (
-  { rows, walk }: Kept,
-  { doing, at, trouble }: ScanView,
-  { margin, now }: { margin: number; now: number },
-): Omit<PrivateRowsView, "calls" | "kept" | "walksHere"> => ({
-  state: stateOf(walk, trouble, now),
-  ...(trouble === undefined ? {} : { trouble }),
-  rows: rows.length,
-  hidden: rows.filter(({ shown }) => shown === undefined).length,
-  checkedUpTo: walk.checkedUpTo,
-  lastId: lastIdOf(walk, margin),
-  ...(walk.completedAt === undefined ? {} : { completedAt: new Date(walk.completedAt).toISOString() }),
-  doing,
-  at,
-});

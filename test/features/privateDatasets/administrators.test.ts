@@ -31,7 +31,7 @@ const widely = { walk: { margin: pools.highestId + 1, retry: 1 } };
 const isPrivate = ({ visibility }: DatasetRow) => visibility === "private";
 const isUntold = ({ file_id }: DatasetRow) => file_id === null;
 
-/** The rows of a list whoever asks for all of them at once, in the model's order. */
+/** The rows of a whole list, in the model's order. */
 const allOf = (rows: readonly DatasetRow[], caller: Caller, input: ListInput): ListedRow[] => {
   const { offset: _, ...all } = input;
   const answer = modelList(rows, caller.user, { ...all, limit: 10_000 });

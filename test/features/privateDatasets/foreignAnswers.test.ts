@@ -15,7 +15,7 @@ const foreign: [string, string][] = [
 ];
 
 describe.each(foreign)("%s with status 200", (_, body) => {
-  test("instead of lists by id makes nobody an administrator, and instead of a dataset no private row of it a public one", async () => {
+  test("as a list makes no caller an administrator, as a dataset no private row public", async () => {
     const front = await fronted();
     const { walked, list, legacy } = await over(front, {}, { walk: { retry: 1 } });
     await walked();

@@ -46,7 +46,7 @@ describeWithRedis("two gateways and a Redis", () => {
     }
   });
 
-  test("without Redis each goes on with what it knows, and nothing is lost by a Redis that forgets", async () => {
+  test("without Redis each gateway goes on; a Redis that forgets loses nothing", async () => {
     const redis = await startRedis();
     const { a, b } = await two(redis.url);
     await redis.talk("FLUSHALL");

@@ -105,7 +105,7 @@ describe("nobody makes the gateway ask much", () => {
   });
 });
 
-test("where the administrator's key is taken no more nobody waits for what cannot be looked at", async () => {
+test("if legacy refuses the administrator's key, no list waits for rechecks", async () => {
   const front = await fronted();
   const { walked, list, legacy } = await over(front);
   await walked();

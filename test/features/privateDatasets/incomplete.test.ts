@@ -85,7 +85,7 @@ describe("a list that says that it may lack something", () => {
     expect(await other.list(administrator)).toMatchObject({ ids: [6], isIncomplete: true });
   });
 
-  test("by uploader lacks the rows whose uploader is unknown, until they have asked for theirs", async () => {
+  test("by uploader lacks rows of unknown uploaders, until these list their own", async () => {
     const { list, walked } = await through();
     await walked();
     const by = (id: number) => `status/all/uploader/${id}`;
@@ -110,7 +110,7 @@ describe("a list that says that it may lack something", () => {
   });
 });
 
-test("a legacy that is down gets nobody more than they were given, and the walk goes on by itself afterwards", async () => {
+test("while legacy is down lists are errors, and the scan goes on by itself afterwards", async () => {
   const { list, bed, walked, state, observer } = await through(undefined, {}, { walk: { pause: 50, retry: 10 } });
   await walked();
   await bed.close();

@@ -6,7 +6,7 @@ import { eventually } from "./eventually.ts";
 import { type Entry, privateOne, publicOne, smallLegacy } from "./smallLegacy.ts";
 import { beyond, few, LIST, looks, startWalk, upTo } from "./smallScan.ts";
 
-describe("a later walk", () => {
+describe("a later scan", () => {
   test("asks for the list, the rows that are known, and what is beyond", async () => {
     const legacy = smallLegacy(few());
     const walk = startWalk(legacy);
@@ -19,7 +19,7 @@ describe("a later walk", () => {
     }
   });
 
-  test("looks again at a few of the ids under which there was nothing, and in the end at all of them", async () => {
+  test("reads a few of the ids without a row again, and in the end all of them", async () => {
     const legacy = smallLegacy(few());
     const first = startWalk(legacy, undefined, { slice: 2 });
     await first.walked();

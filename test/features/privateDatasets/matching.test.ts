@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/rules/rule.ts";
 import { datasetApart } from "../../../transforms/datasetApart.ts";
 import { idOfPath } from "../../../src/features/privateDatasets/datasets.ts";
-import { matching } from "../../../src/features/privateDatasets/matching.ts";
+import { rowMatcher } from "../../../src/features/privateDatasets/matching.ts";
 
 const quality = (name: string, value: string) => ({ name, value });
 
@@ -26,7 +26,7 @@ describe("whether legacy would list a row", () => {
   const of = (
     input: Record<string, unknown>,
     about: { shown?: JsonObject | undefined; uploader?: number | undefined } = { shown },
-  ) => matching(input)({ id: 61, ...about });
+  ) => rowMatcher(input)({ id: 61, ...about });
 
   test.each<[Record<string, unknown>, boolean | undefined]>([
     [{}, true],
@@ -59,7 +59,7 @@ describe("whether legacy would list a row", () => {
     [{ number_missing_values: "0..99" }, false],
     [{ status: "all", tag: "uni", number_features: "1..9", data_version: 2 }, true],
     [{ status: "all", tag: "uni", number_features: "1..9", data_version: 3 }, false],
-    // Whose it is nobody knows.
+    // The uploader is unknown.
     [{ uploader: 16 }, undefined],
     [{ uploader: 16, data_id: [61] }, undefined],
     [{ uploader: 16, data_id: [62] }, false],

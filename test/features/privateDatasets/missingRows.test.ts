@@ -5,7 +5,7 @@ import { openMissingRows } from "../../../src/features/privateDatasets/missingRo
 
 const caller = { owner: "somebody", ask: () => Promise.reject(new Error("nobody is asked here")), deadline: Infinity };
 
-/** What lists lack over 3, 5 and 7, of which 7 is shown to nobody; `open`: what is being looked at. */
+/** What lists lack over 3, 5 and 7, of which 7 is hidden; `open`: what is being rechecked. */
 const opened = (status: AdminStatus, { open = [] as number[] } = {}) => {
   const index = openIndex({ onFound: () => undefined, onRows: () => undefined });
   index.put({ id: 3, shown: { did: "3", name: "three" } });
@@ -69,7 +69,7 @@ describe("what a list lacks", () => {
     expect([await of({ data_id: [4] }), state.probes]).toEqual([[], 1]);
   });
 
-  test("while the index is built the rows that are known are added, and there may be more", async () => {
+  test("while the index is built the known rows are added, and there may be more", async () => {
     const { of, state } = opened("administrator");
     state.isComplete = false;
     expect(await of({ data_id: [3] })).toEqual(lacks(3));

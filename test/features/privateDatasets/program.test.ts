@@ -72,7 +72,7 @@ test("a walk goes on where it was when the process was killed", async () => {
   expect(calls).toBe(1 + 3 * 2 + (250 - (kept?.walk.checkedUpTo ?? 0) - 1));
 });
 
-test("what is no index of ours is told, and made anew; a directory that cannot be used stops the start", async () => {
+test("an unreadable index is reported and made anew; an unusable directory stops the start", async () => {
   bed.use(rows);
   const DATA_DIR = directory();
   writeFileSync(join(DATA_DIR, "private-rows.json"), '{"format": 1, "rows": [{"id": "x"}]}');
@@ -84,7 +84,7 @@ test("what is no index of ours is told, and made anew; a directory that cannot b
   expect(other.output.error).toMatch(/^DATA_DIR: .* cannot be used: another process uses it/);
 });
 
-test("a complete index is there at the next start, with no key in it; over another legacy nothing is known of it", async () => {
+test("a complete index survives a restart without any key in it, but not another legacy", async () => {
   bed.use(rows);
   const DATA_DIR = directory();
   const first = await gateway({ DATA_DIR });

@@ -6,7 +6,7 @@ import { eventually } from "./eventually.ts";
 
 const away: LegacyFailure = { ok: false, kind: "failed", why: "it is away" };
 const row = (name: string): RowState => ({ ok: true, found: "private", shown: { name } });
-const told = (name: string) => JSON.stringify({ name });
+const shown = (name: string) => JSON.stringify({ name });
 
 /** A queue whose answers a test gives one by one, or all at once by `answer`. */
 const asked = (
@@ -49,14 +49,14 @@ test("many ids are looked at one after the other, each once, in the order of the
   for (const name of ["a", "b", "c", "d"]) await give(row(name));
   expect(looks.map(({ id }) => id)).toEqual([5, 9, 2, 7]);
   expect(taken).toEqual([
-    [5, told("a")],
-    [9, told("b")],
-    [2, told("c")],
-    [7, told("d")],
+    [5, shown("a")],
+    [9, shown("b")],
+    [2, shown("c")],
+    [7, shown("d")],
   ]);
 });
 
-test("who asks again while it is looked at gets the answer to that", async () => {
+test("an id that is added again while it is read is read once more", async () => {
   const { queue, taken, give, looks } = asked();
   queue.add(5);
   queue.add(6);
@@ -67,8 +67,8 @@ test("who asks again while it is looked at gets the answer to that", async () =>
   await give(row("six"));
   await give(row("new"));
   expect(taken).toEqual([
-    [6, told("six")],
-    [5, told("new")],
+    [6, shown("six")],
+    [5, shown("new")],
   ]);
   expect(looks.map(({ id }) => id)).toEqual([5, 6, 5]);
 });
@@ -98,7 +98,7 @@ test("it is settled when none is open, and no sooner", async () => {
   expect([settled, queue.ids(), queue.has(2)]).toEqual([2, [], false]);
 });
 
-test("what another instance has looked at is looked at again where that was on its way, and is told to who looks on", async () => {
+test("a read that is on its way is outdated when another gateway has read the row", async () => {
   const { queue, taken, give, looks } = asked();
   const [five, six] = [queue.watch(5), queue.watch(6)];
   queue.add(7);
@@ -106,10 +106,10 @@ test("what another instance has looked at is looked at again where that was on i
   expect([five(), six()]).toEqual([true, false]);
   await give(row("old"));
   await give(row("new"));
-  expect([taken, looks.map(({ id }) => id)]).toEqual([[[7, told("new")]], [7, 7]]);
+  expect([taken, looks.map(({ id }) => id)]).toEqual([[[7, shown("new")]], [7, 7]]);
 });
 
-test("more than there is room for is left to the next walk", () => {
+test("ids beyond its room are left to the next scan", () => {
   let isFull = 0;
   const { queue } = asked(
     undefined,
@@ -123,7 +123,7 @@ test("more than there is room for is left to the next walk", () => {
   expect([isFull, queue.has(1001), queue.ids().length]).toEqual([1, false, 1000]);
 });
 
-test("whoever looks on is told whether something has happened since, or was about to", async () => {
+test("a watcher learns whether the row was rechecked since, or was about to be", async () => {
   const { queue, give } = asked();
   queue.add(1);
   const [open, fresh, other] = [queue.watch(1), queue.watch(2), queue.watch(3)];
@@ -137,7 +137,7 @@ test("whoever looks on is told whether something has happened since, or was abou
   expect(other()).toBe(false);
 });
 
-test("while legacy is away it is tried again, nothing is taken, and nobody waits for it", async () => {
+test("while legacy is away the read is repeated, nothing is recorded, and no list waits", async () => {
   let failures = 0;
   const { queue, taken, over } = asked(
     () => (++failures < 6 ? away : row("at last")),
@@ -150,7 +150,7 @@ test("while legacy is away it is tried again, nothing is taken, and nobody waits
   await queue.settled();
   expect([taken, queue.has(1)]).toEqual([[], true]);
   await over();
-  expect(taken).toEqual([[1, told("at last")]]);
+  expect(taken).toEqual([[1, shown("at last")]]);
 });
 
 test("what only this one fails at is hidden, and the others are looked at", async () => {
@@ -173,7 +173,7 @@ test("where only one failed the next one is waited for again", async () => {
   await queue.settled();
   expect(taken).toEqual([
     [1, "hidden: it is away"],
-    [2, told("well")],
+    [2, shown("well")],
   ]);
 });
 
@@ -188,7 +188,7 @@ test("asked again while legacy fails at it, it is not hidden by that", async () 
   );
   queue.add(1);
   await over();
-  expect(taken).toEqual([[1, told("well")]]);
+  expect(taken).toEqual([[1, shown("well")]]);
 });
 
 test("nothing is looked at after its end", async () => {

@@ -10,37 +10,37 @@ type Heard = typeof good | LegacyFailure;
 /** Insists on answers that come one after the other, the last one again and again. */
 const over = (answers: Heard[], goesOn = () => true, first = 0) => {
   const stopping = new AbortController();
-  const told: (string | undefined)[] = [];
+  const heard: (string | undefined)[] = [];
   let attempts = 0;
   const retryUntil = openRetryUntil({
     goesOn,
     signal: stopping.signal,
     firstWait: first,
-    onFailure: (failure) => void told.push(failure && `${failure.kind}: ${failure.why}`),
+    onFailure: (failure) => void heard.push(failure && `${failure.kind}: ${failure.why}`),
   });
   const attempt = async (): Promise<Heard> => answers[Math.min(attempts++, answers.length - 1)] ?? away;
-  return { retryUntil, attempt, told, stopping, attempts: () => attempts };
+  return { retryUntil, attempt, heard, stopping, attempts: () => attempts };
 };
 
 test("an answer is given as it is, at once", async () => {
-  const { retryUntil, attempt, told, attempts } = over([good]);
-  expect([await retryUntil(attempt), attempts(), told]).toEqual([good, 1, [undefined]]);
+  const { retryUntil, attempt, heard, attempts } = over([good]);
+  expect([await retryUntil(attempt), attempts(), heard]).toEqual([good, 1, [undefined]]);
 });
 
 test("what fails is tried until it does not, and each trouble is told", async () => {
-  const { retryUntil, attempt, told, attempts } = over([away, away, refused, away, away, good]);
+  const { retryUntil, attempt, heard, attempts } = over([away, away, refused, away, away, good]);
   expect([await retryUntil(attempt), attempts()]).toEqual([good, 6]);
   const [failed, unknown] = ["failed: it is away", "refused: legacy does not know the key"];
-  expect(told).toEqual([failed, failed, unknown, failed, failed, undefined]);
+  expect(heard).toEqual([failed, failed, unknown, failed, failed, undefined]);
 });
 
 test("after three failures it is asked whether it is only this one, each time anew", async () => {
   let asked = 0;
-  const { retryUntil, attempt, attempts, told } = over([away]);
+  const { retryUntil, attempt, attempts, heard } = over([away]);
   const failsAlone = async () => ++asked === 3;
   expect([await retryUntil(attempt, failsAlone), attempts(), asked]).toEqual([away, 5, 3]);
   // Then it was no trouble of legacy's.
-  expect([told.length, told.at(-1)]).toEqual([6, undefined]);
+  expect([heard.length, heard.at(-1)]).toEqual([6, undefined]);
 });
 
 test("a key that is refused is no matter of this one", async () => {
@@ -52,13 +52,13 @@ test("a key that is refused is no matter of this one", async () => {
 
 test("where nobody needs it any more there is no answer", async () => {
   let isNeeded = true;
-  const { retryUntil, attempt, attempts, told } = over([away, away, good], () => isNeeded);
+  const { retryUntil, attempt, attempts, heard } = over([away, away, good], () => isNeeded);
   const attemptThenStop = async () => {
-    const heard = await attempt();
+    const answer = await attempt();
     if (attempts() === 2) isNeeded = false;
-    return heard;
+    return answer;
   };
-  expect([await retryUntil(attemptThenStop), attempts(), told]).toEqual([undefined, 2, ["failed: it is away"]]);
+  expect([await retryUntil(attemptThenStop), attempts(), heard]).toEqual([undefined, 2, ["failed: it is away"]]);
   expect([await retryUntil(attempt), attempts()]).toEqual([undefined, 2]);
 });
 

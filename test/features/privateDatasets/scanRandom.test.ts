@@ -50,7 +50,7 @@ const changing = (legacy: SmallLegacy) => {
   };
 };
 
-test("whatever happens before and meanwhile, after an undisturbed walk the private rows are known, and no others", async () => {
+test("an undisturbed scan knows exactly the private rows, whatever happened before", async () => {
   await fc.assert(
     fc.asyncProperty(catalogue, fc.array(step, { maxLength: 5 }), async (rows, steps) => {
       const legacy = smallLegacy(rows);

@@ -4,7 +4,7 @@ import { type AskLegacy, askLegacyBy } from "../../../src/features/privateDatase
 import { legacyErrors } from "../../../transforms/legacyErrors.ts";
 
 /**
- * What legacy has under an id. `hidden`: listed to its uploader alone, and told to nobody, as a dataset without a file is;
+ * What legacy has under an id. `hidden`: listed to its uploader only, and never shown, as a dataset without a file;
  * `failing`: it is private, and legacy breaks off whenever it is asked for.
  */
 export type Entry = { is: "public" | "private" | "hidden" | "failing"; uploader?: number; tag?: string };

@@ -32,7 +32,7 @@ export const openedSignals = () => {
     /** By legacy's own interface; `undefined`: the answer is lost. */
     written: (path: string, groups: readonly string[], end: Beginning | undefined) =>
       signals.onWrite({ groups, isLost: end === undefined, proxied: { path, named: [], answer: end } }),
-    observe: signals.proxy.observe,
+    observe: (request: ProxiedRequest) => signals.proxy.observe(request),
   };
 };
 
