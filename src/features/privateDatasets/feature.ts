@@ -102,14 +102,14 @@ const checkResults: Record<AdminStatus, string> = {
   refused: unclear,
 };
 
-const addMetrics = ({ gauge, total }: Meter, search: Search): void => {
+const addMetrics = (meter: Meter, search: Search): void => {
   const state = () => search.state();
-  gauge("private_rows", "Private rows that are known.", () => state().rows);
-  gauge("private_rows_hidden", "Of these, the ones that legacy tells nobody of.", () => state().hidden);
-  gauge("private_index_complete", "1 where every id has been looked at, and still is now and then.", () =>
+  meter.gauge("private_rows", "Private rows that are known.", () => state().rows);
+  meter.gauge("private_rows_hidden", "Of these, the ones that legacy tells nobody of.", () => state().hidden);
+  meter.gauge("private_index_complete", "1 where every id has been looked at, and still is now and then.", () =>
     state().state === "complete" ? 1 : 0,
   );
-  gauge("private_walk_checked", "The last id that was looked at for the first time.", () => state().checkedUpTo);
-  gauge("private_walk_last", "The last id to look at.", () => state().lastId);
-  total("private_walk_calls", "Requests to legacy for the index of private rows.", () => state().calls);
+  meter.gauge("private_walk_checked", "The last id that was looked at for the first time.", () => state().checkedUpTo);
+  meter.gauge("private_walk_last", "The last id to look at.", () => state().lastId);
+  meter.total("private_walk_calls", "Requests to legacy for the index of private rows.", () => state().calls);
 };

@@ -1,11 +1,33 @@
 import { isDeepStrictEqual } from "node:util";
+import { LRUCache } from "lru-cache";
+import { monotonic } from "../../cache/monotonic.ts";
+import type { RowState } from "./readRow.ts";
 import { type Change, type Kept, notWalked, openIdSet, type PrivateRow, type Walk } from "./rows.ts";
 
 /** The private rows that are known, in memory. */
 export type PrivateIndex = ReturnType<typeof openIndex>;
 
-/** Opens an empty index. `onFound` is called with each change that this gateway has found, `onRows` after each change of a row. */
-export const openIndex = ({ onFound, onRows }: { onFound: (change: Change) => void; onRows: () => void }) => {
+/** Who hears of changes. */
+export type IndexSettings = {
+  /** Called with each change that this gateway has found. */
+  onFound: (change: Change) => void;
+  /** Called after each change of a row. */
+  onRows: () => void;
+  /** Called when legacy does not show a row any more, or when it never did. */
+  onHidden?: (id: number, why: string) => void;
+};
+
+/** Milliseconds for which rows that turned public are watched: longer than a scan takes, which would find them private again. */
+const FORMERLY_PRIVATE_TTL = 3_600_000;
+const MAX_FORMERLY_PRIVATE = 100;
+
+/** Opens an empty index. */
+export const openIndex = ({ onFound, onRows, onHidden }: IndexSettings) => {
+  const formerlyPrivate = new LRUCache<number, true>({
+    max: MAX_FORMERLY_PRIVATE,
+    ttl: FORMERLY_PRIVATE_TTL,
+    perf: monotonic,
+  });
   const byId = new Map<number, PrivateRow>();
   let ordered: PrivateRow[] | undefined;
   let walk = notWalked;
@@ -15,6 +37,20 @@ export const openIndex = ({ onFound, onRows }: { onFound: (change: Change) => vo
     version++;
     onRows();
   };
+  const put = ({ id, shown, uploader = byId.get(id)?.uploader }: PrivateRow): void => {
+    const known = byId.get(id);
+    const row = { id, shown, uploader };
+    if (known !== undefined && isDeepStrictEqual({ shown: undefined, uploader: undefined, ...known }, row)) return;
+    byId.set(id, row);
+    changed();
+    onFound({ rows: [row], gone: [] });
+  };
+  const remove = (id: number): void => {
+    if (!byId.delete(id)) return;
+    changed();
+    onFound({ rows: [], gone: [id] });
+  };
+
   return {
     get: (id: number): PrivateRow | undefined => byId.get(id),
     /** All rows, by id. */
@@ -25,19 +61,20 @@ export const openIndex = ({ onFound, onRows }: { onFound: (change: Change) => vo
     version: (): number => version,
     snapshot: (): Kept => ({ rows: [...byId.values()], walk }),
     /** Adds or replaces a row. Without an uploader it keeps the one that is known. */
-    put({ id, shown, uploader = byId.get(id)?.uploader }: PrivateRow): void {
+    put,
+    remove,
+    /** Takes over what has been read of an id. */
+    record: (id: number, state: RowState): void => {
       const known = byId.get(id);
-      const row = { id, shown, uploader };
-      if (known !== undefined && isDeepStrictEqual({ shown: undefined, uploader: undefined, ...known }, row)) return;
-      byId.set(id, row);
-      changed();
-      onFound({ rows: [row], gone: [] });
+      if (state.found !== "public") formerlyPrivate.delete(id);
+      else if (known !== undefined) formerlyPrivate.set(id, true);
+      if (state.found === "private") return put({ id, shown: state.shown });
+      if (state.found !== "hidden") return remove(id);
+      if (known === undefined || known.shown !== undefined) onHidden?.(id, state.why);
+      put({ id });
     },
-    remove(id: number): void {
-      if (!byId.delete(id)) return;
-      changed();
-      onFound({ rows: [], gone: [id] });
-    },
+    /** The ids of rows that turned public within the last hour, a hundred at most. */
+    formerlyPrivate: (): number[] => [...formerlyPrivate.keys()],
     /** Says how far the scan is. */
     walked(next: Walk): void {
       walk = next;
@@ -45,8 +82,9 @@ export const openIndex = ({ onFound, onRows }: { onFound: (change: Change) => vo
     },
     /** Applies what was stored, or what another gateway has found. `isWhole`: nothing else holds any more. */
     take(change: Change, isWhole: boolean): void {
+      // Another gateway knows whether these were deleted or are public. This one finds out where it matters.
+      for (const id of change.gone) if (byId.delete(id)) formerlyPrivate.set(id, true);
       if (isWhole) byId.clear();
-      for (const id of change.gone) byId.delete(id);
       for (const row of change.rows) byId.set(row.id, row);
       if (isWhole || change.walk !== undefined) walk = change.walk ?? notWalked;
       if (isWhole || change.gone.length > 0 || change.rows.length > 0) changed();

@@ -1,5 +1,3 @@
-import { LRUCache } from "lru-cache";
-import { monotonic } from "../../cache/monotonic.ts";
 import { openRateLimiter } from "../../concurrency/rateLimiter.ts";
 import type { RowApart } from "../../endpoint/endpoint.ts";
 import type { LegacyClient } from "../../legacy/client.ts";
@@ -8,19 +6,11 @@ import { fetchReadable } from "../../serve/legacyFetch.ts";
 import type { Services } from "../../serve/services.ts";
 import { LIST_ENDPOINT, PRIVATE_GROUP } from "./datasets.ts";
 import { openIndex } from "./index.ts";
-import {
-  type AskLegacy,
-  askLegacyBy,
-  legacyAnswers,
-  listedAmong,
-  readRow,
-  type RowSource,
-  type RowState,
-} from "./readRow.ts";
+import { type AskLegacy, askLegacyBy, legacyAnswers, listedAmong, readRow, type RowSource } from "./readRow.ts";
 import { openRecheckQueue } from "./recheckQueue.ts";
 import { idsOf } from "./rows.ts";
 import { MARGIN, openScanner, type ScanOptions } from "./scan.ts";
-import { isCurrent, lastIdOf, type PrivateRowsView, stateOf } from "./state.ts";
+import { isCurrent, type PrivateRowsView, stateOf, viewOf } from "./state.ts";
 import type { IndexStore, OpenIndexStore } from "./store/indexStore.ts";
 
 /** The search for private rows: what is known of them, and what keeps that up to date. */
@@ -41,9 +31,6 @@ export type SearchSettings = {
   options: ScanOptions;
 };
 
-/** Milliseconds for which rows that turned public are watched: longer than a scan takes, which would find them private again. */
-const FORMERLY_PRIVATE_TTL = 3_600_000;
-const MAX_FORMERLY_PRIVATE = 100;
 /** Requests that go out at once, after a rest, when rows may have changed. */
 const BURST = 20;
 /** Milliseconds that a timer may be late, and that are made up for. */
@@ -62,35 +49,18 @@ export const openSearch = (settings: SearchSettings) => {
   const index = openIndex({
     onFound: (change) => store?.save(change),
     onRows: () => services.cache.forget(PRIVATE_GROUP),
+    onHidden: (id, why) => event("private_row_hidden", { id, why }),
   });
   const spent = { calls: 0, ms: 0 };
-  const scanSource = openSource(settings, openRateLimiter({ rate, slack: TIMER_LATE, isBusy: settings.isBusy }), {
-    signal,
-    spent,
-  });
-  const slack = Math.max(TIMER_LATE, (BURST * 1000) / rate);
-  const recheckSource = openSource(settings, openRateLimiter({ rate, slack }), { signal, spent });
+  const steady = openRateLimiter({ rate, slack: TIMER_LATE, isBusy: settings.isBusy });
+  const scanSource = openSource(settings, steady, { signal, spent });
+  const burst = openRateLimiter({ rate, slack: Math.max(TIMER_LATE, (BURST * 1000) / rate) });
+  const recheckSource = openSource(settings, burst, { signal, spent });
 
-  const formerlyPrivate = new LRUCache<number, true>({
-    max: MAX_FORMERLY_PRIVATE,
-    ttl: FORMERLY_PRIVATE_TTL,
-    perf: monotonic,
-  });
-  const record = (id: number, state: RowState): void => {
-    const known = index.get(id);
-    if (state.found !== "public") formerlyPrivate.delete(id);
-    else if (known !== undefined) formerlyPrivate.set(id, true);
-    if (state.found === "private") index.put({ id, shown: state.shown });
-    else if (state.found !== "hidden") index.remove(id);
-    else {
-      if (known === undefined || known.shown !== undefined) event("private_row_hidden", { id, why: state.why });
-      index.put({ id });
-    }
-  };
   const queue = openRecheckQueue({
     read: (id) => readRow(recheckSource, id),
     legacyAnswers: () => legacyAnswers(recheckSource),
-    record,
+    record: index.record,
     onFull: () => scanner.soon(),
     signal,
     firstWait: options.retry,
@@ -100,7 +70,7 @@ export const openSearch = (settings: SearchSettings) => {
     index,
     source: scanSource,
     queue,
-    record,
+    record: index.record,
     mayScan,
     onEvent: event,
     signal,
@@ -113,10 +83,10 @@ export const openSearch = (settings: SearchSettings) => {
     queue,
     scanSoon: scanner.soon,
     /** Whether rows turned public within the last hour. */
-    hasFormerlyPrivate: (): boolean => !formerlyPrivate.keys().next().done,
+    hasFormerlyPrivate: (): boolean => index.formerlyPrivate().length > 0,
     /** Rechecks those of them that `listed`, all rows of a caller's list, lacks and that legacy does not list to the caller at all. */
     async recheckUnlisted(listed: ReadonlyMap<number, unknown>, ask: AskLegacy): Promise<void> {
-      const ids = [...formerlyPrivate.keys()].filter((id) => !listed.has(id));
+      const ids = index.formerlyPrivate().filter((id) => !listed.has(id));
       if (ids.length === 0) return;
       const answer = await listedAmong(ask, ids);
       for (const id of ids) if (!answer.ok || !answer.ids.includes(id)) queue.add(id);
@@ -124,23 +94,14 @@ export const openSearch = (settings: SearchSettings) => {
     /** Whether the index has all rows, and whether an id was read within half an hour. */
     isComplete: (): boolean => stateOf(index.walk(), scanner.view().trouble, now()) === "complete",
     isCurrent: (): boolean => isCurrent(index.walk(), now()),
-    state(): PrivateRowsView {
-      const [rows, walk, { doing, at, trouble }] = [index.rows(), index.walk(), scanner.view()];
-      return {
-        state: stateOf(walk, trouble, now()),
-        ...(trouble === undefined ? {} : { trouble }),
-        rows: rows.length,
-        hidden: rows.filter(({ shown }) => shown === undefined).length,
-        checkedUpTo: walk.checkedUpTo,
-        lastId: lastIdOf(walk, options.margin ?? MARGIN),
-        ...(walk.completedAt === undefined ? {} : { completedAt: new Date(walk.completedAt).toISOString() }),
+    state: (): PrivateRowsView =>
+      viewOf(index, scanner.view(), {
         calls: spent.calls,
-        doing,
-        at,
         kept: store?.kind ?? "memory",
         walksHere: mayScan(),
-      };
-    },
+        margin: options.margin ?? MARGIN,
+        now: now(),
+      }),
     /** Opens the store and begins to scan; rejects if the store cannot be used. */
     async start(): Promise<void> {
       store = await settings.openStore({
@@ -148,8 +109,6 @@ export const openSearch = (settings: SearchSettings) => {
         onEvent: (name, about) => services.observer.event(name, about),
         onChange(change, isWhole) {
           if (!isWhole) queue.outdate(idsOf(change));
-          // Another gateway knows whether they are deleted or public. This one finds out where it matters.
-          for (const id of change.gone) if (index.get(id) !== undefined) formerlyPrivate.set(id, true);
           index.take(change, isWhole);
         },
       });

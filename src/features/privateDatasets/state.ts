@@ -1,3 +1,4 @@
+import type { PrivateIndex } from "./index.ts";
 import type { Walk } from "./rows.ts";
 import type { ScanView } from "./scan.ts";
 
@@ -45,3 +46,24 @@ export const stateOf = (walk: Walk, trouble: string | undefined, now: number): I
 
 /** The last id to read, `margin` ids beyond the highest known one; 0: none is known. */
 export const lastIdOf = ({ highest }: Walk, margin: number): number => (highest === 0 ? 0 : highest + margin);
+
+/** What operators see; `margin`: the ids beyond the highest known one that are read, `now`: milliseconds since the epoch. */
+export const viewOf = (
+  index: Pick<PrivateIndex, "rows" | "walk">,
+  { doing, at, trouble }: ScanView,
+  { margin, now, ...about }: Pick<PrivateRowsView, "calls" | "kept" | "walksHere"> & { margin: number; now: number },
+): PrivateRowsView => {
+  const [rows, walk] = [index.rows(), index.walk()];
+  return {
+    state: stateOf(walk, trouble, now),
+    ...(trouble === undefined ? {} : { trouble }),
+    rows: rows.length,
+    hidden: rows.filter(({ shown }) => shown === undefined).length,
+    checkedUpTo: walk.checkedUpTo,
+    lastId: lastIdOf(walk, margin),
+    ...(walk.completedAt === undefined ? {} : { completedAt: new Date(walk.completedAt).toISOString() }),
+    doing,
+    at,
+    ...about,
+  };
+};

@@ -1,11 +1,6 @@
 import { onTestFinished } from "vitest";
 import { openIndex } from "../../../src/features/privateDatasets/index.ts";
-import {
-  legacyAnswers,
-  readRow,
-  type RowSource,
-  type RowState,
-} from "../../../src/features/privateDatasets/readRow.ts";
+import { legacyAnswers, readRow, type RowSource } from "../../../src/features/privateDatasets/readRow.ts";
 import { openRecheckQueue } from "../../../src/features/privateDatasets/recheckQueue.ts";
 import type { Kept } from "../../../src/features/privateDatasets/rows.ts";
 import { MARGIN, openScanner, type ScanOptions } from "../../../src/features/privateDatasets/scan.ts";
@@ -26,15 +21,10 @@ export const startWalk = (legacy: SmallLegacy, kept?: Kept, options: ScanOptions
     askWithoutKey: legacy.as("nobody"),
     apart: datasetApart,
   };
-  const record = (id: number, state: RowState): void => {
-    if (state.found === "private") index.put({ id, shown: state.shown });
-    else if (state.found === "hidden") index.put({ id });
-    else index.remove(id);
-  };
   const queue = openRecheckQueue({
     read: (id) => readRow(source, id),
     legacyAnswers: () => legacyAnswers(source),
-    record,
+    record: index.record,
     onFull: () => undefined,
     signal,
     firstWait: 1,
@@ -43,7 +33,7 @@ export const startWalk = (legacy: SmallLegacy, kept?: Kept, options: ScanOptions
     index,
     source,
     queue,
-    record,
+    record: index.record,
     mayScan: () => walk.mayWalk,
     onEvent: (event, about) => void events.push(`${event} ${String(about["why"])}`),
     signal,
