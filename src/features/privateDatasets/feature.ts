@@ -1,8 +1,6 @@
 import type { z } from "zod";
-import { xmlReader } from "../../legacy/xml.ts";
 import type { CheckReport } from "../../serve/check.ts";
 import type { Core, Feature } from "../../serve/feature.ts";
-import { fetchReadable } from "../../serve/legacyFetch.ts";
 import type { Services } from "../../serve/services.ts";
 import { UNSETTLED } from "../../serve/unconfirmedWrites.ts";
 import type { Settings } from "../../settings/settings.ts";
@@ -11,8 +9,8 @@ import { type AdminStatus, openAdminStatuses } from "./adminStatus.ts";
 import { LIST_ENDPOINT } from "./datasets.ts";
 import { openWholeLists, privateRowsLayer } from "./mergedList.ts";
 import { openListedRows, openMissingRows } from "./missingRows.ts";
-import { askLegacyBy } from "./readRow.ts";
-import type { ScanOptions } from "./scan.ts";
+import { askAs } from "./readRow.ts";
+import { FAR, type ScanOptions } from "./scan.ts";
 import { openSearch, type Search } from "./search.ts";
 import type { shape } from "./settings.ts";
 import { openSignals } from "./signals.ts";
@@ -23,9 +21,6 @@ type PrivateDatasetsSettings = Settings & z.infer<z.ZodObject<typeof shape>>;
 
 /** What a test replaces: where the index is stored, and how rows are looked for. */
 export type PrivateDatasetsParts = { openStore?: OpenIndexStore; walk?: ScanOptions };
-
-/** Rows of list requests that are read by ids include so many ids beyond the highest known one: they came after the last scan. */
-const NEW_IDS = 1000;
 
 /** Adds to administrators' lists the private datasets that legacy's lists lack. */
 export const open = (
@@ -55,7 +50,8 @@ export const open = (
         ),
       }),
       wholeLists: openWholeLists(),
-      listableIds: () => index.listableIds(NEW_IDS),
+      // So many ids may be newer than the last scan.
+      listableIds: () => index.listableIds(FAR),
       async onWholeList(input, rows, ask) {
         listed(input, [...rows.keys()], true);
         await search.recheckUnlisted(rows, ask);
@@ -82,17 +78,12 @@ const places = {
   redis: "Redis",
 };
 
-const checkKey = async (services: Services, { keyRow }: CheckReport, key: string, timeout: number): Promise<void> => {
-  const endpoint = { name: LIST_ENDPOINT, readXml: xmlReader([]) };
-  await keyRow("LEGACY_ADMIN_KEY", key, false, async (caller) => {
-    const ask = askLegacyBy(
-      (request, format) => fetchReadable(services, endpoint, request, caller, format),
-      services.errors,
-    );
-    const status = await openAdminStatuses().of({ owner: services.keys.ownerOf(caller.key), ask }, timeout);
+const checkKey = (services: Services, { keyRow }: CheckReport, key: string, timeout: number): Promise<void> =>
+  keyRow("LEGACY_ADMIN_KEY", key, false, async (caller) => {
+    const asked = { owner: services.keys.ownerOf(caller.key), ask: askAs(services, caller) };
+    const status = await openAdminStatuses().of(asked, timeout);
     return { ok: status === "administrator", found: checkResults[status] };
   });
-};
 
 const unclear = "accepted, but legacy did not say whether it is an administrator's";
 const checkResults: Record<AdminStatus, string> = {

@@ -8,7 +8,7 @@ import { type Change, type Kept, notWalked, openIdSet, type PrivateRow, type Wal
 export type PrivateIndex = ReturnType<typeof openIndex>;
 
 /** Who hears of changes. */
-export type IndexSettings = {
+type IndexSettings = {
   /** Called with each change that this gateway has found. */
   onFound: (change: Change) => void;
   /** Called after each change of a row. */

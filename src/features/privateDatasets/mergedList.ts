@@ -9,8 +9,7 @@ import type { Outcome } from "../../endpoint/outcome.ts";
 import type { Caller } from "../../legacy/client.ts";
 import type { Backend, EndpointRequest, Layer, RequestCaller, Served } from "../../serve/backend.ts";
 import { answerFrom, unauthenticated } from "../../serve/legacyBackend.ts";
-import { fetchAnswer, fetchReadable, type LegacyResult, openRequestBudget } from "../../serve/legacyFetch.ts";
-import type { PreparedEndpoint } from "../../serve/prepared.ts";
+import { fetchAnswer, type LegacyResult, openRequestBudget } from "../../serve/legacyFetch.ts";
 import type { Services } from "../../serve/services.ts";
 import { uncached } from "../../serve/uncached.ts";
 import { inTurn } from "../../upstream/inTurn.ts";
@@ -19,13 +18,13 @@ import { LIST_ENDPOINT, MAX_IDS_ASKED, PRIVATE_GROUP } from "./datasets.ts";
 import { rowMatcher } from "./matching.ts";
 import { fetchListed, type FetchRows, fetchWhole, MAX_ROWS, mergedPage } from "./merge.ts";
 import type { MissingRows, MissingRowsFinder } from "./missingRows.ts";
-import { type AskLegacy, askLegacyBy } from "./readRow.ts";
+import { askAs, type AskLegacy } from "./readRow.ts";
 
 type Input = Record<string, unknown>;
 type KeyedRequest = RequestCaller & { key: string };
 
 /** What merged lists are made of. */
-export type MergedListParts = {
+type MergedListParts = {
   services: Services;
   missingRows: MissingRowsFinder;
   /** All ids that legacy may list. */
@@ -52,7 +51,7 @@ export const privateRowsLayer = (parts: MergedListParts): Layer => {
     tries = 1,
   ): Promise<Served> => {
     const { input, bypass } = request;
-    const who = { owner: services.keys.ownerOf(caller.key), ask: asCaller(services, request.endpoint, caller) };
+    const who = { owner: services.keys.ownerOf(caller.key), ask: askAs(services, caller) };
     const missing = await missingRows.find(input, { ...who, deadline: caller.deadline });
     if (missing === "own") return next(request, caller);
     if (missing === "refused") return { answered: uncached(answerOf(unauthenticated)) };
@@ -73,9 +72,6 @@ export const privateRowsLayer = (parts: MergedListParts): Layer => {
     return isMerged ? answerList(next, request, { ...caller, key }) : next(request, caller);
   };
 };
-
-const asCaller = (services: Services, endpoint: PreparedEndpoint, caller: Caller): AskLegacy =>
-  askLegacyBy((request, format) => fetchReadable(services, endpoint, request, caller, format), services.errors);
 
 const [open, comma, close] = [Buffer.from("["), Buffer.from(","), Buffer.from("]")];
 const allRows = { offset: 0, limit: MAX_ROWS };
@@ -123,7 +119,7 @@ const answerMerged = async (
     const started = performance.now();
     const asked = { ...by, key: caller.key };
     const { deadline } = asked;
-    const [fetch, ask] = [fetchRowsOf(services, { endpoint, input }, asked), asCaller(services, endpoint, asked)];
+    const [fetch, ask] = [fetchRowsOf(services, { endpoint, input }, asked), askAs(services, asked)];
     const list: MergedList = { ...parts, input, missing, groups, deadline, fetch, ask };
     if (cacheKey !== undefined)
       list.cached = (of, directives, fill) => {

@@ -18,7 +18,7 @@ export type MissingRows = { added: ReadonlyMap<number, Json>; isIncomplete: bool
  * What legacy's list lacks for a caller. `own`: the caller is no administrator, the list is complete. `nothing`: the list is complete for
  * every caller. `incomplete`: unknown. `refused`: legacy does not know the key.
  */
-export type Missing = MissingRows | "own" | "nothing" | "incomplete" | "refused";
+type Missing = MissingRows | "own" | "nothing" | "incomplete" | "refused";
 
 /** A list waits so many milliseconds at most, and this share of the time that is left, for what it lacks. */
 const MAX_WAIT = 2000;

@@ -1,16 +1,19 @@
 import type { RowApart } from "../../endpoint/endpoint.ts";
 import type { LegacyRequest, Unsent } from "../../endpoint/legacyRequest.ts";
 import type { OutcomeKind } from "../../endpoint/outcome.ts";
-import type { LegacyFailed, LegacyReply } from "../../legacy/client.ts";
+import type { Caller, LegacyFailed, LegacyReply } from "../../legacy/client.ts";
 import { type ErrorTable, outcomeOf } from "../../legacy/legacyOutcome.ts";
+import { xmlReader } from "../../legacy/xml.ts";
 import type { JsonObject } from "../../rules/rule.ts";
-import { idsInList, listAmong, listPage, NO_RESULTS } from "./datasets.ts";
+import { fetchReadable } from "../../serve/legacyFetch.ts";
+import type { Services } from "../../serve/services.ts";
+import { idsInList, LIST_ENDPOINT, listAmong, listPage, NO_RESULTS } from "./datasets.ts";
 
 /** Why legacy gave no answer: it failed, its answer cannot be parsed, or the key is unknown or no administrator's. */
 export type LegacyFailure = { ok: false; kind: "failed" | "unparsable" | "refused"; why: string };
 
 /** What legacy answered: a document, or an error. The code alone decides what an error means. */
-export type RowAnswer =
+type RowAnswer =
   | { ok: true; document: JsonObject }
   | { ok: true; document?: undefined; code: number; kind: OutcomeKind };
 
@@ -19,6 +22,8 @@ export type AskLegacy = (request: LegacyRequest | Unsent, format?: "xml") => Pro
 
 /** How rows are read: with an administrator's key, and without any. */
 export type RowSource = { ask: AskLegacy; askWithoutKey: AskLegacy; apart: RowApart };
+
+type ReadableServices = Pick<Services, "client" | "observer" | "keys" | "errors">;
 
 const failure = (why: string, kind: LegacyFailure["kind"] = "failed"): LegacyFailure => ({ ok: false, kind, why });
 
@@ -40,6 +45,12 @@ export const askLegacyBy =
     if (kind === "unauthenticated") return failure("legacy does not know the key", "refused");
     return kind === "unavailable" ? failure(reading.message) : { ok: true, code: reading.code, kind };
   };
+
+const endpoint = { name: LIST_ENDPOINT, readXml: xmlReader([]) };
+
+/** Asks legacy on behalf of a caller. */
+export const askAs = (services: ReadableServices, caller: Caller): AskLegacy =>
+  askLegacyBy((request, format) => fetchReadable(services, endpoint, request, caller, format), services.errors);
 
 /** Asks for a list in XML: legacy writes names into JSON unescaped, so that a dataset's name could add rows to it. */
 const askForIds = async (

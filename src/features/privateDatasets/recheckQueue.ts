@@ -3,7 +3,7 @@ import { openRetryUntil } from "./retryUntil.ts";
 import { MAX_ID } from "./rows.ts";
 
 /** How a queue reads rows, and what it does with them. */
-export type RecheckQueueSettings = {
+type RecheckQueueSettings = {
   read: (id: number) => Promise<RowState | LegacyFailure>;
   /** Whether legacy answers other requests than one that fails. */
   legacyAnswers: () => Promise<boolean>;

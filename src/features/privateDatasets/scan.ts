@@ -37,7 +37,7 @@ const MAX_UNPARSABLE_PAGES = 200;
 export type ScanView = { doing: "waiting" | "listing" | "looking"; at: number; trouble?: string | undefined };
 
 /** What a scan works on. */
-export type ScanSettings = {
+type ScanSettings = {
   index: PrivateIndex;
   source: RowSource;
   /** Takes over rows that may have changed; what it reads is newer than what the scan has begun to read. */
@@ -49,9 +49,6 @@ export type ScanSettings = {
   now: () => number;
   options?: ScanOptions;
 };
-
-/** Reads the ids that legacy does not list publicly. */
-export type Scanner = ReturnType<typeof openScanner>;
 
 /** Makes a scanner: the first scan reads all ids that are not listed publicly, later ones the new, known and formerly used ones. */
 export const openScanner = (settings: ScanSettings) => {

@@ -1,12 +1,10 @@
 import { openRateLimiter } from "../../concurrency/rateLimiter.ts";
 import type { RowApart } from "../../endpoint/endpoint.ts";
 import type { LegacyClient } from "../../legacy/client.ts";
-import { xmlReader } from "../../legacy/xml.ts";
-import { fetchReadable } from "../../serve/legacyFetch.ts";
 import type { Services } from "../../serve/services.ts";
 import { LIST_ENDPOINT, PRIVATE_GROUP } from "./datasets.ts";
 import { openIndex } from "./index.ts";
-import { type AskLegacy, askLegacyBy, legacyAnswers, listedAmong, readRow, type RowSource } from "./readRow.ts";
+import { askAs, type AskLegacy, legacyAnswers, listedAmong, readRow, type RowSource } from "./readRow.ts";
 import { openRecheckQueue } from "./recheckQueue.ts";
 import { idsOf } from "./rows.ts";
 import { MARGIN, openScanner, type ScanOptions } from "./scan.ts";
@@ -17,7 +15,7 @@ import type { IndexStore, OpenIndexStore } from "./store/indexStore.ts";
 export type Search = ReturnType<typeof openSearch>;
 
 /** What a search needs. */
-export type SearchSettings = {
+type SearchSettings = {
   services: Services;
   apart: RowApart;
   openStore: OpenIndexStore;
@@ -122,8 +120,6 @@ export const openSearch = (settings: SearchSettings) => {
   };
 };
 
-const plain = xmlReader([]);
-
 /** Reads rows in the background: each request to legacy waits for its turn, and has a deadline of its own. */
 const openSource = (
   { services, apart, key, timeout }: SearchSettings,
@@ -134,13 +130,7 @@ const openSource = (
     await takeTurn(about.signal);
     return services.client(request, format, { ...caller, deadline: Date.now() + timeout }, readXml);
   };
-  const endpoint = { name: LIST_ENDPOINT, readXml: plain };
-  const askAs = (as: { key?: string }): AskLegacy => {
-    const caller = { ...about, ...as, headers: ["user-agent", "catalog-gateway"], deadline: Infinity };
-    return askLegacyBy(
-      (request, format) => fetchReadable({ ...services, client }, endpoint, request, caller, format),
-      services.errors,
-    );
-  };
-  return { ask: askAs({ key }), askWithoutKey: askAs({}), apart };
+  const caller = { ...about, headers: ["user-agent", "catalog-gateway"], deadline: Infinity };
+  const slowly = { ...services, client };
+  return { ask: askAs(slowly, { ...caller, key }), askWithoutKey: askAs(slowly, caller), apart };
 };

@@ -137,7 +137,7 @@ test("a watcher learns whether the row was rechecked since, or was about to be",
   expect(other()).toBe(false);
 });
 
-test("while legacy is away the read is repeated, nothing is recorded, and no list waits", async () => {
+test("while legacy is away reads are repeated, and no list waits for them", async () => {
   let failures = 0;
   const { queue, taken, over } = asked(
     () => (++failures < 6 ? away : row("at last")),

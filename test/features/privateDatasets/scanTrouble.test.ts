@@ -137,7 +137,7 @@ test("who may not walk stops at once, and goes on where it was when it may", asy
   expect(onesOf(legacy)).toEqual(["one 4", ...everyOne.slice(4)]);
 });
 
-test("a gateway that may not scan asks nothing, nor does any before the next scan is due", async () => {
+test("nothing is asked by a gateway that may not scan, or before a scan is due", async () => {
   const legacy = some();
   const walk = startWalk(legacy);
   walk.walk.mayWalk = false;
