@@ -29,7 +29,7 @@ const startFilled = async (legacy: Buffer, path: string) => {
   // As long as the race may take, all hits are fresh.
   const windows = { getDataset: { fresh: "1d" }, listDatasets: { fresh: "1d" } };
   const { url, pid, counted } = await startGateway(SERVER_CORE, upstream.url, {
-    CACHE_WINDOWS: JSON.stringify(windows),
+    CACHE_LIFETIMES: JSON.stringify(windows),
   });
   await ask(url + path);
   await stop(upstream.child);
@@ -44,7 +44,7 @@ const startFilled = async (legacy: Buffer, path: string) => {
     pid,
     status: 200,
     body: bytes,
-    hits: () => counted("gateway_cache_answers", '"hit"'),
+    counted: () => counted("gateway_cache_answers", '"hit"'),
   };
   return { ours, body: bytes, sent, tag: String(headers["etag"]) };
 };
@@ -83,12 +83,12 @@ const benchDataset = async (options: BenchOptions): Promise<void> => {
     options,
   );
   reportRace(`hits of ${(body.length / 1000).toFixed(1)} KB under ${sent.length / 2} headers`, laps, [
-    ["hit", "bare node:http", "0.95 or more"],
+    ["hit", "bare node:http", { throughput: "0.95 or more" }],
     ["hit", "bare, two headers"],
     ["hit", "bare, optimized"],
-    ["hit", "varnish", "1.1 or more"],
-    ["hit", "nginx proxy_cache", "0.5 or more"],
-    ["304", "bare node:http", "1.05 or more"],
+    ["hit", "varnish", { throughput: "1.1 or more" }],
+    ["hit", "nginx proxy_cache", { throughput: "0.5 or more" }],
+    ["304", "bare node:http", { throughput: "1.05 or more" }],
   ]);
   stopAll();
 };
@@ -96,7 +96,10 @@ const benchDataset = async (options: BenchOptions): Promise<void> => {
 const benchList = async (options: BenchOptions): Promise<void> => {
   const { ours, body, sent } = await startFilled(listBody(340), "/v1/data/list/limit/340");
   const br = { "Accept-Encoding": "br" };
-  const { bytes } = await ask(ours.url, br);
+  // The first hit that wants it has it compressed.
+  let encoded = await ask(ours.url, br);
+  while (encoded.headers["content-encoding"] !== "br") encoded = await ask(ours.url, br);
+  const { bytes } = encoded;
   const laps = await race(
     [
       { ...ours, name: "list in br", headers: br },
@@ -106,8 +109,8 @@ const benchList = async (options: BenchOptions): Promise<void> => {
     options,
   );
   reportRace(`hits of ${(body.length / 1000).toFixed(0)} KB, ${(bytes.length / 1000).toFixed(1)} KB in br`, laps, [
-    ["list in br", "bare list", "2 or more"],
-    ["list", "bare list", "0.95 or more"],
+    ["list in br", "bare list", { throughput: "2 or more" }],
+    ["list", "bare list", { throughput: "0.95 or more" }],
   ]);
   stopAll();
 };

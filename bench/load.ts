@@ -1,10 +1,18 @@
 import { execFile } from "node:child_process";
 import { Agent, get } from "node:http";
 import { isInstalled } from "./processes.ts";
+import { percentile } from "./statistics.ts";
 
-export type Load = { requests: number; perSecond: number };
+/** `p99`: milliseconds within which 99 of 100 requests were answered. */
+export type Load = { requests: number; perSecond: number; p99: number };
 
 const CONNECTIONS = 64;
+/** More requests than a load of some seconds makes. */
+const NUMBERS = 1_000_000;
+
+let number = 1;
+/** The URL with a number in place of `{n}` that no other request has had. */
+export const distinct = (url: string): string => url.replace("{n}", () => String(number++));
 
 /** Loads a URL for some seconds from the other core; anything but a 2xx or 3xx is an error. */
 export const load = (url: string, seconds: number, headers: Record<string, string> = {}): Promise<Load> =>
@@ -13,7 +21,12 @@ export const load = (url: string, seconds: number, headers: Record<string, strin
 const loadByWrk = (url: string, seconds: number, headers: Record<string, string>): Promise<Load> =>
   new Promise((resolve, reject) => {
     const sent = Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
-    const wrk = ["wrk", "-t1", `-c${CONNECTIONS}`, `-d${seconds}s`, ...sent, url];
+    const { origin } = new URL(url);
+    const target = url.includes("{n}")
+      ? ["-s", "bench/distinct.lua", origin, "--", url.slice(origin.length), String(number)]
+      : [url];
+    number += NUMBERS;
+    const wrk = ["wrk", "-t1", `-c${CONNECTIONS}`, `-d${seconds}s`, "--latency", ...sent, ...target];
     const [file, ...args] = isInstalled("taskset") ? ["taskset", "-c", "1", ...wrk] : wrk;
     execFile(file as string, args, (error, output) => {
       if (error) return reject(error);
@@ -22,18 +35,25 @@ const loadByWrk = (url: string, seconds: number, headers: Record<string, string>
       return resolve({
         requests: Number(/(\d+) requests in/.exec(output)?.[1]),
         perSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(output)?.[1]),
+        p99: readMilliseconds(/^ +99% +(\S+)/m.exec(output)?.[1] ?? ""),
       });
     });
   });
+
+/** `12.34ms` -> 12.34, as wrk writes them. */
+const readMilliseconds = (text: string): number => {
+  const [, value, unit = ""] = /^([\d.]+)(us|ms|s)$/.exec(text) ?? [];
+  return Number(value) * ({ us: 0.001, ms: 1, s: 1000 }[unit] ?? NaN);
+};
 
 /** A generator of our own, slower than what it measures: the ratios then say less. */
 const loadByNode = async (url: string, seconds: number, headers: Record<string, string>): Promise<Load> => {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   const end = performance.now() + seconds * 1000;
-  let requests = 0;
+  const took: number[] = [];
   const once = () =>
     new Promise<void>((resolve, reject) => {
-      get(url, { agent, headers }, (response) => {
+      get(distinct(url), { agent, headers }, (response) => {
         if (response.statusCode !== 200 && response.statusCode !== 304)
           reject(new Error(`${url} answered ${response.statusCode}`));
         response.resume().once("end", resolve);
@@ -41,11 +61,12 @@ const loadByNode = async (url: string, seconds: number, headers: Record<string, 
     });
   const work = async () => {
     while (performance.now() < end) {
+      const started = performance.now();
       await once();
-      requests++;
+      took.push(performance.now() - started);
     }
   };
   await Promise.all(Array.from({ length: CONNECTIONS }, work));
   agent.destroy();
-  return { requests, perSecond: requests / seconds };
+  return { requests: took.length, perSecond: took.length / seconds, p99: percentile(took, 0.99) };
 };

@@ -1,6 +1,7 @@
 import { benchCache } from "./cache.ts";
 import { benchHerd } from "./herd.ts";
 import { benchMemory } from "./memory.ts";
+import { benchMiss } from "./miss.ts";
 import { benchMirror } from "./mirror.ts";
 import { benchPassThrough } from "./passThrough.ts";
 import { benchStartup } from "./startup.ts";
@@ -34,6 +35,7 @@ else if (typeof options === "string") {
       await benchZipf();
       await benchHerd();
     }
+    if (wanted("miss")) await benchMiss(options);
     if (wanted("mirror")) await benchMirror(options);
     if (wanted("memory")) await benchMemory();
     if (wanted("walk")) await benchWalk();

@@ -4,7 +4,7 @@ import { openClients } from "./clients.ts";
 import { startGateway } from "./gateway.ts";
 import type { BenchOptions } from "./options.ts";
 import { start, stopAll } from "./processes.ts";
-import { median } from "./statistics.ts";
+import { median, percentile } from "./statistics.ts";
 
 const CLIENTS = 8;
 const REQUESTS = 1500;
@@ -48,9 +48,8 @@ export const benchMirror = async ({ rounds }: BenchOptions): Promise<void> => {
       });
       // The first round warms up.
       if (round === 0) continue;
-      const sorted = took.toSorted((a, b) => a - b);
-      p50.push(sorted[Math.floor(sorted.length * 0.5)] as number);
-      p99.push(sorted[Math.floor(sorted.length * 0.99)] as number);
+      p50.push(percentile(took, 0.5));
+      p99.push(percentile(took, 0.99));
     }
   const [base] = running;
   if (base === undefined) return;

@@ -1,6 +1,6 @@
 export type BenchOptions = { rounds: number; seconds: number; only?: string };
 
-export const sections = ["passthrough", "transform", "startup", "cache", "mirror", "memory", "walk"] as const;
+export const sections = ["passthrough", "transform", "startup", "cache", "miss", "mirror", "memory", "walk"] as const;
 
 export const usage = `npm run bench -- [--rounds N] [--seconds N] [--only ${sections.join("|")}]
 

@@ -1,29 +1,20 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { SERVER_CORE, UPSTREAM_CORE } from "./cores.ts";
 import { datasetBody } from "./bodies.ts";
 import { leftOut, tellWhatIsMissing } from "./leftOut.ts";
 import type { BenchOptions } from "./options.ts";
+import { startFixedAnswer } from "./peers/fixedAnswer.ts";
 import { startNginx } from "./peers/nginx.ts";
 import { isInstalled, start, stopAll } from "./processes.ts";
 import { type Contender, race, reportRace } from "./race.ts";
-import { temporaryDirectory } from "./temporaryDirectory.ts";
 
 const path = "/api/v1/json/data/301";
 const address = /http:\/\/127\.0\.0\.1:\d+/;
-
-const startUpstream = async (body: Buffer): Promise<string> => {
-  if (isInstalled("nginx")) return (await startNginx(UPSTREAM_CORE, { body })).url;
-  const file = join(temporaryDirectory("stub"), "body");
-  writeFileSync(file, body);
-  return (await start(UPSTREAM_CORE, [process.execPath, "bench/peers/stub.js"], address, { BODY: file })).line;
-};
 
 /** CPU per request and throughput of pass-through on one core, against the peers that are there. */
 export const benchPassThrough = async (options: BenchOptions): Promise<void> => {
   tellWhatIsMissing();
   const body = datasetBody();
-  const upstream = await startUpstream(body);
+  const upstream = await startFixedAnswer(UPSTREAM_CORE, body);
   const contender = (name: string, { url, pid }: { url: string; pid: number }): Contender => ({
     name,
     url: url + path,
@@ -45,8 +36,8 @@ export const benchPassThrough = async (options: BenchOptions): Promise<void> => 
   else leftOut("nginx is not installed: no ratio to it");
   reportRace(`pass-through of ${(body.length / 1000).toFixed(1)} KB`, await race(contenders, options), [
     ["gateway", "http-proxy"],
-    ["gateway", "hono/proxy", "3 or more"],
-    ["gateway", "nginx", "0.27 or more"],
+    ["gateway", "hono/proxy", { throughput: "3 or more" }],
+    ["gateway", "nginx", { throughput: "0.27 or more" }],
   ]);
   stopAll();
 };

@@ -1,6 +1,6 @@
 import { brotliDecompressSync } from "node:zlib";
 import { ask, sha256 } from "./ask.ts";
-import { load } from "./load.ts";
+import { distinct, load } from "./load.ts";
 import type { BenchOptions } from "./options.ts";
 import { cpuMicroseconds } from "./processes.ts";
 import { watchNeighbours } from "./neighbours.ts";
@@ -13,22 +13,23 @@ const PAUSE = 2000;
 
 export type Contender = {
   name: string;
+  /** `{n}` in it is another number in each request. */
   url: string;
   pid: number;
   headers?: Record<string, string>;
   /** What it has to answer, before and after each load; `body` before it is encoded. */
   status: number;
   body: Buffer;
-  /** How many of its answers were hits so far, where it counts them: each one of a load has to be. */
-  hits?: () => Promise<number>;
+  /** How many answers of the kind that is measured it has sent so far, where it counts them: each one of a load has to be one. */
+  counted?: () => Promise<number>;
 };
 
-/** By round: processor time of one request in microseconds, and requests a second. */
-export type Lap = { cpu: number[]; perSecond: number[] };
+/** By round: processor time of one request in microseconds, requests a second, and the 99th percentile of how long they took in milliseconds. */
+export type Lap = { cpu: number[]; perSecond: number[]; p99: number[] };
 
 /** What is measured has to be the right answer. */
 const assertAnswer = async ({ name, url, headers, status, body }: Contender): Promise<void> => {
-  const answer = await ask(url, headers);
+  const answer = await ask(distinct(url), headers);
   const bytes = answer.headers["content-encoding"] === "br" ? brotliDecompressSync(answer.bytes) : answer.bytes;
   if (answer.status !== status || sha256(bytes) !== sha256(body))
     throw new Error(`${name} answered ${answer.status} and ${bytes.length} other bytes`);
@@ -37,25 +38,26 @@ const assertAnswer = async ({ name, url, headers, status, body }: Contender): Pr
 /** False where others had too much of the machine meanwhile: then it says nothing. */
 const lap = async (contender: Contender, seconds: number, measured: Lap, mayRepeat: boolean): Promise<boolean> => {
   await assertAnswer(contender);
-  const hitsBefore = await contender.hits?.();
+  const countedBefore = await contender.counted?.();
   const shareOfOthers = watchNeighbours(contender.pid);
   const before = cpuMicroseconds(contender.pid);
-  const { requests, perSecond } = await load(contender.url, seconds, contender.headers);
+  const { requests, perSecond, p99 } = await load(contender.url, seconds, contender.headers);
   const cpu = (cpuMicroseconds(contender.pid) - before) / requests;
   const others = shareOfOthers();
-  const hits = hitsBefore === undefined ? requests : ((await contender.hits?.()) ?? 0) - hitsBefore;
-  if (hits < requests) throw new Error(`${contender.name}: ${hits} hits in ${requests} requests`);
+  const right = countedBefore === undefined ? requests : ((await contender.counted?.()) ?? 0) - countedBefore;
+  if (right < requests) throw new Error(`${contender.name}: ${right} answers of its kind in ${requests} requests`);
   await assertAnswer(contender);
   if (others > OTHERS && mayRepeat) return false;
   measured.cpu.push(cpu);
   measured.perSecond.push(perSecond);
+  measured.p99.push(p99);
   return true;
 };
 
 /** Loads each in turn, in another order each round, after a warm-up; a lap that others disturbed is run again. */
 export const race = async (contenders: Contender[], { rounds, seconds }: BenchOptions): Promise<Map<string, Lap>> => {
-  const laps = new Map<string, Lap>(contenders.map(({ name }) => [name, { cpu: [], perSecond: [] }]));
-  for (const contender of contenders) await lap(contender, 1, { cpu: [], perSecond: [] }, false);
+  const laps = new Map<string, Lap>(contenders.map(({ name }) => [name, { cpu: [], perSecond: [], p99: [] }]));
+  for (const contender of contenders) await lap(contender, 1, { cpu: [], perSecond: [], p99: [] }, false);
   let repeated = 0;
   for (let round = 0; round < rounds; round++) {
     if (process.stdout.isTTY) process.stdout.write(`\rround ${round + 1} of ${rounds}`);
@@ -75,26 +77,36 @@ export const race = async (contenders: Contender[], { rounds, seconds }: BenchOp
 
 const ratios = (ours: number[], theirs: number[]): number[] => ours.map((value, i) => value / (theirs[i] as number));
 
+/** What the ratios of a pair are to be. Where one for `p99` is given, p99 is reported instead of throughput. */
+type Aims = { throughput?: string; cpu?: string; p99?: string };
+
 /** The medians of each, and the ratios of those that are to be compared (where they took part), with their aims. */
 export const reportRace = (
   title: string,
   laps: Map<string, Lap>,
-  pairs: readonly (readonly [ours: string, theirs: string, aim?: string])[],
+  pairs: readonly (readonly [ours: string, theirs: string, aims?: Aims])[],
 ): void => {
   const width = Math.max(...[...laps.keys()].map((name) => name.length));
   console.log(`${title}, 64 connections, medians of ${[...laps.values()][0]?.cpu.length} rounds [range]`);
-  for (const [name, { cpu, perSecond }] of laps)
-    console.log(`  ${name.padEnd(width)} ${spread(cpu)} us CPU a request, ${spread(perSecond)} requests a second`);
+  for (const [name, { cpu, perSecond, p99 }] of laps)
+    console.log(
+      `  ${name.padEnd(width)} ${spread(cpu)} us CPU a request, ${spread(perSecond)} requests a second, p99 ${spread(p99)} ms`,
+    );
   const idle = [...laps].filter(
     ([, { cpu, perSecond }]) => median(perSecond.map((n, i) => (n * (cpu[i] as number)) / 1e6)) < 0.85,
   );
   if (idle.length > 0)
     console.log(`  not at their limit, so that their throughput says less: ${idle.map(([name]) => name).join(", ")}`);
-  for (const [ours, theirs, aim] of pairs) {
+  for (const [ours, theirs, aims = {}] of pairs) {
     const [a, b] = [laps.get(ours), laps.get(theirs)];
     if (!a || !b) continue;
-    console.log(
-      `  ${ours} against ${theirs}: throughput ${spread(ratios(a.perSecond, b.perSecond))}${aim === undefined ? "" : ` (aim: ${aim})`}, CPU ${median(ratios(a.cpu, b.cpu)).toFixed(2)}`,
-    );
+    const figures = (["throughput", "cpu", "p99"] as const)
+      .filter((figure) => figure === "cpu" || (figure === "p99") === (aims.p99 !== undefined))
+      .map((figure) => {
+        const key = figure === "throughput" ? "perSecond" : figure;
+        const name = figure === "cpu" ? "CPU" : figure;
+        return `${name} ${spread(ratios(a[key], b[key]))}${aims[figure] === undefined ? "" : ` (aim: ${aims[figure]})`}`;
+      });
+    console.log(`  ${ours} against ${theirs}: ${figures.join(", ")}`);
   }
 };

@@ -20,8 +20,10 @@ const served = (endpoint: Endpoint): Work => {
   return (body) => {
     const reading = readLegacy(body, readXml);
     const transformed =
-      reading.is === "document" ? transform(endpoint.output, reading.document, note) : { mismatch: [] };
-    if ("mismatch" in transformed) throw new Error("the body was not transformed");
+      reading.is === "document"
+        ? transform(endpoint.output, reading.document, note)
+        : { ok: false as const, mismatch: [] };
+    if (!transformed.ok) throw new Error("the body was not transformed");
     return Buffer.from(JSON.stringify(transformed.ours));
   };
 };

@@ -35,7 +35,8 @@ const run = async (): Promise<void> => {
   const fragments = features.map(({ settings }) => settings);
   const loaded = loadSettings(process.env, catalogue.endpoints, fragments);
   if ("errors" in loaded) return fail(loaded.errors);
-  const { settings } = loaded;
+  const { settings, warnings } = loaded;
+  for (const warning of warnings) console.error(warning);
   const [{ openGateway }, { openObserver }, { modules, off }] = await Promise.all([
     import("./serve/gateway.ts"),
     import("./telemetry/observer.ts"),

@@ -1,23 +1,21 @@
+import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { versionsOf } from "../src/endpoint/version.ts";
 import { get, type LegacyRequest, post } from "../src/endpoint/legacyRequest.ts";
 import { legacyStudies } from "./getStudy.ts";
 import { endpoints } from "./index.ts";
 import { legacyErrors } from "./legacyErrors.ts";
-import { legacyPaths } from "./legacyPaths.ts";
-import { legacyReads, legacyRefusals, legacyWrites } from "./legacyWrites.ts";
+import { legacyPaths, legacyReads, legacyRefusals, legacyWrites } from "./legacyInterface.ts";
 
 /** All the knowledge the machine is started with. */
 export const catalogue = {
   endpoints,
-  module: new URL("./index.ts", import.meta.url).href,
+  module: import.meta.resolve(`./index${extname(import.meta.url)}`),
   errors: legacyErrors,
   legacyStudies,
   legacyPaths,
   passing: { writes: legacyWrites, reads: legacyReads, refusals: legacyRefusals },
   /** The file with what is known of the public reference implementation. */
   expectedDifferences: fileURLToPath(new URL("./expectedDifferences.json", import.meta.url)),
-  versions: versionsOf(Object.keys(endpoints), new URL(".//", import.meta.url)),
   /** Harmless questions that show what legacy thinks of a key: a short list, and a tag without a name on nothing. */
   keyProbes: { reads: get`/evaluationmeasure/list` as LegacyRequest, writes: post("/data/tag", {}) },
 };

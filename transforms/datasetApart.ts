@@ -1,9 +1,9 @@
 import type { RowApart } from "../src/endpoint/endpoint.ts";
 import { get } from "../src/endpoint/legacyRequest.ts";
-import { entriesOf } from "../src/rules/compose.ts";
-import { isObject, type Json, type JsonObject } from "../src/rules/rule.ts";
+import { entriesOf, member } from "../src/rules/compose.ts";
+import type { Json, JsonObject } from "../src/rules/rule.ts";
 
-/** Of all qualities, those that legacy's list shows. */
+/** The qualities that legacy's list shows. */
 const listedQualities = new Set([
   "MajorityClassSize",
   "MaxNominalAttDistinctValues",
@@ -18,11 +18,11 @@ const listedQualities = new Set([
   "NumBinaryAtts",
 ]);
 
-const member = (value: Json | undefined, name: string): Json | undefined => (isObject(value) ? value[name] : undefined);
-const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "");
+/** The text, or an empty one. */
+export const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "");
 
 /** An id, as a number or as the text of one. */
-const idIn = (value: Json | undefined): number | undefined =>
+export const idIn = (value: Json | undefined): number | undefined =>
   (typeof value === "string" || typeof value === "number") && /^[1-9]\d{0,9}$/.test(String(value))
     ? Number(value)
     : undefined;
@@ -30,7 +30,7 @@ const idIn = (value: Json | undefined): number | undefined =>
 const datasetIn = (legacy: JsonObject): Json | undefined => legacy["data_set_description"];
 
 const qualitiesIn = (legacy: JsonObject | undefined): Json[] =>
-  entriesOf(member(legacy?.["data_qualities"], "quality")).filter(
+  entriesOf(member(legacy, "data_qualities", "quality")).filter(
     (quality) => listedQualities.has(textOf(member(quality, "name"))) && textOf(member(quality, "value")) !== "",
   );
 
@@ -40,7 +40,7 @@ const withoutTags = (shown: JsonObject): JsonObject => {
   return listed;
 };
 
-/** A dataset as a list shows it, from what legacy tells of it alone. */
+/** A dataset as a list shows it, from its own document and its qualities. */
 export const datasetApart: RowApart = {
   one: (id) => get`/data/${id}`,
   visibilityOf(legacy, id) {
@@ -50,7 +50,7 @@ export const datasetApart: RowApart = {
     return visibility === "private" || visibility === "public" ? visibility : undefined;
   },
   rest: (id) => get`/data/qualities/${id}`,
-  // None, not processed yet, or in vain.
+  // It has none, is not processed yet, or could not be processed.
   noRest: new Set([362, 363, 364]),
   shown(legacy, rest) {
     const { id, name, version, status, format, file_id, tag } = datasetIn(legacy) as JsonObject;

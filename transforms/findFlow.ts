@@ -2,15 +2,14 @@ import { endpoint } from "../src/endpoint/endpoint.ts";
 import { textUpTo } from "../src/endpoint/field.ts";
 import { collection, entity } from "../src/endpoint/groups.ts";
 import { get, post } from "../src/endpoint/legacyRequest.ts";
-import { dropped, object, own, renamed, unwrapped } from "../src/rules/compose.ts";
-import { isObject } from "../src/rules/rule.ts";
+import { dropped, member, object, renamed, unwrapped } from "../src/rules/compose.ts";
 import { integer } from "../src/rules/values.ts";
 import { unknownFlow } from "./outcomes.ts";
 
-/** Legacy compares the path segment as it is written, and its front refuses all other characters: those need its POST form. */
+/** Names that legacy's path takes as they are written; all others need its POST form. */
 const plain = /^(?!\.{1,2}$)[A-Za-z0-9~.:_(),-]+$/;
 
-/** Words that lose the blanks within them. */
+/** Words from which legacy removes the blanks. */
 const closedUp =
   "javascript expression vbscript jscript wscript vbs script base64 applet alert document write cookie window confirm prompt eval"
     .split(" ")
@@ -23,7 +22,7 @@ const closedUp =
 const rewritten = [
   /["'\\]/,
   /%[0-9a-f]{2}/i,
-  // Whatever is no closed tag of a name alone; of these the naughty ones; the entities behind any.
+  // All but closed tags of a name alone; of these the forbidden ones; the entities after any tag.
   /<(?!\/?[a-z0-9]+>)/i,
   /<\/?((script|xss)[a-z0-9]*|alert|prompt|confirm|applet|audio|basefont|base|behavior|bgsound|blink|body|embed|expression|form|frameset|frame|head|html|ilayer|iframe|input|button|select|isindex|layer|link|meta|keygen|object|plaintext|style|textarea|title|math|video|svg|xml|comment|img|a)>/i,
   /<[^]*&/,
@@ -50,8 +49,7 @@ export const findFlow = endpoint("GET /flow/exists/{name}/{external_version?}", 
     return post("/flow/exists", { name, external_version });
   },
   rejectDocument(legacy) {
-    const found = isObject(legacy) ? own(legacy, "flow_exists") : undefined;
-    return isObject(found) && own(found, "exists") === "false" ? unknownFlow : undefined;
+    return member(legacy, "flow_exists", "exists") === "false" ? unknownFlow : undefined;
   },
   modern: {
     route: "GET /flows/exists/{name}/{external_version?}",
@@ -62,9 +60,9 @@ export const findFlow = endpoint("GET /flow/exists/{name}/{external_version?}", 
 
   cache: {
     fresh: "1h",
-    stale: "7d",
+    staleWhileRevalidate: "7d",
     staleIfError: "7d",
-    groups: (_, ours) => (isObject(ours) ? entity("flow", Number(own(ours, "flow_id"))) : [collection("flow")]),
+    groups: (_, ours) => (ours ? entity("flow", ours.flow_id) : [collection("flow")]),
   },
   examples: {
     found: { name: "sample.ZeroRule", external_version: "Sample_1.0" },

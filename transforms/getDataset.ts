@@ -57,7 +57,7 @@ export const getDataset = endpoint("GET /datasets/{dataset_id}", {
 
   cache: {
     fresh: "10m",
-    stale: "1h",
+    staleWhileRevalidate: "1h",
     staleIfError: "7d",
     mayTurnPrivate: true,
     groups: ({ dataset_id }, ours) => entity("dataset", dataset_id, ours !== undefined),

@@ -37,7 +37,7 @@ export const getSetup = endpoint("GET /setup/{id}", {
 
   cache: {
     fresh: "1h",
-    stale: "7d",
+    staleWhileRevalidate: "7d",
     staleIfError: "7d",
     groups: ({ id }, ours) => entity("setup", id, ours !== undefined),
   },

@@ -2,29 +2,23 @@ import { endpoint } from "../src/endpoint/endpoint.ts";
 import { identifierOr } from "../src/endpoint/field.ts";
 import { entity } from "../src/endpoint/groups.ts";
 import { get } from "../src/endpoint/legacyRequest.ts";
-import { anyOrder, list, nullable, object, own, renamed, unwrapped } from "../src/rules/compose.ts";
-import { isObject, isUnset, type Json, type Rule } from "../src/rules/rule.ts";
+import { anyOrder, list, member, nullable, object, renamed, unwrapped } from "../src/rules/compose.ts";
+import { isUnset, type Rule } from "../src/rules/rule.ts";
 import { integer, markup, timestamp } from "../src/rules/values.ts";
 import { legacyStudy, unknownStudy } from "./outcomes.ts";
 
-/** The studies that were defined by tags alone: no replacement is available for them (the specification, 4.7). */
+/** The studies that were defined by tags only: they have no replacement (the specification, 4.7). */
 export const legacyStudies: readonly number[] = [
   1, 2, 3, 5, 7, 8, 10, 11, 12, 13, 17, 20, 22, 24, 25, 27, 30, 31, 32, 34, 37, 38, 41, 50, 51,
 ];
 
 /** `{"data": {"data_id": ["1", "2"]}}` -> `[1, 2]`, under its new name. */
-const idsIn = (group: string, id: string): Rule => renamed(group, unwrapped(id, anyOrder(list(integer))));
-
-/** What legacy's answer says of the study itself: its id, and whether tags define it. */
-const identity = (legacy: Json): { id?: number; byTag: boolean } => {
-  const study = isObject(legacy) ? own(legacy, "study") : undefined;
-  return isObject(study) ? { id: Number(own(study, "id")), byTag: !isUnset(own(study, "tag")) } : { byTag: false };
-};
+const idsIn = (group: string, id: string): Rule<number[]> => renamed(group, unwrapped(id, anyOrder(list(integer))));
 
 export const getStudy = endpoint("GET /studies/{id_or_alias}", {
   summary: "A study: what it is about, and the ids of all that belongs to it.",
   also: ["GET /study/{id_or_alias}"],
-  // `.` and `..` would be resolved by the server on the way.
+  // A server on the way would resolve `.` and `..`.
   input: { id_or_alias: identifierOr(/^(?!\.{1,2}$)[A-Za-z0-9_.-]{1,64}$/) },
   legacy: ({ id_or_alias }) => get`/study/${id_or_alias}`,
   notFound: unknownStudy,
@@ -32,8 +26,8 @@ export const getStudy = endpoint("GET /studies/{id_or_alias}", {
   rejectEarly: ({ id_or_alias }, { legacyStudies: known }) =>
     typeof id_or_alias === "number" && known.has(id_or_alias) ? legacyStudy : undefined,
   rejectDocument(legacy, { legacyStudies: known }) {
-    const { id, byTag } = identity(legacy);
-    return byTag || (id !== undefined && known.has(id)) ? legacyStudy : undefined;
+    const isByTag = !isUnset(member(legacy, "study", "tag"));
+    return isByTag || known.has(Number(member(legacy, "study", "id"))) ? legacyStudy : undefined;
   },
 
   errors: { 603: legacyStudy },
@@ -62,12 +56,11 @@ export const getStudy = endpoint("GET /studies/{id_or_alias}", {
 
   cache: {
     fresh: "5m",
-    stale: "1h",
+    staleWhileRevalidate: "1h",
     staleIfError: "24h",
     mayTurnPrivate: true,
-    // Writes name a study by its id, whatever it was asked for by.
-    groups: ({ id_or_alias }, ours) =>
-      isObject(ours) ? entity("study", Number(own(ours, "id"))) : entity("study", id_or_alias, false),
+    // Writes name a study by its id, so an alias is not enough.
+    groups: ({ id_or_alias }, ours) => (ours ? entity("study", ours.id) : entity("study", id_or_alias, false)),
   },
   examples: { byId: { id_or_alias: 99 }, byAlias: { id_or_alias: "sample-suite" }, legacyStudy: { id_or_alias: 1 } },
 });

@@ -1,8 +1,8 @@
 import type { LegacyError, OutcomeKind } from "../src/endpoint/outcome.ts";
 
 /**
- * Every error code of the legacy interface: its message (trimmed), what it means, and the code it is told as where that is
- * another one (a missing key and a wrong one are told alike, an id that is missing is one that names nothing).
+ * Every error code of the legacy interface: its message (trimmed) and its kind. `as`: the code to answer with instead. A missing key
+ * counts as a wrong one, and a missing id as an unknown one.
  */
 const rows: readonly (readonly [code: number, message: string, kind: OutcomeKind, as?: number])[] = [
   [100, "Function not valid", "misasked"],

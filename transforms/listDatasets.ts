@@ -11,15 +11,14 @@ import {
 } from "../src/endpoint/field.ts";
 import { collection } from "../src/endpoint/groups.ts";
 import { getSegments } from "../src/endpoint/legacyRequest.ts";
-import { dropped, entriesOf, havingValue, list, nullable, object, own, unwrapped } from "../src/rules/compose.ts";
-import { isObject } from "../src/rules/rule.ts";
+import { dropped, entriesOf, havingValue, list, member, nullable, object, unwrapped } from "../src/rules/compose.ts";
 import { integer, lowercase, number, text, verbatim } from "../src/rules/values.ts";
 import { datasetApart } from "./datasetApart.ts";
 import { noDatasets } from "./outcomes.ts";
 import { tagName } from "./tagging.ts";
 
-/** Legacy takes its filters as pairs of path segments, and its server no path longer than 8 KB: what the others leave, in characters. */
-const MOST_IDS = 1000;
+/** Most ids, and most characters of them: legacy takes its filters in its path, of which its server allows 8 KB. */
+const MAX_IDS = 1000;
 const IDS_LENGTH = 7000;
 
 export const listDatasets = endpoint("POST /datasets/list", {
@@ -31,7 +30,7 @@ export const listDatasets = endpoint("POST /datasets/list", {
     data_name: optionalField(matching(/^[A-Za-z0-9 _.,()-]{1,128}$/)),
     data_version: optionalField(identifier),
     uploader: optionalField(identifier),
-    data_id: optionalField(identifiers(MOST_IDS, IDS_LENGTH)),
+    data_id: optionalField(identifiers(MAX_IDS, IDS_LENGTH)),
     number_instances: optionalField(range),
     number_features: optionalField(range),
     number_classes: optionalField(range),
@@ -52,20 +51,20 @@ export const listDatasets = endpoint("POST /datasets/list", {
   notFound: noDatasets,
   excerpt: ["did"],
 
-  // Legacy writes names into both forms as they are: a `"` breaks the JSON, an `&` the XML, and a page with both is parsed in neither.
+  // Legacy does not escape names: a `"` breaks the JSON, an `&` the XML. A page with both cannot be parsed at all.
   rows: {
     begins: /"did":\s*(\d{1,10})\s*,\s*"name":\s*"|<oml:did>\s*(\d{1,10})\s*<\/oml:did>\s*<oml:name>/g,
     behind: /^(?:"\s*,\s*"version"|<\/oml:name>\s*<oml:version>)/,
     ends: /\]\s*\}\s*\}\s*$|<\/oml:data>\s*$/,
     most: 625,
     among(input, ids) {
-      const asked = input.data_id;
-      const among = asked === undefined ? [...ids] : ids.filter((id) => asked.includes(id));
+      const wanted = input.data_id;
+      const among = wanted === undefined ? [...ids] : ids.filter((id) => wanted.includes(id));
       return among.length === 0 ? undefined : { ...input, data_id: among, limit: among.length, offset: 0 };
     },
     id: "did",
     text: "name",
-    entriesIn: ({ data }) => entriesOf(isObject(data) ? own(data, "dataset") : undefined),
+    entriesIn: (legacy) => entriesOf(member(legacy, "data", "dataset")),
     members: ["did", "name", "version", "uploader", "status", "format", "md5_checksum", "file_id", "quality"],
     mayLack: { json: ["file_id"], xml: ["format", "file_id", "quality"] },
     apart: datasetApart,
@@ -95,7 +94,7 @@ export const listDatasets = endpoint("POST /datasets/list", {
 
   cache: {
     fresh: "1m",
-    stale: "1h",
+    staleWhileRevalidate: "1h",
     staleIfError: "1h",
     mayTurnPrivate: true,
     // Owners see their private rows.

@@ -27,6 +27,11 @@ export const listEstimationProcedures = endpoint("GET /estimationprocedure/list"
     ),
   ),
   modern: { codes: [500] },
-  cache: { fresh: "24h", stale: "7d", staleIfError: "7d", groups: () => [collection("estimationprocedure")] },
+  cache: {
+    fresh: "24h",
+    staleWhileRevalidate: "7d",
+    staleIfError: "7d",
+    groups: () => [collection("estimationprocedure")],
+  },
   examples: { all: {} },
 });

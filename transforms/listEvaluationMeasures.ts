@@ -11,6 +11,11 @@ export const listEvaluationMeasures = endpoint("GET /evaluationmeasures/list", {
   legacy: () => get`/evaluationmeasure/list`,
   modern: { route: "GET /evaluationmeasure/list" },
   output: unwrapped("evaluation_measures", unwrapped("measures", unwrapped("measure", list(text)))),
-  cache: { fresh: "24h", stale: "7d", staleIfError: "7d", groups: () => [collection("evaluationmeasure")] },
+  cache: {
+    fresh: "24h",
+    staleWhileRevalidate: "7d",
+    staleIfError: "7d",
+    groups: () => [collection("evaluationmeasure")],
+  },
   examples: { all: {} },
 });

@@ -1,181 +1,164 @@
 import { LRUCache } from "lru-cache";
-import { openByteBudget } from "../concurrency/byteBudget.ts";
-import type { How } from "./cacheStatus.ts";
+import { type CacheRequest, entryKey, type Fetch } from "./cacheRequest.ts";
 import { backOff, type Entry, entryOf } from "./entry.ts";
-import { openSingleFlight } from "./singleFlight.ts";
-import { monotonic } from "./monotonic.ts";
-import { type TieredEntries, openTieredEntries } from "./tieredEntries.ts";
-import { type CacheRequest, type Fetch, entryKey } from "./cacheRequest.ts";
-import { type Answered, HIT } from "./reply.ts";
-import { compressed, untagged, tagged, type Content } from "./representation.ts";
-import type { OpenSharedTier } from "./sharedTier.ts";
-import type { Store } from "./store.ts";
 import { ownedLifetimes } from "./lifetimes.ts";
+import { monotonic } from "./monotonic.ts";
+import { type Answered, type CacheStatus, HIT } from "./reply.ts";
+import { type Content, tagged, untagged } from "./representation.ts";
+import type { OpenSharedTier } from "./sharedTier.ts";
+import { openSingleFlight } from "./singleFlight.ts";
+import type { Store } from "./store.ts";
+import { openTieredEntries, type TieredEntries } from "./tieredEntries.ts";
 
-export type Cache = Pick<TieredEntries, "ready" | "drop" | "forget" | "sharing" | "close"> & {
-  /** `admit` is asked before something kept is served; what it gives is answered instead. */
-  answer(asking: CacheRequest, fill: Fetch, admit: () => Promise<Content | undefined>): Promise<Answered>;
+/** The cache of answers: fresh and stale entries, one fetch for concurrent misses, invalidation by writes. */
+export type Cache = Pick<TieredEntries, "ready" | "invalidate" | "invalidateLocally" | "sharing" | "close"> & {
+  /** Answers from an entry or by a fetch. `authorize` is asked before an entry is served; what it returns is answered instead. */
+  answer(request: CacheRequest, fetchAnswer: Fetch, authorize: () => Promise<Content | undefined>): Promise<Answered>;
   size: Store["size"];
 };
 
-/** What the cache does beside answering, as it is counted. */
+/** What the cache does beside answering, as the metrics count it. */
 export type CacheEvent = "refreshed" | "refresh_failed" | "coalesced" | "dropped" | "not_stored";
 
+/** What a cache is opened with. */
 export type CacheSettings = {
   store: Store;
-  /** No request to legacy takes longer, in milliseconds. */
+  /** The longest time that a fetch can take, in milliseconds. */
   longest: number;
   openTier?: OpenSharedTier | undefined;
   count: (event: CacheEvent, endpoint: string) => void;
-  /** What a refresh that nobody waits for threw. */
+  /** Hears of failures in the background, which no client waits for. */
   onError: (error: unknown) => void;
   now?: () => number;
 };
 
-/** For so long callers of what could not be kept do not wait for one another, in milliseconds. */
-const PASS = 5000;
+/** Milliseconds for which concurrent requests do not wait for each other, after an answer that must not be stored. */
+const UNCACHEABLE_FOR = 5000;
 
-/**
- * Bytes of answers that are compressed at the same time; each takes three times its length in memory. What comes beyond is stored without
- * codings.
- */
-const MAX_COMPRESSING = 32 * 1024 ** 2;
+type FetchedAnswer = { answered: Answered; entry?: Entry };
 
-type Landed = { answered: Answered; entry?: Entry };
-
+/** Opens the cache over a store, and over a shared tier where one is given. */
 export const openCache = ({ store, longest, openTier, count, onError, now = Date.now }: CacheSettings): Cache => {
-  const flights = openSingleFlight<Landed>();
-  const compressing = openByteBudget(MAX_COMPRESSING);
-  const passing = new LRUCache<string, true>({ max: 10_000, ttl: PASS, perf: monotonic });
-  const kept = openTieredEntries({
+  const fetches = openSingleFlight<FetchedAnswer>();
+  const uncacheable = new LRUCache<string, true>({ max: 10_000, ttl: UNCACHEABLE_FOR, perf: monotonic });
+  const entries = openTieredEntries({
     store,
     longest,
     openTier,
     now,
-    onDrop: () => flights.clear(),
-    onDropped: (endpoint) => count("dropped", endpoint),
+    onInvalidation: () => fetches.clear(),
+    onInvalidated: (endpoint) => count("dropped", endpoint),
+    onError,
   });
 
-  const codedOf = async (body: Buffer): Promise<Entry["coded"]> => {
-    if (!compressing.take(body.length)) return {};
-    try {
-      return await compressed(body);
-    } finally {
-      compressing.release(body.length);
-    }
-  };
-
-  /** Asks legacy, and keeps the answer where it may be kept. */
-  const ask = async (
-    asking: CacheRequest,
+  /** Fetches the answer, and stores it where that is allowed. */
+  const fetchAndStore = async (
+    request: CacheRequest,
     owner: string | undefined,
-    fill: Fetch,
-    how: How,
+    fetchAnswer: Fetch,
+    how: CacheStatus,
     background = false,
-  ): Promise<Landed> => {
-    const { endpoint, lifetimesOf } = asking.question;
-    const key = entryKey(asking, owner);
-    const mark = kept.mark();
-    const { answer, groups } = await fill(owner, background);
+  ): Promise<FetchedAnswer> => {
+    const { endpoint, lifetimesOf } = request.cacheKey;
+    const key = entryKey(request, owner);
+    const mark = entries.mark();
+    const { answer, groups } = await fetchAnswer(owner, background);
     const declared = lifetimesOf(answer.status);
     if (declared === undefined) {
-      passing.set(key, true);
+      uncacheable.set(key, true);
       return { answered: { representation: untagged(answer), cacheable: true, how } };
     }
     const lifetimes = owner === undefined ? declared : ownedLifetimes(declared);
     const about = { endpoint, groups, lifetimes, storedAt: now(), ...(owner === undefined ? {} : { owner }) };
     const entry = entryOf(tagged(answer), about);
-    passing.delete(key);
-    const mayStore = asking.wanted.noStore !== true;
-    // Compression pays off where an answer is sent more than once.
-    if (mayStore && store.fits(key, entry)) entry.coded = await codedOf(entry.body);
-    const stored = mayStore && kept.keep(key, entry, mark);
+    uncacheable.delete(key);
+    const stored = request.wanted.noStore !== true && entries.put(key, entry, mark);
     if (!stored) count("not_stored", endpoint);
     return { answered: { entry, how: { ...how, stored } }, entry };
   };
 
-  /** One request to legacy for all who ask the same at the same time; an answer that is not kept is for one alone. */
-  const askOnce = async (asking: CacheRequest, fill: Fetch, how: How): Promise<Answered> => {
-    const { owner, question, wanted } = asking;
-    const key = entryKey(asking, owner);
-    const start = () => ask(asking, owner, fill, how);
-    if (passing.has(key) || wanted.noStore) return (await start()).answered;
-    const flying = flights.get(key);
-    if (flying === undefined) return (await flights.launch(key, start())).answered;
-    count("coalesced", question.endpoint);
-    // Whatever befell the one before is its own; what it could not keep says nothing to us.
-    const { entry } = await flying.catch((): Partial<Landed> => ({}));
+  /** One fetch for all who ask the same at the same time. An answer that cannot be stored is for one caller alone. */
+  const fetchOnce = async (request: CacheRequest, fetchAnswer: Fetch, how: CacheStatus): Promise<Answered> => {
+    const { owner, cacheKey, wanted } = request;
+    const key = entryKey(request, owner);
+    const start = () => fetchAndStore(request, owner, fetchAnswer, how);
+    if (uncacheable.has(key) || wanted.noStore) return (await start()).answered;
+    const running = fetches.get(key);
+    if (running === undefined) return (await fetches.launch(key, start())).answered;
+    count("coalesced", cacheKey.endpoint);
+    // If that fetch fails or gives an answer for its caller alone, this request makes its own.
+    const { entry } = await running.catch((): Partial<FetchedAnswer> => ({}));
     return entry === undefined ? (await start()).answered : { entry, how: { ...how, collapsed: true } };
   };
 
-  /** Asks for a kept answer anew while it is still being served. */
-  const refresh = async (asking: CacheRequest, served: Entry, fill: Fetch): Promise<void> => {
+  /** Fetches an entry anew while it is still being served. */
+  const refresh = async (request: CacheRequest, served: Entry, fetchAnswer: Fetch): Promise<void> => {
     const { owner, retryAt, endpoint } = served;
-    const key = entryKey(asking, owner);
-    if (now() < retryAt || flights.get(key)) return;
+    const key = entryKey(request, owner);
+    if (now() < retryAt || fetches.get(key)) return;
     let status = 500;
     try {
-      const flight = ask({ ...asking, wanted: {} }, owner, fill, { fwd: "stale" }, true);
-      const { answered, entry } = await flights.launch(key, flight);
+      const fetching = fetchAndStore({ ...request, wanted: {} }, owner, fetchAnswer, { fwd: "stale" }, true);
+      const { answered, entry } = await fetches.launch(key, fetching);
       if (entry) return count("refreshed", endpoint);
       if ("representation" in answered) ({ status } = answered.representation);
     } catch (error) {
       onError(error);
     }
-    failed(key, status, served);
+    applyFailure(key, status, served);
     count("refresh_failed", endpoint);
   };
 
-  /** A failing legacy is given time; anything else it says means that what is kept is no longer so. */
-  const failed = (key: string, status: number, entry: Entry): void => {
-    if (status < 500) return kept.remove(key, entry);
+  /** Waits longer before the next refresh if legacy fails. Any other answer means that the entry is no longer right. */
+  const applyFailure = (key: string, status: number, entry: Entry): void => {
+    if (status < 500) return entries.invalidateEntry(key, entry);
     entry.failures++;
     entry.retryAt = now() + backOff(entry.failures);
   };
 
   return {
-    ready: (asking, at) => kept.ready(asking, at),
-    drop: (drop) => kept.drop(drop),
-    forget: (group) => kept.forget(group),
-    sharing: () => kept.sharing(),
+    ready: (request, at) => entries.ready(request, at),
+    invalidate: (invalidation) => entries.invalidate(invalidation),
+    invalidateLocally: (group) => entries.invalidateLocally(group),
+    sharing: () => entries.sharing(),
     size: () => store.size(),
-    close: () => kept.close(),
+    close: () => entries.close(),
 
-    async answer(asking, fill, admit) {
-      const { wanted } = asking;
-      const found = await kept.find(asking);
-      const serve = async (entry: Entry, how: How): Promise<Answered> => {
-        const refusal = await admit();
+    async answer(request, fetchAnswer, authorize) {
+      const { wanted } = request;
+      const found = await entries.find(request);
+      const serve = async (entry: Entry, how: CacheStatus): Promise<Answered> => {
+        const refusal = await authorize();
         return refusal
           ? { representation: untagged(refusal), cacheable: true, how: { fwd: "request" } }
           : { entry, how };
       };
-      if (found?.verdict === "fresh") return serve(found.entry, HIT);
-      if (found?.verdict === "stale") {
-        void refresh(asking, found.entry, fill);
+      if (found?.freshness === "fresh") return serve(found.entry, HIT);
+      if (found?.freshness === "stale") {
+        void refresh(request, found.entry, fetchAnswer);
         return serve(found.entry, { hit: true, detail: "stale-while-revalidate" });
       }
       if (wanted.onlyIfCached) {
-        const refusal = await admit();
-        return refusal ? { ...nothingKept, representation: untagged(refusal) } : nothingKept;
+        const refusal = await authorize();
+        return refusal ? { ...notCached, representation: untagged(refusal) } : notCached;
       }
-      const ifError = found?.verdict === "ifError" ? found.entry : undefined;
+      const ifError = found?.freshness === "ifError" ? found.entry : undefined;
       const serveStale = (entry: Entry) => serve(entry, { fwd: "stale", detail: "stale-if-error" });
-      // While legacy is known to be down nobody has to wait for it again.
+      // Legacy is known to be down: a request need not wait to find that out again.
       if (ifError && now() < ifError.retryAt) return serveStale(ifError);
 
       const fwd = found === undefined ? "uri-miss" : ifError ? "stale" : "request";
-      const answered = await askOnce(asking, fill, { fwd });
+      const answered = await fetchOnce(request, fetchAnswer, { fwd });
       if (found === undefined || "entry" in answered) return answered;
       const { status } = answered.representation;
       const { owner } = found.entry;
-      if (asking.owner === owner) failed(entryKey(asking, owner), status, found.entry);
+      if (request.owner === owner) applyFailure(entryKey(request, owner), status, found.entry);
       return ifError && status >= 500 ? serveStale(ifError) : answered;
     },
   };
 };
 
-const nothingKept: Answered = {
+const notCached: Answered = {
   representation: untagged({ status: 504, body: '{"detail":"Nothing that is kept can answer this."}' }),
   cacheable: true,
   how: { detail: "only-if-cached" },

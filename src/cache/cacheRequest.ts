@@ -1,35 +1,47 @@
-import { ownerKey } from "./cacheKey.ts";
+import { hash } from "node:crypto";
 import type { Directives } from "./directives.ts";
-import type { Content } from "./representation.ts";
 import type { LifetimesOf } from "./lifetimes.ts";
+import type { Content } from "./representation.ts";
 
-/** What is asked, as the cache sees it. */
+/** What a request asks for, independent of its caller. */
 export type CacheKey = {
-  /** Of the question itself, whoever asks. */
   key: string;
   endpoint: string;
   lifetimesOf: LifetimesOf;
-  /** A caller with a key may be shown more: nothing of nobody's is for it. */
+  /** Callers with a key may be shown more: they never get an entry that was fetched without a key. */
   personal: boolean;
 };
 
-/** Asked by whom (nobody, or the owner of a key, hashed), and how it is to be answered. */
-export type CacheRequest = { question: CacheKey; owner: string | undefined; wanted: Directives };
+/** One request to the cache. `owner`: the caller's key, hashed; `undefined` for a caller without one. `wanted`: its Cache-Control. */
+export type CacheRequest = { cacheKey: CacheKey; owner: string | undefined; wanted: Directives };
 
-/** An answer fresh from legacy, and the groups it belongs to. */
+/** An answer just fetched from a backend, and the groups it belongs to. */
 export type Fetched = { answer: Content; groups: readonly string[] };
 
-/** Asks legacy, as the owner or (`undefined`) as nobody. `background`: no client waits for it. */
+/** Fetches the answer, as the owner or (`undefined`) without a key. `background`: no client waits for it. */
 export type Fetch = (owner: string | undefined, background: boolean) => Promise<Fetched>;
 
-/** Where an answer that was fetched as this owner is kept. */
-export const entryKey = ({ question }: CacheRequest, owner: string | undefined): string =>
-  owner === undefined ? question.key : ownerKey(question.key, owner);
+/** A digest of fixed length; parts are separated, so that different lists never share one. */
+const digest = (parts: readonly unknown[]): string => hash("sha256", JSON.stringify(parts), "base64url");
 
-/** The places to look, in order: the owner's own, then what everybody may see. */
-export const lookupKeys = (asking: CacheRequest): string[] => {
-  const { owner, question } = asking;
-  if (owner === undefined) return [question.key];
-  const own = entryKey(asking, owner);
-  return question.personal ? [own] : [own, question.key];
+/** The key of a request: an endpoint, the backend that answers, and the input as the endpoint reads it. */
+export const cacheKeyOf = (endpoint: string, backend: string, input: Readonly<Record<string, unknown>>): string =>
+  digest([endpoint, backend, ...Object.values(input)]);
+
+/** The key of the same request, answered with the private rows that are known in this version of their index. */
+export const mergedCacheKey = (key: string, version: number): string => digest([key, "private rows", version]);
+
+/** The key of the same request, sent by one owner. */
+export const ownerKey = (key: string, owner: string): string => digest([key, owner]);
+
+/** The key under which an answer is stored that was fetched as this owner. */
+export const entryKey = ({ cacheKey }: CacheRequest, owner: string | undefined): string =>
+  owner === undefined ? cacheKey.key : ownerKey(cacheKey.key, owner);
+
+/** The keys to look up, in order: the owner's own entry, then the public one. */
+export const lookupKeys = (request: CacheRequest): string[] => {
+  const { owner, cacheKey } = request;
+  if (owner === undefined) return [cacheKey.key];
+  const own = entryKey(request, owner);
+  return cacheKey.personal ? [own] : [own, cacheKey.key];
 };

@@ -1,8 +1,8 @@
-/** What a client says of the answer it wants (RFC 9111, 5.2.1); times in milliseconds. */
+/** The Cache-Control of a request (RFC 9111, section 5.2.1); times in milliseconds. */
 export type Directives = {
-  /** Nothing that was not just validated. */
+  /** Legacy has to be asked. */
   noCache?: true;
-  /** Nothing of this may be kept. */
+  /** The answer must not be stored. */
   noStore?: true;
   onlyIfCached?: true;
   maxAge?: number;
@@ -10,9 +10,10 @@ export type Directives = {
   maxStale?: number;
 };
 
+/** The directives of a request without Cache-Control. */
 export const noDirectives: Directives = {};
 
-/** Reads `Cache-Control`, or `Pragma` where there is none of it. What is unknown or badly written is passed over. */
+/** Reads `Cache-Control`, or `Pragma` where there is none of it. Unknown and malformed directives are ignored. */
 export const readDirectives = (cacheControl: string | undefined, pragma?: string): Directives => {
   if (cacheControl === undefined || cacheControl === "")
     return pragma !== undefined && /\bno-cache\b/i.test(pragma) ? { noCache: true } : noDirectives;

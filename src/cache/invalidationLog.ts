@@ -13,6 +13,7 @@ export type InvalidationLog = {
 /** `at`: when it was written, `until`: how long it may still be going on (both ms since the epoch). */
 type Write = { sequence: number; at: number; until: number };
 
+/** What the log is opened with; all bounds have defaults but the first. */
 export type InvalidationLogSettings = {
   /** No read takes longer, in milliseconds: older writes are forgotten. */
   longest: number;
@@ -63,19 +64,21 @@ export const openInvalidationLog = ({
   let everything: Write | undefined;
   let bytes = 0;
   let sequence = 0;
+  /** No write goes on for longer (ms since the epoch). */
+  let lastUntil = 0;
   let cleanedAt = -Infinity;
 
-  const remove = (group: string): void => {
+  const forgetGroup = (group: string): void => {
     if (writes.delete(group)) bytes -= costOf(group);
   };
   const isOld = ({ at, until }: Write): boolean => at <= now() - longest && until < now();
   /** Now and then: a map that is emptied from its front at every write is slow to walk. */
-  const forgetOld = (): void => {
+  const discardOld = (): void => {
     if (Math.abs(now() - cleanedAt) < longest / 10) return;
     cleanedAt = now();
     for (const [group, write] of writes) {
       if (write.at > now() - longest) break;
-      if (isOld(write)) remove(group);
+      if (isOld(write)) forgetGroup(group);
     }
     for (const [kind, write] of kinds) if (isOld(write)) kinds.delete(kind);
     if (everything && isOld(everything)) everything = undefined;
@@ -86,7 +89,7 @@ export const openInvalidationLog = ({
     const left = Math.floor((maxBytes * 3) / 4);
     for (const [group, write] of writes) {
       if (writes.size <= groups && bytes <= left) break;
-      remove(group);
+      forgetGroup(group);
       const kind = kindOf(group);
       kinds.set(kind, merged(kinds.get(kind), write));
     }
@@ -102,23 +105,29 @@ export const openInvalidationLog = ({
   return {
     mark: () => sequence,
     write(groups, until = 0) {
-      forgetOld();
+      discardOld();
       sequence++;
+      lastUntil = Math.max(lastUntil, until);
       for (const group of groups) {
         const write = { sequence, at: now(), until: Math.max(until, writes.get(group)?.until ?? 0) };
         if (group.length > MAX_NAME) {
           everything = merged(everything, write);
           continue;
         }
-        remove(group);
+        forgetGroup(group);
         writes.set(group, write);
         bytes += costOf(group);
         if (writes.size > maxGroups || bytes > maxBytes) collapse();
       }
     },
     size: () => ({ groups: writes.size, kinds: kinds.size, bytes }),
-    written: (groups, mark) =>
-      isSince(everything, mark) ||
-      groups.some((group) => isSince(writes.get(group), mark) || isSince(kinds.get(kindOf(group)), mark)),
+    written(groups, mark) {
+      // The most frequent case: no write at all since the mark.
+      if (mark === sequence && lastUntil <= now()) return false;
+      return (
+        isSince(everything, mark) ||
+        groups.some((group) => isSince(writes.get(group), mark) || isSince(kinds.get(kindOf(group)), mark))
+      );
+    },
   };
 };

@@ -1,2 +1,2 @@
-/** Milliseconds that only grow, whatever is done to the clock; looked up each time, so that a test can stop it. */
+/** A clock in milliseconds that never goes back. It is looked up at each call, so that a test can replace it. */
 export const monotonic = { now: (): number => performance.now() };

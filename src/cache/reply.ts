@@ -1,14 +1,13 @@
-import { type Coding, acceptedCodings } from "./encoding.ts";
-import { cacheStatus, type How } from "./cacheStatus.ts";
+import { type Coding, acceptedCodings } from "./codings.ts";
 import type { Entry } from "./entry.ts";
 import type { Representation } from "./representation.ts";
 
-/** What of a request decides how an answer is written. */
+/** The parts of a request that decide how an answer is written. */
 export type ReplyRequest = {
   method: string;
   acceptEncoding: string | undefined;
   ifNoneMatch: string | undefined;
-  /** It came with a key, or another caller may be answered by another side: the answer is for nobody else. */
+  /** It came with a key, or another caller may be answered by another backend: no shared cache may reuse the answer. */
   keyed: boolean;
   /** The names and values of its CORS headers, flat. */
   cors: readonly string[];
@@ -17,30 +16,57 @@ export type ReplyRequest = {
 /** Status, flat names and values, bytes: what `writeHead` and `end` take. */
 export type Reply = { status: number; headers: string[]; body: Buffer | undefined };
 
-/** An answer and how it came about; an entry where it is kept. */
+/** An answer and how it came about; `entry` where it may be stored. */
 export type Answered = {
-  how: How;
-  /** Who made it and why, where that is not legacy as usual. */
+  how: CacheStatus;
+  /** The value of `Gateway-Decision`, where that is not the default. */
   decision?: string;
   headers?: readonly string[];
-  /** What legacy took of it, and all of it, in milliseconds. */
+  /** Milliseconds that the backend took, and that the whole request took. */
   upstream?: number;
   took?: number;
 } & ({ entry: Entry } | { representation: Representation; cacheable: boolean });
 
+/** How an answer came about, in the words of Cache-Status (RFC 9211). */
+export type CacheStatus = {
+  /** From an entry, without asking a backend. */
+  hit?: true;
+  /** Why a backend was asked. */
+  fwd?: "uri-miss" | "stale" | "request" | "method" | "bypass";
+  /** The request waited for another one's fetch. */
+  collapsed?: true;
+  stored?: boolean;
+  detail?: string;
+};
+
+const CACHE_NAME = "catalog-gateway";
+
+/** `catalog-gateway; hit; ttl=599`; `ttl` in seconds, negative for a stale entry. */
+const formatCacheStatus = ({ hit, fwd, collapsed, stored, detail }: CacheStatus, ttl: number | undefined): string => {
+  let text = CACHE_NAME;
+  if (hit) text += "; hit";
+  if (fwd !== undefined) text += `; fwd=${fwd}`;
+  if (stored) text += "; stored";
+  if (collapsed) text += "; collapsed";
+  if (ttl !== undefined) text += `; ttl=${ttl}`;
+  if (detail !== undefined) text += `; detail=${detail}`;
+  return text;
+};
+
 const VARY = "Accept-Encoding, Authorization, X-API-Key";
-/** What a page's script may read beside the body. */
+/** The headers that the script of a page may read. */
 const EXPOSED = "Age, Cache-Groups, Cache-Status, ETag, Gateway-Decision, Retry-After, Server-Timing";
-/** How an answer is made while nothing is migrated. */
-const USUAL = "stage=legacy; backend=legacy; reason=stage";
+/** The decision while no endpoint is migrated. */
+const DEFAULT_DECISION = "stage=legacy; backend=legacy; reason=stage";
 
 const seconds = (ms: number): number => Math.floor(ms / 1000);
 
-/** `public` with its windows for what all may see (RFC 9111, RFC 5861). */
-const cacheControl = ({ owner, lifetimes: windows, freshUntil, storedAt }: Entry, keyed: boolean): string => {
+/** `public` with its lifetimes for an answer that every caller may see (RFC 9111, RFC 5861). */
+const cacheControl = ({ owner, lifetimes, freshUntil, storedAt }: Entry, keyed: boolean): string => {
   if (keyed || owner !== undefined) return "private, no-cache";
-  const stale = windows.stale > 0 ? `, stale-while-revalidate=${seconds(windows.stale)}` : "";
-  const ifError = windows.staleIfError > 0 ? `, stale-if-error=${seconds(windows.staleIfError)}` : "";
+  const stale =
+    lifetimes.staleWhileRevalidate > 0 ? `, stale-while-revalidate=${seconds(lifetimes.staleWhileRevalidate)}` : "";
+  const ifError = lifetimes.staleIfError > 0 ? `, stale-if-error=${seconds(lifetimes.staleIfError)}` : "";
   return `public, max-age=${seconds(Math.max(0, freshUntil - storedAt))}${stale}${ifError}`;
 };
 
@@ -66,7 +92,13 @@ const chosen = ({ coded }: Representation, accepted: readonly Coding[]): Coding 
   return undefined;
 };
 
-/** Everything but what changes from one request to the next. */
+/** Has the client's preferred coding made for later requests, where the entry is not in it yet. */
+const requestCoding = ({ coded, codingState, onCodingWanted }: Entry, accepted: readonly Coding[]): void => {
+  const preferred = accepted.find((coding) => codingState?.[coding] !== "useless");
+  if (preferred !== undefined && !coded[preferred]) onCodingWanted?.(preferred);
+};
+
+/** All headers but those of the connection. `length`: bytes of the body, `undefined` for a 304. */
 const headersOf = (
   answered: Answered,
   { keyed, cors }: ReplyRequest,
@@ -88,17 +120,17 @@ const headersOf = (
     list.push("Cache-Control", keyed ? "private, no-store" : "no-store");
     if ("cacheable" in answered && answered.cacheable) list.push("Vary", VARY);
   }
-  list.push("Cache-Status", cacheStatus(answered.how, entry && seconds(entry.freshUntil - now)));
-  list.push("Server-Timing", serverTiming(answered), "Gateway-Decision", answered.decision ?? USUAL);
+  list.push("Cache-Status", formatCacheStatus(answered.how, entry && seconds(entry.freshUntil - now)));
+  list.push("Server-Timing", serverTiming(answered), "Gateway-Decision", answered.decision ?? DEFAULT_DECISION);
   list.push(...flat(headers), ...(answered.headers ?? []), ...cors, "Access-Control-Expose-Headers", EXPOSED);
   return list;
 };
 
-/** A hit as most of them are: nothing to say but that. */
-export const HIT: How = { hit: true };
+/** The status of a plain hit; replies compare with this very object. */
+export const HIT: CacheStatus = { hit: true };
 
-/** The headers of hits, kept for the second in which they stay the same. */
-const remembered = (
+/** The headers of a hit, reused for the second in which they stay the same. */
+const cachedHeaders = (
   answered: Answered & { entry: Entry },
   asker: ReplyRequest,
   coding: Coding | undefined,
@@ -115,22 +147,29 @@ const remembered = (
   return (lists[place] ??= headersOf(answered, asker, coding, length, now));
 };
 
-/** Writes an answer for one asker: its coding, its validators, 304 where it has it already. */
+/** Writes an answer for one client: coding, validators, 304 where the client has it. A hit may have it compressed for later ones. */
 export const replyWith = (answered: Answered, asker: ReplyRequest, now: number): Reply => {
   const representation = "entry" in answered ? answered.entry : answered.representation;
   const { status, body, coded, tag } = representation;
   const reads = asker.method === "GET" || asker.method === "HEAD";
-  const coding = chosen(representation, acceptedCodings(asker.acceptEncoding));
-  const headers = (length: number | undefined) =>
+  const accepted = acceptedCodings(asker.acceptEncoding);
+  const coding = chosen(representation, accepted);
+  const headers = (used: Coding | undefined, length: number | undefined) =>
     "entry" in answered && answered.how === HIT && answered.took === undefined
-      ? remembered(answered, asker, coding, length, now)
-      : headersOf(answered, asker, coding, length, now);
-  if (reads && status === 200 && tag !== "" && asker.ifNoneMatch !== undefined && matches(asker.ifNoneMatch, tag))
-    return { status: 304, headers: headers(undefined), body: undefined };
+      ? cachedHeaders(answered, asker, used, length, now)
+      : headersOf(answered, asker, used, length, now);
+  const { ifNoneMatch } = asker;
+  if (reads && status === 200 && tag !== "" && ifNoneMatch !== undefined && matches(ifNoneMatch, tag)) {
+    // A cache updates what it has by a tag that is the same, coding included (RFC 9111, section 4.3.4).
+    const held = accepted.find((one) => ifNoneMatch.includes(`"${tag}-${one}"`));
+    return { status: 304, headers: headers(held ?? coding, undefined), body: undefined };
+  }
+  // The miss was the first request, a hit is at least the second: from here on compression pays off.
+  if (answered.how === HIT && "entry" in answered) requestCoding(answered.entry, accepted);
   const bytes = (coding && coded[coding]) ?? body;
   return {
     status,
-    headers: headers(bytes.length),
+    headers: headers(coding, bytes.length),
     body: asker.method === "HEAD" ? undefined : bytes,
   };
 };

@@ -1,48 +1,18 @@
 import { hash } from "node:crypto";
-import { promisify } from "node:util";
-import { brotliCompress, constants, gzip } from "node:zlib";
-import type { Coding } from "./encoding.ts";
+import type { Coding } from "./codings.ts";
 
-/** An answer's bytes, made once: as they are, and in each coding that makes them smaller. */
+/** An answer's bytes: as they are, and in the codings that were made so far. */
 export type Representation = {
   status: number;
   body: Buffer;
   coded: Partial<Record<Coding, Buffer>>;
-  /** The hash of the bytes, without quotes; the tag of a coding has its name behind it. */
+  /** The strong validator of `body`, without quotes; that of a coding has `-br` or `-gzip` appended. Empty for an answer that is not stored. */
   tag: string;
   /** Headers of this answer alone. */
   headers?: Record<string, string>;
 };
 
-/** What fits one packet anyway gains nothing. */
-const WORTH_IT = 860;
-
-const toBrotli = promisify(brotliCompress) as (body: Buffer, options: object) => Promise<Buffer>;
-const toGzip = promisify(gzip) as (body: Buffer, options: object) => Promise<Buffer>;
-
-/** One block for what comes out, no larger than what goes in: by default zlib takes 64 KB for each. */
-const blockFor = (body: Buffer): { chunkSize: number } => ({ chunkSize: Math.max(64, body.length) });
-
-const brotli = (body: Buffer): Promise<Buffer> =>
-  toBrotli(body, {
-    ...blockFor(body),
-    params: {
-      [constants.BROTLI_PARAM_QUALITY]: 5,
-      [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
-      [constants.BROTLI_PARAM_SIZE_HINT]: body.length,
-      // A window larger than the body only costs memory.
-      [constants.BROTLI_PARAM_LGWIN]: Math.min(22, Math.max(10, Math.ceil(Math.log2(body.length + 16)))),
-    },
-  });
-
-/** Exactly as long as its content: node and zlib hand out slices of larger blocks, which a kept slice would hold on to. */
-const exact = (bytes: Buffer): Buffer => {
-  const own = Buffer.allocUnsafeSlow(bytes.length);
-  bytes.copy(own);
-  return own;
-};
-
-/** The bytes of a text, with their memory for themselves; bytes are what they are. */
+/** The bytes of a text, alone in their block of memory; a buffer is returned as it is. */
 export const bytesOf = (text: string | Buffer): Buffer => {
   if (typeof text !== "string") return text;
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
@@ -50,10 +20,10 @@ export const bytesOf = (text: string | Buffer): Buffer => {
   return bytes;
 };
 
-/** `tag`: of these bytes, where another thread has made it already. */
+/** An answer before it is written. `tag`: of these bytes, where another thread has made it already. */
 export type Content = { status: number; body: string | Buffer; tag?: string; headers?: Record<string, string> };
 
-/** An answer that is not kept: its bytes as they are. */
+/** The representation of an answer that is not stored: it needs no tag. */
 export const untagged = ({ status, body, headers }: Content): Representation => ({
   status,
   body: bytesOf(body),
@@ -62,21 +32,11 @@ export const untagged = ({ status, body, headers }: Content): Representation => 
   ...(headers ? { headers } : {}),
 });
 
-/** An answer that may be stored: its bytes with their tag, in no coding yet. */
-export const tagged = (told: Content): Representation => {
-  const plain = untagged(told);
-  return { ...plain, tag: told.tag ?? tagOf(plain.body) };
+/** The representation of an answer that may be stored: with its tag, in no coding yet. */
+export const tagged = (content: Content): Representation => {
+  const plain = untagged(content);
+  return { ...plain, tag: content.tag ?? tagOf(plain.body) };
 };
 
-/** The strong validator of these bytes. */
+/** The strong validator of these bytes: 22 characters of a SHA-256. */
 export const tagOf = (bytes: Buffer): string => hash("sha256", bytes, "base64url").slice(0, 22);
-
-/** The bytes in every coding that makes them smaller. Compression runs beside the event loop. */
-export const compressed = async (bytes: Buffer, given?: Buffer): Promise<Representation["coded"]> => {
-  if (bytes.length < WORTH_IT) return {};
-  const [br, gz] = await Promise.all([given ?? brotli(bytes), toGzip(bytes, { ...blockFor(bytes), level: 6 })]);
-  return {
-    ...(br.length < bytes.length ? { br: exact(br) } : {}),
-    ...(gz.length < bytes.length ? { gzip: exact(gz) } : {}),
-  };
-};

@@ -1,34 +1,36 @@
 import type { Entry } from "./entry.ts";
 
-/**
- * What is no longer to be served: by key, by group, by endpoint, or everything. `soft`: stale, rather than gone. `hold`: a write may still be
- * going on for so many milliseconds, and nothing read meanwhile is to be kept; together with `soft`, entries only stand in where legacy fails.
- */
+/** Which entries must not be served any more: by key, by group, by endpoint, or all of them. */
 export type Invalidation = {
   keys?: readonly string[];
   groups?: readonly string[];
   endpoint?: string;
   all?: true;
+  /** The entries become stale instead of being deleted. With `hold` they are only served where legacy fails. */
   soft?: boolean;
+  /** Milliseconds for which the write may still be going on: nothing that is fetched meanwhile is stored. */
   hold?: number;
 };
 
-/** A second tier behind the memory, shared by several gateways. None of its calls fails, and none takes long. */
+/** A second tier behind the memory, shared by several gateways. Its calls neither reject nor take long. */
 export type SharedTier = {
-  /** Whether this gateway has heard of every drop until a moment ago; where not, nothing kept may be served unasked. */
+  /** Whether this gateway has heard of every invalidation until a moment ago. If not, no entry may be served without asking legacy. */
   trusted(): boolean;
-  /** The last drop heard of, taken before a read begins; an entry is only kept if there was none since. */
+  /** The last invalidation heard of. It is taken before a fetch; an answer is only stored if there was none since. */
   mark(): string | undefined;
   get(key: string): Promise<Entry | undefined>;
-  /** In the background. */
+  /** Stores in the background. */
   set(key: string, entry: Entry, mark: string | undefined): void;
-  /** Tells all gateways; comes back when it is known to them, or after a bounded wait, with the rest to follow. */
-  drop(drop: Invalidation): Promise<void>;
+  /** Tells all gateways. Resolves when they have acknowledged it, or after a bounded wait; it is then sent again until they have. */
+  invalidate(invalidation: Invalidation): Promise<void>;
   close(): Promise<void>;
 };
 
 /**
- * How a tier is opened: `onDrop` is told of the drops of other gateways, `onLost` that some may have been missed. Entries are kept while the
- * tier is not trusted, so it has to be told before the first time as well.
+ * Opens a tier. `onInvalidation` hears what other gateways invalidate, `onLost` that some of it may have been missed. The memory stores entries
+ * while the tier is not trusted, so the tier calls `onLost` before it is trusted for the first time as well.
  */
-export type OpenSharedTier = (told: { onDrop(drop: Invalidation): void; onLost(): void }) => SharedTier;
+export type OpenSharedTier = (listener: {
+  onInvalidation(invalidation: Invalidation): void;
+  onLost(): void;
+}) => SharedTier;

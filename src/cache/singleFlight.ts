@@ -1,11 +1,12 @@
-/** Requests on their way, one for each key: whoever asks the same meanwhile waits for it. */
+/** Running calls by key, which later callers with the same key wait for. */
 export type SingleFlight<T> = {
   get(key: string): Promise<T> | undefined;
   launch(key: string, flight: Promise<T>): Promise<T>;
-  /** Whoever comes from now on joins none of these. */
+  /** Later callers join none of the calls that are running now. */
   clear(): void;
 };
 
+/** Opens an empty set of calls. A call is removed when it settles. */
 export const openSingleFlight = <T>(): SingleFlight<T> => {
   const flights = new Map<string, Promise<T>>();
   return {

@@ -1,13 +1,17 @@
 import { LRUCache } from "lru-cache";
+import type { Coding } from "./codings.ts";
 import { type Entry, isExpired } from "./entry.ts";
 
 /** The entries in memory, the least recently used evicted; bounded in bytes that count keys, headers and every coding. */
 export type Store = {
+  /** `undefined` also for an entry that has expired, which is deleted. */
   get(key: string): Entry | undefined;
-  /** Whether this entry is small enough to be stored. */
-  fits(key: string, entry: Entry): boolean;
-  /** False where the entry is larger than one may be. */
+  /** False where the entry is larger than `entryBytes`; the previous entry is then deleted as well. */
   set(key: string, entry: Entry): boolean;
+  /** Whether this very entry is still stored under the key. */
+  holds(key: string, entry: Entry): boolean;
+  /** Adds a coding to an entry that is stored, and counts its bytes. Drops it where the entry is gone, or would become too large. */
+  setCoding(key: string, entry: Entry, coding: Coding, content: Buffer): void;
   delete(key: string): void;
   /** The keys and entries of these groups, or of an owner. */
   inGroups(groups: readonly string[]): [string, Entry][];
@@ -16,12 +20,13 @@ export type Store = {
   size(): { bytes: number; entries: number; evicted: number };
 };
 
-/** What an entry costs beside its bytes: its objects, its headers as they are rendered, its places in the maps. Measured. */
+/** Bytes of an entry beside its bodies: objects, rendered headers, places in the maps. Measured. */
 const OVERHEAD = 1536;
 const PER_GROUP = 160;
 
 const groupsOf = ({ groups, owner }: Entry): readonly string[] => (owner === undefined ? groups : [...groups, owner]);
 
+/** The bytes that an entry counts for: key, body, codings, groups, and a constant. */
 export const sizeOf = (key: string, entry: Entry): number => {
   let size = OVERHEAD + 2 * key.length + entry.body.length;
   for (const bytes of Object.values(entry.coded)) size += bytes.length;
@@ -29,6 +34,7 @@ export const sizeOf = (key: string, entry: Entry): number => {
   return size;
 };
 
+/** Opens a store of at most `bytes`, each entry at most `entryBytes`; 0 bytes store nothing. */
 export const openStore = ({ bytes, entryBytes }: { bytes: number; entryBytes: number }, now = Date.now): Store => {
   const members = new Map<string, Set<string>>();
   let evicted = 0;
@@ -51,24 +57,35 @@ export const openStore = ({ bytes, entryBytes }: { bytes: number; entryBytes: nu
             if (reason === "evict") evicted++;
           },
         });
+  const fits = (key: string, entry: Entry) => sizeOf(key, entry) <= (entries?.maxEntrySize ?? -1);
+  const holds = (key: string, entry: Entry) => entries?.peek(key) === entry;
+  const set = (key: string, entry: Entry): boolean => {
+    entries?.set(key, entry);
+    // lru-cache deletes what is too large, and what was there before with it.
+    if (!holds(key, entry)) return false;
+    for (const group of groupsOf(entry)) {
+      const keys = members.get(group);
+      if (keys) keys.add(key);
+      else members.set(group, new Set([key]));
+    }
+    return true;
+  };
   return {
-    fits: (key, entry) => sizeOf(key, entry) <= (entries?.maxEntrySize ?? -1),
     get(key) {
       const entry = entries?.get(key);
       if (entry === undefined || !isExpired(entry, now())) return entry;
       entries?.delete(key);
       return undefined;
     },
-    set(key, entry) {
-      entries?.set(key, entry);
-      // lru-cache drops what is too large, and what was there before with it.
-      if (entries?.peek(key) !== entry) return false;
-      for (const group of groupsOf(entry)) {
-        const keys = members.get(group);
-        if (keys) keys.add(key);
-        else members.set(group, new Set([key]));
-      }
-      return true;
+    set,
+    holds,
+    setCoding(key, entry, coding, content) {
+      const coded = { ...entry.coded, [coding]: content };
+      if (!holds(key, entry) || !fits(key, { ...entry, coded })) return;
+      entry.coded = coded;
+      // lru-cache takes a new size only with another value.
+      entries?.delete(key);
+      set(key, entry);
     },
     delete: (key) => void entries?.delete(key),
     inGroups(groups) {

@@ -1,169 +1,187 @@
+import { type CacheKey, type CacheRequest, lookupKeys } from "./cacheRequest.ts";
+import { openCompression } from "./compression.ts";
 import type { Directives } from "./directives.ts";
-import { type Entry, isExpired, freshnessOf, type Freshness, withinLifetimes } from "./entry.ts";
-import { openSingleFlight } from "./singleFlight.ts";
+import { type Entry, type Freshness, freshnessOf, isExpired, withinLifetimes } from "./entry.ts";
 import { openInvalidationLog } from "./invalidationLog.ts";
-import { type CacheRequest, lookupKeys, type CacheKey } from "./cacheRequest.ts";
-import type { Invalidation, OpenSharedTier } from "./sharedTier.ts";
+import type { Invalidation, OpenSharedTier, SharedTier } from "./sharedTier.ts";
+import { openSingleFlight } from "./singleFlight.ts";
 import type { Store } from "./store.ts";
 
-/** An entry, and what it is good for now. */
-export type FoundEntry = { entry: Entry; verdict: Freshness };
+/** An entry that was found, and how it may be used now. */
+export type FoundEntry = { entry: Entry; freshness: Freshness };
 
-/** Taken before legacy is asked, so that an answer older than a write is not kept. */
+/** Taken before a fetch, so that an answer from before a write is not stored after it. */
 export type WriteMark = { here: number; shared: string | undefined };
 
-/** All that is kept, in memory and in the shared tier behind it. */
+/** All entries, in memory and in the shared tier behind it. */
 export type TieredEntries = {
-  /** What answers at once. */
-  ready(asking: CacheRequest, at: number): Entry | undefined;
-  find(asking: CacheRequest): Promise<FoundEntry | undefined>;
-  get(key: string): Entry | undefined;
+  /** The fresh entry in memory that answers at once, if there is one. `at`: ms since the epoch. */
+  ready(request: CacheRequest, at: number): Entry | undefined;
+  /** The most useful entry for a request, from memory or else from the shared tier. */
+  find(request: CacheRequest): Promise<FoundEntry | undefined>;
   mark(): WriteMark;
-  /** False where it is too large, or something it is about was written since the mark. */
-  keep(key: string, entry: Entry, mark: WriteMark): boolean;
-  /** This entry is no longer so, whoever keeps it. */
-  remove(key: string, entry: Entry): void;
-  /** Only here: entries of this group, or of this owner. */
-  forget(group: string): void;
-  drop(drop: Invalidation): Promise<void> | undefined;
+  /** Stores an entry. False where it is too large, or one of its groups was written since the mark. */
+  put(key: string, entry: Entry, mark: WriteMark): boolean;
+  /** Deletes this entry, for all gateways unless it has an owner. */
+  invalidateEntry(key: string, entry: Entry): void;
+  /** Deletes the entries of a group or of an owner, in this gateway only. */
+  invalidateLocally(group: string): void;
+  /** Invalidates here at once; resolves when the other gateways have, or after a bounded wait. */
+  invalidate(invalidation: Invalidation): Promise<void> | undefined;
+  /** Whether the shared tier is trusted; `undefined` without one. */
   sharing(): "in step" | "cut off" | undefined;
   close(): Promise<void>;
 };
 
+/** What the entries are opened with. */
 export type TieredEntriesSettings = {
   store: Store;
-  /** No read takes longer, in milliseconds. */
+  /** The longest time that a fetch can take, in milliseconds. */
   longest: number;
   openTier: OpenSharedTier | undefined;
-  /** Told of every drop, before anything is dropped. */
-  onDrop: () => void;
-  onDropped: (endpoint: string) => void;
+  /** Called before each invalidation, by whichever gateway. */
+  onInvalidation: () => void;
+  /** Called for each entry that is invalidated. */
+  onInvalidated: (endpoint: string) => void;
+  onError: (error: unknown) => void;
   now: () => number;
 };
 
 const EVERYTHING = "*";
-const worth: Record<Freshness, number> = { fresh: 3, stale: 2, ifError: 1, not: 0 };
+const rank: Record<Freshness, number> = { fresh: 3, stale: 2, ifError: 1, not: 0 };
 
+/** Opens the entries over a store, with their invalidation log, their compression and the shared tier. */
 export const openTieredEntries = ({
   store,
   longest,
   openTier,
-  onDrop,
-  onDropped,
+  onInvalidation,
+  onInvalidated,
+  onError,
   now,
 }: TieredEntriesSettings): TieredEntries => {
   const invalidations = openInvalidationLog({ longest: 2 * longest, now });
+  const compression = openCompression({ store, onError });
   const lookups = openSingleFlight<Entry | undefined>();
 
-  const dropHere = ({ keys = [], groups = [], endpoint, all, soft = false, hold = 0 }: Invalidation): void => {
-    onDrop();
+  const invalidateHere = ({ keys = [], groups = [], endpoint, all, soft = false, hold = 0 }: Invalidation): void => {
+    onInvalidation();
     lookups.clear();
     const named = endpoint === undefined ? groups : [...groups, `@${endpoint}`];
-    // Softly as well: what was asked before must not come back as fresh.
+    // A soft invalidation is logged as well: a fetch that began before it must not be stored as fresh.
     invalidations.write(all ? [EVERYTHING] : named, now() + hold);
     const byGroup = store.inGroups(groups);
     const byEndpoint =
       all || endpoint !== undefined ? store.all().filter(([, entry]) => all || entry.endpoint === endpoint) : [];
     for (const key of keys) store.delete(key);
     for (const [key, entry] of [...byGroup, ...byEndpoint]) {
-      onDropped(entry.endpoint);
+      onInvalidated(entry.endpoint);
       if (soft) makeStale(key, entry, hold > 0);
       else store.delete(key);
     }
   };
-  /** `isUnconfirmed`: what it is about may have been written, so legacy is asked first and the entry only stands in where it fails. */
+  /** `isUnconfirmed`: the write may not have happened, so legacy is asked first and the entry is only served where legacy fails. */
   const makeStale = (key: string, entry: Entry, isUnconfirmed: boolean): void => {
-    const { stale, staleIfError } = entry.lifetimes;
-    if (staleIfError === 0 && (stale === 0 || isUnconfirmed)) return store.delete(key);
+    const { staleWhileRevalidate, staleIfError } = entry.lifetimes;
+    if (staleIfError === 0 && (staleWhileRevalidate === 0 || isUnconfirmed)) return store.delete(key);
     entry.freshUntil = Math.min(entry.freshUntil, now());
-    if (isUnconfirmed) entry.lifetimes = { ...entry.lifetimes, stale: 0 };
+    if (isUnconfirmed) entry.lifetimes = { ...entry.lifetimes, staleWhileRevalidate: 0 };
     delete entry.rendered;
   };
-  const tier = openTier?.({ onDrop: dropHere, onLost: () => dropHere({ all: true }) });
+  const tier = openTier?.({ onInvalidation: invalidateHere, onLost: () => invalidateHere({ all: true }) });
 
   const wasWritten = ({ groups, endpoint }: Entry, mark: number): boolean =>
     invalidations.written([...groups, `@${endpoint}`, EVERYTHING], mark);
 
-  /** Where others may have written unheard, what is kept has to be asked for anew. */
-  const verdictOn = (entry: Entry, wanted: Directives, at: number): Freshness => {
+  /** While invalidations of other gateways may be missed, a public entry is only served where legacy fails. */
+  const freshnessNow = (entry: Entry, wanted: Directives, at: number): Freshness => {
     const freshness = freshnessOf(entry, at, wanted);
     if (tier === undefined || freshness === "not" || tier.trusted()) return freshness;
-    // What belongs to a key is never served stale.
     return entry.owner === undefined ? "ifError" : "not";
   };
 
-  /** What is everybody's is a public thing; that there is none may be otherwise for a caller with a key. */
-  const isFor = ({ owner }: CacheRequest, entry: Entry): boolean =>
+  /** Callers with a key may use a public 200. A public 404 is not reused for them: the resource may be their own private one. */
+  const mayUse = ({ owner }: CacheRequest, entry: Entry): boolean =>
     owner === undefined || entry.owner !== undefined || entry.status === 200;
 
   const better = (
     best: FoundEntry | undefined,
-    asking: CacheRequest,
+    request: CacheRequest,
     entry: Entry | undefined,
     at: number,
   ): FoundEntry | undefined => {
-    if (entry === undefined || !isFor(asking, entry)) return best;
-    const verdict = verdictOn(entry, asking.wanted, at);
-    return best && worth[best.verdict] >= worth[verdict] ? best : { entry, verdict };
+    if (entry === undefined || !mayUse(request, entry)) return best;
+    const freshness = freshnessNow(entry, request.wanted, at);
+    return best && rank[best.freshness] >= rank[freshness] ? best : { entry, freshness };
   };
 
-  const inMemory = (asking: CacheRequest, at: number): FoundEntry | undefined => {
+  const findInMemory = (request: CacheRequest, at: number): FoundEntry | undefined => {
     let best: FoundEntry | undefined;
-    for (const key of lookupKeys(asking)) {
-      best = better(best, asking, store.get(key), at);
-      if (best?.verdict === "fresh") break;
+    for (const key of lookupKeys(request)) {
+      best = better(best, request, store.get(key), at);
+      if (best?.freshness === "fresh") break;
     }
     return best;
   };
 
-  const inTier = async ({ key, lifetimesOf }: CacheKey): Promise<Entry | undefined> => {
+  const findInTier = async ({ key, lifetimesOf }: CacheKey): Promise<Entry | undefined> => {
     const mark = invalidations.mark();
     const found = await tier?.get(key);
     if (found === undefined || wasWritten(found, mark)) return undefined;
-    // Another gateway may have been told to keep it for longer.
+    // Another gateway may be configured with longer lifetimes.
     const entry = withinLifetimes(found, lifetimesOf(found.status));
     if (entry === undefined || isExpired(entry, now())) return undefined;
-    store.set(key, entry);
+    if (store.set(key, entry)) compression.offer(key, entry);
     return entry;
   };
 
+  /** Compresses first, which saves memory and time in the tier. The mark keeps out what is invalidated meanwhile. */
+  const share = (shared: SharedTier, key: string, entry: Entry, mark: string | undefined): void => {
+    const compressing = compression.request(key, entry, "br");
+    if (compressing === undefined) shared.set(key, entry, mark);
+    else void compressing.then(() => shared.set(key, entry, mark));
+  };
+
   return {
-    ready(asking, at) {
-      const { question, owner, wanted } = asking;
+    ready(request, at) {
+      const { cacheKey, owner, wanted } = request;
       if (owner !== undefined) {
-        const found = inMemory(asking, at);
-        return found?.verdict === "fresh" ? found.entry : undefined;
+        const found = findInMemory(request, at);
+        return found?.freshness === "fresh" ? found.entry : undefined;
       }
-      // Most of all requests: nothing to weigh, and nothing made on the way.
-      const entry = store.get(question.key);
-      return entry !== undefined && verdictOn(entry, wanted, at) === "fresh" ? entry : undefined;
+      // The most frequent case: one lookup, and no allocation.
+      const entry = store.get(cacheKey.key);
+      return entry !== undefined && freshnessNow(entry, wanted, at) === "fresh" ? entry : undefined;
     },
-    async find(asking) {
-      const { owner, question } = asking;
-      const found = inMemory(asking, now());
-      // Only what everybody may see is in the tier.
-      if (found?.verdict === "fresh" || !tier?.trusted() || (owner !== undefined && question.personal)) return found;
-      const { key } = question;
-      return better(found, asking, await (lookups.get(key) ?? lookups.launch(key, inTier(question))), now());
+    async find(request) {
+      const { owner, cacheKey } = request;
+      const found = findInMemory(request, now());
+      // The tier has public entries only.
+      if (found?.freshness === "fresh" || !tier?.trusted() || (owner !== undefined && cacheKey.personal)) return found;
+      const { key } = cacheKey;
+      return better(found, request, await (lookups.get(key) ?? lookups.launch(key, findInTier(cacheKey))), now());
     },
-    get: (key) => store.get(key),
     mark: () => ({ here: invalidations.mark(), shared: tier?.mark() }),
-    keep(key, entry, mark) {
+    put(key, entry, mark) {
       if (wasWritten(entry, mark.here)) return false;
-      const kept = store.set(key, entry);
-      if (kept && entry.owner === undefined) tier?.set(key, entry, mark.shared);
-      return kept;
+      const previous = store.get(key);
+      // The same bytes again, as after most refreshes: their codings are still right.
+      if (previous?.tag === entry.tag && entry.tag !== "") entry.coded = previous.coded;
+      if (!store.set(key, entry)) return false;
+      compression.offer(key, entry);
+      if (tier && entry.owner === undefined) share(tier, key, entry, mark.shared);
+      return true;
     },
-    remove(key, { owner }) {
+    invalidateEntry(key, { owner }) {
       store.delete(key);
-      if (owner === undefined) void tier?.drop({ keys: [key] });
+      if (owner === undefined) void tier?.invalidate({ keys: [key] });
     },
-    forget(group) {
+    invalidateLocally(group) {
       for (const [key] of store.inGroups([group])) store.delete(key);
     },
-    drop(drop) {
-      dropHere(drop);
-      return tier?.drop(drop);
+    invalidate(invalidation) {
+      invalidateHere(invalidation);
+      return tier?.invalidate(invalidation);
     },
     sharing: () => tier && (tier.trusted() ? "in step" : "cut off"),
     close: async () => tier?.close(),

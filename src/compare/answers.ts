@@ -1,12 +1,27 @@
-import type { Json } from "../rules/rule.ts";
-import type { LegacyReading } from "../legacy/reading.ts";
 import type { LegacyRequest } from "../endpoint/legacyRequest.ts";
+import type { LegacyReading } from "../legacy/reading.ts";
+import { parseJson } from "../rules/parseJson.ts";
+import type { Json } from "../rules/rule.ts";
 
-/** An answer of the new interface, whoever gave it; a `body` that is no JSON is `undefined`, with its beginning as `text`. */
+/** An answer in the new interface's terms, by any backend; a `body` that is not JSON is `undefined`, and `text` is its beginning. */
 export type GivenAnswer = { status: number; contentType?: string; body: Json | undefined; text?: string };
 
-/** What legacy was asked, and what came: an answer, or why there was none. */
-export type LegacyExchange = { request: LegacyRequest; form: "json" | "xml" } & (
-  | { status: number; reading: LegacyReading }
-  | { failed: string }
-);
+/** What legacy was asked, below its interface's path. */
+export type LegacyQuery = { request: LegacyRequest; format: "json" | "xml" };
+
+/** What legacy was asked, and the answer. */
+export type AnsweredExchange = LegacyQuery & { status: number; reading: LegacyReading };
+
+/** Characters of a body that is not JSON. */
+const MAX_TEXT = 400;
+
+/** The answer of this status and text. */
+export const parseAnswer = (status: number, contentType: string | undefined, text: string): GivenAnswer => {
+  const body = parseJson(text);
+  return {
+    status,
+    ...(contentType === undefined ? {} : { contentType }),
+    body,
+    ...(body === undefined ? { text: text.slice(0, MAX_TEXT) } : {}),
+  };
+};

@@ -1,8 +1,9 @@
 import type { CanonicalRequest } from "../endpoint/canonicalRequest.ts";
-import type { Scrub } from "../scrub/scrub.ts";
-import type { LegacyExchange } from "./answers.ts";
+import type { Secrets } from "../scrub/secrets.ts";
+import type { LegacyQuery } from "./answers.ts";
 import type { CurlPair } from "./report.ts";
 
+/** Where both interfaces begin, and how the key is named. */
 export type Addresses = {
   /** Where legacy's interface begins: `https://host/api/v1`. */
   legacy: string;
@@ -12,45 +13,44 @@ export type Addresses = {
   keyName: string | undefined;
 };
 
-/** What legacy is asked, whatever it answers. */
-type LegacyQuestion = Pick<LegacyExchange, "request" | "form">;
-
 /** One argument of a shell's command line. */
-const quoted = (text: string): string =>
+const shellQuoted = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-const asItIs = { text: (text: string) => text };
+const unscrubbed = { text: (text: string) => text };
 
 /**
- * The request as commands that anybody can run again. The key that it was made with is named by `keyName`, never shown; `scrub` takes
- * it out of what was asked, too.
+ * The commands that send the request again. They name the key by `keyName` and never show it; `scrub` takes it out of the request, too.
+ * `legacyQuery`: what legacy is asked for it, where it is asked.
  */
 export const curlsOf = (
   { legacy, candidate, keyName }: Addresses,
   { method, path, body }: CanonicalRequest,
   isKeyed: boolean,
-  exchange: LegacyQuestion | undefined,
-  scrub: Pick<Scrub, "text"> = asItIs,
+  legacyQuery: LegacyQuery | undefined,
+  scrub: Pick<Secrets, "text"> = unscrubbed,
 ): CurlPair => {
   const key = isKeyed && keyName !== undefined ? ` -H "X-API-Key: $${keyName}"` : "";
   const json =
-    body === undefined ? "" : ` -H 'Content-Type: application/json' -d ${quoted(scrub.text(JSON.stringify(body)))}`;
-  const asked = `curl -si ${method === "POST" && body === undefined ? "-X POST " : ""}${quoted(candidate + scrub.text(path))}${key}${json}`;
-  return exchange === undefined
-    ? { candidate: asked }
-    : { legacy: legacyCurl(legacy, exchange, isKeyed ? keyName : undefined, scrub), candidate: asked };
+    body === undefined
+      ? ""
+      : ` -H 'Content-Type: application/json' -d ${shellQuoted(scrub.text(JSON.stringify(body)))}`;
+  const candidateCurl = `curl -si ${method === "POST" && body === undefined ? "-X POST " : ""}${shellQuoted(candidate + scrub.text(path))}${key}${json}`;
+  return legacyQuery === undefined
+    ? { candidate: candidateCurl }
+    : { legacy: legacyCurl(legacy, legacyQuery, isKeyed ? keyName : undefined, scrub), candidate: candidateCurl };
 };
 
 const legacyCurl = (
   base: string,
-  { request, form }: LegacyQuestion,
+  { request, format }: LegacyQuery,
   keyName: string | undefined,
-  { text }: Pick<Scrub, "text">,
+  { text }: Pick<Secrets, "text">,
 ): string => {
   const fields = Object.entries(request.form ?? {}).map(
-    ([name, value]) => ` --data-urlencode ${quoted(`${name}=${text(value)}`)}`,
+    ([name, value]) => ` --data-urlencode ${shellQuoted(`${name}=${text(value)}`)}`,
   );
   const key =
     keyName === undefined ? "" : ` ${request.method === "GET" ? "-G " : ""}--data-urlencode "api_key=$${keyName}"`;
-  return `curl -si ${quoted(`${base}/${form}${text(request.path)}`)}${fields.join("")}${key}`;
+  return `curl -si ${shellQuoted(`${base}/${format}${text(request.path)}`)}${fields.join("")}${key}`;
 };

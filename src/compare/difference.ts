@@ -1,43 +1,45 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Json } from "../rules/rule.ts";
 
-/** How two answers differ at one place. `moved`: the same value, elsewhere. */
-export type Form = "status" | "missing" | "extra" | "type" | "value" | "order" | "moved";
+/** How two answers differ at one place. `moved`: the same value at another place. */
+export type DifferenceKind = "status" | "missing" | "extra" | "type" | "value" | "order" | "moved";
 
-/** What a difference means: made by a named rule, allowed by the ledger, gone when asked again, or none of these. */
-export type Kind = "explained" | "expected" | "drift" | "unexplained";
+/** Whether a difference is made by a named rule, allowed by the ledger, gone when asked again, or unexplained. */
+export type Classification = "explained" | "expected" | "drift" | "unexplained";
 
-/** What a whole answer comes to: its worst difference. */
-export type DifferenceResult = "equal" | Kind;
+/** The result of a whole answer: its worst difference. */
+export type DifferenceResult = "equal" | Classification;
 
-/** The path of what is said of a whole answer: that it would not be served. No entry of the ledger is about it. */
+/** The path of a difference that says that the answer would not be served. The ledger cannot allow it. */
 export const UNSERVED = "served";
 
-/** One form of difference of one answer, at one path. */
+/** One kind of difference at one path of one answer. */
 export type Difference = {
-  /** A JSON pointer into the new interface's document with `*` for the entries of lists, `""` for the whole; or `status`, `content-type`, `served`. */
+  /** A JSON pointer with `*` for the entries of lists, `""` for the whole document; or `status`, `content-type`, `served`. */
   path: string;
-  /** The first place it was seen at, with its indices. */
+  /** The pointer of the first such place, with indices. */
   at: string;
-  form: Form;
-  kind: Kind;
+  form: DifferenceKind;
+  kind: Classification;
   /** The rule that explains it, or else the one that made the expected value. */
   rule?: string;
-  /** What it comes from, where that is known better than by its rule. */
+  /** The cause, where it is more specific than the rule. */
   cause?: string;
   /** The ledger's entry that allows it. */
   entry?: string;
-  /** The values at the first place; absent where there is none. */
+  /** The values at the first place; `undefined` where a side has none. */
   legacy?: Json;
   expected?: Json;
   candidate?: Json;
-  /** The number of fields in this answer. */
+  /** Fields of this answer that differ so. */
   count: number;
 };
 
-/** Answers compared, each counted once by its worst difference. */
-export type Counts = Record<DifferenceResult, number> & { compared: number };
+/** Numbers of answers, each counted once by its worst difference. */
+export type ResultCounts = Record<DifferenceResult, number> & { compared: number };
 
-export const nothingCounted = (): Counts => ({
+/** Counts before the first answer. */
+export const zeroCounts = (): ResultCounts => ({
   compared: 0,
   equal: 0,
   explained: 0,
@@ -46,15 +48,51 @@ export const nothingCounted = (): Counts => ({
   unexplained: 0,
 });
 
-const order: readonly DifferenceResult[] = ["equal", "explained", "expected", "drift", "unexplained"];
+const severity: readonly DifferenceResult[] = ["equal", "explained", "expected", "drift", "unexplained"];
 
-/** An answer counts by its worst difference. */
-export const standingOf = (differences: readonly Difference[]): DifferenceResult =>
+/** The result of an answer with these differences. */
+export const resultOf = (differences: readonly Difference[]): DifferenceResult =>
   differences.reduce<DifferenceResult>(
-    (worst, { kind }) => (order.indexOf(kind) > order.indexOf(worst) ? kind : worst),
+    (worst, { kind }) => (severity.indexOf(kind) > severity.indexOf(worst) ? kind : worst),
     "equal",
   );
 
-/** What makes two differences the same one, seen in two answers. */
-export const sameness = ({ path, form, kind, rule, entry }: Difference): string =>
+/** Equal for differences of two answers that are alike. */
+export const differenceKey = ({ path, form, kind, rule, entry }: Difference): string =>
   JSON.stringify([path, form, kind, rule, entry]);
+
+/**
+ * The most likely cause of a difference: the rule that explains it, or the ledger's entry. For an unexplained one it is the rule that a
+ * candidate seems not to follow, else the path.
+ */
+export const causeOf = ({ kind, rule, entry, cause, form, path }: Omit<Difference, "at">): string => {
+  if (cause !== undefined) return cause;
+  if (kind === "explained") return rule ?? "";
+  if (entry !== undefined) return entry;
+  // The whole answer differs: its status and its body have one cause.
+  if (rule !== undefined && (path === "status" || (path === "" && form !== "order"))) return rule;
+  const innermost = rule?.split(" + ").at(-1);
+  return innermost === undefined
+    ? `${form} at ${path === "" ? "the whole answer" : path}`
+    : `${form}, where the rule is ${innermost}`;
+};
+
+type JsonType = "null" | "boolean" | "number" | "text" | "list" | "object";
+
+/** The type of a value, as reports name it. */
+export const typeOf = (value: Json): JsonType => {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "list";
+  return typeof value === "string" ? "text" : (typeof value as "boolean" | "number" | "object");
+};
+
+/** Whether two JSON values are equal. */
+export const isSame = (a: Json | undefined, b: Json | undefined): boolean => a === b || isDeepStrictEqual(a, b);
+
+/** How the second value differs from the first, or `undefined` where it does not. */
+export const differenceKindOf = (first: Json | undefined, second: Json | undefined): DifferenceKind | undefined => {
+  if (isSame(first, second)) return undefined;
+  if (first === undefined) return "extra";
+  if (second === undefined) return "missing";
+  return typeOf(first) === typeOf(second) ? "value" : "type";
+};

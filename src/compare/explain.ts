@@ -1,24 +1,24 @@
-import type { Change } from "../rules/notes.ts";
+import type { RuleChange } from "../rules/notes.ts";
 import { isObject, type Json, type Rule } from "../rules/rule.ts";
-import type { Form } from "./difference.ts";
+import { type DifferenceKind, differenceKindOf, isSame } from "./difference.ts";
 import { type Facets, facetsOf, memberOf } from "./facets.ts";
-import { isSame, formOf } from "./formOf.ts";
-import { isWithin } from "./place.ts";
+import { childPointer } from "./pointer.ts";
 
-/** One step from the legacy value to ours, at one place: made by a rule, or by nobody. */
-export type Step = { form: Form; rule?: string; legacy?: Json; ours?: Json };
+/** One step from the legacy value to ours at one place; without `rule` no rule explains it. */
+type Step = { form: DifferenceKind; rule?: string; legacy?: Json; ours?: Json };
 
 /** One place of both documents: the legacy value, ours, and every step between them. */
-export type Explained = { path: string; at: string; legacy?: Json; ours?: Json; steps: Step[] };
+type Explained = { path: string; at: string; legacy?: Json; ours?: Json; steps: Step[] };
 
-/** Told of every place: of those with members of their own (`isLeaf` false) before their members. */
-export type Tell = (place: Explained, isLeaf: boolean) => void;
+/** Called for every place; for one with members (`isLeaf` false) before its members. */
+type VisitExplained = (place: Explained, isLeaf: boolean) => void;
 
-/** The changes by their place. */
-export type ChangesByPlace = ReadonlyMap<string, Change[]>;
+/** The changes by the pointer of their place. */
+type ChangesByPlace = ReadonlyMap<string, RuleChange[]>;
 
-export const byPlace = (changes: readonly Change[]): ChangesByPlace => {
-  const places = new Map<string, Change[]>();
+/** Groups what rules noted by place, without the fields that no rule knows. */
+export const changesByPlace = (changes: readonly RuleChange[]): ChangesByPlace => {
+  const places = new Map<string, RuleChange[]>();
   for (const change of changes) {
     if (change.rule === "unknown") continue;
     const there = places.get(change.at);
@@ -29,59 +29,59 @@ export const byPlace = (changes: readonly Change[]): ChangesByPlace => {
 };
 
 /**
- * Walks the legacy document and ours side by side, and holds each change that a rule noted against what really stands there:
- * a difference that no chain of noted changes leads to is a step without a rule.
+ * Walks the legacy document and ours side by side, and checks the changes that rules noted against the actual values. A difference that
+ * no chain of noted changes leads to is a step without a rule.
  */
 export const explain = (
   rule: Rule,
   legacy: Json | undefined,
   ours: Json | undefined,
   changes: ChangesByPlace,
-  tell: Tell,
-): void => walk({ facets: facetsOf(rule), path: "", at: "", legacy, ours }, changes, tell);
+  visit: VisitExplained,
+): void => walk({ facets: facetsOf(rule), path: "", at: "", legacy, ours }, changes, visit);
 
 type Place = { facets?: Facets | undefined; path: string; at: string; legacy?: Json; ours?: Json };
 
-const walk = (place: Place, changes: ChangesByPlace, tell: Tell): void => {
+const walk = (place: Place, changes: ChangesByPlace, visit: VisitExplained): void => {
   const { facets, path, at, legacy, ours } = place;
   const { steps, value } = follow(changes.get(at) ?? [], legacy);
   if (legacy === undefined && ours === undefined && steps.length === 0) return;
-  const told = { path, at, legacy, ours, steps };
-  if (!hasRuledMembers(facets, ours) && isSame(value, ours)) return tell(told, true);
+  const explained = { path, at, legacy, ours, steps };
+  if (!hasRuledMembers(facets, ours) && isSame(value, ours)) return visit(explained, true);
   if (Array.isArray(value) && Array.isArray(ours) && value.length === ours.length) {
-    tell(told, false);
+    visit(explained, false);
     const entries = facets?.entries && facetsOf(facets.entries);
     for (let i = 0; i < ours.length; i++)
-      walk({ facets: entries, path: `${path}/*`, at: `${at}/${i}`, legacy: value[i], ours: ours[i] }, changes, tell);
+      walk({ facets: entries, path: `${path}/*`, at: `${at}/${i}`, legacy: value[i], ours: ours[i] }, changes, visit);
   } else if (isObject(value) && isObject(ours)) {
-    tell(told, false);
+    visit(explained, false);
     for (const { key, from, rule } of membersOf(facets, value, ours)) {
       const member = {
-        path: isWithin(path, key),
-        at: isWithin(at, key),
+        path: childPointer(path, key),
+        at: childPointer(at, key),
         legacy: Object.hasOwn(value, from) ? value[from] : undefined,
         ours: Object.hasOwn(ours, key) ? ours[key] : undefined,
       };
-      walk({ ...member, facets: rule && facetsOf(rule) }, changes, tell);
+      walk({ ...member, facets: rule && facetsOf(rule) }, changes, visit);
     }
   } else {
-    const form = formOf(value, ours);
-    tell(form ? { ...told, steps: [...steps, { form, legacy: value, ours }] } : told, true);
+    const form = differenceKindOf(value, ours);
+    visit(form ? { ...explained, steps: [...steps, { form, legacy: value, ours }] } : explained, true);
   }
 };
 
-/** A list or an object whose members have rules is told member by member, also where nothing changed. */
+/** A list or object whose members have rules is visited member by member, even where it is unchanged. */
 const hasRuledMembers = (facets: Facets | undefined, ours: Json | undefined): boolean =>
   (facets?.fields !== undefined && isObject(ours)) || (facets?.entries !== undefined && Array.isArray(ours));
 
-/** From the legacy value through the changes noted here; one that does not begin where the last ended is nobody's. */
-const follow = (chain: readonly Change[], legacy: Json | undefined): { steps: Step[]; value: Json | undefined } => {
+/** Follows the noted changes from the legacy value. A gap between two of them is a step without a rule. */
+const follow = (chain: readonly RuleChange[], legacy: Json | undefined): { steps: Step[]; value: Json | undefined } => {
   const steps: Step[] = [];
   let value = legacy;
   for (const { rule, before, after } of chain) {
-    const gap = formOf(value, before);
+    const gap = differenceKindOf(value, before);
     if (gap) steps.push({ form: gap, legacy: value, ours: before });
-    steps.push({ form: formOf(before, after) ?? "moved", rule, legacy: before, ours: after });
+    steps.push({ form: differenceKindOf(before, after) ?? "moved", rule, legacy: before, ours: after });
     value = after;
   }
   return { steps, value };
@@ -89,7 +89,7 @@ const follow = (chain: readonly Change[], legacy: Json | undefined): { steps: St
 
 type Member = { key: string; from: string; rule?: Rule };
 
-/** The members in our order: those with a rule, then what else stands in either. */
+/** The members in our order: those with a rule, then all others of either document. */
 const membersOf = (facets: Facets | undefined, legacy: Json & object, ours: Json & object): Member[] => {
   const ruled = Object.entries(facets?.fields ?? {}).map(([key, rule]) => ({ key, from: rule.from ?? key, rule }));
   const keys = new Set(ruled.map(({ key }) => key));
@@ -101,7 +101,7 @@ const membersOf = (facets: Facets | undefined, legacy: Json & object, ours: Json
   return [...ruled, ...[...others].map((key) => ({ key, from: key }))];
 };
 
-/** The legacy value at a place of our document, and the rules that meet there. */
+/** The legacy value at a place of our document, and the names of the rules for it. */
 export const lookUp = (
   rule: Rule,
   legacy: Json | undefined,
@@ -119,7 +119,7 @@ export const lookUp = (
       typeof within === "object" && within !== null && Object.hasOwn(within, from)
         ? (within as never)[from]
         : undefined;
-    at = isWithin(at, step);
+    at = childPointer(at, step);
     facets = inner && facetsOf(inner);
   }
   const noted = (changes.get(at) ?? []).map(({ rule: name }) => name);

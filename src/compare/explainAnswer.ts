@@ -1,41 +1,41 @@
+import { type Answer, answerOf } from "../endpoint/answer.ts";
 import type { Endpoint, Knowledge } from "../endpoint/endpoint.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
 import { transform } from "../endpoint/transform.ts";
-import { type Answer, answerOf } from "../endpoint/answer.ts";
-import { type ErrorTable, outcomeOf, ownStatusOf } from "../legacy/legacyOutcome.ts";
+import { type ErrorTable, outcomeOf, ownStatusOf } from "../legacy/reading.ts";
 import { collectChanges } from "../rules/notes.ts";
 import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
-import type { GivenAnswer, LegacyExchange } from "./answers.ts";
-import type { Difference } from "./difference.ts";
-import { byPlace, explain, lookUp } from "./explain.ts";
-import { gathering } from "./gathering.ts";
-import { isSame, formOf } from "./formOf.ts";
-import { stepsOf } from "./place.ts";
+import type { AnsweredExchange, GivenAnswer } from "./answers.ts";
+import { collectDifferences } from "./collectDifferences.ts";
+import { type Difference, differenceKindOf, isSame } from "./difference.ts";
+import { changesByPlace, explain, lookUp } from "./explain.ts";
+import { pointerSteps } from "./pointer.ts";
 
-export type Explaining = { endpoint: Endpoint; errors: ErrorTable; knowledge: Knowledge };
+/** What an answer is explained by. */
+type Explaining = { endpoint: Endpoint; errors: ErrorTable; knowledge: Knowledge };
 
-/** Holds our answer against legacy's own: every difference with the rule that explains it. `failed`: legacy gave nothing to compare with. */
+/**
+ * Compares our answer with legacy's own: every difference, with the rule that explains it. `exchange`: the last one with legacy;
+ * `undefined` where legacy was not asked.
+ */
 export const explainAnswer = (
   about: Explaining,
-  exchanges: readonly LegacyExchange[],
+  exchange: AnsweredExchange | undefined,
   ours: GivenAnswer,
-): { differences: Difference[] } | { failed: string } => {
-  const last = exchanges.at(-1);
-  if (last === undefined) return { differences: settled(by("input"), undefined, ours) };
-  if ("failed" in last) return { failed: last.failed };
-  const { reading, status } = last;
+): Difference[] => {
+  if (exchange === undefined) return wholeAnswer(explainedBy("input"), undefined, ours);
+  const { reading, status } = exchange;
   const legacy: GivenAnswer = { status, body: legacyBody(reading) };
   if (reading.is === "unreadable")
-    return { differences: settled(ours.status === 502 ? by("unreadable") : { kind: "unexplained" }, legacy, ours) };
-  if (reading.is === "error") return { differences: settled(madeOfError(about, last, ours), legacy, ours) };
-  if (ours.status === 200 && status === 200)
-    return { differences: explainDocument(about, reading.document, ours.body) };
+    return wholeAnswer(ours.status === 502 ? explainedBy("unreadable") : { kind: "unexplained" }, legacy, ours);
+  if (reading.is === "error") return wholeAnswer(madeOfError(about, exchange, ours), legacy, ours);
+  if (ours.status === 200 && status === 200) return explainDocument(about, reading.document, ours.body);
   const judged = about.endpoint.rejectDocument?.(reading.document, about.knowledge);
-  if (judged && isAnswer(answerOf(judged), ours)) return { differences: settled(by("judge"), legacy, ours) };
-  return { differences: misfit(about, reading.document, legacy, ours) };
+  if (judged && isAnswer(answerOf(judged), ours)) return wholeAnswer(explainedBy("judge"), legacy, ours);
+  return schemaMismatch(about, reading.document, legacy, ours);
 };
 
-const legacyBody = (reading: Exclude<LegacyExchange, { failed: string }>["reading"]): Json => {
+const legacyBody = (reading: AnsweredExchange["reading"]): Json => {
   if (reading.is === "document") return reading.document;
   if (reading.is === "unreadable") return reading.why;
   const { code, message, additional } = reading;
@@ -46,33 +46,36 @@ const legacyBody = (reading: Exclude<LegacyExchange, { failed: string }>["readin
 
 type Made = { kind: "explained" | "unexplained"; rule?: string };
 
-const by = (rule: string): Made => ({ kind: "explained", rule });
+const explainedBy = (rule: string): Made => ({ kind: "explained", rule });
 
 /** An answer that is made as a whole: the status and the body are one difference each. */
-const settled = (made: Made, legacy: GivenAnswer | undefined, ours: GivenAnswer): Difference[] => {
-  const { add, differences } = gathering();
+const wholeAnswer = (made: Made, legacy: GivenAnswer | undefined, ours: GivenAnswer): Difference[] => {
+  const { add, differences } = collectDifferences();
   if (legacy?.status !== ours.status)
     add({ path: "status", at: "status", form: "status", legacy: legacy?.status, expected: ours.status, ...made });
-  const form = formOf(legacy?.body, ours.body);
+  const form = differenceKindOf(legacy?.body, ours.body);
   if (form) add({ path: "", at: "", form, legacy: legacy?.body, expected: ours.body, ...made });
   return differences();
 };
 
-/** By the row of the table of errors that makes this answer of this error. */
+/** The row of the table of errors that makes this answer of this error. */
 const madeOfError = (
   { endpoint, errors }: Explaining,
-  { request, status, reading }: Exclude<LegacyExchange, { failed: string }>,
+  { request, status, reading }: AnsweredExchange,
   ours: GivenAnswer,
 ): Made => {
   if (reading.is !== "error") return { kind: "unexplained" };
   const outcome: Outcome = endpoint.errors?.[reading.code] ?? outcomeOf(reading, errors);
   const rule = `error ${reading.code}: ${outcome.kind}`;
-  // Nobody has said what these mean, or the gateway asked for what legacy does not have: somebody has to look.
+  // The table does not know the code, or the gateway asked for something that legacy does not have: a person has to look.
   if (outcome.kind === "unknown" || outcome.kind === "misasked") return { kind: "unexplained", rule };
-  // A question that legacy answers only by POST needs a key that may write: without one nobody is authenticated.
-  const isUnanswered = request.method === "POST" && outcome.kind === "forbidden" && ours.status === 401;
+  // A request that legacy takes only by POST needs a key that may write: without a key the caller is not authenticated.
+  const isUnauthenticated = request.method === "POST" && outcome.kind === "forbidden" && ours.status === 401;
   return {
-    kind: isUnanswered || isAnswer(answerOf(outcome, ownStatusOf(outcome, status)), ours) ? "explained" : "unexplained",
+    kind:
+      isUnauthenticated || isAnswer(answerOf(outcome, ownStatusOf(outcome, status)), ours)
+        ? "explained"
+        : "unexplained",
     rule,
   };
 };
@@ -81,10 +84,10 @@ const isAnswer = ({ status, body }: Answer, ours: GivenAnswer): boolean =>
   status === ours.status && isSame(JSON.parse(body.toString()) as Json, ours.body);
 
 const explainDocument = ({ endpoint }: Explaining, legacy: JsonObject, ours: Json | undefined): Difference[] => {
-  const { add, differences } = gathering();
+  const { add, differences } = collectDifferences();
   const { note, changes } = collectChanges();
   endpoint.output.read(legacy, note, legacy);
-  explain(endpoint.output, legacy, ours, byPlace(changes), ({ path, at, steps }) => {
+  explain(endpoint.output, legacy, ours, changesByPlace(changes), ({ path, at, steps }) => {
     for (const { form, rule, legacy: before, ours: after } of steps) {
       const made = rule === undefined ? ({ kind: "unexplained" } as const) : ({ kind: "explained", rule } as const);
       add({ path, at, form, legacy: before, expected: after, ...made });
@@ -93,8 +96,8 @@ const explainDocument = ({ endpoint }: Explaining, legacy: JsonObject, ours: Jso
   return differences();
 };
 
-/** Our answer is no document although legacy's is one: it does not fit the schema, or nobody knows why. */
-const misfit = (
+/** Legacy's answer is a document and ours is not: the document does not fit the schema, or the reason is unknown. */
+const schemaMismatch = (
   { endpoint }: Explaining,
   document: JsonObject,
   legacy: GivenAnswer,
@@ -102,13 +105,13 @@ const misfit = (
 ): Difference[] => {
   const { note, changes } = collectChanges();
   const transformed = transform(endpoint.output, document, note);
-  if (!("mismatch" in transformed)) return settled({ kind: "unexplained" }, legacy, ours);
-  const places = byPlace(changes);
-  const { add, differences } = gathering();
+  if (!("mismatch" in transformed)) return wholeAnswer({ kind: "unexplained" }, legacy, ours);
+  const places = changesByPlace(changes);
+  const { add, differences } = collectDifferences();
   const made = { kind: "unexplained", cause: "legacy's document does not fit the schema" } as const;
-  for (const told of transformed.mismatch) {
-    const at = told.slice(0, told.lastIndexOf(": ")).replace(/^\/$/, "");
-    const { legacy: value, rules } = lookUp(endpoint.output, document, places, stepsOf(at));
+  for (const mismatchAt of transformed.mismatch) {
+    const at = mismatchAt.slice(0, mismatchAt.lastIndexOf(": ")).replace(/^\/$/, "");
+    const { legacy: value, rules } = lookUp(endpoint.output, document, places, pointerSteps(at));
     const rule = rules.join(" + ");
     const path = at.replaceAll(/\/\d+(?=\/|$)/g, "/*");
     add({

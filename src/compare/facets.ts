@@ -1,23 +1,23 @@
 import type { Rule } from "../rules/rule.ts";
 
-/** What stands at one place of our document, as all the rules that meet there tell it. */
+/** What all rules of one place of our document say together. */
 export type Facets = {
-  /** From the outermost to the innermost. */
+  /** Outermost first. */
   rules: Rule[];
   /** The rules of an object's fields. */
   fields?: Record<string, Rule>;
   /** The rule of a list's entries. */
   entries?: Rule;
-  /** The order of a list's entries means nothing, by this rule. */
+  /** The rule by which the order of a list's entries does not count. */
   anyOrder?: Rule;
 };
 
 const known = new WeakMap<Rule, Facets>();
 
-/** Follows the rules that hold for the same place, down to the one with members of its own. */
+/** Follows the rules of one place down to the one with members. */
 export const facetsOf = (rule: Rule): Facets => {
-  const kept = known.get(rule);
-  if (kept) return kept;
+  const cached = known.get(rule);
+  if (cached) return cached;
   const facets = read(rule);
   known.set(rule, facets);
   return facets;

@@ -1,14 +1,14 @@
 import { z } from "zod";
 import { entriesOf } from "../rules/compose.ts";
-import { isObject, type Json, type JsonObject, type Rule } from "../rules/rule.ts";
+import { isObject, isUnset, type Json, type JsonObject, type Rule } from "../rules/rule.ts";
+import { truncate } from "../scrub/truncate.ts";
+import { typeOf } from "./difference.ts";
 import { facetsOf } from "./facets.ts";
-import { cutText } from "./gathering.ts";
-import { isWithin } from "./place.ts";
+import { childPointer } from "./pointer.ts";
 import type { FieldReport } from "./report.ts";
-import { againstUsual, variantOf } from "./variants.ts";
 
-/** What has been seen at one place; plain data, so that it can be kept and gone on with. */
-export type SeenField = {
+/** What has been seen at one place; plain data, so that it can be stored and continued. */
+type SeenField = {
   legacyPath: string;
   documents: number;
   seen: Record<string, number>;
@@ -16,14 +16,14 @@ export type SeenField = {
   unread?: true;
 };
 
-/** By our path; a legacy field that no rule reads stands where it would stand in our document. */
+/** By our path. A legacy field that no rule reads has the path that it would have in our document. */
 export type SeenFields = Record<string, SeenField>;
 
-/** Unknown fields are legacy's to name: so many of an endpoint are kept, and the others counted by none. */
-const MOST_UNREAD = 200;
-const EXAMPLES = 3;
+/** Legacy fields of an endpoint that no rule reads; further ones are not counted. */
+const MAX_UNREAD = 200;
+const MAX_FIELD_EXAMPLES = 3;
 
-/** Counts what one legacy document shows of every place of the tree, and what it has beside. */
+/** Counts what one legacy document shows at every place of the rule, and its fields that no rule reads. */
 export const observeFields = (rule: Rule, legacy: JsonObject, fields: SeenFields): void =>
   observe(rule, { path: "", legacyPath: "" }, legacy, fields);
 
@@ -38,7 +38,7 @@ const observe = (
   const facets = facetsOf(rule);
   let value = legacy;
   let legacyPath = outside;
-  // What only wraps a value says nothing of it.
+  // Wrappers are not places of their own.
   for (const { wrapper } of facets.rules) {
     if (wrapper === undefined) continue;
     if (isObject(value)) {
@@ -55,7 +55,7 @@ const observe = (
     for (const [key, inner] of Object.entries(facets.fields)) {
       const from = inner.from ?? key;
       const member = Object.hasOwn(value, from) ? value[from] : undefined;
-      observe(inner, { path: isWithin(path, key), legacyPath: joined(legacyPath, from) }, member, fields);
+      observe(inner, { path: childPointer(path, key), legacyPath: joined(legacyPath, from) }, member, fields);
     }
     const read = new Set(Object.entries(facets.fields).map(([key, { from }]) => from ?? key));
     observeOthers(path, legacyPath, value, read, fields);
@@ -73,9 +73,9 @@ const observeOthers = (
 ): void => {
   for (const key of Object.keys(value)) {
     if (read.has(key)) continue;
-    const path = isWithin(around, key);
+    const path = childPointer(around, key);
     const isNew = !Object.hasOwn(fields, path);
-    if (isNew && Object.values(fields).filter(({ unread }) => unread).length >= MOST_UNREAD) continue;
+    if (isNew && Object.values(fields).filter(({ unread }) => unread).length >= MAX_UNREAD) continue;
     const field = count({ path, legacyPath: joined(legacyPath, key) }, value[key], fields);
     if (isNew) field.unread = true;
   }
@@ -90,12 +90,12 @@ const count = ({ path, legacyPath }: Place, legacy: Json | undefined, fields: Se
   const variant = variantOf(legacy);
   const seen = field.seen[variant] ?? 0;
   field.seen[variant] = seen + 1;
-  if (seen === 0 && legacy !== undefined && field.examples.length < EXAMPLES)
-    field.examples.push(cutText(JSON.stringify(legacy), 80));
+  if (seen === 0 && legacy !== undefined && field.examples.length < MAX_FIELD_EXAMPLES)
+    field.examples.push(truncate(JSON.stringify(legacy), 80));
   return field;
 };
 
-/** The coverage of what has been seen, field by field, and where legacy departs from what the rules count on. */
+/** What has been seen of each field, and where legacy sends what the rules do not expect. */
 export const fieldReports = (
   endpoint: string,
   rule: Rule,
@@ -106,20 +106,20 @@ export const fieldReports = (
   for (const { path, inner, legacyPath } of placesOf(rule)) {
     const found = fields[path] ?? { legacyPath, documents: 0, seen: {}, examples: [] };
     const declared = declaredBy(inner);
-    const { never, odd } = againstUsual(inner, declared, found.seen);
+    const { never, odd } = coverageOf(inner, declared, found.seen);
     const rules = facetsOf(inner).rules.map(({ name }) => name);
-    const report = { endpoint, path, ...told(found), rules, declared, never };
+    const report = { endpoint, path, ...seenOf(found), rules, declared, never };
     coverage.push(report);
     if (odd.length > 0) schemaDrift.push(report);
   }
   for (const [path, found] of Object.entries(fields))
-    if (found.unread) schemaDrift.push({ endpoint, path, ...told(found), rules: [], declared: [], never: [] });
+    if (found.unread) schemaDrift.push({ endpoint, path, ...seenOf(found), rules: [], declared: [], never: [] });
   return { coverage, schemaDrift };
 };
 
-const told = ({ legacyPath, documents, seen, examples }: SeenField) => ({ legacyPath, documents, seen, examples });
+const seenOf = ({ legacyPath, documents, seen, examples }: SeenField) => ({ legacyPath, documents, seen, examples });
 
-/** Every place that the tree names, with its rule. */
+/** Every place of a rule, with the rule of that place. */
 const placesOf = (rule: Rule, path = "", legacyPath = ""): { path: string; legacyPath: string; inner: Rule }[] => {
   const { rules, fields = {}, entries } = facetsOf(rule);
   const within = rules.reduce((at, { wrapper }) => (wrapper === undefined ? at : joined(at, wrapper)), legacyPath);
@@ -127,18 +127,54 @@ const placesOf = (rule: Rule, path = "", legacyPath = ""): { path: string; legac
     { path, legacyPath: within, inner: rule },
     ...(entries ? placesOf(entries, `${path}/*`, joined(within, "*")) : []),
     ...Object.entries(fields).flatMap(([key, inner]) =>
-      placesOf(inner, isWithin(path, key), joined(within, inner.from ?? key)),
+      placesOf(inner, childPointer(path, key), joined(within, inner.from ?? key)),
     ),
   ];
 };
 
-const names: Record<string, string> = { string: "text", integer: "number", array: "list" };
+const typeNames: Record<string, string> = { string: "text", integer: "number", array: "list" };
 
 type Described = { type?: string | string[]; anyOf?: Described[] };
 
-/** The types that a schema allows, as JSON Schema tells them. */
+/** The types that a schema allows, by its JSON Schema. */
 const declaredBy = ({ schema }: Rule): string[] => {
   const typesOf = ({ type, anyOf = [] }: Described): string[] => [...[type ?? []].flat(), ...anyOf.flatMap(typesOf)];
   const described = z.toJSONSchema(schema, { unrepresentable: "any" }) as Described;
-  return [...new Set(typesOf(described).map((type) => names[type] ?? type))];
+  return [...new Set(typesOf(described).map((type) => typeNames[type] ?? type))];
+};
+
+/** How legacy writes one value: `none`, `null`, `empty`, a list of `one` or `many`, or else its type. */
+const variantOf = (legacy: Json | undefined): string => {
+  if (legacy === undefined) return "none";
+  if (legacy === null) return "null";
+  if (isUnset(legacy)) return "empty";
+  if (Array.isArray(legacy)) return legacy.length === 1 ? "one" : "many";
+  return typeOf(legacy);
+};
+
+const unset = ["none", "null", "empty"];
+
+/** The variants that a rule expects. Legacy writes scalars as text, numbers sometimes as numbers, and a list of one as its entry. */
+const expectedVariants = (rule: Rule, declared: readonly string[]): Record<string, readonly string[]> => {
+  const { fields, entries } = facetsOf(rule);
+  const scalars = ["text", ...declared.filter((type) => type === "number" || type === "boolean")];
+  const single = entries && facetsOf(entries).fields ? ["object"] : scalars;
+  if (declared.includes("list"))
+    return { "unset or no entry": unset, "one entry": ["one", ...single], "many entries": ["many"] };
+  const mayBeUnset = declared.includes("null") || rule.mayBeAbsent === true || declared.length === 0;
+  return { ...(mayBeUnset ? { unset } : {}), "a value": fields ? ["object"] : scalars };
+};
+
+/** `never`: the expected variants of a field that the corpus has not shown. `odd`: the variants seen that no rule expects. */
+const coverageOf = (
+  rule: Rule,
+  declared: readonly string[],
+  seen: Readonly<Record<string, number>>,
+): { never: string[]; odd: string[] } => {
+  const wanted = expectedVariants(rule, declared);
+  const known = new Set([...unset, ...Object.values(wanted).flat()]);
+  return {
+    never: Object.keys(wanted).filter((name) => !wanted[name]?.some((variant) => seen[variant] !== undefined)),
+    odd: Object.keys(seen).filter((variant) => !known.has(variant)),
+  };
 };

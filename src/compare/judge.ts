@@ -2,13 +2,15 @@ import type { Endpoint } from "../endpoint/endpoint.ts";
 import { mediaTypeOf } from "../http/mediaType.ts";
 import type { Json } from "../rules/rule.ts";
 import type { GivenAnswer } from "./answers.ts";
-import { type Compared, differ } from "./differ.ts";
-import { type Difference, type Form, UNSERVED } from "./difference.ts";
-import { gathering } from "./gathering.ts";
-import { formOf } from "./formOf.ts";
+import { collectDifferences } from "./collectDifferences.ts";
+import { type ComparedPlace, differ } from "./differ.ts";
+import { type Difference, type DifferenceKind, differenceKindOf, UNSERVED } from "./difference.ts";
 import type { Ledger } from "./ledger.ts";
 
-/** What a difference is traced back to: the legacy value at its place, and the rules that made the expected one. */
+/** Bytes of an answer that is compared while callers are served: a larger one would hold them up. */
+export const MAX_COMPARED_BYTES = 1024 ** 2;
+
+/** Where the expected value at a pointer comes from: the legacy value there, and the rules that made the expected one. */
 export type Origin = (at: string) => { legacy?: Json; rules: string[] };
 
 type About = {
@@ -16,13 +18,13 @@ type About = {
   output: Endpoint["output"];
   ledger: Ledger;
   origin?: Origin;
-  /** Why the candidate's answer would not be served. */
+  /** Why the gateway would not serve the candidate's answer. */
   whyUnserved?: (candidate: GivenAnswer) => string | undefined;
 };
 
 /**
- * Holds a candidate's answer against the expected one: status, content type, then the documents, field by field. What the ledger
- * allows in an answer that would not be served, such as a router's 404, makes it no better.
+ * Compares a candidate's answer with the expected one: status, content type, then the documents, field by field. An answer that would not
+ * be served, such as a router's 404, is unexplained even if the ledger allows all its differences.
  */
 export const judgeAnswer = (about: About, expected: GivenAnswer, candidate: GivenAnswer): Difference[] => {
   const differences = differencesOf(about, expected, candidate);
@@ -47,11 +49,11 @@ const differencesOf = (
   expected: GivenAnswer,
   candidate: GivenAnswer,
 ): Difference[] => {
-  const { add, differences } = gathering();
+  const { add, differences } = collectDifferences();
   const isError = expected.status >= 400;
-  // Error documents have one form everywhere: where it is another, every field of every error says so.
+  // All error documents are alike: if a candidate writes them differently, all their fields have one cause.
   const known = isError ? { cause: `error ${expected.status}` } : {};
-  const found = ({ allowedBy, ...difference }: Omit<Compared, "form"> & { form: Form }) => {
+  const found = ({ allowedBy, ...difference }: Omit<ComparedPlace, "form"> & { form: DifferenceKind }) => {
     const traced = difference.at.startsWith("/") || difference.at === "" ? origin?.(difference.at) : undefined;
     const rule = allowedBy ?? traced?.rules.join(" + ");
     const entry = allowedBy === undefined ? ledger.allowing(endpoint, difference) : undefined;
@@ -64,14 +66,14 @@ const differencesOf = (
       ...(entry ? { entry: entry.id } : {}),
     });
   };
-  const outside = (path: string, form: Form, one: Json | undefined, other: Json | undefined) =>
+  const outside = (path: string, form: DifferenceKind, one: Json | undefined, other: Json | undefined) =>
     found({ path, at: path, form, expected: one, candidate: other });
 
   if (expected.status !== candidate.status) outside("status", "status", expected.status, candidate.status);
   const types = [mediaType(expected), mediaType(candidate)] as const;
-  if (formOf(...types)) outside("content-type", "value", ...types);
+  if (differenceKindOf(...types)) outside("content-type", "value", ...types);
   if (candidate.body === undefined) outside("", "type", expected.body, candidate.text ?? "");
-  // An error and a document have no field in common: the status has said it.
+  // An error and a document have no field in common; the status differs already.
   else if (isError === candidate.status >= 400)
     differ(isError ? undefined : output, expected.body, candidate.body, ({ form, ...place }) => {
       if (form) found({ ...place, form });
@@ -81,3 +83,14 @@ const differencesOf = (
 
 const mediaType = ({ contentType }: GivenAnswer): string | undefined =>
   contentType === undefined ? undefined : mediaTypeOf(contentType);
+
+/** Two comparisons of one request: an unexplained difference that only one of them shows is drift. */
+export const settleDifferences = (before: readonly Difference[], after: readonly Difference[]): Difference[] => {
+  const isAlike = (a: Difference, b: Difference) => a.path === b.path && a.form === b.form;
+  const once = (these: readonly Difference[], others: readonly Difference[]) =>
+    these.filter((one) => one.kind === "unexplained" && !others.some((other) => isAlike(one, other)));
+  const drift = new Set([...once(before, after), ...once(after, before)]);
+  return [...after, ...before.filter((one) => drift.has(one))].map((one) =>
+    drift.has(one) ? { ...one, kind: "drift" } : one,
+  );
+};

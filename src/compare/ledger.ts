@@ -1,8 +1,9 @@
+import { readFileSync } from "node:fs";
 import { z } from "zod";
+import type { FoundDifference } from "./collectDifferences.ts";
 import { UNSERVED } from "./difference.ts";
-import type { Found } from "./gathering.ts";
 
-/** One entry, as the file and an operator write it. */
+/** One entry, as it stands in the file and as operators write it. */
 export const entrySchema = z.strictObject({
   id: z.string().regex(/^[a-z0-9][a-z0-9-]*$/, "lower-case letters, digits and hyphens"),
   endpoint: z.string().min(1).describe("an endpoint's name, or * for all"),
@@ -24,27 +25,30 @@ export const entrySchema = z.strictObject({
   until: z.iso.date().describe("the last day it holds, such as 2027-06-30"),
 });
 
-/** One difference that is meant to be, for now: where, why, whose, and until when. */
+/** One expected difference: where, why, its owner, and until when. */
 export type LedgerEntry = z.infer<typeof entrySchema>;
 
 const listOf = <T extends z.ZodType<LedgerEntry>>(entry: T) =>
   z.array(entry).refine((entries) => new Set(entries.map(({ id }) => id)).size === entries.length, "each id once");
 
+/** The ledger, as it stands in the file. */
 export const ledgerSchema = listOf(entrySchema);
 
-/** An entry that was accepted and stored before links had to be http(s): it is still read, and its link shown as text. */
+/** An entry stored before links had to be http(s): it is still read, and the page shows its link as text. */
 export const storedEntrySchema = entrySchema.extend({ link: z.string().optional() });
+/** Such entries, as they are stored. */
 export const storedLedgerSchema = listOf(storedEntrySchema);
 
-/** The expected differences, and how often each has been met. */
+/** The expected differences. */
 export type Ledger = {
   entries: readonly LedgerEntry[];
-  /** The entry that allows this difference; one past its date allows nothing, one for a value allows nothing where none is known. */
-  allowing(endpoint: string, found: Pick<Found, "path" | "form" | "candidate">): LedgerEntry | undefined;
-  /** Those that end before this day (`2026-11-21`). */
+  /** The entry that allows this difference. An ended entry allows no difference, one with a value only differences with that value. */
+  allowing(endpoint: string, found: Pick<FoundDifference, "path" | "form" | "candidate">): LedgerEntry | undefined;
+  /** The entries that ended before this day (`2026-11-21`). */
   expired(today: string): LedgerEntry[];
 };
 
+/** Opens a ledger; entries that ended before `today` allow no difference. */
 export const openLedger = (entries: readonly LedgerEntry[], today: string): Ledger => {
   const rules = entries
     .filter(({ until }) => until >= today)
@@ -63,7 +67,7 @@ export const openLedger = (entries: readonly LedgerEntry[], today: string): Ledg
   };
 };
 
-/** `/detail/**` -> everything below `/detail`; a `*` is what a path writes for the entries of a list. */
+/** `/detail/**` -> `/detail` and all below it. A `*` stands for itself: paths write it for the entries of lists. */
 const pathPattern = (path: string): RegExp =>
   new RegExp(
     `^${path
@@ -71,3 +75,20 @@ const pathPattern = (path: string): RegExp =>
       .map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`))
       .join("(?:/.*)?")}$`,
   );
+
+/** The entries in a file; or its errors, with the name of the setting that names the file. */
+export const readLedger = (file: string, setting: string): { entries: LedgerEntry[] } | { errors: string[] } => {
+  let json: unknown;
+  try {
+    json = JSON.parse(readFileSync(file, "utf8"));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const why = code === undefined ? "is not valid JSON" : `cannot be read (${code})`;
+    return { errors: [`${setting}: ${file} ${why}; allowed is a JSON list of entries`] };
+  }
+  const parsed = ledgerSchema.safeParse(json);
+  if (parsed.success) return { entries: parsed.data };
+  return {
+    errors: parsed.error.issues.map(({ path, message }) => `${setting}: ${file}, /${path.join("/")}: ${message}`),
+  };
+};

@@ -1,39 +1,39 @@
 import { isObject, type Json } from "../rules/rule.ts";
 import type { Facets } from "./facets.ts";
 
-/** Which entry of one list stands for which of the other, by their indices; what is left over on either side; whether the order is the same. */
-export type Pairing = { pairs: [number, number][]; missing: number[]; extra: number[]; inOrder: boolean };
+/** The indices of entries that belong together, those of entries without a partner, and whether the order is the same. */
+type Pairing = { pairs: [number, number][]; missing: number[]; extra: number[]; inOrder: boolean };
 
-/** What an entry is known by: the first field that an object has by its rules (an id, a name), or else the whole value. */
+/** Identifies an entry: by the first field that its rule names (an id, a name), else by the whole value. */
 const identityBy = (entry: Facets | undefined, first: Json | undefined): ((value: Json) => string) => {
   const name = Object.keys(entry?.fields ?? (isObject(first) ? first : {}))[0];
   return (value) => {
     const known = name !== undefined && isObject(value) && Object.hasOwn(value, name) ? value[name] : value;
-    // `"61"` is the same thing as `61`, badly written: a difference of that entry, not another entry.
+    // `"61"` and `61` identify the same entry, whose id then differs.
     return typeof known === "object" ? JSON.stringify(known) : String(known);
   };
 };
 
-/** Pairs the entries that are the same thing, so that one entry too many is one difference; then, by order, those that are not. */
+/** Pairs entries of equal identity, so that one additional entry is one difference; then the others in their order. */
 export const pairEntries = (
   expected: readonly Json[],
   candidate: readonly Json[],
   entry: Facets | undefined,
 ): Pairing => {
   const identity = identityBy(entry, expected[0] ?? candidate[0]);
-  const free = new Map<string, number[]>();
+  const unpaired = new Map<string, number[]>();
   for (let i = candidate.length - 1; i >= 0; i--) {
     const id = identity(candidate[i] as Json);
-    const there = free.get(id);
+    const there = unpaired.get(id);
     if (there) there.push(i);
-    else free.set(id, [i]);
+    else unpaired.set(id, [i]);
   }
   const pairs: [number, number][] = [];
   const missing: number[] = [];
   let last = -1;
   let inOrder = true;
   for (const [i, value] of expected.entries()) {
-    const match = free.get(identity(value))?.pop();
+    const match = unpaired.get(identity(value))?.pop();
     if (match === undefined) missing.push(i);
     else {
       inOrder &&= match > last;
@@ -41,7 +41,7 @@ export const pairEntries = (
       pairs.push([i, match]);
     }
   }
-  const extra = [...free.values()].flat().toSorted((a, b) => a - b);
+  const extra = [...unpaired.values()].flat().toSorted((a, b) => a - b);
   const others = Math.min(missing.length, extra.length);
   for (let i = 0; i < others; i++) pairs.push([missing[i] as number, extra[i] as number]);
   return {

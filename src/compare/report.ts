@@ -1,12 +1,12 @@
-import type { Counts, Difference, Form, Kind } from "./difference.ts";
+import type { ResultCounts, Difference, DifferenceKind, Classification } from "./difference.ts";
 
-/** What was compared; `failed` are those that one side gave no answer for. */
-export type Summary = Counts & { failed: number };
+/** Numbers of answers. `failed`: one side gave no answer, so they were not compared. */
+export type Summary = ResultCounts & { failed: number };
 
-/** The same question as a command for either side; a key stands as the environment variable that holds it. */
+/** The commands that send the same request to either side; they name the environment variable of the key. */
 export type CurlPair = { legacy?: string; candidate: string };
 
-/** One form of difference at one path of one endpoint, over all answers. */
+/** One kind of difference at one path of one endpoint, over all answers. */
 export type ReportedDifference = Omit<Difference, "at" | "count"> & {
   endpoint: string;
   /** Fields. */
@@ -16,30 +16,37 @@ export type ReportedDifference = Omit<Difference, "at" | "count"> & {
   curl: CurlPair;
 };
 
-/** What lies behind differences: one rule, one ledger entry, or one form of unexplained difference; those that explain the most first. */
-export type Cause = { kind: Kind; name: string; fields: number; answers: number; endpoints: string[]; curl: CurlPair };
+/** The cause of differences: a rule, an entry of the ledger, or one kind of unexplained difference. */
+export type Cause = {
+  kind: Classification;
+  name: string;
+  fields: number;
+  answers: number;
+  endpoints: string[];
+  curl: CurlPair;
+};
 
-/** One line of two documents beside each other; a line without either side stands for an object or a list, whose members follow, one level deeper. */
+/** One line of two documents side by side. A line without both sides is an object or a list; its members follow, one level deeper. */
 export type Row = {
   depth: number;
   /** The field's name, or an index. */
   name: string;
-  /** JSON, cut where it is long; absent where that side has nothing there. */
+  /** JSON, cut if it is long; `undefined` where that side has no value. */
   left?: string;
   right?: string;
-  /** Where the two differ: how, what it means, and by which rules. */
-  form?: Form;
-  kind?: Kind;
+  /** Only where the two differ: how, how it is classified, and by which rules. */
+  form?: DifferenceKind;
+  kind?: Classification;
   rules?: string[];
-  /** Entries left out here because they show nothing new. */
+  /** The number of entries left out here because they show no new difference. */
   omitted?: number;
 };
 
-/** One answer shown whole: legacy's beside ours, or the expected one beside the candidate's. */
-export type Exhibit = {
+/** One whole answer: legacy's beside ours, or the expected one beside the candidate's. */
+export type ExampleAnswer = {
   endpoint: string;
   question: string;
-  standing: "equal" | Kind;
+  result: "equal" | Classification;
   left: { title: string; status?: number };
   right: { title: string; status?: number };
   rows: Row[];
@@ -52,20 +59,21 @@ export type FieldReport = {
   path: string;
   /** Where legacy has it, dots between names. */
   legacyPath: string;
-  /** The rules that meet there, outermost first; none: no rule reads this legacy field. */
+  /** The rules of this place, outermost first; empty where no rule reads this legacy field. */
   rules: string[];
   /** The types that the schema allows: `text`, `number`, `null` ... */
   declared: string[];
-  /** Legacy documents that had a place for it. */
+  /** Legacy documents in which the field could stand. */
   documents: number;
   /** How often each variant was seen: `none`, `null`, `empty`, `one`, `many`, `text`, `number`, `boolean`, `object`, `list`. */
   seen: Record<string, number>;
-  /** Variants that legacy is known or allowed to send here and that this corpus never showed. */
+  /** Variants that the rules expect here and that this corpus never showed. */
   never: string[];
-  /** A few legacy values, cut. */
+  /** Up to three legacy values, cut if they are long. */
   examples: string[];
 };
 
+/** All that a run has found. */
 export type Report = {
   /** ISO 8601. */
   made: string;
@@ -77,11 +85,11 @@ export type Report = {
   causes: Cause[];
   /** Why answers could not be compared, by endpoint. */
   failures: { endpoint: string; why: string; count: number; curl: CurlPair }[];
-  exhibits: Exhibit[];
+  examples: ExampleAnswer[];
   /** Every field that a rule reads: the coverage of this corpus. */
   coverage: FieldReport[];
-  /** Legacy fields that no rule reads, and fields seen in a type that no rule of theirs turns into a declared one. */
+  /** Legacy fields that no rule reads, and fields seen in a type that their rules do not expect. */
   schemaDrift: FieldReport[];
-  /** Lines of the corpus that were not asked, by reason. */
+  /** Numbers of corpus lines that were not sent, by reason. */
   skipped: Record<string, number>;
 };

@@ -1,39 +1,39 @@
-import type { Json, JsonObject, Rule } from "../rules/rule.ts";
 import { collectChanges } from "../rules/notes.ts";
+import type { Json, JsonObject, Rule } from "../rules/rule.ts";
+import { truncate } from "../scrub/truncate.ts";
 import { differ } from "./differ.ts";
 import type { Difference } from "./difference.ts";
-import { byPlace, explain } from "./explain.ts";
-import { cutText } from "./gathering.ts";
-import { stepsOf } from "./place.ts";
+import { changesByPlace, explain } from "./explain.ts";
+import { pointerSteps } from "./pointer.ts";
 import type { Row } from "./report.ts";
 
 type Placed = Row & { at: string };
 
-/** Of a list's entries so many are shown, and every one beyond with a difference that nothing explains. */
-const SHOWN = 3;
-const MOST_ROWS = 400;
+/** Entries shown of a list; beyond them only entries with a difference that is not explained. */
+const MAX_ENTRIES = 3;
+const MAX_ROWS = 400;
 
-/** Legacy's document beside ours, line by line, with the rules that made the difference. */
+/** Legacy's document beside ours, with the rules that made each difference. */
 export const explainedRows = (output: Rule, legacy: JsonObject, ours: Json | undefined): Row[] => {
   const { note, changes } = collectChanges();
   output.read(legacy, note, legacy);
   const rows: Placed[] = [];
-  explain(output, legacy, ours, byPlace(changes), (place, isLeaf) => {
+  explain(output, legacy, ours, changesByPlace(changes), (place, isLeaf) => {
     const { at, steps } = place;
     const rules = steps.flatMap(({ rule }) => rule ?? []);
     const isExplained = steps.every(({ rule }) => rule !== undefined);
     rows.push({
       at,
-      ...named(at),
+      ...nameOf(at),
       ...(isLeaf ? sides(place.legacy, place.ours) : {}),
       ...(steps.length > 0 ? { form: steps.at(-1)?.form, kind: isExplained ? "explained" : "unexplained" } : {}),
       ...(rules.length > 0 ? { rules } : {}),
     });
   });
-  return shortened(rows);
+  return withoutFarEntries(rows);
 };
 
-/** The expected document beside the candidate's, with what was found out about each difference. */
+/** The expected document beside the candidate's, with the classification of each difference. */
 export const judgedRows = (
   output: Rule | undefined,
   expected: Json | undefined,
@@ -46,71 +46,71 @@ export const judgedRows = (
     const rule = allowedBy ?? found?.rule;
     rows.push({
       at,
-      ...named(at),
+      ...nameOf(at),
       ...(isLeaf ? sides(place.expected, place.candidate) : {}),
       ...(form ? { form, kind: found?.kind ?? (allowedBy === undefined ? "unexplained" : "explained") } : {}),
       ...(form && rule !== undefined ? { rules: [rule] } : {}),
     });
   });
-  return shortened(rows);
+  return withoutFarEntries(rows);
 };
 
-const named = (at: string): { depth: number; name: string } => {
-  const steps = stepsOf(at);
+const nameOf = (at: string): { depth: number; name: string } => {
+  const steps = pointerSteps(at);
   return { depth: steps.length, name: steps.at(-1) ?? "" };
 };
 
 const sides = (left: Json | undefined, right: Json | undefined): { left?: string; right?: string } => ({
-  ...(left === undefined ? {} : { left: written(left) }),
-  ...(right === undefined ? {} : { right: written(right) }),
+  ...(left === undefined ? {} : { left: formatValue(left) }),
+  ...(right === undefined ? {} : { right: formatValue(right) }),
 });
 
-const written = (value: Json): string => cutText(JSON.stringify(value), 300);
+const formatValue = (value: Json): string => truncate(JSON.stringify(value), 300);
 
-/** Entries far down a list that show nothing new are counted instead of shown. */
-const shortened = (rows: Placed[]): Row[] => {
+/** Entries far down a list without an unexplained difference are counted, not shown. */
+const withoutFarEntries = (rows: Placed[]): Row[] => {
   const lists = listsIn(rows);
-  const noted = new Set(
+  const shownFar = new Set(
     rows.flatMap(({ at, kind }) =>
       kind === undefined || kind === "explained" ? [] : (farEntry(at, lists)?.entry ?? []),
     ),
   );
-  const kept: Row[] = [];
+  const shown: Row[] = [];
   let omitting: { list: string; row: Row; entry: string } | undefined;
   for (const { at, ...row } of rows) {
     const far = farEntry(at, lists);
-    if (far === undefined || noted.has(far.entry)) {
+    if (far === undefined || shownFar.has(far.entry)) {
       omitting = undefined;
-      kept.push(row);
+      shown.push(row);
     } else if (omitting?.list !== far.list) {
-      const { depth } = named(far.entry);
+      const { depth } = nameOf(far.entry);
       omitting = { ...far, row: { depth, name: "", omitted: 1 } };
-      kept.push(omitting.row);
+      shown.push(omitting.row);
     } else if (omitting.entry !== far.entry) {
       omitting.entry = far.entry;
       omitting.row.omitted = (omitting.row.omitted ?? 0) + 1;
     }
   }
-  if (kept.length <= MOST_ROWS) return kept;
-  return [...kept.slice(0, MOST_ROWS), { depth: 0, name: "", omitted: kept.length - MOST_ROWS }];
+  if (shown.length <= MAX_ROWS) return shown;
+  return [...shown.slice(0, MAX_ROWS), { depth: 0, name: "", omitted: shown.length - MAX_ROWS }];
 };
 
-/** The places whose members are numbered. */
+/** The pointers of lists. */
 const listsIn = (rows: readonly Placed[]): ReadonlySet<string> =>
   new Set(rows.filter(({ name }) => name === "0").map(({ at }) => at.slice(0, -"/0".length)));
 
-/** The outermost entry around a place that stands too far down its list. */
+/** The outermost entry around a place that is too far down its list to be shown. */
 const farEntry = (at: string, lists: ReadonlySet<string>): { list: string; entry: string } | undefined => {
   let list = "";
   for (const step of at.split("/").slice(1)) {
     const entry = `${list}/${step}`;
-    if (lists.has(list) && Number(step) >= SHOWN) return { list, entry };
+    if (lists.has(list) && Number(step) >= MAX_ENTRIES) return { list, entry };
     list = entry;
   }
   return undefined;
 };
 
-/** Error bodies and other answers without a tree: one line each. */
+/** Errors and other answers without a rule: one line. */
 export const plainRows = (
   left: Json | undefined,
   right: Json | undefined,

@@ -1,101 +1,92 @@
-import { causeOf } from "./causes.ts";
-import { type Difference, nothingCounted, sameness, type DifferenceResult, standingOf } from "./difference.ts";
-import type { SeenFields } from "./fields.ts";
-import type { Cause, CurlPair, Exhibit, ReportedDifference, Summary } from "./report.ts";
+import type { Endpoint } from "../endpoint/endpoint.ts";
+import {
+  causeOf,
+  type Classification,
+  type Difference,
+  type DifferenceResult,
+  resultOf,
+  zeroCounts,
+} from "./difference.ts";
+import { openDifferenceGroups } from "./differenceGroups.ts";
+import { fieldReports, type SeenFields } from "./fields.ts";
+import type { Cause, CurlPair, ExampleAnswer, Report, ReportedDifference, Summary } from "./report.ts";
 
-/** What came of one question: its differences and how to show it, or why it could not be compared. */
-export type Outcome = { endpoint: string; curl: CurlPair } & (
-  | { differences: Difference[]; exhibit: () => Omit<Exhibit, "endpoint" | "curl" | "standing"> }
+/** What one compared request came to: its differences and how to show it, or why it could not be compared. */
+export type ComparisonOutcome = { endpoint: string; curl: CurlPair } & (
+  | { differences: Difference[]; example: () => Omit<ExampleAnswer, "endpoint" | "curl" | "result"> }
   | { failed: string }
 );
 
-/** Everything counted so far, as plain data: it can be written to a file and gone on with. */
+/** Everything counted so far, as plain data: it can be written to a file and read back. */
 export type TallyState = {
   summaries: Record<string, Summary>;
-  differences: [sameness: string, ReportedDifference][];
-  causes: [name: string, Cause][];
-  failures: [name: string, { endpoint: string; why: string; count: number; curl: CurlPair }][];
-  exhibits: Exhibit[];
+  differences: [key: string, ReportedDifference][];
+  causes: [key: string, Cause][];
+  failures: [key: string, { endpoint: string; why: string; count: number; curl: CurlPair }][];
+  examples: ExampleAnswer[];
   fields: Record<string, SeenFields>;
 };
 
-export type Tally = {
+/** Counts outcomes in memory that does not grow with their number. */
+type Tally = {
   state: TallyState;
-  add(outcome: Outcome): void;
-  /** Answers that differ without a reason, so far. */
+  add(outcome: ComparisonOutcome): void;
+  /** The number of answers that differ without a reason, so far. */
   unexplained(): number;
   /** What has been seen of an endpoint's legacy fields, to be added to. */
   fieldsOf(endpoint: string): SeenFields;
 };
 
-/** Paths are the candidate's to invent: so many differences of one endpoint are told apart, the rest are counted together. */
-const MOST_DIFFERENCES = 1000;
-/** Answers shown for one explained, and for any other difference; characters of rows of all exhibits together. */
-const SHOWN_EXPLAINED = 1;
-const SHOWN = 3;
-const MOST_SHOWN = 8 * 1024 ** 2;
+/** Differences of one endpoint that are told apart. */
+const MAX_DIFFERENCES = 1000;
+/** Answers shown for one explained, and for any other difference. */
+const MAX_EXPLAINED_EXAMPLES = 1;
+const MAX_EXAMPLES = 3;
+/** Characters of all examples together. */
+const MAX_EXAMPLE_CHARS = 8 * 1024 ** 2;
 
-const nothing = (): Summary => ({ ...nothingCounted(), failed: 0 });
+const zeroSummary = (): Summary => ({ ...zeroCounts(), failed: 0 });
 
+/** A tally that has counted nothing. */
 export const emptyTally = (): TallyState => ({
   summaries: {},
   differences: [],
   causes: [],
   failures: [],
-  exhibits: [],
+  examples: [],
   fields: {},
 });
 
-/** Counts outcomes in a memory that does not grow with their number. */
+/** Opens a tally that goes on from `state`. */
 export const openTally = (state: TallyState = emptyTally()): Tally => {
-  const differences = new Map(state.differences);
+  const groups = openDifferenceGroups<ReportedDifference>(MAX_DIFFERENCES, state.differences);
   const causes = new Map(state.causes);
   const failures = new Map(state.failures);
-  const perEndpoint = new Map<string, number>();
-  for (const { endpoint } of differences.values()) perEndpoint.set(endpoint, (perEndpoint.get(endpoint) ?? 0) + 1);
-  let shown = JSON.stringify(state.exhibits).length;
+  let exampleChars = JSON.stringify(state.examples).length;
 
-  const group = (endpoint: string, difference: Difference, curl: CurlPair): ReportedDifference => {
-    const key = `${endpoint} ${sameness(difference)}`;
-    const known = differences.get(key);
-    if (known) return known;
-    const many = perEndpoint.get(endpoint) ?? 0;
-    if (many >= MOST_DIFFERENCES) {
-      const others = { ...difference, path: "(other paths)", rule: undefined, entry: undefined };
-      const ofOthers = `${endpoint} ${sameness(others)}`;
-      const together = differences.get(ofOthers) ?? reported(endpoint, others, curl);
-      differences.set(ofOthers, together);
-      return together;
-    }
-    const made = reported(endpoint, difference, curl);
-    differences.set(key, made);
-    perEndpoint.set(endpoint, many + 1);
-    return made;
-  };
-
-  const cause = (endpoint: string, difference: Difference, curl: CurlPair): Cause => {
+  const causeFor = (endpoint: string, difference: Difference, curl: CurlPair): Cause => {
     const { kind } = difference;
     const name = causeOf(difference);
     const key = `${kind} ${name}`;
-    const known = causes.get(key) ?? { kind, name, fields: 0, answers: 0, endpoints: [], curl };
-    if (!known.endpoints.includes(endpoint)) known.endpoints.push(endpoint);
-    causes.set(key, known);
-    return known;
+    const cause = causes.get(key) ?? { kind, name, fields: 0, answers: 0, endpoints: [], curl };
+    if (!cause.endpoints.includes(endpoint)) cause.endpoints.push(endpoint);
+    causes.set(key, cause);
+    return cause;
   };
 
-  /** Worth showing while it has a difference that has not been shown often enough. */
-  const isWorthShowing = (groups: readonly ReportedDifference[]): boolean =>
-    groups.some(({ kind, answers }) => answers <= (kind === "explained" ? SHOWN_EXPLAINED : SHOWN));
+  /** An answer is shown while it has a difference that has not been shown often enough. */
+  const isWorthShowing = (shown: readonly ReportedDifference[]): boolean =>
+    shown.some(({ kind, answers }) => answers <= (kind === "explained" ? MAX_EXPLAINED_EXAMPLES : MAX_EXAMPLES));
 
   return {
     get state() {
-      return { ...state, differences: [...differences], causes: [...causes], failures: [...failures] };
+      return { ...state, differences: groups.entries(), causes: [...causes], failures: [...failures] };
     },
     unexplained: () => Object.values(state.summaries).reduce((sum, one) => sum + one.unexplained, 0),
     fieldsOf: (endpoint) => (state.fields[endpoint] ??= {}),
     add(outcome) {
       const { endpoint, curl } = outcome;
-      const summary = (state.summaries[endpoint] ??= nothing());
+      const summary = (state.summaries[endpoint] ??= zeroSummary());
       if ("failed" in outcome) {
         summary.failed++;
         const key = `${endpoint} ${outcome.failed}`;
@@ -104,27 +95,60 @@ export const openTally = (state: TallyState = emptyTally()): Tally => {
         failures.set(key, failure);
         return;
       }
-      const standing: DifferenceResult = standingOf(outcome.differences);
+      const { differences } = outcome;
+      const result = resultOf(differences);
       summary.compared++;
-      summary[standing]++;
-      const groups = outcome.differences.map((difference) => {
-        const found = group(endpoint, difference, curl);
-        found.count += difference.count;
-        found.answers++;
-        return found;
-      });
-      for (const difference of outcome.differences) cause(endpoint, difference, curl).fields += difference.count;
-      for (const one of new Set(outcome.differences.map((difference) => cause(endpoint, difference, curl))))
-        one.answers++;
-      if (!isWorthShowing(groups) || shown > MOST_SHOWN) return;
-      const exhibit = { endpoint, standing, curl, ...outcome.exhibit() };
-      shown += JSON.stringify(exhibit).length;
-      state.exhibits.push(exhibit);
+      summary[result]++;
+      const shown = differences.map((difference) =>
+        groups.add(endpoint, difference, ({ at: _at, cause: _cause, ...one }) => ({
+          ...one,
+          endpoint,
+          count: 0,
+          answers: 0,
+          curl,
+        })),
+      );
+      const causesOfAnswer = new Set<Cause>();
+      for (const difference of differences) {
+        const cause = causeFor(endpoint, difference, curl);
+        cause.fields += difference.count;
+        causesOfAnswer.add(cause);
+      }
+      for (const cause of causesOfAnswer) cause.answers++;
+      if (!isWorthShowing(shown) || exampleChars > MAX_EXAMPLE_CHARS) return;
+      const example = { endpoint, result, curl, ...outcome.example() };
+      exampleChars += JSON.stringify(example).length;
+      state.examples.push(example);
     },
   };
 };
 
-const reported = (endpoint: string, difference: Difference, curl: CurlPair): ReportedDifference => {
-  const { path, form, kind, rule, entry, legacy, expected, candidate } = difference;
-  return { endpoint, path, kind, form, rule, entry, legacy, expected, candidate, count: 0, answers: 0, curl };
+const rank: Record<DifferenceResult, number> = { unexplained: 0, drift: 1, expected: 2, explained: 3, equal: 4 };
+
+type About = Pick<Report, "made" | "sides" | "skipped"> & { endpoints: Readonly<Record<string, Endpoint>> };
+
+/** The report of what has been counted: unexplained differences first, then those that most answers show. */
+export const reportOf = (state: TallyState, { made, sides, skipped, endpoints }: About): Report => {
+  const worstFirst = (a: { kind: Classification; answers: number }, b: { kind: Classification; answers: number }) =>
+    rank[a.kind] - rank[b.kind] || b.answers - a.answers;
+  const counted = Object.entries(endpoints).flatMap(([name, { output }]) => {
+    const summary = state.summaries[name];
+    return summary ? [{ name, summary, ...fieldReports(name, output, state.fields[name] ?? {}) }] : [];
+  });
+  return {
+    made,
+    sides,
+    summary: counted.map(({ summary }) => summary).reduce(addSummaries, zeroSummary()),
+    endpoints: Object.fromEntries(counted.map(({ name, summary }) => [name, summary])),
+    differences: state.differences.map(([, difference]) => difference).toSorted(worstFirst),
+    causes: state.causes.map(([, cause]) => cause).toSorted(worstFirst),
+    failures: state.failures.map(([, failure]) => failure).toSorted((a, b) => b.count - a.count),
+    examples: state.examples.toSorted((a, b) => rank[a.result] - rank[b.result]),
+    coverage: counted.flatMap(({ coverage }) => coverage),
+    schemaDrift: counted.flatMap(({ schemaDrift }) => schemaDrift),
+    skipped,
+  };
 };
+
+const addSummaries = (a: Summary, b: Summary): Summary =>
+  Object.fromEntries(Object.keys(a).map((key) => [key, a[key as keyof Summary] + b[key as keyof Summary]])) as Summary;

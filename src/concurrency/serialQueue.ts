@@ -1,6 +1,7 @@
-/** Runs one task after the other, whatever becomes of the one before. */
+/** Runs tasks one after the other; a failed task does not stop the next. */
 export type SerialQueue = <T>(task: () => Promise<T>) => Promise<T>;
 
+/** Opens an empty queue. */
 export const openSerialQueue = (): SerialQueue => {
   let last: Promise<unknown> = Promise.resolve();
   return (task) => {

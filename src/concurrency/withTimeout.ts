@@ -1,8 +1,8 @@
-/** What a promise gives, or "late" after so many milliseconds; a rejection stays one. */
+/** The result of a promise, or "late" after `ms` milliseconds. Rejects as the promise does. */
 export const withTimeout = async <T>(promise: Promise<T>, ms: number): Promise<T | "late"> => {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<"late">((resolve) => (timer = setTimeout(resolve, ms, "late")));
-  // Nobody listens any more when it fails late.
+  // A rejection after the timeout has no other listener.
   promise.catch(() => undefined);
   try {
     return await Promise.race([promise, late]);

@@ -1,7 +1,7 @@
 import type { Outcome, OutcomeKind } from "./outcome.ts";
 import type { Problem } from "./problem.ts";
 
-/** What leaves the gateway: always JSON. A large one is bytes already, with their `tag`. */
+/** What the gateway answers: always JSON. A large body is bytes already, with `tag`, their hash. */
 export type Answer = { status: number; body: string | Buffer; tag?: string; headers?: Record<string, string> };
 
 const statuses: Record<OutcomeKind, number> = {
@@ -20,7 +20,7 @@ const statuses: Record<OutcomeKind, number> = {
   unknown: 502,
 };
 
-/** How long a client had better wait for a legacy that cannot answer now, in seconds. */
+/** Seconds that a client should wait where legacy cannot answer now. */
 const RETRY_AFTER = "5";
 
 const headersOf: Partial<Record<OutcomeKind, Record<string, string>>> = {
@@ -28,14 +28,14 @@ const headersOf: Partial<Record<OutcomeKind, Record<string, string>>> = {
   unavailable: { "Retry-After": RETRY_AFTER },
 };
 
-/** An answer with a text for its detail: what no legacy code stands for. */
+/** An answer whose detail is a text, for what has no legacy code. */
 export const plainAnswer = (status: number, detail: string, headers?: Record<string, string>): Answer => ({
   status,
   body: JSON.stringify({ detail }),
   ...(headers ? { headers } : {}),
 });
 
-/** `status` stands in for the outcome's own where legacy's has to be kept. */
+/** The answer for an outcome; `status` replaces the status of its kind. */
 export const answerOf = ({ kind, code, message, additional }: Outcome, status = statuses[kind]): Answer => {
   const detail =
     code === undefined
@@ -48,10 +48,11 @@ export const answerOf = ({ kind, code, message, additional }: Outcome, status = 
 /** A problem with its whole place in the request. */
 export type InputError = { loc: (string | number)[]; msg: string; type: string };
 
-/** Entries of a 422, and characters of a name that a client made up. */
+/** Most entries of a 422, and most characters of a name that a client sent. */
 const MAX_ERRORS = 100;
-const LONGEST_NAME = 64;
+const MAX_NAME = 64;
 
+/** The problem at this place of the request; long names in the place are cut. */
 export const inputError = (loc: (string | number)[], { at, msg, type }: Problem): InputError => ({
   loc: [...loc.map(shortened), ...at],
   msg,
@@ -60,11 +61,9 @@ export const inputError = (loc: (string | number)[], { at, msg, type }: Problem)
 
 /** Never half of a surrogate pair. */
 const shortened = (name: string | number): string | number =>
-  typeof name === "string" && name.length > LONGEST_NAME
-    ? name.slice(0, LONGEST_NAME).replace(/[\ud800-\udbff]$/, "")
-    : name;
+  typeof name === "string" && name.length > MAX_NAME ? name.slice(0, MAX_NAME).replace(/[\ud800-\udbff]$/, "") : name;
 
-/** Collects what is wrong with an input: the first errors are kept, the others counted, beside the `more` that are known of already. */
+/** Collects the errors of an input: the first `MAX_ERRORS` as they are, the others as a number. `more` others are counted beforehand. */
 export const collectErrors = (where: string, more = 0) => {
   const kept: InputError[] = [];
   let count = 0;
@@ -80,4 +79,5 @@ export const collectErrors = (where: string, more = 0) => {
   };
 };
 
+/** The 422 with these errors. */
 export const inputErrors = (detail: InputError[]): Answer => ({ status: 422, body: JSON.stringify({ detail }) });

@@ -8,10 +8,10 @@ export type CanonicalRequest = { method: "GET" | "POST"; path: string; body?: Js
 export const formatRequest = ({ method, path, body }: CanonicalRequest): string =>
   `${method} ${path}${body === undefined ? "" : ` ${JSON.stringify(body)}`}`;
 
-/** A server resolves such segments: it would answer another question. */
+/** Whether a server would resolve the path to another one: it has `.`, `..` or an empty segment. */
 export const becomesAnother = ({ path }: Pick<CanonicalRequest, "path">): boolean => /\/\.{1,2}(\/|$)|\/\//.test(path);
 
-/** How the new implementation is asked for an input: by `route`, which is the definition's where the operator has set no other. */
+/** The request to the new implementation for an input. `route`: the operator's, by default the definition's. */
 export const canonicalRequest = (
   { routes, groups = {}, modern }: Endpoint,
   input: Record<string, unknown>,
@@ -33,4 +33,23 @@ const bodyOf = (input: Record<string, unknown>, groups: Record<string, string[]>
     else body[group] = { ...(body[group] as JsonObject | undefined), [name]: value };
   }
   return body;
+};
+
+/** The path below the prefix that GETs an example; `undefined` where only a POST can ask for it. */
+export const exampleTarget = ({ routes }: Endpoint, input: Record<string, Json>): string | undefined => {
+  const templates = routes.flatMap((route) => (route.startsWith("GET ") ? [route.slice(4)] : []));
+  const covers = (template: string) =>
+    template.endsWith("/{...filters}") ||
+    Object.keys(input).every((name) => new RegExp(`\\{${name}\\??\\}`).test(template));
+  const template = templates.find(covers);
+  const segment = (value: Json | undefined) =>
+    encodeURIComponent(typeof value === "string" ? value : JSON.stringify(value));
+  return template
+    ?.replace(
+      "/{...filters}",
+      Object.entries(input)
+        .map(([name, value]) => `/${name}/${segment(value)}`)
+        .join(""),
+    )
+    .replaceAll(/\{(\w+)\??\}/g, (_, name: string) => segment(input[name]));
 };

@@ -13,10 +13,12 @@ import {
   tooMany,
   type Problem,
 } from "./problem.ts";
+import type { Result } from "./result.ts";
 
-export type FieldReading<T> = { value: T } | { problems: Problem[] };
+/** What reading a field gave: its value, or why it has none. */
+type FieldReading<T> = Result<{ value: T }, { problems: Problem[] }>;
 
-/** One input of an endpoint: how it is read out of a path or query, and out of a JSON body. */
+/** One input of an endpoint, read from a path (`fromText`) or a JSON body (`fromJson`). */
 export type Field<T> = {
   /** What is allowed, for documentation. */
   schema: z.ZodType;
@@ -28,22 +30,25 @@ export type Field<T> = {
   fallback?: { value: T };
 };
 
+/** The inputs of an endpoint, by name. */
 export type Fields = Record<string, Field<never> | Field<unknown>>;
+/** The values of these inputs. */
 export type InputOf<F> = { [K in keyof F]: F[K] extends Field<infer T> ? T : never };
 
-const MOST = 2 ** 31 - 1;
+const MAX_ID = 2 ** 31 - 1;
 const whole = /^[+-]?[0-9]+$/;
-const refuse = (...problems: Problem[]) => ({ problems });
+const accept = <T>(value: T) => ({ ok: true, value }) as const;
+const refuse = (...problems: Problem[]) => ({ ok: false, problems }) as const;
 
 const integerText = (text: string): FieldReading<number> =>
-  whole.test(text) ? { value: Number(text) + 0 } : refuse(notAnInteger);
+  whole.test(text) ? accept(Number(text) + 0) : refuse(notAnInteger);
 const integerJson = (json: Json): FieldReading<number> =>
-  Number.isInteger(json) ? { value: (json as number) + 0 } : refuse(notAnInteger);
+  Number.isInteger(json) ? accept((json as number) + 0) : refuse(notAnInteger);
 const then = <A, B>(reading: FieldReading<A>, next: (value: A) => FieldReading<B>): FieldReading<B> =>
-  "value" in reading ? next(reading.value) : reading;
-const exists = (id: number): boolean => id >= 1 && id <= MOST;
+  reading.ok ? next(reading.value) : reading;
+const exists = (id: number): boolean => id >= 1 && id <= MAX_ID;
 
-/** An id as legacy numbers things; one outside 1..2^31-1 is read, but belongs to nothing. */
+/** An id of legacy's. One outside 1..2^31-1 is read, but cannot exist. */
 export const identifier: Field<number> = {
   schema: z.int(),
   fromText: integerText,
@@ -54,7 +59,7 @@ export const identifier: Field<number> = {
 /** An integer within bounds. */
 export const integerFrom = (least: number, most: number): Field<number> => {
   const within = (value: number): FieldReading<number> =>
-    value < least ? refuse(below(least)) : value > most ? refuse(above(most)) : { value };
+    value < least ? refuse(below(least)) : value > most ? refuse(above(most)) : accept(value);
   return {
     schema: z.int().min(least).max(most),
     fromText: (text) => then(integerText(text), within),
@@ -68,19 +73,20 @@ const textField = (schema: z.ZodType, read: (text: string) => FieldReading<strin
   fromJson: (json) => (typeof json === "string" ? read(json) : refuse(notAText)),
 });
 
-/** A text of this form, whole. */
+/** A text that matches this pattern as a whole. */
 export const matching = (pattern: RegExp): Field<string> =>
   textField(z.string().regex(pattern), (text) =>
-    pattern.test(text) ? { value: text } : refuse(mismatch(pattern.source)),
+    pattern.test(text) ? accept(text) : refuse(mismatch(pattern.source)),
   );
 
 /** A text of at most so many characters. */
 export const textUpTo = (most: number): Field<string> =>
-  textField(z.string().max(most), (text) => (Array.from(text).length > most ? refuse(tooLong(most)) : { value: text }));
+  textField(z.string().max(most), (text) => (Array.from(text).length > most ? refuse(tooLong(most)) : accept(text)));
 
+/** One of these texts. */
 export const oneOf = (values: readonly [string, ...string[]]): Field<string> => {
   const read = (value: Json): FieldReading<string> =>
-    typeof value === "string" && values.includes(value) ? { value } : refuse(notOneOf(values));
+    typeof value === "string" && values.includes(value) ? accept(value) : refuse(notOneOf(values));
   return { schema: z.enum(values), fromText: read, fromJson: read };
 };
 
@@ -88,7 +94,7 @@ export const oneOf = (values: readonly [string, ...string[]]): Field<string> => 
 const withoutZeros = (digits: string): string => digits.replace(/^0+(?=.)/, "");
 
 /** Characters of a range: two numbers of nineteen digits. */
-const LONGEST_RANGE = 40;
+const MAX_RANGE = 40;
 
 /** An exact number or `low..high`, as text without needless zeros; a JSON integer is taken for its digits. */
 export const range: Field<string> = {
@@ -100,7 +106,7 @@ export const range: Field<string> = {
     const [low = "", high = low] = numbers;
     if (low.length === high.length ? low > high : low.length > high.length) return refuse(reversed);
     const value = numbers.join("..");
-    return value.length > LONGEST_RANGE ? refuse(tooLong(LONGEST_RANGE)) : { value };
+    return value.length > MAX_RANGE ? refuse(tooLong(MAX_RANGE)) : accept(value);
   },
   fromJson(json) {
     if (typeof json === "string") return range.fromText(json);
@@ -108,7 +114,7 @@ export const range: Field<string> = {
   },
 };
 
-/** One id or a list (comma-separated in a path) of at most so many, and so many characters with commas; those that cannot exist are left out. */
+/** One id or a list (comma-separated in a path) of at most `most` ids and `longest` characters. Ids that cannot exist are left out. */
 export const identifiers = (most: number, longest: number): Field<number[]> => {
   const each = <A>(
     entries: A[],
@@ -118,12 +124,12 @@ export const identifiers = (most: number, longest: number): Field<number[]> => {
     if (entries.length > most) return refuse(tooMany(most));
     const readings = entries.map(read);
     const problems = readings.flatMap((reading, i) =>
-      "problems" in reading ? reading.problems.map((one) => ({ ...one, at: place(i) })) : [],
+      reading.ok ? [] : reading.problems.map((one) => ({ ...one, at: place(i) })),
     );
-    if (problems.length > 0) return { problems };
-    const ids = readings.flatMap((reading) => ("value" in reading && exists(reading.value) ? [reading.value] : []));
+    if (problems.length > 0) return refuse(...problems);
+    const ids = readings.flatMap((reading) => (reading.ok && exists(reading.value) ? [reading.value] : []));
     const value = [...new Set(ids)];
-    return value.join(",").length > longest ? refuse(tooLong(longest)) : { value };
+    return value.join(",").length > longest ? refuse(tooLong(longest)) : accept(value);
   };
   return {
     schema: z.union([z.int(), z.array(z.int()).max(most)]),
@@ -136,19 +142,21 @@ export const identifiers = (most: number, longest: number): Field<number[]> => {
   };
 };
 
-/** An id, or else a text of this form; any other text names nothing. */
+/** An id, or a text that matches this pattern. Any other text is read, but cannot exist. */
 export const identifierOr = (pattern: RegExp): Field<number | string> => ({
   schema: z.union([z.int(), z.string().regex(pattern)]),
-  fromText: (text) => ({ value: whole.test(text) ? Number(text) + 0 : text }),
+  fromText: (text) => accept(whole.test(text) ? Number(text) + 0 : text),
   fromJson: (json) =>
-    typeof json === "string" || Number.isInteger(json) ? { value: json as number | string } : refuse(notAnInteger),
+    typeof json === "string" || Number.isInteger(json) ? accept(json as number | string) : refuse(notAnInteger),
   possible: (value) => (typeof value === "number" ? exists(value) : pattern.test(value)),
 });
 
+/** The same field, `undefined` where the client gives none. */
 export const optionalField = <T>(field: Field<T>): Field<T | undefined> => ({
   ...field,
   possible: (value) => value === undefined || (field.possible?.(value) ?? true),
   fallback: { value: undefined },
 });
 
+/** The same field, with this value where the client gives none. */
 export const withDefault = <T>(field: Field<T>, value: T): Field<T> => ({ ...field, fallback: { value } });

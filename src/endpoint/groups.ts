@@ -1,13 +1,14 @@
 /**
- * Names of what an answer is about (RFC 9875): `dataset/61` is one entity, `dataset` every single one, `datasets` what says which there
- * are (lists, and that one does not exist). A write drops what it touched by these names.
+ * The cache groups (RFC 9875) of an answer about one entity: `dataset/61`, and `dataset` for every one. A 404 (`found` false) also
+ * has `datasets`, as lists have. A write invalidates by these names.
  */
 export const entity = (kind: string, id: number | string, found = true): string[] =>
   found ? [`${kind}/${id}`, kind] : [`${kind}/${id}`, kind, collection(kind)];
 
+/** The group of a kind's lists: `dataset` -> `datasets`. */
 export const collection = (kind: string): string => (kind.endsWith("y") ? `${kind.slice(0, -1)}ies` : `${kind}s`);
 
-/** What a write touches; every one of its kind where it does not say which. */
+/** The groups that a write of these ids invalidates; every entity of the kind where there is no id. */
 export const written = (kind: string, ids: readonly (number | string)[]): string[] => [
   ...(ids.length === 0 ? [kind] : ids.map((id) => `${kind}/${id}`)),
   collection(kind),

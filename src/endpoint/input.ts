@@ -5,13 +5,14 @@ import { parseJson } from "../rules/parseJson.ts";
 import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
 import { collectErrors, inputError, type InputError } from "./answer.ts";
 
-/** What a client gave for one field, still as it came. */
+/** What a client gave for one field: a text or JSON. `loc`: its place, for errors. */
 export type Given = { name: string; loc: (string | number)[]; text?: string; json?: Json };
 
 type AnyField = Field<unknown>;
+/** An input, and whether it can exist; or why it cannot be read. */
 export type InputReading = { input: Record<string, unknown>; possible: boolean } | { errors: InputError[] };
 
-/** Reads every field of an endpoint; the errors come in the order in which the client gave the fields. `more`: fields beside these, none of them known. */
+/** Reads every field of an endpoint. Errors come in the order of `given`. `more`: how many unknown fields there are beside those given. */
 export const readInput = (fields: Record<string, AnyField>, given: Given[], where: string, more = 0): InputReading => {
   const wrong = collectErrors(where, more);
   const values = new Map<string, unknown>();
@@ -24,8 +25,8 @@ export const readInput = (fields: Record<string, AnyField>, given: Given[], wher
     // Published clients send filters that are not set as `null`.
     if (json === null) continue;
     const reading = text === undefined ? field.fromJson(json as Json) : field.fromText(text);
-    values.set(name, "value" in reading ? reading.value : undefined);
-    if ("problems" in reading) for (const problem of reading.problems) wrong.add(loc, problem);
+    values.set(name, reading.ok ? reading.value : undefined);
+    if (!reading.ok) for (const problem of reading.problems) wrong.add(loc, problem);
   }
   for (const [name, field] of Object.entries(fields))
     if (!values.has(name)) {
@@ -38,10 +39,11 @@ export const readInput = (fields: Record<string, AnyField>, given: Given[], wher
   return { input, possible: Object.entries(fields).every(([name, field]) => field.possible?.(input[name]) ?? true) };
 };
 
+/** The fields that the parameters of a route give. */
 export const givenInPath = (params: Record<string, string>): Given[] =>
   Object.entries(params).map(([name, text]) => ({ name, loc: ["path", name], text }));
 
-/** `status/active/limit/10`, each segment still escaped. */
+/** The fields of `status/active/limit/10`, whose segments are still escaped. */
 export const givenInPairs = (segments: string[]): { given: Given[] } | { errors: InputError[] } => {
   if (segments.length % 2 === 1)
     return { errors: [inputError(["path", unescaped(segments.at(-1) as string)], missing)] };
@@ -53,7 +55,7 @@ export const givenInPairs = (segments: string[]): { given: Given[] } | { errors:
   return { given };
 };
 
-/** The escapes that are none stay as they are. */
+/** `%41` -> `A`; invalid escapes stay as they are. */
 export const unescaped = (segment: string): string =>
   segment.replaceAll(/(?:%[0-9a-f]{2})+/gi, (escapes) => {
     try {
@@ -63,7 +65,7 @@ export const unescaped = (segment: string): string =>
     }
   });
 
-/** Reads the JSON body of a request: what it gives for the fields, or what is wrong with it. */
+/** Reads the input out of a request's JSON body. */
 export const readBodyInput = (
   { input, groups = {} }: { input: Record<string, AnyField>; groups?: Record<string, string[]> },
   body: Buffer,
@@ -73,10 +75,10 @@ export const readBodyInput = (
   return "errors" in given ? given : readInput(input, given.given, "body", given.more);
 };
 
-/** Members of an object that are looked at one by one: no endpoint has so many fields, so that all others are too many. */
+/** Most members of an object that are read one by one: no endpoint has so many fields. */
 const MAX_MEMBERS = 1000;
 
-/** The fields of a JSON body, those of its groups (`pagination`) after its own; `more` have not been looked at. */
+/** The fields of a JSON body, those of its groups (`pagination`) after its own. `more`: how many others it has. */
 export const givenInBody = (
   body: string,
   groups: Record<string, string[]>,
@@ -87,7 +89,7 @@ export const givenInBody = (
   const given: Given[] = [];
   const grouped: Given[] = [];
   let more = 0;
-  /** The values of many are never taken: that takes longer than to parse them. */
+  /** Taking the values of too many members would take longer than parsing them. */
   const membersOf = (object: JsonObject): [string, Json][] => {
     const names = Object.keys(object);
     more += Math.max(0, names.length - MAX_MEMBERS);

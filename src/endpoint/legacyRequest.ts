@@ -1,7 +1,7 @@
-/** What is asked of legacy, below its interface's path; a `form` travels urlencoded. */
+/** A request to legacy, below its interface's path; a `form` is sent urlencoded. */
 export type LegacyRequest = { method: "GET" | "POST"; path: string; form?: Record<string, string> };
 
-/** What legacy must not be asked, and why, as a sentence for the client: it would understand something else. */
+/** Why no request is sent, as a sentence for the client: legacy would understand another one. */
 export type Unsent = { unsent: string };
 
 /** One path segment: legacy compares most of them undecoded, so what its front lets through stays as it is. */
@@ -16,10 +16,10 @@ const noSegment = (value: string | number): Unsent => ({
 });
 
 /** Apache takes a request line of 8190 bytes; the rest of it, with a key, stays below 200. */
-const LONGEST = 7900;
+const MAX_PATH = 7900;
 
 const getPath = (path: string): LegacyRequest | Unsent =>
-  path.length > LONGEST
+  path.length > MAX_PATH
     ? { unsent: "The legacy interface cannot be asked for so much at once." }
     : { method: "GET", path };
 
@@ -30,13 +30,14 @@ export const getSegments = (segments: readonly (string | number)[]): LegacyReque
   return getPath(segments.map((value) => `/${segment(value)}`).join(""));
 };
 
-/** `` get`/data/${id}` `` */
+/** A GET of a path template, each value escaped: `` get`/data/${id}` ``. */
 export const get = (strings: TemplateStringsArray, ...values: (string | number)[]): LegacyRequest | Unsent => {
   const wrong = values.find(isNoSegment);
   if (wrong !== undefined) return noSegment(wrong);
   return getPath(String.raw({ raw: strings }, ...values.map(segment)));
 };
 
+/** A POST of this form; numbers become texts. */
 export const post = (path: string, form: Record<string, string | number>): LegacyRequest => ({
   method: "POST",
   path,

@@ -1,4 +1,4 @@
-/** Every way a request can end other than with its document. What status each has is the gateway's business. */
+/** Every way a request can end other than with its document. `answerOf` gives each its status. */
 export type OutcomeKind =
   | "unauthenticated"
   | "noAccess"
@@ -10,18 +10,16 @@ export type OutcomeKind =
   | "badState"
   /** Legacy cannot answer now. */
   | "unavailable"
-  /** Legacy failed, or answered with what is no answer. */
+  /** Legacy failed, or its answer cannot be read. */
   | "broken"
   | "tooSlow"
   /** Legacy did not understand what the gateway asked. */
   | "misasked"
-  /** A code nobody has heard of. */
+  /** An error code that the table does not have. */
   | "unknown";
 
 /** With a code the answer's detail is `{code, message, additional_information?}`, without one it is the message. */
 export type Outcome = { kind: OutcomeKind; code?: string; message: string; additional?: string };
 
-export const isOutcome = (value: object): value is Outcome => "kind" in value;
-
-/** One legacy error code: what it says, what it means, and as which code it is told where that is another. */
+/** One legacy error code: its message and its kind. `as`: the code to answer with instead. */
 export type LegacyError = { code: number; message: string; kind: OutcomeKind; as?: number };

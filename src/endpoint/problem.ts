@@ -1,26 +1,41 @@
 /** One entry of a 422: `at` is the place inside the field, e.g. the index in a list. */
 export type Problem = { at: (string | number)[]; msg: string; type: string };
 
+/** The problem with this message and type, at the field itself. */
 const problem = (msg: string, type: string): Problem => ({ at: [], msg, type });
 
+/** Not an integer. */
 export const notAnInteger = problem("value is not a valid integer", "type_error.integer");
+/** Not a text. */
 export const notAText = problem("str type expected", "type_error.str");
+/** Not a list. */
 export const notAList = problem("value is not a valid list", "type_error.list");
+/** Not an object. */
 export const notAnObject = problem("value is not a valid dict", "type_error.dict");
+/** A required field is missing. */
 export const missing = problem("field required", "value_error.missing");
+/** A field that the endpoint does not have, or has twice. */
 export const extra = problem("extra fields not permitted", "value_error.extra");
+/** The body is not JSON. */
 export const notJson = problem("the body is not valid JSON", "value_error.jsondecode");
+/** Less than `least`. */
 export const below = (least: number): Problem =>
   problem(`ensure this value is greater than or equal to ${least}`, "value_error.number.not_ge");
+/** More than `most`. */
 export const above = (most: number): Problem =>
   problem(`ensure this value is less than or equal to ${most}`, "value_error.number.not_le");
+/** Does not match the pattern. */
 export const mismatch = (pattern: string): Problem =>
   problem(`string does not match regex "${pattern}"`, "value_error.str.regex");
+/** A range that goes from high to low. */
 export const reversed = problem("ensure the range goes from low to high", "value_error.str.regex");
+/** More than `most` characters. */
 export const tooLong = (most: number): Problem =>
   problem(`ensure this value has at most ${most} characters`, "value_error.any_str.max_length");
+/** More than `most` items. */
 export const tooMany = (most: number): Problem =>
   problem(`ensure this value has at most ${most} items`, "value_error.list.max_items");
+/** None of these values. */
 export const notOneOf = (values: readonly string[]): Problem =>
   problem(
     `value is not a valid enumeration member; permitted: ${values.map((value) => `'${value}'`).join(", ")}`,

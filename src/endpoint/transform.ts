@@ -1,16 +1,17 @@
 import type { z } from "zod";
 import type { Json, JsonObject, Note, Rule } from "../rules/rule.ts";
+import type { Result } from "./result.ts";
 
-/** Our document, or where it does not fit what the endpoint promises (places and kinds, never values). */
-export type Transformed = { ours: Json } | { mismatch: string[] };
+/** Our document; or up to ten places at which it departs from the schema, with the kind of departure but no values. */
+type Transformed = Result<{ ours: Json }, { mismatch: string[] }>;
 
-/** One legacy document -> ours, checked against the endpoint's schema. Never throws. */
+/** Turns one legacy document into ours, and checks it against the schema. Never throws. */
 export const transform = (output: Rule, legacy: JsonObject, note: Note): Transformed => {
   const ours = output.read(legacy, note, legacy);
   const checked = output.schema.safeParse(ours);
   return checked.success && ours !== undefined
-    ? { ours }
-    : { mismatch: (checked.error?.issues ?? []).slice(0, 10).map(told) };
+    ? { ok: true, ours }
+    : { ok: false, mismatch: (checked.error?.issues ?? []).slice(0, 10).map(describeIssue) };
 };
 
-const told = ({ path, code }: z.core.$ZodIssue): string => `/${path.join("/")}: ${code}`;
+const describeIssue = ({ path, code }: z.core.$ZodIssue): string => `/${path.join("/")}: ${code}`;

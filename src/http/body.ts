@@ -1,33 +1,36 @@
 import type { ByteBudget } from "../concurrency/byteBudget.ts";
 import { type Answer, plainAnswer } from "../endpoint/answer.ts";
+import type { Result } from "../endpoint/result.ts";
 
-/** Bytes of one body, milliseconds until it has come, and what all bodies that are being collected may take. */
+/** `most`: bytes of one body. `timeout`: milliseconds until it has arrived. `budget`: bytes of all bodies that are being collected. */
 export type BodyLimits = { most: number; timeout: number; budget: ByteBudget };
 
 /** The first bytes of each body are not counted: small ones are taken however many large ones come. */
 const UNCOUNTED = 4096;
 
-/** Collects a JSON body; it is empty where the request has none. `refused`: why it cannot be collected. `declared`: its Content-Length. */
+/** Collects a JSON body; it is empty where the request has none. `answer`: the refusal of one that cannot be collected. `declared`: its Content-Length. */
 export const readBody = async (
   chunks: AsyncIterable<Uint8Array> | null,
   contentType: string | undefined,
   declared: string | undefined,
   { most, timeout, budget }: BodyLimits,
-): Promise<{ body: Buffer } | { refused: Answer }> => {
-  if (Number(declared) > most) return { refused: tooLarge(most) };
+): Promise<Result<{ body: Buffer }, { answer: Answer }>> => {
+  if (Number(declared) > most) return refuse(tooLarge(most));
   const collecting = collect(chunks ?? (async function* () {})(), most, budget);
-  // Whoever waits no longer must not leave an unhandled end behind.
+  // A rejection after the timeout has no other listener.
   collecting.catch(() => undefined);
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<"late">((resolve) => (timer = setTimeout(resolve, timeout, "late")));
   const body = await Promise.race([collecting, late]).finally(() => clearTimeout(timer));
-  if (body === "late") return { refused: plainAnswer(408, "The body took too long to come.", { Connection: "close" }) };
-  if (body === "crowded") return { refused: crowded };
-  if (body === "tooLarge") return { refused: tooLarge(most) };
+  if (body === "late") return refuse(plainAnswer(408, "The body took too long to come.", { Connection: "close" }));
+  if (body === "crowded") return refuse(crowded);
+  if (body === "tooLarge") return refuse(tooLarge(most));
   if (body.length > 0 && !isJson(contentType))
-    return { refused: plainAnswer(415, "The body has to be JSON (application/json).") };
-  return { body };
+    return refuse(plainAnswer(415, "The body has to be JSON (application/json)."));
+  return { ok: true, body };
 };
+
+const refuse = (answer: Answer) => ({ ok: false, answer }) as const;
 
 const tooLarge = (most: number): Answer =>
   plainAnswer(413, `The body is larger than ${most} bytes.`, { Connection: "close" });
@@ -60,7 +63,7 @@ const collect = async (
   }
 };
 
-/** A body without a type is taken for what it has to be. */
+/** A body without a type is taken for JSON. */
 const isJson = (contentType: string | undefined): boolean =>
   contentType === undefined ||
   contentType === "" ||

@@ -1,16 +1,16 @@
-/** The CORS headers of an answer, flat: everybody may read it, or the origins listed. */
+/** The CORS headers of an answer, as flat names and values: any origin may read it (`*`), or those listed. */
 export const corsList = (origins: readonly string[], origin: string | undefined): readonly string[] => {
-  if (origins.includes("*")) return everybody;
+  if (origins.includes("*")) return anyOrigin;
   return origin !== undefined && origins.includes(origin)
     ? ["Access-Control-Allow-Origin", origin, "Vary", "Origin"]
-    : nobody;
+    : noOrigin;
 };
 
-// The same lists each time: what is rendered with them can be kept.
-const everybody = ["Access-Control-Allow-Origin", "*"];
-const nobody = ["Vary", "Origin"];
+// The same lists each time, so that what was rendered with one can be used again.
+const anyOrigin = ["Access-Control-Allow-Origin", "*"];
+const noOrigin = ["Vary", "Origin"];
 
-/** What a preflight is told beside: browsers may keep it for a day. */
+/** More headers for the answer to a preflight, which browsers may keep for a day. */
 export const preflightHeaders = (methods: string): Record<string, string> => ({
   Allow: methods,
   "Access-Control-Allow-Methods": methods,

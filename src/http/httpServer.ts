@@ -8,12 +8,11 @@ import {
 } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { refuseFraming } from "./bodyFraming.ts";
-import { type Refusal, refusalBytes, refuseRequest } from "./refusal.ts";
+import { refuseFraming, type Refusal, refusalBytes, refuseRequest } from "./refusal.ts";
 import { readRequestTarget } from "./requestTarget.ts";
 import { openUnsentBytes, type UnsentBytes } from "./unsentBytes.ts";
 
-/** What clients may hold of a listener. */
+/** Bounds on what clients may hold of a server. */
 export type ClientLimits = {
   /** Milliseconds in which a client has to take a part of the bytes that wait for it. */
   sendTimeout: number;
@@ -23,7 +22,8 @@ export type ClientLimits = {
   maxConnections: number;
 };
 
-export type HttpServer = {
+/** A server and what can be seen of its clients. */
+type HttpServer = {
   server: Server;
   unsent: UnsentBytes;
   /** Connections that are open now, and how many were refused because of the bound. */
@@ -95,7 +95,7 @@ export const openHttpServer = (
   return { server, unsent, connections, hasWaiting };
 };
 
-/** Reads what a request is for, once: from here on its target and its Host say it, however they are read. */
+/** Reads what a request is for, and writes it back: its `url` and its Host then say it in one form only. */
 const readHead = (request: IncomingMessage): Refusal | undefined => {
   const read = readRequestTarget(request);
   if (!read.ok) return read;

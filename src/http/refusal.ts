@@ -1,6 +1,6 @@
-import { type ServerResponse, STATUS_CODES } from "node:http";
+import { type ServerResponse, STATUS_CODES, type IncomingMessage } from "node:http";
 
-/** What a request is answered that no listener sees. `retryAfter` is in seconds. */
+/** The answer to a request that never reaches the listener. `retryAfter` is in seconds. */
 export type Refusal = { status: number; detail: string; retryAfter?: number };
 
 const headersOf = ({ retryAfter }: Refusal, body: string): [name: string, value: string][] => [
@@ -9,14 +9,14 @@ const headersOf = ({ retryAfter }: Refusal, body: string): [name: string, value:
   ...(retryAfter === undefined ? [] : [["Retry-After", String(retryAfter)] as [string, string]]),
 ];
 
-/** Answers `{"detail": ...}` and ends the connection: what is left of the request is not read. */
+/** Answers `{"detail": ...}` and ends the connection; the rest of the request is not read. */
 export const refuseRequest = (response: ServerResponse, refusal: Refusal): void => {
   const body = JSON.stringify({ detail: refusal.detail });
   response.shouldKeepAlive = false;
   response.writeHead(refusal.status, headersOf(refusal, body).flat()).end(body);
 };
 
-/** The same as bytes, for a connection on which no request was read. */
+/** The whole answer as text, for a connection on which no request was read. */
 export const refusalBytes = (refusal: Refusal): string => {
   const body = JSON.stringify({ detail: refusal.detail });
   const lines = [
@@ -25,4 +25,31 @@ export const refusalBytes = (refusal: Refusal): string => {
     "Connection: close",
   ];
   return `${lines.join("\r\n")}\r\n\r\n${body}`;
+};
+
+/** The answer to a request whose body has no clear length. */
+type FramingRefusal = { status: 400 | 501; detail: string };
+
+const coded: FramingRefusal = {
+  status: 501,
+  detail: "The only transfer coding of a request that is understood is chunked.",
+};
+const oldCoded: FramingRefusal = { status: 400, detail: "An HTTP/1.0 request cannot have a Transfer-Encoding." };
+const tooLong: FramingRefusal = { status: 400, detail: "The Content-Length is larger than can be sent on." };
+
+/**
+ * Refuses bodies that Node's parser accepts and undici would send on changed: a transfer coding beside chunked
+ * (RFC 9112 6.1 and 7) and a length beyond 2^53 - 1. `undefined`: the body can be read.
+ */
+export const refuseFraming = ({
+  headers,
+  httpVersion,
+}: Pick<IncomingMessage, "headers" | "httpVersion">): FramingRefusal | undefined => {
+  const coding = headers["transfer-encoding"];
+  if (coding !== undefined) {
+    if (httpVersion === "1.0") return oldCoded;
+    if (coding.trim().toLowerCase() !== "chunked") return coded;
+  }
+  const length = headers["content-length"];
+  return length === undefined || Number.isSafeInteger(Number(length)) ? undefined : tooLong;
 };

@@ -2,15 +2,15 @@ import type { IncomingMessage } from "node:http";
 import { isIPv6 } from "node:net";
 
 /**
- * What a request is for. `target` is in origin form (`/path?query`, as it was spelled) or `*`. `host` is the target's
+ * What a request is for, or how it is refused. `target` is in origin form (`/path?query`, as it was spelled) or `*`. `host` is the target's
  * authority where it names one, else the Host header; `undefined` where the request names none (HTTP/1.0, an empty Host).
  */
-export type RequestTarget =
+type RequestTarget =
   | { ok: true; target: string; host: string | undefined }
   | { ok: false; status: 400; detail: string };
 
-/** What of a request names its target: a part of node's `IncomingMessage`. `rawHeaders` shows repeated headers. */
-export type RequestHead = Pick<IncomingMessage, "method" | "url" | "httpVersion" | "headers" | "rawHeaders">;
+/** The parts of node's `IncomingMessage` that name its target. `rawHeaders` shows repeated headers. */
+type RequestHead = Pick<IncomingMessage, "method" | "url" | "httpVersion" | "headers" | "rawHeaders">;
 
 const refused = (detail: string): RequestTarget => ({ ok: false, status: 400, detail });
 
@@ -58,8 +58,8 @@ const readAbsoluteForm = (url: string): { target: string; host: string } | undef
 };
 
 /**
- * Reads what a request is for, as RFC 9112 3.2 and 3.3 say. Refused are every other form of a target, a missing or
- * repeated Host and one that is no host; a refused request must not be sent on.
+ * Reads what a request is for (RFC 9112 3.2 and 3.3). Refuses every other form of a target, and a missing, repeated or
+ * invalid Host; a refused request must not be sent on.
  */
 export const readRequestTarget = ({
   method,
@@ -78,6 +78,23 @@ export const readRequestTarget = ({
   return absolute === undefined ? noTarget : { ok: true, ...absolute };
 };
 
-/** The same for a URL out of a log, which may name a user: in origin form, or as it is where it is no http(s) URL with a host. */
+/** The origin form of a URL out of a log, which may name a user; other texts stay as they are. */
 export const originForm = (url: string): string =>
   url.startsWith("/") ? url : (readAbsoluteForm(url.replace(/^(https?:\/\/)[^/?#@]*@/i, "$1"))?.target ?? url);
+
+/** The path of a request target, escapes untouched. */
+export const pathOf = (target: string): string => {
+  const end = target.search(/[?#]/);
+  return end === -1 ? target : target.slice(0, end);
+};
+
+/** The query of a request target, without its `?` and without a fragment. */
+export const queryOf = (target: string): string => {
+  const [beforeFragment = ""] = target.split("#", 1);
+  const start = beforeFragment.indexOf("?");
+  return start === -1 ? "" : beforeFragment.slice(start + 1);
+};
+
+/** Whether a path lies below a prefix; `/v1` covers `/v1` and `/v1/x`, not `/v1x`. */
+export const isBelow = (path: string, prefix: string): boolean =>
+  path.startsWith(prefix) && (path.length === prefix.length || path.charCodeAt(prefix.length) === 47);

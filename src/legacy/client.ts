@@ -1,21 +1,25 @@
 import type { LegacyRequest } from "../endpoint/legacyRequest.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
 import { ask } from "../upstream/ask.ts";
-import { isItsFault } from "../upstream/breaker.ts";
+import { isItsFault, BackendFailure, openBreaker } from "../upstream/breaker.ts";
 import { type FailureKind, isConnectionFailure, UpstreamFailure } from "../upstream/failure.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { type LegacyReading, readLegacy } from "./reading.ts";
 import type { XmlReader } from "./xml.ts";
 
+/** A legacy answer that was read. */
 export type LegacyReply = { status: number; readonly reading: LegacyReading };
 
-/** An answer's bytes. `reading` parses them, in this thread, when it is looked at: what may be large goes to the reader instead. */
-export type LegacyAnswer = LegacyReply & { body: Buffer };
+/** An answer's bytes. The first look at `reading` parses them in this thread; large ones go to the reader instead. */
+export type LegacyAnswer = LegacyReply & { contentType: string; body: Buffer };
 
-export const legacyAnswer = (status: number, body: Buffer, readXml: XmlReader): LegacyAnswer => {
+/** The answer with this status and body. */
+/** `contentType` is empty where there is none. */
+export const legacyAnswer = (status: number, body: Buffer, readXml: XmlReader, contentType = ""): LegacyAnswer => {
   let reading: LegacyReading | undefined;
   return {
     status,
+    contentType,
     body,
     get reading() {
       return (reading ??= readLegacy(body, readXml));
@@ -24,8 +28,8 @@ export const legacyAnswer = (status: number, body: Buffer, readXml: XmlReader): 
 };
 
 /**
- * On whose behalf legacy is asked: the key that travels, who asks (Forwarded, Via, ...), and until when it may take (ms since the epoch) or
- * is wanted at all. `client` is the address that the request came from, where it came from outside. `spent` grows with every call.
+ * On whose behalf legacy is asked. `key` is sent along. `client`: the address of a request from outside. `headers`: who asks (Forwarded,
+ * Via, ...). `deadline`: milliseconds since the epoch. `signal` ends the call. `spent` grows with every call.
  */
 export type Caller = {
   key?: string;
@@ -38,7 +42,7 @@ export type Caller = {
   spent?: { calls: number; ms: number };
 };
 
-/** Asks legacy for one form of one resource; a failure to get any answer comes back as its outcome, with what failed. */
+/** Asks legacy for one form of one resource. Without an answer it returns the outcome of the failure. */
 export type LegacyClient = (
   request: LegacyRequest,
   form: "json" | "xml",
@@ -47,8 +51,8 @@ export type LegacyClient = (
 ) => Promise<LegacyAnswer | LegacyFailed>;
 
 /**
- * `isItsFault`: it could not be reached, took too long or broke off, not that it was never asked. `isUnconnected`: there was no connection.
- * `isUnsent`: legacy cannot have got anything of the request.
+ * A call without an answer. `why`: for the log. `isItsFault`: legacy could not be reached, took too long or broke off. `isUnconnected`:
+ * there was no connection. `isUnsent`: legacy cannot have received any part of the request.
  */
 export type LegacyFailed = {
   failed: Outcome;
@@ -58,7 +62,8 @@ export type LegacyFailed = {
   isUnsent?: boolean;
 };
 
-export type LegacyClientSettings = {
+/** Where legacy's interface is. `maxReply`: most bytes of an answer. */
+type LegacyClientSettings = {
   /** Where the interface begins: `/api/v1`. */
   path: string;
   /** The Host that legacy is addressed by. */
@@ -66,6 +71,7 @@ export type LegacyClientSettings = {
   maxReply: number;
 };
 
+/** A client for legacy's interface at this upstream. */
 export const legacyClient =
   (upstream: Upstream, { path, host, maxReply }: LegacyClientSettings): LegacyClient =>
   async (request, form, { key, headers, deadline, signal }, readXml) => {
@@ -86,7 +92,7 @@ export const legacyClient =
         totalTimeout: Math.max(1, deadline - Date.now()),
         ...(signal ? { signal } : {}),
       });
-      return legacyAnswer(reply.status, reply.body, readXml);
+      return legacyAnswer(reply.status, reply.body, readXml, reply.contentType);
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error;
       return {
@@ -108,3 +114,53 @@ const failures: Record<FailureKind, Outcome> = {
   crowded: { kind: "unavailable", message: "Too many large answers of the legacy interface come at the same time." },
   aborted: { kind: "broken", message: "The request to the legacy interface was given up." },
 };
+
+/** A failed call, on its way through the breaker. */
+class LegacyFailure extends BackendFailure {
+  readonly reply: LegacyFailed;
+  constructor(reply: LegacyFailed) {
+    super(reply.why);
+    this.reply = reply;
+    this.isUnconnected = reply.isUnconnected === true;
+  }
+}
+
+const open: LegacyFailed = {
+  failed: { kind: "unavailable", message: "The legacy interface fails; it is given time." },
+  why: "the circuit is open",
+  isUnsent: true,
+};
+
+/** The same client behind a circuit breaker: while legacy fails, calls fail at once. */
+export const withBreaker = (client: LegacyClient): LegacyClient => {
+  const breaker = openBreaker();
+  return async (request, form, caller, readXml) => {
+    const question = `${request.method} ${request.path} ${new URLSearchParams(request.form).toString()}`;
+    try {
+      const asked = await breaker.execute({ request: question, caller }, async () => {
+        const reply = await client(request, form, caller, readXml);
+        if ("failed" in reply && reply.isItsFault) throw new LegacyFailure(reply);
+        return reply;
+      });
+      return asked ?? open;
+    } catch (error) {
+      if (error instanceof LegacyFailure) return error.reply;
+      throw error;
+    }
+  };
+};
+
+/** The same client; `onCall` gets each call's failure and its milliseconds, and the caller's `spent` grows by them. */
+export const metered =
+  (client: LegacyClient, onCall: (failed: boolean, ms: number) => void): LegacyClient =>
+  async (request, form, caller, readXml) => {
+    const started = performance.now();
+    const reply = await client(request, form, caller, readXml);
+    const took = performance.now() - started;
+    onCall("failed" in reply, took);
+    if (caller.spent) {
+      caller.spent.calls++;
+      caller.spent.ms += took;
+    }
+    return reply;
+  };

@@ -1,10 +1,11 @@
 /** The values of some fields of a request, in their order, as PHP reads them. */
-export type FormFields = {
+type FormFields = {
   values: { name: string; value: string }[];
   /** False where there may be more than these: too many fields, or a name too long to be read. */
   isWhole: boolean;
 };
 
+/** Reads the fields of certain names. */
 export type FieldReader = {
   /** In a query or a urlencoded form. */
   inForm: (text: string) => FormFields;
@@ -80,4 +81,42 @@ export const fieldReader = (names: readonly string[]): FieldReader => {
       return { values, isWhole: true };
     },
   };
+};
+
+const reader = fieldReader(["api_key"]);
+
+const lastOf = (values: { value: string }[]): string | undefined => values.at(-1)?.value;
+
+/**
+ * The key of a request to legacy's interface, as legacy reads it: from the query, else from the body's form; the last of several. `body`:
+ * its beginning. `undefined`: it has no key; an empty key and `0` do not count.
+ */
+export const legacyKeyOf = (query: string, contentType: string | undefined, body: string): string | undefined => {
+  const key = (lastOf(reader.inForm(query).values) ?? keyInBody(contentType ?? "", body))?.trim();
+  return key === "" || key === "0" ? undefined : key;
+};
+
+const keyInBody = (contentType: string, body: string): string | undefined => {
+  if (/^application\/x-www-form-urlencoded\b/i.test(contentType)) return lastOf(reader.inForm(body).values);
+  return /^multipart\/form-data\b/i.test(contentType) ? lastOf(reader.inParts(body).values) : undefined;
+};
+
+/** All keys in a query or a urlencoded form, as legacy would read them. */
+export const keysInForm = (form: string): string[] =>
+  reader.inForm(form).values.flatMap(({ value }) => (value === "" ? [] : [value]));
+
+/** Whether legacy takes a form field of this name for the key. */
+export const isKeyName = (name: string): boolean => reader.inForm(`${encodeURIComponent(name)}=`).values.length > 0;
+
+/** The keys in headers, in which legacy itself reads none; in a log they may be masked. */
+export const keysInHeaders = (headers: Iterable<readonly [name: string, value: string]>): string[] => {
+  const keys: string[] = [];
+  for (const [name, value] of headers) {
+    const header = name.toLowerCase();
+    if (header !== "x-api-key" && header !== "authorization") continue;
+    const isOther = header === "authorization" && /^(basic|digest|negotiate)\b/i.test(value.trim());
+    const key = header === "authorization" ? value.trim().replace(/^bearer(\s+|$)/i, "") : value.trim();
+    if (key !== "" && !isOther) keys.push(key);
+  }
+  return keys;
 };

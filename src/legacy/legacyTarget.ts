@@ -1,5 +1,5 @@
-import type { LegacyPaths } from "../endpoint/legacyPaths.ts";
-import { pathOf, queryOf } from "../http/paths.ts";
+import type { LegacyPaths } from "../endpoint/legacyInterface.ts";
+import { pathOf, queryOf } from "../http/requestTarget.ts";
 
 /** A request to legacy's interface: its path below the configured one, and the query that legacy reads. */
 export type LegacyTarget = {
@@ -10,7 +10,7 @@ export type LegacyTarget = {
   query: string;
 };
 
-/** Reads a request target (origin form); `undefined` where legacy's interface is not what it asks. */
+/** Reads a request target (origin form); `undefined`: it is not for legacy's interface. */
 export type ReadLegacyTarget = (target: string) => LegacyTarget | undefined;
 
 /** Legacy leaves these out: no segment at all, and one that would lead upwards (CodeIgniter 3, `_remove_relative_directory`). */

@@ -4,14 +4,15 @@ import { own } from "../rules/compose.ts";
 import { parseJson } from "../rules/parseJson.ts";
 import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
 import type { XmlReader } from "./xml.ts";
+import type { LegacyError, Outcome } from "../endpoint/outcome.ts";
 
-/** What a legacy answer turned out to be. */
+/** A legacy answer: a document, an error with legacy's code, or a body that cannot be read. */
 export type LegacyReading =
   | { is: "document"; document: JsonObject; form: "json" | "xml" }
   | { is: "error"; code: number; message: string; additional?: string }
   | { is: "unreadable"; why: string; empty?: true };
 
-/** Reads a legacy body by what it is, not by what its content type says. `body` is UTF-8. */
+/** Reads a legacy body by its text, not by its content type. Never throws. */
 export const readLegacy = (body: Buffer, readXml: XmlReader): LegacyReading => {
   if (!isUtf8(body)) return { is: "unreadable", why: "it is not UTF-8" };
   const text = withoutNotices(body.toString("utf8").trimStart(), readXml.harmless ?? []);
@@ -52,15 +53,41 @@ const readError = (document: JsonObject, form: "json" | "xml"): LegacyReading | 
   const code = isObject(error) ? own(error, "code") : undefined;
   if (!isObject(error) || typeof code !== "string" || !/^\d{1,6}$/.test(code))
     return { is: "unreadable", why: `its ${form} error has no code` };
-  const additional = told(own(error, "additional_information"));
+  const additional = decodedText(own(error, "additional_information"));
   return {
     is: "error",
     code: Number(code),
-    message: told(own(error, "message")) ?? "",
+    message: decodedText(own(error, "message")) ?? "",
     ...(additional === undefined ? {} : { additional }),
   };
 };
 
-/** Legacy encodes what it tells once more than its format asks for. */
-const told = (text: Json | undefined): string | undefined =>
+/** Legacy encodes the texts of its errors once more than its format asks for. */
+const decodedText = (text: Json | undefined): string | undefined =>
   typeof text === "string" && text !== "" ? decodeHTMLStrict(text).trim() : undefined;
+
+type CodedError = Extract<LegacyReading, { is: "error" }>;
+
+/** Legacy's errors by their codes. */
+export type ErrorTable = ReadonlyMap<number, LegacyError>;
+
+/** The outcome for a legacy error, by its code, not by the status it came with. */
+export const outcomeOf = (error: CodedError, table: ErrorTable): Outcome => {
+  const row = table.get(error.code);
+  if (row === undefined) return { kind: "unknown", ...detailOf(error) };
+  if (row.kind === "misasked")
+    return { kind: row.kind, message: "The legacy interface did not understand what it was asked." };
+  const shown = row.as === undefined ? undefined : table.get(row.as);
+  if (shown) return { kind: row.kind, code: String(shown.code), message: shown.message };
+  return { kind: row.kind, ...detailOf(error) };
+};
+
+const detailOf = ({ code, message, additional }: CodedError) => ({
+  code: String(code),
+  message,
+  ...(additional === undefined ? {} : { additional }),
+});
+
+/** The status for an unknown code: legacy's own where that is a 4xx, else `undefined` for the outcome's. */
+export const ownStatusOf = (outcome: Outcome, legacyStatus: number): number | undefined =>
+  outcome.kind === "unknown" && legacyStatus >= 400 && legacyStatus < 500 ? legacyStatus : undefined;

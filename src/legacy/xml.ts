@@ -1,11 +1,10 @@
 import { decodeXML } from "entities/decode";
 import { XMLParser, XMLValidator } from "fast-xml-parser";
-import { markupPaths, verbatimPaths } from "../rules/markup.ts";
 import { isObject, type Json, type JsonObject, type Rule } from "../rules/rule.ts";
 
 /**
- * Reads one XML document to what legacy's JSON would say; `undefined` where it is not well-formed. `harmless`: what PHP may complain of before
- * a document that is whole all the same.
+ * Reads one XML document into what legacy's JSON would say; `undefined` where it is not well-formed. `harmless`: PHP notices that may
+ * precede a whole document.
  */
 export type XmlReader = ((xml: string) => JsonObject | undefined) & { harmless?: readonly RegExp[] };
 
@@ -73,3 +72,25 @@ const plain = (value: Json, at: string, asWritten: ReadonlySet<string>): Json =>
     ]),
   );
 };
+
+type Flag = "markup" | "verbatim";
+
+/** The legacy paths (`study.description`) of the rules that bear this flag: read off the tree, so that no list can drift. */
+const flaggedPaths = (flag: Flag, rule: Rule, at: string[] = []): string[] => [
+  ...(rule[flag] ? [at.join(".")] : []),
+  ...Object.entries(rule.inside ?? {}).flatMap(([place, inner]) =>
+    flaggedPaths(flag, inner, [...at, ...stepTo(rule, place, inner)]),
+  ),
+];
+
+const stepTo = (rule: Rule, place: string, inner: Rule): string[] => {
+  if (place === "*") return [];
+  if (place === "") return rule.wrapper === undefined ? [] : [rule.wrapper];
+  return [inner.from ?? place];
+};
+
+/** Texts that may hold markup. */
+export const markupPaths = (rule: Rule): string[] => flaggedPaths("markup", rule);
+
+/** Texts that are taken from the XML as they are written. */
+const verbatimPaths = (rule: Rule): string[] => flaggedPaths("verbatim", rule);

@@ -1,96 +1,147 @@
+import { firstUnexpected } from "../compare/fits.ts";
+import { MAX_COMPARED_BYTES } from "../compare/judge.ts";
+import type { Ledger } from "../compare/ledger.ts";
+import type { ByteBudget } from "../concurrency/byteBudget.ts";
+import type { Answer } from "../endpoint/answer.ts";
 import { becomesAnother, type CanonicalRequest, formatRequest } from "../endpoint/canonicalRequest.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
-import type { Ledger } from "../compare/ledger.ts";
-import type { Answer } from "../endpoint/answer.ts";
-import type { ErrorTable } from "../legacy/legacyOutcome.ts";
-import { MAX_COMPARED_BYTES } from "../features/migration/shadow.ts";
+import type { ErrorTable } from "../legacy/reading.ts";
 import type { Reader } from "../reading/reader.ts";
 import { parseJson } from "../rules/parseJson.ts";
 import type { Json } from "../rules/rule.ts";
-import { ask } from "../upstream/ask.ts";
+import type { Settings } from "../settings/settings.ts";
+import { ask, type UpstreamReply } from "../upstream/ask.ts";
 import { BackendFailure, isItsFault, openBreaker } from "../upstream/breaker.ts";
 import { UpstreamFailure } from "../upstream/failure.ts";
-import type { Upstream } from "../upstream/upstream.ts";
+import { openUpstream, type Upstream } from "../upstream/upstream.ts";
 import { errorAnswer } from "./errorAnswer.ts";
-import { firstUnexpected } from "../compare/fits.ts";
-import { isJsonType, misfitAt, noJson, noJsonType, noOutcome } from "./whyUnserved.ts";
+import { isJsonType, unservedReasons } from "./whyUnserved.ts";
 
 /**
- * Modern's answer as it is served, and the excerpt of its document where it is one; or why it cannot be. `status`: the status it
- * answered with, where it answered at all.
+ * Modern's answer as it is served, with the excerpt of its document if it is one; or why it is not served. `status`: modern's own, where
+ * it answered.
  */
 export type ModernReply =
   | { answer: Answer; document?: Json }
-  | { failed: string; status?: number; /** That says nothing of modern. */ isUnasked?: boolean };
+  | { failed: string; status?: number; /** The failure says nothing about modern. */ isUnasked?: boolean };
 
-/** What modern said, whatever it is worth. */
-export type ModernGiven = { status: number; contentType: string; text: string };
+/** Modern's answer, served or not. */
+type ModernGiven = { status: number; contentType: string; text: string };
 
-/** `client`: the address that asks. `from`: whose turn it is where answers are read, without saying a key. */
-export type ModernCaller = { key?: string; client?: string; from?: string; headers: string[]; deadline: number };
+/**
+ * `client`: the address of the caller. `from`: the caller for whom large answers are read in turn, without naming a key. `deadline`:
+ * milliseconds since the epoch.
+ */
+type ModernCaller = { key?: string; client?: string; from?: string; headers: string[]; deadline: number };
 
+/** Asks the new implementation. */
 export type ModernClient = {
-  /** Asks once; `again`: past its caches. Never throws for what modern does. */
+  /** Asks once; `again`: past its caches. Never rejects because of what modern does. */
   ask(endpoint: NamedEndpoint, request: CanonicalRequest, caller: ModernCaller, again?: boolean): Promise<ModernReply>;
-  /** Asks as a mirror does: a failure is its own affair, and opens no circuit for callers. */
+  /** Asks for a comparison: failures do not open the circuit for callers. */
   look(request: CanonicalRequest, caller: ModernCaller, again?: boolean): Promise<ModernGiven | { failed: string }>;
 };
 
 type NamedEndpoint = Endpoint & { name: string };
 
-/** By what an answer of modern's is judged, before it is served. */
+/** What decides whether an answer of modern is served. */
 export type Judging = {
   errors: ErrorTable;
-  /** What modern's documents may do differently, as it is in force. */
+  /** The ledger in force: how modern's documents may differ. */
   ledger: () => Ledger;
-  /** Where a document is not what its endpoint promises; a large one is read in another thread. */
+  /** Finds where a document does not fit its endpoint; reads a large one in another thread. */
   check: Reader["checkModern"];
 };
 
-/** `base`: the path below which modern serves the interface, without a slash at its end. */
-export const modernClient = (
+/** Opens connections of its own to modern, so that requests that wait there delay no others. */
+export const openModern = (
+  url: string,
+  settings: Settings,
+  judging: Judging,
+  replies: ByteBudget,
+): { client: ModernClient; close: () => Promise<void> } => {
+  const upstream = openUpstream({
+    origin: new URL(url).origin,
+    connections: settings.MAX_CONNECTIONS,
+    waiting: settings.MAX_WAITING,
+    waitTimeout: settings.WAIT_TIMEOUT_MS,
+    connectTimeout: settings.CONNECT_TIMEOUT_MS,
+    headersTimeout: settings.HEADERS_TIMEOUT_MS,
+    bodyTimeout: settings.BODY_TIMEOUT_MS,
+    replies,
+  });
+  return {
+    client: modernClient(upstream, { target: modernTarget(url), maxReply: settings.MAX_REPLY_BYTES, ...judging }),
+    close: () => upstream.close(),
+  };
+};
+
+/** How a request is sent: past the caches (`again`), with a key in the query, with further headers. */
+type Sending = {
+  again: boolean;
+  key?: string | undefined;
+  headers: readonly string[];
+  maxBytes: number;
+  /** Milliseconds. */
+  totalTimeout: number;
+};
+
+/** Where an implementation serves the new interface: its Host, and the path that comes before all others, without a slash at the end. */
+type Target = { host: string; base: string };
+
+/** The target at a URL such as `http://host/v1`. */
+export const modernTarget = (url: string): Target => {
+  const { host, pathname } = new URL(url);
+  return { host, base: pathname.replace(/\/$/, "") };
+};
+
+/** Sends a request of the new interface. Rejects with an UpstreamFailure. */
+export const sendCanonical = (
   upstream: Upstream,
-  { base, host, maxReply, ...judging }: { base: string; host: string; maxReply: number } & Judging,
+  { host, base }: Target,
+  { method, path, body }: CanonicalRequest,
+  { again, key, headers, maxBytes, totalTimeout }: Sending,
+): Promise<UpstreamReply> => {
+  // Every implementation takes a key in the query, not every one in a header.
+  const query = key === undefined ? "" : `?api_key=${encodeURIComponent(key)}`;
+  return ask(upstream, {
+    method,
+    path: `${base}${path}${query}`,
+    headers: [
+      "host",
+      host,
+      "accept",
+      "application/json",
+      ...headers,
+      ...(again ? ["cache-control", "no-cache"] : []),
+      ...(body === undefined ? [] : ["content-type", "application/json"]),
+    ],
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    maxBytes,
+    totalTimeout,
+  });
+};
+
+const modernClient = (
+  upstream: Upstream,
+  { target, maxReply, ...judging }: { target: Target; maxReply: number } & Judging,
 ): ModernClient => {
   const breaker = openBreaker();
-
-  const send = async (
-    { method, path, body }: CanonicalRequest,
-    caller: ModernCaller,
-    again: boolean,
-    most = maxReply,
-  ): Promise<ModernBytes> => {
-    // Every implementation takes a key in the query, not every one in a header.
-    const query = caller.key === undefined ? "" : `?api_key=${encodeURIComponent(caller.key)}`;
-    const headers = ["host", host, "accept", "application/json", ...caller.headers];
-    if (again) headers.push("cache-control", "no-cache");
-    if (body !== undefined) headers.push("content-type", "application/json");
-    const {
-      status,
-      contentType,
-      body: bytes,
-    } = await ask(upstream, {
-      method,
-      path: `${base}${path}${query}`,
-      headers,
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      maxBytes: most,
-      totalTimeout: Math.max(1, caller.deadline - Date.now()),
-    });
-    return { status, contentType, bytes };
+  const send = (request: CanonicalRequest, caller: ModernCaller, again: boolean, maxBytes = maxReply) => {
+    const totalTimeout = Math.max(1, caller.deadline - Date.now());
+    return sendCanonical(upstream, target, request, { ...caller, again, maxBytes, totalTimeout });
   };
-
   return {
     async ask(endpoint, request, caller, again = false) {
       if (becomesAnother(request)) return { ...otherPath, isUnasked: true };
       try {
-        const asked = await breaker.execute({ request: formatRequest(request), caller }, async () => {
+        const reply = await breaker.execute({ request: formatRequest(request), caller }, async () => {
           const given = await send(request, caller, again);
-          const reply = await readModern(endpoint, given, judging, caller);
+          const read = await readModern(endpoint, given, judging, caller);
           if (given.status >= 500) throw new BackendFailure(`it answered ${given.status}`);
-          return reply;
+          return read;
         });
-        return asked ?? { failed: "the circuit is open" };
+        return reply ?? { failed: "the circuit is open" };
       } catch (error) {
         if (error instanceof UpstreamFailure || error instanceof BackendFailure)
           return { failed: error.message, isUnasked: !isItsFault(error) };
@@ -111,38 +162,37 @@ export const modernClient = (
 
 const otherPath = { failed: "the path would become another" };
 
-type ModernBytes = { status: number; contentType: string; bytes: Buffer };
-
-const textOf = ({ status, contentType, bytes }: ModernBytes): ModernGiven => ({
+const textOf = ({ status, contentType, body }: UpstreamReply): ModernGiven => ({
   status,
   contentType,
-  text: bytes.toString("utf8"),
+  text: body.toString("utf8"),
 });
 
-/** More than any error has, in bytes. */
+/** Bytes; no error of the interface has more. */
 const MAX_ERROR_BYTES = 128 * 1024;
 
-/** What modern said, held against what the interface promises: the schema of a document, the outcomes of the endpoint. */
+/** Checks modern's answer against the schema of the endpoint's document and against its outcomes. */
 const readModern = async (
   endpoint: NamedEndpoint,
-  given: ModernBytes,
+  given: UpstreamReply,
   { errors, ledger, check }: Judging,
   { from = "", deadline }: ModernCaller,
 ): Promise<ModernReply> => {
-  const { status, contentType, bytes } = given;
+  const { status, contentType, body: bytes } = given;
   if (status === 200) {
-    if (!isJsonType(contentType)) return { failed: noJsonType(contentType), status };
+    if (!isJsonType(contentType)) return { failed: unservedReasons.notJsonType(contentType), status };
     const checked = await check(endpoint.name, bytes, { caller: from, deadline });
     if ("unread" in checked) return { failed: `its answer could not be read (${checked.unread})`, status };
     if ("failed" in checked) return { ...checked, status };
     const misfit = firstUnexpected(endpoint.name, ledger(), checked.misfits);
-    if (misfit !== undefined) return { failed: misfitAt(misfit), status };
+    if (misfit !== undefined) return { failed: unservedReasons.doesNotFit(misfit), status };
     const { body, tag, excerpt } = checked;
     return { answer: { status, body, ...(tag === undefined ? {} : { tag }) }, document: excerpt };
   }
-  if (status < 400 || status >= 500 || bytes.length > MAX_ERROR_BYTES) return { failed: noOutcome(status), status };
+  if (status < 400 || status >= 500 || bytes.length > MAX_ERROR_BYTES)
+    return { failed: unservedReasons.notAnOutcome(status), status };
   const document = parseJson(bytes.toString("utf8"));
-  if (document === undefined) return { failed: noJson, status };
+  if (document === undefined) return { failed: unservedReasons.notJson, status };
   const answer = errorAnswer(endpoint, errors, textOf(given), document);
-  return answer ? { answer } : { failed: noOutcome(status), status };
+  return answer ? { answer } : { failed: unservedReasons.notAnOutcome(status), status };
 };

@@ -1,15 +1,15 @@
-import type { Endpoint } from "../endpoint/endpoint.ts";
-import { mediaTypeOf } from "../http/mediaType.ts";
 import { type Answer, answerOf } from "../endpoint/answer.ts";
-import { type ErrorTable, outcomeOf } from "../legacy/legacyOutcome.ts";
+import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
+import { mediaTypeOf } from "../http/mediaType.ts";
+import { type ErrorTable, outcomeOf } from "../legacy/reading.ts";
 import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
 
 type Given = { status: number; contentType: string; text: string };
 
 /**
- * A 4xx of modern's as it is served, where it is one of the endpoint's own outcomes; `undefined` for any other, such as a router's
- * 404 or a proxy's page. A problem (RFC 9457) is told in our form.
+ * The answer that is served for a 4xx of modern, if it is one of the endpoint's outcomes; `undefined` for any other, such as a router's
+ * 404 or a proxy's page. A problem (RFC 9457) is served in our own format.
  */
 export const errorAnswer = (
   endpoint: Endpoint,
@@ -30,7 +30,7 @@ export const errorAnswer = (
   return status === 422 && isListOfInputErrors(document["detail"]) ? { status, body: text } : undefined;
 };
 
-/** Modern and the table have to mean the same by a code: the status says whether they do. */
+/** `undefined` where modern means another error by the same code: its status then differs. */
 const withStatus = (outcome: Outcome, status: number): Answer | undefined => {
   const answer = answerOf(outcome);
   return answer.status === status ? answer : undefined;
@@ -66,7 +66,7 @@ const outcomeOfCode = (endpoint: Endpoint, errors: ErrorTable, given: Json | und
   return outcome && (!isOfOneEndpoint(outcome) || ownCodes(endpoint).has(code)) ? outcome : undefined;
 };
 
-/** A credential, a right, an input and a state are judged alike everywhere; what does not exist is another thing at each endpoint. */
+/** Errors about credentials, rights, inputs and states mean the same at all endpoints; what does not exist differs between them. */
 const isOfOneEndpoint = ({ kind }: Outcome): boolean => kind === "notFound" || kind === "conflict" || kind === "gone";
 
 const ownCodes = ({

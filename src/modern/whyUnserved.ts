@@ -1,21 +1,24 @@
 import type { GivenAnswer } from "../compare/answers.ts";
+import { firstUnexpected, misfitsOf } from "../compare/fits.ts";
 import type { Ledger } from "../compare/ledger.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import { mediaTypeOf } from "../http/mediaType.ts";
-import type { ErrorTable } from "../legacy/legacyOutcome.ts";
+import type { ErrorTable } from "../legacy/reading.ts";
 import { errorAnswer } from "./errorAnswer.ts";
-import { firstUnexpected, misfitsOf } from "../compare/fits.ts";
 
-/** A document comes as JSON, or is none. */
+/** Documents come as JSON only. */
 export const isJsonType = (contentType: string): boolean => mediaTypeOf(contentType) === "application/json";
 
-export const noJsonType = (contentType: string): string =>
-  contentType === ""
-    ? "its answer has no content type"
-    : `its answer is ${mediaTypeOf(contentType)}, not application/json`;
-export const noJson = "its answer is no JSON";
-export const misfitAt = (place: string): string => `its answer does not fit at ${place}`;
-export const noOutcome = (status: number): string => `its ${status} is no answer of this endpoint`;
+/** Why an answer of the new implementation is not served, in words for logs and reports. */
+export const unservedReasons = {
+  notJsonType: (contentType: string): string =>
+    contentType === ""
+      ? "its answer has no content type"
+      : `its answer is ${mediaTypeOf(contentType)}, not application/json`,
+  notJson: "its answer is no JSON",
+  doesNotFit: (pointer: string): string => `its answer does not fit at ${pointer}`,
+  notAnOutcome: (status: number): string => `its ${status} is no answer of this endpoint`,
+};
 
 /** Why such an answer of the new implementation would not be served; `undefined` where it would. */
 export const whyUnserved = (
@@ -29,10 +32,10 @@ export const whyUnserved = (
       status < 500 &&
       body !== undefined &&
       errorAnswer(endpoint, errors, { status, contentType, text: "" }, body) !== undefined;
-    return isOutcome ? undefined : noOutcome(status);
+    return isOutcome ? undefined : unservedReasons.notAnOutcome(status);
   }
-  if (!isJsonType(contentType)) return noJsonType(contentType);
-  if (body === undefined) return noJson;
+  if (!isJsonType(contentType)) return unservedReasons.notJsonType(contentType);
+  if (body === undefined) return unservedReasons.notJson;
   const misfit = firstUnexpected(endpoint.name, ledger, misfitsOf(endpoint.output, body));
-  return misfit === undefined ? undefined : misfitAt(misfit);
+  return misfit === undefined ? undefined : unservedReasons.doesNotFit(misfit);
 };

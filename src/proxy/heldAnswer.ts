@@ -1,16 +1,17 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
+import { constants, gunzipSync } from "node:zlib";
 
 /** An answer's head, and the first of its body. */
 export type Beginning = { status: number; headers: IncomingHttpHeaders; body: Buffer };
 
-/** Looks on while a request that may write passes through. */
-export type Watch = {
+/** Observes a proxied request and its answer. */
+export type ResponseObserver = {
   /** A part of its body. */
   chunk: (bytes: Buffer) => void;
   /**
-   * Called once: an answer has begun, and goes on when this is done; or (`undefined`) there will be none. `isSent`: the upstream may have got
-   * something of the request.
+   * Called once, with the beginning of the answer, which goes on when the promise is done; or with `undefined`: there is no answer.
+   * `isSent`: the upstream may have received a part of the request.
    */
   over(answer: Beginning | undefined, isSent: boolean): Promise<void> | undefined;
 };
@@ -20,17 +21,17 @@ type Start = Parameters<NonNullable<Handler["onResponseStart"]>>;
 
 const nothing = Buffer.alloc(0);
 
-/** The same handler, but an answer reaches it only when the one who looks on has seen how it begins, and is done with it. */
-export const heldAnswer = (handler: Handler, watch: Watch): Handler => {
+/** The same handler, but an answer reaches it only when the observer is done with its beginning. */
+export const heldAnswer = (handler: Handler, observer: ResponseObserver): Handler => {
   let held: Start | undefined;
-  /** What has come before the one who looks on was done: pausing holds up neither the end nor a failure. */
+  /** Events that came before the observer was done: pausing holds up neither the end nor a failure. */
   let waiting: (() => void)[] | undefined;
   let isTold = false;
   let isOver = false;
   let isSent = false;
   const over = (answer: Beginning | undefined) => {
     isTold = true;
-    return watch.over(answer, isSent);
+    return observer.over(answer, isSent);
   };
   const letGo = (): void => {
     for (const step of waiting ?? []) step();
@@ -60,7 +61,7 @@ export const heldAnswer = (handler: Handler, watch: Watch): Handler => {
   };
   return {
     onRequestStart(...args) {
-      // Throws where nobody waits for it any more: then nothing is sent.
+      // Throws where the request is settled already: then it is not sent.
       handler.onRequestStart?.(...args);
       isSent = true;
     },
@@ -83,4 +84,17 @@ export const heldAnswer = (handler: Handler, watch: Watch): Handler => {
       handler.onResponseError?.(controller, error);
     },
   };
+};
+
+/** Most bytes that are unzipped. */
+const MAX_UNZIPPED = 1024 * 1024;
+
+/** The beginning of an answer's body, unzipped; empty where it cannot be unzipped. */
+export const plainBody = ({ headers, body }: Beginning): Buffer => {
+  if (headers["content-encoding"] !== "gzip") return body;
+  try {
+    return gunzipSync(body, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: MAX_UNZIPPED });
+  } catch {
+    return Buffer.alloc(0);
+  }
 };

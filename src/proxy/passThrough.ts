@@ -2,34 +2,41 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { clientAddress } from "../upstream/clientAddress.ts";
 import { UpstreamFailure, withoutQuery } from "../upstream/failure.ts";
 import type { Upstream } from "../upstream/upstream.ts";
-import { isLoop } from "../upstream/via.ts";
-import type { Watch } from "./heldAnswer.ts";
-import type { OldPaths } from "./oldPaths.ts";
+import { isLoop } from "../upstream/forwarding.ts";
+import type { ResponseObserver } from "./heldAnswer.ts";
 import { type Trouble, refuse } from "./refuse.ts";
 import { Relay } from "./relay.ts";
-import { requestHeaders } from "./requestHeaders.ts";
+import { requestHeaders } from "./headers.ts";
 import { Upload, hasBody } from "./upload.ts";
 import { openUploadMemory } from "./uploadMemory.ts";
 
-/** Told once of every request that the upstream did not answer whole. `path` is without the query. */
+/** What may be done with a request besides passing it on. */
+export type PassThroughHooks = {
+  /** A flat list of headers to add to the answer for this target, whether the upstream's or ours. */
+  headers: (target: string) => readonly string[] | undefined;
+  /** Answers in the upstream's place; false: the request goes on to the upstream. */
+  standIn: (req: IncomingMessage, res: ServerResponse, target: string) => boolean;
+};
+
+/** One request that the upstream did not answer whole. `path` is without the query. */
 export type PassThroughEvent = { kind: Trouble; method: string; path: string; error?: Error };
 
-/** `host` replaces the client's Host. `trusted` says which peers' X-Forwarded-* are believed. */
+/** `host` replaces the client's Host. `trusted` says which peers' X-Forwarded-* are believed. `onEvent` gets each failure once. */
 export type PassThroughOptions = {
   host?: string | undefined;
   trusted: (address: string) => boolean;
   onEvent: (event: PassThroughEvent) => void;
   onAnswer?: (status: number) => void;
-  watch?: (method: string, target: string, req: IncomingMessage) => Watch | undefined;
-  oldPaths?: OldPaths;
-  /** `minRate`: bytes a second that an upload has to come with; `memory`: bytes at most of all bodies that are collected before they are sent. */
+  observe?: (method: string, target: string, req: IncomingMessage) => ResponseObserver | undefined;
+  hooks?: PassThroughHooks;
+  /** `minRate`: bytes a second that an upload must send. `memory`: most bytes of all bodies that are collected before they are sent. */
   uploads?: { minRate: number; memory: number };
 };
 
 /** A listener for requests whose target and host were read (`src/http`): `url` is in origin form, `headers.host` the host it is for. */
 export type PassThrough = (req: IncomingMessage, res: ServerResponse) => void;
 
-/** Brings everything to the upstream and back as it is, streaming. */
+/** Passes requests to the upstream and its answers back, unchanged and streaming. */
 export const passThrough = (upstream: Upstream, options: PassThroughOptions): PassThrough => {
   const { minRate, memory } = options.uploads ?? { minRate: 1024, memory: 64 * 1024 ** 2 };
   const uploads = { minRate, silence: upstream.bodyTimeout, memory: openUploadMemory(memory) };
@@ -41,19 +48,19 @@ export const passThrough = (upstream: Upstream, options: PassThroughOptions): Pa
 
     if (res.destroyed || req.socket.destroyed)
       return report("aborted", new UpstreamFailure("aborted", { method, path }));
-    const added = options.oldPaths?.headers(path);
+    const added = options.hooks?.headers(path);
     if (isLoop(req.headers.via)) {
       refuse(req, res, "loop", added);
       return report("loop");
     }
-    if (options.oldPaths?.standIn(req, res, path)) return;
-    const watch = options.watch?.(method, path, req);
+    if (options.hooks?.standIn(req, res, path)) return;
+    const observer = options.observe?.(method, path, req);
     const upload = hasBody(req)
-      ? new Upload(req, { ...uploads, onChunk: watch?.chunk, client: clientOf(req, options.trusted) })
+      ? new Upload(req, { ...uploads, onChunk: observer?.chunk, client: clientOf(req, options.trusted) })
       : undefined;
     const headers = requestHeaders(req, options.host, options.trusted);
     const request = { method, path, headers, body: upload ?? null, servername: upstream.servername };
-    new Relay(upstream, { req, res, request, upload, report, watch, added, onAnswer: options.onAnswer }).begin();
+    new Relay(upstream, { req, res, request, upload, report, observer, added, onAnswer: options.onAnswer }).begin();
   };
 };
 

@@ -1,8 +1,27 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { FailureKind } from "../upstream/failure.ts";
-import { answerItself } from "./ownAnswer.ts";
 
-/** What goes wrong between a client and the upstream; `loop`, `badRequest` and `slowClient` are the client's. */
+/** An answer in the upstream's place; `headers` are a flat list, without those of the body. */
+export type OwnAnswer = { status: number; type: string; headers: readonly string[]; body: string };
+
+/** Answers at once; the rest of the request's body is discarded. */
+export const answerItself = (
+  req: IncomingMessage,
+  res: ServerResponse,
+  { status, type, headers, body }: OwnAnswer,
+): void => {
+  res.sendDate = true;
+  res.writeHead(status, STATUS_CODES[status], [
+    "Content-Type",
+    type,
+    "Content-Length",
+    String(Buffer.byteLength(body)),
+    ...headers,
+  ]);
+  res.end(req.method === "HEAD" ? undefined : body);
+};
+
+/** What can go wrong with a proxied request; `loop`, `badRequest` and `slowClient` are the client's fault. */
 export type Trouble = FailureKind | "loop" | "badRequest" | "slowClient";
 
 const answers: Record<Trouble, { status: number; detail: string }> = {
@@ -18,7 +37,7 @@ const answers: Record<Trouble, { status: number; detail: string }> = {
   slowClient: { status: 408, detail: "The request's body stopped coming." },
 };
 
-/** Answers `{"detail": ...}` itself, with these headers beside; only before anything of another answer was written. */
+/** Answers `{"detail": ...}` with these headers added; only before any part of another answer was written. */
 export const refuse = (
   req: IncomingMessage,
   res: ServerResponse,
@@ -38,7 +57,7 @@ export const refuse = (
   });
 };
 
-/** Ends a connection in mid-answer. Where nothing `framed` the body (an HTTP/1.0 client), only a reset tells that more should have come. */
+/** Ends a connection in mid-answer. Where the body is not `framed` (an HTTP/1.0 client), only a reset shows that it is not whole. */
 export const cut = (res: ServerResponse, framed: boolean): void => {
   const { socket } = res;
   if (!framed && socket !== null && !("encrypted" in socket)) socket.resetAndDestroy();

@@ -1,25 +1,30 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { Dispatcher } from "undici";
-import { type RequestLine, type FailureKind, UpstreamFailure, codeOf, failureOf } from "../upstream/failure.ts";
+import {
+  type RequestLine,
+  type FailureKind,
+  UpstreamFailure,
+  codeOf,
+  failureOf,
+  MAX_INTERIM_ANSWERS,
+  maySendAgain,
+} from "../upstream/failure.ts";
 import type { Turn } from "../upstream/semaphore.ts";
-import { MAX_INTERIM_ANSWERS } from "../upstream/interim.ts";
-import { maySendAgain } from "../upstream/sendAgain.ts";
 import type { Upstream } from "../upstream/upstream.ts";
-import { addHeaders } from "./addHeaders.ts";
-import { Pauses } from "./pauses.ts";
+import { addHeaders, reasonBytes, replyHeaders } from "./headers.ts";
+import { Pauses } from "./clientSpeed.ts";
 import { type Trouble, cut, refuse } from "./refuse.ts";
-import { reasonBytes, replyHeaders } from "./replyHeaders.ts";
-import { heldAnswer, type Watch } from "./heldAnswer.ts";
+import { heldAnswer, type ResponseObserver } from "./heldAnswer.ts";
 import type { Upload, UploadListener } from "./upload.ts";
 
-/** One request on its way: what the client sent, what goes to the upstream, whom to tell when it goes wrong. */
-export type Passage = {
+/** One request on its way: what the client sent, what goes to the upstream, and who hears of failures. */
+type Passage = {
   req: IncomingMessage;
   res: ServerResponse;
   request: Dispatcher.DispatchOptions & RequestLine;
   upload: Upload | undefined;
-  watch: Watch | undefined;
-  /** Headers for the answer, whoever gives it. */
+  observer: ResponseObserver | undefined;
+  /** Headers to add to the answer. */
   added: readonly string[] | undefined;
   onAnswer: ((status: number) => void) | undefined;
   report: (trouble: Trouble, failure: UpstreamFailure) => void;
@@ -28,7 +33,7 @@ export type Passage = {
 /** Bytes held for a slow client before the upstream is paused; one read's worth waits for the end of the tick and must not count. */
 const held = 128 * 1024;
 
-/** Brings one request to the upstream and its answer back; undici's handler and the gate's turn in one object, for speed. */
+/** Passes one request to the upstream and its answer back; undici's handler and the semaphore's turn in one object, for speed. */
 export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
   /** Its place is one of those for uploads: its client may hold it for long. */
   isUpload = false;
@@ -37,9 +42,9 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
   #controller: Dispatcher.DispatchController | undefined;
   #uploading: NodeJS.Timeout | undefined;
   #pauses: Pauses | undefined;
-  /** Nothing more is owed to the client. */
+  /** The client has its answer, or never gets one. */
   #done = false;
-  #inGate = false;
+  #hasPlace = false;
   #answered = false;
   #sentAgain = false;
   #flowing = false;
@@ -82,13 +87,13 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
   }
 
   start(): void {
-    this.#inGate = true;
-    const { request, watch } = this.#passage;
-    this.#upstream.pool.dispatch(request, watch ? heldAnswer(this, watch) : this);
+    this.#hasPlace = true;
+    const { request, observer } = this.#passage;
+    this.#upstream.pool.dispatch(request, observer ? heldAnswer(this, observer) : this);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // Throwing drops a request nobody waits for and keeps the connection; controller.abort would close it.
+    // Throwing drops a settled request and keeps the connection; controller.abort would close it.
     if (this.#done) throw new UpstreamFailure("aborted", this.#passage.request);
     this.#controller = controller;
     if (this.#passage.upload !== undefined)
@@ -198,8 +203,8 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
   }
 
   #leave(): void {
-    if (!this.#inGate) return;
-    this.#inGate = false;
+    if (!this.#hasPlace) return;
+    this.#hasPlace = false;
     clearTimeout(this.#uploading);
     this.#pauses?.stop();
     this.#passage.upload?.destroy();
@@ -211,7 +216,7 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
     this.#done = true;
     const { req, res, request, upload, added, report } = this.#passage;
     const failure = cause ?? new UpstreamFailure(kind, request);
-    // One that waits leaves the queue; one that runs leaves the gate when undici reports its end.
+    // One that waits leaves the queue; one that runs leaves the semaphore when undici reports its end.
     if (!this.#upstream.semaphore.withdraw(this)) this.#controller?.abort(failure);
     upload?.destroy();
     if (res.headersSent) {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
-import { LeastRate } from "./leastRate.ts";
+import { LeastRate } from "./clientSpeed.ts";
 import { type Collection, TINY_BODY, type UploadMemory } from "./uploadMemory.ts";
 
 /** Bytes of a body that are collected before it takes a connection to the upstream: all of a small one, the first of a larger one. */
@@ -9,8 +9,8 @@ export const SMALL_BODY = 64 * 1024;
 /** The buffer of a body that is collected grows by so many bytes. */
 const STEP = 4096;
 
-/** What an upload may take. */
-export type UploadSettings = {
+/** The bounds of an upload. */
+type UploadSettings = {
   /** Gets every byte once, as it arrives. */
   onChunk?: ((chunk: Buffer) => void) | undefined;
   /** Bytes a second that the client must send at least while it may send. */
@@ -22,11 +22,11 @@ export type UploadSettings = {
   client: string;
 };
 
-/** Hears how the collecting of a body went. */
+/** Hears how collecting a body went. */
 export type UploadListener = {
   /** A connection may be taken: the body is there (`isWhole`), or its first `SMALL_BODY` bytes are. */
   uploadReady(isWhole: boolean): void;
-  /** Nothing more will be passed on: the client is too slow, or there is no memory to collect its body in. */
+  /** No more will be passed on: the client is too slow, or there is no memory to collect its body in. */
   uploadFailed(trouble: "slowClient" | "crowded"): void;
 };
 
@@ -50,7 +50,7 @@ export class Upload extends Readable implements Collection {
   #listener: UploadListener | undefined;
   #isListening = false;
   #isReady = false;
-  /** What was collected goes on, and whatever else comes. */
+  /** The body is passed on, no longer collected. */
   #isPassing = false;
   #hasEnded = false;
   #collected: Buffer = nothing;
@@ -63,7 +63,7 @@ export class Upload extends Readable implements Collection {
     this.#onChunk = onChunk;
     this.#memory = memory;
     this.#rate = new LeastRate({ rate: minRate, most: silence }, this.#onSlow);
-    // undici destroys it with an error that the relay hears of anyway; unheard, it would end the process.
+    // undici destroys it with an error that the relay gets anyway; without a listener it would end the process.
     this.on("error", () => {});
   }
 

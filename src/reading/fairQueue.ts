@@ -1,17 +1,18 @@
-/** Something that waits for its turn: whose it is, and the bytes it holds. */
+/** A job that waits: its caller, and the bytes it holds. */
 export type Queued = { caller: string; bytes: number };
 
 /** A queue with two bounds that serves its callers in turn, however many jobs one of them has. */
-export type FairQueue<T extends Queued> = {
-  /** Adds a job. Returns those that had to go for it, it may be the new one itself: the newest of whoever holds the most bytes. */
+type FairQueue<T extends Queued> = {
+  /** Adds a job. Returns the jobs that had to go for it, perhaps itself: the newest of the caller that holds most bytes. */
   add(job: T): T[];
   /** Takes the oldest job of the caller whose turn it is. */
   take(): T | undefined;
-  /** Takes out one that nobody wants any more; false where it is not here. */
+  /** Takes out a job that is not wanted any more; false where it is not here. */
   remove(job: T): boolean;
   size(): { jobs: number; bytes: number };
 };
 
+/** Opens an empty queue with these bounds. */
 export const openFairQueue = <T extends Queued>({
   jobs: maxJobs,
   bytes: maxBytes,
@@ -19,7 +20,7 @@ export const openFairQueue = <T extends Queued>({
   jobs: number;
   bytes: number;
 }): FairQueue<T> => {
-  // In the order of their turns: whoever has had one goes to the end.
+  // In the order of their turns: a caller that has had one goes to the end.
   const callers = new Map<string, { jobs: T[]; bytes: number }>();
   let jobs = 0;
   let bytes = 0;

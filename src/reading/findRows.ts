@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
 type Rows = Pick<ListedRows<never>, "begins" | "ends">;
 
 /** Where a row may begin in a page that cannot be parsed. */
-export type RowPlace = {
+type RowPlace = {
   id: number;
   /** Where its beginning starts, and the first character of its text, from the page's beginning. */
   start: number;
@@ -31,7 +31,7 @@ const oddInXml = /&|<(?!\/?oml:)/;
 // oxlint-disable-next-line no-control-regex -- JSON has them in no text
 const plainInJson = /^[^"\\\u0000-\u001f]*"\s*,\s*"/;
 
-/** Every place of a page where a row may begin; texts of users can look like one. `undefined` where there are more than any page has. */
+/** Every place of a page where a row may begin; users' texts can look like one. Empty where there are more than `MAX_PLACES`. */
 export const findRows = ({ begins, ends }: Rows, body: Buffer): RowPlaces => {
   // Line ends as the readers of both forms give them.
   const text = body.toString("utf8").replaceAll(/\r\n?/g, "\n");
@@ -52,8 +52,8 @@ export const findRows = ({ begins, ends }: Rows, body: Buffer): RowPlaces => {
 };
 
 /**
- * The ids of the rows that a page really has, in its order, once these rows have been read one way or another: a row's text is known then, so
- * what looks like a row within it is passed over. `undefined` where the page has anything that has not been read so.
+ * The ids of the rows that a page really has, in its order. `textOf`: the text of each row that was read by itself; what looks like a row
+ * within such a text is skipped. `undefined`: the page has a row whose text is not known.
  */
 export const rowsOnPage = (places: readonly RowPlace[], textOf: ReadonlyMap<number, string>): number[] | undefined => {
   const ids: number[] = [];
@@ -69,9 +69,9 @@ export const rowsOnPage = (places: readonly RowPlace[], textOf: ReadonlyMap<numb
 };
 
 /**
- * Whether a page whose texts are not escaped can be believed: a text may close what it stands in and write members, and rows, of its own. Such
- * rows lack known members that others have; members that are not known yet say nothing. In JSON, a backslash means itself, members that a later
- * one of the same name hides leave quotes behind, and what a text adds stands right behind it, where legacy writes a member of every row.
+ * Whether a page whose texts are not escaped can be trusted: a text may close its quotes and forge members, or rows, of its own. Forged
+ * rows lack known members that other rows have. In JSON a backslash means itself, so a page with one is not trusted. Members hidden by a
+ * later one of the same name leave quotes behind. A forged member follows the text, where legacy writes a member of every row.
  */
 export const isTrustworthy = (
   { entriesIn, members, mayLack, text }: Pick<ListedRows<never>, "entriesIn" | "members" | "mayLack" | "text">,

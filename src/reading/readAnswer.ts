@@ -4,18 +4,19 @@ import { type LegacyReading, readLegacy } from "../legacy/reading.ts";
 import { type XmlReader, xmlReaderFor } from "../legacy/xml.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
 import { servingNote } from "../rules/notes.ts";
-import type { Json, JsonObject } from "../rules/rule.ts";
-import { excerptOf } from "./excerpt.ts";
+import { type Json, type JsonObject, isObject } from "../rules/rule.ts";
 import { findRows, isTrustworthy, type RowPlaces } from "./findRows.ts";
+import { own } from "../rules/compose.ts";
 
 type Input = Record<string, unknown>;
 
-/** An endpoint with what reading its answers takes; made once in each thread. */
+/** An endpoint prepared for reading its answers; made once in each thread. */
 export type Readable = Omit<Endpoint, "routes" | "legacy" | "summary" | "examples"> & {
   name: string;
   readXml: XmlReader;
 };
 
+/** Prepares an endpoint for reading its answers. */
 export const readableOf = (name: string, endpoint: Endpoint): Readable => ({
   ...endpoint,
   name,
@@ -32,30 +33,36 @@ export type ReadTask = { endpoint: string; as: "answer" | "rows" | "settled"; in
  * Where a row stands in the bytes of a list, its id and the text that stands behind that in legacy's page. `isDeceptive`: another of its texts
  * looks like a row.
  */
-export type RowBytes = { id: number; start: number; end: number; text: string; isDeceptive?: true };
+type RowBytes = { id: number; start: number; end: number; text: string; isDeceptive?: true };
 
 /** Our document, written: a string where it was made in this thread, bytes with their `tag` where it comes from another one. */
 export type Written = {
   body: string | Buffer;
   /** The hash that validates the bytes, where it is known already. */
   tag?: string;
-  /** What the endpoint's `excerpt` names, for whoever looks at the document. */
+  /** The members that the endpoint's `excerpt` names. */
   excerpt: Json;
   rows?: RowBytes[];
 };
 
 type Unreadable = Extract<LegacyReading, { is: "unreadable" }>;
 
-/** What a legacy answer came to. `unknown`: the legacy fields that no rule knows. Small but for `written.body`: this is what crosses threads. */
+/** A legacy answer after reading. `unknown`: the legacy fields that no rule knows. All but `written.body` is small: it crosses threads. */
 export type Read =
   | Extract<LegacyReading, { is: "error" }>
   | (Unreadable & { rows?: RowPlaces })
-  | ({ is: "document"; form: "json" | "xml"; unknown: string[] } & Concluded);
+  | ({ is: "document"; form: "json" | "xml"; unknown: string[] } & Converted);
 
-export type Concluded = { written: Written } | { outcome: Outcome } | { mismatch: string[]; rows?: RowPlaces };
+/** A legacy document, converted and written; or its outcome; or why it does not fit. */
+type Converted = { written: Written } | { outcome: Outcome } | { mismatch: string[]; rows?: RowPlaces };
 
-/** Reads, judges, transforms, validates and writes one legacy answer: all that takes time, in whichever thread it runs. Never throws. */
-export const readAnswer = (endpoint: Readable, { as, input }: ReadTask, body: Buffer, knowledge: Knowledge): Read => {
+/** Parses, transforms, validates and writes one legacy answer: all that takes time, in this or another thread. Never throws. */
+export const readLegacyAnswer = (
+  endpoint: Readable,
+  { as, input }: ReadTask,
+  body: Buffer,
+  knowledge: Knowledge,
+): Read => {
   const reading = readLegacy(body, endpoint.readXml);
   if (reading.is === "error") return reading;
   const places = () => (endpoint.rows === undefined ? {} : { rows: findRows(endpoint.rows, body) });
@@ -68,25 +75,25 @@ export const readAnswer = (endpoint: Readable, { as, input }: ReadTask, body: Bu
       ...places(),
     };
   const unknown = new Set<string>();
-  const note = servingNote((field) => void (unknown.size < MAX_UNKNOWN && unknown.add(field.slice(0, LONGEST_NAME))));
-  const concluded = conclude(endpoint, as, input, document, knowledge, note);
+  const note = servingNote((field) => void (unknown.size < MAX_UNKNOWN && unknown.add(field.slice(0, MAX_NAME))));
+  const converted = convert(endpoint, as, input, document, knowledge, note);
   return {
     is: "document",
     form,
     unknown: [...unknown],
-    ...concluded,
-    ...("mismatch" in concluded ? places() : {}),
+    ...converted,
+    ...("mismatch" in converted ? places() : {}),
   };
 };
 
-/** The same of one small document that no single answer of legacy's is. */
-export const readDocument = (
+/** Transforms, validates and writes one small document that was put together from several legacy answers. */
+export const convertDocument = (
   endpoint: Readable,
   as: "answer" | "rows",
   document: JsonObject,
   knowledge: Knowledge,
-): Concluded =>
-  conclude(
+): Converted =>
+  convert(
     endpoint,
     as,
     {},
@@ -95,24 +102,24 @@ export const readDocument = (
     servingNote(() => undefined),
   );
 
-/** Unknown fields that are told of one answer, and the characters of a name that are told. */
+/** Most unknown fields that are noted of one answer, and most characters of a name. */
 const MAX_UNKNOWN = 100;
-const LONGEST_NAME = 64;
+const MAX_NAME = 64;
 
-const conclude = (
+const convert = (
   endpoint: Readable,
   as: ReadTask["as"],
   input: Input,
   document: JsonObject,
   knowledge: Knowledge,
   note: ReturnType<typeof servingNote>,
-): Concluded => {
+): Converted => {
   const meant = as === "settled" ? endpoint.recover?.answer(input, document) : document;
   if (meant === undefined) return { mismatch: ["/: missing"] };
   const judged = endpoint.rejectDocument?.(meant, knowledge);
   if (judged) return { outcome: judged };
   const transformed = transform(endpoint.output, meant, note);
-  return "ours" in transformed ? { written: write(endpoint, transformed.ours, as) } : transformed;
+  return transformed.ok ? { written: write(endpoint, transformed.ours, as) } : { mismatch: transformed.mismatch };
 };
 
 const write = ({ excerpt, rows }: Readable, ours: Json, as: ReadTask["as"]): Written => ({
@@ -143,3 +150,12 @@ const writeRows = (ours: Json[], { id, text, begins }: ListedRows<Input>): Pick<
 };
 
 const looksLikeRow = (value: Json, begins: RegExp): boolean => typeof value === "string" && value.search(begins) !== -1;
+
+/** The members of these names, of an object or of each entry of a list; `null` for any other value. */
+export const excerptOf = (ours: Json, names: readonly string[] = []): Json => {
+  if (Array.isArray(ours)) return names.length === 0 ? [] : ours.map((row) => excerptOf(row, names));
+  if (!isObject(ours)) return null;
+  return Object.fromEntries(
+    names.flatMap((name) => (Object.hasOwn(ours, name) ? [[name, own(ours, name) as Json]] : [])),
+  );
+};

@@ -1,21 +1,21 @@
 import type { Knowledge } from "../endpoint/endpoint.ts";
 import type { InputReading } from "../endpoint/input.ts";
-import type { Checked } from "./checkModern.ts";
+import { type Checked, runJob, type ReadJob, type JobResult } from "./runJob.ts";
 import { openFairQueue, type Queued } from "./fairQueue.ts";
 import type { Read, Readable, ReadTask } from "./readAnswer.ts";
-import { runJob } from "./runJob.ts";
-import type { Job, JobResult } from "./threadJob.ts";
 import { openThreads, type ThreadSettings } from "./threads.ts";
 
-/** For whom an answer is read, and until when (ms since the epoch). `leaving` fires when they are gone. */
+/** The caller for whom an answer is read. `deadline`: milliseconds since the epoch. `leaving` fires when the caller is gone. */
 export type ReadFor = { caller: string; deadline: number; leaving?: AbortSignal };
 
-/** `full`: too many answers wait to be read. `late`: the deadline has passed. `broken`: reading it failed. `left`: nobody wants it. */
-export type Unread = { unread: "full" | "late" | "broken" | "left" };
+/** `full`: too many answers wait to be read. `late`: the deadline has passed. `broken`: reading it failed. `left`: its caller is gone. */
+export type Unread = { of: "unread"; unread: "full" | "late" | "broken" | "left" };
+
+const broken: Unread = { of: "unread", unread: "broken" };
 
 /**
- * Reads answers and requests' bodies: small ones at once, large ones in other threads, so that no caller waits for another one's. Large ones wait in a bounded queue
- * in which callers take turns.
+ * Reads answers and requests' bodies: small ones at once, large ones in other threads, so that callers do not wait for each other's.
+ * Large ones wait in a bounded queue in which callers take turns.
  */
 export type Reader = {
   read(task: ReadTask, body: Buffer, readFor: ReadFor): Promise<Read | Unread>;
@@ -26,6 +26,7 @@ export type Reader = {
   close(): Promise<void>;
 };
 
+/** What a reader reads, and its bounds. */
 export type ReaderSettings = ThreadSettings & {
   endpoints: ReadonlyMap<string, Readable>;
   knowledge: Knowledge;
@@ -46,6 +47,7 @@ const PER_MEMBER = 2;
 
 type Waiting = Queued & { start: () => void; refuse: (unread: Unread) => void };
 
+/** Opens a reader; threads start when the first large body comes. */
 export const openReader = (settings: ReaderSettings): Reader => {
   const { endpoints, knowledge, module, large, onFailed } = settings;
   const threads =
@@ -58,9 +60,9 @@ export const openReader = (settings: ReaderSettings): Reader => {
     while (queue.size().jobs > 0 && threads?.hasRoom()) queue.take()?.start();
   };
 
-  const elsewhere = (job: Job, body: Buffer, { caller, deadline, leaving }: ReadFor): Promise<JobResult | Unread> =>
+  const elsewhere = (job: ReadJob, body: Buffer, { caller, deadline, leaving }: ReadFor): Promise<JobResult | Unread> =>
     new Promise((resolve) => {
-      if (leaving?.aborted) return resolve({ unread: "left" });
+      if (leaving?.aborted) return resolve({ of: "unread", unread: "left" });
       const settle = (result: JobResult | Unread) => {
         clearTimeout(timer);
         leaving?.removeEventListener("abort", leave);
@@ -68,33 +70,35 @@ export const openReader = (settings: ReaderSettings): Reader => {
       };
       const run = async () => {
         const result = await (threads as NonNullable<typeof threads>).run(job, body);
-        if ("failed" in result) onFailed(job.of === "legacy" ? job.task.endpoint : job.endpoint, result.failed);
-        settle("failed" in result ? { unread: "broken" } : result);
+        if (result.of === "failure") {
+          onFailed(job.of === "legacy" ? job.task.endpoint : job.endpoint, result.why);
+          settle(broken);
+        } else settle(result);
         startNext();
       };
       const waiting: Waiting = { caller, bytes: body.byteLength, start: () => void run(), refuse: settle };
       const leave = () => {
-        if (queue.remove(waiting)) settle({ unread: "left" });
+        if (queue.remove(waiting)) settle({ of: "unread", unread: "left" });
       };
       // One that runs goes on: what it makes may be kept, and its thread is not worth a restart.
       const timer = setTimeout(
         () => {
           queue.remove(waiting);
-          settle({ unread: "late" });
+          settle({ of: "unread", unread: "late" });
         },
         Math.max(1, deadline - Date.now()),
       );
       leaving?.addEventListener("abort", leave);
-      for (const refused of queue.add(waiting)) refused.refuse({ unread: "full" });
+      for (const refused of queue.add(waiting)) refused.refuse({ of: "unread", unread: "full" });
       startNext();
     });
 
-  const largeFrom = (job: Job, body: Buffer): number => {
+  const largeFrom = (job: ReadJob, body: Buffer): number => {
     if (job.of === "input") return large.json / PER_MEMBER;
     return isJson(body) ? large.json : large.xml;
   };
 
-  const run = (job: Job, body: Buffer, readFor: ReadFor): Promise<JobResult | Unread> =>
+  const run = (job: ReadJob, body: Buffer, readFor: ReadFor): Promise<JobResult | Unread> =>
     threads !== undefined && body.byteLength >= largeFrom(job, body)
       ? elsewhere(job, body, readFor)
       : Promise.resolve(runJob(endpoints, knowledge, job, body));
@@ -102,23 +106,23 @@ export const openReader = (settings: ReaderSettings): Reader => {
   return {
     async read(task, body, readFor) {
       const result = await run({ of: "legacy", task }, body, readFor);
-      if ("unread" in result) return result;
-      return "read" in result ? result.read : { unread: "broken" };
+      if (result.of === "unread") return result;
+      return result.of === "legacy" ? result.read : broken;
     },
     async checkModern(endpoint, body, readFor) {
       const result = await run({ of: "modern", endpoint }, body, readFor);
-      if ("unread" in result) return result;
-      return "checked" in result ? result.checked : { unread: "broken" };
+      if (result.of === "unread") return result;
+      return result.of === "modern" ? result.checked : broken;
     },
     async readInput(endpoint, body, readFor) {
       const result = await run({ of: "input", endpoint }, body, readFor);
-      if ("unread" in result) return result;
-      return "input" in result ? result.input : { unread: "broken" };
+      if (result.of === "unread") return result;
+      return result.of === "input" ? result.input : broken;
     },
     size: () => ({ threads: threads?.size() ?? 0, ...queue.size() }),
     async close() {
       closed = true;
-      for (let job = queue.take(); job !== undefined; job = queue.take()) job.refuse({ unread: "broken" });
+      for (let job = queue.take(); job !== undefined; job = queue.take()) job.refuse(broken);
       await threads?.close();
     },
   };

@@ -1,6 +1,8 @@
+import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
-import type { Job, JobMessage, JobResult, ThreadData } from "./threadJob.ts";
+import type { JobFailure, ReadJob, JobMessage, JobResult, ThreadData } from "./runJob.ts";
 
+/** The bounds of the threads. */
 export type ThreadSettings = {
   /** At most so many at a time. */
   threads: number;
@@ -12,17 +14,18 @@ export type ThreadSettings = {
   idle: number;
 };
 
-/** A few threads that run a job each. They start when they are needed and end when they are not. */
-export type Threads = {
+/** A few threads that run a job each. They start when they are needed and end when they are idle. */
+type Threads = {
   hasRoom(): boolean;
   /** Runs a job now: only where there is room. Its body goes to the thread. A thread that dies or takes too long fails its job, and is replaced. */
-  run(job: Job, body: Buffer): Promise<JobResult | { failed: string }>;
+  run(job: ReadJob, body: Buffer): Promise<JobResult | JobFailure>;
   size(): number;
   close(): Promise<void>;
 };
 
 type Thread = { worker: Worker; idle?: NodeJS.Timeout; isBusy: boolean };
 
+/** Opens the threads; none runs yet. */
 export const openThreads = ({ threads, heap, timeout, idle }: ThreadSettings, data: ThreadData): Threads => {
   const running = new Set<Thread>();
 
@@ -33,7 +36,7 @@ export const openThreads = ({ threads, heap, timeout, idle }: ThreadSettings, da
   };
 
   const start = (): Thread => {
-    const worker = new Worker(new URL("./thread.ts", import.meta.url), {
+    const worker = new Worker(new URL(`./thread${extname(import.meta.url)}`, import.meta.url), {
       workerData: data,
       // What the gateway was started with, keys among it, is not for a thread that reads foreign bytes.
       env: {},
@@ -66,17 +69,17 @@ export const openThreads = ({ threads, heap, timeout, idle }: ThreadSettings, da
         clearTimeout(thread.idle);
         // A job keeps the process alive: its caller waits.
         worker.ref();
-        const settle = (result: JobResult | { failed: string }) => {
+        const settle = (result: JobResult | JobFailure) => {
           clearTimeout(timer);
           worker.off("message", onMessage).off("error", onError).off("exit", onExit);
-          if ("failed" in result) void end(thread);
+          if (result.of === "failure") void end(thread);
           else rest(thread);
           resolve(result);
         };
         const onMessage = (result: JobResult) => settle(withBuffer(result));
-        const onError = (error: Error) => settle({ failed: error.message });
-        const onExit = (code: number) => settle({ failed: `the thread ended with ${code}` });
-        const timer = setTimeout(() => settle({ failed: `it took more than ${timeout} ms` }), timeout);
+        const onError = (error: Error) => settle({ of: "failure", why: error.message });
+        const onExit = (code: number) => settle({ of: "failure", why: `the thread ended with ${code}` });
+        const timer = setTimeout(() => settle({ of: "failure", why: `it took more than ${timeout} ms` }), timeout);
         worker.on("message", onMessage).on("error", onError).on("exit", onExit);
         const bytes = transferable(body);
         worker.postMessage({ job, body: bytes } satisfies JobMessage, [bytes.buffer]);
@@ -98,9 +101,9 @@ const transferable = (body: Buffer): Uint8Array<ArrayBuffer> =>
 
 /** Bytes arrive as plain arrays. */
 const withBuffer = (result: JobResult): JobResult => {
-  if ("checked" in result) {
-    if (!("failed" in result.checked)) result.checked.body = bufferOf(result.checked.body);
-  } else if ("read" in result && result.read.is === "document" && "written" in result.read) {
+  if (result.of === "modern") {
+    if (result.checked.ok) result.checked.body = bufferOf(result.checked.body);
+  } else if (result.of === "legacy" && result.read.is === "document" && "written" in result.read) {
     const { written } = result.read;
     if (typeof written.body !== "string") written.body = bufferOf(written.body);
   }

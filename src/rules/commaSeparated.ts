@@ -17,7 +17,7 @@ const bare = (entry: string): string => {
   return start === 0 && end === entry.length ? entry : entry.slice(start, end);
 };
 
-const cutList = (name: string, does: string, cut: Cut): Rule => ({
+const cutList = (name: string, does: string, cut: Cut): Rule<string[]> => ({
   name,
   does,
   schema: z.array(z.string()),
@@ -40,12 +40,12 @@ const pushBare = (ours: Json[], part: string) => {
 };
 
 /** `"\"Fisher, R.\", Anderson"` -> `["Fisher", "R.", "Anderson"]` */
-export const commaSeparated: Rule = cutList("commaSeparated", '`"A, \'B\'"` -> `["A", "B"]`', (text) =>
+export const commaSeparated: Rule<string[]> = cutList("commaSeparated", '`"A, \'B\'"` -> `["A", "B"]`', (text) =>
   text.split(","),
 );
 
 /** `"http://a/?x=1,2,http://b"` -> `["http://a/?x=1,2", "http://b"]`: a URL may hold a comma, so only a new URL ends one. */
-export const urlList: Rule = cutList(
+export const urlList: Rule<string[]> = cutList(
   "urlList",
   '`"http://a/1,2, http://b"` -> `["http://a/1,2", "http://b"]`',
   (text) => text.split(/,(?=[\s'"]*[a-z][a-z0-9+.-]*:\/\/)/i),

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { isObject, isUnset, type Json, type JsonObject, type Note, type Rule } from "./rule.ts";
+import { isObject, isUnset, type OursOf, type Json, type JsonObject, type Note, type Rule } from "./rule.ts";
 
 /** Unset -> `null`, anything else by the rule inside. */
-export const nullable = (inner: Rule): Rule => ({
+export const nullable = <T>(inner: Rule<T>): Rule<T | null> => ({
   name: "nullable",
   does: 'a missing field, `""` or `[]` -> `null`',
   schema: inner.schema.nullable(),
@@ -16,7 +16,7 @@ export const nullable = (inner: Rule): Rule => ({
 });
 
 /** Unset -> no field, anything else by the rule inside. */
-export const optional = (inner: Rule): Rule => ({
+export const optional = <T>(inner: Rule<T>): Rule<T | undefined> => ({
   name: "optional",
   does: '`""` or `[]` -> no field',
   schema: inner.schema.optional(),
@@ -31,7 +31,7 @@ export const optional = (inner: Rule): Rule => ({
 });
 
 /** None, one or many -> always a list, without its empty entries. */
-export const list = (item: Rule): Rule => ({
+export const list = <T>(item: Rule<T>): Rule<T[]> => ({
   name: "list",
   does: 'none, one or many -> always a list: `"a"` -> `["a"]`',
   schema: z.array(item.schema),
@@ -47,7 +47,7 @@ export const list = (item: Rule): Rule => ({
 });
 
 /** A list without the entries that have no value by this rule under this name. */
-export const havingValue = (key: string, value: Rule, inner: Rule): Rule => ({
+export const havingValue = <T>(key: string, value: Rule, inner: Rule<T>): Rule<T> => ({
   name: "havingValue",
   does: 'an entry without a value is left out: `[{"name": "a", "value": "NaN"}]` -> `[]`',
   schema: inner.schema,
@@ -66,7 +66,7 @@ export const havingValue = (key: string, value: Rule, inner: Rule): Rule => ({
 const unnoted: Note = { within: () => unnoted, changed: () => undefined, unknown: () => undefined };
 
 /** A list whose order means nothing. */
-export const anyOrder = (inner: Rule): Rule => ({
+export const anyOrder = <T>(inner: Rule<T>): Rule<T> => ({
   name: "anyOrder",
   does: "nothing to the value: its entries may come in any order, and compare as the same",
   schema: inner.schema,
@@ -84,7 +84,7 @@ export const entriesOf = (legacy: Json | undefined): Json[] => {
 };
 
 /** Takes the value out of an object that only wraps it. */
-export const unwrapped = (key: string, inner: Rule): Rule => ({
+export const unwrapped = <T>(key: string, inner: Rule<T>): Rule<T> => ({
   name: "unwrapped",
   does: '`{"data": …}` -> `…`: an outer level of nesting is removed',
   schema: inner.schema,
@@ -106,7 +106,7 @@ export const unwrapped = (key: string, inner: Rule): Rule => ({
 });
 
 /** Reads a field that legacy calls otherwise. */
-export const renamed = (from: string, inner: Rule): Rule => ({
+export const renamed = <T>(from: string, inner: Rule<T>): Rule<T> => ({
   name: "renamed",
   does: "`ttid` -> `task_type_id`: the field has a new name",
   schema: inner.schema,
@@ -121,7 +121,7 @@ export const renamed = (from: string, inner: Rule): Rule => ({
 });
 
 /** The field stands only where the condition on the legacy object around it holds. */
-export const onlyWhen = (holds: (parent: JsonObject) => boolean, inner: Rule): Rule => ({
+export const onlyWhen = <T>(holds: (parent: JsonObject) => boolean, inner: Rule<T>): Rule<T | undefined> => ({
   name: "onlyWhen",
   does: "a field that has no meaning here is left out",
   schema: inner.schema.optional(),
@@ -136,7 +136,7 @@ export const onlyWhen = (holds: (parent: JsonObject) => boolean, inner: Rule): R
 });
 
 /** A legacy field that the new interface does not have. */
-export const dropped: Rule = {
+export const dropped: Rule<undefined> = {
   name: "dropped",
   does: "a legacy field that the new interface does not have is left out",
   schema: z.undefined().optional(),
@@ -147,19 +147,32 @@ export const dropped: Rule = {
   },
 };
 
+/** The own member under these names, one inside the other; `undefined` where one is missing. */
+export const member = (value: Json | undefined, ...names: readonly string[]): Json | undefined =>
+  names.reduce((inner, name) => (isObject(inner) ? own(inner, name) : undefined), value);
+
 /** The own member of a legacy object, never one of its prototype. */
 export const own = (object: JsonObject, key: string): Json | undefined =>
   Object.hasOwn(object, key) ? object[key] : undefined;
 
-/** An object with these fields, in this order; what legacy sends beside them is kept as it came, and noted as unknown. */
-export const object = (fields: Record<string, Rule>): Rule => {
+/** The names of the fields that may be absent. */
+type AbsentIn<F extends Record<string, Rule>> = { [K in keyof F]: undefined extends OursOf<F[K]> ? K : never }[keyof F];
+
+/** What an object of these rules promises. */
+type ObjectOf<F extends Record<string, Rule>> = { [K in Exclude<keyof F, AbsentIn<F>>]: OursOf<F[K]> } & {
+  [K in AbsentIn<F>]?: OursOf<F[K]>;
+};
+
+/** An object with these fields, in this order. Other legacy fields are kept as they came, and noted as unknown. */
+export const object = <F extends Record<string, Rule>>(fields: F): Rule<ObjectOf<F>> => {
   const rules = Object.entries(fields).map(([key, rule]) => ({ key, rule, from: rule.from ?? key }));
   const known = new Set(rules.map(({ from }) => from));
   const schema = z.object(Object.fromEntries(rules.map(({ key, rule }) => [key, rule.schema]))).catchall(shallow);
   return {
     name: "object",
     does: "the fields the new interface has, in its order; a new legacy field is kept as it came",
-    schema,
+    // Object.fromEntries does not keep the keys' types.
+    schema: schema as unknown as z.ZodType<ObjectOf<F>>,
     inside: fields,
     over: object,
     read(legacy, note) {
@@ -194,5 +207,5 @@ const shallow = z.custom<Json>((value) => isShallow(value as Json, 64));
 
 const isShallow = (value: Json, depth: number): boolean => {
   if (typeof value !== "object" || value === null) return true;
-  return depth > 0 && Object.values(value).every((member) => isShallow(member, depth - 1));
+  return depth > 0 && Object.values(value).every((inner) => isShallow(inner, depth - 1));
 };

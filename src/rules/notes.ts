@@ -1,16 +1,17 @@
 import type { Json, Note } from "./rule.ts";
 
-/** What is noted while serving: nothing but the legacy fields that no rule knows. */
+/** Notes the legacy fields that no rule knows, and no change. */
 export const servingNote = (unknown: (field: string) => void): Note => {
   const note: Note = { within: () => note, changed: () => undefined, unknown };
   return note;
 };
 
-export type Change = { at: string; rule: string; before: Json | undefined; after: Json | undefined };
+/** One change by a rule: its place (a JSON pointer into our document), the rule's name, the values before and after. */
+export type RuleChange = { at: string; rule: string; before: Json | undefined; after: Json | undefined };
 
-/** Collects every change with its place (a JSON pointer into our document), for whoever explains a difference. */
-export const collectChanges = (): { note: Note; changes: Change[] } => {
-  const changes: Change[] = [];
+/** Collects every change, to explain a difference. */
+export const collectChanges = (): { note: Note; changes: RuleChange[] } => {
+  const changes: RuleChange[] = [];
   const step = (at: string, key: string | number) => `${at}/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`;
   const noteAt = (at: string): Note => ({
     within: (key) => noteAt(step(at, key)),

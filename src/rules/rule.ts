@@ -1,9 +1,11 @@
 import { z } from "zod";
 
+/** A value out of a JSON text. */
 export type Json = null | boolean | number | string | Json[] | JsonObject;
+/** An object out of a JSON text. */
 export type JsonObject = { [key: string]: Json };
 
-/** What one reading has to say about itself: which rule changed what, where, and what no rule knows. */
+/** Receives what a reading does: which rule changed which value, and the legacy fields that no rule knows. */
 export type Note = {
   /** The note for one member of the place this one stands for. */
   within(key: string | number): Note;
@@ -11,13 +13,13 @@ export type Note = {
   unknown(key: string, value: Json): void;
 };
 
-/** How one value of the new interface is read out of the legacy one, and what it then looks like. */
-export type Rule = {
+/** How one value `T` of the new interface is read out of the legacy one, and its schema. */
+export type Rule<T = unknown> = {
   name: string;
   /** What it does, as `before -> after`: the row of the table of rules. */
   does: string;
   /** What the new interface promises here. */
-  schema: z.ZodType;
+  schema: z.ZodType<T>;
   /** Never throws; leaves alone what it does not recognise, so that the schema finds it. `parent` is the legacy object around the value. */
   read(legacy: Json | undefined, note: Note, parent: JsonObject): Json | undefined;
   /** The rules inside, by the place in our document: a field's name, `*` for the entries of a list, `""` for the same place. */
@@ -38,13 +40,16 @@ export type Rule = {
   verbatim?: boolean;
 };
 
+/** What a rule promises. */
+export type OursOf<R> = R extends Rule<infer T> ? T : never;
+
 /** A rule about one value, from its name, its schema and a function that returns the same value where it has nothing to change. */
-export const rule = (
+export const rule = <T>(
   name: string,
   does: string,
-  schema: z.ZodType,
+  schema: z.ZodType<T>,
   convert: (legacy: Json | undefined) => Json | undefined,
-): Rule => ({
+): Rule<T> => ({
   name,
   does,
   schema,
@@ -55,9 +60,10 @@ export const rule = (
   },
 });
 
-/** Legacy has no way to say "nothing": a missing field, an empty text and an empty list all mean it. */
+/** Whether a legacy value means `null`: a missing field, `null`, an empty text or an empty list. */
 export const isUnset = (legacy: Json | undefined): boolean =>
   legacy === undefined || legacy === null || legacy === "" || (Array.isArray(legacy) && legacy.length === 0);
 
+/** Whether a value is an object, and neither a list nor `null`. */
 export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);

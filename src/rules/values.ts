@@ -2,10 +2,10 @@ import { z } from "zod";
 import { rule, type Rule } from "./rule.ts";
 
 /** Text stays the text it is, whatever it looks like: `"2019"` is not a year. */
-export const text: Rule = rule("text", 'text stays text: `"2019"` -> `"2019"`', z.string(), (legacy) => legacy);
+export const text: Rule<string> = rule("text", 'text stays text: `"2019"` -> `"2019"`', z.string(), (legacy) => legacy);
 
 /** `"61"` -> `61` */
-export const integer: Rule = rule("integer", '`"61"` -> `61`', z.int(), (legacy) => {
+export const integer: Rule<number> = rule("integer", '`"61"` -> `61`', z.int(), (legacy) => {
   if (typeof legacy !== "string" || !/^-?\d+$/.test(legacy)) return legacy;
   const value = Number(legacy);
   // Past 2^53 the digits would change: better left as text, which the schema refuses.
@@ -16,7 +16,7 @@ export const integer: Rule = rule("integer", '`"61"` -> `61`', z.int(), (legacy)
 const isNumeric = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s*$/i;
 
 /** `"898.0"` -> `898`, `"NaN"` and `""` -> `null` */
-export const number: Rule = rule(
+export const number: Rule<number | null> = rule(
   "number",
   '`"898.0"` -> `898`; a text with no number in it (`"NaN"`, `""`) -> `null`',
   z.number().nullable(),
@@ -29,12 +29,12 @@ export const number: Rule = rule(
 );
 
 /** `"true"` -> `true` */
-export const boolean: Rule = rule("boolean", '`"true"` -> `true`', z.boolean(), (legacy) =>
+export const boolean: Rule<boolean> = rule("boolean", '`"true"` -> `true`', z.boolean(), (legacy) =>
   legacy === "true" ? true : legacy === "false" ? false : legacy,
 );
 
 /** `"2021-04-04 04:04:04"` -> `"2021-04-04T04:04:04"` */
-export const timestamp: Rule = rule(
+export const timestamp: Rule<string> = rule(
   "timestamp",
   '`"2021-04-04 04:04:04"` -> `"2021-04-04T04:04:04"`',
   z.string().regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?\S*$/),
@@ -43,7 +43,7 @@ export const timestamp: Rule = rule(
 );
 
 /** `"Sparse_ARFF"` -> `"sparse_arff"` */
-export const lowercase: Rule = rule(
+export const lowercase: Rule<string> = rule(
   "lowercase",
   '`"Sparse_ARFF"` -> `"sparse_arff"`',
   z.string().regex(/^[^A-Z]*$/),
@@ -51,13 +51,13 @@ export const lowercase: Rule = rule(
 );
 
 /** Text that legacy passes through its XML unescaped: where that made an object of it, the XML form has the text. */
-export const markup: Rule = {
+export const markup: Rule<string> = {
   ...rule("markup", "a text with markup in it stays a text, as the XML form has it", z.string(), (legacy) => legacy),
   markup: true,
 };
 
 /** A text that legacy escapes in neither of its forms: the XML form's is taken as it is written, entities and blanks included. */
-export const verbatim = (inner: Rule): Rule => ({
+export const verbatim = <T>(inner: Rule<T>): Rule<T> => ({
   name: "verbatim",
   does: "a text that legacy does not escape reads the same in both of its forms: `R&amp;D` -> `R&amp;D`",
   schema: inner.schema,

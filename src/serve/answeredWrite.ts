@@ -1,5 +1,4 @@
-import type { Beginning } from "../proxy/heldAnswer.ts";
-import { plainBody } from "../proxy/plainBody.ts";
+import { type Beginning, plainBody } from "../proxy/heldAnswer.ts";
 
 /**
  * What legacy's answer says of a write that passed through. `written`: legacy has looked at it, and what it is about may have changed. `unknown`:

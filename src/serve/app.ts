@@ -1,129 +1,182 @@
-import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
-import { type Context, Hono } from "hono";
-import type { PassThrough } from "../proxy/passThrough.ts";
-import { isLoop } from "../upstream/via.ts";
-import { sendWhole } from "../http/httpServer.ts";
-import { replyWith } from "../cache/reply.ts";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { RegExpRouter } from "hono/router/reg-exp-router";
+import { SmartRouter } from "hono/router/smart-router";
+import { TrieRouter } from "hono/router/trie-router";
+import { type Reply, replyWith } from "../cache/reply.ts";
 import { type Answer, plainAnswer } from "../endpoint/answer.ts";
-import { readRequest, type RequestInputSettings, type Env, targetOf } from "./requestInput.ts";
+import { unescaped } from "../endpoint/input.ts";
 import { corsList, preflightHeaders } from "../http/cors.ts";
+import { sendWhole } from "../http/httpServer.ts";
+import { isBelow, pathOf } from "../http/requestTarget.ts";
+import type { PassThrough } from "../proxy/passThrough.ts";
+import { isLoop } from "../upstream/forwarding.ts";
 import type { Backend } from "./backend.ts";
 import { decisionHeader, legacyDecision } from "./decision.ts";
 import type { HitPath } from "./hitPath.ts";
-import type { Services } from "./services.ts";
-import { isBelow, pathOf } from "../http/paths.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
+import { type AppRequest, fromNode, fromWeb, type RequestInputSettings, readRequest } from "./requestInput.ts";
 import { allowed, type Pattern, patterns } from "./routes.ts";
 import { serve } from "./serve.ts";
+import type { Services } from "./services.ts";
 
 export type AppSettings = RequestInputSettings & {
   prefixes: readonly string[];
   corsOrigins: readonly string[];
-  /** What is not ours goes on to legacy; only a prefix of `/` brings such requests here. */
+  /** Gets the requests that no route below a prefix of `/` answers. */
   passThrough: PassThrough;
   /** Learns the cache key of a path, so that the next request for it is answered before it comes here. */
   hitPath: HitPath;
 };
 
-/** The new interface, under each of its prefixes. */
+/** The new interface, for requests from sockets and from this process. */
+export type App = {
+  /** Answers a request that Node has read. Never rejects. */
+  listen: (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
+  /** Answers a request of a program in this process. `incoming`: a request of Node's that has the target and headers, where there is one. */
+  fetch: (request: Request, env?: { incoming?: IncomingMessage }) => Promise<Response>;
+  /** The same for a path below the origin, or a whole URL. */
+  request: (path: string, init?: RequestInit) => Promise<Response>;
+};
+
+/** A reply, and what is to be done once it has been sent. `isSent` is false where other clients' bytes left no room for it. */
+type Answered = { reply: Reply; afterwards?: (() => void) | undefined; sent?: (isSent: boolean) => void };
+/** Answers one request of one route; `params` are the segments that the route names, as they were sent. */
+type Handler = (request: AppRequest, params: Readonly<Record<string, string>>) => Answered | Promise<Answered>;
+
+/** The new interface, below each of its prefixes. */
 export const gatewayApp = (
   services: Services,
   backend: Backend,
   endpoints: readonly PreparedEndpoint[],
   settings: AppSettings,
-): Hono<Env> => {
-  const app = new Hono<Env>({ getPath: (request, options) => pathOf(targetOf(request, options?.env)) });
-  const cors = (c: Context<Env>) => corsList(settings.corsOrigins, c.req.header("origin"));
-  const respond = (c: Context<Env>, { status, body, headers }: Answer) => {
-    const ours = [
+): App => {
+  const { corsOrigins, prefixes, passThrough, hitPath } = settings;
+  const cors = (request: AppRequest) => corsList(corsOrigins, request.header("origin"));
+  const plain = (request: AppRequest, { status, body, headers = {} }: Answer): Answered => {
+    const bytes = Buffer.from(body);
+    const own = [
       "Content-Type",
       "application/json",
       "Content-Length",
-      String(Buffer.byteLength(body)),
+      String(bytes.length),
       "Cache-Control",
       "no-store",
     ];
-    return new Response(body, {
-      status,
-      headers: pairs([...ours, ...cors(c), ...Object.entries(headers ?? {}).flat()]),
-    });
+    return { reply: { status, headers: [...own, ...cors(request), ...Object.entries(headers).flat()], body: bytes } };
   };
 
-  const answerBy = (endpoint: PreparedEndpoint, pairsBelow: string | undefined) => async (c: Context<Env>) => {
-    if (isLoop(c.req.header("via")))
-      return respond(c, plainAnswer(502, "The gateway's upstream is the gateway itself."));
-    const started = performance.now();
-    const asked = await readRequest(c, endpoint, pairsBelow, settings, services);
-    const { answered, cacheKey, decision, isIncomplete, afterwards, isDivided } = await serve(
-      services,
-      backend,
-      endpoint,
-      asked,
-    );
-    // A body may ask for anything; a path always asks for the same.
-    if (cacheKey && c.req.method !== "POST") settings.hitPath.learn(c.req.path, cacheKey);
-    const { key, refused } = asked.credential;
-    const took = performance.now() - started;
-    const asker = {
-      method: c.req.method,
-      acceptEncoding: c.req.header("accept-encoding"),
-      ifNoneMatch: c.req.header("if-none-match"),
-      keyed: key !== undefined || refused === true || isDivided === true,
-      cors: cors(c),
+  const answerBy =
+    (endpoint: PreparedEndpoint, pairsBelow: string | undefined): Handler =>
+    async (request, params) => {
+      if (isLoop(request.header("via")))
+        return plain(request, plainAnswer(502, "The gateway's upstream is the gateway itself."));
+      const started = performance.now();
+      const input = await readRequest(request, endpoint, { params, pairsBelow }, settings, services);
+      const served = await serve(services, backend, endpoint, input);
+      const { answered, cacheKey, decision, isIncomplete, afterwards } = served;
+      // A body may ask for anything; a path always asks for the same.
+      if (cacheKey && request.method !== "POST") hitPath.learn(pathOf(request.target), cacheKey);
+      const { key, refused } = input.credential;
+      const took = performance.now() - started;
+      const asker = {
+        method: request.method,
+        acceptEncoding: request.header("accept-encoding"),
+        ifNoneMatch: request.header("if-none-match"),
+        keyed: key !== undefined || refused === true || served.isDivided === true,
+        cors: cors(request),
+      };
+      const header =
+        decision || isIncomplete ? { decision: decisionHeader(decision ?? legacyDecision, isIncomplete) } : undefined;
+      const reply = replyWith({ ...answered, ...header, took }, asker, Date.now());
+      return {
+        reply,
+        afterwards,
+        sent: (isSent) =>
+          services.meter.answered(
+            endpoint.name,
+            isSent ? reply.status : 503,
+            answered.how,
+            took,
+            isSent ? (reply.body?.length ?? 0) : 0,
+          ),
+      };
     };
-    const how =
-      decision || isIncomplete ? { decision: decisionHeader(decision ?? legacyDecision, isIncomplete) } : undefined;
-    const reply = replyWith({ ...answered, ...how, took }, asker, Date.now());
-    const { status, headers, body } = reply;
-    if (afterwards) whenOut(c, afterwards);
-    const { outgoing } = c.env ?? {};
-    const isSent = outgoing === undefined || sendWhole(outgoing, reply);
-    const bytes = isSent ? (body?.length ?? 0) : 0;
-    services.meter.answered(endpoint.name, isSent ? status : 503, answered.how, took, bytes);
-    // A Response would copy the bytes.
-    if (outgoing !== undefined) return RESPONSE_ALREADY_SENT;
-    return new Response(body as Uint8Array<ArrayBuffer> | undefined, { status, headers: pairs(headers) });
-  };
 
-  const otherMethods = (pattern: Pattern) => (c: Context<Env>) =>
-    c.req.method === "OPTIONS"
-      ? new Response(null, {
-          status: 204,
-          headers: pairs([...cors(c), ...Object.entries(preflightHeaders(allowed(pattern))).flat()]),
-        })
-      : respond(c, plainAnswer(405, "Method Not Allowed", { Allow: allowed(pattern) }));
+  const otherMethods =
+    (pattern: Pattern): Handler =>
+    (request) =>
+      request.method === "OPTIONS"
+        ? {
+            reply: {
+              status: 204,
+              headers: [...cors(request), ...Object.entries(preflightHeaders(allowed(pattern))).flat()],
+              body: undefined,
+            },
+          }
+        : plain(request, plainAnswer(405, "Method Not Allowed", { Allow: allowed(pattern) }));
 
-  for (const prefix of settings.prefixes)
+  const router = new SmartRouter<Handler>({ routers: [new RegExpRouter(), new TrieRouter()] });
+  for (const prefix of prefixes)
     for (const pattern of patterns(endpoints)) {
       const base = prefix === "/" ? "" : prefix;
       const pairsBelow = pattern.pairsBelow === undefined ? undefined : base + pattern.pairsBelow;
       for (const path of writtenAs(base, pattern)) {
-        for (const [method, endpoint] of pattern.methods) app.on(method, path, answerBy(endpoint, pairsBelow));
-        app.all(path, otherMethods(pattern));
+        for (const [method, endpoint] of pattern.methods) router.add(method, path, answerBy(endpoint, pairsBelow));
+        router.add("ALL", path, otherMethods(pattern));
       }
     }
 
-  app.notFound((c) => {
-    const { incoming, outgoing } = c.env ?? {};
-    const isOurs = settings.prefixes.some((prefix) => prefix !== "/" && isBelow(c.req.path, prefix));
-    if (isOurs || !incoming || !outgoing) return respond(c, plainAnswer(404, "Not Found"));
-    settings.passThrough(incoming, outgoing);
-    return RESPONSE_ALREADY_SENT;
-  });
-  app.onError((error, c) => {
-    // A client that leaves in the middle of its body is nobody's error.
-    const left = c.env?.incoming?.destroyed === true && !c.env.incoming.complete;
-    if (!left) services.observer.event("internal_error", { error: error.stack });
-    return respond(c, plainAnswer(500, "Internal Server Error"));
-  });
+  /** `undefined` where the request belongs to legacy's own interface. */
+  const answer = async (request: AppRequest): Promise<Answered | undefined> => {
+    const path = pathOf(request.target);
+    const [routes, stash] = router.match(request.method === "HEAD" ? "GET" : request.method, path);
+    const [handler, at] = routes[0] ?? [];
+    if (handler !== undefined) return handler(request, paramsOf(at, stash));
+    const isOurs = prefixes.some((prefix) => prefix !== "/" && isBelow(path, prefix));
+    return isOurs || request.incoming === undefined ? plain(request, plainAnswer(404, "Not Found")) : undefined;
+  };
+
+  const failed = (request: AppRequest, error: unknown): Answered => {
+    services.observer.event("internal_error", { error: (error as Error).stack });
+    return plain(request, plainAnswer(500, "Internal Server Error"));
+  };
+
+  const app: App = {
+    async listen(incoming, outgoing) {
+      const request = fromNode(incoming, outgoing);
+      const answered = await answer(request).catch((error: unknown) => {
+        // A client that leaves in the middle of its body is not an error.
+        return incoming.destroyed && !incoming.complete ? "left" : failed(request, error);
+      });
+      if (answered === "left") return;
+      if (answered === undefined) return passThrough(incoming, outgoing);
+      // The caller comes first: what is compared is compared when the answer has been sent.
+      if (answered.afterwards) outgoing.once("close", answered.afterwards);
+      const isSent = sendWhole(outgoing, answered.reply);
+      answered.sent?.(isSent);
+    },
+    async fetch(web, env) {
+      const request = fromWeb(web, env?.incoming);
+      const answered = await answer(request).catch((error: unknown) => failed(request, error));
+      const { reply, afterwards, sent } = answered ?? plain(request, plainAnswer(404, "Not Found"));
+      if (afterwards) setImmediate(afterwards);
+      sent?.(true);
+      const body = request.method === "HEAD" ? undefined : (reply.body as Uint8Array<ArrayBuffer> | undefined);
+      return new Response(body, { status: reply.status, headers: pairs(reply.headers) });
+    },
+    request: (path, init) => app.fetch(new Request(new URL(path, "http://localhost"), init)),
+  };
   return app;
 };
 
-/** The caller comes first: what is compared is compared when the answer has gone out. */
-const whenOut = (c: Context<Env>, afterwards: () => void) => {
-  const { outgoing } = c.env ?? {};
-  if (outgoing) outgoing.once("close", afterwards);
-  else setImmediate(afterwards);
+type Stash = string[] | undefined;
+
+/** The segments that a route names. Routers give them, or their places in the match. */
+const paramsOf = (at: Record<string, string | number> | undefined, stash: Stash): Record<string, string> => {
+  const params: Record<string, string> = {};
+  for (const [name, value] of Object.entries(at ?? {}))
+    params[name] = unescaped((typeof value === "number" ? stash?.[value] : value) ?? "");
+  return params;
 };
 
 /** Flat names and values -> pairs of them. */

@@ -1,7 +1,6 @@
 import type { Endpoint } from "../endpoint/endpoint.ts";
-import type { LegacyPaths } from "../endpoint/legacyPaths.ts";
-import type { LegacyWriteKnowledge } from "../endpoint/legacyWrites.ts";
-import type { ErrorTable } from "../legacy/legacyOutcome.ts";
+import type { LegacyPaths, LegacyWriteKnowledge } from "../endpoint/legacyInterface.ts";
+import type { ErrorTable } from "../legacy/reading.ts";
 import type { KeyProbes } from "./keys.ts";
 
 /** What is known of one legacy interface and of what replaces it. */
@@ -14,8 +13,6 @@ export type Catalogue = {
   legacyPaths: LegacyPaths;
   /** What is written, and only read, through the legacy interface itself. */
   passing: LegacyWriteKnowledge;
-  /** By endpoint: changes when what it answers may change. */
-  versions: Readonly<Record<string, string>>;
   /** The URL of the module that exports the same `endpoints`, for the threads that read large answers; without it they are read in this one. */
   module?: string;
   /** The path of the ledger of expected differences that ships. */

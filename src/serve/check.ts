@@ -1,4 +1,4 @@
-import { exampleTarget } from "../endpoint/exampleTarget.ts";
+import { exampleTarget } from "../endpoint/canonicalRequest.ts";
 import type { Caller } from "../legacy/client.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { Gateway } from "./gateway.ts";

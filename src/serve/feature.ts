@@ -121,11 +121,19 @@ export type FeatureModule<S = Settings> = {
 /** A feature as `features/index.ts` lists it: what its settings are, and how the rest of it is loaded. */
 export type FeatureDefinition = { settings: SettingsFragment; load: () => Promise<FeatureModule> };
 
-/** Lists a feature: its settings, which every start knows, and the rest, which is loaded where `settings.isOn` says so. */
+/** A module with one export. */
+type OneExport<T> = Readonly<Record<string, T>>;
+const onlyExport = <T>(module: OneExport<T>): T => Object.values(module)[0] as T;
+
+/** Lists a feature: the module of its settings, which every start reads, and that of the rest, which is loaded where `isOn` says so. */
 export const feature = <Shape extends z.ZodRawShape>(
-  settings: SettingsFragment<Shape>,
-  load: () => Promise<FeatureModule<Settings & z.infer<z.ZodObject<Shape>>>>,
-): FeatureDefinition => ({ settings: fragmentOf(settings), load: load as FeatureDefinition["load"] });
+  settings: OneExport<SettingsFragment<Shape>>,
+  load: () => Promise<OneExport<FeatureModule<Settings & z.infer<z.ZodObject<Shape>>>>>,
+): FeatureDefinition => ({
+  settings: fragmentOf(onlyExport(settings)),
+  // The settings of all features are one object: each takes it as the type of its own.
+  load: async () => onlyExport(await load()) as unknown as FeatureModule,
+});
 
 /** Loads the features that these settings ask for, in their order. */
 export const loadFeatures = async (

@@ -1,15 +1,11 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
 import { availableParallelism } from "node:os";
-import type { Hono } from "hono";
 import { type Cache, openCache } from "../cache/cache.ts";
 import { type DeclaredLifetimes, longestLifetime, withDefaults } from "../cache/lifetimes.ts";
 import { openStore } from "../cache/store.ts";
 import { type ByteBudget, openByteBudget } from "../concurrency/byteBudget.ts";
-import type { Endpoint, Knowledge } from "../endpoint/endpoint.ts";
-import { type LegacyClient, legacyClient } from "../legacy/client.ts";
-import { guarded } from "../legacy/guarded.ts";
+import type { Knowledge } from "../endpoint/endpoint.ts";
+import { type LegacyClient, legacyClient, withBreaker, metered } from "../legacy/client.ts";
 import { legacyTargets } from "../legacy/legacyTarget.ts";
-import { metered } from "../legacy/metered.ts";
 import { type PassThrough, passThrough } from "../proxy/passThrough.ts";
 import { SMALL_BODY } from "../proxy/upload.ts";
 import { readableOf } from "../reading/readAnswer.ts";
@@ -17,9 +13,9 @@ import { LARGE, openReader, type Reader, type ReaderSettings } from "../reading/
 import type { Settings, WhenOff } from "../settings/settings.ts";
 import { type Meter, openMeter } from "../telemetry/meter.ts";
 import type { Observer } from "../telemetry/observer.ts";
-import { trustedProxies } from "../upstream/trustedProxies.ts";
+import { trustedProxies } from "../upstream/clientAddress.ts";
 import { openUpstream, type Upstream } from "../upstream/upstream.ts";
-import { gatewayApp } from "./app.ts";
+import { type App, gatewayApp } from "./app.ts";
 import type { Backend } from "./backend.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { type Core, type Feature, type FeatureModule, hooksOf } from "./feature.ts";
@@ -34,7 +30,7 @@ import { openUnconfirmedWrites } from "./unconfirmedWrites.ts";
 export type GatewaySettings = Settings & { LEGACY_URL: string };
 
 export type Gateway = {
-  app: Hono<{ Bindings: Partial<{ incoming: IncomingMessage; outgoing: ServerResponse }> }>;
+  app: App;
   passThrough: PassThrough;
   hitPath: HitPath;
   services: Services;
@@ -59,7 +55,7 @@ export type GatewayParts = {
   isCheck?: boolean;
   /** How large answers are read, where it differs from the default. */
   reading?: Partial<Pick<ReaderSettings, "large" | "idle" | "queue" | "module">>;
-  /** Sees every request to legacy and its answer. */
+  /** Wraps the requests to legacy for answers; those that verify keys are not among them. */
   aroundClient?: (client: LegacyClient) => LegacyClient;
   /** Nothing is taken from the cache or stored, and no request waits for the same one of another caller. */
   isUncached?: boolean;
@@ -81,80 +77,18 @@ export const openGateway = async (
   settings: GatewaySettings,
   catalogue: Catalogue,
   observer: Observer,
-  {
-    features: modules = [],
-    off = [],
-    isCheck = false,
-    reading = {},
-    aroundClient = (one) => one,
-    isUncached,
-  }: GatewayParts = {},
+  parts: GatewayParts = {},
 ): Promise<Gateway> => {
-  const meter = openMeter(() => observer.counts());
+  const { features: modules = [], isUncached } = parts;
   const replies = openByteBudget(settings.MAX_REPLIES_BYTES);
-  const bodies = openByteBudget(Math.max(MAX_BODIES_BYTES, settings.MAX_BODY_BYTES));
-  meterBudgets(meter, observer, replies, bodies);
   // Each its own connections: downloads that pass through do not hold up what is transformed.
   const transformed = upstreamOf(settings, replies, 0);
-  const passed = upstreamOf(settings, replies, settings.MAX_CONNECTIONS);
-  const host = settings.LEGACY_HOST ?? new URL(settings.LEGACY_URL).host;
-  const path = settings.LEGACY_PATH === "/" ? "" : settings.LEGACY_PATH;
-  const clientSettings = { path, host, maxReply: settings.MAX_REPLY_BYTES };
-  const client = aroundClient(metered(guarded(legacyClient(transformed, clientSettings)), meter));
-
-  const legacyStudies = settings.LEGACY_STUDIES ?? catalogue.legacyStudies;
-  const knowledge = { legacyStudies: new Set(legacyStudies) };
-  const lifetimes = lifetimesInForce(catalogue.endpoints, settings.CACHE_WINDOWS);
-  const cache = cacheOf(settings, lifetimes, { meter, observer, modules });
+  const proxied = upstreamOf(settings, replies, settings.MAX_CONNECTIONS);
+  const upstreams = [transformed, proxied];
   const features: Feature[] = [];
-  const hooks = hooksOf(features);
-  const keys = openKeys(client, catalogue.keyProbes, catalogue.errors, (owner) => {
-    cache.forget(owner);
-    hooks.onKeyRefused(owner);
-  });
-  const onError = (error: unknown) => observer.log.error({ event: "internal_error", error: (error as Error).stack });
-  const services: Services = {
-    client,
-    keys,
-    unconfirmed: openUnconfirmedWrites({ keys, timeout: settings.TOTAL_TIMEOUT_MS, onError }),
-    errors: catalogue.errors,
-    knowledge,
-    reader: readerOf(settings, catalogue, knowledge, { meter, observer, reading }),
-    cache,
-    meter,
-    observer,
-    hooks,
-    ...(settings.LEGACY_API_KEY === undefined ? {} : { serviceKey: settings.LEGACY_API_KEY }),
-    totalTimeout: settings.TOTAL_TIMEOUT_MS,
-  };
-  const endpoints = prepare(catalogue.endpoints, {
-    versions: catalogue.versions,
-    legacy: JSON.stringify(["legacy", settings.LEGACY_URL, settings.LEGACY_PATH, host, legacyStudies]),
-    lifetimes,
-  });
-  let isStopping = false;
-  const core: Core = {
-    settings,
-    catalogue,
-    services,
-    endpoints,
-    lifetimes,
-    features,
-    replies,
-    clientLimits: {
-      sendTimeout: settings.SEND_TIMEOUT_MS,
-      maxSendBytes: settings.MAX_SEND_BYTES,
-      maxConnections: settings.MAX_CLIENT_CONNECTIONS,
-    },
-    isBusy: () =>
-      [transformed, passed].some(
-        ({ semaphore }) => semaphore.waiting > 0 || semaphore.running > BUSY_SHARE * settings.MAX_CONNECTIONS,
-      ),
-    isStopping: () => isStopping,
-    dispatches: async () => (await Promise.all([passed.dispatches(), transformed.dispatches()])).every(Boolean),
-    off,
-    isCheck,
-  };
+  const services = openServices(settings, catalogue, observer, { ...parts, upstream: transformed, features, modules });
+  const lifecycle = { isStopping: false };
+  const core = coreOf(settings, catalogue, services, { ...parts, features, replies, upstreams, lifecycle });
   for (const { open } of modules) if (open) features.push(await open(core, settings));
 
   const legacy = legacyBackend(services);
@@ -162,33 +96,15 @@ export const openGateway = async (
     (next, { layer }) => layer?.(next) ?? next,
     isUncached ? (request, caller) => legacy({ ...request, bypass: true }, caller) : legacy,
   );
-  const trusted = trustedProxies(settings.TRUSTED_PROXIES);
-  const pass = passThrough(passed, {
-    host: settings.LEGACY_HOST,
-    trusted,
-    onAnswer: meter.passedThrough,
-    watch: observePassThrough({
-      passing: catalogue.passing,
-      readTarget: legacyTargets(settings.LEGACY_PATH, catalogue.legacyPaths),
-      cache,
-      unconfirmed: services.unconfirmed,
-      hooks,
-      features,
-    }),
-    oldPaths: {
-      headers: (target) => features.map(({ proxy }) => proxy?.headers?.(target)).find((headers) => headers),
-      standIn: (...request) => features.some(({ proxy }) => proxy?.standIn?.(...request)),
-    },
-    uploads: { minRate: settings.MIN_UPLOAD_RATE, memory: SMALL_BODY * settings.MAX_WAITING },
-    onEvent: ({ kind, method, path: target, error }) =>
-      observer.event("pass_through_failed", { kind, method, path: target, why: error?.message }),
-  });
+  const pass = openProxy(settings, catalogue, services, { upstream: proxied, features });
   const hitPath = openHitPath(services, features, settings.CORS_ORIGINS, settings.CACHE_BYTES * PATHS_SHARE);
-  const app = gatewayApp(services, backend, endpoints, {
+  const bodies = openByteBudget(Math.max(MAX_BODIES_BYTES, settings.MAX_BODY_BYTES));
+  meterBudgets(services, replies, bodies);
+  const app = gatewayApp(services, backend, core.endpoints, {
     prefixes: settings.PREFIXES,
     corsOrigins: settings.CORS_ORIGINS,
     body: { most: settings.MAX_BODY_BYTES, timeout: settings.BODY_TIMEOUT_MS, budget: bodies },
-    trusted,
+    trusted: trustedProxies(settings.TRUSTED_PROXIES),
     passThrough: pass,
     hitPath,
   });
@@ -198,10 +114,10 @@ export const openGateway = async (
     hitPath,
     services,
     core,
-    beginStop: () => void (isStopping = true),
+    beginStop: () => void (lifecycle.isStopping = true),
     async start() {
       const started: Awaited<ReturnType<Gateway["start"]>> = [];
-      for (const { start } of features) if (start) started.push(await start());
+      for (const feature of features) if (feature.start) started.push(await feature.start());
       return started;
     },
     async reload(next) {
@@ -212,13 +128,123 @@ export const openGateway = async (
     },
     async close() {
       services.unconfirmed.close();
-      for (const { close } of features) await close?.();
-      await Promise.all([transformed.close(), passed.close()]);
+      for (const feature of features) await feature.close?.();
+      await Promise.all(upstreams.map((upstream) => upstream.close()));
       await services.reader.close();
-      await cache.close();
+      await services.cache.close();
     },
   };
 };
+
+type ServiceParts = Pick<GatewayParts, "reading" | "aroundClient"> & {
+  upstream: Upstream;
+  features: readonly Feature[];
+  modules: readonly FeatureModule[];
+};
+
+const openServices = (
+  settings: GatewaySettings,
+  catalogue: Catalogue,
+  observer: Observer,
+  { reading = {}, aroundClient = (one) => one, upstream, features, modules }: ServiceParts,
+): Services => {
+  const meter = openMeter(() => observer.counts());
+  const path = settings.LEGACY_PATH === "/" ? "" : settings.LEGACY_PATH;
+  const clientSettings = { path, host: legacyHost(settings), maxReply: settings.MAX_REPLY_BYTES };
+  const client = metered(withBreaker(legacyClient(upstream, clientSettings)), meter.asked);
+  const cache = openCacheOf(settings, catalogue, { meter, observer, modules });
+  const hooks = hooksOf(features);
+  const keys = openKeys(client, catalogue.keyProbes, catalogue.errors, (owner) => {
+    cache.invalidateLocally(owner);
+    hooks.onKeyRefused(owner);
+  });
+  const onError = (error: unknown) => observer.log.error({ event: "internal_error", error: (error as Error).stack });
+  const knowledge = { legacyStudies: new Set(settings.LEGACY_STUDIES ?? catalogue.legacyStudies) };
+  return {
+    client: aroundClient(client),
+    keys,
+    unconfirmed: openUnconfirmedWrites({ keys, timeout: settings.TOTAL_TIMEOUT_MS, onError }),
+    errors: catalogue.errors,
+    knowledge,
+    reader: openReaderOf(settings, catalogue, knowledge, { meter, observer, reading }),
+    cache,
+    meter,
+    observer,
+    hooks,
+    ...(settings.LEGACY_API_KEY === undefined ? {} : { serviceKey: settings.LEGACY_API_KEY }),
+    totalTimeout: settings.TOTAL_TIMEOUT_MS,
+  };
+};
+
+type CoreParts = Pick<GatewayParts, "off" | "isCheck"> & {
+  features: readonly Feature[];
+  replies: ByteBudget;
+  upstreams: readonly Upstream[];
+  lifecycle: { isStopping: boolean };
+};
+
+const coreOf = (
+  settings: GatewaySettings,
+  catalogue: Catalogue,
+  services: Services,
+  { off = [], isCheck = false, features, replies, upstreams, lifecycle }: CoreParts,
+): Core => {
+  const lifetimes = lifetimesInForce(settings, catalogue);
+  const { LEGACY_URL: url, LEGACY_PATH: path } = settings;
+  const studies = [...services.knowledge.legacyStudies];
+  const legacy = JSON.stringify(["legacy", url, path, legacyHost(settings), studies]);
+  return {
+    settings,
+    catalogue,
+    services,
+    endpoints: prepare(catalogue.endpoints, { legacy, lifetimes }),
+    lifetimes,
+    features,
+    replies,
+    clientLimits: {
+      sendTimeout: settings.SEND_TIMEOUT_MS,
+      maxSendBytes: settings.MAX_SEND_BYTES,
+      maxConnections: settings.MAX_CLIENT_CONNECTIONS,
+    },
+    isBusy: () =>
+      upstreams.some(
+        ({ semaphore: { waiting, running } }) => waiting > 0 || running > BUSY_SHARE * settings.MAX_CONNECTIONS,
+      ),
+    isStopping: () => lifecycle.isStopping,
+    dispatches: async () => (await Promise.all(upstreams.map((one) => one.dispatches()))).every(Boolean),
+    off,
+    isCheck,
+  };
+};
+
+const openProxy = (
+  settings: GatewaySettings,
+  catalogue: Catalogue,
+  { cache, unconfirmed, hooks, meter, observer }: Services,
+  { upstream, features }: { upstream: Upstream; features: readonly Feature[] },
+): PassThrough =>
+  passThrough(upstream, {
+    host: settings.LEGACY_HOST,
+    trusted: trustedProxies(settings.TRUSTED_PROXIES),
+    onAnswer: meter.passedThrough,
+    observe: observePassThrough({
+      passing: catalogue.passing,
+      readTarget: legacyTargets(settings.LEGACY_PATH, catalogue.legacyPaths),
+      cache,
+      unconfirmed,
+      hooks,
+      features,
+    }),
+    hooks: {
+      headers: (target) => features.map(({ proxy }) => proxy?.headers?.(target)).find((headers) => headers),
+      standIn: (...request) => features.some(({ proxy }) => proxy?.standIn?.(...request)),
+    },
+    uploads: { minRate: settings.MIN_UPLOAD_RATE, memory: SMALL_BODY * settings.MAX_WAITING },
+    onEvent: ({ kind, method, path, error }) =>
+      observer.event("pass_through_failed", { kind, method, path, why: error?.message }),
+  });
+
+const legacyHost = ({ LEGACY_HOST, LEGACY_URL }: GatewaySettings): string => LEGACY_HOST ?? new URL(LEGACY_URL).host;
 
 const upstreamOf = (settings: GatewaySettings, replies: ByteBudget, slowConnections: number): Upstream =>
   openUpstream({ ...upstreamSettings(settings, replies), origin: settings.LEGACY_URL, slowConnections });
@@ -234,7 +260,7 @@ export const upstreamSettings = (settings: Settings, replies: ByteBudget) => ({
   replies,
 });
 
-const meterBudgets = (meter: Meter, observer: Observer, replies: ByteBudget, bodies: ByteBudget): void => {
+const meterBudgets = ({ meter, observer }: Services, replies: ByteBudget, bodies: ByteBudget): void => {
   meter.total("log_lines_dropped", "Lines of the log that were dropped because its reader was too slow.", () =>
     observer.droppedLines(),
   );
@@ -245,8 +271,8 @@ const meterBudgets = (meter: Meter, observer: Observer, replies: ByteBudget, bod
 };
 
 const lifetimesInForce = (
-  endpoints: Record<string, Endpoint>,
-  changed: Readonly<Record<string, Partial<DeclaredLifetimes>>>,
+  { CACHE_LIFETIMES: changed }: GatewaySettings,
+  { endpoints }: Catalogue,
 ): Record<string, DeclaredLifetimes> =>
   Object.fromEntries(
     Object.entries(endpoints).flatMap(([name, { cache }]) =>
@@ -256,11 +282,12 @@ const lifetimesInForce = (
 
 type CacheParts = { meter: Meter; observer: Observer; modules: readonly FeatureModule[] };
 
-const cacheOf = (
+const openCacheOf = (
   settings: GatewaySettings,
-  lifetimes: Record<string, DeclaredLifetimes>,
+  catalogue: Catalogue,
   { meter, observer, modules }: CacheParts,
 ): Cache => {
+  const lifetimes = lifetimesInForce(settings, catalogue);
   const store = openStore({
     bytes: Math.floor(settings.CACHE_BYTES * (1 - PATHS_SHARE)),
     entryBytes: settings.CACHE_ENTRY_BYTES,
@@ -281,7 +308,7 @@ const cacheOf = (
 
 type ReaderParts = { meter: Meter; observer: Observer; reading: NonNullable<GatewayParts["reading"]> };
 
-const readerOf = (
+const openReaderOf = (
   settings: GatewaySettings,
   { endpoints, module }: Catalogue,
   knowledge: Knowledge,

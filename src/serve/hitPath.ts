@@ -8,7 +8,7 @@ import { corsList } from "../http/cors.ts";
 import { readCredential } from "../http/credential.ts";
 import type { Feature } from "./feature.ts";
 import type { Services } from "./services.ts";
-import { queryOf } from "../http/paths.ts";
+import { queryOf } from "../http/requestTarget.ts";
 
 /** Stands before the router: it answers from memory at once, and knows a path by the cache key that the router has made of it. */
 export type HitPath = {
@@ -59,7 +59,7 @@ export const openHitPath = (
       if (!isPlain(endpoint, owner !== undefined, headers)) return false;
       const now = Date.now();
       const wanted = readDirectives(headers["cache-control"], headers.pragma);
-      const entry = cache.ready({ question: cacheKey, owner, wanted }, now);
+      const entry = cache.ready({ cacheKey, owner, wanted }, now);
       if (entry === undefined) return false;
       const reply = replyWith(
         { entry, how: HIT },

@@ -5,7 +5,7 @@ import type { LegacyRequest } from "../endpoint/legacyRequest.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
 import type { Caller, LegacyClient } from "../legacy/client.ts";
 import { xmlReader } from "../legacy/xml.ts";
-import { type ErrorTable, outcomeOf } from "../legacy/legacyOutcome.ts";
+import { type ErrorTable, outcomeOf } from "../legacy/reading.ts";
 
 /** Harmless questions whose answer tells what legacy thinks of a key: one any key may ask, and one that only writers may. */
 export type KeyProbes = { reads: LegacyRequest; writes: LegacyRequest };

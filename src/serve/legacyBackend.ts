@@ -35,7 +35,7 @@ export const legacyBackend = (services: Services): Backend =>
       return { answered: uncached((await fetchFromLegacy(services, request, caller)).answer, "bypass") };
     const owner = caller.key === undefined ? undefined : services.keys.ownerOf(caller.key);
     const answered = await services.cache.answer(
-      { question: cacheKey, owner, wanted },
+      { cacheKey, owner, wanted },
       (as, isBackground) => {
         const by = isBackground ? caller.background() : caller;
         return fetchFromLegacy(services, request, as === undefined ? { ...by, key: undefined } : by);

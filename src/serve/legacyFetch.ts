@@ -1,11 +1,10 @@
 import type { LegacyRequest } from "../endpoint/legacyRequest.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
 import type { Caller, LegacyFailed, LegacyAnswer, LegacyReply } from "../legacy/client.ts";
-import type { LegacyReading } from "../legacy/reading.ts";
+import { type LegacyReading, outcomeOf, ownStatusOf } from "../legacy/reading.ts";
 import { xmlReader } from "../legacy/xml.ts";
-import { outcomeOf, ownStatusOf } from "../legacy/legacyOutcome.ts";
 import type { RowPlaces } from "../reading/findRows.ts";
-import { type Read, readDocument, type ReadTask, type Written } from "../reading/readAnswer.ts";
+import { type Read, convertDocument, type ReadTask, type Written } from "../reading/readAnswer.ts";
 import type { Unread } from "../reading/reader.ts";
 import type { Services } from "./services.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
@@ -108,7 +107,7 @@ const fetchApart = async (
   const found = await documentApart(rows, rows.apart, id, pages, ask);
   if (found === undefined) return undefined;
   if ("failed" in found) return { other: { outcome: found.failed } };
-  const concluded = readDocument({ ...endpoint, rows }, "rows", found.document, services.knowledge);
+  const concluded = convertDocument({ ...endpoint, rows }, "rows", found.document, services.knowledge);
   return "written" in concluded ? concluded : undefined;
 };
 

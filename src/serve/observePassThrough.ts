@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import type { Cache } from "../cache/cache.ts";
-import type { LegacyWriteKnowledge } from "../endpoint/legacyWrites.ts";
+import type { LegacyWriteKnowledge } from "../endpoint/legacyInterface.ts";
 import type { LegacyTarget, ReadLegacyTarget } from "../legacy/legacyTarget.ts";
-import type { Watch } from "../proxy/heldAnswer.ts";
+import type { ResponseObserver } from "../proxy/heldAnswer.ts";
 import type { PassThroughOptions } from "../proxy/passThrough.ts";
 import { fateOf } from "./answeredWrite.ts";
 import type { Feature, Hooks } from "./feature.ts";
@@ -19,7 +19,7 @@ export type PassThroughParts = {
 };
 
 /** Observes requests that are passed through: writes invalidate cached answers, and features see what they ask for. */
-export const observePassThrough = (parts: PassThroughParts): NonNullable<PassThroughOptions["watch"]> => {
+export const observePassThrough = (parts: PassThroughParts): NonNullable<PassThroughOptions["observe"]> => {
   const { passing, readTarget, features } = parts;
   return (method, target, req) => {
     const legacy = readTarget(target);
@@ -48,7 +48,7 @@ const invalidate = (
   { path }: LegacyTarget,
   req: IncomingMessage,
   write: PassingWrite,
-  answer: Parameters<Watch["over"]>[0],
+  answer: Parameters<ResponseObserver["over"]>[0],
 ): Promise<void> | undefined => {
   if (!req.complete) return undefined;
   const fate = fateOf(answer, passing.refusals);
@@ -63,12 +63,12 @@ const invalidate = (
   if (fate === "unknown")
     return unconfirmed.note(key, () => {
       tell(true);
-      return cache.drop({ groups: write.groups(), soft: true, hold: UNSETTLED });
+      return cache.invalidate({ groups: write.groups(), soft: true, hold: UNSETTLED });
     });
   const isError = answer === undefined || answer.status >= 300;
   if (key === undefined && (isError || !(hasSession(req) || write.isCut()))) return undefined;
   tell(false);
-  return cache.drop({ groups: write.groups() });
+  return cache.invalidate({ groups: write.groups() });
 };
 
 /** Legacy's website logs people in by this cookie, and its interface then knows them. */

@@ -1,7 +1,6 @@
 import { collection, written } from "../endpoint/groups.ts";
-import type { LegacyWrite, LegacyWriteKnowledge } from "../endpoint/legacyWrites.ts";
-import { type FieldReader, fieldReader } from "../legacy/formFields.ts";
-import { legacyKeyOf } from "../legacy/legacyKey.ts";
+import type { LegacyWrite, LegacyWriteKnowledge } from "../endpoint/legacyInterface.ts";
+import { type FieldReader, fieldReader, legacyKeyOf } from "../legacy/formFields.ts";
 import type { LegacyTarget } from "../legacy/legacyTarget.ts";
 
 /** Bytes of a body that are looked at for the key and for the fields that say what is written. */

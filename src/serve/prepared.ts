@@ -1,9 +1,8 @@
-import { cacheKeyOf } from "../cache/cacheKey.ts";
-import type { CacheKey } from "../cache/cacheRequest.ts";
+import { cacheKeyOf, type CacheKey } from "../cache/cacheRequest.ts";
 import { type DeclaredLifetimes, lifetimesBy } from "../cache/lifetimes.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { Field } from "../endpoint/field.ts";
-import { markupPaths } from "../rules/markup.ts";
+import { markupPaths } from "../legacy/xml.ts";
 import { type Readable, readableOf } from "../reading/readAnswer.ts";
 
 /** An endpoint with what is made of it once, at the start. */
@@ -18,24 +17,19 @@ export type PreparedEndpoint = Endpoint &
   };
 
 export type Preparing = {
-  /** By the endpoint's name: a change of what it answers changes it. */
-  versions: Readonly<Record<string, string>>;
   /** Identifies the legacy interface, as far as answers differ by it. */
   legacy: string;
   lifetimes: Readonly<Record<string, DeclaredLifetimes>>;
 };
 
-export const prepare = (
-  endpoints: Record<string, Endpoint>,
-  { versions, legacy, lifetimes }: Preparing,
-): PreparedEndpoint[] => {
+export const prepare = (endpoints: Record<string, Endpoint>, { legacy, lifetimes }: Preparing): PreparedEndpoint[] => {
   const questionOf = (name: string, { cache }: Endpoint): Pick<PreparedEndpoint, "cacheKey"> => {
     if (cache === undefined) return {};
     const lifetimesOf = lifetimesBy({ ...cache, ...lifetimes[name] });
     const personal = cache.personal ?? false;
     return {
       cacheKey: (input, backend = legacy) => ({
-        key: cacheKeyOf(name, versions[name] ?? "", backend, input),
+        key: cacheKeyOf(name, backend, input),
         lifetimesOf,
         endpoint: name,
         personal,

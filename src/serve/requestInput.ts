@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
-import type { Context } from "hono";
 import { readDirectives } from "../cache/directives.ts";
 import { forwardedHeaders } from "../upstream/forwarding.ts";
 import { type Answer, answerOf } from "../endpoint/answer.ts";
@@ -10,13 +9,56 @@ import { type BodyLimits, readBody } from "../http/body.ts";
 import { clientAddress } from "../upstream/clientAddress.ts";
 import { readCredential } from "../http/credential.ts";
 import { givenInPairs, givenInPath, type InputReading, readInput } from "../endpoint/input.ts";
-import { queryOf } from "../http/paths.ts";
+import { pathOf, queryOf } from "../http/requestTarget.ts";
 import type { Keys } from "./keys.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
 import type { RequestInput } from "./serve.ts";
 
-/** Node's own request and response, where there are any: `app.request()` in a test has none. */
-export type Env = { Bindings: Partial<{ incoming: IncomingMessage; outgoing: ServerResponse }> };
+/** A request of the new interface, as Node or a program in this process has made it. */
+export type AppRequest = {
+  method: string;
+  /** Path and query as they were sent: the URL of a web request is normalised. */
+  target: string;
+  /** A header's value, all of its lines joined by commas. */
+  header: (name: string) => string | undefined;
+  body: () => AsyncIterable<Uint8Array> | null;
+  /** Node's own request, where there is one. */
+  incoming?: IncomingMessage | undefined;
+  /** Fires when the client is gone. */
+  leaving?: AbortSignal;
+};
+
+/** A request that came over a socket. */
+export const fromNode = (incoming: IncomingMessage, outgoing: ServerResponse): AppRequest => {
+  const leaving = new AbortController();
+  outgoing.once("close", () => leaving.abort());
+  return {
+    method: incoming.method ?? "GET",
+    target: incoming.url ?? "/",
+    header: (name) => headerOf(incoming, name),
+    // A body that is not read to its end must not take its connection, and our answer, with it.
+    body: () => incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>,
+    incoming,
+    leaving: leaving.signal,
+  };
+};
+
+/** Node keeps only the first of some headers: all lines of those are read that may hold a key. */
+const headerOf = (incoming: IncomingMessage, name: string): string | undefined => {
+  const value = incoming.headers[name];
+  if (value === undefined) return undefined;
+  if (name === "authorization") return incoming.headersDistinct[name]?.join(", ");
+  return Array.isArray(value) ? value.join(", ") : value;
+};
+
+/** A request of a program in this process; of `incoming` the target and the connection are taken. */
+export const fromWeb = (web: Request, incoming?: IncomingMessage): AppRequest => ({
+  method: web.method,
+  target: incoming?.url ?? web.url.replace(/^https?:\/\/[^/]*/, ""),
+  header: (name) => web.headers.get(name) ?? undefined,
+  body: () => web.body,
+  incoming,
+});
 
 /** What reading a request takes. `totalTimeout`: milliseconds for one request, whatever it takes. */
 export type RequestInputServices = { reader: Reader; keys: Pick<Keys, "ownerOf">; totalTimeout: number };
@@ -27,69 +69,48 @@ export type RequestInputSettings = {
   trusted: (address: string) => boolean;
 };
 
-/** The request target as it was sent, where Node has it: the URL of a Request is normalised. */
-export const targetOf = (request: Request, env: Env["Bindings"] | undefined): string =>
-  env?.incoming?.url ?? request.url.replace(/^https?:\/\/[^/]*/, "");
+/** Where a route finds the input in a path: in named segments, or in pairs of name and value below `pairsBelow`. */
+type PathInput = { params: Readonly<Record<string, string>>; pairsBelow: string | undefined };
 
-/** What a request asks of an endpoint; `pairsBelow` is the path before its pairs of filters, where it has any. */
+/** What a request asks of an endpoint. */
 export const readRequest = async (
-  c: Context<Env>,
+  request: AppRequest,
   endpoint: PreparedEndpoint,
-  pairsBelow: string | undefined,
-  settings: RequestInputSettings,
+  path: PathInput,
+  { body, trusted }: RequestInputSettings,
   { reader, keys, totalTimeout }: RequestInputServices,
 ): Promise<RequestInput> => {
-  const credential = readCredential(queryOf(targetOf(c.req.raw, c.env)), (name) => c.req.header(name));
+  const { header, incoming, leaving } = request;
+  const credential = readCredential(queryOf(request.target), header);
   const { key } = credential;
-  const client = clientOf(c, settings.trusted);
+  const client = clientAddress(incoming?.socket.remoteAddress, header("x-forwarded-for"), trusted);
   const caller = key === undefined ? client : keys.ownerOf(key);
-  const leaving = leavingOf(c);
+  const readFor = (): ReadFor => ({ caller, deadline: Date.now() + totalTimeout, ...(leaving ? { leaving } : {}) });
   return {
     credential,
     client,
-    header: (name) => c.req.header(name),
+    header,
     input:
-      c.req.method === "POST"
-        ? await inputOfBody(c, endpoint, settings.body, reader, () => ({
-            caller,
-            deadline: Date.now() + totalTimeout,
-            ...leaving,
-          }))
-        : inputOfPath(c, endpoint, pairsBelow),
-    wanted: readDirectives(c.req.header("cache-control"), c.req.header("pragma")),
-    headers: sentAlong(c, settings.trusted),
-    ...leaving,
+      request.method === "POST"
+        ? await inputOfBody(request, endpoint, body, reader, readFor)
+        : inputOfPath(request, endpoint, path),
+    wanted: readDirectives(header("cache-control"), header("pragma")),
+    headers: sentAlong(request, trusted),
+    ...(leaving ? { leaving } : {}),
   };
-};
-
-const clientOf = (c: Context<Env>, trusted: (address: string) => boolean): string =>
-  clientAddress(c.env?.incoming?.socket.remoteAddress, c.req.header("x-forwarded-for"), trusted);
-
-/** A signal that fires when nobody waits for the answer any more. */
-const leavingOf = ({ env }: Context<Env>): Pick<RequestInput, "leaving"> => {
-  if (env?.outgoing === undefined) return {};
-  const leaving = new AbortController();
-  env.outgoing.once("close", () => leaving.abort());
-  return { leaving: leaving.signal };
 };
 
 /** `readFor` is called when the body has come: reading it has a deadline of its own. */
 const inputOfBody = async (
-  c: Context<Env>,
+  request: AppRequest,
   { name }: PreparedEndpoint,
   limits: BodyLimits,
   reader: Reader,
   readFor: () => ReadFor,
 ): Promise<InputReading | Answer> => {
-  // A body that is not read to its end must not take its connection, and our answer, with it.
-  const chunks = c.env?.incoming?.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array> | undefined;
-  const collected = await readBody(
-    chunks ?? c.req.raw.body,
-    c.req.header("content-type"),
-    c.req.header("content-length"),
-    limits,
-  );
-  if ("refused" in collected) return collected.refused;
+  const { header } = request;
+  const collected = await readBody(request.body(), header("content-type"), header("content-length"), limits);
+  if (!collected.ok) return collected.answer;
   const reading = await reader.readInput(name, collected.body, readFor());
   return "unread" in reading ? answerOf(unread[reading.unread]) : reading;
 };
@@ -102,20 +123,19 @@ const unread: Record<Unread["unread"], Outcome> = {
 };
 
 const inputOfPath = (
-  c: Context<Env>,
+  { target }: AppRequest,
   { fields }: PreparedEndpoint,
-  pairsBelow: string | undefined,
+  { params, pairsBelow }: PathInput,
 ): InputReading | Answer => {
-  if (pairsBelow === undefined) return readInput(fields, givenInPath(c.req.param()), "path");
-  const segments = c.req.path.slice(pairsBelow.length).replace(/\/$/, "").split("/").slice(1);
+  if (pairsBelow === undefined) return readInput(fields, givenInPath(params), "path");
+  const segments = pathOf(target).slice(pairsBelow.length).replace(/\/$/, "").split("/").slice(1);
   const given = givenInPairs(segments);
   return "errors" in given ? given : readInput(fields, given.given, "path");
 };
 
 /** What legacy is told of the client. Cookies and whatever else it sent stay here. */
-const sentAlong = (c: Context<Env>, trusted: (address: string) => boolean): string[] => {
-  const incoming = c.env?.incoming;
-  const agent = c.req.header("user-agent");
+const sentAlong = ({ header, incoming }: AppRequest, trusted: (address: string) => boolean): string[] => {
+  const agent = header("user-agent");
   const headers = agent === undefined ? [] : ["user-agent", agent];
   if (!incoming) return headers;
   const { socket, httpVersion } = incoming;
@@ -128,5 +148,6 @@ const sentAlong = (c: Context<Env>, trusted: (address: string) => boolean): stri
     incoming: incoming.headers,
     trusted,
   };
-  return [...headers, ...forwardedHeaders(asker)];
+  headers.push(...forwardedHeaders(asker));
+  return headers;
 };

@@ -1,9 +1,8 @@
 import { Server as NetServer } from "node:net";
 import type { Server } from "node:http";
-import { getRequestListener } from "@hono/node-server";
 import { openHttpServer } from "../http/httpServer.ts";
 import type { Gateway } from "./gateway.ts";
-import { isBelow, pathOf } from "../http/paths.ts";
+import { isBelow, pathOf } from "../http/requestTarget.ts";
 
 /** A listening server that can be stopped without cutting a request. */
 export type RunningServer = {
@@ -27,13 +26,6 @@ export const startServer = async (
   gateway: Gateway,
   { host, port, prefixes }: { host: string; port: number; prefixes: readonly string[] },
 ): Promise<RunningServer> => {
-  const ours = getRequestListener((request, env) => gateway.app.fetch(request, env), {
-    overrideGlobalObjects: false,
-    // A request may name no host.
-    hostname: "localhost",
-    errorHandler: () =>
-      new Response('{"detail":"Bad Request"}', { status: 400, headers: { "Content-Type": "application/json" } }),
-  });
   let stopping = false;
   // A prefix of "/" leaves it to the router what is ours.
   const isOurs = (path: string) => prefixes.some((prefix) => prefix === "/" || isBelow(path, prefix));
@@ -51,7 +43,7 @@ export const startServer = async (
       // What waits behind it is answered as well.
       if (stopping && !hasWaiting(request.socket)) response.shouldKeepAlive = false;
       if (gateway.hitPath.answer(request, response)) return;
-      if (isOurs(pathOf(request.url ?? "/"))) void ours(request, response);
+      if (isOurs(pathOf(request.url ?? "/"))) void gateway.app.listen(request, response);
       else gateway.passThrough(request, response);
     },
   );

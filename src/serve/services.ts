@@ -1,7 +1,7 @@
 import type { Cache } from "../cache/cache.ts";
 import type { Knowledge } from "../endpoint/endpoint.ts";
 import type { LegacyClient } from "../legacy/client.ts";
-import type { ErrorTable } from "../legacy/legacyOutcome.ts";
+import type { ErrorTable } from "../legacy/reading.ts";
 import type { Reader } from "../reading/reader.ts";
 import type { Meter } from "../telemetry/meter.ts";
 import type { Observer } from "../telemetry/observer.ts";

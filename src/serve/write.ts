@@ -2,7 +2,7 @@ import { type Answered, groupList } from "../cache/reply.ts";
 import { type Answer, answerOf } from "../endpoint/answer.ts";
 import type { OutcomeKind } from "../endpoint/outcome.ts";
 import type { Caller } from "../legacy/client.ts";
-import { outcomeOf } from "../legacy/legacyOutcome.ts";
+import { outcomeOf } from "../legacy/reading.ts";
 import type { EndpointRequest } from "./backend.ts";
 import { fetchReadable, noAnswer, type Unanswered } from "./legacyFetch.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
@@ -26,7 +26,7 @@ export const confirmWrite = async (
   const groups = endpoint.writes?.(input) ?? [];
   const invalidate = (isLost: boolean): Promise<void> | undefined => {
     services.hooks.onWrite({ groups, isLost });
-    return services.cache.drop({ groups, ...(isLost ? { soft: true, hold: UNSETTLED } : {}) });
+    return services.cache.invalidate({ groups, ...(isLost ? { soft: true, hold: UNSETTLED } : {}) });
   };
   await (unanswered === "unknown" ? services.unconfirmed.note(caller.key, () => invalidate(true)) : invalidate(false));
   return answer.status === 200 ? { ...answered, headers: ["Cache-Group-Invalidation", groupList(groups)] } : answered;
@@ -72,6 +72,6 @@ const isCachedFor = (
 ): boolean => {
   const owner = key === undefined ? undefined : keys.ownerOf(key);
   if (cacheKey === undefined || owner === undefined || !keys.isProven(owner)) return false;
-  const request = { question: cacheKey(input), owner, wanted: { maxAge: MAX_AGE_OF_ACCESS } };
+  const request = { cacheKey: cacheKey(input), owner, wanted: { maxAge: MAX_AGE_OF_ACCESS } };
   return cache.ready(request, Date.now())?.status === 200;
 };

@@ -1,11 +1,11 @@
 import { z } from "zod";
 
 /** Milliseconds, at most an hour. */
-export const milliseconds = (byDefault: number) => z.int().min(1).max(3_600_000).default(byDefault);
+export const millisecondsField = (byDefault: number) => z.int().min(1).max(3_600_000).default(byDefault);
 /** A number from 1 to 100,000. */
-export const count = (byDefault: number) => z.int().min(1).max(100_000).default(byDefault);
+export const countField = (byDefault: number) => z.int().min(1).max(100_000).default(byDefault);
 /** Bytes, from 1 KiB to 1 GiB. */
-export const bytes = (byDefault: number) =>
+export const bytesField = (byDefault: number) =>
   z
     .int()
     .min(1024)
@@ -13,7 +13,7 @@ export const bytes = (byDefault: number) =>
     .default(byDefault);
 
 /** An origin, without a slash at its end. */
-export const origin = z
+export const originField = z
   .string()
   .refine(
     (text) => /^https?:\/\/[^/?#@]+\/?$/.test(text) && URL.canParse(text),
@@ -21,7 +21,7 @@ export const origin = z
   )
   .transform((text) => text.replace(/\/$/, ""));
 /** A URL with or without a path, without a slash at its end. */
-export const baseUrl = z
+export const baseUrlField = z
   .string()
   .refine(
     (text) => /^https?:\/\/[^/?#@\s]+(\/[A-Za-z0-9_.~-]+)*\/?$/.test(text) && URL.canParse(text),
@@ -29,6 +29,6 @@ export const baseUrl = z
   )
   .transform((text) => text.replace(/\/$/, ""));
 /** A host name or address. */
-export const host = z.string().regex(/^[A-Za-z0-9._:[\]-]+$/, "a host name or address");
+export const hostField = z.string().regex(/^[A-Za-z0-9._:[\]-]+$/, "a host name or address");
 /** A path without a slash at its end, or `/`. */
-export const prefix = z.string().regex(/^\/$|^(\/[A-Za-z0-9_.~-]+)+$/, "a path such as /v1, or /");
+export const prefixField = z.string().regex(/^\/$|^(\/[A-Za-z0-9_.~-]+)+$/, "a path such as /v1, or /");

@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
+import { HIDDEN, withoutUrlSecrets } from "../scrub/secrets.ts";
+import { applyRenames, type GivenSetting, renamedSettings } from "./renamed.ts";
 import {
   type KnownEndpoints,
   secretSettings,
@@ -12,10 +14,8 @@ import {
 /** What is wrong with the configuration, one line each: the name, what was given, what is allowed. */
 export type ConfigurationErrors = { errors: string[] };
 
-type Given = { value: unknown; from: string };
-
 /**
- * Reads the settings from the file named by `CONFIG` and from the environment, which wins. `fragments`: what features add to the core's. Where it is not
+ * Reads the settings from the file named by `CONFIG` and from the environment, which wins. `warnings` has one line for each deprecated name. `fragments`: what features add to the core's. Where it is not
  * strict, settings that are not known here are left out: they are those of features that the program does not have.
  */
 export const loadSettings = (
@@ -23,18 +23,21 @@ export const loadSettings = (
   endpoints: KnownEndpoints,
   fragments: readonly SettingsFragment[] = [],
   isStrict = true,
-): { settings: Settings } | ConfigurationErrors => {
+): { settings: Settings; warnings: string[] } | ConfigurationErrors => {
   const schema = settingsSchemaOf(fragments, isStrict);
   const file = readFile(environment["CONFIG"]);
   if ("errors" in file) return file;
-  const given = new Map<string, Given>(
+  const given = new Map<string, GivenSetting>(
     Object.entries(file.values).map(([name, value]) => [name, { value, from: `in ${environment["CONFIG"]}` }]),
   );
-  for (const [name, field] of Object.entries(schema.shape)) {
+  const old = Object.entries(renamedSettings).map(([name, renamed]) => [name, schema.shape[renamed.name]]);
+  for (const [name, field] of [...Object.entries(schema.shape), ...old] as [string, z.ZodType][]) {
     const text = environment[name];
     if (text !== undefined && text !== "")
-      given.set(name, { value: fromText(text, field as z.ZodType), from: "in the environment" });
+      given.set(name, { value: fromText(text, field), from: "in the environment" });
   }
+  const renamed = applyRenames(given);
+  if (renamed.errors.length > 0) return { errors: renamed.errors };
   const parsed = schema.safeParse(Object.fromEntries([...given].map(([name, { value }]) => [name, value])));
   if (!parsed.success) {
     const shown = { schema, secrets: secretSettings(fragments), given };
@@ -43,11 +46,11 @@ export const loadSettings = (
   const settings = parsed.data as Settings;
   const cached = Object.keys(endpoints).filter((name) => endpoints[name]?.cache !== undefined);
   const errors = [
-    ...unknownEndpoints("CACHE_WINDOWS", settings.CACHE_WINDOWS, cached),
+    ...unknownEndpoints("CACHE_LIFETIMES", settings.CACHE_LIFETIMES, cached),
     ...fragments.flatMap(({ errorsOf }) => errorsOf?.(settings, endpoints) ?? []),
     ...tooLarge(settings),
   ];
-  return errors.length > 0 ? { errors } : { settings };
+  return errors.length > 0 ? { errors } : { settings, warnings: renamed.warnings };
 };
 
 const tooLarge = ({ MAX_REPLY_BYTES, MAX_REPLIES_BYTES }: Settings): string[] =>
@@ -109,11 +112,11 @@ const fromText = (text: string, field: z.ZodType): unknown => {
   }
 };
 
-/** What stands before an @ or behind a ? of a URL may be a secret. */
-const withoutPassword = (shown: string): string =>
-  shown.replace(/^[^]*@/, "(not shown)@").replace(/\?[^]*$/, "?(not shown)");
-
-type Shown = { schema: z.ZodObject<z.ZodRawShape>; secrets: ReadonlySet<string>; given: ReadonlyMap<string, Given> };
+type Shown = {
+  schema: z.ZodObject<z.ZodRawShape>;
+  secrets: ReadonlySet<string>;
+  given: ReadonlyMap<string, GivenSetting>;
+};
 
 const describeIssue = (issue: z.core.$ZodIssue, { schema, secrets, given }: Shown): string[] => {
   if (issue.code === "unrecognized_keys" && issue.path.length === 0)
@@ -122,7 +125,7 @@ const describeIssue = (issue: z.core.$ZodIssue, { schema, secrets, given }: Show
   const { value, from } = given.get(name) ?? { value: undefined, from: "" };
   return placesOf(issue, value).map((place) => {
     const text = place.value === undefined ? "nothing" : JSON.stringify(place.value);
-    const shown = secrets.has(name) ? "(not shown)" : withoutPassword(text);
+    const shown = secrets.has(name) ? HIDDEN : withoutUrlSecrets(text);
     return `${place.name}: ${shown} given ${from}; allowed is ${allowedFor(schema.shape[name] as z.ZodType, issue)}`;
   });
 };

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { type Duration, isDuration } from "../cache/duration.ts";
-import { trustedProxies } from "../upstream/trustedProxies.ts";
-import { bytes, count, host, milliseconds, origin, prefix } from "./fields.ts";
+import { type Duration, isDuration } from "../cache/lifetimes.ts";
+import { trustedProxies } from "../upstream/clientAddress.ts";
+import { bytesField, countField, hostField, millisecondsField, originField, prefixField } from "./fields.ts";
 
 const corsOrigin = z
   .string()
@@ -27,10 +27,16 @@ const duration = z.custom<Duration>(
   (text) => typeof text === "string" && isDuration(text),
   "durations such as 90s, 10m, 24h or 7d",
 );
-const windows = z.record(
+const lifetimes = z.record(
   z.string(),
   z
-    .strictObject({ fresh: duration, stale: duration, staleIfError: duration, absent: duration, unready: duration })
+    .strictObject({
+      fresh: duration,
+      staleWhileRevalidate: duration,
+      staleIfError: duration,
+      notFoundTtl: duration,
+      preconditionTtl: duration,
+    })
     .partial(),
 );
 
@@ -48,10 +54,12 @@ const isRedisUrl = (text: string): boolean => {
 /** The settings of the core: their names in the environment and in the file, their bounds, what they are for. */
 const coreShape = {
   PORT: z.int().min(0).max(65_535).default(8000).describe("the port to listen on; 0 takes any free one"),
-  HOST: host.default("127.0.0.1").describe("the address to listen on"),
-  LEGACY_URL: origin.optional().describe("the origin of the legacy server; without it the sample legacy is started"),
-  LEGACY_PATH: prefix.default("/api/v1").describe("the path of its interface, before json or xml"),
-  LEGACY_HOST: host
+  HOST: hostField.default("127.0.0.1").describe("the address to listen on"),
+  LEGACY_URL: originField
+    .optional()
+    .describe("the origin of the legacy server; without it the sample legacy is started"),
+  LEGACY_PATH: prefixField.default("/api/v1").describe("the path of its interface, before json or xml"),
+  LEGACY_HOST: hostField
     .optional()
     .describe("the Host it is addressed by (default: the client's, and LEGACY_URL's for the gateway's own requests)"),
   LEGACY_API_KEY: z
@@ -63,30 +71,30 @@ const coreShape = {
     .array(z.int().min(1))
     .optional()
     .describe("the ids of the studies that are no longer supported (default: the specification's)"),
-  PREFIXES: z.array(prefix).min(1).default(["/v1"]).describe("the prefixes the new interface is served under"),
+  PREFIXES: z.array(prefixField).min(1).default(["/v1"]).describe("the prefixes the new interface is served under"),
   CORS_ORIGINS: z.array(corsOrigin).default(["*"]).describe("the origins whose pages may read answers"),
   TRUSTED_PROXIES: proxies.describe("the addresses and networks whose X-Forwarded-* are believed"),
-  CONNECT_TIMEOUT_MS: milliseconds(5_000).describe("to connect to legacy"),
-  HEADERS_TIMEOUT_MS: milliseconds(30_000).describe("until legacy begins to answer"),
-  BODY_TIMEOUT_MS: milliseconds(30_000).describe("of silence within a body"),
-  TOTAL_TIMEOUT_MS: milliseconds(60_000).describe("for one answer of the new interface, whatever it takes"),
-  DRAIN_TIMEOUT_MS: milliseconds(30_000).describe("for requests in flight at a stop"),
-  MAX_BODY_BYTES: bytes(1024 ** 2).describe("of a JSON body sent to the new interface"),
-  MAX_REPLY_BYTES: bytes(32 * 1024 ** 2).describe("of a legacy answer to be transformed"),
+  CONNECT_TIMEOUT_MS: millisecondsField(5_000).describe("to connect to legacy"),
+  HEADERS_TIMEOUT_MS: millisecondsField(30_000).describe("until legacy begins to answer"),
+  BODY_TIMEOUT_MS: millisecondsField(30_000).describe("of silence within a body"),
+  TOTAL_TIMEOUT_MS: millisecondsField(60_000).describe("for one answer of the new interface, whatever it takes"),
+  DRAIN_TIMEOUT_MS: millisecondsField(30_000).describe("for requests in flight at a stop"),
+  MAX_BODY_BYTES: bytesField(1024 ** 2).describe("of a JSON body sent to the new interface"),
+  MAX_REPLY_BYTES: bytesField(32 * 1024 ** 2).describe("of a legacy answer to be transformed"),
   MAX_REPLIES_BYTES: z
     .int()
     .min(1024)
     .max(64 * 1024 ** 3)
     .default(256 * 1024 ** 2)
     .describe("of all answers that are being collected to be transformed; more large ones are answered 503"),
-  MAX_CONNECTIONS: count(64).describe(
+  MAX_CONNECTIONS: countField(64).describe(
     "connections to legacy, for transforms, for pass-through and for slow downloads each",
   ),
-  MAX_WAITING: count(1_000).describe(
+  MAX_WAITING: countField(1_000).describe(
     "requests that may wait for such a connection; half as many large uploads beside them",
   ),
-  MAX_CLIENT_CONNECTIONS: count(10_000).describe("connections of clients at a time; more are answered 503"),
-  SEND_TIMEOUT_MS: milliseconds(20_000).describe(
+  MAX_CLIENT_CONNECTIONS: countField(10_000).describe("connections of clients at a time; more are answered 503"),
+  SEND_TIMEOUT_MS: millisecondsField(20_000).describe(
     "in which a client has to take 1/32 of what waits for it, where much waits in all",
   ),
   MAX_SEND_BYTES: z
@@ -97,8 +105,8 @@ const coreShape = {
     .describe(
       "of answers that clients have not taken yet, over all of them; beyond it those that take nothing are cut off, then more are answered 503",
     ),
-  WAIT_TIMEOUT_MS: milliseconds(10_000).describe("that a request waits for such a connection at most; then 503"),
-  MIN_UPLOAD_RATE: count(1_024).describe("bytes a second that a client's upload has to come with; below it 408"),
+  WAIT_TIMEOUT_MS: millisecondsField(10_000).describe("that a request waits for such a connection at most; then 503"),
+  MIN_UPLOAD_RATE: countField(1_024).describe("bytes a second that a client's upload has to come with; below it 408"),
   READER_THREADS: z
     .int()
     .min(1)
@@ -106,8 +114,8 @@ const coreShape = {
     .default(2)
     .describe("threads that read large answers, one for each core at most; they start when they are needed"),
   READER_HEAP_MB: z.int().min(64).max(16_384).default(512).describe("MiB of heap for each of them"),
-  READER_TIMEOUT_MS: milliseconds(30_000).describe("that reading one answer may take"),
-  READER_QUEUE_BYTES: bytes(128 * 1024 ** 2).describe(
+  READER_TIMEOUT_MS: millisecondsField(30_000).describe("that reading one answer may take"),
+  READER_QUEUE_BYTES: bytesField(128 * 1024 ** 2).describe(
     "of large answers and bodies that wait to be read; callers take turns",
   ),
   CACHE_BYTES: z
@@ -116,11 +124,11 @@ const coreShape = {
     .max(64 * 1024 ** 3)
     .default(64 * 1024 ** 2)
     .describe("of memory for what is kept, all encodings and keys counted; 0 keeps nothing"),
-  CACHE_ENTRY_BYTES: bytes(8 * 1024 ** 2).describe("of one answer that is kept, all encodings counted"),
-  CACHE_WINDOWS: windows
+  CACHE_ENTRY_BYTES: bytesField(8 * 1024 ** 2).describe("of one answer that is kept, all encodings counted"),
+  CACHE_LIFETIMES: lifetimes
     .default({})
     .describe(
-      'how long answers hold, by endpoint: {"getDataset": {"fresh": "5m"}} (also stale, staleIfError, absent, unready)',
+      'how long answers hold, by endpoint: {"getDataset": {"fresh": "5m"}} (also staleWhileRevalidate, staleIfError, notFoundTtl, preconditionTtl)',
     ),
   REDIS_URL: z
     .string()

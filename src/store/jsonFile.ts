@@ -1,13 +1,11 @@
-import { open, readFile, rename } from "node:fs/promises";
-import { dirname } from "node:path";
+import { readFile } from "node:fs/promises";
 import { z } from "zod";
-import { syncDirectory } from "./syncDirectory.ts";
 
-/** The number in a file that says how to read it: no version takes another one's for its own. */
+/** The number in a file that says how to read it: a file with another number is refused. */
 export const formatOf = <N extends number>(format: N): z.ZodLiteral<N> =>
   z.literal(format, `another version's format; this one reads ${format}`);
 
-/** What the file holds; nothing where there is none. Throws where it is not understood, with what is said after the file's name. */
+/** What the file holds; `undefined` if there is no file. Rejects, with a text that continues the file's name, if it does not match the schema. */
 export const readJsonFile = async <T>(file: string, schema: z.ZodType<T>): Promise<T | undefined> => {
   let json: unknown;
   try {
@@ -21,20 +19,12 @@ export const readJsonFile = async <T>(file: string, schema: z.ZodType<T>): Promi
   }
   const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
-  const found = parsed.error.issues.slice(0, 5).map(({ path, message }) => `/${path.join("/")}: ${message}`);
-  throw new Error(`is not what was written here: ${found.join("; ")}`, { cause: parsed.error });
+  throw new Error(`is not what was written here: ${describeIssues(parsed.error)}`, { cause: parsed.error });
 };
 
-/** For this user alone. Comes back when it is on the disk; a crash at any moment leaves the old file or the new one. */
-export const writeDurably = async (file: string, text: string): Promise<void> => {
-  const temporary = `${file}.tmp`;
-  const handle = await open(temporary, "w", 0o600);
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(temporary, file);
-  await syncDirectory(dirname(file));
-};
+/** The first few places where a value departs from its schema: `/rows/0/id: expected number; ...`. */
+export const describeIssues = ({ issues }: z.ZodError): string =>
+  issues
+    .slice(0, 5)
+    .map(({ path, message }) => `/${path.join("/")}: ${message}`)
+    .join("; ");

@@ -1,7 +1,7 @@
 import { write, writeSync } from "node:fs";
 
 /** Where lines of the log go. */
-export type LogDestination = {
+type LogDestination = {
   /** Never blocks, even while the reader of the log is stuck. */
   write(line: string): void;
   /** Lines that were dropped until now. */
@@ -82,20 +82,9 @@ export const openLogDestination = (
     next();
   };
 
-  const flush = (): void => {
-    const until = Date.now() + LAST_WORDS;
-    const pause = new Int32Array(new SharedArrayBuffer(4));
+  const flush = (): void =>
     // A chunk that is being written is written by the pool of threads, whose end the process waits for.
-    let rest = Buffer.concat([state === "writing" ? nothing : chunk, Buffer.from(lines.join(""))]);
-    while (rest.length > 0 && Date.now() < until) {
-      try {
-        rest = rest.subarray(writeSync(fd, rest));
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== "EAGAIN") return;
-        Atomics.wait(pause, 0, 0, 10);
-      }
-    }
-  };
+    writeNow(fd, Buffer.concat([state === "writing" ? nothing : chunk, Buffer.from(lines.join(""))]));
 
   return {
     write(line) {
@@ -111,6 +100,21 @@ export const openLogDestination = (
     },
     dropped: () => dropped,
   };
+};
+
+/** Writes these bytes before the process ends, for up to a second. */
+const writeNow = (fd: number, bytes: Buffer): void => {
+  const until = Date.now() + LAST_WORDS;
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  let rest = bytes;
+  while (rest.length > 0 && Date.now() < until) {
+    try {
+      rest = rest.subarray(writeSync(fd, rest));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") return;
+      Atomics.wait(pause, 0, 0, 10);
+    }
+  }
 };
 
 const nothing = Buffer.alloc(0);

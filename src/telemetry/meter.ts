@@ -1,32 +1,32 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { How } from "../cache/cacheStatus.ts";
+import type { CacheStatus } from "../cache/reply.ts";
 
-/** What is counted of all that happens, for `/metrics`. Labels are names of ours: never a key, a path or a value. */
+/** Counts what happens, for `/metrics`. Labels are names of ours: never a key, a path or a value. */
 export type Meter = {
   registry: Registry;
   /** The front answered from memory. */
   kept: (endpoint: string, status: number, bytes: number) => void;
   /** The router answered, in so many milliseconds. */
-  answered: (endpoint: string, status: number, how: How, ms: number, bytes: number) => void;
+  answered: (endpoint: string, status: number, how: CacheStatus, ms: number, bytes: number) => void;
   /** Legacy was asked, and answered or not, in so many milliseconds. */
   asked: (failed: boolean, ms: number) => void;
   passedThrough: (status: number) => void;
-  /** A side answered, and why it was that one. */
+  /** A side answered, for this reason. */
   decided: (endpoint: string, backend: string, reason: string) => void;
-  /** Both sides were compared over one question, and it came to this. */
+  /** Both sides' answers to one request were compared, with this result. */
   compared: (endpoint: string, standing: string) => void;
-  /** Private rows may have been lacking in an answer whose asker may see them. */
+  /** An answer may lack private rows that its caller may see. */
   incomplete: () => void;
   cache: (what: string, endpoint: string) => void;
   shared: (call: string, result: string) => void;
-  /** A value that is looked up when it is asked for. */
+  /** A value that is looked up when the metrics are read. */
   gauge: (name: string, help: string, value: () => number) => void;
   /** The same, of what only grows. */
   total: (name: string, help: string, value: () => number) => void;
 };
 
-/** How an answer came about, as it is counted. */
-const kindOf = ({ hit, fwd, collapsed, detail }: How): string => {
+/** The metric's kind for a cache status. */
+const kindOf = ({ hit, fwd, collapsed, detail }: CacheStatus): string => {
   if (detail === "stale-if-error") return "stale_if_error";
   if (hit) return detail === undefined ? "hit" : "stale";
   if (collapsed) return "collapsed";
@@ -64,19 +64,7 @@ export const openMeter = (events: () => Record<string, number>): Meter => {
   const incomplete = counter("private_incomplete_total", "Answers with private=incomplete.");
   const cacheEvents = counter("cache_events_total", "What the cache did beside answering.", "event", "endpoint");
   const sharedCalls = counter("shared_tier_calls_total", "Requests to the shared tier.", "call", "result");
-  const logged: Counter = new Counter({
-    name: "gateway_events_total",
-    help: "What an operator should know of, as in the log.",
-    labelNames: ["event", "endpoint"],
-    registers,
-    collect() {
-      logged.reset();
-      for (const [kind, count] of Object.entries(events())) {
-        const [event = "", endpoint = ""] = kind.split(" ");
-        logged.inc({ event, endpoint }, count);
-      }
-    },
-  });
+  countEvents(events, registers);
   const durations = new Histogram({
     name: "gateway_request_seconds",
     help: "From a request's arrival at the router to its answer; hits from memory are answered before it and not timed.",
@@ -86,38 +74,24 @@ export const openMeter = (events: () => Record<string, number>): Meter => {
   });
   const upstreamDurations = new Histogram({
     name: "gateway_upstream_seconds",
-    help: "How long legacy took to answer.",
+    help: "CacheStatus long legacy took to answer.",
     buckets,
     registers,
   });
 
-  // A hit costs microseconds: it is only tallied, and counted when somebody asks.
-  const hits = new Map<string, Map<number, number>>();
-  let bytesOfHits = 0;
-  const countHits = () => {
-    for (const [endpoint, byStatus] of hits)
-      for (const [status, count] of byStatus) {
-        requests.inc({ endpoint, status }, count);
-        kinds.inc({ endpoint, kind: "hit" }, count);
-      }
-    hits.clear();
-    sent.inc(bytesOfHits);
-    bytesOfHits = 0;
-  };
+  const hits = tallyHits((endpoint, status, count) => {
+    requests.inc({ endpoint, status }, count);
+    kinds.inc({ endpoint, kind: "hit" }, count);
+  }, sent);
   const metrics = registry.metrics.bind(registry);
   registry.metrics = () => {
-    countHits();
+    hits.count();
     return metrics();
   };
 
   return {
     registry,
-    kept(endpoint, status, bytes) {
-      let byStatus = hits.get(endpoint);
-      if (byStatus === undefined) hits.set(endpoint, (byStatus = new Map()));
-      byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
-      bytesOfHits += bytes;
-    },
+    kept: hits.add,
     answered(endpoint, status, how, ms, bytes) {
       requests.inc({ endpoint, status });
       kinds.inc({ endpoint, kind: kindOf(how) });
@@ -134,24 +108,67 @@ export const openMeter = (events: () => Record<string, number>): Meter => {
     incomplete: () => incomplete.inc(),
     cache: (event, endpoint) => cacheEvents.inc({ event, endpoint }),
     shared: (call, result) => sharedCalls.inc({ call, result }),
-    gauge(name, help, value) {
-      const gauge: Gauge = new Gauge({
-        name: `gateway_${name}`,
-        help,
-        registers,
-        collect: () => gauge.set(value()),
-      });
+    ...looksUp(registers),
+  };
+};
+
+/** Tallies hits, which cost microseconds, and counts them when the metrics are read. */
+const tallyHits = (onCount: (endpoint: string, status: number, count: number) => void, sent: Counter) => {
+  const tally = new Map<string, Map<number, number>>();
+  let sentBytes = 0;
+  return {
+    add: (endpoint: string, status: number, bytes: number): void => {
+      let byStatus = tally.get(endpoint);
+      if (byStatus === undefined) tally.set(endpoint, (byStatus = new Map()));
+      byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
+      sentBytes += bytes;
     },
-    total(name, help, value) {
-      const total: Counter = new Counter({
-        name: `gateway_${name}_total`,
-        help,
-        registers,
-        collect() {
-          total.reset();
-          total.inc(value());
-        },
-      });
+    count(): void {
+      for (const [endpoint, byStatus] of tally)
+        for (const [status, count] of byStatus) onCount(endpoint, status, count);
+      tally.clear();
+      sent.inc(sentBytes);
+      sentBytes = 0;
     },
   };
 };
+
+/** Registers the counter of logged events, which is filled when the metrics are read. */
+const countEvents = (events: () => Record<string, number>, registers: Registry[]): void => {
+  const logged: Counter = new Counter({
+    name: "gateway_events_total",
+    help: "What an operator should know of, as in the log.",
+    labelNames: ["event", "endpoint"],
+    registers,
+    collect() {
+      logged.reset();
+      for (const [kind, count] of Object.entries(events())) {
+        const [event = "", endpoint = ""] = kind.split(" ");
+        logged.inc({ event, endpoint }, count);
+      }
+    },
+  });
+};
+
+/** The metrics that are looked up when they are read. */
+const looksUp = (registers: Registry[]): Pick<Meter, "gauge" | "total"> => ({
+  gauge(name, help, value) {
+    const gauge: Gauge = new Gauge({
+      name: `gateway_${name}`,
+      help,
+      registers,
+      collect: () => gauge.set(value()),
+    });
+  },
+  total(name, help, value) {
+    const total: Counter = new Counter({
+      name: `gateway_${name}_total`,
+      help,
+      registers,
+      collect() {
+        total.reset();
+        total.inc(value());
+      },
+    });
+  },
+});

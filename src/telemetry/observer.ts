@@ -1,7 +1,7 @@
 import { pino, type Logger } from "pino";
 import { openLogDestination } from "./logDestination.ts";
 
-/** What happened that an operator should know of: counted by name and endpoint, and logged. Never a key, never a body. */
+/** Counts and logs the events that an operator should know of. Never give it a key or a body. */
 export type Observer = {
   /** Counts it, and logs it unless too many of that name were logged within the second. */
   event(name: string, about: { endpoint?: string } & Record<string, unknown>): void;
@@ -13,13 +13,13 @@ export type Observer = {
   log: Logger;
 };
 
-/** Seen too often to be logged each time: only the first of each kind is. */
+/** Events that are too frequent to log each: only the first of each kind is logged. */
 const quiet = new Set(["unknown_field"]);
 /** Faults of our own. */
 const faults = new Set(["internal_error"]);
 const MAX_KINDS = 1000;
 
-/** Lines of one event's name that are logged within a second; how many more there were is one line after it. */
+/** Most lines of one event's name within a second; one line afterwards says how many more there were. */
 const MAX_LINES = 10;
 const SECOND = 1000;
 

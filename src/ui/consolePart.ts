@@ -1,22 +1,51 @@
 import type { Hono } from "hono";
 import type { Html } from "./html.ts";
 
-/** A section of the operators' page: `count` stands beside its title in the table of contents. */
-export type ConsoleSection = { id: string; title: string; count: number; html: Html };
-
 /** What the core or a feature adds to the operators' interface and page; every member is optional. */
 export type ConsolePart = {
-  /** Adds its routes; the guard has let the request in. Bodies are bounded by the app. */
+  /** Adds its routes. The guard has let the request in, and the app bounds the body. */
   routes?: (app: Hono) => void;
-  /** Its sections, in the order of the page. Called for each rendering of the page. */
-  sections?: (now: Date) => ConsoleSection[];
-  /** Items of the overview at the top, and the most urgent one for the title of the document. */
-  overview?(now: Date): { html: Html; headline?: string };
-  /** Dialogs and the like, which stand outside of what is refreshed. */
-  dialogs?: () => Html;
-  /** Scripts and styles of its own, as texts that are written into the page. */
-  scripts?: readonly string[];
-  styles?: readonly string[];
   /** Members that it adds to the answer of `GET /cache`. */
   cacheView?: () => Record<string, unknown>;
+  /** Loads its part of the page. Called once, with the first request of the page: a start reads no template, script or style. */
+  page?: () => Promise<PagePart>;
 };
+
+/** One part of the operators' page, as it is loaded once. */
+export type PagePart = {
+  /** Styles and a script of its own, which are written into the page. */
+  style?: string;
+  script?: string;
+  /** Dialogs, which stand outside of what is refreshed. */
+  dialogs?: Html;
+  /** What it shows now. Called for each rendering of the page. */
+  show: (now: Date) => PageContent;
+};
+
+/** What one part shows at one time. */
+export type PageContent = {
+  sections: readonly PageSection[];
+  /** Numbers in the overview at the top. */
+  numbers?: readonly OverviewNumber[];
+  /** The most urgent fact in one line, and what it is about: the heading and the title of the document. */
+  headline?: { text: string; about: Html };
+};
+
+/** One section of the page. */
+export type PageSection = {
+  /** Its place among the sections, in ascending order. */
+  order: number;
+  id: string;
+  title: string;
+  /** The title in the table of contents, where it is a shorter one. */
+  shortTitle?: string;
+  /** The number of its entries: in the table of contents, and beside the title unless `isSummary`. */
+  count: number;
+  isSummary?: boolean;
+  /** One line about what it shows. */
+  about: string;
+  content: Html;
+};
+
+/** One number of the overview, with its name and its place. `isUnexplained` marks it as such a difference. */
+export type OverviewNumber = { order: number; name: string; value: string; isUnexplained?: boolean };

@@ -1,7 +1,7 @@
 import type { CurlPair } from "../compare/report.ts";
 import { html, type Html } from "./html.ts";
 
-/** The commands that ask the same of both sides, folded; the script adds a button that copies them. */
+/** The commands that send one request to each side, folded. The script adds a button that copies them. */
 export const curlPair = ({ legacy, candidate }: CurlPair): Html => {
   const commands = [legacy, candidate].filter((command) => command !== undefined).join("\n");
   const title = legacy === undefined ? "curl" : "curl for both sides";

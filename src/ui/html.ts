@@ -1,11 +1,12 @@
 import { html as template } from "hono/html";
 import type { HtmlEscapedString } from "hono/utils/html";
 
+/** HTML that is safe to be put into a template as it is. */
 export type Html = HtmlEscapedString;
 
 const shorter = new WeakMap<TemplateStringsArray, TemplateStringsArray>();
 
-/** Our templates are indented and closed to be read; a page of forty thousand rows needs neither. HTML lets these end tags be left out. */
+/** A template without its indentation, and without end tags that HTML allows to omit: a page may have forty thousand rows. */
 const shortened = (strings: TemplateStringsArray): TemplateStringsArray => {
   const known = shorter.get(strings);
   if (known) return known;
@@ -19,6 +20,6 @@ const shortened = (strings: TemplateStringsArray): TemplateStringsArray => {
   return short;
 };
 
-/** A template whose values are escaped. Nothing here waits for anything, so that the text is there at once. */
+/** A template whose values are escaped. Values are no promises, so that the result is a string. */
 export const html = (strings: TemplateStringsArray, ...values: unknown[]): Html =>
   template(shortened(strings), ...values) as Html;

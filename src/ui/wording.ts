@@ -7,9 +7,26 @@ export const formatNumber = (value: number): string => english.format(value);
 export const counted = (count: number, noun: string): string =>
   `${formatNumber(count)} ${noun}${count === 1 ? "" : "s"}`;
 
-/** `2026-11-21T07:36:45.120Z` -> `2026-11-21 07:36 UTC`; what is no such time stays as it is. */
+/** `2026-11-21T07:36:45.120Z` -> `2026-11-21 07:36 UTC`; another text stays as it is. */
 export const minute = (iso: string): string => iso.replace(/^(.{10})T(\d\d:\d\d).*Z$/, "$1 $2 UTC");
 
-/** A text of at most so many characters, with `…` where it was cut; no pair of surrogates is torn. */
-export const truncate = (text: string, most: number): string =>
-  text.length <= most ? text : `${text.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
+/** 0.9987 -> `99.8 %`: rounded down, so that only all of it reads as 100 %; `–` for NaN and infinite shares. */
+export const percent = (share: number): string =>
+  Number.isFinite(share) ? `${formatNumber(Math.floor(share * 1000 + 1e-9) / 10)} %` : "–";
+
+/** Per second: 0.42 -> `0.42`, 12.41 -> `12.4`, 1204.2 -> `1,204` */
+export const rate = (perSecond: number): string =>
+  formatNumber(Number(perSecond.toFixed(perSecond < 1 ? 2 : perSecond < 100 ? 1 : 0)));
+
+/** 96.2 -> `96 ms`, 1240 -> `1.2 s` */
+export const duration = (milliseconds: number): string =>
+  milliseconds < 1000
+    ? `${formatNumber(Math.round(milliseconds))} ms`
+    : `${formatNumber(Number((milliseconds / 1000).toFixed(milliseconds < 10_000 ? 1 : 0)))} s`;
+
+/** 67108864 -> `64 MiB` */
+export const bytes = (count: number): string => {
+  const steps = ["bytes", "KiB", "MiB", "GiB"] as const;
+  const step = count < 1024 ? 0 : Math.min(3, Math.floor(Math.log2(count) / 10));
+  return `${formatNumber(Number((count / 1024 ** step).toFixed(step === 0 ? 0 : 1)))} ${steps[step]}`;
+};

@@ -1,12 +1,10 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
-import { type FailureKind, UpstreamFailure, failureOf } from "./failure.ts";
+import { type FailureKind, UpstreamFailure, failureOf, MAX_INTERIM_ANSWERS, maySendAgain } from "./failure.ts";
 import type { Turn } from "./semaphore.ts";
-import { MAX_INTERIM_ANSWERS } from "./interim.ts";
-import { maySendAgain } from "./sendAgain.ts";
 import type { Upstream } from "./upstream.ts";
 
-/** One request whose answer is collected. `headers` never holds accept-encoding, which is ours to choose. */
+/** One request whose answer is collected. `headers` must not have accept-encoding, which `ask` sets. */
 export type AskOptions = {
   method: string;
   path: string;
@@ -19,7 +17,7 @@ export type AskOptions = {
   signal?: AbortSignal;
 };
 
-/** `contentType` is empty where there is none. */
+/** An answer with its whole body. `contentType` is empty where the answer has none. */
 export type UpstreamReply = { status: number; contentType: string; headers: IncomingHttpHeaders; body: Buffer };
 
 /** The first bytes of each answer are not counted: small answers are given however many large ones come. */
@@ -32,13 +30,16 @@ const UNCOUNTED = 64 * 1024;
 const MAX_LOOSE = 1024;
 const MAX_LOOSE_BYTES = 1024 ** 2;
 
-/** Asks once (a GET or HEAD once more on a dead connection) and collects the answer. Its bytes count until they are handed over. Rejects with an UpstreamFailure only. */
+/**
+ * Sends a request and collects its answer; a GET or HEAD is sent once more where its connection was dead. The answer's bytes count in
+ * the budget until it is returned. Rejects with an UpstreamFailure only.
+ */
 export const ask = (upstream: Upstream, options: AskOptions): Promise<UpstreamReply> =>
   new Promise((resolve, reject) => {
     new PendingRequest(upstream, options, resolve, reject).begin();
   });
 
-/** undici's handler and the gate's turn in one object: this path is hot. */
+/** undici's handler and the semaphore's turn in one object: this path is hot. */
 class PendingRequest implements Dispatcher.DispatchHandler, Turn {
   readonly #upstream: Upstream;
   readonly #options: AskOptions;
@@ -93,7 +94,7 @@ class PendingRequest implements Dispatcher.DispatchHandler, Turn {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // Throwing drops a request nobody waits for and keeps the connection; controller.abort would close it.
+    // Throwing drops a settled request and keeps the connection; controller.abort would close it.
     if (this.#settled) throw new UpstreamFailure("aborted", this.#options);
     this.#controller = controller;
     this.#sent = true;
@@ -179,7 +180,7 @@ class PendingRequest implements Dispatcher.DispatchHandler, Turn {
     const failure = typeof reason === "string" ? new UpstreamFailure(reason, this.#options) : reason;
     failure.isUnsent = !this.#sent;
     this.#settle();
-    // One that waits leaves the queue; one that runs leaves the gate when undici reports its end.
+    // One that waits leaves the queue; one that runs leaves the semaphore when undici reports its end.
     if (!this.#upstream.semaphore.withdraw(this)) this.#controller?.abort(failure);
     this.#reject(failure);
   }

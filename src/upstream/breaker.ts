@@ -11,23 +11,23 @@ import {
 import { withTimeout } from "../concurrency/withTimeout.ts";
 import { isConnectionFailure, UpstreamFailure } from "./failure.ts";
 
-/** An answer by which a backend says that it cannot answer: for the breaker it is a failure like any other. */
+/** An answer by which a backend says that it cannot answer; the breaker counts it as a failure. */
 export class BackendFailure extends Error {
   override name = "BackendFailure";
   /** There was no connection to it. */
   isUnconnected = false;
 }
 
-/** What was given up, never sent, or is only large says nothing of the backend. */
+/** Whether an error is the backend's fault. A request that was given up, never sent, or has a large answer is not. */
 export const isItsFault = (error: unknown): boolean =>
   error instanceof BackendFailure ||
   (error instanceof UpstreamFailure && !["overloaded", "aborted", "tooLarge", "crowded"].includes(error.kind));
 
-/** One call: what it asks, and its caller, known by a key or else by the address it comes from. */
-export type Attempt = { request: string; caller: { key?: string; client?: string } };
+/** One call: its request, and its caller, known by a key or else by an address. */
+type Attempt = { request: string; caller: { key?: string; client?: string } };
 
 /** A circuit breaker for the calls to one backend. */
-export type Breaker = {
+type Breaker = {
   /** Makes the call and passes its result or error on. `undefined`: the circuit is open and no call was made. */
   execute<T>(attempt: Attempt, call: () => Promise<T>): Promise<T | undefined>;
 };

@@ -1,4 +1,4 @@
-import { buildConnector } from "undici";
+import { buildConnector, Client, type Dispatcher } from "undici";
 import { connectionReset } from "./failure.ts";
 
 /** Opens connections to one upstream: HTTP/1.1 only, both address families tried, `timeout` in ms. */
@@ -24,3 +24,14 @@ export const connector = (timeout: number): buildConnector.connector => {
 const renameReset = (error: NodeJS.ErrnoException): void => {
   if (error.code === "ECONNRESET") error.code = connectionReset;
 };
+
+/**
+ * A connection of a pool that a refused request does not use up. undici answers `false` for a request that it refuses and for a
+ * connection that is busy (DispatcherBase.dispatch). The pool takes both for busy and waits for `drain`, which an idle connection
+ * never emits: it would not be used again. A connection that holds no request is not busy.
+ */
+export class PooledClient extends Client {
+  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    return super.dispatch(options, handler) || (this.stats.size === 0 && !this.closed && !this.destroyed);
+  }
+}

@@ -1,7 +1,7 @@
-/** Every way in which asking the upstream can fail. */
+/** Every way in which a request to the upstream can fail. */
 export type FailureKind = "unreachable" | "timeout" | "overloaded" | "broken" | "tooLarge" | "crowded" | "aborted";
 
-/** What was asked, as far as an error may tell it. */
+/** The request, as far as an error may name it. */
 export type RequestLine = { method: string; path: string };
 
 const sentences: Record<FailureKind, string> = {
@@ -14,16 +14,16 @@ const sentences: Record<FailureKind, string> = {
   aborted: "The request was given up",
 };
 
-/** The only error that asking the upstream ends with. Its message names method and path, never the query, which may hold a key. */
+/** The error of a failed request to the upstream. Its message has the method and the path, not the query, which may hold a key. */
 export class UpstreamFailure extends Error {
   override readonly name = "UpstreamFailure";
   readonly kind: FailureKind;
-  /** The upstream cannot have got anything of the request. */
+  /** The upstream cannot have received any part of the request. */
   isUnsent = false;
 
-  constructor(kind: FailureKind, asked: RequestLine, cause?: unknown) {
+  constructor(kind: FailureKind, request: RequestLine, cause?: unknown) {
     super(
-      `${sentences[kind]}: ${asked.method} ${withoutQuery(asked.path)}`,
+      `${sentences[kind]}: ${request.method} ${withoutQuery(request.path)}`,
       cause === undefined ? undefined : { cause },
     );
     this.kind = kind;
@@ -33,7 +33,7 @@ export class UpstreamFailure extends Error {
 /** Characters of a path that a message names. */
 const MAX_PATH = 200;
 
-/** `/data/1?api_key=x` -> `/data/1`, for messages: a long path is cut. */
+/** The path for a message: `/data/1?api_key=x` -> `/data/1`; a long one is cut. */
 export const withoutQuery = (path: string): string => {
   const end = path.search(/[?#]/);
   const whole = end === -1 ? path : path.slice(0, end);
@@ -68,7 +68,7 @@ export const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 
 /** Any error of undici or Node -> the failure it stands for. */
-export const failureOf = (error: unknown, asked: RequestLine): UpstreamFailure => {
+export const failureOf = (error: unknown, request: RequestLine): UpstreamFailure => {
   if (error instanceof UpstreamFailure) return error;
   // undici's parser error quotes the answer, and an answer may echo the query.
   if (error instanceof Error && "data" in error) error.data = undefined;
@@ -76,10 +76,19 @@ export const failureOf = (error: unknown, asked: RequestLine): UpstreamFailure =
   const kind =
     kindOfCode[code] ??
     (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/.test(code) ? "unreachable" : "broken");
-  return new UpstreamFailure(kind, asked, error);
+  return new UpstreamFailure(kind, request, error);
 };
 
 /** Whether there was no connection to send the request on. */
 export const isConnectionFailure = (error: unknown): boolean =>
   error instanceof UpstreamFailure &&
   (error.kind === "unreachable" || codeOf(error.cause) === "UND_ERR_CONNECT_TIMEOUT");
+
+/** Most answers with a status below 200 before the final one; an upstream that sends more has failed. */
+export const MAX_INTERIM_ANSWERS = 20;
+
+const connectionFailed = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE", "ECONNABORTED", connectionReset]);
+
+/** Whether a request without a body may be sent once more: only GET and HEAD, only on a failed connection, before any byte of an answer. */
+export const maySendAgain = (method: string, answered: boolean, error: unknown): boolean =>
+  !answered && (method === "GET" || method === "HEAD") && connectionFailed.has(codeOf(error));

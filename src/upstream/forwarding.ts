@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { plainAddress } from "./plainAddress.ts";
-import { viaThis } from "./via.ts";
+import { plainAddress } from "./clientAddress.ts";
+import { randomBytes } from "node:crypto";
 
-/** What is known of whoever asks. `host` is the Host header as it came. */
+/** What the forwarding headers are made of. `host` is the client's Host header, `incoming` the request's headers. */
 export type ForwardedRequest = {
   remoteAddress: string | undefined;
   encrypted: boolean;
@@ -12,7 +12,7 @@ export type ForwardedRequest = {
   trusted: (address: string) => boolean;
 };
 
-/** The headers that only `forwardedHeaders` may set: whatever a client sends under these names is dropped first. */
+/** The headers that only `forwardedHeaders` may set; a client's are removed first. */
 export const forwardingNames: ReadonlySet<string> = new Set([
   "forwarded",
   "via",
@@ -22,15 +22,15 @@ export const forwardingNames: ReadonlySet<string> = new Set([
   "x-forwarded-proto",
 ]);
 
-/** Who asks, as Via (RFC 9110), Forwarded (RFC 7239) and X-Forwarded-* say it: a flat list of names and values. */
-export const forwardedHeaders = (asker: ForwardedRequest): string[] => {
-  const { host, incoming } = asker;
-  const peer = plainAddress(asker.remoteAddress ?? "");
-  const believed = peer !== undefined && asker.trusted(peer);
-  const scheme = asker.encrypted ? "https" : "http";
+/** Via (RFC 9110), Forwarded (RFC 7239) and X-Forwarded-* for a request: a flat list of names and values. */
+export const forwardedHeaders = (request: ForwardedRequest): string[] => {
+  const { host, incoming } = request;
+  const peer = plainAddress(request.remoteAddress ?? "");
+  const believed = peer !== undefined && request.trusted(peer);
+  const scheme = request.encrypted ? "https" : "http";
   const forwarded = forwardedElement(peer, host, scheme);
   const address = peer ?? "unknown";
-  const headers = ["Via", viaThis(incoming.via, asker.httpVersion)];
+  const headers = ["Via", viaThis(incoming.via, request.httpVersion)];
 
   if (!believed) {
     headers.push("X-Forwarded-For", address, "X-Forwarded-Proto", scheme, "X-Forwarded-Port", portOf(host, scheme));
@@ -68,3 +68,13 @@ const forwardedElement = (peer: string | undefined, host: string | undefined, sc
 
 const token = (text: string): string =>
   /^[\w!#$%&'*+.^`|~-]+$/.test(text) ? text : `"${text.replace(/["\\]/g, String.raw`\$&`)}"`;
+
+/** This process's name in Via, different in each so that one gateway may stand behind another. */
+export const pseudonym = `catalog-gateway-${randomBytes(4).toString("hex")}`;
+
+/** Appends this gateway to an incoming Via; `version` is the request's HTTP version. */
+export const viaThis = (incoming: string | undefined, version = "1.1"): string =>
+  incoming === undefined || incoming === "" ? `${version} ${pseudonym}` : `${incoming}, ${version} ${pseudonym}`;
+
+/** Whether a request has been through this process before. */
+export const isLoop = (via: string | undefined): boolean => via !== undefined && via.includes(pseudonym);

@@ -1,4 +1,4 @@
-/** Something that wants a place. */
+/** One request for a place. */
 export type Turn = {
   /** Called when it gets a place. */
   start(): void;
@@ -22,7 +22,7 @@ export type Semaphore = {
   leave(turn: Turn): void;
   /** Says, once, that a turn which has begun goes no faster than its slow client. */
   becomesSlow(turn: Turn): void;
-  /** When nobody runs or waits any more. */
+  /** Resolves when no turn runs or waits. */
   idle(): Promise<void>;
   readonly running: number;
   readonly waiting: number;
@@ -32,7 +32,8 @@ export type Semaphore = {
   readonly aside: number;
 };
 
-export type GateSettings = {
+/** The sizes of a semaphore. */
+type SemaphoreSettings = {
   places: number;
   /** Turns at most that wait; half as many uploads may wait beside them. */
   queue: number;
@@ -46,146 +47,193 @@ export type GateSettings = {
 const WAIT_TIMEOUT = 10_000;
 
 /**
- * Opens a gate. Slow clients never hold all of its places: uploads take at most half of them; what becomes slow runs on beside them, and where that
- * many do already, in its place until another turn has to wait, for which the slow turn that has stalled the longest is ended.
- * A turn that gives up frees its place at once, unlike in undici's own queue.
+ * Opens a semaphore of which slow clients never hold all places. Uploads take at most half of them. A turn that becomes slow runs on
+ * beside the places. Where `asidePlaces` turns do so already, it stays in its place until another turn has to wait; then the slow turn
+ * that has stalled the longest is ended. A turn that gives up frees its place at once, unlike in undici's own queue.
  */
-export const openSemaphore = ({
-  places,
-  queue,
-  waitTimeout = WAIT_TIMEOUT,
-  asidePlaces = 0,
-}: GateSettings): Semaphore => {
-  const uploadPlaces = Math.max(1, Math.floor(places / 2));
-  const uploadQueue = Math.ceil(queue / 2);
-  type Waiting = { number: number; timer: NodeJS.Timeout };
-  const uploads = new Map<Turn, Waiting>();
-  const others = new Map<Turn, Waiting>();
-  const aside = new Set<Turn>();
+export const openSemaphore = (settings: SemaphoreSettings): Semaphore => new TwoQueues(settings);
+
+type Waiting = { number: number; timer: NodeJS.Timeout };
+
+class TwoQueues implements Semaphore {
+  readonly #places: number;
+  readonly #queue: number;
+  readonly #waitTimeout: number;
+  readonly #asidePlaces: number;
+  readonly #uploadPlaces: number;
+  readonly #uploads = new Map<Turn, Waiting>();
+  readonly #others = new Map<Turn, Waiting>();
+  readonly #aside = new Set<Turn>();
   /** Slow, but in a place: only while `aside` is full. */
-  const slow = new Set<Turn>();
+  readonly #slow = new Set<Turn>();
   /** Slow turns that were told to give way, and have not left yet. */
-  const ending = new Set<Turn>();
-  const watchers: (() => void)[] = [];
-  let running = 0;
-  let uploading = 0;
-  let entered = 0;
+  readonly #ending = new Set<Turn>();
+  readonly #watchers: (() => void)[] = [];
+  #running = 0;
+  #uploading = 0;
+  #entered = 0;
 
-  const queueOf = (turn: Turn) => (turn.isUpload === true ? uploads : others);
+  constructor({ places, queue, waitTimeout = WAIT_TIMEOUT, asidePlaces = 0 }: SemaphoreSettings) {
+    this.#places = places;
+    this.#queue = queue;
+    this.#waitTimeout = waitTimeout;
+    this.#asidePlaces = asidePlaces;
+    this.#uploadPlaces = Math.max(1, Math.floor(places / 2));
+  }
 
-  const settle = (): void => {
-    if (running + aside.size + uploads.size + others.size === 0) for (const watcher of watchers.splice(0)) watcher();
-  };
+  get running(): number {
+    return this.#running;
+  }
 
-  const withdraw = (turn: Turn): boolean => {
-    const waiting = queueOf(turn).get(turn);
+  get waiting(): number {
+    return this.#uploads.size + this.#others.size;
+  }
+
+  get slow(): number {
+    return this.#slow.size;
+  }
+
+  get aside(): number {
+    return this.#aside.size;
+  }
+
+  enter(turn: Turn): boolean {
+    const isUpload = turn.isUpload === true;
+    if (this.#running < this.#places && (!isUpload || this.#uploading < this.#uploadPlaces)) {
+      this.#run(turn);
+      return true;
+    }
+    // Uploads wait for places that other requests do not need, so they must not use up the others' queue.
+    if (isUpload ? this.#uploads.size >= Math.ceil(this.#queue / 2) : this.#others.size >= this.#queue) return false;
+    const timer = setTimeout(() => this.withdraw(turn) && turn.expire(), this.#waitTimeout);
+    this.#queueOf(turn).set(turn, { number: this.#entered++, timer });
+    this.#makeRoom();
+    return true;
+  }
+
+  withdraw(turn: Turn): boolean {
+    const waiting = this.#queueOf(turn).get(turn);
     if (waiting === undefined) return false;
     clearTimeout(waiting.timer);
-    queueOf(turn).delete(turn);
-    settle();
+    this.#queueOf(turn).delete(turn);
+    this.#settle();
     return true;
-  };
+  }
 
-  const run = (turn: Turn): void => {
-    running++;
-    if (turn.isUpload === true) uploading++;
+  leave(turn: Turn): void {
+    this.#ending.delete(turn);
+    this.#slow.delete(turn);
+    if (!this.#aside.delete(turn)) {
+      this.#givePlaceUp(turn);
+      return this.#runNext();
+    }
+    const [following] = this.#slow;
+    if (following === undefined) this.#settle();
+    else this.#stepAside(following);
+  }
+
+  becomesSlow(turn: Turn): void {
+    if (this.#aside.size < this.#asidePlaces) return this.#stepAside(turn);
+    this.#slow.add(turn);
+    this.#makeRoom();
+  }
+
+  idle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#watchers.push(resolve);
+      this.#settle();
+    });
+  }
+
+  #queueOf(turn: Turn): Map<Turn, Waiting> {
+    return turn.isUpload === true ? this.#uploads : this.#others;
+  }
+
+  #settle(): void {
+    if (this.#running + this.#aside.size + this.waiting === 0)
+      for (const watcher of this.#watchers.splice(0)) watcher();
+  }
+
+  #run(turn: Turn): void {
+    this.#running++;
+    if (turn.isUpload === true) this.#uploading++;
     turn.start();
-  };
+  }
 
-  /** The one that has waited longest of those that may run. */
-  const next = (): Turn | undefined => {
-    const [other] = others;
-    const [upload] = uploading < uploadPlaces ? uploads : [];
-    if (other === undefined || upload === undefined) return (other ?? upload)?.[0];
-    return other[1].number < upload[1].number ? other[0] : upload[0];
-  };
+  #givePlaceUp(turn: Turn): void {
+    this.#running--;
+    if (turn.isUpload === true) this.#uploading--;
+  }
 
   /** To be called when one place was given up. */
-  const runNext = (): void => {
-    const following = next();
-    if (following === undefined) return settle();
-    clearTimeout(queueOf(following).get(following)?.timer);
-    queueOf(following).delete(following);
-    run(following);
-  };
+  #runNext(): void {
+    const following = this.#next();
+    if (following === undefined) return this.#settle();
+    clearTimeout(this.#queueOf(following).get(following)?.timer);
+    this.#queueOf(following).delete(following);
+    this.#run(following);
+  }
 
-  const givePlaceUp = (turn: Turn): void => {
-    running--;
-    if (turn.isUpload === true) uploading--;
-  };
+  /** The turn that has waited longest of those that may run. */
+  #next(): Turn | undefined {
+    const [other] = this.#others;
+    const [upload] = this.#uploading < this.#uploadPlaces ? this.#uploads : [];
+    if (other === undefined || upload === undefined) return (other ?? upload)?.[0];
+    return other[1].number < upload[1].number ? other[0] : upload[0];
+  }
 
-  const stepAside = (turn: Turn): void => {
-    slow.delete(turn);
-    aside.add(turn);
-    givePlaceUp(turn);
-    runNext();
-  };
+  #stepAside(turn: Turn): void {
+    this.#slow.delete(turn);
+    this.#aside.add(turn);
+    this.#givePlaceUp(turn);
+    this.#runNext();
+  }
 
   /** Ends a slow turn where one holds a place that another waits for. */
-  const makeRoom = (): void => {
-    const wanted = others.size + (uploading < uploadPlaces ? uploads.size : 0);
-    if (ending.size >= Math.min(wanted, slow.size)) return;
+  #makeRoom(): void {
+    const wanted = this.#others.size + (this.#uploading < this.#uploadPlaces ? this.#uploads.size : 0);
+    if (this.#ending.size >= Math.min(wanted, this.#slow.size)) return;
     let slowest: Turn | undefined;
     let longest = -1;
-    for (const turns of [aside, slow])
+    for (const turns of [this.#aside, this.#slow])
       for (const turn of turns) {
         const time = turn.stalledFor?.() ?? 0;
-        if (time <= longest || ending.has(turn)) continue;
+        if (time <= longest || this.#ending.has(turn)) continue;
         longest = time;
         slowest = turn;
       }
     if (slowest === undefined) return;
-    ending.add(slowest);
+    this.#ending.add(slowest);
     slowest.giveWay?.();
-  };
+  }
+}
 
-  return {
-    enter(turn) {
-      if (running < places && (turn.isUpload !== true || uploading < uploadPlaces)) {
-        run(turn);
-        return true;
-      }
-      // Uploads wait for places that other requests do not need, so they must not use up the others' queue.
-      if (turn.isUpload === true ? uploads.size >= uploadQueue : others.size >= queue) return false;
-      const timer = setTimeout(() => withdraw(turn) && turn.expire(), waitTimeout);
-      queueOf(turn).set(turn, { number: entered++, timer });
-      makeRoom();
-      return true;
-    },
-    withdraw,
-    leave(turn) {
-      ending.delete(turn);
-      slow.delete(turn);
-      if (!aside.delete(turn)) {
-        givePlaceUp(turn);
-        return runNext();
-      }
-      const [following] = slow;
-      if (following === undefined) settle();
-      else stepAside(following);
-    },
-    becomesSlow(turn) {
-      if (aside.size < asidePlaces) return stepAside(turn);
-      slow.add(turn);
-      makeRoom();
-    },
-    idle() {
-      return new Promise((resolve) => {
-        watchers.push(resolve);
-        settle();
-      });
-    },
-    get running() {
-      return running;
-    },
-    get waiting() {
-      return uploads.size + others.size;
-    },
-    get slow() {
-      return slow.size;
-    },
-    get aside() {
-      return aside.size;
-    },
-  };
+/** Runs in a place, for which it waits at most `patience` milliseconds. `noTurn`: it got none, and did not run. */
+export const inTurn = async <T>(
+  semaphore: Semaphore,
+  patience: number,
+  run: () => Promise<T>,
+): Promise<T | "noTurn"> => {
+  let turn: Turn | undefined;
+  const hasTurn = await new Promise<boolean>((resolve) => {
+    const waiting: Turn = {
+      start() {
+        clearTimeout(timer);
+        resolve(true);
+      },
+      expire() {
+        clearTimeout(timer);
+        resolve(false);
+      },
+    };
+    const timer = setTimeout(() => semaphore.withdraw(waiting) && resolve(false), Math.max(0, patience));
+    turn = waiting;
+    if (!semaphore.enter(waiting)) waiting.expire();
+  });
+  if (!hasTurn || turn === undefined) return "noTurn";
+  try {
+    return await run();
+  } finally {
+    semaphore.leave(turn);
+  }
 };

@@ -1,12 +1,11 @@
 import { isIP } from "node:net";
 import { Pool } from "undici";
 import { type ByteBudget, openByteBudget } from "../concurrency/byteBudget.ts";
-import { connector } from "./connector.ts";
+import { connector, PooledClient } from "./connector.ts";
 import { openDispatchProbe } from "./dispatchProbe.ts";
 import { type Semaphore, openSemaphore } from "./semaphore.ts";
-import { PooledClient } from "./pooledClient.ts";
 
-/** All times in milliseconds. */
+/** How to reach an upstream, and its bounds. All times are in milliseconds. */
 export type UpstreamSettings = {
   /** `http://127.0.0.1:8080`, https too; no path. */
   origin: string;
@@ -22,11 +21,11 @@ export type UpstreamSettings = {
   headersTimeout: number;
   /** Silence at most within a body, either way. */
   bodyTimeout: number;
-  /** Of the bytes of answers that are being collected, shared with other upstreams (default: no bound). */
+  /** Bounds the bytes of answers that are being collected, shared with other upstreams (default: no bound). */
   replies?: ByteBudget;
 };
 
-/** A pool of keep-alive connections to one upstream. Every request goes through the gate, so undici never queues for long. */
+/** A pool of keep-alive connections to one upstream. Every request goes through the semaphore, so undici never queues for long. */
 export type Upstream = {
   readonly origin: string;
   readonly pool: Pool;
@@ -41,7 +40,7 @@ export type Upstream = {
   close(): Promise<void>;
 };
 
-/** Opens no connection yet. Throws a TypeError where the origin is none. */
+/** Opens an upstream without a connection yet. Throws a TypeError where the origin is no URL. */
 export const openUpstream = (settings: UpstreamSettings): Upstream => {
   const url = new URL(settings.origin);
   const connections = settings.connections + (settings.slowConnections ?? 0);

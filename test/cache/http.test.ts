@@ -45,7 +45,7 @@ describe("a hit over a socket", () => {
     expect(legacy.asked).toHaveLength(1);
   });
 
-  test("every spelling of a question is one entry: 007 is 7, the list's body is its path", async () => {
+  test("every spelling of a request is one entry: 007 is 7, a list's body is its path", async () => {
     const { ask, post, legacy, services } = await cachedGateway({ PREFIXES: "/v1,/api/v2" });
     for (const one of [
       "/v1/datasets/7",
@@ -67,7 +67,7 @@ describe("a hit over a socket", () => {
     expect(services.cache.size().entries).toBe(2);
   });
 
-  test("two questions are never one entry", async () => {
+  test("two requests are never one entry", async () => {
     const { ask, legacy } = await cachedGateway();
     const targets = [
       "/v1/datasets/6",
@@ -146,11 +146,11 @@ describe("validators", () => {
     }
     for (const header of ['"x"', tag.slice(1, -1), `"${tag.slice(2)}`])
       expect((await exchange(port, get(path, `If-None-Match: ${header}`))).status).toBe(200);
-    await services.cache.drop({ all: true });
+    await services.cache.invalidate({ all: true });
     expect((await exchange(port, get(path, `If-None-Match: ${tag}`))).status).toBe(304);
   });
 
-  test("the tag follows the bytes: another version, another tag; the same bytes again, the same", async () => {
+  test("the tag follows the bytes: the same bytes have the same tag", async () => {
     const { ask, legacy, services } = await cachedGateway();
     const tagNow = async () => (await ask(path, { "Cache-Control": "no-cache" })).headers.get("etag");
     const first = await tagNow();
@@ -158,7 +158,7 @@ describe("validators", () => {
     legacy.version = 2;
     expect(await tagNow()).not.toBe(first);
     legacy.version = 1;
-    await services.cache.drop({ all: true });
+    await services.cache.invalidate({ all: true });
     expect(await tagNow()).toBe(first);
   });
 
@@ -187,14 +187,21 @@ describe("codings", () => {
     ["GZIP", "gzip"],
     ["x-gzip", "gzip"],
     ["", undefined],
-  ])("Accept-Encoding: %s is answered with %s, on a miss and on a hit", async (accepted, coding) => {
+  ])("Accept-Encoding: %s is answered with %s once it was compressed", async (accepted, coding) => {
     const { port } = await cachedGateway();
+    const asked = () => send(port, get(large, `Accept-Encoding: ${accepted}`));
+    const codingOf = (head: string) => /^content-encoding: (.*)$/im.exec(head)?.[1]?.trim();
+    for (const { head, body } of [await asked(), await asked()]) {
+      expect([codingOf(head), markOf(body)]).toEqual([undefined, "nobody 1"]);
+      expect(head).toMatch(/etag: "[\w-]{22}"/i);
+    }
+    await expect.poll(async () => codingOf((await asked()).head)).toBe(coding);
     for (let i = 0; i < 2; i++) {
-      const { head, body } = await send(port, get(large, `Accept-Encoding: ${accepted}`));
+      const { head, body } = await asked();
       const bytes = Buffer.from(body, "latin1");
       const plain = coding === "br" ? brotliDecompressSync(bytes) : coding === "gzip" ? gunzipSync(bytes) : bytes;
       expect(markOf(plain.toString())).toBe("nobody 1");
-      expect(/^content-encoding: (.*)$/im.exec(head)?.[1]?.trim()).toBe(coding);
+      expect(codingOf(head)).toBe(coding);
       expect(Number(/^content-length: (\d+)/im.exec(head)?.[1])).toBe(bytes.length);
       expect(head).toMatch(new RegExp(`etag: "[\\w-]{22}${coding === undefined ? "" : `-${coding}`}"`, "i"));
       expect(head).toMatch(/vary: accept-encoding/i);
@@ -247,7 +254,7 @@ describe("what a client says of the answer it wants", () => {
     expect((await ask(path, { Pragma: "no-cache", "Cache-Control": "max-age=60" })).how).toMatch(/^hit/);
   });
 
-  test("who wants nothing but fresh gets legacy's failure, and what is kept stays", async () => {
+  test("no-cache gets legacy's failure, and the entry stays", async () => {
     const { ask, legacy } = await cachedGateway();
     await ask(path);
     legacy.mode = "erroring";
@@ -255,7 +262,7 @@ describe("what a client says of the answer it wants", () => {
     expect((await ask(path)).how).toMatch(/^hit/);
   });
 
-  test("what is asked with no-store is not kept", async () => {
+  test("an answer to no-store is not stored", async () => {
     const { ask, services } = await cachedGateway();
     await ask(path, { "Cache-Control": "no-store" });
     expect(services.cache.size().entries).toBe(0);
@@ -299,7 +306,7 @@ test("a list of origins: each page is told of itself, and all share one entry", 
   expect(legacy.asked).toHaveLength(1);
 });
 
-test("with CACHE_BYTES=0 nothing is kept, and many at once still ask once", async () => {
+test("with CACHE_BYTES=0 nothing is stored, and each request is a miss", async () => {
   const { ask, legacy } = await cachedGateway({ CACHE_BYTES: "0" });
   await ask(path);
   expect((await ask(path)).how).toMatch(/^fwd=uri-miss; ttl/);

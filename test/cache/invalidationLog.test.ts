@@ -14,7 +14,7 @@ test("a read that began before a write is older than it", () => {
   ]);
 });
 
-test("a write that may still be going on counts until its time; old writes are forgotten", () => {
+test("a write counts while it may be going on; old writes are discarded", () => {
   let now = 0;
   const log = openInvalidationLog({ longest: 1000, now: () => now });
   log.write(["a"], 500);

@@ -8,15 +8,15 @@ const second = 1000;
 const minute = 60 * second;
 const names = Object.entries(kept);
 const long = JSON.stringify({
-  getDataset: { fresh: "2h", stale: "7d" },
-  listDatasets: { fresh: "2h", stale: "7d" },
-  getSetup: { fresh: "2h", stale: "7d" },
+  getDataset: { fresh: "2h", staleWhileRevalidate: "7d" },
+  listDatasets: { fresh: "2h", staleWhileRevalidate: "7d" },
+  getSetup: { fresh: "2h", staleWhileRevalidate: "7d" },
 });
 
 describe("what belongs to a key", () => {
   test.each([
     ["by default", {}],
-    ["whatever CACHE_WINDOWS says", { CACHE_WINDOWS: long }],
+    ["whatever CACHE_LIFETIMES says", { CACHE_LIFETIMES: long }],
   ])("is fresh for a minute at most, %s", async (_, environment) => {
     const { pass } = clock();
     const { legacy, ask, as } = await cachedGateway(environment);
@@ -52,7 +52,12 @@ describe("what belongs to a key", () => {
   });
 
   test("is judged fresh or not at all", () => {
-    const about = { endpoint: "e", groups: [], lifetimes: { fresh: 10, stale: 20, staleIfError: 30 }, storedAt: 0 };
+    const about = {
+      endpoint: "e",
+      groups: [],
+      lifetimes: { fresh: 10, staleWhileRevalidate: 20, staleIfError: 30 },
+      storedAt: 0,
+    };
     const own = entryOf(untagged({ status: 200, body: "x" }), { ...about, owner: "someone" });
     expect([9, 10, 25].map((now) => freshnessOf(own, now, { maxStale: Infinity }))).toEqual(["fresh", "not", "not"]);
   });
@@ -63,7 +68,7 @@ describe("what may turn private", () => {
 
   test.each([
     ["by default", {}],
-    ["whatever CACHE_WINDOWS says", { CACHE_WINDOWS: long }],
+    ["whatever CACHE_LIFETIMES says", { CACHE_LIFETIMES: long }],
   ])("is served stale while revalidated for an hour at most, %s", async (_, environment) => {
     const { ask } = await cachedGateway(environment);
     for (const name of mayTurn) {
@@ -91,7 +96,7 @@ describe("what may turn private", () => {
 });
 
 test("max-stale extends what all may always see, never what may turn private", () => {
-  const windows = { fresh: 10, stale: 20, staleIfError: 100 };
+  const windows = { fresh: 10, staleWhileRevalidate: 20, staleIfError: 100 };
   const about = { endpoint: "e", groups: [], storedAt: 0 };
   const judged = (entry: ReturnType<typeof entryOf>) =>
     [9, 29, 40].map((now) => freshnessOf(entry, now, { maxStale: 1000 }));

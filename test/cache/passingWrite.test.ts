@@ -3,8 +3,7 @@ import { describe, expect, test } from "vitest";
 import { MAX_NAMED, passingWrite } from "../../src/serve/passingWrite.ts";
 import { fateOf } from "../../src/serve/answeredWrite.ts";
 import { legacyTargets } from "../../src/legacy/legacyTarget.ts";
-import { legacyPaths } from "../../transforms/legacyPaths.ts";
-import { legacyReads, legacyRefusals, legacyWrites } from "../../transforms/legacyWrites.ts";
+import { legacyPaths, legacyReads, legacyRefusals, legacyWrites } from "../../transforms/legacyInterface.ts";
 
 const knowledge = { writes: legacyWrites, reads: legacyReads, refusals: legacyRefusals };
 const read = legacyTargets("/api/v1", legacyPaths);

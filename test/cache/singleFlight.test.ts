@@ -1,7 +1,7 @@
 import type { Counter } from "prom-client";
 import { describe, expect, test } from "vitest";
-import { until } from "../proxy/support.ts";
 import { alice, cachedGateway, clock, held, markOf } from "./support.ts";
+import { until } from "../support/waiting.ts";
 
 const hour = 3_600_000;
 const settled = () => new Promise((resolve) => setTimeout(resolve, 40));
@@ -43,7 +43,7 @@ describe("many ask the same at once", () => {
     expect(legacy.asked).toHaveLength(1);
   });
 
-  test("an error is for the one that met it: the others ask for themselves, and nothing is kept", async () => {
+  test("an error is for one caller: the others fetch for themselves, none is stored", async () => {
     const { legacy, ask } = await cachedGateway();
     const { promise, release } = held();
     // The first is answered with nothing, the others are not.
@@ -54,7 +54,7 @@ describe("many ask the same at once", () => {
     expect((await first).status).toBe(502);
     legacy.mode = "healthy";
     const others = [ask(url), ask(url), ask(url)];
-    // What could not be kept is remembered as such: nobody waits for anybody.
+    // The key is known to be uncacheable: no request waits for another.
     await until(() => legacy.asked.length === 4);
     release();
     expect((await Promise.all(others)).map(({ status }) => status)).toEqual([200, 200, 200]);
@@ -128,7 +128,7 @@ describe("a refresh in the background", () => {
     expect((await ask("/v1/datasets/61")).how).toMatch(/^hit; ttl=600/);
   });
 
-  test("beyond the stale window an outage is waited for once, and then not again before the time to try", async () => {
+  test("when no longer stale, one request waits for an outage, the next ones do not", async () => {
     const { pass } = clock();
     const { legacy, ask } = await cachedGateway();
     await ask("/v1/datasets/61");
@@ -177,7 +177,9 @@ test.each([
 
 test("windows can be set, one by one", async () => {
   const { pass } = clock();
-  const { ask } = await cachedGateway({ CACHE_WINDOWS: '{"getDataset": {"fresh": "5s", "stale": "0s"}}' });
+  const { ask } = await cachedGateway({
+    CACHE_LIFETIMES: '{"getDataset": {"fresh": "5s", "staleWhileRevalidate": "0s"}}',
+  });
   expect((await ask("/v1/datasets/61")).headers.get("cache-control")).toBe("public, max-age=5, stale-if-error=604800");
   pass(5000);
   expect((await ask("/v1/datasets/61")).how).toBe("fwd=stale; stored; ttl=5");

@@ -6,10 +6,10 @@ import type { Invalidation, SharedTier } from "../../src/cache/sharedTier.ts";
 import { openStore } from "../../src/cache/store.ts";
 import { lifetimesBy } from "../../src/cache/lifetimes.ts";
 
-const lifetimes = { fresh: 1000, stale: 1000, staleIfError: 1000 };
+const lifetimes = { fresh: 1000, staleWhileRevalidate: 1000, staleIfError: 1000 };
 const about = { endpoint: "e", groups: ["g/1", "g"], lifetimes, storedAt: 0 };
 const asking = {
-  question: { key: "k", endpoint: "e", lifetimesOf: lifetimesBy({ fresh: "1s" }), personal: false },
+  cacheKey: { key: "k", endpoint: "e", lifetimesOf: lifetimesBy({ fresh: "1s" }), personal: false },
   owner: undefined,
   wanted: {},
 };
@@ -20,44 +20,54 @@ const openWith = (entry?: Entry) => {
     mark: () => "a",
     get: () => Promise.resolve(entry),
     set: () => undefined,
-    drop: () => Promise.resolve(),
+    invalidate: () => Promise.resolve(),
     close: () => Promise.resolve(),
   };
   const store = openStore({ bytes: 100_000, entryBytes: 10_000 }, () => 1);
-  const settings = { store, longest: 1000, onDrop: () => undefined, onDropped: () => undefined, now: () => 1 };
-  return { store, kept: openTieredEntries({ ...settings, openTier: entry && (() => tier) }) };
+  const settings = {
+    store,
+    longest: 1000,
+    onInvalidation: () => undefined,
+    onInvalidated: () => undefined,
+    onError: () => undefined,
+    now: () => 1,
+  };
+  return { store, entries: openTieredEntries({ ...settings, openTier: entry && (() => tier) }) };
 };
 const one = (different: Partial<Entry> = {}) =>
   entryOf(untagged({ status: 200, body: "x" }), { ...about, lifetimes: { ...lifetimes }, ...different });
 
-test("an entry that another gateway keeps for longer is served no longer than here", async () => {
-  const { kept } = openWith(one({ lifetimes: { fresh: 5000, stale: 9000, staleIfError: 9000 } }));
-  const found = await kept.find(asking);
-  expect(found?.entry).toMatchObject({ freshUntil: 1000, lifetimes: { fresh: 1000, stale: 0, staleIfError: 0 } });
+test("an entry with longer lifetimes of another gateway is served no longer than here", async () => {
+  const { entries } = openWith(one({ lifetimes: { fresh: 5000, staleWhileRevalidate: 9000, staleIfError: 9000 } }));
+  const found = await entries.find(asking);
+  expect(found?.entry).toMatchObject({
+    freshUntil: 1000,
+    lifetimes: { fresh: 1000, staleWhileRevalidate: 0, staleIfError: 0 },
+  });
 });
 
 describe("after a write that nothing confirmed", () => {
   const lost = { groups: ["g/1"], soft: true, hold: 10 };
 
   test("an entry only stands in where legacy fails", async () => {
-    const { kept, store } = openWith();
+    const { entries, store } = openWith();
     store.set("k", one());
-    expect((await kept.find(asking))?.verdict).toBe("fresh");
-    await kept.drop(lost);
-    expect((await kept.find(asking))?.verdict).toBe("ifError");
+    expect((await entries.find(asking))?.freshness).toBe("fresh");
+    await entries.invalidate(lost);
+    expect((await entries.find(asking))?.freshness).toBe("ifError");
   });
 
   test("an entry that may never be served stale is gone", async () => {
-    const { kept, store } = openWith();
-    store.set("k", one({ lifetimes: { fresh: 1000, stale: 1000, staleIfError: 0 } }));
-    await kept.drop(lost);
-    expect(await kept.find(asking)).toBeUndefined();
+    const { entries, store } = openWith();
+    store.set("k", one({ lifetimes: { fresh: 1000, staleWhileRevalidate: 1000, staleIfError: 0 } }));
+    await entries.invalidate(lost);
+    expect(await entries.find(asking)).toBeUndefined();
   });
 
-  test("what is read meanwhile is not stored", async () => {
-    const { kept } = openWith();
-    await kept.drop(lost);
-    expect(kept.keep("k", one(), kept.mark())).toBe(false);
+  test("an answer that is fetched meanwhile is not stored", async () => {
+    const { entries } = openWith();
+    await entries.invalidate(lost);
+    expect(entries.put("k", one(), entries.mark())).toBe(false);
   });
 });
 
@@ -67,26 +77,27 @@ test.each<[string, Invalidation, boolean]>([
   ["everything, softly", { all: true, soft: true }, false],
   ["something else", { groups: ["h"] }, true],
   ["something else, softly", { groups: ["h"], soft: true }, true],
-])("an entry of the shared tier that was dropped while it was on its way (%s): kept %s", async (_, drop, isKept) => {
+])("an entry of the shared tier invalidated on its way (%s): stored %s", async (_, drop, isKept) => {
   let arrive: (entry: Entry) => void = () => undefined;
   const tier: SharedTier = {
     trusted: () => true,
     mark: () => "a",
     get: () => new Promise((resolve) => (arrive = resolve)),
     set: () => undefined,
-    drop: () => Promise.resolve(),
+    invalidate: () => Promise.resolve(),
     close: () => Promise.resolve(),
   };
-  const kept = openTieredEntries({
+  const entries = openTieredEntries({
     store: openStore({ bytes: 100_000, entryBytes: 10_000 }, () => 1),
     longest: 1000,
     openTier: () => tier,
-    onDrop: () => undefined,
-    onDropped: () => undefined,
+    onInvalidation: () => undefined,
+    onInvalidated: () => undefined,
+    onError: () => undefined,
     now: () => 1,
   });
-  const found = kept.find(asking);
-  await kept.drop(drop);
+  const found = entries.find(asking);
+  await entries.invalidate(drop);
   arrive(entryOf(untagged({ status: 200, body: "x" }), about));
-  expect([(await found) !== undefined, kept.ready(asking, 1) !== undefined]).toEqual([isKept, isKept]);
+  expect([(await found) !== undefined, entries.ready(asking, 1) !== undefined]).toEqual([isKept, isKept]);
 });

@@ -4,13 +4,12 @@ import { connect } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { MAX_UNCONFIRMED, openUnconfirmedWrites } from "../../src/serve/unconfirmedWrites.ts";
 import { listeningGateway } from "../http/support.ts";
-import { until } from "../proxy/support.ts";
 import { alice, cachedGateway, held, kept } from "./support.ts";
+import { sleep, until } from "../support/waiting.ts";
 
 const paths = [kept.getDataset, kept.listDatasets, kept.getStudy];
 const urlencoded = { "Content-Type": "application/x-www-form-urlencoded" };
 const tagForm = (key?: string) => `data_id=61&tag=a${key === undefined ? "" : `&api_key=${key}`}`;
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 type Answer = { status: number; type: string; body: string };
 
@@ -32,9 +31,9 @@ const untouched = ["hit", "hit", "hit"];
 const leaveAfter = async (port: number, text: string) => {
   const socket = connect(port, "127.0.0.1").on("error", () => undefined);
   socket.write(text);
-  await pause(60);
+  await sleep(60);
   socket.destroy();
-  await pause(40);
+  await sleep(40);
 };
 
 describe("what passes through and outdates nothing", () => {
@@ -61,7 +60,7 @@ describe("what passes through and outdates nothing", () => {
         (await ask("/api/v1/json/data/tag", urlencoded, { method: "POST", body: tagForm(key) })).status,
       ).toBeGreaterThan(500);
     legacy.mode = "healthy";
-    await pause(50);
+    await sleep(50);
     expect(await served()).toEqual(untouched);
     expect((await ask("/v1/datasets/62")).how).toMatch(/stored/);
   });
@@ -192,7 +191,7 @@ describe("a write that cannot have been sent", () => {
     const { promise, release } = held();
     legacy.gate = promise;
     const waiting = [ask("/v1/setup/5"), ask("/v1/setup/6")];
-    await pause(50);
+    await sleep(50);
     const { status } = await post("/v1/setup/tag", { setup_id: 3, tag: "a" }, as(alice));
     expect(status).toBe(503);
     release();
@@ -225,7 +224,7 @@ describe("a write whose fate is unknown", () => {
     expect((await ask(kept.getSetup)).how).toMatch(/^hit/);
     legacy.mode = "healthy";
     await until(() => legacy.asked.filter((one) => one.includes("evaluationmeasure")).length > 1);
-    await pause(30);
+    await sleep(30);
     expect((await ask(kept.getSetup)).how).toMatch(/^fwd=stale/);
   }, 20_000);
 });

@@ -25,7 +25,7 @@ const whose = async (path: string, caller: Caller) => markOf((await ask(path, ca
 describe.each(Object.entries(kept))("%s", (name, path) => {
   const personal = name === "listDatasets";
 
-  test("two users and nobody in turn: each gets their own or what is everybody's, whoever came first", async () => {
+  test("each of two users and a caller without a key gets their own or a public answer", async () => {
     for (const order of [
       ["alice", "bob", "nobody"],
       ["nobody", "alice", "bob"],
@@ -35,7 +35,7 @@ describe.each(Object.entries(kept))("%s", (name, path) => {
         const allowed = caller === "nobody" || personal ? [caller] : [caller, "nobody"];
         expect(allowed).toContain(mark);
       }
-      await gateway.services.cache.drop({ all: true });
+      await gateway.services.cache.invalidate({ all: true });
     }
   });
 
@@ -81,7 +81,7 @@ describe.each(Object.entries(kept))("%s", (name, path) => {
     expect(gateway.legacy.asked).toHaveLength(before);
   });
 
-  test("one key in three places is one owner; in other letters it is another, which legacy has to know", async () => {
+  test("one key in three places is one owner; in other letters it is another key", async () => {
     gateway.legacy.privateTo = alice;
     const first = (await ask(path, "alice")).body;
     const before = gateway.legacy.asked.length;
@@ -101,7 +101,7 @@ describe.each(Object.entries(kept))("%s", (name, path) => {
     }
   });
 
-  test("what turns private is gone for the others with the next refresh, and stays for its owner", async () => {
+  test("a resource that turns private is gone for others with the next refresh", async () => {
     await ask(path, "nobody");
     await ask(path, "alice");
     gateway.legacy.privateTo = alice;
@@ -151,7 +151,7 @@ describe.each(Object.entries(kept))("%s", (name, path) => {
   });
 });
 
-test("whatever is asked in whatever order: nobody sees another's, and nothing older than its windows", async () => {
+test("in any order of requests: no answer of another caller, none past its lifetimes", async () => {
   const step = fc.oneof(
     fc.record({
       kind: fc.constant("ask" as const),
@@ -164,7 +164,7 @@ test("whatever is asked in whatever order: nobody sees another's, and nothing ol
   );
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 25 }), async (steps) => {
-      await gateway.services.cache.drop({ all: true });
+      await gateway.services.cache.invalidate({ all: true });
       gateway.legacy.privateTo = undefined;
       const wrong: string[] = [];
       for (const one of steps) {
@@ -172,10 +172,10 @@ test("whatever is asked in whatever order: nobody sees another's, and nothing ol
         // As when a write has made it so: whatever is kept of it is dropped.
         else if (one.kind === "private") {
           gateway.legacy.privateTo = one.to;
-          await gateway.services.cache.drop({ all: true });
+          await gateway.services.cache.invalidate({ all: true });
         } else if (one.kind === "write") {
           gateway.legacy.version++;
-          await gateway.services.cache.drop({ all: true });
+          await gateway.services.cache.invalidate({ all: true });
         } else {
           const { status, body } = await ask(one.path, one.caller);
           const { privateTo, version } = gateway.legacy;

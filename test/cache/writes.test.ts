@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { until } from "../proxy/support.ts";
 import { alice, cachedGateway, held, kept, markOf } from "./support.ts";
+import { until } from "../support/waiting.ts";
 
 const others = { getDataset: "/v1/datasets/62", getSetup: "/v1/setup/4" };
 const paths = { ...kept, otherDataset: others.getDataset, otherSetup: others.getSetup };
@@ -9,14 +9,13 @@ type Name = keyof typeof paths;
 /** A gateway that keeps an answer of every path. */
 const filled = async () => {
   const gateway = await cachedGateway();
-  for (const path of Object.values(paths)) await gateway.ask(path);
+  await Promise.all(Object.values(paths).map((path) => gateway.ask(path)));
   const dropped = async () => {
-    const names: Name[] = [];
-    for (const [name, path] of Object.entries(paths) as [Name, string][]) {
-      const { status } = await gateway.ask(path, { "Cache-Control": "only-if-cached" });
-      if (status === 504) names.push(name);
-    }
-    return names;
+    const entries = Object.entries(paths) as [Name, string][];
+    const answers = await Promise.all(
+      entries.map(([, path]) => gateway.ask(path, { "Cache-Control": "only-if-cached" })),
+    );
+    return entries.flatMap(([name], i) => (answers[i]?.status === 504 ? [name] : []));
   };
   return { ...gateway, dropped };
 };

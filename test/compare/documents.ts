@@ -5,7 +5,7 @@ import { readLegacy } from "../../src/legacy/reading.ts";
 import { xmlReaderFor } from "../../src/legacy/xml.ts";
 import { servingNote } from "../../src/rules/notes.ts";
 import { isObject, type Json, type JsonObject } from "../../src/rules/rule.ts";
-import { stepsOf } from "../../src/compare/place.ts";
+import { pointerSteps } from "../../src/compare/pointer.ts";
 import { catalogue } from "../../transforms/catalogue.ts";
 
 export const endpoints: Readonly<Record<string, Endpoint>> = catalogue.endpoints;
@@ -27,7 +27,7 @@ export const shown = (name: string): Shown[] => {
       reading.document,
       servingNote(() => undefined),
     );
-    return "ours" in transformed ? [{ name, endpoint, example, legacy: reading.document, ours: transformed.ours }] : [];
+    return transformed.ok ? [{ name, endpoint, example, legacy: reading.document, ours: transformed.ours }] : [];
   });
 };
 
@@ -38,12 +38,12 @@ export const leavesOf = (value: Json, at = ""): string[] => {
 };
 
 export const valueAt = (document: Json, at: string): Json =>
-  stepsOf(at).reduce<Json>((value, step) => (value as JsonObject)[step] as Json, document);
+  pointerSteps(at).reduce<Json>((value, step) => (value as JsonObject)[step] as Json, document);
 
 /** The document with another value at a place; `undefined` takes the place away. */
 export const changedAt = (document: Json, at: string, value: Json | undefined): Json => {
   const copy = structuredClone(document);
-  const steps = stepsOf(at);
+  const steps = pointerSteps(at);
   const last = steps.pop();
   if (last === undefined) return value ?? null;
   const parent = steps.reduce<Json>((inner, step) => (inner as JsonObject)[step] as Json, copy);

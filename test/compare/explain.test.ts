@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { byPlace, explain, lookUp } from "../../src/compare/explain.ts";
-import { stepsOf } from "../../src/compare/place.ts";
+import { changesByPlace, explain, lookUp } from "../../src/compare/explain.ts";
+import { pointerSteps } from "../../src/compare/pointer.ts";
 import { list, nullable, object, renamed, unwrapped } from "../../src/rules/compose.ts";
 import { collectChanges } from "../../src/rules/notes.ts";
 import type { Json, JsonObject, Rule } from "../../src/rules/rule.ts";
@@ -11,17 +11,17 @@ import { changedAt, endpoints, leavesOf, type Shown, shown, valueAt } from "./do
 const changesOf = (rule: Rule, legacy: JsonObject) => {
   const { note, changes } = collectChanges();
   const ours = rule.read(legacy, note, legacy);
-  return { ours, changes: byPlace(changes) };
+  return { ours, changes: changesByPlace(changes) };
 };
 
 /** The steps as `path form rule`, in the order they are told. */
 const stepsIn = (rule: Rule, legacy: JsonObject, served?: Json): string[] => {
   const { ours, changes } = changesOf(rule, legacy);
-  const told: string[] = [];
+  const found: string[] = [];
   explain(rule, legacy, served === undefined ? ours : served, changes, ({ path, steps }) => {
-    for (const step of steps) told.push(`${path} ${step.form} ${step.rule ?? "nobody"}`);
+    for (const step of steps) found.push(`${path} ${step.form} ${step.rule ?? "nobody"}`);
   });
-  return told;
+  return found;
 };
 
 const everything = Object.keys(endpoints).flatMap(shown);
@@ -108,7 +108,7 @@ test("the legacy value and the rules of any place are found again", () => {
     for (const at of leavesOf(ours)
       .filter((leaf) => !read.changes.has(leaf))
       .slice(0, 20)) {
-      const { legacy: value, rules } = lookUp(endpoint.output, document, read.changes, stepsOf(at));
+      const { legacy: value, rules } = lookUp(endpoint.output, document, read.changes, pointerSteps(at));
       expect(rules.length === 1 ? value : valueAt(ours, at)).toEqual(valueAt(ours, at));
     }
   }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { causeOf } from "../../src/compare/causes.ts";
+import { causeOf } from "../../src/compare/difference.ts";
 import type { GivenAnswer } from "../../src/compare/answers.ts";
 import { judgeAnswer } from "../../src/compare/judge.ts";
 import { type LedgerEntry, ledgerSchema, openLedger } from "../../src/compare/ledger.ts";
@@ -38,7 +38,7 @@ const entry: LedgerEntry = {
 const judge = (expected: GivenAnswer, candidate: GivenAnswer, output: Rule = tree, entries: LedgerEntry[] = []) =>
   judgeAnswer({ endpoint: "getThing", output, ledger: openLedger(entries, today) }, expected, candidate);
 const answer = (body: Json, status = 200): GivenAnswer => ({ status, body, contentType: "application/json" });
-const told = (differences: ReturnType<typeof judge>) =>
+const describeAll = (differences: ReturnType<typeof judge>) =>
   differences.map(({ path, form, kind, count }) => [path, form, kind, count].join(" "));
 
 describe("every form of difference, where it is", () => {
@@ -63,7 +63,7 @@ describe("every form of difference, where it is", () => {
     ["a field of one row", changedAt(document, "/rows/1/name", "q"), ["/rows/*/name value unexplained 1"]],
     ["a list for an object", [], [" type unexplained 1"]],
   ])("%s", (_, candidate, expected) => {
-    expect(told(judge(answer(document), answer(candidate)))).toEqual(expected);
+    expect(describeAll(judge(answer(document), answer(candidate)))).toEqual(expected);
   });
 
   test.each<[string, GivenAnswer, GivenAnswer, string[]]>([
@@ -95,7 +95,7 @@ describe("every form of difference, where it is", () => {
     ],
     ["no JSON", answer(document), { ...answer(document), body: undefined, text: "<html>" }, [" type unexplained 1"]],
   ])("%s", (_, expected, candidate, differences) => {
-    expect(told(judge(expected, candidate))).toEqual(differences);
+    expect(describeAll(judge(expected, candidate))).toEqual(differences);
   });
 
   test("what the values were, and which rule made the expected one", () => {
@@ -139,7 +139,7 @@ describe("the ledger", () => {
     expect(differences.map((one) => [one.kind, one.entry])).toEqual([[kind, kind === "expected" ? "one" : undefined]]);
   });
 
-  test("an entry about a list is about all its entries, and about no other text with a star", () => {
+  test("an entry about a list allows differences of its entries, of no other path", () => {
     const changed = changedAt(document, "/rows/1/name", "q");
     const about = (path: string) =>
       judge(answer(document), answer(changed), tree, [{ ...entry, kind: "value", path }])[0]?.kind;
@@ -165,7 +165,7 @@ describe("the ledger", () => {
     ]);
   });
 
-  test("the one that ships knows the reference's problems, and takes no plain text for one", () => {
+  test("the ledger that ships allows the reference's problems, but no plain text", () => {
     const file = new URL("../../transforms/expectedDifferences.json", import.meta.url);
     const ledger = ledgerSchema.parse(JSON.parse(readFileSync(file, "utf8")));
     const judgedBy = (contentType: string, status: number) =>

@@ -8,7 +8,7 @@ import { integer, text } from "../../src/rules/values.ts";
 const rows = list(object({ id: integer, name: text }));
 const documents = (count: number) => Array.from({ length: count }, (_, id) => ({ id, name: `n${id}` }));
 
-test("entries that show nothing new are counted, those with a difference are shown wherever they are", () => {
+test("equal entries are counted, entries with a difference are always shown", () => {
   const expected = documents(100);
   const candidate = expected.with(60, { id: 60, name: "other" });
   const about = { endpoint: "getThings", output: rows, ledger: openLedger([], "2000-01-01") };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Difference } from "../../src/compare/difference.ts";
-import { reportOf } from "../../src/compare/reportOf.ts";
-import { type Outcome, openTally, type TallyState } from "../../src/compare/tally.ts";
+import { reportOf } from "../../src/compare/tally.ts";
+import { type ComparisonOutcome, openTally, type TallyState } from "../../src/compare/tally.ts";
 import { endpoints } from "./documents.ts";
 
 const different = (path: string, kind: Difference["kind"], more: Partial<Difference> = {}): Difference => ({
@@ -12,11 +12,11 @@ const different = (path: string, kind: Difference["kind"], more: Partial<Differe
   count: 2,
   ...more,
 });
-const outcome = (differences: Difference[], rows = 1): Outcome => ({
+const outcome = (differences: Difference[], rows = 1): ComparisonOutcome => ({
   endpoint: "getDataset",
   curl: { candidate: `curl ${differences.length}` },
   differences,
-  exhibit: () => ({
+  example: () => ({
     question: "q",
     left: { title: "l" },
     right: { title: "r" },
@@ -83,10 +83,10 @@ test("one who goes on from what was written counts as if never stopped", () => {
 test("a candidate that invents paths and huge answers does not fill the memory", () => {
   const tally = openTally();
   for (let i = 0; i < 5000; i++) tally.add(outcome([different(`/invented-${i}`, "unexplained")], 100));
-  const { differences, exhibits, summary } = report(tally.state);
+  const { differences, examples, summary } = report(tally.state);
   expect(summary.unexplained).toBe(5000);
   expect(differences.length).toBe(1001);
   expect(differences.reduce((sum, { count }) => sum + count, 0)).toBe(10_000);
   expect(differences[0]?.path).toBe("(other paths)");
-  expect(JSON.stringify(exhibits).length).toBeLessThan(9 * 1024 ** 2);
+  expect(JSON.stringify(examples).length).toBeLessThan(9 * 1024 ** 2);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { tellStory } from "./story.ts";
 
-test("a migration: what is planted is found, a regression is demoted, all becomes modern", async () => {
+test("a migration finds planted faults, demotes a regression, and ends at modern", async () => {
   const lines: string[] = [];
   const { planted, missed, falsely, drift, demoted, stages, failed } = await tellStory(300, (line) => lines.push(line));
   expect(planted.length).toBeGreaterThan(5);

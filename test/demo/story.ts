@@ -6,7 +6,7 @@ import { trafficOf, type TrafficRequest } from "../standIn/program/traffic.ts";
 import { startServer } from "../../src/serve/server.ts";
 import type { Migration } from "../../src/features/migration/migration.ts";
 import type { StageName } from "../../src/features/migration/stage.ts";
-import { gatewayFor } from "../support.ts";
+import { gatewayFor } from "../support/gateway.ts";
 
 /** What the story came to: what was planted and found, and how far each endpoint came. */
 export type Told = {

@@ -21,7 +21,7 @@ describe("a range", () => {
     ["1.5", false],
     ["", false],
   ])("%.20s", (text, good) => {
-    expect("value" in range.fromText(text)).toBe(good);
+    expect(range.fromText(text).ok).toBe(good);
   });
 
   test.each([
@@ -29,7 +29,7 @@ describe("a range", () => {
     ["000", "0"],
     ["0..00", "0..0"],
     ["10", "10"],
-  ])("%s is %s, however it is written", (text, value) => expect(range.fromText(text)).toEqual({ value }));
+  ])("%s is %s, however it is written", (text, value) => expect(range.fromText(text)).toEqual({ ok: true, value }));
 
   test("of a number with more digits than legacy's path has room for is too long", () => {
     for (const reading of [range.fromText("9".repeat(8000)), range.fromJson(1e300)])
@@ -38,13 +38,13 @@ describe("a range", () => {
 });
 
 test("ids that cannot exist are left out of a list, and it may then be empty", () => {
-  expect(identifiers(3, 10).fromText("5,0,5")).toEqual({ value: [5] });
-  expect(identifiers(3, 10).fromJson([0, -1])).toEqual({ value: [] });
+  expect(identifiers(3, 10).fromText("5,0,5")).toEqual({ ok: true, value: [5] });
+  expect(identifiers(3, 10).fromJson([0, -1])).toEqual({ ok: true, value: [] });
   expect(identifiers(3, 10).possible?.([])).toBe(false);
   expect(identifiers(3, 10).fromJson([1, 2, 3, 4])).toHaveProperty("problems");
 });
 
-test("so many ids that legacy's path has no room for them are refused, and whatever is not, has", () => {
+test("too many ids for legacy's path are refused; all others fit into it", () => {
   const id = 2 ** 31 - 1;
   const ids = (many: number) => Array.from({ length: many }, (_, i) => id - i);
   const field = listDatasets.input["data_id"];
@@ -66,7 +66,7 @@ test("so many ids that legacy's path has no room for them are refused, and whate
     offset: Number.MAX_SAFE_INTEGER,
   };
   for (const [name, value] of Object.entries(most))
-    expect([name, listDatasets.input[name]?.fromJson(value)]).toEqual([name, { value }]);
+    expect([name, listDatasets.input[name]?.fromJson(value)]).toEqual([name, { ok: true, value }]);
   expect(listDatasets.legacy(most)).toHaveProperty("path");
 });
 

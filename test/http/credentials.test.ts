@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { get, request, send } from "../proxy/support.ts";
-import { gatewayFor } from "../support.ts";
+import { gatewayFor } from "../support/gateway.ts";
 import { listeningGateway, recordingUpstream, xmlError } from "./support.ts";
 
 const KEY = "aBcD0123456789aBcD0123456789aBcD";
 
 describe("what travels to legacy", () => {
-  test("on a GET: the key as it was given, in the query, and nothing of the client's but who it is", async () => {
+  test("a GET carries the key as given in the query, and only who the client is", async () => {
     const { url, seen } = await recordingUpstream();
     const { port } = await listeningGateway(url);
     const { head } = await send(
@@ -117,7 +117,7 @@ describe("the order of checks", () => {
     await other.close();
   });
 
-  test("the gateway's own key asks what legacy answers only with one; refused, it is an event", async () => {
+  test("the gateway's own key is used where legacy needs one; a refusal is an event", async () => {
     const found = await recordingUpstream(() => ({ body: '{"flow_exists":{"exists":"true","id":"7"}}' }));
     const served = await gatewayFor(found.url, { LEGACY_API_KEY: "service", CACHE_BYTES: "0" });
     expect(await (await served.app.request("/v1/flow/exists/a=b/1/")).json()).toEqual({ flow_id: 7 });

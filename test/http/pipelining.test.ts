@@ -4,9 +4,10 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { openHttpServer } from "../../src/http/httpServer.ts";
 import { expectDetail, openConnection, within } from "../serve/support.ts";
 import { MessageReader, type Message } from "../torture/lib/messageReader.ts";
-import { httpUpstream, until } from "../proxy/support.ts";
+import { httpUpstream } from "../proxy/support.ts";
 import { roomyLimits } from "./limits.ts";
 import { listeningGateway } from "./support.ts";
+import { sleep, until } from "../support/waiting.ts";
 
 /** A server of ours over any listener, and the connections that it has taken. */
 const open = async (listener: RequestListener) => {
@@ -37,8 +38,6 @@ const keepingLegacy = async () => {
 
 const asking = (line: string, ...headers: string[]) =>
   `${[`${line} HTTP/1.1`, "Host: a", ...headers].join("\r\n")}\r\n\r\n`;
-
-const sleep = (ms: number) => new Promise((resolve) => void setTimeout(resolve, ms));
 
 /** The answers in a connection's text; `heads` are the places of those that answer HEAD. */
 const answersIn = (text: string, ...heads: number[]): Message[] => {

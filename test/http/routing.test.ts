@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startSampleLegacy, type SampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { get, request, send } from "../proxy/support.ts";
-import { gatewayFor, type TestGateway } from "../support.ts";
+import { gatewayFor, type TestGateway } from "../support/gateway.ts";
 import { listeningGateway } from "./support.ts";
 
 const USER = "00000000000000000000000000000000";

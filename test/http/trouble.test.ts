@@ -1,9 +1,10 @@
 import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { httpUpstream, rawUpstream, request, send, until } from "../proxy/support.ts";
-import { gatewayFor } from "../support.ts";
+import { httpUpstream, rawUpstream, request, send } from "../proxy/support.ts";
+import { gatewayFor } from "../support/gateway.ts";
 import { listeningGateway, recordingUpstream } from "./support.ts";
+import { until } from "../support/waiting.ts";
 
 const KEY = "0123456789abcdef0123456789abcdef";
 const measures = '{"evaluation_measures":{"measures":{"measure":"kappa"}}}';
@@ -74,7 +75,7 @@ describe("a legacy that", () => {
     expect(JSON.stringify(answer.body)).not.toContain("html");
   });
 
-  test("resets the connection before any byte is asked a second time by GET, never by POST", async () => {
+  test("resets the connection before any byte: a GET is sent again, a POST never", async () => {
     const { origin, requests } = await rawUpstream((socket, _, number) =>
       number === 1
         ? socket.destroy()

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { legacyTargets } from "../../src/legacy/legacyTarget.ts";
-import { legacyPaths } from "../../transforms/legacyPaths.ts";
+import { legacyPaths } from "../../transforms/legacyInterface.ts";
 
 const read = legacyTargets("/api/v1", legacyPaths);
 

@@ -1,19 +1,16 @@
 import { onTestFinished, describe, expect, test } from "vitest";
 import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { check } from "../../src/serve/check.ts";
-import { entrySchema, type LedgerEntry, openLedger } from "../../src/compare/ledger.ts";
-import { readLedger } from "../../src/compare/readLedger.ts";
-import { openAsModern } from "../../src/tools/compare/asModern.ts";
-import { openCandidateSide } from "../../src/tools/compare/candidateSide.ts";
+import { entrySchema, type LedgerEntry, openLedger, readLedger } from "../../src/compare/ledger.ts";
+import { openAsModern, openCandidateSide } from "../../src/tools/compare/candidateSide.ts";
 import { compareOne } from "../../src/tools/compare/compareOne.ts";
-import { openLegacySide } from "../../src/tools/compare/legacySide.ts";
+import { openQuietGateway } from "../../src/tools/quietGateway.ts";
 import { loadSettings } from "../../src/settings/load.ts";
-import { openObserver } from "../../src/telemetry/observer.ts";
 import { catalogue } from "../../transforms/catalogue.ts";
 import { endpoints } from "../../transforms/index.ts";
-import { until } from "../features/migration/support.ts";
+import { until } from "../support/waiting.ts";
 import { httpUpstream } from "../proxy/support.ts";
-import { gatewayFor, known } from "../support.ts";
+import { gatewayFor, known } from "../support/gateway.ts";
 
 const JSON_TYPE = "application/json";
 const PROBLEM = "application/problem+json";
@@ -95,7 +92,7 @@ const compared = async (
   const loaded = loadSettings({ LEGACY_URL: legacyUrl }, known);
   if ("errors" in loaded) throw new Error(loaded.errors.join("\n"));
   const { settings } = loaded;
-  const legacy = await openLegacySide({ ...settings, LEGACY_URL: legacyUrl }, catalogue, openObserver("silent"));
+  const legacy = await openQuietGateway({ ...settings, LEGACY_URL: legacyUrl }, catalogue, "test");
   const candidate = openCandidateSide(modernUrl, {
     connections: 1,
     waiting: 1,

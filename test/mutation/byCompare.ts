@@ -1,6 +1,6 @@
 import { type Pair, readPairs } from "../../fixtures/pairs.ts";
-import type { GivenAnswer, LegacyExchange } from "../../src/compare/answers.ts";
-import { type Difference, sameness } from "../../src/compare/difference.ts";
+import type { GivenAnswer, AnsweredExchange } from "../../src/compare/answers.ts";
+import { type Difference, differenceKey } from "../../src/compare/difference.ts";
 import { explainAnswer } from "../../src/compare/explainAnswer.ts";
 import { judgeAnswer } from "../../src/compare/judge.ts";
 import { openLedger } from "../../src/compare/ledger.ts";
@@ -23,10 +23,10 @@ export const findingsOf = (name: string, endpoint: Endpoint): string[] => {
     if (!exchange || !document) return [];
     const ours = answerOf(endpoint, document);
     const given = { status: pair.expected.status, body: pair.expected.body as Json };
-    const explained = explainAnswer({ ...about, endpoint }, [exchange], ours);
+    const explained = explainAnswer({ ...about, endpoint }, exchange, ours);
     const judging = { endpoint: name, output: endpoint.output, ledger };
     return [
-      ...("differences" in explained ? unexplained("explained", explained.differences) : []),
+      ...unexplained("explained", explained),
       ...unexplained("expected", judgeAnswer(judging, ours, given)),
       // What a comparison takes for the same is part of the tree too.
       ...unexplained("reversed", judgeAnswer(judging, ours, { ...given, body: reversed(given.body) })),
@@ -35,21 +35,21 @@ export const findingsOf = (name: string, endpoint: Endpoint): string[] => {
 };
 
 const unexplained = (how: string, differences: Difference[]): string[] =>
-  differences.filter(({ kind }) => kind === "unexplained").map((one) => `${how} ${sameness(one)}`);
+  differences.filter(({ kind }) => kind === "unexplained").map((one) => `${how} ${differenceKey(one)}`);
 
 const documentOf = (
   pair: Pair,
   readXml: ReturnType<typeof xmlReaderFor>,
-): { exchange?: LegacyExchange; document?: JsonObject } => {
+): { exchange?: AnsweredExchange; document?: JsonObject } => {
   const last = pair.legacy.at(-1);
   // Where the first answer was an error, the last one says something else of the same thing.
   const first = pair.legacy[0] && readLegacy(Buffer.from(pair.legacy[0].response.body), readXml);
   if (last === undefined || first?.is === "error") return {};
   const reading = readLegacy(Buffer.from(last.response.body), readXml);
-  const form = last.request.path.startsWith("/xml") ? "xml" : "json";
+  const format = last.request.path.startsWith("/xml") ? "xml" : "json";
   const request = { method: last.request.method, path: last.request.path };
   return reading.is === "document"
-    ? { exchange: { request, form, status: last.response.status, reading }, document: reading.document }
+    ? { exchange: { request, format, status: last.response.status, reading }, document: reading.document }
     : {};
 };
 
@@ -58,7 +58,7 @@ const note = servingNote(() => undefined);
 const answerOf = (endpoint: Endpoint, document: JsonObject): GivenAnswer => {
   if (endpoint.rejectDocument?.(document, about.knowledge)) return { status: 410, body: undefined };
   const transformed = transform(endpoint.output, document, note);
-  return "ours" in transformed ? { status: 200, body: transformed.ours } : { status: 502, body: undefined };
+  return transformed.ok ? { status: 200, body: transformed.ours } : { status: 502, body: undefined };
 };
 
 const reversed = (value: Json): Json => {

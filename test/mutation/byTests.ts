@@ -9,7 +9,10 @@ export const openTests = async (): Promise<{
   const vitest = await createVitest("test", {
     watch: false,
     run: true,
-    bail: 1,
+    // No `bail`: where two files fail at once, vitest cancels twice, ends the workers by force and loses their results.
+    bail: 0,
+    // Each file has its own modules, so that the setup changes the tree once.
+    isolate: true,
     reporters: [{}],
     setupFiles: [`${import.meta.dirname}/setup.ts`],
     include: [
@@ -30,6 +33,8 @@ export const openTests = async (): Promise<{
         if (testModule.errors().length > 0) return testModule.relativeModuleId;
         for (const one of testModule.children.allTests("failed")) return one.fullName;
       }
+      const unfinished = testModules.find((one) => ["queued", "pending"].includes(one.state()));
+      if (unfinished) throw new Error(`${unfinished.relativeModuleId} did not run to its end`);
       const count = testModules.flatMap((one) => [...one.children.allTests("passed")]).length;
       if (count === 0) throw new Error(`no test of ${endpoint} ran`);
       return undefined;

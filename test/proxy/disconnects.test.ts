@@ -3,7 +3,8 @@ import { Socket, connect } from "node:net";
 import { expect, test } from "vitest";
 import { Upload } from "../../src/proxy/upload.ts";
 import { openUploadMemory } from "../../src/proxy/uploadMemory.ts";
-import { expectHealthy, get, httpUpstream, openGateway, originOf, request, send, until } from "./support.ts";
+import { expectHealthy, get, httpUpstream, openGateway, originOf, request, send } from "./support.ts";
+import { until } from "../support/waiting.ts";
 
 const open = (port: number, ...parts: (string | Buffer)[]): Socket => {
   const socket = connect(port, "127.0.0.1").on("error", () => {});
@@ -106,7 +107,7 @@ test("a client that has gone before anything is dispatched costs the upstream no
   await expectHealthy(gateway);
 });
 
-test("a client that leaves while it waits for the headers aborts the upstream's request", async () => {
+test("a client that leaves before the headers come aborts the upstream request", async () => {
   let aborted = 0;
   const origin = await httpUpstream((req, res) => {
     if (req.url === "/healthy") res.end("healthy");
@@ -157,7 +158,7 @@ test("a client that leaves within its upload aborts the upstream's request", asy
   await expectHealthy(gateway);
 });
 
-test("an answer that comes before the upload is complete reaches the client, and its connection lives on", async () => {
+test("an answer before the end of the upload reaches the client on a live connection", async () => {
   const origin = await httpUpstream((req, res) => {
     if (req.url === "/healthy") res.end("healthy");
     else res.writeHead(413).end("too much");
@@ -187,7 +188,7 @@ test("a client that leaves gives up one pipelined request, and the others are no
   expect(asked).toEqual(["/never", "/healthy"]);
 });
 
-test("a destroyed upload ends no process, and lets the rest of the request's body go by", async () => {
+test("a destroyed upload does not end the process; the rest of the body is discarded", async () => {
   const req = new IncomingMessage(new Socket());
   const upload = new Upload(req, { minRate: 1, silence: 1000, memory: openUploadMemory(1000), client: "" });
   upload.read(0);

@@ -1,7 +1,8 @@
 import { createServer } from "node:net";
 import { expect, test } from "vitest";
-import { MAX_INTERIM_ANSWERS } from "../../src/upstream/interim.ts";
-import { expectHealthy, get, healthy, openGateway, originOf, rawUpstream, request, send, until } from "./support.ts";
+import { MAX_INTERIM_ANSWERS } from "../../src/upstream/failure.ts";
+import { expectHealthy, get, healthy, openGateway, originOf, rawUpstream, request, send } from "./support.ts";
+import { until } from "../support/waiting.ts";
 
 const secret = "SECRETKEY";
 

@@ -6,7 +6,7 @@ import { get, httpUpstream, openGateway, rawUpstream, request, send } from "./su
 const reply = (text: string): ReturnType<typeof rawUpstream> =>
   rawUpstream((socket) => socket.write(Buffer.from(text, "latin1")));
 
-test("status, reason, header case, order, repetitions and odd bytes come back as they are", async () => {
+test("status, reason, header case, order, repetitions and odd bytes are preserved", async () => {
   const lines = [
     "HTTP/1.1 299 Tr\xe8s B\xefen",
     "X-lower-UPPER: 1",
@@ -73,7 +73,7 @@ test("an absolute target goes on in origin form, its authority as Host", async (
   expect(requests[0]).toMatch(/^X-Forwarded-Host: other\.example:81\r$/m);
 });
 
-test("headers of one connection stay on it, both ways, and Connection names more of them", async () => {
+test("hop-by-hop headers stay on their connection, with those that Connection names", async () => {
   const { origin, requests } = await reply(
     "HTTP/1.1 200 OK\r\nConnection: X-Secret, keep-alive\r\nX-SECRET: 1\r\nKeep-Alive: timeout=77\r\nProxy-Connection: a\r\n" +
       "Proxy-Authenticate: b\r\nTrailer: c\r\nUpgrade: d\r\nX-Kept: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",

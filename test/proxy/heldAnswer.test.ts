@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { Beginning, Watch } from "../../src/proxy/heldAnswer.ts";
-import { expectHealthy, openGateway, rawUpstream, request, send, until } from "./support.ts";
+import type { Beginning, ResponseObserver } from "../../src/proxy/heldAnswer.ts";
+import { expectHealthy, openGateway, rawUpstream, request, send } from "./support.ts";
+import { until } from "../support/waiting.ts";
 
 const post = (...headers: string[]) => request("POST /write", "Content-Length: 4", ...headers);
 const body = "a=bc";
@@ -14,7 +15,7 @@ const watched = async (answer: Answer | ((write: (text: string) => void) => void
   const seen: string[] = [];
   let release = () => {};
   const released = new Promise<void>((resolve) => (release = resolve));
-  const watch = (method: string): Watch | undefined =>
+  const watch = (method: string): ResponseObserver | undefined =>
     method === "POST"
       ? {
           chunk: (bytes) => void seen.push(bytes.toString()),
@@ -30,7 +31,7 @@ const watched = async (answer: Answer | ((write: (text: string) => void) => void
     else if (typeof answer !== "function") socket.write(answer[0], () => socket[answer[1]]());
     else answer((text) => void (text === "" ? socket.destroy() : socket.write(text)));
   });
-  const gateway = await openGateway(origin, { watch, connections: 1 });
+  const gateway = await openGateway(origin, { observe: watch, connections: 1 });
   return { ...gateway, told, seen, requests, release };
 };
 

@@ -4,7 +4,8 @@ import { describe, expect, test } from "vitest";
 import { ask } from "../../src/upstream/ask.ts";
 import { expectDetail, exchange } from "../serve/support.ts";
 import { listeningGateway } from "../http/support.ts";
-import { expectHealthy, get, healthy, openGateway, rawUpstream, request, until } from "./support.ts";
+import { expectHealthy, get, healthy, openGateway, rawUpstream, request } from "./support.ts";
+import { until } from "../support/waiting.ts";
 
 const healthyUpstream = () => rawUpstream((socket) => void socket.write(healthy));
 

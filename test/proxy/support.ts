@@ -12,6 +12,8 @@ import { type ClientLimits, openHttpServer } from "../../src/http/httpServer.ts"
 import { type Upstream, type UpstreamSettings, openUpstream } from "../../src/upstream/upstream.ts";
 
 import { roomyLimits } from "../http/limits.ts";
+import { readRawRequests } from "../support/rawRequests.ts";
+import { until } from "../support/waiting.ts";
 
 /** What a test may set differently. */
 export type GatewaySettings = Partial<
@@ -65,19 +67,9 @@ export const rawUpstream = async (
   let connections = 0;
   const server = createNetServer((socket) => {
     connections++;
-    let text = "";
-    socket.on("data", (chunk) => {
-      text += chunk.toString("latin1");
-      for (;;) {
-        const end = text.indexOf("\r\n\r\n");
-        if (end === -1) return;
-        const length = Number(/^content-length: (\d+)/im.exec(text.slice(0, end))?.[1] ?? 0);
-        if (text.length < end + 4 + length) return;
-        const request = text.slice(0, end + 4 + length);
-        text = text.slice(end + 4 + length);
-        requests.push(request);
-        answer(socket, request, requests.length);
-      }
+    readRawRequests(socket, (request) => {
+      requests.push(request);
+      answer(socket, request, requests.length);
     });
   });
   return { origin: originOf(await listening(server)), requests, connections: () => connections };
@@ -90,8 +82,8 @@ export const openGateway = async (origin: string, settings: GatewaySettings = {}
     host,
     trusted = () => false,
     onEvent = (event) => events.push(event),
-    watch,
-    oldPaths,
+    observe,
+    hooks,
     uploads,
     limits,
     ...rest
@@ -110,8 +102,8 @@ export const openGateway = async (origin: string, settings: GatewaySettings = {}
     host,
     trusted,
     onEvent,
-    ...(watch ? { watch } : {}),
-    ...(oldPaths ? { oldPaths } : {}),
+    ...(observe ? { observe } : {}),
+    ...(hooks ? { hooks } : {}),
     ...(uploads ? { uploads } : {}),
   });
   return {
@@ -146,18 +138,6 @@ export const get = (path: string, ...headers: string[]): string => request(`GET 
 /** As `get`, for any method; a body goes in a further part. */
 export const request = (line: string, ...headers: string[]): string =>
   `${[`${line} HTTP/1.1`, "Host: front.example", ...headers, "Connection: close"].join("\r\n")}\r\n\r\n`;
-
-/** Waits until a condition holds, at most 30 s: a start of the program takes its time on a loaded machine. */
-export const until = async (what: () => boolean): Promise<void> => {
-  const end = Date.now() + 30_000;
-  while (!what() && Date.now() < end) {
-    // oxlint-disable-next-line no-await-in-loop -- polling
-    await new Promise((resolve) => {
-      setTimeout(resolve, 10);
-    });
-  }
-  expect({ [String(what)]: what() }).toEqual({ [String(what)]: true });
-};
 
 /** That the gateway holds no place and still answers; the last line of every nasty test. */
 export const expectHealthy = async ({ port, upstream }: Gateway): Promise<void> => {

@@ -2,7 +2,8 @@ import { type Socket, connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
-import { expectHealthy, get, httpUpstream, openGateway, request, send, until } from "./support.ts";
+import { expectHealthy, get, httpUpstream, openGateway, request, send } from "./support.ts";
+import { until } from "../support/waiting.ts";
 
 /** A connection that sends what it is told to, and collects what comes. */
 const client = (
@@ -294,8 +295,8 @@ test("Expect: 100-continue is answered before a place is taken, for a large body
 test("every body arrives byte for byte, framed as it came, and is looked at once", async () => {
   const { origin, got } = await taking();
   let seen: Buffer[] = [];
-  const watch = () => ({ chunk: (bytes: Buffer) => void seen.push(Buffer.from(bytes)), over: () => undefined });
-  const { port } = await openGateway(origin, { watch });
+  const observe = () => ({ chunk: (bytes: Buffer) => void seen.push(Buffer.from(bytes)), over: () => undefined });
+  const { port } = await openGateway(origin, { observe });
   const part = fc.oneof(
     fc.uint8Array({ minLength: 1, maxLength: 50 }),
     fc.integer({ min: 1, max: 90_000 }).map((length) => Buffer.alloc(length, length)),

@@ -82,7 +82,6 @@ export const settings: Omit<ReaderSettings, "endpoints"> = {
 };
 
 export const prepared = prepare(catalogue.endpoints, {
-  versions: {},
   legacy: "",
   lifetimes: {},
 });

@@ -5,9 +5,9 @@ import { readBodyInput } from "../../src/endpoint/input.ts";
 import { openReader, type ReaderSettings } from "../../src/reading/reader.ts";
 import { catalogue } from "../../transforms/catalogue.ts";
 import { listeningGateway } from "../http/support.ts";
-import { until } from "../proxy/support.ts";
-import { gatewayFor } from "../support.ts";
+import { gatewayFor } from "../support/gateway.ts";
 import { prepared, settings } from "./modelList.ts";
+import { until } from "../support/waiting.ts";
 
 const noSuchModule = new URL("./noSuchModule.ts", import.meta.url).href;
 const roomy = { large: { json: 128 * 1024, xml: 32 * 1024 } };

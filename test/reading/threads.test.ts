@@ -5,7 +5,7 @@ import { readableOf } from "../../src/reading/readAnswer.ts";
 import { openReader, type ReaderSettings } from "../../src/reading/reader.ts";
 import { catalogue } from "../../transforms/catalogue.ts";
 import { expectPair } from "../fixtures/fixtureCheck.ts";
-import { gatewayFor } from "../support.ts";
+import { gatewayFor } from "../support/gateway.ts";
 import { endpoints } from "./badEndpoints.ts";
 import { documentOf, jsonList, modelListFor, ours, settings } from "./modelList.ts";
 
@@ -63,7 +63,7 @@ test.each([
 ])("a thread %s fails its job alone, and is replaced", { timeout: 60_000 }, async (_, endpoint, changed, why) => {
   const { read, failed } = badReader(changed);
   const both = await Promise.all([read(endpoint, "bad"), read(endpoint, "good")]);
-  expect(both).toEqual([{ unread: "broken" }, good]);
+  expect(both).toEqual([{ of: "unread", unread: "broken" }, good]);
   expect(failed).toEqual([expect.stringContaining(why)]);
   expect(await read(endpoint, "good")).toEqual(good);
 });
@@ -73,9 +73,9 @@ test("a full queue refuses the newest of whoever has the most, others get their 
   const running = read("busy", "bad");
   const greedy = [1, 2, 3].map(() => read("throwing", "good", { caller: "greedy" }));
   const other = read("throwing", "good", { caller: "other" });
-  expect(await Promise.all(greedy)).toEqual([good, { unread: "full" }, { unread: "full" }]);
+  expect(await Promise.all(greedy)).toEqual([good, { of: "unread", unread: "full" }, { of: "unread", unread: "full" }]);
   expect(await other).toEqual(good);
-  expect(await running).toEqual({ unread: "broken" });
+  expect(await running).toEqual({ of: "unread", unread: "broken" });
 });
 
 test("whoever leaves or is late gives its place back", async () => {
@@ -86,10 +86,10 @@ test("whoever leaves or is late gives its place back", async () => {
   const late = read("throwing", "good", { deadline: Date.now() + 100 });
   expect(reader.size().jobs).toBe(2);
   leaving.abort();
-  expect(await left).toEqual({ unread: "left" });
-  expect(await late).toEqual({ unread: "late" });
+  expect(await left).toEqual({ of: "unread", unread: "left" });
+  expect(await late).toEqual({ of: "unread", unread: "late" });
   expect(reader.size().jobs).toBe(0);
-  expect(await running).toEqual({ unread: "broken" });
+  expect(await running).toEqual({ of: "unread", unread: "broken" });
 });
 
 test("no thread starts before the first large answer, and an idle one ends", async () => {
@@ -106,11 +106,14 @@ test("a closed reader answers what waits, and ends its threads", async () => {
   const { reader, read } = badReader();
   const both = [read("busy", "bad"), read("busy", "bad")];
   await reader.close();
-  expect(await Promise.all(both)).toEqual([{ unread: "broken" }, { unread: "broken" }]);
+  expect(await Promise.all(both)).toEqual([
+    { of: "unread", unread: "broken" },
+    { of: "unread", unread: "broken" },
+  ]);
   expect(reader.size()).toEqual({ threads: 0, jobs: 0, bytes: 0 });
 });
 
-test("a list too large for what may wait is 503 with Retry-After, a thread that fails 502", async () => {
+test("a list too large for the queue is 503 with Retry-After; a failed thread is 502", async () => {
   const body = jsonList(Array.from({ length: 400 }, (_, i) => ({ did: i + 1, name: `n${i}` })));
   const { createServer } = await import("node:http");
   const legacy = createServer((_, response) => response.end(body));

@@ -1,10 +1,15 @@
 import { expect, test } from "vitest";
-import { readAnswer } from "../../src/reading/readAnswer.ts";
+import { readLegacyAnswer } from "../../src/reading/readAnswer.ts";
 import { jsonList, listDatasets, type ModelRow, settings, xmlList } from "./modelList.ts";
 
 const rows: ModelRow[] = [1, 2, 3].map((did) => ({ did, name: `n${did}` }));
 const read = (body: string) =>
-  readAnswer(listDatasets, { endpoint: "listDatasets", as: "rows", input: {} }, Buffer.from(body), settings.knowledge);
+  readLegacyAnswer(
+    listDatasets,
+    { endpoint: "listDatasets", as: "rows", input: {} },
+    Buffer.from(body),
+    settings.knowledge,
+  );
 const fileOf = /"file_id": 2,\s*/;
 
 test.each([

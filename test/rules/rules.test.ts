@@ -1,8 +1,8 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, expectTypeOf, test } from "vitest";
 import { commaSeparated, urlList } from "../../src/rules/commaSeparated.ts";
 import { dropped, list, nullable, object, onlyWhen, optional, renamed, unwrapped } from "../../src/rules/compose.ts";
-import { collectChanges } from "../../src/rules/notes.ts";
-import type { Json, Rule } from "../../src/rules/rule.ts";
+import { collectChanges, servingNote } from "../../src/rules/notes.ts";
+import type { Json, OursOf, Rule } from "../../src/rules/rule.ts";
 import { boolean, integer, lowercase, markup, number, text, timestamp } from "../../src/rules/values.ts";
 
 type Row = [rule: Rule, before: Json | undefined, after: Json | undefined, claimed: string[]];
@@ -119,4 +119,18 @@ describe("an unknown field", () => {
     const deep = JSON.parse(`{"id":"1","new":${"[".repeat(100)}${"]".repeat(100)}}`) as Json;
     expect(record.schema.safeParse(record.read(deep, collectChanges().note, {})).success).toBe(false);
   });
+});
+
+test("the type of a tree is that of its documents", () => {
+  const tree = list(object({ id: integer, name: nullable(text), tag: optional(list(text)), old: dropped }));
+  expectTypeOf<OursOf<typeof tree>>().branded.toEqualTypeOf<
+    { id: number; name: string | null; tag?: string[] | undefined; old?: undefined }[]
+  >();
+  expect(
+    tree.read(
+      [{ id: "1" }],
+      servingNote(() => undefined),
+      {},
+    ),
+  ).toEqual([{ id: 1, name: null }]);
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type SampleLegacy, startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { listeningGateway, recordingUpstream } from "../http/support.ts";
 import { request } from "../proxy/support.ts";
-import { gatewayFor } from "../support.ts";
+import { gatewayFor } from "../support/gateway.ts";
 import { exchange, expectDetail, keys } from "./support.ts";
 
 const K = keys.unknown;

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { legacyAnswer, type LegacyClient } from "../../src/legacy/client.ts";
-import { gatewayFor } from "../support.ts";
+import { gatewayFor } from "../support/gateway.ts";
 import { keys } from "./support.ts";
 
 const TOTAL = 3000;

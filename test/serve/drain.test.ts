@@ -1,7 +1,8 @@
 import { connect } from "node:net";
 import { describe, expect, test } from "vitest";
-import { get, httpUpstream, until } from "../proxy/support.ts";
+import { get, httpUpstream } from "../proxy/support.ts";
 import { keys, openConnection, start, within } from "./support.ts";
+import { until } from "../support/waiting.ts";
 
 /** A legacy that never answers. */
 const silentLegacy = async () => {
@@ -13,7 +14,7 @@ const stayingGet = (path: string) => get(path).replace("Connection: close", "Acc
 const portOf = async ({ listening }: ReturnType<typeof start>) => Number(new URL(await listening()).port);
 
 describe("a stop", () => {
-  test("does not wait for connections that are idle after an answer, or have said nothing yet", async () => {
+  test("does not wait for connections that are idle or have not sent a request yet", async () => {
     const program = start({});
     const port = await portOf(program);
     const [used, unused] = [openConnection(port), openConnection(port)];

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { recordingUpstream, type Seen, xmlError } from "../http/support.ts";
-import { gatewayFor } from "../support.ts";
+import { gatewayFor } from "../support/gateway.ts";
 import { keys } from "./support.ts";
 
 const K = keys.unknown;

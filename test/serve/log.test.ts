@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
 import { expect, onTestFinished, test } from "vitest";
-import { freePort } from "../freePort.ts";
+import { freePort } from "../support/freePort.ts";
 import { openPipe } from "../telemetry/support.ts";
-import { get, httpUpstream, send, until } from "../proxy/support.ts";
+import { get, httpUpstream, send } from "../proxy/support.ts";
+import { until } from "../support/waiting.ts";
 
 /** The real program, whose two outputs go into pipes that are full already. */
 const unread = async (environment: Record<string, string>) => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { gatewayFor, type TestGateway } from "../support.ts";
+import { gatewayFor, type TestGateway } from "../support/gateway.ts";
 
 let gateway: TestGateway;
 

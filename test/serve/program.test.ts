@@ -6,9 +6,10 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { check } from "../../src/serve/check.ts";
 import { settingsSchemaOf } from "../../src/settings/settings.ts";
-import { get, httpUpstream, request, until } from "../proxy/support.ts";
-import { gatewayFor, fragments, settingsOf } from "../support.ts";
+import { get, httpUpstream, request } from "../proxy/support.ts";
+import { gatewayFor, fragments, settingsOf } from "../support/gateway.ts";
 import { exchange, keys, measures, start, startByShell } from "./support.ts";
+import { until } from "../support/waiting.ts";
 
 const file = (content: string): string => {
   const path = join(mkdtempSync(join(tmpdir(), "program-")), "config.json");
@@ -82,8 +83,8 @@ describe("keys and secrets", () => {
       ["LEGACY_URL", { LEGACY_URL: "http://me:hush@legacy" }],
       ["REDIS_URL", { REDIS_URL: "http://me:hush@redis" }],
       ["ADMIN_TOKEN", { ADMIN_TOKEN: "hush" }],
-      ["CACHE_WINDOWS", { CACHE_WINDOWS: '{"getNothing": {"fresh": "1m"}}' }],
-      ["CACHE_WINDOWS", { CACHE_WINDOWS: '{"getDataset": {"fresh": "1 minute"}}' }],
+      ["CACHE_LIFETIMES", { CACHE_LIFETIMES: '{"getNothing": {"fresh": "1m"}}' }],
+      ["CACHE_LIFETIMES", { CACHE_LIFETIMES: '{"getDataset": {"fresh": "1 minute"}}' }],
       ["CACHE_BYTES", { CACHE_BYTES: "-1" }],
       ["CONFIG", { CONFIG: file('{"LEGACY_API_KEY": "hush" oops') }],
       ["LEGACY_API_KEY", { CONFIG: file('{"LEGACY_API_KEY": ["hush"]}') }],
@@ -139,7 +140,7 @@ describe("--help and --check", () => {
       for (const key of [keys.unknown, keys.user]) expect(out + error).not.toContain(key);
   });
 
-  test("--check fails for a key that may only read, and for a legacy server that is not there", async () => {
+  test("--check fails for a read-only key and for a legacy server that is not there", async () => {
     const legacy = await startSampleLegacy();
     onTestFinished(() => legacy.close());
     const checked = async (url: string, environment: Record<string, string> = {}) => {

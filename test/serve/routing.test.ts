@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type SampleLegacy, startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { endpoints } from "../../transforms/index.ts";
-import { gatewayFor, type TestGateway } from "../support.ts";
+import { gatewayFor, type TestGateway } from "../support/gateway.ts";
 import { expectDetail } from "./support.ts";
 
 type Gateway = TestGateway;

@@ -2,7 +2,8 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { connect } from "node:net";
 import type { Readable } from "node:stream";
 import { expect, onTestFinished } from "vitest";
-import { get, httpUpstream, request, send, until } from "../proxy/support.ts";
+import { get, httpUpstream, request, send } from "../proxy/support.ts";
+import { until } from "../support/waiting.ts";
 
 /** The sample legacy's keys, and one that it does not know. */
 export const keys = {

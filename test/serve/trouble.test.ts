@@ -1,9 +1,10 @@
 import { connect } from "node:net";
 
 import { describe, expect, test } from "vitest";
-import { get, rawUpstream, until } from "../proxy/support.ts";
+import { get, rawUpstream } from "../proxy/support.ts";
 import { listeningGateway, recordingUpstream } from "../http/support.ts";
 import { exchange, expectDetail, heldUpstream, keys, measures, questions, taggingRequest } from "./support.ts";
+import { until } from "../support/waiting.ts";
 
 const ok = (text: string, ...headers: string[]) =>
   [`HTTP/1.1 200 OK`, `Content-Length: ${text.length}`, ...headers, "", text].join("\r\n");
@@ -34,7 +35,7 @@ describe("a legacy that", () => {
     for (let i = 0; i < 3; i++) expect((await exchange(port, ...questions[0][1])).body).toBe('["kappa"]');
   });
 
-  test("is overloaded: 503 at once with Retry-After, the others are answered, and the place is free again", async () => {
+  test("is overloaded: 503 at once with Retry-After, until a place is free again", async () => {
     const { url, asked, release } = await heldUpstream();
     const { port } = await listeningGateway(url, { MAX_CONNECTIONS: "1", MAX_WAITING: "1" });
     const one = () => exchange(port, get("/v1/evaluationmeasures/list", "Cache-Control: no-store"));
@@ -81,7 +82,7 @@ test("one wait in the queue counts against the whole time", async () => {
   expect(Date.now() - began).toBeLessThan(10_000);
 });
 
-test("a broken JSON is asked for once more as XML, in the same time and with the same key", async () => {
+test("broken JSON is fetched once more as XML, within the same deadline and key", async () => {
   const { url, seen } = await recordingUpstream(({ target }) =>
     target.includes("/xml/")
       ? {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { alice, bob, cachedGateway, clock } from "../cache/support.ts";
 import { recordingUpstream, xmlError } from "../http/support.ts";
-import { gatewayFor } from "../support.ts";
+import { gatewayFor } from "../support/gateway.ts";
 
 const tag = { data_id: 61, tag: "a" };
 const read = "GET /data/61 as alice";

@@ -5,7 +5,7 @@ import { createClient } from "redis";
 import { describe, expect, test } from "vitest";
 import { settingsHelp } from "../../src/settings/help.ts";
 import { settingsSchemaOf } from "../../src/settings/settings.ts";
-import { fragments, settingsOf } from "../support.ts";
+import { fragments, settingsOf } from "../support/gateway.ts";
 
 const file = (content: string): string => {
   const path = join(mkdtempSync(join(tmpdir(), "config-")), "config.json");
@@ -50,6 +50,40 @@ describe("settings", () => {
       PREFIXES: ["/a"],
       LEGACY_URL: "http://127.0.0.1:1",
     });
+  });
+
+  test("a renamed setting works by its old name, with a warning that names the new one", () => {
+    const old =
+      '{"getDataset": {"fresh": "5m", "stale": "1h", "staleIfError": "1d", "absent": "30s", "unready": "10s"}}';
+    const CACHE_LIFETIMES = {
+      getDataset: {
+        fresh: "5m",
+        staleWhileRevalidate: "1h",
+        staleIfError: "1d",
+        notFoundTtl: "30s",
+        preconditionTtl: "10s",
+      },
+    };
+    const inFile = file(`{"CACHE_WINDOWS": ${old}}`);
+    for (const [environment, from] of [
+      [{ CACHE_WINDOWS: old }, "in the environment"],
+      [{ CONFIG: inFile }, `in ${inFile}`],
+    ] as const)
+      expect(settingsOf(environment)).toMatchObject({
+        settings: { CACHE_LIFETIMES },
+        warnings: [expect.stringContaining(`CACHE_WINDOWS ${from} is deprecated: use CACHE_LIFETIMES`)],
+      });
+    expect(settingsOf({ CACHE_LIFETIMES: JSON.stringify(CACHE_LIFETIMES) })).toMatchObject({
+      settings: { CACHE_LIFETIMES },
+      warnings: [],
+    });
+    expect(errors({ CACHE_LIFETIMES: old })).toEqual([expect.stringMatching(/^CACHE_LIFETIMES: .*"stale"/)]);
+    expect(errors({ CACHE_WINDOWS: "{}", CACHE_LIFETIMES: "{}" })).toEqual([
+      expect.stringMatching(/^CACHE_WINDOWS: given in the environment, and CACHE_LIFETIMES as well/),
+    ]);
+    expect(errors({ CACHE_WINDOWS: '{"getDataset": {"fresh": "1 minute"}}' })).toEqual([
+      expect.stringMatching(/^CACHE_LIFETIMES: .* in the environment as CACHE_WINDOWS; allowed is/),
+    ]);
   });
 
   test.each([
@@ -181,7 +215,7 @@ describe("every setting", () => {
     );
   });
 
-  test("of another name in the environment is none of ours, in the file it is refused by name", () => {
+  test("of another name is ignored in the environment and refused in the file", () => {
     expect(settings({ PREFIX: "x", port: "x" })).toEqual(settings({}));
     for (const name of ["port", "PREFIX", "__proto__", "toString", "CONFIG"])
       expect(errors({ CONFIG: file(`{"${name}": "hush"}`) })).toEqual([

@@ -56,7 +56,7 @@ describe("a fault does what it says", () => {
     });
   });
 
-  test("an order that means nothing is allowed; what is within an error is meant only by name", async () => {
+  test("an order without meaning is allowed; errors are changed only by an explicit path", async () => {
     const { given, standIn } = await sidesFor([
       { endpoint: "getDataset", fault: "reorderedList", path: "/tag" },
       { endpoint: "getDataset", fault: "wrongType", path: "/detail/code" },

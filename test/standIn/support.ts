@@ -5,12 +5,12 @@ import { startStandIn } from "./program/startStandIn.ts";
 import type { TrafficRequest } from "./program/traffic.ts";
 import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import type { GivenAnswer } from "../../src/compare/answers.ts";
-import { readAnswer } from "../../src/compare/readAnswer.ts";
+import { parseAnswer } from "../../src/compare/answers.ts";
 import type { Difference } from "../../src/compare/difference.ts";
 import { judgeAnswer } from "../../src/compare/judge.ts";
 import { openLedger } from "../../src/compare/ledger.ts";
 import { endpoints } from "../../transforms/index.ts";
-import { gatewayFor } from "../support.ts";
+import { gatewayFor } from "../support/gateway.ts";
 
 export type Asked = Pick<TrafficRequest, "endpoint" | "method" | "path" | "body" | "key">;
 
@@ -24,7 +24,7 @@ const init = ({ method, body, key }: Asked) => ({
 });
 
 const read = async (response: Response): Promise<GivenAnswer> =>
-  readAnswer(response.status, response.headers.get("content-type") ?? undefined, await response.text());
+  parseAnswer(response.status, response.headers.get("content-type") ?? undefined, await response.text());
 
 const ledger = openLedger([], "2026-11-21");
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type TrafficRequest, trafficOf } from "./program/traffic.ts";
-import { mapperOf } from "../../src/tools/corpus/mapper.ts";
+import { trafficMapper } from "../../src/tools/corpus/mapTraffic.ts";
 import { endpoints } from "../../transforms/index.ts";
 
 const questionOf = ({ method, path, body, key }: TrafficRequest): string => JSON.stringify([method, path, body, key]);
@@ -12,7 +12,7 @@ test("is the same for the same seed, and begins alike however long it is", () =>
 });
 
 test("asks every reading endpoint, by the paths that are its own", () => {
-  const { routed } = mapperOf(endpoints);
+  const { routed } = trafficMapper(endpoints);
   const names = new Map<string, number>();
   for (const { endpoint, method, path } of day) {
     expect([path, routed(path)?.methods.get(method)?.name]).toEqual([path, endpoint]);

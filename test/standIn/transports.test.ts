@@ -21,9 +21,9 @@ const timed = (port: number): Promise<number[]> =>
 test("late waits, then answers as it should", async () => {
   const { standIn } = await sidesFor();
   const right = await bodyLength(standIn.port);
-  standIn.use([all("late", { ms: 300 })]);
+  standIn.use([all("late", { ms: 200 })]);
   const [first = 0] = await timed(standIn.port);
-  expect(first).toBeGreaterThanOrEqual(290);
+  expect(first).toBeGreaterThanOrEqual(190);
   expect(await bodyLength(standIn.port)).toBe(right);
   expect(standIn.planted()).toEqual([
     { endpoint: "getDataset", faults: ["late"], as: "noDocument", questions: 1, answers: 2 },
@@ -31,7 +31,7 @@ test("late waits, then answers as it should", async () => {
 });
 
 test("dripping sends a byte every so often, and comes to its end", async () => {
-  const { standIn } = await sidesFor([all("dripping", { ms: 4 })]);
+  const { standIn } = await sidesFor([all("dripping", { ms: 1 })]);
   const { head, body } = await send(standIn.port, get("/v1/datasets/1000000"));
   expect(head).toContain(`Content-Length: ${body.length}`);
   expect(JSON.parse(body)).toEqual({ detail: { code: "111", message: "Unknown dataset" } });
@@ -43,7 +43,7 @@ test("dripping sends a byte every so often, and comes to its end", async () => {
 test("halfBody promises more than comes, or never ends", async () => {
   const { standIn } = await sidesFor();
   const ways = [];
-  for (const id of [61, 31, 24, 37, 44, 50, 54, 187]) {
+  for (const id of [61, 31, 24, 37]) {
     standIn.use([]);
     const { length } = (await send(standIn.port, asked(id))).body;
     standIn.use([all("halfBody")]);

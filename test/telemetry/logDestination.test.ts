@@ -3,8 +3,8 @@ import { closeSync, openSync } from "node:fs";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { openLogDestination } from "../../src/telemetry/logDestination.ts";
-import { until } from "../proxy/support.ts";
 import { openPipe } from "./support.ts";
+import { until } from "../support/waiting.ts";
 
 /** A destination that tells of dropped lines in itself, as the observer does. */
 const telling = (fd: number, maxBytes?: number) => {
@@ -22,7 +22,7 @@ test("lines come in their order", async () => {
   expect(log.dropped()).toBe(0);
 });
 
-test("without a reader a bounded part waits, and the newest lines are dropped and counted", async () => {
+test("without a reader a bounded part waits; newer lines are dropped and counted", async () => {
   const pipe = openPipe();
   pipe.fill();
   const log = telling(pipe.writer(), 10_000);
@@ -82,7 +82,7 @@ test.each([
   { title: "dies of an error", ending: "throw new Error('fatal');", code: 1 },
 ])("what was written before a process $title is all in the log", ({ ending, code }) => {
   const program = `
-    import { openLogDestination } from "./src/logDestination.ts";
+    import { openLogDestination } from "./src/telemetry/logDestination.ts";
     const log = openLogDestination(2, () => {});
     for (let i = 0; i < 5000; i++) log.write(i + " " + "z".repeat(90) + "\\n");
     ${ending}`;

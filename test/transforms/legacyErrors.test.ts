@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { OutcomeKind } from "../../src/endpoint/outcome.ts";
 import { answerOf } from "../../src/endpoint/answer.ts";
-import { outcomeOf } from "../../src/legacy/legacyOutcome.ts";
+import { outcomeOf } from "../../src/legacy/reading.ts";
 import { legacyErrors } from "../../transforms/legacyErrors.ts";
 
 /** Every code that the legacy interface is known to have, with its message. */

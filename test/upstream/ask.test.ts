@@ -3,7 +3,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { type AskOptions, type UpstreamReply, ask } from "../../src/upstream/ask.ts";
 import { UpstreamFailure } from "../../src/upstream/failure.ts";
 import { type Upstream, type UpstreamSettings, openUpstream } from "../../src/upstream/upstream.ts";
-import { healthy, httpUpstream, rawUpstream, until } from "../proxy/support.ts";
+import { healthy, httpUpstream, rawUpstream } from "../proxy/support.ts";
+import { until } from "../support/waiting.ts";
 
 const open = (origin: string, settings: Partial<UpstreamSettings> = {}): Upstream => {
   const times = { connectTimeout: 2000, headersTimeout: 8000, bodyTimeout: 8000 };
@@ -38,7 +39,7 @@ const nasty = (answer: (socket: Socket, attempt: number) => void): ReturnType<ty
   });
 };
 
-test("an answer is collected with its status, type and headers, and asked for unencoded", async () => {
+test("an answer is collected with status, type and headers, without content coding", async () => {
   const origin = await httpUpstream((req, res) => {
     res.writeHead(412, { "content-type": "application/json", "x-a": "1" });
     res.write(`${req.method} ${req.url} ${req.headers["accept-encoding"]} ${String(req.headers["x-b"])} `);
@@ -115,7 +116,7 @@ test("a body of exactly the bytes allowed is taken", async () => {
   expect((await get(open(origin), "/")).body).toHaveLength(1000);
 });
 
-test("the total time covers an upstream that trickles, one that is silent, and the queue", async () => {
+test("the total time covers slow and silent upstreams, and the queue", async () => {
   const { origin, requests } = await nasty((socket, attempt) => {
     if (attempt > 1) return;
     socket.write(`${ok}Content-Length: 900\r\n\r\n`);

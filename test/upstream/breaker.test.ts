@@ -1,7 +1,12 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { type Caller, type LegacyFailed, legacyAnswer, type LegacyAnswer } from "../../src/legacy/client.ts";
-import { guarded } from "../../src/legacy/guarded.ts";
+import {
+  type Caller,
+  type LegacyFailed,
+  legacyAnswer,
+  type LegacyAnswer,
+  withBreaker,
+} from "../../src/legacy/client.ts";
 import { xmlReader } from "../../src/legacy/xml.ts";
 
 beforeEach(() => void vi.useFakeTimers());
@@ -19,7 +24,7 @@ type Who = Pick<Caller, "key" | "client">;
 const backend = (bad: LegacyFailed = broken) => {
   const state = { asked: 0, whole: sound as LegacyAnswer | LegacyFailed };
   let hold: Promise<void> | undefined;
-  const client = guarded(async ({ path }) => {
+  const client = withBreaker(async ({ path }) => {
     state.asked++;
     const reply = path.startsWith("/bad") ? bad : state.whole;
     await hold;

@@ -2,7 +2,8 @@ import { Pool } from "undici";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openDispatchProbe } from "../../src/upstream/dispatchProbe.ts";
 import { openUpstream } from "../../src/upstream/upstream.ts";
-import { healthy, rawUpstream, until } from "../proxy/support.ts";
+import { healthy, rawUpstream } from "../proxy/support.ts";
+import { until } from "../support/waiting.ts";
 
 /** A pool of the gateway, and a plain one of undici, which a refused request uses up. */
 const open = (origin: string, connections: number) => {

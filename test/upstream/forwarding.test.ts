@@ -1,9 +1,7 @@
 import { expect, test } from "vitest";
-import { clientAddress } from "../../src/upstream/clientAddress.ts";
-import { type ForwardedRequest, forwardedHeaders } from "../../src/upstream/forwarding.ts";
-import { isHopByHop, namedInConnection } from "../../src/upstream/hopByHop.ts";
-import { trustedProxies } from "../../src/upstream/trustedProxies.ts";
-import { isLoop, pseudonym, viaThis } from "../../src/upstream/via.ts";
+import { clientAddress, trustedProxies } from "../../src/upstream/clientAddress.ts";
+import { type ForwardedRequest, forwardedHeaders, isLoop, pseudonym, viaThis } from "../../src/upstream/forwarding.ts";
+import { isHopByHop, namedInConnection } from "../../src/proxy/headers.ts";
 
 const headersFor = (asker: Partial<ForwardedRequest>): Record<string, string> => {
   const none: ForwardedRequest = {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { openSemaphore } from "../../src/upstream/semaphore.ts";
-import { inTurn } from "../../src/upstream/inTurn.ts";
+import { openSemaphore, inTurn } from "../../src/upstream/semaphore.ts";
 
 describe("in a turn", () => {
   test("no more run at once than the gate has places", async () => {

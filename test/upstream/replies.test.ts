@@ -5,7 +5,8 @@ import { type AskOptions, ask } from "../../src/upstream/ask.ts";
 import { isItsFault } from "../../src/upstream/breaker.ts";
 import { UpstreamFailure } from "../../src/upstream/failure.ts";
 import { openUpstream } from "../../src/upstream/upstream.ts";
-import { httpUpstream, until } from "../proxy/support.ts";
+import { httpUpstream } from "../proxy/support.ts";
+import { until } from "../support/waiting.ts";
 
 const KIB = 1024;
 
@@ -46,7 +47,7 @@ test("bytes of answers count from their Content-Length on, until the answer is t
   expect([await first, replies.held, replies.refused]).toEqual([264 * KIB, 0, 1]);
 });
 
-test("without a length they count as they come, and the one that does not fit is given up", async () => {
+test("without a length bytes count as they come; a reply that does not fit is dropped", async () => {
   const { held, replies, get, asked } = await open(300 * KIB);
   const [first, second] = [get(), get()];
   await asked(2);

@@ -1,20 +1,16 @@
-import type { z } from "zod";
 import type { Core, Feature } from "../../serve/feature.ts";
 import { cannotListen, urlOf } from "../../serve/server.ts";
-import type { Settings } from "../../settings/settings.ts";
-import { adminApp } from "./admin.ts";
 import { startAdminServer } from "./adminServer.ts";
-import type { shape } from "./settings.ts";
-
-type ConsoleSettings = Settings & z.infer<z.ZodObject<typeof shape>>;
+import { consoleApp } from "./consoleApp.ts";
+import type { ConsoleSettings } from "./settings.ts";
 
 /** The operators' interface and page, on a listener of its own. */
-export const open = (core: Core, settings: ConsoleSettings): Feature => {
+const open = (core: Core, settings: ConsoleSettings): Feature => {
   const { ADMIN_HOST: host, ADMIN_PORT: port, ADMIN_TOKEN: token } = settings;
   let server: Awaited<ReturnType<typeof startAdminServer>> | undefined;
   return {
     async start() {
-      const app = adminApp(core, { host, token });
+      const app = consoleApp(core, { host, token });
       const started = await startAdminServer(app, host, port, core.clientLimits).catch(
         (error: NodeJS.ErrnoException) => error,
       );
@@ -27,3 +23,5 @@ export const open = (core: Core, settings: ConsoleSettings): Feature => {
     },
   };
 };
+
+export const consoleFeature = { open };

@@ -76,7 +76,7 @@ export const readByModern = async (
   }
   const answered = await services.cache.answer(
     // Where modern fails legacy is asked: no answer of modern's is served stale.
-    { question: { ...cacheKey, lifetimesOf: freshOnly(cacheKey.lifetimesOf) }, owner: undefined, wanted },
+    { cacheKey: { ...cacheKey, lifetimesOf: freshOnly(cacheKey.lifetimesOf) }, owner: undefined, wanted },
     fetch,
     async () => undefined,
   );

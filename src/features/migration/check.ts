@@ -1,10 +1,8 @@
-import type { GivenAnswer } from "../../compare/answers.ts";
+import { type GivenAnswer, parseAnswer } from "../../compare/answers.ts";
 import { UNSERVED } from "../../compare/difference.ts";
 import { judgeAnswer } from "../../compare/judge.ts";
-import { readAnswer } from "../../compare/readAnswer.ts";
-import { canonicalRequest } from "../../endpoint/canonicalRequest.ts";
+import { canonicalRequest, exampleTarget } from "../../endpoint/canonicalRequest.ts";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
-import { exampleTarget } from "../../endpoint/exampleTarget.ts";
 import { readInput } from "../../endpoint/input.ts";
 import { whyUnserved } from "../../modern/whyUnserved.ts";
 import type { Json } from "../../rules/rule.ts";
@@ -48,7 +46,7 @@ const compareExample = async (
   const read = readInput(endpoint.input, fields, "body");
   if (target === undefined || !("input" in read)) return undefined;
   const response = await report.ask(target);
-  const expected = readAnswer(response.status, "application/json", await response.text());
+  const expected = parseAnswer(response.status, "application/json", await response.text());
   const reply = await modern.client.look(canonicalRequest(endpoint, read.input, modern.routes[name]), {
     headers: [],
     deadline: Date.now() + totalTimeout,
@@ -61,7 +59,7 @@ const compareExample = async (
     ledger,
     whyUnserved: (one: GivenAnswer) => whyUnserved(endpoint, { errors, ledger }, one),
   };
-  const differences = judgeAnswer(about, expected, readAnswer(reply.status, reply.contentType, reply.text));
+  const differences = judgeAnswer(about, expected, parseAnswer(reply.status, reply.contentType, reply.text));
   const fired = differences.flatMap(({ entry }) => entry ?? []);
   const unexplained = differences
     .filter(({ kind }) => kind === "unexplained")

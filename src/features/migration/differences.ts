@@ -1,108 +1,87 @@
-import { causeOf } from "../../compare/causes.ts";
-import { type Difference, type Kind, sameness } from "../../compare/difference.ts";
+import { causeOf, type Classification, type Difference } from "../../compare/difference.ts";
+import { openDifferenceGroups } from "../../compare/differenceGroups.ts";
 import type { CurlPair } from "../../compare/report.ts";
-import { callerScrub } from "../../scrub/callerScrub.ts";
-import type { Scrub } from "../../scrub/scrub.ts";
+import { openSecrets, type Secrets } from "../../scrub/secrets.ts";
 import type { DifferenceView } from "./views.ts";
 
-/** One question that showed differences. */
-export type Seen = {
+/** One compared request that showed differences. */
+export type ComparedAnswer = {
   endpoint: string;
   question: string;
   at: string;
   differences: readonly Difference[];
-  curl: (scrub: Scrub) => CurlPair;
+  curl: (secrets: Secrets) => CurlPair;
   key?: string | undefined;
 };
 
 /** The differences of live traffic: counted by endpoint, path and kind, with a few samples each. */
 export type Differences = {
-  add(seen: Seen): void;
-  /** Of one kind, those behind most answers first. */
-  view(kind: Kind): DifferenceView[];
-  /** What is expected from now on is not unexplained any more. */
+  add(answer: ComparedAnswer): void;
+  /** Those of one kind; the causes behind most answers come first. */
+  view(kind: Classification): DifferenceView[];
+  /** Removes those that count no more, such as the ones that are expected from now on. */
   forget(wanted: (difference: DifferenceView) => boolean): void;
 };
 
-const SAMPLES = 5;
-const MOST_PER_ENDPOINT = 500;
+const MAX_SAMPLES = 5;
+const MAX_PER_ENDPOINT = 500;
 /** Characters of all samples together. */
-const MOST_SAMPLED = 8 * 1024 ** 2;
+const MAX_SAMPLE_CHARS = 8 * 1024 ** 2;
 
-export const openDifferences = (random: () => number = Math.random): Differences => {
-  const groups = new Map<string, DifferenceView>();
-  const perEndpoint = new Map<string, number>();
-  let sampled = 0;
-
-  const groupOf = (endpoint: string, difference: Difference): DifferenceView => {
-    const known = groups.get(`${endpoint} ${sameness(difference)}`);
-    if (known) return known;
-    const count = perEndpoint.get(endpoint) ?? 0;
-    // Paths are modern's to invent.
-    const told =
-      count < MOST_PER_ENDPOINT
-        ? difference
-        : { ...difference, path: "(other paths)", rule: undefined, entry: undefined };
-    const key = `${endpoint} ${sameness(told)}`;
-    const made: DifferenceView = groups.get(key) ?? {
-      endpoint,
-      path: told.path,
-      kind: told.kind,
-      form: told.form,
-      ...(told.rule === undefined ? {} : { rule: told.rule }),
-      ...(told.entry === undefined ? {} : { entry: told.entry }),
-      cause: causeOf(told),
-      count: 0,
-      answers: 0,
-      samples: [],
-    };
-    if (!groups.has(key)) perEndpoint.set(endpoint, count + 1);
-    groups.set(key, made);
-    return made;
-  };
+/** Opens an empty collection. `random` draws the samples (0 to 1). */
+export const openDifferences = (random: () => number = Math.random, secrets: Secrets = openSecrets()): Differences => {
+  const groups = openDifferenceGroups<DifferenceView>(MAX_PER_ENDPOINT);
+  let sampleChars = 0;
 
   /** Every answer has the same chance to be among the samples (reservoir sampling). */
   const sample = (
     group: DifferenceView,
-    { question, at, curl, key }: Seen,
+    { question, at, curl, key }: ComparedAnswer,
     { legacy, expected, candidate }: Difference,
   ) => {
-    const place = group.samples.length < SAMPLES ? group.samples.length : Math.floor(random() * group.answers);
-    if (place >= SAMPLES) return;
-    const scrub = callerScrub(key);
+    const place = group.samples.length < MAX_SAMPLES ? group.samples.length : Math.floor(random() * group.answers);
+    if (place >= MAX_SAMPLES) return;
+    const caller = secrets.ofCaller(key);
     const values = Object.entries({ legacy, expected, candidate }).filter(([, value]) => value !== undefined);
-    const scrubbed: DifferenceView["samples"][number] = {
+    const redacted: DifferenceView["samples"][number] = {
       at,
-      question: scrub.text(question),
-      ...Object.fromEntries(values.map(([side, value]) => [side, scrub.json(value)])),
-      curl: curl(scrub),
+      question: caller.text(question),
+      ...Object.fromEntries(values.map(([side, value]) => [side, caller.json(value)])),
+      curl: curl(caller),
     };
-    const [before = 0, after] = [
-      group.samples[place] && JSON.stringify(group.samples[place]).length,
-      JSON.stringify(scrubbed).length,
-    ];
-    if (sampled - before + after > MOST_SAMPLED) return;
-    sampled += after - before;
-    group.samples[place] = scrubbed;
+    const replaced = group.samples[place];
+    const growth = JSON.stringify(redacted).length - (replaced ? JSON.stringify(replaced).length : 0);
+    if (sampleChars + growth > MAX_SAMPLE_CHARS) return;
+    sampleChars += growth;
+    group.samples[place] = redacted;
   };
 
   return {
-    add(seen) {
-      for (const difference of seen.differences) {
-        const group = groupOf(seen.endpoint, difference);
-        group.count += difference.count;
-        group.answers++;
-        sample(group, seen, difference);
+    add(answer) {
+      const { endpoint } = answer;
+      for (const difference of answer.differences) {
+        const group = groups.add(endpoint, difference, (one) => ({
+          endpoint,
+          path: one.path,
+          kind: one.kind,
+          form: one.form,
+          ...(one.rule === undefined ? {} : { rule: one.rule }),
+          ...(one.entry === undefined ? {} : { entry: one.entry }),
+          cause: causeOf(one),
+          count: 0,
+          answers: 0,
+          samples: [],
+        }));
+        sample(group, answer, difference);
       }
     },
-    view: (kind) => [...groups.values()].filter((group) => group.kind === kind).toSorted(byCause([...groups.values()])),
+    view(kind) {
+      const all = groups.all();
+      return all.filter((group) => group.kind === kind).toSorted(byCause(all));
+    },
     forget(wanted) {
-      for (const [key, group] of groups) {
-        if (!wanted(group)) continue;
-        groups.delete(key);
-        perEndpoint.set(group.endpoint, (perEndpoint.get(group.endpoint) ?? 1) - 1);
-        for (const one of group.samples) sampled -= JSON.stringify(one).length;
-      }
+      for (const { samples } of groups.remove(wanted))
+        for (const one of samples) sampleChars -= JSON.stringify(one).length;
     },
   };
 };

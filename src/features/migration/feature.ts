@@ -1,15 +1,14 @@
-import type { LedgerEntry } from "../../compare/ledger.ts";
-import { readLedger } from "../../compare/readLedger.ts";
-import { openModern } from "../../modern/openModern.ts";
+import { type LedgerEntry, readLedger } from "../../compare/ledger.ts";
+import { openModern } from "../../modern/client.ts";
 import type { Core, Feature } from "../../serve/feature.ts";
 import type { Modern } from "./askModern.ts";
 import { checkMigration } from "./check.ts";
+import { migrationConsole } from "./console/migrationConsole.ts";
 import { migrationLayer } from "./layer.ts";
 import { type Migration, openMigration } from "./migration.ts";
-import type { MigrationFeatureSettings } from "./settings.ts";
-import { memoryStore } from "./store/memoryStore.ts";
-import { openStore } from "./store/openStore.ts";
-import type { StateStore } from "./store/stateStore.ts";
+import type { MigrationSettings } from "./settings.ts";
+import { openMigrationStore } from "./store/openStore.ts";
+import { memoryStateStore, type StateStore } from "./store/stateStore.ts";
 
 /** What replaces parts of the feature: its store, its ledger, and in milliseconds the waits until a mismatch is checked again and between two looks at the gates. */
 export type MigrationParts = {
@@ -19,9 +18,9 @@ export type MigrationParts = {
 };
 
 /** Moves endpoints from legacy to a new implementation by stages. Without `MODERN_URL` legacy answers everything, and the console says so. */
-export const open = async (
+const open = async (
   core: Core,
-  settings: MigrationFeatureSettings,
+  settings: MigrationSettings,
   parts: MigrationParts = {},
 ): Promise<Feature & { migration: Migration }> => {
   const { services, catalogue, isCheck } = core;
@@ -31,7 +30,9 @@ export const open = async (
   // A check writes nothing, and may run beside the gateway.
   const store =
     parts.store ??
-    (isCheck ? memoryStore() : await openStore(settings, names, (event, about) => observer.event(event, about)));
+    (isCheck
+      ? memoryStateStore()
+      : await openMigrationStore(settings, names, (event, about) => observer.event(event, about)));
   const { MODERN_URL: url, MODERN_ROUTES: routes, MODERN_TIMEOUT_MS: timeout } = settings;
   const judging = {
     errors,
@@ -59,13 +60,14 @@ export const open = async (
     },
     observer,
     onCompared: meter.compared,
-    onMoved: (endpoint) => void cache.drop({ endpoint, soft: false }),
+    onMoved: (endpoint) => void cache.invalidate({ endpoint, soft: false }),
     ...parts.times,
   });
   meter.total("mirror_shed", "Comparisons left out for lack of budget.", () => migration.shed());
   const addresses = { legacy: core.settings.LEGACY_URL + settings.LEGACY_PATH, candidate: url ?? "" };
   return {
     migration,
+    console: migrationConsole(migration, observer),
     ...(modern
       ? {
           layer: migrationLayer({ services, migration, modern }, { mayForce: settings.FORCE_BACKEND, addresses }),
@@ -79,7 +81,7 @@ export const open = async (
     check: (report) =>
       checkMigration({ services, migration, ...(modern ? { modern } : {}) }, catalogue.endpoints, report),
     reload(next) {
-      const { STAGES, EXPECTED_DIFFERENCES } = next as MigrationFeatureSettings;
+      const { STAGES, EXPECTED_DIFFERENCES } = next as MigrationSettings;
       const ledger = readLedger(EXPECTED_DIFFERENCES ?? catalogue.expectedDifferences, "EXPECTED_DIFFERENCES");
       return "errors" in ledger ? ledger : () => migration.configure(STAGES, ledger.entries);
     },
@@ -91,7 +93,7 @@ export const open = async (
   };
 };
 
-const ledgerOf = (settings: MigrationFeatureSettings, shipped: string): LedgerEntry[] => {
+const ledgerOf = (settings: MigrationSettings, shipped: string): LedgerEntry[] => {
   const read = readLedger(settings.EXPECTED_DIFFERENCES ?? shipped, "EXPECTED_DIFFERENCES");
   if ("errors" in read) throw new Error(read.errors.join("\n"));
   return read.entries;
@@ -103,3 +105,5 @@ const describeStages = (migration: Migration): string => {
   const stages = moved.map(([name, { stage, share }]) => `${name} ${stage} ${share} %`).join(", ");
   return stages === "" ? "every endpoint is in the stage legacy" : `stages: ${stages}; all others legacy`;
 };
+
+export const migrationFeature = { open };

@@ -1,5 +1,5 @@
 import { type LedgerEntry, type Ledger, openLedger } from "../../compare/ledger.ts";
-import { type Kind, type DifferenceResult, standingOf } from "../../compare/difference.ts";
+import { type Classification, type DifferenceResult, resultOf } from "../../compare/difference.ts";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
 import type { Observer } from "../../telemetry/observer.ts";
 import { type BudgetSettings, openBudget } from "./budget.ts";
@@ -24,7 +24,7 @@ export type Migration = {
   mirror(endpoint: string, mirrored: () => Mirrored): void;
   view(): StagesView;
   viewOf(endpoint: string): StageView;
-  differences(kind: Kind): DifferenceView[];
+  differences(kind: Classification): DifferenceView[];
   audit(): Move[];
   expected(): LedgerEntry[];
   /** The ledger of expected differences as it is in force today. */
@@ -39,7 +39,7 @@ export type Migration = {
   close(): Promise<void>;
 };
 
-export type MigrationSettings = {
+export type MigrationOptions = {
   endpoints: Readonly<Record<string, Endpoint>>;
   configured: Readonly<Record<string, Stage>>;
   expected: readonly LedgerEntry[];
@@ -56,7 +56,7 @@ export type MigrationSettings = {
   random?: () => number;
 };
 
-export const openMigration = (settings: MigrationSettings): Migration => {
+export const openMigration = (settings: MigrationOptions): Migration => {
   const { endpoints, store, observer, hasModern, settle = 1000, look = 5000, random = Math.random } = settings;
   const names = Object.keys(endpoints);
   const tracks = new Map(names.map((name) => [name, openTrack()]));
@@ -150,7 +150,7 @@ export const openMigration = (settings: MigrationSettings): Migration => {
     settle,
     onCompared({ name, id, question, key, curl }, found) {
       trackOf(name).compared(id, found);
-      settings.onCompared(name, standingOf(found));
+      settings.onCompared(name, resultOf(found));
       for (const { entry } of found) if (entry !== undefined) fired.add(entry);
       if (found.length > 0)
         differences.add({

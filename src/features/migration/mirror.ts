@@ -1,13 +1,13 @@
-import type { GivenAnswer } from "../../compare/answers.ts";
+import { type GivenAnswer, parseAnswer } from "../../compare/answers.ts";
 import { curlsOf } from "../../compare/curls.ts";
-import { readAnswer } from "../../compare/readAnswer.ts";
+import { MAX_COMPARED_BYTES } from "../../compare/judge.ts";
 import type { Answered } from "../../cache/reply.ts";
 import { canonicalRequest, formatRequest } from "../../endpoint/canonicalRequest.ts";
 import { whyUnserved } from "../../modern/whyUnserved.ts";
 import type { Backend, EndpointRequest, RequestCaller } from "../../serve/backend.ts";
 import type { MigrationServices } from "./askModern.ts";
 import type { Side } from "./decide.ts";
-import { type AskSide, MAX_COMPARED_BYTES, type Mirrored } from "./shadow.ts";
+import type { AskSide, Mirrored } from "./shadow.ts";
 
 /** Where both interfaces begin, for the commands that reproduce a difference. */
 export type MirrorAddresses = { legacy: string; candidate: string };
@@ -64,14 +64,14 @@ export const mirrored = (
     modern: askModern,
     whyUnserved: (one) => whyUnserved(endpoint, { errors: services.errors, ledger: migration.ledger() }, one),
     ...(backend === "modern" && answered.how.hit === true
-      ? { forget: () => void services.cache.drop({ endpoint: endpoint.name, soft: false }) }
+      ? { forget: () => void services.cache.invalidate({ endpoint: endpoint.name, soft: false }) }
       : {}),
     curl: (scrub) =>
       curlsOf(
         { ...addresses, keyName: "KEY" },
         canonical,
         key !== undefined,
-        "unsent" in legacy ? undefined : { request: legacy, form: "json" },
+        "unsent" in legacy ? undefined : { request: legacy, format: "json" },
         scrub,
       ),
   };
@@ -81,6 +81,6 @@ const given = (status: number, contentType: string, body: string | Buffer): Give
   // Reading a larger one would hold up callers: it is not compared.
   ...(body.length > MAX_COMPARED_BYTES
     ? { status, contentType, body: undefined }
-    : readAnswer(status, contentType, body.toString())),
+    : parseAnswer(status, contentType, body.toString())),
   bytes: body.length,
 });

@@ -1,14 +1,14 @@
 import { z } from "zod";
 import { comparedShape, wrongRoutes } from "../../modern/settings.ts";
-import { baseUrl, bytes, count, milliseconds } from "../../settings/fields.ts";
+import { baseUrlField, bytesField, countField, millisecondsField } from "../../settings/fields.ts";
 import { type KnownEndpoints, type Settings, unknownEndpoints } from "../../settings/settings.ts";
 import { stageSchema } from "./stage.ts";
 
-export const shape = {
-  MODERN_URL: baseUrl
+const shape = {
+  MODERN_URL: baseUrlField
     .optional()
     .describe("the new implementation: the URL below which its paths lie; without it every endpoint stays with legacy"),
-  MODERN_TIMEOUT_MS: milliseconds(5_000).describe("for one answer of modern's, before legacy is asked instead"),
+  MODERN_TIMEOUT_MS: millisecondsField(5_000).describe("for one answer of modern's, before legacy is asked instead"),
   ...comparedShape,
   STAGES: z
     .record(z.string(), stageSchema)
@@ -17,16 +17,14 @@ export const shape = {
       'who answers, by endpoint: {"getDataset": {"stage": "shadow", "share": 10, "gate": {"parity": 0.999}}} (legacy, shadow, canary, modern)',
     ),
   FORCE_BACKEND: z.boolean().default(false).describe("requests may name their side: Gateway-Backend: legacy or modern"),
-  MIRROR_CONCURRENCY: count(20).describe("comparisons at a time, beside the callers' requests"),
-  MIRROR_RATE: count(50).describe("comparisons a second"),
-  MIRROR_BYTES: bytes(16 * 1024 ** 2).describe("of answers a second that are compared"),
+  MIRROR_CONCURRENCY: countField(20).describe("comparisons at a time, beside the callers' requests"),
+  MIRROR_RATE: countField(50).describe("comparisons a second"),
+  MIRROR_BYTES: bytesField(16 * 1024 ** 2).describe("of answers a second that are compared"),
 };
 
-export type MigrationFeatureSettings = Settings & z.infer<z.ZodObject<typeof shape>>;
+const reloadable = ["STAGES", "EXPECTED_DIFFERENCES"];
 
-export const reloadable = ["STAGES", "EXPECTED_DIFFERENCES"];
-
-export const errorsOf = (settings: MigrationFeatureSettings, endpoints: KnownEndpoints): string[] => {
+const errorsOf = (settings: MigrationSettings, endpoints: KnownEndpoints): string[] => {
   const all = Object.keys(endpoints);
   return [
     ...unknownEndpoints("STAGES", settings.STAGES, all),
@@ -35,9 +33,15 @@ export const errorsOf = (settings: MigrationFeatureSettings, endpoints: KnownEnd
   ];
 };
 
-const wrongTimeout = ({ MODERN_URL, MODERN_TIMEOUT_MS, TOTAL_TIMEOUT_MS }: MigrationFeatureSettings): string[] =>
+const wrongTimeout = ({ MODERN_URL, MODERN_TIMEOUT_MS, TOTAL_TIMEOUT_MS }: MigrationSettings): string[] =>
   MODERN_URL === undefined || MODERN_TIMEOUT_MS < TOTAL_TIMEOUT_MS
     ? []
     : [
         `MODERN_TIMEOUT_MS: ${MODERN_TIMEOUT_MS} given; allowed is less than TOTAL_TIMEOUT_MS (${TOTAL_TIMEOUT_MS}), so that legacy has time to answer instead`,
       ];
+
+/** What the feature adds to the settings. */
+export const migrationSettings = { shape, reloadable, errorsOf };
+
+/** All settings with those of the feature. */
+export type MigrationSettings = Settings & z.infer<z.ZodObject<typeof shape>>;

@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { GivenAnswer } from "../../compare/answers.ts";
 import { lookUp } from "../../compare/explain.ts";
-import { judgeAnswer, type Origin } from "../../compare/judge.ts";
-import { stepsOf } from "../../compare/place.ts";
+import { judgeAnswer, MAX_COMPARED_BYTES, type Origin, settleDifferences } from "../../compare/judge.ts";
+import { pointerSteps } from "../../compare/pointer.ts";
 import type { Ledger } from "../../compare/ledger.ts";
 import type { CurlPair } from "../../compare/report.ts";
-import { settled } from "../../compare/settled.ts";
 import type { Difference } from "../../compare/difference.ts";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
-import type { Scrub } from "../../scrub/scrub.ts";
+import type { Secrets } from "../../scrub/secrets.ts";
 import type { Budget } from "./budget.ts";
 
 /** One side of one question, or why it gave no answer; and the bytes it took. */
@@ -26,8 +25,8 @@ export type Mirrored = {
   modern: AskSide;
   /** Why such an answer of modern's would not be served. */
   whyUnserved: (given: GivenAnswer) => string | undefined;
-  /** The commands that ask both sides the same, without what `scrub` takes out. */
-  curl: (scrub: Scrub) => CurlPair;
+  /** The commands that ask both sides the same, without what `secrets` takes out. */
+  curl: (secrets: Secrets) => CurlPair;
   /** What was served was kept, and is not what its side says now. */
   forget?: () => void;
 };
@@ -52,10 +51,7 @@ type ShadowSettings = {
 /** The rules that made the expected value: legacy's own is not at hand any more. */
 const originIn =
   ({ output }: Endpoint): Origin =>
-  (at) => ({ rules: lookUp(output, undefined, new Map(), stepsOf(at)).rules });
-
-/** A larger answer would hold up callers while it is compared, in bytes. */
-export const MAX_COMPARED_BYTES = 1024 ** 2;
+  (at) => ({ rules: lookUp(output, undefined, new Map(), pointerSteps(at)).rules });
 
 export const openShadow = ({ budget, ledger, onCompared, onError, settle }: ShadowSettings): Shadow => {
   const running = new Set<Promise<void>>();
@@ -93,7 +89,7 @@ export const openShadow = ({ budget, ledger, onCompared, onError, settle }: Shad
       const second = await once(mirrored, true);
       taken += second.bytes;
       if (second.differences === undefined) return;
-      const differences = settled(first.differences, second.differences);
+      const differences = settleDifferences(first.differences, second.differences);
       if (differences.some(({ kind }) => kind === "drift")) mirrored.forget?.();
       onCompared(mirrored, differences);
     } catch (error) {

@@ -1,4 +1,4 @@
-import { type Difference, nothingCounted, type DifferenceResult, standingOf } from "../../compare/difference.ts";
+import { type Difference, zeroCounts, type DifferenceResult, resultOf } from "../../compare/difference.ts";
 import type { Evidence } from "./gate.ts";
 import { openRecent, quantile } from "./recent.ts";
 import type { Latency, Parity } from "./views.ts";
@@ -36,7 +36,7 @@ export const openTrack = (now: () => number = Date.now): Track => {
   const failures = openRecent(LATELY);
   const lately = openRecent(LATELY);
   const questions = new Set<string>();
-  let counts = nothingCounted();
+  let counts = zeroCounts();
   let movedAt = now();
   let demotedAt: number | undefined;
   const spark: { at: number; count: number; kept: number }[] = [];
@@ -71,14 +71,14 @@ export const openTrack = (now: () => number = Date.now): Track => {
       if (!failed) times[side].add(ms);
     },
     compared(question, differences) {
-      const standing: DifferenceResult = standingOf(differences);
+      const standing: DifferenceResult = resultOf(differences);
       counts.compared++;
       counts[standing]++;
       if (standing !== "drift") lately.add(standing === "unexplained" ? 0 : 1);
       if (questions.size < MOST_QUESTIONS) questions.add(question);
     },
     moved(demoted) {
-      counts = nothingCounted();
+      counts = zeroCounts();
       questions.clear();
       for (const one of [lately, failures, times.modern]) one.clear();
       movedAt = now();

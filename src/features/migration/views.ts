@@ -1,10 +1,10 @@
 import type { Json } from "../../rules/rule.ts";
-import type { Counts, Form, Kind } from "../../compare/difference.ts";
+import type { ResultCounts, DifferenceKind, Classification } from "../../compare/difference.ts";
 import type { CurlPair } from "../../compare/report.ts";
 import type { StageInForce } from "./stage.ts";
 
 /** What has been compared since the endpoint last moved: each answer once, by its worst difference. `lower`: the lower Wilson bound of the share that is as it should be. */
-export type Parity = Counts & { lower: number };
+export type Parity = ResultCounts & { lower: number };
 
 /** Milliseconds; `undefined` where nothing was asked of that side. */
 export type Latency = { p50: number; p95: number } | undefined;
@@ -43,8 +43,8 @@ export type DifferenceSample = {
 export type DifferenceView = {
   endpoint: string;
   path: string;
-  kind: Kind;
-  form: Form;
+  kind: Classification;
+  form: DifferenceKind;
   rule?: string;
   entry?: string;
   cause: string;
@@ -52,16 +52,4 @@ export type DifferenceView = {
   count: number;
   answers: number;
   samples: DifferenceSample[];
-};
-
-/** One who still calls the legacy interface, by a hash of the credential and the user agent. */
-export type ClientView = {
-  /** The first characters of a salted hash; `nobody` without a key. */
-  caller: string;
-  agent: string;
-  /** The deprecated path it lies below, else the first three segments below the legacy path, ids not told apart. */
-  path: string;
-  count: number;
-  first: string;
-  last: string;
 };

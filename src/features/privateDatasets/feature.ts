@@ -1,29 +1,26 @@
-import type { z } from "zod";
 import type { CheckReport } from "../../serve/check.ts";
 import type { Core, Feature } from "../../serve/feature.ts";
 import type { Services } from "../../serve/services.ts";
 import { UNSETTLED } from "../../serve/unconfirmedWrites.ts";
-import type { Settings } from "../../settings/settings.ts";
 import type { Meter } from "../../telemetry/meter.ts";
 import { type AdminStatus, openAdminStatuses } from "./adminStatus.ts";
+import { privateDatasetsConsole } from "./console/privateDatasetsConsole.ts";
 import { LIST_ENDPOINT } from "./datasets.ts";
 import { openWholeLists, privateRowsLayer } from "./mergedList.ts";
 import { openListedRows, openMissingRows } from "./missingRows.ts";
 import { askAs } from "./readRow.ts";
 import { FAR, type ScanOptions } from "./scan.ts";
 import { openSearch, type Search } from "./search.ts";
-import type { shape } from "./settings.ts";
+import type { PrivateDatasetsSettings } from "./settings.ts";
 import { openSignals } from "./signals.ts";
 import type { OpenIndexStore } from "./store/indexStore.ts";
 import { openIndexStore } from "./store/openIndexStore.ts";
-
-type PrivateDatasetsSettings = Settings & z.infer<z.ZodObject<typeof shape>>;
 
 /** What a test replaces: where the index is stored, and how rows are looked for. */
 export type PrivateDatasetsParts = { openStore?: OpenIndexStore; walk?: ScanOptions };
 
 /** Adds to administrators' lists the private datasets that legacy's lists lack. */
-export const open = (
+const open = (
   { services, catalogue, isBusy }: Core,
   settings: PrivateDatasetsSettings,
   { openStore = openIndexStore(settings), walk = {} }: PrivateDatasetsParts = {},
@@ -40,6 +37,7 @@ export const open = (
   return {
     ...signals,
     privateRows: search,
+    console: privateDatasetsConsole(() => search.state()),
     layer: privateRowsLayer({
       services,
       missingRows: openMissingRows({
@@ -104,3 +102,6 @@ const addMetrics = (meter: Meter, search: Search): void => {
   meter.gauge("private_walk_last", "The last id to look at.", () => state().lastId);
   meter.total("private_walk_calls", "Requests to legacy for the index of private rows.", () => state().calls);
 };
+
+/** The part of the feature that is loaded where it is on. */
+export const privateDatasetsFeature = { open };

@@ -1,5 +1,4 @@
-import { mergedCacheKey } from "../../cache/cacheKey.ts";
-import type { CacheKey, Fetched } from "../../cache/cacheRequest.ts";
+import { type CacheKey, type Fetched, mergedCacheKey } from "../../cache/cacheRequest.ts";
 import type { Answered } from "../../cache/reply.ts";
 import type { Directives } from "../../cache/directives.ts";
 import { freshOnly } from "../../cache/lifetimes.ts";
@@ -12,8 +11,7 @@ import { answerFrom, unauthenticated } from "../../serve/legacyBackend.ts";
 import { fetchAnswer, type LegacyResult, openRequestBudget } from "../../serve/legacyFetch.ts";
 import type { Services } from "../../serve/services.ts";
 import { uncached } from "../../serve/uncached.ts";
-import { inTurn } from "../../upstream/inTurn.ts";
-import { openSemaphore, type Semaphore } from "../../upstream/semaphore.ts";
+import { inTurn, openSemaphore, type Semaphore } from "../../upstream/semaphore.ts";
 import { LIST_ENDPOINT, MAX_IDS_ASKED, PRIVATE_GROUP } from "./datasets.ts";
 import { rowMatcher } from "./matching.ts";
 import { fetchListed, type FetchRows, fetchWhole, MAX_ROWS, mergedPage } from "./merge.ts";
@@ -123,7 +121,7 @@ const answerMerged = async (
     const list: MergedList = { ...parts, input, missing, groups, deadline, fetch, ask };
     if (cacheKey !== undefined)
       list.cached = (of, directives, fill) => {
-        const request = { question: keyOf(cacheKey(of), missing), owner, wanted: directives };
+        const request = { cacheKey: keyOf(cacheKey(of), missing), owner, wanted: directives };
         return services.cache.answer(request, fill, () => Promise.resolve(undefined));
       };
     const answer =
@@ -134,7 +132,7 @@ const answerMerged = async (
   };
   if (bypass || cacheKey === undefined) return { answered: uncached((await fetchMerged(caller)).answer, "bypass") };
   const answered = await services.cache.answer(
-    { question: keyOf(cacheKey(input), missing), owner, wanted },
+    { cacheKey: keyOf(cacheKey(input), missing), owner, wanted },
     (_as, isBackground) => fetchMerged(isBackground ? caller.background() : caller),
     caller.authorize,
   );

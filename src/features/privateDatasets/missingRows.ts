@@ -108,7 +108,7 @@ export const openListedRows = (
   const read = ({ id, shown }: PrivateRow): Json | undefined => {
     if (shown === undefined || rows?.apart === undefined) return undefined;
     const transformed = transform(output, rows.apart.document([shown]), note);
-    if ("ours" in transformed) return (transformed.ours as Json[])[0];
+    if (transformed.ok) return (transformed.ours as Json[])[0];
     onUnfit(id, transformed.mismatch);
     return undefined;
   };

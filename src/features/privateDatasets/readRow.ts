@@ -2,7 +2,7 @@ import type { RowApart } from "../../endpoint/endpoint.ts";
 import type { LegacyRequest, Unsent } from "../../endpoint/legacyRequest.ts";
 import type { OutcomeKind } from "../../endpoint/outcome.ts";
 import type { Caller, LegacyFailed, LegacyReply } from "../../legacy/client.ts";
-import { type ErrorTable, outcomeOf } from "../../legacy/legacyOutcome.ts";
+import { type ErrorTable, outcomeOf } from "../../legacy/reading.ts";
 import { xmlReader } from "../../legacy/xml.ts";
 import type { JsonObject } from "../../rules/rule.ts";
 import { fetchReadable } from "../../serve/legacyFetch.ts";

@@ -46,7 +46,7 @@ export const openSearch = (settings: SearchSettings) => {
   const mayScan = () => store?.mayWalk() ?? false;
   const index = openIndex({
     onFound: (change) => store?.save(change),
-    onRows: () => services.cache.forget(PRIVATE_GROUP),
+    onRows: () => services.cache.invalidateLocally(PRIVATE_GROUP),
     onHidden: (id, why) => event("private_row_hidden", { id, why }),
   });
   const spent = { calls: 0, ms: 0 };
@@ -103,7 +103,6 @@ export const openSearch = (settings: SearchSettings) => {
     /** Opens the store and begins to scan; rejects if the store cannot be used. */
     async start(): Promise<void> {
       store = await settings.openStore({
-        snapshot: () => index.snapshot(),
         onEvent: (name, about) => services.observer.event(name, about),
         onChange(change, isWhole) {
           if (!isWhole) queue.outdate(idsOf(change));

@@ -1,6 +1,5 @@
 import type { Feature } from "../../serve/feature.ts";
-import type { Beginning } from "../../proxy/heldAnswer.ts";
-import { plainBody } from "../../proxy/plainBody.ts";
+import { type Beginning, plainBody } from "../../proxy/heldAnswer.ts";
 import * as datasets from "./datasets.ts";
 import type { PrivateIndex } from "./index.ts";
 import { uploaderIn } from "./matching.ts";

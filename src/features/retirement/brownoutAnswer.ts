@@ -1,5 +1,5 @@
-import { isBelow } from "../../http/paths.ts";
-import type { OwnAnswer } from "../../proxy/ownAnswer.ts";
+import { isBelow } from "../../http/requestTarget.ts";
+import type { OwnAnswer } from "../../proxy/refuse.ts";
 import { deprecationHeaders } from "./deprecationHeaders.ts";
 import { deprecationLink } from "./links.ts";
 import type { Brownout, Deprecation } from "./schemas.ts";

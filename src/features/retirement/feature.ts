@@ -1,16 +1,10 @@
-import type { z } from "zod";
 import type { Core, Feature } from "../../serve/feature.ts";
-import type { Settings } from "../../settings/settings.ts";
+import { retirementConsole } from "./console/retirementConsole.ts";
 import { openRetirement, type Retirement } from "./retirement.ts";
-import type { shape } from "./settings.ts";
-
-type RetirementFeatureSettings = Settings & z.infer<z.ZodObject<typeof shape>>;
+import type { RetirementSettings } from "./settings.ts";
 
 /** Deprecation headers and brown-outs for legacy paths, and who still calls the legacy interface. */
-export const open = (
-  { services, catalogue }: Core,
-  settings: RetirementFeatureSettings,
-): Feature & { retirement: Retirement } => {
+const open = ({ services, catalogue }: Core, settings: RetirementSettings): Feature & { retirement: Retirement } => {
   const { meter, observer } = services;
   const retirement = openRetirement(
     settings,
@@ -21,6 +15,7 @@ export const open = (
   meter.total("brownout_answers", "Requests that a brown-out answered in legacy's place.", retirement.refused);
   return {
     retirement,
+    console: retirementConsole(retirement.clients),
     proxy: {
       headers: retirement.headers,
       standIn: retirement.standIn,
@@ -31,8 +26,10 @@ export const open = (
         return undefined;
       },
     },
-    reload: (next) => () => retirement.reconfigure({ ...settings, ...pick(next as RetirementFeatureSettings) }),
+    reload: (next) => () => retirement.reconfigure({ ...settings, ...pick(next as RetirementSettings) }),
   };
 };
 
-const pick = ({ DEPRECATED, BROWNOUTS }: RetirementFeatureSettings) => ({ DEPRECATED, BROWNOUTS });
+const pick = ({ DEPRECATED, BROWNOUTS }: RetirementSettings) => ({ DEPRECATED, BROWNOUTS });
+
+export const retirementFeature = { open };

@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { keysInHeaders } from "../../tools/corpus/keys.ts";
-import { queryOf } from "../../http/paths.ts";
-import { legacyKeyOf } from "../../legacy/legacyKey.ts";
+import { queryOf } from "../../http/requestTarget.ts";
+import { keysInHeaders, legacyKeyOf } from "../../legacy/formFields.ts";
 
 /** What a request with a body says of itself, and the beginning of that body where it was seen. */
 export type Seen = { headers: IncomingHttpHeaders; target: string; body?: string | undefined };

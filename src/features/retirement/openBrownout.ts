@@ -1,4 +1,4 @@
-import { isBelow } from "../../http/paths.ts";
+import { isBelow } from "../../http/requestTarget.ts";
 import type { Brownout } from "./schemas.ts";
 
 /** The brown-out that is on at this time for a path: of several the longest path's, then the one that ends last. */

@@ -1,7 +1,8 @@
+import { HIDDEN } from "../../scrub/secrets.ts";
+
 const MOST = 200;
 const control = /\p{Cc}/gu;
 const keyLike = /(?<![0-9a-z])[0-9a-f]{32}(?![0-9a-z])/gi;
-const HIDDEN = "(not shown)";
 
 /** A user agent as it may be shown: no control characters, no keys that somebody has put into it, at most 200 characters. */
 export const plainAgent = (agent: string | undefined, key: string | undefined): string => {

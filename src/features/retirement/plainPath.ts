@@ -1,5 +1,5 @@
 import { unescaped } from "../../endpoint/input.ts";
-import { pathOf } from "../../http/paths.ts";
+import { pathOf } from "../../http/requestTarget.ts";
 
 /** `/api//v1/%6Ason/?x` -> `/api/v1/json`: a path by which what is configured is found, as legacy reads doubled slashes. */
 export const plainPath = (target: string): string => {

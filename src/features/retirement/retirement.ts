@@ -1,13 +1,11 @@
 import type { IncomingMessage } from "node:http";
-import type { z } from "zod";
-import type { Settings } from "../../settings/settings.ts";
-import type { LegacyPaths } from "../../endpoint/legacyPaths.ts";
-import { isBelow, pathOf } from "../../http/paths.ts";
+import type { LegacyPaths } from "../../endpoint/legacyInterface.ts";
+import { isBelow, pathOf } from "../../http/requestTarget.ts";
 import { legacyTargets } from "../../legacy/legacyTarget.ts";
-import type { ClientView } from "../migration/views.ts";
+import type { ClientView } from "./console/retirementConsole.ts";
 import type { Observer } from "../../telemetry/observer.ts";
-import { answerItself } from "../../proxy/ownAnswer.ts";
-import type { OldPaths } from "../../proxy/oldPaths.ts";
+import { answerItself } from "../../proxy/refuse.ts";
+import type { PassThroughHooks } from "../../proxy/passThrough.ts";
 import { brownoutAnswer } from "./brownoutAnswer.ts";
 import { deprecationHeaders } from "./deprecationHeaders.ts";
 import { longestPath } from "./longestPath.ts";
@@ -15,12 +13,10 @@ import { openBrownout } from "./openBrownout.ts";
 import { pathGroup } from "./pathGroup.ts";
 import { plainPath } from "./plainPath.ts";
 import type { Brownout } from "./schemas.ts";
-import type { shape } from "./settings.ts";
+import type { RetirementSettings } from "./settings.ts";
 import { openUsage } from "./usage.ts";
 
-export type RetirementSettings = Pick<Settings, "LEGACY_PATH"> & z.infer<z.ZodObject<typeof shape>>;
-
-export type Retirement = OldPaths & {
+export type Retirement = PassThroughHooks & {
   /** A request passes through; `body` is its beginning, where it was seen. */
   seen: (req: IncomingMessage, target: string, body?: string) => void;
   /** Who still calls what: everybody, or those who call what lies below a path. */
@@ -28,11 +24,14 @@ export type Retirement = OldPaths & {
   /** How many requests brown-outs have answered. */
   refused: () => number;
   /** Puts other settings in force; who was seen stays known. */
-  reconfigure: (settings: RetirementSettings) => void;
+  reconfigure: (settings: RetirementOptions) => void;
 };
 
+/** The settings that the feature uses. */
+export type RetirementOptions = Pick<RetirementSettings, "LEGACY_PATH" | "DEPRECATED" | "BROWNOUTS">;
+
 /** What the settings say, made ready for requests. */
-const configured = ({ LEGACY_PATH, DEPRECATED, BROWNOUTS }: RetirementSettings, legacyPaths: LegacyPaths) => ({
+const configured = ({ LEGACY_PATH, DEPRECATED, BROWNOUTS }: RetirementOptions, legacyPaths: LegacyPaths) => ({
   legacyPath: LEGACY_PATH === "/" ? "" : LEGACY_PATH,
   readTarget: legacyTargets(LEGACY_PATH, legacyPaths),
   deprecated: longestPath(DEPRECATED.map((one) => ({ ...one, headers: deprecationHeaders(one) }))),
@@ -49,7 +48,7 @@ const identity = ({ path, from, until }: Brownout): string => `${path} ${from} $
 
 /** Looks after those who still call the legacy interface: tells them that it goes, switches it off for a while, remembers them. */
 export const openRetirement = (
-  settings: RetirementSettings,
+  settings: RetirementOptions,
   legacyPaths: LegacyPaths,
   now: () => number,
   event: Observer["event"],

@@ -1,6 +1,8 @@
+import type { z } from "zod";
+import type { Settings } from "../../settings/settings.ts";
 import { brownouts, deprecations } from "./schemas.ts";
 
-export const shape = {
+const shape = {
   DEPRECATED: deprecations.describe(
     'legacy paths on their way out: [{"path": "/api/v1/json/data", "since": "2026-01-01"}] (also sunset, link, successor)',
   ),
@@ -9,4 +11,10 @@ export const shape = {
   ),
 };
 
-export const reloadable = ["DEPRECATED", "BROWNOUTS"];
+const reloadable = ["DEPRECATED", "BROWNOUTS"];
+
+/** What the feature adds to the settings. */
+export const retirementSettings = { shape, reloadable };
+
+/** All settings with those of the feature. */
+export type RetirementSettings = Settings & z.infer<z.ZodObject<typeof shape>>;

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import type { ClientView } from "../migration/views.ts";
+import type { ClientView } from "./console/retirementConsole.ts";
 import { keyOf, type Seen } from "./keyOf.ts";
 import { plainAgent } from "./plainAgent.ts";
 

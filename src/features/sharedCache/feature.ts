@@ -1,12 +1,10 @@
 import type { OpenSharedTier } from "../../cache/sharedTier.ts";
 import type { Core, Feature, TierParts } from "../../serve/feature.ts";
-import type { Settings } from "../../settings/settings.ts";
 import { redisTier } from "./redisTier.ts";
-
-type SharedCacheSettings = Settings & { REDIS_TIMEOUT_MS: number };
+import type { SharedCacheSettings } from "./settings.ts";
 
 /** The second tier of the cache, in Redis. */
-export const sharedTier = (settings: SharedCacheSettings, { observer, meter, longest }: TierParts): OpenSharedTier =>
+const sharedTier = (settings: SharedCacheSettings, { observer, meter, longest }: TierParts): OpenSharedTier =>
   redisTier({
     url: settings.REDIS_URL as string,
     timeout: settings.REDIS_TIMEOUT_MS,
@@ -15,7 +13,7 @@ export const sharedTier = (settings: SharedCacheSettings, { observer, meter, lon
     count: meter.shared,
   });
 
-export const open = ({ services: { cache } }: Core): Feature => ({
+const open = ({ services: { cache } }: Core): Feature => ({
   async check({ row }) {
     // A connection takes its time: two seconds of it at most.
     for (let i = 0; i < 40 && cache.sharing() !== "in step"; i++) await new Promise((done) => setTimeout(done, 50));
@@ -23,3 +21,5 @@ export const open = ({ services: { cache } }: Core): Feature => ({
     row(isReached, "REDIS_URL", isReached ? "reached" : "cannot be reached: nothing is shared, and little kept");
   },
 });
+
+export const sharedCacheFeature = { sharedTier, open };

@@ -1,34 +1,59 @@
-import { hash } from "node:crypto";
+import type { Entry } from "../../cache/entry.ts";
+import type { Invalidation } from "../../cache/sharedTier.ts";
+import { script } from "../../store/redis/script.ts";
 
-/** A Lua script, and the name Redis knows it by where it is not sent whole each time. */
-export type Script = { text: string; sha?: string };
+const PREFIX = "catalog-gateway:1:";
 
-/** Sent by its name wherever Redis knows it. */
-export const script = (text: string): Script => ({ text, sha: hash("sha1", text) });
+/** A text that changes with every invalidation. */
+export const EPOCH = `${PREFIX}epoch`;
+/** The channel of invalidations. */
+export const CHANNEL = `${PREFIX}drops`;
+/** What the names of groups' versions begin with. */
+export const VERSIONS = `${PREFIX}v:`;
+/** The version of the group that every entry is in. */
+export const EVERYTHING = `${VERSIONS}*`;
+/** The name of an entry. Builds do not read each other's entries: an answer of another build may differ. */
+export const entryName = (build: string, key: string): string => `${PREFIX}e:${build}:${key}`;
+/** The channel on which a gateway receives acknowledgements. */
+export const acknowledgementsOf = (gateway: string): string => `${PREFIX}acks:${gateway}`;
+
+/** All groups by which an entry can be invalidated. */
+export const groupsFor = ({ groups, endpoint }: Entry): string[] => [...groups, `@${endpoint}`, "*"];
+
+/** Groups are stored as lines: a name that is not one line would be read as others, and never be invalidated. */
+export const isListable = (group: string): boolean => group !== "" && !group.includes("\n");
+
+/** The keys that an invalidation deletes in Redis. */
+export const namesOf = (build: string, { keys = [], groups = [], endpoint, all }: Invalidation): string[] => [
+  ...keys.map((key) => entryName(build, key)),
+  ...groups.map((group) => VERSIONS + group),
+  ...(endpoint === undefined ? [] : [`${VERSIONS}@${endpoint}`]),
+  ...(all ? [EVERYTHING] : []),
+];
 
 /**
- * What is kept is a hash: `d` its bytes, `g` its groups, `v` the version that each group had. A group's version is a key of its own, and
- * an entry counts only while every version is there and the same: to drop a group is to delete its version, which Redis does even when it
- * is full.
+ * An entry is a hash: `d` its bytes, `g` its groups, `v` the version that each group had. A group's version is a key of its own, and an entry
+ * is valid only while every version exists and is the same. To invalidate a group is to delete its version, which Redis does even when it is
+ * full.
  */
 export const scripts = {
-  /** KEYS: entry. ARGV: prefix of versions. -> bytes or nothing */
+  /** KEYS: entry. ARGV: prefix of versions. -> bytes, or nothing */
   get: script(`
-    local kept = redis.call('HMGET', KEYS[1], 'd', 'g', 'v')
-    if not kept[1] then return false end
+    local entry = redis.call('HMGET', KEYS[1], 'd', 'g', 'v')
+    if not entry[1] then return false end
     local versions = {}
-    for version in string.gmatch(kept[3], '[^\\n]+') do versions[#versions + 1] = version end
+    for version in string.gmatch(entry[3], '[^\\n]+') do versions[#versions + 1] = version end
     local i = 0
-    for group in string.gmatch(kept[2], '[^\\n]+') do
+    for group in string.gmatch(entry[2], '[^\\n]+') do
       i = i + 1
       if redis.call('GET', ARGV[1] .. group) ~= versions[i] then
         redis.call('DEL', KEYS[1])
         return false
       end
     end
-    return kept[1]`),
+    return entry[1]`),
 
-  /** KEYS: entry, epoch. ARGV: prefix of versions, mark, a new version, ms for versions, ms for the entry, bytes, groups. -> 1 kept, 0 something was dropped since the mark */
+  /** KEYS: entry, epoch. ARGV: prefix of versions, mark, a new version, ms for versions, ms for the entry, bytes, groups. -> 1 stored, 0 there was an invalidation since the mark */
   set: script(`
     if redis.call('GET', KEYS[2]) ~= ARGV[2] then return 0 end
     local names = {}
@@ -44,11 +69,11 @@ export const scripts = {
     return 1`),
 
   /**
-   * KEYS: epoch, all that is deleted. ARGV: channel, message, the new epoch. -> how many have got the message
+   * KEYS: epoch, then all that is deleted. ARGV: channel, message, new epoch. -> how many gateways receive the message
    *
-   * Sent whole: were it sent again because Redis does not know its name, a get behind it would come before it and find what it drops.
+   * Sent whole: if it were sent again because Redis does not know its name, a later get would overtake it and find what it invalidates.
    */
-  drop: {
+  invalidate: {
     text: `
     for i = 2, #KEYS do redis.call('DEL', KEYS[i]) end
     local set = redis.pcall('SET', KEYS[1], ARGV[3])
@@ -56,8 +81,8 @@ export const scripts = {
     return redis.call('PUBLISH', ARGV[1], ARGV[2])`,
   },
 
-  /** KEYS: epoch. ARGV: one to begin with. -> the epoch, or nothing where Redis is full */
-  beat: script(`
+  /** KEYS: epoch. ARGV: the first one. -> the epoch, or nothing where Redis is full */
+  epoch: script(`
     local epoch = redis.call('GET', KEYS[1])
     if epoch then return epoch end
     local set = redis.pcall('SET', KEYS[1], ARGV[1])

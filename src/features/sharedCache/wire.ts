@@ -2,7 +2,8 @@ import { promisify } from "node:util";
 import { brotliDecompress } from "node:zlib";
 import { z } from "zod";
 import { type Entry, entryOf } from "../../cache/entry.ts";
-import { compressed, tagOf } from "../../cache/representation.ts";
+import { copyOf } from "../../cache/codings.ts";
+import { tagOf } from "../../cache/representation.ts";
 
 /** The first byte of what is written; another one was written by another version. */
 const VERSION = 1;
@@ -34,8 +35,8 @@ export const toWire = ({
   body,
   coded: { br },
 }: Entry): Buffer => {
-  // What may turn private is known to each gateway by the endpoint.
-  const { mayTurnPrivate: _, ...times } = lifetimes;
+  // Whether a resource may turn private is not sent: each gateway knows it by the endpoint.
+  const { fresh, staleWhileRevalidate: stale, staleIfError } = lifetimes;
   const about = {
     endpoint,
     status,
@@ -43,7 +44,7 @@ export const toWire = ({
     headers,
     storedAt,
     freshUntil,
-    windows: times,
+    windows: { fresh, stale, staleIfError },
     groups,
     isBrotli: br !== undefined,
   };
@@ -59,25 +60,19 @@ export const fromWire = async (bytes: Buffer): Promise<Entry> => {
   if (bytes.readUInt8(0) !== VERSION) throw new Error("written by another version");
   const end = 5 + bytes.readUInt32BE(1);
   if (end > bytes.length) throw new Error("cut off");
-  const {
-    isBrotli,
-    headers,
-    windows: lifetimes,
-    ...rest
-  } = headSchema.parse(JSON.parse(bytes.toString("utf8", 5, end)));
-  const about = { ...rest, lifetimes };
+  const { isBrotli, headers, windows, ...rest } = headSchema.parse(JSON.parse(bytes.toString("utf8", 5, end)));
+  const { fresh, stale: staleWhileRevalidate, staleIfError } = windows;
+  const about = { ...rest, lifetimes: { fresh, staleWhileRevalidate, staleIfError } };
   const bodyBytes = bytes.subarray(end);
   const plain = isBrotli ? await decompress(bodyBytes) : bodyBytes;
-  // Its own block: the reply that it is part of is not held on to.
-  const body = Buffer.allocUnsafeSlow(plain.length);
-  plain.copy(body);
+  const body = copyOf(plain);
   const { status, tag, freshUntil } = about;
   if (tagOf(body) !== tag) throw new Error("not the bytes that were written");
   const representation = {
     status,
     tag,
     body,
-    coded: await compressed(body, isBrotli ? bodyBytes : undefined),
+    coded: isBrotli ? { br: copyOf(bodyBytes) } : {},
     ...(headers ? { headers } : {}),
   };
   return { ...entryOf(representation, about), freshUntil };

@@ -1,25 +1,38 @@
-import type { CanonicalRequest } from "../../endpoint/canonicalRequest.ts";
-import { ask } from "../../upstream/ask.ts";
+import { type GivenAnswer, parseAnswer } from "../../compare/answers.ts";
+import { type CanonicalRequest, canonicalRequest } from "../../endpoint/canonicalRequest.ts";
+import type { Endpoint } from "../../endpoint/endpoint.ts";
+import {
+  givenInBody,
+  givenInPairs,
+  givenInPath,
+  type InputReading,
+  readInput,
+  unescaped,
+} from "../../endpoint/input.ts";
+import { sendCanonical, modernTarget } from "../../modern/client.ts";
 import { UpstreamFailure } from "../../upstream/failure.ts";
 import { openUpstream, type UpstreamSettings } from "../../upstream/upstream.ts";
-import type { GivenAnswer } from "../../compare/answers.ts";
-import { readAnswer } from "../../compare/readAnswer.ts";
+import type { CorpusRequest } from "../corpus/corpusRequest.ts";
+import { routeTable } from "../corpus/mapModernPath.ts";
 
-/** What is held against the expected answers: another gateway, or the new implementation. */
+/** What is compared with the expected answers: another gateway, or the new implementation. */
 export type CandidateSide = {
-  /** `again`: past its caches. `isThere`: it could be reached, and gave no answer. */
+  /** `again`: past its caches. `isThere`: it could be reached, but gave no answer. */
   ask(
-    question: CanonicalRequest,
+    request: CanonicalRequest,
     key: string | undefined,
     again: boolean,
   ): Promise<GivenAnswer | { failed: string; isThere: boolean }>;
   close(): Promise<void>;
 };
 
+/** By which both backends know this command in their logs. */
+export const USER_AGENT = "catalog-gateway-compare";
+
 type CandidateSettings = Omit<UpstreamSettings, "origin"> & {
   totalTimeout: number;
   maxReply: number;
-  /** Where it looks for a key: every implementation does in the query, a gateway in a header, too. */
+  /** Where the key is sent: every implementation reads the query, a gateway also a header. */
   keyIn: "header" | "query";
 };
 
@@ -28,29 +41,57 @@ export const openCandidateSide = (
   url: string,
   { totalTimeout, maxReply, keyIn, ...settings }: CandidateSettings,
 ): CandidateSide => {
-  const { origin, pathname, host } = new URL(url);
-  const base = pathname.replace(/\/$/, "");
-  const upstream = openUpstream({ ...settings, origin });
+  const target = modernTarget(url);
+  const upstream = openUpstream({ ...settings, origin: new URL(url).origin });
   return {
-    async ask({ method, path, body }, key, again) {
-      const headers: Record<string, string> = {
-        host,
-        accept: "application/json",
-        "user-agent": "catalog-gateway-compare",
-        ...(again ? { "cache-control": "no-cache" } : {}),
-        ...(key === undefined || keyIn === "query" ? {} : { "x-api-key": key }),
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
+    async ask(request, key, again) {
+      const inHeader = key === undefined || keyIn === "query" ? [] : ["x-api-key", key];
+      const sending = {
+        again,
+        key: keyIn === "query" ? key : undefined,
+        headers: ["user-agent", USER_AGENT, ...inHeader],
+        maxBytes: maxReply,
+        totalTimeout,
       };
-      const query = key === undefined || keyIn === "header" ? "" : `?api_key=${key}`;
-      const sent = { method, path: base + path + query, headers, maxBytes: maxReply, totalTimeout };
       try {
-        const reply = await ask(upstream, { ...sent, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
-        return readAnswer(reply.status, reply.contentType || undefined, reply.body.toString("utf8"));
+        const { status, contentType, body } = await sendCanonical(upstream, target, request, sending);
+        return parseAnswer(status, contentType || undefined, body.toString("utf8"));
       } catch (error) {
         if (!(error instanceof UpstreamFailure)) throw error;
         return { failed: `the candidate: ${error.message}`, isThere: error.kind !== "unreachable" };
       }
     },
     close: () => upstream.close(),
+  };
+};
+
+/** The request by which the gateway would ask the new implementation; the request itself where its input is not valid. */
+export type RouteAsModern = (ask: CorpusRequest) => CanonicalRequest;
+
+/** `routes`: the routes that the operator has set, by endpoint (MODERN_ROUTES). */
+export const openAsModern = (
+  endpoints: Readonly<Record<string, Endpoint>>,
+  routes: Readonly<Record<string, string>>,
+): RouteAsModern => {
+  const routed = routeTable(Object.entries(endpoints).map(([name, endpoint]) => ({ ...endpoint, name })));
+
+  const inputOf = ({ input, groups = {} }: Endpoint, { path, body }: CorpusRequest): InputReading | undefined => {
+    if (body !== undefined) {
+      const given = givenInBody(JSON.stringify(body), groups);
+      return "errors" in given ? given : readInput(input, given.given, "body");
+    }
+    const { params = {}, pairs } = routed(path) ?? {};
+    if (pairs !== undefined) {
+      const given = givenInPairs(pairs);
+      return "errors" in given ? given : readInput(input, given.given, "path");
+    }
+    const texts = Object.entries(params).map(([name, text]) => [name, unescaped(text)]);
+    return readInput(input, givenInPath(Object.fromEntries(texts) as Record<string, string>), "path");
+  };
+
+  return (request) => {
+    const endpoint = endpoints[request.endpoint];
+    const read = endpoint && inputOf(endpoint, request);
+    return read && "input" in read ? canonicalRequest(endpoint, read.input, routes[request.endpoint]) : request;
   };
 };

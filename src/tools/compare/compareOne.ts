@@ -1,147 +1,193 @@
-import type { Ask } from "../corpus/ask.ts";
-import type { Catalogue } from "../../serve/catalogue.ts";
-import { formatRequest } from "../../endpoint/canonicalRequest.ts";
-import type { Endpoint } from "../../endpoint/endpoint.ts";
-import { collectChanges } from "../../rules/notes.ts";
-import type { Json, JsonObject } from "../../rules/rule.ts";
-import type { GivenAnswer, LegacyExchange } from "../../compare/answers.ts";
-import { byPlace, lookUp } from "../../compare/explain.ts";
+import { type AnsweredExchange, type GivenAnswer, type LegacyQuery, parseAnswer } from "../../compare/answers.ts";
+import { type Addresses, curlsOf } from "../../compare/curls.ts";
+import { changesByPlace, lookUp } from "../../compare/explain.ts";
 import { explainAnswer } from "../../compare/explainAnswer.ts";
 import { judgeAnswer, type Origin } from "../../compare/judge.ts";
 import type { Ledger } from "../../compare/ledger.ts";
-import { stepsOf } from "../../compare/place.ts";
+import { pointerSteps } from "../../compare/pointer.ts";
 import { explainedRows, judgedRows, plainRows } from "../../compare/sideBySide.ts";
-import type { Outcome } from "../../compare/tally.ts";
+import type { ComparisonOutcome } from "../../compare/tally.ts";
+import { formatRequest } from "../../endpoint/canonicalRequest.ts";
+import type { Endpoint } from "../../endpoint/endpoint.ts";
 import { whyUnserved } from "../../modern/whyUnserved.ts";
-import type { AsModern } from "./asModern.ts";
-import type { CandidateSide } from "./candidateSide.ts";
-import { type Addresses, curlsOf } from "../../compare/curls.ts";
-import type { LegacySide } from "./legacySide.ts";
+import { collectChanges } from "../../rules/notes.ts";
+import type { Json, JsonObject } from "../../rules/rule.ts";
+import type { Catalogue } from "../../serve/catalogue.ts";
+import type { CorpusRequest } from "../corpus/corpusRequest.ts";
+import type { CapturedExchange, QuietGateway } from "../quietGateway.ts";
+import type { CandidateSide, RouteAsModern } from "./candidateSide.ts";
 
-export type Sides = {
+/** What answers the requests of a run, and by what the answers are judged. */
+export type ComparedSides = {
   catalogue: Catalogue;
-  legacy: LegacySide;
+  legacy: QuietGateway;
   candidate?: CandidateSide;
-  /** How the candidate is asked, where not as it was. */
-  asModern?: AsModern;
+  /** How the candidate is asked; without it as the request was made. */
+  asModern?: RouteAsModern;
   ledger: Ledger;
   addresses: Addresses;
   key: string | undefined;
 };
 
-/** What came of asking once, and the legacy document where there was one. */
-export type Compared = { outcome: Outcome; document?: JsonObject };
+/** What one request came to, and the legacy document where there was one. */
+export type ComparedRequest = { outcome: ComparisonOutcome; document?: JsonObject };
 
-/** Asks both sides the same once, and says how they differ. `again`: past every cache. */
-export const compareOne = async (sides: Sides, ask: Ask, again = false): Promise<Compared> => {
+type Differing = Pick<Extract<ComparisonOutcome, { differences: unknown }>, "differences" | "example">;
+
+/** Sends one request to both sides, and says how the answers differ. `again`: past every cache. */
+export const compareOne = async (
+  sides: ComparedSides,
+  request: CorpusRequest,
+  again = false,
+): Promise<ComparedRequest> => {
   const { catalogue, legacy, candidate, addresses } = sides;
-  const request = sides.asModern?.(ask) ?? ask;
-  const key = ask.keyed ? sides.key : undefined;
-  const endpoint = catalogue.endpoints[ask.endpoint] as Endpoint;
-  const [{ ours, exchanges }, given] = await Promise.all([legacy.ask(ask, key), candidate?.ask(request, key, again)]);
-  const last = exchanges.at(-1);
-  const about = { endpoint: ask.endpoint, curl: curlsOf(addresses, request, key !== undefined, last) };
-  const isAway = given !== undefined && "failed" in given && !given.isThere;
-  const failed = last && "failed" in last ? `legacy: ${last.failed}` : isAway ? given.failed : undefined;
-  if (failed !== undefined) return { outcome: { ...about, failed } };
+  const sent = sides.asModern?.(request) ?? request;
+  const key = request.keyed ? sides.key : undefined;
+  const [{ status, contentType, text, exchanges }, given] = await Promise.all([
+    legacy.ask(request, key),
+    candidate?.ask(sent, key, again),
+  ]);
+  const ours = parseAnswer(status, contentType, text);
+  const exchange = legacyExchange(exchanges.at(-1));
+  const about = { endpoint: request.endpoint, curl: curlsOf(addresses, sent, key !== undefined, exchange) };
+  const outcome = (made: Differing | { failed: string }) => ({ outcome: { ...about, ...made } });
+  if (exchange && "failed" in exchange) return outcome({ failed: `legacy: ${exchange.failed}` });
+  if (given !== undefined && "failed" in given && !given.isThere) return outcome({ failed: given.failed });
 
-  const document = documentOf(last);
-  const kept = document ? { document } : {};
-  const question = formatRequest(ask);
-  if (given !== undefined && "failed" in given)
-    return ours.status >= 500
-      ? { outcome: { ...about, failed: unanswered(ours) } }
-      : { outcome: { ...about, ...noAnswer(ours, given.failed, question) }, ...kept };
-  if (given === undefined) {
-    const explained = explainAnswer(
-      { endpoint, errors: catalogue.errors, knowledge: legacy.knowledge },
-      exchanges,
-      ours,
-    );
-    if ("failed" in explained) return { outcome: { ...about, ...explained } };
-    // What no rule explains may still be meant to be.
-    const differences = explained.differences.map((one) => {
-      const entry = one.kind === "unexplained" ? sides.ledger.allowing(ask.endpoint, one) : undefined;
-      return entry ? { ...one, kind: "expected" as const, entry: entry.id } : one;
-    });
-    const exhibit = () => ({
+  const endpoint = { ...(catalogue.endpoints[request.endpoint] as Endpoint), name: request.endpoint };
+  const document = exchange && documentOf(exchange);
+  const compared = { endpoint, question: formatRequest(request), ours, exchange, document };
+  const made =
+    given === undefined
+      ? explained(sides, compared)
+      : "failed" in given
+        ? unanswered(compared, given.failed)
+        : judged(sides, compared, given);
+  return { ...outcome(made), ...(document && !("failed" in made) ? { document } : {}) };
+};
+
+type Compared = {
+  endpoint: Endpoint & { name: string };
+  question: string;
+  ours: GivenAnswer;
+  exchange: AnsweredExchange | undefined;
+  document: JsonObject | undefined;
+};
+
+/** Legacy's answer is read only where it is looked at. */
+const legacyExchange = (
+  captured: CapturedExchange | undefined,
+): AnsweredExchange | (LegacyQuery & { failed: string }) | undefined => {
+  if (captured === undefined) return undefined;
+  const { request, format, reply } = captured;
+  if ("failed" in reply) return { request, format, failed: reply.why };
+  return {
+    request,
+    format,
+    status: reply.status,
+    get reading() {
+      return reply.reading;
+    },
+  };
+};
+
+/** Without a candidate: the gateway's answer against legacy's own. */
+const explained = (
+  { catalogue, legacy, ledger }: ComparedSides,
+  { endpoint, question, ours, exchange, document }: Compared,
+): Differing => {
+  const about = { endpoint, errors: catalogue.errors, knowledge: legacy.knowledge };
+  const differences = explainAnswer(about, exchange, ours).map((one) => {
+    // A difference that no rule explains may be expected.
+    const entry = one.kind === "unexplained" ? ledger.allowing(endpoint.name, one) : undefined;
+    return entry ? { ...one, kind: "expected" as const, entry: entry.id } : one;
+  });
+  return {
+    differences,
+    example: () => ({
       question,
-      left: { title: "legacy", ...(last && "status" in last ? { status: last.status } : {}) },
+      left: { title: "legacy", ...(exchange ? { status: exchange.status } : {}) },
       right: { title: "the new interface", status: ours.status },
       rows:
         document && ours.status === 200
           ? explainedRows(endpoint.output, document, ours.body)
-          : plainRows(rawOf(last), ours.body, differences),
-    });
-    return { outcome: { ...about, differences, exhibit }, ...kept };
-  }
-  const output = endpoint.output;
-  const origin = document && originIn(output, document);
-  const { ledger } = sides;
-  const judging = {
-    endpoint: ask.endpoint,
-    output,
-    ledger,
-    ...(origin ? { origin } : {}),
-    // Another gateway's own errors would be served, too.
-    whyUnserved: (one: GivenAnswer) =>
-      whyUnserved({ ...endpoint, name: ask.endpoint }, { errors: catalogue.errors, ledger }, one),
+          : plainRows(exchange && legacyValue(exchange), ours.body, differences),
+    }),
   };
-  const differences = judgeAnswer(judging, ours, given);
-  if (ours.status >= 500 && differences.length > 0) return { outcome: { ...about, failed: unanswered(ours) } };
-  const exhibit = () => ({
-    question,
-    left: { title: "expected", status: ours.status },
-    right: { title: "the candidate", status: given.status },
-    rows: judgedRows(ours.status === 200 ? output : undefined, ours.body, given.body ?? given.text, differences),
-  });
-  return { outcome: { ...about, differences, exhibit }, ...kept };
 };
 
-const unanswered = ({ status, body }: GivenAnswer): string =>
+/** The candidate's answer against the gateway's. */
+const judged = (
+  { catalogue, ledger }: ComparedSides,
+  { endpoint, question, ours, document }: Compared,
+  given: GivenAnswer,
+): Differing | { failed: string } => {
+  const { output, name } = endpoint;
+  const about = {
+    endpoint: name,
+    output,
+    ledger,
+    ...(document ? { origin: originIn(output, document) } : {}),
+    whyUnserved: (one: GivenAnswer) => whyUnserved(endpoint, { errors: catalogue.errors, ledger }, one),
+  };
+  const differences = judgeAnswer(about, ours, given);
+  if (ours.status >= 500 && differences.length > 0) return { failed: noExpectation(ours) };
+  return {
+    differences,
+    example: () => ({
+      question,
+      left: { title: "expected", status: ours.status },
+      right: { title: "the candidate", status: given.status },
+      rows: judgedRows(ours.status === 200 ? output : undefined, ours.body, given.body ?? given.text, differences),
+    }),
+  };
+};
+
+/** A candidate that can be reached and gives no answer lacks the whole answer. */
+const unanswered = ({ ours, question }: Compared, why: string): Differing | { failed: string } => {
+  if (ours.status >= 500) return { failed: noExpectation(ours) };
+  return {
+    differences: [
+      {
+        path: "",
+        at: "",
+        form: "missing",
+        kind: "unexplained",
+        cause: "the candidate gives no answer",
+        expected: `${ours.status}`,
+        candidate: why,
+        count: 1,
+      },
+    ],
+    example: () => ({
+      question,
+      left: { title: "expected", status: ours.status },
+      right: { title: "the candidate" },
+      rows: plainRows(ours.body, why, []),
+    }),
+  };
+};
+
+const noExpectation = ({ status, body }: GivenAnswer): string =>
   `legacy gave no answer to expect anything by (${status} ${JSON.stringify(body)})`;
 
-/** A candidate that is there and gives no answer lacks all of it. */
-const noAnswer = (ours: GivenAnswer, why: string, question: string) => ({
-  differences: [
-    {
-      path: "",
-      at: "",
-      form: "missing" as const,
-      kind: "unexplained" as const,
-      cause: "the candidate gives no answer",
-      expected: `${ours.status}`,
-      candidate: why,
-      count: 1,
-    },
-  ],
-  exhibit: () => ({
-    question,
-    left: { title: "expected", status: ours.status },
-    right: { title: "the candidate" },
-    rows: plainRows(ours.body, why, []),
-  }),
-});
+const documentOf = ({ reading }: AnsweredExchange): JsonObject | undefined =>
+  reading.is === "document" ? reading.document : undefined;
 
-const documentOf = (exchange: LegacyExchange | undefined): JsonObject | undefined =>
-  exchange && "reading" in exchange && exchange.reading.is === "document" ? exchange.reading.document : undefined;
-
-const rawOf = (exchange: LegacyExchange | undefined): Json | undefined => {
-  if (exchange === undefined || !("reading" in exchange)) return undefined;
-  const { reading } = exchange;
+const legacyValue = ({ reading }: AnsweredExchange): Json => {
   if (reading.is === "document") return reading.document;
   return reading.is === "error" ? { code: reading.code, message: reading.message } : reading.why;
 };
 
-/** Read only where something differs. */
+/** The document is explained only where something differs. */
 const originIn = (output: Endpoint["output"], document: JsonObject): Origin => {
-  let places: ReturnType<typeof byPlace> | undefined;
+  let places: ReturnType<typeof changesByPlace> | undefined;
   return (at) => {
     if (places === undefined) {
       const { note, changes } = collectChanges();
       output.read(document, note, document);
-      places = byPlace(changes);
+      places = changesByPlace(changes);
     }
-    return lookUp(output, document, places, stepsOf(at));
+    return lookUp(output, document, places, pointerSteps(at));
   };
 };

@@ -1,9 +1,8 @@
 import { enableCompileCache, flushCompileCache } from "node:module";
 import { setFlagsFromString } from "node:v8";
-import type { Options } from "./options.ts";
+import type { CompareOptions } from "./options.ts";
 
-// Before anything else is loaded: what is compiled once is not compiled again, and a long run waits for servers, so
-// it rather takes its time than memory.
+// Set before anything else is loaded. Compiled code is cached; and since a long run mostly waits for servers, memory matters more than speed.
 enableCompileCache();
 for (const flag of [
   "heap-growing-percent=30",
@@ -15,14 +14,14 @@ for (const flag of [
   setFlagsFromString(`--${flag}`);
 
 const { catalogue } = await import("../../../transforms/catalogue.ts");
-const { readOptions, usage } = await import("./options.ts");
+const { readCompareOptions: readOptions, compareUsage: usage } = await import("./options.ts");
 
 const fail = (lines: string[]) => {
   for (const line of lines) console.error(line);
   process.exitCode = 2;
 };
 
-/** A first signal ends it in good order, a second at once. */
+/** The first signal ends the run in good order, the second at once. */
 const interruption = (): AbortSignal => {
   const controller = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const)
@@ -39,27 +38,27 @@ const startLegacy = async (url: string | undefined) => {
   return startSampleLegacy();
 };
 
-const compare = async (options: Options): Promise<void> => {
-  const { prepare } = await import("./prepare.ts");
+const compare = async (options: CompareOptions): Promise<void> => {
+  const { prepareRun: prepare } = await import("./prepare.ts");
   const prepared = prepare(options, process.env, catalogue);
   if ("errors" in prepared) return fail(prepared.errors);
   const { scrub } = prepared;
   const legacy = await startLegacy(prepared.settings.LEGACY_URL);
-  const { perform } = await import("./perform.ts");
+  const { performRun: perform } = await import("./perform.ts");
   const performed = await perform(options, { ...prepared, legacyUrl: legacy.url }, catalogue, interruption());
   await legacy.close();
   if ("interruptedAfter" in performed)
     return fail([`interrupted after ${performed.interruptedAfter} questions; the same command goes on from there`]);
   const { report, clear } = performed;
   const { terminalReport } = await import("./report/terminalReport.ts");
-  const { writeReports } = await import("./files.ts");
+  const { writeReports } = await import("./report/writeReports.ts");
   const { columns, isTTY } = process.stdout;
   const lines = terminalReport(report, isTTY ? columns : 100, isTTY && !process.env["NO_COLOR"]);
   for (const line of lines) console.log(scrub(line));
   for (const path of writeReports(report, options.out, scrub)) console.log(path);
   clear();
   const { compared, failed } = report.summary;
-  // A gate must not open because a server was away.
+  // A promotion must not pass because a server was away.
   if (failed >= compared) return fail([`${failed} of ${compared + failed} questions could not be compared`]);
   process.exitCode = report.summary.unexplained > 0 ? 1 : 0;
 };
@@ -70,7 +69,7 @@ else if ("errors" in options) fail([...options.errors, "npm run compare -- --hel
 else
   await compare(options).catch((error: Error) => {
     fail([error.message]);
-    // The sample legacy may still be there.
+    // The sample legacy may still run.
     process.exit();
   });
 flushCompileCache();

@@ -1,8 +1,8 @@
 import { parseArgs } from "node:util";
-import { readIds } from "../corpus/readIds.ts";
+import { readIds } from "../corpus/madeRequests.ts";
 
-/** What to compare, as the command line says it. */
-export type Options = {
+/** What to compare, by the command line. */
+export type CompareOptions = {
   legacy?: string;
   candidate?: string;
   /** The candidate is the new implementation, not a gateway. */
@@ -20,7 +20,8 @@ export type Options = {
   fresh: boolean;
 };
 
-export const usage = `npm run compare -- [options]
+/** What `npm run compare -- --help` prints. */
+export const compareUsage = `npm run compare -- [options]
 
 Holds legacy's answers against what the gateway makes of them, or a candidate's answers against those, and explains every difference.
 
@@ -61,8 +62,11 @@ const known = {
   help: { type: "boolean", short: "h" },
 } as const;
 
-/** Reads the command line; what is wrong is told by its name, what was given and what is allowed. */
-export const readOptions = (args: string[], endpoints: readonly string[]): Options | { errors: string[] } | "help" => {
+/** Reads the command line. An error names the option, what was given and what is allowed. */
+export const readCompareOptions = (
+  args: string[],
+  endpoints: readonly string[],
+): CompareOptions | { errors: string[] } | "help" => {
   let values: ReturnType<typeof parse>;
   try {
     values = parse(args);
@@ -115,6 +119,6 @@ export const readOptions = (args: string[], endpoints: readonly string[]): Optio
 
 const parse = (args: string[]) => parseArgs({ args, options: known, strict: true, allowPositionals: false }).values;
 
-/** What stands before an @ or behind a ? of a URL may be a secret. */
+/** The parts of a URL before an @ and after a ? may be secrets. */
 const withoutPassword = (text: string): string =>
   JSON.stringify(text.replace(/^[^]*@/, "(not shown)@").replace(/[?#][^]*$/, "?(not shown)"));

@@ -1,63 +1,116 @@
-import type { Ask } from "../corpus/ask.ts";
-import type { Catalogue } from "../../serve/catalogue.ts";
-import { openObserver } from "../../telemetry/observer.ts";
 import { observeFields } from "../../compare/fields.ts";
 import { openLedger } from "../../compare/ledger.ts";
 import type { Report } from "../../compare/report.ts";
-import { reportOf } from "../../compare/reportOf.ts";
-import { openTally } from "../../compare/tally.ts";
-import { openAsModern } from "./asModern.ts";
-import { openCandidateSide } from "./candidateSide.ts";
-import { type Compared, compareOne } from "./compareOne.ts";
-import { openDone } from "./done.ts";
-import { openNotebook } from "./interrupted.ts";
-import { openLegacySide } from "./legacySide.ts";
-import type { Options } from "./options.ts";
-import type { Prepared } from "./prepare.ts";
+import { openTally, reportOf } from "../../compare/tally.ts";
+import type { Catalogue } from "../../serve/catalogue.ts";
+import { openQuietGateway } from "../quietGateway.ts";
+import { openAsModern, openCandidateSide, USER_AGENT } from "./candidateSide.ts";
+import { type ComparedSides, compareOne } from "./compareOne.ts";
+import { openNotebook } from "./notebook.ts";
+import type { CompareOptions } from "./options.ts";
+import type { PreparedRun } from "./prepare.ts";
 import { openProgress } from "./progress.ts";
-import { questionsOf } from "./questions.ts";
-import { run } from "./run.ts";
+import { requestsOf } from "./requests.ts";
+import { openDone, run } from "./run.ts";
 
-/** Milliseconds until a mismatch is asked again, between two looks at how far it is, and between two notes of it. */
-const SETTLE = 1000;
-const LOOK_EVERY = 100;
-const NOTE_EVERY = 5000;
+/** Milliseconds until a mismatch is checked again, between two updates of the progress line, and between two notes of the state. */
+const SETTLE_MS = 1000;
+const PROGRESS_MS = 100;
+const NOTE_MS = 5000;
 
-/** Where a gateway of one's own listens, for the commands that reproduce a difference. */
-const USUAL_GATEWAY = "http://127.0.0.1:8000/v1";
+/** A gateway started by hand, for the commands that reproduce a difference. */
+const DEFAULT_GATEWAY = "http://127.0.0.1:8000/v1";
 
-const tell = (line: string) => void process.stderr.write(`${line}\n`);
+const logLine = (line: string) => void process.stderr.write(`${line}\n`);
+
+type Prepared = PreparedRun & { legacyUrl: string };
 
 /**
- * Compares all that the options name, and tells on the standard error how it goes. Where `signal` aborts it notes how far it has come and
- * gives that number; else the report. Throws where the corpus cannot be read.
+ * Compares all that the options name, and writes its progress to the standard error. When `signal` aborts, it notes the state and gives the
+ * number of compared requests; else it gives the report. Rejects where the corpus cannot be read or the state cannot be written.
  */
-export const perform = async (
-  options: Options,
-  prepared: Prepared & { legacyUrl: string },
+export const performRun = async (
+  options: CompareOptions,
+  prepared: Prepared,
   catalogue: Catalogue,
   signal: AbortSignal,
 ): Promise<{ report: Report; clear: () => void } | { interruptedAfter: number }> => {
-  const { settings, key, rate, concurrency, legacyUrl, scrub } = prepared;
-  const { PREFIXES: prefixes, LEGACY_PATH: legacyPath } = settings;
-  const questions = await questionsOf(options, catalogue.endpoints, { prefixes, legacyPath });
-  const today = new Date().toISOString().slice(0, 10);
-  const ledger = openLedger(prepared.entries, today);
-  for (const { id, until } of ledger.expired(today))
-    tell(`--expected: the entry ${id} ended on ${until} and allows nothing any more`);
-
+  const { settings, rate, concurrency, scrub } = prepared;
+  const corpus = await requestsOf(options, catalogue.endpoints, {
+    prefixes: settings.PREFIXES,
+    legacyPath: settings.LEGACY_PATH,
+  });
   const notebook = openNotebook(options.out, prepared.fingerprint, scrub);
   const left = options.fresh ? undefined : notebook.read();
   const tally = openTally(left?.tally);
   const done = openDone(left?.done);
-  if (left) tell(`going on after ${done.count()} questions of an interrupted run (--fresh begins anew)`);
-  const unwritable = new AbortController();
   const note = () => notebook.write({ tally: tally.state, done: done.state() });
+  const { sides, close } = await openSides(options, prepared, catalogue);
+  if (left) logLine(`going on after ${done.count()} questions of an interrupted run (--fresh begins anew)`);
 
-  // What cannot be written is found out before anybody is asked.
-  note();
+  const progress = openProgress(process.stderr, corpus.total, done.count());
+  const unwritable = new AbortController();
+  const timers: NodeJS.Timeout[] = [];
+  try {
+    // An output that cannot be written is found before the first request is sent.
+    note();
+    timers.push(
+      setInterval(() => progress.update(done.count(), tally.unexplained()), PROGRESS_MS),
+      setInterval(() => {
+        try {
+          note();
+        } catch (error) {
+          unwritable.abort(error);
+        }
+      }, NOTE_MS),
+    );
+    await run(
+      {
+        requests: corpus.requests,
+        compare: (request, again) => compareOne(sides, request, again),
+        count({ endpoint: name }, { outcome, document }) {
+          const endpoint = catalogue.endpoints[name];
+          if (document && endpoint) observeFields(endpoint.output, document, tally.fieldsOf(name));
+          tally.add(outcome);
+        },
+        done,
+        settings: { rate, concurrency, settle: SETTLE_MS },
+      },
+      AbortSignal.any([signal, unwritable.signal]),
+    );
+    unwritable.signal.throwIfAborted();
+  } finally {
+    for (const timer of timers) clearInterval(timer);
+    progress.end();
+    await close();
+  }
+  if (signal.aborted) {
+    note();
+    return { interruptedAfter: done.count() };
+  }
+  const report = reportOf(tally.state, {
+    made: new Date().toISOString(),
+    sides: {
+      legacy: sides.addresses.legacy,
+      ...(options.candidate === undefined ? {} : { candidate: options.candidate }),
+    },
+    skipped: corpus.skipped,
+    endpoints: catalogue.endpoints,
+  });
+  // The notes are needed until the report is written.
+  return { report, clear: () => notebook.clear() };
+};
 
-  const legacy = await openLegacySide({ ...settings, LEGACY_URL: legacyUrl }, catalogue, openObserver("silent"));
+const openSides = async (
+  options: CompareOptions,
+  { settings, entries, key, concurrency, legacyUrl }: Prepared,
+  catalogue: Catalogue,
+): Promise<{ sides: ComparedSides; close: () => Promise<unknown> }> => {
+  const today = new Date().toISOString().slice(0, 10);
+  const ledger = openLedger(entries, today);
+  for (const { id, until } of ledger.expired(today))
+    logLine(`--expected: the entry ${id} ended on ${until} and allows nothing any more`);
+  const legacy = await openQuietGateway({ ...settings, LEGACY_URL: legacyUrl }, catalogue, USER_AGENT);
   const candidate =
     options.candidate === undefined
       ? undefined
@@ -72,61 +125,20 @@ export const perform = async (
           keyIn: options.modern ? "query" : "header",
         });
   const addresses = {
-    legacy: legacyUrl + legacyPath,
-    candidate: options.candidate ?? USUAL_GATEWAY,
+    legacy: legacyUrl + settings.LEGACY_PATH,
+    candidate: options.candidate ?? DEFAULT_GATEWAY,
     keyName: options.keyName,
   };
-  const sides = {
-    catalogue,
-    legacy,
-    ledger,
-    addresses,
-    key,
-    ...(candidate ? { candidate } : {}),
-    ...(options.modern ? { asModern: openAsModern(catalogue.endpoints, settings.MODERN_ROUTES) } : {}),
+  return {
+    sides: {
+      catalogue,
+      legacy,
+      ledger,
+      addresses,
+      key,
+      ...(candidate ? { candidate } : {}),
+      ...(options.modern ? { asModern: openAsModern(catalogue.endpoints, settings.MODERN_ROUTES) } : {}),
+    },
+    close: () => Promise.all([legacy.close(), candidate?.close()]),
   };
-  const progress = openProgress(process.stderr, questions.total, done.count());
-  const timers = [
-    setInterval(() => progress.told(done.count(), tally.unexplained()), LOOK_EVERY),
-    setInterval(() => {
-      try {
-        note();
-      } catch (error) {
-        // Told where the run is waited for.
-        unwritable.abort(error);
-      }
-    }, NOTE_EVERY),
-  ];
-  const ending = AbortSignal.any([signal, unwritable.signal]);
-  try {
-    const running = {
-      asks: questions.asks,
-      compare: async (ask: Ask, again: boolean) => compareOne(sides, ask, again),
-      count(ask: Ask, { outcome, document }: Compared) {
-        const endpoint = catalogue.endpoints[ask.endpoint];
-        if (document && endpoint) observeFields(endpoint.output, document, tally.fieldsOf(ask.endpoint));
-        tally.add(outcome);
-      },
-      done,
-      settings: { rate, concurrency, settle: SETTLE },
-    };
-    await run(running, ending);
-    unwritable.signal.throwIfAborted();
-  } finally {
-    for (const timer of timers) clearInterval(timer);
-    progress.end();
-    await Promise.all([legacy.close(), candidate?.close()]);
-  }
-  if (signal.aborted) {
-    note();
-    return { interruptedAfter: done.count() };
-  }
-  const report = reportOf(tally.state, {
-    made: new Date().toISOString(),
-    sides: { legacy: addresses.legacy, ...(options.candidate === undefined ? {} : { candidate: options.candidate }) },
-    skipped: questions.skipped,
-    endpoints: catalogue.endpoints,
-  });
-  // Only when the report is written is nothing lost without the notes.
-  return { report, clear: () => notebook.clear() };
 };

@@ -1,16 +1,18 @@
-import { z } from "zod";
 import { hash } from "node:crypto";
 import { statSync } from "node:fs";
+import { type LedgerEntry, readLedger } from "../../compare/ledger.ts";
+import { emptyTally } from "../../compare/tally.ts";
+import { z } from "zod";
+import { buildId } from "../../cache/buildId.ts";
 import { comparedShape, wrongRoutes } from "../../modern/settings.ts";
-import { fragmentOf, type Settings } from "../../settings/settings.ts";
-import { loadSettings } from "../../settings/load.ts";
 import type { Catalogue } from "../../serve/catalogue.ts";
-import type { LedgerEntry } from "../../compare/ledger.ts";
-import { readLedger } from "../../compare/readLedger.ts";
-import type { Options } from "./options.ts";
+import { loadSettings } from "../../settings/load.ts";
+import { fragmentOf, type Settings } from "../../settings/settings.ts";
+import { readKeyVariable } from "../keyVariable.ts";
+import type { CompareOptions } from "./options.ts";
 
-/** Everything that a run needs to know before it connects to anything. */
-export type Prepared = {
+/** Everything that a run needs to know before it connects. */
+export type PreparedRun = {
   settings: CompareSettings;
   entries: LedgerEntry[];
   key: string | undefined;
@@ -18,18 +20,27 @@ export type Prepared = {
   concurrency: number;
   /** Takes the key out of a text. */
   scrub: (text: string) => string;
-  /** The same for the same questions to the same servers. */
+  /** Equal for runs of the same requests to the same servers. */
   fingerprint: string;
 };
 
+/** Characters of the key; a shorter one could not be taken out of the reports. */
+const MIN_KEY = 8;
+
+const shape = { ...comparedShape, LEGACY_ADMIN_KEY: z.string().optional() };
+const compareSettings = fragmentOf({ shape, secrets: ["LEGACY_ADMIN_KEY"], errorsOf: wrongRoutes });
+
+/** A gateway's settings, as far as the command uses them. */
+export type CompareSettings = Settings & z.infer<z.ZodObject<typeof shape>>;
+
 type Environment = Record<string, string | undefined>;
 
-/** The settings of the gateway in between come from the environment, as the gateway's own; what is wrong is told by its name. */
-export const prepare = (
-  options: Options,
+/** Reads the gateway's settings from the environment, the key and the ledger; or says by name what is wrong with them. */
+export const prepareRun = (
+  options: CompareOptions,
   environment: Environment,
   catalogue: Catalogue,
-): Prepared | { errors: string[] } => {
+): PreparedRun | { errors: string[] } => {
   const loaded = loadSettings(
     { ...environment, ...(options.legacy === undefined ? {} : legacyIn(options.legacy)) },
     catalogue.endpoints,
@@ -37,7 +48,8 @@ export const prepare = (
     false,
   );
   if ("errors" in loaded) return loaded;
-  const key = readKey(options.keyName, environment);
+  const { keyName } = options;
+  const key = keyName === undefined ? { key: undefined } : readKeyVariable(keyName, environment, MIN_KEY);
   if ("errors" in key) return key;
   if (options.corpus !== undefined && !exists(options.corpus))
     return { errors: [`--corpus: ${options.corpus} cannot be read; allowed is the path of a file`] };
@@ -52,19 +64,13 @@ export const prepare = (
     scrub: scrubOf([key.key, settings.LEGACY_API_KEY, settings.LEGACY_ADMIN_KEY]),
     rate: options.rate ?? (isNear ? 0 : 10),
     concurrency: options.concurrency ?? (isNear ? 8 : 2),
-    fingerprint: fingerprintOf(options, settings, ledger.entries, catalogue),
+    fingerprint: fingerprintOf(options, settings, ledger.entries),
   };
 };
 
-const shape = { ...comparedShape, LEGACY_ADMIN_KEY: z.string().optional() };
-const compareSettings = fragmentOf({ shape, secrets: ["LEGACY_ADMIN_KEY"], errorsOf: wrongRoutes });
-
-/** A gateway's settings, as far as the command uses them. */
-export type CompareSettings = Settings & z.infer<z.ZodObject<typeof shape>>;
-
-/** What a candidate may do differently; the gateway's own answers are held against legacy's, where nothing is expected unless it is said. */
+/** The ledger of expected differences. Without a candidate the gateway is compared with legacy, and the default is no ledger. */
 const ledgerFor = (
-  { expected, candidate }: Options,
+  { expected, candidate }: CompareOptions,
   settings: CompareSettings,
   { expectedDifferences }: Catalogue,
 ): ReturnType<typeof readLedger> => {
@@ -77,7 +83,7 @@ const ledgerFor = (
 const scrubOf = (keys: readonly (string | undefined)[]): ((text: string) => string) => {
   const known = keys.flatMap((key) => key ?? []);
   if (known.length === 0) return (text) => text;
-  // Letters and digits only: they are written the same everywhere.
+  // Keys are letters and digits, which every format writes alike.
   const pattern = new RegExp(known.join("|"), "gi");
   return (text) => text.replaceAll(pattern, "(key)");
 };
@@ -92,28 +98,7 @@ const isLoopback = (url: string): boolean => /^(127\.|\[::1\]$|localhost$)/.test
 
 const exists = (file: string): boolean => statSync(file, { throwIfNoEntry: false }) !== undefined;
 
-const readKey = (
-  name: string | undefined,
-  environment: Environment,
-): { key: string | undefined } | { errors: string[] } => {
-  if (name === undefined) return { key: undefined };
-  const key = /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? environment[name] : undefined;
-  // Not the name: whoever wrote the key itself there would see it again.
-  if (key === undefined)
-    return {
-      errors: ["--key: no environment variable of this name is set; allowed is the name of one that holds the key"],
-    };
-  if (!/^[A-Za-z0-9]{8,64}$/.test(key))
-    return { errors: [`--key: what ${name} holds is no key; allowed are 8 to 64 letters and digits`] };
-  return { key };
-};
-
-const fingerprintOf = (
-  options: Options,
-  settings: CompareSettings,
-  entries: LedgerEntry[],
-  { versions }: Catalogue,
-): string => {
+const fingerprintOf = (options: CompareOptions, settings: CompareSettings, entries: LedgerEntry[]): string => {
   const { legacy, candidate, modern, endpoints, idsText, corpus, limit, keyName } = options;
   const { size, mtimeMs } = (corpus === undefined ? undefined : statSync(corpus, { throwIfNoEntry: false })) ?? {};
   const about = [
@@ -128,7 +113,9 @@ const fingerprintOf = (
     limit,
     keyName,
     entries,
-    versions,
+    buildId(),
+    // Notes in the format of another version are not read.
+    Object.keys(emptyTally()),
   ];
   return hash("sha256", JSON.stringify(about), "base64url");
 };

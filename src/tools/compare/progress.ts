@@ -1,11 +1,11 @@
-/** How far a run has come, told to whoever waits for it. */
-export type Progress = { told(count: number, unexplained: number): void; end(): void };
+/** Shows how far a run has come. */
+type Progress = { update(count: number, unexplained: number): void; end(): void };
 
 type Terminal = { isTTY?: boolean; columns?: number; write(text: string): unknown };
 
-const SPACES = 24;
+const BAR_WIDTH = 24;
 
-/** On a terminal one line that is drawn again, with rate and time left; else a line now and then. `total`: `undefined` where it is not known. */
+/** On a terminal one line that is redrawn, with rate and time left; else a line every ten seconds. `total`: `undefined` where it is unknown. */
 export const openProgress = (
   out: Terminal,
   total: number | undefined,
@@ -22,7 +22,7 @@ export const openProgress = (
     return `${count}${of} compared, ${rate.toFixed(rate < 10 ? 1 : 0)}/s${left}, ${unexplained} unexplained`;
   };
   return {
-    told(count, unexplained) {
+    update(count, unexplained) {
       if (now() < next) return;
       next = now() + every;
       const text = line(count, unexplained);
@@ -35,8 +35,8 @@ export const openProgress = (
 
 const bar = (count: number, total: number | undefined): string => {
   if (total === undefined || total === 0) return "";
-  const full = Math.round((Math.min(count, total) / total) * SPACES);
-  return `${"█".repeat(full)}${"░".repeat(SPACES - full)} `;
+  const full = Math.round((Math.min(count, total) / total) * BAR_WIDTH);
+  return `${"█".repeat(full)}${"░".repeat(BAR_WIDTH - full)} `;
 };
 
 /** Seconds -> `1m 05s` */

@@ -1,34 +1,27 @@
+import { keysInHeaders } from "../../legacy/formFields.ts";
+import { parseJson } from "../../rules/parseJson.ts";
 import { isObject, type Json, type JsonObject } from "../../rules/rule.ts";
-import { keysInHeaders } from "./keys.ts";
-import { statusOf } from "./requestLine.ts";
-import type { Traffic } from "./traffic.ts";
+import { statusOf, type Traffic } from "./trafficLine.ts";
 
-/** Whether a file that begins so is a HAR, and no log of JSON lines. */
+/** Whether a file with this beginning is a HAR, not a log of JSON lines. */
 export const isHar = (beginning: string): boolean => {
   const [first = ""] = beginning.trimStart().split("\n", 1);
   if (first.trim() === "{") return true;
   if (!/^\{\s*"log"\s*:\s*(\{|$)/.test(first)) return false;
-  // A line that is a whole object may be one of many.
-  return entriesIn(first) !== undefined || parsed(first) === undefined;
+  // A first line that is a whole object may be one of many.
+  return entriesIn(first) !== undefined || parseHar(first) === undefined;
 };
 
-/** The requests of a HAR, `undefined` for an entry that has none; or nothing, where the text is none. */
+/** The requests of a HAR, `undefined` for an entry without one; or `undefined` where the text is not a HAR. */
 export const harTraffic = (text: string): (Traffic | undefined)[] | undefined => entriesIn(text)?.map(trafficOf);
 
 const entriesIn = (text: string): Json[] | undefined => {
-  const har = parsed(text);
+  const har = parseHar(text);
   const log = isObject(har) ? har.log : undefined;
   return isObject(log) && Array.isArray(log.entries) ? log.entries : undefined;
 };
 
-// What a parser complains about it quotes.
-const parsed = (text: string): Json | undefined => {
-  try {
-    return JSON.parse(text.replace(/^\uFEFF/, "")) as Json;
-  } catch {
-    return undefined;
-  }
-};
+const parseHar = (text: string): Json | undefined => parseJson(text.replace(/^\uFEFF/, ""));
 
 const trafficOf = (entry: Json): Traffic | undefined => {
   const request = member(entry, "request");

@@ -26,9 +26,9 @@ export const lifetimesTable = (endpoints: Endpoints): string =>
     ["endpoint", "fresh", "stale while revalidated", "stale if legacy fails", "404, 410", "412", "shared by"],
     Object.entries(endpoints).flatMap(([name, { cache }]) => {
       if (cache === undefined) return [];
-      const { fresh, stale, staleIfError, absent, unready } = withDefaults(cache);
+      const { fresh, staleWhileRevalidate, staleIfError, notFoundTtl, preconditionTtl } = withDefaults(cache);
       const callers = cache.personal ? "callers without a key; else cached for one key" : "all callers";
-      return [[`\`${name}\``, fresh, stale, staleIfError, absent, unready, callers]];
+      return [[`\`${name}\``, fresh, staleWhileRevalidate, staleIfError, notFoundTtl, preconditionTtl, callers]];
     }),
   );
 

@@ -3,7 +3,7 @@ import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-// The kit as a package of its own: Node strips no types below node_modules, and nobody's client needs the gateway's dependencies.
+// The kit is a compiled package: Node strips no types below node_modules, and clients do not need the gateway's dependencies.
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const kit = join(root, "kit");
 const { name, version, license, devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {

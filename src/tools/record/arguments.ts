@@ -1,17 +1,19 @@
 import { parseArgs } from "node:util";
-import { SHORTEST_KEY } from "../../scrub/scrub.ts";
-import type { LegacyPlace } from "./recorder.ts";
+import { MIN_KEY_LENGTH } from "../../scrub/secrets.ts";
+import { readKeyVariable } from "../keyVariable.ts";
+import type { LegacyPlace } from "./recording.ts";
 
-/** What is recorded: one question, an endpoint's ids from one to another, or what a log shows. */
+/** What is recorded: one request, a range of an endpoint's ids, or what a log shows. */
 export type Wanted =
   | { of: "question"; endpoint: string; given: string[] }
   | { of: "ids"; endpoint: string; from: number; to: number }
   | { of: "corpus"; file: string };
 
-export type Arguments = {
+/** The command line of `npm run record`. */
+export type RecordArguments = {
   legacy: LegacyPlace;
   wanted: Wanted;
-  /** The example's name, or what the names of several begin with. */
+  /** The example's name, or the prefix of several names. */
   as: string;
   about?: string;
   force: boolean;
@@ -30,14 +32,14 @@ const options = {
   help: { type: "boolean", short: "h" },
 } as const;
 
-const MOST_IDS = 10_000;
+const MAX_IDS = 10_000;
 const refuse = (...errors: string[]) => ({ errors });
 
-/** The arguments as they are meant, or what is wrong with them and what is allowed. Says no key. */
-export const readArguments = (
+/** Reads the arguments; or says what is wrong and what is allowed, without a key. */
+export const readRecordArguments = (
   args: string[],
   environment: Readonly<Record<string, string | undefined>>,
-): Arguments | { errors: string[] } | { help: true } => {
+): RecordArguments | { errors: string[] } | { help: true } => {
   let parsed;
   try {
     parsed = parseArgs({ args, options, allowPositionals: true });
@@ -60,7 +62,7 @@ export const readArguments = (
     return refuse("as: the example's name is needed at the end, of letters, digits and single dashes: as iris");
   const wanted = wantedBy(positionals.slice(0, -2), values);
   if ("errors" in wanted) return wanted;
-  const key = keyNamed(values.key, environment);
+  const key = values.key === undefined ? undefined : readKeyVariable(values.key, environment, MIN_KEY_LENGTH);
   if (key !== undefined && "errors" in key) return key;
   const { about, out, force = false } = values;
   return {
@@ -74,7 +76,7 @@ export const readArguments = (
   };
 };
 
-/** A name or password in the URL would be a secret that is sent nowhere. */
+/** A URL with a user or a password is refused: they would not be sent. */
 const placeOf = (text: string): LegacyPlace | undefined => {
   if (!/^https?:\/\/[^/?#@\s]+(\/[A-Za-z0-9_.~-]+)*\/?$/.test(text) || !URL.canParse(text)) return undefined;
   const { origin, pathname } = new URL(text);
@@ -93,23 +95,30 @@ const wantedBy = (
   if (ids === undefined) return { of: "question", endpoint, given };
   const [, from = "", to = ""] = /^(\d{1,9})\.\.(\d{1,9})$/.exec(ids) ?? [];
   const count = Number(to) - Number(from) + 1;
-  return from !== "" && count >= 1 && count <= MOST_IDS && given.length === 0
+  return from !== "" && count >= 1 && count <= MAX_IDS && given.length === 0
     ? { of: "ids", endpoint, from: Number(from), to: Number(to) }
-    : refuse(`--ids: allowed are at most ${MOST_IDS} ids of one endpoint: --ids 1..50 getDataset as PREFIX`);
+    : refuse(`--ids: allowed are at most ${MAX_IDS} ids of one endpoint: --ids 1..50 getDataset as PREFIX`);
 };
 
-/** Not what was given is told: it may be the key itself. */
-const keyNamed = (
-  name: string | undefined,
-  environment: Readonly<Record<string, string | undefined>>,
-): { key: string } | { errors: string[] } | undefined => {
-  if (name === undefined) return undefined;
-  const key = environment[name];
-  if (key === undefined || key === "")
-    return refuse(
-      "--key: the environment has nothing by the name given; allowed is the name of a variable that holds the key",
-    );
-  return new RegExp(`^[A-Za-z0-9]{${SHORTEST_KEY},64}$`).test(key)
-    ? { key }
-    : refuse(`--key: what the variable holds is no key; allowed are ${SHORTEST_KEY} to 64 letters and digits`);
-};
+/** What `npm run record -- --help` prints. */
+export const recordUsage = (endpoints: readonly string[]): string =>
+  [
+    "Records what a legacy server answers as a pair of fixtures: a regression test at once.",
+    "",
+    "  npm run record -- --legacy URL getDataset 61 as iris",
+    "  npm run record -- --legacy URL listDatasets status=active limit=5 as five",
+    "  npm run record -- --legacy URL --ids 1..50 getDataset as seen      the fewest that show every variant met",
+    "  npm run record -- --legacy URL --corpus FILE as seen               the same for what a log shows",
+    "",
+    `Endpoints: ${endpoints.join(", ")}`,
+    "",
+    "  --legacy URL    the legacy server; with a path where its interface does not begin at /api/v1",
+    "  --about TEXT    what the example shows, in a sentence",
+    "  --key NAME      the environment variable that holds the key to ask with; recorded is the sample legacy's key",
+    "  --out DIR       instead of the project's fixtures",
+    "  --force         overwrite files; write what did not fit the schema",
+    "  --help          this text",
+    "",
+    "Exit codes: 0 done, 1 the answer did not fit the endpoint's schema, 2 could not run.",
+    "",
+  ].join("\n");

@@ -1,29 +1,29 @@
+import type { Secrets } from "../../scrub/secrets.ts";
 import type { Catalogue } from "../../serve/catalogue.ts";
-import type { Arguments } from "./arguments.ts";
-import type { Ask } from "../corpus/ask.ts";
+import type { CorpusRequest } from "../corpus/corpusRequest.ts";
+import type { RecordArguments } from "./arguments.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Recording, Replay } from "./recording.ts";
-import type { Scrub } from "../../scrub/scrub.ts";
 
-/** What the command works with. */
+/** What the command needs from outside. */
 export type RecordTools = {
   catalogue: Catalogue;
-  /** The project's own fixtures. */
+  /** The folder of the project's own fixtures. */
   folder: string;
   openReplay: (exchanges: Exchange[]) => Promise<Replay>;
   print: (line: string) => void;
   complain: (line: string) => void;
-  /** Reads the file of `--corpus`, question by question. Rejects where it cannot be read. */
-  readCorpus: (file: string) => AsyncIterable<Ask>;
+  /** Reads the file of `--corpus`, request by request. Throws where it cannot be read. */
+  readCorpus: (file: string) => AsyncIterable<CorpusRequest>;
 };
 
-/** One run of the command. What it prints is scrubbed. */
-export type Job = { args: Arguments; tools: RecordTools; scrub: Scrub; recording: Recording };
+/** One run of the command; `tools` prints without secrets. */
+export type RecordJob = { args: RecordArguments; tools: RecordTools; scrub: Secrets; recording: Recording };
 
 /** 0 done, 1 an answer did not fit its schema, 2 could not run. */
 export type ExitCode = 0 | 1 | 2;
 
-/** Says what is wrong, and that nothing could run. */
+/** Prints what is wrong; the exit code of a command that could not run. */
 export const refused = ({ complain }: Pick<RecordTools, "complain">, errors: readonly string[]): 2 => {
   for (const error of errors) complain(error);
   return 2;

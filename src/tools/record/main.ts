@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { legacyHandlers } from "../../../fixtures/legacyHandlers.ts";
 import { serveHandlers } from "../../../fixtures/serveHandlers.ts";
 import { catalogue } from "../../../transforms/catalogue.ts";
-import { mapperOf } from "../corpus/mapper.ts";
+import { trafficMapper } from "../corpus/mapTraffic.ts";
 import { readCorpus } from "../corpus/readCorpus.ts";
 import { recordCommand } from "./command.ts";
 import type { Exchange } from "./exchange.ts";
@@ -19,5 +19,5 @@ process.exitCode = await recordCommand(process.argv.slice(2), process.env, {
   openReplay,
   print: console.log,
   complain: console.error,
-  readCorpus: (file) => readCorpus(file, mapperOf(catalogue.endpoints)).asks,
+  readCorpus: (file) => readCorpus(file, trafficMapper(catalogue.endpoints)).requests,
 });

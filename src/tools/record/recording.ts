@@ -1,76 +1,109 @@
-import { isDeepStrictEqual } from "node:util";
-import type { Endpoint } from "../../endpoint/endpoint.ts";
+import { isUtf8 } from "node:buffer";
+import { parseJson } from "../../rules/parseJson.ts";
+import type { JsonObject } from "../../rules/rule.ts";
+import type { Secrets } from "../../scrub/secrets.ts";
 import type { Catalogue } from "../../serve/catalogue.ts";
+import { loadSettings } from "../../settings/load.ts";
+import { type CapturedExchange, openQuietGateway, type QuietGateway } from "../quietGateway.ts";
 import type { Exchange, FixtureAsk } from "./exchange.ts";
-import { openQuietGateway } from "./quietGateway.ts";
-import { type LegacyPlace, openRecorder } from "./recorder.ts";
-import type { Scrub } from "../../scrub/scrub.ts";
 
-/** A legacy that answers by recorded exchanges, at the usual path; `unexpected` are the questions it has no answer to. */
+/** Where a legacy interface is: its origin, and the path it begins at (`""` or `/api/v1`). */
+export type LegacyPlace = { origin: string; path: string };
+
+/** A legacy that answers by recorded exchanges, at the default path; `unexpected` are the requests it has no answer to. */
 export type Replay = { url: string; unexpected: readonly string[]; close(): Promise<void> };
 
-/** What one question brought, scrubbed; `mismatch` are the places that did not fit the endpoint's schema. */
+/** What one request brought, scrubbed. `mismatch`: the places that did not fit the endpoint's schema. */
 export type Recorded = { ask: FixtureAsk; legacy: Exchange[]; status: number; mismatch: string[] };
-/** Why there is nothing to record. */
-export type Failed = { failed: string };
 
+/** Why there is nothing to record. */
+type RecordingFailed = { failed: string };
+
+/** Records what legacy answers when the gateway asks it. */
 export type Recording = {
-  /** Asks the gateway, and keeps what it asked legacy. */
-  record(endpoint: Endpoint, ask: FixtureAsk): Promise<Recorded | Failed>;
+  /** Sends one request to the gateway, and records what it asked legacy. */
+  record(ask: FixtureAsk): Promise<Recorded | RecordingFailed>;
   /** What the gateway makes of the scrubbed exchanges. */
-  expectedOf(recorded: Recorded): Promise<{ status: number; body: unknown; mismatch: string[] } | Failed>;
+  expectedOf(recorded: Recorded): Promise<{ status: number; body: unknown; mismatch: string[] } | RecordingFailed>;
   close(): Promise<void>;
 };
 
-export type RecordingSettings = {
+/** `openReplay` starts a legacy that answers by these exchanges. */
+type RecordingSettings = {
   catalogue: Catalogue;
   legacy: LegacyPlace;
-  scrub: Scrub;
+  scrub: Secrets;
   openReplay: (exchanges: Exchange[]) => Promise<Replay>;
 };
 
-/** Puts a gateway before a recorder before legacy, so that what is recorded is what the gateway really asks. */
+/** Opens a gateway in this process, so that the recorded requests to legacy are those that the gateway really makes. */
 export const openRecording = async ({
   catalogue,
-  legacy: place,
+  legacy,
   scrub,
   openReplay,
 }: RecordingSettings): Promise<Recording> => {
-  const recorder = await openRecorder(place);
-  const gateway = await openQuietGateway(catalogue, recorder.url, place.path === "" ? "/" : place.path);
+  const gateway = await quietGatewayOf(catalogue, legacy.origin, legacy.path === "" ? "/" : legacy.path);
   return {
-    async record(endpoint, ask) {
-      const { status, mismatch } = await gateway.ask(ask);
-      const { exchanges, failure } = recorder.taken();
-      if (failure !== undefined) return { failed: failure };
-      const legacy = exchanges.filter(({ request }) => !isProbe(catalogue, endpoint, request));
-      return { ...scrub.json({ ask, legacy }), status, mismatch };
+    async record(ask) {
+      const { status, text, exchanges, mismatch } = await send(gateway, ask);
+      const recorded: Exchange[] = [];
+      for (const one of exchanges) {
+        const exchange = exchangeOf(one);
+        if ("failed" in exchange) return exchange;
+        recorded.push(exchange);
+      }
+      if (recorded.length === 0 && status >= 500) return { failed: `The key could not be verified: ${text}` };
+      return { ...scrub.json({ ask, legacy: recorded }), status, mismatch };
     },
-    async expectedOf({ ask, legacy, status }) {
-      const replay = await openReplay(legacy);
-      const again = await openQuietGateway(catalogue, replay.url);
+    async expectedOf({ ask, legacy: exchanges, status }) {
+      const replay = await openReplay(exchanges);
+      const again = await quietGatewayOf(catalogue, replay.url);
       try {
-        const answer = await again.ask(ask);
+        const answer = await send(again, ask);
         if (replay.unexpected.length > 0)
           return { failed: `Scrubbed, it asks legacy for something else: ${replay.unexpected.join(", ")}` };
         if (answer.status !== status)
           return { failed: `Scrubbed, it is answered ${answer.status} where it was ${status}.` };
-        return answer;
+        return { status, body: parseJson(answer.text), mismatch: answer.mismatch };
       } finally {
         await again.close();
         await replay.close();
       }
     },
-    async close() {
-      await gateway.close();
-      await recorder.close();
-    },
+    close: () => gateway.close(),
   };
 };
 
-/** A question about the key alone: the handlers answer it for every pair. One endpoint asks the same for itself. */
-const isProbe = ({ keyProbes }: Catalogue, endpoint: Endpoint, request: Exchange["request"]): boolean => {
-  const { method, path } = keyProbes.reads;
-  if (request.method !== method || request.path !== `/json${path}`) return false;
-  return !(Object.keys(endpoint.input).length === 0 && isDeepStrictEqual(endpoint.legacy({}), keyProbes.reads));
+/** A gateway with the default settings but no cache. */
+const quietGatewayOf = async (catalogue: Catalogue, url: string, legacyPath?: string): Promise<QuietGateway> => {
+  const loaded = loadSettings({ LEGACY_URL: url, LEGACY_PATH: legacyPath }, catalogue.endpoints);
+  if ("errors" in loaded) throw new Error(loaded.errors.join("\n"));
+  return openQuietGateway({ ...loaded.settings, LEGACY_URL: url }, catalogue, "catalog-gateway-record");
+};
+
+const send = (gateway: QuietGateway, { method, path, key, json }: FixtureAsk) =>
+  gateway.ask(
+    { method: method === "POST" ? "POST" : "GET", path, ...(json === undefined ? {} : { body: json as JsonObject }) },
+    key,
+  );
+
+const exchangeOf = ({ request, format, key, reply }: CapturedExchange): Exchange | RecordingFailed => {
+  if ("failed" in reply) return { failed: reply.why };
+  const { status, contentType, body } = reply;
+  if (!isUtf8(body)) return { failed: "The upstream's answer is not UTF-8, which no fixture can hold." };
+  const { method, path, form } = request;
+  return {
+    request: {
+      method,
+      path: `/${format}${path}`,
+      ...(key === undefined ? {} : { key }),
+      ...(method === "POST" ? { form: { ...form } } : {}),
+    },
+    response: {
+      status,
+      type: contentType.includes("json") ? "json" : contentType.includes("xml") ? "xml" : "html",
+      body: body.toString("utf8"),
+    },
+  };
 };

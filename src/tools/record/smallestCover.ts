@@ -1,17 +1,18 @@
-export type Candidate<Id> = { id: Id; variants: ReadonlySet<string> };
+/** One of many, and the variants that it has. */
+export type CoverCandidate<Id> = { id: Id; variants: ReadonlySet<string> };
 
 /**
- * The ids of few candidates that have every variant any of them has. Greedy: always the one that adds most (the earlier of two that
- * add as much), and in the end without those the later ones made needless. At most 1 + ln(variants) times as many as there have to be.
+ * The ids of few candidates that together have all variants. Greedy: it takes the candidate that adds most (the earlier of two equal
+ * ones), and in the end removes those that later ones made needless. At most 1 + ln(variants) times the smallest number.
  */
-export const smallestCover = <Id>(candidates: readonly Candidate<Id>[]): Id[] => {
+export const smallestCover = <Id>(candidates: readonly CoverCandidate<Id>[]): Id[] => {
   const covered = new Set<string>();
-  const gainOf = ({ variants }: Candidate<Id>) => [...variants].filter((variant) => !covered.has(variant)).length;
-  // What a candidate adds only ever shrinks: an old count is a bound, so that few have to be counted again.
+  const gainOf = ({ variants }: CoverCandidate<Id>) => [...variants].filter((variant) => !covered.has(variant)).length;
+  // What a candidate adds only shrinks. An old count is therefore a bound, and few are counted again.
   const waiting = candidates.map((candidate, order) => ({ candidate, order, bound: candidate.variants.size }));
   const first = (a: (typeof waiting)[number], b: (typeof waiting)[number]) => b.bound - a.bound || a.order - b.order;
   waiting.sort(first);
-  const chosen: Candidate<Id>[] = [];
+  const chosen: CoverCandidate<Id>[] = [];
   for (let best = waiting.shift(); best !== undefined && best.bound > 0; best = waiting.shift()) {
     const gain = gainOf(best.candidate);
     if (gain === best.bound) {
@@ -26,9 +27,9 @@ export const smallestCover = <Id>(candidates: readonly Candidate<Id>[]): Id[] =>
   return withoutNeedless(chosen).map(({ id }) => id);
 };
 
-const withoutNeedless = <Id>(chosen: readonly Candidate<Id>[]): Candidate<Id>[] => {
+const withoutNeedless = <Id>(chosen: readonly CoverCandidate<Id>[]): CoverCandidate<Id>[] => {
   const times = new Map<string, number>();
-  const count = ({ variants }: Candidate<Id>, by: number) => {
+  const count = ({ variants }: CoverCandidate<Id>, by: number) => {
     for (const variant of variants) times.set(variant, (times.get(variant) ?? 0) + by);
   };
   for (const candidate of chosen) count(candidate, 1);

@@ -14,7 +14,7 @@ const estimationProcedures: ProcedureRow[] = read("estimationProcedures");
 const evaluationMeasures: string[] = read("evaluationMeasures");
 
 /** Everything that the sample server knows. Datasets and tags are only the ones to begin with: each server keeps its own. */
-export const catalogue = {
+export const sampleCatalogue = {
   users,
   /** The qualities that legacy's dataset list shows. */
   basicQualities: datasets.basicQualities,

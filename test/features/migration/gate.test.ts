@@ -49,7 +49,7 @@ describe("who answers", () => {
     expect(header).toBe(expected);
   });
 
-  test("a caller is always in the same bucket, callers are spread evenly, and a larger share keeps whom a smaller one had", () => {
+  test("a caller stays in one bucket; buckets are even; a larger share keeps its callers", () => {
     const buckets = Array.from({ length: 20_000 }, (_, i) => bucketOf(`client 192.0.2.${i % 256} agent ${i}`));
     expect(buckets).toEqual(Array.from({ length: 20_000 }, (_, i) => bucketOf(`client 192.0.2.${i % 256} agent ${i}`)));
     expect(Math.min(...buckets)).toBe(0);

@@ -5,10 +5,10 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startStandIn } from "../../standIn/program/startStandIn.ts";
 import type { StageView } from "../../../src/features/migration/views.ts";
 import { start } from "../../serve/support.ts";
-import { describeWithRedis, startRedis } from "../sharedCache/redisServer.ts";
+import { describeWithRedis, startRedis } from "../../store/redis/redisServer.ts";
 import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
-import { settingsOf } from "../../support.ts";
-import { until } from "./support.ts";
+import { settingsOf } from "../../support/gateway.ts";
+import { until } from "../../support/waiting.ts";
 
 let legacy: Awaited<ReturnType<typeof startSampleLegacy>>;
 let modern: Awaited<ReturnType<typeof startStandIn>>;
@@ -97,7 +97,7 @@ test("the configuration file is read again when it changes and at SIGHUP", async
   await until(async () => (await stage()).stage === "legacy");
 });
 
-test("--check asks both sides; --strict fails for a ledger entry that has ended or is idle", async () => {
+test("--check asks both sides; --strict fails for an ended or idle ledger entry", async () => {
   const file = join(directory(), "ledger.json");
   const entry = { endpoint: "getDataset", path: "/version", kind: "type", reason: "known", owner: "us" };
   writeFileSync(

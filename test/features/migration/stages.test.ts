@@ -3,7 +3,8 @@ import { gateSchema } from "../../../src/features/migration/stage.ts";
 import type { DifferenceView, StageView } from "../../../src/features/migration/views.ts";
 import { exchange } from "../../serve/support.ts";
 import { get } from "../../proxy/support.ts";
-import { staged, until } from "./support.ts";
+import { staged } from "./support.ts";
+import { until } from "../../support/waiting.ts";
 
 const writer = { "X-API-Key": "00000000000000000000000000000000" };
 const told = (differences: DifferenceView[]) => differences.map(({ path, form, count }) => `${path} ${form} ${count}`);
@@ -414,7 +415,7 @@ describe("operators", () => {
     expect((await operate("GET", "/expected")).body).toEqual([expect.objectContaining({ ...entry, fired: true })]);
   });
 
-  test("a changed configuration has the later word, an unchanged one does not undo what was set", async () => {
+  test("a changed configuration overrides a move; an unchanged one does not", async () => {
     const { migration, operate } = await staged({ getDataset: { stage: "shadow" } });
     await operate("POST", "/stages/getDataset", { stage: "canary", share: 5 });
     await migration.configure({ getDataset: { stage: "shadow", share: 100 } }, []);

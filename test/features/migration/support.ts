@@ -2,25 +2,17 @@ import { afterAll } from "vitest";
 import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import type { Fault } from "../../standIn/program/fault.ts";
 import { startStandIn } from "../../standIn/program/startStandIn.ts";
-import { adminApp } from "../../../src/features/console/admin.ts";
+import { consoleApp } from "../../../src/features/console/consoleApp.ts";
 import { startAdminServer } from "../../../src/features/console/adminServer.ts";
 import { startServer } from "../../../src/serve/server.ts";
 import type { Stage } from "../../../src/features/migration/stage.ts";
-import { type GatewayParts, gatewayFor } from "../../support.ts";
+import { type GatewayParts, gatewayFor } from "../../support/gateway.ts";
+import { until } from "../../support/waiting.ts";
 
 const closing: (() => Promise<unknown>)[] = [];
 afterAll(async () => {
   for (const close of closing.toReversed()) await close();
 });
-
-/** Waits until a condition holds, at most 30 s. */
-export const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
-  for (const end = Date.now() + 30_000; Date.now() < end;) {
-    if (await holds()) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  throw new Error("it never came to hold");
-};
 
 export type Answer = { status: number; body: unknown; decision: string; cache: string };
 
@@ -52,7 +44,7 @@ export const staged = async (
     () => gateway.close(),
     () => server.stop(100),
   );
-  const admin = adminApp(gateway.core, { host: "127.0.0.1" });
+  const admin = consoleApp(gateway.core, { host: "127.0.0.1" });
   const ask = async (path: string, headers: Record<string, string> = {}, init: RequestInit = {}): Promise<Answer> => {
     const response = await fetch(`http://127.0.0.1:${server.port}/v1${path}`, { headers, ...init });
     return {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import type { Stage } from "../../../src/features/migration/stage.ts";
 import { openStages } from "../../../src/features/migration/stages.ts";
-import { memoryStore } from "../../../src/features/migration/store/memoryStore.ts";
+import { memoryStateStore } from "../../../src/features/migration/store/stateStore.ts";
 import type { StateStore } from "../../../src/features/migration/store/stateStore.ts";
 
 /** One state that several gateways see, each told of what the others change. */
 const shared = (): StateStore => {
-  const inner = memoryStore();
+  const inner = memoryStateStore();
   const listeners: ((state: ReturnType<StateStore["state"]>) => void)[] = [];
   const tell = <T>(result: T): T => {
     for (const listener of listeners) listener(inner.state());
@@ -45,7 +45,7 @@ describe("who has the last word", () => {
     expect((await gateway(store, thing("shadow"))).at()).toBe("modern 100 by me");
   });
 
-  test("a changed configuration undoes it for good: the old move does not come back with the old configuration", async () => {
+  test("a changed configuration undoes a move for good, even if it is changed back", async () => {
     const store = shared();
     await (await gateway(store, {})).stages.move("getThing", { stage: "modern", share: 100 }, "me", "");
     expect((await gateway(store, thing("shadow"))).at()).toBe("shadow 100 by configuration");
@@ -69,7 +69,10 @@ describe("who has the last word", () => {
   });
 
   test("what cannot be written down holds here all the same, at once and whole", async () => {
-    const store: StateStore = { ...memoryStore(), move: async () => Promise.reject(new Error("the disk is full")) };
+    const store: StateStore = {
+      ...memoryStateStore(),
+      move: async () => Promise.reject(new Error("the disk is full")),
+    };
     const { stages, at } = await gateway(store, {});
     await stages.configure(thing("canary", 5));
     expect(at()).toBe("canary 5 by configuration");

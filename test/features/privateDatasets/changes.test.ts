@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
-import { eventually } from "./eventually.ts";
 import { administrator, nobody, owner, secondAdministrator } from "./people.ts";
 import { edited, through } from "./through.ts";
+import { until } from "../../support/waiting.ts";
 
 const complete = (ids: number[] | number) => ({ ids, isIncomplete: false });
 
@@ -119,12 +119,12 @@ describe("what happens past the gateway", () => {
     await walked();
     const known = () => state()?.rows;
     Object.assign(bed.datasets.find(({ id }) => id === 9) ?? {}, { visibility: "private" });
-    await eventually(() => known() === 4);
+    await until(() => known() === 4);
     bed.datasets.push(completeDataset({ id: 19, name: "newest", visibility: "private", uploader: owner.user.id }));
-    await eventually(() => known() === 5);
+    await until(() => known() === 5);
     expect(await list(administrator, "status/all/limit/50")).toMatchObject(complete([2, 3, 5, 6, 9, 19]));
     bed.datasets.splice(0, 3);
-    await eventually(() => known() === 3);
+    await until(() => known() === 3);
     expect(await list(administrator, "status/all/limit/51")).toMatchObject(complete([6, 9, 19]));
   });
 
@@ -156,6 +156,6 @@ describe("what happens past the gateway", () => {
     await walked();
     Object.assign(bed.datasets.find(({ id }) => id === 3) ?? {}, { visibility: "public" });
     expect((await list(nobody)).ids).toEqual([2, 3, 9]);
-    await eventually(() => state()?.rows === 2);
+    await until(() => state()?.rows === 2);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
-import { eventually } from "./eventually.ts";
+import { until } from "../../support/waiting.ts";
 import { fronted, over } from "./fronted.ts";
 import { administrator, owner, user } from "./people.ts";
 import { rows } from "./through.ts";
@@ -36,7 +36,7 @@ describe.each(foreign)("%s with status 200", (_, body) => {
     expect(await list(administrator)).toMatchObject({ isIncomplete: true });
     standIn(undefined);
     await legacy(owner, "json/data/tag", { data_id: "3", tag: "again" });
-    await eventually(async () => {
+    await until(async () => {
       const { ids, isIncomplete } = await list(administrator, "status/all/limit/50");
       return !isIncomplete && JSON.stringify(ids) === "[2,3,5,6,9]";
     });
@@ -49,7 +49,7 @@ describe.each(foreign)("%s with status 200", (_, body) => {
       return true;
     };
     const { walked, list, state } = await over(front, {}, { walk: { retry: 1 } });
-    await eventually(() => state()?.trouble !== undefined);
+    await until(() => state()?.trouble !== undefined);
     expect(state()?.state).toBe("broken");
     front.instead = undefined;
     await walked();

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { onTestFinished } from "vitest";
 import type { DatasetRow } from "../../../src/tools/sampleLegacy/catalogueRows.ts";
-import type { GatewayParts } from "../../support.ts";
+import type { GatewayParts } from "../../support/gateway.ts";
 import { openBed } from "./bed.ts";
 import type { Caller } from "./people.ts";
 import { rows, through } from "./through.ts";

@@ -1,14 +1,17 @@
 import { expect, test } from "vitest";
-import { redisStore } from "../../../src/features/privateDatasets/store/redisStore.ts";
-import { describeWithRedis, startRedis } from "../sharedCache/redisServer.ts";
-import { eventually } from "./eventually.ts";
+import { indexStoreOver } from "../../../src/features/privateDatasets/store/indexStore.ts";
+import { redisStore } from "../../../src/store/redis/redisStore.ts";
+import { describeWithRedis, startRedis } from "../../store/redis/redisServer.ts";
 import { administrator, nobody, owner } from "./people.ts";
 import { edited, through } from "./through.ts";
+import { until } from "../../support/waiting.ts";
 
 describeWithRedis("two gateways and a Redis", () => {
   /** Two over one legacy. */
   const two = async (REDIS_URL: string) => {
-    const parts = { openIndexStore: redisStore({ url: REDIS_URL, scope: "these", beat: 100 }) };
+    const parts = {
+      openIndexStore: indexStoreOver("these", (about) => redisStore({ ...about, url: REDIS_URL, interval: 100 })),
+    };
     const a = await through(undefined, { REDIS_URL }, parts);
     const b = await through(a.bed, { REDIS_URL }, parts);
     await Promise.all([a.walked(), b.walked()]);
@@ -38,19 +41,21 @@ describeWithRedis("two gateways and a Redis", () => {
       await other.list(administrator);
       await one.legacy(administrator, "json/data/edit", edited(id, "<oml:visibility>private</oml:visibility>"));
       expect((await one.list(administrator)).ids).toEqual(before);
-      await eventually(async () => JSON.stringify((await other.list(administrator)).ids) === JSON.stringify(before));
+      await until(async () => JSON.stringify((await other.list(administrator)).ids) === JSON.stringify(before));
       await one.legacy(administrator, `json/data/${id}`, undefined, "DELETE");
       const left = before.filter((did) => did !== id);
       expect((await one.list(administrator)).ids).toEqual(left);
-      await eventually(async () => JSON.stringify((await other.list(administrator)).ids) === JSON.stringify(left));
+      await until(async () => JSON.stringify((await other.list(administrator)).ids) === JSON.stringify(left));
     }
   });
 
-  test("without Redis each gateway goes on; a Redis that forgets loses nothing", async () => {
+  test("without Redis, or with a flushed one, each goes on with what it knows", async () => {
     const redis = await startRedis();
     const { a, b } = await two(redis.url);
     await redis.talk("FLUSHALL");
-    await eventually(async () => (await redis.talk("EXISTS catalog-gateway:1:private:these:rows")).startsWith(":1"));
+    await until(async () =>
+      (await redis.talk("EXISTS catalog-gateway:1:state:private-rows:these:records")).startsWith(":1"),
+    );
     for (const { list, state } of [a, b]) {
       expect(state()?.state).toBe("complete");
       expect((await list(administrator)).ids).toEqual([2, 3, 5, 6, 9]);

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { eventually } from "./eventually.ts";
+import { until } from "../../support/waiting.ts";
 import { fronted, over } from "./fronted.ts";
 import { administrator, nobody, owner, secondAdministrator, user, wrongKey } from "./people.ts";
 import { startWalking } from "./walked.ts";
@@ -27,7 +27,7 @@ describe("a legacy that answers single datasets slowly, or not at all", () => {
     const front = await fronted();
     front.instead = (target) => /GET .*\/data\/\d+/.test(target);
     const { close, state } = await startWalking(front.url);
-    await eventually(() => state().doing === "looking");
+    await until(() => state().doing === "looking");
     const started = performance.now();
     await close();
     expect(performance.now() - started).toBeLessThan(10_000);
@@ -44,7 +44,7 @@ describe("a legacy that answers single datasets slowly, or not at all", () => {
       return fails;
     };
     await legacy(owner, "json/data/tag", { data_id: "3", tag: "mine" });
-    await eventually(() => front.asked(secondAdministrator).filter((target) => target.includes("/data/3")).length > 1);
+    await until(() => front.asked(secondAdministrator).filter((target) => target.includes("/data/3")).length > 1);
     const started = performance.now();
     for (let i = 0; i < 5; i++)
       expect(await list(user, `status/all/limit/${50 + i}`)).toMatchObject({ ids: [2, 9], isIncomplete: false });
@@ -78,7 +78,7 @@ describe("nobody makes the gateway ask much", () => {
     socket.write(
       `POST /api/v1/json/data/edit HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     );
-    await eventually(() => front.seen.length > count);
+    await until(() => front.seen.length > count);
     socket.destroy();
     await sleep(300);
     expect(front.asked(secondAdministrator).length - before).toBeLessThanOrEqual(0);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { DatasetRow } from "../../../src/tools/sampleLegacy/catalogueRows.ts";
 import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
-import { eventually } from "./eventually.ts";
+import { until } from "../../support/waiting.ts";
 import { administrator, nobody, otherOwner, owner, secondAdministrator, user } from "./people.ts";
 import { rows, through } from "./through.ts";
 
@@ -15,7 +15,7 @@ describe("a list that says that it may lack something", () => {
   test("while nothing has been looked at", async () => {
     // A request a second: no walk comes to anything meanwhile.
     const { list, state } = await through(undefined, { PRIVATE_WALK_RATE: "1" });
-    await eventually(() => state()?.doing !== "waiting");
+    await until(() => state()?.doing !== "waiting");
     expect(["missing", "walking"]).toContain(state()?.state);
     expect(await list(administrator)).toMatchObject(own);
     expect(await list(nobody)).toMatchObject({ ids: [2, 9], isIncomplete: false });
@@ -23,7 +23,7 @@ describe("a list that says that it may lack something", () => {
 
   test("while the walk is on its way, but not to those who are none", async () => {
     const { list, state } = await through(undefined, { PRIVATE_WALK_RATE: "20" });
-    await eventually(() => state()?.rows === 3);
+    await until(() => state()?.rows === 3);
     expect(state()?.state).toBe("walking");
     expect(await list(administrator)).toMatchObject({ ...whole, isIncomplete: true });
     expect(await list(user)).toMatchObject({ ids: [2, 9], isIncomplete: false });
@@ -44,7 +44,7 @@ describe("a list that says that it may lack something", () => {
 
   test("where legacy does not know the administrator's key", async () => {
     const { list, state, observer } = await through(undefined, { LEGACY_ADMIN_KEY: "n0b0dys" });
-    await eventually(() => state()?.state === "broken");
+    await until(() => state()?.state === "broken");
     expect(state()?.trouble).toBe("legacy does not know the key");
     expect(await list(administrator)).toMatchObject(own);
     expect(observer.counts()).toMatchObject({ "private_walk_refused listDatasets": 1 });
@@ -52,7 +52,7 @@ describe("a list that says that it may lack something", () => {
 
   test("where it is the key of somebody whom legacy shows nothing", async () => {
     const { list, state, observer } = await through(undefined, { LEGACY_ADMIN_KEY: user.key });
-    await eventually(() => state()?.state === "broken");
+    await until(() => state()?.state === "broken");
     expect(state()).toMatchObject({ rows: 0, trouble: "the key is no administrator's" });
     expect(observer.counts()).toMatchObject({ "private_walk_refused listDatasets": 1 });
     expect(await list(administrator)).toMatchObject(own);
@@ -114,7 +114,7 @@ test("while legacy is down lists are errors, and the scan goes on by itself afte
   const { list, bed, walked, state, observer } = await through(undefined, {}, { walk: { pause: 50, retry: 10 } });
   await walked();
   await bed.close();
-  await eventually(() => state()?.trouble !== undefined);
+  await until(() => state()?.trouble !== undefined);
   expect(observer.counts()).toMatchObject({ "private_walk_failed listDatasets": 1 });
   const { ids, isIncomplete } = await list(administrator);
   expect([502, 503]).toContain(ids);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { openIdSet } from "../../../src/features/privateDatasets/rows.ts";
 import { MARGIN } from "../../../src/features/privateDatasets/scan.ts";
-import { eventually } from "./eventually.ts";
+import { until } from "../../support/waiting.ts";
 import { type Entry, privateOne, publicOne, smallLegacy } from "./smallLegacy.ts";
 import { beyond, few, LIST, looks, startWalk, upTo } from "./smallScan.ts";
 
@@ -143,7 +143,7 @@ describe("a later scan", () => {
     const walk = startWalk(legacy);
     await walk.walked();
     walk.queue.add(1_000_000);
-    await eventually(() => walk.hidden().length > 0);
+    await until(() => walk.hidden().length > 0);
     expect(walk.hidden()).toEqual([1_000_000]);
     legacy.rows.delete(1_000_000);
     legacy.newCalls();

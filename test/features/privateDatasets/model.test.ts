@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
-import { gatewayFor, type TestGateway } from "../../support.ts";
+import { gatewayFor, type TestGateway } from "../../support/gateway.ts";
 import { askList, expectedList } from "./askList.ts";
 import { type Bed, openBed } from "./bed.ts";
 import { type ListInput, modelList } from "./model.ts";

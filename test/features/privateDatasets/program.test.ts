@@ -1,15 +1,16 @@
-import { mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
 import type { Walk } from "../../../src/features/privateDatasets/rows.ts";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { PrivateRowsView } from "../../../src/features/privateDatasets/state.ts";
 import { start } from "../../serve/support.ts";
 import { type Bed, openBed } from "./bed.ts";
-import { eventually } from "./eventually.ts";
 import { administrator, nobody, owner, user } from "./people.ts";
 import { rows } from "./through.ts";
+import { until } from "../../support/waiting.ts";
 
 let bed: Bed;
 beforeAll(async () => {
@@ -43,33 +44,36 @@ const gateway = async (environment: Record<string, string>) => {
   return { ...program, state, list, end, isComplete: async () => (await state()).state === "complete" };
 };
 
-/** What is on the disk, where there is something. */
-const keptIn = (place: string): { rows: unknown[]; walk: Walk } | undefined => {
-  try {
-    return JSON.parse(readFileSync(join(place, "private-rows.json"), "utf8")) as { rows: unknown[]; walk: Walk };
-  } catch {
-    return undefined;
-  }
+/** What is on the disk, when no process has it. */
+const keptIn = (place: string): { rows: unknown[]; walk: Walk } => {
+  const database = new DatabaseSync(join(place, "private-rows.sqlite"));
+  const records = database.prepare("SELECT key, value FROM records ORDER BY key").all();
+  database.close();
+  const values = new Map(records.map(({ key, value }) => [key, JSON.parse(String(value))]));
+  const walk = values.get("walk") as Walk;
+  values.delete("walk");
+  return { rows: [...values.values()], walk };
 };
 
 test("a walk goes on where it was when the process was killed", async () => {
   bed.use([...rows, completeDataset({ id: 150, name: "last" })]);
   const DATA_DIR = directory();
   const first = await gateway({ DATA_DIR, PRIVATE_WALK_RATE: "20" });
-  await eventually(() => first.output.out.includes("private datasets are looked for"));
+  await until(() => first.output.out.includes("private datasets are looked for"));
   // What is found is on the disk a moment later.
-  await eventually(() => (keptIn(DATA_DIR)?.walk.checkedUpTo ?? 0) > 9);
+  const log = join(DATA_DIR, "private-rows.sqlite-wal");
+  await until(() => existsSync(log) && /"checkedUpTo":\d\d/.test(readFileSync(log, "latin1")));
   await first.end("SIGKILL");
   const kept = keptIn(DATA_DIR);
   expect(kept).toMatchObject({ rows: [{ id: 3 }, { id: 5 }, { id: 6 }] });
-  expect(statSync(join(DATA_DIR, "private-rows.json")).mode & 0o77).toBe(0);
+  expect(statSync(join(DATA_DIR, "private-rows.sqlite")).mode & 0o77).toBe(0);
 
   const second = await gateway({ DATA_DIR });
-  await eventually(() => second.isComplete());
+  await until(() => second.isComplete());
   expect(await second.list(administrator.key)).toEqual([2, 3, 5, 6, 9, 150]);
   // A page of the list, the known rows once more, and of the others those that were not looked at: up to a hundred beyond the highest.
   const { calls } = await second.state();
-  expect(calls).toBe(1 + 3 * 2 + (250 - (kept?.walk.checkedUpTo ?? 0) - 1));
+  expect(calls).toBe(1 + 3 * 2 + (250 - kept.walk.checkedUpTo - 1));
 });
 
 test("an unreadable index is made anew; an unusable directory stops the start", async () => {
@@ -77,22 +81,22 @@ test("an unreadable index is made anew; an unusable directory stops the start", 
   const DATA_DIR = directory();
   writeFileSync(join(DATA_DIR, "private-rows.json"), '{"format": 1, "rows": [{"id": "x"}]}');
   const one = await gateway({ DATA_DIR });
-  await eventually(() => one.isComplete());
+  await until(() => one.isComplete());
   expect(one.output.error).toContain("private_index_store_unreadable");
   const other = start({ LEGACY_URL: bed.url, LEGACY_ADMIN_KEY: administrator.key, DATA_DIR });
   expect(await other.ended).toBe(2);
   expect(other.output.error).toMatch(/^DATA_DIR: .* cannot be used: another process uses it/);
 });
 
-test("a complete index survives a restart, has no key in it, and is of one legacy", async () => {
+test("a complete index survives a restart, without any key in it, for the same legacy", async () => {
   bed.use(rows);
   const DATA_DIR = directory();
   const first = await gateway({ DATA_DIR });
-  await eventually(() => first.isComplete());
+  await until(() => first.isComplete());
   for (const { key } of [administrator, owner, user, nobody]) await first.list(key);
   const shown = JSON.stringify(await first.state());
   expect(await first.end("SIGTERM")).toBe(0);
-  const written = readFileSync(join(DATA_DIR, "private-rows.json"), "utf8");
+  const written = readFileSync(join(DATA_DIR, "private-rows.sqlite"), "latin1");
   for (const { key } of [administrator, owner, user])
     expect(shown + written + first.output.out + first.output.error).not.toContain(key);
 
@@ -112,7 +116,7 @@ test("a complete index survives a restart, has no key in it, and is of one legac
   another.use(theirs);
   const third = await gateway({ DATA_DIR, LEGACY_URL: another.url });
   for (const did of await third.list(administrator.key)) expect([1, 4, 5]).toContain(did);
-  await eventually(() => third.isComplete());
+  await until(() => third.isComplete());
   expect(await third.list(administrator.key)).toEqual([1, 4, 5]);
   expect(third.output.error).toMatch(/private_index_store_unreadable.*it is of another legacy/);
 });

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { LegacyFailure, RowState } from "../../../src/features/privateDatasets/readRow.ts";
 import { openRecheckQueue } from "../../../src/features/privateDatasets/recheckQueue.ts";
 import { MAX_ID } from "../../../src/features/privateDatasets/rows.ts";
-import { eventually } from "./eventually.ts";
+import { until } from "../../support/waiting.ts";
 
 const away: LegacyFailure = { ok: false, kind: "failed", why: "it is away" };
 const row = (name: string): RowState => ({ ok: true, found: "private", shown: { name } });
@@ -36,9 +36,9 @@ const asked = (
   const give = async (looked: RowState | LegacyFailure) => {
     const count = looks.length;
     looks.at(-1)?.give(looked);
-    await eventually(() => looks.length > count || queue.ids().length === 0);
+    await until(() => looks.length > count || queue.ids().length === 0);
   };
-  const over = () => eventually(() => queue.ids().length === 0);
+  const over = () => until(() => queue.ids().length === 0);
   return { queue, looks, taken, give, over, stopping };
 };
 
@@ -145,7 +145,7 @@ test("while legacy is away reads are repeated, and no list waits for them", asyn
   );
   queue.add(1);
   const waits = queue.settled();
-  await eventually(() => failures === 4);
+  await until(() => failures === 4);
   await waits;
   await queue.settled();
   expect([taken, queue.has(1)]).toEqual([[], true]);

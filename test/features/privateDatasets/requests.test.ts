@@ -2,10 +2,10 @@ import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
-import { eventually } from "./eventually.ts";
 import { fronted, over } from "./fronted.ts";
 import { administrator, nobody, owner, secondAdministrator } from "./people.ts";
 import { edited, through } from "./through.ts";
+import { until } from "../../support/waiting.ts";
 
 /** So many rows, every third or so of them private. */
 const many = (count: number, every = 3) =>
@@ -94,7 +94,7 @@ describe("an administrator's list asks legacy", () => {
     const held: ServerResponse[] = [];
     front.instead = (target, response) => target.includes("/data/list/") && held.push(response) > 0;
     const lists = [1, 2, 3].flatMap((id) => [1, 2].map(() => list(administrator, `data_id/${id},4/limit/7`)));
-    await eventually(() => held.length === 2);
+    await until(() => held.length === 2);
     await sleep(200);
     expect(held).toHaveLength(2);
     const statuses = (await Promise.all(lists)).map(({ ids: status }) => status);
@@ -166,7 +166,7 @@ describe("a row that turned public and private again", () => {
       Object.assign(row(bed, 3), { visibility: "public" });
       if (isKnown) {
         await get(nobody, 3);
-        await eventually(() => state()?.rows === 2);
+        await until(() => state()?.rows === 2);
       }
       expect(await list(administrator, "status/all/limit/50")).toMatchObject(whole);
       Object.assign(row(bed, 3), { visibility: "private" });
@@ -182,7 +182,7 @@ describe("a row that turned public and private again", () => {
     await walked();
     Object.assign(row(bed, 3), { visibility: "public" });
     await get(nobody, 3);
-    await eventually(() => state()?.rows === 0);
+    await until(() => state()?.rows === 0);
     Object.assign(row(bed, 3), { visibility: "private" });
     expect(await list(administrator)).toMatchObject({ ids: [3], isIncomplete: false });
   });
@@ -192,7 +192,7 @@ describe("a row that turned public and private again", () => {
     await walked();
     Object.assign(row(bed, 3), { visibility: "public" });
     await get(nobody, 3);
-    await eventually(() => state()?.rows === 2);
+    await until(() => state()?.rows === 2);
     bed.datasets.splice(
       bed.datasets.findIndex(({ id }) => id === 3),
       1,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { MARGIN } from "../../../src/features/privateDatasets/scan.ts";
-import { eventually } from "./eventually.ts";
+import { until } from "../../support/waiting.ts";
 import { away, error, privateOne, publicOne, type SmallLegacy, smallLegacy } from "./smallLegacy.ts";
 import { startWalk, upTo } from "./smallScan.ts";
 
@@ -25,7 +25,7 @@ test.each([
   // When it is away it says nothing at all.
   legacy.before = (asked) => ((asked === call || failures > 0) && failures < 8 ? (failures++, away) : undefined);
   const walk = startWalk(legacy);
-  await eventually(() => failures > 4);
+  await until(() => failures > 4);
   expect(walk.view()).toMatchObject({ doing: call.startsWith("list") ? "listing" : "looking", trouble: "it is away" });
   expect(await walk.walked()).toEqual([4, 6]);
   expect(walk.events).toEqual(["private_walk_failed it is away"]);
@@ -109,7 +109,7 @@ test("a key that legacy does not know is told, and nothing is taken for anything
   let refusals = 0;
   legacy.before = (_, who) => (who === "administrator" && !isKnown ? (refusals++, error(103)) : undefined);
   const walk = startWalk(legacy);
-  await eventually(() => refusals > 1);
+  await until(() => refusals > 1);
   expect(walk.view()).toMatchObject({ doing: "looking", at: 2, trouble: "legacy does not know the key" });
   expect([walk.ids(), walk.index.walk().checkedUpTo, walk.events]).toEqual([
     [],
@@ -126,7 +126,7 @@ test("who may not walk stops at once, and goes on where it was when it may", asy
   legacy.before = (call) => {
     if (call === "one 6") walk.walk.mayWalk = false;
   };
-  await eventually(() => !walk.walk.mayWalk && walk.view().doing === "waiting");
+  await until(() => !walk.walk.mayWalk && walk.view().doing === "waiting");
   const calls = legacy.newCalls();
   expect(calls.at(-2)).toBe("one 6");
   await sleep(10);
@@ -142,7 +142,7 @@ test("nothing is asked by a gateway that may not scan, or before a scan is due",
   const walk = startWalk(legacy);
   walk.walk.mayWalk = false;
   // It has begun to ask for the list.
-  await eventually(() => walk.view().doing === "waiting");
+  await until(() => walk.view().doing === "waiting");
   legacy.newCalls();
   await sleep(10);
   expect(legacy.newCalls()).toEqual([]);

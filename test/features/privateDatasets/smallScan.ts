@@ -5,7 +5,7 @@ import { openRecheckQueue } from "../../../src/features/privateDatasets/recheckQ
 import type { Kept } from "../../../src/features/privateDatasets/rows.ts";
 import { MARGIN, openScanner, type ScanOptions } from "../../../src/features/privateDatasets/scan.ts";
 import { datasetApart } from "../../../transforms/datasetApart.ts";
-import { eventually } from "./eventually.ts";
+import { until } from "../../support/waiting.ts";
 import { type Entry, privateOne, publicOne, type SmallLegacy } from "./smallLegacy.ts";
 
 /** One that walks over a small legacy, as often as it is told to. */
@@ -60,13 +60,13 @@ export const startWalk = (legacy: SmallLegacy, kept?: Kept, options: ScanOptions
     hidden: () => ids().filter((id) => index.get(id)?.shown === undefined),
     /** Comes back when the walk that is on its way, or the first one, is over. */
     async walked() {
-      await eventually(() => index.walk().completedAt === walk.time && scanner.view().doing === "waiting");
-      await eventually(() => queue.ids().length === 0);
+      await until(() => index.walk().completedAt === walk.time && scanner.view().doing === "waiting");
+      await until(() => queue.ids().length === 0);
       return ids();
     },
     /** Comes back when the walk is over, or something else is; who may not walk may again once they rest. */
     async walkedOr(isOver: () => boolean) {
-      await eventually(() => {
+      await until(() => {
         const isResting = scanner.view().doing === "waiting";
         if (isResting) walk.mayWalk = true;
         return isOver() || (isResting && index.walk().completedAt === walk.time);

@@ -1,13 +1,13 @@
 import { onTestFinished } from "vitest";
 import type { DatasetRow } from "../../../src/tools/sampleLegacy/catalogueRows.ts";
 import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
-import type { GatewayParts } from "../../support.ts";
+import type { GatewayParts } from "../../support/gateway.ts";
 import { listeningGateway } from "../../http/support.ts";
 import { type Bed, openBed } from "./bed.ts";
-import { eventually } from "./eventually.ts";
 import type { ListInput } from "./model.ts";
 import { type Caller, administrator, otherOwner, owner } from "./people.ts";
 import { fewer, walking } from "./walked.ts";
+import { until } from "../../support/waiting.ts";
 
 /** Two that anybody is listed, and one private row each of two owners and of an administrator. */
 export const rows: DatasetRow[] = [
@@ -54,7 +54,7 @@ export const through = async (
     ...gateway,
     bed,
     state: () => privateRows?.state(),
-    walked: () => eventually(() => privateRows?.state().state === "complete"),
+    walked: () => until(() => privateRows?.state().state === "complete"),
     /** By a path, as the front may answer it. */
     list: async (caller: Caller, filters = "status/all"): Promise<Listed> =>
       read(await fetch(`${gateway.url}/v1/data/list/${filters}`, { headers: headersFor(caller) })),

@@ -1,7 +1,7 @@
-import type { GatewayParts } from "../../support.ts";
-import { gatewayFor, type TestGateway } from "../../support.ts";
-import { eventually } from "./eventually.ts";
+import type { GatewayParts } from "../../support/gateway.ts";
+import { gatewayFor, type TestGateway } from "../../support/gateway.ts";
 import { secondAdministrator } from "./people.ts";
+import { until } from "../../support/waiting.ts";
 
 export type Walking = TestGateway & {
   state: () => NonNullable<ReturnType<NonNullable<TestGateway["services"]["privateRows"]>["state"]>>;
@@ -38,6 +38,6 @@ export const startWalking = async (
 /** A gateway that has looked at every id once. */
 export const startWalked = async (...about: Parameters<typeof startWalking>): Promise<Walking> => {
   const gateway = await startWalking(...about);
-  await eventually(() => gateway.state().state === "complete");
+  await until(() => gateway.state().state === "complete");
   return gateway;
 };

@@ -1,11 +1,12 @@
 import { XMLParser } from "fast-xml-parser";
 import { describe, expect, test } from "vitest";
-import { legacyPaths } from "../../../transforms/legacyPaths.ts";
+import { legacyPaths } from "../../../transforms/legacyInterface.ts";
 import { openRetirement } from "../../../src/features/retirement/retirement.ts";
 import type { Brownout, Deprecation } from "../../../src/features/retirement/schemas.ts";
 import { exchange, openConnection } from "../../serve/support.ts";
-import { get, request, send, until } from "../../proxy/support.ts";
+import { get, request, send } from "../../proxy/support.ts";
 import { datasets, datasetsHeaders, gatewayOver, linesOf, ofDeprecation, page, stoppedAt, window } from "./support.ts";
+import { until } from "../../support/waiting.ts";
 
 const during = "2026-11-21T12:59:29.500Z";
 const path = "/api/v1/json/data/61";

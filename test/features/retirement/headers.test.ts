@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { deprecationHeaders } from "../../../src/features/retirement/deprecationHeaders.ts";
 import type { Deprecation } from "../../../src/features/retirement/schemas.ts";
-import { addHeaders } from "../../../src/proxy/addHeaders.ts";
+import { addHeaders } from "../../../src/proxy/headers.ts";
 import { get, openGateway, rawUpstream, request, send } from "../../proxy/support.ts";
 import { datasets, datasetsHeaders, gatewayOver, ofDeprecation, page } from "./support.ts";
 
@@ -52,7 +52,7 @@ const both = async (reply: string, ...parts: string[]) => {
   const { origin } = await rawUpstream((socket) => socket.end(reply));
   const plain = await openGateway(origin);
   const told = await openGateway(origin, {
-    oldPaths: { headers: () => deprecationHeaders(datasets), standIn: () => false },
+    hooks: { headers: () => deprecationHeaders(datasets), standIn: () => false },
   });
   return { plain: await send(plain.port, ...parts), told: await send(told.port, ...parts) };
 };
@@ -109,7 +109,7 @@ describe("an answer is the same but for the added lines", () => {
   });
 });
 
-const pseudonymOf = async () => (await import("../../../src/upstream/via.ts")).pseudonym;
+const pseudonymOf = async () => (await import("../../../src/upstream/forwarding.ts")).pseudonym;
 
 describe("over the whole gateway", () => {
   test.each([

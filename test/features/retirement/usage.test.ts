@@ -3,8 +3,9 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { keyOf } from "../../../src/features/retirement/keyOf.ts";
 import { plainAgent } from "../../../src/features/retirement/plainAgent.ts";
 import { openUsage } from "../../../src/features/retirement/usage.ts";
-import { get, request, send, until } from "../../proxy/support.ts";
+import { get, request, send } from "../../proxy/support.ts";
 import { datasets, gatewayOver } from "./support.ts";
+import { until } from "../../support/waiting.ts";
 
 const key = "0123456789abcdef0123456789abcdef";
 const form = { "content-type": "application/x-www-form-urlencoded" };

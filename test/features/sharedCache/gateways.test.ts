@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { alice, cachedGateway, held, kept, markOf, type ScriptedLegacy, scriptedLegacy } from "../../cache/support.ts";
-import { until } from "../../proxy/support.ts";
-import { pathTo } from "./pathTo.ts";
-import { describeWithRedis, startRedis } from "./redisServer.ts";
+import { pathTo } from "../../store/redis/pathTo.ts";
+import { describeWithRedis, startRedis } from "../../store/redis/redisServer.ts";
+import { until } from "../../support/waiting.ts";
 
 const path = kept.getDataset;
 
@@ -80,7 +80,7 @@ describeWithRedis("two gateways and a Redis", () => {
     for (const gateway of [a, b]) expect(markOf((await gateway.ask(path)).body)).toBe("nobody 2");
   });
 
-  test("what one has kept before it reached Redis is not served after another has written", async () => {
+  test("what was cached before Redis was reached is not served after another's write", async () => {
     const redis = await startRedis();
     const way = await pathTo(redis.url);
     way.cut();
@@ -105,7 +105,7 @@ describeWithRedis("two gateways and a Redis", () => {
     expect((await b.ask(path)).status).toBe(403);
   });
 
-  test("killed and restarted under load: no error, no long wait, and nothing older than the last write", async () => {
+  test("Redis killed under load: no error, no long wait, nothing before the last write", async () => {
     const redis = await startRedis({ keeps: true });
     const legacy = await scriptedLegacy();
     const { a, b, inStep } = await two(legacy, redis.url);
@@ -129,7 +129,7 @@ describeWithRedis("two gateways and a Redis", () => {
     const write = async (gateway: typeof a) => {
       // As by a change of every dataset.
       legacy.version++;
-      await gateway.services.cache.drop({ all: true });
+      await gateway.services.cache.invalidate({ all: true });
       state.told = legacy.version;
     };
     const loads = [load(a), load(b), load(a), load(b)];

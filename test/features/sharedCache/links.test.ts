@@ -1,30 +1,30 @@
 import { expect, test } from "vitest";
-import { until } from "../../proxy/support.ts";
-import { pathTo } from "./pathTo.ts";
-import { describeWithRedis, startRedis } from "./redisServer.ts";
+import { pathTo } from "../../store/redis/pathTo.ts";
+import { describeWithRedis, startRedis } from "../../store/redis/redisServer.ts";
 import { begin, entry, open, wait } from "./support.ts";
+import { until } from "../../support/waiting.ts";
 
 describeWithRedis("a link to Redis that breaks", () => {
-  test("what was kept before it first listened may have been written unheard: the owner is told", async () => {
+  test("what was cached before it first listened is reported as lost", async () => {
     const redis = await startRedis();
     const path = await pathTo(redis.url);
     path.cut();
     const a = begin(path.url);
     const b = await open(redis.url);
-    await b.drop({ groups: ["dataset/61"] });
+    await b.invalidate({ groups: ["dataset/61"] });
     path.mend();
     await until(() => a.trusted());
     expect([a.told.drops, a.told.lost]).toEqual([[], 1]);
   });
 
-  test("connections that carry nothing any more, and nobody says so, are given up and made anew", async () => {
+  test("connections that silently carry nothing any more are made anew", async () => {
     const redis = await startRedis();
     const path = await pathTo(redis.url);
     const a = await open(path.url);
     const b = await open(redis.url);
     await a.put("k", await entry("old"));
     path.freeze("all");
-    await b.drop({ groups: ["dataset/61"] });
+    await b.invalidate({ groups: ["dataset/61"] });
     const began = performance.now();
     await until(() => !a.trusted());
     expect(performance.now() - began).toBeLessThan(10_000);
@@ -33,7 +33,7 @@ describeWithRedis("a link to Redis that breaks", () => {
     expect([a.told.lost, await a.get("k")]).toEqual([1, undefined]);
   });
 
-  test("a listening connection that carries nothing any more is found out, however much is dropped", async () => {
+  test("a silent listening connection is found out, however much is invalidated", async () => {
     const redis = await startRedis();
     const path = await pathTo(redis.url);
     const a = await open(path.url);
@@ -41,7 +41,7 @@ describeWithRedis("a link to Redis that breaks", () => {
     path.freeze("listeners");
     const state = { running: true };
     const drops = (async () => {
-      for (let i = 0; state.running; i++) await Promise.all([b.drop({ groups: [`dataset/${i}`] }), wait(100)]);
+      for (let i = 0; state.running; i++) await Promise.all([b.invalidate({ groups: [`dataset/${i}`] }), wait(100)]);
     })();
     await until(() => a.told.lost === 1);
     await until(() => a.trusted());
@@ -54,7 +54,7 @@ describeWithRedis("a link to Redis that breaks", () => {
     expect([a.told.lost, b.told.lost]).toEqual([1, 0]);
   });
 
-  test("what was dropped while cut off reaches those who were not, and they keep the rest", async () => {
+  test("invalidations made while cut off reach the others, which keep the rest", async () => {
     const redis = await startRedis();
     const path = await pathTo(redis.url);
     const a = await open(path.url);
@@ -62,8 +62,8 @@ describeWithRedis("a link to Redis that breaks", () => {
     await b.put("other", await entry("[1]", { groups: ["dataset/62", "dataset"] }));
     path.cut();
     await until(() => !a.trusted());
-    await a.drop({ groups: ["dataset/61"], hold: 700 });
-    await a.drop({ endpoint: "getSetup", soft: true });
+    await a.invalidate({ groups: ["dataset/61"], hold: 700 });
+    await a.invalidate({ endpoint: "getSetup", soft: true });
     expect(b.told.drops).toEqual([]);
     path.mend();
     await until(() => a.trusted());
@@ -78,7 +78,7 @@ describeWithRedis("a link to Redis that breaks", () => {
     expect(await b.get("other")).toBeUndefined();
   });
 
-  test("a message that nobody can read may have been a drop: begun anew, and in step again", async () => {
+  test("after an unreadable message everything is discarded, and trusted again", async () => {
     const redis = await startRedis();
     const [a, b] = [await open(redis.url), await open(redis.url)];
     await a.put("k", await entry("old"));
@@ -86,21 +86,21 @@ describeWithRedis("a link to Redis that breaks", () => {
     await until(() => a.told.lost === 1 && b.told.lost === 1);
     await until(() => a.trusted() && b.trusted());
     expect(await a.get("k")).toBeUndefined();
-    await b.drop({ groups: ["dataset/61"] });
+    await b.invalidate({ groups: ["dataset/61"] });
     await until(() => a.told.drops.some(({ groups }) => groups?.includes("dataset/61") ?? false));
   });
 
-  test("a get right behind a drop that Redis runs for the first time does not come before it", async () => {
+  test("a get right behind the first invalidation does not overtake it", async () => {
     const redis = await startRedis();
     const [a, b] = [await open(redis.url), await open(redis.url)];
     await a.put("k", await entry("old"));
     expect(await b.get("k")).toBeDefined();
-    const dropping = b.drop({ groups: ["dataset/61"] });
+    const dropping = b.invalidate({ groups: ["dataset/61"] });
     expect(await b.get("k")).toBeUndefined();
     await dropping;
   });
 
-  test("closed while it connects, and while it is connected, it leaves no connection behind", async () => {
+  test("closed while connecting or connected, it leaves no connection behind", async () => {
     const redis = await startRedis();
     // All but the one that asks.
     const connected = async () => ((await redis.talk("CLIENT LIST")).match(/^id=|\nid=/g)?.length ?? 0) - 1;

@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import type { Entry } from "../../../src/cache/entry.ts";
 import type { Invalidation } from "../../../src/cache/sharedTier.ts";
 import { fromWire, toWire } from "../../../src/features/sharedCache/wire.ts";
-import { until } from "../../proxy/support.ts";
-import { describeWithRedis, startRedis } from "./redisServer.ts";
+import { describeWithRedis, startRedis } from "../../store/redis/redisServer.ts";
 import { begin, entry, open, wait } from "./support.ts";
+import { until } from "../../support/waiting.ts";
 
 test.each([
   ["small", "{}"],
@@ -36,6 +36,13 @@ test("bytes that are none of ours are refused", async () => {
 });
 
 describeWithRedis("the tier on Redis", () => {
+  test("an entry of another build is not found", async () => {
+    const redis = await startRedis();
+    const [a, other] = [await open(redis.url), await open(redis.url, 250, "another")];
+    await a.put("k", await entry("[1]"));
+    expect([(await a.get("k"))?.body.toString(), await other.get("k")]).toEqual(["[1]", undefined]);
+  });
+
   test("what one stores another finds until it expires, but nothing that has an owner", async () => {
     const redis = await startRedis();
     const [a, b] = [await open(redis.url), await open(redis.url)];
@@ -45,13 +52,13 @@ describeWithRedis("the tier on Redis", () => {
     expect(await b.get("other")).toBeUndefined();
     a.set("own", await entry("secret", { owner: "x" }), a.mark());
     a.set("lines", await entry("[3]", { groups: ["study/a\nb"] }), a.mark());
-    await a.put("short", await entry("[2]", { lifetimes: { fresh: 1500, stale: 0, staleIfError: 0 } }));
+    await a.put("short", await entry("[2]", { lifetimes: { fresh: 1500, staleWhileRevalidate: 0, staleIfError: 0 } }));
     expect((await b.get("short"))?.body.toString()).toBe("[2]");
     expect([await b.get("own"), await b.get("lines")]).toEqual([undefined, undefined]);
     await wait(1600);
     expect(await b.get("short")).toBeUndefined();
     const names = (await redis.talk("KEYS *")).split("\r\n").filter((line) => /^[^$*+]/.test(line));
-    const ours = /^catalog-gateway:1:(e:(k|short)|epoch|v:(\*|@getDataset|dataset|dataset\/61))$/;
+    const ours = /^catalog-gateway:1:(e:b:(k|short)|epoch|v:(\*|@getDataset|dataset|dataset\/61))$/;
     expect(names.length).toBeGreaterThan(0);
     expect(names.filter((name) => !ours.test(name))).toEqual([]);
   });
@@ -69,7 +76,7 @@ describeWithRedis("the tier on Redis", () => {
     await a.put("k", await entry("[1]"));
     await a.put("other", await entry("[2]", { endpoint: "getSetup", groups: ["setup/1", "setup"] }));
     const began = performance.now();
-    await b.drop(drop);
+    await b.invalidate(drop);
     await until(() => a.told.drops.length === 1);
     expect(performance.now() - began).toBeLessThan(5000);
     expect(a.told.drops).toEqual([drop]);
@@ -89,7 +96,7 @@ describeWithRedis("the tier on Redis", () => {
     const redis = await startRedis();
     const [a, b] = [await open(redis.url), await open(redis.url)];
     const mark = a.mark();
-    await b.drop({ groups: ["dataset/61"] });
+    await b.invalidate({ groups: ["dataset/61"] });
     a.set("k", await entry("old"), mark);
     await until(() => a.told.counts.includes("set overtaken"));
     expect(await b.get("k")).toBeUndefined();
@@ -107,7 +114,7 @@ describeWithRedis("the tier on Redis", () => {
     const began = performance.now();
     expect(await a.get("k")).toBeUndefined();
     a.set("k2", await entry("x"), a.mark());
-    await a.drop({ groups: ["dataset/61"] });
+    await a.invalidate({ groups: ["dataset/61"] });
     expect(performance.now() - began).toBeLessThan(2000);
     expect([a.told.lost, b.told.lost]).toEqual([0, 0]);
     await redis.start();
@@ -132,7 +139,7 @@ describeWithRedis("the tier on Redis", () => {
     redis.pause();
     const began = performance.now();
     expect(await a.get("k")).toBeUndefined();
-    await a.drop({ groups: ["dataset/62"] });
+    await a.invalidate({ groups: ["dataset/62"] });
     expect(performance.now() - began).toBeLessThan(4000);
     await until(() => !a.trusted());
     expect(performance.now() - began).toBeLessThan(10_000);
@@ -149,7 +156,7 @@ describeWithRedis("the tier on Redis", () => {
     await redis.talk("CONFIG SET maxmemory-policy noeviction", "CONFIG SET maxmemory 1");
     expect(await a.put("k2", await entry("x"))).toBe("set failed");
     expect((await b.get("k"))?.body.toString()).toBe("old");
-    await a.drop({ groups: ["dataset/61"] });
+    await a.invalidate({ groups: ["dataset/61"] });
     await until(() => b.told.drops.length === 1);
     expect([await a.get("k"), await b.get("k")]).toEqual([undefined, undefined]);
     await redis.talk("CONFIG SET maxmemory 0");
@@ -164,7 +171,7 @@ describeWithRedis("the tier on Redis", () => {
     const [a, b] = [await open(redis.url), await open(redis.url)];
     await a.put("k", await entry("old"));
     await redis.talk("CLIENT KILL TYPE pubsub");
-    await b.drop({ groups: ["dataset/61"] });
+    await b.invalidate({ groups: ["dataset/61"] });
     await until(() => a.told.lost === 1 && b.told.lost === 1);
     await until(() => a.trusted() && b.trusted());
     expect(await a.get("k")).toBeUndefined();
@@ -174,9 +181,9 @@ describeWithRedis("the tier on Redis", () => {
     const redis = await startRedis();
     const a = await open(redis.url);
     await a.put("k", await entry("[1]"));
-    await redis.talk("HSET catalog-gateway:1:e:k d garbage");
+    await redis.talk("HSET catalog-gateway:1:e:b:k d garbage");
     expect(await a.get("k")).toBeUndefined();
-    await redis.talk("SET catalog-gateway:1:e:k2 text");
+    await redis.talk("SET catalog-gateway:1:e:b:k2 text");
     expect(await a.get("k2")).toBeUndefined();
     expect(a.trusted()).toBe(true);
   });

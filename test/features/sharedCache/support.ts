@@ -1,18 +1,20 @@
 import { onTestFinished } from "vitest";
 import { type Entry, entryOf } from "../../../src/cache/entry.ts";
-import { compressed, tagged } from "../../../src/cache/representation.ts";
+import { compress } from "../../../src/cache/codings.ts";
+import { tagged } from "../../../src/cache/representation.ts";
 import type { Invalidation } from "../../../src/cache/sharedTier.ts";
 import { redisTier } from "../../../src/features/sharedCache/redisTier.ts";
-import { until } from "../../proxy/support.ts";
+import { until } from "../../support/waiting.ts";
 
-const windows = { fresh: 60_000, stale: 60_000, staleIfError: 120_000 };
+const windows = { fresh: 60_000, staleWhileRevalidate: 60_000, staleIfError: 120_000 };
 
 export const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 export const entry = async (body: string, about: Partial<Entry> = {}): Promise<Entry> => {
   const plain = tagged({ status: about.status ?? 200, body });
+  const br = await compress(plain.body, "br");
   return entryOf(
-    { ...plain, coded: await compressed(plain.body) },
+    { ...plain, coded: br === undefined ? {} : { br } },
     {
       endpoint: "getDataset",
       groups: ["dataset/61", "dataset"],
@@ -24,7 +26,7 @@ export const entry = async (body: string, about: Partial<Entry> = {}): Promise<E
 };
 
 /** One gateway's tier, and what it was told; it may not be trusted yet. */
-export const begin = (url: string, timeout = 250) => {
+export const begin = (url: string, timeout = 250, build = "b") => {
   const told = {
     drops: [] as Invalidation[],
     lost: 0,
@@ -36,12 +38,13 @@ export const begin = (url: string, timeout = 250) => {
     url,
     timeout,
     longest: 240_000,
+    build,
     onEvent(event, about) {
       told.events.push(event);
       told.whys.push(JSON.stringify(about));
     },
     count: (call, result) => told.counts.push(`${call} ${result}`),
-  })({ onDrop: (drop) => told.drops.push(drop), onLost: () => told.lost++ });
+  })({ onInvalidation: (drop) => told.drops.push(drop), onLost: () => told.lost++ });
   onTestFinished(() => tier.close());
   const put = async (key: string, one: Entry) => {
     const before = told.counts.length;
@@ -55,8 +58,8 @@ export const begin = (url: string, timeout = 250) => {
 };
 
 /** One that is trusted. `lost` counts from then on. */
-export const open = async (url: string, timeout = 250) => {
-  const tier = begin(url, timeout);
+export const open = async (url: string, timeout = 250, build?: string) => {
+  const tier = begin(url, timeout, build);
   await until(() => tier.trusted());
   tier.told.lost = 0;
   return tier;

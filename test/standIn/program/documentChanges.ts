@@ -1,5 +1,5 @@
-import type { Form } from "../../../src/compare/difference.ts";
-import { isWithin } from "../../../src/compare/place.ts";
+import type { DifferenceKind } from "../../../src/compare/difference.ts";
+import { childPointer } from "../../../src/compare/pointer.ts";
 import { isObject, type Json } from "../../../src/rules/rule.ts";
 import type { DocumentFault } from "./fault.ts";
 import type { Place } from "./places.ts";
@@ -9,7 +9,7 @@ export type Change = { path: string; at: string; value: Json | undefined; seenBe
 
 /** How a fault of a document is seen, and what it makes of a place; `undefined` where it does not fit. */
 type Kind = {
-  form: Form;
+  form: DifferenceKind;
   change(place: Place, name?: string): Change | undefined;
   /** Whether it picks such a place by itself. */
   picks(place: Place): boolean;
@@ -64,7 +64,7 @@ export const documentChanges: Record<DocumentFault, Kind> = {
     form: "extra",
     change: ({ value, path, at }, name = EXTRA) =>
       isObject(value) && !Object.hasOwn(value, name)
-        ? { path: isWithin(path, name), at: isWithin(at, name), value: FAR }
+        ? { path: childPointer(path, name), at: childPointer(at, name), value: FAR }
         : undefined,
     picks: ({ path }) => path === "" || path === "/*",
   },

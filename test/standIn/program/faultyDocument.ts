@@ -1,5 +1,5 @@
 import { facetsOf, memberOf } from "../../../src/compare/facets.ts";
-import { stepsOf } from "../../../src/compare/place.ts";
+import { pointerSteps } from "../../../src/compare/pointer.ts";
 import type { Json, JsonObject, Rule } from "../../../src/rules/rule.ts";
 import { type Change, documentChanges } from "./documentChanges.ts";
 import type { DocumentFault, Fault } from "./fault.ts";
@@ -52,13 +52,13 @@ const changesOf = ({ endpoint, fault, path }: Wrong, places: readonly Place[], o
 
 const lastStepOf = (pointer: string): [parent: string, name: string | undefined] => [
   pointer.slice(0, Math.max(0, pointer.lastIndexOf("/"))),
-  stepsOf(pointer).at(-1),
+  pointerSteps(pointer).at(-1),
 ];
 
 /** Whether the order of this list's entries means nothing. */
 const isFree = (output: Rule | undefined, path: string): boolean => {
   let facets = output && facetsOf(output);
-  for (const step of stepsOf(path)) {
+  for (const step of pointerSteps(path)) {
     const inner = facets && memberOf(facets, step);
     facets = inner && facetsOf(inner);
   }
@@ -66,7 +66,7 @@ const isFree = (output: Rule | undefined, path: string): boolean => {
 };
 
 const changed = (document: Json, { at, value }: Change): Json => {
-  const steps = stepsOf(at);
+  const steps = pointerSteps(at);
   const last = steps.pop();
   if (last === undefined) return value ?? null;
   const parent = steps.reduce<Json>((inner, step) => (inner as JsonObject)[step] as Json, document) as JsonObject;

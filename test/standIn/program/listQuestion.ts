@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../src/rules/rule.ts";
-import { catalogue } from "../../../src/tools/sampleLegacy/catalogue.ts";
+import { sampleCatalogue } from "../../../src/tools/sampleLegacy/catalogue.ts";
 import type { Chance } from "./chance.ts";
 
 /** What is asked of the new interface, below its prefix. */
@@ -7,9 +7,11 @@ export type TrafficQuestion = { method: "GET" | "POST"; path: string; body?: Jso
 
 type Filters = Record<string, string | number | number[]>;
 
-const tags = [...new Set(catalogue.datasets.flatMap(({ tags: rows }) => rows.map(([tag]) => tag)))];
-const names = catalogue.datasets.map(({ name }) => name).filter((name) => /^[A-Za-z0-9 _.,()-]{1,128}$/.test(name));
-const ids = catalogue.datasets.map(({ id }) => id);
+const tags = [...new Set(sampleCatalogue.datasets.flatMap(({ tags: rows }) => rows.map(([tag]) => tag)))];
+const names = sampleCatalogue.datasets
+  .map(({ name }) => name)
+  .filter((name) => /^[A-Za-z0-9 _.,()-]{1,128}$/.test(name));
+const ids = sampleCatalogue.datasets.map(({ id }) => id);
 
 /** `low..high` around what many datasets have. */
 const rangeUpTo = (most: number, { below }: Chance): string => {

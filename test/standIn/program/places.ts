@@ -1,4 +1,4 @@
-import { isWithin, stepsOf } from "../../../src/compare/place.ts";
+import { childPointer, pointerSteps } from "../../../src/compare/pointer.ts";
 import { isObject, type Json } from "../../../src/rules/rule.ts";
 
 /** One place of a document. */
@@ -20,10 +20,10 @@ export const placesOf = (document: Json): Place[] => {
     const { path, at, value } = place;
     if (Array.isArray(value))
       for (const [i, entry] of value.entries())
-        visit({ path: `${path}/*`, at: isWithin(at, i), value: entry, isField: false });
+        visit({ path: `${path}/*`, at: childPointer(at, i), value: entry, isField: false });
     else if (isObject(value))
       for (const [key, member] of Object.entries(value))
-        visit({ path: isWithin(path, key), at: isWithin(at, key), value: member, isField: true });
+        visit({ path: childPointer(path, key), at: childPointer(at, key), value: member, isField: true });
   };
   visit({ path: "", at: "", value: document, isField: false });
   return places;
@@ -32,7 +32,7 @@ export const placesOf = (document: Json): Place[] => {
 /** Whether a pointer means this place: a `*` any entry of a list, an index that one. */
 export const isMeant = (pointer: string, { path, at }: Pick<Place, "path" | "at">): boolean => {
   if (pointer === path || pointer === at) return true;
-  const [wanted, exact, general] = [pointer, at, path].map(stepsOf) as [string[], string[], string[]];
+  const [wanted, exact, general] = [pointer, at, path].map(pointerSteps) as [string[], string[], string[]];
   return (
     wanted.length === exact.length &&
     wanted.every((step, i) => step === exact[i] || (step === "*" && general[i] === "*"))

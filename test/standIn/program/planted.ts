@@ -1,11 +1,11 @@
-import type { Form } from "../../../src/compare/difference.ts";
+import type { DifferenceKind } from "../../../src/compare/difference.ts";
 import type { Fault } from "./fault.ts";
 
 /** How a comparer should see a fault: as a difference that counts, one that a rule allows, one that is gone when asked again. */
 export type SeenAs = "difference" | "allowed" | "drift";
 
 /** `path` as the comparer writes it: list indices as `*`, or `status`, `content-type`. */
-export type Seen = { path: string; form: Form; as: SeenAs };
+export type Seen = { path: string; form: DifferenceKind; as: SeenAs };
 
 /** There is nothing to compare, or not in time. */
 export type NoDocument = { as: "noDocument" };

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { readCredential } from "../../../src/http/credential.ts";
-import { pathOf, queryOf } from "../../../src/http/paths.ts";
+import { pathOf, queryOf } from "../../../src/http/requestTarget.ts";
 
 /** The identity of what is asked, and by whose key: no key can be read out of it. */
 export const questionOf = ({ method, url = "/", headers }: IncomingMessage, body: Buffer): string => {

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { isBelow, pathOf } from "../../../src/http/paths.ts";
-import { mapperOf } from "../../../src/tools/corpus/mapper.ts";
-import type { Named } from "../../../src/tools/corpus/named.ts";
+import { isBelow, pathOf } from "../../../src/http/requestTarget.ts";
+import { trafficMapper } from "../../../src/tools/corpus/mapTraffic.ts";
+import type { NamedEndpoint } from "../../../src/tools/corpus/corpusRequest.ts";
 import type { Json } from "../../../src/rules/rule.ts";
 import { endpoints } from "../../../transforms/index.ts";
 import { type Fault, faultSchema, type TransportFault } from "./fault.ts";
@@ -28,13 +28,13 @@ export type StandIn = {
   close(): Promise<void>;
 };
 
-const { routed } = mapperOf(endpoints);
+const { routed } = trafficMapper(endpoints);
 
 const nothing: Sendable = { status: 500, headers: {}, body: Buffer.alloc(0) };
 
 const isOfTransport = (fault: Fault): fault is Fault & { fault: TransportFault } => fault.fault in transports;
 
-/** A misspelt fault must not look like one that nobody finds. */
+/** Throws for a misspelt fault: it would look like one that the comparison overlooks. */
 const checked = (faults: readonly Fault[]): Fault[] =>
   faults.map((fault) => {
     const { endpoint } = faultSchema.parse(fault);
@@ -42,7 +42,7 @@ const checked = (faults: readonly Fault[]): Fault[] =>
     return fault;
   });
 
-const endpointOf = ({ method = "", url = "/" }: IncomingMessage, base: string): Named | undefined => {
+const endpointOf = ({ method = "", url = "/" }: IncomingMessage, base: string): NamedEndpoint | undefined => {
   const path = pathOf(url);
   if (!isBelow(path, base)) return undefined;
   return routed(path.slice(base.length))?.methods.get(method === "HEAD" ? "GET" : (method as "GET" | "POST"));
@@ -103,7 +103,7 @@ export const startStandIn = async ({
   };
 
   const server = createServer((request, response) => {
-    // A client that leaves in the middle is nobody's error; whatever else goes wrong must not look like an answer.
+    // A client that leaves is no error; any other failure must not look like an answer.
     serve(request, response).catch(() => response.destroy());
   });
   server.on("connection", (socket) => {

@@ -1,4 +1,4 @@
-import { catalogue } from "../../../src/tools/sampleLegacy/catalogue.ts";
+import { sampleCatalogue } from "../../../src/tools/sampleLegacy/catalogue.ts";
 import { type Chance, chanceOf } from "./chance.ts";
 import { listQuestion, type TrafficQuestion } from "./listQuestion.ts";
 import { CALLERS, type TrafficClient, trafficClient } from "./trafficClients.ts";
@@ -9,34 +9,34 @@ export type TrafficRequest = TrafficQuestion & TrafficClient & { endpoint: strin
 /** Lists that can be asked for: most requests are for popular ones, so many of a hundred for any. */
 const LISTS = 20_000;
 const ANY_LIST = 50;
-const MOST_ID = 50_000;
+const MAX_ID = 50_000;
 
 const get = (path: string): TrafficQuestion => ({ method: "GET", path });
 const notIds = ["abc", "1.5", "0x3d", "61,62", "-", "NaN"];
 
 /** An id that mostly exists: a few are asked for often, the others seldom; some are unknown, some no ids. */
 const idOf = (ids: readonly number[], { popular, percent, below, of }: Chance): string => {
-  if (percent(5)) return String(1 + below(MOST_ID));
+  if (percent(5)) return String(1 + below(MAX_ID));
   return percent(2) ? of(notIds) : String(ids[popular(ids.length)]);
 };
 
-// What legacy dies of (a form feed, a bare ampersand) says nothing of who answers instead.
-const datasetIds = catalogue.datasets
+// Without those that crash legacy (a form feed, a bare ampersand): they say nothing about another implementation.
+const datasetIds = sampleCatalogue.datasets
   .flatMap(({ id, description }) => (description?.includes("\f") ? [] : [id]))
   .toReversed();
-const setupIds = catalogue.setups.map(({ id }) => id);
-const studyKeys = catalogue.studies
+const setupIds = sampleCatalogue.setups.map(({ id }) => id);
+const studyKeys = sampleCatalogue.studies
   .filter(({ description }) => !description.includes("&"))
   .toSorted((a, b) => Number(a.legacy !== undefined) - Number(b.legacy !== undefined))
   .flatMap(({ id, alias }) => [id, ...(alias === undefined ? [] : [alias])]);
 /** A path can carry them; those that legacy looks up only with a key are seldom asked for. */
-const flows = catalogue.flows
+const flows = sampleCatalogue.flows
   .filter(({ name }) => /^[\w.,()=-]+$/.test(name))
   .toSorted((a, b) => Number(a.external_version.includes("=")) - Number(b.external_version.includes("=")));
 
 const studyQuestion = ({ popular, percent, of, below }: Chance): TrafficQuestion => {
   const key = percent(4)
-    ? of(["no-such-study", String(below(MOST_ID)), "1", "a b"])
+    ? of(["no-such-study", String(below(MAX_ID)), "1", "a b"])
     : String(studyKeys[popular(studyKeys.length)]);
   return get(`${of(["/studies", "/study"])}/${encodeURIComponent(key)}`);
 };

@@ -1,4 +1,4 @@
-import { catalogue } from "../../../src/tools/sampleLegacy/catalogue.ts";
+import { sampleCatalogue } from "../../../src/tools/sampleLegacy/catalogue.ts";
 
 /** Who asks: an address and an agent, and the key of those who have one. */
 export type TrafficClient = { client: string; key?: string };
@@ -11,12 +11,12 @@ const agents = [
   "Mozilla/5.0 (X11; Linux x86_64)",
   "curl/8.11.0",
 ];
-/** Networks for documentation (RFC 5737): they are nobody's. */
+/** Networks reserved for documentation (RFC 5737). */
 const networks = ["192.0.2", "198.51.100", "203.0.113"];
 
-/** Known to nobody. */
+/** A key that legacy refuses. */
 const WRONG_KEY = "5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A";
-const keys = [...catalogue.users.map(({ key }) => key), WRONG_KEY];
+const keys = [...sampleCatalogue.users.map(({ key }) => key), WRONG_KEY];
 
 const KEYED = 25;
 

@@ -9,11 +9,11 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startStandIn } from "../../standIn/program/startStandIn.ts";
 import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import type { Report } from "../../../src/compare/report.ts";
-import { readOptions } from "../../../src/tools/compare/options.ts";
-import { prepare } from "../../../src/tools/compare/prepare.ts";
+import { readCompareOptions } from "../../../src/tools/compare/options.ts";
+import { prepareRun } from "../../../src/tools/compare/prepare.ts";
 import type { JsonObject } from "../../../src/rules/rule.ts";
 import { catalogue } from "../../../transforms/catalogue.ts";
-import { gatewayFor } from "../../support.ts";
+import { gatewayFor } from "../../support/gateway.ts";
 
 const main = join(import.meta.dirname, "../../../src/tools/compare/main.ts");
 const closing: (() => unknown)[] = [];
@@ -198,9 +198,9 @@ describe.concurrent("exit codes", { timeout: 120_000 }, () => {
 
 /** What is wrong with these options, or with what they name; the program prints it and exits with 2. */
 const errorsOf = (args: string[]): string => {
-  const options = readOptions(args, Object.keys(catalogue.endpoints));
+  const options = readCompareOptions(args, Object.keys(catalogue.endpoints));
   if (options === "help") return "help";
-  const prepared = "errors" in options ? options : prepare(options, {}, catalogue);
+  const prepared = "errors" in options ? options : prepareRun(options, {}, catalogue);
   return "errors" in prepared ? prepared.errors.join("\n") : "nothing";
 };
 

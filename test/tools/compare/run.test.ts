@@ -1,19 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import type { Compared } from "../../../src/tools/compare/compareOne.ts";
-import { openDone } from "../../../src/tools/compare/done.ts";
-import { run } from "../../../src/tools/compare/run.ts";
+import type { ComparedRequest } from "../../../src/tools/compare/compareOne.ts";
+import { openDone, run } from "../../../src/tools/compare/run.ts";
 import type { Difference } from "../../../src/compare/difference.ts";
-import type { Ask } from "../../../src/tools/corpus/ask.ts";
+import type { CorpusRequest } from "../../../src/tools/corpus/corpusRequest.ts";
 
-const askOf = (i: number): Ask => ({
+const requestOf = (i: number): CorpusRequest => ({
   endpoint: "getThing",
   method: "GET",
   path: `/things/${i}`,
   keyed: false,
   shape: "",
 });
-const asksOf = (count: number): Ask[] => Array.from({ length: count }, (_, i) => askOf(i));
+const requestsOf = (count: number): CorpusRequest[] => Array.from({ length: count }, (_, i) => requestOf(i));
 
 const different = (path: string, kind: Difference["kind"] = "unexplained"): Difference => ({
   path,
@@ -22,21 +21,21 @@ const different = (path: string, kind: Difference["kind"] = "unexplained"): Diff
   kind,
   count: 1,
 });
-const compared = (differences: Difference[]): Compared => ({
+const compared = (differences: Difference[]): ComparedRequest => ({
   outcome: {
     endpoint: "getThing",
     curl: { candidate: "" },
     differences,
-    exhibit: () => ({ question: "", left: { title: "" }, right: { title: "" }, rows: [] }),
+    example: () => ({ question: "", left: { title: "" }, right: { title: "" }, rows: [] }),
   },
 });
-const failed: Compared = { outcome: { endpoint: "getThing", curl: { candidate: "" }, failed: "it broke" } };
+const failed: ComparedRequest = { outcome: { endpoint: "getThing", curl: { candidate: "" }, failed: "it broke" } };
 
-type Scripted = (ask: Ask, again: boolean, time: number) => Compared | Promise<Compared>;
+type Scripted = (ask: CorpusRequest, again: boolean, time: number) => ComparedRequest | Promise<ComparedRequest>;
 
 /** Runs a script of answers; gives what was asked, and what was counted for each path in the end. */
 const runOver = async (
-  asks: Ask[],
+  requests: CorpusRequest[],
   script: Scripted,
   { concurrency = 3, signal = new AbortController().signal, done = openDone() } = {},
 ) => {
@@ -47,7 +46,7 @@ const runOver = async (
   let most = 0;
   await run(
     {
-      asks,
+      requests: requests,
       async compare(ask, again) {
         asked.push(`${ask.path}${again ? " again" : ""}`);
         most = Math.max(most, ++now);
@@ -61,9 +60,9 @@ const runOver = async (
         }
       },
       count(ask, { outcome }) {
-        const told =
+        const found =
           "failed" in outcome ? [outcome.failed] : outcome.differences.map(({ path, kind }) => `${path} ${kind}`);
-        counted[ask.path] = [...(counted[ask.path] ?? []), `[${told.join(", ")}]`];
+        counted[ask.path] = [...(counted[ask.path] ?? []), `[${found.join(", ")}]`];
       },
       done,
       settings: { rate: 0, concurrency, settle: 5 },
@@ -107,18 +106,18 @@ describe("a mismatch is asked again before it counts", () => {
       2,
     ],
   ])("%s", async (_, script, expected, times) => {
-    const { counted, asked } = await runOver([askOf(0)], script);
+    const { counted, asked } = await runOver([requestOf(0)], script);
     expect(counted).toEqual({ "/things/0": [expected] });
     expect(asked.length).toBe(times);
   });
 });
 
-test("every question is counted once, whatever becomes of it, and no more than allowed are asked at a time", async () => {
+test("every request is counted once, and no more than allowed run at the same time", async () => {
   const script: Scripted = ({ path }, again) => {
     const i = Number(path.split("/").at(-1));
     return i % 5 === 0 ? failed : compared(i % 3 === 0 && !again ? [different("/a")] : []);
   };
-  const { counted, most, done } = await runOver(asksOf(300), script, { concurrency: 4 });
+  const { counted, most, done } = await runOver(requestsOf(300), script, { concurrency: 4 });
   expect(Object.keys(counted).length).toBe(300);
   expect(Object.values(counted).every((one) => one.length === 1)).toBe(true);
   expect(most).toBe(4);
@@ -126,14 +125,14 @@ test("every question is counted once, whatever becomes of it, and no more than a
 });
 
 test("the same question twice is asked twice", async () => {
-  const { asked } = await runOver([askOf(1), askOf(1)], () => compared([]));
+  const { asked } = await runOver([requestOf(1), requestOf(1)], () => compared([]));
   expect(asked).toEqual(["/things/1", "/things/1"]);
 });
 
 test("interrupted anywhere, what was counted is not asked again and what was not is", async () => {
   const interrupt = new AbortController();
   const first = await runOver(
-    asksOf(100),
+    requestsOf(100),
     ({ path }, again) => {
       if (path === "/things/40") interrupt.abort();
       return compared(path === "/things/7" && !again ? [different("/a")] : []);
@@ -144,16 +143,16 @@ test("interrupted anywhere, what was counted is not asked again and what was not
   expect(counted.length).toBeLessThan(60);
   const kept = openDone(JSON.parse(JSON.stringify(first.done.state())) as ReturnType<typeof first.done.state>);
   expect(kept.count()).toBe(counted.length);
-  const second = await runOver(asksOf(100), () => compared([]), { done: kept });
+  const second = await runOver(requestsOf(100), () => compared([]), { done: kept });
   expect([...counted, ...Object.keys(second.counted)].toSorted()).toEqual(
-    asksOf(100)
+    requestsOf(100)
       .map(({ path }) => path)
       .toSorted(),
   );
 });
 
 test("an error of ours ends the run, and is thrown", async () => {
-  const broken = runOver(asksOf(10), () => {
+  const broken = runOver(requestsOf(10), () => {
     throw new Error("a bug");
   });
   await expect(broken).rejects.toThrow("a bug");

@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { harTraffic, isHar } from "../../../src/tools/corpus/har.ts";
-import { linesOf } from "../../../src/tools/corpus/linesOf.ts";
-import { readCorpus } from "../../../src/tools/corpus/readCorpus.ts";
-import { trafficOfLine } from "../../../src/tools/corpus/trafficOfLine.ts";
+import { linesOf, readCorpus } from "../../../src/tools/corpus/readCorpus.ts";
+import { trafficOfLine } from "../../../src/tools/corpus/trafficLine.ts";
 import { fileOf, KEY, mapper, taken } from "./support.ts";
 
 const at = "[04/Apr/2021:04:04:04 +0000]";
@@ -136,7 +135,7 @@ describe("lines out of chunks", () => {
 
 test("a log is read line by line, and what was left out is counted", async () => {
   const line = (request: string, status: number) => `192.0.2.1 - - ${at} "${request} HTTP/1.1" ${status} 99 "-" "-"`;
-  const { asks, counts } = await taken(
+  const { requests, counts } = await taken(
     [
       line("GET /v1/datasets/61", 200),
       line(`GET /v1/datasets/61?api_key=${KEY}`, 200),
@@ -154,10 +153,15 @@ test("a log is read line by line, and what was left out is counted", async () =>
     ].join("\r\n"),
   );
   const ask = { endpoint: "getDataset", method: "GET", path: "/datasets/61", keyed: false, shape: "dataset_id=number" };
-  expect(asks).toEqual([{ ...ask, status: 200 }, { ...ask, keyed: true, status: 200 }, { ...ask, status: 412 }, ask]);
+  expect(requests).toEqual([
+    { ...ask, status: 200 },
+    { ...ask, keyed: true, status: 200 },
+    { ...ask, status: 412 },
+    ask,
+  ]);
   expect(counts).toEqual({
     lines: 13,
-    asks: 4,
+    requests: 4,
     skipped: {
       "not an endpoint": 1,
       "a POST without its body": 1,
@@ -206,10 +210,10 @@ describe("a HAR", () => {
   );
 
   test.each([0, 2])("with an indent of %i", async (indent) => {
-    const { asks, counts } = await taken(JSON.stringify(written, null, indent));
+    const { requests, counts } = await taken(JSON.stringify(written, null, indent));
     const list = { endpoint: "listDatasets", method: "POST", path: "/datasets/list", keyed: false, status: 200 };
     const dataset = { endpoint: "getDataset", method: "GET", path: "/datasets/61", keyed: true };
-    expect(asks).toEqual([
+    expect(requests).toEqual([
       { ...dataset, status: 200, shape: "dataset_id=number size=1e3" },
       { ...dataset, shape: "dataset_id=number" },
       { ...list, body: { limit: 5 }, shape: "body: limit=number" },
@@ -225,7 +229,7 @@ describe("a HAR", () => {
     ]);
     expect(counts).toEqual({
       lines: 8,
-      asks: 5,
+      requests: 5,
       skipped: { "a POST without its body": 1, "not an endpoint": 1, "not understood": 1 },
     });
   });
@@ -264,7 +268,7 @@ describe("a HAR", () => {
     "one that is none is told by its name, without a word of it",
     async (text) => {
       const file = fileOf(text);
-      const reading = Array.fromAsync(readCorpus(file, mapper).asks);
+      const reading = Array.fromAsync(readCorpus(file, mapper).requests);
       await expect(reading).rejects.toThrow(`${file} begins like a HAR, but is none.`);
     },
   );
@@ -273,34 +277,34 @@ describe("a HAR", () => {
 describe("a file", () => {
   test("that cannot be read is told by its name", async () => {
     const file = `${fileOf("")}.none`;
-    await expect(Array.fromAsync(readCorpus(file, mapper).asks)).rejects.toThrow(`${file} cannot be read: ENOENT.`);
-    await expect(Array.fromAsync(readCorpus("/", mapper).asks)).rejects.toThrow("/ cannot be read: EISDIR.");
+    await expect(Array.fromAsync(readCorpus(file, mapper).requests)).rejects.toThrow(`${file} cannot be read: ENOENT.`);
+    await expect(Array.fromAsync(readCorpus("/", mapper).requests)).rejects.toThrow("/ cannot be read: EISDIR.");
   });
 
-  test("that is empty has no asks", async () => {
-    expect(await taken("")).toEqual({ asks: [], counts: { lines: 0, asks: 0, skipped: {} } });
+  test("that is empty has no requests", async () => {
+    expect(await taken("")).toEqual({ requests: [], counts: { lines: 0, requests: 0, skipped: {} } });
   });
 
   test("of which only the beginning is taken", async () => {
-    const { asks, counts } = readCorpus(fileOf("/v1/datasets/1\n".repeat(100_000)), mapper);
-    for await (const ask of asks) {
+    const { requests, counts } = readCorpus(fileOf("/v1/datasets/1\n".repeat(100_000)), mapper);
+    for await (const ask of requests) {
       expect(ask.path).toBe("/datasets/1");
       break;
     }
-    expect(counts).toMatchObject({ lines: 1, asks: 1 });
+    expect(counts).toMatchObject({ lines: 1, requests: 1 });
   });
 
   test("larger than its chunks", async () => {
     const ids = Array.from({ length: 50_000 }, (_, i) => i);
-    const { asks } = await taken(ids.map((id) => `/v1/datasets/${id}\n`).join(""));
-    expect(asks.map(({ path }) => path)).toEqual(ids.map((id) => `/datasets/${id}`));
+    const { requests } = await taken(ids.map((id) => `/v1/datasets/${id}\n`).join(""));
+    expect(requests.map(({ path }) => path)).toEqual(ids.map((id) => `/datasets/${id}`));
   });
 
   test("of foreign bytes", async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), async (bytes) => {
-        const { counts, asks } = await taken(Buffer.concat([Buffer.from("/v1/datasets/1\n"), bytes]));
-        expect(asks.length).toBe(counts.asks);
+        const { counts, requests } = await taken(Buffer.concat([Buffer.from("/v1/datasets/1\n"), bytes]));
+        expect(requests.length).toBe(counts.requests);
       }),
       { numRuns: 50 },
     );

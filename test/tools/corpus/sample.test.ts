@@ -1,11 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Ask } from "../../../src/tools/corpus/ask.ts";
-import { levelOf } from "../../../src/tools/corpus/levelOf.ts";
-import { sampleOf } from "../../../src/tools/corpus/sampleOf.ts";
-import { openStrata } from "../../../src/tools/corpus/strata.ts";
+import type { CorpusRequest } from "../../../src/tools/corpus/corpusRequest.ts";
+import { levelOf, openStrata, sampleRequests } from "../../../src/tools/corpus/sample.ts";
 
-const ask = (endpoint: string, id: number | string, more: Partial<Ask> = {}): Ask => ({
+const ask = (endpoint: string, id: number | string, more: Partial<CorpusRequest> = {}): CorpusRequest => ({
   endpoint,
   method: "GET",
   path: `/${endpoint}/${id}`,
@@ -14,18 +12,18 @@ const ask = (endpoint: string, id: number | string, more: Partial<Ask> = {}): As
   shape: "id=number",
   ...more,
 });
-const sampled = (asks: Iterable<Ask>, limit?: number) => Array.fromAsync(sampleOf(asks, limit));
-const many = (endpoint: string, count: number, more: Partial<Ask> = {}) =>
+const sampled = (requests: Iterable<CorpusRequest>, limit?: number) => Array.fromAsync(sampleRequests(requests, limit));
+const many = (endpoint: string, count: number, more: Partial<CorpusRequest> = {}) =>
   Array.from({ length: count }, (_, i) => ask(endpoint, i, more));
-const stratum = ({ endpoint, status, keyed, shape }: Ask) => JSON.stringify([endpoint, status, keyed, shape]);
+const stratum = ({ endpoint, status, keyed, shape }: CorpusRequest) => JSON.stringify([endpoint, status, keyed, shape]);
 
 test("without a limit everything comes as it is", async () => {
-  const asks = [ask("a", 1), ask("a", 1), ask("b", 1)];
-  expect(await sampled(asks)).toEqual(asks);
+  const requests = [ask("a", 1), ask("a", 1), ask("b", 1)];
+  expect(await sampled(requests)).toEqual(requests);
 });
 
 describe("with a limit", () => {
-  const asks = [
+  const requests = [
     ...many("common", 50_000),
     ...many("common", 3000, { status: 404 }),
     ...many("common", 400, { keyed: true }),
@@ -34,7 +32,7 @@ describe("with a limit", () => {
   ];
 
   test("every stratum is there, the rarest first, and no ask twice", async () => {
-    const sample = await sampled([...asks, ...asks], 20);
+    const sample = await sampled([...requests, ...requests], 20);
     expect(sample).toHaveLength(20);
     expect(sample.slice(0, 5).map(stratum)).toEqual(
       [
@@ -60,12 +58,12 @@ describe("with a limit", () => {
 
   test("as many as there are, where there are fewer; none for none", async () => {
     expect(await sampled([ask("a", 1), ask("a", 1), ask("a", 2)], 10)).toHaveLength(2);
-    expect(await sampled(asks, 0)).toEqual([]);
+    expect(await sampled(requests, 0)).toEqual([]);
     expect(await sampled([], 5)).toEqual([]);
   });
 
   test("fewer than there are strata: those that are rarest", async () => {
-    const sample = await sampled(asks, 2);
+    const sample = await sampled(requests, 2);
     expect(sample.map(({ endpoint, status }) => [endpoint, status])).toEqual([
       ["common", 422],
       ["rare", 200],
@@ -112,16 +110,16 @@ describe("memory", () => {
   test("holds a multiple of the limit, however many there are and however odd", () => {
     const limit = 1000;
     const strata = openStrata(limit);
-    let most = { strata: 0, asks: 0 };
+    let most = { strata: 0, requests: 0 };
     for (let i = 0; i < 100_000; i++) {
       // A scanner invents shapes; nearly each of its requests is a stratum of its own.
       const odd = i % 3 === 0;
       strata.add(ask(odd ? "scanned" : `e${i % 7}`, i, odd ? { shape: `x${i}`, status: 422 } : {}));
       const held = strata.held();
-      most = { strata: Math.max(most.strata, held.strata), asks: Math.max(most.asks, held.asks) };
+      most = { strata: Math.max(most.strata, held.strata), requests: Math.max(most.requests, held.requests) };
     }
     expect(most.strata).toBeLessThanOrEqual(2 * limit);
-    expect(most.asks).toBeLessThanOrEqual(8 * limit);
+    expect(most.requests).toBeLessThanOrEqual(8 * limit);
     const endpoints = new Set([...strata.picked()].map(({ endpoint }) => endpoint));
     expect([...strata.picked()]).toHaveLength(limit);
     expect(endpoints).toContain("scanned");

@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { mapperOf } from "../../../src/tools/corpus/mapper.ts";
+import { trafficMapper } from "../../../src/tools/corpus/mapTraffic.ts";
 import { readCorpus } from "../../../src/tools/corpus/readCorpus.ts";
 import { endpoints } from "../../../transforms/index.ts";
 
 export const KEY = "0".repeat(32);
 
-export const mapper = mapperOf(endpoints, { prefixes: ["/v1", "/api/v2"] });
+export const mapper = trafficMapper(endpoints, { prefixes: ["/v1", "/api/v2"] });
 
 /** A file of this text, gone when the test is. */
 export const fileOf = (content: string | Buffer): string => {
@@ -21,6 +21,6 @@ export const fileOf = (content: string | Buffer): string => {
 
 /** All that is in a corpus. */
 export const taken = async (content: string | Buffer) => {
-  const { asks, counts } = readCorpus(fileOf(content), mapper);
-  return { asks: await Array.fromAsync(asks), counts };
+  const { requests, counts } = readCorpus(fileOf(content), mapper);
+  return { requests: await Array.fromAsync(requests), counts };
 };

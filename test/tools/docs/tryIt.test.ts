@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { describeWith } from "../../needs.ts";
+import { describeWith } from "../../support/needs.ts";
 import { consoleCommands } from "./markdown.ts";
 
 const root = join(import.meta.dirname, "../../..");

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Pair, readPairs } from "../../../fixtures/pairs.ts";
 import { type SampleLegacy, startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
-import type { Ask } from "../../../src/tools/corpus/ask.ts";
+import type { CorpusRequest } from "../../../src/tools/corpus/corpusRequest.ts";
 import { httpUpstream } from "../../proxy/support.ts";
 import { everythingIn, expectSound, run, temporaryFolder } from "./support.ts";
 
@@ -128,7 +128,7 @@ describe("what is secret", () => {
     await expectSound(folder);
   });
 
-  test("nothing of what legacy lets out is in a file or in what is printed, and both sides agree", async () => {
+  test("no secret of legacy is in a file or in the output, and both sides agree", async () => {
     const hash = "5f4dcc3b5aa765d61d8327deb882cf99";
     const url = await httpUpstream((incoming, response) => {
       const target = incoming.url ?? "";
@@ -274,7 +274,7 @@ describe("several at once", () => {
     expect((await run(`${at} --ids 1..40 getDataset as seen`, { folder })).code).toBe(2);
   });
 
-  const asks: Ask[] = [
+  const requests: CorpusRequest[] = [
     { endpoint: "getDataset", method: "GET", path: "/datasets/61", keyed: false, shape: "a" },
     { endpoint: "getDataset", method: "GET", path: "/datasets/61", keyed: false, shape: "a" },
     { endpoint: "getDataset", method: "GET", path: "/datasets/16", keyed: true, shape: "a" },
@@ -291,7 +291,7 @@ describe("several at once", () => {
   ];
   async function* log(file: string) {
     expect(file).toBe("a.log");
-    yield* asks;
+    yield* requests;
   }
 
   test("--corpus: what a log shows, without what writes, is unknown or came with a key", async () => {

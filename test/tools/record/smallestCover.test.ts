@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Candidate, smallestCover } from "../../../src/tools/record/smallestCover.ts";
+import { type CoverCandidate, smallestCover } from "../../../src/tools/record/smallestCover.ts";
 
 const candidate = (id: string, variants: string) => ({ id, variants: new Set(variants) });
 
@@ -18,10 +18,11 @@ test.each([
   expect(smallestCover(candidates)).toEqual(expected);
 });
 
-const variantsIn = (candidates: Candidate<number>[]) => new Set(candidates.flatMap(({ variants }) => [...variants]));
+const variantsIn = (candidates: CoverCandidate<number>[]) =>
+  new Set(candidates.flatMap(({ variants }) => [...variants]));
 
 /** The size of the smallest cover there is, by trying all. */
-const smallestSize = (candidates: Candidate<number>[]): number => {
+const smallestSize = (candidates: CoverCandidate<number>[]): number => {
   const all = variantsIn(candidates).size;
   const sizes = Array.from({ length: 2 ** candidates.length }, (_, bits) =>
     candidates.filter((__, i) => bits & (1 << i)),
@@ -31,7 +32,7 @@ const smallestSize = (candidates: Candidate<number>[]): number => {
   return Math.min(...sizes);
 };
 
-test("it covers everything, none of it is needless, and it is near the smallest there is", () => {
+test("it covers all variants, has no needless member, and is near the smallest", () => {
   const variants = fc.uniqueArray(fc.constantFrom("a", "b", "c", "d", "e", "f", "g", "h"), { maxLength: 5 });
   fc.assert(
     fc.property(fc.array(variants, { maxLength: 9 }), (sets) => {

@@ -5,13 +5,14 @@ import { expect } from "vitest";
 import { legacyHandlers } from "../../../fixtures/legacyHandlers.ts";
 import { readPairs } from "../../../fixtures/pairs.ts";
 import { serveHandlers } from "../../../fixtures/serveHandlers.ts";
-import { mapperOf } from "../../../src/tools/corpus/mapper.ts";
+import { trafficMapper } from "../../../src/tools/corpus/mapTraffic.ts";
 import { readCorpus } from "../../../src/tools/corpus/readCorpus.ts";
 import { recordCommand } from "../../../src/tools/record/command.ts";
 import type { RecordTools } from "../../../src/tools/record/job.ts";
 import { catalogue } from "../../../transforms/catalogue.ts";
+import { storedExchange } from "../../../src/tools/record/exchange.ts";
 import { expectPair } from "../../fixtures/fixtureCheck.ts";
-import { gatewayFor } from "../../support.ts";
+import { gatewayFor } from "../../support/gateway.ts";
 
 export const temporaryFolder = (): string => mkdtempSync(join(tmpdir(), "record-"));
 
@@ -36,7 +37,7 @@ export const run = async (
     },
     print: (line) => void out.push(line),
     complain: (line) => void errors.push(line),
-    readCorpus: (file) => readCorpus(file, mapperOf(catalogue.endpoints)).asks,
+    readCorpus: (file) => readCorpus(file, trafficMapper(catalogue.endpoints)).requests,
     ...tools,
   });
   return { code, out, errors, folder, files: globSync("**/*.json", { cwd: folder }).toSorted() };
@@ -57,7 +58,8 @@ export const expectSound = async (folder: string): Promise<void> => {
       await expectPair(pair, gateway, legacy);
       const { about, ask, legacy: exchanges } = pair;
       const path = join(folder, pair.endpoint, `${pair.example}.legacy.json`);
-      expect(readFileSync(path, "utf8")).toBe(`${JSON.stringify({ about, ask, legacy: exchanges }, undefined, 2)}\n`);
+      const stored = { about, ask, legacy: exchanges.map(storedExchange) };
+      expect(readFileSync(path, "utf8")).toBe(`${JSON.stringify(stored, undefined, 2)}\n`);
     }
   } finally {
     await gateway.close();

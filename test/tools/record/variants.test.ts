@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { variantsOf } from "../../../src/tools/record/variants.ts";
+import { variantsOf } from "../../../src/tools/record/coverage.ts";
 import { commaSeparated } from "../../../src/rules/commaSeparated.ts";
 import { list, nullable, object, renamed, unwrapped } from "../../../src/rules/compose.ts";
 import { integer, text } from "../../../src/rules/values.ts";

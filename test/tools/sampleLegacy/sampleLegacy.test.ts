@@ -150,7 +150,7 @@ describe("who calls", () => {
     expect({ status, body }).toEqual({ status: 412, body: expected });
   });
 
-  test("a key's case does not count, and private rows are for their owner and, one by one, the administrator", async () => {
+  test("a key's case does not count; private rows are for owners and administrators", async () => {
     const statuses = async (path: string) => {
       const answers = await Promise.all(
         [undefined, normal, owner.toLowerCase(), administrator].map((key) => ask(path, { key })),

@@ -71,7 +71,7 @@ test("users of a test's own", async () => {
   await server.close();
 });
 
-test("a dataset is deleted by its owner or an administrator, and its id is not given again", async () => {
+test("an owner or administrator deletes a dataset, and its id is not used again", async () => {
   await using server = await open();
   const remove = (path: string, key?: string) => server.ask(path, { method: "DELETE", key });
   expect(await remove("data/5")).toContain("<oml:code>102</oml:code>");

@@ -20,10 +20,16 @@ export const accessModel: Attack = {
       history.get(id)?.push({ ...row, from: performance.now(), to: Number.POSITIVE_INFINITY }),
     );
     for (const [id, row] of legacy.rows) history.set(id, [{ ...row, from: 0, to: Number.POSITIVE_INFINITY }]);
-    const windows = { fresh: "1s", stale: "1h", staleIfError: "1d", absent: "2s", unready: "2s" };
+    const windows = {
+      fresh: "1s",
+      staleWhileRevalidate: "1h",
+      staleIfError: "1d",
+      notFoundTtl: "2s",
+      preconditionTtl: "2s",
+    };
     const { port, isAlive } = await context.startGateway({
       LEGACY_URL: legacy.url,
-      CACHE_WINDOWS: JSON.stringify({ getDataset: windows, listDatasets: windows }),
+      CACHE_LIFETIMES: JSON.stringify({ getDataset: windows, listDatasets: windows }),
     });
     const violations: string[] = [];
     const count = { reads: 0, shown: 0, writes: 0 };

@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
 import { type Attack, atMost, holds } from "../lib/attack.ts";
-import { ask, eventually, openSocket, sleep, watchWaits } from "../lib/client.ts";
+import { listOfLongNames } from "../lib/bigAnswers.ts";
+import { ask, openSocket, watchWaits } from "../lib/client.ts";
+import { holdsWithin, sleep } from "../../support/waiting.ts";
 
 const LISTS = 80;
 const DOWNLOADS = 40;
@@ -10,28 +12,13 @@ const BOUND = 64 + 256 + 128 + 2 * 150;
 const BACK = 150;
 const HEAP = 400;
 
-/** A list of 16 MB that is read quickly. */
-const longNames = (): string => {
-  const name = "n".repeat(100_000);
-  const row = (id: number) => ({
-    did: id,
-    name,
-    version: 1,
-    status: "active",
-    format: "ARFF",
-    file_id: id,
-    quality: [],
-  });
-  return JSON.stringify({ data: { dataset: Array.from({ length: 160 }, (_, index) => row(index + 1)) } });
-};
-
 const hashOf = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("base64");
 
 export const crowdedAnswers: Attack = {
   name: "crowded-answers",
   what: "80 clients ask for lists of 16 MB at the same time and 40 for proxied downloads, and none of them reads.",
   async run({ startGateway, openUpstream, progress }) {
-    const list = Buffer.from(longNames());
+    const list = Buffer.from(listOfLongNames());
     const upstream = await openUpstream(({ url }, response) =>
       url.includes("measure")
         ? response.end('{"evaluation_measures":{"measures":{"measure":"kappa"}}}')
@@ -74,7 +61,7 @@ export const crowdedAnswers: Attack = {
     let peak = 0;
     let mostFiles = 0;
     const watched = { odd: 0, count: 0 };
-    const areClosed = await eventually(async () => {
+    const areClosed = await holdsWithin(async () => {
       peak = Math.max(peak, resident());
       mostFiles = Math.max(mostFiles, openFiles());
       progress(`${openFiles() - start.files} files held, ${resident().toFixed(0)} MiB`);
@@ -91,7 +78,7 @@ export const crowdedAnswers: Attack = {
     for (const socket of sockets) socket.destroy();
     for (let i = 0; i < 3; i++) await ask(port, listed(500 + i), { limit: 20_000 });
     // Threads that read large answers end after a minute without one.
-    await eventually(() => resident() <= start.resident + BACK, 75_000);
+    await holdsWithin(() => resident() <= start.resident + BACK, 75_000);
     const back = resident() - start.resident;
     const after = await ask(port, listed(1));
     const odd = begun.filter((text) => !/^HTTP\/1\.1 (200|503|504)$/.test(text));

@@ -1,5 +1,6 @@
 import { type Attack, atMost, holds } from "../lib/attack.ts";
-import { ask, openSocket, sleep } from "../lib/client.ts";
+import { ask, openSocket } from "../lib/client.ts";
+import { sleep } from "../../support/waiting.ts";
 
 const UPLOADS = 96;
 /** What a GET may take while uploads drip, in ms. */

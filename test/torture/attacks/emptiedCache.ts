@@ -1,6 +1,7 @@
 import { type Attack, allHold } from "../lib/attack.ts";
-import { ask, openSocket, sleep } from "../lib/client.ts";
+import { ask, openSocket } from "../lib/client.ts";
 import { catalogueLegacy } from "../lib/catalogueLegacy.ts";
+import { sleep } from "../../support/waiting.ts";
 
 const reads = ["/v1/datasets/61", "/v1/datasets/list"];
 

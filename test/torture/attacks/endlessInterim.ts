@@ -1,5 +1,6 @@
 import { type Attack, atMost, holds } from "../lib/attack.ts";
-import { eventually, openSocket } from "../lib/client.ts";
+import { openSocket } from "../lib/client.ts";
+import { holdsWithin } from "../../support/waiting.ts";
 
 const INTERIM = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n".repeat(2000);
 const BOUND = 100;
@@ -28,8 +29,8 @@ export const endlessInterim: Attack = {
       const begun = upstream.received().length;
       const socket = openSocket(gateway.port, { isPaused });
       socket.write("GET /x HTTP/1.1\r\nHost: a\r\n\r\n");
-      const hasBegun = await eventually(() => upstream.received().length > begun, 3000);
-      const hasEnded = await eventually(() => {
+      const hasBegun = await holdsWithin(() => upstream.received().length > begun, 3000);
+      const hasEnded = await holdsWithin(() => {
         peak = Math.max(peak, gateway.resident());
         progress(`${gateway.resident().toFixed(0)} MiB`);
         return upstream.sockets() === 0;
@@ -45,7 +46,7 @@ export const endlessInterim: Attack = {
           hasBegun && hasEnded,
         ),
       );
-      await eventually(() => upstream.sockets() === 0, 3000);
+      await holdsWithin(() => upstream.sockets() === 0, 3000);
     }
     checks.push(holds("the process", gateway.isAlive() ? "alive" : "ended", "alive", gateway.isAlive()));
     return checks;

@@ -1,10 +1,11 @@
 import { Agent } from "node:http";
 import { type Attack, type Check, type Context, atMost, holds } from "../lib/attack.ts";
-import { ask, eventually, inParallel, jsonOf, sleep } from "../lib/client.ts";
+import { ask, inParallel, jsonOf } from "../lib/client.ts";
 import { type FuzzTally, openFuzz } from "../fuzz/fuzz.ts";
 import { datasetOf } from "../fuzz/model.ts";
 import type { FuzzedUpstream } from "../fuzz/upstream.ts";
 import type { Program } from "../lib/program.ts";
+import { holdsWithin, sleep } from "../../support/waiting.ts";
 
 /** More than the gateway has connections to the upstream, so that some wait for one. */
 const CLIENTS = 96;
@@ -20,10 +21,10 @@ const settings = {
   DRAIN_TIMEOUT_MS: "4000",
   // Answers are evicted and revalidated all the time.
   CACHE_BYTES: "2000000",
-  CACHE_WINDOWS: JSON.stringify({
-    getDataset: { fresh: "1s", stale: "2s", staleIfError: "1m", absent: "1s" },
-    listDatasets: { fresh: "1s", stale: "2s" },
-    listEvaluationMeasures: { fresh: "1s", stale: "2s" },
+  CACHE_LIFETIMES: JSON.stringify({
+    getDataset: { fresh: "1s", staleWhileRevalidate: "2s", staleIfError: "1m", notFoundTtl: "1s" },
+    listDatasets: { fresh: "1s", staleWhileRevalidate: "2s" },
+    listEvaluationMeasures: { fresh: "1s", staleWhileRevalidate: "2s" },
   }),
 };
 
@@ -117,18 +118,18 @@ const afterwards = async (
   upstream.becomeSound();
   // A circuit that the faults opened closes again after five seconds.
   let failed: string[] = [];
-  await eventually(async () => (failed = await askNormally(gateway)).length === 0, 10_000);
-  const areFilesBack = await eventually(
+  await holdsWithin(async () => (failed = await askNormally(gateway)).length === 0, 10_000);
+  const areFilesBack = await holdsWithin(
     () => upstream.sockets() === 0 && gateway.openFiles() <= start.openFiles,
     20_000,
   );
   const isMemoryBack = () => gateway.resident() <= start.resident + MEMORY_BOUND;
   // The heap shrinks when it is used.
-  await eventually(async () => {
+  await holdsWithin(async () => {
     if (!isMemoryBack()) await askNormally(gateway);
     return isMemoryBack();
   }, 30_000);
-  await eventually(() => upstream.sockets() === 0, 12_000);
+  await holdsWithin(() => upstream.sockets() === 0, 12_000);
   const [resident, openFiles, sockets] = [gateway.resident(), gateway.openFiles(), upstream.sockets()];
   const code = await gateway.stop();
   return [

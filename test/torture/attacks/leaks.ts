@@ -1,7 +1,8 @@
 import type { Socket } from "node:net";
 import { type Attack, allHold, atMost, holds } from "../lib/attack.ts";
-import { ask, eventually, openSocket, sleep } from "../lib/client.ts";
+import { ask, openSocket } from "../lib/client.ts";
 import type { Program } from "../lib/program.ts";
+import { holdsWithin, sleep } from "../../support/waiting.ts";
 
 const OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 const H = "Host: h\r\n";
@@ -79,7 +80,7 @@ export const leaks: Attack = {
         await gateway.stop();
         gateway = await context.startGateway({ LEGACY_URL: upstream.url, ...settings });
       }
-    const areBack = await eventually(() => gateway.openFiles() <= files && upstream.sockets() === 0, 15_000);
+    const areBack = await holdsWithin(() => gateway.openFiles() <= files && upstream.sockets() === 0, 15_000);
     return [
       allHold("combinations after which a GET passes", cases),
       holds("open files", `${files} -> ${gateway.openFiles()}`, "as at the start", areBack),

@@ -1,11 +1,12 @@
 import { type Attack, type Context, allHold } from "../lib/attack.ts";
-import { type AskOptions, ask, sleep } from "../lib/client.ts";
+import { type AskOptions, ask } from "../lib/client.ts";
 import { catalogueLegacy } from "../lib/catalogueLegacy.ts";
+import { sleep } from "../../support/waiting.ts";
 
 const reads = ["/v1/datasets/61", "/v1/datasets/62", "/v1/datasets/list"];
 const windows = JSON.stringify({
-  getDataset: { fresh: "1s", stale: "1s", staleIfError: "7d" },
-  listDatasets: { fresh: "1s", stale: "1s", staleIfError: "1h" },
+  getDataset: { fresh: "1s", staleWhileRevalidate: "1s", staleIfError: "7d" },
+  listDatasets: { fresh: "1s", staleWhileRevalidate: "1s", staleIfError: "1h" },
 });
 
 const form = { "Content-Type": "application/x-www-form-urlencoded" };
@@ -51,7 +52,7 @@ export const outageAndWrite: Attack = {
 /** Whether all reads are served while legacy is down, before the write and after it. */
 const duringAnOutage = async (context: Context, [path, options]: Write) => {
   const upstream = await catalogueLegacy(context);
-  const { port } = await context.startGateway({ LEGACY_URL: upstream.url, CACHE_WINDOWS: windows });
+  const { port } = await context.startGateway({ LEGACY_URL: upstream.url, CACHE_LIFETIMES: windows });
   const areServed = async () => {
     const answers = await Promise.all(reads.map((read) => ask(port, read)));
     return answers.every(({ status }) => status === 200);

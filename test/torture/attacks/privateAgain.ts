@@ -1,6 +1,7 @@
 import { type Attack, type Check, holds } from "../lib/attack.ts";
-import { ask, eventually, jsonOf, sleep } from "../lib/client.ts";
+import { ask, jsonOf } from "../lib/client.ts";
 import { openAccessLegacy, users } from "../lib/accessLegacy.ts";
+import { holdsWithin, sleep } from "../../support/waiting.ts";
 
 export const privateAgain: Attack = {
   name: "private-again",
@@ -15,7 +16,7 @@ export const privateAgain: Attack = {
     const isIndexed = async () =>
       (jsonOf(await ask(adminPort, "/cache")) as { privateRows?: { state?: string } }).privateRows?.state ===
       "complete";
-    const complete = await eventually(isIndexed, 20_000);
+    const complete = await holdsWithin(isIndexed, 20_000);
     const isHonest = async (): Promise<{ isSo: boolean; told: string }> => {
       const answer = await ask(port, "/v1/datasets/list", { headers: { "X-API-Key": users.admin } });
       const ids = (jsonOf(answer) as { did: number }[]).map(({ did }) => did);

@@ -1,6 +1,7 @@
 import { type Attack, atMost, holds } from "../lib/attack.ts";
 import { noiseOf } from "../lib/noise.ts";
-import { ask, inParallel, sleep, watchWaits } from "../lib/client.ts";
+import { ask, inParallel, watchWaits } from "../lib/client.ts";
+import { sleep } from "../../support/waiting.ts";
 
 const POSTS = 600;
 /** What a caller's writes may add, in MiB. */

@@ -1,5 +1,6 @@
 import { type Attack, holds } from "../lib/attack.ts";
-import { ask, eventually, sleep } from "../lib/client.ts";
+import { ask } from "../lib/client.ts";
+import { holdsWithin, sleep } from "../../support/waiting.ts";
 
 export const secondSignal: Attack = {
   name: "second-signal",
@@ -15,7 +16,7 @@ export const secondSignal: Attack = {
       const before = asked;
       const { port, child } = await startGateway({ LEGACY_URL: upstream.url });
       const answer = ask(port, "/slow");
-      await eventually(() => asked > before, 5000);
+      await holdsWithin(() => asked > before, 5000);
       const ended = new Promise<number | null>((resolve) => void child.once("exit", resolve));
       const began = performance.now();
       child.kill("SIGTERM");

@@ -1,32 +1,19 @@
 import type { Socket } from "node:net";
 import { type Attack, atMost, holds } from "../lib/attack.ts";
-import { ask, eventually, openSocket, sleep } from "../lib/client.ts";
+import { listOfLongNames } from "../lib/bigAnswers.ts";
+import { ask, openSocket } from "../lib/client.ts";
+import { holdsWithin, sleep } from "../../support/waiting.ts";
 
 const CONNECTIONS = 120;
 /** The gateway may hold 64 MiB for clients (MAX_SEND_BYTES below); the rest is what the answers are made of, and the heap's slack. */
 const BOUND = 300;
 const BACK = 150;
 
-/** A list of 16 MB that is read quickly: more than the buffers of both ends of a connection take. */
-const longNames = (): string => {
-  const name = "n".repeat(100_000);
-  const row = (id: number) => ({
-    did: id,
-    name,
-    version: 1,
-    status: "active",
-    format: "ARFF",
-    file_id: id,
-    quality: [],
-  });
-  return JSON.stringify({ data: { dataset: Array.from({ length: 160 }, (_, index) => row(index + 1)) } });
-};
-
 export const unreadAnswers: Attack = {
   name: "unread-answers",
   what: "Connections that ask for long lists and read nothing, on the new interface, proxied, and on the operators' listener.",
   async run({ startGateway, openUpstream, progress }) {
-    const list = Buffer.from(longNames());
+    const list = Buffer.from(listOfLongNames());
     const upstream = await openUpstream((_, response) => response.end(list));
     const gateway = await startGateway({
       LEGACY_URL: upstream.url,
@@ -54,7 +41,7 @@ export const unreadAnswers: Attack = {
       mostFiles = Math.max(mostFiles, openFiles());
     }
     // Until the gateway has closed them all, at most 60 s.
-    const areClosed = await eventually(() => {
+    const areClosed = await holdsWithin(() => {
       peak = Math.max(peak, resident());
       progress(`${openFiles() - start.files} connections held, ${resident().toFixed(0)} MiB`);
       return !isAlive() || openFiles() <= start.files + 8;
@@ -65,7 +52,7 @@ export const unreadAnswers: Attack = {
       for (let i = 0; i < 3; i++) await ask(port, `/v1/data/list/limit/10000/offset/${500 + i}`, { limit: 5000 });
       return resident() <= start.resident + BACK;
     };
-    await eventually(isBack, 20_000);
+    await holdsWithin(isBack, 20_000);
     return [
       atMost("memory while nothing is read, above the start", peak - start.resident, BOUND, "MiB"),
       holds(

@@ -39,3 +39,18 @@ export const datasetList = (rows: number): { json: string; brokenJson: string; x
     xml: `<oml:data xmlns:oml="http://openml.org/openml">${described.join("")}</oml:data>`,
   };
 };
+
+/** A list of 16 MB that is read quickly: more than the buffers of both ends of a connection take. */
+export const listOfLongNames = (): string => {
+  const name = "n".repeat(100_000);
+  const row = (id: number) => ({
+    did: id,
+    name,
+    version: 1,
+    status: "active",
+    format: "ARFF",
+    file_id: id,
+    quality: [],
+  });
+  return JSON.stringify({ data: { dataset: Array.from({ length: 160 }, (_, index) => row(index + 1)) } });
+};

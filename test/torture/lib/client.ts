@@ -110,18 +110,6 @@ export const watchWaits = async (port: number, path: string): Promise<{ stop: ()
   };
 };
 
-export const sleep = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));
-
-/** Waits until something is so, at most so many ms: whether it became so. */
-export const eventually = async (isSo: () => boolean | Promise<boolean>, limit: number): Promise<boolean> => {
-  const end = performance.now() + limit;
-  while (!(await isSo())) {
-    if (performance.now() > end) return false;
-    await sleep(50);
-  }
-  return true;
-};
-
 /** Carries out so many tasks, a few at the same time. */
 export const inParallel = async (
   count: number,

@@ -1,4 +1,5 @@
-import { sleep, watchWaits } from "./client.ts";
+import { watchWaits } from "./client.ts";
+import { sleep } from "../../support/waiting.ts";
 
 /** The longest wait for something trivial while nothing else happens, in ms: what this machine adds to any measured wait. */
 export const noiseOf = async (port: number, path: string): Promise<number> => {

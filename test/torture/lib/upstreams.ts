@@ -1,5 +1,6 @@
 import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
 import { type AddressInfo, type Server, type Socket, createServer as createNetServer } from "node:net";
+import { readRawRequests } from "../../support/rawRequests.ts";
 
 /** Answers one request, whose body has been read. */
 export type UpstreamListener = (
@@ -31,20 +32,8 @@ export const openRawUpstream = async (answer: (socket: Socket, request: string) 
   const received: string[] = [];
   const server = createNetServer({ noDelay: true }, (socket) => {
     const number = received.push("") - 1;
-    let text = "";
-    socket.on("data", (chunk: Buffer) => {
-      received[number] += chunk.toString("latin1");
-      text += chunk.toString("latin1");
-      for (;;) {
-        const end = text.indexOf("\r\n\r\n");
-        if (end === -1) return;
-        const length = Number(/^content-length: (\d+)/im.exec(text.slice(0, end))?.[1] ?? 0);
-        if (text.length < end + 4 + length) return;
-        const request = text.slice(0, end + 4 + length);
-        text = text.slice(end + 4 + length);
-        answer(socket, request);
-      }
-    });
+    socket.on("data", (chunk: Buffer) => void (received[number] += chunk.toString("latin1")));
+    readRawRequests(socket, (request) => answer(socket, request));
   });
   return { ...(await listening(server)), received: () => received };
 };

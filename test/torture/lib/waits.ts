@@ -1,7 +1,8 @@
 // oxlint-disable unicorn/require-post-message-target-origin -- a thread has no origin
 import { Agent } from "node:http";
 import { parentPort, workerData } from "node:worker_threads";
-import { ask, sleep } from "./client.ts";
+import { ask } from "./client.ts";
+import { sleep } from "../../support/waiting.ts";
 
 // The thread behind `watchWaits`.
 const { port, path } = workerData as { port: number; path: string };

@@ -1,27 +1,28 @@
-import { formatNumber } from "../../../ui/wording.ts";
+import { fillBar } from "../../../ui/charts.ts";
+import type { PageSection } from "../../../ui/consolePart.ts";
 import { html, type Html } from "../../../ui/html.ts";
-import { section } from "../../../ui/section.ts";
-import type { CacheView } from "./adminPageData.ts";
-import { bytes } from "./amounts.ts";
-import { fillBar } from "./fillBar.ts";
+import { bytes, formatNumber } from "../../../ui/wording.ts";
+import type { CacheView } from "../consoleApp.ts";
 
-/** What is kept, of how much there is room for, and how long it holds. */
-export const cacheSection = (cache: CacheView): Html =>
-  section({
-    id: "cache",
-    title: "Cache",
-    about: "Answers kept in memory, and how long those of each endpoint hold.",
-    content: html`<p class="fill">
-        <strong>${bytes(cache.bytes)}</strong> of ${bytes(cache.bound.bytes)}
-        ${fillBar(shareOf(cache), "of the room is taken")}
-        <span class="quiet"
-          >${formatNumber(cache.entries)} ${cache.entries === 1 ? "answer" : "answers"}, ${formatNumber(cache.evicted)}
-          pushed out, of at most ${bytes(cache.bound.entryBytes)}
-          each${cache.shared === undefined ? "" : `; the shared tier is ${cache.shared}`}</span
-        >
-      </p>
-      ${windows(cache)}`,
-  });
+/** The size of the cache against its bounds, and the lifetimes of its answers. */
+export const cacheSection = (cache: CacheView): PageSection => ({
+  order: 60,
+  id: "cache",
+  title: "Cache",
+  count: cache.entries,
+  isSummary: true,
+  about: "Answers kept in memory, and how long those of each endpoint hold.",
+  content: html`<p class="fill">
+      <strong>${bytes(cache.bytes)}</strong> of ${bytes(cache.bound.bytes)}
+      ${fillBar(shareOf(cache), "of the room is taken")}
+      <span class="quiet"
+        >${formatNumber(cache.entries)} ${cache.entries === 1 ? "answer" : "answers"}, ${formatNumber(cache.evicted)}
+        pushed out, of at most ${bytes(cache.bound.entryBytes)}
+        each${cache.shared === undefined ? "" : `; the shared tier is ${cache.shared}`}</span
+      >
+    </p>
+    ${windows(cache)}`,
+});
 
 const shareOf = ({ bytes: taken, bound }: CacheView): number => (bound.bytes === 0 ? 0 : taken / bound.bytes);
 

@@ -1,19 +1,17 @@
 import type { Settings } from "../../../settings/settings.ts";
-import { memoryStore } from "./memoryStore.ts";
-import type { OnStoreEvent, StateStore } from "./stateStore.ts";
+import { openKeyedStore } from "../../../store/openKeyedStore.ts";
+import { memoryStateStore, type OnStoreEvent, openStateStore, type StateStore } from "./stateStore.ts";
 
-/** Where what is set at run time is kept: in Redis, else in a directory, else nowhere. Rejects where that cannot be used, with the setting's name. */
-export const openStore = async (
+/** Opens the state in Redis, else in a directory, else in memory. Rejects, with the setting's name, if the place cannot be used. */
+export const openMigrationStore = async (
   settings: Pick<Settings, "REDIS_URL" | "DATA_DIR"> & { MODERN_URL?: string | undefined },
   endpoints: readonly string[],
   onEvent: OnStoreEvent,
 ): Promise<StateStore> => {
-  const { REDIS_URL: url, DATA_DIR: directory, MODERN_URL: modern } = settings;
-  // Where nothing can be migrated nothing is kept, and Redis is a cache that may be away.
-  if (modern === undefined) return memoryStore();
-  // Loaded where they are used: Redis's client and SQLite take their time and memory.
-  if (url !== undefined)
-    return (await import("./redisStore.ts")).redisStore({ url, timeout: 2000, onEvent, endpoints });
-  if (directory !== undefined) return (await import("./fileStore.ts")).fileStore(directory, { onEvent, endpoints });
-  return memoryStore();
+  // Without a modern side nothing is migrated, and Redis is only a cache that may be away.
+  if (settings.MODERN_URL === undefined) return memoryStateStore();
+  const { REDIS_URL, DATA_DIR } = settings;
+  const { earlierMigrationKeys, readMigrationFile } = await import("./earlierState.ts");
+  const place = { REDIS_URL, DATA_DIR, earlier: earlierMigrationKeys, takeOverFile: readMigrationFile };
+  return openStateStore({ onEvent, endpoints }, (about) => openKeyedStore(place, about));
 };

@@ -1,35 +1,208 @@
-import type { LedgerEntry } from "../../../compare/ledger.ts";
-import type { Move, StageInForce } from "../stage.ts";
+import { z } from "zod";
+import { type LedgerEntry, storedEntrySchema } from "../../../compare/ledger.ts";
+import type { KeyedStore, KeyedStoreAbout, KeyedStoreEvent, KeyedStoreSettings } from "../../../store/keyedStore.ts";
+import { memoryStore } from "../../../store/localStore.ts";
+import { type Move, type StageInForce, stageNames, stageSchema } from "../stage.ts";
 
-/** What survives a restart: the stages that were set at run time, the audit log (the newest first), and the expected differences that operators added. */
+/** What survives a restart: the stages set at run time, the audit log (newest first), and the expected differences that operators added. */
 export type MigrationState = {
   stages: Record<string, StageInForce>;
   audit: Move[];
   expected: LedgerEntry[];
 };
 
+/** Where the state of the migration is kept. */
 export type StateStore = {
-  /** What is in force; read once at the start, then kept by itself. */
+  /** What is in force; the same object until something changes. */
   state(): MigrationState;
   /**
-   * Sets one endpoint's stage and writes the move down, unless somebody else moved it since `seen` (its `since`, or undefined where it was
-   * never set): then false. Rejects where it cannot be kept; whether it was all the same is told by `onChange`.
+   * Sets one endpoint's stage and writes the move down. False if somebody else has moved it since `seen`: its `since`, or undefined if it was
+   * never set. Rejects if the write is not confirmed in time. It may still have succeeded; `onChange` then reports it.
    */
   move(endpoint: string, to: StageInForce, move: Move, seen: string | undefined): Promise<boolean>;
-  /** Adds an expected difference; false where its id is taken. */
+  /** Adds an expected difference; false if its id is taken. Rejects as `move` does. */
   expect(entry: LedgerEntry): Promise<boolean>;
-  /** Called after another instance changed something. */
+  /** The listener is called after another gateway has changed something. */
   onChange(listener: (state: MigrationState) => void): void;
-  /** What is being written is written first. */
+  /** Finishes what is being written. */
   close(): Promise<void>;
 };
 
 /**
- * `lost`, `up`: Redis does not do what it is asked, and does again. `restored`: it had lost something that was put back. `overtaken`: it had,
- * and somebody moved the same endpoint meanwhile, who stays right. `unreadable`: a value that is none of ours is left alone.
- * `unknown`: an endpoint that does not exist is left alone. `error`: the file was not written.
+ * `lost`, `up`: Redis does not work, and works again. `restored`: it had lost something that was put back. `overtaken`: it had, and somebody
+ * has moved the same endpoint meanwhile, whose move holds. `unreadable`: a value that this version cannot read is left alone. `unknown`: an
+ * endpoint that does not exist is left alone. `error`: a change could not be written to the disk.
  */
-export type StoreEvent =
-  `migration_store_${"lost" | "up" | "restored" | "overtaken" | "unreadable" | "unknown" | "error"}`;
+export type StoreEvent = `migration_store_${KeyedStoreEvent | "unknown"}`;
 
+/** Is told of what happens to the store. */
 export type OnStoreEvent = (event: StoreEvent, about: { endpoint?: string } & Record<string, unknown>) => void;
+
+/** What is stored for an endpoint, under `stage/<endpoint>`; and an expected difference, under `expected/<id>`. */
+export type MigrationRecord = { stage?: StageInForce | undefined; moves: Move[] } | { entry: LedgerEntry };
+
+const STAGE = "stage/";
+const EXPECTED = "expected/";
+/** Lines of the audit log. */
+const MAX_MOVES = 1000;
+
+const instant = z.iso.datetime({ offset: true });
+const moved = z.strictObject({ stage: z.enum(stageNames), share: z.int().min(0).max(100) });
+
+/** A stage as it is stored. */
+export const stageInForceSchema: z.ZodType<StageInForce> = stageSchema.extend({
+  since: instant,
+  by: z.string(),
+  why: z.string(),
+  configured: z.string().optional(),
+});
+
+/** A line of the audit log as it is stored. */
+export const moveSchema: z.ZodType<Move> = z.strictObject({
+  at: instant,
+  endpoint: z.string().min(1),
+  by: z.string(),
+  why: z.string(),
+  from: moved,
+  to: moved,
+});
+
+const stageRecordSchema = z.strictObject({ stage: stageInForceSchema.optional(), moves: z.array(moveSchema) });
+
+const entryRecordSchema = z.strictObject({ entry: storedEntrySchema });
+
+const schema = (key: string): z.ZodType<MigrationRecord> =>
+  key.startsWith(STAGE) ? stageRecordSchema : entryRecordSchema;
+const fits = (key: string, record: MigrationRecord): boolean =>
+  !("entry" in record) || key === EXPECTED + record.entry.id;
+
+/** The records of a state. */
+export const migrationRecords = ({ stages, audit, expected }: MigrationState): ReadonlyMap<string, MigrationRecord> => {
+  const endpoints = new Set([...Object.keys(stages), ...audit.map(({ endpoint }) => endpoint)]);
+  return new Map<string, MigrationRecord>([
+    ...[...endpoints].map((endpoint) => {
+      const moves = audit.filter((move) => move.endpoint === endpoint);
+      return [STAGE + endpoint, { stage: stages[endpoint], moves }] as const;
+    }),
+    ...expected.map((entry) => [EXPECTED + entry.id, { entry }] as const),
+  ]);
+};
+
+const stateOf = (records: ReadonlyMap<string, MigrationRecord>): MigrationState => {
+  const state: MigrationState = { stages: {}, audit: [], expected: [] };
+  for (const [key, record] of records) {
+    if ("entry" in record) state.expected.push(record.entry);
+    else {
+      if (record.stage) state.stages[key.slice(STAGE.length)] = record.stage;
+      state.audit.push(...record.moves);
+    }
+  }
+  return { ...state, audit: newest(state.audit) };
+};
+
+const newest = (moves: readonly Move[]): Move[] =>
+  moves.toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at)).slice(0, MAX_MOVES);
+
+/** The later stage, and the moves of both. Where Redis has lost the count of changes, the clock says which stage is the later one. */
+const resolve = (known: MigrationRecord, found: MigrationRecord, isFoundLater: boolean): MigrationRecord => {
+  if ("entry" in known || "entry" in found) return found;
+  const isTheirs = isFoundLater || Date.parse(found.stage?.since ?? "") >= Date.parse(known.stage?.since ?? "");
+  const there = new Set(found.moves.map((move) => JSON.stringify(move)));
+  const missing = known.moves.filter((move) => !there.has(JSON.stringify(move)));
+  return {
+    stage: isTheirs || known.stage === undefined ? (found.stage ?? known.stage) : known.stage,
+    moves: missing.length === 0 ? found.moves : newest([...found.moves, ...missing]),
+  };
+};
+
+/** What a state store is opened with. */
+export type StateStoreSettings = {
+  onEvent: OnStoreEvent;
+  /** The endpoints that exist; stages of others are reported and left alone. */
+  endpoints?: readonly string[] | undefined;
+};
+
+/** Opens a state store over the values that `open` opens. */
+export const openStateStore = async (
+  { onEvent, endpoints }: StateStoreSettings,
+  open: (settings: KeyedStoreSettings<MigrationRecord>) => Promise<KeyedStore<MigrationRecord>>,
+): Promise<StateStore> => {
+  const listeners: ((state: MigrationState) => void)[] = [];
+  const unknown = new Set<string>();
+  const reportUnknown = (keys: Iterable<string>) => {
+    for (const key of keys) {
+      const endpoint = key.slice(STAGE.length);
+      if (!key.startsWith(STAGE) || unknown.has(endpoint) || endpoints?.includes(endpoint) !== false) continue;
+      unknown.add(endpoint);
+      onEvent("migration_store_unknown", { endpoint });
+    }
+  };
+  const store = await open({
+    name: "migration",
+    schema,
+    fits,
+    isRebuildable: false,
+    resolve,
+    onEvent: (event, about) => {
+      for (const one of describeEvent(event, about)) onEvent(`migration_store_${event}`, one);
+    },
+    onChange(changes) {
+      reportUnknown(changes.keys());
+      if (listeners.length > 0) for (const listener of listeners) listener(stateStore.state());
+    },
+  });
+  const stateStore = stateStoreOver(store, listeners);
+  reportUnknown(store.entries().keys());
+  return stateStore;
+};
+
+/** A state store in memory: its state is gone with the process. */
+export const memoryStateStore = (): StateStore =>
+  stateStoreOver(memoryStore<MigrationRecord>({ schema, onEvent: () => undefined }), []);
+
+const stateStoreOver = (
+  store: KeyedStore<MigrationRecord>,
+  listeners: ((state: MigrationState) => void)[],
+): StateStore => {
+  let last: { of: ReadonlyMap<string, MigrationRecord>; state: MigrationState } | undefined;
+  return {
+    state() {
+      const records = store.entries();
+      if (last?.of !== records) last = { of: records, state: stateOf(records) };
+      return last.state;
+    },
+    async move(endpoint, to, move, seen) {
+      const [stage, line] = [stageInForceSchema.parse(to), moveSchema.parse(move)];
+      return store.update(STAGE + endpoint, (latest = { moves: [] }) => {
+        if ("entry" in latest || latest.stage?.since !== seen) return undefined;
+        return { stage, moves: [line, ...latest.moves].slice(0, MAX_MOVES) };
+      });
+    },
+    async expect(entry) {
+      const parsed = storedEntrySchema.parse(entry);
+      const key = EXPECTED + parsed.id;
+      return store.update(key, (latest) => (latest || store.isUnreadable(key) ? undefined : { entry: parsed }));
+    },
+    onChange: (listener) => void listeners.push(listener),
+    close: () => store.close(),
+  };
+};
+
+/** What the log says of an event: one line for each value that is not readable. */
+const describeEvent = (
+  event: KeyedStoreEvent,
+  { keys = [], restored, ...about }: KeyedStoreAbout<MigrationRecord>,
+): ({ endpoint?: string } & Record<string, unknown>)[] => {
+  if (restored !== undefined) {
+    const movesOf = (record: MigrationRecord | undefined) => (record && "moves" in record ? record.moves.length : 0);
+    const named = (prefix: string) =>
+      restored.flatMap(({ key }) => (key.startsWith(prefix) ? [key.slice(prefix.length)] : []));
+    const moves = restored.reduce((sum, { value, replaced }) => sum + movesOf(value) - movesOf(replaced), 0);
+    return [{ stages: named(STAGE), moves, expected: named(EXPECTED) }];
+  }
+  if (event !== "unreadable" && event !== "overtaken") return [{ ...about }];
+  return keys.map((key) => {
+    const [kind = "", ...rest] = key.split("/");
+    return { [kind === "stage" ? "endpoint" : kind]: rest.join("/") };
+  });
+};

@@ -1,21 +1,23 @@
 import type { Settings } from "../../../settings/settings.ts";
-import type { OpenIndexStore } from "./indexStore.ts";
-import { memoryStore } from "./memoryStore.ts";
+import { openKeyedStore } from "../../../store/openKeyedStore.ts";
+import { indexStoreOver, memoryIndexStore, type OpenIndexStore } from "./indexStore.ts";
 import { type LegacySettings, scopeOf } from "./scope.ts";
 
 /**
- * Where private rows are kept: in Redis, where instances share them, else in a directory, else nowhere. The settings as they were given:
- * where the sample legacy runs is none of them.
+ * Where private rows are kept: in Redis, where gateways share them, else in a directory, else in memory.
+ * @param settings as they were given: the address at which the sample legacy is started is not part of them.
  */
 export const openIndexStore = ({
-  REDIS_URL: url,
-  DATA_DIR: directory,
+  REDIS_URL,
+  DATA_DIR,
   ...legacy
 }: Pick<Settings, "REDIS_URL" | "DATA_DIR"> & LegacySettings): OpenIndexStore => {
+  if (REDIS_URL === undefined && DATA_DIR === undefined) return memoryIndexStore;
   const scope = scopeOf(legacy);
-  // Loaded where they are used: Redis's client and SQLite take their time and memory.
-  if (url !== undefined) return async (parts) => (await import("./redisStore.ts")).redisStore({ url, scope })(parts);
-  if (directory !== undefined)
-    return async (parts) => (await import("./fileStore.ts")).fileStore({ directory, scope })(parts);
-  return memoryStore;
+  return async (parts) => {
+    const { earlierIndexKeys, readIndexFile } = await import("./earlierIndex.ts");
+    const takeOverFile = readIndexFile(scope, (about) => parts.onEvent("private_index_store_unreadable", about));
+    const place = { REDIS_URL, DATA_DIR, earlier: earlierIndexKeys(scope), takeOverFile };
+    return indexStoreOver(scope, (about) => openKeyedStore(place, about))(parts);
+  };
 };

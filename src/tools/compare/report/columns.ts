@@ -1,5 +1,6 @@
-import { plainText } from "./paint.ts";
-import { truncate } from "../../../ui/wording.ts";
+import { styleText } from "node:util";
+import type { ResultName } from "../../../compare/results.ts";
+import { truncate } from "../../../scrub/truncate.ts";
 
 type Columns = {
   /** The heads, and shorter ones for a narrow terminal. */
@@ -14,7 +15,7 @@ type Columns = {
 
 const GAP = 2;
 
-/** A table as wide as its cells; in too narrow a terminal with shorter heads, then with its widest texts cut. */
+/** A table as wide as its cells. In a narrow terminal it has shorter heads, then its widest texts are cut. */
 export const columns = ({ heads, rows, right, width, paint }: Columns): string[] => {
   const plainRows = rows.map((cells) => cells.map(plainText));
   const tables = heads.map((head) => [head, ...plainRows]);
@@ -39,7 +40,7 @@ const widthsOf = (lines: readonly (readonly string[])[]): number[] =>
 const sum = (widths: readonly number[]): number =>
   widths.reduce((total, one) => total + one, 0) + GAP * (widths.length - 1);
 
-/** Takes from the widest column of text until all fit, or none can give any more. */
+/** Narrows the widest column of text until the table fits, or until no column can be narrowed. */
 const narrowed = (widths: readonly number[], right: readonly number[], width: number): number[] => {
   const narrow = [...widths];
   const texts = narrow.map((_, column) => column).filter((column) => !right.includes(column));
@@ -50,3 +51,26 @@ const narrowed = (widths: readonly number[], right: readonly number[], width: nu
   }
   return narrow;
 };
+
+const styles = {
+  equal: "reset",
+  explained: "green",
+  expected: "magenta",
+  drift: "yellow",
+  unexplained: ["bold", "red"],
+  failed: ["bold", "inverse"],
+  quiet: "dim",
+} as const satisfies Record<ResultName | "quiet", Parameters<typeof styleText>[0]>;
+
+/** Gives a text the style of a result. */
+export type Paint = (style: keyof typeof styles, text: string) => string;
+
+/** Colours texts, or leaves them unchanged. */
+export const painted =
+  (colour: boolean): Paint =>
+  (style, text) =>
+    colour ? styleText(styles[style], text, { validateStream: false }) : text;
+
+/** A text without control characters, which could drive the terminal: an escape becomes `\u{1b}`. */
+export const plainText = (text: string): string =>
+  text.toWellFormed().replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (sign) => `\\u{${sign.codePointAt(0)?.toString(16)}}`);

@@ -1,70 +1,41 @@
-import { allowedSources } from "../../../ui/contentSecurity.ts";
-import { sectionLinks } from "../../../ui/sectionLinks.ts";
-import { readFileSync } from "node:fs";
-import { raw } from "hono/html";
 import type { Report } from "../../../compare/report.ts";
-import { causesSection } from "./page/causesSection.ts";
-import { coverageSection } from "./page/coverageSection.ts";
-import { differencesSection } from "./page/differencesSection.ts";
-import { exhibitsSection } from "./page/exhibitsSection.ts";
-import { failuresSection } from "./page/failuresSection.ts";
+import { copyScript, documentFrame, readAsset, sharedStyle } from "../../../ui/documentFrame.ts";
 import { html, type Html } from "../../../ui/html.ts";
-import { overview } from "./page/overview.ts";
-import { schemaDriftSection } from "./page/schemaDriftSection.ts";
-import { verdict } from "./verdict.ts";
+import { sectionLinks } from "../../../ui/section.ts";
+import { causesSection } from "./page/causesSection.ts";
+import { reportedDifferences } from "./page/differencesSection.ts";
+import { examplesSection } from "./page/examplesSection.ts";
+import { failuresSection } from "./page/failuresSection.ts";
+import { coverageSection, schemaDriftSection } from "./page/fieldsSections.ts";
+import { reportOverview } from "./page/overview.ts";
+import { formatSummary } from "./reportWording.ts";
 
-const read = (file: string): string => readFileSync(new URL(file, import.meta.url), "utf8");
-const shared = ["tokens.css", "frame.css", "parts.css"].map((file) => `../../../ui/${file}`);
-const styles = [...shared, "page/sections.css", "page/exhibits.css"].map((file) => `\n${read(file)}`);
-const scripts = ["page/later.js", "../../../ui/copying.js", "page/filters.js"].map((file) => `\n${read(file)}`);
-/** Says at once whether scripts run. */
-const mark = `document.documentElement.classList.add("with-script");`;
+const read = (file: string): string => readAsset(new URL(`page/${file}`, import.meta.url));
+const style = [sharedStyle(), read("sections.css"), read("examples.css")].join("\n");
+const frame = documentFrame(style, [read("later.js"), copyScript(), read("filters.js")]);
+/** People open the page as a file and send it around: its policy is part of it. */
+const head = html`<meta http-equiv="Content-Security-Policy" content="${frame.policy}" />`;
 
-/** It is opened as a file and sent around: a browser runs and applies what stands above, and asks nobody for anything. */
-const policy = [
-  "default-src 'none'",
-  `script-src ${allowedSources([mark, ...scripts])}`,
-  `style-src ${allowedSources(styles)}`,
-  "img-src data:",
-  "base-uri 'none'",
-  "form-action 'none'",
-].join("; ");
+/** Characters of a page that can still be sent around and opened on a phone. */
+const MAX_PAGE_CHARS = 4_800_000;
 
-/** Characters: a page that can still be sent around, and opened on a phone. */
-const MOST = 4_800_000;
-
-/** The report as one page that needs nothing else: no server, no network, and for its content no script. */
+/** The report as one page that needs no server and no network; its content is readable without scripts. */
 export const htmlReport = (report: Report): string => {
-  const before = html`${causesSection(report.causes)} ${differencesSection(report)}`;
+  const before = html`${causesSection(report.causes)} ${reportedDifferences(report)}`;
   const after = html`${coverageSection(report.coverage)} ${schemaDriftSection(report.schemaDrift)}
   ${failuresSection(report)}`;
-  const exhibits = exhibitsSection(report, MOST - before.length - after.length);
-  return html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta http-equiv="Content-Security-Policy" content="${policy}" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <title>${verdict(report.summary)}</title>
-        <link rel="icon" href="data:," />
-        ${styles.map((style) => raw(`<style>${style}</style>`))} ${raw(`<script>${mark}</script>`)}
-      </head>
-      <body>
-        <a class="skip" href="#differences">Skip to the differences</a>
-        ${overview(report)} ${contents(report)}
-        <main>${before} ${exhibits} ${after}</main>
-        <p id="said" class="unseen" role="status"></p>
-        ${scripts.map((script) => raw(`<script type="module">${script}</script>`))}
-      </body>
-    </html> `.toString();
+  const examples = examplesSection(report, MAX_PAGE_CHARS - before.length - after.length);
+  const body = html`<a class="skip" href="#differences">Skip to the differences</a>
+    ${reportOverview(report)} ${contents(report)}
+    <main>${before} ${examples} ${after}</main>`;
+  return frame.render({ title: formatSummary(report.summary), head, body }).toString();
 };
 
 const contents = (report: Report): Html => {
   const sections = [
     ["causes", "Causes", report.causes.length],
     ["differences", "Differences", report.differences.length],
-    ["exhibits", "Exhibits", report.exhibits.length],
+    ["exhibits", "Exhibits", report.examples.length],
     ["coverage", "Coverage", report.coverage.length],
     ["schema-drift", "Schema drift", report.schemaDrift.length],
     ["failures", "Not compared", report.summary.failed],

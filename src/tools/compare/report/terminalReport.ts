@@ -1,18 +1,18 @@
 import type { Cause, Report, Summary } from "../../../compare/report.ts";
-import { columns } from "./columns.ts";
-import { painted, type Paint, plainText } from "./paint.ts";
-import { type StandingName, standingNames, standings } from "./standings.ts";
-import { sidesOf, verdict } from "./verdict.ts";
-import { truncate, minute, formatNumber } from "../../../ui/wording.ts";
+import { type ResultName, resultNames, comparisonResults } from "../../../compare/results.ts";
+import { truncate } from "../../../scrub/truncate.ts";
+import { minute, formatNumber } from "../../../ui/wording.ts";
+import { columns, type Paint, painted, plainText } from "./columns.ts";
+import { formatSides, formatSummary } from "./reportWording.ts";
 
-/** The report for a terminal. Nothing is wider than `width` but commands, which must stay whole to be copied, and numbers. */
+/** The report for a terminal, at most `width` wide. Only commands, which people copy, and numbers may be wider. */
 export const terminalReport = (report: Report, width: number, colour: boolean): string[] => {
   const paint = painted(colour);
   const line = (text: string) => truncate(plainText(text), width);
   const { unexplained, failed } = report.summary;
   return [
-    paint(unexplained > 0 ? "unexplained" : failed > 0 ? "failed" : "explained", line(verdict(report.summary))),
-    paint("quiet", line(`${sidesOf(report)}, ${minute(report.made)}`)),
+    paint(unexplained > 0 ? "unexplained" : failed > 0 ? "failed" : "explained", line(formatSummary(report.summary))),
+    paint("quiet", line(`${formatSides(report)}, ${minute(report.made)}`)),
     "",
     ...endpointsTable(report, width, paint),
     ...(report.causes.length > 0 ? ["", ...causesTable(report.causes, width, paint)] : []),
@@ -22,17 +22,17 @@ export const terminalReport = (report: Report, width: number, colour: boolean): 
 };
 
 const endpointsTable = ({ endpoints, summary }: Report, width: number, paint: Paint): string[] => {
-  const counts = (of: Summary) => [of.compared, ...standingNames.map((name) => of[name])].map(formatNumber);
+  const counts = (of: Summary) => [of.compared, ...resultNames.map((name) => of[name])].map(formatNumber);
   const rows = [...Object.entries(endpoints).map(([name, of]) => [name, ...counts(of)]), ["all", ...counts(summary)]];
   const inColumn = (cell: string, column: number, line: number) => {
-    const standing = standingNames[column - 2];
-    if (line === 0 || standing === undefined) return line === 0 ? paint("quiet", cell) : cell;
-    return cell.trim() === "0" ? paint("quiet", cell) : paint(standing, cell);
+    const result = resultNames[column - 2];
+    if (line === 0 || result === undefined) return line === 0 ? paint("quiet", cell) : cell;
+    return cell.trim() === "0" ? paint("quiet", cell) : paint(result, cell);
   };
   return columns({
     heads: [
-      ["endpoint", "compared", ...standingNames],
-      ["endpoint", "all", ...standingNames.map((name) => standings[name].sign)],
+      ["endpoint", "compared", ...resultNames],
+      ["endpoint", "all", ...resultNames.map((name) => comparisonResults[name].sign)],
     ],
     rows,
     right: [1, 2, 3, 4, 5, 6, 7],
@@ -46,7 +46,7 @@ const causesTable = (causes: readonly Cause[], width: number, paint: Paint): str
     heads: [["cause", "", "fields", "answers", "in"]],
     rows: causes.map(({ kind, name, fields, answers, endpoints }) => [
       name,
-      `${standings[kind].sign} ${kind}`,
+      `${comparisonResults[kind].sign} ${kind}`,
       formatNumber(fields),
       formatNumber(answers),
       endpoints.join(", "),
@@ -54,7 +54,7 @@ const causesTable = (causes: readonly Cause[], width: number, paint: Paint): str
     right: [2, 3],
     width,
     paint: (cell, column, line) => {
-      const kind: StandingName | undefined = causes[line - 1]?.kind;
+      const kind: ResultName | undefined = causes[line - 1]?.kind;
       return kind === undefined ? paint("quiet", cell) : column === 1 ? paint(kind, cell) : cell;
     },
   });
@@ -70,6 +70,9 @@ const failuresTable = ({ failures }: Report, width: number, paint: Paint): strin
 
 const commands = ({ name, endpoints, curl }: Cause, width: number, paint: Paint): string[] => [
   "",
-  paint("unexplained", truncate(plainText(`${standings.unexplained.sign} ${name} (${endpoints.join(", ")})`), width)),
+  paint(
+    "unexplained",
+    truncate(plainText(`${comparisonResults.unexplained.sign} ${name} (${endpoints.join(", ")})`), width),
+  ),
   ...[curl.legacy, curl.candidate].filter((command) => command !== undefined).map((command) => plainText(command)),
 ];

@@ -1,7 +1,7 @@
 import fc from "fast-check";
-import type { AdminPageData } from "../../../../src/features/console/page/adminPageData.ts";
 import { stageNames } from "../../../../src/features/migration/stage.ts";
 import { text } from "../../../tools/compare/report/arbitraryReport.ts";
+import type { SampleData } from "./sampleConsole.ts";
 
 const count = fc.nat(2_000_000);
 const share = fc.nat(100);
@@ -111,6 +111,6 @@ export const arbitraryData = fc.record({
     evicted: count,
     shared: maybe(text),
     windows: fc.dictionary(text, fc.constant({ fresh: "10m" as const }), { maxKeys: 3 }),
-    privateRows: maybe(privateRows),
+    privateRows,
   }),
-}) as fc.Arbitrary<AdminPageData>;
+}) as fc.Arbitrary<SampleData>;

@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
-import { describeWith } from "../../../needs.ts";
+import { describeWith } from "../../../support/needs.ts";
 
 const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
   existsSync(path),
 );
 
-/** A page at an address, of which it is made sure in the end that it asked nobody else and that no script failed. */
+/** Opens a page. At the end of the test it fails where the page requested another address or a script failed. */
 export type OpenPage = (url: string, options?: BrowserContextOptions & { may?: RegExp }) => Promise<Page>;
 
 /** As `describe`, for tests in a real Chromium: one browser for all of them. */
@@ -39,8 +39,9 @@ const openIn = async (
     void dialog.dismiss();
   });
   page.on("request", (request) => {
-    const told = `asked ${request.url()}`;
-    if (!request.url().startsWith(url) && !request.url().startsWith("data:,") && !may?.test(told)) wrong.push(told);
+    const message = `asked ${request.url()}`;
+    if (!request.url().startsWith(url) && !request.url().startsWith("data:,") && !may?.test(message))
+      wrong.push(message);
   });
   onTestFinished(async () => {
     await context.close();

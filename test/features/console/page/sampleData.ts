@@ -1,6 +1,6 @@
-import type { AdminPageData } from "../../../../src/features/console/page/adminPageData.ts";
 import type { StageName } from "../../../../src/features/migration/stage.ts";
 import type { DifferenceView, StageView } from "../../../../src/features/migration/views.ts";
+import type { SampleData } from "./sampleConsole.ts";
 
 export const sampleNow = new Date("2026-11-21T09:30:00Z");
 
@@ -51,7 +51,7 @@ const difference = (given: Partial<DifferenceView>): DifferenceView => ({
 });
 
 /** What an operator may see some days into a migration; all of it invented. */
-export const sampleData = (): AdminPageData => ({
+export const sampleData = (): SampleData => ({
   hasModern: true,
   stages: Object.fromEntries(
     (

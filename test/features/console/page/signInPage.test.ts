@@ -1,17 +1,14 @@
 import { expect, test } from "vitest";
-import { guardedApp } from "../../../../src/features/console/guardedApp.ts";
-import { pageRoutes } from "../../../../src/features/console/page/pageRoutes.ts";
-import { openObserver } from "../../../../src/telemetry/observer.ts";
+import { sampleConsole } from "./sampleConsole.ts";
 import { sampleData } from "./sampleData.ts";
 
 const guarded = async () => {
-  const app = guardedApp({ host: "127.0.0.1", token: "right" }, openObserver("silent"));
-  pageRoutes(app, sampleData);
+  const app = sampleConsole(sampleData, { token: "right" });
   return (path: string, headers: Record<string, string>, method = "GET") =>
     app.request(path, { method, headers: { Host: "127.0.0.1:8001", ...headers } });
 };
 
-test("without the token: a form, with the page's own headers, and nothing of the page", async () => {
+test("without the token there is a form with the page's headers and no content", async () => {
   const ask = await guarded();
   for (const headers of [{}, { Authorization: "Bearer wrong" }] as Record<string, string>[]) {
     const answer = await ask("/", headers);
@@ -25,7 +22,7 @@ test("without the token: a form, with the page's own headers, and nothing of the
   }
 });
 
-test("with the token: the page", async () => {
+test("with the token there is the page", async () => {
   const ask = await guarded();
   const answer = await ask("/", { Authorization: "Bearer right" });
   expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining("getDataset")]);
@@ -41,7 +38,7 @@ test.each<[string, string, Record<string, string>, number]>([
   expect([answer.status, answer.headers.get("content-type")]).toEqual([status, "application/json"]);
 });
 
-test("a form that is sent to the page is refused as ever", async () => {
+test("a form that is sent to the page is refused", async () => {
   const ask = await guarded();
   const answer = await ask("/", { "Content-Type": "application/x-www-form-urlencoded" }, "POST");
   expect([answer.status, answer.headers.get("content-type")]).toEqual([401, "application/json"]);

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { memoryStore } from "../../../../src/features/migration/store/memoryStore.ts";
-import type { StateStore } from "../../../../src/features/migration/store/stateStore.ts";
-import { describeWithRedis, startRedis } from "../../sharedCache/redisServer.ts";
+import { memoryStateStore, type StateStore } from "../../../../src/features/migration/store/stateStore.ts";
+import { describeWithRedis, startRedis } from "../../../store/redis/redisServer.ts";
 import { at, entry, moveOn, moveTo, stage } from "./moves.ts";
 import { openFile, openRedis, stagesOf, temporaryDirectory } from "./support.ts";
 
@@ -138,7 +137,7 @@ const expectSurvival = async (open: () => Promise<StateStore>) => {
 };
 
 describe("a store in memory", () => {
-  test.each([...behaviours, longLog])("$title", async ({ check }) => check(memoryStore()));
+  test.each([...behaviours, longLog])("$title", async ({ check }) => check(memoryStateStore()));
 });
 
 describe("a store on a file", () => {

@@ -1,10 +1,10 @@
-import { until } from "../../../proxy/support.ts";
-import { startRedis } from "../../sharedCache/redisServer.ts";
+import { startRedis } from "../../../store/redis/redisServer.ts";
 import { entry, moveOn } from "./moves.ts";
 import { openRedis } from "./support.ts";
+import { until } from "../../../support/waiting.ts";
 
 /** What the names of all keys begin with. */
-export const KEY = "catalog-gateway:1:migration:";
+export const KEY = "catalog-gateway:1:state:migration:";
 
 export const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { until } from "../../../proxy/support.ts";
-import { pathTo } from "../../sharedCache/pathTo.ts";
-import { describeWithRedis, startRedis } from "../../sharedCache/redisServer.ts";
+import { pathTo } from "../../../store/redis/pathTo.ts";
+import { describeWithRedis, startRedis } from "../../../store/redis/redisServer.ts";
 import { agreed, begin, wait } from "./instances.ts";
 import { entry, moveOn } from "./moves.ts";
 import { openRedis, stagesOf } from "./support.ts";
+import { until } from "../../../support/waiting.ts";
 
 describeWithRedis("a Redis that is away", () => {
   test("what was known holds, nothing is moved, and all goes on when it is back", async () => {

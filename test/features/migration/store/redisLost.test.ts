@@ -1,18 +1,16 @@
 import { expect, test } from "vitest";
-import { until } from "../../../proxy/support.ts";
-import { describeWithRedis } from "../../sharedCache/redisServer.ts";
+import { describeWithRedis } from "../../../store/redis/redisServer.ts";
 import { begin, KEY, wait } from "./instances.ts";
 import { moveOn } from "./moves.ts";
 import { openRedis, stagesOf } from "./support.ts";
+import { until } from "../../../support/waiting.ts";
 
 describeWithRedis("a Redis that has lost what it kept", () => {
   test.each([
     ["all of it", ["FLUSHALL"]],
-    ["the stages", [`DEL ${KEY}stages`]],
-    ["one stage", [`HDEL ${KEY}stages listThings`]],
-    ["the count and the audit log", [`DEL ${KEY}version ${KEY}audit`]],
-    ["the last line of the audit log", [`LPOP ${KEY}audit`]],
-    ["the expected differences", [`DEL ${KEY}expected`]],
+    ["all records", [`DEL ${KEY}records`]],
+    ["one stage", [`HDEL ${KEY}records stage/listThings`]],
+    ["an expected difference and the log of changes", [`HDEL ${KEY}records expected/one`, `DEL ${KEY}log`]],
   ])("%s: what is in force stays in force, and is put back, which is told", async (_, commands) => {
     const { redis, a, b } = await begin();
     const before = a.state();

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { until } from "../../../proxy/support.ts";
-import { pathTo } from "../../sharedCache/pathTo.ts";
-import { describeWithRedis, startRedis } from "../../sharedCache/redisServer.ts";
+import { pathTo } from "../../../store/redis/pathTo.ts";
+import { describeWithRedis, startRedis } from "../../../store/redis/redisServer.ts";
 import { agreed, begin, wait } from "./instances.ts";
 import { at, moveOn, moveTo, stage } from "./moves.ts";
 import { openRedis, stagesOf } from "./support.ts";
+import { until } from "../../../support/waiting.ts";
 
 describeWithRedis("instances that share a Redis", () => {
   test("what one changes the others are told of soon, and it is not told itself", async () => {
@@ -23,7 +23,7 @@ describeWithRedis("instances that share a Redis", () => {
     expect([...a.events, ...b.events]).toEqual([]);
   });
 
-  test("of moves of one endpoint at the same moment one is made, and no audit line is lost", async () => {
+  test("of two moves at the same moment one is made, and no audit line is lost", async () => {
     const { a, b } = await begin();
     for (let i = 0; i < 20; i++) {
       const seen = a.state().stages["getThing"]?.since;

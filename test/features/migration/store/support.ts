@@ -2,9 +2,16 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { fileStore, type FileStoreSettings } from "../../../../src/features/migration/store/fileStore.ts";
-import { redisStore, type RedisStoreSettings } from "../../../../src/features/migration/store/redisStore.ts";
-import type { MigrationState, StateStore } from "../../../../src/features/migration/store/stateStore.ts";
+import { earlierMigrationKeys, readMigrationFile } from "../../../../src/features/migration/store/earlierState.ts";
+import {
+  type MigrationRecord,
+  type MigrationState,
+  openStateStore,
+  type StateStore,
+  type StateStoreSettings,
+} from "../../../../src/features/migration/store/stateStore.ts";
+import { redisStore, type RedisStoreSettings } from "../../../../src/store/redis/redisStore.ts";
+import { sqliteStore } from "../../../../src/store/sqliteStore.ts";
 
 /** `getThing shadow 7`: an endpoint, its stage and the second it is from. */
 export const stagesOf = ({ stages }: MigrationState): string[] =>
@@ -25,24 +32,28 @@ const telling = () => {
   return { events, onEvent: (event: string, about: object) => void events.push(`${event} ${JSON.stringify(about)}`) };
 };
 
-/** A store on a file, and what it told. */
+/** A store in a directory, and its events. */
 export const openFile = async (
   directory: string,
-  settings: Partial<FileStoreSettings> = {},
+  settings: Partial<StateStoreSettings> = {},
 ): Promise<StateStore & Told> => {
   const { events, onEvent } = telling();
-  const store = await fileStore(directory, { onEvent, ...settings });
+  const store = await openStateStore({ onEvent, ...settings }, (about) =>
+    sqliteStore({ ...about, directory, takeOverFile: readMigrationFile }),
+  );
   onTestFinished(() => store.close());
   return { ...store, events };
 };
 
-/** An instance on Redis, what it told, and each state that it was told of. */
+/** A gateway's store on Redis, its events, and each state that its listener was called with. */
 export const openRedis = async (
   url: string,
-  settings: Partial<RedisStoreSettings> = {},
+  { endpoints, ...settings }: Partial<RedisStoreSettings<MigrationRecord> & StateStoreSettings> = {},
 ): Promise<StateStore & Told & { changes: MigrationState[] }> => {
   const { events, onEvent } = telling();
-  const store = await redisStore({ url, timeout: 500, onEvent, ...settings });
+  const store = await openStateStore({ onEvent, endpoints }, (about) =>
+    redisStore({ ...about, url, timeout: 500, earlier: earlierMigrationKeys, ...settings }),
+  );
   onTestFinished(() => store.close());
   const changes: MigrationState[] = [];
   store.onChange((state) => changes.push(state));

@@ -1,15 +1,22 @@
-import { redisStore, type RedisStoreSettings } from "../../../../src/features/privateDatasets/store/redisStore.ts";
-import { until } from "../../../proxy/support.ts";
-import { startRedis } from "../../sharedCache/redisServer.ts";
+import { earlierIndexKeys } from "../../../../src/features/privateDatasets/store/earlierIndex.ts";
+import { type IndexRecord, indexStoreOver } from "../../../../src/features/privateDatasets/store/indexStore.ts";
+import { redisStore, type RedisStoreSettings } from "../../../../src/store/redis/redisStore.ts";
+import { startRedis } from "../../../store/redis/redisServer.ts";
 import { row, scope, walked } from "./rows.ts";
 import { type Instance, openWith } from "./support.ts";
+import { until } from "../../../support/waiting.ts";
 
 /** What the names of all keys begin with. */
-export const KEY = `catalog-gateway:1:private:${scope}:`;
+export const KEY = `catalog-gateway:1:state:private-rows:${scope}:`;
 
 /** An instance in a hurry. */
-export const openRedis = (url: string, settings: Partial<RedisStoreSettings> = {}): Promise<Instance> =>
-  openWith(redisStore({ url, scope, beat: 50, patience: 1500, lease: 1500, ...settings }));
+export const openRedis = (
+  url: string,
+  { scope: of = scope, ...settings }: Partial<RedisStoreSettings<IndexRecord>> = {},
+): Promise<Instance> => {
+  const hurry = { interval: 50, renewAfter: 1500, lease: 1500, earlier: earlierIndexKeys(of) };
+  return openWith(indexStoreOver(of, (about) => redisStore({ ...about, url, ...hurry, ...settings })));
+};
 
 export const walkers = (instances: readonly Instance[]): Instance[] => instances.filter(({ store }) => store.mayWalk());
 

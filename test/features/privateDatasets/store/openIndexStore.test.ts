@@ -4,12 +4,12 @@ import { expect, test } from "vitest";
 import { openIndexStore } from "../../../../src/features/privateDatasets/store/openIndexStore.ts";
 import { scopeOf } from "../../../../src/features/privateDatasets/store/scope.ts";
 import { temporaryDirectory } from "../../migration/store/support.ts";
-import { until } from "../../../proxy/support.ts";
-import { describeWithRedis, startRedis } from "../../sharedCache/redisServer.ts";
+import { describeWithRedis, startRedis } from "../../../store/redis/redisServer.ts";
 import { row } from "./rows.ts";
 import { openWith } from "./support.ts";
+import { until } from "../../../support/waiting.ts";
 
-/** Where nobody listens. */
+/** An address without a Redis. */
 const REDIS_URL = "redis://127.0.0.1:1";
 const LEGACY_PATH = "/api/v1";
 
@@ -35,16 +35,16 @@ test("memory keeps nothing, and says nothing of it", async () => {
 
 const secret = { LEGACY_URL: "http://me:hush@one.example", LEGACY_PATH };
 
-test("what is kept in a directory is of the legacy in the settings, whose address is not in it", async () => {
+test("the database names the legacy of the settings, but not its address", async () => {
   const DATA_DIR = temporaryDirectory();
   const one = await openWith(openIndexStore({ ...secret, DATA_DIR }));
   one.learn({ rows: [row(7)] });
   await one.store.close();
-  const text = readFileSync(join(DATA_DIR, "private-rows.json"), "utf8");
-  expect(JSON.parse(text)).toMatchObject({ of: scopeOf(secret) });
+  const text = readFileSync(join(DATA_DIR, "private-rows.sqlite"), "latin1");
+  expect(text).toContain(scopeOf(secret));
   expect(text).not.toMatch(/example|hush/);
   const again = await openWith(openIndexStore({ ...secret, DATA_DIR }));
-  expect([again.told, again.events]).toEqual([["all: 7 walk"], []]);
+  expect([again.told, again.events]).toEqual([["all: 7"], []]);
   await again.store.close();
   const other = await openWith(openIndexStore({ LEGACY_PATH, DATA_DIR }));
   expect([other.told, other.events]).toEqual([[], [expect.stringContaining("it is of another legacy")]]);
@@ -58,7 +58,7 @@ describeWithRedis("what is kept in Redis", () => {
     const found = await redis.talk("KEYS *", "PUBSUB CHANNELS *");
     const names = found.split("\r\n").filter((line) => line.startsWith("catalog-gateway:"));
     expect(names.toSorted()).toEqual(
-      ["changes", "version", "walk", "walker"].map((name) => `catalog-gateway:1:private:${scopeOf(secret)}:${name}`),
+      ["changes", "lease"].map((name) => `catalog-gateway:1:state:private-rows:${scopeOf(secret)}:${name}`),
     );
   });
 });

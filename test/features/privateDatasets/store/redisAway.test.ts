@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
-import { until } from "../../../proxy/support.ts";
-import { pathTo } from "../../sharedCache/pathTo.ts";
-import { describeWithRedis, startRedis } from "../../sharedCache/redisServer.ts";
+import { pathTo } from "../../../store/redis/pathTo.ts";
+import { describeWithRedis, startRedis } from "../../../store/redis/redisServer.ts";
 import { wait } from "../../sharedCache/support.ts";
 import { agreed, expectAgreed, begin, openRedis } from "./instances.ts";
 import { row, walked } from "./rows.ts";
+import { until } from "../../../support/waiting.ts";
 
 const namesOf = (events: string[]) => events.map((event) => event.split(" ")[0]);
 const lostAndUp = ["private_index_store_lost", "private_index_store_up"];
 
 describeWithRedis("a Redis that is away", () => {
-  test("what is learned meanwhile is written when it is back, and wins over what was there", async () => {
+  test("what is learned meanwhile is written when it is back, and replaces older rows", async () => {
     const { redis, a, b } = await begin({ keeps: true });
     await redis.kill();
     a.learn({ rows: [row(3), row(1, "changed")] });
@@ -35,7 +35,7 @@ describeWithRedis("a Redis that is away", () => {
     expect([c.told, c.store.mayWalk()]).toEqual([[], false]);
     way.mend();
     await expectAgreed("1:newer 2:row 2 3:row 3 @40", a, c);
-    expect(c.told).toEqual(["all: 1 2 3 walk"]);
+    expect(c.told).toEqual(["2 walk"]);
     await until(() => c.events.length === 2);
     expect(namesOf(c.events)).toEqual(lostAndUp);
   });
@@ -66,7 +66,7 @@ describeWithRedis("a Redis that is away", () => {
 
   test("one that hangs does not hold up a stop for ever", async () => {
     const redis = await startRedis();
-    const a = await openRedis(redis.url, { patience: 60_000 });
+    const a = await openRedis(redis.url, { renewAfter: 60_000 });
     await until(() => a.store.mayWalk());
     redis.pause();
     a.learn({ rows: [row(1)] });

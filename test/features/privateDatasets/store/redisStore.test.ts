@@ -1,24 +1,24 @@
 import { expect, test } from "vitest";
-import { pathTo } from "../../sharedCache/pathTo.ts";
-import { until } from "../../../proxy/support.ts";
-import { describeWithRedis } from "../../sharedCache/redisServer.ts";
+import { pathTo } from "../../../store/redis/pathTo.ts";
+import { describeWithRedis } from "../../../store/redis/redisServer.ts";
 import { wait } from "../../sharedCache/support.ts";
 import { agreed, expectAgreed, begin, KEY, openRedis, walkers } from "./instances.ts";
 import { row, walked } from "./rows.ts";
+import { until } from "../../../support/waiting.ts";
 
 describeWithRedis("instances that share an index by a Redis", () => {
   test("what one learns the others are told, that and no more; it is not told itself", async () => {
     const { redis, a } = await begin();
     // Only what they hear counts: no beat comes in between.
-    const [c, d] = [await openRedis(redis.url, { beat: 60_000 }), await openRedis(redis.url, { beat: 60_000 })];
+    const [c, d] = [await openRedis(redis.url, { interval: 60_000 }), await openRedis(redis.url, { interval: 60_000 })];
     await expectAgreed(agreed, c, d);
-    expect([c.told, d.told]).toEqual([["all: 1 2 walk"], ["all: 1 2 walk"]]);
+    expect([c.told, d.told]).toEqual([["1 2 walk"], ["1 2 walk"]]);
     a.learn({ rows: [row(3), row(2, "changed")], gone: [1] });
     await expectAgreed("2:changed 3:row 3 @40", a, c, d);
     c.learn({ rows: [row(4)] });
     await expectAgreed("2:changed 3:row 3 4:row 4 @40", a, c, d);
-    expect(c.told.slice(1)).toEqual(["3 2 -1"]);
-    expect(d.told.slice(1)).toEqual(["3 2 -1", "4"]);
+    expect(c.told.slice(1)).toEqual(["-1 2 3"]);
+    expect(d.told.slice(1)).toEqual(["-1 2 3", "4"]);
     await wait(300);
     expect([c.told.length, d.told.length, c.events, d.events]).toEqual([2, 3, [], []]);
   });
@@ -29,22 +29,22 @@ describeWithRedis("instances that share an index by a Redis", () => {
     await until(() => b.known().rows.length === 3);
     const c = await openRedis(redis.url);
     await until(() => c.told.length > 0);
-    expect([c.told, c.known()]).toEqual([["all: 1 2 3 walk"], a.known()]);
+    expect([c.told, c.known()]).toEqual([["1 2 3 walk"], a.known()]);
   });
 
   test("a message that is lost is made up for, by the next beat or the next message", async () => {
     const { redis, a } = await begin();
     const path = await pathTo(redis.url);
-    const [c, d] = [await openRedis(path.url), await openRedis(redis.url, { beat: 60_000 })];
+    const [c, d] = [await openRedis(path.url), await openRedis(redis.url, { interval: 60_000 })];
     await expectAgreed(agreed, c, d);
     path.freeze("listeners");
     a.learn({ rows: [row(3)], gone: [2] });
     await expectAgreed("1:row 1 3:row 3 @40", a, c, d);
-    expect([c.told.at(-1), d.told.at(-1)]).toEqual(["all: 1 3 walk", "3 -2"]);
+    expect([c.told.at(-1), d.told.at(-1)]).toEqual(["-2 3", "-2 3"]);
     // As after a change of which nothing was heard.
-    await redis.talk(`SET ${KEY}version 7000.2.unheard`, `HSET ${KEY}rows 3 "{\\"id\\":3,\\"uploader\\":5}"`);
-    await redis.talk(`PUBLISH ${KEY}changes '["6999.2.x","7000.2.unheard",{"by":"x","ids":[],"walk":false}]'`);
-    await until(() => d.told.at(-1) === "all: 1 3 walk");
+    await redis.talk(`HSET ${KEY}records 3 "{\\"version\\":7000,\\"value\\":{\\"id\\":3,\\"uploader\\":5}}"`);
+    await redis.talk(`DEL ${KEY}log`, `LPUSH ${KEY}log 7000.4.unheard`, `PUBLISH ${KEY}changes anything`);
+    await until(() => d.told.at(-1) === "3");
     expect(d.known().rows[1]).toEqual({ id: 3, uploader: 5 });
   });
 
@@ -56,14 +56,14 @@ describeWithRedis("instances that share an index by a Redis", () => {
       await wait(round % 3);
     }
     await until(() => [a, b, c].every(({ known }) => known().rows.length === 63));
-    const stored = await redis.talk(`HGET ${KEY}rows 5`);
+    const stored = await redis.talk(`HGET ${KEY}records 5`);
     await until(() => new Set([a, b, c].map((one) => one.text())).size === 1);
     expect(stored).toContain(JSON.stringify(a.known().rows.find(({ id }) => id === 5)));
   });
 
   test("how far the walk is goes with a beat, however often it is saved", async () => {
     const { redis, a, b } = await begin();
-    const number = async () => Number(/(\d+)\.\d+\./.exec(await redis.talk(`GET ${KEY}version`))?.[1]);
+    const number = async () => Number(/(\d+)\.\d+\./.exec(await redis.talk(`LINDEX ${KEY}log 0`))?.[1]);
     const before = await number();
     for (let at = 41; at <= 240; at++) a.learn({ walk: walked(at) });
     await expectAgreed("1:row 1 2:row 2 @240", a, b);
@@ -91,7 +91,7 @@ describeWithRedis("instances that share an index by a Redis", () => {
     expect(c.known()).toEqual(a.known());
   });
 
-  test("those before another legacy share nothing with these: no rows, no messages, and they walk on their own", async () => {
+  test("gateways of two legacies share no rows and no messages, and crawl on their own", async () => {
     const { redis, a, b } = await begin();
     const c = await openRedis(redis.url, { scope: "another" });
     await until(() => c.store.mayWalk());

@@ -1,14 +1,15 @@
 import { expect, test } from "vitest";
-import type { RedisStoreSettings } from "../../../../src/features/privateDatasets/store/redisStore.ts";
-import { until } from "../../../proxy/support.ts";
-import { pathTo } from "../../sharedCache/pathTo.ts";
-import { describeWithRedis, startRedis } from "../../sharedCache/redisServer.ts";
+import type { IndexRecord } from "../../../../src/features/privateDatasets/store/indexStore.ts";
+import type { RedisStoreSettings } from "../../../../src/store/redis/redisStore.ts";
+import { pathTo } from "../../../store/redis/pathTo.ts";
+import { describeWithRedis, startRedis } from "../../../store/redis/redisServer.ts";
 import { wait } from "../../sharedCache/support.ts";
 import { expectAgreed, openRedis, walkers } from "./instances.ts";
 import { row, walked } from "./rows.ts";
+import { until } from "../../../support/waiting.ts";
 
 /** A Redis, and three instances, each on a way of its own. */
-const three = async (settings: Partial<RedisStoreSettings> = {}) => {
+const three = async (settings: Partial<RedisStoreSettings<IndexRecord>> = {}) => {
   const redis = await startRedis();
   const ways = [await pathTo(redis.url), await pathTo(redis.url), await pathTo(redis.url)];
   const instances = await Promise.all(ways.map(({ url }) => openRedis(url, settings)));
@@ -51,7 +52,7 @@ describeWithRedis("one of the instances walks", () => {
     });
   });
 
-  test("what it learned before it was cut off is kept; how far it was does not undo what another has walked since", async () => {
+  test("what a crawler learned before it was cut off is kept, but not how far it was", async () => {
     const { instances, walker, way, others } = await three({ lease: 800 });
     way.cut();
     walker.learn({ rows: [row(3)], walk: walked(41) });

@@ -10,7 +10,7 @@ const scope = (environment: Record<string, string | undefined>): string => {
 };
 const LEGACY_URL = "https://legacy.example:8443";
 
-test("every legacy has its own: by its address, its path and the name it is addressed by", () => {
+test("every legacy has its own, by its address, path and host name", () => {
   const all = [
     {},
     { LEGACY_URL },

@@ -1,8 +1,11 @@
 import { onTestFinished } from "vitest";
 import { type Change, type Kept, notWalked, type PrivateRow } from "../../../../src/features/privateDatasets/rows.ts";
-import type { OpenIndexStore } from "../../../../src/features/privateDatasets/store/indexStore.ts";
+import { readIndexFile } from "../../../../src/features/privateDatasets/store/earlierIndex.ts";
+import { indexStoreOver, type OpenIndexStore } from "../../../../src/features/privateDatasets/store/indexStore.ts";
+import { sqliteStore } from "../../../../src/store/sqliteStore.ts";
+import { scope } from "./rows.ts";
 
-/** A store, and what an index knows by it. `told`: what it was told of, as `7 8 -9 walk` or `all: 7 8 walk`. */
+/** A store, and what an index knows by it. `told`: what it was told of, by id, as `7 8 -9 walk` or `all: 7 8 walk`. */
 export const openWith = async (open: OpenIndexStore) => {
   const rows = new Map<number, PrivateRow>();
   let walk = notWalked;
@@ -14,9 +17,9 @@ export const openWith = async (open: OpenIndexStore) => {
   };
   const snapshot = (): Kept => ({ rows: [...rows.values()].toSorted((a, b) => a.id - b.id), walk });
   const store = await open({
-    snapshot,
     onChange(change, isWhole) {
-      const parts = [...change.rows.map(({ id }) => id), ...change.gone.map((id) => -id), change.walk ? "walk" : ""];
+      const ids = [...change.rows.map(({ id }) => id), ...change.gone.map((id) => -id)];
+      const parts = [...ids.toSorted((one, other) => Math.abs(one) - Math.abs(other)), change.walk ? "walk" : ""];
       told.push(`${isWhole ? "all: " : ""}${parts.join(" ")}`.trim());
       if (isWhole) rows.clear();
       if (isWhole) walk = notWalked;
@@ -44,3 +47,11 @@ export const openWith = async (open: OpenIndexStore) => {
 };
 
 export type Instance = Awaited<ReturnType<typeof openWith>>;
+
+/** How a store in a directory is opened. */
+export const inDirectory =
+  (directory: string, delay = 2000): OpenIndexStore =>
+  (parts) => {
+    const takeOverFile = readIndexFile(scope, (about) => parts.onEvent("private_index_store_unreadable", about));
+    return indexStoreOver(scope, (about) => sqliteStore({ ...about, directory, delay, takeOverFile }))(parts);
+  };

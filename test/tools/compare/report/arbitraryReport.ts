@@ -95,10 +95,10 @@ const row = fc.record(
   { requiredKeys: ["depth", "name"] },
 );
 
-const exhibit = fc.record({
+const example = fc.record({
   endpoint: text,
   question: text,
-  standing: fc.constantFrom("equal" as const, ...kinds),
+  result: fc.constantFrom("equal" as const, ...kinds),
   left: side,
   right: side,
   rows: fc.array(row, { maxLength: 6 }),
@@ -128,7 +128,7 @@ export const arbitraryReport: fc.Arbitrary<Report> = fc.record({
   differences: fc.array(difference, { maxLength: 30 }),
   causes: fc.array(cause, { maxLength: 14 }),
   failures: fc.array(fc.record({ endpoint: text, why: text, count, curl }), { maxLength: 4 }),
-  exhibits: fc.array(exhibit, { maxLength: 4 }),
+  examples: fc.array(example, { maxLength: 4 }),
   coverage: fc.array(field, { maxLength: 4 }),
   schemaDrift: fc.array(field, { maxLength: 4 }),
   skipped: record(count),

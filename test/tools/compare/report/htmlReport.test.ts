@@ -7,7 +7,7 @@ import { arbitraryReport } from "./arbitraryReport.ts";
 import { sampleReport } from "./sampleReport.ts";
 
 const shared = ["tokens.css", "frame.css", "parts.css", "copying.js"].map((file) => `ui/${file}`);
-const own = ["sections.css", "exhibits.css", "later.js", "filters.js"].map(
+const own = ["sections.css", "examples.css", "later.js", "filters.js"].map(
   (file) => `tools/compare/report/page/${file}`,
 );
 const ours = [
@@ -41,17 +41,17 @@ test("the first screen says what was compared and what came of it", () => {
   expect(page).toContain(`data-view="endpoint=getDataset&amp;kind=unexplained"`);
 });
 
-test("without a script every difference and every exhibit is there", () => {
+test("without a script every difference and every example is there", () => {
   const report = sampleReport();
   const page = htmlReport(report);
   const shown = decodeHTMLStrict(page);
   for (const { path, rule, curl } of report.differences)
     for (const text of [path, rule ?? "", curl.candidate]) expect(shown).toContain(text);
-  expect(page.match(/<table class="sides">/g)).toHaveLength(report.exhibits.length);
+  expect(page.match(/<table class="sides">/g)).toHaveLength(report.examples.length);
   expect(page).toContain("97 more alike");
 });
 
-test("a row that changed is marked with signs and its rule; what leads to no change can be hidden", () => {
+test("a changed row has signs and its rule; rows without a change can be hidden", () => {
   const page = htmlReport(sampleReport()).replaceAll("\n", " ").replaceAll("> <", "><");
   expect(page).toContain(
     `<tr class="explained"><th scope="row" class="d0">id<td><del>&quot;61&quot;</del><td><ins>61</ins><td>✓ type · <code>integer</code>`,
@@ -69,12 +69,12 @@ test("no value breaks out: whatever is told, the page is made of our own tags", 
       const { script, noscript, "/noscript": closed } = countsOf(markup);
       expect(script).toBe(4);
       expect(closed).toBe(noscript);
-      expect(noscript ?? 0).toBe(report.differences.length + report.exhibits.length);
+      expect(noscript ?? 0).toBe(report.differences.length + report.examples.length);
     }),
   );
 });
 
-test("every control has its label, every id is there once, every link within the page leads somewhere", () => {
+test("every control has a label, every id is unique, every link within the page works", () => {
   const page = markupOf(htmlReport(sampleReport()));
   const ids = [...page.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id);
   expect(new Set(ids).size).toBe(ids.length);
@@ -85,12 +85,12 @@ test("every control has its label, every id is there once, every link within the
 });
 
 test("a large report is a page of less than 5 MB", () => {
-  const usual = htmlReport(sampleReport({ differences: 3000, exhibits: 100, rows: 400, unexplained: 120 }));
+  const usual = htmlReport(sampleReport({ differences: 3000, examples: 100, rows: 400, unexplained: 120 }));
   expect(Buffer.byteLength(usual)).toBeLessThan(5_000_000);
   expect(usual).not.toContain("left out to keep this page small");
-  const [exhibit] = sampleReport({ exhibits: 1, rows: 400 }).exhibits;
+  const [example] = sampleReport({ examples: 1, rows: 400 }).examples;
   const largest = sampleReport({ differences: 9000, unexplained: 9000 });
-  const page = htmlReport({ ...largest, exhibits: Array(300).fill(exhibit) });
+  const page = htmlReport({ ...largest, examples: Array(300).fill(example) });
   expect(Buffer.byteLength(page)).toBeLessThan(5_000_000);
   expect(page).toContain("left out to keep this page small");
   expect(page).toMatch(/… and [\d,]+ more, in <code>report.json/);

@@ -1,13 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { markdownReport } from "../../../../src/tools/compare/report/markdownReport.ts";
-import { code, fenced } from "../../../../src/tools/compare/report/markdown.ts";
+import { code, fenced, markdownReport } from "../../../../src/tools/compare/report/markdownReport.ts";
 import { arbitraryReport, text } from "./arbitraryReport.ts";
 import { sampleReport } from "./sampleReport.ts";
 
 const GITHUB_TAKES = 65_536;
 
-test("the verdict, the endpoints, what is unexplained with its commands, and the causes", () => {
+test("it has the verdict, the endpoints, unexplained differences and causes", () => {
   const written = markdownReport(sampleReport());
   expect(written).toMatch(/^## 4 of 1,204 answers differ without a reason; 2 could not be compared\n/);
   expect(written).toContain("| `getDataset` | 512 | 0 | 504 | 6 | 0 | 2 | 2 |");

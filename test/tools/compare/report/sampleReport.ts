@@ -1,13 +1,17 @@
-import { causeOf } from "../../../../src/compare/causes.ts";
-import type { Difference, Form, Kind } from "../../../../src/compare/difference.ts";
+import {
+  causeOf,
+  type Classification,
+  type Difference,
+  type DifferenceKind,
+} from "../../../../src/compare/difference.ts";
 import type { Cause, CurlPair, Report, ReportedDifference, Summary } from "../../../../src/compare/report.ts";
 import { sampleCoverage, sampleSchemaDrift } from "./sampleCoverage.ts";
-import { sampleExhibits } from "./sampleExhibits.ts";
+import { sampleExamples } from "./sampleExamples.ts";
 
-/** How large a sample is; rows are those of the largest exhibits. */
-export type SampleSize = { differences: number; exhibits: number; rows: number; unexplained: number };
+/** How large a sample is; rows are those of the largest examples. */
+export type SampleSize = { differences: number; examples: number; rows: number; unexplained: number };
 
-const usual: SampleSize = { differences: 60, exhibits: 14, rows: 60, unexplained: 3 };
+const usual: SampleSize = { differences: 60, examples: 14, rows: 60, unexplained: 3 };
 
 const sides = { legacy: "https://legacy.example", candidate: "https://candidate.example" };
 
@@ -37,7 +41,7 @@ type Scene = Pick<Difference, "path" | "form" | "rule" | "legacy" | "expected"> 
 const scene = (
   endpoint: string,
   path: string,
-  form: Form,
+  form: DifferenceKind,
   rule: string,
   legacy: Difference["legacy"],
   expected: Difference["expected"],
@@ -110,7 +114,15 @@ const unexplainedScenes: readonly ReportedDifference[] = [
   },
 ];
 
-const kinds: readonly Kind[] = ["explained", "explained", "explained", "explained", "expected", "explained", "drift"];
+const kinds: readonly Classification[] = [
+  "explained",
+  "explained",
+  "explained",
+  "explained",
+  "expected",
+  "explained",
+  "drift",
+];
 
 const differenceAt = (i: number, unexplained: number): ReportedDifference => {
   const ready = i < unexplained ? unexplainedScenes[i] : undefined;
@@ -118,7 +130,7 @@ const differenceAt = (i: number, unexplained: number): ReportedDifference => {
   const isUnexplained = i < unexplained;
   const from = scenes[i % scenes.length] as Scene;
   const round = Math.floor(i / scenes.length);
-  const kind = isUnexplained ? "unexplained" : (kinds[(i + round) % kinds.length] as Kind);
+  const kind = isUnexplained ? "unexplained" : (kinds[(i + round) % kinds.length] as Classification);
   return {
     ...from,
     path: round === 0 || !from.path.startsWith("/") ? from.path : `${from.path}/part_${round}`,
@@ -169,7 +181,7 @@ const totalOf = (summaries: readonly Summary[]): Summary => {
 
 /** An invented report of a usual shape, the same at every call. */
 export const sampleReport = (size: Partial<SampleSize> = {}): Report => {
-  const { differences: count, exhibits, rows, unexplained } = { ...usual, ...size };
+  const { differences: count, examples, rows, unexplained } = { ...usual, ...size };
   const differences = Array.from({ length: count }, (_, i) => differenceAt(i, unexplained));
   const endpoints = summariesOf(differences);
   return {
@@ -182,7 +194,7 @@ export const sampleReport = (size: Partial<SampleSize> = {}): Report => {
     failures: [
       { endpoint: "getDataset", why: "legacy: no answer within 10 s", count: 2, curl: curlOf("getDataset", 150) },
     ],
-    exhibits: sampleExhibits(exhibits, rows, curlOf),
+    examples: sampleExamples(examples, rows, curlOf),
     coverage: sampleCoverage,
     schemaDrift: sampleSchemaDrift,
     skipped: { "a write: not asked again": 31, "no endpoint has this path": 7 },

@@ -5,7 +5,7 @@ import { terminalReport } from "../../../../src/tools/compare/report/terminalRep
 import { arbitraryReport } from "./arbitraryReport.ts";
 import { sampleReport } from "./sampleReport.ts";
 
-test("the verdict, the endpoints, the causes, and the commands that show what is unexplained", () => {
+test("it has the verdict, the endpoints, the causes, and commands for the unexplained", () => {
   const lines = terminalReport(sampleReport(), 120, false);
   expect(lines.slice(0, 5)).toEqual([
     "4 of 1,204 answers differ without a reason; 2 could not be compared",

@@ -1,76 +1,97 @@
-/* Asks for the page again while it is looked at, and shows what changed. */
-import { askPage } from "./asking.js";
-import { showFiltered } from "./filters.js";
-import { morph } from "./morph.js";
-import { adminToken } from "./remembered.js";
-import { showConnection } from "./telling.js";
+/* Requests the page every two seconds while it is visible, and shows what has changed. */
+import { setText } from "../../../../ui/client/messages.js";
+import { adminToken } from "../../../../ui/client/remembered.js";
+import { requestPage } from "../../../../ui/client/request.js";
 
-const EVERY = 2000;
-const LONGEST = 30_000;
+/* global Idiomorph */
 
-let wait = EVERY;
+const INTERVAL_MS = 2000;
+const MAX_INTERVAL_MS = 30_000;
+
+let wait = INTERVAL_MS;
 let timer;
 let lostAt;
-let asking = Promise.resolve();
+let requesting = Promise.resolve();
 
-/** Where the focused element went away, its section takes the focus. */
+/** The operator sets these; a newer page does not. */
+const attributesOfOperator = new Set(["open", "hidden", "value", "checked", "selected"]);
+
+const callbacks = {
+  beforeNodeMorphed: (old, next) => !old.isEqualNode(next),
+  beforeAttributeUpdated: (name) => !attributesOfOperator.has(name),
+  // A script has added it, for example the button that copies.
+  beforeNodeRemoved: (node) => !node.dataset || node.dataset.own === undefined,
+};
+
+/** Idiomorph finds elements again by their id. A `data-key` is unique among siblings, and so is the path of keys in the page. */
+const nameKeyed = (region) => {
+  for (const element of region.querySelectorAll("[data-key]:not([id])"))
+    element.id = `${element.parentElement.closest("[id]").id} ${element.dataset.key}`;
+};
+
+/** Shows a newer page. Where the focused element has gone, the heading of its section takes the focus. */
 const showNewer = (newer) => {
   const focused = document.activeElement;
   const section = focused?.closest("section");
   for (const region of document.querySelectorAll("[data-live]")) {
     const next = newer.getElementById(region.id);
-    if (next) morph(region, next);
+    if (!next) continue;
+    nameKeyed(region);
+    nameKeyed(next);
+    Idiomorph.morph(region, next, { callbacks });
   }
   document.title = newer.title;
-  showFiltered();
-  document.dispatchEvent(new Event("newer"));
-  if (section && !focused.isConnected) section.querySelector("h2").focus({ preventScroll: true });
+  document.dispatchEvent(new Event("page:shown"));
+  if (document.activeElement === focused || !section) return;
+  (focused.isConnected ? focused : section.querySelector("h2")).focus({ preventScroll: true });
 };
 
-const clock = (date) => `${date.toISOString().slice(11, 19)} UTC`;
+/** Shows whether what is on the page is up to date. */
+const showConnection = (state, text) => {
+  const connection = document.getElementById("connection");
+  connection.className = state;
+  setText(connection, text);
+};
 
-const lost = (why) => {
+const disconnected = (why) => {
   lostAt ??= new Date();
-  wait = Math.min(LONGEST, wait * 2);
-  showConnection("lost", `Disconnected since ${clock(lostAt)}${why}`);
+  wait = Math.min(MAX_INTERVAL_MS, wait * 2);
+  showConnection("lost", `Disconnected since ${lostAt.toISOString().slice(11, 19)} UTC${why}`);
 };
 
-const found = (newer) => {
-  lostAt = undefined;
-  wait = EVERY;
-  const isOther = newer.documentElement.dataset.version !== document.documentElement.dataset.version;
-  if (isOther) showConnection("old", "This gateway has a newer page: reload to see it");
-  else showConnection("live", "Live");
-};
-
-const askOnce = async () => {
+const refreshOnce = async () => {
   try {
-    const newer = await askPage();
-    if (newer === undefined) return lost(": the token is no longer accepted. Sign out to give another");
-    if (newer.documentElement.dataset.version === document.documentElement.dataset.version) showNewer(newer);
-    found(newer);
+    const newer = await requestPage();
+    if (newer === undefined) return disconnected(": the token is no longer accepted. Sign out to give another");
+    const isSameVersion = newer.documentElement.dataset.version === document.documentElement.dataset.version;
+    if (isSameVersion) showNewer(newer);
+    lostAt = undefined;
+    wait = INTERVAL_MS;
+    if (isSameVersion) showConnection("live", "Live");
+    else showConnection("old", "This gateway has a newer page: reload to see it");
   } catch {
-    lost("; trying again");
+    disconnected("; trying again");
   }
 };
 
-/** Asks now, after what is being asked already; then again and again. */
-export const refresh = () => {
+/** Requests the page now, after a request that is under way; then again and again. */
+const refresh = () => {
   clearTimeout(timer);
-  asking = asking.then(askOnce).finally(() => {
+  requesting = requesting.then(refreshOnce).finally(() => {
     clearTimeout(timer);
     if (document.visibilityState === "visible") timer = setTimeout(refresh, wait);
   });
-  return asking;
 };
 
+/** Keeps the page up to date from now on. */
 export const startLive = () => {
   document.getElementById("sign-out").hidden = adminToken.get() === "";
   showConnection("live", "Live");
-  showFiltered();
+  document.dispatchEvent(new Event("page:shown"));
   timer = setTimeout(refresh, wait);
   document.addEventListener("visibilitychange", () => {
-    if (document.visibilityState === "visible") void refresh();
+    if (document.visibilityState === "visible") refresh();
   });
-  addEventListener("online", () => void refresh());
+  document.addEventListener("page:changed", refresh);
+  addEventListener("online", refresh);
 };

@@ -1,35 +1,44 @@
-/* What the operator does, heard in one place: the page below may be another one after signing in. */
-import { changeMove, openMove, sendMove, showMove } from "./moving.js";
-import { openExpect, sendExpect, showExpect } from "./expecting.js";
-import { showDifferencesOf, showFiltered } from "./filters.js";
+/* Without a token the page is a form. It keeps the token for this tab, and requests the page with it. */
+import { adminToken } from "../../../../ui/client/remembered.js";
+import { requestPage } from "../../../../ui/client/request.js";
 import { startLive } from "./live.js";
-import { sendSignIn, signOut, startSignIn } from "./signIn.js";
 
-document.addEventListener("click", ({ target }) => {
-  const found = (selector) => target.closest(selector);
-  if (found("[data-move]")) openMove(found("[data-move]").dataset.move);
-  else if (found("[data-expect]")) openExpect(found("[data-expect]").dataset);
-  else if (found("[data-see]")) showDifferencesOf(found("[data-see]").dataset.see);
-  else if (found("[data-close]")) found("dialog").close();
-  else if (found("#sign-out")) signOut();
-});
+const signInForm = document.getElementById("sign-in");
 
-document.addEventListener("input", ({ target }) => {
-  if (target.closest("#move")) changeMove(target);
-  else if (target.closest("#expect")) showExpect();
-  else if (target.closest("#filters")) showFiltered();
-});
+const enter = async (refusal) => {
+  const error = signInForm.querySelector("[role=alert]");
+  const button = signInForm.querySelector("[type=submit]");
+  button.disabled = true;
+  try {
+    const page = await requestPage();
+    if (page) {
+      document.title = page.title;
+      document.getElementById("page").replaceChildren(...page.getElementById("page").childNodes);
+      return startLive();
+    }
+    adminToken.forget();
+    error.textContent = refusal;
+  } catch (problem) {
+    error.textContent = `The gateway did not answer: ${problem.message}`;
+  }
+  button.disabled = false;
+  signInForm.elements.token.focus();
+};
 
 document.addEventListener("submit", (event) => {
   event.preventDefault();
-  const { target } = event;
-  if (target.closest("#move")) void sendMove();
-  else if (target.closest("#expect")) void sendExpect();
-  else if (target.id === "sign-in") sendSignIn(target);
+  if (event.target !== signInForm) return;
+  signInForm.querySelector("[role=alert]").textContent = "";
+  adminToken.set(signInForm.elements.token.value.trim());
+  void enter("This is not the token.");
 });
 
-document.addEventListener("newer", showMove);
+document.addEventListener("click", ({ target }) => {
+  if (!target.closest("#sign-out")) return;
+  adminToken.forget();
+  location.reload();
+});
 
-const signInForm = document.getElementById("sign-in");
-if (signInForm) startSignIn(signInForm);
-else startLive();
+if (!signInForm) startLive();
+else if (adminToken.get() === "") signInForm.elements.token.focus();
+else void enter("The token is no longer accepted.");

@@ -1,12 +1,12 @@
 import type { Cause } from "../../../../compare/report.ts";
-import { counted, formatNumber } from "../../../../ui/wording.ts";
 import { badge } from "../../../../ui/badge.ts";
 import { curlPair } from "../../../../ui/curlPair.ts";
 import { html, type Html } from "../../../../ui/html.ts";
-import { kindsBar } from "./kindsBar.ts";
 import { section } from "../../../../ui/section.ts";
+import { counted, formatNumber } from "../../../../ui/wording.ts";
+import { kindsBar } from "./parts.ts";
 
-/** What lies behind the differences, ranked. */
+/** The causes of the differences, the most frequent first. */
 export const causesSection = (causes: readonly Cause[]): Html => {
   const most = Math.max(1, ...causes.map(({ answers }) => answers));
   return section({
@@ -36,7 +36,7 @@ const item = ({ kind, name, fields, answers, endpoints, curl }: Cause, most: num
     ${curlPair(curl)}
   </li>`;
 
-/** Each endpoint leads to the differences that have this cause. */
+/** Each endpoint links to its differences with this cause. */
 const links = ({ kind, name, endpoints }: Pick<Cause, "kind" | "name" | "endpoints">): Html[] =>
   endpoints.map((endpoint, i) => {
     const view = new URLSearchParams({ endpoint, kind, rule: name }).toString();

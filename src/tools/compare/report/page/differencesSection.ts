@@ -1,23 +1,24 @@
 import type { Report, ReportedDifference } from "../../../../compare/report.ts";
-import { reasonsOf, shownPath, shownValues } from "../shownValues.ts";
-import { counted, formatNumber } from "../../../../ui/wording.ts";
+import { formatPath } from "../../../../compare/results.ts";
 import { badge } from "../../../../ui/badge.ts";
 import { curlPair } from "../../../../ui/curlPair.ts";
-import { filterBar } from "./filterBar.ts";
-import { endpointsOf } from "./endpointsOf.ts";
 import { html, type Html } from "../../../../ui/html.ts";
-import { later } from "./later.ts";
 import { section } from "../../../../ui/section.ts";
+import { counted, formatNumber } from "../../../../ui/wording.ts";
+import { reasonsOf, formatValues } from "../reportWording.ts";
+import { filterBar } from "./filterBar.ts";
+import { deferred, endpointsOf } from "./parts.ts";
 
-/** Characters of all differences together. Those without a reason come first. */
-const MOST = 3_000_000;
+/** Characters of all differences together; unexplained ones come first. */
+const MAX_CHARS = 3_000_000;
 /** Characters of one value. */
-const MOST_OF_VALUE = 240;
+const MAX_VALUE_CHARS = 240;
 
-export const differencesSection = (report: Report): Html => {
+/** All differences, with filters. */
+export const reportedDifferences = (report: Report): Html => {
   const { differences, sides } = report;
   const judged = sides.candidate !== undefined;
-  let room = MOST;
+  let room = MAX_CHARS;
   const items = differences.map((difference) => item(difference, judged)).filter((one) => (room -= one.length) >= 0);
   const shown = differences.slice(0, items.length);
   const left = differences.length - shown.length;
@@ -36,9 +37,9 @@ export const differencesSection = (report: Report): Html => {
 };
 
 const item = (difference: ReportedDifference, judged: boolean): Html =>
-  html`<li ${facets(difference)}>${later(content(difference, judged))}</li>`;
+  html`<li ${facets(difference)}>${deferred(content(difference, judged))}</li>`;
 
-/** What the filters look at. */
+/** The attributes that the filters read. */
 const facets = (difference: ReportedDifference): Html[] =>
   Object.entries({
     endpoint: difference.endpoint,
@@ -50,7 +51,7 @@ const facets = (difference: ReportedDifference): Html[] =>
 
 const content = (difference: ReportedDifference, judged: boolean): Html => {
   const { endpoint, path, kind, form, rule, entry, count, answers, curl } = difference;
-  const where = html`<code>${shownPath(path)}</code>`;
+  const where = html`<code>${formatPath(path)}</code>`;
   const reasons = [
     ...(entry === undefined ? [] : [html` allowed by <code>${entry}</code>`]),
     ...(rule === undefined ? [] : [html` ${kind === "explained" ? "by" : "made by"} <code>${rule}</code>`]),
@@ -62,7 +63,7 @@ const content = (difference: ReportedDifference, judged: boolean): Html => {
 };
 
 const values = (difference: ReportedDifference, judged: boolean): Html => {
-  const shown = new Map(shownValues(difference, MOST_OF_VALUE).map(({ side, text }) => [side, text]));
+  const shown = new Map(formatValues(difference, MAX_VALUE_CHARS).map(({ side, text }) => [side, text]));
   const sides = [
     ["legacy", "Legacy"],
     ["expected", judged ? "Expected" : "Ours"],

@@ -1,10 +1,10 @@
 import type { Report } from "../../../../compare/report.ts";
-import { counted, formatNumber } from "../../../../ui/wording.ts";
 import { curlPair } from "../../../../ui/curlPair.ts";
 import { html, type Html } from "../../../../ui/html.ts";
 import { section } from "../../../../ui/section.ts";
+import { counted, formatNumber } from "../../../../ui/wording.ts";
 
-/** What was not compared: answers that did not come, and lines that were not asked. */
+/** What was not compared: requests without an answer, and lines of the corpus that were not sent. */
 export const failuresSection = ({ failures, skipped, summary }: Report): Html =>
   section({
     id: "failures",

@@ -1,9 +1,9 @@
 import type { ReportedDifference } from "../../../../compare/report.ts";
-import { reasonsOf } from "../shownValues.ts";
-import { standings } from "../standings.ts";
+import { comparisonResults } from "../../../../compare/results.ts";
 import { html, type Html } from "../../../../ui/html.ts";
+import { reasonsOf } from "../reportWording.ts";
 
-/** The filters; the script combines them, counts what each choice would show, and keeps them in the address. */
+/** The filters. The script combines them, counts what each choice would show, and writes them into the address. */
 export const filterBar = (differences: readonly ReportedDifference[], endpoints: readonly string[]): Html =>
   html`<form class="filters scripted" aria-label="Filter the differences" autocomplete="off">
     ${endpointSelect("endpoint", endpoints)}
@@ -25,7 +25,7 @@ export const filterBar = (differences: readonly ReportedDifference[], endpoints:
     </p>
   </form>`;
 
-/** One choice of endpoint for all lists: wherever it stands, it is the same one. */
+/** A choice of endpoint; all of them on the page are one filter. */
 export const endpointSelect = (id: string, endpoints: readonly string[]): Html =>
   html`<p>
     <label for="${id}">Endpoint</label>
@@ -43,7 +43,7 @@ const choices = (filter: "kind" | "form", values: readonly string[]): Html =>
   html`<fieldset>
     <legend>${filter === "kind" ? "Kind" : "Form"}</legend>
     ${values.map((value) => {
-      const sign = filter === "kind" ? standings[value as keyof typeof standings].sign : "";
+      const sign = filter === "kind" ? comparisonResults[value as keyof typeof comparisonResults].sign : "";
       return html`<label class="chip ${filter === "kind" ? value : ""}"
         ><input type="checkbox" data-filter="${filter}" value="${value}" /><span
           >${sign} ${value} <span class="tally"></span></span

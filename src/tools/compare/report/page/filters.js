@@ -5,8 +5,8 @@ const form = document.querySelector("form.filters");
 const output = form.querySelector("output");
 const more = document.querySelector(".more button");
 const heading = document.getElementById("differences-title");
-const exhibits = [...document.querySelectorAll(".exhibit")];
-const exhibitsOutput = document.querySelector("#exhibits output");
+const examples = [...document.querySelectorAll(".exhibit")];
+const examplesOutput = document.querySelector("#exhibits output");
 
 const differences = [...document.querySelectorAll(".differences > li")].map((item) => {
   const { endpoint, kind, form: how, path, rules } = item.dataset;
@@ -72,19 +72,19 @@ const showDifferences = (matching) => {
   more.textContent = `Show ${number(Math.min(PAGE, left))} more`;
 };
 
-const showExhibits = () => {
-  const matching = exhibits.filter(({ dataset }) =>
+const showExamples = () => {
+  const matching = examples.filter(({ dataset }) =>
     passes("endpoint", { endpoint: dataset.endpoint }, wanted.endpoint),
   );
-  for (const exhibit of exhibits) exhibit.hidden = !matching.includes(exhibit);
-  if (exhibitsOutput) exhibitsOutput.textContent = `${number(matching.length)} of ${number(exhibits.length)} exhibits`;
+  for (const example of examples) example.hidden = !matching.includes(example);
+  if (examplesOutput) examplesOutput.textContent = `${number(matching.length)} of ${number(examples.length)} exhibits`;
 };
 
 const show = () => {
   const { matching, tallies } = search();
   showTallies(tallies);
   showDifferences(matching);
-  showExhibits();
+  showExamples();
   form.querySelector("[type=reset]").disabled = names.every((name) => wanted[name].length === 0);
 };
 

@@ -1,4 +1,4 @@
-/* What was put off is laid out when its fold is opened: see later.ts. */
+/* What was put off is laid out when its fold is opened: see parts.ts. */
 document.addEventListener(
   "toggle",
   ({ target }) => {

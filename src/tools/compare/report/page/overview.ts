@@ -1,15 +1,15 @@
 import type { Report, Summary } from "../../../../compare/report.ts";
-import { standingNames, standings } from "../standings.ts";
-import { verdict } from "../verdict.ts";
-import { counted, minute, formatNumber } from "../../../../ui/wording.ts";
+import { resultNames, comparisonResults } from "../../../../compare/results.ts";
 import { html, type Html } from "../../../../ui/html.ts";
-import { kindsBar } from "./kindsBar.ts";
+import { counted, minute, formatNumber } from "../../../../ui/wording.ts";
+import { formatSummary } from "../reportWording.ts";
+import { kindsBar } from "./parts.ts";
 
-/** The first screen: what was compared, what came of it, and where. */
-export const overview = (report: Report): Html =>
+/** The first screen: the sides, the results, and the results of each endpoint. */
+export const reportOverview = (report: Report): Html =>
   html`<header class="overview">
     <p class="compared">${sides(report)}</p>
-    <h1 class="${report.summary.unexplained > 0 ? "unexplained" : "calm"}">${verdict(report.summary)}</h1>
+    <h1 class="${report.summary.unexplained > 0 ? "unexplained" : "calm"}">${formatSummary(report.summary)}</h1>
     ${bar(report.summary)} ${numbers(report.summary)} ${byEndpoint(report)}
   </header>`;
 
@@ -18,9 +18,9 @@ const sides = ({ sides: { legacy, candidate }, made }: Report): Html =>
     ${candidate === undefined ? "with the new interface’s rules" : html`with candidate <code>${candidate}</code>`},
     <time datetime="${made}">${minute(made)}</time>`;
 
-/** The parts of a whole, as wide as their share; said in words for those who do not see it. */
+/** The results as shares of a bar, with a label for screen readers. */
 const bar = (summary: Summary): Html => {
-  const parts = standingNames.filter((name) => summary[name] > 0);
+  const parts = resultNames.filter((name) => summary[name] > 0);
   const label = parts.map((name) => `${formatNumber(summary[name])} ${name}`).join(", ");
   const amounts = parts.map((name) => [name, summary[name]] as const);
   const total = amounts.reduce((sum, [, amount]) => sum + amount, 0);
@@ -33,10 +33,10 @@ const numbers = (summary: Summary): Html =>
       <dt>compared</dt>
       <dd>${formatNumber(summary.compared)}</dd>
     </div>
-    ${standingNames.map(
+    ${resultNames.map(
       (name) =>
-        html`<div class="${name}" title="${standings[name].means}">
-          <dt><span class="sign" aria-hidden="true">${standings[name].sign}</span> ${name}</dt>
+        html`<div class="${name}" title="${comparisonResults[name].means}">
+          <dt><span class="sign" aria-hidden="true">${comparisonResults[name].sign}</span> ${name}</dt>
           <dd class="${summary[name] === 0 ? "zero" : ""}">${formatNumber(summary[name])}</dd>
         </div>`,
     )}
@@ -52,10 +52,10 @@ const byEndpoint = ({ endpoints }: Report): Html =>
         <th scope="col">endpoint</th>
         <td class="share"></td>
         <th scope="col"><span class="short" aria-hidden="true">Σ</span><span class="long">compared</span></th>
-        ${standingNames.map(
+        ${resultNames.map(
           (name) =>
             html`<th scope="col">
-              <span class="sign ${name}" aria-hidden="true">${standings[name].sign}</span>
+              <span class="sign ${name}" aria-hidden="true">${comparisonResults[name].sign}</span>
               <span class="long">${name}</span>
             </th>`,
         )}
@@ -68,13 +68,13 @@ const byEndpoint = ({ endpoints }: Report): Html =>
             <th scope="row"><a href="#differences" data-view="${view({ endpoint })}">${endpoint}</a></th>
             <td class="share">${bar(summary)}</td>
             <td>${formatNumber(summary.compared)}</td>
-            ${standingNames.map((name) => cell(endpoint, name, summary[name]))}
+            ${resultNames.map((name) => cell(endpoint, name, summary[name]))}
           </tr>`,
       )}
     </tbody>
   </table>`;
 
-const cell = (endpoint: string, name: (typeof standingNames)[number], count: number): Html => {
+const cell = (endpoint: string, name: (typeof resultNames)[number], count: number): Html => {
   if (count === 0) return html`<td class="zero">0</td>`;
   if (name === "equal") return html`<td>${formatNumber(count)}</td>`;
   return name === "failed"

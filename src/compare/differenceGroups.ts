@@ -1,0 +1,72 @@
+import { type Difference, differenceKey } from "./difference.ts";
+
+/** One group of differences that are alike, over all answers of an endpoint. */
+type DifferenceGroup = {
+  endpoint: string;
+  /** Fields that differ. */
+  count: number;
+  /** Answers that show it. */
+  answers: number;
+};
+
+/** Groups of differences, in memory that does not grow with the number of answers. */
+type DifferenceGroups<Group extends DifferenceGroup> = {
+  /**
+   * Counts one difference of one answer. `create` makes its group, which counts 0 of both. Past the bound, new differences of an
+   * endpoint share the group `(other paths)`.
+   */
+  add(endpoint: string, difference: Difference, create: (difference: Difference) => Group): Group;
+  remove(wanted: (group: Group) => boolean): Group[];
+  entries(): [key: string, group: Group][];
+  all(): Group[];
+};
+
+/** `max`: groups of one endpoint, since a candidate may invent paths. `known`: entries to go on with. */
+export const openDifferenceGroups = <Group extends DifferenceGroup>(
+  max: number,
+  known: readonly [key: string, group: Group][] = [],
+): DifferenceGroups<Group> => {
+  const groups = new Map(known);
+  const perEndpoint = new Map<string, number>();
+  const countGroup = ({ endpoint }: Group, by: 1 | -1) =>
+    perEndpoint.set(endpoint, (perEndpoint.get(endpoint) ?? 0) + by);
+  for (const group of groups.values()) countGroup(group, 1);
+
+  const groupOf: DifferenceGroups<Group>["add"] = (endpoint, difference, create) => {
+    const key = `${endpoint} ${differenceKey(difference)}`;
+    const found = groups.get(key);
+    if (found !== undefined) return found;
+    const isOther = difference.path === OTHER_PATHS;
+    if (!isOther && (perEndpoint.get(endpoint) ?? 0) >= max) {
+      const others = { ...difference, path: OTHER_PATHS, rule: undefined, entry: undefined };
+      return groupOf(endpoint, others, create);
+    }
+    const created = create(difference);
+    groups.set(key, created);
+    countGroup(created, 1);
+    return created;
+  };
+
+  return {
+    add(endpoint, difference, create) {
+      const group = groupOf(endpoint, difference, create);
+      group.count += difference.count;
+      group.answers++;
+      return group;
+    },
+    remove(wanted) {
+      const removed: Group[] = [];
+      for (const [key, group] of groups)
+        if (wanted(group)) {
+          groups.delete(key);
+          countGroup(group, -1);
+          removed.push(group);
+        }
+      return removed;
+    },
+    entries: () => [...groups],
+    all: () => [...groups.values()],
+  };
+};
+
+const OTHER_PATHS = "(other paths)";

@@ -1,0 +1,20 @@
+import type { Summary } from "./report.ts";
+
+/** What an answer can come to, the harmless first; each with a sign that needs no colour. */
+export const comparisonResults = {
+  equal: { sign: "=", means: "the same as before" },
+  explained: { sign: "✓", means: "made by a named rule" },
+  expected: { sign: "§", means: "allowed by the ledger" },
+  drift: { sign: "≈", means: "gone when asked again" },
+  unexplained: { sign: "?", means: "without a reason" },
+  failed: { sign: "×", means: "not compared: one side gave no answer" },
+} as const satisfies Partial<Record<keyof Summary, { sign: string; means: string }>>;
+
+/** One of these results. */
+export type ResultName = keyof typeof comparisonResults;
+
+/** All results, in their order. */
+export const resultNames = Object.keys(comparisonResults) as ResultName[];
+
+/** A difference's path as people read it: `""` is the whole answer. */
+export const formatPath = (path: string): string => (path === "" ? "the whole answer" : path);

@@ -1,0 +1,23 @@
+/**
+ * The paths of legacy's interface on its server: the documented one and others that reach the same handlers. `frontController`: the
+ * script that serves all of them. The interface's path may also follow that script's, or stand in the query.
+ */
+export type LegacyPaths = { interfaces: readonly string[]; frontController: string };
+
+/**
+ * What writes of one type change: the entities of a kind that `fields` name, or (`addsOnly`) none but a new one. `deletes`: the kinds
+ * whose entities may change or go when one is deleted.
+ */
+export type LegacyWrite = (
+  | { kind: string; fields: readonly string[] }
+  | { kind: string; addsOnly: true }
+  | { kind?: never }
+) & {
+  deletes?: readonly string[];
+};
+
+/** The writes of the legacy interface, by the type in their path: `POST /api/v1/json/data/tag` is of type `data`. */
+export type LegacyWrites = Readonly<Record<string, LegacyWrite>>;
+
+/** `reads`: POSTs that write nothing, by the end of their path. `refusals`: codes of errors that legacy raises before it reads the request, always as XML. */
+export type LegacyWriteKnowledge = { writes: LegacyWrites; reads: readonly RegExp[]; refusals: ReadonlySet<number> };

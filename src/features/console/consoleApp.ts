@@ -1,0 +1,89 @@
+import { type Context, Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import type { Cache } from "../../cache/cache.ts";
+import { windowsOf } from "../../cache/lifetimes.ts";
+import type { Core } from "../../serve/feature.ts";
+import type { Meter } from "../../telemetry/meter.ts";
+import type { Observer } from "../../telemetry/observer.ts";
+import { guardMiddleware, type GuardSettings } from "./guard.ts";
+import type { ConsolePage } from "./page/consolePage.ts";
+import { readPurge } from "./purge.ts";
+
+const MAX_BODY_BYTES = 64 * 1024;
+
+/** What the console needs of the core. `features` is complete when the console starts. */
+export type ConsoleCore = Pick<Core, "lifetimes" | "features" | "off" | "isStopping" | "dispatches"> & {
+  services: {
+    cache: Pick<Cache, "size" | "sharing" | "invalidate">;
+    meter: Pick<Meter, "registry">;
+    observer: Observer;
+  };
+  settings: Pick<Core["settings"], "CACHE_BYTES" | "CACHE_ENTRY_BYTES">;
+};
+
+/** What `GET /cache` answers, besides the members that parts add. */
+export type CacheView = ReturnType<typeof cacheViewOf>;
+
+const cacheViewOf = ({ services: { cache }, settings, lifetimes }: ConsoleCore) => {
+  const { bytes, entries, evicted } = cache.size();
+  const shared = cache.sharing();
+  const bound = { bytes: settings.CACHE_BYTES, entryBytes: settings.CACHE_ENTRY_BYTES };
+  const windows = Object.fromEntries(Object.entries(lifetimes).map(([name, one]) => [name, windowsOf(one)]));
+  return { bound, bytes, entries, evicted, ...(shared && { shared }), windows };
+};
+
+/** The operators' interface and page, on a listener of its own: what the core tells, and what features add. */
+export const consoleApp = (core: ConsoleCore, guard: GuardSettings): Hono => {
+  const { cache, meter, observer } = core.services;
+  const parts = core.features.flatMap((feature) => feature.console ?? []);
+  const endpoints = Object.keys(core.lifetimes);
+  const app = new Hono();
+  const cacheView = () => cacheViewOf(core);
+
+  let page: Promise<ConsolePage> | undefined;
+  const loadPage = async (): Promise<ConsolePage> => {
+    const { openConsolePage } = await import("./page/consolePage.ts");
+    const loaded = await Promise.all(parts.flatMap((part) => part.page?.() ?? []));
+    return openConsolePage(cacheView, core.off, loaded);
+  };
+  /** Loads the page with its first request. A failure is tried again with the next one. */
+  const send = async (c: Context, name: "page" | "signIn"): Promise<Response> => {
+    page ??= loadPage().catch((error: unknown) => {
+      page = undefined;
+      throw error;
+    });
+    const { headers, render } = await page;
+    return name === "page"
+      ? c.html(render.page(new Date()), 200, headers)
+      : c.html(render.signIn(), 401, { ...headers, "WWW-Authenticate": "Bearer" });
+  };
+
+  app.use(guardMiddleware(guard, (c) => send(c, "signIn")));
+  app.notFound((c) => c.json({ detail: "Not Found" }, 404));
+  app.onError((error, c) => {
+    observer.event("internal_error", { error: error.stack });
+    return c.json({ detail: "Internal Server Error" }, 500);
+  });
+  app.use(bodyLimit({ maxSize: MAX_BODY_BYTES, onError: (c) => c.json({ detail: "The body is too large." }, 413) }));
+  app.get("/healthz", (c) => c.json({ status: "ok" }));
+  app.get("/readyz", async (c) => {
+    if (core.isStopping()) return c.json({ status: "stopping" }, 503);
+    return (await core.dispatches()) ? c.json({ status: "ready" }) : c.json({ status: "stuck" }, 503);
+  });
+  app.get("/metrics", async (c) =>
+    c.body(await meter.registry.metrics(), 200, { "Content-Type": meter.registry.contentType }),
+  );
+  app.get("/cache", (c) =>
+    c.json(Object.assign({}, cacheView(), ...parts.map((part) => part.cacheView?.())) as CacheView),
+  );
+  app.post("/purge", async (c) => {
+    const purge = readPurge(await c.req.text(), endpoints);
+    if (!purge.ok) return c.json({ detail: purge.detail }, 422);
+    await cache.invalidate(purge.invalidation);
+    observer.log.info({ event: "purged", ...purge.invalidation });
+    return c.json({ purged: purge.invalidation });
+  });
+  for (const part of parts) part.routes?.(app);
+  app.get("/", (c) => send(c, "page"));
+  return app;
+};

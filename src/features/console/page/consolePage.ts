@@ -1,0 +1,155 @@
+import type { WhenOff } from "../../../settings/settings.ts";
+import type { PagePart, PageSection } from "../../../ui/consolePart.ts";
+import { copyScript, documentFrame, joinModules, readAsset, sharedStyle } from "../../../ui/documentFrame.ts";
+import { html, type Html } from "../../../ui/html.ts";
+import { section, sectionLinks } from "../../../ui/section.ts";
+import type { CacheView } from "../consoleApp.ts";
+import { cacheSection } from "./cacheSection.ts";
+
+/** The operators' page: its headers, and what makes it anew for each request. */
+export type ConsolePage = {
+  headers: Readonly<Record<string, string>>;
+  render: {
+    page(now: Date): Html;
+    /** The page without a token: a form that takes one and nothing else. */
+    signIn(): Html;
+  };
+};
+
+/** Assembles the page of the core's sections and the loaded parts of features. */
+export const openConsolePage = (
+  cacheView: () => CacheView,
+  off: readonly WhenOff[],
+  loaded: readonly PagePart[],
+): ConsolePage => {
+  const parts = [corePart(cacheView, off), ...loaded];
+  const { policy, render } = documentFrame(
+    styleOf(parts),
+    [copyScript(), scriptOf(parts)],
+    ["connect-src 'self'", "frame-ancestors 'none'"],
+  );
+  const head = html`<meta name="robots" content="noindex" />`;
+  const dialogs = parts.map((part) => part.dialogs ?? "");
+  const renderDocument = (title: string, content: Html): Html =>
+    render({ title, head, body: html`<div id="page">${content}</div>` });
+  return {
+    headers: {
+      "Content-Security-Policy": policy,
+      "Referrer-Policy": "no-referrer",
+      "Cross-Origin-Opener-Policy": "same-origin",
+      "Cross-Origin-Resource-Policy": "same-origin",
+      "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    },
+    render: {
+      page(now) {
+        const { title, content } = contentOf(parts, now);
+        return renderDocument(
+          title,
+          html`${content} ${dialogs}
+            <p id="told" role="status"></p>`,
+        );
+      },
+      signIn: () => renderDocument("Sign in", signInForm()),
+    },
+  };
+};
+
+const asset = (file: string): URL => new URL(file, import.meta.url);
+const uiAsset = (file: string): URL => new URL(`../../../ui/${file}`, import.meta.url);
+
+const styleOf = (parts: readonly PagePart[]): string =>
+  [
+    sharedStyle(),
+    ...[uiAsset("rows.css"), uiAsset("dialogs.css"), asset("page.css")].map(readAsset),
+    ...parts.map(({ style }) => style ?? ""),
+  ].join("\n");
+
+/** One module, since the browser could not load others with the token. Each part's script has a scope of its own. */
+const scriptOf = (parts: readonly PagePart[]): string =>
+  [
+    readAsset(new URL(import.meta.resolve("idiomorph/dist/idiomorph.min.js"))),
+    joinModules(["remembered.js", "request.js", "messages.js", "dialogs.js"].map((file) => uiAsset(`client/${file}`))),
+    ...parts.map(({ script }) => (script === undefined ? "" : `{\n${script}\n}`)),
+    joinModules([asset("client/live.js"), asset("client/start.js")]),
+  ].join("\n");
+
+/** The cache, and the sections of features that are off for lack of a setting. */
+const corePart = (cacheView: () => CacheView, off: readonly WhenOff[]): PagePart => ({
+  show: () => ({ sections: [cacheSection(cacheView()), ...off.flatMap(offSection)] }),
+});
+
+const offSection = ({ setting, effect, section: about }: WhenOff): PageSection[] =>
+  about === undefined
+    ? []
+    : [
+        {
+          ...about,
+          order: 100,
+          count: 0,
+          isSummary: true,
+          content: html`<p class="none"><code>${setting}</code> is not set: ${effect}.</p>`,
+        },
+      ];
+
+/** The page is complete without a script; the script keeps the regions marked `data-live` up to date. */
+const contentOf = (parts: readonly PagePart[], now: Date): { title: string; content: Html } => {
+  const shown = parts.map((part) => part.show(now));
+  const sections = shown.flatMap((one) => one.sections).toSorted((a, b) => a.order - b.order);
+  const numbers = shown.flatMap((one) => one.numbers ?? []).toSorted((a, b) => a.order - b.order);
+  const { text, about } = shown.find(({ headline }) => headline !== undefined)?.headline ?? {
+    text: "Legacy answers everything",
+    about: html`<strong>Gateway</strong>`,
+  };
+  const first = sections[0] ?? { id: "main", title: "content" };
+  const content = html`<a class="skip" href="#${first.id}">Skip to the ${first.title.toLowerCase()}</a>
+    <div class="connection">
+      <p id="connection" role="status">
+        <noscript>Without a script this page shows one moment: reload it to see the next.</noscript>
+      </p>
+      <button type="button" id="sign-out" class="scripted" hidden>Sign out</button>
+    </div>
+    <header class="overview" id="overview" data-live>
+      <p class="compared">
+        ${about}, as of <time datetime="${now.toISOString()}">${now.toISOString().slice(11, 19)} UTC</time>
+      </p>
+      <h1>${text}</h1>
+      <dl class="numbers">
+        ${numbers.map(
+          ({ name, value, isUnexplained }) =>
+            html`<div class="${isUnexplained ? "unexplained" : ""}">
+              <dt>${isUnexplained ? html`<span class="sign" aria-hidden="true">?</span> ` : ""}${name}</dt>
+              <dd class="${value === "0" ? "zero" : ""}">${value}</dd>
+            </div>`,
+        )}
+      </dl>
+    </header>
+    <nav class="contents" id="contents" data-live aria-label="Sections">
+      ${sectionLinks(sections.map(({ id, title, shortTitle = title, count }) => [id, shortTitle, count]))}
+    </nav>
+    <main id="main" data-live>
+      ${sections.map(({ count, isSummary, ...one }) => section({ ...one, count: isSummary ? undefined : count }))}
+    </main>`;
+  return { title: text, content };
+};
+
+const signInForm = (): Html =>
+  html`<main class="sign-in">
+    <form id="sign-in" autocomplete="off">
+      <h1>Migration</h1>
+      <p class="about">
+        This gateway’s operators have a token, <code>ADMIN_TOKEN</code>. It is kept for this tab alone.
+      </p>
+      <p class="field scripted">
+        <label for="token">Token</label>
+        <input id="token" name="token" type="password" required autocomplete="current-password" />
+      </p>
+      <p class="failed-to" role="alert"></p>
+      <p class="scripted"><button type="submit" class="main">Sign in</button></p>
+      <noscript>
+        <p class="about">
+          Signing in needs a script. Without one: <code>curl -H "Authorization: Bearer $ADMIN_TOKEN"</code> and this
+          address.
+        </p>
+      </noscript>
+    </form>
+  </main>`;

@@ -1,0 +1,197 @@
+import { UNSERVED } from "../../../compare/difference.ts";
+import { comparisonResults, formatPath } from "../../../compare/results.ts";
+import { badge } from "../../../ui/badge.ts";
+import type { PageSection } from "../../../ui/consolePart.ts";
+import { curlPair } from "../../../ui/curlPair.ts";
+import { html, type Html } from "../../../ui/html.ts";
+import { timeAt } from "../../../ui/timeAgo.ts";
+import { truncate } from "../../../scrub/truncate.ts";
+import { counted, formatNumber } from "../../../ui/wording.ts";
+import type { DifferenceSample, DifferenceView } from "../views.ts";
+import { type DiffPiece, diffWords } from "./wordDiff.ts";
+
+/** Characters of all differences together: the page is requested every two seconds. */
+const MAX_LENGTH = 800_000;
+/** Characters of one value. */
+const MAX_VALUE_LENGTH = 2000;
+
+const filterKinds = ["unexplained", "drift", "expected", "explained"] as const;
+
+const sides = { legacy: "Legacy", expected: "Expected", candidate: "Modern" } as const;
+
+type Side = keyof typeof sides;
+
+/** Differences in live traffic, grouped by their cause, the most frequent causes first. */
+export const liveDifferencesSection = (
+  differences: readonly DifferenceView[],
+  endpoints: readonly string[],
+): PageSection => {
+  let room = MAX_LENGTH;
+  const items = differences
+    .map((difference) => ({ difference, item: differenceItem(difference) }))
+    .filter(({ item }) => (room -= item.length) >= 0);
+  const left = differences.length - items.length;
+  const groups = Object.entries(Object.groupBy(items, ({ difference }) => groupOf(difference)));
+  return {
+    order: 20,
+    id: "differences",
+    title: "Differences",
+    count: differences.length,
+    about:
+      "What modern, or a rule, answers otherwise: by cause, those that explain the most first, and below each where it shows.",
+    content: html`${filters(differences, endpoints)}
+      ${differences.length === 0 ? html`<p class="none">No difference has been seen.</p>` : ""}
+      <ol class="explorer">
+        ${groups.map(([key, found = []]) => group(key, found))}
+      </ol>
+      ${left > 0 ? html`<p class="none">… and ${formatNumber(left)} more, in <code>GET /differences</code>.</p>` : ""}`,
+  };
+};
+
+const groupOf = ({ kind, cause }: DifferenceView): string => `${kind} ${cause}`;
+
+const group = (key: string, found: readonly { difference: DifferenceView; item: Html }[]): Html => {
+  const [first] = found;
+  if (first === undefined) return html``;
+  const { kind, cause } = first.difference;
+  const answers = found.reduce((sum, { difference }) => sum + difference.answers, 0);
+  return html`<li class="cause-group" data-key="${key}">
+    <div class="cause-head">
+      ${badge(kind)}
+      <h3><code>${cause}</code></h3>
+      <span class="amount"
+        ><strong>${formatNumber(answers)}</strong>
+        <span class="quiet">${answers === 1 ? "answer" : "answers"}</span></span
+      >
+    </div>
+    <ol class="places">
+      ${found.map(({ item }) => item)}
+    </ol>
+  </li>`;
+};
+
+/** The filters. The script hides the differences that they do not select. */
+const filters = (differences: readonly DifferenceView[], endpoints: readonly string[]): Html => {
+  const named = [...new Set([...endpoints, ...differences.map(({ endpoint }) => endpoint)])];
+  return html`<form class="filters scripted" id="filters" aria-label="Filter the differences" autocomplete="off">
+    <fieldset>
+      <legend>Kind</legend>
+      ${filterKinds.map((kind) => {
+        const count = differences.filter((one) => one.kind === kind).length;
+        return html`<label class="chip ${kind}"
+          ><input type="radio" name="kind" value="${kind}" ${kind === "unexplained" ? html`checked` : ""} /><span
+            ><span aria-hidden="true">${comparisonResults[kind].sign}</span> ${kind}
+            <span class="tally">${formatNumber(count)}</span></span
+          ></label
+        >`;
+      })}
+      <label class="chip"
+        ><input type="radio" name="kind" value="" /><span
+          >all <span class="tally">${formatNumber(differences.length)}</span></span
+        ></label
+      >
+    </fieldset>
+    <p>
+      <label for="filter-endpoint">Endpoint</label>
+      <select id="filter-endpoint" name="endpoint">
+        <option value="">all</option>
+        ${named.map((endpoint) => html`<option value="${endpoint}" data-key="${endpoint}">${endpoint}</option>`)}
+      </select>
+    </p>
+    <p class="wide">
+      <label for="filter-path">Path or cause contains</label>
+      <input id="filter-path" name="path" type="search" spellcheck="false" placeholder="/creator" />
+    </p>
+    <p class="shown"><output id="filtered" aria-live="polite" for="filter-endpoint filter-path"></output></p>
+  </form>`;
+};
+
+/** One difference at one path of one endpoint, folded, with its samples and the button that makes it expected. */
+export const differenceItem = (difference: DifferenceView): Html => {
+  const { endpoint, path, kind, form, rule, entry, count, answers, samples } = difference;
+  const key = JSON.stringify([endpoint, path, kind, form, rule, entry]);
+  return html`<li
+    class="difference"
+    data-key="${key}"
+    data-endpoint="${endpoint}"
+    data-kind="${kind}"
+    data-path="${path}"
+  >
+    <details data-key="fold">
+      <summary>
+        <span class="endpoint">${endpoint}</span> <code class="path">${formatPath(path)}</code>
+        <span class="where"
+          >${form}${madeBy(difference)} · ${counted(count, "field")} in ${counted(answers, "answer")}</span
+        >
+      </summary>
+      ${
+        samples.length === 0
+          ? html`<p class="none">No sample was kept.</p>`
+          : html`<ol class="samples">
+              ${samples.map(sampleItem)}
+            </ol>`
+      }
+      ${
+        (kind === "unexplained" || kind === "drift") && path !== UNSERVED
+          ? html`<p class="scripted">
+              <button
+                type="button"
+                data-expect
+                aria-haspopup="dialog"
+                data-endpoint="${endpoint}"
+                data-path="${path}"
+                data-form="${form}"
+              >
+                Make it expected<span class="unseen">: ${form} at ${formatPath(path)} of ${endpoint}</span>
+              </button>
+            </p>`
+          : ""
+      }
+    </details>
+  </li>`;
+};
+
+const madeBy = ({ kind, rule, entry }: DifferenceView): Html =>
+  html`${entry === undefined ? "" : html`, allowed by <code>${entry}</code>`}${
+    rule === undefined ? "" : html`, ${kind === "explained" ? "by" : "where the rule is"} <code>${rule}</code>`
+  }`;
+
+/** One answer that shows the difference: the values of all sides, with changes marked, and the commands that request it. */
+const sampleItem = (sample: DifferenceSample): Html => {
+  const shown = shownSides(sample);
+  return html`<li data-key="${sample.at} ${sample.question}">
+    <p class="asked"><code>${sample.question}</code> <span class="where">${timeAt(sample.at)}</span></p>
+    <dl class="values">
+      ${(Object.keys(sides) as Side[]).map(
+        (side) =>
+          html`<div>
+            <dt>${sides[side]}</dt>
+            <dd>${shown[side] ?? html`<span class="absent">nothing</span>`}</dd>
+          </div>`,
+      )}
+    </dl>
+    ${curlPair(sample.curl)}
+  </li>`;
+};
+
+/** Marks changes between modern and the expected value, or legacy where modern is as expected. */
+const shownSides = (sample: DifferenceSample): Partial<Record<Side, Html>> => {
+  const [legacy, expected, candidate] = (["legacy", "expected", "candidate"] as const).map((side) =>
+    sample[side] === undefined ? undefined : truncate(JSON.stringify(sample[side], null, 2), MAX_VALUE_LENGTH),
+  );
+  const isAsExpected = expected === candidate;
+  const { left, right } = diffWords((isAsExpected ? legacy : expected) ?? "", candidate ?? "");
+  return {
+    ...(legacy === undefined ? {} : { legacy: isAsExpected ? marked(left, "del") : html`<code>${legacy}</code>` }),
+    ...(expected === undefined
+      ? {}
+      : { expected: isAsExpected ? html`<code>${expected}</code>` : marked(left, "del") }),
+    ...(candidate === undefined ? {} : { candidate: marked(right, "ins") }),
+  };
+};
+
+const marked = (pieces: readonly DiffPiece[], tag: "del" | "ins"): Html =>
+  html`<code>${pieces.map(({ text, changed }) => (changed ? inTag(tag, text) : text))}</code>`;
+
+const inTag = (tag: "del" | "ins", text: string): Html =>
+  tag === "del" ? html`<del>${text}</del>` : html`<ins>${text}</ins>`;

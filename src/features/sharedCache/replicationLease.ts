@@ -1,0 +1,157 @@
+import { openHeartbeat } from "../../store/redis/heartbeat.ts";
+
+/** What the log says of the shared tier. */
+export type SharedTierEvent = "shared_tier_up" | "shared_tier_lost" | "shared_tier_error";
+
+/** What a lease is opened with. */
+export type ReplicationLeaseSettings = {
+  isListening: () => boolean;
+  /** Asks Redis for the epoch. */
+  ask: () => Promise<string | undefined>;
+  /** Sends the invalidations that were not sent yet. */
+  flush: () => Promise<void>;
+  /** Discards what may be out of date, before the lease is held. */
+  recover: (isFirst: boolean) => Promise<void>;
+  /** Makes new connections. */
+  renew: () => void;
+  onEvent: (event: SharedTierEvent, about: Record<string, unknown>) => void;
+};
+
+/** Milliseconds between two heartbeats. */
+const INTERVAL = 300;
+/** Milliseconds without the lease until the connections are made anew. */
+const PATIENCE = 3000;
+
+/**
+ * The lease is held while this gateway may trust what it has cached: Redis has answered a moment ago, and no invalidation was missed. Every
+ * invalidation begins an epoch: a gateway that has not heard of an epoch which Redis tells it has missed one.
+ */
+export const openReplicationLease = (settings: ReplicationLeaseSettings) => {
+  const { isListening, ask, flush, recover, renew, onEvent } = settings;
+  const term = openTerm(() => performance.now());
+  let state: "new" | "up" | "lost" = "new";
+  let isClosed = false;
+  /** Answers to what was asked before a loss do not count. */
+  let losses = 0;
+
+  const errors = new Set<string>();
+  /** Reports an error, each once until the state changes. */
+  const failed = ({ message }: Error): void => {
+    if (isClosed || errors.has(message)) return;
+    errors.add(message);
+    onEvent("shared_tier_error", { why: message });
+  };
+  const drop = () => {
+    term.end();
+    losses++;
+  };
+  /** Gives the lease up, and connects anew. */
+  const lose = (why: string): void => {
+    drop();
+    if (isClosed || state !== "up") return;
+    state = "lost";
+    errors.clear();
+    onEvent("shared_tier_lost", { why });
+    // A connection that has failed once is not used again.
+    heartbeat.renew();
+  };
+  const isHeld = () => state === "up" && term.isRunning() && isListening();
+
+  const askOnce = async (): Promise<void> => {
+    const sentAt = performance.now();
+    const before = losses;
+    if (!isListening()) return;
+    const epoch = await ask();
+    if (losses !== before) return;
+    if (!term.answered(sentAt, epoch)) return lose("a beat came late, or a drop was missed");
+    if (state === "up") return flush();
+    await recover(state === "new");
+    await flush();
+    // After another loss all of this is done again.
+    if (isClosed || losses !== before) return;
+    state = "up";
+    errors.clear();
+    onEvent("shared_tier_up", {});
+  };
+  const heartbeat = openHeartbeat({
+    interval: INTERVAL,
+    patience: PATIENCE,
+    healthyAt: () => (isHeld() ? performance.now() : -Infinity),
+    async check() {
+      const before = losses;
+      if (isClosed) return;
+      // A loss is already reported.
+      await askOnce().catch((error: Error) => losses === before && failed(error));
+    },
+    onTick() {
+      if (state === "up" && !term.isRunning()) lose("it did not answer in time");
+    },
+    renew() {
+      drop();
+      renew();
+    },
+  });
+
+  return {
+    isHeld,
+    epoch: term.epoch,
+    /** An invalidation was received, which begins this epoch. */
+    announced: (epoch: string) => term.announced(epoch),
+    lose,
+    /** Asks Redis at once instead of at the next heartbeat. */
+    beat: () => void heartbeat.beat(),
+    failed,
+    close(): void {
+      isClosed = true;
+      heartbeat.close();
+    },
+  };
+};
+
+/** Milliseconds from when the question was sent. */
+const TERM = 1500;
+/** An answer may be older than this many invalidations that were received meanwhile. */
+const MAX_ANNOUNCED = 1000;
+
+/** The time for which the lease runs, and the epochs that are known in it. It begins with the first answer; `now` gives milliseconds. */
+export const openTerm = (now: () => number) => {
+  let until = -Infinity;
+  let known: string | undefined;
+  let suspect: string | undefined;
+  const announced = new Set<string>();
+  const announce = (epoch: string) => {
+    announced.add(epoch);
+    for (const oldest of announced) {
+      if (announced.size <= MAX_ANNOUNCED) break;
+      announced.delete(oldest);
+    }
+  };
+  return {
+    isRunning: () => now() < until,
+    /** The last epoch that was announced. */
+    epoch: () => known,
+    announced(epoch: string): void {
+      known = epoch;
+      announce(epoch);
+    },
+    end(): void {
+      until = -Infinity;
+      known = undefined;
+      suspect = undefined;
+      announced.clear();
+    },
+    /** Redis has answered, with this epoch, what was asked at this time; false if it was too late or an invalidation was missed. */
+    answered(sentAt: number, epoch: string | undefined): boolean {
+      const isFirst = until === -Infinity;
+      // A term that has run out is not prolonged: invalidations may have been missed.
+      if (!isFirst && now() >= until) return false;
+      // At the last answer the message of its epoch may still have been on the way; by now it must have arrived.
+      if (suspect !== undefined && !announced.has(suspect)) return false;
+      if (isFirst && epoch !== undefined) announce(epoch);
+      known ??= epoch;
+      suspect = epoch;
+      until = sentAt + TERM;
+      return true;
+    },
+  };
+};

@@ -1,6 +1,0 @@
-import type { Report } from "../../../../compare/report.ts";
-
-/** Every endpoint that anything is told about. */
-export const endpointsOf = ({ endpoints, differences, exhibits }: Report): string[] => [
-  ...new Set([...Object.keys(endpoints), ...[...differences, ...exhibits].map(({ endpoint }) => endpoint)]),
-];

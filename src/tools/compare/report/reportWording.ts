@@ -1,0 +1,40 @@
+import { causeOf } from "../../../compare/difference.ts";
+import type { Report, ReportedDifference, Summary } from "../../../compare/report.ts";
+import type { Json } from "../../../rules/rule.ts";
+import { truncate } from "../../../scrub/truncate.ts";
+import { counted, formatNumber } from "../../../ui/wording.ts";
+
+type FormattedValue = { side: "legacy" | "expected" | "candidate"; text: string };
+
+/** The values of a difference as JSON of at most so many characters; a side without a value is left out. */
+export const formatValues = (difference: ReportedDifference, most: number): FormattedValue[] =>
+  (["legacy", "expected", "candidate"] as const).flatMap((side) => {
+    const value = difference[side];
+    return value === undefined ? [] : [{ side, text: truncate(jsonOf(value), most) }];
+  });
+
+/** A cut object or list is stored as a text, the beginning of its JSON: it needs no quotes. */
+const jsonOf = (value: Json): string =>
+  typeof value === "string" && /^[[{].*…$/s.test(value) ? value : JSON.stringify(value);
+
+/** By what a difference can be found: its cause, its entry of the ledger, its rule. */
+export const reasonsOf = (difference: ReportedDifference): string[] => [
+  ...new Set([causeOf(difference), difference.entry, difference.rule].filter((reason) => reason !== undefined)),
+];
+
+/** The whole comparison in one line. */
+export const formatSummary = ({ compared, unexplained, failed }: Summary): string => {
+  const said =
+    compared === 0
+      ? "Nothing was compared"
+      : unexplained === 0
+        ? `Nothing unexplained in ${counted(compared, "answer")}`
+        : `${formatNumber(unexplained)} of ${counted(compared, "answer")} ${unexplained === 1 ? "differs" : "differ"} without a reason`;
+  return failed === 0 ? said : `${said}; ${formatNumber(failed)} could not be compared`;
+};
+
+/** The two compared sides. */
+export const formatSides = ({ sides }: Report): string =>
+  sides.candidate === undefined
+    ? `legacy ${sides.legacy} and the new interface's rules`
+    : `legacy ${sides.legacy} and candidate ${sides.candidate}`;

@@ -1,0 +1,116 @@
+import type { Endpoint } from "../../endpoint/endpoint.ts";
+import { unescaped } from "../../endpoint/input.ts";
+import { isBelow, pathOf, queryOf, originForm } from "../../http/requestTarget.ts";
+import { keysInForm } from "../../legacy/formFields.ts";
+import type { CorpusRequest, SkipReason } from "./corpusRequest.ts";
+import { type LegacyPattern, legacyPatterns, mapLegacyPath } from "./mapLegacyPath.ts";
+import { mapModernPath, type Routed, routeTable } from "./mapModernPath.ts";
+import type { Traffic } from "./trafficLine.ts";
+
+/** The paths of both interfaces. */
+export type TrafficMapper = {
+  /** Where the new interface is served: the longest first, without a slash at the end. */
+  prefixes: readonly string[];
+  /** Where the legacy one is served: `/api/v1/json`. */
+  legacy: readonly string[];
+  routed: (path: string) => Routed | undefined;
+  patterns: readonly LegacyPattern[];
+};
+
+/** The paths of these endpoints, below these prefixes and below legacy's path. */
+export const trafficMapper = (
+  endpoints: Record<string, Endpoint>,
+  { prefixes = ["/v1"], legacyPath = "/api/v1" }: { prefixes?: readonly string[]; legacyPath?: string } = {},
+): TrafficMapper => {
+  const named = Object.entries(endpoints).map(([name, endpoint]) => ({ ...endpoint, name }));
+  return {
+    prefixes: prefixes.map((prefix) => prefix.replace(/\/+$/, "")).toSorted((a, b) => b.length - a.length),
+    legacy: ["json", "xml"].map((format) => `${legacyPath.replace(/\/+$/, "")}/${format}`),
+    routed: routeTable(named),
+    patterns: named.flatMap(legacyPatterns),
+  };
+};
+
+/** The request to the new interface, or why there is none. */
+type MappedTraffic = { request: CorpusRequest } | { skipped: SkipReason };
+
+/** Characters of a target: servers take no longer one. Characters of a body: a sample holds many. */
+const MAX_TARGET = 16_384;
+const MAX_BODY = 65_536;
+
+/** The request to the new interface, without its key, that asks the same as this request to either interface. */
+export const mapTraffic = (mapper: TrafficMapper, traffic: Traffic): MappedTraffic => {
+  const { url, body, status, answered } = traffic;
+  if (url.length > MAX_TARGET || (body?.length ?? 0) > MAX_BODY) return { skipped: "too long" };
+  const target = originForm(url);
+  const path = sendable(pathOf(target));
+  if (path === undefined || !path.startsWith("/") || body?.isWellFormed() === false)
+    return { skipped: "not understood" };
+
+  const mapped = mapPath(mapper, traffic.method, path, body);
+  if ("skipped" in mapped) return mapped;
+  const { request } = mapped;
+  const ofForm = body === undefined || request.body ? [] : keysInForm(body);
+  const keys = [...traffic.keys, ...keysInForm(queryOf(target)), ...ofForm];
+  if ([request.path, JSON.stringify(request.body ?? null)].some((text) => holdsKey(text, keys)))
+    return { skipped: "a key where none belongs" };
+  return {
+    request: {
+      ...request,
+      keyed: keys.length > 0,
+      ...(status === undefined ? {} : { status }),
+      shape: answered === undefined ? request.shape : `${request.shape} size=1e${String(answered).length - 1}`,
+    },
+  };
+};
+
+const mapPath = (
+  { prefixes, legacy, patterns, routed }: TrafficMapper,
+  givenMethod: string,
+  path: string,
+  body: string | undefined,
+): MappedTraffic => {
+  const upper = givenMethod.toUpperCase();
+  const method = upper === "HEAD" ? "GET" : upper;
+  const below = (bases: readonly string[]) => {
+    const base = bases.find((one) => isBelow(path, one));
+    return base === undefined ? undefined : path.slice(base.length);
+  };
+  const ofLegacy = below(legacy);
+  const own = ofLegacy === undefined ? below(prefixes) : undefined;
+  const found = own === undefined ? undefined : routed(own);
+  if (ofLegacy === undefined && found === undefined) return { skipped: "not an endpoint" };
+  if (["PUT", "PATCH", "DELETE"].includes(method)) return { skipped: "a write" };
+  if (method !== "GET" && method !== "POST") return { skipped: "not an endpoint" };
+  if (ofLegacy !== undefined) return mapLegacyPath(patterns, method, ofLegacy, body);
+  return mapModernPath(found as Routed, method, own as string, body);
+};
+
+/** The path with all but ASCII escaped; `undefined` where it holds a blank, a control character or a lone surrogate. */
+const sendable = (path: string): string | undefined => {
+  if (/^[\u0021-\u007e]*$/.test(path)) return path;
+  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  if (!path.isWellFormed() || /[\u0000-\u0020\u007f]/.test(path)) return undefined;
+  return path.replaceAll(/[^\u0021-\u007e]+/g, encodeURIComponent);
+};
+
+/** A key of the kind that legacy makes, or the name of the field for it. */
+const keyLike = /(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])|api_?key/i;
+
+/** Characters. A shorter key is found in other texts by chance: `1` is in `/datasets/61`. */
+const MIN_KEY = 6;
+
+/** Whether a text may hold a key, in any escapes. Where in doubt it may: a lost request does less harm than a stored key. */
+const holdsKey = (text: string, known: readonly string[]): boolean => {
+  const longEnough = known
+    .flatMap((key) => key.toLowerCase().split(/[\s,]+/))
+    .filter((key) => key.length >= MIN_KEY && key !== "bearer");
+  const isFound = (variant: string) => {
+    const lower = variant.toLowerCase();
+    return keyLike.test(variant) || longEnough.some((key) => lower.includes(key));
+  };
+  if (isFound(text)) return true;
+  if (!text.includes("%")) return false;
+  const once = unescaped(text);
+  return isFound(once) || isFound(unescaped(once));
+};

@@ -1,4 +1,0 @@
-import type { Endpoint } from "../../endpoint/endpoint.ts";
-
-/** An endpoint with its one name. */
-export type Named = Endpoint & { name: string };

@@ -1,0 +1,77 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { CanonicalRequest } from "../endpoint/canonicalRequest.ts";
+import type { Knowledge } from "../endpoint/endpoint.ts";
+import type { LegacyRequest } from "../endpoint/legacyRequest.ts";
+import type { LegacyAnswer, LegacyFailed } from "../legacy/client.ts";
+import type { Catalogue } from "../serve/catalogue.ts";
+import { openGateway } from "../serve/gateway.ts";
+import type { Settings } from "../settings/settings.ts";
+import { openObserver } from "../telemetry/observer.ts";
+
+/** One exchange with legacy: what the gateway asked, and what came. */
+export type CapturedExchange = {
+  request: LegacyRequest;
+  format: "json" | "xml";
+  key?: string | undefined;
+  reply: LegacyAnswer | LegacyFailed;
+};
+
+/** The gateway's answer, and how it came about. */
+type QuietAnswer = {
+  status: number;
+  contentType: string | undefined;
+  text: string;
+  /** In the order in which legacy was asked; the verification of the key is not among them. */
+  exchanges: CapturedExchange[];
+  /** The places where legacy's document did not fit the schema. */
+  mismatch: string[];
+};
+
+/** A gateway within this process that listens nowhere, logs and stores nothing. */
+export type QuietGateway = {
+  knowledge: Knowledge;
+  ask(request: CanonicalRequest, key?: string): Promise<QuietAnswer>;
+  close(): Promise<void>;
+};
+
+const PREFIX = "/v1";
+
+/** Opens one without features: legacy's own lists and answers are wanted. */
+export const openQuietGateway = async (
+  settings: Settings & { LEGACY_URL: string },
+  catalogue: Catalogue,
+  userAgent: string,
+): Promise<QuietGateway> => {
+  const captured = new AsyncLocalStorage<Pick<QuietAnswer, "exchanges" | "mismatch">>();
+  const observer = {
+    ...openObserver("silent"),
+    event(name: string, { places }: Record<string, unknown>) {
+      if (name === "schema_mismatch") captured.getStore()?.mismatch.push(...(places as string[]));
+    },
+  };
+  const gateway = await openGateway({ ...settings, PREFIXES: [PREFIX], CACHE_BYTES: 0 }, catalogue, observer, {
+    // Each request asks legacy for itself: two equal ones at the same time must each see their own exchanges.
+    isUncached: true,
+    aroundClient: (client) => async (request, format, caller, readXml) => {
+      const reply = await client(request, format, caller, readXml);
+      captured.getStore()?.exchanges.push({ request, format, key: caller.key, reply });
+      return reply;
+    },
+  });
+  return {
+    knowledge: gateway.services.knowledge,
+    async ask({ method, path, body }, key) {
+      const seen = { exchanges: [], mismatch: [] };
+      const headers = {
+        "User-Agent": userAgent,
+        ...(key === undefined ? {} : { "X-API-Key": key }),
+        ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+      };
+      const sent = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+      const response = await captured.run(seen, () => gateway.app.request(PREFIX + path, sent));
+      const contentType = response.headers.get("content-type") ?? undefined;
+      return { status: response.status, contentType, text: await response.text(), ...seen };
+    },
+    close: () => gateway.close(),
+  };
+};

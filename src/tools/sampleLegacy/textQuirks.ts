@@ -1,0 +1,74 @@
+/** PHP's is_numeric, for a path segment. */
+export const isNumeric = (text: string): boolean => /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text);
+
+// Every character has one weight. Only composed letters lose their accent: an accent that stands alone counts.
+const weight = (character: string): string =>
+  character === "ß" ? "S" : (character.normalize("NFD")[0] ?? "").toUpperCase();
+
+/** The database's collation (utf8_general_ci): neither case, nor accents, nor trailing blanks count. */
+export const collationKey = (text: string): string => Array.from(text.replace(/ +$/, ""), weight).join("");
+
+const latin1 =
+  "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest " +
+  "Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave Uacute Ucirc Uuml Yacute THORN szlig " +
+  "agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml";
+const names = new Map<string, string>([
+  ["&", "amp"],
+  ["<", "lt"],
+  [">", "gt"],
+  ['"', "quot"],
+]);
+latin1.split(" ").forEach((name, i) => names.set(String.fromCodePoint(160 + i), name));
+
+/** PHP's htmlentities: also letters become names, which only HTML knows and XML does not. */
+export const htmlEntities = (text: string): string =>
+  text.replaceAll(/[&<>"\u00a0-\u00ff]/g, (character) => `&${names.get(character)};`);
+
+const escapes = /(?:%[0-9a-f]{2})+/gi;
+
+const decodeOnce = (text: string): string =>
+  text.replaceAll(escapes, (bytes) => Buffer.from(bytes.replaceAll("%", ""), "hex").toString());
+
+/** What legacy's filter against scripts makes of a form field: it decodes until nothing is left to decode. */
+export const cleanInput = (field: string): string => {
+  const decoded = decodeOnce(field);
+  if (decoded !== field) return cleanInput(decoded);
+  return field
+    .replaceAll(/<\/?script[^>]*>/gi, "[removed]")
+    .replaceAll(/\b(alert|prompt|confirm|eval|exec|system|fopen|unlink)\((.*?)\)/gi, "$1&#40;$2&#41;");
+};
+
+/** The entries of a csv text's first line, read as PHP's fgetcsv does; an unclosed quote swallows the rest. */
+export const firstCsvLine = (csv: string): string[] => {
+  const entries: string[] = [];
+  let rest = csv;
+  for (;;) {
+    const [quoted = "", inner] = /^[ \t]*"((?:[^"]|"")*)(?:"|$)/.exec(rest) ?? [];
+    rest = rest.slice(quoted.length);
+    const [plain = ""] = /^[^,\n]*/.exec(rest) ?? [];
+    entries.push((inner ?? "").replaceAll('""', '"') + plain);
+    if (rest[plain.length] !== ",") return entries;
+    rest = rest.slice(plain.length + 1);
+  }
+};
+
+/** The block of HTML that PHP puts where it stands when its errors are displayed. */
+export const phpNotice = (message: string, file: string, line: number): string => `
+<div style="border:1px solid #990000;padding-left:20px;margin:0 0 10px 0;">
+
+<h4>A PHP Error was encountered</h4>
+
+<p>Severity: Notice</p>
+<p>Message:  ${message}</p>
+<p>Filename: ${file}</p>
+<p>Line Number: ${line}</p>
+
+
+\t<p>Backtrace:</p>
+\t\t
+\t\t\t<p style="margin-left:10px">
+\t\t\tFile: /srv/legacy/${file}<br />
+\t\t\tLine: ${line}<br />
+\t\t\tFunction: _error_handler\t\t\t</p>
+
+</div>`;

@@ -1,0 +1,41 @@
+import { html, type Html } from "./html.ts";
+import { formatNumber, percent } from "./wording.ts";
+
+const BAR_WIDTH = 400;
+const LINE_WIDTH = 120;
+const LINE_HEIGHT = 26;
+
+/** A share (0-1) as a bar and in words: `38 % of the room is taken`. */
+export const fillBar = (share: number, ofWhat: string): Html => {
+  const shown = Math.min(1, share);
+  return html`<svg
+    class="fill-bar"
+    viewBox="0 0 ${BAR_WIDTH} 8"
+    preserveAspectRatio="none"
+    role="img"
+    aria-label="${percent(shown)} ${ofWhat}"
+  >
+    <rect width="${(BAR_WIDTH * shown).toFixed(1)}" height="8"></rect>
+  </svg>`;
+};
+
+/** Requests in each half-minute as a line, and in words; empty for fewer than two counts. */
+export const sparkline = (counts: readonly number[]): Html => {
+  if (counts.length < 2) return html``;
+  const most = Math.max(1, ...counts);
+  const points = counts.map((count, i) => {
+    const x = (LINE_WIDTH * i) / (counts.length - 1);
+    return `${x.toFixed(1)},${(LINE_HEIGHT - 1 - ((LINE_HEIGHT - 3) * count) / most).toFixed(1)}`;
+  });
+  const label = `Requests in each half-minute of the last ${formatNumber(counts.length / 2)} minutes: between ${formatNumber(Math.min(...counts))} and ${formatNumber(Math.max(...counts))}, lately ${formatNumber(counts.at(-1) ?? 0)}`;
+  return html`<svg
+    class="spark"
+    viewBox="0 0 ${LINE_WIDTH} ${LINE_HEIGHT}"
+    preserveAspectRatio="none"
+    role="img"
+    aria-label="${label}"
+  >
+    <polygon points="0,${LINE_HEIGHT} ${points.join(" ")} ${LINE_WIDTH},${LINE_HEIGHT}"></polygon>
+    <polyline points="${points.join(" ")}"></polyline>
+  </svg>`;
+};

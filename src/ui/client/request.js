@@ -1,0 +1,32 @@
+/* Requests to the gateway that served this page, with the token where there is one. */
+import { adminToken } from "./remembered.js";
+
+const authorization = () => (adminToken.get() === "" ? {} : { Authorization: `Bearer ${adminToken.get()}` });
+
+/** The page as it is now, as a document of its own; `undefined` where a token is missing or wrong. */
+export const requestPage = async () => {
+  const answer = await fetch("/", {
+    headers: { Accept: "text/html", ...authorization() },
+    cache: "no-store",
+    redirect: "error",
+    signal: AbortSignal.timeout(10_000),
+  });
+  if (answer.status === 401) return undefined;
+  if (!answer.ok) throw new Error(`The gateway answered ${answer.status}.`);
+  return new DOMParser().parseFromString(await answer.text(), "text/html");
+};
+
+/** Sends a change; throws the sentence in which the gateway refuses it. */
+export const requestChange = async (path, json) => {
+  const answer = await fetch(path, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", ...authorization() },
+    body: JSON.stringify(json),
+    redirect: "error",
+    signal: AbortSignal.timeout(20_000),
+  }).catch(() => {
+    throw new Error("The gateway did not answer, so it is not known whether this was done.");
+  });
+  const { detail } = await answer.json().catch(() => ({}));
+  if (!answer.ok) throw new Error(typeof detail === "string" ? detail : `The gateway answered ${answer.status}.`);
+};

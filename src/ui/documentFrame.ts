@@ -1,0 +1,67 @@
+import { hash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { raw } from "hono/html";
+import { html, type Html } from "./html.ts";
+
+/** A file that is written into a page, by its address. */
+export const readAsset = (url: URL): string => readFileSync(url, "utf8");
+
+/** Browser modules joined into one script, in the order in which they need each other: a page loads no file besides itself. */
+export const joinModules = (urls: readonly URL[]): string =>
+  urls
+    .map((url) =>
+      readAsset(url)
+        .replaceAll(/^import [^;]*;\n/gm, "")
+        .replaceAll(/^export (?=const)/gm, ""),
+    )
+    .join("\n");
+
+/** The styles that every page of this project begins with. */
+export const sharedStyle = (): string =>
+  ["tokens.css", "frame.css", "parts.css"].map((file) => readAsset(new URL(file, import.meta.url))).join("\n");
+
+/** The script that adds a button to each pair of commands, which copies them. */
+export const copyScript = (): string => readAsset(new URL("copying.js", import.meta.url));
+
+/** Tells the styles at once that scripts run. */
+const mark = `document.documentElement.classList.add("with-script");`;
+
+/** The sources of a Content-Security-Policy that allow these inline texts alone, each by its hash. */
+const allowedSources = (texts: readonly string[]): string =>
+  texts.map((text) => `'sha256-${hash("sha256", text, "base64")}'`).join(" ");
+
+type Page = { title: string; head?: Html; body: Html };
+
+/** A document that carries its style and scripts, and the Content-Security-Policy that allows nothing else besides `directives`. */
+export const documentFrame = (style: string, scripts: readonly string[], directives: readonly string[] = []) => {
+  const policy = [
+    "default-src 'none'",
+    `script-src ${allowedSources([mark, ...scripts])}`,
+    `style-src ${allowedSources([style])}`,
+    "img-src data:",
+    ...directives,
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join("; ");
+  /** A page that is open compares it, to find out that its script is outdated. */
+  const version = hash("sha256", [style, ...scripts].join("\n"), "hex").slice(0, 16);
+  const render = ({ title, head, body }: Page): Html =>
+    html`<!doctype html>
+      <html lang="en" data-version="${version}">
+        <head>
+          <meta charset="utf-8" />
+          ${head ?? ""}
+          <meta name="viewport" content="width=device-width, initial-scale=1" />
+          <meta name="color-scheme" content="light dark" />
+          <title>${title}</title>
+          <link rel="icon" href="data:," />
+          ${raw(`<style>${style}</style>`)} ${raw(`<script>${mark}</script>`)}
+        </head>
+        <body>
+          ${body}
+          <p id="said" class="unseen" role="status"></p>
+          ${scripts.map((script) => raw(`<script type="module">${script}</script>`))}
+        </body>
+      </html> `;
+  return { policy, render };
+};

@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { cyclesOf, type Import, importsOf, partOf } from "./imports.ts";
+
+const imports = importsOf();
+const across = imports.filter(({ from, to }) => partOf(from) !== partOf(to));
+const isFeature = (part: string) => part.startsWith("features");
+const isTool = (part: string) => part.startsWith("tools/");
+const departures = (isWrong: (from: string, to: string, about: Import) => boolean): string[] =>
+  across.filter((one) => isWrong(partOf(one.from), partOf(one.to), one)).map(({ from, to }) => `${from} -> ${to}`);
+
+test("the imports are found", () => {
+  expect(across.length).toBeGreaterThan(200);
+  expect(across).toContainEqual({ from: "transforms/getSetup.ts", to: "src/endpoint/endpoint.ts" });
+});
+
+test("the core imports no feature, and only main.ts the list of them", () => {
+  expect(departures((from, to) => isFeature(to) && !isFeature(from) && from !== "src")).toEqual([]);
+  expect(imports.filter(({ to }) => to === "src/features/index.ts").map(({ from }) => from)).toEqual(
+    expect.arrayContaining(["src/main.ts"]),
+  );
+  expect(departures((_from, _to, one) => one.to === "src/features/index.ts" && one.from !== "src/main.ts")).toEqual([]);
+});
+
+test("a feature imports the core and no other feature", () => {
+  expect(departures((from, to) => isFeature(to) && from.startsWith("features/"))).toEqual([]);
+});
+
+test("nothing imports tools but other tools, and main.ts the sample legacy", () => {
+  expect(
+    departures(
+      (from, to, one) => isTool(to) && !isTool(from) && !(one.from === "src/main.ts" && to === "tools/sampleLegacy"),
+    ),
+  ).toEqual([]);
+});
+
+test("transforms import endpoint and rules only", () => {
+  expect(departures((from, to) => from === "transforms" && to !== "endpoint" && to !== "rules")).toEqual([]);
+});
+
+test("only main.ts and tools join src and transforms", () => {
+  expect(departures((from, to, one) => to === "transforms" && one.from !== "src/main.ts" && !isTool(from))).toEqual([]);
+});
+
+test("no folder is in an import cycle", () => {
+  expect(cyclesOf(imports.filter(({ from }) => partOf(from) !== "src"))).toEqual([]);
+});

@@ -1,0 +1,317 @@
+import { describe, expect, test } from "vitest";
+import { clock, held, kept, markOf } from "../../cache/support.ts";
+import { operated } from "./operated.ts";
+import { sampleConsole } from "./page/sampleConsole.ts";
+import { sampleData } from "./page/sampleData.ts";
+import { exchange, expectDetail } from "../../serve/support.ts";
+import { get, request, send } from "../../proxy/support.ts";
+import { until } from "../../support/waiting.ts";
+
+test("it is alive but not ready where requests no longer reach legacy", async () => {
+  const { see, state } = await operated();
+  state.dispatches = false;
+  expect((await see("/healthz")).status).toBe(200);
+  const answer = await see("/readyz");
+  expect([answer.status, await answer.json()]).toEqual([503, { status: "stuck" }]);
+});
+
+test("malformed requests are refused in our format", async () => {
+  const { adminPort } = await operated({ token: "0123456789abcdef" });
+  const rest = "Connection: close\r\n\r\n";
+  for (const head of [
+    "GET * HTTP/1.1\r\nHost: 127.0.0.1\r\n",
+    "GET /healthz HTTP/1.1\r\n",
+    "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: evil.example\r\n",
+    "GET http://a@127.0.0.1/healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n",
+    "NONSENSE\r\n",
+  ])
+    expectDetail(await exchange(adminPort, head + rest), 400);
+  // The host of an absolute target counts, and is no name of the operators' listener.
+  expectDetail(
+    await exchange(adminPort, `GET http://evil.example/healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n${rest}`),
+    403,
+  );
+});
+
+test("it is alive and ready, and not ready while it stops", async () => {
+  const { see, state } = await operated();
+  expect([(await see("/healthz")).status, (await see("/readyz")).status]).toEqual([200, 200]);
+  state.ready = false;
+  expect([(await see("/healthz")).status, (await see("/readyz")).status]).toEqual([200, 503]);
+  expect((await see("/nothing")).status).toBe(404);
+});
+
+describe("every answer of the listener", () => {
+  const json = "Content-Type: application/json";
+  test.each<[string, number, string, string[]]>([
+    ["JSON", 200, "GET /healthz", []],
+    ["the page", 200, "GET /", []],
+    ["metrics", 200, "GET /metrics", []],
+    ["an unknown path", 404, "GET /nothing", []],
+    ["a wrong question", 422, "GET /differences?kind=none", []],
+    ["a refused origin", 403, "POST /purge", ["Origin: https://evil.example", "Content-Length: 0"]],
+    ["a body that is too large", 413, "POST /purge", [json, "Content-Length: 99999999"]],
+    ["another host in the target", 403, "GET http://evil.example/cache", []],
+  ])("has nosniff and no-store: %s", async (_, status, line, headers) => {
+    const { adminPort } = await operated();
+    const asked = request(line, ...headers).replace("front.example", `127.0.0.1:${adminPort}`);
+    const { head } = await send(adminPort, asked);
+    expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(head).toMatch(/^x-content-type-options: nosniff\r?$/im);
+    expect(head).toMatch(/^cache-control: no-store\r?$/im);
+  });
+
+  test("so have a fault of the gateway and a missing token", async () => {
+    const { see } = await operated({ token: "a-token-of-operators" });
+    for (const path of ["/", "/cache"]) {
+      const { status, headers } = await see(path);
+      expect([status, headers.get("x-content-type-options")]).toEqual([401, "nosniff"]);
+    }
+    const app = sampleConsole(sampleData, {
+      first: {
+        routes: (routes) =>
+          void routes.get("/fault", () => {
+            throw new Error("a fault");
+          }),
+      },
+    });
+    const { status, headers } = await app.request("http://127.0.0.1/fault", { headers: { host: "127.0.0.1" } });
+    expect([status, headers.get("x-content-type-options")]).toEqual([500, "nosniff"]);
+  });
+});
+
+describe("POST /purge", () => {
+  const all = Object.values(kept);
+  const how = async ({ ask }: Awaited<ReturnType<typeof operated>>, path: string) =>
+    (await ask(path, { "Cache-Control": "only-if-cached" })).how.split(";")[0];
+
+  test.each<[string, object, string[]]>([
+    ["everything", { all: true }, Object.keys(kept)],
+    ["a group", { group: "dataset/61" }, ["getDataset"]],
+    ["a kind", { group: "datasets" }, ["listDatasets"]],
+    ["an endpoint", { endpoint: "getSetup" }, ["getSetup"]],
+    ["what is not there", { group: "dataset/9" }, []],
+  ])("%s: a soft purge makes it stale, a hard one removes it", async (_, what, names) => {
+    const gateway = await operated();
+    for (const path of all) await gateway.ask(path);
+    const soft = await gateway.purge(what);
+    expect([soft.status, await soft.json()]).toEqual([
+      200,
+      { purged: expect.objectContaining({ soft: true }) as unknown },
+    ]);
+    for (const [name, path] of Object.entries(kept)) {
+      const answer = await gateway.ask(path, { "Cache-Control": "only-if-cached" });
+      expect([name, answer.status, answer.how.includes("stale-while-revalidate")]).toEqual([
+        name,
+        200,
+        names.includes(name),
+      ]);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    expect((await gateway.purge({ ...what, hard: true })).status).toBe(200);
+    for (const [name, path] of Object.entries(kept))
+      expect([name, await how(gateway, path)]).toEqual([name, names.includes(name) ? "detail=only-if-cached" : "hit"]);
+  });
+
+  test("after a soft purge it is still served while legacy is down", async () => {
+    const { ask, purge, legacy } = await operated();
+    await ask(kept.getDataset);
+    legacy.mode = "down";
+    await purge({ all: true });
+    for (let i = 0; i < 3; i++) expect((await ask(kept.getDataset)).status).toBe(200);
+  });
+
+  test.each([[{ group: "dataset/61" }], [{ endpoint: "getDataset" }], [{ all: true }]])(
+    "%j, softly: a read under way does not store the old value as fresh",
+    async (what) => {
+      const { ask, purge, legacy } = await operated();
+      const { promise, release } = held();
+      legacy.gate = promise;
+      const reading = ask(kept.getDataset);
+      await until(() => legacy.asked.length === 1);
+      legacy.gate = undefined;
+      legacy.version++;
+      await purge(what);
+      release();
+      expect(markOf((await reading).body)).toBe("nobody 1");
+      for (const expected of [/stored/, /^hit/]) {
+        const answer = await ask(kept.getDataset);
+        expect([markOf(answer.body), answer.how]).toEqual(["nobody 2", expect.stringMatching(expected)]);
+      }
+    },
+  );
+
+  test.each<[unknown, number]>([
+    ["", 422],
+    ["{", 422],
+    [[], 422],
+    [{}, 422],
+    [{ all: false }, 422],
+    [{ all: true, group: "x" }, 422],
+    [{ group: "" }, 422],
+    [{ endpoint: "getNothing" }, 422],
+    [{ group: "x", soft: true }, 422],
+    ["x".repeat(70_000), 413],
+  ])("%j is refused with what is allowed", async (json, status) => {
+    const { purge } = await operated();
+    const answer = await purge(json);
+    expect([answer.status, await answer.json()]).toEqual([
+      status,
+      { detail: expect.stringMatching(status === 422 ? /allowed is \{"all": true\}/ : /large/) as unknown },
+    ]);
+  });
+});
+
+describe("who is let in", () => {
+  const body = '{"all": true}';
+  const post = (...headers: string[]) =>
+    request("POST /purge", ...headers, `Content-Length: ${body.length}`).replace("Host: front.example\r\n", "") + body;
+  const host = (port: number) => `Host: 127.0.0.1:${port}`;
+  const json = "Content-Type: application/json";
+
+  test.each<[string, (port: number) => string[], number]>([
+    ["a command", (port) => [host(port), json], 200],
+    ["by another address", () => ["Host: [::1]:8001", json], 200],
+    ["by localhost", () => ["Host: localhost:8001", json], 200],
+    [
+      "a page of its own",
+      (port) => [host(port), json, `Origin: http://127.0.0.1:${port}`, "Sec-Fetch-Site: same-origin"],
+      200,
+    ],
+    ["a page of another origin", (port) => [host(port), json, "Origin: https://evil.example"], 403],
+    ["a page without an origin", (port) => [host(port), json, "Origin: null"], 403],
+    ["a page of the same site", (port) => [host(port), json, "Sec-Fetch-Site: same-site"], 403],
+    ["a name that was pointed here", () => ["Host: evil.example:8001", json, "Origin: http://evil.example:8001"], 403],
+    ["no name", () => ["Host:", json], 403],
+    ["a form", (port) => [host(port), "Content-Type: application/x-www-form-urlencoded"], 415],
+    ["a form of text", (port) => [host(port), "Content-Type: text/plain"], 415],
+    ["no type", (port) => [host(port)], 415],
+    ["an odd type", (port) => [host(port), "Content-Type: application/jsonp"], 415],
+  ])("%s", async (_, headers, status) => {
+    const { adminPort } = await operated();
+    const answer = await exchange(adminPort, post(...headers(adminPort)));
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([status, "application/json"]);
+    expect(answer.headers.get("access-control-allow-origin")).toBeUndefined();
+  });
+
+  test("a page that reads through DNS rebinding is refused as well", async () => {
+    const { adminPort } = await operated();
+    for (const path of ["/metrics", "/cache", "/healthz"]) {
+      const answer = await exchange(adminPort, get(path).replace("front.example", "evil.example"));
+      expect([path, answer.status]).toEqual([path, 403]);
+    }
+  });
+
+  test("with a token only those who send it", async () => {
+    const token = "a-token-of-some-length";
+    const { see, purge } = await operated({ token });
+    for (const wrong of [
+      {},
+      { Authorization: "Bearer no" },
+      { Authorization: token },
+      { Authorization: `Bearer ${token}x` },
+    ])
+      expect([
+        (await see("/metrics", wrong as Record<string, string>)).status,
+        (await purge({ all: true }, wrong as Record<string, string>)).status,
+      ]).toEqual([401, 401]);
+    const right = { Authorization: `Bearer ${token}` };
+    expect([(await see("/metrics", right)).status, (await purge({ all: true }, right)).status]).toEqual([200, 200]);
+  });
+});
+
+test("GET /cache: lifetimes in force, bounds, bytes and entries", async () => {
+  const { ask, see } = await operated();
+  await ask(kept.getDataset);
+  const view = (await (await see("/cache")).json()) as { bytes: number; windows: Record<string, unknown> };
+  expect(view).toMatchObject({ bound: { bytes: 1000, entryBytes: 100 }, entries: 1, evicted: 0 });
+  expect(view.bytes).toBeGreaterThan(400);
+  expect(view.windows).toEqual({
+    getDataset: { fresh: "10m", stale: "1h", staleIfError: "7d", absent: "60s", unready: "15s" },
+    listDatasets: { fresh: "1m", stale: "1h", staleIfError: "1h", absent: "60s", unready: "15s" },
+    getSetup: { fresh: "1h", stale: "7d", staleIfError: "7d", absent: "60s", unready: "15s" },
+    getStudy: { fresh: "5m", stale: "1h", staleIfError: "24h", absent: "60s", unready: "15s" },
+    findFlow: { fresh: "1h", stale: "7d", staleIfError: "7d", absent: "60s", unready: "15s" },
+    listEstimationProcedures: { fresh: "24h", stale: "7d", staleIfError: "7d", absent: "60s", unready: "15s" },
+    listEvaluationMeasures: { fresh: "24h", stale: "7d", staleIfError: "7d", absent: "60s", unready: "15s" },
+  });
+});
+
+test("GET /metrics: requests, cache, calls to legacy, but no path and no key", async () => {
+  const { pass } = clock();
+  const { ask, as, see, legacy, post } = await operated();
+  const key = "a".repeat(32);
+  await ask(kept.getDataset);
+  for (let i = 0; i < 3; i++) await ask(kept.getDataset);
+  // fetch says no-cache by itself where there is a condition.
+  await ask(kept.getDataset, { "If-None-Match": "*" });
+  await ask(kept.getDataset, { ...as(key), "Cache-Control": "no-cache" });
+  await ask("/v1/datasets/abc");
+  await Promise.all([ask("/v1/datasets/7"), ask("/v1/datasets/7")]);
+  pass(3_600_000);
+  await ask(kept.getDataset);
+  await new Promise((resolve) => setTimeout(resolve, 40));
+  pass(48 * 3_600_000);
+  legacy.mode = "down";
+  await ask(kept.getDataset);
+  legacy.mode = "healthy";
+  await post("/v1/datasets/tag", { data_id: 61, tag: "a" }, as(key));
+  await ask("/api/v1/json/data/61");
+  const text = await (await see("/metrics")).text();
+  const lines = new Set(text.split("\n"));
+  for (const line of [
+    'gateway_requests_total{endpoint="getDataset",status="200"} 9',
+    'gateway_requests_total{endpoint="getDataset",status="304"} 1',
+    'gateway_requests_total{endpoint="getDataset",status="422"} 1',
+    'gateway_cache_answers_total{endpoint="getDataset",kind="hit"} 3',
+    'gateway_cache_answers_total{endpoint="getDataset",kind="miss"} 2',
+    'gateway_cache_answers_total{endpoint="getDataset",kind="revalidated"} 2',
+    'gateway_cache_answers_total{endpoint="getDataset",kind="collapsed"} 1',
+    'gateway_cache_answers_total{endpoint="getDataset",kind="stale"} 1',
+    'gateway_cache_answers_total{endpoint="getDataset",kind="stale_if_error"} 1',
+    'gateway_cache_answers_total{endpoint="getDataset",kind="uncached"} 1',
+    'gateway_cache_answers_total{endpoint="tagDataset",kind="uncached"} 1',
+    'gateway_cache_events_total{event="refreshed",endpoint="getDataset"} 1',
+    'gateway_cache_events_total{event="coalesced",endpoint="getDataset"} 1',
+    'gateway_upstream_calls_total{result="failed"} 1',
+    'gateway_passed_through_total{status="200"} 1',
+    'gateway_events_total{event="legacy_failed",endpoint="getDataset"} 1',
+  ])
+    expect([line, lines.has(line)]).toEqual([line, true]);
+  expect(text).toMatch(/^gateway_cache_bytes [1-9]\d*$/m);
+  expect(text).toMatch(/^gateway_cache_entries \d$/m);
+  expect(text).toMatch(/^gateway_cache_evictions_total 0$/m);
+  expect(text).toMatch(/^gateway_request_seconds_count\{endpoint="getDataset"\} [1-9]/m);
+  expect(text).toMatch(/^gateway_upstream_seconds_bucket\{le="\+Inf"\} [1-9]/m);
+  expect(text).toMatch(/^gateway_sent_bytes_total [1-9]/m);
+  expect(text).not.toMatch(/aaaaaaaa|\/v1|datasets\/61/);
+});
+
+describe("without features", () => {
+  test("the page shows the cache, and says that legacy answers", async () => {
+    const app = sampleConsole(sampleData, { parts: [] });
+    const page = await (await app.request("/", { headers: { Host: "127.0.0.1" } })).text();
+    expect(page.match(/<section id="[^"]+"/g)).toEqual([`<section id="cache"`]);
+    expect(page).toContain("<h1>Legacy answers everything</h1>");
+    expect(page).toContain(`<a class="skip" href="#cache">Skip to the cache</a>`);
+    expect(page).not.toContain("<dialog");
+  });
+
+  test("there are no routes of theirs", async () => {
+    const app = sampleConsole(sampleData, { parts: [] });
+    for (const path of ["/stages", "/clients", "/differences"])
+      expect((await app.request(path, { headers: { Host: "127.0.0.1" } })).status).toBe(404);
+  });
+});
+
+test("parts of the page are loaded once, with its first request, or after a failure", async () => {
+  let loaded = 0;
+  const page = () => {
+    loaded++;
+    return loaded === 1 ? Promise.reject(new Error("not found")) : Promise.resolve({ show: () => ({ sections: [] }) });
+  };
+  const app = sampleConsole(sampleData, { first: { page } });
+  const see = async (path: string) => (await app.request(path, { headers: { Host: "127.0.0.1" } })).status;
+  expect([await see("/cache"), loaded]).toEqual([200, 0]);
+  expect([await see("/"), await see("/"), await see("/"), loaded]).toEqual([500, 200, 200, 2]);
+});

@@ -1,0 +1,28 @@
+import { onTestFinished } from "vitest";
+import { startAdminServer } from "../../../src/features/console/adminServer.ts";
+import { consoleApp } from "../../../src/features/console/consoleApp.ts";
+import { cachedGateway } from "../../cache/support.ts";
+
+/** A gateway with its operators' listener. */
+export const operated = async ({ token, host = "127.0.0.1" }: { token?: string; host?: string } = {}) => {
+  const gateway = await cachedGateway();
+  const state = { ready: true, dispatches: true };
+  const core = {
+    ...gateway.core,
+    settings: { ...gateway.core.settings, CACHE_BYTES: 1000, CACHE_ENTRY_BYTES: 100 },
+    isStopping: () => !state.ready,
+    dispatches: () => Promise.resolve(state.dispatches),
+  };
+  const app = consoleApp(core, { host, token });
+  const server = await startAdminServer(app, "127.0.0.1", 0, gateway.clientLimits);
+  onTestFinished(() => server.stop());
+  const see = (path: string, headers: Record<string, string> = {}) =>
+    fetch(`http://127.0.0.1:${server.port}${path}`, { headers: { Connection: "close", ...headers } });
+  const purge = (json: unknown, headers: Record<string, string> = {}) =>
+    fetch(`http://127.0.0.1:${server.port}/purge`, {
+      method: "POST",
+      headers: { Connection: "close", "Content-Type": "application/json", ...headers },
+      body: typeof json === "string" ? json : JSON.stringify(json),
+    });
+  return { ...gateway, adminPort: server.port, state, see, purge };
+};

@@ -1,0 +1,78 @@
+import type { Hono } from "hono";
+import type { LedgerEntry } from "../../../../src/compare/ledger.ts";
+import { type CacheView, consoleApp } from "../../../../src/features/console/consoleApp.ts";
+import { type ConsolePage, openConsolePage } from "../../../../src/features/console/page/consolePage.ts";
+import { migrationConsole } from "../../../../src/features/migration/console/migrationConsole.ts";
+import type { OperatedMigration } from "../../../../src/features/migration/console/routes.ts";
+import type { Move } from "../../../../src/features/migration/stage.ts";
+import type { DifferenceView, StagesView, StageView } from "../../../../src/features/migration/views.ts";
+import { privateDatasetsConsole } from "../../../../src/features/privateDatasets/console/privateDatasetsConsole.ts";
+import type { PrivateRowsView } from "../../../../src/features/privateDatasets/state.ts";
+import { type ClientView, retirementConsole } from "../../../../src/features/retirement/console/retirementConsole.ts";
+import { openMeter } from "../../../../src/telemetry/meter.ts";
+import { openObserver } from "../../../../src/telemetry/observer.ts";
+import type { WhenOff } from "../../../../src/settings/settings.ts";
+import type { ConsolePart } from "../../../../src/ui/consolePart.ts";
+
+/** All that the operators' page can show. */
+export type SampleData = {
+  stages: StagesView;
+  differences: readonly DifferenceView[];
+  audit: readonly Move[];
+  clients: readonly ClientView[];
+  expected: readonly LedgerEntry[];
+  hasModern: boolean;
+  cache: CacheView & { privateRows: PrivateRowsView };
+};
+
+/** A migration that is what the data say. All differences come with the first kind, so that the data decide their order. */
+const sampleMigration = (read: () => SampleData): OperatedMigration => ({
+  view: () => read().stages,
+  viewOf: (endpoint) => read().stages[endpoint] as StageView,
+  differences: (kind) => (kind === "unexplained" ? [...read().differences] : []),
+  audit: () => [...read().audit],
+  expected: () => [...read().expected],
+  fired: () => new Set(),
+  get hasModern() {
+    return read().hasModern;
+  },
+  move: () => Promise.resolve(false),
+  expect: () => Promise.resolve(false),
+});
+
+/** The parts of all features, showing what the data say. */
+const partsOf = (read: () => SampleData): ConsolePart[] => [
+  migrationConsole(sampleMigration(read), openObserver("silent")),
+  retirementConsole(() => read().clients),
+  privateDatasetsConsole(() => read().cache.privateRows),
+];
+
+/** What is said of features that are off. */
+type Off = readonly WhenOff[];
+
+/** The operators' page of the data, by itself. */
+export const openSamplePage = async (read: () => SampleData, off: Off = []): Promise<ConsolePage> => {
+  const parts = await Promise.all(partsOf(read).flatMap((part) => part.page?.() ?? []));
+  return openConsolePage(() => read().cache, off, parts);
+};
+
+/** The operators' interface over the data; `first` comes before the routes of the features. */
+export const sampleConsole = (
+  read: () => SampleData,
+  { token, first = {}, parts = partsOf(read) }: { token?: string; first?: ConsolePart; parts?: ConsolePart[] } = {},
+): Hono => {
+  const { windows, bound } = read().cache;
+  const cache = { size: () => read().cache, sharing: () => "in step" as const, invalidate: () => Promise.resolve() };
+  return consoleApp(
+    {
+      services: { cache, meter: openMeter(() => ({})), observer: openObserver("silent") },
+      settings: { CACHE_BYTES: bound.bytes, CACHE_ENTRY_BYTES: bound.entryBytes },
+      lifetimes: windows,
+      features: [first, ...parts].map((part) => ({ console: part })),
+      off: [],
+      isStopping: () => false,
+      dispatches: () => Promise.resolve(true),
+    },
+    { host: "127.0.0.1", token },
+  );
+};

@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { completeDataset } from "../../../../src/tools/sampleLegacy/completeDataset.ts";
+import { consoleApp } from "../../../../src/features/console/consoleApp.ts";
+import type { PrivateRowsView } from "../../../../src/features/privateDatasets/state.ts";
+import type { OpenIndexStore } from "../../../../src/features/privateDatasets/store/indexStore.ts";
+import { askList } from "../askList.ts";
+import { type Bed, openBed } from "../bed.ts";
+import { administrator, owner, secondAdministrator } from "../people.ts";
+import { BEYOND, startWalked, startWalking } from "../walked.ts";
+import { gatewayFor, type TestGateway } from "../../../support/gateway.ts";
+import { until } from "../../../support/waiting.ts";
+
+let bed: Bed;
+beforeAll(async () => {
+  bed = await openBed();
+});
+afterAll(() => bed.close());
+
+/** A public one, two private ones, and a private one that legacy hides. */
+const rows = [
+  completeDataset({ id: 1, name: "seen" }),
+  completeDataset({ id: 2, name: "own", visibility: "private", uploader: owner.user.id }),
+  completeDataset({ id: 3, name: "hidden", visibility: "private", uploader: owner.user.id, file_id: null }),
+  completeDataset({ id: 7, name: "last", visibility: "private", uploader: owner.user.id }),
+];
+const LAST = 7 + BEYOND;
+
+/** What operators are told by a gateway, in which no key may ever be. */
+const viewsOf = (gateway: TestGateway) => {
+  onTestFinished(() => gateway.close());
+  const app = consoleApp(gateway.core, { host: "127.0.0.1" });
+  const see = async (path: string): Promise<string> => {
+    const text = await (await app.request(path, { headers: { host: "127.0.0.1" } })).text();
+    for (const { key } of [administrator.user, secondAdministrator.user, owner.user]) expect(text).not.toContain(key);
+    return text;
+  };
+  return {
+    see,
+    cache: async () => JSON.parse(await see("/cache")) as { privateRows?: PrivateRowsView },
+    metrics: async () => {
+      const lines = (await see("/metrics")).split("\n").filter((line) => line.startsWith("gateway_private_"));
+      return Object.fromEntries(lines.map((line) => line.split(" ")).map(([name, value]) => [name, Number(value)]));
+    },
+  };
+};
+
+test("without the setting there is no view and the page says why", async () => {
+  const { see, cache, metrics } = viewsOf(await gatewayFor(bed.url));
+  expect(await cache()).not.toHaveProperty("privateRows");
+  expect(await metrics()).toEqual({ gateway_private_incomplete_total: 0 });
+  expect(await see("/")).toContain("<code>LEGACY_ADMIN_KEY</code> is not set");
+});
+
+/** Lets a gateway walk until this id has been looked at. */
+const walkingUpTo = (id: number): OpenIndexStore => {
+  let mayWalk = true;
+  return () =>
+    Promise.resolve({
+      kind: "directory",
+      save({ walk }) {
+        if (walk && walk.checkedUpTo >= id) mayWalk = false;
+      },
+      mayWalk: () => mayWalk,
+      close: () => Promise.resolve(),
+    });
+};
+
+test("during the search: its progress, and how many lists may be incomplete", async () => {
+  bed.use(rows);
+  const gateway = await startWalking(bed.url, {}, { openIndexStore: walkingUpTo(2) });
+  const { see, cache, metrics } = viewsOf(gateway);
+  await until(() => !gateway.state().walksHere && gateway.state().doing === "waiting");
+  await askList(gateway.app, administrator, {});
+  expect((await cache()).privateRows).toEqual({
+    state: "walking",
+    rows: 1,
+    hidden: 0,
+    checkedUpTo: 2,
+    lastId: 2 + BEYOND,
+    // The list, the second id, and its qualities.
+    calls: 3,
+    doing: "waiting",
+    at: 0,
+    kept: "directory",
+    walksHere: false,
+  });
+  expect(await metrics()).toEqual({
+    gateway_private_rows: 1,
+    gateway_private_rows_hidden: 0,
+    gateway_private_index_complete: 0,
+    gateway_private_walk_checked: 2,
+    gateway_private_walk_last: 2 + BEYOND,
+    gateway_private_walk_calls_total: 3,
+    gateway_private_incomplete_total: 1,
+  });
+  expect(await see("/")).toContain(`2 of ${2 + BEYOND} ids looked at`);
+});
+
+test("after the search: what is known, since when, and what it took", async () => {
+  bed.use(rows);
+  const before = Date.now();
+  const gateway = await startWalked(bed.url);
+  const { see, cache, metrics } = viewsOf(gateway);
+  const { privateRows } = await cache();
+  expect(privateRows).toMatchObject({ state: "complete", rows: 3, hidden: 1, checkedUpTo: 7, lastId: LAST });
+  expect(Date.parse(privateRows?.completedAt ?? "")).toBeGreaterThanOrEqual(before);
+  // The list; each id but the listed one; the qualities of two, and whether anybody is listed the third.
+  const calls = 1 + (LAST - 1) + 3;
+  expect(await metrics()).toEqual({
+    gateway_private_rows: 3,
+    gateway_private_rows_hidden: 1,
+    gateway_private_index_complete: 1,
+    gateway_private_walk_checked: 7,
+    gateway_private_walk_last: LAST,
+    gateway_private_walk_calls_total: calls,
+    gateway_private_incomplete_total: 0,
+  });
+  expect(await see("/")).toContain("every id up to 7 has been looked at");
+  expect(await see("/metrics")).toContain(`gateway_events_total{event="private_row_hidden",endpoint="listDatasets"} 1`);
+});
+
+test("a key that legacy does not know: broken, and why", async () => {
+  bed.use(rows);
+  const wrong = "FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF";
+  const gateway = await startWalking(bed.url, { LEGACY_ADMIN_KEY: wrong });
+  const { see, cache } = viewsOf(gateway);
+  await until(() => gateway.state().state === "broken");
+  expect((await cache()).privateRows).toMatchObject({ state: "broken", trouble: "legacy does not know the key" });
+  const texts = [await see("/"), await see("/cache"), await see("/metrics")].join("\n");
+  expect(texts).toContain("Trouble: legacy does not know the key");
+  expect(texts).toContain(`gateway_events_total{event="private_walk_refused",endpoint="listDatasets"} 1`);
+  expect(texts).not.toContain(wrong);
+});

@@ -1,0 +1,63 @@
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { freePort } from "../../support/freePort.ts";
+import { describeWith } from "../../support/needs.ts";
+
+const isInstalled = spawnSync("redis-server", ["--version"]).status === 0;
+
+/** As `describe`, for tests with a real redis-server. */
+export const describeWithRedis = (name: string, tests: () => void): void =>
+  describeWith("redis-server", isInstalled, name, tests);
+
+/** Commands as one would type them; what Redis says to them, raw. */
+const talk = (port: number, ...lines: string[]): Promise<string> =>
+  new Promise((resolve, reject) => {
+    let text = "";
+    const socket = connect(port, "127.0.0.1", () => socket.write(`${[...lines, "QUIT"].join("\r\n")}\r\n`));
+    socket.on("data", (chunk) => (text += chunk.toString()));
+    socket.on("error", reject).on("close", () => resolve(text));
+  });
+
+/** A real Redis on a free port. `keeps`: what it holds survives a restart. */
+export const startRedis = async ({ keeps = false } = {}) => {
+  const port = await freePort();
+  const directory = mkdtempSync(join(tmpdir(), "redis-"));
+  const persistence = keeps ? ["--appendonly", "yes", "--appendfsync", "always"] : ["--appendonly", "no"];
+  let child: ChildProcess | undefined;
+  const start = async () => {
+    child = spawn(
+      "redis-server",
+      ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--dir", directory, ...persistence],
+      { stdio: "ignore" },
+    );
+    for (const end = Date.now() + 30_000; Date.now() < end;) {
+      const answer = await talk(port, "PING").catch(() => "");
+      if (answer.startsWith("+PONG")) return;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    throw new Error("redis-server does not answer");
+  };
+  const kill = () =>
+    new Promise<void>((resolve) => {
+      if (child === undefined || child.exitCode !== null || child.signalCode !== null) return resolve();
+      child.once("exit", () => resolve());
+      child.kill("SIGKILL");
+    });
+  await start();
+  onTestFinished(async () => {
+    await kill();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    start,
+    kill,
+    pause: () => void child?.kill("SIGSTOP"),
+    resume: () => void child?.kill("SIGCONT"),
+    talk: (...lines: string[]) => talk(port, ...lines),
+  };
+};

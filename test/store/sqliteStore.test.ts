@@ -1,0 +1,211 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { expect, onTestFinished, test } from "vitest";
+import { inDirectory, put, temporaryDirectory, textOf } from "./support.ts";
+import { until } from "../support/waiting.ts";
+
+const child = join(import.meta.dirname, "storingChild.ts");
+const fileIn = (directory: string) => join(directory, "things.sqlite");
+
+/** Changes a database that no store has open. */
+const alter = (file: string, sql: string) => {
+  const database = new DatabaseSync(file);
+  database.exec(sql);
+  database.close();
+};
+const messageOf = (opening: Promise<unknown>): Promise<string> => opening.then(String, ({ message }: Error) => message);
+
+test("directory and database are for this user alone", async () => {
+  const directory = join(temporaryDirectory(), "not", "there", "yet");
+  const store = await inDirectory(directory);
+  await put(store, "a", "one");
+  for (const name of readdirSync(directory))
+    expect([name, statSync(join(directory, name)).mode & 0o777]).toEqual([name, 0o600]);
+  await store.close();
+  expect([statSync(directory).mode & 0o777, readdirSync(directory)]).toEqual([0o700, ["things.sqlite"]]);
+});
+
+test("one directory is one store's; when that is closed the next one may have it", async () => {
+  const directory = temporaryDirectory();
+  const first = await inDirectory(directory);
+  await expect(inDirectory(directory)).rejects.toThrow(
+    `DATA_DIR: ${directory} cannot be used: another process uses it and holds ${fileIn(directory)}; allowed is one gateway a directory`,
+  );
+  expect(await put(first, "a", "one")).toBe(true);
+  await inDirectory(directory, { name: "others" });
+  await first.close();
+  expect(textOf(await inDirectory(directory))).toBe("a=one");
+});
+
+test("an earlier version that runs in the directory keeps this one out, and vice versa", async () => {
+  const directory = temporaryDirectory();
+  // As earlier versions hold it.
+  const lock = new DatabaseSync(join(directory, "things.lock"));
+  lock.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
+  await expect(inDirectory(directory)).rejects.toThrow(`holds ${join(directory, "things.lock")}`);
+  lock.close();
+  await inDirectory(directory);
+  const again = new DatabaseSync(join(directory, "things.lock"));
+  expect(() => again.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE")).toThrow("locked");
+  again.close();
+});
+
+test("an earlier version's state is taken over once, or after a failure at the next start", async () => {
+  const directory = temporaryDirectory();
+  let calls = 0;
+  const takeOverFile = async () => {
+    if (++calls === 1) throw new Error("old.json is not valid JSON");
+    return new Map([["a", { name: "old" }]]);
+  };
+  await expect(inDirectory(directory, { takeOverFile })).rejects.toThrow("cannot be used: old.json is not valid JSON");
+  const first = await inDirectory(directory, { takeOverFile });
+  expect(textOf(first)).toBe("a=old");
+  await put(first, "a", "new");
+  await first.close();
+  expect([textOf(await inDirectory(directory, { takeOverFile })), calls]).toEqual(["a=new", 2]);
+});
+
+/** Directories whose database is not as it was written, and why. */
+const spoiled: [string, (file: string) => void, string][] = [
+  ["garbage", (file) => writeFileSync(file, "1234\n".repeat(200)), "file is not a database"],
+  ["a value that does not fit", (file) => alter(file, `UPDATE records SET value = '{"name":7}'`), "/a/name: "],
+  ["a value that is not JSON", (file) => alter(file, "UPDATE records SET value = 'x'"), "/a/: "],
+];
+
+test.each(spoiled)("a database with %s stops the start, says why, and stays as it is", async (_, spoil, why) => {
+  const directory = temporaryDirectory();
+  const store = await inDirectory(directory);
+  await put(store, "a", "one");
+  await store.close();
+  spoil(fileIn(directory));
+  const before = readFileSync(fileIn(directory));
+  for (let i = 0; i < 2; i++) {
+    const message = await messageOf(inDirectory(directory));
+    expect(message).toContain(`DATA_DIR: ${directory} cannot be used: ${fileIn(directory)}`);
+    expect(message).toContain(why);
+    expect(message).toContain("it is left as it is: repair it, or move it away to begin with nothing set");
+  }
+  expect(readFileSync(fileIn(directory))).toEqual(before);
+});
+
+test.each(spoiled)("values that can be found anew: with %s they are reported, and replaced", async (_, spoil, why) => {
+  const directory = temporaryDirectory();
+  const store = await inDirectory(directory);
+  await put(store, "a", "one");
+  await store.close();
+  spoil(fileIn(directory));
+  const next = await inDirectory(directory, { isRebuildable: true });
+  expect([textOf(next), next.events.length]).toEqual(["", 1]);
+  expect(next.events[0]).toContain(why);
+  await put(next, "a", "two");
+  await next.close();
+  const last = await inDirectory(directory);
+  expect([textOf(last), last.events]).toEqual(["a=two", []]);
+});
+
+test("a database of a later version is left alone", async () => {
+  const directory = temporaryDirectory();
+  alter(fileIn(directory), "PRAGMA user_version = 2");
+  await expect(inDirectory(directory)).rejects.toThrow("another version's format (2); this one reads 1");
+});
+
+test("values of another scope are reported and replaced", async () => {
+  const directory = temporaryDirectory();
+  const one = await inDirectory(directory, { scope: "one", isRebuildable: true });
+  await put(one, "a", "one");
+  await one.close();
+  const two = await inDirectory(directory, { scope: "two", isRebuildable: true });
+  expect([textOf(two), two.events]).toEqual(["", [expect.stringContaining("it is of another legacy")]]);
+  await two.close();
+  expect((await inDirectory(directory, { scope: "two", isRebuildable: true })).events).toEqual([]);
+});
+
+test("many saves are few writes", async () => {
+  const directory = temporaryDirectory();
+  const store = await inDirectory(directory, { delay: 150 });
+  const size = () => statSync(`${fileIn(directory)}-wal`).size;
+  const before = size();
+  for (let i = 0; i < 50; i++) store.save(new Map([["a", { name: `${i}` }]]));
+  expect(size()).toBe(before);
+  await until(() => size() > before);
+  expect(size() - before).toBeLessThan(50_000);
+});
+
+test.each([
+  ["is a file", (directory: string) => writeFileSync(directory, ""), "EEXIST"],
+  ["has a directory for its database", (at: string) => mkdirSync(fileIn(at), { recursive: true }), "EISDIR"],
+])("a directory that %s is an error at the start", async (_, make, why) => {
+  const directory = join(temporaryDirectory(), "data");
+  make(directory);
+  const message = await messageOf(inDirectory(directory));
+  expect(message).toContain(`DATA_DIR: ${directory} cannot be used: `);
+  expect(message).toContain(why);
+});
+
+test("a directory that must not be written to is an error at the start", () => {
+  const directory = temporaryDirectory();
+  chmodSync(directory, 0o500);
+  const { stderr } = spawnSync(process.execPath, [child, directory, "nobody"], { encoding: "utf8" });
+  expect(stderr).toMatch(/DATA_DIR: \S+ cannot be used: EACCES/);
+});
+
+test("an update that does not fit on the disk rejects; the next one that fits is made", () => {
+  const directory = temporaryDirectory();
+  // Files may have 100 KB.
+  const command = `trap '' XFSZ; ulimit -f 100; exec "$0" "$@"`;
+  const { stdout, stderr } = spawnSync("bash", ["-c", command, process.execPath, child, directory, "full"], {
+    encoding: "utf8",
+  });
+  expect([stdout, stderr]).toEqual([
+    expect.stringMatching(/^error .*\nrejected .*\nsmall\nlost .*\nup .*\na=small b=small\n$/),
+    "",
+  ]);
+});
+
+/** A process that stores one value after the other, for ever, and says which is stored. */
+const startStoring = async (directory: string) => {
+  const process_: ChildProcess = spawn(process.execPath, [child, directory], { stdio: ["ignore", "pipe", "inherit"] });
+  let text = "";
+  process_.stdout?.on("data", (chunk: Buffer) => (text += chunk.toString()));
+  onTestFinished(() => void process_.kill("SIGKILL"));
+  const isOver = once(process_, "close");
+  await Promise.race([once(process_.stdout as NodeJS.EventEmitter, "data"), isOver]);
+  return {
+    async kill() {
+      process_.kill("SIGKILL");
+      // All that it has written is read by then.
+      await isOver;
+    },
+    last: () => Number(text.trimEnd().split("\n").at(-1)),
+  };
+};
+
+test("whenever the process is killed, what was acknowledged is there, whole", async () => {
+  const directory = temporaryDirectory();
+  let before = 0;
+  for (let i = 0; i < 8; i++) {
+    const storing = await startStoring(directory);
+    await new Promise((resolve) => setTimeout(resolve, i * 3.1));
+    await storing.kill();
+    expect(storing.last()).toBeGreaterThan(before);
+    const store = await inDirectory(directory);
+    const { size } = store.entries();
+    // One more may be on the disk whose acknowledgement was cut off.
+    expect([storing.last(), storing.last() + 1]).toContain(size);
+    for (let one = 1; one <= size; one++) expect(store.entries().get(`${one}`)).toEqual({ name: `value ${one}` });
+    await store.close();
+    before = storing.last();
+  }
+  expect(existsSync(fileIn(directory))).toBe(true);
+});
+
+test("a running process keeps others out of its directory; a killed one does not", async () => {
+  const directory = temporaryDirectory();
+  const storing = await startStoring(directory);
+  await expect(inDirectory(directory)).rejects.toThrow("another process uses it");
+  await storing.kill();
+  expect(await put(await inDirectory(directory), "a", "one")).toBe(true);
+});

@@ -1,0 +1,34 @@
+import { globSync, readFileSync } from "node:fs";
+import { join, relative } from "node:path";
+
+const root = join(import.meta.dirname, "../..");
+
+/** What starts a process or a thread, or listens on a socket or talks over one. */
+const outside = /^(node:(child_process|cluster|dgram|http|https|net|tls|worker_threads)|redis|playwright-core|undici)$/;
+const outsideOfSrc =
+  /^src\/(serve\/(gateway|server)|http\/httpServer|features\/console\/adminServer|upstream\/upstream)\.ts$/;
+
+const imports = /^\s*(?:import|export)\s+(?!type\b)(?:[^"';]*?\bfrom\s+)?"([^"]+)"|\bimport\("([^"]+)"\)/gm;
+
+/** Which modules of tests and fixtures reach outside of their process, by their own imports or those of their helpers. */
+const known = new Map<string, boolean>();
+const reachesOutside = (file: string): boolean => {
+  const before = known.get(file);
+  if (before !== undefined) return before;
+  // Where modules import one another.
+  known.set(file, false);
+  const found = [...readFileSync(file, "utf8").matchAll(imports)].some(([, from = "", lazily = from]) => {
+    const name = from || lazily;
+    if (!name.startsWith(".")) return outside.test(name);
+    const path = join(file, "..", name);
+    const inProject = relative(root, path);
+    if (outsideOfSrc.test(inProject)) return true;
+    return /^(test|fixtures|src\/tools\/sampleLegacy)\/.*\.ts$/.test(inProject) && reachesOutside(path);
+  });
+  known.set(file, found);
+  return found;
+};
+
+/** The unit lane: the test files that start no process and wait for no socket, found by what they and their helpers import. */
+export const unitTests = (): string[] =>
+  globSync("test/**/*.test.ts", { cwd: root }).filter((file) => !reachesOutside(join(root, file)));

@@ -1,0 +1,128 @@
+import { describe, expect, test } from "vitest";
+import { exampleRequests, idRequests, readIds, requestFor } from "../../../src/tools/corpus/madeRequests.ts";
+import { endpoint } from "../../../src/endpoint/endpoint.ts";
+import { identifier, identifiers, integerFrom, textUpTo, withDefault } from "../../../src/endpoint/field.ts";
+import { get } from "../../../src/endpoint/legacyRequest.ts";
+import { text } from "../../../src/rules/values.ts";
+import { endpoints } from "../../../transforms/index.ts";
+
+const shown = { summary: "", legacy: () => get`/x`, output: text, examples: { one: {} } };
+
+describe("what asks for an input", () => {
+  const { getDataset, listDatasets, findFlow, tagDataset } = endpoints;
+  const byPost = endpoint("POST /x/search", { ...shown, input: { id: identifier } });
+  test.each([
+    ["an id in the path", getDataset, { dataset_id: 61 }, "/datasets/61"],
+    ["a text is escaped", findFlow, { name: "a/b ü", external_version: "1" }, "/flow/exists/a%2Fb%20%C3%BC/1"],
+    ["an empty text", findFlow, { name: "a", external_version: "" }, "/flow/exists/a/"],
+    ["no filter", listDatasets, {}, "/datasets/list"],
+    ["filters", listDatasets, { tag: "a", limit: 5 }, "/data/list/tag/a/limit/5"],
+    ["a list", listDatasets, { data_id: [1, 2] }, "/data/list/data_id/1%2C2"],
+    ["only a POST takes it", byPost, { id: 1 }, "/x/search"],
+    ["a needed field is missing", findFlow, { name: "a" }, undefined],
+    ["a write", tagDataset, { data_id: 1, tag: "a" }, undefined],
+  ])("%s", (_, asked, input, path) => {
+    expect(requestFor("name", asked, input)?.path).toBe(path);
+  });
+
+  test("a POST has its input for a body", () => {
+    expect(requestFor("search", byPost, { id: 1 })).toEqual({
+      endpoint: "search",
+      method: "POST",
+      path: "/x/search",
+      body: { id: 1 },
+      keyed: false,
+      shape: "body: id=number",
+    });
+  });
+
+  test.each([
+    [listDatasets, { tag: "a", limit: 5 }, "limit=number tag=word"],
+    [
+      listDatasets,
+      { status: "all", number_classes: "2..3", data_id: [1, 2] },
+      "data_id=list number_classes=range status=all",
+    ],
+    [listDatasets, { data_id: [7], limit: 0, nonsense: 1 }, "data_id=one limit=bad other"],
+    [getDataset, { dataset_id: 0 }, "dataset_id=impossible"],
+    [findFlow, { name: "a(b)", external_version: "ü" }, "external_version=unicode name=text"],
+    [listDatasets, {}, "nothing"],
+  ])("its shape tells kinds: %#", (asked, input, shape) => {
+    expect(requestFor("name", asked, input)?.shape).toBe(shape);
+  });
+});
+
+test("every reading endpoint has its examples asked, no writing one", () => {
+  const requests = exampleRequests(endpoints);
+  const reading = Object.entries(endpoints).filter(([, asked]) => !asked.writes);
+  expect(new Set(requests.map((ask) => ask.endpoint))).toEqual(new Set(reading.map(([name]) => name)));
+  expect(requests).toHaveLength(reading.flatMap(([, { examples }]) => Object.keys(examples)).length);
+});
+
+describe("ids", () => {
+  test("each is asked of every endpoint that answers for one id", () => {
+    expect([...idRequests(endpoints, [5, 7])].map(({ path }) => path)).toEqual([
+      "/datasets/5",
+      "/setup/5",
+      "/studies/5",
+      "/datasets/7",
+      "/setup/7",
+      "/studies/7",
+    ]);
+  });
+
+  test.each([
+    ["an id", { id: identifier }, 1],
+    ["an id and what may be left out", { id: identifier, limit: withDefault(integerFrom(1, 9), 1) }, 1],
+    ["a count", { folds: integerFrom(0, 9) }, 0],
+    ["a text", { name: textUpTo(9) }, 0],
+    ["a list of ids", { ids: identifiers(9, 20) }, 0],
+    ["two ids", { one: identifier, other: identifier }, 0],
+    ["only what may be left out", { id: withDefault(identifier, 1) }, 0],
+  ])("which endpoint answers for one id is read off its fields: %s", (_, input, count) => {
+    const route = `GET /x/${Object.keys(input)
+      .map((name) => `{${name}}`)
+      .join("/")}` as const;
+    expect([
+      ...idRequests({ x: endpoint(route, { ...shown, also: ["GET /y/{...filters}"], input }) }, [1]),
+    ]).toHaveLength(count);
+  });
+
+  test.each([
+    ["1..3,200,300..302", [1, 2, 3, 200, 300, 301, 302]],
+    [" 7 , 5..5 ", [7, 5]],
+    ["0", [0]],
+    ["007", [7]],
+  ])("%s", (written, ids) => {
+    const read = readIds(written);
+    expect("ids" in read && [[...read.ids], [...read.ids], read.count]).toEqual([ids, ids, ids.length]);
+  });
+
+  test.each([
+    "",
+    ",",
+    "1,",
+    "a",
+    "-1",
+    "1..",
+    "..1",
+    "1...3",
+    "3..1",
+    "1.5",
+    "1e3",
+    "1..2..3",
+    "9".repeat(16),
+    "1..10000001",
+    "1..9000000,1..9000000",
+  ])("%s is refused, with a sentence", (written) => {
+    const read = readIds(written);
+    expect("errors" in read && read.errors.every((error) => error.endsWith("."))).toBe(true);
+  });
+
+  test("ten million are made as they are taken", () => {
+    const read = readIds("1..10000000");
+    const first = "ids" in read ? read.ids[Symbol.iterator]().next().value : undefined;
+    expect(first).toBe(1);
+    expect(read).toHaveProperty("count", 10_000_000);
+  });
+});

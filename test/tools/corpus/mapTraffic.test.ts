@@ -1,0 +1,301 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { mapTraffic, type TrafficMapper, trafficMapper } from "../../../src/tools/corpus/mapTraffic.ts";
+import { exampleRequests, idRequests } from "../../../src/tools/corpus/madeRequests.ts";
+import { isObject } from "../../../src/rules/rule.ts";
+import { readPairs } from "../../../fixtures/pairs.ts";
+import { endpoints } from "../../../transforms/index.ts";
+import { KEY, mapper } from "./support.ts";
+
+const mapUrl = (given: TrafficMapper, method: string, url: string, body?: string) =>
+  mapTraffic(given, { method, url, keys: [], ...(body === undefined ? {} : { body }) });
+
+const described = (mapped: ReturnType<typeof mapUrl>) =>
+  "request" in mapped ? `${mapped.request.endpoint} ${mapped.request.path}` : mapped.skipped;
+
+describe("a URL of the new interface is kept as it is", () => {
+  test.each([
+    ["/v1/datasets/61", "getDataset /datasets/61"],
+    ["/api/v2/datasets/61", "getDataset /datasets/61"],
+    ["https://catalogue.example:443/v1/datasets/61?x=1#y", "getDataset /datasets/61"],
+    ["/v1/datasets/61/", "getDataset /datasets/61/"],
+    ["/v1/datasets/abc", "getDataset /datasets/abc"],
+    ["/v1/datasets/%zz", "getDataset /datasets/%zz"],
+    ["/v1/datasets/ü", "getDataset /datasets/%C3%BC"],
+    ["/v1/setups/3", "getSetup /setups/3"],
+    ["/v1/study/some-suite", "getStudy /study/some-suite"],
+    ["/v1/studies/list", "getStudy /studies/list"],
+    ["/v1/flow/exists/a/", "findFlow /flow/exists/a/"],
+    ["/v1/flows/exists/a/b%2Fc/", "findFlow /flows/exists/a/b%2Fc/"],
+    ["/v1/datasets/list", "listDatasets /datasets/list"],
+    ["/v1/data/list", "listDatasets /data/list"],
+    ["/v1/data/list/limit/5/offset", "listDatasets /data/list/limit/5/offset"],
+    ["/v1/data/list/LIMIT/1/nosuch/2/", "listDatasets /data/list/LIMIT/1/nosuch/2/"],
+    ["/v1/evaluationmeasure/list", "listEvaluationMeasures /evaluationmeasure/list"],
+    ["/v1", "not an endpoint"],
+    ["/v1/", "not an endpoint"],
+    ["/v1/datasets", "not an endpoint"],
+    ["/v1/datasets/1/2", "not an endpoint"],
+    ["/v1/datasets/tag", "not an endpoint"],
+    ["/v1x/datasets/61", "not an endpoint"],
+    ["/v1/data/listing", "not an endpoint"],
+    ["/", "not an endpoint"],
+    ["", "not understood"],
+    ["*", "not understood"],
+    ["/v1/datasets/a b", "not understood"],
+    ["/v1/studies/\ud800", "not understood"],
+    [`/v1/studies/${"a".repeat(20_000)}`, "too long"],
+  ])("%.60s", (url, expected) => {
+    expect(described(mapUrl(mapper, "GET", url))).toBe(expected);
+  });
+});
+
+describe("a legacy URL is what would ask legacy for just that", () => {
+  test.each([
+    ["/api/v1/json/data/61", "getDataset /datasets/61"],
+    ["/api/v1/xml/data/61/", "getDataset /datasets/61"],
+    ["//api/v1/json/data/61", "not an endpoint"],
+    ["http://legacy.example/api/v1/json//data/61", "getDataset /datasets/61"],
+    ["/api/v1/json/setup/1", "getSetup /setup/1"],
+    ["/api/v1/json/study/99", "getStudy /studies/99"],
+    ["/api/v1/json/study/some-suite", "getStudy /studies/some-suite"],
+    ["/api/v1/json/flow/exists/sample.ZeroRule/Sample_1.0", "findFlow /flow/exists/sample.ZeroRule/Sample_1.0"],
+    ["/api/v1/json/estimationprocedure/list", "listEstimationProcedures /estimationprocedure/list"],
+    ["/api/v1/json/evaluationmeasure/list", "listEvaluationMeasures /evaluationmeasures/list"],
+    ["/api/v1/json/data/list", "listDatasets /datasets/list"],
+    ["/api/v1/json/data/list/limit/5/status/all", "listDatasets /data/list/limit/5/status/all"],
+    ["/api/v1/json/data/list/data_id/1,2%2C3", "listDatasets /data/list/data_id/1%2C2%2C3"],
+    ["/api/v1/json/data/list/data_name/my%20data,%20(v2)", "listDatasets /data/list/data_name/my%20data%2C%20(v2)"],
+    // Legacy reads these otherwise than the new interface would ask.
+    ["/api/v1/json/data/061", "only for legacy"],
+    ["/api/v1/json/data/abc", "only for legacy"],
+    ["/api/v1/json/data/list/limit/1/limit/2", "not an endpoint"],
+    ["/api/v1/json/data/list/limit/20000", "only for legacy"],
+    ["/api/v1/json/data/list/data_id/1,0", "only for legacy"],
+    ["/api/v1/json/data/list/number_instances/9..1", "only for legacy"],
+    ["/api/v1/json/data/list/nosuch/1", "not an endpoint"],
+    ["/api/v1/json/data/list/limit", "not an endpoint"],
+    ["/api/v1/json/study/a%2Fb", "getStudy /studies/a%2Fb"],
+    ["/api/v1/json/flow/exists/a%20b/1", "only for legacy"],
+    // Words of legacy's paths are not names.
+    ["/api/v1/json/study/list", "not an endpoint"],
+    ["/api/v1/json/data/features/61", "not an endpoint"],
+    ["/api/v1/json/run/1", "not an endpoint"],
+    ["/api/v1/csv/data/61", "not an endpoint"],
+    ["/api/v1/json", "not an endpoint"],
+  ])("%s", (url, expected) => {
+    expect(described(mapUrl(mapper, "GET", url))).toBe(expected);
+  });
+
+  test("elsewhere, where it is said to be elsewhere; before a prefix that covers it", () => {
+    const other = trafficMapper(endpoints, { prefixes: ["/", "/api"], legacyPath: "/old/" });
+    expect(described(mapUrl(other, "GET", "/old/xml/data/61"))).toBe("getDataset /datasets/61");
+    expect(described(mapUrl(other, "GET", "/datasets/61"))).toBe("getDataset /datasets/61");
+    expect(described(mapUrl(other, "GET", "/api/datasets/61"))).toBe("getDataset /datasets/61");
+  });
+});
+
+describe("methods", () => {
+  const form = (name: string, version: string) => `name=${name}&external_version=${version}&api_key=${KEY}`;
+  test.each([
+    ["HEAD", "/v1/datasets/61", undefined, "getDataset /datasets/61"],
+    ["get", "/v1/datasets/61", undefined, "getDataset /datasets/61"],
+    ["OPTIONS", "/v1/datasets/61", undefined, "not an endpoint"],
+    ["POST", "/v1/datasets/61", "", "not an endpoint"],
+    ["DELETE", "/api/v1/json/data/61", undefined, "a write"],
+    ["POST", "/v1/datasets/tag", undefined, "a write"],
+    ["POST", "/v1/datasets/tag", "{}", "a write"],
+    ["POST", "/api/v1/json/data/tag", "data_id=1&tag=a", "a write"],
+    ["POST", "/api/v1/json/data", "", "not an endpoint"],
+    ["POST", "/v1/datasets/list", undefined, "a POST without its body"],
+    ["POST", "/v1/datasets/list", "", "listDatasets /datasets/list"],
+    ["POST", "/v1/datasets/list", '{"limit":5}', "listDatasets /datasets/list"],
+    ["POST", "/v1/datasets/list", '{"limit":', "not understood"],
+    ["POST", "/v1/datasets/list", "[1]", "not understood"],
+    ["POST", "/v1/datasets/list", `{"tag":"${"a".repeat(70_000)}"}`, "too long"],
+    ["POST", "/v1/datasets/list", `{"api_key":"x"}`, "a key where none belongs"],
+    ["POST", "/api/v1/json/flow/exists", form("a+b", "1"), "findFlow /flow/exists/a%20b/1"],
+    ["POST", "/api/v1/json/flow/exists", form("a.b", "1"), "findFlow /flow/exists/a.b/1"],
+    ["POST", "/api/v1/json/flow/exists", undefined, "a POST without its body"],
+    ["POST", "/api/v1/json/flow/exists", "name=a", "only for legacy"],
+    ["POST", "/api/v1/json/flow/exists", "name=a&external_version=1&more=2", "only for legacy"],
+  ])("%s %s %.40s", (method, url, body, expected) => {
+    expect(described(mapUrl(mapper, method, url, body))).toBe(expected);
+  });
+
+  test("a body is kept as it was, its groups in its shape", () => {
+    const body = { tag: "a", pagination: { limit: 5, more: 1 }, data_id: null };
+    expect(mapUrl(mapper, "POST", "/v1/datasets/list", JSON.stringify(body))).toEqual({
+      request: {
+        endpoint: "listDatasets",
+        method: "POST",
+        path: "/datasets/list",
+        body,
+        keyed: false,
+        shape: "body: data_id=null limit=number other tag=word",
+      },
+    });
+  });
+});
+
+describe("a round trip", () => {
+  const requests = [...exampleRequests(endpoints), ...idRequests(endpoints, [0, 1, 2 ** 31])];
+  test.each(requests)("$endpoint $path", (ask) => {
+    const body = ask.body && JSON.stringify(ask.body);
+    expect(mapUrl(mapper, ask.method, `https://catalogue.example/v1${ask.path}`, body)).toEqual({ request: ask });
+  });
+
+  const legacyPaths = Object.entries(endpoints).flatMap(([name, endpoint]) =>
+    Object.values(endpoint.examples).flatMap((input) => {
+      const filled = Object.entries(endpoint.input).map(([field, { fallback }]) => [
+        field,
+        input[field] ?? fallback?.value,
+      ]);
+      const request = endpoint.legacy(Object.fromEntries(filled) as typeof input);
+      return "unsent" in request || request.method === "POST" ? [] : [{ name, path: request.path }];
+    }),
+  );
+  test.each(legacyPaths)("by way of legacy: $name $path", ({ name, path }) => {
+    const mapped = mapUrl(mapper, "GET", `/api/v1/xml${path}`);
+    expect("request" in mapped && mapped.request.endpoint).toBe(name);
+  });
+
+  test("whatever flow is asked for", () => {
+    const text = fc
+      .string({ unit: "binary", minLength: 1, maxLength: 40 })
+      .filter((one) => !/key|[0-9a-f]{32}/i.test(one));
+    fc.assert(
+      fc.property(text, text, (name, version) => {
+        const path = `/flow/exists/${encodeURIComponent(name)}/${encodeURIComponent(version)}`;
+        const mapped = mapUrl(mapper, "GET", `/v1${path}`);
+        expect("request" in mapped && mapped.request).toMatchObject({ endpoint: "findFlow", path });
+      }),
+    );
+  });
+});
+
+describe("the fixtures", () => {
+  const pairs = readPairs().filter(({ endpoint }) => endpoint !== "catalogue");
+  test.each(pairs.filter(({ ask }) => ask.method === "GET"))("$endpoint: $example", ({ endpoint, ask, expected }) => {
+    const mapped = mapUrl(mapper, "GET", `/v1${ask.path}`);
+    const isUnrouted = expected.status === 404 && JSON.stringify(expected.body) === '{"detail":"Not Found"}';
+    expect(described(mapped)).toBe(isUnrouted ? "not an endpoint" : `${endpoint} ${ask.path}`);
+  });
+
+  const exchanges = pairs.flatMap(({ endpoint, example, legacy }) =>
+    legacy.flatMap(({ request }) =>
+      // A row that no list shows readably is read by itself.
+      request.method === "GET" &&
+      !("writes" in endpoints[endpoint as keyof typeof endpoints]) &&
+      !(endpoint === "listDatasets" && !request.path.includes("/data/list"))
+        ? [{ endpoint, example, path: request.path }]
+        : [],
+    ),
+  );
+  test.each(exchanges)("$endpoint: $example asks legacy $path", ({ endpoint, path }) => {
+    const mapped = mapUrl(mapper, "GET", `/api/v1${path}`);
+    expect("request" in mapped && mapped.request.endpoint).toBe(endpoint);
+  });
+});
+
+describe("a key", () => {
+  test.each([
+    [`/v1/datasets/61?api_key=${KEY}`, true],
+    [`/api/v1/json/data/61?API_KEY=${KEY}`, true],
+    [`/v1/datasets/61?x=1&Api_Key=${KEY}&y`, true],
+    [`/v1/datasets/61?api%5Fkey=${KEY}`, true],
+    ["/v1/datasets/61?api_key=***", true],
+    ["/v1/datasets/61?api_key=", false],
+    ["/v1/datasets/61?key=1", false],
+    [`/v1/datasets/61#?api_key=${KEY}`, false],
+    [`https://user:${KEY}@catalogue.example/v1/datasets/61`, false],
+  ])("%s", (url, keyed) => {
+    const mapped = mapUrl(mapper, "GET", url);
+    expect("request" in mapped && mapped.request).toMatchObject({ path: "/datasets/61", keyed });
+  });
+
+  const hex = fc.string({
+    unit: fc.constantFrom(...Array.from("0123456789abcdefABCDEF")),
+    minLength: 32,
+    maxLength: 32,
+  });
+  const anyKey = fc.oneof(
+    hex,
+    fc.string({ unit: fc.constantFrom(...Array.from("ABCDEFGHIJKLMNOPxyz0123456789")), minLength: 12, maxLength: 64 }),
+  );
+  const written = (key: string) =>
+    fc.constantFrom(
+      key,
+      key.toLowerCase(),
+      key.replaceAll(/./g, (one) => `%${one.charCodeAt(0).toString(16)}`),
+      key.replace(/^./, (one) => `%25${one.charCodeAt(0).toString(16)}`),
+    );
+  const place = fc.constantFrom(
+    (key: string) => `/v1/studies/${key}`,
+    (key: string) => `/v1/flow/exists/a.${key}/${key}`,
+    (key: string) => `/v1/data/list/tag/${key}`,
+    (key: string) => `/v1/data/list/${key}/1`,
+    (key: string) => `/v1/datasets/1%3Fapi_key=${key}`,
+    (key: string) => `/api/v1/json/study/${key}`,
+    () => "/v1/datasets/61",
+    () => "/v1/datasets/list",
+  );
+  const query = fc.constantFrom("api_key", "API_KEY", "Api_Key");
+
+  test("never survives, wherever it stands", () => {
+    fc.assert(
+      fc.property(
+        anyKey.chain((key) => fc.tuple(fc.constant(key), written(key))),
+        place,
+        query,
+        fc.boolean(),
+        fc.constantFrom("GET", "POST"),
+        ([key, form], at, name, inHeader, method) => {
+          const url = inHeader ? at(form) : `${at(form)}?${name}=${key}`;
+          const body = JSON.stringify({ tag: form, [form]: 1, limit: 5 });
+          const mapped = mapTraffic(mapper, { method, url, body, keys: inHeader ? [`${key}, other`] : [] });
+          const kept = decodeURIComponent(decodeURIComponent(JSON.stringify(mapped))).toLowerCase();
+          expect(kept).not.toContain(key.toLowerCase());
+          expect("skipped" in mapped || mapped.request.keyed).toBe(true);
+        },
+      ),
+    );
+  });
+});
+
+test("foreign URLs never throw, and what is mapped can be asked", () => {
+  const part = fc.oneof(
+    fc.string({ unit: "binary" }),
+    fc.constantFrom(
+      "v1",
+      "api",
+      "json",
+      "xml",
+      "data",
+      "list",
+      "limit",
+      "5",
+      "flow",
+      "exists",
+      "..",
+      "%",
+      "%ff",
+      "__proto__",
+      "constructor",
+    ),
+  );
+  const url = fc
+    .tuple(fc.constantFrom("", "/v1", "/api/v1/json", "/api/v2", "http://a"), fc.array(part))
+    .map(([start, parts]) => [start, ...parts].join("/"));
+  const body = fc.option(fc.oneof(fc.json(), fc.string({ unit: "binary" })), { nil: undefined });
+  fc.assert(
+    fc.property(fc.oneof(fc.constantFrom("GET", "POST", "HEAD"), fc.string()), url, body, (method, target, text) => {
+      const mapped = mapUrl(mapper, method, target, text);
+      if ("skipped" in mapped) return;
+      expect(mapped.request.path).toMatch(/^\/[!-~]*$/);
+      expect(mapped.request.body === undefined || isObject(mapped.request.body)).toBe(true);
+      expect(mapped.request.shape.length).toBeLessThan(400);
+    }),
+    { numRuns: 2000 },
+  );
+});

@@ -1,0 +1,72 @@
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { readPairs } from "../../../fixtures/pairs.ts";
+import { type Exchange, exchangeFrom, storedExchange } from "../../../src/tools/record/exchange.ts";
+
+const exchange = (body: string): Exchange => ({
+  request: { method: "GET", path: "/json/data/61" },
+  response: { status: 200, type: "json", body },
+});
+const stored = (body: string) => storedExchange(exchange(body)).response;
+
+test("a body that is JSON is stored as JSON, whatever its spacing and escapes", () => {
+  const text = String.raw`{ "data": [ 1, -0.5, {"url":"http:\/\/a", "caf\u00e9": null} ],` + '\n"0a":true }\n';
+  expect(stored(text)).toEqual({
+    status: 200,
+    type: "json",
+    body: { data: [1, -0.5, { url: "http://a", café: null }], "0a": true },
+  });
+});
+
+test.each([
+  ["is cut off", '{"data":[1,2'],
+  ["is XML", "<oml:id>1</oml:id>"],
+  ["is empty", ""],
+  ["is a JSON text", '"61"'],
+  ["is null", "null"],
+  ["has a notice before it", 'Notice: {"id":1}'],
+  ["begins with a byte order mark", '\ufeff{"id":1}'],
+  ["has a name twice", '{"id":1,"id":1}'],
+  ["has __proto__ in it", '{"__proto__":{"id":1}, "x":1e2}'],
+  ["has a number with a zero behind the point", '{"value":1.0}'],
+  ["has an integer beyond 2^53", '{"value":9007199254740993}'],
+  ["has names that are integers, out of order", '{"2":1,"1":1}'],
+])("a body that %s is stored as text, character by character", (_, text) => {
+  expect(stored(text)).toEqual({ status: 200, type: "json", text });
+  expect(exchangeFrom(storedExchange(exchange(text)))).toEqual(exchange(text));
+});
+
+test("what is read again has the same meaning, for any JSON and any text", () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.json(), fc.string()), fc.boolean(), (text, isIndented) => {
+      const written = JSON.stringify(storedExchange(exchange(text)), undefined, isIndented ? 2 : 0);
+      const { body } = exchangeFrom(JSON.parse(written)).response;
+      expect(body === text ? text : JSON.stringify(JSON.parse(body))).toBe(
+        body === text ? text : JSON.stringify(JSON.parse(text)),
+      );
+    }),
+  );
+});
+
+test("a fixture of an older version, its body one escaped line, reads the same", () => {
+  const folder = mkdtempSync(join(tmpdir(), "pairs-"));
+  mkdirSync(join(folder, "getDataset"));
+  const text = '{"id":1,"tag":["a"]}';
+  const ask = { method: "GET", path: "/datasets/61" };
+  const old = { ...exchange(text), response: { status: 200, type: "json", body: text } };
+  for (const [name, legacy] of Object.entries({ old, today: storedExchange(exchange(text)) })) {
+    writeFileSync(join(folder, `getDataset/${name}.legacy.json`), JSON.stringify({ about: "", ask, legacy: [legacy] }));
+    writeFileSync(join(folder, `getDataset/${name}.expected.json`), '{"status":200,"body":{}}');
+  }
+  expect(readPairs("*", folder).map(({ legacy }) => legacy)).toEqual([[exchange(text)], [exchange(text)]]);
+});
+
+test("every fixture of this project is stored as the recorder stores it", () => {
+  for (const { endpoint, example, legacy } of readPairs()) {
+    const file = JSON.parse(readFileSync(`fixtures/${endpoint}/${example}.legacy.json`, "utf8")) as { legacy: unknown };
+    expect(file.legacy).toEqual(legacy.map(storedExchange));
+  }
+});

@@ -1,0 +1,22 @@
+import type { LegacyPaths, LegacyWrites } from "../src/endpoint/legacyInterface.ts";
+
+/** Tried on the real server: each of these set a tag, as did `/index.php/api/v1`, `/?/api/v1` and `/index.php?/api/v1`. */
+export const legacyPaths: LegacyPaths = { interfaces: ["/api/v1", "/api_new/v1"], frontController: "/index.php" };
+
+/** The writes of the legacy interface, by the type in their path. */
+export const legacyWrites: LegacyWrites = {
+  data: { kind: "dataset", fields: ["data_id", "dataset_id", "did"] },
+  setup: { kind: "setup", fields: ["setup_id"] },
+  // Its setups go with it and, where that is forced, its runs.
+  flow: { kind: "flow", fields: ["flow_id", "implementation_id"], deletes: ["setup", "study"] },
+  study: { kind: "study", fields: ["study_id"] },
+  // A run brings its setup along, where it is new, and leaves its studies.
+  run: { kind: "setup", addsOnly: true, deletes: ["study"] },
+  task: { deletes: ["study"] },
+};
+
+/** POSTs that write nothing, by the end of their path. */
+export const legacyReads: readonly RegExp[] = [/^\/flow\/exists(\/|$)/, /^\/\w+\/(tag\/)?list(\/|$)/];
+
+/** Unknown type, no key, a wrong key, no right to write, no database: raised before legacy reads the request, always in XML. */
+export const legacyRefusals: ReadonlySet<number> = new Set([100, 102, 103, 104, 107]);
