@@ -5,7 +5,6 @@ import { legacyStudies } from "./getStudy.ts";
 import { endpoints } from "./index.ts";
 import { legacyErrors } from "./legacyErrors.ts";
 import { legacyPaths, legacyReads, legacyRefusals, legacyWrites } from "./legacyInterface.ts";
-import { privateDatasets } from "./privateDatasets.ts";
 
 /** All the knowledge the machine is started with. */
 export const catalogue = {
@@ -15,7 +14,6 @@ export const catalogue = {
   legacyStudies,
   legacyPaths,
   passing: { writes: legacyWrites, reads: legacyReads, refusals: legacyRefusals },
-  privateRows: privateDatasets,
   /** The file with what is known of the public reference implementation. */
   expectedDifferences: fileURLToPath(new URL("./expectedDifferences.json", import.meta.url)),
   /** Harmless questions that show what legacy thinks of a key: a short list, and a tag without a name on nothing. */

@@ -1,6 +1,5 @@
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { LegacyPaths, LegacyWriteKnowledge } from "../endpoint/legacyInterface.ts";
-import type { PrivateRowsKnowledge } from "../endpoint/privateRows.ts";
 import type { ErrorTable } from "../legacy/reading.ts";
 import type { KeyProbes } from "./keys.ts";
 
@@ -16,8 +15,6 @@ export type Catalogue = {
   passing: LegacyWriteKnowledge;
   /** The URL of the module that exports the same `endpoints`, for the threads that read large answers; without it they are read in this one. */
   module?: string;
-  /** The rows that a list keeps from administrators. */
-  privateRows?: PrivateRowsKnowledge;
   /** The path of the ledger of expected differences that ships. */
   expectedDifferences: string;
 };

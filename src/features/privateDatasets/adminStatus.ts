@@ -1,74 +1,50 @@
 import { LRUCache } from "lru-cache";
-import { withTimeout } from "../../concurrency/withTimeout.ts";
 import { monotonic } from "../../cache/monotonic.ts";
-import type { ErrorTable } from "../../legacy/reading.ts";
-import type { PrivateRowsKnowledge } from "../../endpoint/privateRows.ts";
-import { type AskLegacy, hear } from "./look.ts";
+import { withTimeout } from "../../concurrency/withTimeout.ts";
+import { adminProbe, probeStatuses } from "./datasets.ts";
+import type { AskLegacy } from "./readRow.ts";
 
-/**
- * What legacy says of a caller's key. `refused`: it does not know the key. `unknown`: it gave no answer in time, or one that says
- * nothing of the key.
- */
+/** What legacy says of a key. `refused`: it does not know the key. `unknown`: no answer in time, or one that does not say. */
 export type AdminStatus = "administrator" | "other" | "refused" | "unknown";
 
-/** One caller with a key. */
-export type KeyedCaller = {
-  /** A salted hash of the key. */
-  owner: string;
-  /** Asks legacy with this key. */
-  ask: AskLegacy;
-};
+/** A caller with a key. `owner`: the salted hash of the key. `ask` asks legacy with it. */
+export type KeyedCaller = { owner: string; ask: AskLegacy };
 
-export type AdminStatuses = {
-  /** What is remembered. */
-  known: (owner: string) => AdminStatus | undefined;
-  /** Waits for at most `patience` milliseconds; an answer that comes later is remembered for the next request. */
-  of: (caller: KeyedCaller, patience: number) => Promise<AdminStatus>;
-  /** Legacy has refused this key. An answer that is on its way does not count either. */
-  forget: (owner: string) => void;
-};
+/** Who is an administrator. */
+export type AdminStatuses = ReturnType<typeof openAdminStatuses>;
 
-/** What belongs to a key holds for at most so many milliseconds, counted from the question to legacy. */
-const MINUTE = 60_000;
+type Probe = { status?: AdminStatus; answer: Promise<AdminStatus> };
+
+/** Milliseconds for which an answer holds, from the moment at which legacy was asked. */
+const TTL = 60_000;
 const MAX_OWNERS = 10_000;
 
 /** Asks legacy whether callers are administrators: one request for each key and minute. */
-export const openAdminStatuses = (
-  { adminProbe }: Pick<PrivateRowsKnowledge, "adminProbe">,
-  errors: ErrorTable,
-  maxOwners = MAX_OWNERS,
-): AdminStatuses => {
-  const known = new LRUCache<string, AdminStatus>({ max: maxOwners, ttl: MINUTE, perf: monotonic });
-  const inFlight = new Map<string, Promise<AdminStatus>>();
-
-  const launch = ({ owner, ask }: KeyedCaller): Promise<AdminStatus> => {
-    const start = monotonic.now();
-    const flight = hear(ask, adminProbe.request, errors).then((heard) => {
-      // Unless the key was refused meanwhile.
-      const isWanted = inFlight.get(owner) === flight;
-      if (isWanted) inFlight.delete(owner);
-      if ("refused" in heard) return "refused";
-      if (!("code" in heard)) return "unknown";
-      const status = adminProbe.statuses[heard.code] ?? "unknown";
-      if (isWanted) known.set(owner, status, { start });
-      return status;
-    });
-    inFlight.set(owner, flight);
-    return flight;
+export const openAdminStatuses = (maxOwners = MAX_OWNERS) => {
+  const probes = new LRUCache<string, Probe>({ max: maxOwners, ttl: TTL, perf: monotonic });
+  const launch = ({ owner, ask }: KeyedCaller): Probe => {
+    const read = async (): Promise<AdminStatus> => {
+      const answer = await ask(adminProbe);
+      if (answer.ok && answer.document === undefined) return (probe.status = probeStatuses[answer.code] ?? "unknown");
+      // It does not hold for the next request.
+      if (probes.peek(owner) === probe) probes.delete(owner);
+      return !answer.ok && answer.kind === "refused" ? "refused" : "unknown";
+    };
+    const probe: Probe = { answer: read() };
+    probes.set(owner, probe);
+    return probe;
   };
-
   return {
-    known: (owner) => known.get(owner),
-    forget(owner) {
-      known.delete(owner);
-      inFlight.delete(owner);
+    /** What is remembered. */
+    known: (owner: string): AdminStatus | undefined => probes.get(owner)?.status,
+    /** Waits `patience` milliseconds at most; a later answer is remembered for the next request. */
+    async of(caller: KeyedCaller, patience: number): Promise<AdminStatus> {
+      const { status, answer } = probes.get(caller.owner) ?? launch(caller);
+      if (status !== undefined) return status;
+      const answered = await withTimeout(answer, patience);
+      return answered === "late" ? "unknown" : answered;
     },
-    async of(caller, patience) {
-      const { owner } = caller;
-      const remembered = known.get(owner);
-      if (remembered !== undefined) return remembered;
-      const status = await withTimeout(inFlight.get(owner) ?? launch(caller), patience);
-      return status === "late" ? "unknown" : status;
-    },
+    /** Forgets a key that legacy has refused, and an answer about it that is on its way. */
+    forget: (owner: string): void => void probes.delete(owner),
   };
 };

@@ -1,106 +1,98 @@
-import { xmlReader } from "../../legacy/xml.ts";
-import { fetchReadable } from "../../serve/legacyFetch.ts";
+import type { CheckReport } from "../../serve/check.ts";
 import type { Core, Feature } from "../../serve/feature.ts";
+import type { Services } from "../../serve/services.ts";
 import { UNSETTLED } from "../../serve/unconfirmedWrites.ts";
-import { openAdminStatuses } from "./adminStatus.ts";
+import type { Meter } from "../../telemetry/meter.ts";
+import { type AdminStatus, openAdminStatuses } from "./adminStatus.ts";
 import { privateDatasetsConsole } from "./console/privateDatasetsConsole.ts";
-import { privateGroup, privateRowsLayer } from "./layer.ts";
-import type { AskLegacy } from "./look.ts";
-import { openPrivateRows, type PrivateRows } from "./privateRows.ts";
+import { LIST_ENDPOINT } from "./datasets.ts";
+import { openWholeLists, privateRowsLayer } from "./mergedList.ts";
+import { openListedRows, openMissingRows } from "./missingRows.ts";
+import { askAs } from "./readRow.ts";
+import { FAR, type ScanOptions } from "./scan.ts";
+import { openSearch, type Search } from "./search.ts";
 import type { PrivateDatasetsSettings } from "./settings.ts";
+import { openSignals } from "./signals.ts";
 import type { OpenIndexStore } from "./store/indexStore.ts";
 import { openIndexStore } from "./store/openIndexStore.ts";
-import type { WalkWays } from "./walk.ts";
 
-/** `openStore`, `walk`: where the index is stored and how rows are looked for, where that differs from what the settings say. */
-export type PrivateDatasetsParts = { openStore?: OpenIndexStore; walk?: WalkWays };
+/** What a test replaces: where the index is stored, and how rows are looked for. */
+export type PrivateDatasetsParts = { openStore?: OpenIndexStore; walk?: ScanOptions };
 
-const plain = xmlReader([]);
-
-/** Adds to administrators' lists the private rows that legacy's lists lack. */
+/** Adds to administrators' lists the private datasets that legacy's lists lack. */
 const open = (
-  core: Core,
+  { services, catalogue, isBusy }: Core,
   settings: PrivateDatasetsSettings,
   { openStore = openIndexStore(settings), walk = {} }: PrivateDatasetsParts = {},
-): Feature & { privateRows?: PrivateRows } => {
-  const { services, catalogue } = core;
-  const { privateRows: knowledge, endpoints } = catalogue;
+): Feature & { privateRows?: Search } => {
+  const endpoint = catalogue.endpoints[LIST_ENDPOINT];
+  const apart = endpoint?.rows?.apart;
   const { LEGACY_ADMIN_KEY: key, PRIVATE_WALK_RATE: rate, TOTAL_TIMEOUT_MS: timeout } = settings;
-  const endpoint = knowledge && endpoints[knowledge.endpoint];
-  if (key === undefined || knowledge === undefined || endpoint === undefined) return {};
-  const { cache, errors, observer, keys } = services;
-  const asked = { name: knowledge.endpoint, readXml: plain };
-  const privateRows = openPrivateRows({
-    knowledge,
-    endpoint,
-    errors,
-    openStore,
-    askAs: (as, about) => (request, form) => {
-      const caller = { headers: ["user-agent", "catalog-gateway"], deadline: Date.now() + timeout, ...about };
-      return fetchReadable(services, asked, request, as === undefined ? caller : { ...caller, key: as }, form);
-    },
-    key,
-    rate,
-    isBusy: core.isBusy,
-    unsettled: UNSETTLED,
-    onRows: () => cache.invalidateLocally(privateGroup(knowledge)),
-    onEvent: (event, about) => observer.event(event, about),
-    ways: walk,
-  });
-  meterPrivateRows(core, privateRows);
-  const { feed } = privateRows;
+  if (key === undefined || endpoint === undefined || apart === undefined) return {};
+  const search = openSearch({ services, apart, openStore, key, rate, timeout, isBusy, options: walk });
+  const { index } = search;
+  const adminStatuses = openAdminStatuses();
+  const { listed, ...signals } = openSignals({ ...search, unsettled: UNSETTLED });
+  addMetrics(services.meter, search);
   return {
-    privateRows,
-    console: privateDatasetsConsole(() => privateRows.state()),
-    layer: privateRowsLayer(services, privateRows),
-    // Whether a caller with a key sees more takes asking.
-    isPlain: (name, isKeyed) => !isKeyed || name !== knowledge.endpoint,
-    onLegacyAnswer({ endpoint: name, found }) {
-      if (found) feed.answered(name, found.input, found.answer, found.isKeyed);
-    },
-    onWrite({ groups, isLost, proxied }) {
-      if (proxied) feed.written(proxied.path, [...groups, ...proxied.named], proxied.answer);
-      else feed.touched(groups, isLost);
-    },
-    onKeyRefused: privateRows.forget,
-    proxy: {
-      observe({ method, legacy, isWrite }) {
-        const id = isWrite ? undefined : feed.readBy(method, legacy.path);
-        return id === undefined ? undefined : (answer) => answer && feed.passed(id, answer);
+    ...signals,
+    privateRows: search,
+    console: privateDatasetsConsole(() => search.state()),
+    layer: privateRowsLayer({
+      services,
+      missingRows: openMissingRows({
+        ...search,
+        adminStatuses,
+        listedRow: openListedRows(endpoint, (id, places) =>
+          services.observer.event("private_row_unfit", { endpoint: LIST_ENDPOINT, id, places }),
+        ),
+      }),
+      wholeLists: openWholeLists(),
+      // So many ids may be newer than the last scan.
+      listableIds: () => index.listableIds(FAR),
+      async onWholeList(input, rows, ask) {
+        listed(input, [...rows.keys()], true);
+        await search.recheckUnlisted(rows, ask);
       },
-    },
-    async check({ keyRow }) {
-      await keyRow("LEGACY_ADMIN_KEY", key, false, async (caller) => {
-        const ask: AskLegacy = (request, form) => fetchReadable(services, asked, request, caller, form);
-        const owner = keys.ownerOf(caller.key);
-        const status = await openAdminStatuses(knowledge, errors).of({ owner, ask }, timeout);
-        if (status === "administrator") return { ok: true, found: "accepted, and an administrator's" };
-        return {
-          ok: false,
-          found:
-            status === "other"
-              ? "accepted, but not an administrator's: it finds no private datasets but its owner's"
-              : "accepted, but legacy did not say whether it is an administrator's",
-        };
-      });
-    },
+    }),
+    // Only legacy knows whether a caller with a key is an administrator, who sees more.
+    isPlain: (name, isKeyed) => !isKeyed || name !== LIST_ENDPOINT,
+    onKeyRefused: adminStatuses.forget,
+    check: (report) => checkKey(services, report, key, timeout),
     async start() {
-      await privateRows.start();
+      await search.start();
+      const place = places[search.state().kept];
       return {
-        line: `private datasets are looked for and listed to administrators; what is found is kept in ${keptIn[privateRows.state().kept]}`,
+        line: `private datasets are looked for and listed to administrators; what is found is kept in ${place}`,
       };
     },
-    close: () => privateRows.close(),
+    close: () => search.close(),
   };
 };
 
-const keptIn = {
+const places = {
   memory: "memory: it is looked for anew after a restart, unless DATA_DIR or REDIS_URL is set",
   directory: "DATA_DIR",
   redis: "Redis",
 };
 
-const meterPrivateRows = ({ services: { meter } }: Core, { state }: PrivateRows): void => {
+const checkKey = (services: Services, { keyRow }: CheckReport, key: string, timeout: number): Promise<void> =>
+  keyRow("LEGACY_ADMIN_KEY", key, false, async (caller) => {
+    const asked = { owner: services.keys.ownerOf(caller.key), ask: askAs(services, caller) };
+    const status = await openAdminStatuses().of(asked, timeout);
+    return { ok: status === "administrator", found: checkResults[status] };
+  });
+
+const unclear = "accepted, but legacy did not say whether it is an administrator's";
+const checkResults: Record<AdminStatus, string> = {
+  administrator: "accepted, and an administrator's",
+  other: "accepted, but not an administrator's: it finds no private datasets but its owner's",
+  unknown: unclear,
+  refused: unclear,
+};
+
+const addMetrics = (meter: Meter, search: Search): void => {
+  const state = () => search.state();
   meter.gauge("private_rows", "Private rows that are known.", () => state().rows);
   meter.gauge("private_rows_hidden", "Of these, the ones that legacy tells nobody of.", () => state().hidden);
   meter.gauge("private_index_complete", "1 where every id has been looked at, and still is now and then.", () =>
@@ -111,4 +103,5 @@ const meterPrivateRows = ({ services: { meter } }: Core, { state }: PrivateRows)
   meter.total("private_walk_calls", "Requests to legacy for the index of private rows.", () => state().calls);
 };
 
+/** The part of the feature that is loaded where it is on. */
 export const privateDatasetsFeature = { open };

@@ -1,31 +1,33 @@
-import type { PrivateRow } from "../../endpoint/privateRows.ts";
 import { isDeepStrictEqual } from "node:util";
-import { type Change, type Kept, notWalked, type Walk } from "./rows.ts";
+import { LRUCache } from "lru-cache";
+import { monotonic } from "../../cache/monotonic.ts";
+import type { RowState } from "./readRow.ts";
+import { type Change, type Kept, notWalked, openIdSet, type PrivateRow, type Walk } from "./rows.ts";
 
-/** What is known of private rows, in memory. */
-export type PrivateIndex = {
-  get: (id: number) => PrivateRow | undefined;
-  /** By id. */
-  rows: () => readonly PrivateRow[];
-  walk: () => Walk;
-  /** Another number after every change of a row. */
-  version: () => number;
-  put: (row: PrivateRow) => void;
-  remove: (id: number) => void;
-  walked: (walk: Walk) => void;
-  snapshot: () => Kept;
-  /** What was kept, or what another instance has found out. */
-  take: (change: Change, isWhole: boolean) => void;
-};
+/** The private rows that are known, in memory. */
+export type PrivateIndex = ReturnType<typeof openIndex>;
 
-export type IndexSettings = {
-  /** Told of what was found out here. */
+/** Who hears of changes. */
+type IndexSettings = {
+  /** Called with each change that this gateway has found. */
   onFound: (change: Change) => void;
-  /** Told after every change of a row, whoever found it out. */
+  /** Called after each change of a row. */
   onRows: () => void;
+  /** Called when legacy does not show a row any more, or when it never did. */
+  onHidden?: (id: number, why: string) => void;
 };
 
-export const openIndex = ({ onFound, onRows }: IndexSettings): PrivateIndex => {
+/** Milliseconds for which rows that turned public are watched: longer than a scan takes, which would find them private again. */
+const FORMERLY_PRIVATE_TTL = 3_600_000;
+const MAX_FORMERLY_PRIVATE = 100;
+
+/** Opens an empty index. */
+export const openIndex = ({ onFound, onRows, onHidden }: IndexSettings) => {
+  const formerlyPrivate = new LRUCache<number, true>({
+    max: MAX_FORMERLY_PRIVATE,
+    ttl: FORMERLY_PRIVATE_TTL,
+    perf: monotonic,
+  });
   const byId = new Map<number, PrivateRow>();
   let ordered: PrivateRow[] | undefined;
   let walk = notWalked;
@@ -35,40 +37,64 @@ export const openIndex = ({ onFound, onRows }: IndexSettings): PrivateIndex => {
     version++;
     onRows();
   };
+  const put = ({ id, shown, uploader = byId.get(id)?.uploader }: PrivateRow): void => {
+    const known = byId.get(id);
+    const row = { id, shown, uploader };
+    if (known !== undefined && isDeepStrictEqual({ shown: undefined, uploader: undefined, ...known }, row)) return;
+    byId.set(id, row);
+    changed();
+    onFound({ rows: [row], gone: [] });
+  };
+  const remove = (id: number): void => {
+    if (!byId.delete(id)) return;
+    changed();
+    onFound({ rows: [], gone: [id] });
+  };
 
   return {
-    get: (id) => byId.get(id),
-    rows: () => (ordered ??= [...byId.values()].toSorted((a, b) => a.id - b.id)),
-    walk: () => walk,
-    version: () => version,
-    put(found) {
-      const known = byId.get(found.id);
-      // Nothing takes a row from its uploader.
-      const row = { ...found, uploader: found.uploader ?? known?.uploader };
-      if (known !== undefined && isDeepStrictEqual(plain(known), plain(row))) return;
-      byId.set(row.id, row);
-      changed();
-      onFound({ rows: [row], gone: [] });
+    get: (id: number): PrivateRow | undefined => byId.get(id),
+    /** All rows, by id. */
+    rows: (): readonly PrivateRow[] => (ordered ??= [...byId.values()].toSorted((a, b) => a.id - b.id)),
+    /** How far the scan is. */
+    walk: (): Walk => walk,
+    /** Changes with every change of a row. */
+    version: (): number => version,
+    snapshot: (): Kept => ({ rows: [...byId.values()], walk }),
+    /** Adds or replaces a row. Without an uploader it keeps the one that is known. */
+    put,
+    remove,
+    /** Takes over what has been read of an id. */
+    record: (id: number, state: RowState): void => {
+      const known = byId.get(id);
+      if (state.found !== "public") formerlyPrivate.delete(id);
+      else if (known !== undefined) formerlyPrivate.set(id, true);
+      if (state.found === "private") return put({ id, shown: state.shown });
+      if (state.found !== "hidden") return remove(id);
+      if (known === undefined || known.shown !== undefined) onHidden?.(id, state.why);
+      put({ id });
     },
-    remove(id) {
-      if (!byId.delete(id)) return;
-      changed();
-      onFound({ rows: [], gone: [id] });
-    },
-    walked(next) {
+    /** The ids of rows that turned public within the last hour, a hundred at most. */
+    formerlyPrivate: (): number[] => [...formerlyPrivate.keys()],
+    /** Says how far the scan is. */
+    walked(next: Walk): void {
       walk = next;
       onFound({ rows: [], gone: [], walk });
     },
-    snapshot: () => ({ rows: [...byId.values()], walk }),
-    take(change, isWhole) {
+    /** Applies what was stored, or what another gateway has found. `isWhole`: nothing else holds any more. */
+    take(change: Change, isWhole: boolean): void {
+      // Another gateway knows whether these were deleted or are public. This one finds out where it matters.
+      for (const id of change.gone) if (byId.delete(id)) formerlyPrivate.set(id, true);
       if (isWhole) byId.clear();
-      for (const id of change.gone) byId.delete(id);
       for (const row of change.rows) byId.set(row.id, row);
       if (isWhole || change.walk !== undefined) walk = change.walk ?? notWalked;
       if (isWhole || change.gone.length > 0 || change.rows.length > 0) changed();
     },
+    /** All ids that legacy may list to any caller. `beyond`: how many of them follow the highest one that is known. */
+    listableIds(beyond: number): number[] {
+      const ids = new Set(byId.keys());
+      const listed = openIdSet(walk.listed);
+      for (let id = 1; id <= walk.highest + beyond; id++) if (id > walk.highest || listed.has(id)) ids.add(id);
+      return [...ids];
+    },
   };
 };
-
-/** Without what is not there. */
-const plain = ({ id, shown, uploader }: PrivateRow) => ({ id, shown, uploader });

@@ -1,91 +1,65 @@
-import type { RowsPage } from "../../endpoint/privateRows.ts";
+/** A part of a list: all rows that match (at most `limit`), or those of them with these ids. */
+export type ListPart = { limit: number } | { ids: readonly number[] };
 
-/** A row and its id, by which lists are ordered. */
-export type Placed<Row> = { id: number; row: Row };
+/** Rows by id, or what legacy answered instead. */
+export type FetchedRows<Row, Other> = { ok: true; rows: ReadonlyMap<number, Row> } | { ok: false; other: Other };
 
-/** All rows that a question matches, at most `limit` of them; or those of them that have these ids (at most `maxIds`). */
-export type Part = { limit: number } | { ids: readonly number[] };
-
-/** Asks legacy for a part of a list; rows come in any order. `other`: it answered with something else, or failed. */
-export type FetchRows<Row, Other> = (part: Part) => Promise<{ rows: Placed<Row>[] } | { other: Other }>;
+/** Asks legacy for a part of a list. */
+export type FetchRows<Row, Other> = (part: ListPart) => Promise<FetchedRows<Row, Other>>;
 
 /** More than any list has: an answer with fewer rows is complete. */
 export const MAX_ROWS = 1_000_000;
-/** Requests for one list that legacy cannot give in one answer, and for one page of a list whose ids are known. */
-const MAX_PARTS = 64;
-const MAX_PAGE_PARTS = 4;
+/** Requests for a list that legacy cannot give in one answer, and for one page of a list whose ids are known. */
+const MAX_REQUESTS_WHOLE = 64;
+const MAX_REQUESTS_PAGE = 4;
 
-const partsOf = (ids: readonly number[], size: number): number[][] =>
-  Array.from({ length: Math.ceil(ids.length / size) }, (_, i) => ids.slice(i * size, (i + 1) * size));
-
-const fetchParts = async <Row, Other>(
-  parts: readonly number[][],
+/** `undefined`: it would take too many requests. */
+const fetchByIds = async <Row, Other>(
   fetch: FetchRows<Row, Other>,
-): Promise<{ rows: Placed<Row>[] } | { other: Other }> => {
-  const rows: Placed<Row>[] = [];
-  for (const ids of parts) {
-    const fetched = await fetch({ ids });
-    if ("other" in fetched) return fetched;
-    rows.push(...fetched.rows);
+  ids: readonly number[],
+  maxIds: number,
+  maxRequests: number,
+): Promise<FetchedRows<Row, Other> | undefined> => {
+  if (ids.length > maxIds * maxRequests) return undefined;
+  const rows = new Map<number, Row>();
+  for (let i = 0; i < ids.length; i += maxIds) {
+    const part = await fetch({ ids: ids.slice(i, i + maxIds) });
+    if (!part.ok) return part;
+    for (const [id, row] of part.rows) rows.set(id, row);
   }
-  return { rows };
-};
-
-type WholeSettings<Row, Other> = {
-  fetch: FetchRows<Row, Other>;
-  /** Legacy may be able to give in parts what it could not give at once. */
-  isWorthParts: (other: Other) => boolean;
-  /** All ids that there may be rows of. */
-  ids: () => readonly number[];
-  maxIds: number;
+  return { ok: true, rows };
 };
 
 /**
- * All rows that a question matches. Legacy's lists have no order, so that their pages may repeat rows and lack others: one answer has each
- * row once. Where it is too large or takes too long, the rows are asked for by their ids.
+ * Fetches all rows that match, in one request: legacy's lists have no order, so that its pages may repeat and omit rows. If legacy fails
+ * at that and `isWorthParts` says so, fetches them by `ids()`, which are all ids that there may be rows of, `maxIds` at a time.
  */
-export const fetchWhole = async <Row, Other>({
-  fetch,
-  isWorthParts,
-  ids,
-  maxIds,
-}: WholeSettings<Row, Other>): Promise<{ rows: ReadonlyMap<number, Row> } | { other: Other }> => {
-  let fetched = await fetch({ limit: MAX_ROWS });
-  if ("other" in fetched && isWorthParts(fetched.other)) {
-    const parts = partsOf(ids(), maxIds);
-    if (parts.length <= MAX_PARTS) fetched = await fetchParts(parts, fetch);
-  }
-  return "other" in fetched ? fetched : { rows: byId(fetched.rows) };
+export const fetchWhole = async <Row, Other>(
+  fetch: FetchRows<Row, Other>,
+  {
+    isWorthParts,
+    ids,
+    maxIds,
+  }: { isWorthParts: (other: Other) => boolean; ids: () => readonly number[]; maxIds: number },
+): Promise<FetchedRows<Row, Other>> => {
+  const whole = await fetch({ limit: MAX_ROWS });
+  if (whole.ok || !isWorthParts(whole.other)) return whole;
+  return (await fetchByIds(fetch, ids(), maxIds, MAX_REQUESTS_WHOLE)) ?? whole;
 };
 
-const byId = <Row>(rows: readonly Placed<Row>[]): ReadonlyMap<number, Row> =>
-  new Map(rows.map(({ id, row }) => [id, row]));
+/** Fetches rows by ids. `undefined`: legacy does not list all of them any more, or one request for the whole list is cheaper. */
+export const fetchListed = async <Row, Other>(
+  fetch: FetchRows<Row, Other>,
+  ids: readonly number[],
+  maxIds: number,
+): Promise<FetchedRows<Row, Other> | undefined> => {
+  const fetched = await fetchByIds(fetch, ids, maxIds, MAX_REQUESTS_PAGE);
+  return fetched?.ok === true && !ids.every((id) => fetched.rows.has(id)) ? undefined : fetched;
+};
 
-/** One page of a merged list: its ids, and of these the ones that legacy lists. */
-export type MergedPage = { ids: number[]; listed: number[] };
-
-/** The page of all rows together, by id. What legacy lists is not added once more. */
+/** The ids on one page of all rows together, in their order, each once. */
 export const mergedPage = (
   listed: readonly number[],
-  added: readonly Placed<unknown>[],
-  { offset, limit }: RowsPage,
-): MergedPage => {
-  const isListed = new Set(listed);
-  const all = new Set([...listed, ...added.map(({ id }) => id)]);
-  const ids = [...all].toSorted((a, b) => a - b).slice(offset, offset + limit);
-  return { ids, listed: ids.filter((id) => isListed.has(id)) };
-};
-
-/** The rows of these ids; `undefined` where legacy does not list all of them any more, or fewer requests give the whole list. */
-export const fetchListed = async <Row, Other>(
-  ids: readonly number[],
-  fetch: FetchRows<Row, Other>,
-  maxIds: number,
-): Promise<{ rows: ReadonlyMap<number, Row> } | { other: Other } | undefined> => {
-  const parts = partsOf(ids, maxIds);
-  if (parts.length > MAX_PAGE_PARTS) return undefined;
-  const fetched = await fetchParts(parts, fetch);
-  if ("other" in fetched) return fetched;
-  const rows = byId(fetched.rows);
-  return ids.every((id) => rows.has(id)) ? { rows } : undefined;
-};
+  added: Iterable<number>,
+  { offset, limit }: { offset: number; limit: number },
+): number[] => [...new Set([...listed, ...added])].toSorted((a, b) => a - b).slice(offset, offset + limit);

@@ -1,98 +1,120 @@
 import { withTimeout } from "../../concurrency/withTimeout.ts";
+import type { Endpoint } from "../../endpoint/endpoint.ts";
+import { transform } from "../../endpoint/transform.ts";
+import { servingNote } from "../../rules/notes.ts";
 import type { Json } from "../../rules/rule.ts";
 import type { AdminStatuses, KeyedCaller } from "./adminStatus.ts";
 import type { PrivateIndex } from "./index.ts";
-import type { PrivateRow, PrivateRowsKnowledge } from "../../endpoint/privateRows.ts";
-import type { Placed } from "./merge.ts";
-import type { Questions } from "./questions.ts";
+import { rowMatcher } from "./matching.ts";
+import type { RecheckQueue } from "./recheckQueue.ts";
+import type { PrivateRow } from "./rows.ts";
 
-/** The private rows that belong into an administrator's list, as the index was at this version. `isIncomplete`: there may be more. */
-export type MissingRows = { added: Placed<Json>[]; isIncomplete: boolean; version: number };
+type Input = Record<string, unknown>;
+
+/** The private rows that an administrator's list lacks, by id, as of a version of the index. `isIncomplete`: there may be more. */
+export type MissingRows = { added: ReadonlyMap<number, Json>; isIncomplete: boolean; version: number };
 
 /**
- * What legacy's list lacks for a caller. `own`: nothing, the caller is no administrator. `nothing`: nothing for anybody. `incomplete`:
- * nobody can tell, the list is legacy's own. `refused`: legacy does not know the key.
+ * What legacy's list lacks for a caller. `own`: the caller is no administrator, the list is complete. `nothing`: the list is complete for
+ * every caller. `incomplete`: unknown. `refused`: legacy does not know the key.
  */
-export type Missing = MissingRows | "own" | "nothing" | "incomplete" | "refused";
+type Missing = MissingRows | "own" | "nothing" | "incomplete" | "refused";
 
-/** `deadline`: until when a client waits for the list, in milliseconds since the epoch. */
-export type ListCaller = KeyedCaller & { deadline: number };
-
-/** A list waits for at most so many milliseconds, and for so much of the time that is left, to learn what belongs into it. */
-const PATIENCE = 2000;
-const SHARE = 1 / 4;
+/** A list waits so many milliseconds at most, and this share of the time that is left, for what it lacks. */
+const MAX_WAIT = 2000;
+const MAX_SHARE = 1 / 4;
 
 type MissingRowsSettings = {
-  knowledge: Pick<PrivateRowsKnowledge, "matching">;
   index: PrivateIndex;
-  questions: Pick<Questions, "has" | "ids" | "settled">;
+  queue: Pick<RecheckQueue, "has" | "ids" | "settled">;
   adminStatuses: Pick<AdminStatuses, "known" | "of">;
-  /** Rows that turned public a while ago: legacy's whole list is needed to see whether they still are. */
+  /** Whether rows turned public lately: only legacy's whole list shows whether they still are. */
   hasFormerlyPrivate: () => boolean;
-  /** The index knows all rows; something was looked at a while ago at most. */
+  /** Whether the index has all rows, and whether an id was read lately. */
   isComplete: () => boolean;
   isCurrent: () => boolean;
-  /** A row as the endpoint answers it; `undefined` where it does not fit. */
-  oursOf: (row: PrivateRow) => Json | undefined;
+  /** A row as the endpoint lists it; `undefined` where that is not known. */
+  listedRow: (row: PrivateRow) => Json | undefined;
 };
 
-export type FindMissingRows = {
-  (input: Record<string, unknown>, caller: ListCaller): Promise<Missing>;
-  /** Since then something has come to light that may belong into the list. */
-  isOutdated: (input: Record<string, unknown>, missing: Missing) => boolean;
-};
+/** Finds the rows that lists lack. */
+export type MissingRowsFinder = ReturnType<typeof openMissingRows>;
 
-export const openMissingRows = (settings: MissingRowsSettings): FindMissingRows => {
-  const { knowledge, index, questions, adminStatuses, hasFormerlyPrivate, isComplete, isCurrent, oursOf } = settings;
+/** Makes a finder. */
+export const openMissingRows = (settings: MissingRowsSettings) => {
+  const { index, queue, adminStatuses, hasFormerlyPrivate, isComplete, isCurrent, listedRow } = settings;
 
-  /** Rows that are being looked at and may match: what is known of them may be wrong. */
-  const open = (input: Record<string, unknown>): number[] => {
-    const matching = knowledge.matching(input);
-    return questions.ids().filter((id) => matching({ id, uploader: index.get(id)?.uploader }) !== false);
+  /** Whether a row that may match is being read again: what is known of it may be wrong. */
+  const isChecking = (input: Input): boolean => {
+    const matches = rowMatcher(input);
+    return queue.ids().some((id) => matches({ id, uploader: index.get(id)?.uploader }) !== false);
   };
 
-  /** A row that legacy shows nobody, that does not fit, or of which it is not known whether it matches, is left out alone. */
-  const collect = (input: Record<string, unknown>): MissingRows => {
-    const matching = knowledge.matching(input);
-    const added: Placed<Json>[] = [];
-    let isIncomplete = !isComplete() || open(input).length > 0;
+  const mayLackRows = (input: Input): boolean => {
+    const matches = rowMatcher(input);
+    return (
+      !isComplete() || hasFormerlyPrivate() || isChecking(input) || index.rows().some((row) => matches(row) !== false)
+    );
+  };
+
+  /** Leaves out only rows that are hidden, that do not fit, or of which it is unknown whether they match. */
+  const collect = (input: Input): MissingRows => {
+    const matches = rowMatcher(input);
+    const added = new Map<number, Json>();
+    let isIncomplete = !isComplete() || isChecking(input);
     for (const row of index.rows()) {
-      const matches = questions.has(row.id) ? false : matching(row);
-      if (matches === false) continue;
-      const ours = matches && oursOf(row);
-      if (ours === undefined) isIncomplete = true;
-      else added.push({ id: row.id, row: ours });
+      const isMatch = queue.has(row.id) ? false : matches(row);
+      const listed = isMatch ? listedRow(row) : undefined;
+      if (listed !== undefined) added.set(row.id, listed);
+      else if (isMatch !== false) isIncomplete = true;
     }
     return { added, isIncomplete, version: index.version() };
   };
 
-  const mayLackSomething = (input: Record<string, unknown>): boolean => {
-    if (!isComplete() || hasFormerlyPrivate() || open(input).length > 0) return true;
-    const matching = knowledge.matching(input);
-    return index.rows().some((row) => matching(row) !== false);
-  };
-
-  const find = async (input: Record<string, unknown>, caller: ListCaller): Promise<Missing> => {
-    if (adminStatuses.known(caller.owner) === "other") return "own";
-    if (!mayLackSomething(input)) return "nothing";
-    const patience = Math.min(PATIENCE, Math.max(1, SHARE * (caller.deadline - Date.now())));
-    const until = performance.now() + patience;
-    const status = await adminStatuses.of(caller, patience);
-    if (status === "other") return "own";
-    if (status === "refused") return "refused";
-    if (status === "unknown" || !isCurrent()) return "incomplete";
-    if (open(input).length > 0) await withTimeout(questions.settled(), Math.max(1, until - performance.now()));
-    const missing = collect(input);
-    if (missing.added.length > 0 || hasFormerlyPrivate()) return missing;
-    return missing.isIncomplete ? "incomplete" : "nothing";
-  };
-
-  return Object.assign(find, {
-    isOutdated(input: Record<string, unknown>, missing: Missing): boolean {
-      if (missing === "nothing") return mayLackSomething(input);
-      // While the index is built it changes all the time, and the list says so.
-      if (typeof missing === "string" || (missing.isIncomplete && !isComplete())) return false;
-      return missing.version !== index.version() || (!missing.isIncomplete && open(input).length > 0);
+  return {
+    /** `deadline`: until when the client waits, in milliseconds since the epoch. */
+    async find(input: Input, caller: KeyedCaller & { deadline: number }): Promise<Missing> {
+      if (adminStatuses.known(caller.owner) === "other") return "own";
+      if (!mayLackRows(input)) return "nothing";
+      const wait = Math.min(MAX_WAIT, Math.max(1, MAX_SHARE * (caller.deadline - Date.now())));
+      const until = performance.now() + wait;
+      const status = await adminStatuses.of(caller, wait);
+      if (status === "other") return "own";
+      if (status === "refused") return "refused";
+      if (status === "unknown" || !isCurrent()) return "incomplete";
+      if (isChecking(input)) await withTimeout(queue.settled(), Math.max(1, until - performance.now()));
+      const missing = collect(input);
+      if (missing.added.size > 0 || hasFormerlyPrivate()) return missing;
+      return missing.isIncomplete ? "incomplete" : "nothing";
     },
-  });
+    /** Whether the list may lack other rows by now. */
+    isOutdated(input: Input, missing: Missing): boolean {
+      if (missing === "nothing") return mayLackRows(input);
+      // An index that is being built changes all the time, and the list says so.
+      if (typeof missing === "string" || (missing.isIncomplete && !isComplete())) return false;
+      return missing.version !== index.version() || (!missing.isIncomplete && isChecking(input));
+    },
+  };
+};
+
+const note = servingNote(() => undefined);
+
+/** Applies the endpoint's rules to rows, once to each. `onUnfit` hears of a row that does not fit them, and where. */
+export const openListedRows = (
+  { output, rows }: Pick<Endpoint, "output" | "rows">,
+  onUnfit: (id: number, places: string[]) => void,
+): ((row: PrivateRow) => Json | undefined) => {
+  const known = new WeakMap<PrivateRow, { ours: Json | undefined }>();
+  const read = ({ id, shown }: PrivateRow): Json | undefined => {
+    if (shown === undefined || rows?.apart === undefined) return undefined;
+    const transformed = transform(output, rows.apart.document([shown]), note);
+    if (transformed.ok) return (transformed.ours as Json[])[0];
+    onUnfit(id, transformed.mismatch);
+    return undefined;
+  };
+  return (row) => {
+    const listed = known.get(row) ?? { ours: read(row) };
+    known.set(row, listed);
+    return listed.ours;
+  };
 };

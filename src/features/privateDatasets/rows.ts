@@ -1,52 +1,73 @@
 import { z } from "zod";
-import type { PrivateRow } from "../../endpoint/privateRows.ts";
-
-/** How far the search for such rows is. */
-export type Walk = {
-  /** Every unlisted id up to here has been looked at. */
-  checkedUpTo: number;
-  /** Of these, the ones under which there was nothing have been looked at again up to here. */
-  recheckedUpTo?: number | undefined;
-  /** The highest id that anything is known of. */
-  highest: number;
-  /**
-   * The ids under which there was something when they were last asked for, listed to anybody or private: base64 of a bit an id, the lowest
-   * first.
-   */
-  listed: string;
-  /** When all of it had last been looked at, and when something last was; milliseconds since the epoch. */
-  completedAt?: number | undefined;
-  progressAt?: number | undefined;
-};
-
-/** All that is kept. */
-export type Kept = { rows: PrivateRow[]; walk: Walk };
-
-/** What is new: rows that came or changed, the ids of those that are private rows no more, and how far the search is. */
-export type Change = { rows: PrivateRow[]; gone: number[]; walk?: Walk | undefined };
-
-/** The ids of the rows that a change is about. */
-export const idsOf = ({ rows, gone }: Change): number[] => [...rows.map(({ id }) => id), ...gone];
-
-/** No catalogue of this kind has higher ids, and each costs a bit. */
-export const MOST = 2 ** 24;
-
-export const notWalked: Walk = { checkedUpTo: 0, highest: 0, listed: "" };
 
 const id = z.int().min(1);
 const count = z.int().min(0);
 
+/**
+ * A row that legacy's list shows to its owner only. `shown`: its members as legacy lists them; left out where legacy does not show it.
+ * `uploader`: its owner's id, where it is known.
+ */
 export const rowSchema = z.strictObject({
   id,
   shown: z.record(z.string(), z.json()).optional(),
   uploader: id.optional(),
 });
 
+/** How far the scan for such rows is. Times are milliseconds since the epoch. */
 export const walkSchema = z.strictObject({
+  /** Every id up to here that is not listed publicly has been read. */
   checkedUpTo: count,
+  /** Those of them that had nothing have been read again up to here. */
   recheckedUpTo: count.optional(),
+  /** The highest id that is known. */
   highest: count,
+  /** The ids that had something when they were last read, listed publicly or private: an `IdSet` as text. */
   listed: z.base64(),
+  /** When a scan last came to its end, and when an id was last read. */
   completedAt: count.optional(),
   progressAt: count.optional(),
 });
+
+/** A private row. */
+export type PrivateRow = z.infer<typeof rowSchema>;
+
+/** How far the scan is. */
+export type Walk = z.infer<typeof walkSchema>;
+
+/** All that is stored. */
+export type Kept = { rows: PrivateRow[]; walk: Walk };
+
+/** What is new: rows that were found or changed, the ids of rows that are not private any more, and how far the scan is. */
+export type Change = { rows: PrivateRow[]; gone: number[]; walk?: Walk | undefined };
+
+/** The ids of the rows that a change is about. */
+export const idsOf = ({ rows, gone }: Change): number[] => [...rows.map((row) => row.id), ...gone];
+
+/** The highest id that is believed: each id takes a bit. */
+export const MAX_ID = 2 ** 24;
+
+/** How far the scan is before it begins. */
+export const notWalked: Walk = { checkedUpTo: 0, highest: 0, listed: "" };
+
+/** A set of ids that takes a bit for each. */
+export type IdSet = ReturnType<typeof openIdSet>;
+
+/** Opens the set of all ids that are in one of these texts. */
+export const openIdSet = (...texts: string[]) => {
+  const [first = Buffer.alloc(0), ...others] = texts
+    .map((text) => Buffer.from(text, "base64"))
+    .toSorted((a, b) => b.length - a.length);
+  let bytes = first;
+  for (const other of others) for (const [i, byte] of other.entries()) bytes[i] = (bytes[i] ?? 0) | byte;
+  return {
+    has: (n: number): boolean => ((bytes[n >> 3] ?? 0) & (1 << (n & 7))) !== 0,
+    add(n: number): void {
+      const at = n >> 3;
+      if (at >= bytes.length)
+        bytes = Buffer.concat([bytes, Buffer.alloc(Math.max(at + 1 - bytes.length, bytes.length))]);
+      bytes[at] = (bytes[at] ?? 0) | (1 << (n & 7));
+    },
+    /** The bits in base64, the lowest first. */
+    toText: (): string => bytes.toString("base64"),
+  };
+};

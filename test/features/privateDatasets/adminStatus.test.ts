@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import type { LegacyFailed, LegacyReply } from "../../../src/legacy/client.ts";
 import { openAdminStatuses } from "../../../src/features/privateDatasets/adminStatus.ts";
 import { legacyErrors } from "../../../transforms/legacyErrors.ts";
-import { privateDatasets } from "../../../transforms/privateDatasets.ts";
+import { askLegacyBy } from "../../../src/features/privateDatasets/readRow.ts";
 import { away, error } from "./smallLegacy.ts";
 
 afterEach(() => void vi.restoreAllMocks());
@@ -14,11 +14,11 @@ const unreadable: LegacyReply = { status: 200, reading: { is: "unreadable", why:
 /** A legacy that gives these answers to the probe, the last one for good; `paths`: what it was asked. */
 const opened = (answers: (LegacyReply | LegacyFailed | Promise<LegacyReply>)[], max?: number) => {
   const paths: string[] = [];
-  const statuses = openAdminStatuses(privateDatasets, legacyErrors, max);
-  const ask = async ({ path }: { path: string }) => {
+  const statuses = openAdminStatuses(max);
+  const ask = askLegacyBy(async ({ path }) => {
     paths.push(path);
     return (answers.length > 1 ? answers.shift() : answers[0]) ?? away;
-  };
+  }, legacyErrors);
   const of = (owner = "one", patience = 1000) => statuses.of({ owner, ask }, patience);
   return { of, paths, forget: statuses.forget };
 };

@@ -31,7 +31,7 @@ const widely = { walk: { margin: pools.highestId + 1, retry: 1 } };
 const isPrivate = ({ visibility }: DatasetRow) => visibility === "private";
 const isUntold = ({ file_id }: DatasetRow) => file_id === null;
 
-/** The rows of a list whoever asks for all of them at once, in the model's order. */
+/** The rows of a whole list, in the model's order. */
 const allOf = (rows: readonly DatasetRow[], caller: Caller, input: ListInput): ListedRow[] => {
   const { offset: _, ...all } = input;
   const answer = modelList(rows, caller.user, { ...all, limit: 10_000 });
@@ -96,7 +96,7 @@ const questions = fc.array(fc.tuple(randomCaller, randomInput), { minLength: 1, 
 test(
   "every list is what the model says, but for rows that it says may be lacking",
   async () => {
-    const told = { complete: 0, incomplete: 0 };
+    const seen = { complete: 0, incomplete: 0 };
     await fc.assert(
       fc.asyncProperty(catalogues, questions, async (rows, asked) => {
         bed.use(rows);
@@ -113,7 +113,7 @@ test(
             const listed = check({ rows, caller, input, known }, answer, isIncomplete);
             if (caller.key !== undefined && input.uploader !== undefined)
               for (const { did } of listed) if (rows.some((row) => row.id === did && isPrivate(row))) known.add(did);
-            if (caller.user?.role === "administrator") told[isIncomplete ? "incomplete" : "complete"]++;
+            if (caller.user?.role === "administrator") seen[isIncomplete ? "incomplete" : "complete"]++;
           }
         } finally {
           await gateway.close();
@@ -121,8 +121,8 @@ test(
       }),
       { numRuns: CASES, ...seed },
     );
-    expect(told.complete).toBeGreaterThan(0);
-    expect(told.incomplete).toBeGreaterThan(0);
+    expect(seen.complete).toBeGreaterThan(0);
+    expect(seen.incomplete).toBeGreaterThan(0);
   },
   LONG,
 );
@@ -157,8 +157,8 @@ test(
           } finally {
             await gateway.close();
           }
-          const told = rows.filter((row) => !isPrivate(row) || !isUntold(row) || row.uploader === caller.user?.id);
-          expect(pages).toEqual(allOf(told, caller, input));
+          const listable = rows.filter((row) => !isPrivate(row) || !isUntold(row) || row.uploader === caller.user?.id);
+          expect(pages).toEqual(allOf(listable, caller, input));
         },
       ),
       { numRuns: CASES, ...seed },

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
+import { until } from "../../support/waiting.ts";
 import { fronted, over } from "./fronted.ts";
 import { administrator, owner, user } from "./people.ts";
 import { rows } from "./through.ts";
-import { until } from "../../support/waiting.ts";
 
 /** What is no answer to anything that is asked here, though its status is 200. */
 const foreign: [string, string][] = [
@@ -15,7 +15,7 @@ const foreign: [string, string][] = [
 ];
 
 describe.each(foreign)("%s with status 200", (_, body) => {
-  test("makes no caller an administrator and no private row public", async () => {
+  test("as a list makes no caller an administrator, as a dataset no private row public", async () => {
     const front = await fronted();
     const { walked, list, legacy } = await over(front, {}, { walk: { retry: 1 } });
     await walked();

@@ -1,10 +1,10 @@
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { until } from "../../support/waiting.ts";
 import { fronted, over } from "./fronted.ts";
 import { administrator, nobody, owner, secondAdministrator, user, wrongKey } from "./people.ts";
 import { startWalking } from "./walked.ts";
-import { until } from "../../support/waiting.ts";
 
 describe("a legacy that answers single datasets slowly, or not at all", () => {
   test("holds up no list for long: it is legacy's own, and says so", async () => {
@@ -105,7 +105,7 @@ describe("nobody makes the gateway ask much", () => {
   });
 });
 
-test("after legacy refuses the administrator's key, lists do not wait for rechecks", async () => {
+test("if legacy refuses the administrator's key, no list waits for rechecks", async () => {
   const front = await fronted();
   const { walked, list, legacy } = await over(front);
   await walked();

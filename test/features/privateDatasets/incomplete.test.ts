@@ -2,9 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { DatasetRow } from "../../../src/tools/sampleLegacy/catalogueRows.ts";
 import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
+import { until } from "../../support/waiting.ts";
 import { administrator, nobody, otherOwner, owner, secondAdministrator, user } from "./people.ts";
 import { rows, through } from "./through.ts";
-import { until } from "../../support/waiting.ts";
 
 afterEach(() => void vi.restoreAllMocks());
 
@@ -85,7 +85,7 @@ describe("a list that says that it may lack something", () => {
     expect(await other.list(administrator)).toMatchObject({ ids: [6], isIncomplete: true });
   });
 
-  test("by uploader lacks rows of an unknown uploader until that caller has asked", async () => {
+  test("by uploader lacks rows of unknown uploaders, until these list their own", async () => {
     const { list, walked } = await through();
     await walked();
     const by = (id: number) => `status/all/uploader/${id}`;
@@ -110,7 +110,7 @@ describe("a list that says that it may lack something", () => {
   });
 });
 
-test("while legacy is down callers get no additional rows; the scan resumes afterwards", async () => {
+test("while legacy is down lists are errors, and the scan goes on by itself afterwards", async () => {
   const { list, bed, walked, state, observer } = await through(undefined, {}, { walk: { pause: 50, retry: 10 } });
   await walked();
   await bed.close();

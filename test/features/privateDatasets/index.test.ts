@@ -1,7 +1,6 @@
-import type { PrivateRow } from "../../../src/endpoint/privateRows.ts";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { openIndex } from "../../../src/features/privateDatasets/index.ts";
-import { type Change, notWalked } from "../../../src/features/privateDatasets/rows.ts";
+import { type Change, notWalked, type PrivateRow } from "../../../src/features/privateDatasets/rows.ts";
 
 const row = (id: number, name = "a"): PrivateRow => ({ id, shown: { name } });
 const walk = { checkedUpTo: 7, highest: 9, listed: "AQ==" };
@@ -97,4 +96,42 @@ test("a snapshot is all that another one needs, and stays as it was", () => {
   expect([other.index.rows(), other.index.walk()]).toEqual([index.rows(), walk]);
   index.remove(5);
   expect(kept.rows).toHaveLength(2);
+});
+
+describe("what was read of an id", () => {
+  const read = () => {
+    const hidden: string[] = [];
+    const index = openIndex({
+      onFound: () => undefined,
+      onRows: () => undefined,
+      onHidden: (id, why) => hidden.push(`${id} ${why}`),
+    });
+    return { index, hidden };
+  };
+  const found = { ok: true, found: "private", shown: { name: "a" } } as const;
+  const state = (is: "public" | "none" | "hidden") => ({ ok: true, found: is, why: "code 113" }) as const;
+
+  test("adds, keeps and removes rows, and a row that is hidden is reported once", () => {
+    const { index, hidden } = read();
+    index.record(5, found);
+    index.record(6, state("none"));
+    index.record(7, state("hidden"));
+    index.record(7, state("hidden"));
+    expect([index.rows().map(({ id }) => id), hidden]).toEqual([[5, 7], ["7 code 113"]]);
+    index.record(5, state("hidden"));
+    index.record(7, state("none"));
+    expect([index.rows(), hidden.length]).toEqual([[{ id: 5 }], 2]);
+  });
+
+  test("is remembered of rows that turned public, until they are private or gone", () => {
+    const { index } = read();
+    for (const id of [3, 4, 5]) index.record(id, found);
+    for (const id of [3, 4, 8]) index.record(id, state("public"));
+    // Another gateway has found out that it is no private row any more.
+    index.take({ rows: [], gone: [5, 9] }, false);
+    expect(index.formerlyPrivate().toSorted((a, b) => a - b)).toEqual([3, 4, 5]);
+    index.record(3, found);
+    index.record(4, state("none"));
+    expect(index.formerlyPrivate()).toEqual([5]);
+  });
 });

@@ -2,11 +2,10 @@ import { describe, expect, test } from "vitest";
 import type { AdminStatus } from "../../../src/features/privateDatasets/adminStatus.ts";
 import { openIndex } from "../../../src/features/privateDatasets/index.ts";
 import { openMissingRows } from "../../../src/features/privateDatasets/missingRows.ts";
-import { privateDatasets } from "../../../transforms/privateDatasets.ts";
 
 const caller = { owner: "somebody", ask: () => Promise.reject(new Error("nobody is asked here")), deadline: Infinity };
 
-/** What lists lack over 3, 5 and 7, of which 7 is shown to nobody; `open`: what is being looked at. */
+/** What lists lack over 3, 5 and 7, of which 7 is hidden; `open`: what is being rechecked. */
 const opened = (status: AdminStatus, { open = [] as number[] } = {}) => {
   const index = openIndex({ onFound: () => undefined, onRows: () => undefined });
   index.put({ id: 3, shown: { did: "3", name: "three" } });
@@ -14,9 +13,8 @@ const opened = (status: AdminStatus, { open = [] as number[] } = {}) => {
   index.put({ id: 7 });
   const state = { probes: 0, settled: 0, isComplete: true, isCurrent: true, isStuck: false, hasFormerlyPrivate: false };
   const missing = openMissingRows({
-    knowledge: privateDatasets,
     index,
-    questions: {
+    queue: {
       has: (id) => open.includes(id),
       ids: () => open,
       settled: async () => {
@@ -34,12 +32,12 @@ const opened = (status: AdminStatus, { open = [] as number[] } = {}) => {
     hasFormerlyPrivate: () => state.hasFormerlyPrivate,
     isComplete: () => state.isComplete,
     isCurrent: () => state.isCurrent,
-    oursOf: ({ shown }) => (shown?.["name"] === "unfit" ? undefined : shown),
+    listedRow: ({ shown }) => (shown?.["name"] === "unfit" ? undefined : shown),
   });
   const of = async (input: Record<string, unknown>) => {
-    const found = await missing(input, caller);
+    const found = await missing.find(input, caller);
     if (typeof found === "string") return found;
-    const ids = found.added.map(({ id }) => id);
+    const ids = [...found.added.keys()];
     return found.isIncomplete ? { ids, isIncomplete: true } : ids;
   };
   return { of, missing, index, state, open };
@@ -71,7 +69,7 @@ describe("what a list lacks", () => {
     expect([await of({ data_id: [4] }), state.probes]).toEqual([[], 1]);
   });
 
-  test("while the index is built known rows are added and the list is incomplete", async () => {
+  test("while the index is built the known rows are added, and there may be more", async () => {
     const { of, state } = opened("administrator");
     state.isComplete = false;
     expect(await of({ data_id: [3] })).toEqual(lacks(3));
@@ -113,7 +111,7 @@ describe("what was found is outdated", () => {
   test("when a row changes, or one that may match is looked at", async () => {
     const { missing, index, open } = opened("administrator");
     const input = { data_id: [3, 4, 5] };
-    const found = await missing(input, caller);
+    const found = await missing.find(input, caller);
     expect(missing.isOutdated(input, found)).toBe(false);
     open.push(6);
     expect(missing.isOutdated(input, found)).toBe(false);
@@ -126,7 +124,7 @@ describe("what was found is outdated", () => {
 
   test("when a row changes, unless the index is still built and the list says so", async () => {
     const { missing, index, state } = opened("administrator");
-    const found = await missing({}, caller);
+    const found = await missing.find({}, caller);
     index.remove(7);
     expect(missing.isOutdated({}, found)).toBe(true);
     state.isComplete = false;
@@ -136,7 +134,7 @@ describe("what was found is outdated", () => {
   test("when nothing was lacking and now something may be, but not for other callers", async () => {
     const { missing, index } = opened("administrator");
     const input = { data_id: [4] };
-    expect(missing.isOutdated(input, await missing(input, caller))).toBe(false);
+    expect(missing.isOutdated(input, await missing.find(input, caller))).toBe(false);
     index.put({ id: 4, shown: { did: "4" } });
     expect(missing.isOutdated(input, "nothing")).toBe(true);
     expect(missing.isOutdated(input, "own")).toBe(false);

@@ -1,9 +1,10 @@
 import { setImmediate } from "node:timers/promises";
 import type { LegacyFailed, LegacyReply } from "../../../src/legacy/client.ts";
-import type { AskLegacy } from "../../../src/features/privateDatasets/look.ts";
+import { type AskLegacy, askLegacyBy } from "../../../src/features/privateDatasets/readRow.ts";
+import { legacyErrors } from "../../../transforms/legacyErrors.ts";
 
 /**
- * What legacy has under an id. `hidden`: listed to its uploader alone, and told to nobody, as a dataset without a file is;
+ * What legacy has under an id. `hidden`: listed to its uploader only, and never shown, as a dataset without a file;
  * `failing`: it is private, and legacy breaks off whenever it is asked for.
  */
 export type Entry = { is: "public" | "private" | "hidden" | "failing"; uploader?: number; tag?: string };
@@ -67,14 +68,13 @@ export const smallLegacy = (entries: Iterable<readonly [number, Entry]> = []) =>
       _call: string,
       _who: Who,
     ): LegacyReply | LegacyFailed | void | Promise<LegacyReply | LegacyFailed | void> => undefined,
-    as:
-      (who: Who): AskLegacy =>
-      async ({ path }) => {
+    as: (who: Who): AskLegacy =>
+      askLegacyBy(async ({ path }) => {
         const call = callOf(path);
         legacy.calls.push(call);
         await setImmediate();
         return (await legacy.before(call, who)) ?? answer(call, who);
-      },
+      }, legacyErrors),
     /** The ids that only administrators and their owners may see. */
     privateIds: () =>
       [...rows]

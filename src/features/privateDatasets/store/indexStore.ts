@@ -1,8 +1,7 @@
 import type { z } from "zod";
 import type { KeyedStore, KeyedStoreAbout, KeyedStoreEvent, KeyedStoreSettings } from "../../../store/keyedStore.ts";
 import { memoryStore } from "../../../store/localStore.ts";
-import type { PrivateRow } from "../../../endpoint/privateRows.ts";
-import { type Change, type Kept, rowSchema, type Walk, walkSchema } from "../rows.ts";
+import { type Change, type Kept, type PrivateRow, rowSchema, type Walk, walkSchema } from "../rows.ts";
 
 /** Where the index of private rows is kept. Only opening it can reject: the index goes on in memory if its store fails. */
 export type IndexStore = {

@@ -1,5 +1,4 @@
-import type { PrivateRow } from "../../../../src/endpoint/privateRows.ts";
-import type { Walk } from "../../../../src/features/privateDatasets/rows.ts";
+import type { PrivateRow, Walk } from "../../../../src/features/privateDatasets/rows.ts";
 
 /** Of the legacy that stores are of here. */
 export const scope = "some_legacy-2026";

@@ -1,6 +1,5 @@
 import { onTestFinished } from "vitest";
-import type { PrivateRow } from "../../../../src/endpoint/privateRows.ts";
-import { type Change, type Kept, notWalked } from "../../../../src/features/privateDatasets/rows.ts";
+import { type Change, type Kept, notWalked, type PrivateRow } from "../../../../src/features/privateDatasets/rows.ts";
 import { readIndexFile } from "../../../../src/features/privateDatasets/store/earlierIndex.ts";
 import { indexStoreOver, type OpenIndexStore } from "../../../../src/features/privateDatasets/store/indexStore.ts";
 import { sqliteStore } from "../../../../src/store/sqliteStore.ts";

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { MARGIN } from "../../../src/features/privateDatasets/walk.ts";
-import { away, error, privateOne, publicOne, type SmallLegacy, smallLegacy } from "./smallLegacy.ts";
-import { startWalk, upTo } from "./smallWalk.ts";
+import { MARGIN } from "../../../src/features/privateDatasets/scan.ts";
 import { until } from "../../support/waiting.ts";
+import { away, error, privateOne, publicOne, type SmallLegacy, smallLegacy } from "./smallLegacy.ts";
+import { startWalk, upTo } from "./smallScan.ts";
 
 const some = () =>
   smallLegacy([
@@ -38,17 +38,17 @@ test.each([
 test.each([1, 5, 8, 1000, 1500, 2000])(
   "row %i of the list cannot be read by anybody: all others are",
   async (place) => {
-    const spoilt = { status: 200, reading: { is: "unreadable", why: "its XML is not well-formed" } } as const;
+    const unparsable = { status: 200, reading: { is: "unreadable", why: "its XML is not well-formed" } } as const;
     const legacy = smallLegacy(upTo(1, 400).map((id) => [id, id === 7 ? privateOne : publicOne]));
     const listed = upTo(1, 400).filter((id) => id !== 7);
     legacy.before = (call) => {
       const [what, limit, offset] = call.split(" ");
       const isOnIt = place > Number(offset) && place <= Number(offset) + Number(limit);
-      return what === "list" && isOnIt && place <= listed.length ? spoilt : undefined;
+      return what === "list" && isOnIt && place <= listed.length ? unparsable : undefined;
     };
     const walk = startWalk(legacy);
     expect(await walk.walked()).toEqual([7]);
-    // It is looked at by itself, as what nobody is listed is.
+    // It is read by itself, as any row that is not listed.
     const looked = onesOf(legacy).slice(0, -MARGIN);
     const missed = place <= listed.length ? [listed[place - 1] ?? 0] : [];
     expect(looked).toEqual([7, ...missed].toSorted((a, b) => a - b).map((id) => `one ${id}`));
@@ -65,7 +65,7 @@ test("each new trouble is told", async () => {
   expect(walk.events).toEqual(Array.from({ length: 3 }, () => "private_walk_failed it is away"));
 });
 
-test("a row at which legacy alone always fails is known but hidden", async () => {
+test("a row at which only legacy fails is there, but hidden", async () => {
   const legacy = some();
   legacy.rows.set(5, { is: "failing" });
   const walk = startWalk(legacy);
@@ -78,14 +78,14 @@ test("a row at which legacy alone always fails is known but hidden", async () =>
   expect([await walk.walked(), walk.hidden()]).toEqual([[4, 5, 6], []]);
 });
 
-test("many unreadable rows do not end a scan: their pages are read row by row", async () => {
-  const spoilt = { status: 200, reading: { is: "unreadable", why: "its XML is not well-formed" } } as const;
+test("a list with many unparsable rows ends no scan: their pages are read row by row", async () => {
+  const unparsable = { status: 200, reading: { is: "unreadable", why: "its XML is not well-formed" } } as const;
   const legacy = smallLegacy(upTo(1, 900).map((id) => [id, id === 850 ? privateOne : publicOne]));
   legacy.before = (call) => {
     const [what, limit, offset] = call.split(" ");
     // Every seventh row, but for the last hundred.
     const last = Math.min(700, Number(offset) + Number(limit));
-    return what === "list" && Math.floor(last / 7) > Math.floor(Number(offset) / 7) ? spoilt : undefined;
+    return what === "list" && Math.floor(last / 7) > Math.floor(Number(offset) / 7) ? unparsable : undefined;
   };
   const walk = startWalk(legacy);
   expect(await walk.walked()).toEqual([850]);
@@ -137,7 +137,7 @@ test("who may not walk stops at once, and goes on where it was when it may", asy
   expect(onesOf(legacy)).toEqual(["one 4", ...everyOne.slice(4)]);
 });
 
-test("without the right to scan, or before a scan is due, legacy is not asked", async () => {
+test("nothing is asked by a gateway that may not scan, or before a scan is due", async () => {
   const legacy = some();
   const walk = startWalk(legacy);
   walk.walk.mayWalk = false;
@@ -161,8 +161,8 @@ test("an answer that is older than what happened to the row does not count", asy
     // It was private when it was looked at.
     legacy.before = () => undefined;
     legacy.rows.delete(4);
-    walk.questions.ask(4);
-    await walk.questions.settled();
+    walk.queue.add(4);
+    await walk.queue.settled();
     return undefined;
   };
   expect(await walk.walked()).toEqual([6]);

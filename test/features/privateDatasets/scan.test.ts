@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { MARGIN } from "../../../src/features/privateDatasets/walk.ts";
+import { MARGIN } from "../../../src/features/privateDatasets/scan.ts";
 import { error, privateOne, publicOne, smallLegacy } from "./smallLegacy.ts";
-import { beyond, few, LIST, looks, startWalk, unlisted, upTo } from "./smallWalk.ts";
+import { beyond, few, LIST, looks, startWalk, unlisted, upTo } from "./smallScan.ts";
 
-describe("the first walk", () => {
+describe("the first scan", () => {
   test("asks for the list, and then for each id that is not in it, one after the other", async () => {
     const legacy = smallLegacy(few());
     const walk = startWalk(legacy);
@@ -70,7 +70,7 @@ describe("the first walk", () => {
   });
 });
 
-describe("a walk that was cut off", () => {
+describe("a scan that was cut off", () => {
   test.each([["one 2"], ["rest 2"], ["one 4"], ["one 6"], ["one 7"], ["rest 7"], ["one 10"], ["one 50"]])(
     "in %s is gone on with, and asks nothing twice but that",
     async (last) => {

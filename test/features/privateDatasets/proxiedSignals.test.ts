@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import type { Beginning } from "../../../src/proxy/heldAnswer.ts";
-import { answer, error, jsonError, openedFeed, zipped } from "./smallFeed.ts";
+import { answer, error, jsonError, openedSignals, proxied, zipped } from "./smallSignals.ts";
 
 const PRIVATE_JSON = '{"data_set_description":{"id":"3","visibility":"private"}}';
 const PUBLIC_JSON = '{"data_set_description":{"id":"3", "visibility": "public"}}';
@@ -48,8 +48,8 @@ describe("a dataset that passes through", () => {
     ["that is no UTF-8", 3, answer(Buffer.from([0xff, 0xfe, 0x80]), 412), false],
     ["that redirects", 3, answer(PUBLIC_JSON, 302), false],
   ])("%s: %i", (_, id, passing, isAsked) => {
-    const { feed, asked } = openedFeed();
-    feed.passed(id, passing);
+    const { observe, asked } = openedSignals();
+    observe(proxied("GET", `/api/v1/json/data/${id}`))?.(passing);
     expect(asked).toEqual(isAsked ? [id] : []);
   });
 
@@ -61,6 +61,8 @@ describe("a dataset that passes through", () => {
     ["GET", "/api/v1/json/task/61", undefined],
     ["GET", "/api/v1/json/data/list", undefined],
   ])("is read by %s %s: %j", (method, path, id) => {
-    expect(openedFeed().feed.readBy(method, path)).toBe(id);
+    const { observe, asked } = openedSignals();
+    observe(proxied(method, path))?.(answer(PRIVATE_JSON));
+    expect(asked).toEqual(id === undefined ? [] : [id]);
   });
 });

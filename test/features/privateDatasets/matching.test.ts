@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/rules/rule.ts";
-import { privateDatasets } from "../../../transforms/privateDatasets.ts";
+import { datasetApart } from "../../../transforms/datasetApart.ts";
+import { idOfPath } from "../../../src/features/privateDatasets/datasets.ts";
+import { rowMatcher } from "../../../src/features/privateDatasets/matching.ts";
 
 const quality = (name: string, value: string) => ({ name, value });
 
@@ -24,7 +26,7 @@ describe("whether legacy would list a row", () => {
   const of = (
     input: Record<string, unknown>,
     about: { shown?: JsonObject | undefined; uploader?: number | undefined } = { shown },
-  ) => privateDatasets.matching(input)({ id: 61, ...about });
+  ) => rowMatcher(input)({ id: 61, ...about });
 
   test.each<[Record<string, unknown>, boolean | undefined]>([
     [{}, true],
@@ -57,7 +59,7 @@ describe("whether legacy would list a row", () => {
     [{ number_missing_values: "0..99" }, false],
     [{ status: "all", tag: "uni", number_features: "1..9", data_version: 2 }, true],
     [{ status: "all", tag: "uni", number_features: "1..9", data_version: 3 }, false],
-    // Whose it is nobody knows.
+    // The uploader is unknown.
     [{ uploader: 16 }, undefined],
     [{ uploader: 16, data_id: [61] }, undefined],
     [{ uploader: 16, data_id: [62] }, false],
@@ -111,25 +113,25 @@ test("what is kept of a row is what a list shows, and no more", () => {
     { name: "NumberOfFeatures", value: [] },
     quality("AutoCorrelation", "0.5"),
   ];
-  expect(privateDatasets.shown(legacy, { data_qualities: { quality: qualities } })).toEqual({
+  expect(datasetApart.shown(legacy, { data_qualities: { quality: qualities } })).toEqual({
     did: "61",
     ...rest,
     md5_checksum: "",
     quality: [quality("NumberOfInstances", "150.0")],
   });
   const { file_id: __, tag: ___, ...bare } = legacy.data_set_description;
-  expect(Object.keys(privateDatasets.shown({ data_set_description: bare }, undefined)).toSorted()).toEqual(
+  expect(Object.keys(datasetApart.shown({ data_set_description: bare }, undefined)).toSorted()).toEqual(
     ["did", "format", "md5_checksum", "name", "quality", "status", "version"].toSorted(),
   );
 });
 
 test.each([
-  ["/data/61", "61"],
-  ["/api/v1/json/data/61/", "61"],
+  ["/data/61", 61],
+  ["/api/v1/json/data/61/", 61],
   ["/data/qualities/61", undefined],
   ["/data/61/more", undefined],
   ["/data/list", undefined],
   ["/mydata/61", undefined],
 ])("the path %s reads %j", (path, id) => {
-  expect(privateDatasets.passing.path.exec(path)?.[1]).toBe(id);
+  expect(idOfPath(path)).toBe(id);
 });

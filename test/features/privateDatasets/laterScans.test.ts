@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { bitsOf } from "../../../src/features/privateDatasets/bits.ts";
-import { MARGIN } from "../../../src/features/privateDatasets/walk.ts";
-import { type Entry, privateOne, publicOne, smallLegacy } from "./smallLegacy.ts";
-import { beyond, few, LIST, looks, startWalk, upTo } from "./smallWalk.ts";
+import { openIdSet } from "../../../src/features/privateDatasets/rows.ts";
+import { MARGIN } from "../../../src/features/privateDatasets/scan.ts";
 import { until } from "../../support/waiting.ts";
+import { type Entry, privateOne, publicOne, smallLegacy } from "./smallLegacy.ts";
+import { beyond, few, LIST, looks, startWalk, upTo } from "./smallScan.ts";
 
-describe("a later walk", () => {
+describe("a later scan", () => {
   test("asks for the list, the rows that are known, and what is beyond", async () => {
     const legacy = smallLegacy(few());
     const walk = startWalk(legacy);
@@ -19,7 +19,7 @@ describe("a later walk", () => {
     }
   });
 
-  test("rechecks a few of the unused ids each time, and all of them in the end", async () => {
+  test("reads a few of the ids without a row again, and in the end all of them", async () => {
     const legacy = smallLegacy(few());
     const first = startWalk(legacy, undefined, { slice: 2 });
     await first.walked();
@@ -123,8 +123,8 @@ describe("a later walk", () => {
       legacy.before = () => undefined;
       legacy.rows.set(2, publicOne);
       if (moment === "one 2") return;
-      walk.questions.ask(2);
-      await walk.questions.settled();
+      walk.queue.add(2);
+      await walk.queue.settled();
     };
     if (moment === undefined) await turn();
     else {
@@ -142,7 +142,7 @@ describe("a later walk", () => {
     const legacy = smallLegacy([...few(), [1_000_000, { is: "failing" }]]);
     const walk = startWalk(legacy);
     await walk.walked();
-    walk.questions.ask(1_000_000);
+    walk.queue.add(1_000_000);
     await until(() => walk.hidden().length > 0);
     expect(walk.hidden()).toEqual([1_000_000]);
     legacy.rows.delete(1_000_000);
@@ -164,7 +164,7 @@ describe("a later walk", () => {
     await isThere;
     const kept = await first.stop();
     legacy.before = () => undefined;
-    expect(upTo(1, 9).filter((id) => bitsOf(kept.walk.listed).has(id))).toEqual([1, 2, 3, 7, 8, 9]);
+    expect(upTo(1, 9).filter((id) => openIdSet(kept.walk.listed).has(id))).toEqual([1, 2, 3, 7, 8, 9]);
     const second = startWalk(legacy, kept);
     second.again();
     expect(await second.walked()).toEqual([1, 2, 7, 8]);

@@ -1,49 +1,46 @@
 import { onTestFinished } from "vitest";
 import { openIndex } from "../../../src/features/privateDatasets/index.ts";
-import { listedPage, lookAt, type Looked, type Unheard } from "../../../src/features/privateDatasets/look.ts";
-import { openQuestions } from "../../../src/features/privateDatasets/questions.ts";
+import { legacyAnswers, readRow, type RowSource } from "../../../src/features/privateDatasets/readRow.ts";
+import { openRecheckQueue } from "../../../src/features/privateDatasets/recheckQueue.ts";
 import type { Kept } from "../../../src/features/privateDatasets/rows.ts";
-import { MARGIN, openWalker, type WalkWays } from "../../../src/features/privateDatasets/walk.ts";
-import { legacyErrors } from "../../../transforms/legacyErrors.ts";
-import { privateDatasets } from "../../../transforms/privateDatasets.ts";
-import { type Entry, privateOne, publicOne, type SmallLegacy } from "./smallLegacy.ts";
+import { MARGIN, openScanner, type ScanOptions } from "../../../src/features/privateDatasets/scan.ts";
+import { datasetApart } from "../../../transforms/datasetApart.ts";
 import { until } from "../../support/waiting.ts";
+import { type Entry, privateOne, publicOne, type SmallLegacy } from "./smallLegacy.ts";
 
 /** One that walks over a small legacy, as often as it is told to. */
-export const startWalk = (legacy: SmallLegacy, kept?: Kept, ways: WalkWays = {}) => {
+export const startWalk = (legacy: SmallLegacy, kept?: Kept, options: ScanOptions = {}) => {
   const stopping = new AbortController();
   const { signal } = stopping;
   const events: string[] = [];
   const walk = { time: kept?.walk.completedAt ?? 1, mayWalk: true };
   const index = openIndex({ onFound: () => undefined, onRows: () => undefined });
   if (kept) index.take({ ...kept, gone: [] }, true);
-  const looking = { ask: legacy.as("administrator"), askAsNobody: legacy.as("nobody"), errors: legacyErrors };
-  const take = (id: number, looked: Exclude<Looked, Unheard>): void => {
-    if (looked.found === "private") index.put({ id, shown: looked.shown });
-    else if (looked.found === "hidden") index.put({ id });
-    else index.remove(id);
+  const source: RowSource = {
+    ask: legacy.as("administrator"),
+    askWithoutKey: legacy.as("nobody"),
+    apart: datasetApart,
   };
-  const questions = openQuestions({
-    lookAt: (id) => lookAt(privateDatasets, id, looking),
-    legacyAnswers: async () => "ids" in (await listedPage(privateDatasets, { offset: 0, limit: 1 }, looking)),
-    take,
+  const queue = openRecheckQueue({
+    read: (id) => readRow(source, id),
+    legacyAnswers: () => legacyAnswers(source),
+    record: index.record,
     onFull: () => undefined,
     signal,
-    retry: 1,
+    firstWait: 1,
   });
-  const walker = openWalker({
-    knowledge: privateDatasets,
+  const scanner = openScanner({
     index,
-    looking,
-    questions,
-    take,
-    mayWalk: () => walk.mayWalk,
+    source,
+    queue,
+    record: index.record,
+    mayScan: () => walk.mayWalk,
     onEvent: (event, about) => void events.push(`${event} ${String(about["why"])}`),
     signal,
     now: () => walk.time,
-    ways: { pause: 1, retry: 1, slice: 0, ...ways },
+    options: { pause: 1, retry: 1, slice: 0, ...options },
   });
-  const running = walker.run();
+  const running = scanner.run();
   const stop = async (): Promise<Kept> => {
     stopping.abort();
     await running;
@@ -54,23 +51,23 @@ export const startWalk = (legacy: SmallLegacy, kept?: Kept, ways: WalkWays = {})
   return {
     walk,
     index,
-    questions,
+    queue,
     events,
-    soon: walker.soon,
+    soon: scanner.soon,
     stop,
     ids,
-    view: () => walker.view(),
+    view: () => scanner.view(),
     hidden: () => ids().filter((id) => index.get(id)?.shown === undefined),
     /** Comes back when the walk that is on its way, or the first one, is over. */
     async walked() {
-      await until(() => index.walk().completedAt === walk.time && walker.view().doing === "waiting");
-      await until(() => questions.ids().length === 0);
+      await until(() => index.walk().completedAt === walk.time && scanner.view().doing === "waiting");
+      await until(() => queue.ids().length === 0);
       return ids();
     },
     /** Comes back when the walk is over, or something else is; who may not walk may again once they rest. */
     async walkedOr(isOver: () => boolean) {
       await until(() => {
-        const isResting = walker.view().doing === "waiting";
+        const isResting = scanner.view().doing === "waiting";
         if (isResting) walk.mayWalk = true;
         return isOver() || (isResting && index.walk().completedAt === walk.time);
       });
@@ -87,7 +84,7 @@ export const upTo = (first: number, last: number): number[] =>
   Array.from({ length: last - first + 1 }, (_, i) => first + i);
 
 export const LIST = "list 200 0";
-/** The questions about ids, of which some are private. */
+/** The queue about ids, of which some are private. */
 export const looks = (ids: readonly number[], isPrivate = (_id: number) => false) =>
   ids.flatMap((id) => (isPrivate(id) ? [`one ${id}`, `rest ${id}`] : [`one ${id}`]));
 

@@ -2,12 +2,12 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Beginning } from "../../../src/proxy/heldAnswer.ts";
 import type { OutcomeKind } from "../../../src/endpoint/outcome.ts";
 import type { Json } from "../../../src/rules/rule.ts";
-import { answer, error, openedFeed, zipped } from "./smallFeed.ts";
+import { answer, error, openedSignals, zipped } from "./smallSignals.ts";
 
 describe("an endpoint's answer", () => {
   const read = (id: number, end: { ours: Json } | { kind: OutcomeKind }, isKeyed = true) => {
-    const { feed, asked } = openedFeed();
-    feed.answered("getDataset", { dataset_id: id }, end, isKeyed);
+    const { asked, ...signals } = openedSignals();
+    signals.answered("getDataset", { dataset_id: id }, end, isKeyed);
     return asked;
   };
 
@@ -39,18 +39,18 @@ describe("an endpoint's answer", () => {
     ["somebody's list of an uploader", { uploader: 16 }, true, [], [16, 16]],
     ["somebody's list of another", { uploader: 17 }, true, [], [17, 17]],
   ])("with %s", (_, input, isKeyed, ids, uploaders) => {
-    const { feed, asked, index } = openedFeed();
-    feed.answered("listDatasets", input, { ours: rows }, isKeyed);
-    feed.answered("listDatasets", input, { kind: "notFound" }, isKeyed);
+    const { asked, index, ...signals } = openedSignals();
+    signals.answered("listDatasets", input, { ours: rows }, isKeyed);
+    signals.answered("listDatasets", input, { kind: "notFound" }, isKeyed);
     expect(asked).toEqual(ids);
     expect(index.rows().map(({ uploader }) => uploader)).toEqual(uploaders);
     expect(index.get(3)?.shown).toEqual({ name: "kept" });
   });
 
   test("of another endpoint says nothing", () => {
-    const { feed, asked } = openedFeed();
-    feed.answered("getFlow", { dataset_id: 3 }, { kind: "notFound" }, false);
-    feed.answered("listFlows", {}, { ours: rows }, false);
+    const { asked, ...signals } = openedSignals();
+    signals.answered("getFlow", { dataset_id: 3 }, { kind: "notFound" }, false);
+    signals.answered("listFlows", {}, { ours: rows }, false);
     expect(asked).toEqual([]);
   });
 });
@@ -59,12 +59,12 @@ describe("a write", () => {
   test("by the new interface is asked about where the row is known", () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
-    const { feed, asked } = openedFeed();
+    const { asked, ...signals } = openedSignals();
     const groups = ["dataset/3", "dataset/4", "datasets", "dataset", "setup/5", "dataset/5/x", "mydataset/5"];
-    feed.touched(groups, false);
+    signals.touched(groups, false);
     vi.advanceTimersByTime(120_000);
     expect(asked).toEqual([3]);
-    feed.touched(groups, true);
+    signals.touched(groups, true);
     vi.advanceTimersByTime(120_000);
     expect(asked).toEqual([3, 3, 3]);
   });
@@ -89,8 +89,8 @@ describe("a write", () => {
   ])("through legacy's own %s", (_, groups, written, ids) => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
-    const { feed, asked } = openedFeed();
-    feed.written("/api/v1/json/data", groups, written);
+    const { asked, ...signals } = openedSignals();
+    signals.written("/api/v1/json/data", groups, written);
     vi.advanceTimersByTime(120_000);
     expect(asked).toEqual(ids);
   });
@@ -98,8 +98,8 @@ describe("a write", () => {
   test("whose answer is lost is asked about at once, and again when it must be over", () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
-    const { feed, asked } = openedFeed();
-    feed.written("/api/v1/json/data/4", ["dataset/3", "dataset/4", "datasets"], undefined);
+    const { asked, ...signals } = openedSignals();
+    signals.written("/api/v1/json/data/4", ["dataset/3", "dataset/4", "datasets"], undefined);
     vi.advanceTimersByTime(59_999);
     expect(asked).toEqual([3, 4]);
     vi.advanceTimersByTime(1);
@@ -114,8 +114,8 @@ describe("a write", () => {
     ["/api/v1/json/data/edit", [3, 4]],
     ["/api/v1/json/data/tagged", [3, 4]],
   ])("by %s is asked about: %j", (path, ids) => {
-    const { feed, asked } = openedFeed();
-    feed.written(path, ["dataset/3", "dataset/4"], answer("{}"));
+    const { asked, ...signals } = openedSignals();
+    signals.written(path, ["dataset/3", "dataset/4"], answer("{}"));
     expect(asked).toEqual(ids);
   });
 });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Kept } from "../../../src/features/privateDatasets/rows.ts";
 import { type Entry, smallLegacy, type SmallLegacy } from "./smallLegacy.ts";
-import { startWalk } from "./smallWalk.ts";
+import { startWalk } from "./smallScan.ts";
 
 const entry = fc.constantFrom<Entry[]>(
   { is: "public" },
@@ -50,7 +50,7 @@ const changing = (legacy: SmallLegacy) => {
   };
 };
 
-test("after an undisturbed scan exactly the private rows are known", async () => {
+test("an undisturbed scan knows exactly the private rows, whatever happened before", async () => {
   await fc.assert(
     fc.asyncProperty(catalogue, fc.array(step, { maxLength: 5 }), async (rows, steps) => {
       const legacy = smallLegacy(rows);
@@ -66,7 +66,7 @@ test("after an undisturbed scan exactly the private rows are known", async () =>
           for (const { does } of events.filter(({ at }) => at === calls)) {
             if (does === "stop") isStopped = true;
             else if (does === "pause") walk.walk.mayWalk = false;
-            else if ("asks" in does) walk.questions.ask(idAt(does.asks) ?? 1);
+            else if ("asks" in does) walk.queue.add(idAt(does.asks) ?? 1);
             else apply(does);
           }
           if (isStopped) void walk.stop();

@@ -1,0 +1,80 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { openRateLimiter } from "../../src/concurrency/rateLimiter.ts";
+
+const { signal } = new AbortController();
+
+const took = async (what: () => Promise<unknown>) => {
+  const start = performance.now();
+  await what();
+  return performance.now() - start;
+};
+
+test("requests go out at their rate on average, however slow each is", async () => {
+  const takeTurn = openRateLimiter({ rate: 100, slack: 10 });
+  const ms = await took(async () => {
+    for (let i = 0; i <= 30; i++) {
+      await takeTurn(signal);
+      if (i % 3 === 0) await sleep(4);
+    }
+  });
+  // A pause is made up for by one request at most.
+  expect(ms).toBeGreaterThan(285);
+});
+
+test("requests that wait at the same time go out one after the other", async () => {
+  const takeTurn = openRateLimiter({ rate: 100 });
+  expect(await took(() => Promise.all([1, 2, 3, 4, 5].map(() => takeTurn(signal))))).toBeGreaterThan(35);
+});
+
+test("a pause saves up no burst", async () => {
+  const takeTurn = openRateLimiter({ rate: 100, slack: 10 });
+  await takeTurn(signal);
+  await sleep(200);
+  expect(
+    await took(async () => {
+      for (let i = 0; i < 7; i++) await takeTurn(signal);
+    }),
+  ).toBeGreaterThan(45);
+});
+
+test("a rate of 0 is no limit", async () => {
+  const takeTurn = openRateLimiter({ rate: 0 });
+  expect(
+    await took(async () => {
+      for (let i = 0; i < 1000; i++) await takeTurn(signal);
+    }),
+  ).toBeLessThan(500);
+});
+
+test("more important requests go first, until there are none", async () => {
+  let looks = 0;
+  await openRateLimiter({ rate: 1e6, isBusy: () => ++looks < 4 })(signal);
+  expect(looks).toBe(4);
+});
+
+test("more important requests that never pause go first for a second, each time", async () => {
+  let looks = 0;
+  const takeTurn = openRateLimiter({ rate: 1e6, isBusy: () => ++looks > 0 });
+  expect(await took(() => takeTurn(signal))).toBeGreaterThan(990);
+  expect(looks).toBeLessThanOrEqual(60);
+});
+
+test.each([
+  ["while it waits for its turn", 1e-3, () => false],
+  ["while others go first", 1e6, () => true],
+])("its signal ends a request: %s", async (_, rate, busy) => {
+  const stopping = new AbortController();
+  let isFirst = true;
+  const takeTurn = openRateLimiter({ rate, isBusy: () => !isFirst && busy() });
+  await takeTurn(stopping.signal);
+  isFirst = false;
+  const next = takeTurn(stopping.signal);
+  stopping.abort();
+  await expect(next).rejects.toThrow("aborted");
+  await expect(takeTurn(stopping.signal)).rejects.toThrow("aborted");
+});
+
+test("after its signal a request gets no turn, even if it need not wait", async () => {
+  await expect(openRateLimiter({ rate: 1e6 })(AbortSignal.abort())).rejects.toThrow("aborted");
+});
