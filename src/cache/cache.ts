@@ -1,13 +1,10 @@
 import { LRUCache } from "lru-cache";
 import { type CacheRequest, entryKey, type Fetch } from "./cacheRequest.ts";
-import { backOff, type Entry, entryOf } from "./entry.ts";
-import { ownedLifetimes } from "./lifetimes.ts";
-import { monotonic } from "./monotonic.ts";
-import { type Answered, type CacheStatus, HIT } from "./reply.ts";
-import { type Content, tagged, untagged } from "./representation.ts";
+import { backOff, type Entry, entryOf, ownedLifetimes } from "./entry.ts";
+import { monotonic, type Store } from "./store.ts";
+import { type Answered, type CacheStatus, HIT, type Content, tagged, untagged } from "./reply.ts";
 import type { OpenSharedTier } from "./sharedTier.ts";
 import { openSingleFlight } from "./singleFlight.ts";
-import type { Store } from "./store.ts";
 import { openTieredEntries, type TieredEntries } from "./tieredEntries.ts";
 
 /** The cache of answers: fresh and stale entries, one fetch for concurrent misses, invalidation by writes. */

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { Coding } from "./codings.ts";
+import type { Coding } from "./compression.ts";
 import { type Entry, isExpired } from "./entry.ts";
 
 /** The entries in memory, the least recently used evicted; bounded in bytes that count keys, headers and every coding. */
@@ -100,3 +100,6 @@ export const openStore = ({ bytes, entryBytes }: { bytes: number; entryBytes: nu
     size: () => ({ bytes: entries?.calculatedSize ?? 0, entries: entries?.size ?? 0, evicted }),
   };
 };
+
+/** A clock in milliseconds that never goes back. It is looked up at each call, so that a test can replace it. */
+export const monotonic = { now: (): number => performance.now() };

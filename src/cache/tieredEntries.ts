@@ -1,6 +1,5 @@
-import { type CacheKey, type CacheRequest, lookupKeys } from "./cacheRequest.ts";
+import { type CacheKey, type CacheRequest, lookupKeys, type Directives } from "./cacheRequest.ts";
 import { openCompression } from "./compression.ts";
-import type { Directives } from "./directives.ts";
 import { type Entry, type Freshness, freshnessOf, isExpired, withinLifetimes } from "./entry.ts";
 import { openInvalidationLog } from "./invalidationLog.ts";
 import type { Invalidation, OpenSharedTier, SharedTier } from "./sharedTier.ts";

@@ -1,4 +1,4 @@
-import type { DeclaredLifetimes } from "../cache/lifetimes.ts";
+import type { DeclaredLifetimes } from "../cache/entry.ts";
 import type { Json, JsonObject, Rule } from "../rules/rule.ts";
 import type { Fields, InputOf } from "./field.ts";
 import type { LegacyRequest, Unsent } from "./legacyRequest.ts";

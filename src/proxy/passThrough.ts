@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { clientAddress } from "../upstream/clientAddress.ts";
+import { clientAddress, isLoop } from "../upstream/forwarding.ts";
 import { UpstreamFailure, withoutQuery } from "../upstream/failure.ts";
 import type { Upstream } from "../upstream/upstream.ts";
-import { isLoop } from "../upstream/forwarding.ts";
 import type { ResponseObserver } from "./heldAnswer.ts";
 import { type Trouble, refuse } from "./refuse.ts";
 import { Relay } from "./relay.ts";

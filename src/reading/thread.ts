@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { bytesOf, tagOf } from "../cache/representation.ts";
+import { bytesOf, tagOf } from "../cache/reply.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import { readableOf } from "./readAnswer.ts";
 import { runJob, type JobMessage, type JobResult, type ThreadData } from "./runJob.ts";

@@ -10,12 +10,10 @@ import { sendWhole } from "../http/httpServer.ts";
 import { isBelow, pathOf } from "../http/requestTarget.ts";
 import type { PassThrough } from "../proxy/passThrough.ts";
 import { isLoop } from "../upstream/forwarding.ts";
-import type { Backend } from "./backend.ts";
-import { decisionHeader, legacyDecision } from "./decision.ts";
+import { type Backend, decisionHeader, legacyDecision } from "./backend.ts";
 import type { HitPath } from "./hitPath.ts";
-import type { PreparedEndpoint } from "./prepared.ts";
+import { type PreparedEndpoint, allowed, type Pattern, patterns } from "./prepared.ts";
 import { type AppRequest, fromNode, fromWeb, type RequestInputSettings, readRequest } from "./requestInput.ts";
-import { allowed, type Pattern, patterns } from "./routes.ts";
 import { serve } from "./serve.ts";
 import type { Services } from "./services.ts";
 

@@ -1,10 +1,8 @@
-import type { CacheKey } from "../cache/cacheRequest.ts";
-import type { Directives } from "../cache/directives.ts";
-import type { Answered } from "../cache/reply.ts";
+import type { CacheKey, Directives } from "../cache/cacheRequest.ts";
+import { type Answered, untagged } from "../cache/reply.ts";
 import type { Answer } from "../endpoint/answer.ts";
 import type { LegacyRequest, Unsent } from "../endpoint/legacyRequest.ts";
 import type { Caller } from "../legacy/client.ts";
-import type { Decision } from "./decision.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
 
 /** A request whose credential is well-formed and whose input is valid. `legacy`: what legacy is asked for it, or why it cannot be asked. */
@@ -49,3 +47,20 @@ export type Backend = (request: EndpointRequest, caller: RequestCaller) => Promi
 
 /** Adds to a backend, as undici's interceptors add to a dispatcher. */
 export type Layer = (next: Backend) => Backend;
+
+/** Which backend answered, in which stage of a migration, and why: the header `Gateway-Decision`. */
+export type Decision = { stage: string; backend: string; bucket?: number; reason: string };
+
+/** `stage=canary; backend=modern; bucket=37; reason=share`; `private=incomplete` where the list may lack rows that the caller may see. */
+export const decisionHeader = ({ stage, backend, bucket, reason }: Decision, isIncomplete = false): string =>
+  `stage=${stage}; backend=${backend}${bucket === undefined ? "" : `; bucket=${bucket}`}; reason=${reason}${isIncomplete ? "; private=incomplete" : ""}`;
+
+/** How an endpoint that is not migrated answers. */
+export const legacyDecision: Decision = { stage: "legacy", backend: "legacy", reason: "stage" };
+
+/** An answer for one caller alone; `fwd`: why legacy was asked, where it was. */
+export const uncached = (answer: Answer, fwd?: "method" | "bypass"): Answered => ({
+  representation: untagged(answer),
+  cacheable: false,
+  how: fwd === undefined ? { detail: "settled" } : { fwd },
+});

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { z } from "zod";
 import type { OpenSharedTier } from "../cache/sharedTier.ts";
-import type { DeclaredLifetimes } from "../cache/lifetimes.ts";
+import type { DeclaredLifetimes } from "../cache/entry.ts";
 import type { ByteBudget } from "../concurrency/byteBudget.ts";
 import type { OutcomeKind } from "../endpoint/outcome.ts";
 import type { ClientLimits } from "../http/httpServer.ts";

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { type Cache, openCache } from "../cache/cache.ts";
-import { type DeclaredLifetimes, longestLifetime, withDefaults } from "../cache/lifetimes.ts";
+import { type DeclaredLifetimes, longestLifetime, withDefaults } from "../cache/entry.ts";
 import { openStore } from "../cache/store.ts";
 import { type ByteBudget, openByteBudget } from "../concurrency/byteBudget.ts";
 import type { Knowledge } from "../endpoint/endpoint.ts";
@@ -13,7 +13,7 @@ import { LARGE, openReader, type Reader, type ReaderSettings } from "../reading/
 import type { Settings, WhenOff } from "../settings/settings.ts";
 import { type Meter, openMeter } from "../telemetry/meter.ts";
 import type { Observer } from "../telemetry/observer.ts";
-import { trustedProxies } from "../upstream/clientAddress.ts";
+import { trustedProxies } from "../upstream/forwarding.ts";
 import { openUpstream, type Upstream } from "../upstream/upstream.ts";
 import { type App, gatewayApp } from "./app.ts";
 import type { Backend } from "./backend.ts";

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { LRUCache } from "lru-cache";
-import type { CacheKey } from "../cache/cacheRequest.ts";
-import { readDirectives } from "../cache/directives.ts";
+import { type CacheKey, readDirectives } from "../cache/cacheRequest.ts";
 import { sendWhole } from "../http/httpServer.ts";
 import { HIT, replyWith } from "../cache/reply.ts";
 import { corsList } from "../http/cors.ts";

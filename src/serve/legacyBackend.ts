@@ -3,11 +3,10 @@ import { type Answer, answerOf } from "../endpoint/answer.ts";
 import type { LegacyRequest } from "../endpoint/legacyRequest.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
 import type { Caller } from "../legacy/client.ts";
-import type { Backend, EndpointRequest } from "./backend.ts";
+import { type Backend, type EndpointRequest, uncached } from "./backend.ts";
 import { fetchAnswer, type LegacyResult, type Unanswered } from "./legacyFetch.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
 import type { Services } from "./services.ts";
-import { uncached } from "./uncached.ts";
 import { confirmWrite, refusedAccess } from "./write.ts";
 
 export const unauthenticated: Outcome = { kind: "unauthenticated", code: "103", message: "Authentication failed" };

@@ -1,12 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
-import { readDirectives } from "../cache/directives.ts";
-import { forwardedHeaders } from "../upstream/forwarding.ts";
+import { readDirectives } from "../cache/cacheRequest.ts";
+import { forwardedHeaders, clientAddress } from "../upstream/forwarding.ts";
 import { type Answer, answerOf } from "../endpoint/answer.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
 import type { Reader, ReadFor, Unread } from "../reading/reader.ts";
 import { type BodyLimits, readBody } from "../http/body.ts";
-import { clientAddress } from "../upstream/clientAddress.ts";
 import { readCredential } from "../http/credential.ts";
 import { givenInPairs, givenInPath, type InputReading, readInput } from "../endpoint/input.ts";
 import { pathOf, queryOf } from "../http/requestTarget.ts";

@@ -1,14 +1,13 @@
-import type { Directives } from "../cache/directives.ts";
+import type { Directives } from "../cache/cacheRequest.ts";
 import { withTimeout } from "../concurrency/withTimeout.ts";
 import { type Answer, answerOf, inputErrors } from "../endpoint/answer.ts";
 import type { InputReading } from "../endpoint/input.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
 import type { Credential } from "../http/credential.ts";
-import type { Backend, EndpointRequest, RequestCaller, Served } from "./backend.ts";
+import { type Backend, type EndpointRequest, type RequestCaller, type Served, uncached } from "./backend.ts";
 import { unauthenticated } from "./legacyBackend.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
 import type { Services } from "./services.ts";
-import { uncached } from "./uncached.ts";
 
 /** One request, read: who asks, for what. `input` is an answer where the body could not be read. */
 export type RequestInput = {

@@ -3,11 +3,10 @@ import { type Answer, answerOf } from "../endpoint/answer.ts";
 import type { OutcomeKind } from "../endpoint/outcome.ts";
 import type { Caller } from "../legacy/client.ts";
 import { outcomeOf } from "../legacy/reading.ts";
-import type { EndpointRequest } from "./backend.ts";
+import { type EndpointRequest, uncached } from "./backend.ts";
 import { fetchReadable, noAnswer, type Unanswered } from "./legacyFetch.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
 import type { Services } from "./services.ts";
-import { uncached } from "./uncached.ts";
 import { UNSETTLED } from "./unconfirmedWrites.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { type Duration, isDuration } from "../cache/lifetimes.ts";
-import { trustedProxies } from "../upstream/clientAddress.ts";
+import { type Duration, isDuration } from "../cache/entry.ts";
+import { trustedProxies } from "../upstream/forwarding.ts";
 import { bytesField, countField, hostField, millisecondsField, originField, prefixField } from "./fields.ts";
 
 const corsOrigin = z

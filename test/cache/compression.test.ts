@@ -1,8 +1,7 @@
 import { brotliDecompressSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { openCache } from "../../src/cache/cache.ts";
-import type { Entry } from "../../src/cache/entry.ts";
-import { lifetimesBy } from "../../src/cache/lifetimes.ts";
+import { type Entry, lifetimesBy } from "../../src/cache/entry.ts";
 import { replyWith } from "../../src/cache/reply.ts";
 import type { SharedTier } from "../../src/cache/sharedTier.ts";
 import { openStore } from "../../src/cache/store.ts";

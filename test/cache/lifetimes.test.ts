@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { freshnessOf } from "../../src/cache/entry.ts";
-import { entryOf } from "../../src/cache/entry.ts";
-import { untagged } from "../../src/cache/representation.ts";
+import { freshnessOf, entryOf } from "../../src/cache/entry.ts";
+import { untagged } from "../../src/cache/reply.ts";
 import { alice, cachedGateway, clock, kept, markOf } from "./support.ts";
 
 const second = 1000;

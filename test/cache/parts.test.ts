@@ -1,12 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ownerKey, cacheKeyOf } from "../../src/cache/cacheRequest.ts";
-import { readDirectives } from "../../src/cache/directives.ts";
-import { isDuration, milliseconds } from "../../src/cache/lifetimes.ts";
-import { acceptedCodings } from "../../src/cache/codings.ts";
-import { backOff, type Entry, entryOf, freshnessOf } from "../../src/cache/entry.ts";
-import { HIT, replyWith } from "../../src/cache/reply.ts";
-import { untagged } from "../../src/cache/representation.ts";
+import { ownerKey, cacheKeyOf, readDirectives } from "../../src/cache/cacheRequest.ts";
+import { isDuration, milliseconds, backOff, type Entry, entryOf, freshnessOf } from "../../src/cache/entry.ts";
+import { acceptedCodings } from "../../src/cache/compression.ts";
+import { HIT, replyWith, untagged } from "../../src/cache/reply.ts";
 import { openStore, sizeOf } from "../../src/cache/store.ts";
 
 const windows = { fresh: 100, staleWhileRevalidate: 200, staleIfError: 400 };

@@ -1,10 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { type Entry, entryOf } from "../../src/cache/entry.ts";
+import { type Entry, entryOf, lifetimesBy } from "../../src/cache/entry.ts";
 import { openTieredEntries } from "../../src/cache/tieredEntries.ts";
-import { untagged } from "../../src/cache/representation.ts";
+import { untagged } from "../../src/cache/reply.ts";
 import type { Invalidation, SharedTier } from "../../src/cache/sharedTier.ts";
 import { openStore } from "../../src/cache/store.ts";
-import { lifetimesBy } from "../../src/cache/lifetimes.ts";
 
 const lifetimes = { fresh: 1000, staleWhileRevalidate: 1000, staleIfError: 1000 };
 const about = { endpoint: "e", groups: ["g/1", "g"], lifetimes, storedAt: 0 };

@@ -1,6 +1,13 @@
 import { expect, test } from "vitest";
-import { clientAddress, trustedProxies } from "../../src/upstream/clientAddress.ts";
-import { type ForwardedRequest, forwardedHeaders, isLoop, pseudonym, viaThis } from "../../src/upstream/forwarding.ts";
+import {
+  clientAddress,
+  trustedProxies,
+  type ForwardedRequest,
+  forwardedHeaders,
+  isLoop,
+  pseudonym,
+  viaThis,
+} from "../../src/upstream/forwarding.ts";
 import { isHopByHop, namedInConnection } from "../../src/proxy/headers.ts";
 
 const headersFor = (asker: Partial<ForwardedRequest>): Record<string, string> => {

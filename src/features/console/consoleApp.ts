@@ -1,7 +1,7 @@
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type { Cache } from "../../cache/cache.ts";
-import { windowsOf } from "../../cache/lifetimes.ts";
+import { windowsOf } from "../../cache/entry.ts";
 import type { Core } from "../../serve/feature.ts";
 import type { Meter } from "../../telemetry/meter.ts";
 import type { Observer } from "../../telemetry/observer.ts";

@@ -1,7 +1,6 @@
 import type { Fetched } from "../../cache/cacheRequest.ts";
-import { freshOnly } from "../../cache/lifetimes.ts";
-import type { Answered } from "../../cache/reply.ts";
-import { untagged } from "../../cache/representation.ts";
+import { freshOnly } from "../../cache/entry.ts";
+import { type Answered, untagged } from "../../cache/reply.ts";
 import { type Answer, answerOf } from "../../endpoint/answer.ts";
 import { canonicalRequest } from "../../endpoint/canonicalRequest.ts";
 import type { Caller } from "../../legacy/client.ts";

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import { monotonic } from "../../cache/monotonic.ts";
+import { monotonic } from "../../cache/store.ts";
 import { withTimeout } from "../../concurrency/withTimeout.ts";
 import { adminProbe, probeStatuses } from "./datasets.ts";
 import type { AskLegacy } from "./readRow.ts";

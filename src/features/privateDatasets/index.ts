@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { LRUCache } from "lru-cache";
-import { monotonic } from "../../cache/monotonic.ts";
+import { monotonic } from "../../cache/store.ts";
 import type { RowState } from "./readRow.ts";
 import { type Change, type Kept, notWalked, openIdSet, type PrivateRow, type Walk } from "./rows.ts";
 

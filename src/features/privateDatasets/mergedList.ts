@@ -1,16 +1,20 @@
-import { type CacheKey, type Fetched, mergedCacheKey } from "../../cache/cacheRequest.ts";
-import type { Answered } from "../../cache/reply.ts";
-import type { Directives } from "../../cache/directives.ts";
-import { freshOnly } from "../../cache/lifetimes.ts";
-import { bytesOf } from "../../cache/representation.ts";
+import { type CacheKey, type Fetched, mergedCacheKey, type Directives } from "../../cache/cacheRequest.ts";
+import { type Answered, bytesOf } from "../../cache/reply.ts";
+import { freshOnly } from "../../cache/entry.ts";
 import { type Answer, answerOf } from "../../endpoint/answer.ts";
 import type { Outcome } from "../../endpoint/outcome.ts";
 import type { Caller } from "../../legacy/client.ts";
-import type { Backend, EndpointRequest, Layer, RequestCaller, Served } from "../../serve/backend.ts";
+import {
+  type Backend,
+  type EndpointRequest,
+  type Layer,
+  type RequestCaller,
+  type Served,
+  uncached,
+} from "../../serve/backend.ts";
 import { answerFrom, unauthenticated } from "../../serve/legacyBackend.ts";
 import { fetchAnswer, type LegacyResult, openRequestBudget } from "../../serve/legacyFetch.ts";
 import type { Services } from "../../serve/services.ts";
-import { uncached } from "../../serve/uncached.ts";
 import { inTurn, openSemaphore, type Semaphore } from "../../upstream/semaphore.ts";
 import { LIST_ENDPOINT, MAX_IDS_ASKED, PRIVATE_GROUP } from "./datasets.ts";
 import { rowMatcher } from "./matching.ts";

@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { buildId } from "../../cache/buildId.ts";
-import { type Entry, isExpired } from "../../cache/entry.ts";
+import { type Entry, isExpired, totalLifetime } from "../../cache/entry.ts";
 import type { OpenSharedTier, SharedTier } from "../../cache/sharedTier.ts";
-import { totalLifetime } from "../../cache/lifetimes.ts";
 import { withTimeout } from "../../concurrency/withTimeout.ts";
 import { openReplication } from "./replication.ts";
 import type { SharedTierEvent } from "./replicationLease.ts";

@@ -2,8 +2,8 @@ import { promisify } from "node:util";
 import { brotliDecompress } from "node:zlib";
 import { z } from "zod";
 import { type Entry, entryOf } from "../../cache/entry.ts";
-import { copyOf } from "../../cache/codings.ts";
-import { tagOf } from "../../cache/representation.ts";
+import { copyOf } from "../../cache/compression.ts";
+import { tagOf } from "../../cache/reply.ts";
 
 /** The first byte of what is written; another one was written by another version. */
 const VERSION = 1;

@@ -1,7 +1,7 @@
 import { givenInBody, givenInPairs, givenInPath, unescaped } from "../../endpoint/input.ts";
 import { parseJson } from "../../rules/parseJson.ts";
 import { isObject } from "../../rules/rule.ts";
-import { type Pattern, patterns } from "../../serve/routes.ts";
+import { type Pattern, patterns } from "../../serve/prepared.ts";
 import { bodyShape, type CorpusRequest, type NamedEndpoint, shapeOf, type SkipReason } from "./corpusRequest.ts";
 
 /** A path of the new interface: its endpoints by method, and the texts in it or its pairs. */

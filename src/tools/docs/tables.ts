@@ -1,4 +1,4 @@
-import { withDefaults } from "../../cache/lifetimes.ts";
+import { withDefaults } from "../../cache/entry.ts";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
 import type { Rule } from "../../rules/rule.ts";
 

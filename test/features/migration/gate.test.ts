@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { bucketOf, decide } from "../../../src/features/migration/decide.ts";
 import { type Evidence, judgeGate } from "../../../src/features/migration/gate.ts";
 import { gateSchema, type Stage, stageSchema } from "../../../src/features/migration/stage.ts";
-import { decisionHeader } from "../../../src/serve/decision.ts";
+import { decisionHeader } from "../../../src/serve/backend.ts";
 import { wilson } from "../../../src/features/migration/wilson.ts";
 
 describe("Wilson's bounds", () => {

@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
 import { type Entry, entryOf } from "../../../src/cache/entry.ts";
-import { compress } from "../../../src/cache/codings.ts";
-import { tagged } from "../../../src/cache/representation.ts";
+import { compress } from "../../../src/cache/compression.ts";
+import { tagged } from "../../../src/cache/reply.ts";
 import type { Invalidation } from "../../../src/cache/sharedTier.ts";
 import { redisTier } from "../../../src/features/sharedCache/redisTier.ts";
 import { until } from "../../support/waiting.ts";
