@@ -107,11 +107,11 @@ const run = async (): Promise<void> => {
     await close();
     const counts = observer.counts();
     if (Object.keys(counts).length > 0) observer.log.info({ event: "stopped", counts });
-    // Lines of the standard output that nobody reads would keep the process from ending by itself.
+    // Unread lines of the standard output would keep the process from ending by itself.
     process.exit();
   };
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void stop());
-  // Only now: whoever reads this may stop it.
+  // Only now: a program that reads this line may send the signal to stop at once.
   const listening = [
     `catalog-gateway listens on ${urlOf(host, server.port)}, asks ${upstream.description}, serves ${prefixes.join(" ")}`,
     ...started.flatMap(({ listensOn }) => listensOn ?? []),

@@ -6,7 +6,7 @@ import { type Beginning, plainBody } from "../proxy/heldAnswer.ts";
  */
 export type WriteFate = "written" | "unknown" | "refused";
 
-/** `refusals`: the codes of errors that legacy raises before it looks at what is asked, always as XML. */
+/** What became of a write, by its answer. `refusals`: the codes of errors that legacy raises before it reads a request, always as XML. */
 export const fateOf = (answer: Beginning | undefined, refusals: ReadonlySet<number>): WriteFate => {
   if (answer === undefined) return "unknown";
   const { status } = answer;
@@ -16,7 +16,7 @@ export const fateOf = (answer: Beginning | undefined, refusals: ReadonlySet<numb
   if (status < 300) return isPage ? "unknown" : refusedIn(answer, type, refusals) ? "refused" : "written";
   if (status < 400) return "refused";
   if (isPage) return status < 500 ? "refused" : "unknown";
-  // Legacy's own errors have a code, whatever their status; 412 and 450 are nobody else's.
+  // Legacy's own errors have a code, whatever their status; only legacy sends 412 and 450.
   const isOwn = status === 412 || status === 450 || hasCode(answer);
   if (!isOwn) return status < 500 ? "refused" : "unknown";
   return refusedIn(answer, type, refusals) ? "refused" : "written";

@@ -17,6 +17,7 @@ import { type AppRequest, fromNode, fromWeb, type RequestInputSettings, readRequ
 import { serve } from "./serve.ts";
 import type { Services } from "./services.ts";
 
+/** What the app is set to, beside how it reads requests. */
 export type AppSettings = RequestInputSettings & {
   prefixes: readonly string[];
   corsOrigins: readonly string[];
@@ -76,7 +77,7 @@ export const gatewayApp = (
       if (cacheKey && request.method !== "POST") hitPath.learn(pathOf(request.target), cacheKey);
       const { key, refused } = input.credential;
       const took = performance.now() - started;
-      const asker = {
+      const replyRequest = {
         method: request.method,
         acceptEncoding: request.header("accept-encoding"),
         ifNoneMatch: request.header("if-none-match"),
@@ -85,12 +86,12 @@ export const gatewayApp = (
       };
       const header =
         decision || isIncomplete ? { decision: decisionHeader(decision ?? legacyDecision, isIncomplete) } : undefined;
-      const reply = replyWith({ ...answered, ...header, took }, asker, Date.now());
+      const reply = replyWith({ ...answered, ...header, took }, replyRequest, Date.now());
       return {
         reply,
         afterwards,
         sent: (isSent) =>
-          services.meter.answered(
+          services.meter.countAnswer(
             endpoint.name,
             isSent ? reply.status : 503,
             answered.how,

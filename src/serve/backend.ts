@@ -5,7 +5,7 @@ import type { LegacyRequest, Unsent } from "../endpoint/legacyRequest.ts";
 import type { Caller } from "../legacy/client.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
 
-/** A request whose credential is well-formed and whose input is valid. `legacy`: what legacy is asked for it, or why it cannot be asked. */
+/** A request whose credential is well-formed and whose input is valid. `legacy`: the request to legacy, or why there is none. */
 export type EndpointRequest = {
   endpoint: PreparedEndpoint;
   input: Record<string, unknown>;
@@ -16,6 +16,7 @@ export type EndpointRequest = {
   bypass?: boolean;
 };
 
+/** The caller of one request, with what its endpoint may need to know of it. */
 export type RequestCaller = Caller & {
   client: string;
   spent: { calls: number; ms: number };
@@ -58,7 +59,7 @@ export const decisionHeader = ({ stage, backend, bucket, reason }: Decision, isI
 /** How an endpoint that is not migrated answers. */
 export const legacyDecision: Decision = { stage: "legacy", backend: "legacy", reason: "stage" };
 
-/** An answer for one caller alone; `fwd`: why legacy was asked, where it was. */
+/** An answer for one caller alone. `fwd`: why a backend was asked (RFC 9211); absent where the gateway answered by itself. */
 export const uncached = (answer: Answer, fwd?: "method" | "bypass"): Answered => ({
   representation: untagged(answer),
   cacheable: false,

@@ -25,6 +25,7 @@ export type CheckReport = {
   strict: boolean;
 };
 
+/** What `--check` is run with. */
 export type CheckSettings = {
   settings: Pick<Settings, "PREFIXES" | "LEGACY_API_KEY">;
   strict: boolean;

@@ -107,7 +107,7 @@ export type Core = {
   isCheck: boolean;
 };
 
-/** What the cache's second tier is opened with, before there are services. `longest`: milliseconds that any entry is kept. */
+/** What the cache's second tier is opened with, before there are services. `longest`: milliseconds that any entry is stored. */
 export type TierParts = { observer: Observer; meter: Meter; longest: number };
 
 /** The part of a feature that is loaded where its settings ask for it. `S`: all settings with its own. */

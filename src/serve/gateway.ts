@@ -27,8 +27,10 @@ import { prepare } from "./prepared.ts";
 import type { Services } from "./services.ts";
 import { openUnconfirmedWrites } from "./unconfirmedWrites.ts";
 
+/** All settings; the legacy server is known, be it the sample. */
 export type GatewaySettings = Settings & { LEGACY_URL: string };
 
+/** A gateway that is put together: its interface, the proxy beside it, and its life from start to close. */
 export type Gateway = {
   app: App;
   passThrough: PassThrough;
@@ -151,7 +153,7 @@ const openServices = (
   const meter = openMeter(() => observer.counts());
   const path = settings.LEGACY_PATH === "/" ? "" : settings.LEGACY_PATH;
   const clientSettings = { path, host: legacyHost(settings), maxReply: settings.MAX_REPLY_BYTES };
-  const client = withBreaker(legacyClient(upstream, clientSettings), meter.asked);
+  const client = withBreaker(legacyClient(upstream, clientSettings), meter.countUpstreamCall);
   const cache = openCacheOf(settings, catalogue, { meter, observer, modules });
   const hooks = hooksOf(features);
   const keys = openKeys(client, catalogue.keyProbes, catalogue.errors, (owner) => {

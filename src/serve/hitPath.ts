@@ -73,7 +73,7 @@ export const openHitPath = (
       );
       if (!sendWhole(response, reply)) return true;
       hooks.onAnswered(endpoint, true);
-      meter.kept(endpoint, reply.status, reply.body?.length ?? 0);
+      meter.countHit(endpoint, reply.status, reply.body?.length ?? 0);
       return true;
     },
   };

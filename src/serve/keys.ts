@@ -7,9 +7,10 @@ import type { Caller, LegacyClient } from "../legacy/client.ts";
 import { xmlReader } from "../legacy/xml.ts";
 import { type ErrorTable, outcomeOf } from "../legacy/reading.ts";
 
-/** Harmless questions whose answer tells what legacy thinks of a key: one any key may ask, and one that only writers may. */
+/** Harmless requests that show whether legacy accepts a key: one for any key, and one for keys that may write. */
 export type KeyProbes = { reads: LegacyRequest; writes: LegacyRequest };
 
+/** What legacy has said of callers' keys, for a minute each. */
 export type Keys = {
   /** Asks legacy about a key, unless it said so within the last minute. `undefined`: it is good (and may write, if `writes`). */
   verify(caller: Caller & { key: string }, writes: boolean): Promise<Outcome | undefined>;
@@ -25,7 +26,7 @@ export type Keys = {
 
 const MINUTE = 60_000;
 
-/** `onRefused` is told of every key that legacy refuses, hashed. */
+/** Opens the store of verified keys. `onRefused` is called for every key that legacy refuses, with its salted hash. */
 export const openKeys = (
   client: LegacyClient,
   probes: KeyProbes,
@@ -78,11 +79,12 @@ export const openKeys = (
       const remembered = known.get(id);
       if (remembered && !writes) return Promise.resolve(undefined);
       if (remembered?.writes) return Promise.resolve(remembered.writes === "allowed" ? undefined : remembered.writes);
-      // Those who come while legacy is asked about the same key wait for the same answer.
-      const question = `${id} ${writes}`;
-      const asked = inFlight.get(question) ?? probe(caller, id, writes).finally(() => inFlight.delete(question));
-      inFlight.set(question, asked);
-      return asked;
+      // Concurrent requests with the same key wait for one verification.
+      const verification = `${id} ${writes}`;
+      const running =
+        inFlight.get(verification) ?? probe(caller, id, writes).finally(() => inFlight.delete(verification));
+      inFlight.set(verification, running);
+      return running;
     },
   };
 };

@@ -9,6 +9,7 @@ import type { PreparedEndpoint } from "./prepared.ts";
 import type { Services } from "./services.ts";
 import { confirmWrite, refusedAccess } from "./write.ts";
 
+/** A missing or wrong key. */
 export const unauthenticated: Outcome = { kind: "unauthenticated", code: "103", message: "Authentication failed" };
 
 /** An answer, the groups that it belongs to, and of a write without an answer of legacy's own whether it may have been carried out. */

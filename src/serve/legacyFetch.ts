@@ -24,15 +24,16 @@ export type LegacyResult = { written: Written } | Ended;
 
 type Input = Record<string, unknown>;
 
-/** Requests to legacy, at most, for the answer to one list: its pages, and whatever is asked to put one together from its rows. */
+/** Requests to legacy at most for one list: for the list itself, and for its rows where they are fetched one by one. */
 const MAX_REQUESTS = 64;
 
 /** The requests that are left for one answer. */
 export type RequestBudget = { left: number };
 
+/** Opens the budget of one answer. */
 export const openRequestBudget = (): RequestBudget => ({ left: MAX_REQUESTS });
 
-/** How an answer is asked for; a `budget` that several answers share. */
+/** How an answer is fetched. `budget`: the requests that several answers share. */
 export type FetchOptions = { as?: "answer" | "rows"; budget?: RequestBudget };
 
 /**
@@ -66,7 +67,7 @@ const fetchList = async (
   const { rows } = endpoint;
   const rationed: FetchServices = {
     ...services,
-    client: async (...asked) => (budget.left-- > 0 ? services.client(...asked) : tooMany),
+    client: async (...call) => (budget.left-- > 0 ? services.client(...call) : tooMany),
   };
   const page = await fetchPage(rationed, endpoint, request, caller, input, as);
   const pages = "outcome" in page ? page.pages : undefined;
@@ -91,7 +92,7 @@ const tooMany: LegacyFailed = {
   why: `it would take more than ${MAX_REQUESTS} requests`,
 };
 
-/** Rows that are asked for by their ids. */
+/** Fetches rows by their ids. */
 const fetchSome = async (
   services: FetchServices,
   endpoint: PreparedEndpoint,
@@ -117,8 +118,8 @@ const fetchApart = async (
   pages: readonly RowPlaces[],
 ): Promise<{ written: Written } | { other: Ended } | undefined> => {
   if (rows?.apart === undefined) return undefined;
-  const asked = { name: endpoint.name, readXml: plain };
-  const ask = (request: LegacyRequest) => fetchReadable(services, asked, request, caller);
+  const list = { name: endpoint.name, readXml: plain };
+  const ask = (request: LegacyRequest) => fetchReadable(services, list, request, caller);
   const found = await documentApart(rows, rows.apart, id, pages, ask);
   if (found === undefined) return undefined;
   if ("failed" in found) return { other: { outcome: found.failed } };
@@ -145,7 +146,7 @@ const fetchPage = async (
     const reading = readBy(services, { endpoint: endpoint.name, as, input }, reply, caller);
     return reading instanceof Promise ? reading.then(notePages) : notePages(reading);
   };
-  const spoilt = () => (pages.length === 2 ? { pages } : {});
+  const unparsable = () => (pages.length === 2 ? { pages } : {});
   const reply = await askEither(services, endpoint, request, caller, read);
   if ("failed" in reply) return { outcome: reply.failed, unanswered: reply.isUnsent ? "refused" : "unknown" };
   const { reading, status } = reply;
@@ -155,7 +156,7 @@ const fetchPage = async (
     return {
       outcome: noAnswer,
       unanswered: isFrontRefusal ? "refused" : "unknown",
-      ...(status === 200 ? spoilt() : {}),
+      ...(status === 200 ? unparsable() : {}),
     };
   if (reading.is === "document" && status !== 200) {
     observer.event("odd_status", { endpoint: endpoint.name, status });
@@ -167,10 +168,10 @@ const fetchPage = async (
       observer.event(`code_${outcome.kind}`, { endpoint: endpoint.name, code: reading.code });
     if (reading.code === endpoint.recover?.code)
       return (await recover(services, endpoint, caller, input)) ?? { outcome };
-    const kept = ownStatusOf(outcome, status);
+    const ownStatus = ownStatusOf(outcome, status);
     return {
       outcome,
-      ...(kept === undefined ? {} : { status: kept }),
+      ...(ownStatus === undefined ? {} : { status: ownStatus }),
       // Without its database legacy looks at nothing.
       ...(outcome.kind === "unavailable" ? { unanswered: "refused" as const } : {}),
     };
@@ -182,10 +183,11 @@ const fetchPage = async (
   observer.event("schema_mismatch", { endpoint: endpoint.name, places: document.mismatch });
   return {
     outcome: { kind: "broken", message: "The legacy interface's answer is not what it should be." },
-    ...spoilt(),
+    ...unparsable(),
   };
 };
 
+/** Legacy's answer is neither a document nor an error of its own. */
 export const noAnswer: Outcome = {
   kind: "broken",
   message: "The legacy interface answered with something that is no answer.",

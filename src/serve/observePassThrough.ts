@@ -9,6 +9,7 @@ import type { Feature, Hooks } from "./feature.ts";
 import { type PassingWrite, passingWrite } from "./passingWrite.ts";
 import { type UnconfirmedWrites, UNSETTLED } from "./unconfirmedWrites.ts";
 
+/** What observing the proxied traffic needs. */
 export type PassThroughParts = {
   passing: LegacyWriteKnowledge;
   readTarget: ReadLegacyTarget;

@@ -10,7 +10,7 @@ export const MAX_NAMED = 100;
 
 const safe = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
 
-/** A request to legacy's interface that may write, while it passes through. Nothing of it is read before it is asked for. */
+/** A proxied request that may write. Its body is read when one of the members asks for it. */
 export type PassingWrite = {
   chunk: (bytes: Buffer) => void;
   /** The key that it comes with; `contentType` is its body's. */
@@ -51,7 +51,7 @@ export const passingWrite = (
     groups() {
       if (!("fields" in write)) return write.kind === undefined ? gone : [collection(write.kind), ...gone];
       const { all, isCertain } = idsNamed();
-      // Where it cannot be told for certain which one, it may be any.
+      // Where the entity is not certain, it may be any of its kind.
       return [...written(write.kind, isCertain ? all.map(Number) : []), ...gone];
     },
   };

@@ -16,12 +16,14 @@ export type PreparedEndpoint = Endpoint &
     mustRead?: { endpoint: PreparedEndpoint; inputOf(input: Record<string, unknown>): Record<string, unknown> };
   };
 
+/** What endpoints are prepared with. */
 export type Preparing = {
   /** Identifies the legacy interface, as far as answers differ by it. */
   legacy: string;
   lifetimes: Readonly<Record<string, DeclaredLifetimes>>;
 };
 
+/** Prepares all endpoints, once at the start. Throws where an endpoint names another one that does not exist. */
 export const prepare = (endpoints: Record<string, Endpoint>, { legacy, lifetimes }: Preparing): PreparedEndpoint[] => {
   const questionOf = (name: string, { cache }: Endpoint): Pick<PreparedEndpoint, "cacheKey"> => {
     if (cache === undefined) return {};
@@ -49,7 +51,7 @@ export const prepare = (endpoints: Record<string, Endpoint>, { legacy, lifetimes
   return all;
 };
 
-/** Throws where an endpoint names one that is none: a mistake in its definition. */
+/** Throws where there is no such endpoint: a mistake in the definition. */
 const mustReadOf = (
   access: NonNullable<Endpoint["access"]>,
   all: readonly PreparedEndpoint[],

@@ -67,6 +67,7 @@ export const fromWeb = (web: Request, incoming?: IncomingMessage): AppRequest =>
 /** What reading a request takes. `totalTimeout`: milliseconds for one request, whatever it takes. */
 export type RequestInputServices = { reader: Reader; keys: Pick<Keys, "ownerOf">; totalTimeout: number };
 
+/** The bounds of clients' requests. */
 export type RequestInputSettings = {
   /** Of a client's JSON body: bytes at most, and milliseconds until it has come. */
   body: BodyLimits;
@@ -137,14 +138,14 @@ const inputOfPath = (
   return "errors" in given ? given : readInput(fields, given.given, "path");
 };
 
-/** What legacy is told of the client. Cookies and whatever else it sent stay here. */
+/** The headers that legacy gets of the client's. Cookies and all others are not sent on. */
 const sentAlong = ({ header, incoming }: AppRequest, trusted: (address: string) => boolean): string[] => {
   const agent = header("user-agent");
   const headers = agent === undefined ? [] : ["user-agent", agent];
   if (!incoming) return headers;
   const { socket, httpVersion } = incoming;
   const encrypted = (socket as Partial<TLSSocket>).encrypted === true;
-  const asker = {
+  const forwarded = {
     remoteAddress: socket.remoteAddress,
     encrypted,
     host: incoming.headers.host,
@@ -152,6 +153,6 @@ const sentAlong = ({ header, incoming }: AppRequest, trusted: (address: string) 
     incoming: incoming.headers,
     trusted,
   };
-  headers.push(...forwardedHeaders(asker));
+  headers.push(...forwardedHeaders(forwarded));
   return headers;
 };

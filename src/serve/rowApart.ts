@@ -44,13 +44,13 @@ const hear = async (ask: Ask, request: LegacyRequest | Unsent): Promise<Heard | 
 };
 
 /** A list shows the blanks around a text; where legacy tells of a row alone, they are taken off. */
-const textOnPage = ({ behind: textBehind }: ListedRows<Input>, page: RowPlaces, told: unknown): string | undefined => {
+const textOnPage = ({ behind: textBehind }: ListedRows<Input>, page: RowPlaces, shown: unknown): string | undefined => {
   const [place] = page.places;
-  if (place === undefined || typeof told !== "string") return undefined;
+  if (place === undefined || typeof shown !== "string") return undefined;
   const { behind } = place;
   const start = behind.length - behind.trimStart().length;
-  const after = behind.slice(start + told.trim().length);
+  const after = behind.slice(start + shown.trim().length);
   const end = behind.length - after.trimStart().length;
-  const isTold = behind.slice(start, end).trim() === told.trim();
-  return isTold && textBehind.test(behind.slice(end)) ? behind.slice(0, end) : undefined;
+  const isSame = behind.slice(start, end).trim() === shown.trim();
+  return isSame && textBehind.test(behind.slice(end)) ? behind.slice(0, end) : undefined;
 };

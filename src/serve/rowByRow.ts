@@ -12,7 +12,7 @@ export type SomeRows<Other> =
   | { unparsable: readonly RowPlaces[] }
   | { other: Other };
 
-/** How legacy is asked for some of a list's rows, and for one that no list shows in a form that is parsed. */
+/** How some of a list's rows are fetched, and how one is that no list shows in a form that can be parsed. */
 export type RowWays<Other> = {
   fetch: (input: Input) => Promise<SomeRows<Other>>;
   fetchApart: (id: number, pages: readonly RowPlaces[]) => Promise<{ written: Written } | { other: Other } | undefined>;
@@ -25,9 +25,10 @@ const MAX_APART = 5;
 type ReadRow = { id: number; bytes: Buffer; text: string; excerpt: Json };
 
 /**
- * A page that is parsed in neither form, put together from rows that are: the ids are read from its text, and the same filters are asked among
- * them, in halves down to single rows. A few rows that cannot be read even so are read apart. Nothing of the text is believed: in the end the page must hold exactly the rows that were read, so that
- * a text that looks like a row adds none and costs none. `undefined` where that cannot be shown; `other` is what else legacy answered.
+ * Puts a page together that can be parsed in neither form. The ids are read from its text; rows are fetched by them with the same filters, in
+ * halves down to single rows, and a few that still cannot be read are fetched apart. The text is not trusted: in the end the page must hold
+ * exactly the rows that were read, so that a text that looks like a row adds and costs no row. `undefined` where that cannot be shown;
+ * `other` is what else legacy answered.
  */
 export const readRowByRow = async <Other>(
   rows: ListedRows<Input>,
@@ -39,7 +40,7 @@ export const readRowByRow = async <Other>(
   if (page === undefined) return undefined;
   const read = new Map<number, ReadRow>();
   const left = firstGroups(page, pages, rows.most);
-  // A single row that makes the whole page has been asked for already.
+  // A single row that makes the whole page has been fetched already.
   const isAlone = left.length === 1 && left[0]?.length === 1;
   let apart = 0;
   for (let ids = left.pop(); ids !== undefined; ids = left.pop()) {
@@ -59,7 +60,7 @@ export const readRowByRow = async <Other>(
   return ids && { written: together(ids.map((id) => read.get(id) as ReadRow)) };
 };
 
-/** What breaks one form is asked for apart from what breaks another, so that most often each group can be read; all at once has been tried. */
+/** Rows that break one form are fetched apart from those that break the other, so that most groups can be read. */
 const firstGroups = ({ places }: RowPlaces, pages: readonly RowPlaces[], most: number): number[][] => {
   const ids = [...new Set(places.map(({ id }) => id))];
   const [inJson, inXml] = [pages[0], pages.at(-1)].map(

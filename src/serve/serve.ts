@@ -31,13 +31,13 @@ export const serve = async (
   services: Services,
   backend: Backend,
   endpoint: PreparedEndpoint,
-  asked: RequestInput,
+  request: RequestInput,
 ): Promise<Served> => {
-  const { credential, input, wanted } = asked;
+  const { credential, input, wanted } = request;
   const isWrite = endpoint.writes !== undefined;
   if (credential.refused || (isWrite && credential.key === undefined))
     return rejected(services, endpoint, answerOf(unauthenticated), "credential");
-  const caller = callerOf(services, asked, isWrite);
+  const caller = callerOf(services, request, isWrite);
   const read = checkInput(services, endpoint, input);
   if ("rejected" in read) return rejected(services, endpoint, (await caller.authorize()) ?? read.rejected, "input");
   const served = await backend({ ...read, wanted }, caller);

@@ -22,6 +22,7 @@ export const cannotListen = (settings: string, host: string, port: number, error
 /** Long enough for a request that is on its way to an idle connection. */
 const GRACE_MS = 250;
 
+/** Listens for clients. Rejects where the address is taken or does not exist. */
 export const startServer = async (
   gateway: Gateway,
   { host, port, prefixes }: { host: string; port: number; prefixes: readonly string[] },

@@ -2,17 +2,17 @@ import type { Outcome } from "../endpoint/outcome.ts";
 import { isKey } from "../http/credential.ts";
 import type { Keys } from "./keys.ts";
 
-/** For so many milliseconds a write whose answer is lost may still be going on. */
+/** Milliseconds for which a write whose answer is lost may still be going on. */
 export const UNSETTLED = 30_000;
 
 /** Drops what a write may have touched; comes back when that is known to all gateways. */
 type Outdate = () => Promise<void> | undefined;
 
-/** Writes that were sent, and whose answer is lost. */
+/** Writes that were sent, and whose answers are lost. */
 export type UnconfirmedWrites = {
   /**
    * Outdates what such a write may have touched, where its key is one that legacy knows: otherwise anybody could make everything stale. A key
-   * that legacy did not accept within the last minute is asked about in the background; nobody waits for that.
+   * that legacy did not accept within the last minute is verified in the background, and no request waits for that.
    */
   note(key: string | undefined, outdate: Outdate): Promise<void> | undefined;
   /** How many wait for what legacy says of their key. */
@@ -20,19 +20,21 @@ export type UnconfirmedWrites = {
   close(): void;
 };
 
+/** What unconfirmed writes need. */
 export type UnconfirmedWritesSettings = {
   keys: Pick<Keys, "ownerOf" | "isProven" | "verify">;
-  /** Milliseconds for one question about a key. */
+  /** Milliseconds for one verification of a key. */
   timeout: number;
   /** Milliseconds before each attempt to ask: legacy has just failed, and may be back while the write is going on. */
   delays?: readonly number[];
-  /** What a question in the background threw. */
+  /** Gets what a verification in the background threw. */
   onError: (error: unknown) => void;
 };
 
 /** Writes at most that wait for what legacy says of their key; more are left out. */
 export const MAX_UNCONFIRMED = 100;
 
+/** Opens the list of unconfirmed writes, of bounded length. */
 export const openUnconfirmedWrites = ({
   keys,
   timeout,

@@ -5,11 +5,11 @@ import type { CacheStatus } from "../cache/reply.ts";
 export type Meter = {
   registry: Registry;
   /** The front answered from memory. */
-  kept: (endpoint: string, status: number, bytes: number) => void;
+  countHit: (endpoint: string, status: number, bytes: number) => void;
   /** The router answered, in so many milliseconds. */
-  answered: (endpoint: string, status: number, how: CacheStatus, ms: number, bytes: number) => void;
+  countAnswer: (endpoint: string, status: number, how: CacheStatus, ms: number, bytes: number) => void;
   /** Legacy was asked, and answered or not, in so many milliseconds. */
-  asked: (failed: boolean, ms: number) => void;
+  countUpstreamCall: (failed: boolean, ms: number) => void;
   passedThrough: (status: number) => void;
   /** A side answered, for this reason. */
   decided: (endpoint: string, backend: string, reason: string) => void;
@@ -91,14 +91,14 @@ export const openMeter = (events: () => Record<string, number>): Meter => {
 
   return {
     registry,
-    kept: hits.add,
-    answered(endpoint, status, how, ms, bytes) {
+    countHit: hits.add,
+    countAnswer(endpoint, status, how, ms, bytes) {
       requests.inc({ endpoint, status });
       kinds.inc({ endpoint, kind: kindOf(how) });
       sent.inc(bytes);
       durations.observe({ endpoint }, ms / 1000);
     },
-    asked(failed, ms) {
+    countUpstreamCall(failed, ms) {
       upstream.inc({ result: failed ? "failed" : "answered" });
       upstreamDurations.observe(ms / 1000);
     },
