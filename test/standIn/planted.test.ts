@@ -23,9 +23,9 @@ const hasPlace = async (fault: (typeof kinds)[number], requests: Asked[]): Promi
   const answers = await Promise.all(requests.map((asked) => sides.expected(asked)));
   if (fault === "otherStatus") return true;
   if (fault === "problemJson") return answers.some(({ status }) => status >= 400);
-  const { picks, change } = documentChanges[fault];
+  const kind = documentChanges[fault];
   const places = answers.flatMap(({ status, body = null }) => (status === 200 ? placesOf(body) : []));
-  return places.some((place) => picks(place) && change(place) !== undefined);
+  return places.some((place) => kind.picks(place) && kind.change(place) !== undefined);
 };
 
 describe.each(reading)("%s", (endpoint) => {
