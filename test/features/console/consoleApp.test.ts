@@ -6,6 +6,7 @@ import { sampleData } from "./page/sampleData.ts";
 import { exchange, expectDetail } from "../../serve/support.ts";
 import { get, request, send } from "../../proxy/support.ts";
 import { until } from "../../support/waiting.ts";
+import { endpoints } from "../../../transforms/index.ts";
 
 test("it is alive but not ready where requests no longer reach legacy", async () => {
   const { see, state } = await operated();
@@ -226,7 +227,9 @@ test("GET /cache: lifetimes in force, bounds, bytes and entries", async () => {
   const view = (await (await see("/cache")).json()) as { bytes: number; windows: Record<string, unknown> };
   expect(view).toMatchObject({ bound: { bytes: 1000, entryBytes: 100 }, entries: 1, evicted: 0 });
   expect(view.bytes).toBeGreaterThan(400);
-  expect(view.windows).toEqual({
+  const cached = Object.entries(endpoints).flatMap(([name, one]) => ("cache" in one ? [name] : []));
+  expect(Object.keys(view.windows)).toEqual(cached);
+  expect(view.windows).toMatchObject({
     getDataset: { fresh: "10m", stale: "1h", staleIfError: "7d", absent: "60s", unready: "15s" },
     listDatasets: { fresh: "1m", stale: "1h", staleIfError: "1h", absent: "60s", unready: "15s" },
     getSetup: { fresh: "1h", stale: "7d", staleIfError: "7d", absent: "60s", unready: "15s" },

@@ -1,13 +1,17 @@
 import type { IncomingMessage } from "node:http";
+import type { Endpoint } from "../../../src/endpoint/endpoint.ts";
 import { isObject, type Json, type JsonObject } from "../../../src/rules/rule.ts";
+import { endpoints } from "../../../transforms/index.ts";
 import type { Sendable } from "./transports.ts";
 import type { WellAnswered } from "./wellAnswered.ts";
 
+type Route = { method: "GET" | "POST"; path: RegExp; shape: (document: Json) => Json };
+
 /**
- * The public reference implementation's routes for the eleven endpoints (github.com/openml/server-api, June 2026), and what it
+ * The public reference implementation's routes for eleven endpoints (github.com/openml/server-api, June 2026), and what it
  * makes of our document there. A path parameter is one segment, and an escaped slash parts segments.
  */
-const routes: { method: "GET" | "POST"; path: RegExp; ours?: string; shape: (document: Json) => Json }[] = [
+const published: Route[] = [
   { method: "GET", path: /^\/datasets\/(?!list$)[^/]+$/, shape: (ours) => dataset(ours) },
   { method: "GET", path: /^\/datasets\/list$/, shape: (ours) => datasetList(ours) },
   { method: "POST", path: /^\/datasets\/list$/, shape: (ours) => datasetList(ours) },
@@ -20,6 +24,16 @@ const routes: { method: "GET" | "POST"; path: RegExp; ours?: string; shape: (doc
   { method: "GET", path: /^\/estimationprocedure\/list$/, shape: (ours) => ours },
   { method: "GET", path: /^\/evaluationmeasure\/list$/, shape: (ours) => ours },
 ];
+
+/** Where an endpoint that is not among them is asked: as its definition says, with our document. */
+const defined = Object.values<Endpoint>(endpoints).flatMap(({ modern, routes: [first] }): Route[] => {
+  const [method, template] = (modern?.route ?? first ?? "").split(" ", 2) as ["GET" | "POST", string];
+  const isPublished = published.some((one) => one.method === method && one.path.test(template));
+  const path = new RegExp(`^${template.replaceAll(/\{\w+\??\}/g, "[^/]+")}$`);
+  return isPublished ? [] : [{ method, path, shape: (ours) => ours }];
+});
+
+const routes = [...published, ...defined];
 
 /** Fields that it writes as an empty text where we say `null`. */
 const emptyTexts: Record<"dataset" | "study" | "parameter", readonly string[]> = {
@@ -129,7 +143,7 @@ const errorOf = (path: string, { status, body }: Sendable): Sendable => {
   if (status === 410) return problem("study-legacy", 410, "Legacy studies are no longer supported.");
   if (status === 422 && Array.isArray(detail))
     return problem("validation-error", 422, "Input validation failed.", { errors: detail });
-  if (path.startsWith("/flows/") && status === 404)
+  if (path.startsWith("/flows/exists/") && status === 404)
     return problem("flow-not-found", status, "Flow with this name not found.");
   if (!isObject(detail)) return problem("internal-error", status, JSON.stringify(detail));
   const { code } = detail as { code: string };

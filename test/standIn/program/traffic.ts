@@ -1,4 +1,6 @@
+import { exampleRequests } from "../../../src/tools/corpus/madeRequests.ts";
 import { sampleCatalogue } from "../../../src/tools/sampleLegacy/catalogue.ts";
+import { endpoints } from "../../../transforms/index.ts";
 import { type Chance, chanceOf } from "./chance.ts";
 import { listQuestion, type TrafficQuestion } from "./listQuestion.ts";
 import { CALLERS, type TrafficClient, trafficClient } from "./trafficClients.ts";
@@ -41,14 +43,19 @@ const studyQuestion = ({ popular, percent, of, below }: Chance): TrafficQuestion
   return get(`${of(["/studies", "/study"])}/${encodeURIComponent(key)}`);
 };
 
+const questionOf = ({ method, path, body }: TrafficQuestion): TrafficQuestion =>
+  body === undefined ? { method, path } : { method, path, body };
+
 const flowQuestion = ({ popular, percent, of, below }: Chance): TrafficQuestion => {
   const { name, external_version: version } = flows[popular(flows.length)] ?? { name: "", external_version: "" };
   const other = percent(10) ? `${version}.${below(50)}` : version;
   return get(`/${of(["flow", "flows"])}/exists/${[name, other].map(encodeURIComponent).join("/")}`);
 };
 
-/** Each reading endpoint, its part of a hundred requests, and a question for it. */
-const mix: [endpoint: string, share: number, question: (chance: Chance, seed: string) => TrafficQuestion][] = [
+type Part = [endpoint: string, share: number, question: (chance: Chance, seed: string) => TrafficQuestion];
+
+/** Endpoints whose requests are made from the sample catalogue: the share of each, and a request for it. */
+const known: Part[] = [
   [
     "listDatasets",
     50,
@@ -63,11 +70,24 @@ const mix: [endpoint: string, share: number, question: (chance: Chance, seed: st
   ["listEvaluationMeasures", 2, ({ of }) => get(`/${of(["evaluationmeasures", "evaluationmeasure"])}/list`)],
 ];
 
+/** The share of an endpoint that is not among them: it gets the requests of its examples. */
+const SHARE = 2;
+
+const mix: Part[] = [
+  ...known,
+  ...Object.keys(endpoints).flatMap((name): Part[] => {
+    const examples = exampleRequests(endpoints).filter(({ endpoint }) => endpoint === name);
+    const isKnown = known.some(([endpoint]) => endpoint === name);
+    return isKnown || examples.length === 0 ? [] : [[name, SHARE, ({ of }) => questionOf(of(examples))]];
+  }),
+];
+const SHARES = mix.reduce((sum, [, share]) => sum + share, 0);
+
 /** So many requests over the sample catalogue, the same ones for the same seed. */
 export function* trafficOf(seed: number, count: number): Generator<TrafficRequest> {
   const chance = chanceOf(`traffic ${seed}`);
   for (let i = 0; i < count; i++) {
-    let left = chance.below(100);
+    let left = chance.below(SHARES);
     const [endpoint, , question] = mix.find(([, share]) => (left -= share) < 0) as (typeof mix)[number];
     yield { endpoint, ...question(chance, String(seed)), ...trafficClient(chance.popular(CALLERS)) };
   }

@@ -80,7 +80,7 @@ describe("a legacy URL is what would ask legacy for just that", () => {
     // Words of legacy's paths are not names.
     ["/api/v1/json/study/list", "not an endpoint"],
     ["/api/v1/json/data/features/61", "not an endpoint"],
-    ["/api/v1/json/run/1", "not an endpoint"],
+    ["/api/v1/json/nothing/1", "not an endpoint"],
     ["/api/v1/csv/data/61", "not an endpoint"],
     ["/api/v1/json", "not an endpoint"],
   ])("%s", (url, expected) => {
