@@ -17,9 +17,9 @@ export type ComparedAnswer = {
 /** The differences of live traffic: counted by endpoint, path and kind, with a few samples each. */
 export type Differences = {
   add(answer: ComparedAnswer): void;
-  /** Those of one kind; the causes behind most answers come first. */
+  /** The differences of one kind; the causes behind most answers come first. */
   view(kind: Classification): DifferenceView[];
-  /** Removes those that count no more, such as the ones that are expected from now on. */
+  /** Removes the differences that match, such as those that are expected from now on. */
   forget(wanted: (difference: DifferenceView) => boolean): void;
 };
 
@@ -33,7 +33,7 @@ export const openDifferences = (random: () => number = Math.random, secrets: Sec
   const groups = openDifferenceGroups<DifferenceView>(MAX_PER_ENDPOINT);
   let sampleChars = 0;
 
-  /** Every answer has the same chance to be among the samples (reservoir sampling). */
+  /** Stores the answer as a sample, with the same chance for every answer (reservoir sampling). */
   const sample = (
     group: DifferenceView,
     { question, at, curl, key }: ComparedAnswer,

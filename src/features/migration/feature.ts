@@ -10,14 +10,14 @@ import type { MigrationSettings } from "./settings.ts";
 import { openMigrationStore } from "./store/openStore.ts";
 import { memoryStateStore, type StateStore } from "./store/stateStore.ts";
 
-/** What replaces parts of the feature: its store, its ledger, and in milliseconds the waits until a mismatch is checked again and between two looks at the gates. */
+/** Replaces parts of the feature in tests. Milliseconds: `settle` until a mismatch is checked again, `look` between two checks of the gates. */
 export type MigrationParts = {
   store?: StateStore;
   expected?: readonly LedgerEntry[];
   times?: { settle?: number; look?: number };
 };
 
-/** Moves endpoints from legacy to a new implementation by stages. Without `MODERN_URL` legacy answers everything, and the console says so. */
+/** Moves endpoints from legacy to a new implementation by stages. Without `MODERN_URL` legacy answers all requests, and the console says so. */
 const open = async (
   core: Core,
   settings: MigrationSettings,
@@ -27,7 +27,7 @@ const open = async (
   const { meter, observer, cache, errors, reader } = services;
   const names = Object.keys(catalogue.endpoints);
   const expected = parts.expected ?? ledgerOf(settings, catalogue.expectedDifferences);
-  // A check writes nothing, and may run beside the gateway.
+  // A check may run beside the gateway, so it does not write.
   const store =
     parts.store ??
     (isCheck
@@ -48,7 +48,7 @@ const open = async (
   };
   const migration = openMigration({
     endpoints: catalogue.endpoints,
-    // A check compares both sides itself: whatever the stages are, the gateway answers it by legacy.
+    // A check compares both sides itself, so legacy answers it at every stage.
     configured: isCheck ? {} : settings.STAGES,
     expected,
     store,
@@ -106,4 +106,5 @@ const describeStages = (migration: Migration): string => {
   return stages === "" ? "every endpoint is in the stage legacy" : `stages: ${stages}; all others legacy`;
 };
 
+/** The feature, as the gateway opens it. */
 export const migrationFeature = { open };

@@ -5,9 +5,9 @@ import type { StateStore } from "./store/stateStore.ts";
 /** The stages in force: what was set at run time, unless the configuration has changed since. */
 export type Stages = {
   of(endpoint: string): StageInForce;
-  /** Moves one endpoint; false where somebody else has moved it meanwhile. Rejects where it cannot be kept. */
+  /** Moves one endpoint; false if another move came first. Rejects if the store does not confirm the write. */
   move(endpoint: string, to: Destination, by: string, why: string): Promise<boolean>;
-  /** The configuration's word on every endpoint; those it has not mentioned are `legacy`. */
+  /** Applies a new configuration. Endpoints that it does not name are `legacy`. */
   configure(configured: Readonly<Record<string, Stage>>): Promise<void>;
   audit(): Move[];
   expected(): LedgerEntry[];
@@ -18,15 +18,16 @@ type StagesSettings = {
   store: StateStore;
   endpoints: readonly string[];
   configured: Readonly<Record<string, Stage>>;
-  /** Told of every endpoint whose stage or share is another now. */
+  /** Called for every endpoint that has a new stage or share. */
   onMove: (endpoint: string, from: StageInForce, to: StageInForce) => void;
-  /** Told of what could not be written down; it holds in this gateway until it ends. */
+  /** Called if a configured stage could not be stored. It stays in force in this gateway until the process ends. */
   onUnkept: (endpoint: string, error: Error) => undefined;
   now?: () => Date;
 };
 
 const usual: Stage = { stage: "legacy", share: 100 };
 
+/** Opens the stages over a store. A configuration that has changed since they were stored is applied in the background. */
 export const openStages = ({
   store,
   endpoints,
@@ -40,7 +41,7 @@ export const openStages = ({
 
   const wordOf = (endpoint: string): Stage => configured[endpoint] ?? usual;
 
-  /** The configuration's words that are not written down yet. */
+  /** Configured stages that the store does not have yet. */
   const said = new Map<string, StageInForce>();
 
   const worded = (endpoint: string, why: string): StageInForce => {
@@ -48,7 +49,7 @@ export const openStages = ({
     return { ...word, since: now().toISOString(), by: "configuration", why, configured: JSON.stringify(word) };
   };
 
-  /** What was set last, by whomever: another gateway may be configured otherwise, and is followed all the same. */
+  /** The stage that was set last, also by a gateway with another configuration. */
   const inForce = (endpoint: string): StageInForce => {
     const set = store.state().stages[endpoint];
     const word = said.get(endpoint);
@@ -56,7 +57,7 @@ export const openStages = ({
     return word ?? stages.get(endpoint) ?? worded(endpoint, configured[endpoint] ? "as configured" : "the usual");
   };
 
-  /** Built whole, then exchanged at once. */
+  /** Reads all stages again, exchanges them at once, and reports those that have moved. */
   const refresh = () => {
     const before = stages;
     stages = new Map(endpoints.map((name) => [name, inForce(name)]));
@@ -69,7 +70,7 @@ export const openStages = ({
 
   const told = ({ stage, share }: Pick<Stage, "stage" | "share">) => ({ stage, share });
 
-  /** The configuration has changed: its words hold at once, and are written down, so that a restart and the other gateways agree. */
+  /** Puts configured stages in force at once. Then stores them, so that the other gateways and a restart use the same. */
   const say = async (names: readonly string[]): Promise<void> => {
     const before = stages;
     for (const name of names) said.set(name, worded(name, "the configuration changed"));
@@ -81,7 +82,7 @@ export const openStages = ({
       const written = await store
         .move(endpoint, to, move, store.state().stages[endpoint]?.since)
         .catch((error: Error) => onUnkept(endpoint, error));
-      // Where somebody else was faster, they have the later word.
+      // `false`: another move came first, and stays in force.
       if (written !== undefined) said.delete(endpoint);
     }
     refresh();
@@ -89,7 +90,7 @@ export const openStages = ({
 
   refresh();
   store.onChange(refresh);
-  // Whoever was stopped, configured anew and started again has changed the configuration as well.
+  // The configuration may have changed while the gateway was stopped.
   const changedMeanwhile = endpoints.filter((name) => {
     const set = store.state().stages[name];
     return set?.configured !== undefined && set.configured !== JSON.stringify(wordOf(name));

@@ -4,17 +4,17 @@ import { openRecent, quantile } from "./recent.ts";
 import type { Latency, Parity } from "./views.ts";
 import { wilson } from "./wilson.ts";
 
-/** What is known of one endpoint: how it is asked, how its sides answer, and how they agree since it moved last. */
+/** Measures one endpoint: its traffic, how its sides answer, and how they agree since it moved last. */
 export type Track = {
-  /** A caller was answered; `kept` without asking any side. */
+  /** A caller was answered; `kept`: from the cache. */
   answered(kept: boolean): void;
-  /** A side was asked; what failed has no time. */
+  /** A side has answered after `ms` milliseconds, or failed. */
   asked(side: "legacy" | "modern", ms: number, failed: boolean): void;
-  /** Both sides were compared over one question. */
+  /** Both sides were compared on one request, identified by `question`. */
   compared(question: string, differences: readonly Difference[]): void;
-  /** The endpoint has moved: what was seen before says nothing of now. */
+  /** The endpoint has moved: evidence from before is discarded. */
   moved(demoted: boolean): void;
-  /** It was demoted then, in milliseconds since the epoch. */
+  /** The gate demoted it at this time, in milliseconds since the epoch. */
   wasDemoted(at: number): void;
   parity(): Parity;
   latency(side: "legacy" | "modern"): Latency;
@@ -25,12 +25,13 @@ export type Track = {
   evidence(): Evidence;
 };
 
-/** Answers that a judgement of "lately" looks back on, and questions told apart. */
+/** The recent answers and comparisons that evidence covers. */
 const LATELY = 200;
 const MOST_QUESTIONS = 100_000;
 const SPARK = 60;
 const HALF_MINUTE = 30_000;
 
+/** Opens an empty track. `now` gives milliseconds since the epoch. */
 export const openTrack = (now: () => number = Date.now): Track => {
   const times = { legacy: openRecent(LATELY), modern: openRecent(LATELY) };
   const failures = openRecent(LATELY);
@@ -51,9 +52,9 @@ export const openTrack = (now: () => number = Date.now): Track => {
     return fresh;
   };
   const good = () => counts.equal + counts.explained + counts.expected;
-  // Drift is a race between two questions, not a word on either side.
+  // Drift is a change between two requests, not evidence on either side.
   const judged = () => counts.compared - counts.drift;
-  /** Of this half-minute and the one before. */
+  /** The counts of this half-minute and the one before. */
   const latest = () => {
     const at = Math.floor(now() / HALF_MINUTE);
     return spark.filter((one) => one.at >= at - 1);
