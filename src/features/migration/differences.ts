@@ -20,7 +20,7 @@ export type Differences = {
   /** The differences of one kind; the causes behind most answers come first. */
   view(kind: Classification): DifferenceView[];
   /** Removes the differences that match, such as those that are expected from now on. */
-  forget(wanted: (difference: DifferenceView) => boolean): void;
+  remove(wanted: (difference: DifferenceView) => boolean): void;
 };
 
 const MAX_SAMPLES = 5;
@@ -79,7 +79,7 @@ export const openDifferences = (random: () => number = Math.random, secrets: Sec
       const all = groups.all();
       return all.filter((group) => group.kind === kind).toSorted(byCause(all));
     },
-    forget(wanted) {
+    remove(wanted) {
       for (const { samples } of groups.remove(wanted))
         for (const one of samples) sampleChars -= JSON.stringify(one).length;
     },

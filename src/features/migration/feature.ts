@@ -77,7 +77,7 @@ const open = async (
       : {}),
     stageOf: (endpoint) => migration.stageOf(endpoint).stage,
     onAnswered: (endpoint, isHit) => migration.track(endpoint).answered(isHit),
-    onLegacyAnswer: ({ endpoint, ms, status }) => migration.track(endpoint).asked("legacy", ms, status >= 500),
+    onLegacyAnswer: ({ endpoint, ms, status }) => migration.track(endpoint).sideAnswered("legacy", ms, status >= 500),
     check: (report) =>
       checkMigration({ services, migration, ...(modern ? { modern } : {}) }, catalogue.endpoints, report),
     reload(next) {

@@ -10,7 +10,7 @@ export type Evidence = {
   good: number;
   judged: number;
   /** The same of the last 200 comparisons, so that a long good record does not hide recent failures. */
-  lately: { good: number; judged: number };
+  recent: { good: number; judged: number };
   /** The last 200 requests to modern: their number, how many failed, and the milliseconds of the others. */
   modern: { asked: number; failed: number; times: readonly number[] };
   /** Minutes since the gate last demoted it. */
@@ -18,12 +18,12 @@ export type Evidence = {
 };
 
 /** Where the gate moves an endpoint, if it does, and why. */
-export type Verdict = { says: string; to?: Stage };
+export type GateDecision = { reason: string; to?: Stage };
 
 /** The shares of callers that canary goes through, in percent. */
 const steps = [5, 10, 25, 50, 100] as const;
 /** The least number of answers that says something about a share or a quantile. */
-const FEW = 20;
+const MIN_TRIALS = 20;
 
 /** The share of answers above a p95. */
 const TAIL = 0.05;
@@ -33,32 +33,33 @@ const slowerThan = (bound: number, times: readonly number[]): number => times.fi
 const percent = (share: number): string => `${(share * 100).toFixed(2)} %`;
 
 /** Decides whether an endpoint moves now: down if modern is proven worse than the gate allows, up if it is proven good enough. */
-export const judgeGate = (gate: Gate, at: Stage, evidence: Evidence): Verdict => {
+export const judgeGate = (gate: Gate, at: Stage, evidence: Evidence): GateDecision => {
   const worse = whyWorse(gate, evidence);
   if (worse !== undefined) {
     const to = below(at);
-    return to ? { says: worse, to } : { says: `held: ${worse}` };
+    return to ? { reason: worse, to } : { reason: `held: ${worse}` };
   }
   const to = above(at);
-  if (to === undefined) return { says: at.stage === "legacy" ? "held: nothing is compared in legacy" : "at the top" };
+  if (to === undefined) return { reason: at.stage === "legacy" ? "held: nothing is compared in legacy" : "at the top" };
   const missing = whyNotYet(gate, evidence);
   return missing === undefined
     ? {
-        says: `parity at least ${percent(wilson(evidence.good, evidence.judged).lower)} over ${evidence.requests} requests`,
+        reason: `parity at least ${percent(wilson(evidence.good, evidence.judged).lower)} over ${evidence.requests} requests`,
         to,
       }
-    : { says: `held: ${missing}` };
+    : { reason: `held: ${missing}` };
 };
 
 /** Demotion needs proof that modern is worse, promotion proof that it is not. In between, the endpoint stays at its stage. */
-const whyWorse = ({ parity, errorRate, p95 }: Gate, { lately, modern }: Evidence): string | undefined => {
-  const { upper } = wilson(lately.good, lately.judged);
-  if (lately.judged >= FEW && upper < parity) return `parity at most ${percent(upper)}, needed ${percent(parity)}`;
+const whyWorse = ({ parity, errorRate, p95 }: Gate, { recent, modern }: Evidence): string | undefined => {
+  const { upper } = wilson(recent.good, recent.judged);
+  if (recent.judged >= MIN_TRIALS && upper < parity)
+    return `parity at most ${percent(upper)}, needed ${percent(parity)}`;
   const failing = wilson(modern.failed, modern.asked).lower;
-  if (modern.asked >= FEW && failing > errorRate)
+  if (modern.asked >= MIN_TRIALS && failing > errorRate)
     return `at least ${percent(failing)} of modern's answers fail, allowed ${percent(errorRate)}`;
   const slow = wilson(slowerThan(p95, modern.times), modern.times.length).lower;
-  if (modern.times.length >= FEW && slow > TAIL)
+  if (modern.times.length >= MIN_TRIALS && slow > TAIL)
     return `at least ${percent(slow)} of modern's answers take more than ${p95} ms, allowed ${percent(TAIL)}`;
   return undefined;
 };

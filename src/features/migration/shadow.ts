@@ -28,7 +28,7 @@ export type Mirrored = {
   /** The commands that send the request to both sides, with `secrets` taken out. */
   curl: (secrets: Secrets) => CurlPair;
   /** Invalidates the cached answer that was served, which its side no longer gives. */
-  forget?: () => void;
+  invalidate?: () => void;
 };
 
 /** Compares the sides in the background. */
@@ -93,7 +93,7 @@ export const openShadow = ({ budget, ledger, onCompared, onError, settle }: Shad
       taken += second.bytes;
       if (second.differences === undefined) return;
       const differences = settleDifferences(first.differences, second.differences);
-      if (differences.some(({ kind }) => kind === "drift")) mirrored.forget?.();
+      if (differences.some(({ kind }) => kind === "drift")) mirrored.invalidate?.();
       onCompared(mirrored, differences);
     } catch (error) {
       if (!stopping.signal.aborted) onError(error);

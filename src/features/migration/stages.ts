@@ -21,11 +21,11 @@ type StagesSettings = {
   /** Called for every endpoint that has a new stage or share. */
   onMove: (endpoint: string, from: StageInForce, to: StageInForce) => void;
   /** Called if a configured stage could not be stored. It stays in force in this gateway until the process ends. */
-  onUnkept: (endpoint: string, error: Error) => undefined;
+  onUnwritten: (endpoint: string, error: Error) => undefined;
   now?: () => Date;
 };
 
-const usual: Stage = { stage: "legacy", share: 100 };
+const defaultStage: Stage = { stage: "legacy", share: 100 };
 
 /** Opens the stages over a store. A configuration that has changed since they were stored is applied in the background. */
 export const openStages = ({
@@ -33,28 +33,30 @@ export const openStages = ({
   endpoints,
   configured: first,
   onMove,
-  onUnkept,
+  onUnwritten,
   now = () => new Date(),
 }: StagesSettings): Stages => {
   let configured = first;
   let stages = new Map<string, StageInForce>();
 
-  const wordOf = (endpoint: string): Stage => configured[endpoint] ?? usual;
+  const configuredStage = (endpoint: string): Stage => configured[endpoint] ?? defaultStage;
 
   /** Configured stages that the store does not have yet. */
-  const said = new Map<string, StageInForce>();
+  const unwritten = new Map<string, StageInForce>();
 
-  const worded = (endpoint: string, why: string): StageInForce => {
-    const word = wordOf(endpoint);
-    return { ...word, since: now().toISOString(), by: "configuration", why, configured: JSON.stringify(word) };
+  const fromConfiguration = (endpoint: string, why: string): StageInForce => {
+    const stage = configuredStage(endpoint);
+    return { ...stage, since: now().toISOString(), by: "configuration", why, configured: JSON.stringify(stage) };
   };
 
   /** The stage that was set last, also by a gateway with another configuration. */
   const inForce = (endpoint: string): StageInForce => {
     const set = store.state().stages[endpoint];
-    const word = said.get(endpoint);
-    if (set !== undefined && (word === undefined || word.since < set.since)) return set;
-    return word ?? stages.get(endpoint) ?? worded(endpoint, configured[endpoint] ? "as configured" : "the usual");
+    const pending = unwritten.get(endpoint);
+    if (set !== undefined && (pending === undefined || pending.since < set.since)) return set;
+    return (
+      pending ?? stages.get(endpoint) ?? fromConfiguration(endpoint, configured[endpoint] ? "as configured" : "default")
+    );
   };
 
   /** Reads all stages again, exchanges them at once, and reports those that have moved. */
@@ -68,22 +70,22 @@ export const openStages = ({
     }
   };
 
-  const told = ({ stage, share }: Pick<Stage, "stage" | "share">) => ({ stage, share });
+  const stageAndShare = ({ stage, share }: Pick<Stage, "stage" | "share">) => ({ stage, share });
 
   /** Puts configured stages in force at once. Then stores them, so that the other gateways and a restart use the same. */
-  const say = async (names: readonly string[]): Promise<void> => {
+  const applyConfiguration = async (names: readonly string[]): Promise<void> => {
     const before = stages;
-    for (const name of names) said.set(name, worded(name, "the configuration changed"));
+    for (const name of names) unwritten.set(name, fromConfiguration(name, "the configuration changed"));
     refresh();
     for (const endpoint of names) {
-      const to = said.get(endpoint) as StageInForce;
+      const to = unwritten.get(endpoint) as StageInForce;
       const from = before.get(endpoint) ?? store.state().stages[endpoint] ?? to;
-      const move = { at: to.since, endpoint, by: to.by, why: to.why, from: told(from), to: told(to) };
+      const move = { at: to.since, endpoint, by: to.by, why: to.why, from: stageAndShare(from), to: stageAndShare(to) };
       const written = await store
         .move(endpoint, to, move, store.state().stages[endpoint]?.since)
-        .catch((error: Error) => onUnkept(endpoint, error));
+        .catch((error: Error) => onUnwritten(endpoint, error));
       // `false`: another move came first, and stays in force.
-      if (written !== undefined) said.delete(endpoint);
+      if (written !== undefined) unwritten.delete(endpoint);
     }
     refresh();
   };
@@ -93,11 +95,12 @@ export const openStages = ({
   // The configuration may have changed while the gateway was stopped.
   const changedMeanwhile = endpoints.filter((name) => {
     const set = store.state().stages[name];
-    return set?.configured !== undefined && set.configured !== JSON.stringify(wordOf(name));
+    return set?.configured !== undefined && set.configured !== JSON.stringify(configuredStage(name));
   });
-  if (changedMeanwhile.length > 0) void say(changedMeanwhile);
+  if (changedMeanwhile.length > 0) void applyConfiguration(changedMeanwhile);
 
-  const of = (endpoint: string): StageInForce => stages.get(endpoint) ?? { ...usual, since: "", by: "", why: "" };
+  const of = (endpoint: string): StageInForce =>
+    stages.get(endpoint) ?? { ...defaultStage, since: "", by: "", why: "" };
 
   const move = async (endpoint: string, to: Destination, by: string, why: string): Promise<boolean> => {
     const from = of(endpoint);
@@ -110,15 +113,15 @@ export const openStages = ({
       since: at,
       by,
       why,
-      configured: JSON.stringify(wordOf(endpoint)),
+      configured: JSON.stringify(configuredStage(endpoint)),
     };
     const moved = await store.move(
       endpoint,
       next,
-      { at, endpoint, by, why, from: told(from), to: told(to) },
+      { at, endpoint, by, why, from: stageAndShare(from), to: stageAndShare(to) },
       store.state().stages[endpoint]?.since,
     );
-    if (moved) said.delete(endpoint);
+    if (moved) unwritten.delete(endpoint);
     refresh();
     return moved;
   };
@@ -130,9 +133,9 @@ export const openStages = ({
       const before = configured;
       configured = next;
       const changed = endpoints.filter(
-        (name) => JSON.stringify(before[name] ?? usual) !== JSON.stringify(wordOf(name)),
+        (name) => JSON.stringify(before[name] ?? defaultStage) !== JSON.stringify(configuredStage(name)),
       );
-      await say(changed);
+      await applyConfiguration(changed);
     },
     audit: () => store.state().audit,
     expected: () => store.state().expected,

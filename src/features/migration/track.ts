@@ -6,10 +6,10 @@ import { wilson } from "./wilson.ts";
 
 /** Measures one endpoint: its traffic, how its sides answer, and how they agree since it moved last. */
 export type Track = {
-  /** A caller was answered; `kept`: from the cache. */
-  answered(kept: boolean): void;
+  /** A caller was answered; `isHit`: from the cache. */
+  answered(isHit: boolean): void;
   /** A side has answered after `ms` milliseconds, or failed. */
-  asked(side: "legacy" | "modern", ms: number, failed: boolean): void;
+  sideAnswered(side: "legacy" | "modern", ms: number, failed: boolean): void;
   /** Both sides were compared on one request, identified by `question`. */
   compared(question: string, differences: readonly Difference[]): void;
   /** The endpoint has moved: evidence from before is discarded. */
@@ -26,29 +26,29 @@ export type Track = {
 };
 
 /** The recent answers and comparisons that evidence covers. */
-const LATELY = 200;
-const MOST_QUESTIONS = 100_000;
-const SPARK = 60;
-const HALF_MINUTE = 30_000;
+const RECENT = 200;
+const MAX_REQUESTS = 100_000;
+const MAX_SLOTS = 60;
+const SLOT_MS = 30_000;
 
 /** Opens an empty track. `now` gives milliseconds since the epoch. */
 export const openTrack = (now: () => number = Date.now): Track => {
-  const times = { legacy: openRecent(LATELY), modern: openRecent(LATELY) };
-  const failures = openRecent(LATELY);
-  const lately = openRecent(LATELY);
+  const times = { legacy: openRecent(RECENT), modern: openRecent(RECENT) };
+  const failures = openRecent(RECENT);
+  const results = openRecent(RECENT);
   const questions = new Set<string>();
   let counts = zeroCounts();
   let movedAt = now();
   let demotedAt: number | undefined;
-  const spark: { at: number; count: number; kept: number }[] = [];
+  const spark: { at: number; count: number; hits: number }[] = [];
 
   const slot = () => {
-    const at = Math.floor(now() / HALF_MINUTE);
+    const at = Math.floor(now() / SLOT_MS);
     const last = spark.at(-1);
     if (last?.at === at) return last;
-    const fresh = { at, count: 0, kept: 0 };
+    const fresh = { at, count: 0, hits: 0 };
     spark.push(fresh);
-    if (spark.length > SPARK) spark.shift();
+    if (spark.length > MAX_SLOTS) spark.shift();
     return fresh;
   };
   const good = () => counts.equal + counts.explained + counts.expected;
@@ -56,32 +56,32 @@ export const openTrack = (now: () => number = Date.now): Track => {
   const judged = () => counts.compared - counts.drift;
   /** The counts of this half-minute and the one before. */
   const latest = () => {
-    const at = Math.floor(now() / HALF_MINUTE);
+    const at = Math.floor(now() / SLOT_MS);
     return spark.filter((one) => one.at >= at - 1);
   };
   const p95 = (side: "legacy" | "modern") => quantile(times[side].values(), 0.95);
 
   return {
-    answered(kept) {
-      const there = slot();
-      there.count++;
-      if (kept) there.kept++;
+    answered(isHit) {
+      const current = slot();
+      current.count++;
+      if (isHit) current.hits++;
     },
-    asked(side, ms, failed) {
+    sideAnswered(side, ms, failed) {
       if (side === "modern") failures.add(failed ? 1 : 0);
       if (!failed) times[side].add(ms);
     },
     compared(question, differences) {
-      const standing: DifferenceResult = resultOf(differences);
+      const result: DifferenceResult = resultOf(differences);
       counts.compared++;
-      counts[standing]++;
-      if (standing !== "drift") lately.add(standing === "unexplained" ? 0 : 1);
-      if (questions.size < MOST_QUESTIONS) questions.add(question);
+      counts[result]++;
+      if (result !== "drift") results.add(result === "unexplained" ? 0 : 1);
+      if (questions.size < MAX_REQUESTS) questions.add(question);
     },
     moved(demoted) {
       counts = zeroCounts();
       questions.clear();
-      for (const one of [lately, failures, times.modern]) one.clear();
+      for (const one of [results, failures, times.modern]) one.clear();
       movedAt = now();
       demotedAt = demoted ? now() : undefined;
     },
@@ -96,26 +96,29 @@ export const openTrack = (now: () => number = Date.now): Track => {
       return all.length === 0 ? 0 : all.reduce((sum, one) => sum + one, 0) / all.length;
     },
     rate: () => {
-      const seconds = HALF_MINUTE / 1000 + (now() % HALF_MINUTE) / 1000;
+      const seconds = SLOT_MS / 1000 + (now() % SLOT_MS) / 1000;
       return latest().reduce((sum, { count }) => sum + count, 0) / seconds;
     },
     hitRatio() {
       const all = latest().reduce((sum, { count }) => sum + count, 0);
-      return all === 0 ? 0 : latest().reduce((sum, { kept }) => sum + kept, 0) / all;
+      return all === 0 ? 0 : latest().reduce((sum, { hits }) => sum + hits, 0) / all;
     },
     spark() {
-      const at = Math.floor(now() / HALF_MINUTE);
-      return Array.from({ length: SPARK }, (_, i) => spark.find((one) => one.at === at - SPARK + 1 + i)?.count ?? 0);
+      const at = Math.floor(now() / SLOT_MS);
+      return Array.from(
+        { length: MAX_SLOTS },
+        (_, i) => spark.find((one) => one.at === at - MAX_SLOTS + 1 + i)?.count ?? 0,
+      );
     },
     evidence() {
-      const recent = lately.values();
+      const recent = results.values();
       const failed = failures.values();
       return {
         requests: questions.size,
         minutes: (now() - movedAt) / 60_000,
         good: good(),
         judged: judged(),
-        lately: { good: recent.reduce((sum, one) => sum + one, 0), judged: recent.length },
+        recent: { good: recent.reduce((sum, one) => sum + one, 0), judged: recent.length },
         modern: {
           asked: failed.length,
           failed: failed.reduce((sum, one) => sum + one, 0),

@@ -28,7 +28,7 @@ const gateway = async (store: StateStore, configured: Record<string, Stage>) => 
     endpoints: ["getThing"],
     configured,
     onMove: (_, from, to) => void moves.push(`${from.stage} ${from.share} -> ${to.stage} ${to.share}`),
-    onUnkept: () => undefined,
+    onUnwritten: () => undefined,
     now: () => new Date(Date.UTC(2026, 10, 21) + clock++),
   });
   await new Promise((resolve) => setTimeout(resolve, 5));
