@@ -11,7 +11,7 @@ import { openDifferenceGroups } from "./differenceGroups.ts";
 import { fieldReports, type SeenFields } from "./fields.ts";
 import type { Cause, CurlPair, ExampleAnswer, Report, ReportedDifference, Summary } from "./report.ts";
 
-/** What one compared request came to: its differences and how to show it, or why it could not be compared. */
+/** The outcome of one compared request: its differences and how to show them, or why it could not be compared. */
 export type ComparisonOutcome = { endpoint: string; curl: CurlPair } & (
   | { differences: Difference[]; example: () => Omit<ExampleAnswer, "endpoint" | "curl" | "result"> }
   | { failed: string }

@@ -4,10 +4,10 @@ import { deprecationHeaders } from "./deprecationHeaders.ts";
 import { deprecationLink } from "./links.ts";
 import type { Brownout, Deprecation } from "./schemas.ts";
 
-/** Past all codes of legacy's own, whose 503 means something else; clients read it as a number. */
+/** Numbers, as clients expect, and above all of legacy's own codes. */
 const codes = { 410: "9410", 503: "9503" };
 
-/** What a request gets in a brown-out, in the form that clients of its path read errors in; `legacyPath` is without a slash at its end. */
+/** The answer during a brown-out, in the error format of the requested path. `legacyPath` has no slash at its end. */
 export const brownoutAnswer = (
   brownout: Brownout,
   deprecation: Deprecation | undefined,
@@ -50,7 +50,7 @@ const formed = (
       type: "application/json; charset=utf-8",
       body: JSON.stringify({ error: { code, message, additional_information: additional } }),
     };
-  // Legacy answers in XML where no form is named.
+  // Legacy answers in XML if the path names no format.
   return {
     type: "text/xml; charset=utf-8",
     body: `<oml:error xmlns:oml="http://openml.org/openml">\n\t<oml:code>${code}</oml:code>\n\t<oml:message>${escaped(message)}</oml:message>\n\t\t<oml:additional_information>${escaped(additional)}</oml:additional_information>\n\t</oml:error>\n`,

@@ -1,7 +1,7 @@
 import { isBelow } from "../../http/requestTarget.ts";
 import type { Brownout } from "./schemas.ts";
 
-/** The brown-out that is on at this time for a path: of several the longest path's, then the one that ends last. */
+/** Finds the brown-out of a path at a time: the one with the longest path, then the one that ends last. */
 export const openBrownout = (brownouts: readonly Brownout[]): ((path: string, now: number) => Brownout | undefined) => {
   const windows = brownouts
     .map((brownout) => ({

@@ -1,7 +1,7 @@
-/** Segments below the legacy path that tell what is called: `json/data/list`. */
+/** Segments below the legacy path that identify a function: `json/data/list`. */
 const TELLING = 3;
 
-/** Names of the interface are words; what is none is somebody's: an id, a name, at worst a key. */
+/** The interface's own names are words. Other segments are values: ids, names, perhaps keys. */
 const isWord = (segment: string): boolean => /^[a-z][a-z_.-]{0,23}$/i.test(segment);
 
 /** `/api/v1/json/data/61/x` -> `/api/v1/json/data/{id}` */
