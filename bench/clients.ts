@@ -1,9 +1,9 @@
 import { Pool } from "undici";
 
-export type Told = { status: number; cacheStatus: string; bytes: Buffer };
+export type ClientAnswer = { status: number; cacheStatus: string; bytes: Buffer };
 
 export type Clients = {
-  ask(path: string): Promise<Told>;
+  ask(path: string): Promise<ClientAnswer>;
   /** Asks so many times, all the clients at once. */
   run(requests: number, one: (i: number) => Promise<void>): Promise<void>;
   close(): Promise<void>;

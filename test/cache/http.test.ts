@@ -119,13 +119,13 @@ test("whatever the target and the headers: the front answers as the router does"
   await fc.assert(
     fc.asyncProperty(line, fc.constantFrom("GET", "HEAD", "POST", "OPTIONS"), async (asked, method) => {
       const lines = [`${method} ${asked}`, `${method} http://front.example${asked}`];
-      const told = new Set<string>();
+      const statuses = new Set<string>();
       // The first may be the router's, the next ones the front's.
       for (const one of [...lines, ...lines, lines[0] as string]) {
         const { status, body } = await exchange(port, request(one, "Content-Length: 0"));
-        told.add(`${status} ${body}`);
+        statuses.add(`${status} ${body}`);
       }
-      expect([asked, [...told]]).toEqual([asked, [expect.any(String)]]);
+      expect([asked, [...statuses]]).toEqual([asked, [expect.any(String)]]);
     }),
     { numRuns: 150 },
   );

@@ -87,10 +87,10 @@ describe.each(legacies)("legacy %s", (mode) => {
 
       const { status, body, headers } = await ask("/v1/datasets/61");
       const [wanted, version] = table[content][mode];
-      const told = Object.fromEntries(
+      const results = Object.fromEntries(
         ["cache-control", "vary", "cache-groups", "age", "cache-status"].map((name) => [name, headers.get(name)]),
       );
-      expect({ status, body, headers: told }).toEqual(wanted);
+      expect({ status, body, headers: results }).toEqual(wanted);
       expect(headers.get("content-type")).toBe("application/json");
       expect(headers.get("content-length")).toBe(String(Buffer.byteLength(body)));
       expect(headers.get("etag") === null).toBe(status !== 200);

@@ -85,9 +85,9 @@ export const tellStory = async (requests: number, tell: (line: string) => void):
     await moveAll("shadow", "modern is deployed");
     await asking.run(part(0.55));
     await idle(migration);
-    const told = compared(modern, migration);
+    const comparisons = compared(modern, migration);
     tell(
-      `  ${told.found.length} of ${told.planted.length} planted differences found, ${told.falsely.length} false ones`,
+      `  ${comparisons.found.length} of ${comparisons.planted.length} planted differences found, ${comparisons.falsely.length} false ones`,
     );
 
     tell("fixed: the gate moves what has proven itself");
@@ -130,7 +130,7 @@ export const tellStory = async (requests: number, tell: (line: string) => void):
       // Once the day's requests are done, only what is still on its way is asked for.
       await asking.run(part(0.01), (endpoint) => asking.count() < requests || stages()[endpoint] !== "modern");
     tell(`  ${JSON.stringify(stages())}`);
-    return { ...told, requests: asking.count(), failed: asking.failed(), demoted: demotion(), stages: stages() };
+    return { ...comparisons, requests: asking.count(), failed: asking.failed(), demoted: demotion(), stages: stages() };
   } finally {
     await server.stop(1000);
     await gateway.close();

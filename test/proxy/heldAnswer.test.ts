@@ -11,7 +11,7 @@ type Answer = string | readonly [text: string, ending: "end" | "resetAndDestroy"
 
 /** A gateway that watches every write, and lets an answer go when it is told to. */
 const watched = async (answer: Answer | ((write: (text: string) => void) => void), atOnce = false) => {
-  const told: (Beginning | undefined)[] = [];
+  const beginnings: (Beginning | undefined)[] = [];
   const seen: string[] = [];
   let release = () => {};
   const released = new Promise<void>((resolve) => (release = resolve));
@@ -20,7 +20,7 @@ const watched = async (answer: Answer | ((write: (text: string) => void) => void
       ? {
           chunk: (bytes) => void seen.push(bytes.toString()),
           over(beginning) {
-            told.push(beginning);
+            beginnings.push(beginning);
             return atOnce ? undefined : beginning && released;
           },
         }
@@ -32,7 +32,7 @@ const watched = async (answer: Answer | ((write: (text: string) => void) => void
     else answer((text) => void (text === "" ? socket.destroy() : socket.write(text)));
   });
   const gateway = await openGateway(origin, { observe: watch, connections: 1 });
-  return { ...gateway, told, seen, requests, release };
+  return { ...gateway, told: beginnings, seen, requests, release };
 };
 
 describe("an answer to a write goes out when the one who looks on is done", () => {

@@ -63,12 +63,12 @@ export const expectDetail = (
 /** An upstream that begins to answer at once and ends when it is told to. */
 export const heldUpstream = async (text = measures) => {
   let release = () => {};
-  const told = new Promise<void>((resolve) => (release = resolve));
+  const released = new Promise<void>((resolve) => (release = resolve));
   const asked: string[] = [];
   const url = await httpUpstream((incoming, response) => {
     asked.push(`${incoming.method} ${incoming.url}`);
     response.write(text.slice(0, 5));
-    void told.then(() => response.end(text.slice(5)));
+    void released.then(() => response.end(text.slice(5)));
   });
   return { url, asked, release };
 };

@@ -1,11 +1,16 @@
 import { describe, expect, test } from "vitest";
 import type { Fault } from "./program/fault.ts";
 import { changedFields } from "./changedFields.ts";
-import { type Asked, sidesFor } from "./support.ts";
+import { type SentRequest, sidesFor } from "./support.ts";
 
 const iris = { endpoint: "getDataset", method: "GET", path: "/datasets/61" } as const;
 const none = { endpoint: "getDataset", method: "GET", path: "/datasets/1000000" } as const;
-const list: Asked = { endpoint: "listDatasets", method: "POST", path: "/datasets/list", body: { data_id: [61, 187] } };
+const list: SentRequest = {
+  endpoint: "listDatasets",
+  method: "POST",
+  path: "/datasets/list",
+  body: { data_id: [61, 187] },
+};
 
 describe("a fault does what it says", () => {
   test.each<[Omit<Fault, "endpoint">, string[]]>([
@@ -64,12 +69,12 @@ describe("a fault does what it says", () => {
     ]);
     await given(iris);
     expect((await given(none)).body).toEqual({ detail: { code: 111, message: "Unknown dataset" } });
-    const told = standIn.planted().map((one) => ("path" in one ? [one.faults[0], one.path, one.form, one.as] : []));
-    expect(told.filter(([fault]) => fault !== "missingField")).toEqual([
+    const planted = standIn.planted().map((one) => ("path" in one ? [one.faults[0], one.path, one.form, one.as] : []));
+    expect(planted.filter(([fault]) => fault !== "missingField")).toEqual([
       ["reorderedList", "/tag", "order", "allowed"],
       ["wrongType", "/detail/code", "type", "difference"],
     ]);
-    expect(told.length).toBe(3);
+    expect(planted.length).toBe(3);
   });
 
   test("where two meet the first counts", async () => {

@@ -125,13 +125,13 @@ export const openMigration = (settings: MigrationOptions): Migration => {
     view: () => Object.fromEntries(names.map((name) => [name, viewOf(name)])),
     viewOf,
     differences: (kind) => differences.view(kind),
-    audit: () => stages.audit(),
+    audit: () => store.state().audit,
     expected: () => ledger.entries(),
     ledger: () => ledger.inForce(),
     fired: () => fired,
     move: gates.move,
     async expect(entry) {
-      const isAdded = ledger.isNew(entry) && (await stages.expect(entry));
+      const isAdded = ledger.isNew(entry) && (await store.expect(entry));
       if (isAdded) removeAllowed(openLedger([entry], today()));
       return isAdded;
     },

@@ -1,4 +1,3 @@
-import type { LedgerEntry } from "../../compare/ledger.ts";
 import type { Destination, Move, Stage, StageInForce } from "./stage.ts";
 import type { StateStore } from "./store/stateStore.ts";
 
@@ -9,9 +8,6 @@ export type Stages = {
   move(endpoint: string, to: Destination, by: string, why: string): Promise<boolean>;
   /** Applies a new configuration. Endpoints that it does not name are `legacy`. */
   configure(configured: Readonly<Record<string, Stage>>): Promise<void>;
-  audit(): Move[];
-  expected(): LedgerEntry[];
-  expect(entry: LedgerEntry): Promise<boolean>;
 };
 
 type StagesSettings = {
@@ -70,8 +66,6 @@ export const openStages = ({
     }
   };
 
-  const stageAndShare = ({ stage, share }: Pick<Stage, "stage" | "share">) => ({ stage, share });
-
   /** Puts configured stages in force at once. Then stores them, so that the other gateways and a restart use the same. */
   const applyConfiguration = async (names: readonly string[]): Promise<void> => {
     const before = stages;
@@ -80,10 +74,7 @@ export const openStages = ({
     for (const endpoint of names) {
       const to = unwritten.get(endpoint) as StageInForce;
       const from = before.get(endpoint) ?? store.state().stages[endpoint] ?? to;
-      const move = { at: to.since, endpoint, by: to.by, why: to.why, from: stageAndShare(from), to: stageAndShare(to) };
-      const written = await store
-        .move(endpoint, to, move, store.state().stages[endpoint]?.since)
-        .catch((error: Error) => onUnwritten(endpoint, error));
+      const written = await storeMove(store, endpoint, from, to).catch((error: Error) => onUnwritten(endpoint, error));
       // `false`: another move came first, and stays in force.
       if (written !== undefined) unwritten.delete(endpoint);
     }
@@ -104,23 +95,15 @@ export const openStages = ({
 
   const move = async (endpoint: string, to: Destination, by: string, why: string): Promise<boolean> => {
     const from = of(endpoint);
-    const at = now().toISOString();
     const gate = to.gate === null ? undefined : (to.gate ?? from.gate);
-    const next: StageInForce = {
-      stage: to.stage,
-      share: to.share,
+    const moved = await storeMove(store, endpoint, from, {
+      ...stageAndShare(to),
       ...(gate ? { gate } : {}),
-      since: at,
+      since: now().toISOString(),
       by,
       why,
       configured: JSON.stringify(configuredStage(endpoint)),
-    };
-    const moved = await store.move(
-      endpoint,
-      next,
-      { at, endpoint, by, why, from: stageAndShare(from), to: stageAndShare(to) },
-      store.state().stages[endpoint]?.since,
-    );
+    });
     if (moved) unwritten.delete(endpoint);
     refresh();
     return moved;
@@ -137,10 +120,14 @@ export const openStages = ({
       );
       await applyConfiguration(changed);
     },
-    audit: () => store.state().audit,
-    expected: () => store.state().expected,
-    async expect(entry) {
-      return store.expect(entry);
-    },
   };
+};
+
+const stageAndShare = ({ stage, share }: Pick<Stage, "stage" | "share">) => ({ stage, share });
+
+/** Stores a stage and its line of the audit log, unless another gateway has moved the endpoint meanwhile. */
+const storeMove = (store: StateStore, endpoint: string, from: StageInForce, to: StageInForce): Promise<boolean> => {
+  const { since: at, by, why } = to;
+  const move: Move = { at, endpoint, by, why, from: stageAndShare(from), to: stageAndShare(to) };
+  return store.move(endpoint, to, move, store.state().stages[endpoint]?.since);
 };

@@ -1,4 +1,4 @@
-import { type Difference, zeroCounts, type DifferenceResult, resultOf } from "../../compare/difference.ts";
+import { type Difference, zeroCounts, resultOf } from "../../compare/difference.ts";
 import type { Evidence } from "./gate.ts";
 import { openRecent, quantile } from "./recent.ts";
 import type { Latency, Parity } from "./views.ts";
@@ -40,39 +40,21 @@ export const openTrack = (now: () => number = Date.now): Track => {
   let counts = zeroCounts();
   let movedAt = now();
   let demotedAt: number | undefined;
-  const spark: { at: number; count: number; hits: number }[] = [];
+  const traffic = openTraffic(now);
 
-  const slot = () => {
-    const at = Math.floor(now() / SLOT_MS);
-    const last = spark.at(-1);
-    if (last?.at === at) return last;
-    const fresh = { at, count: 0, hits: 0 };
-    spark.push(fresh);
-    if (spark.length > MAX_SLOTS) spark.shift();
-    return fresh;
-  };
   const good = () => counts.equal + counts.explained + counts.expected;
   // Drift is a change between two requests, not evidence on either side.
   const judged = () => counts.compared - counts.drift;
-  /** The counts of this half-minute and the one before. */
-  const latest = () => {
-    const at = Math.floor(now() / SLOT_MS);
-    return spark.filter((one) => one.at >= at - 1);
-  };
   const p95 = (side: "legacy" | "modern") => quantile(times[side].values(), 0.95);
 
   return {
-    answered(isHit) {
-      const current = slot();
-      current.count++;
-      if (isHit) current.hits++;
-    },
+    ...traffic,
     sideAnswered(side, ms, failed) {
       if (side === "modern") failures.add(failed ? 1 : 0);
       if (!failed) times[side].add(ms);
     },
     compared(question, differences) {
-      const result: DifferenceResult = resultOf(differences);
+      const result = resultOf(differences);
       counts.compared++;
       counts[result]++;
       if (result !== "drift") results.add(result === "unexplained" ? 0 : 1);
@@ -95,21 +77,6 @@ export const openTrack = (now: () => number = Date.now): Track => {
       const all = failures.values();
       return all.length === 0 ? 0 : all.reduce((sum, one) => sum + one, 0) / all.length;
     },
-    rate: () => {
-      const seconds = SLOT_MS / 1000 + (now() % SLOT_MS) / 1000;
-      return latest().reduce((sum, { count }) => sum + count, 0) / seconds;
-    },
-    hitRatio() {
-      const all = latest().reduce((sum, { count }) => sum + count, 0);
-      return all === 0 ? 0 : latest().reduce((sum, { hits }) => sum + hits, 0) / all;
-    },
-    spark() {
-      const at = Math.floor(now() / SLOT_MS);
-      return Array.from(
-        { length: MAX_SLOTS },
-        (_, i) => spark.find((one) => one.at === at - MAX_SLOTS + 1 + i)?.count ?? 0,
-      );
-    },
     evidence() {
       const recent = results.values();
       const failed = failures.values();
@@ -126,6 +93,34 @@ export const openTrack = (now: () => number = Date.now): Track => {
         },
         ...(demotedAt === undefined ? {} : { sinceDemotion: (now() - demotedAt) / 60_000 }),
       };
+    },
+  };
+};
+
+/** Counts callers' requests by half-minutes. */
+const openTraffic = (now: () => number): Pick<Track, "answered" | "rate" | "hitRatio" | "spark"> => {
+  const slots: { at: number; count: number; hits: number }[] = [];
+  const presentSlot = () => Math.floor(now() / SLOT_MS);
+  /** This half-minute and the one before. */
+  const latest = () => slots.filter(({ at }) => at >= presentSlot() - 1);
+  const sumOf = (name: "count" | "hits") => latest().reduce((sum, slot) => sum + slot[name], 0);
+  return {
+    answered(isHit) {
+      const at = presentSlot();
+      let slot = slots.at(-1);
+      if (slot?.at !== at) {
+        slot = { at, count: 0, hits: 0 };
+        slots.push(slot);
+        if (slots.length > MAX_SLOTS) slots.shift();
+      }
+      slot.count++;
+      if (isHit) slot.hits++;
+    },
+    rate: () => sumOf("count") / ((SLOT_MS + (now() % SLOT_MS)) / 1000),
+    hitRatio: () => (latest().length === 0 ? 0 : sumOf("hits") / sumOf("count")),
+    spark() {
+      const first = presentSlot() - MAX_SLOTS + 1;
+      return Array.from({ length: MAX_SLOTS }, (_, i) => slots.find(({ at }) => at === first + i)?.count ?? 0);
     },
   };
 };

@@ -14,7 +14,7 @@ export const brownoutAnswer = (
   { path, legacyPath, now }: { path: string; legacyPath: string; now: number },
 ): OwnAnswer => {
   const { status, until, link } = brownout;
-  const error = told(brownout, deprecation);
+  const error = describeBrownout(brownout, deprecation);
   const { type, body } = formed(codes[status], error, path, legacyPath);
   const headers = ["Cache-Control", "no-store"];
   if (status === 503) headers.push("Retry-After", String(Math.max(1, Math.ceil((Date.parse(until) - now) / 1000))));
@@ -23,9 +23,12 @@ export const brownoutAnswer = (
   return { status, type, headers, body };
 };
 
-type Told = { message: string; additional: string };
+type BrownoutMessage = { message: string; additional: string };
 
-const told = ({ path, from, until, link }: Brownout, deprecation: Deprecation | undefined): Told => {
+const describeBrownout = (
+  { path, from, until, link }: Brownout,
+  deprecation: Deprecation | undefined,
+): BrownoutMessage => {
   const pages = [...new Set([link, deprecation?.link])].filter((page) => page !== undefined);
   const { successor, sunset } = deprecation ?? {};
   return {
@@ -40,7 +43,7 @@ const told = ({ path, from, until, link }: Brownout, deprecation: Deprecation | 
 
 const formed = (
   code: string,
-  { message, additional }: Told,
+  { message, additional }: BrownoutMessage,
   path: string,
   legacyPath: string,
 ): { type: string; body: string } => {

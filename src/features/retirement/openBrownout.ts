@@ -3,7 +3,7 @@ import type { Brownout } from "./schemas.ts";
 
 /** Finds the brown-out of a path at a time: the one with the longest path, then the one that ends last. */
 export const openBrownout = (brownouts: readonly Brownout[]): ((path: string, now: number) => Brownout | undefined) => {
-  const windows = brownouts
+  const periods = brownouts
     .map((brownout) => ({
       brownout,
       below: brownout.path === "/" ? "" : brownout.path,
@@ -12,5 +12,5 @@ export const openBrownout = (brownouts: readonly Brownout[]): ((path: string, no
     }))
     .toSorted((a, b) => b.below.length - a.below.length || b.until - a.until);
   return (path, now) =>
-    windows.find(({ from, until, below }) => from <= now && now < until && isBelow(path, below))?.brownout;
+    periods.find(({ from, until, below }) => from <= now && now < until && isBelow(path, below))?.brownout;
 };

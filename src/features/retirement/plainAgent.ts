@@ -1,6 +1,6 @@
 import { HIDDEN } from "../../scrub/secrets.ts";
 
-const MOST = 200;
+const MAX_LENGTH = 200;
 const control = /\p{Cc}/gu;
 const keyLike = /(?<![0-9a-z])[0-9a-f]{32}(?![0-9a-z])/gi;
 
@@ -11,5 +11,5 @@ export const plainAgent = (agent: string | undefined, key: string | undefined): 
   // Legacy ignores the case of keys.
   if (key !== undefined && key.length > 3 && plain.toLowerCase().includes(key))
     plain = plain.replaceAll(new RegExp(RegExp.escape(key), "gi"), HIDDEN);
-  return plain.slice(0, MOST);
+  return plain.slice(0, MAX_LENGTH);
 };

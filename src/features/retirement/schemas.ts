@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isDateOrInstant, isInstant } from "./instant.ts";
 
-const MOST = 500;
+const MAX_ENTRIES = 500;
 const DAY = 24 * 3_600_000;
 
 const text = (pattern: RegExp, allowed: string) =>
@@ -54,9 +54,9 @@ export type Brownout = z.infer<typeof brownout>;
 /** The setting `DEPRECATED`: at most 500 paths, each once. */
 export const deprecations = z
   .array(deprecation)
-  .max(MOST, `at most ${MOST} paths`)
+  .max(MAX_ENTRIES, `at most ${MAX_ENTRIES} paths`)
   .refine((list) => new Set(list.map((one) => one.path)).size === list.length, "each path once")
   .default([]);
 
 /** The setting `BROWNOUTS`: at most 500. */
-export const brownouts = z.array(brownout).max(MOST, `at most ${MOST} windows`).default([]);
+export const brownouts = z.array(brownout).max(MAX_ENTRIES, `at most ${MAX_ENTRIES} windows`).default([]);

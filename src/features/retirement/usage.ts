@@ -11,9 +11,9 @@ export type Usage = {
   list: () => ClientView[];
 };
 
-const MOST = 2000;
+const MAX_CALLERS = 2000;
 /** Characters of a caller's hash: enough to distinguish thousands of callers. */
-const SHOWN = 12;
+const SHOWN_CHARS = 12;
 
 type Entry = { caller: string; agent: string; path: string; count: number; first: number; last: number };
 
@@ -24,9 +24,9 @@ const copied = (text: string): string => Buffer.from(text, "utf16le").toString("
 export const openUsage = (now: () => number): Usage => {
   // Random and secret: without it, keys cannot be tested against the shown hashes.
   const salt = randomBytes(32).toString("hex");
-  const entries = new LRUCache<string, Entry>({ max: MOST });
+  const entries = new LRUCache<string, Entry>({ max: MAX_CALLERS });
   const callerOf = (key: string | undefined): string =>
-    key === undefined ? "nobody" : hash("sha256", salt + key, "base64url").slice(0, SHOWN);
+    key === undefined ? "nobody" : hash("sha256", salt + key, "base64url").slice(0, SHOWN_CHARS);
   return {
     note(path, seen) {
       const key = keyOf(seen);

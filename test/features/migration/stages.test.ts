@@ -7,7 +7,8 @@ import { staged } from "./support.ts";
 import { until } from "../../support/waiting.ts";
 
 const writer = { "X-API-Key": "00000000000000000000000000000000" };
-const told = (differences: DifferenceView[]) => differences.map(({ path, form, count }) => `${path} ${form} ${count}`);
+const formatDifferences = (differences: DifferenceView[]) =>
+  differences.map(({ path, form, count }) => `${path} ${form} ${count}`);
 
 describe("legacy", () => {
   test("is the stage of all that is not said to be in another, and modern is never asked", async () => {
@@ -59,10 +60,10 @@ describe("shadow", () => {
       expect((await ask(`/setup/${id}`)).decision).toBe("stage=shadow; backend=legacy; reason=stage");
     await compared("getDataset", 1);
     await compared("getSetup", 3);
-    expect(new Set(told(migration.differences("unexplained")))).toEqual(
+    expect(new Set(formatDifferences(migration.differences("unexplained")))).toEqual(
       new Set(["/version type 1", "/licence missing 1"]),
     );
-    expect(told(migration.differences("explained"))).toEqual(["/tag order 1"]);
+    expect(formatDifferences(migration.differences("explained"))).toEqual(["/tag order 1"]);
     expect(migration.viewOf("getSetup").parity).toMatchObject({ compared: 3, equal: 3 });
     expect(migration.viewOf("getDataset").parity).toMatchObject({ compared: 1, unexplained: 1 });
     const { body } = await operate("GET", "/differences");
@@ -111,7 +112,7 @@ describe("shadow", () => {
     await ask("/datasets/61");
     await compared("getDataset", 1);
     expect(migration.differences("unexplained")).toEqual([]);
-    expect(told(migration.differences("drift"))).toEqual(["/name value 1"]);
+    expect(formatDifferences(migration.differences("drift"))).toEqual(["/name value 1"]);
   });
 
   test("what is kept is compared too; a share of 0 compares nothing", async () => {
@@ -411,7 +412,7 @@ describe("operators", () => {
     expect((await operate("GET", "/differences")).body).toEqual([]);
     await ask("/datasets/1");
     await compared("getDataset", 2);
-    expect(told(migration.differences("expected"))).toEqual(["/version type 1"]);
+    expect(formatDifferences(migration.differences("expected"))).toEqual(["/version type 1"]);
     expect((await operate("GET", "/expected")).body).toEqual([expect.objectContaining({ ...entry, fired: true })]);
   });
 

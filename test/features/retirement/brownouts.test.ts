@@ -136,7 +136,7 @@ test("it is counted, told once a window, and seen as a use", async () => {
 });
 
 test("what is told of a window holds neither key nor query, and a new configuration does not tell it anew", () => {
-  const told: unknown[] = [];
+  const events: unknown[] = [];
   const settings = (BROWNOUTS: Brownout[], DEPRECATED: Deprecation[] = []) => ({
     LEGACY_PATH: "/api/v1",
     DEPRECATED,
@@ -146,7 +146,7 @@ test("what is told of a window holds neither key nor query, and a new configurat
     settings([window]),
     legacyPaths,
     () => Date.parse(during),
-    (...event) => void told.push(event),
+    (...event) => void events.push(event),
   );
   const answered = (target: string) => {
     const lines: unknown[] = [];
@@ -157,11 +157,11 @@ test("what is told of a window holds neither key nor query, and a new configurat
     return old.standIn(req as never, res as never, target) && lines.length === 1;
   };
   expect(answered("/api/v1/json/data/1?api_key=hush")).toBe(true);
-  expect(told).toEqual([["brownout", { path: window.path, from: window.from, until: window.until, status: 503 }]]);
+  expect(events).toEqual([["brownout", { path: window.path, from: window.from, until: window.until, status: 503 }]]);
   old.reconfigure(settings([window], [datasets]));
-  expect([answered("/api/v1/x"), told.length]).toEqual([true, 1]);
+  expect([answered("/api/v1/x"), events.length]).toEqual([true, 1]);
   old.reconfigure(settings([{ ...window, until: "2026-11-21T14:00:00Z" }]));
-  expect([answered("/api/v1/x"), told.length]).toEqual([true, 2]);
+  expect([answered("/api/v1/x"), events.length]).toEqual([true, 2]);
   old.reconfigure(settings([]));
   expect([answered("/api/v1/x"), old.refused()]).toEqual([false, 3]);
 });

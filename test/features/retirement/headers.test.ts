@@ -51,10 +51,10 @@ test.each<[string, string[], string[], string[]]>([
 const both = async (reply: string, ...parts: string[]) => {
   const { origin } = await rawUpstream((socket) => socket.end(reply));
   const plain = await openGateway(origin);
-  const told = await openGateway(origin, {
+  const gateway = await openGateway(origin, {
     hooks: { headers: () => deprecationHeaders(datasets), standIn: () => false },
   });
-  return { plain: await send(plain.port, ...parts), told: await send(told.port, ...parts) };
+  return { plain: await send(plain.port, ...parts), told: await send(gateway.port, ...parts) };
 };
 
 describe("an answer is the same but for the added lines", () => {

@@ -9,9 +9,9 @@ const path = kept.getDataset;
 /** Two gateways over one legacy that share by one Redis. */
 const two = async (legacy: ScriptedLegacy, url: string) => {
   const [a, b] = [await cachedGateway({ REDIS_URL: url }, legacy), await cachedGateway({ REDIS_URL: url }, legacy)];
-  const inStep = () => until(() => [a, b].every(({ services }) => services.cache.sharing() === "in step"));
-  await inStep();
-  return { a, b, inStep };
+  const bothInStep = () => until(() => [a, b].every(({ services }) => services.cache.sharing() === "in step"));
+  await bothInStep();
+  return { a, b, inStep: bothInStep };
 };
 const tag = { data_id: 61, tag: "a" };
 

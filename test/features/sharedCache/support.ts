@@ -27,7 +27,7 @@ export const entry = async (body: string, about: Partial<Entry> = {}): Promise<E
 
 /** One gateway's tier, and what it was told; it may not be trusted yet. */
 export const begin = (url: string, timeout = 250, build = "b") => {
-  const told = {
+  const described = {
     drops: [] as Invalidation[],
     lost: 0,
     counts: [] as string[],
@@ -40,21 +40,21 @@ export const begin = (url: string, timeout = 250, build = "b") => {
     longest: 240_000,
     build,
     onEvent(event, about) {
-      told.events.push(event);
-      told.whys.push(JSON.stringify(about));
+      described.events.push(event);
+      described.whys.push(JSON.stringify(about));
     },
-    count: (call, result) => told.counts.push(`${call} ${result}`),
-  })({ onInvalidation: (drop) => told.drops.push(drop), onLost: () => told.lost++ });
+    count: (call, result) => described.counts.push(`${call} ${result}`),
+  })({ onInvalidation: (drop) => described.drops.push(drop), onLost: () => described.lost++ });
   onTestFinished(() => tier.close());
   const put = async (key: string, one: Entry) => {
-    const before = told.counts.length;
+    const before = described.counts.length;
     // On a loaded machine a heartbeat may be late, and the tier is not trusted for a moment.
     await until(() => tier.mark() !== undefined);
     tier.set(key, one, tier.mark());
-    await until(() => told.counts.slice(before).some((count) => count.startsWith("set")));
-    return told.counts.slice(before).find((count) => count.startsWith("set"));
+    await until(() => described.counts.slice(before).some((count) => count.startsWith("set")));
+    return described.counts.slice(before).find((count) => count.startsWith("set"));
   };
-  return { ...tier, told, put };
+  return { ...tier, told: described, put };
 };
 
 /** One that is trusted. `lost` counts from then on. */

@@ -34,8 +34,8 @@ export const runAttack = async (attack: Attack, { seed, requests, progress }: Ru
   try {
     return await attack.run(context);
   } catch (error) {
-    const told = error instanceof Error ? error.message : String(error);
-    return [{ what: "the attack came to its end", measured: told, bound: "no exception", holds: false }];
+    const message = error instanceof Error ? error.message : String(error);
+    return [{ what: "the attack came to its end", measured: message, bound: "no exception", holds: false }];
   } finally {
     for (const close of closers) close();
   }
