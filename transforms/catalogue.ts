@@ -7,7 +7,7 @@ import { legacyErrors } from "./legacyErrors.ts";
 import { legacyPaths, legacyReads, legacyRefusals, legacyWrites } from "./legacyInterface.ts";
 import { privateDatasets } from "./privateDatasets.ts";
 
-/** The knowledge that the gateway starts with. */
+/** All the knowledge the machine is started with. */
 export const catalogue = {
   endpoints,
   module: import.meta.resolve(`./index${extname(import.meta.url)}`),
@@ -16,8 +16,8 @@ export const catalogue = {
   legacyPaths,
   passing: { writes: legacyWrites, reads: legacyReads, refusals: legacyRefusals },
   privateRows: privateDatasets,
-  /** The file of expected differences of the public reference implementation. */
+  /** The file with what is known of the public reference implementation. */
   expectedDifferences: fileURLToPath(new URL("./expectedDifferences.json", import.meta.url)),
-  /** Harmless requests that show a key's rights: a short list, and a tag without a name and entity. */
+  /** Harmless questions that show what legacy thinks of a key: a short list, and a tag without a name on nothing. */
   keyProbes: { reads: get`/evaluationmeasure/list` as LegacyRequest, writes: post("/data/tag", {}) },
 };

@@ -45,7 +45,7 @@ const filters: Record<string, (wanted: unknown) => Test> = {
   },
 };
 
-/** Legacy lists private datasets to their uploaders only. A single private dataset is also shown to administrators. */
+/** Legacy lists private datasets to their uploaders only, and shows each by itself to administrators, too. */
 export const privateDatasets: PrivateRowsKnowledge = {
   endpoint: "listDatasets",
   kind: "dataset",
