@@ -8,7 +8,7 @@ import type { Migration } from "../../src/features/migration/migration.ts";
 import type { StageName } from "../../src/features/migration/stage.ts";
 import { gatewayFor } from "../support/gateway.ts";
 
-/** What the story came to: what was planted and found, and how far each endpoint came. */
+/** The results of the story: the planted and found differences, and the stage of each endpoint. */
 export type Told = {
   requests: number;
   failed: number;
@@ -16,7 +16,7 @@ export type Told = {
   found: string[];
   missed: string[];
   falsely: string[];
-  /** What was to be drift, and what of it was taken for more. */
+  /** Planted drift, and how much of it was counted as a difference. */
   drift: { planted: number; taken: number };
   demoted: boolean;
   stages: Record<string, StageName>;
@@ -175,7 +175,7 @@ const openAsking = (base: string, traffic: Iterator<TrafficRequest>) => {
   };
 };
 
-/** Until what was asked has been compared. */
+/** Resolves when all pending comparisons have ended. */
 const idle = async (migration: Migration): Promise<void> => {
   let before = -1;
   for (;;) {

@@ -12,7 +12,7 @@ const list: SentRequest = {
   body: { data_id: [61, 187] },
 };
 
-describe("a fault does what it says", () => {
+describe("a fault has the effect of its name", () => {
   test.each<[Omit<Fault, "endpoint">, string[]]>([
     [{ fault: "wrongType", path: "/version" }, ['/version "1"']],
     [{ fault: "wrongType", path: "/name" }, ["/name 987654321"]],
@@ -77,7 +77,7 @@ describe("a fault does what it says", () => {
     expect(planted.length).toBe(3);
   });
 
-  test("where two meet the first counts", async () => {
+  test("of two faults at one place the first counts", async () => {
     const { given, standIn } = await sidesFor([
       { endpoint: "*", fault: "lostEntry", path: "" },
       { endpoint: "*", fault: "otherValue", path: "/*/name" },
@@ -97,7 +97,7 @@ describe("a fault does what it says", () => {
   });
 });
 
-test("drift: at the first asking only, and another question has its own", async () => {
+test("drift: only at the first of equal requests, for each request separately", async () => {
   const { judged, standIn } = await sidesFor([{ endpoint: "*", fault: "otherValue", path: "/version", again: false }]);
   const found = [await judged(iris), await judged(iris), await judged({ ...iris, path: "/datasets/31" })];
   expect(found.map((one) => one.length)).toEqual([1, 0, 1]);

@@ -26,7 +26,7 @@ const noPlace = new Set([
   "listEvaluationMeasures missingField",
   "listEvaluationMeasures extraField",
   "listEvaluationMeasures emptyForNull",
-  // Nothing can be wrong with the question.
+  // The request itself is valid.
   "listEvaluationMeasures problemJson",
 ]);
 
@@ -40,7 +40,7 @@ describe.each(reading)("%s", (endpoint) => {
   });
 });
 
-/** Every path of what an endpoint answers, and some that nothing has. */
+/** All paths of an endpoint's answers, and some that do not exist. */
 const pathsOf = async (requests: SentRequest[]): Promise<string[]> => {
   const paths = new Set(["/nothing", "/*/nothing/*", "/detail/extra"]);
   for (const asked of requests) {

@@ -12,13 +12,13 @@ import type { Settings } from "../../src/settings/settings.ts";
 import { openObserver } from "../../src/telemetry/observer.ts";
 import { catalogue } from "../../transforms/catalogue.ts";
 
-/** What settings may name. */
+/** The endpoints that settings may name. */
 export const known = catalogue.endpoints;
 
-/** What features add to the settings. */
+/** The settings that features add. */
 export const fragments = features.map(({ settings }) => settings);
 
-/** The settings that an environment gives, or what is wrong with it. */
+/** The settings in an environment, or its errors. */
 export const settingsOf = (environment: Record<string, string | undefined>) =>
   loadSettings(environment, known, fragments);
 

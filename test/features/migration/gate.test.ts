@@ -133,13 +133,13 @@ describe("the gate", () => {
     expect(said(canary(5), change)).toContain(expected);
   });
 
-  test("what is worse in the shadow is held there, for nobody meets it", () => {
+  test("a worse modern stays in shadow, where it answers no caller", () => {
     expect(said({ stage: "shadow", share: 10 }, { recent: { good: 0, judged: 200 } })).toContain(
       "stays: held: parity at most",
     );
   });
 
-  test("no evidence both promotes and demotes, and none promotes on nothing", () => {
+  test("no evidence both promotes and demotes, and without evidence nothing moves", () => {
     fc.assert(
       fc.property(
         fc.nat(500),

@@ -45,7 +45,7 @@ describeWithRedis("a link to Redis that breaks", () => {
     })();
     await until(() => a.told.lost === 1);
     await until(() => a.trusted());
-    // And it hears again.
+    // It receives messages again.
     const heard = a.told.drops.length;
     await until(() => a.told.drops.length > heard);
     await wait(1000);
@@ -74,7 +74,7 @@ describeWithRedis("a link to Redis that breaks", () => {
     ]);
     await wait(700);
     expect([a.told.lost, b.told.lost, b.trusted()]).toEqual([1, 0, true]);
-    // One that was cut off may have written unheard: nothing from before is in Redis.
+    // A gateway that was cut off may have written, so Redis holds no earlier entries.
     expect(await b.get("other")).toBeUndefined();
   });
 
@@ -102,7 +102,7 @@ describeWithRedis("a link to Redis that breaks", () => {
 
   test("closed while connecting or connected, it leaves no connection behind", async () => {
     const redis = await startRedis();
-    // All but the one that asks.
+    // All but the requesting one.
     const connected = async () => ((await redis.talk("CLIENT LIST")).match(/^id=|\nid=/g)?.length ?? 0) - 1;
     for (const ms of [0, 1, 2, 5, 10, 50]) {
       const tier = begin(redis.url);
@@ -123,7 +123,7 @@ describeWithRedis("a link to Redis that breaks", () => {
     expect(one.told.events).toEqual(["shared_tier_up"]);
   });
 
-  test("an outage is told once, and no password", async () => {
+  test("an outage is reported once, without the password", async () => {
     const redis = await startRedis();
     const a = await open(redis.url.replace("//", "//:hunter2@"));
     await redis.kill();

@@ -21,7 +21,7 @@ test.each([
   },
 );
 
-test("bytes that are none of ours are refused", async () => {
+test("foreign bytes are refused", async () => {
   const good = toWire(await entry("{}"));
   for (const bad of [
     Buffer.alloc(0),
@@ -83,7 +83,7 @@ describeWithRedis("the tier on Redis", () => {
     expect(b.told.drops).toEqual([]);
     expect([await a.get("k"), await b.get("k")]).toEqual([undefined, undefined]);
     expect((await a.get("other")) === undefined).toBe("all" in drop);
-    // And can be kept anew.
+    // It can be stored again.
     await until(() => a.mark() === b.mark());
     expect(await a.put("k", await entry("[3]"))).toBe("set stored");
     expect((await b.get("k"))?.body.toString()).toBe("[3]");
@@ -92,7 +92,7 @@ describeWithRedis("the tier on Redis", () => {
     expect([a.told.lost, b.told.lost, a.trusted(), b.trusted()]).toEqual([0, 0, true, true]);
   });
 
-  test("what was read before a drop is not kept after it", async () => {
+  test("an answer from before an invalidation is not stored after it", async () => {
     const redis = await startRedis();
     const [a, b] = [await open(redis.url), await open(redis.url)];
     const mark = a.mark();
@@ -121,7 +121,7 @@ describeWithRedis("the tier on Redis", () => {
     await until(() => a.trusted() && b.trusted());
     expect([a.told.lost, b.told.lost]).toEqual([1, 1]);
     expect([await a.get("k"), await b.get("k"), await b.get("k2")]).toEqual([undefined, undefined, undefined]);
-    // Whether `b` was back in time to hear of the drop or not, it has forgotten everything since.
+    // Whether or not `b` was back in time for the invalidation, it has discarded all entries since.
     await until(() => a.mark() === b.mark());
     expect(await a.put("k", await entry("new"))).toBe("set stored");
     expect((await b.get("k"))?.body.toString()).toBe("new");
@@ -149,7 +149,7 @@ describeWithRedis("the tier on Redis", () => {
     expect(await a.get("k")).toBeUndefined();
   });
 
-  test("one that is full keeps nothing new, and drops all the same", async () => {
+  test("a full one stores no new entries, and still invalidates", async () => {
     const redis = await startRedis();
     const [a, b] = [await open(redis.url), await open(redis.url)];
     await a.put("k", await entry("old"));
@@ -166,7 +166,7 @@ describeWithRedis("the tier on Redis", () => {
     expect(await a.put("k", await entry("new"))).toBe("set stored");
   });
 
-  test("a subscription that breaks alone: what was dropped meanwhile is not served", async () => {
+  test("a subscription that breaks alone: entries invalidated meanwhile are not served", async () => {
     const redis = await startRedis();
     const [a, b] = [await open(redis.url), await open(redis.url)];
     await a.put("k", await entry("old"));

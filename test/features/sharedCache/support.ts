@@ -25,7 +25,7 @@ export const entry = async (body: string, about: Partial<Entry> = {}): Promise<E
   );
 };
 
-/** One gateway's tier, and what it was told; it may not be trusted yet. */
+/** One gateway's tier, and its events; it may not be trusted yet. */
 export const begin = (url: string, timeout = 250, build = "b") => {
   const described = {
     drops: [] as Invalidation[],

@@ -176,7 +176,7 @@ test("an update given up early is not written; one written too late is reported"
   expect(events).toEqual(["changed a"]);
 });
 
-test("two values of the same version: nobody puts theirs over the other's", async () => {
+test("two values of the same version: neither replaces the other", async () => {
   const redis = fakeRedis();
   const [a, b] = [open(redis, [], false), open(redis, [], false)];
   a.save(new Map([["a", [1]]]), false);

@@ -3,6 +3,7 @@ import { startProgram } from "./program.ts";
 import { openRandom, scrambled } from "./random.ts";
 import { openRawUpstream, openUpstream } from "./upstreams.ts";
 
+/** `progress` reports how far the attack has come. */
 export type RunOptions = { seed: number; requests: number; progress?: (text: string) => void };
 
 /** Runs an attack and closes all that it opened. An attack that throws did not hold, and its check says why. */

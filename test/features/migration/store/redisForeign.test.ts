@@ -5,7 +5,7 @@ import { entry, moveOn } from "./moves.ts";
 import { openRedis, stagesOf } from "./support.ts";
 import { until } from "../../../support/waiting.ts";
 
-describeWithRedis("a Redis with values that are none of ours", () => {
+describeWithRedis("a Redis with foreign values", () => {
   test("they are left alone and reported once; a move replaces one", async () => {
     const { redis, a } = await begin();
     await redis.talk(
@@ -22,7 +22,7 @@ describeWithRedis("a Redis with values that are none of ours", () => {
     await until(() => a.events.length >= 4);
     const fresh = await openRedis(redis.url, { endpoints: ["getThing"] });
     expect(fresh.events.toSorted()).toEqual([...told, 'migration_store_unknown {"endpoint":"listThings"}'].toSorted());
-    // The last known stays; who never knew it has none.
+    // The last known state stays. A new instance starts without one.
     expect(stagesOf(a.state())).toEqual(agreed);
     expect(stagesOf(fresh.state())).toEqual(["listThings canary 2"]);
     expect(await a.expect(entry("two"))).toBe(false);

@@ -179,7 +179,7 @@ const totalOf = (summaries: readonly Summary[]): Summary => {
   return total;
 };
 
-/** An invented report of a usual shape, the same at every call. */
+/** An invented report of a common shape, the same at every call. */
 export const sampleReport = (size: Partial<SampleSize> = {}): Report => {
   const { differences: count, examples, rows, unexplained } = { ...usual, ...size };
   const differences = Array.from({ length: count }, (_, i) => differenceAt(i, unexplained));
