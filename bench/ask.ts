@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { get } from "node:http";
 
 /** An answer as it was received; `flat`: its raw headers, names and values in turn. */
-export type FetchedAnswer = { status: number; headers: NodeJS.Dict<string | string[]>; flat: string[]; bytes: Buffer };
+type FetchedAnswer = { status: number; headers: NodeJS.Dict<string | string[]>; flat: string[]; bytes: Buffer };
 
 export const sha256 = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
 

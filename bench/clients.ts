@@ -1,7 +1,7 @@
 import { Pool } from "undici";
 
 /** An answer; `cacheStatus`: its header, or an empty text. */
-export type ClientAnswer = { status: number; cacheStatus: string; bytes: Buffer };
+type ClientAnswer = { status: number; cacheStatus: string; bytes: Buffer };
 
 /** Clients that send requests at the same time. */
 export type Clients = {

@@ -4,7 +4,7 @@ import { isInstalled } from "./processes.ts";
 import { percentile } from "./statistics.ts";
 
 /** `p99`: milliseconds within which 99 of 100 requests were answered. */
-export type Load = { requests: number; perSecond: number; p99: number };
+type Load = { requests: number; perSecond: number; p99: number };
 
 const CONNECTIONS = 64;
 /** More requests than a load of some seconds sends. */

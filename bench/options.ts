@@ -1,7 +1,7 @@
 /** The options of a benchmark; `seconds` for each load. */
 export type BenchOptions = { rounds: number; seconds: number; only?: string };
 
-export const sections = ["passthrough", "transform", "startup", "cache", "miss", "mirror", "memory", "walk"] as const;
+const sections = ["passthrough", "transform", "startup", "cache", "miss", "mirror", "memory", "walk"] as const;
 
 /** The text of `--help`. */
 export const usage = `npm run bench -- [--rounds N] [--seconds N] [--only ${sections.join("|")}]

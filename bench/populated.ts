@@ -2,7 +2,7 @@ import { type Clients, openClients } from "./clients.ts";
 import { type RunningGateway, startGateway } from "./gateway.ts";
 import { start } from "./processes.ts";
 
-export type Populated = {
+type Populated = {
   gateway: RunningGateway;
   clients: Clients;
   /** The number of requests that legacy has counted. */

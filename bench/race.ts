@@ -26,7 +26,7 @@ export type Contender = {
 };
 
 /** By round: processor time of one request in microseconds, requests a second, and the 99th percentile of how long they took in milliseconds. */
-export type Lap = { cpu: number[]; perSecond: number[]; p99: number[] };
+type Lap = { cpu: number[]; perSecond: number[]; p99: number[] };
 
 /** Throws if the contender gives another answer than expected. */
 const assertAnswer = async ({ name, url, headers, status, body }: Contender): Promise<void> => {

@@ -12,7 +12,7 @@ import {
 } from "./settings.ts";
 
 /** What is wrong with the configuration, one line each: the name, what was given, what is allowed. */
-export type ConfigurationErrors = { errors: string[] };
+type ConfigurationErrors = { errors: string[] };
 
 /**
  * Reads the settings from the file named by `CONFIG` and from the environment, which wins. `warnings` has one line for each deprecated name.

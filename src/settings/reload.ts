@@ -15,7 +15,7 @@ type Reloading = {
 };
 
 /** `now` reads the configuration again. */
-export type Reload = { now(): Promise<void>; close(): void };
+type Reload = { now(): Promise<void>; close(): void };
 
 /** Reads the configuration again at SIGHUP, and whenever its file changes. With errors in it, the old one stays in force. */
 export const openReload = ({ environment, endpoints, fragments, settings, observer, apply }: Reloading): Reload => {

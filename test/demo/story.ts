@@ -9,7 +9,7 @@ import type { StageName } from "../../src/features/migration/stage.ts";
 import { gatewayFor } from "../support/gateway.ts";
 
 /** The results of the story: the planted and found differences, and the stage of each endpoint. */
-export type Told = {
+type Told = {
   requests: number;
   failed: number;
   planted: string[];

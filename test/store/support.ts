@@ -9,7 +9,7 @@ import { redisStore, type RedisStoreSettings } from "../../src/store/redis/redis
 import { sqliteStore, type SqliteStoreSettings } from "../../src/store/sqliteStore.ts";
 
 /** The values of the stores in these tests. */
-export type Value = { name: string };
+type Value = { name: string };
 const valueSchema: z.ZodType<Value> = z.strictObject({ name: z.string() });
 
 /** The prefix of all Redis keys. */

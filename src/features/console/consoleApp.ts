@@ -12,7 +12,7 @@ import { readPurge } from "./purge.ts";
 const MAX_BODY_BYTES = 64 * 1024;
 
 /** What the console needs of the core. `features` is complete when the console starts. */
-export type ConsoleCore = Pick<Core, "lifetimes" | "features" | "off" | "isStopping" | "dispatches"> & {
+type ConsoleCore = Pick<Core, "lifetimes" | "features" | "off" | "isStopping" | "dispatches"> & {
   services: {
     cache: Pick<Cache, "size" | "sharing" | "invalidate">;
     meter: Pick<Meter, "registry">;

@@ -5,7 +5,7 @@ import { openSecrets, type Secrets } from "../../scrub/secrets.ts";
 import type { DifferenceView } from "./views.ts";
 
 /** One compared request that showed differences. */
-export type ComparedAnswer = {
+type ComparedAnswer = {
   endpoint: string;
   question: string;
   at: string;

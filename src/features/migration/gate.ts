@@ -18,7 +18,7 @@ export type Evidence = {
 };
 
 /** Where the gate moves an endpoint, if it does, and why. */
-export type GateDecision = { reason: string; to?: Stage };
+type GateDecision = { reason: string; to?: Stage };
 
 /** The shares of callers that canary goes through, in percent. */
 const steps = [5, 10, 25, 50, 100] as const;

@@ -5,7 +5,7 @@ import { type Bucketing, bucketOf } from "./decide.ts";
 import { type MirrorAddresses, mirrored } from "./mirror.ts";
 
 /** What the layer is opened with. */
-export type MigrationLayerSettings = {
+type MigrationLayerSettings = {
   /** Requests may name the backend that answers them (`Gateway-Backend`). */
   mayForce: boolean;
   addresses: MirrorAddresses;

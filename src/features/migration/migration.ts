@@ -44,7 +44,7 @@ export type Migration = {
 };
 
 /** What the migration is opened with. */
-export type MigrationOptions = {
+type MigrationOptions = {
   endpoints: Readonly<Record<string, Endpoint>>;
   configured: Readonly<Record<string, Stage>>;
   expected: readonly LedgerEntry[];
@@ -129,7 +129,7 @@ export const openMigration = (settings: MigrationOptions): Migration => {
     expected: () => ledger.entries(),
     ledger: () => ledger.inForce(),
     fired: () => fired,
-    move: gates.move,
+    move: (endpoint, to, by, why) => gates.move(endpoint, to, by, why),
     async expect(entry) {
       const isAdded = ledger.isNew(entry) && (await store.expect(entry));
       if (isAdded) removeAllowed(openLedger([entry], today()));
@@ -188,7 +188,7 @@ const openComparison = (
   const fired = new Set<string>();
   const shadow = openShadow({
     budget: openBudget(budget),
-    ledger: ledger.inForce,
+    ledger: () => ledger.inForce(),
     settle,
     onCompared({ name: endpoint, id, question, key, curl }, found) {
       trackOf(endpoint).compared(id, found);
@@ -203,17 +203,16 @@ const openComparison = (
   return { shadow, fired };
 };
 
-const formatStage = (
-  { configured: _, ...stage }: StageInForce,
-  track: Track,
-  gateSays: string | undefined,
-): StageView => ({
-  ...stage,
-  parity: track.parity(),
-  rate: track.rate(),
-  hitRatio: track.hitRatio(),
-  latency: { legacy: track.latency("legacy"), modern: track.latency("modern") },
-  errorRate: track.errorRate(),
-  spark: track.spark(),
-  ...(gateSays === undefined ? {} : { gateSays }),
-});
+const formatStage = (stageInForce: StageInForce, track: Track, gateSays: string | undefined): StageView => {
+  const { configured: _, ...stage } = stageInForce;
+  return {
+    ...stage,
+    parity: track.parity(),
+    rate: track.rate(),
+    hitRatio: track.hitRatio(),
+    latency: { legacy: track.latency("legacy"), modern: track.latency("modern") },
+    errorRate: track.errorRate(),
+    spark: track.spark(),
+    ...(gateSays === undefined ? {} : { gateSays }),
+  };
+};

@@ -1,5 +1,5 @@
 /** The last values of a sequence, up to a bound. */
-export type Recent = { add(value: number): void; values(): number[]; clear(): void };
+type Recent = { add(value: number): void; values(): number[]; clear(): void };
 
 /** Opens an empty sequence that stores the last `most` values. */
 export const openRecent = (most: number): Recent => {

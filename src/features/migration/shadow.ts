@@ -32,7 +32,7 @@ export type Mirrored = {
 };
 
 /** Compares the sides in the background. */
-export type Shadow = {
+type Shadow = {
   /** Compares both sides, if the budget has room. A mismatch is checked again before it counts. Never rejects. */
   compare(mirrored: Mirrored): Promise<void>;
   /** The number of comparisons that the budget had no room for. */

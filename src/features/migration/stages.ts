@@ -2,7 +2,7 @@ import type { Destination, Move, Stage, StageInForce } from "./stage.ts";
 import type { StateStore } from "./store/stateStore.ts";
 
 /** The stages in force: what was set at run time, unless the configuration has changed since. */
-export type Stages = {
+type Stages = {
   of(endpoint: string): StageInForce;
   /** Moves one endpoint; false if another move came first. Rejects if the store does not confirm the write. */
   move(endpoint: string, to: Destination, by: string, why: string): Promise<boolean>;

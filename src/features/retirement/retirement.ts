@@ -29,7 +29,7 @@ export type Retirement = PassThroughHooks & {
 };
 
 /** The settings that the feature uses. */
-export type RetirementOptions = Pick<RetirementSettings, "LEGACY_PATH" | "DEPRECATED" | "BROWNOUTS">;
+type RetirementOptions = Pick<RetirementSettings, "LEGACY_PATH" | "DEPRECATED" | "BROWNOUTS">;
 
 /** The settings, prepared for lookups. */
 const configured = ({ LEGACY_PATH, DEPRECATED, BROWNOUTS }: RetirementOptions, legacyPaths: LegacyPaths) => ({

@@ -5,7 +5,7 @@ import { keyOf, type Seen } from "./keyOf.ts";
 import { plainAgent } from "./plainAgent.ts";
 
 /** The callers of legacy paths. At most 2000 are stored; those without requests for the longest time are evicted first. */
-export type Usage = {
+type Usage = {
   note: (path: string, seen: Seen) => void;
   /** The callers, the one with the latest request first. */
   list: () => ClientView[];

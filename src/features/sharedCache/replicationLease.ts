@@ -4,7 +4,7 @@ import { openHeartbeat } from "../../store/redis/heartbeat.ts";
 export type SharedTierEvent = "shared_tier_up" | "shared_tier_lost" | "shared_tier_error";
 
 /** What a lease is opened with. */
-export type ReplicationLeaseSettings = {
+type ReplicationLeaseSettings = {
   isListening: () => boolean;
   /** Requests the epoch from Redis. */
   ask: () => Promise<string | undefined>;

@@ -31,7 +31,7 @@ const shape = { ...comparedShape, LEGACY_ADMIN_KEY: z.string().optional() };
 const compareSettings = fragmentOf({ shape, secrets: ["LEGACY_ADMIN_KEY"], errorsOf: wrongRoutes });
 
 /** The gateway's settings that the command uses. */
-export type CompareSettings = Settings & z.infer<z.ZodObject<typeof shape>>;
+type CompareSettings = Settings & z.infer<z.ZodObject<typeof shape>>;
 
 type Environment = Record<string, string | undefined>;
 

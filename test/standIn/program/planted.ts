@@ -8,7 +8,7 @@ export type SeenAs = "difference" | "allowed" | "drift";
 export type Seen = { path: string; form: DifferenceKind; as: SeenAs };
 
 /** There is no answer to compare, or it comes too late. */
-export type NoDocument = { as: "noDocument" };
+type NoDocument = { as: "noDocument" };
 
 /** One difference between the given and the right answer, and the number of answers that have it. */
 export type Planted = {
@@ -21,7 +21,7 @@ export type Planted = {
 } & (Seen | NoDocument);
 
 /** The changes of one fault in one answer. */
-export type Done = { fault: Fault["fault"]; seen: Seen | NoDocument };
+type Done = { fault: Fault["fault"]; seen: Seen | NoDocument };
 
 export type Plantings = {
   /** Records the changes in one answer. `question`, its identity, is absent if no request arrived. */

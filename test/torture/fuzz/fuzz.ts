@@ -5,7 +5,7 @@ import { type WellFormed, judge } from "./oracle.ts";
 import { pickForbidden, pickMangled, pickRequest } from "./requests.ts";
 import { type FuzzedUpstream, openFuzzedUpstream } from "./upstream.ts";
 
-export type FuzzOptions = {
+type FuzzOptions = {
   seed: number;
   /** How many requests to send, malformed ones included. */
   requests: number;

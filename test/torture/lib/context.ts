@@ -4,7 +4,7 @@ import { openRandom, scrambled } from "./random.ts";
 import { openRawUpstream, openUpstream } from "./upstreams.ts";
 
 /** `progress` reports how far the attack has come. */
-export type RunOptions = { seed: number; requests: number; progress?: (text: string) => void };
+type RunOptions = { seed: number; requests: number; progress?: (text: string) => void };
 
 /** Runs an attack and closes all that it opened. An attack that throws did not hold, and its check says why. */
 export const runAttack = async (attack: Attack, { seed, requests, progress }: RunOptions): Promise<Check[]> => {

@@ -33,7 +33,7 @@ export type StateStore = {
  * was not written again, because a later move of the same endpoint is in force. `unreadable`: a value that this version cannot read is left
  * alone. `unknown`: the stage of an endpoint that does not exist is left alone. `error`: a change could not be written to the disk.
  */
-export type StoreEvent = `migration_store_${KeyedStoreEvent | "unknown"}`;
+type StoreEvent = `migration_store_${KeyedStoreEvent | "unknown"}`;
 
 /** Receives the events of the store. */
 export type OnStoreEvent = (event: StoreEvent, about: { endpoint?: string } & Record<string, unknown>) => void;

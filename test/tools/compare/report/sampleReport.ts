@@ -9,7 +9,7 @@ import { sampleCoverage, sampleSchemaDrift } from "./sampleCoverage.ts";
 import { sampleExamples } from "./sampleExamples.ts";
 
 /** How large a sample is; rows are those of the largest examples. */
-export type SampleSize = { differences: number; examples: number; rows: number; unexplained: number };
+type SampleSize = { differences: number; examples: number; rows: number; unexplained: number };
 
 const usual: SampleSize = { differences: 60, examples: 14, rows: 60, unexplained: 3 };
 
