@@ -37,7 +37,7 @@ type Tally = {
   fieldsOf(endpoint: string): SeenFields;
 };
 
-/** Differences of one endpoint that are told apart. */
+/** The largest number of distinct differences of one endpoint. */
 const MAX_DIFFERENCES = 1000;
 /** Answers shown for one explained, and for any other difference. */
 const MAX_EXPLAINED_EXAMPLES = 1;
