@@ -23,7 +23,7 @@ const once = async (command: string[], env: Record<string, string>) => {
   return { took, idle, used };
 };
 
-/** Measures the time from the start to the line that says it listens, and the memory then, with the sample legacy. */
+/** From the call to the line that says it listens, with the sample legacy, and the memory it then has. */
 export const benchStartup = async (): Promise<void> => {
   const cache = mkdtempSync(join(tmpdir(), "bench-cache-"));
   const ours: Awaited<ReturnType<typeof once>>[] = [];

@@ -312,7 +312,7 @@ describe("bytes that wait for clients", () => {
   });
 });
 
-test("connections have a bound: the newest gets 503 without a request", async () => {
+test("connections have a bound: the newest is told 503 without a request", async () => {
   const { port, connections } = await open({ maxConnections: 2 });
   const first = openConnection(port);
   const second = openConnection(port);
@@ -353,7 +353,7 @@ test("a connection that answers one request after the other serves any number of
   expect(text()).not.toContain("503");
 });
 
-describe("malformed bytes behind a request that is being answered", () => {
+describe("what is no HTTP behind a request that is being answered", () => {
   const post = (version: string, ...headers: string[]) =>
     [`POST /files HTTP/${version}`, "Host: a", ...headers, "Content-Length: 2", "", "hi"].join("\r\n");
 

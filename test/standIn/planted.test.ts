@@ -4,7 +4,7 @@ import { answerFaults, documentFaults, type Fault } from "./program/fault.ts";
 import { placesOf } from "./program/places.ts";
 import { trafficOf } from "./program/traffic.ts";
 import { endpoints } from "../../transforms/index.ts";
-import { type SentRequest, foundIn, openSides, plantedIn, type Sides } from "./support.ts";
+import { type Asked, foundIn, openSides, plantedIn, type Sides } from "./support.ts";
 
 const reading = Object.entries(endpoints).flatMap(([name, one]) => ("writes" in one ? [] : [name]));
 const kinds = [...documentFaults, ...answerFaults];
@@ -14,7 +14,7 @@ beforeAll(async () => (sides = await openSides()));
 afterAll(() => sides.close());
 
 const traffic = [...trafficOf(5, 3000)];
-const requestsOf = (endpoint: string, most: number): SentRequest[] =>
+const requestsOf = (endpoint: string, most: number): Asked[] =>
   traffic.filter((request) => request.endpoint === endpoint).slice(0, most);
 
 /** Not every endpoint has a place for every fault. */
@@ -26,7 +26,7 @@ const noPlace = new Set([
   "listEvaluationMeasures missingField",
   "listEvaluationMeasures extraField",
   "listEvaluationMeasures emptyForNull",
-  // The request itself is valid.
+  // Nothing can be wrong with the question.
   "listEvaluationMeasures problemJson",
 ]);
 
@@ -40,8 +40,8 @@ describe.each(reading)("%s", (endpoint) => {
   });
 });
 
-/** All paths of an endpoint's answers, and some that do not exist. */
-const pathsOf = async (requests: SentRequest[]): Promise<string[]> => {
+/** Every path of what an endpoint answers, and some that nothing has. */
+const pathsOf = async (requests: Asked[]): Promise<string[]> => {
   const paths = new Set(["/nothing", "/*/nothing/*", "/detail/extra"]);
   for (const asked of requests) {
     const { body = null } = await sides.expected(asked);
@@ -63,7 +63,7 @@ test("several faults at once, anywhere, are found as what they are, and nothing 
     );
   const requests = Object.fromEntries(reading.map((name) => [name, requestsOf(name, 10)]));
   const paths = Object.fromEntries(
-    await Promise.all(reading.map(async (name) => [name, await pathsOf(requests[name] as SentRequest[])] as const)),
+    await Promise.all(reading.map(async (name) => [name, await pathsOf(requests[name] as Asked[])] as const)),
   ) as Record<string, string[]>;
   const played = fc.constantFrom(...reading).chain((name) =>
     fc.record({
@@ -75,7 +75,7 @@ test("several faults at once, anywhere, are found as what they are, and nothing 
   await fc.assert(
     fc.asyncProperty(played, async ({ name, faults }) => {
       sides.standIn.use(faults);
-      const found = await foundIn(sides, requests[name] as SentRequest[]);
+      const found = await foundIn(sides, requests[name] as Asked[]);
       expect(found).toEqual(plantedIn(sides.standIn.planted()));
       planted += found.length;
     }),

@@ -12,13 +12,13 @@ import type { Settings } from "../../src/settings/settings.ts";
 import { openObserver } from "../../src/telemetry/observer.ts";
 import { catalogue } from "../../transforms/catalogue.ts";
 
-/** The endpoints that settings may name. */
+/** What settings may name. */
 export const known = catalogue.endpoints;
 
-/** The settings that features add. */
+/** What features add to the settings. */
 export const fragments = features.map(({ settings }) => settings);
 
-/** The settings in an environment, or its errors. */
+/** The settings that an environment gives, or what is wrong with it. */
 export const settingsOf = (environment: Record<string, string | undefined>) =>
   loadSettings(environment, known, fragments);
 

@@ -45,7 +45,7 @@ const askModern = async (
     ...(key === undefined ? {} : { key }),
   });
   if (!("failed" in reply && reply.isUnasked))
-    migration.track(endpoint.name).sideAnswered("modern", performance.now() - started, "failed" in reply);
+    migration.track(endpoint.name).asked("modern", performance.now() - started, "failed" in reply);
   if ("failed" in reply) observer.event("modern_failed", { endpoint: endpoint.name, why: reply.failed });
   return reply;
 };

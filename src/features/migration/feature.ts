@@ -17,7 +17,7 @@ export type MigrationParts = {
   times?: { settle?: number; look?: number };
 };
 
-/** Moves endpoints from legacy to a new implementation by stages. Without `MODERN_URL` legacy answers all requests, and the console says so. */
+/** Moves endpoints from legacy to a new implementation by stages. Without `MODERN_URL` legacy answers everything, and the console says so. */
 const open = async (
   core: Core,
   settings: MigrationSettings,
@@ -27,7 +27,7 @@ const open = async (
   const { meter, observer, cache, errors, reader } = services;
   const names = Object.keys(catalogue.endpoints);
   const expected = parts.expected ?? ledgerOf(settings, catalogue.expectedDifferences);
-  // A check may run beside the gateway, so it does not write.
+  // A check writes nothing, and may run beside the gateway.
   const store =
     parts.store ??
     (isCheck
@@ -48,7 +48,7 @@ const open = async (
   };
   const migration = openMigration({
     endpoints: catalogue.endpoints,
-    // A check compares both sides itself, so legacy answers it at every stage.
+    // A check compares both sides itself: whatever the stages are, the gateway answers it by legacy.
     configured: isCheck ? {} : settings.STAGES,
     expected,
     store,
@@ -77,7 +77,7 @@ const open = async (
       : {}),
     stageOf: (endpoint) => migration.stageOf(endpoint).stage,
     onAnswered: (endpoint, isHit) => migration.track(endpoint).answered(isHit),
-    onLegacyAnswer: ({ endpoint, ms, status }) => migration.track(endpoint).sideAnswered("legacy", ms, status >= 500),
+    onLegacyAnswer: ({ endpoint, ms, status }) => migration.track(endpoint).asked("legacy", ms, status >= 500),
     check: (report) =>
       checkMigration({ services, migration, ...(modern ? { modern } : {}) }, catalogue.endpoints, report),
     reload(next) {

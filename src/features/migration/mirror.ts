@@ -51,7 +51,7 @@ export const mirrored = (
     const started = performance.now();
     const reply = await modern.client.look(canonical, mirrorCaller(modern.timeout), again);
     const failed = "failed" in reply || reply.status >= 500;
-    migration.track(endpoint.name).sideAnswered("modern", performance.now() - started, failed);
+    migration.track(endpoint.name).asked("modern", performance.now() - started, failed);
     return "failed" in reply ? reply : given(reply.status, reply.contentType, reply.text);
   };
   return {

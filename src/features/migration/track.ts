@@ -9,7 +9,7 @@ export type Track = {
   /** A caller was answered; `isHit`: from the cache. */
   answered(isHit: boolean): void;
   /** A side has answered after `ms` milliseconds, or failed. */
-  sideAnswered(side: "legacy" | "modern", ms: number, failed: boolean): void;
+  asked(side: "legacy" | "modern", ms: number, failed: boolean): void;
   /** Both sides were compared on one request, identified by `question`. */
   compared(question: string, differences: readonly Difference[]): void;
   /** The endpoint has moved: evidence from before is discarded. */
@@ -49,7 +49,7 @@ export const openTrack = (now: () => number = Date.now): Track => {
 
   return {
     ...traffic,
-    sideAnswered(side, ms, failed) {
+    asked(side, ms, failed) {
       if (side === "modern") failures.add(failed ? 1 : 0);
       if (!failed) times[side].add(ms);
     },

@@ -3,7 +3,7 @@ import { type Chance, chanceOf } from "./chance.ts";
 import { listQuestion, type TrafficQuestion } from "./listQuestion.ts";
 import { CALLERS, type TrafficClient, trafficClient } from "./trafficClients.ts";
 
-/** One request of the new interface, and its caller. */
+/** One request of the new interface: what is asked, and by whom. */
 export type TrafficRequest = TrafficQuestion & TrafficClient & { endpoint: string };
 
 /** Lists that can be asked for: most requests are for popular ones, so many of a hundred for any. */
@@ -63,7 +63,7 @@ const mix: [endpoint: string, share: number, question: (chance: Chance, seed: st
   ["listEvaluationMeasures", 2, ({ of }) => get(`/${of(["evaluationmeasures", "evaluationmeasure"])}/list`)],
 ];
 
-/** `count` requests over the sample catalogue, the same for the same seed. */
+/** So many requests over the sample catalogue, the same ones for the same seed. */
 export function* trafficOf(seed: number, count: number): Generator<TrafficRequest> {
   const chance = chanceOf(`traffic ${seed}`);
   for (let i = 0; i < count; i++) {

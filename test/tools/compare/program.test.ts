@@ -29,7 +29,7 @@ const serve = async (listener: RequestListener): Promise<string> => {
 };
 
 let legacy: string;
-/** Serves the new interface over the sample, with documents that a test changes. */
+/** Serves the new interface over the sample, and changes its documents as a test wants. */
 const candidate = async (change: (document: JsonObject, path: string) => unknown): Promise<string> => {
   const gateway = await gatewayFor(legacy, { CACHE_BYTES: "0" });
   closing.push(() => gateway.close());
@@ -61,14 +61,14 @@ const compare = (args: string[], environment: Record<string, string> = {}) => {
   const output = { out: "", err: "" };
   child.stdout.on("data", (chunk: Buffer) => void (output.out += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => void (output.err += chunk.toString()));
-  // A run of more than ten seconds reports its progress.
+  // A run of more than ten seconds tells how far it is.
   child.once("close", () => void (output.err = output.err.replaceAll(/^\d+ of \d+ compared, .*\n/gm, "")));
   const ended = new Promise<number | null>((resolve) => void child.on("close", resolve));
   const report = () => JSON.parse(readFileSync(join(out, "report.json"), "utf8")) as Report;
   return { child, out, output, ended, report };
 };
 
-/** The options that compare a candidate with the sample, over some datasets. */
+/** The options that hold a candidate against the sample, over some datasets. */
 const datasets = (url: string, ids: string): string[] =>
   `--legacy ${legacy} --candidate ${url} --ids ${ids} --endpoint getDataset`.split(" ");
 
@@ -196,7 +196,7 @@ describe.concurrent("exit codes", { timeout: 120_000 }, () => {
   });
 });
 
-/** The errors of these options. The program prints them and exits with 2. */
+/** What is wrong with these options, or with what they name; the program prints it and exits with 2. */
 const errorsOf = (args: string[]): string => {
   const options = readCompareOptions(args, Object.keys(catalogue.endpoints));
   if (options === "help") return "help";
@@ -204,7 +204,7 @@ const errorsOf = (args: string[]): string => {
   return "errors" in prepared ? prepared.errors.join("\n") : "nothing";
 };
 
-describe("errors of the command line say what is allowed", () => {
+describe("what cannot run is told with what is allowed", () => {
   test.each<[string, string[], string]>([
     ["no URL", ["--legacy", "legacy.example"], '--legacy: "legacy.example" given; allowed is a URL'],
     ["an unknown endpoint", ["--endpoint", "getNothing"], '--endpoint: "getNothing" given; allowed are getDataset, '],
@@ -281,7 +281,7 @@ test.concurrent("the gateway's own key is in nothing that is written or printed 
   expect(everything).not.toMatch(new RegExp(key, "i"));
 });
 
-test.concurrent("a mismatch that is gone when it is checked again is drift", async () => {
+test.concurrent("a mismatch that has gone when asked again is drift", async () => {
   const asked = new Map<string, number>();
   const url = await candidate((document, path) => {
     asked.set(path, (asked.get(path) ?? 0) + 1);
@@ -334,7 +334,7 @@ test.concurrent("the key goes to both sides, and is in nothing that is written o
   expect(everything).not.toContain(key);
 });
 
-test.concurrent("interrupted, the same command continues, with the same result", async () => {
+test.concurrent("interrupted, the same command goes on where it was, and comes to the same", async () => {
   const asked: string[] = [];
   let wait = 30;
   const inner = await candidate((document) => void (document["version"] = `${document["version"] as number}`));
@@ -364,12 +364,12 @@ test.concurrent("interrupted, the same command continues, with the same result",
   const report = JSON.parse(readFileSync(join(first.out, "report.json"), "utf8")) as Report;
   expect(report.summary).toEqual(whole.report().summary);
   expect(report.differences).toEqual(whole.report().differences);
-  // Each of 90 requests is sent twice at most: a second time if it is a mismatch.
+  // Each of 90 questions is asked once more where it is a mismatch, at most.
   expect(asked.length - before).toBeLessThan(2 * 90 * 2);
   expect(before).toBeLessThan(90);
 });
 
-test.concurrent("--help names every option", async () => {
+test.concurrent("--help tells every option", async () => {
   const { ended, output } = compare(["--help"]);
   expect(await ended).toBe(0);
   for (const option of [

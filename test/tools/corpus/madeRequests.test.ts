@@ -52,7 +52,7 @@ describe("what asks for an input", () => {
   });
 });
 
-test("every reading endpoint's examples are sent, no writing one's", () => {
+test("every reading endpoint has its examples asked, no writing one", () => {
   const requests = exampleRequests(endpoints);
   const reading = Object.entries(endpoints).filter(([, asked]) => !asked.writes);
   expect(new Set(requests.map((ask) => ask.endpoint))).toEqual(new Set(reading.map(([name]) => name)));
@@ -60,7 +60,7 @@ test("every reading endpoint's examples are sent, no writing one's", () => {
 });
 
 describe("ids", () => {
-  test("each is sent to every endpoint that answers for one id", () => {
+  test("each is asked of every endpoint that answers for one id", () => {
     expect([...idRequests(endpoints, [5, 7])].map(({ path }) => path)).toEqual([
       "/datasets/5",
       "/setup/5",

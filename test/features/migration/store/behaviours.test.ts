@@ -6,7 +6,7 @@ import { openFile, openRedis, stagesOf, temporaryDirectory } from "./support.ts"
 
 type Behaviour = { title: string; check: (store: StateStore) => Promise<void> };
 
-/** The behaviours of all stores. */
+/** What every store does. */
 const behaviours: Behaviour[] = [
   {
     title: "nothing is set at first",
@@ -37,7 +37,7 @@ const behaviours: Behaviour[] = [
     },
   },
   {
-    title: "an endpoint that was moved since it was read is not moved",
+    title: "what was moved since it was seen is not moved",
     async check(store) {
       await moveOn(store, "getThing", 1);
       const to = stage(2, "modern");
@@ -87,7 +87,7 @@ const behaviours: Behaviour[] = [
     },
   },
   {
-    title: "a value that could not be read again is refused, and changes nothing",
+    title: "what could not be read again is refused, and changes nothing",
     async check(store) {
       const good = stage(1);
       for (const [to, move] of [
@@ -122,7 +122,7 @@ const longLog: Behaviour = {
   },
 };
 
-/** The state of one store is what the next one reads. */
+/** What the next one finds of what the last one did. */
 const expectSurvival = async (open: () => Promise<StateStore>) => {
   const first = await open();
   await moveOn(first, "getThing", 1);
