@@ -46,8 +46,7 @@ export const openSides = async (faults: Fault[] = [], path = "/v1") => {
     known.set(identity(asked), answer);
     return answer;
   };
-  const given = async (asked: Asked): Promise<GivenAnswer> =>
-    read(await fetch(standIn.url + asked.path, init(asked)));
+  const given = async (asked: Asked): Promise<GivenAnswer> => read(await fetch(standIn.url + asked.path, init(asked)));
   return {
     legacy,
     standIn,
