@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
 import { get } from "node:http";
 
-export type Asked = { status: number; headers: NodeJS.Dict<string | string[]>; flat: string[]; bytes: Buffer };
+/** An answer as it was received; `flat`: its raw headers, names and values in turn. */
+type FetchedAnswer = { status: number; headers: NodeJS.Dict<string | string[]>; flat: string[]; bytes: Buffer };
 
 export const sha256 = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
 
-/** One request with just these headers and on its own connection: fetch adds headers of its own, and decodes what it gets. */
-export const ask = (url: string, headers: Record<string, string> = {}): Promise<Asked> =>
+/** Sends one request with only these headers on a connection of its own. `fetch` would add headers and decode the body. */
+export const ask = (url: string, headers: Record<string, string> = {}): Promise<FetchedAnswer> =>
   new Promise((resolve, reject) => {
     get(url, { headers, agent: false }, (response) => {
       const chunks: Buffer[] = [];
@@ -23,8 +24,8 @@ export const ask = (url: string, headers: Record<string, string> = {}): Promise<
     }).once("error", reject);
   });
 
-/** Asks until somebody listens. */
-export const askUntilAnswered = async (url: string): Promise<Asked> => {
+/** Repeats a request until a server answers it. */
+export const askUntilAnswered = async (url: string): Promise<FetchedAnswer> => {
   for (let tries = 0; ; tries++)
     try {
       return await ask(url);

@@ -43,7 +43,7 @@ const qualities = [
   "NumberOfSymbolicFeatures",
 ];
 
-/** A legacy dataset list, of about 200 KB where it is not said how many rows it has; in the layout of its template. */
+/** A legacy dataset list in the layout of its template; by default about 200 KB. */
 export const listBody = (rows = 263, first = 300): Buffer => {
   const dataset = (i: number) =>
     `{"did":${first + i},\n   "name":"bench_set_${i}",\n   "version":1,\n   "status":"active",\n   "format":"ARFF",\n   "md5_checksum":"",\n      "file_id": ${first + i},\n      "quality":[\n        ${qualities

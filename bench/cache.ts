@@ -4,7 +4,7 @@ import { ask, askUntilAnswered } from "./ask.ts";
 import { SERVER_CORE, UPSTREAM_CORE } from "./cores.ts";
 import { datasetBody, listBody } from "./bodies.ts";
 import { startGateway } from "./gateway.ts";
-import { leftOut, tellWhatIsMissing } from "./leftOut.ts";
+import { leftOut, reportMissingTools } from "./leftOut.ts";
 import type { BenchOptions } from "./options.ts";
 import { startNginx } from "./peers/nginx.ts";
 import { startVarnish } from "./peers/varnish.ts";
@@ -14,7 +14,7 @@ import { temporaryDirectory } from "./temporaryDirectory.ts";
 
 const address = /http:\/\/127\.0\.0\.1:\d+/;
 
-/** A bare node:http server that knows only these bytes. */
+/** Starts a bare node:http server that answers with these bytes. */
 const startBare = async (core: number, body: Buffer, headers: string[], options = {}) => {
   const file = join(temporaryDirectory("body"), "body");
   writeFileSync(file, body);
@@ -23,20 +23,20 @@ const startBare = async (core: number, body: Buffer, headers: string[], options 
   return { url: line, pid: child.pid as number, child };
 };
 
-/** A gateway that has this one answer and no legacy any more, and what a hit of it sends. */
+/** Starts a gateway that has cached this one answer, stops its legacy, and gives the bytes of a hit. */
 const startFilled = async (legacy: Buffer, path: string) => {
   const upstream = await startBare(UPSTREAM_CORE, legacy, ["Content-Type", "application/json"]);
-  // As long as the race may take, all hits are fresh.
-  const windows = { getDataset: { fresh: "1d" }, listDatasets: { fresh: "1d" } };
+  // All hits stay fresh during the race.
+  const lifetimes = { getDataset: { fresh: "1d" }, listDatasets: { fresh: "1d" } };
   const { url, pid, counted } = await startGateway(SERVER_CORE, upstream.url, {
-    CACHE_LIFETIMES: JSON.stringify(windows),
+    CACHE_LIFETIMES: JSON.stringify(lifetimes),
   });
   await ask(url + path);
   await stop(upstream.child);
   const { flat, headers, bytes, status } = await ask(url + path);
   if (status !== 200 || !String(headers["cache-status"]).includes("; hit; ttl="))
     throw new Error(`${path} answered ${status}, ${String(headers["cache-status"])}: no hit`);
-  // Every server adds these by itself.
+  // Headers that servers add themselves.
   const own = new Set(["connection", "date", "keep-alive"]);
   const sent = flat.filter((_, i) => !own.has((flat[i - (i % 2)] as string).toLowerCase()));
   const ours = {
@@ -49,7 +49,7 @@ const startFilled = async (legacy: Buffer, path: string) => {
   return { ours, body: bytes, sent, tag: String(headers["etag"]) };
 };
 
-/** The caches there are, each with this answer in it and nothing behind it any more. */
+/** Starts the installed caches. Each has cached this answer, and its upstream is stopped. */
 const startCaches = async (body: Buffer, sent: string[]): Promise<Contender[]> => {
   const origin = await startBare(UPSTREAM_CORE, body, sent);
   const caches: { name: string; url: string; pid: number }[] = [];
@@ -96,7 +96,7 @@ const benchDataset = async (options: BenchOptions): Promise<void> => {
 const benchList = async (options: BenchOptions): Promise<void> => {
   const { ours, body, sent } = await startFilled(listBody(340), "/v1/data/list/limit/340");
   const br = { "Accept-Encoding": "br" };
-  // The first hit that wants it has it compressed.
+  // The first hit that accepts an encoding compresses the body.
   let encoded = await ask(ours.url, br);
   while (encoded.headers["content-encoding"] !== "br") encoded = await ask(ours.url, br);
   const { bytes } = encoded;
@@ -115,9 +115,9 @@ const benchList = async (options: BenchOptions): Promise<void> => {
   stopAll();
 };
 
-/** Hits from memory against servers that have nothing to look up, and against other caches, on one core. */
+/** Compares hits from memory with servers of one fixed answer, and with other caches, on one core. */
 export const benchCache = async (options: BenchOptions): Promise<void> => {
-  tellWhatIsMissing();
+  reportMissingTools();
   await benchDataset(options);
   await benchList(options);
 };

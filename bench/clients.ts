@@ -1,15 +1,17 @@
 import { Pool } from "undici";
 
-export type Told = { status: number; cacheStatus: string; bytes: Buffer };
+/** An answer; `cacheStatus`: its header, or an empty text. */
+type ClientAnswer = { status: number; cacheStatus: string; bytes: Buffer };
 
+/** Clients that send requests at the same time. */
 export type Clients = {
-  ask(path: string): Promise<Told>;
-  /** Asks so many times, all the clients at once. */
+  ask(path: string): Promise<ClientAnswer>;
+  /** Runs `one` so many times, spread over all clients. */
   run(requests: number, one: (i: number) => Promise<void>): Promise<void>;
   close(): Promise<void>;
 };
 
-/** So many clients of one server, each with its own kept connection. */
+/** Opens `count` clients of one server, each with a keep-alive connection. */
 export const openClients = (url: string, count: number): Clients => {
   const pool = new Pool(url, { connections: count, pipelining: 1 });
   return {

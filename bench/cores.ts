@@ -1,3 +1,4 @@
+/** The core of the server. */
 export const SERVER_CORE = 0;
-/** Of the load and of what stands behind the server. */
+/** The core of the load generator and of the upstream. */
 export const UPSTREAM_CORE = 1;

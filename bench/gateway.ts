@@ -1,17 +1,18 @@
 import type { ChildProcess } from "node:child_process";
 import { start } from "./processes.ts";
 
+/** A gateway in a process of its own. */
 export type RunningGateway = {
   url: string;
   pid: number;
   child: ChildProcess;
-  /** The sum of a counter's values, of those whose labels hold this text. */
+  /** The sum of a counter's values whose labels contain this text. */
   counted: (counter: string, labels?: string) => Promise<number>;
-  /** What the cache holds. */
+  /** The size of the cache. */
   cache: () => Promise<{ bytes: number; entries: number; evicted: number; bound: { bytes: number } }>;
 };
 
-/** The gateway of this checkout over a legacy, with its usual settings but for these. */
+/** Starts the gateway of this checkout over a legacy, with the default settings but for these. */
 export const startGateway = async (
   core: number | undefined,
   legacy: string,

@@ -6,10 +6,10 @@ const CALLERS = 1000;
 const KEYS = 6;
 const DELAY = 300;
 
-/** Many at the same time ask for what is not kept yet. */
+/** Measures many simultaneous requests for an answer that is not cached yet. */
 export const benchHerd = async (): Promise<void> => {
   const { clients, asked } = await startPopulated(CALLERS, { DELAY: String(DELAY) });
-  // The connections are made first, so that all of them ask while the one call is on its way.
+  // The connections are opened first, so that all requests arrive while the one upstream call is running.
   await clients.run(CALLERS, async () => void (await clients.ask("/v1/datasets/1")));
   const calls: number[] = [];
   const waited: number[] = [];

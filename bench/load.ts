@@ -4,17 +4,17 @@ import { isInstalled } from "./processes.ts";
 import { percentile } from "./statistics.ts";
 
 /** `p99`: milliseconds within which 99 of 100 requests were answered. */
-export type Load = { requests: number; perSecond: number; p99: number };
+type Load = { requests: number; perSecond: number; p99: number };
 
 const CONNECTIONS = 64;
-/** More requests than a load of some seconds makes. */
+/** More requests than a load of some seconds sends. */
 const NUMBERS = 1_000_000;
 
 let number = 1;
-/** The URL with a number in place of `{n}` that no other request has had. */
+/** The URL with a new number in place of `{n}`. */
 export const distinct = (url: string): string => url.replace("{n}", () => String(number++));
 
-/** Loads a URL for some seconds from the other core; anything but a 2xx or 3xx is an error. */
+/** Sends load to a URL for some seconds from the other core. Rejects after an answer that is not 2xx or 3xx. */
 export const load = (url: string, seconds: number, headers: Record<string, string> = {}): Promise<Load> =>
   isInstalled("wrk") ? loadByWrk(url, seconds, headers) : loadByNode(url, seconds, headers);
 
@@ -46,7 +46,7 @@ const readMilliseconds = (text: string): number => {
   return Number(value) * ({ us: 0.001, ms: 1, s: 1000 }[unit] ?? NaN);
 };
 
-/** A generator of our own, slower than what it measures: the ratios then say less. */
+/** A load generator in Node. It is slower than the servers that it measures, so the ratios say less. */
 const loadByNode = async (url: string, seconds: number, headers: Record<string, string>): Promise<Load> => {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   const end = performance.now() + seconds * 1000;

@@ -45,6 +45,6 @@ else if (typeof options === "string") {
   } finally {
     stopAll();
   }
-  // A worker that ends later keeps its pipes open.
+  // The pipes of a worker that has not ended would keep this process alive.
   process.exit();
 }

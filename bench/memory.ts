@@ -2,10 +2,10 @@ import { startPopulated } from "./populated.ts";
 import { peakMegabytes, residentMegabytes, stop } from "./processes.ts";
 
 const REQUESTS = 1_000_000;
-/** What may be there beside the bound, in MB. */
+/** MB that the process may need beside the cache's bound. */
 const BESIDE = 60;
 
-/** So many requests, no two for the same, half of them for what there is; memory in MB since the start. */
+/** Sends distinct requests, half of them for datasets that exist. Memory in MB since the start. */
 const flood = async (requests: number, settings: Record<string, string> = {}) => {
   const { gateway, clients, asked } = await startPopulated(64, {}, settings);
   const { pid } = gateway;
@@ -24,16 +24,16 @@ const flood = async (requests: number, settings: Record<string, string> = {}) =>
   return { before, grown, peak, kept };
 };
 
-/** What a million requests leave behind; beside it the same gateway that keeps nothing, for Node's own share in it. */
+/** Measures the memory after a million requests, and that of a gateway without a cache, which shows Node's own share. */
 export const benchMemory = async (): Promise<void> => {
   const { before, grown, peak, kept } = await flood(REQUESTS);
   const { entries, bytes, evicted, bound } = kept;
-  const nothingKept = await flood(REQUESTS / 5, { CACHE_BYTES: "0" });
+  const uncached = await flood(REQUESTS / 5, { CACHE_BYTES: "0" });
   const allowed = bound.bytes / 1e6 + BESIDE;
   console.log(
     `memory after ${REQUESTS} distinct requests: ${before.toFixed(0)} MB at the start, ${grown.toFixed(0)} MB more at the end, ${peak.toFixed(0)} MB more at its peak; against the bound and ${BESIDE} MB ${(grown / allowed).toFixed(2)} (aim: 1 at most, ${allowed.toFixed(0)} MB)`,
   );
   console.log(
-    `  where nothing is kept ${nothingKept.grown.toFixed(0)} MB more after ${REQUESTS / 5}; ${entries} entries, ${(bytes / 1e6).toFixed(1)} MB of ${(bound.bytes / 1e6).toFixed(1)} by the cache's own count, ${evicted} evicted`,
+    `  without a cache ${uncached.grown.toFixed(0)} MB more after ${REQUESTS / 5}; ${entries} entries, ${(bytes / 1e6).toFixed(1)} MB of ${(bound.bytes / 1e6).toFixed(1)} by the cache's own count, ${evicted} evicted`,
   );
 };

@@ -12,7 +12,7 @@ const paths = [1, 2, 3, 5, 61].map((id) => `/v1/datasets/${id}`);
 
 type Case = { name: string; faults?: Fault[]; dead?: true; stage: "legacy" | "shadow" };
 
-/** Two runs without a mirror tell how far two runs are apart when nothing differs. */
+/** Two runs without a mirror show the variation between equal runs. */
 const cases: Case[] = [
   { name: "no mirror (A)", stage: "legacy" },
   { name: "no mirror (A again)", stage: "legacy" },
@@ -22,7 +22,7 @@ const cases: Case[] = [
   { name: "modern lies", stage: "shadow", faults: [{ endpoint: "*", fault: "wrongType" }] },
 ];
 
-/** What a mirror costs the callers, with a modern that is sound, dead, dripping or lying: p50 and p99, as ratios to the same without it. */
+/** Measures the cost of a mirror for callers, with a modern that is correct, down, slow or wrong: p50 and p99, as ratios to no mirror. */
 export const benchMirror = async ({ rounds }: BenchOptions): Promise<void> => {
   const legacy = await startSampleLegacy();
   const running = await Promise.all(
@@ -55,7 +55,7 @@ export const benchMirror = async ({ rounds }: BenchOptions): Promise<void> => {
   if (base === undefined) return;
   const spread = Math.max(...base.p99) / Math.min(...base.p99);
   console.log(
-    `mirror: ${CLIENTS} clients, ${REQUESTS} requests a round, ${rounds} rounds, nothing kept; p99 of one and the same case differs by ${spread.toFixed(2)} between rounds`,
+    `mirror: ${CLIENTS} clients, ${REQUESTS} requests a round, ${rounds} rounds, no cache; p99 of one and the same case differs by ${spread.toFixed(2)} between rounds`,
   );
   for (const { name, p50, p99, clients } of running) {
     console.log(

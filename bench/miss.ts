@@ -2,13 +2,13 @@ import { ask } from "./ask.ts";
 import { datasetBody, listBody } from "./bodies.ts";
 import { UPSTREAM_CORE, SERVER_CORE } from "./cores.ts";
 import { startGateway } from "./gateway.ts";
-import { tellWhatIsMissing } from "./leftOut.ts";
+import { reportMissingTools } from "./leftOut.ts";
 import type { BenchOptions } from "./options.ts";
 import { startFixedAnswer } from "./peers/fixedAnswer.ts";
 import { stopAll } from "./processes.ts";
 import { type Contender, race, reportRace } from "./race.ts";
 
-/** `{n}` stands for a number that no two requests have in common. */
+/** `{n}` stands for a number of each request's own. */
 const cases = [
   { name: "3 KB", body: datasetBody(), path: "/v1/datasets/{n}", legacyPath: "/api/v1/json/data/{n}" },
   {
@@ -24,7 +24,7 @@ const cases = [
  * CPU a request (all threads, user and system) and p99, as ratios.
  */
 export const benchMiss = async (options: BenchOptions): Promise<void> => {
-  tellWhatIsMissing();
+  reportMissingTools();
   for (const { name, body, path, legacyPath } of cases) {
     const upstream = await startFixedAnswer(UPSTREAM_CORE, body);
     const { url, pid, counted } = await startGateway(SERVER_CORE, upstream);

@@ -1,13 +1,15 @@
+/** The options of a benchmark; `seconds` for each load. */
 export type BenchOptions = { rounds: number; seconds: number; only?: string };
 
-export const sections = ["passthrough", "transform", "startup", "cache", "miss", "mirror", "memory", "walk"] as const;
+const sections = ["passthrough", "transform", "startup", "cache", "miss", "mirror", "memory", "walk"] as const;
 
+/** The text of `--help`. */
 export const usage = `npm run bench -- [--rounds N] [--seconds N] [--only ${sections.join("|")}]
 
 Measures this checkout against its peers, in one run: all figures are ratios to a peer, raw medians beside them.
 What is not installed (nginx, varnish, wrk, taskset) is left out, and said so. Exit: 0 measured, 1 a wrong answer, 2 wrong options.`;
 
-/** The options, or what is wrong with them. */
+/** The options, or their error. */
 export const readOptions = (args: string[]): BenchOptions | string => {
   const options: BenchOptions = { rounds: 6, seconds: 1 };
   for (let i = 0; i < args.length; i += 2) {

@@ -1,6 +1,6 @@
 import { SERVER_CORE, UPSTREAM_CORE } from "./cores.ts";
 import { datasetBody } from "./bodies.ts";
-import { leftOut, tellWhatIsMissing } from "./leftOut.ts";
+import { leftOut, reportMissingTools } from "./leftOut.ts";
 import type { BenchOptions } from "./options.ts";
 import { startFixedAnswer } from "./peers/fixedAnswer.ts";
 import { startNginx } from "./peers/nginx.ts";
@@ -10,9 +10,9 @@ import { type Contender, race, reportRace } from "./race.ts";
 const path = "/api/v1/json/data/301";
 const address = /http:\/\/127\.0\.0\.1:\d+/;
 
-/** CPU per request and throughput of pass-through on one core, against the peers that are there. */
+/** Compares CPU per request and throughput of pass-through on one core with the installed peers. */
 export const benchPassThrough = async (options: BenchOptions): Promise<void> => {
-  tellWhatIsMissing();
+  reportMissingTools();
   const body = datasetBody();
   const upstream = await startFixedAnswer(UPSTREAM_CORE, body);
   const contender = (name: string, { url, pid }: { url: string; pid: number }): Contender => ({
@@ -22,7 +22,7 @@ export const benchPassThrough = async (options: BenchOptions): Promise<void> => 
     status: 200,
     body,
   });
-  /** A contender that is a program of Node's. */
+  /** Starts a contender that runs in Node. */
   const node = async (name: string, file: string, env: Record<string, string>): Promise<Contender> => {
     const { child, line } = await start(SERVER_CORE, [process.execPath, file], address, env);
     return contender(name, { url: line, pid: child.pid as number });

@@ -2,14 +2,14 @@ import { type Clients, openClients } from "./clients.ts";
 import { type RunningGateway, startGateway } from "./gateway.ts";
 import { start } from "./processes.ts";
 
-export type Populated = {
+type Populated = {
   gateway: RunningGateway;
   clients: Clients;
-  /** How often legacy was asked, by its own count. */
+  /** The number of requests that legacy has counted. */
   asked: () => Promise<number>;
 };
 
-/** A gateway over a legacy of any size, and its clients; nothing is pinned, this is about counts and not about time. */
+/** Starts a gateway over a legacy of any size, and its clients. Processes are not pinned to cores: counts matter here, not times. */
 export const startPopulated = async (
   clients: number,
   stub: Record<string, string> = {},

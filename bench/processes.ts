@@ -1,9 +1,10 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 
-/** Everything that was started, so that it can be stopped whatever happens. */
+/** All started processes, so that they can be stopped after an error, too. */
 const started = new Set<ChildProcess>();
 
+/** Whether a command is in the PATH. */
 export const isInstalled = (command: string): boolean => {
   try {
     execFileSync("which", [command], { stdio: "ignore" });
@@ -13,7 +14,7 @@ export const isInstalled = (command: string): boolean => {
   }
 };
 
-/** Starts a command, pinned to a core where one is named and taskset is there, and waits for a line of its output that matches. */
+/** Starts a command, pinned to a core if one is named and taskset is installed, and waits for a matching line of its output. */
 export const start = async (
   core: number | undefined,
   command: string[],
@@ -47,6 +48,7 @@ export const stop = (child: ChildProcess): Promise<number | null> =>
     child.kill("SIGTERM");
   });
 
+/** Ends all started processes. */
 export const stopAll = (): void => {
   for (const child of started) child.kill("SIGTERM");
 };
@@ -71,5 +73,5 @@ const megabytes = (pid: number, what: string): number =>
 /** Resident memory in MB. */
 export const residentMegabytes = (pid: number): number => megabytes(pid, "VmRSS");
 
-/** The most resident memory it ever had, in MB. */
+/** The highest resident memory so far, in MB. */
 export const peakMegabytes = (pid: number): number => megabytes(pid, "VmHWM");

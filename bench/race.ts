@@ -6,28 +6,29 @@ import { cpuMicroseconds } from "./processes.ts";
 import { watchNeighbours } from "./neighbours.ts";
 import { median, shuffled, spread } from "./statistics.ts";
 
-/** Of a core, in one lap: others that take more of it change who is faster. */
+/** The share of a core that other processes may use in one lap without distorting it. */
 const OTHERS = 0.2;
 const REPEATS = 30;
 const PAUSE = 2000;
 
+/** One server of a race. */
 export type Contender = {
   name: string;
-  /** `{n}` in it is another number in each request. */
+  /** `{n}` is replaced by a new number in each request. */
   url: string;
   pid: number;
   headers?: Record<string, string>;
-  /** What it has to answer, before and after each load; `body` before it is encoded. */
+  /** The answer that is expected before and after each load; `body` before it is encoded. */
   status: number;
   body: Buffer;
-  /** How many answers of the kind that is measured it has sent so far, where it counts them: each one of a load has to be one. */
+  /** The number of measured answers (such as hits) so far, if it counts them. All answers of a load have to be of that kind. */
   counted?: () => Promise<number>;
 };
 
 /** By round: processor time of one request in microseconds, requests a second, and the 99th percentile of how long they took in milliseconds. */
-export type Lap = { cpu: number[]; perSecond: number[]; p99: number[] };
+type Lap = { cpu: number[]; perSecond: number[]; p99: number[] };
 
-/** What is measured has to be the right answer. */
+/** Throws if the contender gives another answer than expected. */
 const assertAnswer = async ({ name, url, headers, status, body }: Contender): Promise<void> => {
   const answer = await ask(distinct(url), headers);
   const bytes = answer.headers["content-encoding"] === "br" ? brotliDecompressSync(answer.bytes) : answer.bytes;
@@ -35,7 +36,7 @@ const assertAnswer = async ({ name, url, headers, status, body }: Contender): Pr
     throw new Error(`${name} answered ${answer.status} and ${bytes.length} other bytes`);
 };
 
-/** False where others had too much of the machine meanwhile: then it says nothing. */
+/** Runs one lap; false if other processes used too much of the machine, so that it has to be repeated. */
 const lap = async (contender: Contender, seconds: number, measured: Lap, mayRepeat: boolean): Promise<boolean> => {
   await assertAnswer(contender);
   const countedBefore = await contender.counted?.();
@@ -54,7 +55,7 @@ const lap = async (contender: Contender, seconds: number, measured: Lap, mayRepe
   return true;
 };
 
-/** Loads each in turn, in another order each round, after a warm-up; a lap that others disturbed is run again. */
+/** Loads the contenders in turn, in a new order each round, after a warm-up. A disturbed lap is run again. */
 export const race = async (contenders: Contender[], { rounds, seconds }: BenchOptions): Promise<Map<string, Lap>> => {
   const laps = new Map<string, Lap>(contenders.map(({ name }) => [name, { cpu: [], perSecond: [], p99: [] }]));
   for (const contender of contenders) await lap(contender, 1, { cpu: [], perSecond: [], p99: [] }, false);
@@ -77,10 +78,10 @@ export const race = async (contenders: Contender[], { rounds, seconds }: BenchOp
 
 const ratios = (ours: number[], theirs: number[]): number[] => ours.map((value, i) => value / (theirs[i] as number));
 
-/** What the ratios of a pair are to be. Where one for `p99` is given, p99 is reported instead of throughput. */
+/** The aims of a pair's ratios. With an aim for `p99`, p99 is reported instead of throughput. */
 type Aims = { throughput?: string; cpu?: string; p99?: string };
 
-/** The medians of each, and the ratios of those that are to be compared (where they took part), with their aims. */
+/** Prints the medians of all contenders, and the ratios of the pairs that took part, with their aims. */
 export const reportRace = (
   title: string,
   laps: Map<string, Lap>,

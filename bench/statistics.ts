@@ -18,6 +18,6 @@ const shown = (value: number): string => (Math.abs(value) >= 100 ? value.toFixed
 export const spread = (values: number[]): string =>
   `${shown(median(values))} [${shown(Math.min(...values))}-${shown(Math.max(...values))}]`;
 
-/** The value that this share (0 to 1) of them does not exceed. */
+/** The value that a share (0 to 1) of the values does not exceed. */
 export const percentile = (values: number[], share: number): number =>
   values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] as number;

@@ -13,7 +13,7 @@ import { shuffled, spread } from "./statistics.ts";
 
 type Work = (body: Buffer) => Buffer;
 
-/** Bytes in, bytes out, as it is served: read, transformed, checked against the schema, written. */
+/** The whole work for one answer, from bytes to bytes: parsed, transformed, validated, written. */
 const served = (endpoint: Endpoint): Work => {
   const readXml = xmlReader([]);
   const note = servingNote(() => undefined);
@@ -34,7 +34,7 @@ const microseconds = (work: Work, body: Buffer, times: number): number => {
   return Number(process.hrtime.bigint() - started) / 1000 / times;
 };
 
-/** The whole transform, against a mapper written by hand for this one shape and without a check. */
+/** Compares the whole transform with a mapper that was written by hand for one shape and does not validate. */
 export const benchTransform = ({ rounds }: BenchOptions): void => {
   const cases = [
     { name: "dataset", body: datasetBody(), endpoint: getDataset, peer: mapDataset, times: 20_000, aim: "7 us" },

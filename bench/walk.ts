@@ -3,12 +3,12 @@ import { startGateway } from "./gateway.ts";
 import { peakMegabytes, residentMegabytes, start, stop } from "./processes.ts";
 import { temporaryDirectory } from "./temporaryDirectory.ts";
 
-/** Far above the usual one; PRIVATE_WALK_RATE sets another. */
+/** Far above the default rate; PRIVATE_WALK_RATE sets another one. */
 const RATE = process.env["PRIVATE_WALK_RATE"] ?? "2000";
-const USUAL_RATE = 10;
+const DEFAULT_RATE = 10;
 const LOOK = 500;
 
-/** The search for 40 private datasets among 50,000 ids of which 6,000 are listed: its requests to legacy, its time, its memory. */
+/** Measures the search for 40 private datasets among 50,000 ids, 6,000 of them listed: its requests to legacy, time and memory. */
 export const benchWalk = async (): Promise<void> => {
   const legacy = await start(undefined, [process.execPath, "bench/peers/sparseLegacy.ts"], /http:\S+/);
   const settings = {
@@ -29,7 +29,7 @@ export const benchWalk = async (): Promise<void> => {
   const rows = await gateway.counted("gateway_private_rows ");
   if (rows !== 40) throw new Error(`40 private datasets, and ${rows} were found`);
   console.log(
-    `walk over 50,000 ids: ${calls} requests to legacy, ${seconds.toFixed(0)} s at ${RATE} a second at most; at the usual ${USUAL_RATE} a second ${(calls / USUAL_RATE / 60).toFixed(0)} minutes`,
+    `walk over 50,000 ids: ${calls} requests to legacy, ${seconds.toFixed(0)} s at ${RATE} a second at most; at the default ${DEFAULT_RATE} a second ${(calls / DEFAULT_RATE / 60).toFixed(0)} minutes`,
   );
   console.log(
     `  memory ${residentMegabytes(gateway.pid).toFixed(0)} MB at the end, ${peakMegabytes(gateway.pid).toFixed(0)} MB at its peak; a gateway that does not walk has ${without.toFixed(0)} MB after its start`,

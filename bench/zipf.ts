@@ -6,7 +6,7 @@ import { pseudoRandom } from "./pseudoRandom.ts";
 const DISTINCT = 10_000;
 const REQUESTS = 200_000;
 
-/** Ranks from 0: the one at rank r is asked for in proportion to 1 / (r + 1). */
+/** Draws ranks from 0: rank r with a probability in proportion to 1 / (r + 1). */
 const zipfRanks = (): number[] => {
   const bounds = new Float64Array(DISTINCT);
   let sum = 0;
@@ -24,11 +24,11 @@ const zipfRanks = (): number[] => {
   });
 };
 
-/** One in twenty is a page of a list. */
+/** The path of a rank; one in twenty is a page of a list. */
 const pathOf = (rank: number): string =>
   rank % 20 === 19 ? `/v1/data/list/limit/${[20, 50, 100][rank % 3]}/offset/${rank}` : `/v1/datasets/${rank + 1}`;
 
-/** A day as days are: few things are asked for often, most of them seldom, and the memory is too small for all. */
+/** Measures typical traffic: few paths are requested often, most of them seldom, and the memory is too small for all. */
 export const benchZipf = async (): Promise<void> => {
   const { gateway, clients, asked } = await startPopulated(64);
   const ranks = zipfRanks();

@@ -21,7 +21,7 @@ const listedQualities = new Set([
 /** The text, or an empty one. */
 export const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "");
 
-/** An id, as a number or as the text of one. */
+/** An id, from a number or a text. */
 export const idIn = (value: Json | undefined): number | undefined =>
   (typeof value === "string" || typeof value === "number") && /^[1-9]\d{0,9}$/.test(String(value))
     ? Number(value)
@@ -34,7 +34,7 @@ const qualitiesIn = (legacy: JsonObject | undefined): Json[] =>
     (quality) => listedQualities.has(textOf(member(quality, "name"))) && textOf(member(quality, "value")) !== "",
   );
 
-/** As a list shows it. */
+/** The document as a list shows it. */
 const withoutTags = (shown: JsonObject): JsonObject => {
   const { tag: _, ...listed } = shown;
   return listed;

@@ -6,7 +6,7 @@ import { dropped, member, object, renamed, unwrapped } from "../src/rules/compos
 import { integer } from "../src/rules/values.ts";
 import { unknownFlow } from "./outcomes.ts";
 
-/** Names that legacy's path takes as they are written; all others need its POST form. */
+/** Names that legacy's path accepts as they are written. All others need its POST form. */
 const plain = /^(?!\.{1,2}$)[A-Za-z0-9~.:_(),-]+$/;
 
 /** Words from which legacy removes the blanks. */
@@ -15,14 +15,11 @@ const closedUp =
     .split(" ")
     .map((word) => new RegExp(`(?!${word})${word.split("").join(String.raw`\s*`)}\\W`, "i"));
 
-/**
- * What legacy's input filter rewrites or its query chokes on: it would look for another name than the one asked for.
- * (CodeIgniter 3's xss_clean, and quotes inside its SQL.)
- */
+/** Texts that legacy's input filter (CodeIgniter 3's xss_clean) rewrites or that break its SQL: legacy would look for another name. */
 const rewritten = [
   /["'\\]/,
   /%[0-9a-f]{2}/i,
-  // All but closed tags of a name alone; of these the forbidden ones; the entities after any tag.
+  // All tags but closed ones without attributes; of these the forbidden ones; entities after any tag.
   /<(?!\/?[a-z0-9]+>)/i,
   /<\/?((script|xss)[a-z0-9]*|alert|prompt|confirm|applet|audio|basefont|base|behavior|bgsound|blink|body|embed|expression|form|frameset|frame|head|html|ilayer|iframe|input|button|select|isindex|layer|link|meta|keygen|object|plaintext|style|textarea|title|math|video|svg|xml|comment|img|a)>/i,
   /<[^]*&/,

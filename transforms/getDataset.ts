@@ -8,7 +8,7 @@ import type { JsonObject } from "../src/rules/rule.ts";
 import { integer, lowercase, text, timestamp } from "../src/rules/values.ts";
 import { unknownDataset } from "./outcomes.ts";
 
-/** Legacy names a Parquet file for almost every format; only for ARFF is there one. */
+/** Legacy names a Parquet file for almost every format, but has one only for ARFF. */
 const isArff = ({ format }: JsonObject): boolean => typeof format === "string" && format.toLowerCase() === "arff";
 
 export const getDataset = endpoint("GET /datasets/{dataset_id}", {
@@ -17,7 +17,7 @@ export const getDataset = endpoint("GET /datasets/{dataset_id}", {
   legacy: ({ dataset_id }) => get`/data/${dataset_id}`,
   notFound: unknownDataset,
   excerpt: ["id", "visibility"],
-  // A dataset without a description row has all the rest.
+  // PHP's notices for a dataset without a description row; the other fields are complete.
   harmlessNotices: [/^(Attempt to read|Trying to get) property ['"](version|description)['"] (on bool|of non-object)$/],
 
   output: unwrapped(

@@ -18,7 +18,7 @@ const idsIn = (group: string, id: string): Rule<number[]> => renamed(group, unwr
 export const getStudy = endpoint("GET /studies/{id_or_alias}", {
   summary: "A study: what it is about, and the ids of all that belongs to it.",
   also: ["GET /study/{id_or_alias}"],
-  // A server on the way would resolve `.` and `..`.
+  // Proxies and servers resolve `.` and `..`.
   input: { id_or_alias: identifierOr(/^(?!\.{1,2}$)[A-Za-z0-9_.-]{1,64}$/) },
   legacy: ({ id_or_alias }) => get`/study/${id_or_alias}`,
   notFound: unknownStudy,

@@ -7,10 +7,10 @@ export const legacyPaths: LegacyPaths = { interfaces: ["/api/v1", "/api_new/v1"]
 export const legacyWrites: LegacyWrites = {
   data: { kind: "dataset", fields: ["data_id", "dataset_id", "did"] },
   setup: { kind: "setup", fields: ["setup_id"] },
-  // Its setups go with it and, where that is forced, its runs.
+  // A deleted flow deletes its setups and, if forced, its runs.
   flow: { kind: "flow", fields: ["flow_id", "implementation_id"], deletes: ["setup", "study"] },
   study: { kind: "study", fields: ["study_id"] },
-  // A run brings its setup along, where it is new, and leaves its studies.
+  // A new run may add a setup; a deleted run leaves its studies.
   run: { kind: "setup", addsOnly: true, deletes: ["study"] },
   task: { deletes: ["study"] },
 };
@@ -18,5 +18,5 @@ export const legacyWrites: LegacyWrites = {
 /** POSTs that write nothing, by the end of their path. */
 export const legacyReads: readonly RegExp[] = [/^\/flow\/exists(\/|$)/, /^\/\w+\/(tag\/)?list(\/|$)/];
 
-/** Unknown type, no key, a wrong key, no right to write, no database: raised before legacy reads the request, always in XML. */
+/** Codes that legacy answers before it reads the request, always in XML: unknown type, no key, wrong key, no right to write, no database. */
 export const legacyRefusals: ReadonlySet<number> = new Set([100, 102, 103, 104, 107]);

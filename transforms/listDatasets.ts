@@ -17,7 +17,7 @@ import { datasetApart } from "./datasetApart.ts";
 import { noDatasets } from "./outcomes.ts";
 import { tagName } from "./tagging.ts";
 
-/** Most ids, and most characters of them: legacy takes its filters in its path, of which its server allows 8 KB. */
+/** The largest number of ids, and of their characters: legacy takes filters in its path, which may have 8 KB. */
 const MAX_IDS = 1000;
 const IDS_LENGTH = 7000;
 
@@ -83,9 +83,9 @@ export const listDatasets = endpoint("POST /datasets/list", {
           file_id: nullable(integer),
           status: nullable(verbatim(text)),
           md5_checksum: nullable(text),
-          // As legacy leaves out the qualities that it has no value for.
+          // Legacy omits qualities without a value.
           quality: havingValue("value", number, list(object({ name: text, value: number }))),
-          // Only the XML form, which answers where the JSON is broken, names the uploader.
+          // Only the XML form, which is used if the JSON is broken, names the uploader.
           uploader: dropped,
         }),
       ),

@@ -1,6 +1,6 @@
 import type { Outcome } from "../src/endpoint/outcome.ts";
 
-// Legacy's own codes and messages, where the gateway answers without asking.
+// Legacy's own codes and messages, for answers that the gateway gives without a request to legacy.
 const notFound = (code: string, message: string): Outcome => ({ kind: "notFound", code, message });
 
 export const unknownDataset = notFound("111", "Unknown dataset");

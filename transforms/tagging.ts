@@ -15,12 +15,12 @@ type Entity = { tag: string } & { data_id?: number; setup_id?: number };
 type Tagging = {
   summary: string;
   also?: Route[];
-  /** The body's field for the entity, as legacy calls it. */
+  /** The body's field for the entity, by legacy's name. */
   id: "data_id" | "setup_id";
   action: `${"data" | "setup"}_${"tag" | "untag"}`;
 };
 
-/** Adds or removes one tag; answers with all the tags the entity then has. */
+/** An endpoint that adds or removes one tag, and answers with all tags of the entity. */
 export const tagging = (route: Route, { summary, also, id, action }: Tagging) =>
   endpoint(route, {
     summary,
@@ -29,7 +29,7 @@ export const tagging = (route: Route, { summary, also, id, action }: Tagging) =>
     writes: (input: Entity) => written(id === "data_id" ? "dataset" : "setup", [input[id] as number]),
     legacy: (input: Entity) => post(`/${action.replace("_", "/")}`, { [id]: input[id] as number, tag: input.tag }),
     notFound: unknownEntity,
-    // Tagged already, perhaps in another case; no such tag.
+    // 473, 474: it has the tag already, perhaps in another case. 475: no such tag.
     modern: { codes: action.endsWith("_tag") ? [473, 474] : [475] },
     ...(id === "data_id" ? { access: readableDataset, recover: settleByDataset(id, action) } : {}),
     output: object({ [action]: object({ id: integer, tag: anyOrder(list(text)) }) }),

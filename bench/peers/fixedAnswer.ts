@@ -4,7 +4,7 @@ import { isInstalled, start } from "../processes.ts";
 import { temporaryDirectory } from "../temporaryDirectory.ts";
 import { startNginx } from "./nginx.ts";
 
-/** Starts a legacy that answers every request with these bytes, as cheaply as can be; its URL. */
+/** Starts the cheapest legacy that answers all requests with these bytes; gives its URL. */
 export const startFixedAnswer = async (core: number, body: Buffer): Promise<string> => {
   if (isInstalled("nginx")) return (await startNginx(core, { body })).url;
   const file = join(temporaryDirectory("stub"), "body");

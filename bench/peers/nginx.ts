@@ -36,7 +36,7 @@ http {
 
 type What = { body: Buffer } | { upstream: string } | { cached: string };
 
-/** One worker that answers every request with these bytes, passes it to an upstream, or keeps what an upstream answered. */
+/** Starts one worker that answers all requests with these bytes, proxies an upstream, or caches an upstream's answers. */
 export const startNginx = async (core: number, what: What): Promise<{ url: string; pid: number }> => {
   const directory = temporaryDirectory("nginx");
   if ("body" in what) writeFileSync(join(directory, "answer"), what.body);

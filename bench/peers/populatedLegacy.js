@@ -1,5 +1,5 @@
-// A legacy interface of any size, which counts what it is asked. Every dataset is there, and as different as real ones are; of those past a million every
-// second one is not. Every list has its rows. DELAY: milliseconds before each answer.
+// A legacy interface of any size, which counts its requests. All datasets up to a million exist, and are as different as real ones are; above, every second
+// one does. Every list has its rows. DELAY: milliseconds before each answer.
 import { createServer } from "node:http";
 import { datasetBody, listBody } from "../bodies.ts";
 import { pseudoRandom } from "../pseudoRandom.ts";

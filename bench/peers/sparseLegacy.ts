@@ -1,4 +1,4 @@
-// The sample legacy over 50,000 ids: 6,000 datasets that anybody is listed, 40 private ones, and nothing behind the other ids.
+// The sample legacy with 50,000 ids: 6,000 public datasets and 40 private ones. The other ids are unknown.
 import { completeDataset } from "../../src/tools/sampleLegacy/completeDataset.ts";
 import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { pseudoRandom } from "../pseudoRandom.ts";

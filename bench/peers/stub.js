@@ -1,4 +1,4 @@
-// An upstream that answers every request with the same bytes, where nginx is not there to do it.
+// An upstream that answers all requests with the same bytes, used if nginx is not installed.
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 

@@ -3,7 +3,7 @@ import { start } from "../processes.ts";
 import { temporaryDirectory } from "../temporaryDirectory.ts";
 import { freePort } from "./nginx.ts";
 
-/** One varnishd in front of an upstream; it keeps everything for an hour. */
+/** Starts one varnishd in front of an upstream; it caches all answers for an hour. */
 export const startVarnish = async (core: number, upstream: string): Promise<{ url: string; pid: number }> => {
   const port = await freePort();
   const directory = join(temporaryDirectory("varnish"), "work");

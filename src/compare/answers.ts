@@ -6,10 +6,10 @@ import type { Json } from "../rules/rule.ts";
 /** An answer in the new interface's terms, by any backend; a `body` that is not JSON is `undefined`, and `text` is its beginning. */
 export type GivenAnswer = { status: number; contentType?: string; body: Json | undefined; text?: string };
 
-/** What legacy was asked, below its interface's path. */
+/** A request to legacy, below its interface's path, and the format of its answer. */
 export type LegacyQuery = { request: LegacyRequest; format: "json" | "xml" };
 
-/** What legacy was asked, and the answer. */
+/** A request to legacy, and the answer. */
 export type AnsweredExchange = LegacyQuery & { status: number; reading: LegacyReading };
 
 /** Characters of a body that is not JSON. */

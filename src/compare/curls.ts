@@ -21,7 +21,7 @@ const unscrubbed = { text: (text: string) => text };
 
 /**
  * The commands that send the request again. They name the key by `keyName` and never show it; `scrub` takes it out of the request, too.
- * `legacyQuery`: what legacy is asked for it, where it is asked.
+ * `legacyQuery`: the request to legacy; `undefined` if there is none.
  */
 export const curlsOf = (
   { legacy, candidate, keyName }: Addresses,

@@ -4,7 +4,7 @@ import type { Json } from "../rules/rule.ts";
 /** How two answers differ at one place. `moved`: the same value at another place. */
 export type DifferenceKind = "status" | "missing" | "extra" | "type" | "value" | "order" | "moved";
 
-/** Whether a difference is made by a named rule, allowed by the ledger, gone when asked again, or unexplained. */
+/** Whether a difference is made by a named rule, allowed by the ledger, gone when it is checked again, or unexplained. */
 export type Classification = "explained" | "expected" | "drift" | "unexplained";
 
 /** The result of a whole answer: its worst difference. */

@@ -16,7 +16,7 @@ type Explaining = { endpoint: Endpoint; errors: ErrorTable; knowledge: Knowledge
 
 /**
  * Compares our answer with legacy's own: every difference, with the rule that explains it. `exchange`: the last one with legacy;
- * `undefined` where legacy was not asked.
+ * `undefined` if no request was sent.
  */
 export const explainAnswer = (
   about: Explaining,
@@ -67,7 +67,7 @@ const madeOfError = (
   if (reading.is !== "error") return { kind: "unexplained" };
   const outcome: Outcome = endpoint.errors?.[reading.code] ?? outcomeOf(reading, errors);
   const rule = `error ${reading.code}: ${outcome.kind}`;
-  // The table does not know the code, or the gateway asked for something that legacy does not have: a person has to look.
+  // The table does not know the code, or legacy does not have the requested function: a person has to check it.
   if (outcome.kind === "unknown" || outcome.kind === "misasked") return { kind: "unexplained", rule };
   // A request that legacy takes only by POST needs a key that may write: without a key the caller is not authenticated.
   const isUnauthenticated = request.method === "POST" && outcome.kind === "forbidden" && ours.status === 401;

@@ -7,7 +7,7 @@ import { type ComparedPlace, differ } from "./differ.ts";
 import { type Difference, type DifferenceKind, differenceKindOf, UNSERVED } from "./difference.ts";
 import type { Ledger } from "./ledger.ts";
 
-/** Bytes of an answer that is compared while callers are served: a larger one would hold them up. */
+/** Bytes of an answer that is compared while callers are served. A larger one would hold them up. */
 export const MAX_COMPARED_BYTES = 1024 ** 2;
 
 /** Where the expected value at a pointer comes from: the legacy value there, and the rules that made the expected one. */

@@ -1,6 +1,6 @@
 import type { Summary } from "./report.ts";
 
-/** What an answer can come to, the harmless first; each with a sign that needs no colour. */
+/** The results of a comparison, the harmless first; each with a sign that needs no colour. */
 export const comparisonResults = {
   equal: { sign: "=", means: "the same as before" },
   explained: { sign: "✓", means: "made by a named rule" },

@@ -11,7 +11,7 @@ import { openDifferenceGroups } from "./differenceGroups.ts";
 import { fieldReports, type SeenFields } from "./fields.ts";
 import type { Cause, CurlPair, ExampleAnswer, Report, ReportedDifference, Summary } from "./report.ts";
 
-/** What one compared request came to: its differences and how to show it, or why it could not be compared. */
+/** The outcome of one compared request: its differences and how to show them, or why it could not be compared. */
 export type ComparisonOutcome = { endpoint: string; curl: CurlPair } & (
   | { differences: Difference[]; example: () => Omit<ExampleAnswer, "endpoint" | "curl" | "result"> }
   | { failed: string }
@@ -37,7 +37,7 @@ type Tally = {
   fieldsOf(endpoint: string): SeenFields;
 };
 
-/** Differences of one endpoint that are told apart. */
+/** The largest number of distinct differences of one endpoint. */
 const MAX_DIFFERENCES = 1000;
 /** Answers shown for one explained, and for any other difference. */
 const MAX_EXPLAINED_EXAMPLES = 1;

@@ -12,11 +12,11 @@ import {
 } from "./settings.ts";
 
 /** What is wrong with the configuration, one line each: the name, what was given, what is allowed. */
-export type ConfigurationErrors = { errors: string[] };
+type ConfigurationErrors = { errors: string[] };
 
 /**
- * Reads the settings from the file named by `CONFIG` and from the environment, which wins. `warnings` has one line for each deprecated name. `fragments`: what features add to the core's. Where it is not
- * strict, settings that are not known here are left out: they are those of features that the program does not have.
+ * Reads the settings from the file named by `CONFIG` and from the environment, which wins. `warnings` has one line for each deprecated name.
+ * `fragments`: the settings of features. Without `isStrict`, unknown settings are ignored: other programs' features may have them.
  */
 export const loadSettings = (
   environment: Record<string, string | undefined>,

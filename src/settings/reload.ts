@@ -10,13 +10,14 @@ type Reloading = {
   fragments: readonly SettingsFragment[];
   settings: Settings;
   observer: Observer;
-  /** Builds the new state whole and exchanges it at once; what is wrong with it, if anything, and then nothing has changed. */
+  /** Builds the new state and exchanges it at once. If it has errors, returns them and changes nothing. */
   apply: (settings: Settings) => Promise<string[]>;
 };
 
-export type Reload = { now(): Promise<void>; close(): void };
+/** `now` reads the configuration again. */
+type Reload = { now(): Promise<void>; close(): void };
 
-/** Reads the configuration again at SIGHUP, and whenever its file changes. A wrong one is refused, and the old one stays. */
+/** Reads the configuration again at SIGHUP, and whenever its file changes. With errors in it, the old one stays in force. */
 export const openReload = ({ environment, endpoints, fragments, settings, observer, apply }: Reloading): Reload => {
   /** What may change while the gateway runs; everything else takes a restart. */
   const reloadable = new Set(fragments.flatMap((one) => one.reloadable ?? []));
@@ -41,7 +42,7 @@ export const openReload = ({ environment, endpoints, fragments, settings, observ
     if (restart.length > 0) observer.event("restart_needed", { settings: restart });
     inForce = { ...inForce, ...Object.fromEntries(now.map((name) => [name, loaded.settings[name as keyof Settings]])) };
   };
-  // One after the other: two changes in a row must not overtake each other.
+  // In turn, so that a later change does not overtake an earlier one.
   const now = async (): Promise<void> => {
     running = running
       .then(reload)
@@ -50,7 +51,7 @@ export const openReload = ({ environment, endpoints, fragments, settings, observ
   };
 
   const file = environment["CONFIG"];
-  // Looked at by its name: an editor or a deployment exchanges the file.
+  // Watched by its name: editors and deployments replace the file.
   if (file) watchFile(file, { interval: 1000, persistent: false }, () => void now());
   const onHangUp = () => void now();
   process.on("SIGHUP", onHangUp);

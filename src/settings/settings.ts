@@ -40,7 +40,7 @@ const lifetimes = z.record(
     .partial(),
 );
 
-/** What the Redis client would throw at is found here, where it is told by name. */
+/** Whether the Redis client accepts the URL, so that an error names the setting. */
 const isRedisUrl = (text: string): boolean => {
   try {
     const { pathname, username, password } = new URL(text);
@@ -159,11 +159,11 @@ export type SettingsFragment<Shape extends z.ZodRawShape = z.ZodRawShape> = {
   errorsOf?: (settings: Settings & z.infer<z.ZodObject<Shape>>, endpoints: KnownEndpoints) => string[];
   /** Whether the feature is loaded; default: always. */
   isOn?: (settings: Settings & z.infer<z.ZodObject<Shape>>) => boolean;
-  /** What is said of the feature where it is not loaded. */
+  /** What the console shows of the feature if it is not loaded. */
   whenOff?: WhenOff;
 };
 
-/** The setting that would load a feature, and what is so without it; the section of the operators' page that says the same. */
+/** The setting that loads a feature, and the effect of its absence; `section`: where the operators' page says so. */
 export type WhenOff = { setting: string; effect: string; section?: { id: string; title: string; about: string } };
 
 /** A fragment without the types of its settings: all of them are validated as one object. */

@@ -1,4 +1,4 @@
-/** The key in the environment variable that `--key` names; or what is wrong, without the key. `minLength`: in characters. */
+/** The key in the environment variable that `--key` names, or an error that does not show the key. `minLength`: in characters. */
 export const readKeyVariable = (
   name: string,
   environment: Readonly<Record<string, string | undefined>>,

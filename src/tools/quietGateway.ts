@@ -8,7 +8,7 @@ import { openGateway } from "../serve/gateway.ts";
 import type { Settings } from "../settings/settings.ts";
 import { openObserver } from "../telemetry/observer.ts";
 
-/** One exchange with legacy: what the gateway asked, and what came. */
+/** One exchange with legacy: the gateway's request, and the response. */
 export type CapturedExchange = {
   request: LegacyRequest;
   format: "json" | "xml";
@@ -21,7 +21,7 @@ type QuietAnswer = {
   status: number;
   contentType: string | undefined;
   text: string;
-  /** In the order in which legacy was asked; the verification of the key is not among them. */
+  /** In the order of the requests, without the verification of the key. */
   exchanges: CapturedExchange[];
   /** The places where legacy's document did not fit the schema. */
   mismatch: string[];
@@ -36,7 +36,7 @@ export type QuietGateway = {
 
 const PREFIX = "/v1";
 
-/** Opens one without features: legacy's own lists and answers are wanted. */
+/** Opens one without features, so that it serves legacy's own lists and answers. */
 export const openQuietGateway = async (
   settings: Settings & { LEGACY_URL: string },
   catalogue: Catalogue,
@@ -50,7 +50,7 @@ export const openQuietGateway = async (
     },
   };
   const gateway = await openGateway({ ...settings, PREFIXES: [PREFIX], CACHE_BYTES: 0 }, catalogue, observer, {
-    // Each request asks legacy for itself: two equal ones at the same time must each see their own exchanges.
+    // Two equal requests at the same time must each see their own exchanges.
     isUncached: true,
     aroundClient: (client) => async (request, format, caller, readXml) => {
       const reply = await client(request, format, caller, readXml);

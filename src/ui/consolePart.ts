@@ -23,7 +23,7 @@ export type PagePart = {
 };
 
 /** What one part shows at one time. */
-export type PageContent = {
+type PageContent = {
   sections: readonly PageSection[];
   /** Numbers in the overview at the top. */
   numbers?: readonly OverviewNumber[];

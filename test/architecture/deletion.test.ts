@@ -10,7 +10,7 @@ const features = readdirSync(join(root, "src/features"), { withFileTypes: true }
   .filter((one) => one.isDirectory())
   .map(({ name }) => name);
 
-/** What the compiler says of `src` and `transforms` once a feature's folder and its line in the list are gone. */
+/** The compiler's output for `src` and `transforms` without a feature's folder and its line in the list. */
 const compiledWithout = async (feature: string): Promise<string> => {
   const copy = mkdtempSync(join(tmpdir(), "without-"));
   onTestFinished(() => rmSync(copy, { recursive: true }));

@@ -102,7 +102,7 @@ test("the bytes of a coding are counted when it arrives", async () => {
   expect(cache.size()).toMatchObject({ bytes: 0, entries: 0 });
 });
 
-test("a coding with which an entry would be too large is dropped, and not made again", async () => {
+test("a coding with which an entry would be too large is discarded, and not made again", async () => {
   const { ask, store } = openWith(MIB / 2 + 2000);
   await ask("a", "gzip");
   await ask("a", "gzip");
@@ -155,7 +155,7 @@ test("an answer that has become too large is not stored, and the old entry is go
   expect(cache.size().entries).toBe(0);
 });
 
-test("at most 32 MiB are compressed at a time; a hit beyond that asks later", async () => {
+test("at most 32 MiB are compressed at a time; a hit beyond that tries later", async () => {
   const { ask, hasCoding, legacy, store } = openWith(64 * MIB);
   legacy.bytes = 20 * MIB;
   for (const key of ["a", "b"]) await ask(key);

@@ -10,7 +10,7 @@ const minute = 60_000;
 
 describe("a hit over a socket", () => {
   test.each(Object.entries(kept))(
-    "%s: the same bytes and headers as the answer that was kept, and how old it is",
+    "%s: the same bytes and headers as the cached answer, and its age",
     async (_, target) => {
       const { pass } = clock();
       const { port, legacy } = await cachedGateway();
@@ -119,13 +119,13 @@ test("whatever the target and the headers: the front answers as the router does"
   await fc.assert(
     fc.asyncProperty(line, fc.constantFrom("GET", "HEAD", "POST", "OPTIONS"), async (asked, method) => {
       const lines = [`${method} ${asked}`, `${method} http://front.example${asked}`];
-      const told = new Set<string>();
+      const statuses = new Set<string>();
       // The first may be the router's, the next ones the front's.
       for (const one of [...lines, ...lines, lines[0] as string]) {
         const { status, body } = await exchange(port, request(one, "Content-Length: 0"));
-        told.add(`${status} ${body}`);
+        statuses.add(`${status} ${body}`);
       }
-      expect([asked, [...told]]).toEqual([asked, [expect.any(String)]]);
+      expect([asked, [...statuses]]).toEqual([asked, [expect.any(String)]]);
     }),
     { numRuns: 150 },
   );
@@ -215,7 +215,7 @@ describe("codings", () => {
   });
 });
 
-describe("what a client says of the answer it wants", () => {
+describe("the directives of a client", () => {
   test.each<[said: string, age: number, how: RegExp, version: number | undefined]>([
     ["no-cache", 0, /^fwd=request; stored/, 2],
     ["max-age=0", 0, /^fwd=request; stored/, 2],
@@ -289,7 +289,7 @@ describe("never kept", () => {
   });
 });
 
-test("a list of origins: each page is told of itself, and all share one entry", async () => {
+test("a list of origins: each page gets its own origin, and all share one entry", async () => {
   const { ask, legacy } = await cachedGateway({ CORS_ORIGINS: "https://a.example,https://b.example" });
   for (let i = 0; i < 2; i++)
     for (const [origin, told] of [

@@ -12,7 +12,7 @@ const long = JSON.stringify({
   getSetup: { fresh: "2h", staleWhileRevalidate: "7d" },
 });
 
-describe("what belongs to a key", () => {
+describe("answers that belong to a key", () => {
   test.each([
     ["by default", {}],
     ["whatever CACHE_LIFETIMES says", { CACHE_LIFETIMES: long }],
@@ -62,7 +62,7 @@ describe("what belongs to a key", () => {
   });
 });
 
-describe("what may turn private", () => {
+describe("answers that may turn private", () => {
   const mayTurn = ["getDataset", "listDatasets", "getStudy"] as const;
 
   test.each([
@@ -80,7 +80,7 @@ describe("what may turn private", () => {
     expect((await ask(kept.getSetup)).headers.get("cache-control")).toContain("stale-while-revalidate=604800");
   });
 
-  test("past that hour it is asked for first, and served only where legacy fails", async () => {
+  test("past that hour an entry is served only if legacy fails", async () => {
     const { pass } = clock();
     const { legacy, ask } = await cachedGateway();
     await ask(kept.getDataset);

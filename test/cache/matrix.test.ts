@@ -5,7 +5,7 @@ const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** What is kept, by how long ago it was fetched: 10 minutes fresh, then an hour stale-while-revalidate, 7 days stale-if-error. */
+/** Cached entries by their age: 10 minutes fresh, then an hour stale-while-revalidate, 7 days stale-if-error. */
 const contents = {
   fresh: 5 * minute,
   "stale while revalidated": 40 * minute,
@@ -50,7 +50,7 @@ const hit = "catalog-gateway; hit; ttl=300";
 const revalidating = "catalog-gateway; hit; ttl=-1800; detail=stale-while-revalidate";
 const onError = "catalog-gateway; fwd=stale; ttl=-258600; detail=stale-if-error";
 
-/** What a client gets, and which version is kept afterwards. */
+/** The client's answer, and the version that is cached afterwards. */
 const table: Record<keyof typeof contents, Record<(typeof legacies)[number], [object, kept: 1 | 2 | undefined]>> = {
   fresh: {
     healthy: [old(contents.fresh, hit), 1],
@@ -87,17 +87,17 @@ describe.each(legacies)("legacy %s", (mode) => {
 
       const { status, body, headers } = await ask("/v1/datasets/61");
       const [wanted, version] = table[content][mode];
-      const told = Object.fromEntries(
+      const results = Object.fromEntries(
         ["cache-control", "vary", "cache-groups", "age", "cache-status"].map((name) => [name, headers.get(name)]),
       );
-      expect({ status, body, headers: told }).toEqual(wanted);
+      expect({ status, body, headers: results }).toEqual(wanted);
       expect(headers.get("content-type")).toBe("application/json");
       expect(headers.get("content-length")).toBe(String(Buffer.byteLength(body)));
       expect(headers.get("etag") === null).toBe(status !== 200);
 
       // A refresh in the background comes to its end.
       await new Promise((resolve) => setTimeout(resolve, 60));
-      // While legacy fails, what is kept is all that can answer.
+      // While legacy fails, only the cache can answer.
       const after = await ask("/v1/datasets/61", mode === "healthy" ? { "Cache-Control": "only-if-cached" } : {});
       expect(after.status === 200 ? after.body : undefined).toBe(version && record(version));
     },

@@ -6,8 +6,8 @@ import { until } from "../support/waiting.ts";
 const hour = 3_600_000;
 const settled = () => new Promise((resolve) => setTimeout(resolve, 40));
 
-describe("many ask the same at once", () => {
-  test("legacy is asked once, and all are answered by that", async () => {
+describe("many equal requests at the same time", () => {
+  test("legacy gets one request, whose answer is for all", async () => {
     const { legacy, ask, services } = await cachedGateway();
     const { promise, release } = held();
     legacy.gate = promise;
@@ -43,10 +43,10 @@ describe("many ask the same at once", () => {
     expect(legacy.asked).toHaveLength(1);
   });
 
-  test("an error is for one caller: the others fetch for themselves, none is stored", async () => {
+  test("an error is for one caller: others fetch for themselves, and it is not stored", async () => {
     const { legacy, ask } = await cachedGateway();
     const { promise, release } = held();
-    // The first is answered with nothing, the others are not.
+    // Only the first request gets no answer.
     legacy.mode = "erroring";
     const url = "/v1/datasets/61";
     legacy.gate = promise;
@@ -163,7 +163,7 @@ describe("a refresh in the background", () => {
 test.each([
   ["404", { gone: true }, "/v1/datasets/61", 60_000],
   ["404 of an alias", { gone: true }, "/v1/studies/no-such", 60_000],
-])("%s is kept for its own short while", async (_, change, path, window) => {
+])("%s is cached for its own short lifetime", async (_, change, path, window) => {
   const { pass } = clock();
   const { legacy, ask } = await cachedGateway();
   Object.assign(legacy, change);
@@ -175,7 +175,7 @@ test.each([
   expect((await ask(path)).how).toMatch(/^fwd=uri-miss/);
 });
 
-test("windows can be set, one by one", async () => {
+test("lifetimes can be set one by one", async () => {
   const { pass } = clock();
   const { ask } = await cachedGateway({
     CACHE_LIFETIMES: '{"getDataset": {"fresh": "5s", "staleWhileRevalidate": "0s"}}',

@@ -6,7 +6,7 @@ import { httpUpstream } from "../proxy/support.ts";
 export const alice = "a".repeat(32);
 export const bob = "b".repeat(32);
 
-/** Every endpoint whose answers are kept, by a path that asks it. */
+/** A path of each endpoint whose answers are cached. */
 export const kept = {
   getDataset: "/v1/datasets/61",
   listDatasets: "/v1/data/list/limit/5",
@@ -21,17 +21,17 @@ const error = (code: number, message: string) => ({ status: 412, body: { error: 
 const xmlError = (code: number, message: string) =>
   `<oml:error xmlns:oml="http://openml.org/openml"><oml:code>${code}</oml:code><oml:message>${message}</oml:message></oml:error>`;
 
-/** A legacy whose every answer says whom it was made for, and of which version it is: `nobody 1`, `alice 2`. */
+/** A legacy whose answers name the caller and a version: `alice 2`, or `nobody 1` without a key. */
 export const scriptedLegacy = async () => {
   const legacy = {
     asked: [] as string[],
     mode: "healthy" as "healthy" | "erroring" | "down",
     version: 1,
-    /** Only the one may see anything. */
+    /** The only caller that may see answers. */
     privateTo: undefined as string | undefined,
     gone: false,
     good: new Set([alice, bob]),
-    /** Answers wait for it. */
+    /** Answers wait until it resolves. */
     gate: undefined as Promise<void> | undefined,
     url: "",
   };
@@ -109,7 +109,7 @@ export const scriptedLegacy = async () => {
         response.writeHead(412, { "Content-Type": "text/xml; charset=utf-8" });
         response.end(text.includes("zipped") ? gzipSync(refusal) : refusal);
       } else {
-        // As it is when it was asked, however long the answer takes.
+        // The state at the time of the request, even if the answer is late.
         const { status, body } =
           request.method === "GET" ? answer(path, key) : { status: 200, body: written(path, text) };
         void Promise.resolve(legacy.gate).then(() => send(status, "application/json", JSON.stringify(body)));
@@ -127,11 +127,11 @@ export const scriptedLegacy = async () => {
 
 export type ScriptedLegacy = Awaited<ReturnType<typeof scriptedLegacy>>;
 
-/** Time as the cache sees it: stands still but for `pass`. Sockets and their timers go on. */
+/** The cache's clock, which only `pass` advances. Sockets and their timers run as always. */
 export const clock = () => {
   vi.useFakeTimers({ toFake: ["Date", "performance"], now: new Date("2026-11-21T12:00:00Z") });
   onTestFinished(() => void vi.useRealTimers());
-  // lru-cache takes a time of 0 for none.
+  // lru-cache reads a time of 0 as unset.
   vi.advanceTimersByTime(1000);
   return { pass: (ms: number) => void vi.advanceTimersByTime(ms) };
 };
@@ -159,7 +159,7 @@ export const cachedGateway = async (environment: Record<string, string> = {}, gi
   return { ...gateway, legacy, ask, as, post };
 };
 
-/** Whom an answer was made for, and of which version: `nobody 1`. */
+/** The caller that an answer was made for, and its version: `nobody 1`. */
 export const markOf = (body: string): string => {
   const [, flow] = /"flow_id":([123]\d+)\}$/.exec(body) ?? [];
   if (flow !== undefined) return `${["nobody", "alice", "bob"][Number(flow[0]) - 1]} ${flow.slice(1)}`;

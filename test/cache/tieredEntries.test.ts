@@ -45,7 +45,7 @@ test("an entry with longer lifetimes of another gateway is served no longer than
   });
 });
 
-describe("after a write that nothing confirmed", () => {
+describe("after an unconfirmed write", () => {
   const lost = { groups: ["g/1"], soft: true, hold: 10 };
 
   test("an entry only stands in where legacy fails", async () => {

@@ -13,14 +13,14 @@ const tagForm = (key?: string) => `data_id=61&tag=a${key === undefined ? "" : `&
 
 type Answer = { status: number; type: string; body: string };
 
-/** A gateway that keeps an answer of each path; legacy answers what is not a question of the gateway's as it is told, or not at all. */
+/** A gateway that has cached an answer of each path. Legacy gives proxied requests the answer that the test sets, or no answer. */
 const filled = async (environment: Record<string, string> = {}) => {
   const gateway = await cachedGateway(environment);
   const fill = async () => {
     for (const path of paths) await gateway.ask(path);
   };
   await fill();
-  /** How each is served: `hit` where nothing has become of it. */
+  /** How each path is served: `hit` while its entry is valid. */
   const served = async () =>
     Promise.all(paths.map(async (path) => (await gateway.ask(path)).how.split(/; (?:ttl|stored)/)[0]));
   return { ...gateway, fill, served };
@@ -36,7 +36,7 @@ const leaveAfter = async (port: number, text: string) => {
   await sleep(40);
 };
 
-describe("what passes through and outdates nothing", () => {
+describe("proxied requests that invalidate nothing", () => {
   test.each([
     ["without a key", ""],
     ["with a key", `?api_key=${alice}`],
@@ -46,7 +46,7 @@ describe("what passes through and outdates nothing", () => {
     for (const type of ["data", "data/tag", "study/99/attach"])
       await leaveAfter(port, `POST /api/v1/json/${type}${query} HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nx`);
     expect(await served()).toEqual(untouched);
-    // Nothing forbids to keep what is asked next.
+    // Later answers may be cached.
     expect((await ask("/v1/datasets/62")).how).toMatch(/stored/);
     legacy.mode = "down";
     expect(await served()).toEqual(untouched);
@@ -113,7 +113,7 @@ describe("what passes through and outdates nothing", () => {
   });
 });
 
-/** A gateway over a legacy that answers GET as usual, and everything else by the same answer. */
+/** A gateway over a legacy that answers GET normally, and all other methods with the same answer. */
 const overPages = async (answer: Answer) => {
   const { legacy, ...rest } = await cachedGateway();
   const front = createServer((request, response) => {
@@ -216,7 +216,7 @@ describe("a write whose fate is unknown", () => {
     expect((await ask(kept.getStudy)).how).toMatch(/^hit/);
   });
 
-  test("with a key that nobody knows yet counts once legacy has accepted the key", async () => {
+  test("with a key that is not known yet counts once legacy has accepted the key", async () => {
     const { legacy, ask, post, as } = await filled();
     await ask(kept.getSetup);
     legacy.mode = "down";
@@ -229,11 +229,11 @@ describe("a write whose fate is unknown", () => {
   }, 20_000);
 });
 
-describe("writes that wait for what legacy says of their key", () => {
+describe("writes that wait for the verification of their key", () => {
   const broken = { kind: "broken" as const, message: "" };
   const refused = { kind: "unauthenticated" as const, message: "" };
 
-  test("are asked about in turn, until legacy says something of the key", async () => {
+  test("are verified in turn, until legacy accepts or refuses the key", async () => {
     for (const [answers, expected] of [
       [[undefined], 1],
       [[broken, undefined], 1],

@@ -51,7 +51,7 @@ describe.each(Object.entries(kept))("%s", (name, path) => {
     expect(gateway.legacy.asked).toHaveLength(before);
   });
 
-  test("a wrong key gets 401, whatever is kept, wherever it stands", async () => {
+  test("a wrong key gets 401 anywhere in a request, also with a cached answer", async () => {
     await ask(path, "nobody");
     await ask(path, "alice");
     const wrong = "c".repeat(32);
@@ -108,7 +108,7 @@ describe.each(Object.entries(kept))("%s", (name, path) => {
     time.pass(2 * 24 * 60 * minute);
     for (const caller of ["bob", "nobody"] as const) {
       const turned = await ask(path, caller);
-      // Served once more while it is asked for anew, where its window allows; then never again.
+      // Served once more while it is revalidated, if its lifetimes allow; then never again.
       expect(turned.how.includes("stale-while-revalidate") || turned.status === 403).toBe(true);
       await settled();
       expect((await ask(path, caller)).status).toBe(403);
@@ -133,11 +133,11 @@ describe.each(Object.entries(kept))("%s", (name, path) => {
 
   test("at the moment of a refresh everybody still gets only their own", async () => {
     const callersInTurn = ["nobody", "alice", "bob"] as const;
-    // Users first, so that each has an answer of their own.
+    // Users first, so that each user has an answer of their own.
     for (const caller of ["alice", "bob", "nobody"] as const) await ask(path, caller);
     gateway.legacy.version = 2;
     time.pass(personal ? 2 * minute : 25 * 60 * minute);
-    // Keys are proven anew, before legacy becomes slow.
+    // Keys are verified again before legacy becomes slow.
     for (const caller of ["alice", "bob"] as const) await ask("/v1/datasets/abc", caller);
     const { promise, release } = held();
     gateway.legacy.gate = promise;
@@ -169,7 +169,7 @@ test("in any order of requests: no answer of another caller, none past its lifet
       const wrong: string[] = [];
       for (const one of steps) {
         if (one.kind === "pass") time.pass(one.ms);
-        // As when a write has made it so: whatever is kept of it is dropped.
+        // As after a write: its cached answers are invalidated.
         else if (one.kind === "private") {
           gateway.legacy.privateTo = one.to;
           await gateway.services.cache.invalidate({ all: true });

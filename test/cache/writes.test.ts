@@ -6,7 +6,7 @@ const others = { getDataset: "/v1/datasets/62", getSetup: "/v1/setup/4" };
 const paths = { ...kept, otherDataset: others.getDataset, otherSetup: others.getSetup };
 type Name = keyof typeof paths;
 
-/** A gateway that keeps an answer of every path. */
+/** A gateway that has cached an answer of each path. */
 const filled = async () => {
   const gateway = await cachedGateway();
   await Promise.all(Object.values(paths).map((path) => gateway.ask(path)));
@@ -36,7 +36,7 @@ const passing = (ask: Ask, path: string, fields: Record<string, string>, signal?
   return ask(path, headers, { method: "POST", body, ...(signal ? { signal } : {}) });
 };
 
-describe("what a write drops, before its answer is there", () => {
+describe("a write invalidates before its answer is there", () => {
   test.each<[string, object, Name[]]>([
     ["/v1/datasets/tag", { data_id: 61, tag: "a" }, ["getDataset", "listDatasets"]],
     ["/v1/datasets/untag", { data_id: 62, tag: "a" }, ["listDatasets", "otherDataset"]],
@@ -69,7 +69,7 @@ describe("what a write drops, before its answer is there", () => {
     ],
     [`DELETE /api/v1/json/data/61?api_key=${alice}`, none, dataset],
     ["PUT /api/v1/json/data/61", form({}), dataset],
-    // Which one is not said, or not for certain: it may be any.
+    // The request does not name the dataset for certain, so it may be any.
     ["POST /api/v1/json/data", parts({ description: "<oml:data_set_description/>" }), datasets],
     ["POST /api/v1/json/data/tag", form({ data_id: "61abc", tag: "a" }), datasets],
     // PHP takes each of these for `data_id`.
@@ -91,14 +91,14 @@ describe("what a write drops, before its answer is there", () => {
     [`DELETE /api/v1/json/study/99?api_key=${alice}`, none, ["getStudy"]],
     ["POST /api/v1/json/flow", parts({ description: "<oml:flow/>" }), ["findFlow"]],
     ["POST /api/v1/json/run", parts({ description: "<oml:run/>" }), []],
-    // What goes with what is deleted: setups and runs with their flow, and out of studies.
+    // A deleted flow deletes its setups and runs, and removes them from studies.
     [`DELETE /api/v1/json/flow/12?api_key=${alice}`, none, ["getSetup", "getStudy", "otherSetup"]],
     [`DELETE /api/v1/json/flow/12/force?api_key=${alice}`, none, ["getSetup", "getStudy", "otherSetup"]],
     [`DELETE /api/v1/json/run/1?api_key=${alice}`, none, ["getStudy"]],
     [`DELETE /api/v1/json/task/1?api_key=${alice}`, none, ["getStudy"]],
     ["DELETE /api/v1/json/flow/12", none, []],
     ["POST /api/v1/json/task/tag", form({ task_id: "61", tag: "a" }), []],
-    // Asked, not written.
+    // A read.
     ["GET /api/v1/json/data/61", { headers: {}, body: "" }, []],
     ["POST /api/v1/json/flow/exists", form({ name: "a", external_version: "1" }), []],
     ["POST /api/v1/json/data/list/limit/5", form({}), []],
@@ -109,7 +109,7 @@ describe("what a write drops, before its answer is there", () => {
     expect((await dropped()).toSorted()).toEqual(expected.toSorted());
   });
 
-  test("what is not there is dropped by what adds to its kind", async () => {
+  test("a 404 is invalidated by a write that adds to its kind", async () => {
     const { legacy, ask } = await cachedGateway();
     legacy.gone = true;
     for (const path of ["/v1/setup/3", "/v1/datasets/61"])
@@ -126,7 +126,7 @@ describe("what a write drops, before its answer is there", () => {
     ["with a wrong key", "json", { api_key: "c".repeat(32) }],
     ["with a wrong key, as XML", "xml", { api_key: "c".repeat(32) }],
     ["with a wrong key, zipped", "xml", { api_key: "c".repeat(32), zipped: "1" }],
-  ])("nobody empties the cache %s", async (_, as, fields) => {
+  ])("no caller empties the cache %s", async (_, as, fields) => {
     const { ask, post, dropped } = await filled();
     const body = new URLSearchParams({ data_id: "61", tag: "a", ...fields });
     expect((await ask(`/api/v1/${as}/data/tag`, {}, { method: "POST", body })).status).toBe(412);
@@ -136,7 +136,7 @@ describe("what a write drops, before its answer is there", () => {
     expect(await dropped()).toEqual([]);
   });
 
-  test("a write that legacy refuses for certain before it looks drops nothing", async () => {
+  test("a write that legacy surely refuses before reading it invalidates nothing", async () => {
     const { post, as, dropped } = await filled();
     for (const [json, key] of [
       [{ data_id: 61, tag: "a b" }, alice],
@@ -147,7 +147,7 @@ describe("what a write drops, before its answer is there", () => {
   });
 });
 
-describe("a read that was on its way when a write came", () => {
+describe("a read that was running when a write came", () => {
   test.each([
     ["on the new interface", "/v1/datasets/tag"],
     ["passed through", "/api/v1/json/data/tag"],
@@ -162,7 +162,7 @@ describe("a read that was on its way when a write came", () => {
       ? await post(path, { data_id: 61, tag: "a" }, as(alice))
       : await passing(ask, path, { data_id: "61", tag: "a" });
     expect(written.status).toBe(200);
-    // Who comes after the write's answer gets what was written, and does not wait for the old.
+    // A request after the write's answer gets the new state, and does not wait for the old read.
     expect(markOf((await ask("/v1/datasets/61")).body)).toBe("nobody 2");
     release();
     expect(markOf((await reading).body)).toBe("nobody 1");
@@ -183,7 +183,7 @@ describe("a read that was on its way when a write came", () => {
     expect((await ask("/v1/datasets/62")).how).toMatch(/^hit/);
   });
 
-  test("after a write whose answer is lost nothing that is read for a while is kept", async () => {
+  test("after a write whose answer is lost, no answer is cached for a while", async () => {
     const { legacy, ask, post, as } = await cachedGateway({ TOTAL_TIMEOUT_MS: "300" });
     await ask("/v1/datasets/61");
     await ask("/v1/datasets/abc", as(alice));

@@ -14,7 +14,7 @@ const changesOf = (rule: Rule, legacy: JsonObject) => {
   return { ours, changes: changesByPlace(changes) };
 };
 
-/** The steps as `path form rule`, in the order they are told. */
+/** The steps as `path form rule`, in their order. */
 const stepsIn = (rule: Rule, legacy: JsonObject, served?: Json): string[] => {
   const { ours, changes } = changesOf(rule, legacy);
   const found: string[] = [];

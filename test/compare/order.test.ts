@@ -4,7 +4,7 @@ import type { Endpoint } from "../../src/endpoint/endpoint.ts";
 import type { Json } from "../../src/rules/rule.ts";
 import { endpoints } from "../../transforms/index.ts";
 
-/** What another order of a list comes to: `free` where the endpoint says that it means nothing. */
+/** A document of each endpoint, with the pointers of its lists: the order of `free` ones does not count, that of the others matters. */
 const orders: Record<string, { document: Json; free: string[]; matters: string[] }> = {
   getDataset: {
     document: { tag: ["a", "b"], creator: ["a", "b"], ignore_attribute: ["a", "b"], original_data_url: ["a", "b"] },

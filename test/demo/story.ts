@@ -9,15 +9,15 @@ import type { StageName } from "../../src/features/migration/stage.ts";
 import { endpoints } from "../../transforms/index.ts";
 import { gatewayFor } from "../support/gateway.ts";
 
-/** What the story came to: what was planted and found, and how far each endpoint came. */
-export type Told = {
+/** The results of the story: the planted and found differences, and the stage of each endpoint. */
+type Told = {
   requests: number;
   failed: number;
   planted: string[];
   found: string[];
   missed: string[];
   falsely: string[];
-  /** What was to be drift, and what of it was taken for more. */
+  /** Planted drift, and how much of it was counted as a difference. */
   drift: { planted: number; taken: number };
   demoted: boolean;
   stages: Record<string, StageName>;
@@ -78,9 +78,9 @@ export const tellStory = async (requests: number, tell: (line: string) => void):
     await moveAll("shadow", "modern is deployed");
     await asking.run(part(0.55));
     await idle(migration);
-    const told = compared(modern, migration);
+    const comparisons = compared(modern, migration);
     tell(
-      `  ${told.found.length} of ${told.planted.length} planted differences found, ${told.falsely.length} false ones`,
+      `  ${comparisons.found.length} of ${comparisons.planted.length} planted differences found, ${comparisons.falsely.length} false ones`,
     );
 
     tell("fixed: the gate moves what has proven itself");
@@ -123,7 +123,7 @@ export const tellStory = async (requests: number, tell: (line: string) => void):
       // Once the day's requests are done, only what is still on its way is asked for.
       await asking.run(part(0.01), (endpoint) => asking.count() < requests || stages()[endpoint] !== "modern");
     tell(`  ${JSON.stringify(stages())}`);
-    return { ...told, requests: asking.count(), failed: asking.failed(), demoted: demotion(), stages: stages() };
+    return { ...comparisons, requests: asking.count(), failed: asking.failed(), demoted: demotion(), stages: stages() };
   } finally {
     await server.stop(1000);
     await gateway.close();
@@ -168,7 +168,7 @@ const openAsking = (base: string, traffic: Iterator<TrafficRequest>) => {
   };
 };
 
-/** Until what was asked has been compared. */
+/** Resolves when all pending comparisons have ended. */
 const idle = async (migration: Migration): Promise<void> => {
   let before = -1;
   for (;;) {

@@ -157,7 +157,7 @@ describe("behind an unfinished answer", () => {
     expect(seen).toEqual([true, true, true]);
   });
 
-  test("a body that nobody reads yet is left with the client", async () => {
+  test("a body that is not read yet is left with the client", async () => {
     const { kept, listener } = keeping();
     const { port, sockets } = await open(listener);
     const { socket, text } = openConnection(port);

@@ -128,7 +128,7 @@ test("whatever is accepted is a path or *, at a host that a URL agrees with", ()
         headers: { host },
         rawHeaders: ["Host", host],
       });
-      // Nothing of a host is taken for user information, a path or a second host; an empty Host names none.
+      // No part of a host is read as user information, a path or a second host. An empty Host names no host.
       const isSound =
         !result.ok ||
         ((result.target === "*" ? method === "OPTIONS" : result.target.startsWith("/")) &&

@@ -7,7 +7,7 @@ import { gatewayFor, settingsOf } from "../support/gateway.ts";
 /** One request as an upstream saw it. */
 export type Seen = { method: string; target: string; headers: Record<string, unknown>; body: string };
 
-/** An upstream that remembers what it is asked, and answers by path: the evaluation measures unless told otherwise. */
+/** An upstream that records its requests, and answers by path; by default with the evaluation measures. */
 export const recordingUpstream = async (
   answer: (seen: Seen) => { status?: number; body: string; headers?: Record<string, string> } | undefined = () =>
     undefined,

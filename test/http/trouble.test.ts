@@ -14,7 +14,7 @@ const tag = {
   body: '{"setup_id":1,"tag":"a"}',
 };
 
-/** What comes of one request; always JSON with a detail. */
+/** The answer to one request; always JSON with a detail. */
 const ask = async (
   url: string,
   environment: Record<string, string> = {},

@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => sample.close());
 
-/** A new implementation that says the same to everything. */
+/** A new implementation that gives all requests the same answer. */
 const startModern = (): Promise<string> => {
   asked = [];
   return httpUpstream((request: IncomingMessage, response: ServerResponse) => {
@@ -68,7 +68,7 @@ const over = async (environment: Record<string, string> = {}, parts: GatewayPart
   };
 };
 
-describe("a 4xx that is none of the endpoint's own outcomes is not served: legacy answers", () => {
+describe("a 4xx that is not one of the endpoint's outcomes is not served: legacy answers", () => {
   test.each<[string, Given]>([
     ["a router's 404", router],
     ["a router's 405", { status: 405, body: { detail: "Method Not Allowed" } }],

@@ -35,7 +35,7 @@ const lenient: LedgerEntry = {
   until: "2999-01-01",
 };
 
-/** A new implementation that says the same to everything, and the sample legacy. */
+/** A new implementation that gives all requests the same answer, and the sample legacy. */
 const sides = async ({ status, type = JSON_TYPE, body }: Given) => {
   const legacy = await startSampleLegacy();
   onTestFinished(() => legacy.close());
@@ -48,7 +48,7 @@ const sides = async ({ status, type = JSON_TYPE, body }: Given) => {
   return { legacyUrl: legacy.url, modernUrl };
 };
 
-/** What a shadow counts for questions that legacy answers with "does not exist". */
+/** The counts of a shadow for requests that legacy answers with "does not exist". */
 const shadowed = async (given: Given, expected: LedgerEntry[] = shipped.entries) => {
   const { legacyUrl, modernUrl } = await sides(given);
   const { app, services, close } = await gatewayFor(
@@ -75,7 +75,7 @@ const checked = async (given: Given) => {
   return lines.find((line) => line.includes("modern findFlow unknown"));
 };
 
-/** What `npm run compare` makes of one question. */
+/** The result of `npm run compare` for one request. */
 const compared = async (
   given: Given,
   {

@@ -89,7 +89,7 @@ describe("over a stand-in with the reference's routes and shapes, modern answers
     expect(Object.keys(answer.body as object)).toEqual(["detail"]);
   });
 
-  test("what is asked with a key, with that key", async () => {
+  test("a request with a key, with that key", async () => {
     const mine = await sides.ask("/datasets/16", { "X-API-Key": OWNER });
     expect(mine).toMatchObject({ status: 200, decision: byModern, body: { id: 16, visibility: "private" } });
     const wrong = await sides.ask("/datasets/16", { Authorization: "Bearer 5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A" });
@@ -101,7 +101,7 @@ describe("over a stand-in with the reference's routes and shapes, modern answers
   });
 });
 
-describe("what only the gateway's interface allows, legacy answers, and it counts", () => {
+describe("legacy answers requests that only the gateway's interface allows, and they count", () => {
   test("a page of more rows than the reference gives", async () => {
     const { status, decision } = await post("/datasets/list", { limit: 10_000 });
     expect([status, decision]).toEqual([200, "stage=modern; backend=legacy; reason=fallback"]);

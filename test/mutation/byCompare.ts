@@ -15,7 +15,7 @@ import { catalogue } from "../../transforms/catalogue.ts";
 const ledger = openLedger([], "2000-01-01");
 const about = { errors: catalogue.errors, knowledge: { legacyStudies: new Set(catalogue.legacyStudies) } };
 
-/** What the comparer finds over an endpoint's fixtures, as texts: the same tree finds the same. */
+/** The comparer's findings over an endpoint's fixtures, as texts; equal for equal trees. */
 export const findingsOf = (name: string, endpoint: Endpoint): string[] => {
   const readXml = xmlReaderFor(endpoint);
   return readPairs(name).flatMap((pair) => {
@@ -28,7 +28,7 @@ export const findingsOf = (name: string, endpoint: Endpoint): string[] => {
     return [
       ...unexplained("explained", explained),
       ...unexplained("expected", judgeAnswer(judging, ours, given)),
-      // What a comparison takes for the same is part of the tree too.
+      // The comparison's notion of equality is part of the tree too.
       ...unexplained("reversed", judgeAnswer(judging, ours, { ...given, body: reversed(given.body) })),
     ].map((found) => `${pair.example}: ${found}`);
   });

@@ -24,7 +24,7 @@ const readOptions = () => {
   return values;
 };
 
-/** What one mutant is found by; unset where that one was not asked. */
+/** What has found one mutant; unset for a search that was not run. */
 type Found = { compare?: boolean; tests?: string | undefined };
 
 const run = async ({ endpoint: wanted, only }: ReturnType<typeof readOptions>): Promise<void> => {

@@ -9,9 +9,9 @@ const body = "a=bc";
 /** What an upstream writes, and how it ends the connection. */
 type Answer = string | readonly [text: string, ending: "end" | "resetAndDestroy"];
 
-/** A gateway that watches every write, and lets an answer go when it is told to. */
+/** A gateway that observes all writes, and holds an answer until it is released. */
 const watched = async (answer: Answer | ((write: (text: string) => void) => void), atOnce = false) => {
-  const told: (Beginning | undefined)[] = [];
+  const beginnings: (Beginning | undefined)[] = [];
   const seen: string[] = [];
   let release = () => {};
   const released = new Promise<void>((resolve) => (release = resolve));
@@ -20,7 +20,7 @@ const watched = async (answer: Answer | ((write: (text: string) => void) => void
       ? {
           chunk: (bytes) => void seen.push(bytes.toString()),
           over(beginning) {
-            told.push(beginning);
+            beginnings.push(beginning);
             return atOnce ? undefined : beginning && released;
           },
         }
@@ -32,10 +32,10 @@ const watched = async (answer: Answer | ((write: (text: string) => void) => void
     else answer((text) => void (text === "" ? socket.destroy() : socket.write(text)));
   });
   const gateway = await openGateway(origin, { observe: watch, connections: 1 });
-  return { ...gateway, told, seen, requests, release };
+  return { ...gateway, told: beginnings, seen, requests, release };
 };
 
-describe("an answer to a write goes out when the one who looks on is done", () => {
+describe("an answer to a write goes out when its observer is done", () => {
   test.each<[string, Answer, string]>([
     ["with a body", "HTTP/1.1 201 Created\r\nContent-Length: 5\r\nX-A: b\r\n\r\nhello", "hello"],
     ["in chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n", "hel"],
@@ -81,7 +81,7 @@ describe("an answer to a write goes out when the one who looks on is done", () =
   });
 });
 
-describe("without an answer it is told so, once", () => {
+describe("without an answer the observer is called once", () => {
   test.each([
     ["breaks at once", ["", ""]],
     ["breaks within its head", ["HTTP/1.1 200 OK\r\nConte", ""]],
@@ -117,7 +117,7 @@ describe("without an answer it is told so, once", () => {
   });
 });
 
-describe("an answer that breaks off while it is held is none", () => {
+describe("an answer that breaks off while it is held does not count", () => {
   test.each<[string, Answer]>([
     ["cut within its length", ["HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nhe", "end"]],
     ["cut within a chunk", ["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nhe", "end"]],

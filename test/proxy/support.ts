@@ -115,7 +115,7 @@ export const openGateway = async (origin: string, settings: GatewaySettings = {}
 };
 
 /** Everything a client got on one connection, byte for byte (latin1), and whether the connection was reset. */
-export type Received = { head: string; body: string; text: string; reset: boolean };
+type Received = { head: string; body: string; text: string; reset: boolean };
 
 /** Sends bytes on one connection and collects what comes until it ends. */
 export const send = (port: number, ...parts: (string | Buffer)[]): Promise<Received> =>

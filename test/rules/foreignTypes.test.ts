@@ -25,7 +25,7 @@ const foreignersIn = (document: Json, name = ""): { name: string; document: Json
 
 const documentsOf = (endpoint: string): JsonObject[] =>
   readPairs(endpoint)
-    // Of a write the answer to it, not to what is read before.
+    // Of a write: the answer to the write, not to the read before it.
     .map(({ legacy, expected }) => {
       const posted = legacy.filter(({ request }) => request.method === "POST");
       const [one] = posted.length === 0 ? legacy : posted;
@@ -36,7 +36,7 @@ const documentsOf = (endpoint: string): JsonObject[] =>
     .filter((body) => body.startsWith("{") && body.length < 20_000)
     .map((body) => JSON.parse(body) as JsonObject);
 
-/** Fields that legacy may add and nobody knows: they are passed on as they came. */
+/** Fields that legacy may add: the gateway passes unknown fields on unchanged. */
 const unknown = new Set(["minio_url", "place", "of"]);
 
 describe.each(Object.entries(endpoints as Record<string, Endpoint>))("%s", (name, { output }) => {

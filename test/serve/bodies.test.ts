@@ -33,7 +33,7 @@ describe("a body of more than MAX_BODY_BYTES", () => {
     await expectHealthy(port);
   });
 
-  test("ends its connection, whose rest nobody will read", async () => {
+  test("ends its connection, whose rest is not read", async () => {
     const { port } = await open();
     const client = openConnection(port);
     client.socket.write(
@@ -156,7 +156,7 @@ describe("a body", () => {
       expect((await exchange(port, sized(bytes))).body).toContain("value_error.jsondecode");
   });
 
-  test("of a GET is nobody's, and the connection goes on", async () => {
+  test("of a GET is ignored, and the connection stays open", async () => {
     const { port } = await open();
     const { text } = await exchange(
       port,
@@ -166,7 +166,7 @@ describe("a body", () => {
     expect([...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(["422", "404"]);
   });
 
-  test("that nobody read (401) leaves its connection fit for the next request", async () => {
+  test("that was not read (401) leaves its connection usable for the next request", async () => {
     const { port } = await open();
     const big = "x".repeat(300_000);
     const first = `POST /v1/datasets/tag HTTP/1.1\r\nHost: a\r\nContent-Length: ${big.length}\r\n\r\n${big}`;

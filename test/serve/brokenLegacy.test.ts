@@ -15,7 +15,7 @@ type Trouble = {
   /** How often a GET is sent; a POST is always sent once. */
   gets?: number;
   environment?: Record<string, string>;
-  /** Only the first question: undici's clock for these times is coarse. */
+  /** Only for the first request, because undici's clock for these times is coarse. */
   once?: true;
 };
 
@@ -122,14 +122,14 @@ const troubles: Trouble[] = [
 describe("a legacy that", () => {
   test.each(troubles)("$name: $status", async ({ does, status, gets = 1, environment = {}, once }) => {
     const { origin, requests } = await rawUpstream(does);
-    // With one connection a place that is not given back shows at the next question.
+    // With one connection, a leaked place shows at the next request.
     const { port, observer } = await listeningGateway(origin, { MAX_CONNECTIONS: "1", ...environment });
     for (const [method, question] of once ? questions.slice(0, 1) : questions) {
       const before = requests.length;
       const answer = await exchange(port, ...question);
       expectDetail(answer, status);
       expect(answer.head + answer.body).not.toMatch(new RegExp(`${keys.unknown}|secret|127\\.0\\.0\\.1`, "i"));
-      // Of a lost write legacy is asked in the background whether it knows the key.
+      // After a lost write, the gateway verifies the key in the background.
       const sent = requests.slice(before).filter((one) => one.startsWith(`${method} `));
       expect([method, sent.length]).toEqual([method, method === "GET" ? gets : 1]);
     }

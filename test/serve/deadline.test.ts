@@ -24,7 +24,7 @@ const patient = async () => {
     { TOTAL_TIMEOUT_MS: String(TOTAL) },
     { aroundClient: () => client },
   );
-  // A question about a key is answered when everybody has given up.
+  // The request that verifies a key is answered after all callers have left.
   vi.spyOn(services.keys, "verify").mockImplementation(() => new Promise(() => undefined));
   const ask = async (target: string, headers: Record<string, string> = {}) =>
     (await app.request(target, { headers })).status;
@@ -35,7 +35,7 @@ test("however many questions to legacy a request takes, all of them have one dea
   const { ask, state } = await patient();
   expect(await ask(path)).toBe(200);
   state.hangs = true;
-  // Past its windows but the one for failures: legacy is asked first, and then about the key.
+  // Only stale-if-error is left: legacy gets the request first, and then verifies the key.
   await vi.advanceTimersByTimeAsync(2 * 24 * 60 * 60 * 1000);
   const answers: [string, number][] = [];
   const asked = [path, "/v1/datasets/abc"].map(async (target) =>

@@ -26,8 +26,8 @@ const open = async (first?: Reply) => {
 
 afterEach(() => void vi.restoreAllMocks());
 
-describe("what legacy says of a key", () => {
-  test("is asked once a minute, and again after it", async () => {
+describe("legacy's answer about a key", () => {
+  test("is requested once a minute", async () => {
     let later = 0;
     // The cache reads the clock once in a millisecond.
     const pass = (ms: number) => new Promise((resolve) => void setTimeout(resolve, 5, (later = ms)));
@@ -52,7 +52,7 @@ describe("what legacy says of a key", () => {
     expect(seen).toHaveLength(3);
   });
 
-  test("is learnt from an answer to a question, so that it need not be asked", async () => {
+  test("is learnt from the answer to a request, without a verification", async () => {
     const { ask, seen } = await open();
     expect(await ask("/v1/evaluationmeasures/list")).toBe(200);
     expect(await ask("/v1/datasets/abc")).toBe(422);
@@ -113,13 +113,13 @@ describe("what legacy says of a key", () => {
     now(wrong);
     expect(await ask("/v1/datasets/abc")).toBe(401);
   });
-  test("a code that nobody knows makes no wrong key good", async () => {
+  test("an unknown code makes no wrong key good", async () => {
     const { ask, now } = await open(xmlError(9999, "Something new"));
     await ask("/v1/datasets/abc");
     now(wrong);
     expect(await ask("/v1/datasets/abc")).toBe(401);
   });
-  test("legacy is asked once about a key by requests at the same time", async () => {
+  test("simultaneous requests with a key share one verification", async () => {
     const { ask, seen } = await open();
     await Promise.all(Array.from({ length: 5 }, () => ask("/v1/datasets/abc")));
     expect(seen).toHaveLength(1);

@@ -258,12 +258,12 @@ describe("npm start", () => {
     "%s: what is in flight is answered, nothing new is taken, idle clients do not count",
     async (signal) => {
       let answer = () => {};
-      const told = new Promise<void>((resolve) => (answer = resolve));
+      const answered = new Promise<void>((resolve) => (answer = resolve));
       let asked = 0;
       const legacy = await httpUpstream((_, response) => {
         asked++;
         response.write('{"evaluation_measures":{"measures":');
-        void told.then(() => response.end('{"measure":"kappa"}}}'));
+        void answered.then(() => response.end('{"measure":"kappa"}}}'));
       });
       const { child, ended, listening } = start({ LEGACY_URL: legacy });
       const url = await listening();

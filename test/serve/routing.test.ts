@@ -59,8 +59,8 @@ describe.each(["/v1", "/", "/api/v2"])("below %s", (prefix) => {
         const response = await ask(path, method);
         const body = await response.text();
         const status = statusOf(allow, method);
-        const told = status === 405 || status === 204 ? allow : null;
-        expect([at, response.status, response.headers.get("allow")]).toEqual([at, status, told]);
+        const expected = status === 405 || status === 204 ? allow : null;
+        expect([at, response.status, response.headers.get("allow")]).toEqual([at, status, expected]);
         expect(response.headers.get("access-control-allow-origin")).toBe("*");
         expect(body).toMatch(method === "HEAD" || status === 204 ? /^$/ : bodyOf[status]);
         if (method === "GET" && status === 200) bodies.add(body);

@@ -25,7 +25,7 @@ export const taggingRequest = [
   ),
   tagged,
 ] as const;
-/** Three questions: by GET, one that writes, and one that reads by legacy's POST form. */
+/** Three requests: a GET, a write, and a read by legacy's POST form. */
 export const questions = [
   ["GET", [get("/v1/evaluationmeasures/list", `X-API-Key: ${keys.unknown}`)]],
   ["POST", taggingRequest],
@@ -42,7 +42,7 @@ export const exchange = async (port: number, ...parts: (string | Buffer)[]) => {
   return { status: Number(line.split(" ")[1]), headers, body, head, text };
 };
 
-/** That an answer is JSON with nothing but a detail, whose status this is. */
+/** Checks that an answer has this status and is JSON with only a detail. */
 export const expectDetail = (
   {
     status,
@@ -60,20 +60,20 @@ export const expectDetail = (
   expect(body).not.toMatch(/<html|<div|<p>|\bat file:/i);
 };
 
-/** An upstream that begins to answer at once and ends when it is told to. */
+/** An upstream that begins to answer at once and ends at `release`. */
 export const heldUpstream = async (text = measures) => {
   let release = () => {};
-  const told = new Promise<void>((resolve) => (release = resolve));
+  const released = new Promise<void>((resolve) => (release = resolve));
   const asked: string[] = [];
   const url = await httpUpstream((incoming, response) => {
     asked.push(`${incoming.method} ${incoming.url}`);
     response.write(text.slice(0, 5));
-    void told.then(() => response.end(text.slice(5)));
+    void released.then(() => response.end(text.slice(5)));
   });
   return { url, asked, release };
 };
 
-/** Whether a promise comes within so many milliseconds. */
+/** Whether a promise settles within so many milliseconds. */
 export const within = <T>(promise: Promise<T>, ms: number): Promise<T | "too late"> =>
   Promise.race([promise, new Promise<"too late">((resolve) => void setTimeout(resolve, ms, "too late"))]);
 

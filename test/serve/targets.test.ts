@@ -12,7 +12,7 @@ const open = async (environment: Record<string, string> = {}) => {
   return { ...(await listeningGateway(url, environment)), seen };
 };
 
-describe("what is not below the prefix goes to legacy, spelled as it came", () => {
+describe("targets outside the prefix go to legacy, spelled as they came", () => {
   test.each([
     "//v1/evaluationmeasures/list",
     "/v1x/evaluationmeasures/list",
@@ -33,7 +33,7 @@ describe("what is not below the prefix goes to legacy, spelled as it came", () =
   });
 });
 
-describe("what is below it is ours, and its spelling is not tidied up", () => {
+describe("targets below it are ours, and their spelling is not normalized", () => {
   test.each<[target: string, status: number]>([
     ["/v1", 404],
     ["/v1?x", 404],
@@ -110,7 +110,7 @@ test.each(["/api/x", "/v1/evaluationmeasures/list"])(
   },
 );
 
-describe("what is no sound HTTP is refused as JSON", () => {
+describe("malformed HTTP is refused as JSON", () => {
   const rest = "Host: a\r\nConnection: close\r\n\r\n";
   test.each([
     ["no request line", "NONSENSE\r\n\r\n", 400],

@@ -15,19 +15,19 @@ describe("a legacy that", () => {
     for (const [, question] of questions) expectDetail(await exchange(port, ...question), 502);
   });
 
-  test("is a name that nobody knows: 502", async () => {
+  test("is an unknown name: 502", async () => {
     const { port } = await listeningGateway("http://no-such-host.invalid");
     expectDetail(await exchange(port, ...questions[0][1]), 502);
   });
 
   test("cannot be connected to in time: 504 or 502, within that time", async () => {
-    // An address for documentation: nobody answers there, or the network says at once that nobody is.
+    // An address for documentation: connections get no answer, or the network refuses them at once.
     const { port } = await listeningGateway("http://192.0.2.1", { CONNECT_TIMEOUT_MS: "150", TOTAL_TIMEOUT_MS: "400" });
     const answer = await exchange(port, ...questions[0][1]);
     expectDetail(answer, answer.status === 502 ? 502 : 504);
   });
 
-  test("is restarted: what asks next is answered", async () => {
+  test("is restarted: the next request is answered", async () => {
     const { origin } = await rawUpstream((socket, _, number) =>
       number === 2 ? socket.resetAndDestroy() : socket.write(ok(measures)),
     );
@@ -57,7 +57,7 @@ describe("a legacy that", () => {
     expect(asked).toHaveLength(3);
   });
 
-  test("is slow while a client leaves: nobody else is harmed", async () => {
+  test("is slow while a client leaves: no other client is affected", async () => {
     const { url, asked, release } = await heldUpstream();
     const { port } = await listeningGateway(url, { MAX_CONNECTIONS: "2" });
     const left = connect(port, "127.0.0.1");

@@ -24,7 +24,7 @@ describe("before a dataset is tagged or untagged", () => {
     expect((await ask("/v1/datasets/list")).how).toMatch(/^hit/);
   });
 
-  test("an answer that is kept for the caller will do, for a minute", async () => {
+  test("an answer cached for the caller is enough for a minute", async () => {
     const { pass } = clock();
     const { legacy, ask, post, as } = await cachedGateway();
     const own = as(alice);
@@ -46,7 +46,7 @@ describe("before a dataset is tagged or untagged", () => {
     }
   });
 
-  test("an answer that is kept for another caller will not do", async () => {
+  test("an answer cached for another caller is not enough", async () => {
     const { legacy, ask, post, as } = await cachedGateway();
     legacy.privateTo = bob;
     await ask("/v1/datasets/61", as(bob));

@@ -105,11 +105,11 @@ describe("settings", () => {
     expect(error).toContain(allowed);
   });
 
-  test("all that is wrong is told at once, and what the file has beside the known", () => {
+  test("all errors are reported at once, with the unknown settings of the file", () => {
     const CONFIG = file('{"PORT": "9000", "Prefix": [], "nothing": 1}');
-    const told = errors({ CONFIG, LOG_LEVEL: "loud" });
-    expect(told.map((line) => line.split(":")[0])).toEqual(["PORT", "LOG_LEVEL", "Prefix", "nothing"]);
-    expect(told[2]).toContain("allowed are PREFIXES");
+    const found = errors({ CONFIG, LOG_LEVEL: "loud" });
+    expect(found.map((line) => line.split(":")[0])).toEqual(["PORT", "LOG_LEVEL", "Prefix", "nothing"]);
+    expect(found[2]).toContain("allowed are PREFIXES");
   });
 
   test("never show a secret", () => {
@@ -234,9 +234,9 @@ describe("the content of a file", () => {
   test.each(["", "hush", '{"LEGACY_API_KEY": "hush"', '\ufeff{"HOST": "hush"}', '["hush"]', '"hush"', "null"])(
     "%j is not echoed when it cannot be read",
     (content) => {
-      const told = errors({ CONFIG: file(content) });
-      expect(told).toEqual([expect.stringMatching(/^CONFIG: .*JSON/)]);
-      expect(told[0]).not.toContain("hush");
+      const found = errors({ CONFIG: file(content) });
+      expect(found).toEqual([expect.stringMatching(/^CONFIG: .*JSON/)]);
+      expect(found[0]).not.toContain("hush");
     },
   );
 });
@@ -269,11 +269,11 @@ test.each([
   ["CORS_ORIGINS", "https://a.example/"],
   ["CORS_ORIGINS", "a.example"],
   ["PREFIXES", "v1,v2"],
-])("%s=%j is told once", (name, value) => {
+])("%s=%j is reported once", (name, value) => {
   expect(errors({ [name]: value })).toHaveLength(1);
 });
 
-test("the help known every setting", () => {
+test("the help names every setting", () => {
   const help = settingsHelp(fragments);
   expect(Object.keys(settingsSchemaOf(fragments).shape).filter((name) => !help.includes(`  ${name} `))).toEqual([]);
 });

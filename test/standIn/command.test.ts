@@ -30,7 +30,7 @@ test("prints its URL, answers with the given faults, and reports them at its end
   expect(output.err).toBe("");
 });
 
-test("helps, and says what is wrong", async () => {
+test("prints help and errors", async () => {
   const [help, none] = [start("--help"), start()];
   expect([await help.ended, await none.ended]).toEqual([0, 2]);
   expect(help.output.out).toContain("dripping");

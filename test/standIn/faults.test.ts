@@ -5,9 +5,14 @@ import { type Asked, sidesFor } from "./support.ts";
 
 const iris = { endpoint: "getDataset", method: "GET", path: "/datasets/61" } as const;
 const none = { endpoint: "getDataset", method: "GET", path: "/datasets/1000000" } as const;
-const list: Asked = { endpoint: "listDatasets", method: "POST", path: "/datasets/list", body: { data_id: [61, 187] } };
+const list: Asked = {
+  endpoint: "listDatasets",
+  method: "POST",
+  path: "/datasets/list",
+  body: { data_id: [61, 187] },
+};
 
-describe("a fault does what it says", () => {
+describe("a fault has the effect of its name", () => {
   test.each<[Omit<Fault, "endpoint">, string[]]>([
     [{ fault: "wrongType", path: "/version" }, ['/version "1"']],
     [{ fault: "wrongType", path: "/name" }, ["/name 987654321"]],
@@ -64,15 +69,15 @@ describe("a fault does what it says", () => {
     ]);
     await given(iris);
     expect((await given(none)).body).toEqual({ detail: { code: 111, message: "Unknown dataset" } });
-    const told = standIn.planted().map((one) => ("path" in one ? [one.faults[0], one.path, one.form, one.as] : []));
-    expect(told.filter(([fault]) => fault !== "missingField")).toEqual([
+    const planted = standIn.planted().map((one) => ("path" in one ? [one.faults[0], one.path, one.form, one.as] : []));
+    expect(planted.filter(([fault]) => fault !== "missingField")).toEqual([
       ["reorderedList", "/tag", "order", "allowed"],
       ["wrongType", "/detail/code", "type", "difference"],
     ]);
-    expect(told.length).toBe(3);
+    expect(planted.length).toBe(3);
   });
 
-  test("where two meet the first counts", async () => {
+  test("of two faults at one place the first counts", async () => {
     const { given, standIn } = await sidesFor([
       { endpoint: "*", fault: "lostEntry", path: "" },
       { endpoint: "*", fault: "otherValue", path: "/*/name" },
@@ -92,7 +97,7 @@ describe("a fault does what it says", () => {
   });
 });
 
-test("drift: at the first asking only, and another question has its own", async () => {
+test("drift: only at the first of equal requests, for each request separately", async () => {
   const { judged, standIn } = await sidesFor([{ endpoint: "*", fault: "otherValue", path: "/version", again: false }]);
   const found = [await judged(iris), await judged(iris), await judged({ ...iris, path: "/datasets/31" })];
   expect(found.map((one) => one.length)).toEqual([1, 0, 1]);

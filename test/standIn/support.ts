@@ -28,7 +28,7 @@ const read = async (response: Response): Promise<GivenAnswer> =>
 
 const ledger = openLedger([], "2026-11-21");
 
-/** A stand-in, and what it should answer: the gateway over the same legacy server. */
+/** A stand-in, and a gateway over the same legacy server, which gives the right answers. */
 export const openSides = async (faults: Fault[] = [], path = "/v1") => {
   const legacy = await startSampleLegacy();
   const gateway = await gatewayFor(legacy.url, { CACHE_BYTES: "0" });
@@ -53,7 +53,7 @@ export const openSides = async (faults: Fault[] = [], path = "/v1") => {
     expected,
     given,
     close,
-    /** What the comparer says of one question. */
+    /** The comparer's findings for one request. */
     judged: async (asked: Asked): Promise<Difference[]> => {
       const { endpoint } = asked;
       const output = endpoints[endpoint as keyof typeof endpoints].output;
@@ -73,7 +73,7 @@ export const sidesFor = async (faults: Fault[] = [], path?: string): Promise<Sid
 
 const identity = ({ method, path, body, key }: Asked): string => JSON.stringify([method, path, body, key]);
 
-/** Answers some at a time. */
+/** Sends a few requests at a time. */
 export const eachOf = async <T>(all: Iterable<T>, run: (one: T) => Promise<void>): Promise<void> => {
   const left = all[Symbol.iterator]();
   const worker = async () => {

@@ -11,7 +11,7 @@ test("is the same for the same seed, and begins alike however long it is", () =>
   expect([...trafficOf(8, 500)]).not.toEqual(day.slice(0, 500));
 });
 
-test("asks every reading endpoint, by the paths that are its own", () => {
+test("has requests for every reading endpoint, by its own paths", () => {
   const { routed } = trafficMapper(endpoints);
   const names = new Map<string, number>();
   for (const { endpoint, method, path } of day) {

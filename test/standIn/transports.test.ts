@@ -92,7 +92,7 @@ test("html is a page, a redirect leads elsewhere", async () => {
   expect((await fetch(`${standIn.url}/datasets/61`)).status).toBe(502);
 });
 
-test("whoever leaves, or is there when it closes, does not keep it", async () => {
+test("clients that leave or stay do not hold up its end", async () => {
   const { standIn } = await sidesFor([{ endpoint: "*", fault: "late", ms: 60_000 }]);
   const left = new AbortController();
   const waiting = [

@@ -5,7 +5,7 @@ import { until } from "../support/waiting.ts";
 
 type Behaviour = { title: string; check: (store: Observed) => Promise<void> };
 
-/** What every store does. */
+/** The behaviours of all stores. */
 const behaviours: Behaviour[] = [
   {
     title: "it is empty at first",
@@ -14,7 +14,7 @@ const behaviours: Behaviour[] = [
     },
   },
   {
-    title: "an update stores what is made of the latest value",
+    title: "an update stores a value made from the latest one",
     async check(store) {
       expect(await put(store, "a", "one")).toBe(true);
       expect(await store.update("a", (latest) => ({ name: `${latest?.name} two` }))).toBe(true);
@@ -23,7 +23,7 @@ const behaviours: Behaviour[] = [
     },
   },
   {
-    title: "an update that makes nothing is refused, and changes nothing",
+    title: "an update without a new value is refused, and changes nothing",
     async check(store) {
       await put(store, "a", "one");
       expect(await store.update("a", () => undefined)).toBe(false);
@@ -62,7 +62,7 @@ const behaviours: Behaviour[] = [
     },
   },
   {
-    title: "what is saved and deleted in the background is seen at once, and not told",
+    title: "background writes are visible at once, and not reported",
     async check(store) {
       store.save(
         new Map([
@@ -86,7 +86,7 @@ const behaviours: Behaviour[] = [
   },
 ];
 
-/** What the next store finds of what the last one was given. */
+/** The values of one store are what the next one reads. */
 const expectSurvival = async (open: () => Promise<Observed>) => {
   const first = await open();
   const updating = put(first, "a", "one");

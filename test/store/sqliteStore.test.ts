@@ -53,7 +53,7 @@ test("an earlier version that runs in the directory keeps this one out, and vice
   again.close();
 });
 
-test("an earlier version's state is taken over once, or after a failure at the next start", async () => {
+test("an earlier state is imported once; after a failure, at the next start", async () => {
   const directory = temporaryDirectory();
   let calls = 0;
   const takeOverFile = async () => {

@@ -3,11 +3,11 @@ import { z } from "zod";
 import { sqliteStore } from "../../src/store/sqliteStore.ts";
 
 /**
- * `storingChild.ts directory [how]`: stores one value after the other, for ever, and prints each key when it is stored. `nobody`: as that user. `full`:
- * values that are too large for the disk, then small ones.
+ * `storingChild.ts directory [how]`: stores values without end, and prints each key when it is stored. `full`: values that are too large for the
+ * disk, then small ones. `nobody`: runs as the system user of that name.
  */
 const [directory = "", how] = process.argv.slice(2);
-// Root may write anywhere; by now all that has to be read is read.
+// Root may write anywhere. All modules are loaded by now, so the user can change.
 if (how === "nobody" && process.getuid?.() === 0) process.setuid?.(65_534);
 
 const say = (text: string) => void process.stdout.write(`${text}\n`);

@@ -8,11 +8,11 @@ import { memoryStore } from "../../src/store/localStore.ts";
 import { redisStore, type RedisStoreSettings } from "../../src/store/redis/redisStore.ts";
 import { sqliteStore, type SqliteStoreSettings } from "../../src/store/sqliteStore.ts";
 
-/** What the stores of these tests keep. */
-export type Value = { name: string };
+/** The values of the stores in these tests. */
+type Value = { name: string };
 const valueSchema: z.ZodType<Value> = z.strictObject({ name: z.string() });
 
-/** What the names of all Redis keys begin with. */
+/** The prefix of all Redis keys. */
 export const KEY = "catalog-gateway:1:state:things:";
 
 export const temporaryDirectory = (): string => {

@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 
-/** Ports below those that systems give to whoever listens on port 0: no other test takes one of these by chance. */
+/** Ports below those that systems give to listeners on port 0, so that no other test gets one of these by chance. */
 const LOWEST = 12_000;
 const HIGHEST = 32_000;
 

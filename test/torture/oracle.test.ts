@@ -13,7 +13,7 @@ type Mistake = {
   times?: (method: string) => number;
 };
 
-/** A gateway that is right but for one mistake: it proxies, and answers nothing of the new interface but 503. */
+/** A correct gateway with one mistake. It proxies, and answers the new interface with 503. */
 const openDouble = async (upstream: string, mistake: Mistake): Promise<number> => {
   const detail = (response: ServerResponse, status: number) =>
     response.writeHead(status, { "Content-Type": "application/json" }).end('{"detail":"no"}');

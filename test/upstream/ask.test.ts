@@ -132,7 +132,7 @@ test("the total time covers slow and silent upstreams, and the queue", async () 
 });
 
 test("the total time covers connecting", async () => {
-  // TEST-NET-1 (RFC 5737): nobody answers there, whether packets vanish or are refused.
+  // TEST-NET-1 (RFC 5737): packets to it vanish or are refused.
   const upstream = open("http://192.0.2.1:81", { connectTimeout: 5000 });
   const begun = Date.now();
   const { kind } = await failure(get(upstream, "/", { totalTimeout: 300 }));
@@ -140,11 +140,11 @@ test("the total time covers connecting", async () => {
   expect(Date.now() - begun).toBeLessThan(3000);
 });
 
-test("nobody listens: unreachable", async () => {
+test("a closed port: unreachable", async () => {
   expect((await failure(get(open("http://127.0.0.1:9"), "/"))).kind).toBe("unreachable");
 });
 
-test("more than may wait: overloaded at once; whoever waits is served in order", async () => {
+test("more than may wait: overloaded at once; waiting requests are served in order", async () => {
   const held: (() => void)[] = [];
   const { origin, requests } = await nasty((socket) => held.push(() => socket.write(healthy)));
   const upstream = open(origin, { connections: 1, waiting: 2 });

@@ -66,12 +66,12 @@ test("a backend that fails is left alone, then one call tries it and no other wa
   release();
   expect(await probe).toMatchObject({ status: 200 });
   expect(await ask("/good")).toMatchObject({ status: 200 });
-  // What led to it is forgotten.
+  // The failures before it do not count any more.
   expect(await ask("/bad/9")).toMatchObject({ why: "it broke" });
   expect(await ask("/good")).toMatchObject({ status: 200 });
 });
 
-test("a probe that takes long keeps nobody else from finding out, and gets its answer", async () => {
+test("a slow probe does not hold up other probes, and gets its answer", async () => {
   const { ask, holding } = backend();
   await breakIt(ask);
   vi.advanceTimersByTime(5001);
@@ -105,7 +105,7 @@ test.each<{ title: string; who: (i: number) => Who }>([
   expect(await ask("/good", { client: "198.51.100.1" })).toMatchObject({ status: 200 });
 });
 
-test("one request that breaks it opens nothing, whoever asks", async () => {
+test("one request that breaks it opens nothing, by any caller", async () => {
   const { ask } = backend();
   for (let i = 0; i < 100; i++)
     expect(await ask("/bad", { client: `192.0.2.${i}` })).toMatchObject({ why: "it broke" });

@@ -138,7 +138,7 @@ test("slow turns run beside the places, and then in them until another one waits
   expect(state()).toEqual([0, 0, 0, 0]);
 });
 
-test("at any order of events as many run as there are places, and nobody is forgotten", () => {
+test("in any order of events as many run as there are places, and all get their turn", () => {
   const event = fc.record({
     kind: fc.constantFrom("enter", "upload", "slow", "leave", "withdraw"),
     which: fc.nat(20),

@@ -2,7 +2,7 @@ import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
 import { type ClientLimits, openHttpServer } from "../../http/httpServer.ts";
 
-/** Operators are few; their bound is not that of clients, who could otherwise keep them out. */
+/** A bound of their own, so that clients' connections do not keep operators out. */
 const MAX_CONNECTIONS = 256;
 
 /** Listens for operators; one that hangs cannot hold up a stop. */

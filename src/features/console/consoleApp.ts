@@ -12,7 +12,7 @@ import { readPurge } from "./purge.ts";
 const MAX_BODY_BYTES = 64 * 1024;
 
 /** What the console needs of the core. `features` is complete when the console starts. */
-export type ConsoleCore = Pick<Core, "lifetimes" | "features" | "off" | "isStopping" | "dispatches"> & {
+type ConsoleCore = Pick<Core, "lifetimes" | "features" | "off" | "isStopping" | "dispatches"> & {
   services: {
     cache: Pick<Cache, "size" | "sharing" | "invalidate">;
     meter: Pick<Meter, "registry">;
@@ -32,7 +32,7 @@ const cacheViewOf = ({ services: { cache }, settings, lifetimes }: ConsoleCore) 
   return { bound, bytes, entries, evicted, ...(shared && { shared }), windows };
 };
 
-/** The operators' interface and page, on a listener of its own: what the core tells, and what features add. */
+/** The operators' interface and page: the core's routes, and those that features add. */
 export const consoleApp = (core: ConsoleCore, guard: GuardSettings): Hono => {
   const { cache, meter, observer } = core.services;
   const parts = core.features.flatMap((feature) => feature.console ?? []);

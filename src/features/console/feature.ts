@@ -24,4 +24,5 @@ const open = (core: Core, settings: ConsoleSettings): Feature => {
   };
 };
 
+/** The feature, as the gateway opens it. */
 export const consoleFeature = { open };

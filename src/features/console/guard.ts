@@ -13,7 +13,7 @@ const isOurName = (host: string | undefined, own: string): boolean => {
   return name === own.toLowerCase() || name === "localhost" || isIP(name.replace(/^\[|\]$/g, "")) !== 0;
 };
 
-/** Refuses what a foreign page in an operator's browser could send: by a name of its own, from its origin, or by a form. */
+/** Refuses requests that a foreign page in an operator's browser could send: by its own host name, from its origin, or by a form. */
 const refusalOf = (
   req: HonoRequest,
   { host: own, token }: GuardSettings,

@@ -11,18 +11,18 @@ import type { PreparedEndpoint } from "../../serve/prepared.ts";
 import type { Services } from "../../serve/services.ts";
 import type { Migration } from "./migration.ts";
 
-/** The new implementation, and what asking it takes. */
+/** The new implementation, and how to send requests to it. */
 export type Modern = {
   client: ModernClient;
-  /** Milliseconds for one answer, before legacy is asked instead. */
+  /** Milliseconds for one answer; after that legacy answers instead. */
   timeout: number;
   /** The routes that the operator has set, by endpoint. */
   routes: Readonly<Record<string, string>>;
-  /** Tells one implementation from another in cache keys. */
+  /** Identifies the implementation in cache keys. */
   identity: string;
 };
 
-/** What the migration of endpoints needs. */
+/** The services that the migration of endpoints needs. */
 export type MigrationServices = { services: Services; migration: Migration; modern: Modern };
 
 type Input = Record<string, unknown>;
@@ -50,8 +50,8 @@ const askModern = async (
 };
 
 /**
- * Modern's answer to a read, cached as legacy's are; `undefined` where there is none that can be served. Answers to callers with a key are not
- * cached: only legacy's check of a key lets its owner read cached answers.
+ * Modern's answer to a read, cached as legacy's are; `undefined` if it cannot be served. Answers to callers with a key are not cached: a key
+ * may read cached answers only after legacy has accepted it.
  */
 export const readByModern = async (
   parts: MigrationServices,
@@ -60,7 +60,7 @@ export const readByModern = async (
 ): Promise<Answered | undefined> => {
   const { services, modern } = parts;
   let failed = false;
-  // A request that waits for another one's answer in vain has no time left to wait once more.
+  // A request may wait for the same fetch of another one. If that fails, the wait has used up its time as well.
   const own = { ...caller, deadline: Math.min(caller.deadline, Date.now() + modern.timeout) };
   const fetch = async (): Promise<Fetched> => {
     const reply = await askModern(parts, endpoint, input, own);
@@ -74,7 +74,7 @@ export const readByModern = async (
     return failed ? undefined : { representation: untagged(answer), cacheable: false, how: { fwd: "bypass" } };
   }
   const answered = await services.cache.answer(
-    // Where modern fails legacy is asked: no answer of modern's is served stale.
+    // If modern fails, legacy answers: stale answers of modern are not served.
     { cacheKey: { ...cacheKey, lifetimesOf: freshOnly(cacheKey.lifetimesOf) }, owner: undefined, wanted },
     fetch,
     async () => undefined,
@@ -85,7 +85,7 @@ export const readByModern = async (
 
 const noAnswer: Answer = answerOf({ kind: "broken", message: "The new implementation gave no answer." });
 
-/** Sends a write to modern, once: where modern fails, legacy is not asked. */
+/** Sends a write to modern, once. If modern fails, the write is not sent to legacy. */
 export const writeByModern = async (
   parts: MigrationServices,
   { endpoint, input }: EndpointRequest,
@@ -93,7 +93,7 @@ export const writeByModern = async (
 ): Promise<{ answer: Answer; unanswered?: Unanswered }> => {
   const reply = await askModern(parts, endpoint, input, caller);
   if ("failed" in reply) {
-    // A 4xx that is not the endpoint's own, such as a router's 404, changed nothing either.
+    // With any 4xx, such as a router's 404, modern has refused the write.
     const status = reply.status ?? 0;
     const isRefused = reply.isUnasked === true || (status >= 400 && status < 500);
     return { answer: noAnswer, unanswered: isRefused ? "refused" : "unknown" };

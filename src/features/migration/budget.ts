@@ -1,14 +1,17 @@
-/** What the mirror may take: questions at a time and a second, and bytes a second. What is over is shed, never queued. */
+/** Bounds comparisons: how many run at a time and start in a second, and bytes a second. Comparisons beyond them are shed, not queued. */
 export type Budget = {
-  /** True where one more may go; it is then to be ended with the bytes it took. */
+  /** True if one more comparison may start. Its caller then calls `leave` once. */
   enter(): boolean;
+  /** A comparison has ended, after reading so many bytes. */
   leave(bytes: number): void;
-  /** How many were shed. */
+  /** The number of comparisons that were shed. */
   shed(): number;
 };
 
+/** `concurrency`: comparisons at a time. `rate`: comparisons a second. `bytes`: bytes a second. */
 export type BudgetSettings = { concurrency: number; rate: number; bytes: number };
 
+/** Opens a budget with full allowances. `now` gives milliseconds. */
 export const openBudget = (
   { concurrency, rate, bytes }: BudgetSettings,
   now: () => number = () => performance.now(),
@@ -16,7 +19,7 @@ export const openBudget = (
   let inFlight = 0;
   let shed = 0;
   let tokens = rate;
-  // Known only afterwards: whoever took too much is paid for by those that come next.
+  // The size is known only afterwards, so the credit may go negative; it then blocks later comparisons until it recovers.
   let credit = bytes;
   let filledAt = now();
   const fill = () => {

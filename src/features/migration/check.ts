@@ -14,7 +14,7 @@ import type { Migration } from "./migration.ts";
 type Endpoints = Readonly<Record<string, Endpoint>>;
 type Compared = { ok: boolean; found: string; fired: readonly string[] };
 
-/** Compares every example that reads on both sides, where there is a modern one, and looks for entries of the ledger that are of no use. */
+/** Compares every example that reads on both sides, if there is a modern one. Reports entries of the ledger that no comparison needed. */
 export const checkMigration = async (
   parts: Omit<MigrationServices, "modern"> & Partial<MigrationServices>,
   endpoints: Endpoints,
@@ -33,7 +33,7 @@ export const checkMigration = async (
   checkLedger(parts.migration, endpoints, fired, report);
 };
 
-/** `undefined` where only a POST can ask for the example. */
+/** Compares one example; `undefined` if it takes a POST or is not valid input. */
 const compareExample = async (
   { services: { errors, totalTimeout }, migration, modern }: MigrationServices,
   endpoint: Endpoint & { name: string },
@@ -73,7 +73,7 @@ const compareExample = async (
   return { ok: true, found: `as expected${allowed}`, fired };
 };
 
-/** Reports entries of the ledger that have ended, and those that no comparison has needed; writes are never compared. */
+/** Reports entries of the ledger that have ended, and those that no comparison needed. Entries for writes are skipped: writes are not compared. */
 const checkLedger = (
   migration: Migration,
   endpoints: Endpoints,

@@ -1,19 +1,21 @@
 import { hash } from "node:crypto";
 import type { Stage, StageName } from "./stage.ts";
 
+/** One of the two implementations. */
 export type Side = "legacy" | "modern";
 
-/** Who answers one request, and why. */
+/** Which side answers one request, and why. */
 export type StageDecision = { stage: StageName; backend: Side; bucket?: number; reason: string };
 
+/** What decides between the sides of one request. */
 export type Bucketing = {
-  /** The caller's bucket, looked at only where callers are shared out. */
+  /** The caller's bucket; computed only in canary. */
   bucket: () => number;
-  /** The side that the request itself names, where that is allowed. */
+  /** The side that the request names, if requests may name one. */
   forced?: Side | undefined;
 };
 
-/** A larger share keeps whom a smaller one had: callers with a bucket below it go to modern. */
+/** In canary, modern answers callers with a bucket below the share: a larger share includes the callers of a smaller one. */
 export const decide = ({ stage, share }: Stage, { bucket, forced }: Bucketing): StageDecision => {
   if (forced !== undefined) return { stage, backend: forced, reason: "forced" };
   if (stage !== "canary") return { stage, backend: stage === "modern" ? "modern" : "legacy", reason: "stage" };
@@ -21,6 +23,6 @@ export const decide = ({ stage, share }: Stage, { bucket, forced }: Bucketing): 
   return { stage, backend: own < share ? "modern" : "legacy", bucket: own, reason: "share" };
 };
 
-/** Of a hundred buckets, the one a caller is always in: every gateway puts it into the same, and no key can be read out of it. */
+/** The caller's bucket, 0 to 99: the same in every gateway. A key cannot be recovered from it. */
 export const bucketOf = (caller: string): number =>
   Math.floor((Number.parseInt(hash("sha256", caller, "hex").slice(0, 8), 16) / 2 ** 32) * 100);

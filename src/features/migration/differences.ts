@@ -5,7 +5,7 @@ import { openSecrets, type Secrets } from "../../scrub/secrets.ts";
 import type { DifferenceView } from "./views.ts";
 
 /** One compared request that showed differences. */
-export type ComparedAnswer = {
+type ComparedAnswer = {
   endpoint: string;
   question: string;
   at: string;
@@ -17,10 +17,10 @@ export type ComparedAnswer = {
 /** The differences of live traffic: counted by endpoint, path and kind, with a few samples each. */
 export type Differences = {
   add(answer: ComparedAnswer): void;
-  /** Those of one kind; the causes behind most answers come first. */
+  /** The differences of one kind; the causes behind most answers come first. */
   view(kind: Classification): DifferenceView[];
-  /** Removes those that count no more, such as the ones that are expected from now on. */
-  forget(wanted: (difference: DifferenceView) => boolean): void;
+  /** Removes the differences that match, such as those that are expected from now on. */
+  remove(wanted: (difference: DifferenceView) => boolean): void;
 };
 
 const MAX_SAMPLES = 5;
@@ -33,7 +33,7 @@ export const openDifferences = (random: () => number = Math.random, secrets: Sec
   const groups = openDifferenceGroups<DifferenceView>(MAX_PER_ENDPOINT);
   let sampleChars = 0;
 
-  /** Every answer has the same chance to be among the samples (reservoir sampling). */
+  /** Stores the answer as a sample, with the same chance for every answer (reservoir sampling). */
   const sample = (
     group: DifferenceView,
     { question, at, curl, key }: ComparedAnswer,
@@ -79,7 +79,7 @@ export const openDifferences = (random: () => number = Math.random, secrets: Sec
       const all = groups.all();
       return all.filter((group) => group.kind === kind).toSorted(byCause(all));
     },
-    forget(wanted) {
+    remove(wanted) {
       for (const { samples } of groups.remove(wanted))
         for (const one of samples) sampleChars -= JSON.stringify(one).length;
     },

@@ -10,7 +10,7 @@ import type { MigrationSettings } from "./settings.ts";
 import { openMigrationStore } from "./store/openStore.ts";
 import { memoryStateStore, type StateStore } from "./store/stateStore.ts";
 
-/** What replaces parts of the feature: its store, its ledger, and in milliseconds the waits until a mismatch is checked again and between two looks at the gates. */
+/** Replaces parts of the feature in tests. Milliseconds: `settle` until a mismatch is checked again, `look` between two checks of the gates. */
 export type MigrationParts = {
   store?: StateStore;
   expected?: readonly LedgerEntry[];
@@ -106,4 +106,5 @@ const describeStages = (migration: Migration): string => {
   return stages === "" ? "every endpoint is in the stage legacy" : `stages: ${stages}; all others legacy`;
 };
 
+/** The feature, as the gateway opens it. */
 export const migrationFeature = { open };

@@ -1,63 +1,65 @@
 import type { Gate, Stage, StageName } from "./stage.ts";
 import { wilson } from "./wilson.ts";
 
-/** What has been seen since an endpoint moved last, and of late. */
+/** What comparisons and answers have shown since an endpoint moved last. */
 export type Evidence = {
-  /** Distinct requests compared, and minutes, since the move. */
+  /** Distinct requests compared since the move, and minutes since the move. */
   requests: number;
   minutes: number;
-  /** Answers that could be judged since the move, and how many were as they should be. */
+  /** Comparisons since the move without drift (`judged`), and those of them without an unexplained difference (`good`). */
   good: number;
   judged: number;
-  /** The same of the last few: what went wrong just now is not hidden by a good day. */
-  lately: { good: number; judged: number };
-  /** Of the last few that modern was asked: how many, how many failed, and the milliseconds of those that did not. */
+  /** The same of the last 200 comparisons, so that a long good record does not hide recent failures. */
+  recent: { good: number; judged: number };
+  /** The last 200 requests to modern: their number, how many failed, and the milliseconds of the others. */
   modern: { asked: number; failed: number; times: readonly number[] };
   /** Minutes since the gate last demoted it. */
   sinceDemotion?: number | undefined;
 };
 
-export type Verdict = { says: string; to?: Stage };
+/** Where the gate moves an endpoint, if it does, and why. */
+type GateDecision = { reason: string; to?: Stage };
 
-/** The way up: a share of the callers, then all of them. */
+/** The shares of callers that canary goes through, in percent. */
 const steps = [5, 10, 25, 50, 100] as const;
-/** Fewer answers prove nothing about a share or a quantile. */
-const FEW = 20;
+/** The least number of answers that says something about a share or a quantile. */
+const MIN_TRIALS = 20;
 
-/** What a p95 leaves out. */
+/** The share of answers above a p95. */
 const TAIL = 0.05;
 
 const slowerThan = (bound: number, times: readonly number[]): number => times.filter((ms) => ms > bound).length;
 
 const percent = (share: number): string => `${(share * 100).toFixed(2)} %`;
 
-/** Whether an endpoint moves by itself now: down at once where modern is shown to be worse than allowed, up where it is shown to be as good. */
-export const judgeGate = (gate: Gate, at: Stage, evidence: Evidence): Verdict => {
+/** Decides whether an endpoint moves now: down if modern is proven worse than the gate allows, up if it is proven good enough. */
+export const judgeGate = (gate: Gate, at: Stage, evidence: Evidence): GateDecision => {
   const worse = whyWorse(gate, evidence);
   if (worse !== undefined) {
     const to = below(at);
-    return to ? { says: worse, to } : { says: `held: ${worse}` };
+    return to ? { reason: worse, to } : { reason: `held: ${worse}` };
   }
   const to = above(at);
-  if (to === undefined) return { says: at.stage === "legacy" ? "held: nothing is compared in legacy" : "at the top" };
+  if (to === undefined) return { reason: at.stage === "legacy" ? "held: nothing is compared in legacy" : "at the top" };
   const missing = whyNotYet(gate, evidence);
   return missing === undefined
     ? {
-        says: `parity at least ${percent(wilson(evidence.good, evidence.judged).lower)} over ${evidence.requests} requests`,
+        reason: `parity at least ${percent(wilson(evidence.good, evidence.judged).lower)} over ${evidence.requests} requests`,
         to,
       }
-    : { says: `held: ${missing}` };
+    : { reason: `held: ${missing}` };
 };
 
-/** Demotion takes proof that it is worse, promotion proof that it is not: what lies between stays where it is. */
-const whyWorse = ({ parity, errorRate, p95 }: Gate, { lately, modern }: Evidence): string | undefined => {
-  const { upper } = wilson(lately.good, lately.judged);
-  if (lately.judged >= FEW && upper < parity) return `parity at most ${percent(upper)}, needed ${percent(parity)}`;
+/** Demotion needs proof that modern is worse, promotion proof that it is not. In between, the endpoint stays at its stage. */
+const whyWorse = ({ parity, errorRate, p95 }: Gate, { recent, modern }: Evidence): string | undefined => {
+  const { upper } = wilson(recent.good, recent.judged);
+  if (recent.judged >= MIN_TRIALS && upper < parity)
+    return `parity at most ${percent(upper)}, needed ${percent(parity)}`;
   const failing = wilson(modern.failed, modern.asked).lower;
-  if (modern.asked >= FEW && failing > errorRate)
+  if (modern.asked >= MIN_TRIALS && failing > errorRate)
     return `at least ${percent(failing)} of modern's answers fail, allowed ${percent(errorRate)}`;
   const slow = wilson(slowerThan(p95, modern.times), modern.times.length).lower;
-  if (modern.times.length >= FEW && slow > TAIL)
+  if (modern.times.length >= MIN_TRIALS && slow > TAIL)
     return `at least ${percent(slow)} of modern's answers take more than ${p95} ms, allowed ${percent(TAIL)}`;
   return undefined;
 };
@@ -87,7 +89,7 @@ const above = ({ stage, share }: Stage): Stage | undefined => {
   return next === undefined ? { stage: "modern", share: 100 } : { stage: "canary", share: next };
 };
 
-/** Down means that no caller meets modern: what is wrong is found out in the shadow. */
+/** A demotion goes to shadow, where modern is compared but answers no caller. */
 const below = ({ stage }: Stage): Stage | undefined => {
   const down: Partial<Record<StageName, Stage>> = {
     canary: { stage: "shadow", share: 100 },

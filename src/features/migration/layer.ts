@@ -4,13 +4,14 @@ import { type MigrationServices, readByModern, writeByModern } from "./askModern
 import { type Bucketing, bucketOf } from "./decide.ts";
 import { type MirrorAddresses, mirrored } from "./mirror.ts";
 
-export type MigrationLayerSettings = {
+/** What the layer is opened with. */
+type MigrationLayerSettings = {
   /** Requests may name the backend that answers them (`Gateway-Backend`). */
   mayForce: boolean;
   addresses: MirrorAddresses;
 };
 
-/** Lets modern answer where the endpoint's stage says so, falls back to legacy where modern fails to read, and compares both after the answer. */
+/** Modern answers if the endpoint's stage says so. Legacy answers a read that modern fails. Both sides are compared after the answer. */
 export const migrationLayer =
   (parts: MigrationServices, { mayForce, addresses }: MigrationLayerSettings): Layer =>
   (next) =>
@@ -37,7 +38,7 @@ export const migrationLayer =
       ...served,
       decision: made,
       isDivided: decision.stage === "canary" || decision.reason === "forced",
-      // An incomplete list says nothing of modern's.
+      // An incomplete list would differ from modern's.
       ...(served.isIncomplete ? {} : { afterwards: compare }),
     };
   };
@@ -47,7 +48,7 @@ const write = async (parts: MigrationServices, request: EndpointRequest, caller:
   answered: await confirmWrite(parts.services, request, caller, await writeByModern(parts, request, caller)),
 });
 
-/** One caller sees one side: it is known by its key or, without one, by its address and agent. */
+/** A caller always sees the same side. Its key identifies it or, without a key, its address and user agent. */
 const bucketing = ({ key, client, header }: RequestCaller, mayForce: boolean): Bucketing => {
   const forced = mayForce ? header("gateway-backend") : undefined;
   return {

@@ -4,8 +4,8 @@ import type { Endpoint } from "../../endpoint/endpoint.ts";
 import type { Observer } from "../../telemetry/observer.ts";
 import { type BudgetSettings, openBudget } from "./budget.ts";
 import { type Bucketing, decide, type StageDecision } from "./decide.ts";
-import { openDifferences } from "./differences.ts";
-import { judgeGate } from "./gate.ts";
+import { type Differences, openDifferences } from "./differences.ts";
+import { type Gates, openGates } from "./gates.ts";
 import { type Mirrored, openShadow } from "./shadow.ts";
 import type { Destination, Move, Stage, StageInForce } from "./stage.ts";
 import { openStages } from "./stages.ts";
@@ -13,33 +13,38 @@ import type { StateStore } from "./store/stateStore.ts";
 import { openTrack, type Track } from "./track.ts";
 import type { DifferenceView, StagesView, StageView } from "./views.ts";
 
-/** Who answers what, and how well both sides agree. */
+/** Decides which side answers each endpoint, and compares both sides. */
 export type Migration = {
   decide(endpoint: string, caller: Bucketing): StageDecision;
   stageOf(endpoint: string): StageInForce;
-  /** Legacy alone answers it: there is nothing to decide. */
+  /** True if legacy alone answers it. */
   isUndivided(endpoint: string): boolean;
   track(endpoint: string): Track;
-  /** Compares one answered question on both sides, where the endpoint's stage and the budget say so. */
+  /** Compares one answered request on both sides, if the endpoint's stage and the budget allow it. */
   mirror(endpoint: string, mirrored: () => Mirrored): void;
   view(): StagesView;
   viewOf(endpoint: string): StageView;
   differences(kind: Classification): DifferenceView[];
   audit(): Move[];
   expected(): LedgerEntry[];
-  /** The ledger of expected differences as it is in force today. */
+  /** The expected differences that are in force today. */
   ledger(): Ledger;
-  /** Which entries of the ledger have allowed something since the start. */
+  /** The ids of ledger entries that have allowed a difference since the start. */
   fired(): ReadonlySet<string>;
+  /** Moves one endpoint; false if another move came first. Rejects if the store does not confirm the write. */
   move(endpoint: string, to: Destination, by: string, why: string): Promise<boolean>;
+  /** Adds an expected difference; false if its id is taken. Rejects as `move` does. */
   expect(entry: LedgerEntry): Promise<boolean>;
+  /** Puts new stages and a new ledger file in force. */
   configure(configured: Readonly<Record<string, Stage>>, expected: readonly LedgerEntry[]): Promise<void>;
   hasModern: boolean;
+  /** The number of comparisons that the budget had no room for. */
   shed(): number;
   close(): Promise<void>;
 };
 
-export type MigrationOptions = {
+/** What the migration is opened with. */
+type MigrationOptions = {
   endpoints: Readonly<Record<string, Endpoint>>;
   configured: Readonly<Record<string, Stage>>;
   expected: readonly LedgerEntry[];
@@ -47,140 +52,63 @@ export type MigrationOptions = {
   hasModern: boolean;
   budget: BudgetSettings;
   observer: Observer;
-  onCompared: (endpoint: string, standing: DifferenceResult) => void;
-  /** Another side, or another part of the callers: what was kept before says nothing of now. */
+  onCompared: (endpoint: string, result: DifferenceResult) => void;
+  /** Called when other callers or another side are served: cached answers of the endpoint are out of date. */
   onMoved: (endpoint: string) => void;
-  /** Milliseconds until a mismatch is asked again, and between two looks at the gates. */
+  /** Milliseconds until a mismatch is checked again; default: a second. */
   settle?: number;
+  /** Milliseconds between two checks of the gates; default: five seconds. */
   look?: number;
   random?: () => number;
 };
 
+/** Opens the migration. Without a modern side all endpoints stay at `legacy`. */
 export const openMigration = (settings: MigrationOptions): Migration => {
-  const { endpoints, store, observer, hasModern, settle = 1000, look = 5000, random = Math.random } = settings;
-  const names = Object.keys(endpoints);
+  const { store, observer, hasModern, random = Math.random } = settings;
+  const names = Object.keys(settings.endpoints);
   const tracks = new Map(names.map((name) => [name, openTrack()]));
   const trackOf = (endpoint: string) => tracks.get(endpoint) as Track;
   const differences = openDifferences(random);
-  const says = new Map<string, string>();
-  const fired = new Set<string>();
-
-  let shipped = settings.expected;
-  const today = () => new Date().toISOString().slice(0, 10);
-  let ledger: { of: Ledger; day: string; count: number } | undefined;
-  const ledgerNow = (): Ledger => {
-    const [day, added] = [today(), store.state().expected];
-    // Entries end with a day, and come with a click.
-    if (ledger?.day !== day || ledger.count !== added.length)
-      ledger = { of: openLedger([...shipped, ...added], day), day, count: added.length };
-    return ledger.of;
+  const ledger = openExpected(settings.expected, store);
+  const onUnwritten = (endpoint: string, error: Error): undefined => {
+    observer.event("stage_not_kept", { endpoint, why: error.message });
   };
-
+  const stageOf = (endpoint: string): StageInForce =>
+    hasModern ? stages.of(endpoint) : { ...stages.of(endpoint), stage: "legacy" };
+  // Opened before the stages, which may report moves at once.
+  const gates = openGates({
+    endpoints: names,
+    stageOf,
+    evidenceOf: (endpoint) => trackOf(endpoint).evidence(),
+    move: (endpoint, to, by, why) => stages.move(endpoint, to, by, why),
+    onError: onUnwritten,
+    interval: settings.look ?? 5000,
+  });
   const stages = openStages({
     store,
     endpoints: names,
     configured: settings.configured,
-    onUnkept(endpoint, error) {
-      observer.event("stage_not_kept", { endpoint, why: error.message });
-      return undefined;
-    },
+    onUnwritten,
     onMove(endpoint, from, to) {
-      const demoted = to.by === "gate" && to.stage === "shadow" && from.stage !== "legacy";
-      trackOf(endpoint).moved(demoted);
-      says.delete(endpoint);
+      trackOf(endpoint).moved(to.by === "gate" && to.stage === "shadow" && from.stage !== "legacy");
+      gates.moved(endpoint);
       settings.onMoved(endpoint);
-      // What made the gate act is still to be looked at; whoever moves it by hand has looked.
-      if (to.by !== "gate") differences.forget((one) => one.endpoint === endpoint);
-      observer.log.info({
-        event: "stage_moved",
-        endpoint,
-        from: from.stage,
-        to: to.stage,
-        share: to.share,
-        by: to.by,
-        why: to.why,
-      });
+      // After a gate's move an operator still needs the differences that caused it.
+      if (to.by !== "gate") differences.remove((one) => one.endpoint === endpoint);
+      const { stage, share, by, why } = to;
+      observer.log.info({ event: "stage_moved", endpoint, from: from.stage, to: stage, share, by, why });
     },
   });
-
-  // A hold does not end with a restart, nor begin anew with another gateway.
+  // A hold after a demotion does not end with a restart, nor begin again in another gateway.
   for (const name of names) {
     const { by, stage, since } = stages.of(name);
     if (by === "gate" && stage === "shadow") trackOf(name).wasDemoted(Date.parse(since));
   }
-
-  // What another gateway's operator has made expected is so here as well.
-  store.onChange(() => {
-    const now = ledgerNow();
-    differences.forget((one) => one.kind === "unexplained" && now.allowing(one.endpoint, one) !== undefined);
-  });
-
-  /** Where there is nobody to ask, everything stays with legacy, whatever is set. */
-  const stageOf = (endpoint: string): StageInForce => {
-    const stage = stages.of(endpoint);
-    return hasModern ? stage : { ...stage, stage: "legacy" };
-  };
-
-  const moving = new Set<string>();
-  const move = async (endpoint: string, to: Destination, by: string, why: string): Promise<boolean> => {
-    moving.add(endpoint);
-    try {
-      return await stages.move(endpoint, to, by, why);
-    } finally {
-      moving.delete(endpoint);
-    }
-  };
-
-  const lookAtGate = (endpoint: string): void => {
-    const stage = stageOf(endpoint);
-    if (stage.gate === undefined || moving.has(endpoint)) return;
-    const { says: why, to } = judgeGate(stage.gate, stage, trackOf(endpoint).evidence());
-    says.set(endpoint, why);
-    if (to)
-      move(endpoint, to, "gate", why).catch((error: Error) =>
-        observer.event("stage_not_kept", { endpoint, why: error.message }),
-      );
-  };
-  const looking = setInterval(() => names.forEach(lookAtGate), look);
-  looking.unref();
-
-  const shadow = openShadow({
-    budget: openBudget(settings.budget),
-    ledger: ledgerNow,
-    settle,
-    onCompared({ name, id, question, key, curl }, found) {
-      trackOf(name).compared(id, found);
-      settings.onCompared(name, resultOf(found));
-      for (const { entry } of found) if (entry !== undefined) fired.add(entry);
-      if (found.length > 0)
-        differences.add({
-          endpoint: name,
-          question,
-          at: new Date().toISOString(),
-          differences: found,
-          curl,
-          key,
-        });
-      if (found.some(({ kind }) => kind === "unexplained")) lookAtGate(name);
-    },
-    onError: (error) => observer.event("internal_error", { error: (error as Error).stack }),
-  });
-
-  const viewOf = (endpoint: string): StageView => {
-    const track = trackOf(endpoint);
-    const said = says.get(endpoint);
-    const { configured: _, ...stage } = stageOf(endpoint);
-    return {
-      ...stage,
-      parity: track.parity(),
-      rate: track.rate(),
-      hitRatio: track.hitRatio(),
-      latency: { legacy: track.latency("legacy"), modern: track.latency("modern") },
-      errorRate: track.errorRate(),
-      spark: track.spark(),
-      ...(said === undefined ? {} : { gateSays: said }),
-    };
-  };
+  const removeAllowed = (allowed: Ledger): void =>
+    differences.remove((one) => one.kind === "unexplained" && allowed.allowing(one.endpoint, one) !== undefined);
+  store.onChange(() => removeAllowed(ledger.inForce()));
+  const { shadow, fired } = openComparison(settings, { trackOf, differences, ledger, gates });
+  const viewOf = (endpoint: string) => formatStage(stageOf(endpoint), trackOf(endpoint), gates.says(endpoint));
 
   return {
     hasModern,
@@ -190,35 +118,101 @@ export const openMigration = (settings: MigrationOptions): Migration => {
     track: trackOf,
     mirror(endpoint, mirrored) {
       const { stage, share } = stageOf(endpoint);
-      // In canary the share is of the callers; all of them are compared, as far as the budget goes.
+      // In canary the share is of the callers: requests of all callers are compared.
       const isWanted = stage === "canary" || (stage !== "legacy" && random() * 100 < share);
       if (isWanted) void shadow.compare(mirrored());
     },
     view: () => Object.fromEntries(names.map((name) => [name, viewOf(name)])),
     viewOf,
     differences: (kind) => differences.view(kind),
-    audit: () => stages.audit(),
-    expected: () => [...shipped, ...stages.expected()],
-    ledger: ledgerNow,
+    audit: () => store.state().audit,
+    expected: () => ledger.entries(),
+    ledger: () => ledger.inForce(),
     fired: () => fired,
-    move,
+    move: (endpoint, to, by, why) => gates.move(endpoint, to, by, why),
     async expect(entry) {
-      const added = shipped.every(({ id }) => id !== entry.id) && (await stages.expect(entry));
-      const allows = openLedger([entry], today());
-      if (added)
-        differences.forget((one) => one.kind === "unexplained" && allows.allowing(one.endpoint, one) !== undefined);
-      return added;
+      const isAdded = ledger.isNew(entry) && (await store.expect(entry));
+      if (isAdded) removeAllowed(openLedger([entry], today()));
+      return isAdded;
     },
     async configure(configured, expected) {
-      shipped = expected;
-      ledger = undefined;
+      ledger.replaceFile(expected);
       await stages.configure(configured);
     },
     shed: () => shadow.shed(),
     async close() {
-      clearInterval(looking);
+      gates.close();
       await shadow.idle();
       await store.close();
     },
+  };
+};
+
+const today = (): string => new Date().toISOString().slice(0, 10);
+
+/** The expected differences: those of the file, and those that operators have added. */
+const openExpected = (initial: readonly LedgerEntry[], store: StateStore) => {
+  let file = initial;
+  let ledger: { of: Ledger; day: string; count: number } | undefined;
+  const entries = (): LedgerEntry[] => [...file, ...store.state().expected];
+  return {
+    entries,
+    /** The entries that are in force today. */
+    inForce(): Ledger {
+      const [day, count] = [today(), store.state().expected.length];
+      // Entries end with a day, and operators only add entries.
+      if (ledger?.day !== day || ledger.count !== count) ledger = { of: openLedger(entries(), day), day, count };
+      return ledger.of;
+    },
+    /** Whether the file has no entry of this id. */
+    isNew: (entry: LedgerEntry): boolean => file.every(({ id }) => id !== entry.id),
+    replaceFile(next: readonly LedgerEntry[]): void {
+      file = next;
+      ledger = undefined;
+    },
+  };
+};
+
+type ComparisonParts = {
+  trackOf: (endpoint: string) => Track;
+  differences: Differences;
+  ledger: ReturnType<typeof openExpected>;
+  gates: Gates;
+};
+
+/** Compares requests, and counts the results. `fired`: the ids of ledger entries that have allowed a difference. */
+const openComparison = (
+  { budget, observer, onCompared, settle = 1000 }: MigrationOptions,
+  { trackOf, differences, ledger, gates }: ComparisonParts,
+) => {
+  const fired = new Set<string>();
+  const shadow = openShadow({
+    budget: openBudget(budget),
+    ledger: () => ledger.inForce(),
+    settle,
+    onCompared({ name: endpoint, id, question, key, curl }, found) {
+      trackOf(endpoint).compared(id, found);
+      onCompared(endpoint, resultOf(found));
+      for (const { entry } of found) if (entry !== undefined) fired.add(entry);
+      if (found.length > 0)
+        differences.add({ endpoint, question, at: new Date().toISOString(), differences: found, curl, key });
+      if (found.some(({ kind }) => kind === "unexplained")) gates.check(endpoint);
+    },
+    onError: (error) => observer.event("internal_error", { error: (error as Error).stack }),
+  });
+  return { shadow, fired };
+};
+
+const formatStage = (stageInForce: StageInForce, track: Track, gateSays: string | undefined): StageView => {
+  const { configured: _, ...stage } = stageInForce;
+  return {
+    ...stage,
+    parity: track.parity(),
+    rate: track.rate(),
+    hitRatio: track.hitRatio(),
+    latency: { legacy: track.latency("legacy"), modern: track.latency("modern") },
+    errorRate: track.errorRate(),
+    spark: track.spark(),
+    ...(gateSays === undefined ? {} : { gateSays }),
   };
 };

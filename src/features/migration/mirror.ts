@@ -9,7 +9,7 @@ import type { MigrationServices } from "./askModern.ts";
 import type { Side } from "./decide.ts";
 import type { AskSide, Mirrored } from "./shadow.ts";
 
-/** Where both interfaces begin, for the commands that reproduce a difference. */
+/** The base URLs of both sides, for the commands that reproduce a difference. */
 export type MirrorAddresses = { legacy: string; candidate: string };
 
 type Answering = {
@@ -18,11 +18,11 @@ type Answering = {
   /** Answers by legacy. */
   next: Backend;
   answered: Answered;
-  /** Who made the answer. */
+  /** The side that made the answer. */
   backend: Side;
 };
 
-/** One answered request as the comparison takes it; the side that answered is not asked again at first. */
+/** One answered request for the comparison. The first comparison uses the answer that was served, and requests only the other side. */
 export const mirrored = (
   { services, migration, modern }: MigrationServices,
   addresses: MirrorAddresses,
@@ -64,7 +64,7 @@ export const mirrored = (
     modern: askModern,
     whyUnserved: (one) => whyUnserved(endpoint, { errors: services.errors, ledger: migration.ledger() }, one),
     ...(backend === "modern" && answered.how.hit === true
-      ? { forget: () => void services.cache.invalidate({ endpoint: endpoint.name, soft: false }) }
+      ? { invalidate: () => void services.cache.invalidate({ endpoint: endpoint.name, soft: false }) }
       : {}),
     curl: (scrub) =>
       curlsOf(
@@ -78,7 +78,7 @@ export const mirrored = (
 };
 
 const given = (status: number, contentType: string, body: string | Buffer): GivenAnswer & { bytes: number } => ({
-  // Reading a larger one would hold up callers: it is not compared.
+  // Parsing a larger one would hold up callers, so it is not compared.
   ...(body.length > MAX_COMPARED_BYTES
     ? { status, contentType, body: undefined }
     : parseAnswer(status, contentType, body.toString())),

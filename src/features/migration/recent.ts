@@ -1,6 +1,7 @@
-/** The last values of a sequence: so many are kept, the oldest go first. */
-export type Recent = { add(value: number): void; values(): number[]; clear(): void };
+/** The last values of a sequence, up to a bound. */
+type Recent = { add(value: number): void; values(): number[]; clear(): void };
 
+/** Opens an empty sequence that stores the last `most` values. */
 export const openRecent = (most: number): Recent => {
   const ring = new Float64Array(most);
   let count = 0;
@@ -14,7 +15,7 @@ export const openRecent = (most: number): Recent => {
   };
 };
 
-/** The value below which this share of them lies (0-1), `undefined` of none. */
+/** The quantile at a share (0-1); `undefined` without values. */
 export const quantile = (values: readonly number[], share: number): number | undefined => {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];

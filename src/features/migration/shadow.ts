@@ -10,32 +10,34 @@ import type { Endpoint } from "../../endpoint/endpoint.ts";
 import type { Secrets } from "../../scrub/secrets.ts";
 import type { Budget } from "./budget.ts";
 
-/** One side of one question, or why it gave no answer; and the bytes it took. */
+/** Requests one side's answer, or gives the reason why it failed. `again`: the second time, bypassing the caches. `bytes`: the answer's size. */
 export type AskSide = (again: boolean) => Promise<(GivenAnswer & { bytes: number }) | { failed: string }>;
 
-/** One question that a caller has had answered, and how to ask either side. */
+/** One request that the gateway has answered, and how to send it to either side. */
 export type Mirrored = {
   name: string;
   endpoint: Endpoint;
-  /** The same for the same question, whoever asks. */
+  /** Identifies the request; the same for all callers. */
   id: string;
   question: string;
   key: string | undefined;
   legacy: AskSide;
   modern: AskSide;
-  /** Why such an answer of modern's would not be served. */
+  /** Why the gateway would not serve this answer of modern's; `undefined` if it would. */
   whyUnserved: (given: GivenAnswer) => string | undefined;
-  /** The commands that ask both sides the same, without what `secrets` takes out. */
+  /** The commands that send the request to both sides, with `secrets` taken out. */
   curl: (secrets: Secrets) => CurlPair;
-  /** What was served was kept, and is not what its side says now. */
-  forget?: () => void;
+  /** Invalidates the cached answer that was served, which its side no longer gives. */
+  invalidate?: () => void;
 };
 
-export type Shadow = {
-  /** Compares both sides, if the budget has room; a mismatch is asked again before it counts. Never rejects. */
+/** Compares the sides in the background. */
+type Shadow = {
+  /** Compares both sides, if the budget has room. A mismatch is checked again before it counts. Never rejects. */
   compare(mirrored: Mirrored): Promise<void>;
+  /** The number of comparisons that the budget had no room for. */
   shed(): number;
-  /** Waits for what is on its way. */
+  /** Stops comparing, and resolves when the running comparisons have ended. */
   idle(): Promise<void>;
 };
 
@@ -44,20 +46,21 @@ type ShadowSettings = {
   ledger: () => Ledger;
   onCompared: (mirrored: Mirrored, differences: Difference[]) => void;
   onError: (error: unknown) => void;
-  /** Milliseconds until a mismatch is asked again. */
+  /** Milliseconds until a mismatch is checked again. */
   settle: number;
 };
 
-/** The rules that made the expected value: legacy's own is not at hand any more. */
+/** The rules that made the expected value. Legacy's own value is no longer available. */
 const originIn =
   ({ output }: Endpoint): Origin =>
   (at) => ({ rules: lookUp(output, undefined, new Map(), pointerSteps(at)).rules });
 
+/** Opens the comparison. `onCompared` gets every result, with an empty list if the sides agree. */
 export const openShadow = ({ budget, ledger, onCompared, onError, settle }: ShadowSettings): Shadow => {
   const running = new Set<Promise<void>>();
   const stopping = new AbortController();
 
-  /** What differs, `undefined` where one side had no answer to compare. */
+  /** Compares both sides once. `differences` is `undefined` if one side gave no answer that can be compared. */
   const once = async (
     { name, endpoint, legacy, modern, whyUnserved }: Mirrored,
     again: boolean,
@@ -66,7 +69,7 @@ export const openShadow = ({ budget, ledger, onCompared, onError, settle }: Shad
     const sizes = [expected, candidate].map((one) => ("bytes" in one ? one.bytes : 0));
     const bytes = sizes.reduce((sum, size) => sum + size, 0);
     const isLarge = sizes.some((size) => size > MAX_COMPARED_BYTES);
-    // Legacy that fails expects nothing; modern that fails is counted where it is asked.
+    // If legacy fails, there is no expectation. Failures of modern are counted by its track.
     if ("failed" in expected || "failed" in candidate || expected.status >= 500 || isLarge) return { bytes };
     return {
       differences: judgeAnswer(
@@ -90,7 +93,7 @@ export const openShadow = ({ budget, ledger, onCompared, onError, settle }: Shad
       taken += second.bytes;
       if (second.differences === undefined) return;
       const differences = settleDifferences(first.differences, second.differences);
-      if (differences.some(({ kind }) => kind === "drift")) mirrored.forget?.();
+      if (differences.some(({ kind }) => kind === "drift")) mirrored.invalidate?.();
       onCompared(mirrored, differences);
     } catch (error) {
       if (!stopping.signal.aborted) onError(error);

@@ -1,62 +1,61 @@
-import type { LedgerEntry } from "../../compare/ledger.ts";
 import type { Destination, Move, Stage, StageInForce } from "./stage.ts";
 import type { StateStore } from "./store/stateStore.ts";
 
 /** The stages in force: what was set at run time, unless the configuration has changed since. */
-export type Stages = {
+type Stages = {
   of(endpoint: string): StageInForce;
-  /** Moves one endpoint; false where somebody else has moved it meanwhile. Rejects where it cannot be kept. */
+  /** Moves one endpoint; false if another move came first. Rejects if the store does not confirm the write. */
   move(endpoint: string, to: Destination, by: string, why: string): Promise<boolean>;
-  /** The configuration's word on every endpoint; those it has not mentioned are `legacy`. */
+  /** Applies a new configuration. Endpoints that it does not name are `legacy`. */
   configure(configured: Readonly<Record<string, Stage>>): Promise<void>;
-  audit(): Move[];
-  expected(): LedgerEntry[];
-  expect(entry: LedgerEntry): Promise<boolean>;
 };
 
 type StagesSettings = {
   store: StateStore;
   endpoints: readonly string[];
   configured: Readonly<Record<string, Stage>>;
-  /** Told of every endpoint whose stage or share is another now. */
+  /** Called for every endpoint that has a new stage or share. */
   onMove: (endpoint: string, from: StageInForce, to: StageInForce) => void;
-  /** Told of what could not be written down; it holds in this gateway until it ends. */
-  onUnkept: (endpoint: string, error: Error) => undefined;
+  /** Called if a configured stage could not be stored. It stays in force in this gateway until the process ends. */
+  onUnwritten: (endpoint: string, error: Error) => undefined;
   now?: () => Date;
 };
 
-const usual: Stage = { stage: "legacy", share: 100 };
+const defaultStage: Stage = { stage: "legacy", share: 100 };
 
+/** Opens the stages over a store. A configuration that has changed since they were stored is applied in the background. */
 export const openStages = ({
   store,
   endpoints,
   configured: first,
   onMove,
-  onUnkept,
+  onUnwritten,
   now = () => new Date(),
 }: StagesSettings): Stages => {
   let configured = first;
   let stages = new Map<string, StageInForce>();
 
-  const wordOf = (endpoint: string): Stage => configured[endpoint] ?? usual;
+  const configuredStage = (endpoint: string): Stage => configured[endpoint] ?? defaultStage;
 
-  /** The configuration's words that are not written down yet. */
-  const said = new Map<string, StageInForce>();
+  /** Configured stages that the store does not have yet. */
+  const unwritten = new Map<string, StageInForce>();
 
-  const worded = (endpoint: string, why: string): StageInForce => {
-    const word = wordOf(endpoint);
-    return { ...word, since: now().toISOString(), by: "configuration", why, configured: JSON.stringify(word) };
+  const fromConfiguration = (endpoint: string, why: string): StageInForce => {
+    const stage = configuredStage(endpoint);
+    return { ...stage, since: now().toISOString(), by: "configuration", why, configured: JSON.stringify(stage) };
   };
 
-  /** What was set last, by whomever: another gateway may be configured otherwise, and is followed all the same. */
+  /** The stage that was set last, also by a gateway with another configuration. */
   const inForce = (endpoint: string): StageInForce => {
     const set = store.state().stages[endpoint];
-    const word = said.get(endpoint);
-    if (set !== undefined && (word === undefined || word.since < set.since)) return set;
-    return word ?? stages.get(endpoint) ?? worded(endpoint, configured[endpoint] ? "as configured" : "the usual");
+    const pending = unwritten.get(endpoint);
+    if (set !== undefined && (pending === undefined || pending.since < set.since)) return set;
+    return (
+      pending ?? stages.get(endpoint) ?? fromConfiguration(endpoint, configured[endpoint] ? "as configured" : "default")
+    );
   };
 
-  /** Built whole, then exchanged at once. */
+  /** Reads all stages again, exchanges them at once, and reports those that have moved. */
   const refresh = () => {
     const before = stages;
     stages = new Map(endpoints.map((name) => [name, inForce(name)]));
@@ -67,57 +66,45 @@ export const openStages = ({
     }
   };
 
-  const told = ({ stage, share }: Pick<Stage, "stage" | "share">) => ({ stage, share });
-
-  /** The configuration has changed: its words hold at once, and are written down, so that a restart and the other gateways agree. */
-  const say = async (names: readonly string[]): Promise<void> => {
+  /** Puts configured stages in force at once. Then stores them, so that the other gateways and a restart use the same. */
+  const applyConfiguration = async (names: readonly string[]): Promise<void> => {
     const before = stages;
-    for (const name of names) said.set(name, worded(name, "the configuration changed"));
+    for (const name of names) unwritten.set(name, fromConfiguration(name, "the configuration changed"));
     refresh();
     for (const endpoint of names) {
-      const to = said.get(endpoint) as StageInForce;
+      const to = unwritten.get(endpoint) as StageInForce;
       const from = before.get(endpoint) ?? store.state().stages[endpoint] ?? to;
-      const move = { at: to.since, endpoint, by: to.by, why: to.why, from: told(from), to: told(to) };
-      const written = await store
-        .move(endpoint, to, move, store.state().stages[endpoint]?.since)
-        .catch((error: Error) => onUnkept(endpoint, error));
-      // Where somebody else was faster, they have the later word.
-      if (written !== undefined) said.delete(endpoint);
+      const written = await storeMove(store, endpoint, from, to).catch((error: Error) => onUnwritten(endpoint, error));
+      // `false`: another move came first, and stays in force.
+      if (written !== undefined) unwritten.delete(endpoint);
     }
     refresh();
   };
 
   refresh();
   store.onChange(refresh);
-  // Whoever was stopped, configured anew and started again has changed the configuration as well.
+  // The configuration may have changed while the gateway was stopped.
   const changedMeanwhile = endpoints.filter((name) => {
     const set = store.state().stages[name];
-    return set?.configured !== undefined && set.configured !== JSON.stringify(wordOf(name));
+    return set?.configured !== undefined && set.configured !== JSON.stringify(configuredStage(name));
   });
-  if (changedMeanwhile.length > 0) void say(changedMeanwhile);
+  if (changedMeanwhile.length > 0) void applyConfiguration(changedMeanwhile);
 
-  const of = (endpoint: string): StageInForce => stages.get(endpoint) ?? { ...usual, since: "", by: "", why: "" };
+  const of = (endpoint: string): StageInForce =>
+    stages.get(endpoint) ?? { ...defaultStage, since: "", by: "", why: "" };
 
   const move = async (endpoint: string, to: Destination, by: string, why: string): Promise<boolean> => {
     const from = of(endpoint);
-    const at = now().toISOString();
     const gate = to.gate === null ? undefined : (to.gate ?? from.gate);
-    const next: StageInForce = {
-      stage: to.stage,
-      share: to.share,
+    const moved = await storeMove(store, endpoint, from, {
+      ...stageAndShare(to),
       ...(gate ? { gate } : {}),
-      since: at,
+      since: now().toISOString(),
       by,
       why,
-      configured: JSON.stringify(wordOf(endpoint)),
-    };
-    const moved = await store.move(
-      endpoint,
-      next,
-      { at, endpoint, by, why, from: told(from), to: told(to) },
-      store.state().stages[endpoint]?.since,
-    );
-    if (moved) said.delete(endpoint);
+      configured: JSON.stringify(configuredStage(endpoint)),
+    });
+    if (moved) unwritten.delete(endpoint);
     refresh();
     return moved;
   };
@@ -129,14 +116,18 @@ export const openStages = ({
       const before = configured;
       configured = next;
       const changed = endpoints.filter(
-        (name) => JSON.stringify(before[name] ?? usual) !== JSON.stringify(wordOf(name)),
+        (name) => JSON.stringify(before[name] ?? defaultStage) !== JSON.stringify(configuredStage(name)),
       );
-      await say(changed);
-    },
-    audit: () => store.state().audit,
-    expected: () => store.state().expected,
-    async expect(entry) {
-      return store.expect(entry);
+      await applyConfiguration(changed);
     },
   };
+};
+
+const stageAndShare = ({ stage, share }: Pick<Stage, "stage" | "share">) => ({ stage, share });
+
+/** Stores a stage and its line of the audit log, unless another gateway has moved the endpoint meanwhile. */
+const storeMove = (store: StateStore, endpoint: string, from: StageInForce, to: StageInForce): Promise<boolean> => {
+  const { since: at, by, why } = to;
+  const move: Move = { at, endpoint, by, why, from: stageAndShare(from), to: stageAndShare(to) };
+  return store.move(endpoint, to, move, store.state().stages[endpoint]?.since);
 };

@@ -1,20 +1,20 @@
-import { type Difference, zeroCounts, type DifferenceResult, resultOf } from "../../compare/difference.ts";
+import { type Difference, zeroCounts, resultOf } from "../../compare/difference.ts";
 import type { Evidence } from "./gate.ts";
 import { openRecent, quantile } from "./recent.ts";
 import type { Latency, Parity } from "./views.ts";
 import { wilson } from "./wilson.ts";
 
-/** What is known of one endpoint: how it is asked, how its sides answer, and how they agree since it moved last. */
+/** Measures one endpoint: its traffic, how its sides answer, and how they agree since it moved last. */
 export type Track = {
-  /** A caller was answered; `kept` without asking any side. */
-  answered(kept: boolean): void;
-  /** A side was asked; what failed has no time. */
+  /** A caller was answered; `isHit`: from the cache. */
+  answered(isHit: boolean): void;
+  /** A side has answered after `ms` milliseconds, or failed. */
   asked(side: "legacy" | "modern", ms: number, failed: boolean): void;
-  /** Both sides were compared over one question. */
+  /** Both sides were compared on one request, identified by `question`. */
   compared(question: string, differences: readonly Difference[]): void;
-  /** The endpoint has moved: what was seen before says nothing of now. */
+  /** The endpoint has moved: evidence from before is discarded. */
   moved(demoted: boolean): void;
-  /** It was demoted then, in milliseconds since the epoch. */
+  /** The gate demoted it at this time, in milliseconds since the epoch. */
   wasDemoted(at: number): void;
   parity(): Parity;
   latency(side: "legacy" | "modern"): Latency;
@@ -25,62 +25,45 @@ export type Track = {
   evidence(): Evidence;
 };
 
-/** Answers that a judgement of "lately" looks back on, and questions told apart. */
-const LATELY = 200;
-const MOST_QUESTIONS = 100_000;
-const SPARK = 60;
-const HALF_MINUTE = 30_000;
+/** The recent answers and comparisons that evidence covers. */
+const RECENT = 200;
+const MAX_REQUESTS = 100_000;
+const MAX_SLOTS = 60;
+const SLOT_MS = 30_000;
 
+/** Opens an empty track. `now` gives milliseconds since the epoch. */
 export const openTrack = (now: () => number = Date.now): Track => {
-  const times = { legacy: openRecent(LATELY), modern: openRecent(LATELY) };
-  const failures = openRecent(LATELY);
-  const lately = openRecent(LATELY);
+  const times = { legacy: openRecent(RECENT), modern: openRecent(RECENT) };
+  const failures = openRecent(RECENT);
+  const results = openRecent(RECENT);
   const questions = new Set<string>();
   let counts = zeroCounts();
   let movedAt = now();
   let demotedAt: number | undefined;
-  const spark: { at: number; count: number; kept: number }[] = [];
+  const traffic = openTraffic(now);
 
-  const slot = () => {
-    const at = Math.floor(now() / HALF_MINUTE);
-    const last = spark.at(-1);
-    if (last?.at === at) return last;
-    const fresh = { at, count: 0, kept: 0 };
-    spark.push(fresh);
-    if (spark.length > SPARK) spark.shift();
-    return fresh;
-  };
   const good = () => counts.equal + counts.explained + counts.expected;
-  // Drift is a race between two questions, not a word on either side.
+  // Drift is a change between two requests, not evidence on either side.
   const judged = () => counts.compared - counts.drift;
-  /** Of this half-minute and the one before. */
-  const latest = () => {
-    const at = Math.floor(now() / HALF_MINUTE);
-    return spark.filter((one) => one.at >= at - 1);
-  };
   const p95 = (side: "legacy" | "modern") => quantile(times[side].values(), 0.95);
 
   return {
-    answered(kept) {
-      const there = slot();
-      there.count++;
-      if (kept) there.kept++;
-    },
+    ...traffic,
     asked(side, ms, failed) {
       if (side === "modern") failures.add(failed ? 1 : 0);
       if (!failed) times[side].add(ms);
     },
     compared(question, differences) {
-      const standing: DifferenceResult = resultOf(differences);
+      const result = resultOf(differences);
       counts.compared++;
-      counts[standing]++;
-      if (standing !== "drift") lately.add(standing === "unexplained" ? 0 : 1);
-      if (questions.size < MOST_QUESTIONS) questions.add(question);
+      counts[result]++;
+      if (result !== "drift") results.add(result === "unexplained" ? 0 : 1);
+      if (questions.size < MAX_REQUESTS) questions.add(question);
     },
     moved(demoted) {
       counts = zeroCounts();
       questions.clear();
-      for (const one of [lately, failures, times.modern]) one.clear();
+      for (const one of [results, failures, times.modern]) one.clear();
       movedAt = now();
       demotedAt = demoted ? now() : undefined;
     },
@@ -94,27 +77,15 @@ export const openTrack = (now: () => number = Date.now): Track => {
       const all = failures.values();
       return all.length === 0 ? 0 : all.reduce((sum, one) => sum + one, 0) / all.length;
     },
-    rate: () => {
-      const seconds = HALF_MINUTE / 1000 + (now() % HALF_MINUTE) / 1000;
-      return latest().reduce((sum, { count }) => sum + count, 0) / seconds;
-    },
-    hitRatio() {
-      const all = latest().reduce((sum, { count }) => sum + count, 0);
-      return all === 0 ? 0 : latest().reduce((sum, { kept }) => sum + kept, 0) / all;
-    },
-    spark() {
-      const at = Math.floor(now() / HALF_MINUTE);
-      return Array.from({ length: SPARK }, (_, i) => spark.find((one) => one.at === at - SPARK + 1 + i)?.count ?? 0);
-    },
     evidence() {
-      const recent = lately.values();
+      const recent = results.values();
       const failed = failures.values();
       return {
         requests: questions.size,
         minutes: (now() - movedAt) / 60_000,
         good: good(),
         judged: judged(),
-        lately: { good: recent.reduce((sum, one) => sum + one, 0), judged: recent.length },
+        recent: { good: recent.reduce((sum, one) => sum + one, 0), judged: recent.length },
         modern: {
           asked: failed.length,
           failed: failed.reduce((sum, one) => sum + one, 0),
@@ -122,6 +93,34 @@ export const openTrack = (now: () => number = Date.now): Track => {
         },
         ...(demotedAt === undefined ? {} : { sinceDemotion: (now() - demotedAt) / 60_000 }),
       };
+    },
+  };
+};
+
+/** Counts callers' requests by half-minutes. */
+const openTraffic = (now: () => number): Pick<Track, "answered" | "rate" | "hitRatio" | "spark"> => {
+  const slots: { at: number; count: number; hits: number }[] = [];
+  const presentSlot = () => Math.floor(now() / SLOT_MS);
+  /** This half-minute and the one before. */
+  const latest = () => slots.filter(({ at }) => at >= presentSlot() - 1);
+  const sumOf = (name: "count" | "hits") => latest().reduce((sum, slot) => sum + slot[name], 0);
+  return {
+    answered(isHit) {
+      const at = presentSlot();
+      let slot = slots.at(-1);
+      if (slot?.at !== at) {
+        slot = { at, count: 0, hits: 0 };
+        slots.push(slot);
+        if (slots.length > MAX_SLOTS) slots.shift();
+      }
+      slot.count++;
+      if (isHit) slot.hits++;
+    },
+    rate: () => sumOf("count") / ((SLOT_MS + (now() % SLOT_MS)) / 1000),
+    hitRatio: () => (latest().length === 0 ? 0 : sumOf("hits") / sumOf("count")),
+    spark() {
+      const first = presentSlot() - MAX_SLOTS + 1;
+      return Array.from({ length: MAX_SLOTS }, (_, i) => slots.find(({ at }) => at === first + i)?.count ?? 0);
     },
   };
 };

@@ -3,24 +3,24 @@ import type { ResultCounts, DifferenceKind, Classification } from "../../compare
 import type { CurlPair } from "../../compare/report.ts";
 import type { StageInForce } from "./stage.ts";
 
-/** What has been compared since the endpoint last moved: each answer once, by its worst difference. `lower`: the lower Wilson bound of the share that is as it should be. */
+/** Comparisons since the endpoint moved last: each answer once, by its worst difference. `lower`: the lower Wilson bound of the good share. */
 export type Parity = ResultCounts & { lower: number };
 
-/** Milliseconds; `undefined` where nothing was asked of that side. */
+/** Milliseconds; `undefined` if that side received no request. */
 export type Latency = { p50: number; p95: number } | undefined;
 
 /** One endpoint, as `GET /stages` and the page show it. */
 export type StageView = StageInForce & {
   parity: Parity;
-  /** Requests a second over the last minute, and the share of them that was kept (0-1). */
+  /** Requests a second over the last minute, and the share of them (0-1) that the cache answered. */
   rate: number;
   hitRatio: number;
   latency: { legacy: Latency; modern: Latency };
-  /** Of what was asked of modern: the share that failed, was too slow or did not fit. */
+  /** The share (0-1) of requests to modern that failed, were too slow or got an answer that does not fit. */
   errorRate: number;
   /** Requests in each of the last 60 half-minutes, the oldest first. */
   spark: number[];
-  /** Why the gate does not promote now, or what it did last; absent without a gate. */
+  /** Why the gate does not promote now, or its last move; absent without a gate. */
   gateSays?: string;
 };
 
@@ -48,7 +48,7 @@ export type DifferenceView = {
   rule?: string;
   entry?: string;
   cause: string;
-  /** Fields, and answers that show it. */
+  /** Fields that differ, and answers that show it. */
   count: number;
   answers: number;
   samples: DifferenceSample[];

@@ -2,7 +2,7 @@
 const Z = 1.96;
 
 /**
- * The bounds between which a share lies that was seen `good` times of `of` (Wilson's score interval): from nothing seen follows nothing, 0 to 1.
+ * The bounds of a share that was observed `good` times in `of` trials (Wilson's score interval); 0 to 1 without trials.
  */
 export const wilson = (good: number, of: number): { lower: number; upper: number } => {
   if (of === 0) return { lower: 0, upper: 1 };

@@ -4,17 +4,17 @@ import { deprecationHeaders } from "./deprecationHeaders.ts";
 import { deprecationLink } from "./links.ts";
 import type { Brownout, Deprecation } from "./schemas.ts";
 
-/** Past all codes of legacy's own, whose 503 means something else; clients read it as a number. */
+/** Numbers, as clients expect, and above all of legacy's own codes. */
 const codes = { 410: "9410", 503: "9503" };
 
-/** What a request gets in a brown-out, in the form that clients of its path read errors in; `legacyPath` is without a slash at its end. */
+/** The answer during a brown-out, in the error format of the requested path. `legacyPath` has no slash at its end. */
 export const brownoutAnswer = (
   brownout: Brownout,
   deprecation: Deprecation | undefined,
   { path, legacyPath, now }: { path: string; legacyPath: string; now: number },
 ): OwnAnswer => {
   const { status, until, link } = brownout;
-  const error = told(brownout, deprecation);
+  const error = describeBrownout(brownout, deprecation);
   const { type, body } = formed(codes[status], error, path, legacyPath);
   const headers = ["Cache-Control", "no-store"];
   if (status === 503) headers.push("Retry-After", String(Math.max(1, Math.ceil((Date.parse(until) - now) / 1000))));
@@ -23,9 +23,12 @@ export const brownoutAnswer = (
   return { status, type, headers, body };
 };
 
-type Told = { message: string; additional: string };
+type BrownoutMessage = { message: string; additional: string };
 
-const told = ({ path, from, until, link }: Brownout, deprecation: Deprecation | undefined): Told => {
+const describeBrownout = (
+  { path, from, until, link }: Brownout,
+  deprecation: Deprecation | undefined,
+): BrownoutMessage => {
   const pages = [...new Set([link, deprecation?.link])].filter((page) => page !== undefined);
   const { successor, sunset } = deprecation ?? {};
   return {
@@ -40,7 +43,7 @@ const told = ({ path, from, until, link }: Brownout, deprecation: Deprecation | 
 
 const formed = (
   code: string,
-  { message, additional }: Told,
+  { message, additional }: BrownoutMessage,
   path: string,
   legacyPath: string,
 ): { type: string; body: string } => {
@@ -50,7 +53,7 @@ const formed = (
       type: "application/json; charset=utf-8",
       body: JSON.stringify({ error: { code, message, additional_information: additional } }),
     };
-  // Legacy answers in XML where no form is named.
+  // Legacy answers in XML if the path names no format.
   return {
     type: "text/xml; charset=utf-8",
     body: `<oml:error xmlns:oml="http://openml.org/openml">\n\t<oml:code>${code}</oml:code>\n\t<oml:message>${escaped(message)}</oml:message>\n\t\t<oml:additional_information>${escaped(additional)}</oml:additional_information>\n\t</oml:error>\n`,

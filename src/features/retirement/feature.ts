@@ -3,7 +3,7 @@ import { retirementConsole } from "./console/retirementConsole.ts";
 import { openRetirement, type Retirement } from "./retirement.ts";
 import type { RetirementSettings } from "./settings.ts";
 
-/** Deprecation headers and brown-outs for legacy paths, and who still calls the legacy interface. */
+/** Deprecation headers and brown-outs for legacy paths, and a list of the callers of the legacy interface. */
 const open = ({ services, catalogue }: Core, settings: RetirementSettings): Feature & { retirement: Retirement } => {
   const { meter, observer } = services;
   const retirement = openRetirement(
@@ -20,7 +20,7 @@ const open = ({ services, catalogue }: Core, settings: RetirementSettings): Feat
       headers: retirement.headers,
       standIn: retirement.standIn,
       observe({ req, target, isWrite }) {
-        // The key may stand in the body, which is read in writes alone.
+        // The key of a write may be in the body, which is complete only after the answer.
         if (isWrite) return (_answer, _isSent, body) => retirement.seen(req, target, body);
         retirement.seen(req, target);
         return undefined;
@@ -32,4 +32,5 @@ const open = ({ services, catalogue }: Core, settings: RetirementSettings): Feat
 
 const pick = ({ DEPRECATED, BROWNOUTS }: RetirementSettings) => ({ DEPRECATED, BROWNOUTS });
 
+/** The feature, as the gateway opens it. */
 export const retirementFeature = { open };

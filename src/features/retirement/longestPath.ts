@@ -1,4 +1,4 @@
-/** Finds, by whole segments, the longest of these paths that a path lies below; `/` covers all. */
+/** Finds the entry with the longest path that is a path's beginning, by whole segments; `/` covers all. */
 export const longestPath = <T extends { path: string }>(entries: readonly T[]): ((path: string) => T | undefined) => {
   if (entries.length === 0) return () => undefined;
   const byPath = new Map(entries.map((entry) => [entry.path === "/" ? "" : entry.path, entry]));

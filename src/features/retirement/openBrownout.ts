@@ -1,9 +1,9 @@
 import { isBelow } from "../../http/requestTarget.ts";
 import type { Brownout } from "./schemas.ts";
 
-/** The brown-out that is on at this time for a path: of several the longest path's, then the one that ends last. */
+/** Finds the brown-out of a path at a time: the one with the longest path, then the one that ends last. */
 export const openBrownout = (brownouts: readonly Brownout[]): ((path: string, now: number) => Brownout | undefined) => {
-  const windows = brownouts
+  const periods = brownouts
     .map((brownout) => ({
       brownout,
       below: brownout.path === "/" ? "" : brownout.path,
@@ -12,5 +12,5 @@ export const openBrownout = (brownouts: readonly Brownout[]): ((path: string, no
     }))
     .toSorted((a, b) => b.below.length - a.below.length || b.until - a.until);
   return (path, now) =>
-    windows.find(({ from, until, below }) => from <= now && now < until && isBelow(path, below))?.brownout;
+    periods.find(({ from, until, below }) => from <= now && now < until && isBelow(path, below))?.brownout;
 };

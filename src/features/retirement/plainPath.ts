@@ -1,7 +1,7 @@
 import { unescaped } from "../../endpoint/input.ts";
 import { pathOf } from "../../http/requestTarget.ts";
 
-/** `/api//v1/%6Ason/?x` -> `/api/v1/json`: a path by which what is configured is found, as legacy reads doubled slashes. */
+/** `/api//v1/%6Ason/?x` -> `/api/v1/json`: the path by which configured paths are found. Legacy reads doubled slashes as one. */
 export const plainPath = (target: string): string => {
   const path = pathOf(target);
   if (!path.includes("%") && !path.includes("//")) return path;
@@ -11,6 +11,6 @@ export const plainPath = (target: string): string => {
 
 const plainSegment = (segment: string): string => {
   const plain = unescaped(segment);
-  // An escaped slash parts nothing.
+  // An escaped slash does not separate segments.
   return plain.includes("/") ? segment : plain;
 };

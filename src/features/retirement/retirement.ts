@@ -16,21 +16,22 @@ import type { Brownout } from "./schemas.ts";
 import type { RetirementSettings } from "./settings.ts";
 import { openUsage } from "./usage.ts";
 
+/** The hooks of proxied traffic, and the callers that it has seen. */
 export type Retirement = PassThroughHooks & {
-  /** A request passes through; `body` is its beginning, where it was seen. */
+  /** Counts a proxied request. `body`: the beginning of its body, if it was read. */
   seen: (req: IncomingMessage, target: string, body?: string) => void;
-  /** Who still calls what: everybody, or those who call what lies below a path. */
+  /** All callers, or the callers of paths below one path. */
   clients: (below?: string) => ClientView[];
-  /** How many requests brown-outs have answered. */
+  /** The number of requests that brown-outs have answered. */
   refused: () => number;
-  /** Puts other settings in force; who was seen stays known. */
+  /** Puts other settings in force. The list of callers stays. */
   reconfigure: (settings: RetirementOptions) => void;
 };
 
 /** The settings that the feature uses. */
-export type RetirementOptions = Pick<RetirementSettings, "LEGACY_PATH" | "DEPRECATED" | "BROWNOUTS">;
+type RetirementOptions = Pick<RetirementSettings, "LEGACY_PATH" | "DEPRECATED" | "BROWNOUTS">;
 
-/** What the settings say, made ready for requests. */
+/** The settings, prepared for lookups. */
 const configured = ({ LEGACY_PATH, DEPRECATED, BROWNOUTS }: RetirementOptions, legacyPaths: LegacyPaths) => ({
   legacyPath: LEGACY_PATH === "/" ? "" : LEGACY_PATH,
   readTarget: legacyTargets(LEGACY_PATH, legacyPaths),
@@ -40,13 +41,13 @@ const configured = ({ LEGACY_PATH, DEPRECATED, BROWNOUTS }: RetirementOptions, l
   brownout: openBrownout(BROWNOUTS),
 });
 
-/** Of what was found by two spellings of one path, what was configured for the longer one. */
+/** The entry with the longer path. */
 const longer = <T extends { path: string }>(one: T | undefined, other: T | undefined): T | undefined =>
   one === undefined || (other !== undefined && other.path.length > one.path.length) ? other : one;
 
 const identity = ({ path, from, until }: Brownout): string => `${path} ${from} ${until}`;
 
-/** Looks after those who still call the legacy interface: tells them that it goes, switches it off for a while, remembers them. */
+/** Opens the retirement of the legacy interface: deprecation headers, brown-outs, and the list of callers. `now` gives milliseconds. */
 export const openRetirement = (
   settings: RetirementOptions,
   legacyPaths: LegacyPaths,
@@ -58,7 +59,7 @@ export const openRetirement = (
   let refused = 0;
   const begun = new Set<string>();
 
-  /** By the path of legacy's interface that it leads to, and as it was asked: an alias may be configured by itself. */
+  /** Looks a target up by legacy's own path and as it was requested: an alias may be configured separately. */
   const find = <T extends { path: string }>(target: string, by: (path: string) => T | undefined): T | undefined => {
     const legacy = inForce.readTarget(target);
     return legacy === undefined

@@ -1,14 +1,14 @@
 import { z } from "zod";
 import { isDateOrInstant, isInstant } from "./instant.ts";
 
-const MOST = 500;
+const MAX_ENTRIES = 500;
 const DAY = 24 * 3_600_000;
 
 const text = (pattern: RegExp, allowed: string) =>
   z.custom<string>((given) => typeof given === "string" && pattern.test(given), allowed);
 
 const path = text(/^\/$|^(\/[\w.~:@,()-]+)+$/, "a path such as /api/v1/json/data");
-// What stands in a header between < and >.
+// The URL between < and > in a Link header.
 const link = z.custom<string>(
   (given) =>
     typeof given === "string" && /^https?:\/\/[^\s<>"]+$/.test(given) && isPrintable(given) && URL.canParse(given),
@@ -45,16 +45,18 @@ const brownout = z
     message: "an instant after from, at most 24 hours later",
   });
 
-/** A legacy path that is on its way out. */
+/** A deprecated legacy path: since when, until when, and where clients find more. */
 export type Deprecation = z.infer<typeof deprecation>;
 
-/** A short time in which a path answers nothing, so that whoever still calls it notices. */
+/** A short time in which a path answers with an error, so that its remaining callers notice its end. */
 export type Brownout = z.infer<typeof brownout>;
 
+/** The setting `DEPRECATED`: at most 500 paths, each once. */
 export const deprecations = z
   .array(deprecation)
-  .max(MOST, `at most ${MOST} paths`)
+  .max(MAX_ENTRIES, `at most ${MAX_ENTRIES} paths`)
   .refine((list) => new Set(list.map((one) => one.path)).size === list.length, "each path once")
   .default([]);
 
-export const brownouts = z.array(brownout).max(MOST, `at most ${MOST} windows`).default([]);
+/** The setting `BROWNOUTS`: at most 500. */
+export const brownouts = z.array(brownout).max(MAX_ENTRIES, `at most ${MAX_ENTRIES} windows`).default([]);

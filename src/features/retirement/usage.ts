@@ -4,28 +4,29 @@ import type { ClientView } from "./console/retirementConsole.ts";
 import { keyOf, type Seen } from "./keyOf.ts";
 import { plainAgent } from "./plainAgent.ts";
 
-/** Who called what; the ones that were longest silent are forgotten first. */
-export type Usage = {
+/** The callers of legacy paths. At most 2000 are stored; those without requests for the longest time are evicted first. */
+type Usage = {
   note: (path: string, seen: Seen) => void;
-  /** The newest first. */
+  /** The callers, the one with the latest request first. */
   list: () => ClientView[];
 };
 
-const MOST = 2000;
-/** Characters of a caller's hash: enough to tell thousands apart. */
-const SHOWN = 12;
+const MAX_CALLERS = 2000;
+/** Characters of a caller's hash: enough to distinguish thousands of callers. */
+const SHOWN_CHARS = 12;
 
 type Entry = { caller: string; agent: string; path: string; count: number; first: number; last: number };
 
-/** A part of a string keeps the whole alive, which may be a header of many kilobytes. */
+/** A copy: a slice would hold the whole header, of perhaps many kilobytes, in memory. */
 const copied = (text: string): string => Buffer.from(text, "utf16le").toString("utf16le");
 
+/** Opens an empty list. `now` gives milliseconds since the epoch. */
 export const openUsage = (now: () => number): Usage => {
-  // New in each process, and never shown: from what is shown nobody can try which key it was.
+  // Random and secret: without it, keys cannot be tested against the shown hashes.
   const salt = randomBytes(32).toString("hex");
-  const entries = new LRUCache<string, Entry>({ max: MOST });
+  const entries = new LRUCache<string, Entry>({ max: MAX_CALLERS });
   const callerOf = (key: string | undefined): string =>
-    key === undefined ? "nobody" : hash("sha256", salt + key, "base64url").slice(0, SHOWN);
+    key === undefined ? "nobody" : hash("sha256", salt + key, "base64url").slice(0, SHOWN_CHARS);
   return {
     note(path, seen) {
       const key = keyOf(seen);

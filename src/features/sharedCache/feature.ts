@@ -15,11 +15,12 @@ const sharedTier = (settings: SharedCacheSettings, { observer, meter, longest }:
 
 const open = ({ services: { cache } }: Core): Feature => ({
   async check({ row }) {
-    // A connection takes its time: two seconds of it at most.
+    // Waits at most two seconds for the connection.
     for (let i = 0; i < 40 && cache.sharing() !== "in step"; i++) await new Promise((done) => setTimeout(done, 50));
     const isReached = cache.sharing() === "in step";
     row(isReached, "REDIS_URL", isReached ? "reached" : "cannot be reached: nothing is shared, and little kept");
   },
 });
 
+/** The feature, as the gateway opens it. */
 export const sharedCacheFeature = { sharedTier, open };

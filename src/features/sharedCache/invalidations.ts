@@ -2,10 +2,10 @@ import { z } from "zod";
 import type { Invalidation } from "../../cache/sharedTier.ts";
 import { parseAs } from "../../store/redis/script.ts";
 
-/** What a gateway tells the others: its id, an invalidation, and the epoch that begins with it. */
+/** The message of a gateway to the others: its id, an invalidation, and the epoch that begins with it. */
 export type InvalidationMessage = { from: string; epoch: string; drop: Invalidation };
 
-// Strict: what another version means by further fields is not guessed.
+// Strict: this version does not know the meaning of further fields.
 const schema: z.ZodType<InvalidationMessage> = z.strictObject({
   from: z.string(),
   epoch: z.string(),
@@ -62,12 +62,12 @@ export const openPendingInvalidations = () => {
     add(one: Invalidation): void {
       pending.push(one);
       if (pending.length <= MAX_PENDING) return;
-      // The writes that they are about may still be going on.
+      // The writes behind them may still be running.
       const hold = Math.max(...pending.map((each) => each.hold ?? 0));
       pending = [{ all: true, ...(hold > 0 ? { hold } : {}) }];
     },
     first: () => pending[0],
-    /** It has arrived. Meanwhile all of them may have become a single one. */
+    /** Removes a confirmed invalidation. Meanwhile all of them may have become a single one. */
     done(one: Invalidation): void {
       if (pending[0] === one) pending.shift();
     },

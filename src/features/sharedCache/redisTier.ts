@@ -11,9 +11,9 @@ import { fromWire, toWire } from "./wire.ts";
 /** What the tier is opened with. */
 export type RedisTierSettings = {
   url: string;
-  /** Milliseconds that a request waits at most. */
+  /** Milliseconds that a request waits for Redis at most. */
   timeout: number;
-  /** Milliseconds that anything may be stored. */
+  /** Milliseconds after which any entry expires. */
   longest: number;
   onEvent: (event: SharedTierEvent, about: Record<string, unknown>) => void;
   /** Entries of other builds are not read; default: this build's id. */
@@ -21,9 +21,9 @@ export type RedisTierSettings = {
   count: (call: "get" | "set" | "drop", result: string) => void;
 };
 
-/** Milliseconds without reading after an answer that came late. */
+/** Milliseconds without reads after a late answer. */
 const REST = 1000;
-/** Clocks of two machines differ by less. */
+/** Milliseconds by which the clocks of two machines may differ. */
 const SKEW = 60_000;
 
 /**
@@ -49,7 +49,7 @@ export const redisTier =
       trusted: isTrusted,
       mark: () => replication.epoch(),
       async get(key) {
-        // What an invalidation that has not arrived yet is about would still be found.
+        // While an invalidation is pending, Redis may still hold the entries that it deletes.
         if (!isTrusted() || replication.isPending() || performance.now() < restUntil) return undefined;
         try {
           const entry = await withTimeout(read(key), timeout);
@@ -57,7 +57,7 @@ export const redisTier =
           if (entry !== "late") return entry;
           restUntil = performance.now() + REST;
         } catch {
-          // Counted, and legacy answers instead.
+          // Legacy answers instead.
           count("get", "failed");
         }
         return undefined;

@@ -14,7 +14,7 @@ import { openReplicationLease } from "./replicationLease.ts";
 import { acknowledgementsOf, CHANNEL, EPOCH, EVERYTHING, namesOf, scripts } from "./scripts.ts";
 
 /**
- * How gateways on one Redis tell one another of invalidations. It connects in the background.
+ * Sends invalidations between the gateways on one Redis. It connects in the background.
  * @param timeout milliseconds that `invalidate` waits at most.
  */
 export const openReplication = (
@@ -62,7 +62,7 @@ export const openReplication = (
         pending.done(drop);
       }
     },
-    /** Others may have written, or this gateway without being able to tell: nothing from before counts, here or in Redis. */
+    /** Discards all entries here and in Redis: invalidations may have been missed, or not been sent. */
     async recover(isFirst) {
       owner.onLost();
       if (!isFirst) await announce({}, randomUUID(), [EVERYTHING]);
@@ -74,17 +74,17 @@ export const openReplication = (
     const until = performance.now() + timeout;
     const receivers = await withTimeout(announce(drop, epoch), timeout);
     if (receivers === "late") return "late";
-    // Redis has invalidated it; now every gateway has to say that it has as well.
+    // Redis has invalidated it. Now every gateway has to acknowledge it.
     const done = await withTimeout(acknowledgements.from(epoch, receivers), Math.max(1, until - performance.now()));
     return done === "late" ? "unacknowledged" : "done";
   };
   return {
     run: connection.run,
-    /** No invalidation was missed, as of a moment ago. */
+    /** Whether all invalidations up to a moment ago have arrived here. */
     isTrusted: () => lease.isHeld(),
     /** Invalidations of this gateway wait until Redis answers again. */
     isPending: () => pending.first() !== undefined,
-    /** Another text after every invalidation. */
+    /** Changes with every invalidation. */
     epoch: lease.epoch,
     /** Resolves when all gateways have acknowledged it, or with the reason why that is not known; it is then repeated. */
     async invalidate(drop: Invalidation): Promise<"done" | "unacknowledged" | "late" | "failed"> {

@@ -1,16 +1,16 @@
 import { openHeartbeat } from "../../store/redis/heartbeat.ts";
 
-/** What the log says of the shared tier. */
+/** The events of the shared tier. */
 export type SharedTierEvent = "shared_tier_up" | "shared_tier_lost" | "shared_tier_error";
 
 /** What a lease is opened with. */
-export type ReplicationLeaseSettings = {
+type ReplicationLeaseSettings = {
   isListening: () => boolean;
-  /** Asks Redis for the epoch. */
+  /** Requests the epoch from Redis. */
   ask: () => Promise<string | undefined>;
-  /** Sends the invalidations that were not sent yet. */
+  /** Sends the pending invalidations. */
   flush: () => Promise<void>;
-  /** Discards what may be out of date, before the lease is held. */
+  /** Discards entries that may be out of date, before the lease is held. */
   recover: (isFirst: boolean) => Promise<void>;
   /** Makes new connections. */
   renew: () => void;
@@ -19,23 +19,23 @@ export type ReplicationLeaseSettings = {
 
 /** Milliseconds between two heartbeats. */
 const INTERVAL = 300;
-/** Milliseconds without the lease until the connections are made anew. */
+/** Milliseconds without the lease until new connections are opened. */
 const PATIENCE = 3000;
 
 /**
- * The lease is held while this gateway may trust what it has cached: Redis has answered a moment ago, and no invalidation was missed. Every
- * invalidation begins an epoch: a gateway that has not heard of an epoch which Redis tells it has missed one.
+ * The lease is held while this gateway may trust its cached entries: Redis has answered a moment ago, and no invalidation was missed. Every
+ * invalidation begins an epoch. If Redis answers with an epoch that was not announced to this gateway, it has missed an invalidation.
  */
 export const openReplicationLease = (settings: ReplicationLeaseSettings) => {
   const { isListening, ask, flush, recover, renew, onEvent } = settings;
   const term = openTerm(() => performance.now());
   let state: "new" | "up" | "lost" = "new";
   let isClosed = false;
-  /** Answers to what was asked before a loss do not count. */
+  /** The number of losses: answers to requests from before a loss are ignored. */
   let losses = 0;
 
   const errors = new Set<string>();
-  /** Reports an error, each once until the state changes. */
+  /** Reports an error; the same error once until the state changes. */
   const failed = ({ message }: Error): void => {
     if (isClosed || errors.has(message)) return;
     errors.add(message);
@@ -45,7 +45,7 @@ export const openReplicationLease = (settings: ReplicationLeaseSettings) => {
     term.end();
     losses++;
   };
-  /** Gives the lease up, and connects anew. */
+  /** Gives the lease up, and opens new connections. */
   const lose = (why: string): void => {
     drop();
     if (isClosed || state !== "up") return;
@@ -67,7 +67,7 @@ export const openReplicationLease = (settings: ReplicationLeaseSettings) => {
     if (state === "up") return flush();
     await recover(state === "new");
     await flush();
-    // After another loss all of this is done again.
+    // After another loss the recovery starts again.
     if (isClosed || losses !== before) return;
     state = "up";
     errors.clear();
@@ -98,7 +98,7 @@ export const openReplicationLease = (settings: ReplicationLeaseSettings) => {
     /** An invalidation was received, which begins this epoch. */
     announced: (epoch: string) => term.announced(epoch),
     lose,
-    /** Asks Redis at once instead of at the next heartbeat. */
+    /** Sends a heartbeat at once. */
     beat: () => void heartbeat.beat(),
     failed,
     close(): void {
@@ -108,12 +108,12 @@ export const openReplicationLease = (settings: ReplicationLeaseSettings) => {
   };
 };
 
-/** Milliseconds from when the question was sent. */
+/** Milliseconds that the lease lasts, from when the heartbeat was sent. */
 const TERM = 1500;
-/** An answer may be older than this many invalidations that were received meanwhile. */
+/** Invalidations that may be received between a heartbeat and its answer. */
 const MAX_ANNOUNCED = 1000;
 
-/** The time for which the lease runs, and the epochs that are known in it. It begins with the first answer; `now` gives milliseconds. */
+/** The term of the lease, and the epochs that were announced in it. It begins with the first answer. `now` gives milliseconds. */
 export const openTerm = (now: () => number) => {
   let until = -Infinity;
   let known: string | undefined;
@@ -140,12 +140,12 @@ export const openTerm = (now: () => number) => {
       suspect = undefined;
       announced.clear();
     },
-    /** Redis has answered, with this epoch, what was asked at this time; false if it was too late or an invalidation was missed. */
+    /** Redis has answered a heartbeat with this epoch; false if it was too late or an invalidation was missed. */
     answered(sentAt: number, epoch: string | undefined): boolean {
       const isFirst = until === -Infinity;
-      // A term that has run out is not prolonged: invalidations may have been missed.
+      // An expired term is not renewed: invalidations may have been missed.
       if (!isFirst && now() >= until) return false;
-      // At the last answer the message of its epoch may still have been on the way; by now it must have arrived.
+      // The message of the last answer's epoch may have been on the way then. By now it must have arrived.
       if (suspect !== undefined && !announced.has(suspect)) return false;
       if (isFirst && epoch !== undefined) announce(epoch);
       known ??= epoch;

@@ -4,13 +4,13 @@ import { script } from "../../store/redis/script.ts";
 
 const PREFIX = "catalog-gateway:1:";
 
-/** A text that changes with every invalidation. */
+/** The key of the epoch, which changes with every invalidation. */
 export const EPOCH = `${PREFIX}epoch`;
 /** The channel of invalidations. */
 export const CHANNEL = `${PREFIX}drops`;
-/** What the names of groups' versions begin with. */
+/** The prefix of the keys of groups' versions. */
 export const VERSIONS = `${PREFIX}v:`;
-/** The version of the group that every entry is in. */
+/** The key of the version of the group that holds all entries. */
 export const EVERYTHING = `${VERSIONS}*`;
 /** The name of an entry. Builds do not read each other's entries: an answer of another build may differ. */
 export const entryName = (build: string, key: string): string => `${PREFIX}e:${build}:${key}`;
@@ -20,7 +20,7 @@ export const acknowledgementsOf = (gateway: string): string => `${PREFIX}acks:${
 /** All groups by which an entry can be invalidated. */
 export const groupsFor = ({ groups, endpoint }: Entry): string[] => [...groups, `@${endpoint}`, "*"];
 
-/** Groups are stored as lines: a name that is not one line would be read as others, and never be invalidated. */
+/** Whether a group's name is one line. Groups are stored as lines: a name of two lines would be read as two groups, and not be invalidated. */
 export const isListable = (group: string): boolean => group !== "" && !group.includes("\n");
 
 /** The keys that an invalidation deletes in Redis. */
@@ -71,7 +71,7 @@ export const scripts = {
   /**
    * KEYS: epoch, then all that is deleted. ARGV: channel, message, new epoch. -> how many gateways receive the message
    *
-   * Sent whole: if it were sent again because Redis does not know its name, a later get would overtake it and find what it invalidates.
+   * Sent as a whole script. By its hash it might have to be sent twice, and a later `get` could overtake it and find an outdated entry.
    */
   invalidate: {
     text: `

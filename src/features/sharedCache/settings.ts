@@ -6,7 +6,7 @@ const shape = {
   REDIS_TIMEOUT_MS: millisecondsField(50).describe("that a request waits for it at most"),
 };
 
-/** The cache is shared where there is a Redis to share it by. */
+/** The feature is on if `REDIS_URL` is set. */
 const isOn = (settings: { REDIS_URL?: string | undefined }): boolean => settings.REDIS_URL !== undefined;
 
 /** What the feature adds to the settings. */

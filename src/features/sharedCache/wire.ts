@@ -5,7 +5,7 @@ import { type Entry, entryOf } from "../../cache/entry.ts";
 import { copyOf } from "../../cache/compression.ts";
 import { tagOf } from "../../cache/reply.ts";
 
-/** The first byte of what is written; another one was written by another version. */
+/** The first byte of an entry: the version of the format. */
 const VERSION = 1;
 
 const headSchema = z.strictObject({
@@ -35,7 +35,7 @@ export const toWire = ({
   body,
   coded: { br },
 }: Entry): Buffer => {
-  // Whether a resource may turn private is not sent: each gateway knows it by the endpoint.
+  // Whether a resource may turn private is not sent: each gateway finds it by the endpoint.
   const { fresh, staleWhileRevalidate: stale, staleIfError } = lifetimes;
   const about = {
     endpoint,
@@ -55,7 +55,7 @@ export const toWire = ({
   return Buffer.concat([start, head, br ?? body]);
 };
 
-/** Rejects where the bytes are none of ours. */
+/** Reads an entry. Rejects if another version wrote it, or if the bytes have changed. */
 export const fromWire = async (bytes: Buffer): Promise<Entry> => {
   if (bytes.readUInt8(0) !== VERSION) throw new Error("written by another version");
   const end = 5 + bytes.readUInt32BE(1);

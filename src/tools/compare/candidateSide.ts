@@ -15,9 +15,9 @@ import { openUpstream, type UpstreamSettings } from "../../upstream/upstream.ts"
 import type { CorpusRequest } from "../corpus/corpusRequest.ts";
 import { routeTable } from "../corpus/mapModernPath.ts";
 
-/** What is compared with the expected answers: another gateway, or the new implementation. */
+/** The side that is compared with the expected answers: another gateway, or the new implementation. */
 export type CandidateSide = {
-  /** `again`: past its caches. `isThere`: it could be reached, but gave no answer. */
+  /** `again`: bypassing its caches. `isThere`: it could be reached, but gave no answer. */
   ask(
     request: CanonicalRequest,
     key: string | undefined,
@@ -26,13 +26,13 @@ export type CandidateSide = {
   close(): Promise<void>;
 };
 
-/** By which both backends know this command in their logs. */
+/** Identifies this command in the logs of both backends. */
 export const USER_AGENT = "catalog-gateway-compare";
 
 type CandidateSettings = Omit<UpstreamSettings, "origin"> & {
   totalTimeout: number;
   maxReply: number;
-  /** Where the key is sent: every implementation reads the query, a gateway also a header. */
+  /** Where the key is sent: all implementations read the query, a gateway also a header. */
   keyIn: "header" | "query";
 };
 
@@ -65,7 +65,7 @@ export const openCandidateSide = (
   };
 };
 
-/** The request by which the gateway would ask the new implementation; the request itself where its input is not valid. */
+/** The request that the gateway would send to the new implementation; the request itself if its input is not valid. */
 export type RouteAsModern = (ask: CorpusRequest) => CanonicalRequest;
 
 /** `routes`: the routes that the operator has set, by endpoint (MODERN_ROUTES). */

@@ -17,24 +17,24 @@ import type { CorpusRequest } from "../corpus/corpusRequest.ts";
 import type { CapturedExchange, QuietGateway } from "../quietGateway.ts";
 import type { CandidateSide, RouteAsModern } from "./candidateSide.ts";
 
-/** What answers the requests of a run, and by what the answers are judged. */
+/** Both sides of a run, and the knowledge for judging their answers. */
 export type ComparedSides = {
   catalogue: Catalogue;
   legacy: QuietGateway;
   candidate?: CandidateSide;
-  /** How the candidate is asked; without it as the request was made. */
+  /** Maps a request for the candidate; without it the candidate gets the request as it was made. */
   asModern?: RouteAsModern;
   ledger: Ledger;
   addresses: Addresses;
   key: string | undefined;
 };
 
-/** What one request came to, and the legacy document where there was one. */
+/** The outcome of one request, and legacy's document, if it sent one. */
 export type ComparedRequest = { outcome: ComparisonOutcome; document?: JsonObject };
 
 type Differing = Pick<Extract<ComparisonOutcome, { differences: unknown }>, "differences" | "example">;
 
-/** Sends one request to both sides, and says how the answers differ. `again`: past every cache. */
+/** Sends one request to both sides, and compares the answers. `again`: bypassing all caches. */
 export const compareOne = async (
   sides: ComparedSides,
   request: CorpusRequest,
@@ -74,7 +74,7 @@ type Compared = {
   document: JsonObject | undefined;
 };
 
-/** Legacy's answer is read only where it is looked at. */
+/** Parses legacy's answer, if one is needed. */
 const legacyExchange = (
   captured: CapturedExchange | undefined,
 ): AnsweredExchange | (LegacyQuery & { failed: string }) | undefined => {
@@ -179,7 +179,7 @@ const legacyValue = ({ reading }: AnsweredExchange): Json => {
   return reading.is === "error" ? { code: reading.code, message: reading.message } : reading.why;
 };
 
-/** The document is explained only where something differs. */
+/** Explains the document, once a difference needs it. */
 const originIn = (output: Endpoint["output"], document: JsonObject): Origin => {
   let places: ReturnType<typeof changesByPlace> | undefined;
   return (at) => {

@@ -97,7 +97,7 @@ export const performRun = async (
     skipped: corpus.skipped,
     endpoints: catalogue.endpoints,
   });
-  // The notes are needed until the report is written.
+  // The notes are deleted only after the report is written.
   return { report, clear: () => notebook.clear() };
 };
 

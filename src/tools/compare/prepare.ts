@@ -30,12 +30,12 @@ const MIN_KEY = 8;
 const shape = { ...comparedShape, LEGACY_ADMIN_KEY: z.string().optional() };
 const compareSettings = fragmentOf({ shape, secrets: ["LEGACY_ADMIN_KEY"], errorsOf: wrongRoutes });
 
-/** A gateway's settings, as far as the command uses them. */
-export type CompareSettings = Settings & z.infer<z.ZodObject<typeof shape>>;
+/** The gateway's settings that the command uses. */
+type CompareSettings = Settings & z.infer<z.ZodObject<typeof shape>>;
 
 type Environment = Record<string, string | undefined>;
 
-/** Reads the gateway's settings from the environment, the key and the ledger; or says by name what is wrong with them. */
+/** Reads the gateway's settings from the environment, the key and the ledger. Errors name the setting. */
 export const prepareRun = (
   options: CompareOptions,
   environment: Environment,

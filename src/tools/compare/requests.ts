@@ -7,7 +7,7 @@ import { readCorpus } from "../corpus/readCorpus.ts";
 import { sampleRequests } from "../corpus/sample.ts";
 import type { CompareOptions } from "./options.ts";
 
-/** The requests of a run, and their number where it is known; what the traffic holds besides is counted by reason. */
+/** The requests of a run, and their number if it is known. Lines of the traffic that are not sent are counted by reason. */
 type RunRequests = {
   requests: AsyncIterable<CorpusRequest> | Iterable<CorpusRequest>;
   total: number | undefined;
@@ -42,7 +42,7 @@ export const requestsOf = async (
   return { requests: open().requests, total, skipped };
 };
 
-/** Those of the endpoints that the options name; made requests are sent with the key, where there is one. */
+/** The requests of the endpoints that the options name. Made requests are sent with the key, if there is one. */
 const wanted = async function* (
   requests: AsyncIterable<CorpusRequest> | Iterable<CorpusRequest>,
   { endpoints, corpus, keyName }: CompareOptions,

@@ -20,7 +20,7 @@ const MAX_RECHECKS = 1000;
 
 type RunTasks = {
   requests: AsyncIterable<CorpusRequest> | Iterable<CorpusRequest>;
-  /** Sends a request to both sides; `again`: past every cache. */
+  /** Sends a request to both sides; `again`: bypassing all caches. */
   compare: (request: CorpusRequest, again: boolean) => Promise<ComparedRequest>;
   /** Called once for every request, with its final outcome. */
   count: (request: CorpusRequest, compared: ComparedRequest) => void;

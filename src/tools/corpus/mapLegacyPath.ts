@@ -5,7 +5,7 @@ import type { JsonObject } from "../../rules/rule.ts";
 import type { CorpusRequest, NamedEndpoint, SkipReason } from "./corpusRequest.ts";
 import { requestFor } from "./madeRequests.ts";
 
-/** What an endpoint asks legacy, so that legacy's paths can be read back into its input. */
+/** The form of an endpoint's requests to legacy, by which legacy's paths are read back into its input. */
 export type LegacyPattern = {
   endpoint: NamedEndpoint;
   method: "GET" | "POST";
@@ -77,7 +77,7 @@ const segmentsOf = (path: string): string[] =>
 
 type Texts = Record<string, string>;
 
-/** The request to the new interface that makes the gateway ask legacy exactly this. `path` is below `/api/v1/json`. */
+/** The request to the new interface for which the gateway sends legacy exactly this one. `path` is below `/api/v1/json`. */
 export const mapLegacyPath = (
   patterns: readonly LegacyPattern[],
   method: "GET" | "POST",
@@ -134,7 +134,7 @@ const textsInForm = ({ named }: LegacyPattern, form: string): Texts | undefined 
 const isVerb = (all: readonly LegacyPattern[], { segments }: LegacyPattern, path: readonly string[]): boolean =>
   segments.some((word, i) => typeof word !== "string" && all.some((other) => other.segments[i] === path[i]));
 
-/** The request with these texts, where it makes the gateway ask legacy the same again. */
+/** The request with these texts; `undefined` if the gateway would send legacy another one for it. */
 const requestBack = (pattern: LegacyPattern, texts: Texts): CorpusRequest | undefined => {
   const { endpoint } = pattern;
   const reading = readInput(endpoint.input, givenInPath(texts), "path");
@@ -142,7 +142,7 @@ const requestBack = (pattern: LegacyPattern, texts: Texts): CorpusRequest | unde
   const request = endpoint.legacy(reading.input);
   if ("unsent" in request) return undefined;
   if (pattern.method === "GET") {
-    // The gateway adds defaults; all that was asked must be there unchanged.
+    // The gateway adds defaults. All given fields must be unchanged.
     const again = request.method === "GET" ? textsIn(pattern, segmentsOf(request.path)) : undefined;
     if (!again || Object.entries(texts).some(([field, text]) => again[field] !== text)) return undefined;
   }

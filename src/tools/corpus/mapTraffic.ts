@@ -38,7 +38,7 @@ type MappedTraffic = { request: CorpusRequest } | { skipped: SkipReason };
 const MAX_TARGET = 16_384;
 const MAX_BODY = 65_536;
 
-/** The request to the new interface, without its key, that asks the same as this request to either interface. */
+/** Maps a request of either interface to the same request of the new one, without its key. */
 export const mapTraffic = (mapper: TrafficMapper, traffic: Traffic): MappedTraffic => {
   const { url, body, status, answered } = traffic;
   if (url.length > MAX_TARGET || (body?.length ?? 0) > MAX_BODY) return { skipped: "too long" };
@@ -89,7 +89,7 @@ const mapPath = (
 /** The path with all but ASCII escaped; `undefined` where it holds a blank, a control character or a lone surrogate. */
 const sendable = (path: string): string | undefined => {
   if (/^[\u0021-\u007e]*$/.test(path)) return path;
-  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  // oxlint-disable-next-line no-control-regex -- the search is for control characters
   if (!path.isWellFormed() || /[\u0000-\u0020\u007f]/.test(path)) return undefined;
   return path.replaceAll(/[^\u0021-\u007e]+/g, encodeURIComponent);
 };
@@ -100,7 +100,7 @@ const keyLike = /(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])|api_?key/i;
 /** Characters. A shorter key is found in other texts by chance: `1` is in `/datasets/61`. */
 const MIN_KEY = 6;
 
-/** Whether a text may hold a key, in any escapes. Where in doubt it may: a lost request does less harm than a stored key. */
+/** Whether a text may hold a key, in any escapes. In doubt it may: a lost request does less harm than a stored key. */
 const holdsKey = (text: string, known: readonly string[]): boolean => {
   const longEnough = known
     .flatMap((key) => key.toLowerCase().split(/[\s,]+/))

@@ -29,7 +29,7 @@ type Strata = {
   held(): { strata: number; requests: number };
 };
 
-/** So many strata are always held: they take little memory. */
+/** The number of strata that are always held; they take little memory. */
 const MIN_STRATA = 1000;
 
 /** Sorts after all hashes, which are hexadecimal digits. */

@@ -9,7 +9,7 @@ const table = (heads: string[], rows: string[][]) =>
   [row(...heads), row(...heads.map(() => "---")), ...rows.map((cells) => row(...cells))].join("\n");
 
 /** Every endpoint: its routes, one a row (the first is the main one), and what it answers. */
-export const endpointsTable = (endpoints: Endpoints): string =>
+const endpointsTable = (endpoints: Endpoints): string =>
   table(
     ["endpoint", "routes, below the prefix", "what it answers"],
     Object.entries(endpoints).flatMap(([name, endpoint]) => {
@@ -21,7 +21,7 @@ export const endpointsTable = (endpoints: Endpoints): string =>
   );
 
 /** Every endpoint whose answers are cached, for how long, and which callers share them. */
-export const lifetimesTable = (endpoints: Endpoints): string =>
+const lifetimesTable = (endpoints: Endpoints): string =>
   table(
     ["endpoint", "fresh", "stale while revalidated", "stale if legacy fails", "404, 410", "412", "shared by"],
     Object.entries(endpoints).flatMap(([name, { cache }]) => {
@@ -36,7 +36,7 @@ export const lifetimesTable = (endpoints: Endpoints): string =>
 const withInner = (rule: Rule): Rule[] => [rule, ...Object.values(rule.inside ?? {}).flatMap(withInner)];
 
 /** Every rule by name: what it does, and which endpoints use it. */
-export const rulesTable = (endpoints: Endpoints): string => {
+const rulesTable = (endpoints: Endpoints): string => {
   const uses = new Map<string, { does: string; in: Set<string> }>();
   for (const [name, { output }] of Object.entries(endpoints))
     for (const rule of withInner(output)) {

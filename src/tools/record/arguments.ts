@@ -3,7 +3,7 @@ import { MIN_KEY_LENGTH } from "../../scrub/secrets.ts";
 import { readKeyVariable } from "../keyVariable.ts";
 import type { LegacyPlace } from "./recording.ts";
 
-/** What is recorded: one request, a range of an endpoint's ids, or what a log shows. */
+/** What is recorded: one request, a range of an endpoint's ids, or the requests of a log. */
 export type Wanted =
   | { of: "question"; endpoint: string; given: string[] }
   | { of: "ids"; endpoint: string; from: number; to: number }
@@ -35,7 +35,7 @@ const options = {
 const MAX_IDS = 10_000;
 const refuse = (...errors: string[]) => ({ errors });
 
-/** Reads the arguments; or says what is wrong and what is allowed, without a key. */
+/** Reads the arguments. Errors say what is allowed, and do not show a key. */
 export const readRecordArguments = (
   args: string[],
   environment: Readonly<Record<string, string | undefined>>,

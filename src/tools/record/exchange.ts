@@ -24,7 +24,7 @@ export type StoredExchange = {
   response: Omit<Exchange["response"], "body"> & { body?: unknown; text?: string };
 };
 
-/** Reads an exchange from a fixture. A JSON body becomes compact JSON text: spacing and escapes are not kept. */
+/** Reads an exchange from a fixture. A JSON body becomes compact JSON text; its spacing and escapes are lost. */
 export const exchangeFrom = ({ request, response: { body, text, ...others } }: StoredExchange): Exchange => ({
   request,
   response: { ...others, body: text ?? (typeof body === "string" ? body : JSON.stringify(body)) },

@@ -5,7 +5,7 @@ import type { RecordArguments } from "./arguments.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Recording, Replay } from "./recording.ts";
 
-/** What the command needs from outside. */
+/** The files, output and servers that the command uses. */
 export type RecordTools = {
   catalogue: Catalogue;
   /** The folder of the project's own fixtures. */
@@ -23,7 +23,7 @@ export type RecordJob = { args: RecordArguments; tools: RecordTools; scrub: Secr
 /** 0 done, 1 an answer did not fit its schema, 2 could not run. */
 export type ExitCode = 0 | 1 | 2;
 
-/** Prints what is wrong; the exit code of a command that could not run. */
+/** Prints errors; returns the exit code of a command that could not run. */
 export const refused = ({ complain }: Pick<RecordTools, "complain">, errors: readonly string[]): 2 => {
   for (const error of errors) complain(error);
   return 2;

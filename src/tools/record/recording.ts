@@ -13,17 +13,17 @@ export type LegacyPlace = { origin: string; path: string };
 /** A legacy that answers by recorded exchanges, at the default path; `unexpected` are the requests it has no answer to. */
 export type Replay = { url: string; unexpected: readonly string[]; close(): Promise<void> };
 
-/** What one request brought, scrubbed. `mismatch`: the places that did not fit the endpoint's schema. */
+/** One request and its exchanges, scrubbed. `mismatch`: the places that did not fit the endpoint's schema. */
 export type Recorded = { ask: FixtureAsk; legacy: Exchange[]; status: number; mismatch: string[] };
 
-/** Why there is nothing to record. */
+/** Why a request could not be recorded. */
 type RecordingFailed = { failed: string };
 
-/** Records what legacy answers when the gateway asks it. */
+/** Records legacy's answers to the gateway. */
 export type Recording = {
-  /** Sends one request to the gateway, and records what it asked legacy. */
+  /** Sends one request to the gateway, and records its exchanges with legacy. */
   record(ask: FixtureAsk): Promise<Recorded | RecordingFailed>;
-  /** What the gateway makes of the scrubbed exchanges. */
+  /** The gateway's answer to the scrubbed exchanges. */
   expectedOf(recorded: Recorded): Promise<{ status: number; body: unknown; mismatch: string[] } | RecordingFailed>;
   close(): Promise<void>;
 };

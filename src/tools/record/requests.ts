@@ -6,7 +6,7 @@ import type { CorpusRequest } from "../corpus/corpusRequest.ts";
 import type { FixtureAsk } from "./exchange.ts";
 import type { RecordTools } from "./job.ts";
 
-/** The request that arguments describe: `61` where one field is required, else `name=value`; or what is wrong with them. */
+/** The request that arguments describe, or their errors. `61` is allowed if one field is required, else `name=value`. */
 export const requestFromArguments = (
   endpoint: Endpoint,
   args: readonly string[],

@@ -13,7 +13,7 @@ const studies: StudyRow[] = read("studies");
 const estimationProcedures: ProcedureRow[] = read("estimationProcedures");
 const evaluationMeasures: string[] = read("evaluationMeasures");
 
-/** Everything that the sample server knows. Datasets and tags are only the ones to begin with: each server keeps its own. */
+/** The data of the sample server. Each server starts with a copy of the datasets and tags. */
 export const sampleCatalogue = {
   users,
   /** The qualities that legacy's dataset list shows. */

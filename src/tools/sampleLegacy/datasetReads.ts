@@ -5,14 +5,14 @@ import { type LegacyElement, element, escapeXml, optionalElement } from "./rende
 import { sortTags } from "./tags.ts";
 import { firstCsvLine, phpNotice } from "./textQuirks.ts";
 
-/** May this caller do with the dataset what its owner may? */
+/** Whether this caller has the rights of the dataset's owner. */
 export const isOwn = (caller: User | undefined, { uploader }: DatasetRow): boolean =>
   caller !== undefined && (caller.id === uploader || caller.role === "administrator");
 
 const downloads = "https://legacy.example/data/v1/download";
 const parquets = "https://files.example/datasets";
 
-/** May this caller see the row itself? (The list is stricter: there, an administrator may not.) */
+/** Whether this caller may see the row. The list is stricter: it hides private rows from administrators, too. */
 const mayRead = (caller: User | undefined, row: DatasetRow): boolean =>
   row.visibility === "public" || isOwn(caller, row);
 
@@ -107,7 +107,7 @@ export const basicQualities = ({ qualities }: DatasetRow): [name: string, value:
 export const qualityNumber = (row: DatasetRow, name: string): number =>
   Number(basicQualities(row).find(([known]) => known === name)?.[1] ?? "none");
 
-/** `data/qualities/{id}[/engine]`: all that was measured of a dataset, also what came out empty. */
+/** `data/qualities/{id}[/engine]`: all qualities of a dataset, also those without a value. */
 export const dataQualities: Handler = ({ segments: [, segment, engine = "1"], caller, datasets }) => {
   if (segment === "0") return { error: 360 };
   const row = datasets.find(({ id }) => id === Number(segment));

@@ -6,7 +6,7 @@ import { isOwn } from "./datasetReads.ts";
 import { element } from "./renderXml.ts";
 import { collationKey } from "./textQuirks.ts";
 
-/** `POST data`: a new dataset of the caller's, not processed yet. Nobody looks for its file here. */
+/** `POST data`: a new dataset of the caller's, not processed yet. Its file is ignored. */
 export const dataUpload: Handler = ({ caller, datasets, form, given }) => {
   const xml = form.get("description");
   if (!xml) return { error: 135 };
@@ -44,10 +44,10 @@ const anybodys = [
   "paper_url",
 ];
 
-// Legacy itself has no visibility here: its owners change that on the site. This is how a test does.
+// In legacy, `visibility` is not a field of `data/edit`: owners change it on the site. Tests change it here.
 const owners = ["default_target_attribute", "row_id_attribute", "ignore_attribute", "visibility"];
 
-/** `data/edit`: everybody may, but for a few fields. */
+/** `data/edit`: all callers with a key may change it, but only owners some fields. */
 export const dataEdit: Handler = ({ caller, datasets, form, faults }) => {
   const sent = form.get("data_id") ?? "";
   if (sent === "" || sent === "0") return { error: 1062 };
@@ -66,7 +66,7 @@ export const dataEdit: Handler = ({ caller, datasets, form, faults }) => {
   return faults.searchIndexDown ? searchIndexDown : { root: element("data_edit", [element("id", row.id)]) };
 };
 
-/** `data/status/update`, asked by any method. */
+/** `data/status/update`, by any method. */
 export const dataStatusUpdate: Handler = ({ caller, datasets, form }) => {
   const sent = form.get("data_id") ?? "";
   const status = form.get("status") ?? "";

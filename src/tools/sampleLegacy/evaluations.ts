@@ -27,7 +27,7 @@ export const evaluationMeasureList: Handler = () => {
   return { root: element("evaluation_measures", [element("measures", measures)]), layout: { indent: "\t" } };
 };
 
-/** `evaluation/request/…`: checks for admin rights first. The only route that exists here has an illegal filter. */
+/** `evaluation/request/…`: checks for admin rights first, then refuses every filter. */
 export const evaluationRequest: Handler = ({ caller }) =>
   caller?.role === "administrator"
     ? { error: 1011, about: "Legal filter operators: ttid,task,tag,uploader,setup. Found illegal filter: none" }

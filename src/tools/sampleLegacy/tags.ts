@@ -5,10 +5,10 @@ import { searchIndexDown } from "./errors.ts";
 import { element } from "./renderXml.ts";
 import { cleanInput } from "./textQuirks.ts";
 
-/** What can be tagged here. */
+/** The kinds of entities that have tags. */
 type Taggable = "data" | "setup";
 
-/** The tags of one kind of entity, by id; undefined where there is no such entity. */
+/** The tags of one kind of entity, by id; `undefined` for an unknown id. */
 type TagTable = {
   get: (id: number) => TagRow[] | undefined;
   set: (id: number, tags: TagRow[]) => void;
@@ -18,11 +18,11 @@ type TagTable = {
 /** The tags of one state server. */
 export type TagTables = Record<Taggable, TagTable>;
 
-/** Tags as the database's key orders them: alphabetical, whatever their case. */
+/** Tags in the order of the database's key: alphabetical, ignoring case. */
 export const sortTags = (tags: TagRow[] = []): TagRow[] =>
   tags.toSorted(([a], [b]) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1));
 
-/** The rows keep their tags themselves, so that those of a row that comes later count too. */
+/** The tags are stored in the rows, so that rows that are added later count too. */
 const open = (rows: { id: number; tags?: TagRow[] }[]): TagTable => {
   const find = (wanted: number) => rows.find(({ id }) => id === wanted);
   return {
@@ -87,7 +87,7 @@ const remove = ({ tags, caller }: Call, kind: Taggable, sent: string, tag: strin
 const isIndexed = (kind: Taggable, tag: string): boolean =>
   kind === "data" || sampleCatalogue.studies.some(({ legacy }) => legacy?.some(({ name }) => name === tag));
 
-/** `data/tag`, `data/untag`, `setup/tag`, `setup/untag`. Nobody asks whether the caller may see the entity. */
+/** `data/tag`, `data/untag`, `setup/tag`, `setup/untag`. As in legacy, a caller may tag an entity that is hidden from it. */
 export const tagChange =
   (kind: Taggable, action: "tag" | "untag"): Handler =>
   (call) => {

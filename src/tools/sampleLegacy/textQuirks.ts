@@ -29,7 +29,7 @@ const escapes = /(?:%[0-9a-f]{2})+/gi;
 const decodeOnce = (text: string): string =>
   text.replaceAll(escapes, (bytes) => Buffer.from(bytes.replaceAll("%", ""), "hex").toString());
 
-/** What legacy's filter against scripts makes of a form field: it decodes until nothing is left to decode. */
+/** Applies legacy's filter against scripts to a form field: it decodes until the text no longer changes. */
 export const cleanInput = (field: string): string => {
   const decoded = decodeOnce(field);
   if (decoded !== field) return cleanInput(decoded);
@@ -52,7 +52,7 @@ export const firstCsvLine = (csv: string): string[] => {
   }
 };
 
-/** The block of HTML that PHP puts where it stands when its errors are displayed. */
+/** The block of HTML that PHP writes into the output if it displays errors. */
 export const phpNotice = (message: string, file: string, line: number): string => `
 <div style="border:1px solid #990000;padding-left:20px;margin:0 0 10px 0;">
 

@@ -69,11 +69,11 @@ describe("the gate", () => {
     minutes: 10,
     good: 400,
     judged: 400,
-    lately: { good: 200, judged: 200 },
+    recent: { good: 200, judged: 200 },
     modern: { asked: 200, failed: 0, times: times(50) },
   };
   const said = (stage: Stage, change: Partial<Evidence> = {}) => {
-    const { says, to } = judgeGate(gate, stage, { ...fine, ...change });
+    const { reason: says, to } = judgeGate(gate, stage, { ...fine, ...change });
     return `${to ? `${to.stage} ${to.share}` : "stays"}: ${says}`;
   };
   const canary = (share: number): Stage => ({ stage: "canary", share });
@@ -106,8 +106,8 @@ describe("the gate", () => {
       { modern: { asked: 100, failed: 3, times: times(50) } },
       "stays: held: 3.00 % of modern's answers fail",
     ],
-    ["parity shown to be worse", { lately: { good: 180, judged: 200 } }, "shadow 100: parity at most 93.4"],
-    ["one failure is no proof", { lately: { good: 199, judged: 200 } }, "canary 10:"],
+    ["parity shown to be worse", { recent: { good: 180, judged: 200 } }, "shadow 100: parity at most 93.4"],
+    ["one failure is no proof", { recent: { good: 199, judged: 200 } }, "canary 10:"],
     ["errors shown to be worse", { modern: { asked: 200, failed: 20, times: times(50) } }, "shadow 100: at least 6.5"],
     [
       "slow",
@@ -126,20 +126,20 @@ describe("the gate", () => {
     ],
     [
       "a bad moment after a good day",
-      { good: 100_000, judged: 100_020, lately: { good: 180, judged: 200 } },
+      { good: 100_000, judged: 100_020, recent: { good: 180, judged: 200 } },
       "shadow 100:",
     ],
   ])("%s", (_, change, expected) => {
     expect(said(canary(5), change)).toContain(expected);
   });
 
-  test("what is worse in the shadow is held there, for nobody meets it", () => {
-    expect(said({ stage: "shadow", share: 10 }, { lately: { good: 0, judged: 200 } })).toContain(
+  test("a worse modern stays in shadow, where it answers no caller", () => {
+    expect(said({ stage: "shadow", share: 10 }, { recent: { good: 0, judged: 200 } })).toContain(
       "stays: held: parity at most",
     );
   });
 
-  test("no evidence both promotes and demotes, and none promotes on nothing", () => {
+  test("no evidence both promotes and demotes, and without evidence nothing moves", () => {
     fc.assert(
       fc.property(
         fc.nat(500),
@@ -153,7 +153,7 @@ describe("the gate", () => {
             minutes: 10,
             good: Math.max(0, judged - bad),
             judged,
-            lately: { good: Math.max(0, lately - bad), judged: lately },
+            recent: { good: Math.max(0, lately - bad), judged: lately },
             modern: { asked: 200, failed, times: times(p95) },
           };
           const { to } = judgeGate(gate, canary(5), evidence);

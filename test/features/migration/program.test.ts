@@ -120,7 +120,7 @@ test("--check asks both sides; --strict fails for an ended or idle ledger entry"
   ]);
 });
 
-test("--check compares modern with legacy, and the mirror asks nothing beside", async () => {
+test("--check compares modern with legacy, and the mirror sends no requests", async () => {
   const faults = [{ endpoint: "getDataset", fault: "otherValue", path: "/version" } as const];
   const wrong = await startStandIn({ legacyUrl: legacy.url, faults });
   const STAGES = '{"getDataset":{"stage":"modern"},"getSetup":{"stage":"canary"}}';
@@ -173,7 +173,7 @@ describeWithRedis("two gateways with one Redis", () => {
     expect(await again.stage()).toMatchObject({ stage: "canary", share: 25 });
   });
 
-  test("move nothing while it is away, say so, and keep what they know", async () => {
+  test("move no endpoint while it is away, say so, and keep their state", async () => {
     const redis = await startRedis({ keeps: true });
     const { move, stage } = await gateway({ REDIS_URL: redis.url });
     await move({ stage: "shadow", share: 10 });

@@ -7,10 +7,11 @@ import { staged } from "./support.ts";
 import { until } from "../../support/waiting.ts";
 
 const writer = { "X-API-Key": "00000000000000000000000000000000" };
-const told = (differences: DifferenceView[]) => differences.map(({ path, form, count }) => `${path} ${form} ${count}`);
+const formatDifferences = (differences: DifferenceView[]) =>
+  differences.map(({ path, form, count }) => `${path} ${form} ${count}`);
 
 describe("legacy", () => {
-  test("is the stage of all that is not said to be in another, and modern is never asked", async () => {
+  test("is the default stage, and modern receives no requests", async () => {
     const { ask, modern, operate } = await staged({});
     for (let i = 0; i < 3; i++)
       expect((await ask("/datasets/61")).decision).toBe("stage=legacy; backend=legacy; reason=stage");
@@ -59,10 +60,10 @@ describe("shadow", () => {
       expect((await ask(`/setup/${id}`)).decision).toBe("stage=shadow; backend=legacy; reason=stage");
     await compared("getDataset", 1);
     await compared("getSetup", 3);
-    expect(new Set(told(migration.differences("unexplained")))).toEqual(
+    expect(new Set(formatDifferences(migration.differences("unexplained")))).toEqual(
       new Set(["/version type 1", "/licence missing 1"]),
     );
-    expect(told(migration.differences("explained"))).toEqual(["/tag order 1"]);
+    expect(formatDifferences(migration.differences("explained"))).toEqual(["/tag order 1"]);
     expect(migration.viewOf("getSetup").parity).toMatchObject({ compared: 3, equal: 3 });
     expect(migration.viewOf("getDataset").parity).toMatchObject({ compared: 1, unexplained: 1 });
     const { body } = await operate("GET", "/differences");
@@ -103,7 +104,7 @@ describe("shadow", () => {
     }
   });
 
-  test("what is gone when asked again is drift", async () => {
+  test("a difference that is gone when it is checked again is drift", async () => {
     const { ask, migration, compared } = await staged(
       { getDataset: { stage: "shadow" } },
       { faults: [{ endpoint: "getDataset", fault: "otherValue", path: "/name", again: false }] },
@@ -111,10 +112,10 @@ describe("shadow", () => {
     await ask("/datasets/61");
     await compared("getDataset", 1);
     expect(migration.differences("unexplained")).toEqual([]);
-    expect(told(migration.differences("drift"))).toEqual(["/name value 1"]);
+    expect(formatDifferences(migration.differences("drift"))).toEqual(["/name value 1"]);
   });
 
-  test("what is kept is compared too; a share of 0 compares nothing", async () => {
+  test("cached answers are compared too; a share of 0 compares no answer", async () => {
     const { ask, compared, modern, operate } = await staged({ getDataset: { stage: "shadow" } });
     for (let i = 0; i < 3; i++) await ask("/datasets/61");
     await compared("getDataset", 3);
@@ -125,7 +126,7 @@ describe("shadow", () => {
     expect(modern.asked()["getDataset"]).toBe(before);
   });
 
-  test("a modern that is down, late or says no JSON costs no caller anything", async () => {
+  test("a modern that is down, late or answers without JSON costs callers nothing", async () => {
     const { ask, modern, migration } = await staged(
       { getDataset: { stage: "shadow" } },
       { faults: [{ endpoint: "*", fault: "down" }] },
@@ -139,7 +140,7 @@ describe("shadow", () => {
 });
 
 describe("canary", () => {
-  test("one caller sees one side, and a larger share keeps those it had", async () => {
+  test("one caller sees one side, and a larger share keeps its callers", async () => {
     const { ask, operate } = await staged({ getDataset: { stage: "canary", share: 30 } });
     const callers = Array.from({ length: 60 }, (_, i) => ({ "User-Agent": `client ${i}` }));
     const sides = async () =>
@@ -162,7 +163,7 @@ describe("canary", () => {
     expect(new Set(keyed).size).toBe(1);
   });
 
-  test("a caller's address is what a trusted proxy says, and nobody else", async () => {
+  test("only a trusted proxy decides about a caller's address", async () => {
     const sides = async (environment: Record<string, string>) => {
       const { ask } = await staged({ getDataset: { stage: "canary", share: 50 } }, { environment });
       const all = Array.from({ length: 30 }, (_, i) => ask("/datasets/61", { "X-Forwarded-For": `192.0.2.${i}` }));
@@ -172,14 +173,14 @@ describe("canary", () => {
     expect((await sides({ TRUSTED_PROXIES: "127.0.0.1" })).size).toBeGreaterThan(10);
   });
 
-  test("nobody on the way may give one caller's answer to another", async () => {
+  test("shared caches may not give one caller's answer to another", async () => {
     const { gateway } = await staged({ getDataset: { stage: "canary", share: 50 } });
     const headers = async (path: string) => (await gateway.app.request(`/v1${path}`)).headers.get("cache-control");
     expect(await headers("/datasets/61")).toMatch(/^private/);
     expect(await headers("/setup/1")).toMatch(/^public/);
   });
 
-  test("both sides are compared, whoever answered", async () => {
+  test("both sides are compared, whichever of them answered", async () => {
     const { ask, compared, legacy, modern } = await staged({ getSetup: { stage: "canary", share: 50 } });
     expect(legacy.url).not.toBe("");
     for (let i = 0; i < 10; i++) await ask("/setup/1", { "User-Agent": `client ${i}` });
@@ -202,7 +203,7 @@ describe("canary", () => {
 });
 
 describe("modern", () => {
-  test("answers, and what it answered is kept apart from what legacy did", async () => {
+  test("answers, and its answers are cached apart from legacy's", async () => {
     const { ask, operate } = await staged(
       { getDataset: { stage: "legacy" } },
       { faults: [{ endpoint: "getDataset", fault: "otherValue", path: "/name" }] },
@@ -257,7 +258,7 @@ describe("modern", () => {
     expect((await ask("/datasets/61")).body).toEqual(right);
   });
 
-  test("a wrong answer that was kept is kept no longer than until it is compared", async () => {
+  test("a comparison invalidates a wrong answer that was cached", async () => {
     const { ask, modern, migration } = await staged(
       { getDataset: { stage: "modern", share: 0 } },
       { faults: [{ endpoint: "getDataset", fault: "otherValue", path: "/name" }] },
@@ -270,7 +271,7 @@ describe("modern", () => {
     await until(async () => JSON.stringify((await ask("/datasets/61")).body) !== JSON.stringify(wrong));
   });
 
-  test("a name that would lead elsewhere is asked of nobody", async () => {
+  test("a name that would lead to another path is sent to neither side", async () => {
     const { port, modern } = await staged({ findFlow: { stage: "modern", share: 0 } });
     const { status, headers } = await exchange(port, get("/v1/flows/exists/%2e%2e/7"));
     // Legacy is asked for such a name by its form, which needs a key.
@@ -278,14 +279,14 @@ describe("modern", () => {
     expect(modern.asked()).toEqual({});
   });
 
-  test("what is asked with a key is kept for nobody, and a wrong key is refused", async () => {
+  test("answers to requests with a key are not cached, and a wrong key is refused", async () => {
     const { ask } = await staged({ getDataset: { stage: "modern" } });
     const owner = { "X-API-Key": "DA1A0000000000000000000000000000" };
     for (let i = 0; i < 2; i++) expect((await ask("/datasets/61", owner)).cache).not.toContain("hit");
     expect((await ask("/datasets/61", { "X-API-Key": "FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF" })).status).toBe(401);
   });
 
-  test("is asked in the canonical form, whatever form it was asked in", async () => {
+  test("receives the canonical form of any request", async () => {
     const { ask } = await staged({ listDatasets: { stage: "modern" }, findFlow: { stage: "modern" } });
     const list = await ask("/data/list/status/active/limit/3/offset/1");
     expect([list.status, (list.body as unknown[]).length, list.decision]).toEqual([
@@ -306,7 +307,7 @@ describe("writes", () => {
     body: JSON.stringify({ data_id: 61, tag: tags }),
   });
 
-  test("go to one side, once, and are never mirrored; what they touch is dropped on both", async () => {
+  test("go to one side, once, without a mirror, and invalidate the entries of both sides", async () => {
     const { ask, modern, operate } = await staged({ tagDataset: { stage: "shadow" }, getDataset: { stage: "legacy" } });
     await ask("/datasets/61");
     expect((await ask("/datasets/tag", {}, tag("by-legacy"))).decision).toBe(
@@ -359,7 +360,7 @@ describe("operators", () => {
     ]);
   });
 
-  test("a gate stays where nothing is said of it, and goes where it is taken away", async () => {
+  test("a move without a gate keeps it, and a move with `null` removes it", async () => {
     const { operate, migration } = await staged({
       getDataset: { stage: "shadow", gate: gateSchema.parse({ parity: 0.9 }) },
     });
@@ -392,7 +393,7 @@ describe("operators", () => {
     expect([refused.status, refused.body]).toEqual([status, { detail: expect.stringContaining(detail) as string }]);
   });
 
-  test("make a difference expected: it is gone, and counts as expected from then on", async () => {
+  test("make a difference expected: it disappears, and counts as expected from then on", async () => {
     const { ask, operate, compared, migration } = await staged(
       { getDataset: { stage: "shadow" } },
       { faults: [{ endpoint: "getDataset", fault: "wrongType", path: "/version" }] },
@@ -411,7 +412,7 @@ describe("operators", () => {
     expect((await operate("GET", "/differences")).body).toEqual([]);
     await ask("/datasets/1");
     await compared("getDataset", 2);
-    expect(told(migration.differences("expected"))).toEqual(["/version type 1"]);
+    expect(formatDifferences(migration.differences("expected"))).toEqual(["/version type 1"]);
     expect((await operate("GET", "/expected")).body).toEqual([expect.objectContaining({ ...entry, fired: true })]);
   });
 

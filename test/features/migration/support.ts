@@ -67,7 +67,7 @@ export const staged = async (
     return { status: response.status, body: await response.json() };
   };
   const { migration } = gateway.services;
-  /** Waits until so many answers of an endpoint have been compared. */
+  /** Waits until `count` answers of an endpoint have been compared. */
   const compared = async (endpoint: string, count: number) =>
     until(() => migration.viewOf(endpoint).parity.compared >= count);
   /** The operators' listener over a socket, for a browser. */

@@ -33,7 +33,7 @@ test("503 with the seconds that are left, in legacy's JSON, and legacy is not as
 });
 
 test.each(["/api/v1/xml/data/61", "/api/v1/data/61", "/api/v1", "/api/v1/jsonx"])(
-  "410 in legacy's XML where none or that is asked for: %s",
+  "410 in legacy's XML if the path names XML or no format: %s",
   async (target) => {
     stoppedAt(during);
     const link = `${page}?a=1&b=2`;
@@ -65,7 +65,7 @@ test("in plain text beside the legacy interface", async () => {
   expect(body).toContain("switched off for a while");
 });
 
-test("two pages, of the path and of its brown-out, are both told", async () => {
+test("two pages, of the path and of its brown-out, are both named", async () => {
   stoppedAt(during);
   const link = "https://status.example/1";
   const { port } = await gatewayOver({ BROWNOUTS: [{ ...window, link }], DEPRECATED: [datasets] });
@@ -82,7 +82,7 @@ test.each(["GET", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "HEAD"])("%s", as
   expect(Number(headers.get("content-length"))).toBeGreaterThan(100);
 });
 
-test("only while it is on, only below its path; the new interface goes on", async () => {
+test("only during its time and below its path; the new interface still answers", async () => {
   const { set } = stoppedAt("2026-11-21T11:59:59.999Z");
   const { port, asked } = await gatewayOver({ BROWNOUTS: [{ ...window, path: "/api/v1/json" }] });
   const status = async (target: string) => Number((await send(port, get(target))).head.slice(9, 12));
@@ -101,7 +101,7 @@ describe("an upload", () => {
   test.each([
     ["with a length", "Content-Length: 3000000"],
     ["in chunks", "Transfer-Encoding: chunked"],
-  ])("%s is answered before its end, and its connection goes on", async (_, framing) => {
+  ])("%s is answered before its end, and its connection stays open", async (_, framing) => {
     stoppedAt(during);
     const { port, asked } = await gatewayOver({ BROWNOUTS: [{ ...window, path }] });
     const { socket, text } = openConnection(port);
@@ -126,7 +126,7 @@ describe("an upload", () => {
   });
 });
 
-test("it is counted, told once a window, and seen as a use", async () => {
+test("it is counted, logged once, and listed as a use", async () => {
   stoppedAt(during);
   const { port, services, observer, oldClients } = await gatewayOver({ BROWNOUTS: [window] });
   for (let i = 0; i < 3; i++) await send(port, get(`${path}?api_key=hush`, "User-Agent: old/1"));
@@ -135,8 +135,8 @@ test("it is counted, told once a window, and seen as a use", async () => {
   expect(oldClients.clients()).toMatchObject([{ agent: "old/1", path: "/api/v1/json/data/{id}", count: 3 }]);
 });
 
-test("what is told of a window holds neither key nor query, and a new configuration does not tell it anew", () => {
-  const told: unknown[] = [];
+test("its event holds neither key nor query, and is not repeated after a reload", () => {
+  const events: unknown[] = [];
   const settings = (BROWNOUTS: Brownout[], DEPRECATED: Deprecation[] = []) => ({
     LEGACY_PATH: "/api/v1",
     DEPRECATED,
@@ -146,7 +146,7 @@ test("what is told of a window holds neither key nor query, and a new configurat
     settings([window]),
     legacyPaths,
     () => Date.parse(during),
-    (...event) => void told.push(event),
+    (...event) => void events.push(event),
   );
   const answered = (target: string) => {
     const lines: unknown[] = [];
@@ -157,11 +157,11 @@ test("what is told of a window holds neither key nor query, and a new configurat
     return old.standIn(req as never, res as never, target) && lines.length === 1;
   };
   expect(answered("/api/v1/json/data/1?api_key=hush")).toBe(true);
-  expect(told).toEqual([["brownout", { path: window.path, from: window.from, until: window.until, status: 503 }]]);
+  expect(events).toEqual([["brownout", { path: window.path, from: window.from, until: window.until, status: 503 }]]);
   old.reconfigure(settings([window], [datasets]));
-  expect([answered("/api/v1/x"), told.length]).toEqual([true, 1]);
+  expect([answered("/api/v1/x"), events.length]).toEqual([true, 1]);
   old.reconfigure(settings([{ ...window, until: "2026-11-21T14:00:00Z" }]));
-  expect([answered("/api/v1/x"), told.length]).toEqual([true, 2]);
+  expect([answered("/api/v1/x"), events.length]).toEqual([true, 2]);
   old.reconfigure(settings([]));
   expect([answered("/api/v1/x"), old.refused()]).toEqual([false, 3]);
 });

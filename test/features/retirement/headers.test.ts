@@ -51,10 +51,10 @@ test.each<[string, string[], string[], string[]]>([
 const both = async (reply: string, ...parts: string[]) => {
   const { origin } = await rawUpstream((socket) => socket.end(reply));
   const plain = await openGateway(origin);
-  const told = await openGateway(origin, {
+  const gateway = await openGateway(origin, {
     hooks: { headers: () => deprecationHeaders(datasets), standIn: () => false },
   });
-  return { plain: await send(plain.port, ...parts), told: await send(told.port, ...parts) };
+  return { plain: await send(plain.port, ...parts), told: await send(gateway.port, ...parts) };
 };
 
 describe("an answer is the same but for the added lines", () => {
@@ -102,7 +102,7 @@ describe("an answer is the same but for the added lines", () => {
     expect(ofDeprecation(told.head)).toEqual(["deprecation: @1", ...datasetsHeaders.slice(1)]);
   });
 
-  test("a request that comes round is told as well", async () => {
+  test("the answer to a request loop has the headers, too", async () => {
     const { told } = await both("HTTP/1.1 200 OK\r\n\r\n", get(path, `Via: 1.1 ${await pseudonymOf()}`));
     expect(told.head).toMatch(/^HTTP\/1\.1 502 /);
     expect(ofDeprecation(told.head)).toEqual(datasetsHeaders);
@@ -133,7 +133,7 @@ describe("over the whole gateway", () => {
     expect(ofDeprecation((await send(port, get(target))).head)).toEqual(isTold ? datasetsHeaders : []);
   });
 
-  test("the new interface is told nothing even below a deprecated path, what passes through beside it is", async () => {
+  test("below a deprecated path, only proxied answers have the headers", async () => {
     const { port } = await gatewayOver({ DEPRECATED: [{ ...datasets, path: "/" }], PREFIXES: "/,/v1" });
     for (const [target, told] of [
       ["/v1/datasets/abc", 0],

@@ -6,7 +6,7 @@ import { settingsOf } from "../../support/gateway.ts";
 import { datasets, page, window } from "./support.ts";
 
 const load = (environment: Record<string, string>) => settingsOf(environment);
-const told = (name: string, value: unknown): string[] => {
+const errorsOf = (name: string, value: unknown): string[] => {
   const loaded = load({ [name]: JSON.stringify(value) });
   return "errors" in loaded ? loaded.errors : [];
 };
@@ -54,7 +54,7 @@ describe("a wrong field is named, with what was given and what is allowed", () =
     const good = name === "DEPRECATED" ? datasets : window;
     const shown = value === undefined ? "nothing" : JSON.stringify(value);
     expect(
-      told(name, [
+      errorsOf(name, [
         { ...good, path: "/other" },
         { ...good, [field]: value },
       ]),
@@ -62,8 +62,8 @@ describe("a wrong field is named, with what was given and what is allowed", () =
   });
 
   test("at the bounds they are taken", () => {
-    expect(told("BROWNOUTS", [{ ...window, until: "2026-11-22T12:00:00Z", link: page }])).toEqual([]);
-    expect(told("DEPRECATED", [{ ...datasets, sunset: "2026-01-01T00:00:01Z", successor: page }])).toEqual([]);
+    expect(errorsOf("BROWNOUTS", [{ ...window, until: "2026-11-22T12:00:00Z", link: page }])).toEqual([]);
+    expect(errorsOf("DEPRECATED", [{ ...datasets, sunset: "2026-01-01T00:00:01Z", successor: page }])).toEqual([]);
   });
 
   test.each<[unknown, RegExp]>([
@@ -73,6 +73,6 @@ describe("a wrong field is named, with what was given and what is allowed", () =
     [{ ...datasets }, /^DEPRECATED: .* allowed is a list: /],
     [Array.from({ length: 501 }, (_, i) => ({ ...datasets, path: `/${i}` })), /allowed is at most 500 paths$/],
   ])("%#", (value, expected) => {
-    expect(told("DEPRECATED", value)).toEqual([expect.stringMatching(expected)]);
+    expect(errorsOf("DEPRECATED", value)).toEqual([expect.stringMatching(expected)]);
   });
 });

@@ -13,7 +13,7 @@ export const datasets: Deprecation = {
   successor: "/v1/datasets",
 };
 
-/** What answers below `datasets` carry besides legacy's own headers. */
+/** The headers that the gateway adds to answers below `datasets`. */
 export const datasetsHeaders = [
   "Deprecation: @1767225600",
   "Sunset: Fri, 01 Jan 2027 00:00:00 GMT",
@@ -27,14 +27,14 @@ export const window: Brownout = {
   status: 503,
 };
 
-/** The wall clock stands where it is put; timers and sockets go on. */
+/** Stops the wall clock at a time. Timers and sockets run as always. */
 export const stoppedAt = (instant: string) => {
   vi.useFakeTimers({ toFake: ["Date"], now: new Date(instant) });
   onTestFinished(() => void vi.useRealTimers());
   return { set: (other: string) => void vi.setSystemTime(new Date(other)) };
 };
 
-/** The whole gateway over an upstream that answers everything alike and remembers what it was asked. */
+/** The whole gateway over an upstream that gives all requests the same answer and records them. */
 export const gatewayOver = async (
   configured: { DEPRECATED?: Deprecation[]; BROWNOUTS?: Brownout[] } & Record<string, unknown> = {},
   headers: Record<string, string> = {},

@@ -55,7 +55,7 @@ describe("the user agent", () => {
     expect(plainAgent(agent, "secret1")).toBe(shown);
   });
 
-  test("whatever it is, is short, without control characters, and without a whole or half key", () => {
+  test("any agent is shown short, without control characters or parts of a key", () => {
     const around = fc.string({ unit: "binary", maxLength: 250 });
     fc.assert(
       fc.property(around, around, fc.stringMatching(/^[0-9a-z]{8,40}$/), (before, after, secret) => {
@@ -78,7 +78,7 @@ describe("who calls what", () => {
     target: "/",
   });
 
-  test("is told apart by key, agent and path, with the first and the last time, the newest first", () => {
+  test("callers differ by key, agent and path; the latest comes first", () => {
     const { note, list } = openUsage(() => now);
     note("/a", seen("x"));
     now += 1000;
@@ -104,7 +104,7 @@ describe("who calls what", () => {
     expect(list()).toHaveLength(4);
   });
 
-  test("is one caller in any case of the key, another by another gateway, and never the key", () => {
+  test("a key in any case is one caller with one hash, which differs by gateway", () => {
     const [here, there] = [openUsage(() => now), openUsage(() => now)];
     for (const { note } of [here, there]) {
       note("/a", seen(key, key));
@@ -132,7 +132,7 @@ describe("who calls what", () => {
 });
 
 describe("over the whole gateway", () => {
-  test("what passes through below the legacy path is seen, by the deprecated path where there is one", async () => {
+  test("proxied requests are listed by their deprecated path, if any", async () => {
     const { port, oldClients } = await gatewayOver({ DEPRECATED: [datasets] });
     for (const target of ["/api/v1/json/data/1", "/api/v1/json/data/list/limit/5", "//api/v1/json//data/x"])
       await send(port, get(target, "User-Agent: a"));
@@ -146,7 +146,7 @@ describe("over the whole gateway", () => {
     expect([below("/api/v1/js"), below("").length, below("/").length]).toEqual([[], 2, 2]);
   });
 
-  test("a key is the same caller by query, header and the form of a write that is looked at; once each", async () => {
+  test("a key is the same caller by query, header and the form of a write", async () => {
     const { port, oldClients } = await gatewayOver({ DEPRECATED: [datasets] });
     const body = `api_key=${key}&data_id=61&tag=a`;
     await send(port, get(`/api/v1/json/data/1?api_key=${key}`, "User-Agent: a"));

@@ -9,14 +9,14 @@ const path = kept.getDataset;
 /** Two gateways over one legacy that share by one Redis. */
 const two = async (legacy: ScriptedLegacy, url: string) => {
   const [a, b] = [await cachedGateway({ REDIS_URL: url }, legacy), await cachedGateway({ REDIS_URL: url }, legacy)];
-  const inStep = () => until(() => [a, b].every(({ services }) => services.cache.sharing() === "in step"));
-  await inStep();
-  return { a, b, inStep };
+  const bothInStep = () => until(() => [a, b].every(({ services }) => services.cache.sharing() === "in step"));
+  await bothInStep();
+  return { a, b, bothInStep };
 };
 const tag = { data_id: 61, tag: "a" };
 
 describeWithRedis("two gateways and a Redis", () => {
-  test("what one has fetched the other serves, byte for byte; legacy is asked once", async () => {
+  test("one serves the other's answers byte for byte; legacy gets one request", async () => {
     const redis = await startRedis();
     const legacy = await scriptedLegacy();
     const { a, b } = await two(legacy, redis.url);
@@ -65,7 +65,7 @@ describeWithRedis("two gateways and a Redis", () => {
     }
   });
 
-  test("a read that was on its way in one when the other wrote is kept by neither", async () => {
+  test("a read that was running in one when the other wrote is cached by neither", async () => {
     const redis = await startRedis();
     const legacy = await scriptedLegacy();
     const { a, b } = await two(legacy, redis.url);
@@ -108,7 +108,7 @@ describeWithRedis("two gateways and a Redis", () => {
   test("Redis killed under load: no error, no long wait, nothing before the last write", async () => {
     const redis = await startRedis({ keeps: true });
     const legacy = await scriptedLegacy();
-    const { a, b, inStep } = await two(legacy, redis.url);
+    const { a, b, bothInStep } = await two(legacy, redis.url);
     const targets = Array.from({ length: 20 }, (_, i) => `/v1/datasets/${i + 50}`);
     const wrong: string[] = [];
     let slowest = 0;
@@ -121,13 +121,13 @@ describeWithRedis("two gateways and a Redis", () => {
         const { status, body, how } = await gateway.ask(targets[i % targets.length] as string);
         slowest = Math.max(slowest, performance.now() - began);
         answers++;
-        // What was written and told to the writer before it was asked for has to show.
+        // A write that was confirmed before the request has to be visible.
         const version = Number(markOf(body).split(" ")[1]);
         if (status !== 200 || version < told) wrong.push(`${status} ${markOf(body)} ${how}, ${told} was written`);
       }
     };
     const write = async (gateway: typeof a) => {
-      // As by a change of every dataset.
+      // The effect of a change of all datasets.
       legacy.version++;
       await gateway.services.cache.invalidate({ all: true });
       state.told = legacy.version;
@@ -141,7 +141,7 @@ describeWithRedis("two gateways and a Redis", () => {
       await write(a);
       await pause(100);
       await redis.start();
-      await inStep();
+      await bothInStep();
       await pause(100);
       await write(b);
       await pause(200);

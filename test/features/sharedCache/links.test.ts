@@ -14,7 +14,7 @@ describeWithRedis("a link to Redis that breaks", () => {
     await b.invalidate({ groups: ["dataset/61"] });
     path.mend();
     await until(() => a.trusted());
-    expect([a.told.drops, a.told.lost]).toEqual([[], 1]);
+    expect([a.observed.drops, a.observed.lost]).toEqual([[], 1]);
   });
 
   test("connections that silently carry nothing any more are made anew", async () => {
@@ -30,7 +30,7 @@ describeWithRedis("a link to Redis that breaks", () => {
     expect(performance.now() - began).toBeLessThan(10_000);
     await until(() => a.trusted());
     expect(performance.now() - began).toBeLessThan(15_000);
-    expect([a.told.lost, await a.get("k")]).toEqual([1, undefined]);
+    expect([a.observed.lost, await a.get("k")]).toEqual([1, undefined]);
   });
 
   test("a silent listening connection is found out, however much is invalidated", async () => {
@@ -43,15 +43,15 @@ describeWithRedis("a link to Redis that breaks", () => {
     const drops = (async () => {
       for (let i = 0; state.running; i++) await Promise.all([b.invalidate({ groups: [`dataset/${i}`] }), wait(100)]);
     })();
-    await until(() => a.told.lost === 1);
+    await until(() => a.observed.lost === 1);
     await until(() => a.trusted());
-    // And it hears again.
-    const heard = a.told.drops.length;
-    await until(() => a.told.drops.length > heard);
+    // It receives messages again.
+    const heard = a.observed.drops.length;
+    await until(() => a.observed.drops.length > heard);
     await wait(1000);
     state.running = false;
     await drops;
-    expect([a.told.lost, b.told.lost]).toEqual([1, 0]);
+    expect([a.observed.lost, b.observed.lost]).toEqual([1, 0]);
   });
 
   test("invalidations made while cut off reach the others, which keep the rest", async () => {
@@ -64,17 +64,17 @@ describeWithRedis("a link to Redis that breaks", () => {
     await until(() => !a.trusted());
     await a.invalidate({ groups: ["dataset/61"], hold: 700 });
     await a.invalidate({ endpoint: "getSetup", soft: true });
-    expect(b.told.drops).toEqual([]);
+    expect(b.observed.drops).toEqual([]);
     path.mend();
     await until(() => a.trusted());
-    await until(() => b.told.drops.some(({ soft }) => soft === true));
-    expect(b.told.drops.filter((drop) => Object.keys(drop).length > 0)).toEqual([
+    await until(() => b.observed.drops.some(({ soft }) => soft === true));
+    expect(b.observed.drops.filter((drop) => Object.keys(drop).length > 0)).toEqual([
       { groups: ["dataset/61"], hold: 700 },
       { endpoint: "getSetup", soft: true },
     ]);
     await wait(700);
-    expect([a.told.lost, b.told.lost, b.trusted()]).toEqual([1, 0, true]);
-    // One that was cut off may have written unheard: nothing from before is in Redis.
+    expect([a.observed.lost, b.observed.lost, b.trusted()]).toEqual([1, 0, true]);
+    // A gateway that was cut off may have written, so Redis holds no earlier entries.
     expect(await b.get("other")).toBeUndefined();
   });
 
@@ -83,11 +83,11 @@ describeWithRedis("a link to Redis that breaks", () => {
     const [a, b] = [await open(redis.url), await open(redis.url)];
     await a.put("k", await entry("old"));
     await redis.talk("PUBLISH catalog-gateway:1:drops garbage");
-    await until(() => a.told.lost === 1 && b.told.lost === 1);
+    await until(() => a.observed.lost === 1 && b.observed.lost === 1);
     await until(() => a.trusted() && b.trusted());
     expect(await a.get("k")).toBeUndefined();
     await b.invalidate({ groups: ["dataset/61"] });
-    await until(() => a.told.drops.some(({ groups }) => groups?.includes("dataset/61") ?? false));
+    await until(() => a.observed.drops.some(({ groups }) => groups?.includes("dataset/61") ?? false));
   });
 
   test("a get right behind the first invalidation does not overtake it", async () => {
@@ -102,7 +102,7 @@ describeWithRedis("a link to Redis that breaks", () => {
 
   test("closed while connecting or connected, it leaves no connection behind", async () => {
     const redis = await startRedis();
-    // All but the one that asks.
+    // All but the requesting one.
     const connected = async () => ((await redis.talk("CLIENT LIST")).match(/^id=|\nid=/g)?.length ?? 0) - 1;
     for (const ms of [0, 1, 2, 5, 10, 50]) {
       const tier = begin(redis.url);
@@ -120,19 +120,19 @@ describeWithRedis("a link to Redis that breaks", () => {
     await one.close();
     await wait(100);
     expect(await connected()).toBe(0);
-    expect(one.told.events).toEqual(["shared_tier_up"]);
+    expect(one.observed.events).toEqual(["shared_tier_up"]);
   });
 
-  test("an outage is told once, and no password", async () => {
+  test("an outage is reported once, without the password", async () => {
     const redis = await startRedis();
     const a = await open(redis.url.replace("//", "//:hunter2@"));
     await redis.kill();
     await wait(1500);
     await redis.start();
     await until(() => a.trusted());
-    const counts = (name: string) => a.told.events.filter((event) => event === name).length;
+    const counts = (name: string) => a.observed.events.filter((event) => event === name).length;
     expect([counts("shared_tier_up"), counts("shared_tier_lost")]).toEqual([2, 1]);
     expect(counts("shared_tier_error")).toBeLessThanOrEqual(3);
-    expect(a.told.whys.join()).not.toContain("hunter2");
+    expect(a.observed.whys.join()).not.toContain("hunter2");
   });
 });

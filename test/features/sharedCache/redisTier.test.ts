@@ -21,7 +21,7 @@ test.each([
   },
 );
 
-test("bytes that are none of ours are refused", async () => {
+test("foreign bytes are refused", async () => {
   const good = toWire(await entry("{}"));
   for (const bad of [
     Buffer.alloc(0),
@@ -77,28 +77,28 @@ describeWithRedis("the tier on Redis", () => {
     await a.put("other", await entry("[2]", { endpoint: "getSetup", groups: ["setup/1", "setup"] }));
     const began = performance.now();
     await b.invalidate(drop);
-    await until(() => a.told.drops.length === 1);
+    await until(() => a.observed.drops.length === 1);
     expect(performance.now() - began).toBeLessThan(5000);
-    expect(a.told.drops).toEqual([drop]);
-    expect(b.told.drops).toEqual([]);
+    expect(a.observed.drops).toEqual([drop]);
+    expect(b.observed.drops).toEqual([]);
     expect([await a.get("k"), await b.get("k")]).toEqual([undefined, undefined]);
     expect((await a.get("other")) === undefined).toBe("all" in drop);
-    // And can be kept anew.
+    // It can be stored again.
     await until(() => a.mark() === b.mark());
     expect(await a.put("k", await entry("[3]"))).toBe("set stored");
     expect((await b.get("k"))?.body.toString()).toBe("[3]");
     // Two beats later; once is enough.
     await wait("all" in drop ? 700 : 0);
-    expect([a.told.lost, b.told.lost, a.trusted(), b.trusted()]).toEqual([0, 0, true, true]);
+    expect([a.observed.lost, b.observed.lost, a.trusted(), b.trusted()]).toEqual([0, 0, true, true]);
   });
 
-  test("what was read before a drop is not kept after it", async () => {
+  test("an answer from before an invalidation is not stored after it", async () => {
     const redis = await startRedis();
     const [a, b] = [await open(redis.url), await open(redis.url)];
     const mark = a.mark();
     await b.invalidate({ groups: ["dataset/61"] });
     a.set("k", await entry("old"), mark);
-    await until(() => a.told.counts.includes("set overtaken"));
+    await until(() => a.observed.counts.includes("set overtaken"));
     expect(await b.get("k")).toBeUndefined();
   });
 
@@ -116,16 +116,16 @@ describeWithRedis("the tier on Redis", () => {
     a.set("k2", await entry("x"), a.mark());
     await a.invalidate({ groups: ["dataset/61"] });
     expect(performance.now() - began).toBeLessThan(2000);
-    expect([a.told.lost, b.told.lost]).toEqual([0, 0]);
+    expect([a.observed.lost, b.observed.lost]).toEqual([0, 0]);
     await redis.start();
     await until(() => a.trusted() && b.trusted());
-    expect([a.told.lost, b.told.lost]).toEqual([1, 1]);
+    expect([a.observed.lost, b.observed.lost]).toEqual([1, 1]);
     expect([await a.get("k"), await b.get("k"), await b.get("k2")]).toEqual([undefined, undefined, undefined]);
-    // Whether `b` was back in time to hear of the drop or not, it has forgotten everything since.
+    // Whether or not `b` was back in time for the invalidation, it has discarded all entries since.
     await until(() => a.mark() === b.mark());
     expect(await a.put("k", await entry("new"))).toBe("set stored");
     expect((await b.get("k"))?.body.toString()).toBe("new");
-    expect(a.told.events.filter((event) => event !== "shared_tier_error")).toEqual([
+    expect(a.observed.events.filter((event) => event !== "shared_tier_error")).toEqual([
       "shared_tier_up",
       "shared_tier_lost",
       "shared_tier_up",
@@ -145,11 +145,11 @@ describeWithRedis("the tier on Redis", () => {
     expect(performance.now() - began).toBeLessThan(10_000);
     redis.resume();
     await until(() => a.trusted());
-    expect(a.told.lost).toBe(1);
+    expect(a.observed.lost).toBe(1);
     expect(await a.get("k")).toBeUndefined();
   });
 
-  test("one that is full keeps nothing new, and drops all the same", async () => {
+  test("a full one stores no new entries, and still invalidates", async () => {
     const redis = await startRedis();
     const [a, b] = [await open(redis.url), await open(redis.url)];
     await a.put("k", await entry("old"));
@@ -157,22 +157,22 @@ describeWithRedis("the tier on Redis", () => {
     expect(await a.put("k2", await entry("x"))).toBe("set failed");
     expect((await b.get("k"))?.body.toString()).toBe("old");
     await a.invalidate({ groups: ["dataset/61"] });
-    await until(() => b.told.drops.length === 1);
+    await until(() => b.observed.drops.length === 1);
     expect([await a.get("k"), await b.get("k")]).toEqual([undefined, undefined]);
     await redis.talk("CONFIG SET maxmemory 0");
     await until(() => a.mark() !== undefined && a.mark() === b.mark());
     await wait(700);
-    expect([a.told.lost, b.told.lost]).toEqual([0, 0]);
+    expect([a.observed.lost, b.observed.lost]).toEqual([0, 0]);
     expect(await a.put("k", await entry("new"))).toBe("set stored");
   });
 
-  test("a subscription that breaks alone: what was dropped meanwhile is not served", async () => {
+  test("a subscription that breaks alone: entries invalidated meanwhile are not served", async () => {
     const redis = await startRedis();
     const [a, b] = [await open(redis.url), await open(redis.url)];
     await a.put("k", await entry("old"));
     await redis.talk("CLIENT KILL TYPE pubsub");
     await b.invalidate({ groups: ["dataset/61"] });
-    await until(() => a.told.lost === 1 && b.told.lost === 1);
+    await until(() => a.observed.lost === 1 && b.observed.lost === 1);
     await until(() => a.trusted() && b.trusted());
     expect(await a.get("k")).toBeUndefined();
   });
@@ -196,6 +196,6 @@ describeWithRedis("the tier on Redis", () => {
     expect([tier.trusted(), await tier.get("k")]).toEqual([false, undefined]);
     await redis.start();
     await until(() => tier.trusted());
-    expect(tier.told.events).toContain("shared_tier_up");
+    expect(tier.observed.events).toContain("shared_tier_up");
   });
 });

@@ -3,7 +3,7 @@ import { openReplicationLease } from "../../../src/features/sharedCache/replicat
 
 const settled = () => new Promise(setImmediate);
 
-/** A lease by hand: what it asks is answered by `answer`. */
+/** A lease whose heartbeats are answered by `answer`. */
 const byHand = () => {
   const said: string[] = [];
   const asked: ((epoch: string) => void)[] = [];
@@ -27,7 +27,7 @@ const byHand = () => {
   return { lease, said, state, answer };
 };
 
-test("trusted once a beat is answered and what is kept is made good", async () => {
+test("trusted after the first answer and the recovery", async () => {
   const { lease, said, answer } = byHand();
   lease.beat();
   expect(lease.isHeld()).toBe(false);
@@ -35,7 +35,7 @@ test("trusted once a beat is answered and what is kept is made good", async () =
   expect([lease.isHeld(), lease.epoch(), said]).toEqual([true, "a", ["first", "up"]]);
 });
 
-test("an answer to a question from before the subscription broke does not count", async () => {
+test("an answer to a heartbeat from before the subscription broke does not count", async () => {
   const { lease, said, state, answer } = byHand();
   lease.beat();
   state.isListening = false;
@@ -60,7 +60,7 @@ test("lost, it is not trusted until all is made good on new connections", async 
   expect(said).toEqual(["first", "up", "lost", "renew", "recover", "up"]);
 });
 
-test("an error is told once until something changes", async () => {
+test("an error is reported once until the state changes", async () => {
   const { lease, said, answer } = byHand();
   for (const message of ["x", "y", "x", "y"]) lease.failed(new Error(message));
   lease.beat();

@@ -25,9 +25,9 @@ export const entry = async (body: string, about: Partial<Entry> = {}): Promise<E
   );
 };
 
-/** One gateway's tier, and what it was told; it may not be trusted yet. */
+/** One gateway's tier, and its events; it may not be trusted yet. */
 export const begin = (url: string, timeout = 250, build = "b") => {
-  const told = {
+  const observed = {
     drops: [] as Invalidation[],
     lost: 0,
     counts: [] as string[],
@@ -40,27 +40,27 @@ export const begin = (url: string, timeout = 250, build = "b") => {
     longest: 240_000,
     build,
     onEvent(event, about) {
-      told.events.push(event);
-      told.whys.push(JSON.stringify(about));
+      observed.events.push(event);
+      observed.whys.push(JSON.stringify(about));
     },
-    count: (call, result) => told.counts.push(`${call} ${result}`),
-  })({ onInvalidation: (drop) => told.drops.push(drop), onLost: () => told.lost++ });
+    count: (call, result) => observed.counts.push(`${call} ${result}`),
+  })({ onInvalidation: (drop) => observed.drops.push(drop), onLost: () => observed.lost++ });
   onTestFinished(() => tier.close());
   const put = async (key: string, one: Entry) => {
-    const before = told.counts.length;
+    const before = observed.counts.length;
     // On a loaded machine a heartbeat may be late, and the tier is not trusted for a moment.
     await until(() => tier.mark() !== undefined);
     tier.set(key, one, tier.mark());
-    await until(() => told.counts.slice(before).some((count) => count.startsWith("set")));
-    return told.counts.slice(before).find((count) => count.startsWith("set"));
+    await until(() => observed.counts.slice(before).some((count) => count.startsWith("set")));
+    return observed.counts.slice(before).find((count) => count.startsWith("set"));
   };
-  return { ...tier, told, put };
+  return { ...tier, observed, put };
 };
 
 /** One that is trusted. `lost` counts from then on. */
 export const open = async (url: string, timeout = 250, build?: string) => {
   const tier = begin(url, timeout, build);
   await until(() => tier.trusted());
-  tier.told.lost = 0;
+  tier.observed.lost = 0;
   return tier;
 };

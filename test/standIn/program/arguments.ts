@@ -3,7 +3,7 @@ import { endpoints } from "../../../transforms/index.ts";
 import { type Fault, faultSchema } from "./fault.ts";
 
 /** How the stand-in is started by hand. */
-export type Arguments = { legacyUrl: string; port: number; path: string; faults: Fault[]; reference: boolean };
+type Arguments = { legacyUrl: string; port: number; path: string; faults: Fault[]; reference: boolean };
 
 const options = {
   legacy: { type: "string" },

@@ -1,7 +1,7 @@
 import { pseudoRandom } from "../../../bench/pseudoRandom.ts";
 import { hashOf } from "./hashOf.ts";
 
-/** Choices that are the same at every run. */
+/** Pseudo-random choices, the same in every run. */
 export type Chance = {
   /** From 0 to below `most`. */
   below: (most: number) => number;

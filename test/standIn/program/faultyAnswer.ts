@@ -3,7 +3,7 @@ import { type DocumentFault, documentFaults, type Fault } from "./fault.ts";
 import { type Played, faultyDocument } from "./faultyDocument.ts";
 
 /** An answer with its document. */
-export type Whole = { status: number; contentType: string; body: Json };
+type Whole = { status: number; contentType: string; body: Json };
 
 /** Plays the faults that leave an answer on it, and tells what they did. An answer of 500 and above is wrong enough. */
 export const faultyAnswer = (

@@ -1,16 +1,16 @@
 import type { DifferenceKind } from "../../../src/compare/difference.ts";
 import type { Fault } from "./fault.ts";
 
-/** How a comparer should see a fault: as a difference that counts, one that a rule allows, one that is gone when asked again. */
+/** How a comparer should classify a fault: as a difference, as allowed by a rule, or as gone when it is checked again. */
 export type SeenAs = "difference" | "allowed" | "drift";
 
 /** `path` as the comparer writes it: list indices as `*`, or `status`, `content-type`. */
 export type Seen = { path: string; form: DifferenceKind; as: SeenAs };
 
-/** There is nothing to compare, or not in time. */
-export type NoDocument = { as: "noDocument" };
+/** There is no answer to compare, or it comes too late. */
+type NoDocument = { as: "noDocument" };
 
-/** One difference between what is answered and what should be, and how many answers really have it. */
+/** One difference between the given and the right answer, and the number of answers that have it. */
 export type Planted = {
   endpoint: string;
   /** Those that make it: mostly one, and of those without a document always one. */
@@ -20,11 +20,11 @@ export type Planted = {
   answers: number;
 } & (Seen | NoDocument);
 
-/** What one fault did to one answer. */
-export type Done = { fault: Fault["fault"]; seen: Seen | NoDocument };
+/** The changes of one fault in one answer. */
+type Done = { fault: Fault["fault"]; seen: Seen | NoDocument };
 
 export type Plantings = {
-  /** What was done to one answer; `question`, its identity, is absent where nothing could be asked. */
+  /** Records the changes in one answer. `question`, its identity, is absent if no request arrived. */
   add: (endpoint: string, question: string | undefined, done: readonly Done[]) => void;
   all: () => Planted[];
 };

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { readCredential } from "../../../src/http/credential.ts";
 import { pathOf, queryOf } from "../../../src/http/requestTarget.ts";
 
-/** The identity of what is asked, and by whose key: no key can be read out of it. */
+/** The identity of a request and its key. The key cannot be recovered from it. */
 export const questionOf = ({ method, url = "/", headers }: IncomingMessage, body: Buffer): string => {
   const { key } = readCredential(queryOf(url), (name) => {
     const header = headers[name];

@@ -16,14 +16,14 @@ import { openWellAnswered } from "./wellAnswered.ts";
 
 /** A stand-in for the modern backend that listens. */
 export type StandIn = {
-  /** With its path: where the new interface begins. */
+  /** The URL at which the new interface begins, with its path. */
   url: string;
   port: number;
-  /** Exchanges the faults; `planted` and `asked` begin anew. */
+  /** Replaces the faults, and resets `planted` and `asked`. */
   use(faults: readonly Fault[]): void;
-  /** What the faults really did to answers. */
+  /** The changes that the faults have really made. */
   planted(): Planted[];
-  /** How often each endpoint has been asked. */
+  /** The number of requests by endpoint. */
   asked(): Record<string, number>;
   close(): Promise<void>;
 };
@@ -34,7 +34,7 @@ const nothing: Sendable = { status: 500, headers: {}, body: Buffer.alloc(0) };
 
 const isOfTransport = (fault: Fault): fault is Fault & { fault: TransportFault } => fault.fault in transports;
 
-/** Throws for a misspelt fault: it would look like one that the comparison overlooks. */
+/** Throws for a misspelt fault, which would look like one that the comparison overlooks. */
 const checked = (faults: readonly Fault[]): Fault[] =>
   faults.map((fault) => {
     const { endpoint } = faultSchema.parse(fault);
@@ -48,7 +48,7 @@ const endpointOf = ({ method = "", url = "/" }: IncomingMessage, base: string): 
   return routed(path.slice(base.length))?.methods.get(method === "HEAD" ? "GET" : (method as "GET" | "POST"));
 };
 
-/** Starts a server that answers the new interface out of a legacy one, as wrong as its faults say. Port 0: any free one. */
+/** Starts a server of the new interface over a legacy one, with these faults. Port 0: any free one. */
 export const startStandIn = async ({
   legacyUrl,
   path = "/v1",

@@ -1,6 +1,6 @@
 import { sampleCatalogue } from "../../../src/tools/sampleLegacy/catalogue.ts";
 
-/** Who asks: an address and an agent, and the key of those who have one. */
+/** A caller: an address, an agent, and perhaps a key. */
 export type TrafficClient = { client: string; key?: string };
 
 const agents = [
@@ -20,7 +20,7 @@ const keys = [...sampleCatalogue.users.map(({ key }) => key), WRONG_KEY];
 
 const KEYED = 25;
 
-/** So many callers can be told apart. */
+/** The number of distinct callers. */
 export const CALLERS = networks.length * 254 * agents.length;
 
 /** The caller of this number, from 0; one of 25 has a key. */

@@ -5,13 +5,13 @@ import { openObserver } from "../../../src/telemetry/observer.ts";
 import { catalogue } from "../../../transforms/catalogue.ts";
 import type { Sendable } from "./transports.ts";
 
-/** Answers as the new interface should. */
+/** Gives the right answers of the new interface. */
 export type WellAnswered = {
   answer(request: IncomingMessage, body: Buffer): Promise<Sendable>;
   close(): Promise<void>;
 };
 
-/** What would make an answer something else than the whole document, or a loop of a chain of gateways in one process. */
+/** Headers that would change the answer to less than the whole document, or make a chain of gateways look like a loop. */
 const leftOut = new Set([
   "via",
   "accept-encoding",
@@ -21,10 +21,10 @@ const leftOut = new Set([
   "connection",
   "expect",
 ]);
-/** Not true any more of a document that has been changed, or about this gateway only. */
+/** Headers that are wrong for a changed document, or are about this gateway only. */
 const keptBack = new Set(["etag", "content-length", "cache-status", "server-timing"]);
 
-/** A gateway in this process that keeps nothing, below this path. */
+/** A gateway in this process without a cache, below this path. */
 export const openWellAnswered = async (legacyUrl: string, path: string): Promise<WellAnswered> => {
   const environment = { CACHE_BYTES: "0", LEGACY_URL: legacyUrl, PREFIXES: path };
   const loaded = loadSettings(environment, catalogue.endpoints);

@@ -76,8 +76,8 @@ test("after any losses of Redis the gateways agree, and no update is missing", a
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
       const redis = fakeRedis();
-      const told: string[] = [];
-      const gateways = Array.from({ length: 3 }, () => open(redis, told));
+      const events: string[] = [];
+      const gateways = Array.from({ length: 3 }, () => open(redis, events));
       const by = (i: number) => gateways[i] as ReturnType<typeof open>;
       const made = new Map<string, Numbers>();
       for (const [i, one] of steps.entries()) {
@@ -103,9 +103,9 @@ test("after any losses of Redis the gateways agree, and no update is missing", a
       };
       await syncAll();
       await syncAll();
-      const before = [told.length, redis.history.length];
+      const before = [events.length, redis.history.length];
       await syncAll();
-      expect([told.length, redis.history.length]).toEqual(before);
+      expect([events.length, redis.history.length]).toEqual(before);
       const sorted = (entries: ReadonlyMap<string, Numbers>) =>
         [...entries].toSorted(([one], [other]) => (one < other ? -1 : 1));
       for (const gateway of gateways) expect(sorted(gateway.entries())).toEqual(sorted(made));
@@ -157,8 +157,8 @@ test("where others always are faster it is given up", async () => {
 
 test("an update given up early is not written; one written too late is reported", async () => {
   const redis = fakeRedis();
-  const told: string[] = [];
-  const gateway = open(redis, told);
+  const events: string[] = [];
+  const gateway = open(redis, events);
   await expect(
     gateway.update(
       "a",
@@ -166,17 +166,17 @@ test("an update given up early is not written; one written too late is reported"
       () => true,
     ),
   ).rejects.toThrow("given up");
-  expect([redis.history.length, told]).toEqual([1, []]);
+  expect([redis.history.length, events]).toEqual([1, []]);
   let asked = 0;
   await gateway.update(
     "a",
     () => [1],
     () => asked++ > 0,
   );
-  expect(told).toEqual(["changed a"]);
+  expect(events).toEqual(["changed a"]);
 });
 
-test("two values of the same version: nobody puts theirs over the other's", async () => {
+test("two values of the same version: neither replaces the other", async () => {
   const redis = fakeRedis();
   const [a, b] = [open(redis, [], false), open(redis, [], false)];
   a.save(new Map([["a", [1]]]), false);
@@ -208,10 +208,10 @@ test("a minor value gives way to what another gateway has stored meanwhile", asy
 
 test("thousands of values are written in parts, and read as one change", async () => {
   const redis = fakeRedis();
-  const told: string[] = [];
-  const [a, b] = [open(redis, [], false), open(redis, told, false)];
+  const events: string[] = [];
+  const [a, b] = [open(redis, [], false), open(redis, events, false)];
   a.save(new Map(Array.from({ length: 1700 }, (_, i) => [`${i}`, [i]])), false);
   await a.sync(true);
   await b.sync(true);
-  expect([redis.history.length, b.entries().size, told.length]).toEqual([5, 1700, 1]);
+  expect([redis.history.length, b.entries().size, events.length]).toEqual([5, 1700, 1]);
 });

@@ -13,7 +13,7 @@ const isInstalled = spawnSync("redis-server", ["--version"]).status === 0;
 export const describeWithRedis = (name: string, tests: () => void): void =>
   describeWith("redis-server", isInstalled, name, tests);
 
-/** Commands as one would type them; what Redis says to them, raw. */
+/** Sends commands as a person would type them; gives Redis's raw answers. */
 const talk = (port: number, ...lines: string[]): Promise<string> =>
   new Promise((resolve, reject) => {
     let text = "";
@@ -22,7 +22,7 @@ const talk = (port: number, ...lines: string[]): Promise<string> =>
     socket.on("error", reject).on("close", () => resolve(text));
   });
 
-/** A real Redis on a free port. `keeps`: what it holds survives a restart. */
+/** A real Redis on a free port. `keeps`: its data survive a restart. */
 export const startRedis = async ({ keeps = false } = {}) => {
   const port = await freePort();
   const directory = mkdtempSync(join(tmpdir(), "redis-"));

@@ -18,7 +18,7 @@ const begin = async () => {
 };
 
 describeWithRedis("gateways that share a store on Redis", () => {
-  test("what one stores the other is told of, once; it is not told itself", async () => {
+  test("a change is reported once to the other gateway, and not to its own", async () => {
     const { a, b } = await begin();
     const before = [a.told.length, b.told.length];
     await put(a, "a", "three");

@@ -33,7 +33,7 @@ const failed: ComparedRequest = { outcome: { endpoint: "getThing", curl: { candi
 
 type Scripted = (ask: CorpusRequest, again: boolean, time: number) => ComparedRequest | Promise<ComparedRequest>;
 
-/** Runs a script of answers; gives what was asked, and what was counted for each path in the end. */
+/** Runs a script of answers; gives the requests, and the final count of each path. */
 const runOver = async (
   requests: CorpusRequest[],
   script: Scripted,
@@ -72,11 +72,11 @@ const runOver = async (
   return { asked, counted, most, done };
 };
 
-describe("a mismatch is asked again before it counts", () => {
+describe("a mismatch is checked again before it counts", () => {
   test.each<[string, Scripted, string, number]>([
     ["equal both times", () => compared([]), "[]", 1],
-    ["explained is not asked again", () => compared([different("/a", "explained")]), "[/a explained]", 1],
-    ["expected is not asked again", () => compared([different("/a", "expected")]), "[/a expected]", 1],
+    ["explained is not checked again", () => compared([different("/a", "explained")]), "[/a explained]", 1],
+    ["expected is not checked again", () => compared([different("/a", "expected")]), "[/a expected]", 1],
     ["the same twice stays", () => compared([different("/a")]), "[/a unexplained]", 2],
     ["gone the second time is drift", (_, again) => compared(again ? [] : [different("/a")]), "[/a drift]", 2],
     [
@@ -94,13 +94,13 @@ describe("a mismatch is asked again before it counts", () => {
     ["failed twice", () => failed, "[it broke]", 2],
     ["failed, then equal", (_, again) => (again ? compared([]) : failed), "[]", 2],
     [
-      "a mismatch first seen the second time is asked once more",
+      "a mismatch first seen the second time is checked once more",
       (_, __, time) => (time === 1 ? failed : compared([different("/a")])),
       "[/a unexplained]",
       3,
     ],
     [
-      "a mismatch that cannot be asked again is none",
+      "a mismatch whose second check fails does not count",
       (_, again) => (again ? failed : compared([different("/a")])),
       "[it broke]",
       2,
@@ -124,12 +124,12 @@ test("every request is counted once, and no more than allowed run at the same ti
   expect(done.state()).toEqual({ upTo: 300, beyond: [] });
 });
 
-test("the same question twice is asked twice", async () => {
+test("the same request twice is sent twice", async () => {
   const { asked } = await runOver([requestOf(1), requestOf(1)], () => compared([]));
   expect(asked).toEqual(["/things/1", "/things/1"]);
 });
 
-test("interrupted anywhere, what was counted is not asked again and what was not is", async () => {
+test("interrupted anywhere, only requests that were not counted are sent again", async () => {
   const interrupt = new AbortController();
   const first = await runOver(
     requestsOf(100),

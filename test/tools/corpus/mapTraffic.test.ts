@@ -50,7 +50,7 @@ describe("a URL of the new interface is kept as it is", () => {
   });
 });
 
-describe("a legacy URL is what would ask legacy for just that", () => {
+describe("a legacy URL maps to the request that makes the gateway send it", () => {
   test.each([
     ["/api/v1/json/data/61", "getDataset /datasets/61"],
     ["/api/v1/xml/data/61/", "getDataset /datasets/61"],

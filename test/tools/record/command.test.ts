@@ -61,7 +61,7 @@ test(
   },
 );
 
-describe("what legacy is really asked is what is recorded", () => {
+describe("the real requests to legacy are recorded", () => {
   test.each([
     [
       "fields by their names",
@@ -83,7 +83,7 @@ describe("what legacy is really asked is what is recorded", () => {
     ],
     ["with a key, its verification left out", "--key KEY getDataset 0 as zero", []],
     [
-      "with a key, the question by which others are verified",
+      "with a key, the request that verifies other keys",
       "--key KEY listEvaluationMeasures as all",
       ["GET /json/evaluationmeasure/list"],
     ],
@@ -198,7 +198,7 @@ test("an answer that does not fit is 1: not written unless forced", async () => 
   await expectSound(forced.folder);
 });
 
-describe("what cannot run is 2, with what is allowed", () => {
+describe("errors of the command line exit with 2, and say what is allowed", () => {
   test.each([
     ["getDatasets 61 as iris", "getDatasets: unknown endpoint; allowed are getDataset, listDatasets, getSetup"],
     ["toString 61 as iris", "toString: unknown endpoint"],

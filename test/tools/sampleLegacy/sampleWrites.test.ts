@@ -11,7 +11,7 @@ const owner = "DA1A0000000000000000000000000000";
 type Ask = { key?: string; method?: string; form?: Record<string, string> | FormData };
 
 /** A document, the number of an error, or an XML as it is. */
-const told = (text: string): unknown => {
+const parse = (text: string): unknown => {
   if (!text.startsWith("{")) return text;
   const body = JSON.parse(text);
   return body.error ? Number(body.error.code) : body;
@@ -32,7 +32,7 @@ const open = async (faults: Faults = {}) => {
       method: method ?? (form ? "POST" : "GET"),
       body,
     });
-    return told(await answer.text());
+    return parse(await answer.text());
   };
   const listed = async (key?: string, filters = "status/all") => {
     const answer = await ask(`data/list/${filters}`, { key });

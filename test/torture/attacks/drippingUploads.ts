@@ -48,10 +48,10 @@ export const drippingUploads: Attack = {
     for (const socket of uploads) socket.destroy();
     await sleep(500);
     const after = await ask(port, "/proxied", { limit: 3000 });
-    const told = [...statuses].map(([status, count]) => `${count} x ${status || "no answer"}`).join(", ");
+    const counts = [...statuses].map(([status, count]) => `${count} x ${status || "no answer"}`).join(", ");
     return [
       atMost("longest wait of a proxied GET", longest, BOUND, "ms"),
-      holds("their answers", told, "all 200", statuses.size === 1 && statuses.has(200)),
+      holds("their answers", counts, "all 200", statuses.size === 1 && statuses.has(200)),
       atMost("longest wait for the new interface", ours, BOUND, "ms"),
       holds("a GET after the uploads have left", String(after.status), "200", after.status === 200 && isAlive()),
     ];

@@ -61,7 +61,7 @@ const send = async (port: number, request: string, unfinished: string | undefine
   await sleep(100);
 };
 
-/** A write that legacy accepts does invalidate: else the check above would hold of a cache that forgets nothing. */
+/** A write that legacy accepts does invalidate. Otherwise the check above would pass with a cache that invalidates nothing. */
 const control = async (port: number) => {
   await ask(port, "/v1/datasets/61");
   const body = "data_id=61&tag=x&api_key=aaaa0000000000000000000000000001";

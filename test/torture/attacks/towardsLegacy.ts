@@ -207,7 +207,9 @@ export const towardsLegacy: Attack = {
       note((await ask(port, path, { method: "POST", headers, body: JSON.stringify(body), limit: 5000 })).status);
     });
     const unclean = received.filter((one) => !isClean(one));
-    const told = [...statuses].toSorted(([a], [b]) => a - b).map(([status, count]) => `${count} x ${status || "none"}`);
+    const counts = [...statuses]
+      .toSorted(([a], [b]) => a - b)
+      .map(([status, count]) => `${count} x ${status || "none"}`);
     const checks: Check[] = [
       {
         ...atMost(`unclean requests among ${received.length} that legacy received`, unclean.length, 0),
@@ -220,7 +222,7 @@ export const towardsLegacy: Attack = {
             }
           : {}),
       },
-      holds("answers", told.join(", "), "no 500, none lacking", !statuses.has(500) && !statuses.has(0)),
+      holds("answers", counts.join(", "), "no 500, none lacking", !statuses.has(500) && !statuses.has(0)),
       holds("the process", isAlive() ? "alive" : "ended", "alive", isAlive()),
     ];
     return checks;

@@ -2,7 +2,7 @@ import { type Socket, connect } from "node:net";
 import { type Message, MessageReader } from "../lib/messageReader.ts";
 import type { WellFormed } from "./oracle.ts";
 
-/** What one connection does: sends requests one by one or all at once, then perhaps something that is none, and ends in some way. */
+/** The plan of one connection: it sends requests one by one or all at once, then perhaps malformed bytes, and ends in some way. */
 export type Plan = {
   requests: WellFormed[];
   isPipelined: boolean;
@@ -25,7 +25,7 @@ export type ConnectionEvents = {
   dropped: (request: WellFormed) => void;
   /** An answer (or the end of the connection) did not come within the time limit. */
   hung: (what: string) => void;
-  /** A forbidden request was taken, or answered in no HTTP. */
+  /** A forbidden request was accepted, or answered without HTTP. */
   wrong: (what: string, why: string) => void;
 };
 
@@ -53,7 +53,7 @@ class Connection {
   #written = 0;
   #answered = 0;
   #lastSent = 0;
-  /** The client has left: nothing that comes or does not come is judged. */
+  /** The client has left: its answers are not judged any more. */
   #left = false;
   /** The gateway said that it closes, or had a reason to. */
   #mayClose = false;
@@ -161,7 +161,7 @@ class Connection {
     const isRefusal = isClosing && plan.last !== undefined && /^HTTP\/1\.1 4(00|08|31) /.test(message.start);
     if (request === undefined || isRefusal) return this.#onLastAnswer(message);
     this.#answered++;
-    // Bytes that only half arrived before the client left say nothing.
+    // An answer that arrived in part before the client left is not judged.
     if (!this.#left) events.answered(request, message);
     this.#deadline.refresh();
     if (request.closes || this.#mayClose) return;

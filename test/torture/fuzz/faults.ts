@@ -10,7 +10,7 @@ export type SoundAnswer = { status: number; type: string; body: Buffer; length: 
  * - `broken`: 502, 503 or 504 of the gateway's, or the beginning of the sound answer with an end that shows it is cut;
  * - `either` of both;
  * - `shorter`: a whole answer without the last bytes, since the upstream said so, or `broken`;
- * - `noBody`: the fault's status with nothing behind.
+ * - `noBody`: the fault's status with an empty body.
  */
 export type Expectation = "exact" | "broken" | "either" | "shorter" | "noBody";
 

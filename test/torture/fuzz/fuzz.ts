@@ -5,7 +5,7 @@ import { type WellFormed, judge } from "./oracle.ts";
 import { pickForbidden, pickMangled, pickRequest } from "./requests.ts";
 import { type FuzzedUpstream, openFuzzedUpstream } from "./upstream.ts";
 
-export type FuzzOptions = {
+type FuzzOptions = {
   seed: number;
   /** How many requests to send, malformed ones included. */
   requests: number;
@@ -97,7 +97,7 @@ export const openFuzz = async (
     const quota = Math.floor(requests / clients) + (client < requests % clients ? 1 : 0);
     for (let sent = 0, connection = 0; sent < quota && !isOver(); connection++) {
       const picked = pickPlan(random, `c${client.toString(36)}x${connection.toString(36)}y`, quota - sent);
-      const plan = options.isPlain === true ? plainly(picked) : picked;
+      const plan = options.isPlain === true ? simplified(picked) : picked;
       const events = eventsOf(`client ${client}, connection ${connection}${plan.isPipelined ? " (pipelined)" : ""}`);
       sent += await runConnection({ port, plan, limit: options.limit, events });
       for (const { nonce } of plan.requests) if (nonce !== undefined) arrivals.delete(nonce);
@@ -160,5 +160,5 @@ const pickPlan = (random: Random, prefix: string, most: number): Plan => {
   if (random.chance(0.03)) plan.pause = 20 + random.integer(200);
   return plan;
 };
-const plainly = ({ requests }: Plan): Plan => ({ requests, isPipelined: false, endsByReset: false, pieces: 1 });
+const simplified = ({ requests }: Plan): Plan => ({ requests, isPipelined: false, endsByReset: false, pieces: 1 });
 const LEAVING = ["close", "reset", "halfClose"] as const;

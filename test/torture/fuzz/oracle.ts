@@ -4,7 +4,7 @@ import { type EchoRequest, echoBody } from "./echo.ts";
 import { type Expectation, SHORTER_BY, faults } from "./faults.ts";
 
 /** How an answer compares with what is true: right, an error that the gateway may give, the beginning of a right one, or wrong (and why). */
-export type Judgement = "right" | "gatewayError" | "cut" | "unsent" | "late" | { wrong: string };
+type Judgement = "right" | "gatewayError" | "cut" | "unsent" | "late" | { wrong: string };
 
 /** An answer of the new interface, read. */
 export type ReadAnswer = { status: number; fields: string; json: unknown };

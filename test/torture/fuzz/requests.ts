@@ -269,7 +269,7 @@ const document = (random: Random): WellFormed => {
 const tag = (random: Random, nonce: string): WellFormed => {
   const kind = random.pick(["data", "setup"]);
   const what = random.pick(["tag", "untag"]);
-  // Id 1 + 2n of which no 13th and no 17th: public, whoever asks.
+  // Odd ids that neither 13 nor 17 divides: public datasets.
   const id = random.pick([1, 2, 3, 5, 7, 9, 11, 15]);
   const target = `/v1/${kind === "data" ? "datasets" : "setup"}/${what}`;
   const body = Buffer.from(JSON.stringify({ [`${kind}_id`]: id, tag: nonce }));
@@ -279,7 +279,7 @@ const tag = (random: Random, nonce: string): WellFormed => {
   return { bytes, method: "POST", target, closes: false, nonce, expected: { status: 200, right } };
 };
 
-/** What the gateway refuses by itself. */
+/** A request that the gateway refuses itself. */
 const refusal = (random: Random): WellFormed => {
   const [path, status] = random.pick([
     ["/v1/datasets/abc", 422],

@@ -16,7 +16,7 @@ export type FuzzedUpstream = {
 };
 
 /** Who is told of each request that arrives. */
-export type UpstreamObserver = {
+type UpstreamObserver = {
   /** A request that carries a nonce arrived. */
   arrived: (nonce: string) => void;
   /** What arrived should never have been sent: its reason. */

@@ -11,8 +11,7 @@ export type UserName = keyof typeof users;
 /** One dataset as it is now; `version` grows with each change. */
 export type Row = { owner: UserName; visibility: "public" | "private"; version: number };
 
-export const nameOf = (id: number, { version, owner, visibility }: Row): string =>
-  `d${id}.${version}.${owner}.${visibility}`;
+const nameOf = (id: number, { version, owner, visibility }: Row): string => `d${id}.${version}.${owner}.${visibility}`;
 /** What a name says of the row that it was read from. */
 export const rowOfName = (name: unknown): ({ id: number } & Row) | undefined => {
   const found = /^d(\d+)\.(\d+)\.(\w+)\.(public|private)$/.exec(String(name));

@@ -6,16 +6,16 @@ import type { Socket } from "node:net";
 /** One thing that must hold: what was measured, and its bound, with their units. */
 export type Check = { what: string; measured: string; bound: string; holds: boolean };
 
-/** One kind of abuse. It runs against gateways of its own and judges itself: it held where every check holds. */
+/** One kind of abuse. It runs against its own gateways and judges itself: it has passed if all checks hold. */
 export type Attack = {
-  /** As `--only` takes it. */
+  /** Its name for `--only`. */
   name: string;
   /** One sentence: what the attacker does. */
   what: string;
   run: (context: Context) => Promise<Check[]>;
 };
 
-/** What an attack works with. Everything that is opened here is closed when the attack ends, however it ends. */
+/** The tools of an attack. All that they open is closed when the attack ends, also by an error. */
 export type Context = {
   seed: number;
   /** How many requests the fuzz sends. */
@@ -39,7 +39,7 @@ export const atMost = (what: string, measured: number, bound: number, unit = "")
   holds: measured <= bound,
 });
 
-/** Every case must hold; those that do not are named. */
+/** All cases must hold. The check names those that do not. */
 export const allHold = (what: string, cases: readonly { name: string; holds: boolean }[]): Check => {
   const failed = cases.filter(({ holds }) => !holds).map(({ name }) => name);
   const named = failed.length === 0 ? "" : `: not ${failed.slice(0, 8).join("; ")}${failed.length > 8 ? "; ..." : ""}`;

@@ -9,7 +9,7 @@ export type AskOptions = {
   method?: string;
   headers?: Record<string, string | string[]>;
   body?: string | Buffer;
-  /** Milliseconds until it is given up. */
+  /** Milliseconds until the request is aborted. */
   limit?: number;
   agent?: Agent;
 };
@@ -36,7 +36,7 @@ export const ask = (port: number, path: string, options: AskOptions = {}): Promi
     request.end(body);
   });
 
-/** The JSON of an answer; `undefined` where it is none. */
+/** The JSON of an answer; `undefined` if its body is not JSON. */
 export const jsonOf = ({ body }: Answer): unknown => {
   try {
     return JSON.parse(body.toString()) as unknown;
@@ -82,7 +82,7 @@ export const exchange = (
     socket.on("close", end);
   });
 
-/** A connection that stays open; what comes is dropped, or not read at all where it `isPaused`. */
+/** A connection that stays open. Its answers are discarded, or not read if it `isPaused`. */
 export const openSocket = (port: number, { isPaused = false } = {}): Socket => {
   const socket = connect({ port, host: "127.0.0.1", noDelay: true });
   socket.on("error", () => undefined);
@@ -92,7 +92,7 @@ export const openSocket = (port: number, { isPaused = false } = {}): Socket => {
 };
 
 /**
- * Asks for something trivial again and again, on a connection and in a thread of its own, so that no work of this program is measured; `stop`
+ * Sends a trivial request again and again, on its own connection and in its own thread, so that this program's work is not measured. `stop`
  * gives the longest wait in ms.
  */
 export const watchWaits = async (port: number, path: string): Promise<{ stop: () => Promise<number> }> => {

@@ -3,7 +3,8 @@ import { startProgram } from "./program.ts";
 import { openRandom, scrambled } from "./random.ts";
 import { openRawUpstream, openUpstream } from "./upstreams.ts";
 
-export type RunOptions = { seed: number; requests: number; progress?: (text: string) => void };
+/** `progress` reports how far the attack has come. */
+type RunOptions = { seed: number; requests: number; progress?: (text: string) => void };
 
 /** Runs an attack and closes all that it opened. An attack that throws did not hold, and its check says why. */
 export const runAttack = async (attack: Attack, { seed, requests, progress }: RunOptions): Promise<Check[]> => {
@@ -34,8 +35,8 @@ export const runAttack = async (attack: Attack, { seed, requests, progress }: Ru
   try {
     return await attack.run(context);
   } catch (error) {
-    const told = error instanceof Error ? error.message : String(error);
-    return [{ what: "the attack came to its end", measured: told, bound: "no exception", holds: false }];
+    const message = error instanceof Error ? error.message : String(error);
+    return [{ what: "the attack came to its end", measured: message, bound: "no exception", holds: false }];
   } finally {
     for (const close of closers) close();
   }

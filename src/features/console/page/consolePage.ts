@@ -6,7 +6,7 @@ import { section, sectionLinks } from "../../../ui/section.ts";
 import type { CacheView } from "../consoleApp.ts";
 import { cacheSection } from "./cacheSection.ts";
 
-/** The operators' page: its headers, and what makes it anew for each request. */
+/** The operators' page: its headers, and how it is rendered for each request. */
 export type ConsolePage = {
   headers: Readonly<Record<string, string>>;
   render: {

@@ -1,7 +1,7 @@
 import { html, type Html } from "../../../ui/html.ts";
 import { type StageName, stageNames } from "../stage.ts";
 
-/** What each stage does, what its share is a share of, and what a move to it will do. The script reads them from the dialog. */
+/** For each stage: what it does, what its share means, and what a move to it will do. The script reads these texts from the dialog. */
 const stageMeanings: Record<StageName, { does: string; share: string; will: string }> = {
   legacy: {
     does: "Legacy answers alone; modern is not asked.",
@@ -25,7 +25,7 @@ const stageMeanings: Record<StageName, { does: string; share: string; will: stri
   },
 };
 
-/** Moves an endpoint to a stage, and says beforehand what will happen. The script opens and fills it. */
+/** Moves an endpoint to a stage, after showing what will happen. The script opens and fills it. */
 export const moveDialog = (): Html =>
   html`<dialog id="move" aria-labelledby="move-title">
     <form method="dialog" autocomplete="off">

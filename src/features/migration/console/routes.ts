@@ -7,7 +7,7 @@ import type { Migration } from "../migration.ts";
 import { gateSchema, stageSchema } from "../stage.ts";
 import type { StageView } from "../views.ts";
 
-/** What operators see of the migration, and what they change. */
+/** The members of the migration that operators use. */
 export type OperatedMigration = Pick<
   Migration,
   "view" | "viewOf" | "hasModern" | "move" | "differences" | "audit" | "expected" | "fired" | "expect"
@@ -29,7 +29,7 @@ const moveAllowed =
 const entryAllowed =
   'allowed is {"endpoint": "getDataset" or "*", "path": "/version", "kind": "type" or "*", "reason": "...", "owner": "...", "until": "2027-06-30"}, and an "id", a "candidate" (only where modern says this) and a "link"';
 
-/** The id of an entry that the operator gave none. */
+/** The id of an entry if the operator gives no other one. */
 const idOf = (endpoint: string, path: string): string =>
   `${endpoint}-${path}`
     .replaceAll(/[^A-Za-z0-9]+/g, "-")
@@ -105,7 +105,7 @@ const noSuch = (names: readonly string[]) => ({
   detail: `There is no such endpoint; allowed are ${names.join(", ")}.`,
 });
 
-/** A body as the schema wants it, or what is wrong with it in one sentence. */
+/** A body that fits the schema, or its first error in one sentence. */
 const readBody = <T extends z.ZodType>(
   text: string,
   schema: T,

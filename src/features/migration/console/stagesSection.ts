@@ -9,10 +9,10 @@ import type { Latency, Parity, StagesView, StageView } from "../views.ts";
 
 const results = ["equal", "explained", "expected", "drift", "unexplained"] as const;
 const BAR_WIDTH = 400;
-/** The width of a part that is not empty, so that it is seen. */
+/** The least width of a part that is not empty, so that it can be seen. */
 const MIN_PART_WIDTH = 5;
 
-/** Every endpoint: its stage, its traffic, what comparisons came to, and the button that moves it. */
+/** Every endpoint: its stage, its traffic, the results of comparisons, and the button that moves it. */
 export const stagesSection = (stages: StagesView, hasModern: boolean, now: Date): PageSection => ({
   order: 10,
   id: "stages",
@@ -96,7 +96,7 @@ const parityCell = (endpoint: string, { parity: found, gate }: StageView): Html 
     >`;
 };
 
-/** A stage in words, and as so many of four steps. */
+/** A stage in words, and as steps out of four. */
 const stageMark = ({ stage, share }: Pick<Stage, "stage" | "share">): Html => {
   const at = stageNames.indexOf(stage);
   return html`<span class="stage ${stage}"
@@ -121,7 +121,7 @@ const stageMark = ({ stage, share }: Pick<Stage, "stage" | "share">): Html => {
 export const stageText = ({ stage, share }: Pick<Stage, "stage" | "share">): string =>
   stage === "legacy" ? stage : `${stage} ${share} %`;
 
-/** The share (0-1) of answers that are as they should be, without drift; `undefined` where nothing was compared. */
+/** The share (0-1) of compared answers without an unexplained difference, drift left out; `undefined` before the first comparison. */
 export const parityShare = ({ equal, explained, expected, unexplained }: Parity): number | undefined => {
   const fine = equal + explained + expected;
   return fine + unexplained === 0 ? undefined : fine / (fine + unexplained);

@@ -6,7 +6,7 @@ import { asTexts, parseAs, script } from "../../../store/redis/script.ts";
 import type { EarlierKeys } from "../../../store/redis/redisStore.ts";
 import { type MigrationRecord, moveSchema, migrationRecords, stageInForceSchema } from "./stateStore.ts";
 
-/** Versions up to 0.1 kept the state in this file. */
+/** Versions up to 0.1 stored the state in this file. */
 const fileSchema = z.strictObject({
   format: formatOf(1),
   stages: z.record(z.string(), stageInForceSchema),
@@ -37,7 +37,7 @@ const texts = z.array(z.string());
 const replySchema = z.tuple([texts, texts, texts]);
 const stageSchema = z.strictObject({ version: z.int(), stage: stageInForceSchema });
 
-/** The state that versions up to 0.1 keep in Redis. */
+/** The state that versions up to 0.1 store in Redis. */
 export const earlierMigrationKeys: EarlierKeys<MigrationRecord> = {
   version: "catalog-gateway:1:migration:version",
   async read(run) {
@@ -57,7 +57,7 @@ export const earlierMigrationKeys: EarlierKeys<MigrationRecord> = {
   },
 };
 
-/** The values of a hash, given as fields and texts by turns, and the fields of those that are not readable. */
+/** The values of a hash, given as fields and texts in turn, and the fields whose value is not readable. */
 const valuesOf = <T>(pairs: readonly string[], parse: (text: string) => T | undefined) => {
   const good = new Map<string, T>();
   const bad: string[] = [];

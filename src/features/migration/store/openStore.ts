@@ -8,7 +8,7 @@ export const openMigrationStore = async (
   endpoints: readonly string[],
   onEvent: OnStoreEvent,
 ): Promise<StateStore> => {
-  // Without a modern side nothing is migrated, and Redis is only a cache that may be away.
+  // Without a modern side Redis is only a cache, and the gateway starts without it.
   if (settings.MODERN_URL === undefined) return memoryStateStore();
   const { REDIS_URL, DATA_DIR } = settings;
   const { earlierMigrationKeys, readMigrationFile } = await import("./earlierState.ts");

@@ -11,34 +11,34 @@ export type MigrationState = {
   expected: LedgerEntry[];
 };
 
-/** Where the state of the migration is kept. */
+/** The store of the migration's state. */
 export type StateStore = {
-  /** What is in force; the same object until something changes. */
+  /** The state in force; the same object until it changes. */
   state(): MigrationState;
   /**
-   * Sets one endpoint's stage and writes the move down. False if somebody else has moved it since `seen`: its `since`, or undefined if it was
-   * never set. Rejects if the write is not confirmed in time. It may still have succeeded; `onChange` then reports it.
+   * Sets one endpoint's stage and logs the move. False if another move came first: `seen` is the `since` of the stage that the caller saw,
+   * or undefined if it was never set. Rejects if the write is not confirmed in time. It may still have succeeded; `onChange` then reports it.
    */
   move(endpoint: string, to: StageInForce, move: Move, seen: string | undefined): Promise<boolean>;
   /** Adds an expected difference; false if its id is taken. Rejects as `move` does. */
   expect(entry: LedgerEntry): Promise<boolean>;
   /** The listener is called after another gateway has changed something. */
   onChange(listener: (state: MigrationState) => void): void;
-  /** Finishes what is being written. */
+  /** Resolves when pending writes have ended. */
   close(): Promise<void>;
 };
 
 /**
- * `lost`, `up`: Redis does not work, and works again. `restored`: it had lost something that was put back. `overtaken`: it had, and somebody
- * has moved the same endpoint meanwhile, whose move holds. `unreadable`: a value that this version cannot read is left alone. `unknown`: an
- * endpoint that does not exist is left alone. `error`: a change could not be written to the disk.
+ * `lost`, `up`: Redis does not work, and works again. `restored`: Redis had lost values, which were written again. `overtaken`: a lost stage
+ * was not written again, because a later move of the same endpoint is in force. `unreadable`: a value that this version cannot read is left
+ * alone. `unknown`: the stage of an endpoint that does not exist is left alone. `error`: a change could not be written to the disk.
  */
-export type StoreEvent = `migration_store_${KeyedStoreEvent | "unknown"}`;
+type StoreEvent = `migration_store_${KeyedStoreEvent | "unknown"}`;
 
-/** Is told of what happens to the store. */
+/** Receives the events of the store. */
 export type OnStoreEvent = (event: StoreEvent, about: { endpoint?: string } & Record<string, unknown>) => void;
 
-/** What is stored for an endpoint, under `stage/<endpoint>`; and an expected difference, under `expected/<id>`. */
+/** The stage and moves of an endpoint, stored under `stage/<endpoint>`; or an expected difference, stored under `expected/<id>`. */
 export type MigrationRecord = { stage?: StageInForce | undefined; moves: Move[] } | { entry: LedgerEntry };
 
 const STAGE = "stage/";
@@ -103,7 +103,7 @@ const stateOf = (records: ReadonlyMap<string, MigrationRecord>): MigrationState 
 const newest = (moves: readonly Move[]): Move[] =>
   moves.toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at)).slice(0, MAX_MOVES);
 
-/** The later stage, and the moves of both. Where Redis has lost the count of changes, the clock says which stage is the later one. */
+/** The later stage, and the moves of both. If Redis has lost its count of changes, `since` tells which stage is the later one. */
 const resolve = (known: MigrationRecord, found: MigrationRecord, isFoundLater: boolean): MigrationRecord => {
   if ("entry" in known || "entry" in found) return found;
   const isTheirs = isFoundLater || Date.parse(found.stage?.since ?? "") >= Date.parse(known.stage?.since ?? "");
@@ -156,7 +156,7 @@ export const openStateStore = async (
   return stateStore;
 };
 
-/** A state store in memory: its state is gone with the process. */
+/** A state store in memory: its state ends with the process. */
 export const memoryStateStore = (): StateStore =>
   stateStoreOver(memoryStore<MigrationRecord>({ schema, onEvent: () => undefined }), []);
 
@@ -188,7 +188,7 @@ const stateStoreOver = (
   };
 };
 
-/** What the log says of an event: one line for each value that is not readable. */
+/** The fields of an event in the log: one line for each value that is not readable. */
 const describeEvent = (
   event: KeyedStoreEvent,
   { keys = [], restored, ...about }: KeyedStoreAbout<MigrationRecord>,

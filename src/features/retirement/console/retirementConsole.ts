@@ -7,7 +7,7 @@ export type ClientView = {
   agent: string;
   /** The deprecated path that it lies below, else the first three segments below the legacy path, with ids as `{id}`. */
   path: string;
-  /** Requests. */
+  /** The number of requests. */
   count: number;
   /** Times of the first and the last request, ISO 8601. */
   first: string;
@@ -17,7 +17,7 @@ export type ClientView = {
 /** The callers of the legacy interface: all, or those of paths below one path. */
 export type ListClients = (below?: string) => readonly ClientView[];
 
-/** Who still calls legacy, in the operators' interface and page. */
+/** The callers of the legacy interface, in the operators' interface and page. */
 export const retirementConsole = (clients: ListClients): ConsolePart => ({
   routes(app) {
     app.get("/clients", (c) => c.json(clients(c.req.query("path"))));

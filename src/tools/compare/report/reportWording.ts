@@ -17,7 +17,7 @@ export const formatValues = (difference: ReportedDifference, most: number): Form
 const jsonOf = (value: Json): string =>
   typeof value === "string" && /^[[{].*…$/s.test(value) ? value : JSON.stringify(value);
 
-/** By what a difference can be found: its cause, its entry of the ledger, its rule. */
+/** The reasons of a difference: its cause, its entry of the ledger, its rule. */
 export const reasonsOf = (difference: ReportedDifference): string[] => [
   ...new Set([causeOf(difference), difference.entry, difference.rule].filter((reason) => reason !== undefined)),
 ];

@@ -85,7 +85,7 @@ const privateRows = fc.record({
   walksHere: fc.boolean(),
 });
 
-/** Anything there may be to show, and much that tries to be more than text. */
+/** Any data that the page may have to show, with many texts that try to become markup. */
 export const arbitraryData = fc.record({
   hasModern: fc.boolean(),
   stages: fc.dictionary(text, stage, { maxKeys: 5 }),

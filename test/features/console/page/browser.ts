@@ -8,7 +8,7 @@ const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/
 );
 
 /** Opens a page. At the end of the test it fails where the page requested another address or a script failed. */
-export type OpenPage = (url: string, options?: BrowserContextOptions & { may?: RegExp }) => Promise<Page>;
+type OpenPage = (url: string, options?: BrowserContextOptions & { may?: RegExp }) => Promise<Page>;
 
 /** As `describe`, for tests in a real Chromium: one browser for all of them. */
 export const describeInChromium = (name: string, tests: (open: OpenPage) => void): void =>

@@ -5,7 +5,7 @@ import { describeInChromium } from "./browser.ts";
 import { operatorsListener } from "./operators.ts";
 import { until } from "../../../support/waiting.ts";
 
-/** What the page does by itself every two seconds, at once. */
+/** Refreshes the page at once, as it does itself every two seconds. */
 const look = (page: Page) => page.evaluate(`document.dispatchEvent(new Event("visibilitychange"))`);
 
 const textOf = async (page: Page, selector: string): Promise<string> =>

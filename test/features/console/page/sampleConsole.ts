@@ -25,7 +25,7 @@ export type SampleData = {
   cache: CacheView & { privateRows: PrivateRowsView };
 };
 
-/** A migration that is what the data say. All differences come with the first kind, so that the data decide their order. */
+/** A migration that shows the data. It gives all differences for the first kind, so that the data decide their order. */
 const sampleMigration = (read: () => SampleData): OperatedMigration => ({
   view: () => read().stages,
   viewOf: (endpoint) => read().stages[endpoint] as StageView,

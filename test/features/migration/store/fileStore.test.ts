@@ -47,12 +47,12 @@ test.each([
     expect(message).toContain(why);
   }
   expect(readFileSync(file)).toEqual(before);
-  // What did not start holds nothing.
+  // A store that did not start holds no lock.
   writeFileSync(file, JSON.stringify(good));
   expect(stagesOf((await openFile(directory)).state())).toEqual(["getThing shadow 1"]);
 });
 
-test("an endpoint that does not exist is told, and stays in the store", async () => {
+test("an endpoint that does not exist is reported, and stays in the store", async () => {
   const { directory } = containing({ ...good, stages: { ...good.stages, getNoThing: stage(2) } });
   const store = await openFile(directory, { endpoints: ["getThing"] });
   expect(store.events).toEqual(['migration_store_unknown {"endpoint":"getNoThing"}']);

@@ -3,7 +3,7 @@ import { entry, moveOn } from "./moves.ts";
 import { openRedis } from "./support.ts";
 import { until } from "../../../support/waiting.ts";
 
-/** What the names of all keys begin with. */
+/** The prefix of all keys. */
 export const KEY = "catalog-gateway:1:state:migration:";
 
 export const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

@@ -7,7 +7,7 @@ import { openRedis, stagesOf } from "./support.ts";
 import { until } from "../../../support/waiting.ts";
 
 describeWithRedis("a Redis that is away", () => {
-  test("what was known holds, nothing is moved, and all goes on when it is back", async () => {
+  test("the state stays in force, moves are refused, and work again when it is back", async () => {
     const { redis, a, b } = await begin({ keeps: true });
     await redis.kill();
     const began = performance.now();
@@ -53,7 +53,7 @@ describeWithRedis("a Redis that is away", () => {
     expect(a.events.map((event) => event.split(" ")[0])).toEqual(["migration_store_lost", "migration_store_up"]);
   });
 
-  test("one that is full or only to be read keeps nothing, and says so", async () => {
+  test("a full or read-only one refuses moves and reports it", async () => {
     const { redis, a } = await begin();
     await redis.talk("CONFIG SET maxmemory 1");
     await expect(moveOn(a, "getThing", 4)).rejects.toThrow("OOM");

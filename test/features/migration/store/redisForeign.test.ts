@@ -5,7 +5,7 @@ import { entry, moveOn } from "./moves.ts";
 import { openRedis, stagesOf } from "./support.ts";
 import { until } from "../../../support/waiting.ts";
 
-describeWithRedis("a Redis with values that are none of ours", () => {
+describeWithRedis("a Redis with foreign values", () => {
   test("they are left alone and reported once; a move replaces one", async () => {
     const { redis, a } = await begin();
     await redis.talk(
@@ -13,7 +13,7 @@ describeWithRedis("a Redis with values that are none of ours", () => {
       `HSET ${KEY}records expected/two "{}"`,
       `HSET ${KEY}records expected/three "{\\"version\\":99,\\"value\\":{}}"`,
     );
-    const told = [
+    const reported = [
       'migration_store_unreadable {"endpoint":"getOther"}',
       'migration_store_unreadable {"endpoint":"getThing"}',
       'migration_store_unreadable {"expected":"two"}',
@@ -21,14 +21,16 @@ describeWithRedis("a Redis with values that are none of ours", () => {
     ];
     await until(() => a.events.length >= 4);
     const fresh = await openRedis(redis.url, { endpoints: ["getThing"] });
-    expect(fresh.events.toSorted()).toEqual([...told, 'migration_store_unknown {"endpoint":"listThings"}'].toSorted());
-    // The last known stays; who never knew it has none.
+    expect(fresh.events.toSorted()).toEqual(
+      [...reported, 'migration_store_unknown {"endpoint":"listThings"}'].toSorted(),
+    );
+    // The last known state stays. A new instance starts without one.
     expect(stagesOf(a.state())).toEqual(agreed);
     expect(stagesOf(fresh.state())).toEqual(["listThings canary 2"]);
     expect(await a.expect(entry("two"))).toBe(false);
     await moveOn(a, "listThings", 4);
     await wait(1200);
-    expect(a.events.toSorted()).toEqual(told.toSorted());
+    expect(a.events.toSorted()).toEqual(reported.toSorted());
     expect(await redis.talk(`HGET ${KEY}records stage/getOther`, `HGET ${KEY}records expected/two`)).toMatch(
       /garbage[^]*\{\}/,
     );

@@ -5,7 +5,7 @@ import { moveOn } from "./moves.ts";
 import { openRedis, stagesOf } from "./support.ts";
 import { until } from "../../../support/waiting.ts";
 
-describeWithRedis("a Redis that has lost what it kept", () => {
+describeWithRedis("a Redis that has lost its data", () => {
   test.each([
     ["all of it", ["FLUSHALL"]],
     ["all records", [`DEL ${KEY}records`]],
@@ -38,7 +38,7 @@ describeWithRedis("a Redis that has lost what it kept", () => {
     expect([a.state(), b.state()]).toEqual([before, before]);
   });
 
-  test("a move right after goes on from what is in force, not from nothing", async () => {
+  test("a move right after it starts from the stage in force, not from an empty state", async () => {
     const { redis, a, b } = await begin();
     await redis.talk("FLUSHALL");
     expect(await moveOn(a, "getThing", 4)).toBe(true);
@@ -52,7 +52,7 @@ describeWithRedis("a Redis that has lost what it kept", () => {
     const [{ url }, before] = [redis, a.state()];
     const fresh = await (async () => {
       await redis.talk("FLUSHALL");
-      // The only one that reads while it is empty.
+      // This instance is the only one that reads the empty Redis.
       const opening = await openRedis(url);
       await moveOn(opening, "getThing", 9, "legacy");
       return opening;

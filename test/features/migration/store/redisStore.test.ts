@@ -7,7 +7,7 @@ import { openRedis, stagesOf } from "./support.ts";
 import { until } from "../../../support/waiting.ts";
 
 describeWithRedis("instances that share a Redis", () => {
-  test("what one changes the others are told of soon, and it is not told itself", async () => {
+  test("a change is soon reported to the other instances, not to its own", async () => {
     const { a, b } = await begin();
     expect([stagesOf(a.state()), stagesOf(b.state())]).toEqual([agreed, agreed]);
     expect(b.state()).toEqual(a.state());
@@ -35,7 +35,7 @@ describeWithRedis("instances that share a Redis", () => {
     }
   });
 
-  test("whoever has not heard yet moves what another instance has shown", async () => {
+  test("an instance without the latest message moves the stage that another one showed", async () => {
     const redis = await startRedis();
     const path = await pathTo(redis.url);
     const [a, b] = [await openRedis(path.url), await openRedis(redis.url)];
@@ -43,11 +43,11 @@ describeWithRedis("instances that share a Redis", () => {
     await moveOn(b, "getThing", 1);
     const to = stage(2);
     expect(await a.move("getThing", to, moveTo("getThing", to), at(1))).toBe(true);
-    // And it is told of what it had missed.
+    // It receives the change that it had missed.
     expect(a.changes.map(stagesOf)).toEqual([["getThing shadow 1"]]);
   });
 
-  test("a message that is lost is made up for", async () => {
+  test("a lost message is made up for", async () => {
     const redis = await startRedis();
     const path = await pathTo(redis.url);
     const [a, b] = [await openRedis(path.url), await openRedis(redis.url)];

@@ -11,7 +11,7 @@ import { until } from "../../../support/waiting.ts";
 
 const KEY = "catalog-gateway:1:migration:";
 
-/** What version 0.1 has stored, in its file and in Redis. */
+/** The state that version 0.1 has stored in its file and in Redis. */
 const { format: _, ...stored } = JSON.parse(readFileSync(earlier("migration.json"), "utf8")) as MigrationState & {
   format: 1;
 };

@@ -4,7 +4,7 @@ import type { Report } from "../../../../src/compare/report.ts";
 const kinds = ["explained", "expected", "drift", "unexplained"] as const;
 const forms = ["status", "missing", "extra", "type", "value", "order", "moved"] as const;
 
-/** What has broken out of a format before. */
+/** Texts that have broken out of a format before. */
 const hostile = fc.constantFrom(
   "</script>",
   "<!--",
@@ -119,7 +119,7 @@ const field = fc.record({
 
 const cause = fc.record({ kind, name: text, fields: count, answers: count, endpoints: texts, curl });
 
-/** Any report there can be, and many that there cannot. */
+/** Any possible report, and many impossible ones. */
 export const arbitraryReport: fc.Arbitrary<Report> = fc.record({
   made: text,
   sides: fc.record({ legacy: text, candidate: text }, { requiredKeys: ["legacy"] }),

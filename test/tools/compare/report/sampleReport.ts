@@ -9,7 +9,7 @@ import { sampleCoverage, sampleSchemaDrift } from "./sampleCoverage.ts";
 import { sampleExamples } from "./sampleExamples.ts";
 
 /** How large a sample is; rows are those of the largest examples. */
-export type SampleSize = { differences: number; examples: number; rows: number; unexplained: number };
+type SampleSize = { differences: number; examples: number; rows: number; unexplained: number };
 
 const usual: SampleSize = { differences: 60, examples: 14, rows: 60, unexplained: 3 };
 
@@ -179,7 +179,7 @@ const totalOf = (summaries: readonly Summary[]): Summary => {
   return total;
 };
 
-/** An invented report of a usual shape, the same at every call. */
+/** An invented report of a common shape, the same at every call. */
 export const sampleReport = (size: Partial<SampleSize> = {}): Report => {
   const { differences: count, examples, rows, unexplained } = { ...usual, ...size };
   const differences = Array.from({ length: count }, (_, i) => differenceAt(i, unexplained));

@@ -4,7 +4,7 @@ import { html, type Html } from "../../../../ui/html.ts";
 import { section } from "../../../../ui/section.ts";
 import { counted, formatNumber } from "../../../../ui/wording.ts";
 
-/** What was not compared: requests without an answer, and lines of the corpus that were not sent. */
+/** Requests that were not compared: those without an answer, and lines of the corpus that were not sent. */
 export const failuresSection = ({ failures, skipped, summary }: Report): Html =>
   section({
     id: "failures",

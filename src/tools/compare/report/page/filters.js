@@ -1,4 +1,4 @@
-/* Filters that combine, count what each choice would show, and stand in the address: #endpoint=getDataset&kind=drift,unexplained */
+/* Filters that combine and count what each choice would show. The address holds them: #endpoint=getDataset&kind=drift,unexplained */
 const PAGE = 100;
 
 const form = document.querySelector("form.filters");
@@ -32,7 +32,7 @@ let wanted = {};
 let limit = PAGE;
 let shown = [];
 
-/** The differences that pass every filter; and how many each choice would show, all other filters kept. */
+/** The differences that pass all filters; and how many each choice would show with the other filters unchanged. */
 const search = () => {
   const tallies = Object.fromEntries(Object.keys(offers).map((name) => [name, new Map()]));
   const matching = differences.filter((difference) => {
@@ -88,7 +88,7 @@ const show = () => {
   form.querySelector("[type=reset]").disabled = names.every((name) => wanted[name].length === 0);
 };
 
-/** `#kind=drift,unexplained` -> what is wanted; every other address is a place in the page, and wants nothing new. */
+/** `#kind=drift,unexplained` -> the choices. `undefined` for any other address, which is a place in the page. */
 const readAddress = () => {
   const view = new URLSearchParams(location.hash.slice(1));
   if (!location.hash.includes("=")) return false;

@@ -1,4 +1,4 @@
-/* What was put off is laid out when its fold is opened: see parts.ts. */
+/* Renders deferred content when its fold is opened: see parts.ts. */
 document.addEventListener(
   "toggle",
   ({ target }) => {

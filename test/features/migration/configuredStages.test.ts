@@ -4,7 +4,7 @@ import { openStages } from "../../../src/features/migration/stages.ts";
 import { memoryStateStore } from "../../../src/features/migration/store/stateStore.ts";
 import type { StateStore } from "../../../src/features/migration/store/stateStore.ts";
 
-/** One state that several gateways see, each told of what the others change. */
+/** One state that several gateways share. Each is notified of the others' changes. */
 const shared = (): StateStore => {
   const inner = memoryStateStore();
   const listeners: ((state: ReturnType<StateStore["state"]>) => void)[] = [];
@@ -28,7 +28,7 @@ const gateway = async (store: StateStore, configured: Record<string, Stage>) => 
     endpoints: ["getThing"],
     configured,
     onMove: (_, from, to) => void moves.push(`${from.stage} ${from.share} -> ${to.stage} ${to.share}`),
-    onUnkept: () => undefined,
+    onUnwritten: () => undefined,
     now: () => new Date(Date.UTC(2026, 10, 21) + clock++),
   });
   await new Promise((resolve) => setTimeout(resolve, 5));
@@ -37,7 +37,7 @@ const gateway = async (store: StateStore, configured: Record<string, Stage>) => 
 };
 const thing = (stage: Stage["stage"], share = 100) => ({ getThing: { stage, share } });
 
-describe("who has the last word", () => {
+describe("configured stages and moves", () => {
   test("an operator's move holds over restarts with the same configuration", async () => {
     const store = shared();
     const first = await gateway(store, thing("shadow"));
@@ -57,7 +57,7 @@ describe("who has the last word", () => {
     expect((await gateway(store, {})).at()).toBe("legacy 100 by configuration");
   });
 
-  test("gateways that are configured differently follow whoever spoke last", async () => {
+  test("gateways with different configurations follow the latest change", async () => {
     const store = shared();
     const a = await gateway(store, {});
     await a.stages.move("getThing", { stage: "canary", share: 50 }, "me", "");

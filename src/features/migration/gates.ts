@@ -1,0 +1,61 @@
+import { judgeGate } from "./gate.ts";
+import type { Destination, StageInForce } from "./stage.ts";
+import type { Evidence } from "./gate.ts";
+
+/** Moves endpoints by their gates. */
+export type Gates = {
+  /** Checks one endpoint's gate now, and moves the endpoint if the gate says so. */
+  check(endpoint: string): void;
+  /** Moves an endpoint; meanwhile its gate does not act. Resolves and rejects as `move` does. */
+  move(endpoint: string, to: Destination, by: string, why: string): Promise<boolean>;
+  /** Why the gate does not promote now, or its last move; `undefined` before its first check since the last move. */
+  says(endpoint: string): string | undefined;
+  /** The endpoint has moved: the last reason no longer applies. */
+  moved(endpoint: string): void;
+  close(): void;
+};
+
+type GatesSettings = {
+  endpoints: readonly string[];
+  stageOf: (endpoint: string) => StageInForce;
+  evidenceOf: (endpoint: string) => Evidence;
+  move: (endpoint: string, to: Destination, by: string, why: string) => Promise<boolean>;
+  /** Called if a gate's move could not be stored. */
+  onError: (endpoint: string, error: Error) => void;
+  /** Milliseconds between two checks of all gates. */
+  interval: number;
+};
+
+/** Opens the gates, which are checked again and again until `close`. */
+export const openGates = ({ endpoints, stageOf, evidenceOf, onError, interval, ...settings }: GatesSettings): Gates => {
+  const says = new Map<string, string>();
+  const moving = new Set<string>();
+
+  const move: Gates["move"] = async (endpoint, to, by, why) => {
+    moving.add(endpoint);
+    try {
+      return await settings.move(endpoint, to, by, why);
+    } finally {
+      moving.delete(endpoint);
+    }
+  };
+
+  const check = (endpoint: string): void => {
+    const stage = stageOf(endpoint);
+    if (stage.gate === undefined || moving.has(endpoint)) return;
+    const { reason, to } = judgeGate(stage.gate, stage, evidenceOf(endpoint));
+    says.set(endpoint, reason);
+    if (to) move(endpoint, to, "gate", reason).catch((error: Error) => onError(endpoint, error));
+  };
+
+  const checking = setInterval(() => endpoints.forEach(check), interval);
+  checking.unref();
+
+  return {
+    check,
+    move,
+    says: (endpoint) => says.get(endpoint),
+    moved: (endpoint) => void says.delete(endpoint),
+    close: () => clearInterval(checking),
+  };
+};
