@@ -45,6 +45,6 @@ export const openAdminStatuses = (maxOwners = MAX_OWNERS) => {
       return answered === "late" ? "unknown" : answered;
     },
     /** Removes the status of a key that legacy has refused, and ignores a pending probe of it. */
-    forget: (owner: string): void => void probes.delete(owner),
+    remove: (owner: string): void => void probes.delete(owner),
   };
 };

@@ -57,7 +57,7 @@ const open = (
     }),
     // Only legacy knows whether a caller with a key is an administrator, who sees more.
     isPlain: (name, isKeyed) => !isKeyed || name !== LIST_ENDPOINT,
-    onKeyRefused: adminStatuses.forget,
+    onKeyRefused: adminStatuses.remove,
     check: (report) => checkKey(services, report, key, timeout),
     async start() {
       await search.start();

@@ -20,7 +20,7 @@ const opened = (answers: (LegacyReply | LegacyFailed | Promise<LegacyReply>)[], 
     return (answers.length > 1 ? answers.shift() : answers[0]) ?? away;
   }, legacyErrors);
   const of = (owner = "one", patience = 1000) => statuses.of({ owner, ask }, patience);
-  return { of, paths, forget: statuses.forget };
+  return { of, paths, forget: statuses.remove };
 };
 
 describe("whether a caller is an administrator", () => {
