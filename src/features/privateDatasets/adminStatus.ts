@@ -4,18 +4,18 @@ import { withTimeout } from "../../concurrency/withTimeout.ts";
 import { adminProbe, probeStatuses } from "./datasets.ts";
 import type { AskLegacy } from "./readRow.ts";
 
-/** What legacy says of a key. `refused`: it does not know the key. `unknown`: no answer in time, or one that does not say. */
+/** The status of a key. `refused`: legacy does not know it. `unknown`: no answer in time, or one without a known code. */
 export type AdminStatus = "administrator" | "other" | "refused" | "unknown";
 
 /** A caller with a key. `owner`: the salted hash of the key. `ask` asks legacy with it. */
 export type KeyedCaller = { owner: string; ask: AskLegacy };
 
-/** Who is an administrator. */
+/** The cached statuses of callers. */
 export type AdminStatuses = ReturnType<typeof openAdminStatuses>;
 
 type Probe = { status?: AdminStatus; answer: Promise<AdminStatus> };
 
-/** Milliseconds for which an answer holds, from the moment at which legacy was asked. */
+/** Milliseconds for which a status is valid, from when the probe was sent. */
 const TTL = 60_000;
 const MAX_OWNERS = 10_000;
 
@@ -26,7 +26,7 @@ export const openAdminStatuses = (maxOwners = MAX_OWNERS) => {
     const read = async (): Promise<AdminStatus> => {
       const answer = await ask(adminProbe);
       if (answer.ok && answer.document === undefined) return (probe.status = probeStatuses[answer.code] ?? "unknown");
-      // It does not hold for the next request.
+      // Not cached: the next request probes again.
       if (probes.peek(owner) === probe) probes.delete(owner);
       return !answer.ok && answer.kind === "refused" ? "refused" : "unknown";
     };
@@ -35,16 +35,16 @@ export const openAdminStatuses = (maxOwners = MAX_OWNERS) => {
     return probe;
   };
   return {
-    /** What is remembered. */
+    /** The cached status of a key; `undefined`: none is cached. */
     known: (owner: string): AdminStatus | undefined => probes.get(owner)?.status,
-    /** Waits `patience` milliseconds at most; a later answer is remembered for the next request. */
+    /** Waits `patience` milliseconds at most. A later answer is cached for the next request. */
     async of(caller: KeyedCaller, patience: number): Promise<AdminStatus> {
       const { status, answer } = probes.get(caller.owner) ?? launch(caller);
       if (status !== undefined) return status;
       const answered = await withTimeout(answer, patience);
       return answered === "late" ? "unknown" : answered;
     },
-    /** Forgets a key that legacy has refused, and an answer about it that is on its way. */
-    forget: (owner: string): void => void probes.delete(owner),
+    /** Removes the status of a key that legacy has refused, and ignores a pending probe of it. */
+    remove: (owner: string): void => void probes.delete(owner),
   };
 };

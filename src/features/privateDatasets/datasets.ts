@@ -10,16 +10,16 @@ export const LIST_ENDPOINT = "listDatasets";
 export const READ_ENDPOINT = "getDataset";
 /** The cache group of lists that private rows were added to. */
 export const PRIVATE_GROUP = "private-dataset";
-/** Most ids in one list request: a path of legacy's is bounded. */
+/** The largest number of ids in one list request: legacy's paths are bounded. */
 export const MAX_IDS_ASKED = 500;
 /** Legacy's error codes: the list is empty, there is no such dataset, the caller may not read it. */
 export const [NO_RESULTS, UNKNOWN_DATASET, NO_ACCESS] = [372, 111, 112];
 /** The code after which a write took effect all the same: only the search index failed. */
 export const INDEX_FAILED = 105;
 
-/** Legacy checks rights before the filter, which is illegal: administrators get 1011, everybody else 106. No query runs. */
+/** Legacy checks rights before the filter, which is illegal: administrators get 1011, other callers 106. No query runs. */
 export const adminProbe: LegacyRequest = { method: "GET", path: "/evaluation/request/1/normal/1/none/0" };
-/** What the codes of the probe's answer say of its key. */
+/** The status of a key by the code of the probe's answer. */
 export const probeStatuses: Readonly<Record<number, "administrator" | "other">> = {
   1011: "administrator",
   106: "other",

@@ -16,7 +16,7 @@ import { openSignals } from "./signals.ts";
 import type { OpenIndexStore } from "./store/indexStore.ts";
 import { openIndexStore } from "./store/openIndexStore.ts";
 
-/** What a test replaces: where the index is stored, and how rows are looked for. */
+/** Parts that a test replaces: the store of the index, and the scan. */
 export type PrivateDatasetsParts = { openStore?: OpenIndexStore; walk?: ScanOptions };
 
 /** Adds to administrators' lists the private datasets that legacy's lists lack. */
@@ -57,7 +57,7 @@ const open = (
     }),
     // Only legacy knows whether a caller with a key is an administrator, who sees more.
     isPlain: (name, isKeyed) => !isKeyed || name !== LIST_ENDPOINT,
-    onKeyRefused: adminStatuses.forget,
+    onKeyRefused: adminStatuses.remove,
     check: (report) => checkKey(services, report, key, timeout),
     async start() {
       await search.start();
@@ -103,5 +103,5 @@ const addMetrics = (meter: Meter, search: Search): void => {
   meter.total("private_walk_calls", "Requests to legacy for the index of private rows.", () => state().calls);
 };
 
-/** The part of the feature that is loaded where it is on. */
+/** The feature, as the gateway opens it. */
 export const privateDatasetsFeature = { open };

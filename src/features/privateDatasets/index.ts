@@ -7,13 +7,13 @@ import { type Change, type Kept, notWalked, openIdSet, type PrivateRow, type Wal
 /** The private rows that are known, in memory. */
 export type PrivateIndex = ReturnType<typeof openIndex>;
 
-/** Who hears of changes. */
+/** Called with changes of the index. */
 type IndexSettings = {
   /** Called with each change that this gateway has found. */
   onFound: (change: Change) => void;
   /** Called after each change of a row. */
   onRows: () => void;
-  /** Called when legacy does not show a row any more, or when it never did. */
+  /** Called for a row that legacy does not show. */
   onHidden?: (id: number, why: string) => void;
 };
 
@@ -55,7 +55,7 @@ export const openIndex = ({ onFound, onRows, onHidden }: IndexSettings) => {
     get: (id: number): PrivateRow | undefined => byId.get(id),
     /** All rows, by id. */
     rows: (): readonly PrivateRow[] => (ordered ??= [...byId.values()].toSorted((a, b) => a.id - b.id)),
-    /** How far the scan is. */
+    /** The scan's progress. */
     walk: (): Walk => walk,
     /** Changes with every change of a row. */
     version: (): number => version,
@@ -63,7 +63,7 @@ export const openIndex = ({ onFound, onRows, onHidden }: IndexSettings) => {
     /** Adds or replaces a row. Without an uploader it keeps the one that is known. */
     put,
     remove,
-    /** Takes over what has been read of an id. */
+    /** Records the state that was read of an id. */
     record: (id: number, state: RowState): void => {
       const known = byId.get(id);
       if (state.found !== "public") formerlyPrivate.delete(id);
@@ -75,14 +75,14 @@ export const openIndex = ({ onFound, onRows, onHidden }: IndexSettings) => {
     },
     /** The ids of rows that turned public within the last hour, a hundred at most. */
     formerlyPrivate: (): number[] => [...formerlyPrivate.keys()],
-    /** Says how far the scan is. */
+    /** Records the scan's progress. */
     walked(next: Walk): void {
       walk = next;
       onFound({ rows: [], gone: [], walk });
     },
-    /** Applies what was stored, or what another gateway has found. `isWhole`: nothing else holds any more. */
+    /** Applies stored changes, or those of another gateway. `isWhole`: they replace the whole index. */
     take(change: Change, isWhole: boolean): void {
-      // Another gateway knows whether these were deleted or are public. This one finds out where it matters.
+      // Another gateway knows whether these were deleted or are public. This one checks it when it matters.
       for (const id of change.gone) if (byId.delete(id)) formerlyPrivate.set(id, true);
       if (isWhole) byId.clear();
       for (const row of change.rows) byId.set(row.id, row);

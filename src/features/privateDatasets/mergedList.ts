@@ -25,7 +25,7 @@ import { askAs, type AskLegacy } from "./readRow.ts";
 type Input = Record<string, unknown>;
 type KeyedRequest = RequestCaller & { key: string };
 
-/** What merged lists are made of. */
+/** The parts of merged lists. */
 type MergedListParts = {
   services: Services;
   missingRows: MissingRowsFinder;
@@ -36,14 +36,14 @@ type MergedListParts = {
   wholeLists: Semaphore;
 };
 
-/** A list is made anew while the rows that it lacks change, so many times at most. */
+/** How often a list is made at most, because the rows that it lacks have changed meanwhile. */
 const MAX_TRIES = 3;
-/** Whole lists are large: so many are read at once, for all callers together, and so many requests may wait for one. */
+/** Bounds whole lists, which are large: two are read at a time, for all callers together, and 64 requests may wait. */
 export const openWholeLists = (): Semaphore => openSemaphore({ places: 2, queue: 64 });
-/** Milliseconds for which what belongs to a key is fresh at most. */
+/** Milliseconds for which answers to a key are fresh at most. */
 const MAX_FRESH = 60_000;
 
-/** Adds to administrators' lists the private rows that legacy's list lacks. All other requests go on. */
+/** Adds to administrators' lists the private rows that legacy's list lacks. All other requests go to the next layer. */
 export const privateRowsLayer = (parts: MergedListParts): Layer => {
   const { services, missingRows } = parts;
   const answerList = async (
@@ -94,7 +94,7 @@ const keyOf = (cacheKey: CacheKey, { version }: MissingRows): CacheKey => ({
   },
 });
 
-/** One list that is merged. `fetch` asks legacy for its rows, `ask` for anything, both as the caller. */
+/** One list that is merged. `fetch` requests its rows from legacy, `ask` sends any request; both as the caller. */
 type MergedList = MergedListParts & {
   input: Input;
   missing: MissingRows;
@@ -196,7 +196,7 @@ const fetchIds = async (
   return { answer: { status, body: body.toString("utf8"), ...(headers ? { headers } : {}) }, rows };
 };
 
-/** Asks for rows as the caller. The whole list gets half of the time that is left, so that its rows can still be fetched by ids. */
+/** Fetches rows as the caller. The whole list gets half of the time that is left, so that its rows can still be fetched by ids. */
 const fetchRowsOf = (
   services: Services,
   { endpoint, input }: Pick<EndpointRequest, "endpoint" | "input">,

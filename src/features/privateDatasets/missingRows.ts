@@ -20,7 +20,7 @@ export type MissingRows = { added: ReadonlyMap<number, Json>; isIncomplete: bool
  */
 type Missing = MissingRows | "own" | "nothing" | "incomplete" | "refused";
 
-/** A list waits so many milliseconds at most, and this share of the time that is left, for what it lacks. */
+/** The wait of a list for its missing rows: milliseconds at most, and the share of the time that is left. */
 const MAX_WAIT = 2000;
 const MAX_SHARE = 1 / 4;
 
@@ -28,12 +28,12 @@ type MissingRowsSettings = {
   index: PrivateIndex;
   queue: Pick<RecheckQueue, "has" | "ids" | "settled">;
   adminStatuses: Pick<AdminStatuses, "known" | "of">;
-  /** Whether rows turned public lately: only legacy's whole list shows whether they still are. */
+  /** Whether rows have turned public lately: only legacy's whole list shows whether they still are public. */
   hasFormerlyPrivate: () => boolean;
   /** Whether the index has all rows, and whether an id was read lately. */
   isComplete: () => boolean;
   isCurrent: () => boolean;
-  /** A row as the endpoint lists it; `undefined` where that is not known. */
+  /** A row as the endpoint lists it; `undefined` if that is unknown. */
   listedRow: (row: PrivateRow) => Json | undefined;
 };
 
@@ -44,7 +44,7 @@ export type MissingRowsFinder = ReturnType<typeof openMissingRows>;
 export const openMissingRows = (settings: MissingRowsSettings) => {
   const { index, queue, adminStatuses, hasFormerlyPrivate, isComplete, isCurrent, listedRow } = settings;
 
-  /** Whether a row that may match is being read again: what is known of it may be wrong. */
+  /** Whether a row that may match is being read again, so that the index may be wrong about it. */
   const isChecking = (input: Input): boolean => {
     const matches = rowMatcher(input);
     return queue.ids().some((id) => matches({ id, uploader: index.get(id)?.uploader }) !== false);
@@ -99,7 +99,7 @@ export const openMissingRows = (settings: MissingRowsSettings) => {
 
 const note = servingNote(() => undefined);
 
-/** Applies the endpoint's rules to rows, once to each. `onUnfit` hears of a row that does not fit them, and where. */
+/** Applies the endpoint's rules to rows, once to each. `onUnfit` is called with the places of a row that do not fit. */
 export const openListedRows = (
   { output, rows }: Pick<Endpoint, "output" | "rows">,
   onUnfit: (id: number, places: string[]) => void,

@@ -27,7 +27,7 @@ type ReadableServices = Pick<Services, "client" | "observer" | "keys" | "errors"
 
 const failure = (why: string, kind: LegacyFailure["kind"] = "failed"): LegacyFailure => ({ ok: false, kind, why });
 
-/** Says what the replies mean that `fetch` gets. */
+/** Interprets the replies of `fetch`. */
 export const askLegacyBy =
   (
     fetch: (request: LegacyRequest, format?: "xml") => Promise<LegacyReply | LegacyFailed>,
@@ -72,7 +72,7 @@ export const publicPage = ({ askWithoutKey }: RowSource, limit: number, offset: 
 /** Which of these ids (at most `MAX_IDS_ASKED`) legacy lists to the caller whom `ask` asks for. */
 export const listedAmong = (ask: AskLegacy, ids: readonly number[]) => askForIds(ask, listAmong(ids));
 
-/** Whether a row is listed without a key. Only legacy's own error says that it is not: a list that cannot be parsed has something in it. */
+/** Whether a row is listed without a key. Only legacy's own error means that it is not: a list that cannot be parsed has a row. */
 const isPublic = async (
   { askWithoutKey }: RowSource,
   id: number,
@@ -87,12 +87,12 @@ const isPublic = async (
 export const legacyAnswers = async (source: RowSource): Promise<boolean> =>
   (await publicPage(source, 1, 0)).ok || (await source.ask(source.apart.one(1))).ok;
 
-/** What is under an id. `hidden`: there is a row, but legacy does not show it even to the administrator. */
+/** The state of an id. `hidden`: there is a row, but legacy does not show it even to the administrator. */
 export type RowState =
   | { ok: true; found: "private"; shown: JsonObject }
   | { ok: true; found: "public" | "none" | "hidden"; why: string };
 
-/** Reads one id with the administrator's key: whether it is a private row, and what a list shows of it. */
+/** Reads one id with the administrator's key: whether it is a private row, and its members in a list. */
 export const readRow = async (source: RowSource, id: number): Promise<RowState | LegacyFailure> => {
   const { ask, apart } = source;
   const one = await ask(apart.one(id));

@@ -2,7 +2,7 @@ import type { LegacyFailure, RowState } from "./readRow.ts";
 import { openRetryUntil } from "./retryUntil.ts";
 import { MAX_ID } from "./rows.ts";
 
-/** How a queue reads rows, and what it does with them. */
+/** How a queue reads and records rows. */
 type RecheckQueueSettings = {
   read: (id: number) => Promise<RowState | LegacyFailure>;
   /** Whether legacy answers other requests than one that fails. */
@@ -19,7 +19,7 @@ export type RecheckQueue = ReturnType<typeof openRecheckQueue>;
 
 const MAX_QUEUED = 1000;
 
-/** What is recorded of a read: a row at which only legacy fails is there, but hidden. */
+/** The state that is recorded after a read. A row at which legacy fails exists, but is hidden. */
 export const recordable = (state: RowState | LegacyFailure): RowState =>
   state.ok ? state : { ok: true, found: "hidden", why: state.why };
 
@@ -58,7 +58,7 @@ export const openRecheckQueue = (settings: RecheckQueueSettings) => {
   };
   const work = async (): Promise<void> => {
     isWorking = true;
-    // The iteration comes to ids that are added meanwhile, too.
+    // The iteration includes ids that are added meanwhile.
     for (const id of queued) {
       const endRead = beginRead(id, false);
       const state = await retryUntil(() => settings.read(id), settings.legacyAnswers);
@@ -73,7 +73,7 @@ export const openRecheckQueue = (settings: RecheckQueueSettings) => {
   };
 
   return {
-    /** Adds an id. A read of it that is on its way does not count any more. */
+    /** Adds an id. A running read of it does not count any more. */
     add(id: number): void {
       // Any request can name an impossible id.
       if (signal.aborted || !(id >= 1 && id <= MAX_ID)) return;
@@ -82,7 +82,7 @@ export const openRecheckQueue = (settings: RecheckQueueSettings) => {
       queued.add(id);
       if (!isWorking) void work();
     },
-    /** Says that another gateway has read these rows: reads that are on their way may be older. */
+    /** Another gateway has read these rows: running reads of them may be older, and do not count. */
     outdate(ids: Iterable<number>): void {
       for (const id of ids) outdateOne(id);
     },
@@ -94,7 +94,7 @@ export const openRecheckQueue = (settings: RecheckQueueSettings) => {
         if (queued.size === 0 || isFailing) resolve();
         else waiting.push(resolve);
       }),
-    /** Watches an id. The function that it returns ends that, and says whether the row may have changed meanwhile. */
+    /** Observes an id. The returned function ends this, and returns whether the row may have changed meanwhile. */
     watch: (id: number): (() => boolean) => beginRead(id, queued.has(id)),
   };
 };

@@ -4,10 +4,10 @@ import type { LegacyFailure } from "./readRow.ts";
 /** Milliseconds until the second attempt and the longest wait. A refused key is tried again after 60 times the first. */
 const FIRST_WAIT = 1000;
 const MAX_WAIT = 60_000;
-/** After so many failures legacy is asked whether only this request fails. */
+/** After so many failures, `failsAlone` checks whether only this request fails. */
 const MAX_FAILURES = 3;
 
-/** What decides how long retries go on, and who hears of failures. */
+/** How long retries continue, and the receiver of failures. */
 export type RetrySettings = {
   /** False: the result is not needed any more. */
   goesOn: () => boolean;

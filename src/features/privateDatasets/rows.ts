@@ -4,8 +4,8 @@ const id = z.int().min(1);
 const count = z.int().min(0);
 
 /**
- * A row that legacy's list shows to its owner only. `shown`: its members as legacy lists them; left out where legacy does not show it.
- * `uploader`: its owner's id, where it is known.
+ * A row that legacy lists to its owner only. `shown`: its members as legacy lists them; absent if legacy does not show it. `uploader`: its
+ * owner's id, if it is known.
  */
 export const rowSchema = z.strictObject({
   id,
@@ -13,7 +13,7 @@ export const rowSchema = z.strictObject({
   uploader: id.optional(),
 });
 
-/** How far the scan for such rows is. Times are milliseconds since the epoch. */
+/** The progress of the scan for such rows. Times are milliseconds since the epoch. */
 export const walkSchema = z.strictObject({
   /** Every id up to here that is not listed publicly has been read. */
   checkedUpTo: count,
@@ -23,7 +23,7 @@ export const walkSchema = z.strictObject({
   highest: count,
   /** The ids that had something when they were last read, listed publicly or private: an `IdSet` as text. */
   listed: z.base64(),
-  /** When a scan last came to its end, and when an id was last read. */
+  /** When the last scan was completed, and when the last id was read. */
   completedAt: count.optional(),
   progressAt: count.optional(),
 });
@@ -31,22 +31,22 @@ export const walkSchema = z.strictObject({
 /** A private row. */
 export type PrivateRow = z.infer<typeof rowSchema>;
 
-/** How far the scan is. */
+/** The scan's progress. */
 export type Walk = z.infer<typeof walkSchema>;
 
 /** All that is stored. */
 export type Kept = { rows: PrivateRow[]; walk: Walk };
 
-/** What is new: rows that were found or changed, the ids of rows that are not private any more, and how far the scan is. */
+/** A change: found or changed rows, the ids of rows that are not private any more, and the scan's progress. */
 export type Change = { rows: PrivateRow[]; gone: number[]; walk?: Walk | undefined };
 
 /** The ids of the rows that a change is about. */
 export const idsOf = ({ rows, gone }: Change): number[] => [...rows.map((row) => row.id), ...gone];
 
-/** The highest id that is believed: each id takes a bit. */
+/** The highest id that is accepted: each id takes a bit. */
 export const MAX_ID = 2 ** 24;
 
-/** How far the scan is before it begins. */
+/** The progress before the first scan. */
 export const notWalked: Walk = { checkedUpTo: 0, highest: 0, listed: "" };
 
 /** A set of ids that takes a bit for each. */

@@ -5,7 +5,7 @@ import { type RecheckQueue, recordable } from "./recheckQueue.ts";
 import { openRetryUntil, type RetrySettings, type RetryUntil } from "./retryUntil.ts";
 import { type IdSet, MAX_ID, openIdSet, type Walk } from "./rows.ts";
 
-/** How rows are looked for, where a test changes that. */
+/** Options of the scan, for tests. */
 export type ScanOptions = {
   /** Milliseconds from the end of a scan to the next one, and until a failed request is repeated. */
   pause?: number;
@@ -18,7 +18,7 @@ export type ScanOptions = {
 
 /** The default of `ScanOptions.margin`. */
 export const MARGIN = 100;
-/** Ids at most that may be deleted at the end of all. A row that is farther away is not believed. */
+/** The largest gap of deleted ids above the highest row. A row above a larger gap is ignored. */
 export const FAR = 1000;
 /** At ten requests a second this takes half a minute of each scan, and a day for 50,000 ids. */
 const SLICE = 300;
@@ -27,16 +27,16 @@ const SHORT_PAUSE = 60_000;
 /** Rows on a page of the public list. They are whole rows, so that this bounds memory. */
 const PAGE = 200;
 /**
- * One row that cannot be parsed spoils its page. So many rows are found by halving pages; after that, so many pages are left out, and
- * their rows read one by one. Beyond that the scan fails.
+ * One row that cannot be parsed makes its page unparsable. So many such rows are found by halving pages. After that, so many pages are left
+ * out, and their rows are read one by one. Beyond that the scan fails.
  */
 const MAX_UNPARSABLE = 20;
 const MAX_UNPARSABLE_PAGES = 200;
 
-/** What the scan does, at which row or id, and why legacy cannot be asked now. */
+/** What the scan does, at which row or id, and why legacy does not answer now. */
 export type ScanView = { doing: "waiting" | "listing" | "looking"; at: number; trouble?: string | undefined };
 
-/** What a scan works on. */
+/** The parts of a scan. */
 type ScanSettings = {
   index: PrivateIndex;
   source: RowSource;
@@ -68,7 +68,7 @@ export const openScanner = (settings: ScanSettings) => {
   };
   const retryUntil = openRetryUntil(retrySettings);
 
-  /** Reads a row, and says whether there is or may be one; `undefined`: the scan is over. */
+  /** Reads a row; whether there is or may be one. `undefined`: the scan is over. */
   const look = async (id: number): Promise<boolean | undefined> => {
     view = { ...view, doing: "looking", at: id };
     const isOutdated = queue.watch(id);
@@ -77,7 +77,7 @@ export const openScanner = (settings: ScanSettings) => {
     const state = await retryUntil(
       () => readRow(source, id),
       () => legacyAnswers(source),
-      // What failed in the last scan does not hold up this one.
+      // A row that failed in the last scan does not hold up this one.
       isHidden ? 1 : undefined,
     );
     const isOlder = isOutdated();
@@ -175,7 +175,7 @@ const scanOnce = async ({ index, queue, look, now, margin, slice }: OneScan, lis
   let { checkedUpTo, recheckedUpTo = 0 } = before;
   let left = before.completedAt === undefined ? 0 : slice;
   const saveProgress = () => {
-    // A scan that goes on with this one reads again what is there now and what was there before.
+    // A scan that continues this one reads the rows of now and of before again.
     const text = openIdSet(before.listed, there.toText()).toText();
     index.walked({ ...before, checkedUpTo, recheckedUpTo, highest: highestOf(), listed: text, progressAt: now() });
   };
@@ -210,7 +210,7 @@ const scanOnce = async ({ index, queue, look, now, margin, slice }: OneScan, lis
   const [time, highest] = [now(), highestOf()];
   index.walked({
     checkedUpTo: highest,
-    // Fewer than a slice were left: the next scan begins anew.
+    // Fewer than a slice were left: the next scan starts again.
     recheckedUpTo: left > 0 ? 0 : recheckedUpTo,
     highest,
     listed: there.toText(),

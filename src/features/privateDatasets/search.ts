@@ -11,10 +11,10 @@ import { MARGIN, openScanner, type ScanOptions } from "./scan.ts";
 import { isCurrent, type PrivateRowsView, stateOf, viewOf } from "./state.ts";
 import type { IndexStore, OpenIndexStore } from "./store/indexStore.ts";
 
-/** The search for private rows: what is known of them, and what keeps that up to date. */
+/** The search for private rows: their index, and the scan and rechecks that keep it up to date. */
 export type Search = ReturnType<typeof openSearch>;
 
-/** What a search needs. */
+/** The parts and settings of a search. */
 type SearchSettings = {
   services: Services;
   apart: RowApart;
@@ -29,12 +29,12 @@ type SearchSettings = {
   options: ScanOptions;
 };
 
-/** Requests that go out at once, after a rest, when rows may have changed. */
+/** Requests that may be sent at once, after a pause, when rows may have changed. */
 const BURST = 20;
 /** Milliseconds that a timer may be late, and that are made up for. */
 const TIMER_LATE = 10;
 
-/** Makes a search, which asks nothing before it is started. */
+/** Makes a search, which sends no requests before it is started. */
 export const openSearch = (settings: SearchSettings) => {
   const { services, rate, options } = settings;
   const event: Services["observer"]["event"] = (name, about) =>

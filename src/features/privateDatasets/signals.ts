@@ -9,14 +9,14 @@ type SignalsSettings = {
   index: PrivateIndex;
   queue: Pick<RecheckQueue, "add">;
   scanSoon: () => void;
-  /** Milliseconds for which a write whose answer is lost may still be going on. */
+  /** Milliseconds for which a write without an answer may still be running. */
   unsettled: number;
 };
 
-/** A write concerns a few rows. Where it names more of them, they are left to the next scan. */
+/** The largest number of rows of one write that are rechecked. The next scan reads the others. */
 const MAX_WRITTEN = 10;
 
-/** Makes the hooks that see traffic. What it says of private rows is not believed: it only decides which rows are read again. */
+/** Makes the hooks that observe traffic. Traffic is not trusted: it only decides which rows are read again. */
 export const openSignals = ({ index, queue, scanSoon, unsettled }: SignalsSettings) => {
   const isKnown = (id: number) => index.get(id) !== undefined;
   /** Only a difference from the index is worth a recheck. */

@@ -99,7 +99,7 @@ describe("who is listed what", () => {
 });
 
 describe("an administrator's list", () => {
-  test("is kept for that key alone, and never by anybody on the way", async () => {
+  test("is cached for that key only, and not by shared caches", async () => {
     const { walked, list } = await through();
     await walked();
     const first = await list(administrator);
@@ -112,7 +112,7 @@ describe("an administrator's list", () => {
     expect((await list(nobody)).ids).toEqual([2, 9]);
   });
 
-  test("is dropped when a row changes, and only such lists are", async () => {
+  test("is invalidated by the change of a row, and only such lists are", async () => {
     const { walked, list, services, bed, get } = await through();
     await walked();
     await list(administrator);
@@ -122,7 +122,7 @@ describe("an administrator's list", () => {
       bed.datasets.findIndex(({ id }) => id === 3),
       1,
     );
-    // Somebody finds out that it is gone.
+    // A read finds that it was deleted.
     await get(administrator, 3);
     const after = await list(administrator);
     expect(after.ids).toEqual([2, 5, 6, 9]);
@@ -131,7 +131,7 @@ describe("an administrator's list", () => {
     expect(services.cache.size().entries).toBeLessThanOrEqual(entries + 1);
   });
 
-  test("is served stale to nobody who is none any more", async () => {
+  test("is not served stale to a former administrator", async () => {
     const { walked, list, bed } = await through();
     await walked();
     expect((await list(administrator)).ids).toEqual([2, 3, 5, 6, 9]);

@@ -20,7 +20,7 @@ const opened = (answers: (LegacyReply | LegacyFailed | Promise<LegacyReply>)[], 
     return (answers.length > 1 ? answers.shift() : answers[0]) ?? away;
   }, legacyErrors);
   const of = (owner = "one", patience = 1000) => statuses.of({ owner, ask }, patience);
-  return { of, paths, forget: statuses.forget };
+  return { of, paths, forget: statuses.remove };
 };
 
 describe("whether a caller is an administrator", () => {
@@ -54,7 +54,7 @@ describe("whether a caller is an administrator", () => {
     expect(paths).toHaveLength(3);
   });
 
-  test("is asked once for all who wait, and not waited for longer than is allowed", async () => {
+  test("is requested once for all waiting callers, who wait for a bounded time", async () => {
     const answer = Promise.withResolvers<LegacyReply>();
     const { of, paths } = opened([answer.promise]);
     const waiting = [of(), of(), of()];
@@ -65,7 +65,7 @@ describe("whether a caller is an administrator", () => {
     expect(paths).toHaveLength(1);
   });
 
-  test("is forgotten with the key, be the answer on its way", async () => {
+  test("is removed with the key, also while its probe is running", async () => {
     const answer = Promise.withResolvers<LegacyReply>();
     const { of, forget } = opened([error(1011), answer.promise, error(106)]);
     expect(await of()).toBe("administrator");

@@ -6,7 +6,7 @@ import { until } from "../../support/waiting.ts";
 
 const complete = (ids: number[] | number) => ({ ids, isIncomplete: false });
 
-describe("what is written through legacy's own interface shows in the very next list", () => {
+describe("a write by legacy's own interface shows in the next list", () => {
   test("a dataset that turns private, and public again", async () => {
     const { walked, list, legacy } = await through();
     await walked();
@@ -92,7 +92,7 @@ describe("what is written through legacy's own interface shows in the very next 
   });
 });
 
-describe("what happens past the gateway", () => {
+describe("a change that bypasses the gateway", () => {
   test.each<[string, "legacy" | "v1"]>([
     ["read through legacy's interface", "legacy"],
     ["read by the new one", "v1"],
@@ -128,7 +128,7 @@ describe("what happens past the gateway", () => {
     expect(await list(administrator, "status/all/limit/51")).toMatchObject(complete([6, 9, 19]));
   });
 
-  test("makes no page repeat a row: one that turned public is told by the list itself", async () => {
+  test("makes no page repeat a row: the list itself shows a row that turned public", async () => {
     const { walked, list, bed } = await through();
     await walked();
     expect((await list(administrator)).ids).toEqual([2, 3, 5, 6, 9]);
@@ -151,7 +151,7 @@ describe("what happens past the gateway", () => {
     expect(pages).toEqual([404, [9], [6], [5], [3], [2]]);
   });
 
-  test("is told by a list that anybody is given", async () => {
+  test("is found by any caller's list", async () => {
     const { walked, list, bed, state } = await through();
     await walked();
     Object.assign(bed.datasets.find(({ id }) => id === 3) ?? {}, { visibility: "public" });

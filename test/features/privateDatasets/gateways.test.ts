@@ -49,7 +49,7 @@ describeWithRedis("two gateways and a Redis", () => {
     }
   });
 
-  test("without Redis, or with a flushed one, each goes on with what it knows", async () => {
+  test("without Redis, or with a flushed one, each continues with its own index", async () => {
     const redis = await startRedis();
     const { a, b } = await two(redis.url);
     await redis.talk("FLUSHALL");

@@ -33,7 +33,7 @@ describe("a legacy that answers single datasets slowly, or not at all", () => {
     expect(performance.now() - started).toBeLessThan(10_000);
   });
 
-  test("holds up nobody over one dataset at which it fails", async () => {
+  test("holds up no caller over one dataset at which it fails", async () => {
     const front = await fronted();
     const { walked, list, legacy, state } = await over(front, {});
     await walked();
@@ -55,7 +55,7 @@ describe("a legacy that answers single datasets slowly, or not at all", () => {
   });
 });
 
-describe("nobody makes the gateway ask much", () => {
+describe("no caller causes many requests to legacy", () => {
   const ids = Array.from({ length: 3000 }, (_, i) => 200_000 + i);
   const body = ids.map((id) => `data_id[]=${id}`).join("&");
 

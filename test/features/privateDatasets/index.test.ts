@@ -18,7 +18,7 @@ const opened = () => {
   return { index, found, counts, ids };
 };
 
-test("rows come by id, and each change is told once", () => {
+test("rows come by id, and each change is reported once", () => {
   const { index, found, counts, ids } = opened();
   for (const id of [5, 2, 11]) index.put(row(id));
   expect([ids(), counts()]).toEqual([[2, 5, 11], { changes: 3, found: 3 }]);
@@ -56,14 +56,14 @@ test("nothing but another takes a row from its uploader", () => {
   expect([index.get(5)?.uploader, counts().changes]).toEqual([4, 5]);
 });
 
-test("how far the walk is is told, and is no change of a row", () => {
+test("the scan's progress is reported, and is no change of a row", () => {
   const { index, found, counts } = opened();
   expect(index.walk()).toEqual(notWalked);
   index.walked(walk);
   expect([index.walk(), counts(), found]).toEqual([walk, { changes: 0, found: 1 }, [{ rows: [], gone: [], walk }]]);
 });
 
-test("what others found out is taken as it is, and not told to them again", () => {
+test("other gateways' changes are applied, and not reported to them again", () => {
   const { index, counts, ids } = opened();
   for (const id of [1, 2, 3]) index.put({ ...row(id), uploader: 3 });
   index.walked(walk);

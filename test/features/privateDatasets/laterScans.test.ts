@@ -76,7 +76,12 @@ describe("a later scan", () => {
       [2, 7, 125, 210],
       [2, 7, ...upTo(10, 29), ...upTo(31, 310)],
     ],
-    ["a row that nobody is told of any more", (rows) => rows.set(2, { is: "hidden" }), [2, 7], [2, 7, ...beyond]],
+    [
+      "a row that legacy shows to no caller any more",
+      (rows) => rows.set(2, { is: "hidden" }),
+      [2, 7],
+      [2, 7, ...beyond],
+    ],
   ])("finds %s", async (_, change, known, asked) => {
     const legacy = smallLegacy(few());
     const walk = startWalk(legacy);

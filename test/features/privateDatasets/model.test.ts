@@ -31,7 +31,7 @@ const catalogues = fc.oneof(
 );
 const questions = fc.array(fc.tuple(randomVisitor, randomInput), { minLength: 3, maxLength: 8 });
 
-test("whoever is no administrator gets from legacy what the model says", async () => {
+test("callers who are not administrators get the model's answer from legacy", async () => {
   const statuses = new Set<number>();
   await fc.assert(
     fc.asyncProperty(catalogues, questions, async (rows, asked) => {

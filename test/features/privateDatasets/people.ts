@@ -1,6 +1,6 @@
 import type { User } from "../../../src/tools/sampleLegacy/catalogueRows.ts";
 
-/** Who asks: with a key or without, and whose the key is, if anybody's. */
+/** A caller: with or without a key, and the key's owner, if it has one. */
 export type Caller = { name: string; key?: string; user?: User };
 
 const person = (name: string, id: number, key: string, role: User["role"] = "normal") => ({

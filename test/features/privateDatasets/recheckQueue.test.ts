@@ -202,7 +202,7 @@ test("nothing is looked at after its end", async () => {
   expect([looks.length, taken, queue.has(3)]).toEqual([1, [], false]);
 });
 
-test.each([0, -1, MAX_ID + 1, 1e15, Number.NaN])("%d is no id, whoever names it", (id) => {
+test.each([0, -1, MAX_ID + 1, 1e15, Number.NaN])("%d is no id", (id) => {
   const { queue, looks } = asked();
   queue.add(id);
   expect([queue.ids(), looks]).toEqual([[], []]);

@@ -34,7 +34,7 @@ test("what fails is tried until it does not, and each trouble is told", async ()
   expect(heard).toEqual([failed, failed, unknown, failed, failed, undefined]);
 });
 
-test("after three failures it is asked whether it is only this one, each time anew", async () => {
+test("after each third failure it is checked whether only this request fails", async () => {
   let asked = 0;
   const { retryUntil, attempt, attempts, heard } = over([away]);
   const failsAlone = async () => ++asked === 3;
@@ -50,7 +50,7 @@ test("a key that is refused is no matter of this one", async () => {
   expect([await retryUntil(attempt, failsAlone), attempts(), asked]).toEqual([good, 7, 0]);
 });
 
-test("where nobody needs it any more there is no answer", async () => {
+test("a result that is not needed any more is undefined", async () => {
   let isNeeded = true;
   const { retryUntil, attempt, attempts, heard } = over([away, away, good], () => isNeeded);
   const attemptThenStop = async () => {

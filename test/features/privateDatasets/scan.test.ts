@@ -37,7 +37,7 @@ describe("the first scan", () => {
     expect(walk.index.walk()).toMatchObject({ checkedUpTo: 280, highest: 280 });
   });
 
-  test("knows of a row that legacy tells nobody of, unless that is listed by now", async () => {
+  test("knows of a row that legacy shows to no caller, unless it is listed by now", async () => {
     const legacy = smallLegacy([...few(), [5, { is: "hidden" }]]);
     legacy.before = (call) => {
       if (call !== "one 4" && call !== "one 6") return undefined;

@@ -64,9 +64,9 @@ describeWithRedis("a Redis that has lost what it kept", () => {
     await until(() => [...a.events, ...b.events].includes(RESTORED));
     const c = await openRedis(redis.url);
     await expectAgreed(agreed, a, b, c);
-    const told = [...a.events, ...b.events].filter((event) => event !== RESTORED);
-    expect(told.filter((event) => !/^private_index_store_unreadable .*WRONGTYPE/.test(event))).toEqual([]);
-    expect(told.length).toBeGreaterThan(0);
+    const reported = [...a.events, ...b.events].filter((event) => event !== RESTORED);
+    expect(reported.filter((event) => !/^private_index_store_unreadable .*WRONGTYPE/.test(event))).toEqual([]);
+    expect(reported.length).toBeGreaterThan(0);
     expect(c.events).toEqual([]);
   });
 
