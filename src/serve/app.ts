@@ -42,6 +42,9 @@ type Answered = { reply: Reply; afterwards?: (() => void) | undefined; sent?: (i
 /** Answers one request of one route; `params` are the segments that the route names, as they were sent. */
 type Handler = (request: AppRequest, params: Readonly<Record<string, string>>) => Answered | Promise<Answered>;
 
+/** What each handler needs. */
+type AppParts = { services: Services; backend: Backend; settings: AppSettings };
+
 /** The new interface, below each of its prefixes. */
 export const gatewayApp = (
   services: Services,
@@ -49,81 +52,8 @@ export const gatewayApp = (
   endpoints: readonly PreparedEndpoint[],
   settings: AppSettings,
 ): App => {
-  const { corsOrigins, prefixes, passThrough, hitPath } = settings;
-  const cors = (request: AppRequest) => corsList(corsOrigins, request.header("origin"));
-  const plain = (request: AppRequest, { status, body, headers = {} }: Answer): Answered => {
-    const bytes = Buffer.from(body);
-    const own = [
-      "Content-Type",
-      "application/json",
-      "Content-Length",
-      String(bytes.length),
-      "Cache-Control",
-      "no-store",
-    ];
-    return { reply: { status, headers: [...own, ...cors(request), ...Object.entries(headers).flat()], body: bytes } };
-  };
-
-  const answerBy =
-    (endpoint: PreparedEndpoint, pairsBelow: string | undefined): Handler =>
-    async (request, params) => {
-      if (isLoop(request.header("via")))
-        return plain(request, plainAnswer(502, "The gateway's upstream is the gateway itself."));
-      const started = performance.now();
-      const input = await readRequest(request, endpoint, { params, pairsBelow }, settings, services);
-      const served = await serve(services, backend, endpoint, input);
-      const { answered, cacheKey, decision, isIncomplete, afterwards } = served;
-      // A body may ask for anything; a path always asks for the same.
-      if (cacheKey && request.method !== "POST") hitPath.learn(pathOf(request.target), cacheKey);
-      const { key, refused } = input.credential;
-      const took = performance.now() - started;
-      const replyRequest = {
-        method: request.method,
-        acceptEncoding: request.header("accept-encoding"),
-        ifNoneMatch: request.header("if-none-match"),
-        keyed: key !== undefined || refused === true || served.isDivided === true,
-        cors: cors(request),
-      };
-      const header =
-        decision || isIncomplete ? { decision: decisionHeader(decision ?? legacyDecision, isIncomplete) } : undefined;
-      const reply = replyWith({ ...answered, ...header, took }, replyRequest, Date.now());
-      return {
-        reply,
-        afterwards,
-        sent: (isSent) =>
-          services.meter.countAnswer(
-            endpoint.name,
-            isSent ? reply.status : 503,
-            answered.how,
-            took,
-            isSent ? (reply.body?.length ?? 0) : 0,
-          ),
-      };
-    };
-
-  const otherMethods =
-    (pattern: Pattern): Handler =>
-    (request) =>
-      request.method === "OPTIONS"
-        ? {
-            reply: {
-              status: 204,
-              headers: [...cors(request), ...Object.entries(preflightHeaders(allowed(pattern))).flat()],
-              body: undefined,
-            },
-          }
-        : plain(request, plainAnswer(405, "Method Not Allowed", { Allow: allowed(pattern) }));
-
-  const router = new SmartRouter<Handler>({ routers: [new RegExpRouter(), new TrieRouter()] });
-  for (const prefix of prefixes)
-    for (const pattern of patterns(endpoints)) {
-      const base = prefix === "/" ? "" : prefix;
-      const pairsBelow = pattern.pairsBelow === undefined ? undefined : base + pattern.pairsBelow;
-      for (const path of writtenAs(base, pattern)) {
-        for (const [method, endpoint] of pattern.methods) router.add(method, path, answerBy(endpoint, pairsBelow));
-        router.add("ALL", path, otherMethods(pattern));
-      }
-    }
+  const { prefixes, passThrough } = settings;
+  const router = routerOf(endpoints, { services, backend, settings });
 
   /** `undefined` where the request belongs to legacy's own interface. */
   const answer = async (request: AppRequest): Promise<Answered | undefined> => {
@@ -132,21 +62,21 @@ export const gatewayApp = (
     const [handler, at] = routes[0] ?? [];
     if (handler !== undefined) return handler(request, paramsOf(at, stash));
     const isOurs = prefixes.some((prefix) => prefix !== "/" && isBelow(path, prefix));
-    return isOurs || request.incoming === undefined ? plain(request, plainAnswer(404, "Not Found")) : undefined;
+    return isOurs || request.incoming === undefined ? plain(settings, request, notFound) : undefined;
   };
 
   const failed = (request: AppRequest, error: unknown): Answered => {
     services.observer.event("internal_error", { error: (error as Error).stack });
-    return plain(request, plainAnswer(500, "Internal Server Error"));
+    return plain(settings, request, plainAnswer(500, "Internal Server Error"));
   };
 
   const app: App = {
     async listen(incoming, outgoing) {
       const request = fromNode(incoming, outgoing);
-      const answered = await answer(request).catch((error: unknown) => {
+      const answered = await answer(request).catch((error: unknown) =>
         // A client that leaves in the middle of its body is not an error.
-        return incoming.destroyed && !incoming.complete ? "left" : failed(request, error);
-      });
+        incoming.destroyed && !incoming.complete ? "left" : failed(request, error),
+      );
       if (answered === "left") return;
       if (answered === undefined) return passThrough(incoming, outgoing);
       // The caller comes first: what is compared is compared when the answer has been sent.
@@ -157,7 +87,7 @@ export const gatewayApp = (
     async fetch(web, env) {
       const request = fromWeb(web, env?.incoming);
       const answered = await answer(request).catch((error: unknown) => failed(request, error));
-      const { reply, afterwards, sent } = answered ?? plain(request, plainAnswer(404, "Not Found"));
+      const { reply, afterwards, sent } = answered ?? plain(settings, request, notFound);
       if (afterwards) setImmediate(afterwards);
       sent?.(true);
       const body = request.method === "HEAD" ? undefined : (reply.body as Uint8Array<ArrayBuffer> | undefined);
@@ -167,6 +97,73 @@ export const gatewayApp = (
   };
   return app;
 };
+
+const notFound = plainAnswer(404, "Not Found");
+
+const corsOf = ({ corsOrigins }: AppSettings, request: AppRequest) => corsList(corsOrigins, request.header("origin"));
+
+/** An answer that no cache may store. */
+const plain = (settings: AppSettings, request: AppRequest, { status, body, headers = {} }: Answer): Answered => {
+  const bytes = Buffer.from(body);
+  const own = ["Content-Type", "application/json", "Content-Length", String(bytes.length), "Cache-Control", "no-store"];
+  const cors = corsOf(settings, request);
+  return { reply: { status, headers: [...own, ...cors, ...Object.entries(headers).flat()], body: bytes } };
+};
+
+/** Routes each path, with and without a slash at its end, to its endpoints; other methods get 405, or the answer to a preflight. */
+const routerOf = (endpoints: readonly PreparedEndpoint[], parts: AppParts): SmartRouter<Handler> => {
+  const router = new SmartRouter<Handler>({ routers: [new RegExpRouter(), new TrieRouter()] });
+  for (const prefix of parts.settings.prefixes)
+    for (const pattern of patterns(endpoints)) {
+      const base = prefix === "/" ? "" : prefix;
+      const pairsBelow = pattern.pairsBelow === undefined ? undefined : base + pattern.pairsBelow;
+      for (const path of writtenAs(base, pattern)) {
+        for (const [method, endpoint] of pattern.methods)
+          router.add(method, path, answerBy(parts, endpoint, pairsBelow));
+        router.add("ALL", path, otherMethods(parts, pattern));
+      }
+    }
+  return router;
+};
+
+const answerBy =
+  ({ services, backend, settings }: AppParts, endpoint: PreparedEndpoint, pairsBelow: string | undefined): Handler =>
+  async (request, params) => {
+    if (isLoop(request.header("via")))
+      return plain(settings, request, plainAnswer(502, "The gateway's upstream is the gateway itself."));
+    const started = performance.now();
+    const input = await readRequest(request, endpoint, { params, pairsBelow }, settings, services);
+    const served = await serve(services, backend, endpoint, input);
+    const { answered, cacheKey, decision, isIncomplete, afterwards } = served;
+    // A body may ask for anything; a path always asks for the same.
+    if (cacheKey && request.method !== "POST") settings.hitPath.learn(pathOf(request.target), cacheKey);
+    const { key, refused } = input.credential;
+    const took = performance.now() - started;
+    const header =
+      decision || isIncomplete ? { decision: decisionHeader(decision ?? legacyDecision, isIncomplete) } : undefined;
+    const replyRequest = {
+      method: request.method,
+      acceptEncoding: request.header("accept-encoding"),
+      ifNoneMatch: request.header("if-none-match"),
+      keyed: key !== undefined || refused === true || served.isDivided === true,
+      cors: corsOf(settings, request),
+    };
+    const reply = replyWith({ ...answered, ...header, took }, replyRequest, Date.now());
+    const sent = (isSent: boolean) => {
+      const [status, bytes] = isSent ? [reply.status, reply.body?.length ?? 0] : [503, 0];
+      services.meter.countAnswer(endpoint.name, status, answered.how, took, bytes);
+    };
+    return { reply, afterwards, sent };
+  };
+
+const otherMethods =
+  ({ settings }: AppParts, pattern: Pattern): Handler =>
+  (request) => {
+    if (request.method !== "OPTIONS")
+      return plain(settings, request, plainAnswer(405, "Method Not Allowed", { Allow: allowed(pattern) }));
+    const headers = [...corsOf(settings, request), ...Object.entries(preflightHeaders(allowed(pattern))).flat()];
+    return { reply: { status: 204, headers, body: undefined } };
+  };
 
 type Stash = string[] | undefined;
 

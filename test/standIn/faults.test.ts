@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { Fault } from "./program/fault.ts";
 import { changedFields } from "./changedFields.ts";
-import { type Asked, sidesFor } from "./support.ts";
+import { type SentRequest, sidesFor } from "./support.ts";
 
 const iris = { endpoint: "getDataset", method: "GET", path: "/datasets/61" } as const;
 const none = { endpoint: "getDataset", method: "GET", path: "/datasets/1000000" } as const;
-const list: Asked = {
+const list: SentRequest = {
   endpoint: "listDatasets",
   method: "POST",
   path: "/datasets/list",

@@ -5,7 +5,7 @@ import { documentChanges } from "./program/documentChanges.ts";
 import { placesOf } from "./program/places.ts";
 import { trafficOf } from "./program/traffic.ts";
 import { endpoints } from "../../transforms/index.ts";
-import { type Asked, foundIn, openSides, plantedIn, type Sides } from "./support.ts";
+import { type SentRequest, foundIn, openSides, plantedIn, type Sides } from "./support.ts";
 
 const reading = Object.entries(endpoints).flatMap(([name, one]) => ("writes" in one ? [] : [name]));
 const kinds = [...documentFaults, ...answerFaults];
@@ -15,11 +15,11 @@ beforeAll(async () => (sides = await openSides()));
 afterAll(() => sides.close());
 
 const traffic = [...trafficOf(5, 3000)];
-const requestsOf = (endpoint: string, most: number): Asked[] =>
+const requestsOf = (endpoint: string, most: number): SentRequest[] =>
   traffic.filter((request) => request.endpoint === endpoint).slice(0, most);
 
 /** Whether a fault shows in one of the right answers. Not every endpoint has a place for every fault. */
-const hasPlace = async (fault: (typeof kinds)[number], requests: Asked[]): Promise<boolean> => {
+const hasPlace = async (fault: (typeof kinds)[number], requests: SentRequest[]): Promise<boolean> => {
   const answers = await Promise.all(requests.map((asked) => sides.expected(asked)));
   if (fault === "otherStatus") return true;
   if (fault === "problemJson") return answers.some(({ status }) => status >= 400);
@@ -39,7 +39,7 @@ describe.each(reading)("%s", (endpoint) => {
 });
 
 /** Every path of what an endpoint answers, and some that nothing has. */
-const pathsOf = async (requests: Asked[]): Promise<string[]> => {
+const pathsOf = async (requests: SentRequest[]): Promise<string[]> => {
   const paths = new Set(["/nothing", "/*/nothing/*", "/detail/extra"]);
   for (const asked of requests) {
     const { body = null } = await sides.expected(asked);
@@ -61,7 +61,7 @@ test("several faults at once, anywhere, are found as what they are, and nothing 
     );
   const requests = Object.fromEntries(reading.map((name) => [name, requestsOf(name, 10)]));
   const paths = Object.fromEntries(
-    await Promise.all(reading.map(async (name) => [name, await pathsOf(requests[name] as Asked[])] as const)),
+    await Promise.all(reading.map(async (name) => [name, await pathsOf(requests[name] as SentRequest[])] as const)),
   ) as Record<string, string[]>;
   const played = fc.constantFrom(...reading).chain((name) =>
     fc.record({
@@ -73,7 +73,7 @@ test("several faults at once, anywhere, are found as what they are, and nothing 
   await fc.assert(
     fc.asyncProperty(played, async ({ name, faults }) => {
       sides.standIn.use(faults);
-      const found = await foundIn(sides, requests[name] as Asked[]);
+      const found = await foundIn(sides, requests[name] as SentRequest[]);
       expect(found).toEqual(plantedIn(sides.standIn.planted()));
       planted += found.length;
     }),

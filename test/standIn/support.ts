@@ -12,9 +12,9 @@ import { openLedger } from "../../src/compare/ledger.ts";
 import { endpoints } from "../../transforms/index.ts";
 import { gatewayFor } from "../support/gateway.ts";
 
-export type Asked = Pick<TrafficRequest, "endpoint" | "method" | "path" | "body" | "key">;
+export type SentRequest = Pick<TrafficRequest, "endpoint" | "method" | "path" | "body" | "key">;
 
-const init = ({ method, body, key }: Asked) => ({
+const init = ({ method, body, key }: SentRequest) => ({
   method,
   headers: {
     ...(key === undefined ? {} : { "X-API-Key": key }),
@@ -39,14 +39,15 @@ export const openSides = async (faults: Fault[] = [], path = "/v1") => {
     await legacy.close();
   };
   const known = new Map<string, Promise<GivenAnswer>>();
-  const expected = (asked: Asked): Promise<GivenAnswer> => {
+  const expected = (asked: SentRequest): Promise<GivenAnswer> => {
     const answer =
       known.get(identity(asked)) ??
       Promise.resolve(gateway.app.request(`/v1${asked.path}`, init(asked))).then((response) => read(response));
     known.set(identity(asked), answer);
     return answer;
   };
-  const given = async (asked: Asked): Promise<GivenAnswer> => read(await fetch(standIn.url + asked.path, init(asked)));
+  const given = async (asked: SentRequest): Promise<GivenAnswer> =>
+    read(await fetch(standIn.url + asked.path, init(asked)));
   return {
     legacy,
     standIn,
@@ -54,7 +55,7 @@ export const openSides = async (faults: Fault[] = [], path = "/v1") => {
     given,
     close,
     /** The comparer's findings for one request. */
-    judged: async (asked: Asked): Promise<Difference[]> => {
+    judged: async (asked: SentRequest): Promise<Difference[]> => {
       const { endpoint } = asked;
       const output = endpoints[endpoint as keyof typeof endpoints].output;
       return judgeAnswer({ endpoint, output, ledger }, await expected(asked), await given(asked));
@@ -71,7 +72,7 @@ export const sidesFor = async (faults: Fault[] = [], path?: string): Promise<Sid
   return sides;
 };
 
-const identity = ({ method, path, body, key }: Asked): string => JSON.stringify([method, path, body, key]);
+const identity = ({ method, path, body, key }: SentRequest): string => JSON.stringify([method, path, body, key]);
 
 /** Sends a few requests at a time. */
 export const eachOf = async <T>(all: Iterable<T>, run: (one: T) => Promise<void>): Promise<void> => {
@@ -83,7 +84,7 @@ export const eachOf = async <T>(all: Iterable<T>, run: (one: T) => Promise<void>
 };
 
 /** What the comparer finds in these answers: each difference with the number of questions that show it. */
-export const foundIn = async (sides: Sides, requests: Iterable<Asked>): Promise<string[]> => {
+export const foundIn = async (sides: Sides, requests: Iterable<SentRequest>): Promise<string[]> => {
   const found = new Map<string, Set<string>>();
   await eachOf(requests, async (asked) => {
     for (const { path, form, kind } of await sides.judged(asked)) {

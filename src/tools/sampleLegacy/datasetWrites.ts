@@ -4,7 +4,7 @@ import { searchIndexDown } from "./errors.ts";
 import { readUpload } from "./parseMarkup.ts";
 import { isOwn } from "./datasetReads.ts";
 import { element } from "./renderXml.ts";
-import { collationKey } from "./textQuirks.ts";
+import { legacyCollationKey } from "./textQuirks.ts";
 
 /** `POST data`: a new dataset of the caller's, not processed yet. Its file is ignored. */
 export const dataUpload: Handler = ({ caller, datasets, form, given }) => {
@@ -15,7 +15,9 @@ export const dataUpload: Handler = ({ caller, datasets, form, given }) => {
 
   const id = datasets.reduce((last, row) => Math.max(last, row.id), given.last) + 1;
   given.last = id;
-  const versions = datasets.filter((row) => collationKey(row.name) === collationKey(name)).map((row) => row.version);
+  const versions = datasets
+    .filter((row) => legacyCollationKey(row.name) === legacyCollationKey(name))
+    .map((row) => row.version);
   const said = Object.fromEntries(
     Object.entries({ description, format, visibility }).filter(([, text]) => text !== undefined),
   );

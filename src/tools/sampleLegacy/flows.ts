@@ -2,7 +2,7 @@ import type { Handler, HandlerResult } from "./call.ts";
 import { sampleCatalogue } from "./catalogue.ts";
 import type { FlowRow, ParameterRow } from "./catalogueRows.ts";
 import { type LegacyElement, element, optionalElement } from "./renderXml.ts";
-import { cleanInput, collationKey, htmlEntities } from "./textQuirks.ts";
+import { cleanInput, legacyCollationKey, htmlEntities } from "./textQuirks.ts";
 
 const findRow = (wanted: number): FlowRow | undefined => sampleCatalogue.flows.find(({ id }) => id === wanted);
 
@@ -47,7 +47,8 @@ export const flowById: Handler = ({ segments: [segment] }) => {
 const flowExists = (name: string, version: string): HandlerResult => {
   const found = sampleCatalogue.flows.find(
     (flow) =>
-      collationKey(flow.name) === collationKey(name) && collationKey(flow.external_version) === collationKey(version),
+      legacyCollationKey(flow.name) === legacyCollationKey(name) &&
+      legacyCollationKey(flow.external_version) === legacyCollationKey(version),
   );
   const fields = [element("exists", `${found !== undefined}`), element("id", found?.id ?? -1)];
   return { root: element("flow_exists", fields), layout: { indent: "\t" } };
