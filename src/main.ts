@@ -87,9 +87,6 @@ const run = async (): Promise<void> => {
     observer,
     apply: (next) => gateway.reload(next),
   });
-  const { collectDefaultMetrics } = await import("prom-client");
-  collectDefaultMetrics({ register: gateway.services.meter.registry });
-
   let stoppingSince: number | undefined;
   const stop = async () => {
     if (stoppingSince !== undefined) {
@@ -119,6 +116,9 @@ const run = async (): Promise<void> => {
   console.log(listening.join("; "));
   for (const { line } of started) if (line !== undefined) console.log(line);
   for (const { setting, effect } of off) console.log(`${effect}: ${setting} is not set`);
+  // What the first request needs is loaded: the rest takes time that nobody waits for now.
+  const { collectDefaultMetrics } = await import("prom-client");
+  collectDefaultMetrics({ register: gateway.services.meter.registry });
   flushCompileCache();
 };
 

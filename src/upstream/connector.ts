@@ -1,8 +1,9 @@
-import { buildConnector, Client, type Dispatcher } from "undici";
+import type { buildConnector as connectors, Dispatcher } from "undici";
 import { connectionReset } from "./failure.ts";
+import { buildConnector, Client } from "./undici.ts";
 
 /** Opens connections to one upstream: HTTP/1.1 only, both address families tried, `timeout` in ms. */
-export const connector = (timeout: number): buildConnector.connector => {
+export const connector = (timeout: number): connectors.connector => {
   const connect = buildConnector({
     timeout,
     allowH2: false,

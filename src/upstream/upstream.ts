@@ -1,9 +1,10 @@
 import { isIP } from "node:net";
-import { Pool } from "undici";
+import type { Pool } from "undici";
 import { type ByteBudget, openByteBudget } from "../concurrency/byteBudget.ts";
 import { connector, PooledClient } from "./connector.ts";
 import { openDispatchProbe } from "./dispatchProbe.ts";
 import { type Semaphore, openSemaphore } from "./semaphore.ts";
+import * as undici from "./undici.ts";
 
 /** How to reach an upstream, and its bounds. All times are in milliseconds. */
 export type UpstreamSettings = {
@@ -44,7 +45,7 @@ export type Upstream = {
 export const openUpstream = (settings: UpstreamSettings): Upstream => {
   const url = new URL(settings.origin);
   const connections = settings.connections + (settings.slowConnections ?? 0);
-  const pool = new Pool(url.origin, {
+  const pool = new undici.Pool(url.origin, {
     connections,
     factory: (origin, options) => new PooledClient(origin, options),
     // Where HTTP/2 is possible, the pool lets requests wait for the first connection to find out.
