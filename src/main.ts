@@ -18,7 +18,7 @@ const fail = (lines: string[]) => {
 const SECOND_SIGNAL_MS = 1000;
 
 const startUpstream = async (url: string | undefined) => {
-  if (url !== undefined) return { url, close: async () => undefined, description: url };
+  if (url !== undefined) return { url, load: async () => undefined, close: async () => undefined, description: url };
   const { startSampleLegacy } = await import("./tools/sampleLegacy/startSampleLegacy.ts");
   const sample = await startSampleLegacy();
   return { ...sample, description: `${sample.url} (the sample legacy, started beside: LEGACY_URL is not set)` };
@@ -116,7 +116,8 @@ const run = async (): Promise<void> => {
   console.log(listening.join("; "));
   for (const { line } of started) if (line !== undefined) console.log(line);
   for (const { setting, effect } of off) console.log(`${effect}: ${setting} is not set`);
-  // What the first request needs is loaded: the rest takes time that nobody waits for now.
+  // The gateway answers: what it did not need for that is loaded now.
+  await upstream.load();
   const { collectDefaultMetrics } = await import("prom-client");
   collectDefaultMetrics({ register: gateway.services.meter.registry });
   flushCompileCache();
