@@ -3,8 +3,6 @@ import { setFlagsFromString } from "node:v8";
 
 // Before anything else is loaded: what is compiled once is not compiled again at the next start.
 enableCompileCache();
-// By default the heap may grow to several times what lives in it; here that is mostly the cache, which has its bound.
-setFlagsFromString("--heap-growing-percent=30");
 
 const args = process.argv.slice(2);
 const unknown = args.find((arg) => !["--help", "-h", "--check", "--strict"].includes(arg));
@@ -116,6 +114,9 @@ const run = async (): Promise<void> => {
   console.log(listening.join("; "));
   for (const { line } of started) if (line !== undefined) console.log(line);
   for (const { setting, effect } of off) console.log(`${effect}: ${setting} is not set`);
+  // By default the heap may grow to several times what lives in it; here that is mostly the cache, which has its bound. During the
+  // start nearly all that is made stays, so collecting it earlier would only take time.
+  setFlagsFromString("--heap-growing-percent=30");
   // The gateway answers: what it did not need for that is loaded now.
   await upstream.load();
   const { collectDefaultMetrics } = await import("prom-client");
