@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
-import { decodeXML } from "entities/decode";
 import type * as fastXmlParser from "fast-xml-parser";
 import { isObject, type Json, type JsonObject, type Rule } from "../rules/rule.ts";
+import { decodeXml } from "./entities.ts";
 
 /**
  * Reads one XML document into what legacy's JSON would say; `undefined` where it is not well-formed. `harmless`: PHP notices that may
@@ -72,7 +72,7 @@ export const xmlReaderFor = (endpoint: { output: Rule; harmlessNotices?: readonl
 
 /** Entities decoded, blanks at either end taken off, as legacy does on its way to JSON. `at`: the path of elements so far. */
 const plain = (value: Json, at: string, asWritten: ReadonlySet<string>): Json => {
-  if (typeof value === "string") return asWritten.has(at) ? value : decodeXML(value).trim() || [];
+  if (typeof value === "string") return asWritten.has(at) ? value : decodeXml(value).trim() || [];
   if (Array.isArray(value)) return value.map((one) => plain(one, at, asWritten));
   if (!isObject(value)) return value;
   return Object.fromEntries(
