@@ -1,8 +1,20 @@
-import { enableCompileCache, flushCompileCache } from "node:module";
+import { enableCompileCache, flushCompileCache, registerHooks } from "node:module";
 import { setFlagsFromString } from "node:v8";
 
 // Before anything else is loaded: what is compiled once is not compiled again at the next start.
 enableCompileCache();
+registerHooks({
+  resolve(specifier, context, next) {
+    const from = context.parentURL ?? "";
+    // A file of ours is named exactly: looking for it, and for what it is, takes longer than running it.
+    if (/^\..*\.ts$/.test(specifier))
+      return { url: new URL(specifier, from).href, format: "module-typescript", shortCircuit: true };
+    // zod's messages in fifty other languages: 15 ms and 5 MB.
+    if (specifier === "../locales/index.js" && from.includes("/node_modules/zod/"))
+      return { url: "data:text/javascript,", format: "module", shortCircuit: true };
+    return next(specifier, context);
+  },
+});
 
 const args = process.argv.slice(2);
 const unknown = args.find((arg) => !["--help", "-h", "--check", "--strict"].includes(arg));

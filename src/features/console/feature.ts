@@ -21,13 +21,13 @@ const open = (core: Core, settings: ConsoleSettings): Feature => {
   const load = () => (loaded ??= loadListener(core, settings));
   return {
     async start() {
-      const listen: RequestListener = async (request, response) => (await load())(request, response);
+      const listen: RequestListener = (request, response) => void load().then((answer) => answer(request, response));
       const started = await startAdminServer(listen, host, port, core.clientLimits).catch(
         (error: NodeJS.ErrnoException) => error,
       );
       if (started instanceof Error) throw new Error(cannotListen("ADMIN_PORT, ADMIN_HOST", host, port, started));
       server = started;
-      setImmediate(load);
+      setImmediate(() => void load());
       return { listensOn: `operators: ${urlOf(host, started.port)}` };
     },
     async close() {
