@@ -7,7 +7,11 @@ import type * as promClient from "prom-client";
  */
 const require = createRequire(import.meta.resolve("prom-client"));
 
+/** A number that only grows. */
 export const Counter = require("./lib/counter.js") as typeof promClient.Counter;
+/** A number that goes up and down. */
 export const Gauge = require("./lib/gauge.js") as typeof promClient.Gauge;
+/** Counts by size. */
 export const Histogram = require("./lib/histogram.js") as typeof promClient.Histogram;
+/** All metrics of one gateway. */
 export const Registry = require("./lib/registry.js") as typeof promClient.Registry;

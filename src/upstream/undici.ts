@@ -7,6 +7,9 @@ import type * as undici from "undici";
  */
 const require = createRequire(import.meta.resolve("undici"));
 
+/** One connection to an upstream. */
 export const Client = require("./lib/dispatcher/client.js") as typeof undici.Client;
+/** Connections to one upstream. */
 export const Pool = require("./lib/dispatcher/pool.js") as typeof undici.Pool;
+/** Makes the function that opens connections. */
 export const buildConnector = require("./lib/core/connect.js") as typeof undici.buildConnector;
