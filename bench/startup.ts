@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { residentMegabytes, start, stop } from "./processes.ts";
+import { cpuMicroseconds, residentMegabytes, start, stop } from "./processes.ts";
 import { median, spread } from "./statistics.ts";
 
 const STARTS = 6;
@@ -13,6 +13,7 @@ const once = async (command: string[], env: Record<string, string>) => {
   const started = performance.now();
   const { child, line } = await start(0, command, listening, env);
   const took = performance.now() - started;
+  const cpu = cpuMicroseconds(child.pid as number) / 1000;
   const idle = residentMegabytes(child.pid as number);
   const response = await fetch(`${line}/v1/datasets/61`);
   await response.arrayBuffer();
@@ -20,10 +21,10 @@ const once = async (command: string[], env: Record<string, string>) => {
   const code = await stop(child);
   if (!response.ok || code !== 0)
     throw new Error(`${command.join(" ")}: answered ${response.status}, ended with ${code}`);
-  return { took, idle, used };
+  return { took, cpu, idle, used };
 };
 
-/** From the call to the line that says it listens, with the sample legacy, and the memory it then has. */
+/** From the call to the line that says it listens, with the sample legacy, and the processor time and memory it then has taken. */
 export const benchStartup = async (): Promise<void> => {
   const cache = mkdtempSync(join(tmpdir(), "bench-cache-"));
   const ours: Awaited<ReturnType<typeof once>>[] = [];
@@ -34,9 +35,12 @@ export const benchStartup = async (): Promise<void> => {
   }
   rmSync(cache, { recursive: true });
   const [first, ...later] = ours;
-  const of = (key: "took" | "idle" | "used", runs: typeof ours) => runs.map((run) => run[key]);
+  const of = (key: "took" | "cpu" | "idle" | "used", runs: typeof ours) => runs.map((run) => run[key]);
   console.log(
     `start-up: first ${first?.took.toFixed(0)} ms, later ${spread(of("took", later))} ms (aim: 250 ms at most); bare node:http ${spread(of("took", peer))} ms; ratio ${(median(of("took", later)) / median(of("took", peer))).toFixed(2)}`,
+  );
+  console.log(
+    `processor: ${spread(of("cpu", later))} ms; bare node:http ${spread(of("cpu", peer))} ms; ratio ${(median(of("cpu", later)) / median(of("cpu", peer))).toFixed(2)}`,
   );
   console.log(
     `memory: ${spread(of("idle", later))} MB after the start, ${spread(of("used", later))} MB after a request (aim: 120 MB at most); bare node:http ${spread(of("used", peer))} MB`,

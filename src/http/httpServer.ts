@@ -1,13 +1,7 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerOptions,
-  ServerResponse,
-} from "node:http";
+import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import * as http from "./nodeHttp.ts";
 import { refuseFraming, type Refusal, refusalBytes, refuseRequest } from "./refusal.ts";
 import { readRequestTarget } from "./requestTarget.ts";
 import { openUnsentBytes, type UnsentBytes } from "./unsentBytes.ts";
@@ -72,7 +66,7 @@ export const openHttpServer = (
     else listener(request, response);
   };
   const { inTurn, hasWaiting } = openPipelining();
-  const server = createServer(
+  const server = http.createServer(
     // Node refuses a request without a Host with an empty body: it is refused here, in our format.
     { ...options, requireHostHeader: false, ServerResponse: responseNotedBy(unsent) },
     inTurn(answer),
@@ -135,7 +129,7 @@ export const sendWhole = (
 
 /** Responses that have their unsent bytes counted; for one that is sent at once that is a comparison. */
 const responseNotedBy = (unsent: UnsentBytes) =>
-  class<Request extends IncomingMessage> extends ServerResponse<Request> {
+  class<Request extends IncomingMessage> extends http.ServerResponse<Request> {
     get [unsentBytes](): UnsentBytes {
       return unsent;
     }

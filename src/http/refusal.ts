@@ -1,4 +1,5 @@
-import { type ServerResponse, STATUS_CODES, type IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { STATUS_CODES } from "./nodeHttp.ts";
 
 /** The answer to a request that never reaches the listener. `retryAfter` is in seconds. */
 export type Refusal = { status: number; detail: string; retryAfter?: number };

@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
-import { decodeHTMLStrict } from "entities/decode";
 import { own } from "../rules/compose.ts";
 import { parseJson } from "../rules/parseJson.ts";
 import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
+import { decodeHtml } from "./entities.ts";
 import type { XmlReader } from "./xml.ts";
 import type { LegacyError, Outcome } from "../endpoint/outcome.ts";
 
@@ -64,7 +64,7 @@ const readError = (document: JsonObject, form: "json" | "xml"): LegacyReading | 
 
 /** Legacy encodes the texts of its errors once more than its format asks for. */
 const decodedText = (text: Json | undefined): string | undefined =>
-  typeof text === "string" && text !== "" ? decodeHTMLStrict(text).trim() : undefined;
+  typeof text === "string" && text !== "" ? decodeHtml(text).trim() : undefined;
 
 type CodedError = Extract<LegacyReading, { is: "error" }>;
 

@@ -1,12 +1,16 @@
-import { decodeXML } from "entities/decode";
-import { XMLParser, XMLValidator } from "fast-xml-parser";
+import { createRequire } from "node:module";
+import type * as fastXmlParser from "fast-xml-parser";
 import { isObject, type Json, type JsonObject, type Rule } from "../rules/rule.ts";
+import { decodeXml } from "./entities.ts";
 
 /**
  * Reads one XML document into what legacy's JSON would say; `undefined` where it is not well-formed. `harmless`: PHP notices that may
  * precede a whole document.
  */
 export type XmlReader = ((xml: string) => JsonObject | undefined) & { harmless?: readonly RegExp[] };
+
+/** The parser, loaded with the first XML document; as CommonJS it is one file instead of forty. */
+const loadParser = (): typeof fastXmlParser => createRequire(import.meta.url)("fast-xml-parser");
 
 /** No element can have this name; legacy's JSON says `value` for it. */
 const TEXT = "#text";
@@ -26,7 +30,11 @@ const forbidden = [
  */
 export const xmlReader = (markup: readonly string[], verbatim: readonly string[] = []): XmlReader => {
   const asWritten = new Set(verbatim);
-  const parser = new XMLParser({
+  const open = () => {
+    const { XMLParser, XMLValidator } = loadParser();
+    return { validator: XMLValidator, parser: new XMLParser(options) };
+  };
+  const options: fastXmlParser.X2jOptions = {
     ignoreAttributes: (name) => name.startsWith("xmlns"),
     attributeNamePrefix: "",
     textNodeName: TEXT,
@@ -38,12 +46,14 @@ export const xmlReader = (markup: readonly string[], verbatim: readonly string[]
     ignorePiTags: true,
     maxNestedTags: 32,
     stopNodes: [...markup, ...verbatim],
-  });
+  };
+  let opened: ReturnType<typeof open> | undefined;
   return (xml) => {
     if (forbidden.some((pattern) => pattern.test(xml))) return undefined;
+    const { parser, validator } = (opened ??= open());
     let root: unknown;
     try {
-      if (XMLValidator.validate(xml) !== true) return undefined;
+      if (validator.validate(xml) !== true) return undefined;
       root = parser.parse(xml.replaceAll(/\r\n?/g, "\n"));
     } catch {
       // The parser throws for one thing only: a document it refuses (too deep, a reserved name).
@@ -62,7 +72,7 @@ export const xmlReaderFor = (endpoint: { output: Rule; harmlessNotices?: readonl
 
 /** Entities decoded, blanks at either end taken off, as legacy does on its way to JSON. `at`: the path of elements so far. */
 const plain = (value: Json, at: string, asWritten: ReadonlySet<string>): Json => {
-  if (typeof value === "string") return asWritten.has(at) ? value : decodeXML(value).trim() || [];
+  if (typeof value === "string") return asWritten.has(at) ? value : decodeXml(value).trim() || [];
   if (Array.isArray(value)) return value.map((one) => plain(one, at, asWritten));
   if (!isObject(value)) return value;
   return Object.fromEntries(

@@ -1,4 +1,5 @@
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { STATUS_CODES } from "../http/nodeHttp.ts";
 import type { FailureKind } from "../upstream/failure.ts";
 
 /** An answer in the upstream's place; `headers` are a flat list, without those of the body. */

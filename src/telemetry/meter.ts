@@ -1,5 +1,6 @@
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { Counter, Gauge, Registry } from "prom-client";
 import type { CacheStatus } from "../cache/reply.ts";
+import * as metrics from "./promClient.ts";
 
 /** Counts what happens, for `/metrics`. Labels are names of ours: never a key, a path or a value. */
 export type Meter = {
@@ -38,10 +39,10 @@ const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 
 /** `events`: how often each event of the log happened, by `name endpoint`. */
 export const openMeter = (events: () => Record<string, number>): Meter => {
-  const registry = new Registry();
+  const registry = new metrics.Registry();
   const registers = [registry];
   const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
-    new Counter({ name: `gateway_${name}`, help, labelNames, registers });
+    new metrics.Counter({ name: `gateway_${name}`, help, labelNames, registers });
 
   const requests = counter("requests_total", "Answers of the new interface.", "endpoint", "status");
   const kinds = counter("cache_answers_total", "The same, by how they came about.", "endpoint", "kind");
@@ -65,14 +66,14 @@ export const openMeter = (events: () => Record<string, number>): Meter => {
   const cacheEvents = counter("cache_events_total", "What the cache did beside answering.", "event", "endpoint");
   const sharedCalls = counter("shared_tier_calls_total", "Requests to the shared tier.", "call", "result");
   countEvents(events, registers);
-  const durations = new Histogram({
+  const durations = new metrics.Histogram({
     name: "gateway_request_seconds",
     help: "From a request's arrival at the router to its answer; hits from memory are answered before it and not timed.",
     labelNames: ["endpoint"],
     buckets,
     registers,
   });
-  const upstreamDurations = new Histogram({
+  const upstreamDurations = new metrics.Histogram({
     name: "gateway_upstream_seconds",
     help: "CacheStatus long legacy took to answer.",
     buckets,
@@ -83,10 +84,10 @@ export const openMeter = (events: () => Record<string, number>): Meter => {
     requests.inc({ endpoint, status }, count);
     kinds.inc({ endpoint, kind: "hit" }, count);
   }, sent);
-  const metrics = registry.metrics.bind(registry);
+  const written = registry.metrics.bind(registry);
   registry.metrics = () => {
     hits.count();
-    return metrics();
+    return written();
   };
 
   return {
@@ -135,7 +136,7 @@ const tallyHits = (onCount: (endpoint: string, status: number, count: number) =>
 
 /** Registers the counter of logged events, which is filled when the metrics are read. */
 const countEvents = (events: () => Record<string, number>, registers: Registry[]): void => {
-  const logged: Counter = new Counter({
+  const logged: Counter = new metrics.Counter({
     name: "gateway_events_total",
     help: "What an operator should know of, as in the log.",
     labelNames: ["event", "endpoint"],
@@ -153,7 +154,7 @@ const countEvents = (events: () => Record<string, number>, registers: Registry[]
 /** The metrics that are looked up when they are read. */
 const looksUp = (registers: Registry[]): Pick<Meter, "gauge" | "total"> => ({
   gauge(name, help, value) {
-    const gauge: Gauge = new Gauge({
+    const gauge: Gauge = new metrics.Gauge({
       name: `gateway_${name}`,
       help,
       registers,
@@ -161,7 +162,7 @@ const looksUp = (registers: Registry[]): Pick<Meter, "gauge" | "total"> => ({
     });
   },
   total(name, help, value) {
-    const total: Counter = new Counter({
+    const total: Counter = new metrics.Counter({
       name: `gateway_${name}_total`,
       help,
       registers,

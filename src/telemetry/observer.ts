@@ -1,4 +1,5 @@
-import { pino, type Logger } from "pino";
+import { createRequire } from "node:module";
+import type * as pino from "pino";
 import { openLogDestination } from "./logDestination.ts";
 
 /** Counts and logs the events that an operator should know of. Never give it a key or a body. */
@@ -10,7 +11,7 @@ export type Observer = {
   /** Lines that were dropped because the reader of the log was too slow. */
   droppedLines(): number;
   /** Not limited in rate: use `event` for everything that a client can cause. */
-  log: Logger;
+  readonly log: pino.Logger;
 };
 
 /** Events that are too frequent to log each: only the first of each kind is logged. */
@@ -25,8 +26,9 @@ const SECOND = 1000;
 
 /** Logs JSON lines of at least this `level` to the file descriptor `fd` (default: the standard error), and counts events. */
 export const openObserver = (level: string, fd = 2): Observer => {
-  const destination = openLogDestination(fd, (lines) => log.warn({ event: "log_lines_dropped", lines }));
-  const log = pino({ level, base: undefined, timestamp: pino.stdTimeFunctions.isoTime }, destination);
+  const destination = openLogDestination(fd, (lines) => log().warn({ event: "log_lines_dropped", lines }));
+  let logger: pino.Logger | undefined;
+  const log = (): pino.Logger => (logger ??= openLogger(level, destination));
   const counted = new Map<string, number>();
   /** What was logged of a name in this second, and what was not. */
   const seconds = new Map<string, { logged: number; suppressed: number }>();
@@ -43,13 +45,15 @@ export const openObserver = (level: string, fd = 2): Observer => {
     setTimeout(() => {
       seconds.delete(name);
       const { suppressed } = begun;
-      if (suppressed > 0) log.warn({ event: name, suppressed });
+      if (suppressed > 0) log().warn({ event: name, suppressed });
     }, SECOND).unref();
     return true;
   };
 
   return {
-    log,
+    get log() {
+      return log();
+    },
     event(name, about) {
       const field = quiet.has(name) ? String(about["field"]) : "";
       const kind = [name, about.endpoint, field].filter(Boolean).join(" ");
@@ -58,11 +62,17 @@ export const openObserver = (level: string, fd = 2): Observer => {
       if (field !== "" && count === 1 && counted.size >= MAX_KINDS) return;
       counted.set(kind, count);
       if ((count > 1 && field !== "") || !isToBeLogged(name)) return;
-      log[faults.has(name) ? "error" : "warn"]({ event: name, ...shortened(about), count });
+      log()[faults.has(name) ? "error" : "warn"]({ event: name, ...shortened(about), count });
     },
     counts: () => Object.fromEntries(counted),
     droppedLines: () => destination.dropped(),
   };
+};
+
+/** Loads the logger with the first line: most starts have none to write. */
+const openLogger = (level: string, destination: pino.DestinationStream): pino.Logger => {
+  const { pino: open, stdTimeFunctions }: typeof pino = createRequire(import.meta.url)("pino");
+  return open({ level, base: undefined, timestamp: stdTimeFunctions.isoTime }, destination);
 };
 
 /** Characters of a text, and entries of a list, that one line takes. */

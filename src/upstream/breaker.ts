@@ -1,13 +1,10 @@
 import { hash, randomBytes } from "node:crypto";
-import {
-  BrokenCircuitError,
-  circuitBreaker,
-  CircuitState,
-  handleWhen,
-  type IBreaker,
-  SamplingBreaker,
-  TaskCancelledError,
-} from "cockatiel";
+import type { IBreaker } from "cockatiel";
+// Each from its own file: the package's index also loads retries, timeouts and bulkheads.
+import { SamplingBreaker } from "cockatiel/dist/breaker/SamplingBreaker.js";
+import { CircuitBreakerPolicy, CircuitState } from "cockatiel/dist/CircuitBreakerPolicy.js";
+import { ExecuteWrapper } from "cockatiel/dist/common/Executor.js";
+import { BrokenCircuitError, TaskCancelledError } from "cockatiel/dist/errors/Errors.js";
 import { withTimeout } from "../concurrency/withTimeout.ts";
 import { isConnectionFailure, UpstreamFailure } from "./failure.ts";
 
@@ -49,7 +46,7 @@ const FAILURES_OF_ONE = 2;
 export const openBreaker = (): Breaker => {
   const salt = randomBytes(16).toString("hex");
   const sampled = new OutageSampler();
-  const policy = circuitBreaker(handleWhen(isItsFault), { halfOpenAfter: RETRY, breaker: sampled });
+  const policy = new CircuitBreakerPolicy({ halfOpenAfter: RETRY, breaker: sampled }, new ExecuteWrapper(isItsFault));
   let barred: { caller: string; until: number } | undefined;
 
   const callerOf = ({ key, client = "" }: Attempt["caller"]): string =>

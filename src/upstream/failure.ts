@@ -40,7 +40,7 @@ export const withoutQuery = (path: string): string => {
   return whole.length > MAX_PATH ? `${whole.slice(0, MAX_PATH)}…` : whole;
 };
 
-/** Code given to a reset on an established connection, see `connector.ts`. */
+/** Code given to a reset on an established connection, see `upstream.ts`. */
 export const connectionReset = "ERR_UPSTREAM_RESET";
 
 const kindOfCode: Record<string, FailureKind> = {

@@ -1,9 +1,10 @@
 import { isIP } from "node:net";
-import { Pool, buildConnector, Client, type Dispatcher } from "undici";
+import type { buildConnector as connectors, Dispatcher, Pool } from "undici";
 import { type ByteBudget, openByteBudget } from "../concurrency/byteBudget.ts";
 import { openDispatchProbe } from "./dispatchProbe.ts";
 import { type Semaphore, openSemaphore } from "./semaphore.ts";
 import { connectionReset } from "./failure.ts";
+import * as undici from "./undici.ts";
 
 /** How to reach an upstream, and its bounds. All times are in milliseconds. */
 export type UpstreamSettings = {
@@ -44,7 +45,7 @@ export type Upstream = {
 export const openUpstream = (settings: UpstreamSettings): Upstream => {
   const url = new URL(settings.origin);
   const connections = settings.connections + (settings.slowConnections ?? 0);
-  const pool = new Pool(url.origin, {
+  const pool = new undici.Pool(url.origin, {
     connections,
     factory: (origin, options) => new PooledClient(origin, options),
     // Where HTTP/2 is possible, the pool lets requests wait for the first connection to find out.
@@ -82,8 +83,8 @@ export const openUpstream = (settings: UpstreamSettings): Upstream => {
 };
 
 /** Opens connections to one upstream: HTTP/1.1 only, both address families tried, `timeout` in ms. */
-export const connector = (timeout: number): buildConnector.connector => {
-  const connect = buildConnector({
+export const connector = (timeout: number): connectors.connector => {
+  const connect = undici.buildConnector({
     timeout,
     allowH2: false,
     autoSelectFamily: true,
@@ -110,7 +111,7 @@ const renameReset = (error: NodeJS.ErrnoException): void => {
  * connection that is busy (DispatcherBase.dispatch). The pool takes both for busy and waits for `drain`, which an idle connection
  * never emits: it would not be used again. A connection that holds no request is not busy.
  */
-export class PooledClient extends Client {
+export class PooledClient extends undici.Client {
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
     return super.dispatch(options, handler) || (this.stats.size === 0 && !this.closed && !this.destroyed);
   }

@@ -3,6 +3,7 @@ import { type AddressInfo, connect } from "node:net";
 import { Hono } from "hono";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startAdminServer } from "../../src/features/console/adminServer.ts";
+import { consoleListener } from "../../src/features/console/consoleListener.ts";
 import { type ClientLimits, openHttpServer, sendWhole } from "../../src/http/httpServer.ts";
 import { exchange, expectDetail, openConnection } from "../serve/support.ts";
 import { get, httpUpstream } from "../proxy/support.ts";
@@ -98,7 +99,7 @@ describe("a client that takes nothing, while much waits in all,", () => {
 
   test("is on the operators' listener", async () => {
     const app = new Hono().get("/", (c) => c.body(large));
-    const server = await startAdminServer(app, "127.0.0.1", 0, {
+    const server = await startAdminServer(consoleListener(app), "127.0.0.1", 0, {
       ...roomyLimits,
       sendTimeout: 400,
       maxSendBytes: LARGE,

@@ -1,17 +1,15 @@
-import { getRequestListener } from "@hono/node-server";
-import type { Hono } from "hono";
+import type { RequestListener } from "node:http";
 import { type ClientLimits, openHttpServer } from "../../http/httpServer.ts";
 
 /** A bound of their own, so that clients' connections do not keep operators out. */
 const MAX_CONNECTIONS = 256;
 
 /** Listens for operators; one that hangs cannot hold up a stop. */
-export const startAdminServer = async (app: Hono, host: string, port: number, limits: ClientLimits) => {
-  const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false, hostname: "localhost" });
+export const startAdminServer = async (listener: RequestListener, host: string, port: number, limits: ClientLimits) => {
   const { server } = openHttpServer(
     { requestTimeout: 30_000 },
     { ...limits, maxConnections: MAX_CONNECTIONS },
-    (request, response) => void listener(request, response),
+    listener,
   );
   await new Promise<void>((resolve, reject) => void server.once("error", reject).listen(port, host, resolve));
   const address = server.address();

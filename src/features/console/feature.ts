@@ -1,21 +1,33 @@
+import type { RequestListener } from "node:http";
 import type { Core, Feature } from "../../serve/feature.ts";
 import { cannotListen, urlOf } from "../../serve/server.ts";
 import { startAdminServer } from "./adminServer.ts";
-import { consoleApp } from "./consoleApp.ts";
 import type { ConsoleSettings } from "./settings.ts";
+
+/** Loads what answers operators. It takes longer than the rest of the start, so it waits until the gateway listens. */
+const loadListener = async (core: Core, { ADMIN_HOST: host, ADMIN_TOKEN: token }: ConsoleSettings) => {
+  const { consoleListener } = await import("./consoleListener.ts");
+  // Requests of clients come in between.
+  await new Promise((resolve) => setImmediate(resolve));
+  const { consoleApp } = await import("./consoleApp.ts");
+  return consoleListener(consoleApp(core, { host, token }));
+};
 
 /** The operators' interface and page, on a listener of its own. */
 const open = (core: Core, settings: ConsoleSettings): Feature => {
-  const { ADMIN_HOST: host, ADMIN_PORT: port, ADMIN_TOKEN: token } = settings;
+  const { ADMIN_HOST: host, ADMIN_PORT: port } = settings;
   let server: Awaited<ReturnType<typeof startAdminServer>> | undefined;
+  let loaded: Promise<RequestListener> | undefined;
+  const load = () => (loaded ??= loadListener(core, settings));
   return {
     async start() {
-      const app = consoleApp(core, { host, token });
-      const started = await startAdminServer(app, host, port, core.clientLimits).catch(
+      const listen: RequestListener = (request, response) => void load().then((answer) => answer(request, response));
+      const started = await startAdminServer(listen, host, port, core.clientLimits).catch(
         (error: NodeJS.ErrnoException) => error,
       );
       if (started instanceof Error) throw new Error(cannotListen("ADMIN_PORT, ADMIN_HOST", host, port, started));
       server = started;
+      setImmediate(() => void load());
       return { listensOn: `operators: ${urlOf(host, started.port)}` };
     },
     async close() {

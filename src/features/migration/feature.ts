@@ -1,10 +1,7 @@
 import { type LedgerEntry, readLedger } from "../../compare/ledger.ts";
-import { openModern } from "../../modern/client.ts";
 import type { Core, Feature } from "../../serve/feature.ts";
 import type { Modern } from "./askModern.ts";
-import { checkMigration } from "./check.ts";
 import { migrationConsole } from "./console/migrationConsole.ts";
-import { migrationLayer } from "./layer.ts";
 import { type Migration, openMigration } from "./migration.ts";
 import type { MigrationSettings } from "./settings.ts";
 import { openMigrationStore } from "./store/openStore.ts";
@@ -39,7 +36,10 @@ const open = async (
     ledger: () => migration.ledger(),
     check: (...about: Parameters<typeof reader.checkModern>) => reader.checkModern(...about),
   };
-  const opened = url === undefined ? undefined : openModern(url, settings, judging, core.replies);
+  // Only what these settings need is loaded.
+  const [client, layer] =
+    url === undefined ? [] : await Promise.all([import("../../modern/client.ts"), import("./layer.ts")]);
+  const opened = url === undefined ? undefined : client?.openModern(url, settings, judging, core.replies);
   const modern: Modern | undefined = opened && {
     client: opened.client,
     timeout,
@@ -68,9 +68,9 @@ const open = async (
   return {
     migration,
     console: migrationConsole(migration, observer),
-    ...(modern
+    ...(modern && layer
       ? {
-          layer: migrationLayer({ services, migration, modern }, { mayForce: settings.FORCE_BACKEND, addresses }),
+          layer: layer.migrationLayer({ services, migration, modern }, { mayForce: settings.FORCE_BACKEND, addresses }),
           isPlain: (endpoint, _isKeyed, headers) =>
             migration.isUndivided(endpoint) && headers["gateway-backend"] === undefined,
         }
@@ -78,8 +78,10 @@ const open = async (
     stageOf: (endpoint) => migration.stageOf(endpoint).stage,
     onAnswered: (endpoint, isHit) => migration.track(endpoint).answered(isHit),
     onLegacyAnswer: ({ endpoint, ms, status }) => migration.track(endpoint).asked("legacy", ms, status >= 500),
-    check: (report) =>
-      checkMigration({ services, migration, ...(modern ? { modern } : {}) }, catalogue.endpoints, report),
+    async check(report) {
+      const { checkMigration } = await import("./check.ts");
+      return checkMigration({ services, migration, ...(modern ? { modern } : {}) }, catalogue.endpoints, report);
+    },
     reload(next) {
       const { STAGES, EXPECTED_DIFFERENCES } = next as MigrationSettings;
       const ledger = readLedger(EXPECTED_DIFFERENCES ?? catalogue.expectedDifferences, "EXPECTED_DIFFERENCES");

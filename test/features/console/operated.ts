@@ -1,5 +1,6 @@
 import { onTestFinished } from "vitest";
 import { startAdminServer } from "../../../src/features/console/adminServer.ts";
+import { consoleListener } from "../../../src/features/console/consoleListener.ts";
 import { consoleApp } from "../../../src/features/console/consoleApp.ts";
 import { cachedGateway } from "../../cache/support.ts";
 
@@ -14,7 +15,7 @@ export const operated = async ({ token, host = "127.0.0.1" }: { token?: string; 
     dispatches: () => Promise.resolve(state.dispatches),
   };
   const app = consoleApp(core, { host, token });
-  const server = await startAdminServer(app, "127.0.0.1", 0, gateway.clientLimits);
+  const server = await startAdminServer(consoleListener(app), "127.0.0.1", 0, gateway.clientLimits);
   onTestFinished(() => server.stop());
   const see = (path: string, headers: Record<string, string> = {}) =>
     fetch(`http://127.0.0.1:${server.port}${path}`, { headers: { Connection: "close", ...headers } });

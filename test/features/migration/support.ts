@@ -4,6 +4,7 @@ import type { Fault } from "../../standIn/program/fault.ts";
 import { startStandIn } from "../../standIn/program/startStandIn.ts";
 import { consoleApp } from "../../../src/features/console/consoleApp.ts";
 import { startAdminServer } from "../../../src/features/console/adminServer.ts";
+import { consoleListener } from "../../../src/features/console/consoleListener.ts";
 import { startServer } from "../../../src/serve/server.ts";
 import type { Stage } from "../../../src/features/migration/stage.ts";
 import { type GatewayParts, gatewayFor } from "../../support/gateway.ts";
@@ -72,7 +73,7 @@ export const staged = async (
     until(() => migration.viewOf(endpoint).parity.compared >= count);
   /** The operators' listener over a socket, for a browser. */
   const listen = async () => {
-    const listener = await startAdminServer(admin, "127.0.0.1", 0, gateway.clientLimits);
+    const listener = await startAdminServer(consoleListener(admin), "127.0.0.1", 0, gateway.clientLimits);
     closing.push(() => listener.stop());
     return `http://127.0.0.1:${listener.port}/`;
   };

@@ -1,6 +1,7 @@
 import type { Hono } from "hono";
 import { onTestFinished } from "vitest";
 import { startAdminServer } from "../../../../src/features/console/adminServer.ts";
+import { consoleListener } from "../../../../src/features/console/consoleListener.ts";
 import { roomyLimits } from "../../../http/limits.ts";
 import type { LedgerEntry } from "../../../../src/compare/ledger.ts";
 import type { Stage } from "../../../../src/features/migration/stage.ts";
@@ -46,7 +47,7 @@ export const operatorsListener = async ({ token }: { token?: string } = {}) => {
   };
   const first = { routes, page: () => Promise.resolve({ show }) };
   const app = sampleConsole(() => data, { token, first });
-  const server = await startAdminServer(app, "127.0.0.1", 0, roomyLimits);
+  const server = await startAdminServer(consoleListener(app), "127.0.0.1", 0, roomyLimits);
   onTestFinished(() => server.stop());
   return { ...state, state, url: `http://127.0.0.1:${server.port}/` };
 };
