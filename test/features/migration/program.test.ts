@@ -7,7 +7,7 @@ import type { StageView } from "../../../src/features/migration/views.ts";
 import { start } from "../../serve/support.ts";
 import { describeWithRedis, startRedis } from "../../store/redis/redisServer.ts";
 import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
-import { settingsOf } from "../../support/gateway.ts";
+import { settingsOf } from "../../support/settings.ts";
 import { until } from "../../support/waiting.ts";
 
 let legacy: Awaited<ReturnType<typeof startSampleLegacy>>;
