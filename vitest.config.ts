@@ -26,8 +26,8 @@ export default defineConfig({
     testTimeout: 90_000,
     hookTimeout: 60_000,
     pool: "threads",
-    // The whole run mostly waits for processes and sockets, so two cores have room for six. The unit lane never waits.
-    maxWorkers: isUnit ? 2 : 6,
+    // The whole run mostly waits for processes and sockets, so two cores have room for five. The unit lane never waits.
+    maxWorkers: isUnit ? 2 : 5,
     sequence: { sequencer: WaitingFirst },
     // A few tests compare times of real processes and sockets: on a machine that others use too, one of 5,350 may fail by chance.
     retry: process.env["CI"] ? 1 : 0,

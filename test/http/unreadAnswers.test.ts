@@ -57,12 +57,12 @@ describe("a client that takes nothing, while much waits in all,", () => {
     const app = new Hono().get("/", (c) => c.body(large));
     const server = await startAdminServer(app, "127.0.0.1", 0, {
       ...roomyLimits,
-      sendTimeout: 400,
+      sendTimeout: 200,
       maxSendBytes: LARGE,
     });
     onTestFinished(() => server.stop());
     const socket = unreader(server.port, staying("/"));
-    await sleep(1500);
+    await sleep(2500);
     // What the system holds for it is gone as well: it is reset, not ended.
     const reset = new Promise((resolve) => void socket.once("close", resolve));
     socket.resume();
