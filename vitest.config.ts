@@ -11,6 +11,7 @@ if (isUnit) process.env["CASES"] ??= "20";
 class WaitingFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const units = new Set(unitTests().map((file) => join(import.meta.dirname, file)));
+    // oxlint-disable-next-line unicorn/no-array-sort -- it is vitest's, which copies
     const sorted = await super.sort(files);
     const [waiting = [], others = []] = [false, true].map((isOne) =>
       sorted.filter(({ moduleId }) => units.has(moduleId) === isOne),
