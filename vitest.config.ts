@@ -1,9 +1,24 @@
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { unitTests } from "./test/support/unitTests.ts";
 
 /** The unit lane tries fewer cases of each property. */
 const isUnit = process.env["LANE"] === "unit";
 if (isUnit) process.env["CASES"] ??= "20";
+
+/** Files that wait for processes and sockets come first, the unit tests fill the gaps that they leave at the end. */
+class WaitingFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const units = new Set(unitTests().map((file) => join(import.meta.dirname, file)));
+    // oxlint-disable-next-line unicorn/no-array-sort -- it is vitest's, which copies
+    const sorted = await super.sort(files);
+    const [waiting = [], others = []] = [false, true].map((isOne) =>
+      sorted.filter(({ moduleId }) => units.has(moduleId) === isOne),
+    );
+    return [...waiting, ...others];
+  }
+}
 
 export default defineConfig({
   test: {
@@ -12,8 +27,9 @@ export default defineConfig({
     testTimeout: 90_000,
     hookTimeout: 60_000,
     pool: "threads",
-    // The whole run mostly waits for processes and sockets, so two cores have room for four. The unit lane never waits.
-    maxWorkers: isUnit ? 2 : 4,
+    // The whole run mostly waits for processes and sockets, so two cores have room for five. The unit lane never waits.
+    maxWorkers: isUnit ? 2 : 5,
+    sequence: { sequencer: WaitingFirst },
     // A few tests compare times of real processes and sockets: on a machine that others use too, one of 5,350 may fail by chance.
     retry: process.env["CI"] ? 1 : 0,
     // One module graph a worker: files that change what is global (clocks, spies) put it back.

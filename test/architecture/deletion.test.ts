@@ -28,7 +28,9 @@ const compiledWithout = async (feature: string): Promise<string> => {
   };
   writeFileSync(join(copy, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["src", "transforms"] }));
   const tsc = join(root, "node_modules/typescript/bin/tsc");
-  return promisify(execFile)(process.execPath, [tsc, "-p", copy]).then(
+  // One checker and a roomier heap: a third of the processor time.
+  const options = { env: { ...process.env, GOGC: "400" } };
+  return promisify(execFile)(process.execPath, [tsc, "-p", copy, "--singleThreaded"], options).then(
     ({ stdout }) => stdout,
     (error: { stdout?: string; message: string }) => error.stdout || error.message,
   );
@@ -38,6 +40,13 @@ test("there are features", () => {
   expect(features.length).toBeGreaterThanOrEqual(5);
 });
 
-test.each(features)("without the folder of %s and its line all else compiles", async (feature) => {
-  expect(await compiledWithout(feature)).toBe("");
+test("without the folder of any feature and its line all else compiles", async () => {
+  const left = features.values();
+  const said: Record<string, string> = {};
+  const work = async () => {
+    for (const feature of left) said[feature] = await compiledWithout(feature);
+  };
+  // Two at a time: a compiler takes 350 MB.
+  await Promise.all([work(), work()]);
+  expect(said).toEqual(Object.fromEntries(features.map((feature) => [feature, ""])));
 });

@@ -202,7 +202,9 @@ describe("a read that was running when a write came", () => {
     ["that legacy has just accepted", true],
     ["that legacy is asked about then", false],
   ])("a client that leaves in the middle of its write, with a key %s", async (_, isProven) => {
-    const { legacy, ask, as } = await cachedGateway();
+    const { legacy, ask, as, services } = await cachedGateway();
+    const connections = async () =>
+      /^gateway_client_connections (\d+)$/m.exec(await services.meter.registry.metrics())?.[1];
     await ask("/v1/datasets/61");
     if (isProven) await ask("/v1/datasets/abc", as(alice));
     const asked = legacy.asked.length;
@@ -213,9 +215,11 @@ describe("a read that was running when a write came", () => {
     const left = write.catch((error: Error) => error.name);
     await until(() => legacy.asked.length === asked + 1);
     legacy.gate = undefined;
+    const before = Number(await connections());
     leaving.abort();
     expect(await left).toBe("AbortError");
     // Until the gateway has noticed that it left.
+    await until(async () => Number(await connections()) < before);
     await new Promise((resolve) => setTimeout(resolve, 50));
     release();
     for (let i = 0; i < 2; i++) {

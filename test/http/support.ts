@@ -2,7 +2,8 @@ import { onTestFinished } from "vitest";
 import { type RunningServer, startServer } from "../../src/serve/server.ts";
 import { httpUpstream } from "../proxy/support.ts";
 import type { GatewayParts } from "../support/gateway.ts";
-import { gatewayFor, settingsOf } from "../support/gateway.ts";
+import { gatewayFor } from "../support/gateway.ts";
+import { settingsOf } from "../support/settings.ts";
 
 /** One request as an upstream saw it. */
 export type Seen = { method: string; target: string; headers: Record<string, unknown>; body: string };

@@ -11,7 +11,8 @@ import { firstUnexpected, MAX_MISFITS, misfitsOf } from "../../src/compare/fits.
 import type { Json } from "../../src/rules/rule.ts";
 import { catalogue } from "../../transforms/catalogue.ts";
 import { endpoints } from "../../transforms/index.ts";
-import { gatewayFor, settingsOf } from "../support/gateway.ts";
+import { gatewayFor } from "../support/gateway.ts";
+import { settingsOf } from "../support/settings.ts";
 import { httpUpstream } from "../proxy/support.ts";
 
 const JSON_TYPE = "application/json";

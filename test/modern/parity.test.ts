@@ -10,7 +10,8 @@ import { catalogue } from "../../transforms/catalogue.ts";
 import { endpoints } from "../../transforms/index.ts";
 import { until } from "../support/waiting.ts";
 import { httpUpstream } from "../proxy/support.ts";
-import { gatewayFor, known } from "../support/gateway.ts";
+import { gatewayFor } from "../support/gateway.ts";
+import { known } from "../support/settings.ts";
 
 const JSON_TYPE = "application/json";
 const PROBLEM = "application/problem+json";

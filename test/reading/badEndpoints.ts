@@ -12,6 +12,9 @@ const busy = (): Json => {
   for (;;);
 };
 
+/** As `busy`, without work for the processor. */
+const stuck = (): Json => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+
 const throwing = (): Json => {
   throw new Error("a rule that throws");
 };
@@ -26,4 +29,4 @@ const bad = (read: () => Json) =>
   });
 
 /** Endpoints that only a thread of their own survives. */
-export const endpoints = { hoard: bad(hoard), busy: bad(busy), throwing: bad(throwing) };
+export const endpoints = { hoard: bad(hoard), busy: bad(busy), stuck: bad(stuck), throwing: bad(throwing) };

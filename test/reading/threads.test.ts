@@ -70,7 +70,7 @@ test.each([
 
 test("a full queue refuses the newest of whoever has the most, others get their turn", async () => {
   const { read } = badReader({ queue: { jobs: 2, bytes: 1e6 }, timeout: 2500 });
-  const running = read("busy", "bad");
+  const running = read("stuck", "bad");
   const greedy = [1, 2, 3].map(() => read("throwing", "good", { caller: "greedy" }));
   const other = read("throwing", "good", { caller: "other" });
   expect(await Promise.all(greedy)).toEqual([good, { of: "unread", unread: "full" }, { of: "unread", unread: "full" }]);
@@ -81,7 +81,7 @@ test("a full queue refuses the newest of whoever has the most, others get their 
 test("whoever leaves or is late gives its place back", async () => {
   const { reader, read } = badReader({ timeout: 2500 });
   const leaving = new AbortController();
-  const running = read("busy", "bad");
+  const running = read("stuck", "bad");
   const left = read("throwing", "good", { leaving: () => leaving.signal });
   const late = read("throwing", "good", { deadline: Date.now() + 100 });
   expect(reader.size().jobs).toBe(2);
@@ -104,7 +104,7 @@ test("no thread starts before the first large answer, and an idle one ends", asy
 
 test("a closed reader answers what waits, and ends its threads", async () => {
   const { reader, read } = badReader();
-  const both = [read("busy", "bad"), read("busy", "bad")];
+  const both = [read("stuck", "bad"), read("stuck", "bad")];
   await reader.close();
   expect(await Promise.all(both)).toEqual([
     { of: "unread", unread: "broken" },

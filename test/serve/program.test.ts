@@ -7,7 +7,8 @@ import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegac
 import { check } from "../../src/serve/check.ts";
 import { settingsSchemaOf } from "../../src/settings/settings.ts";
 import { get, httpUpstream, request } from "../proxy/support.ts";
-import { gatewayFor, fragments, settingsOf } from "../support/gateway.ts";
+import { gatewayFor } from "../support/gateway.ts";
+import { fragments, settingsOf } from "../support/settings.ts";
 import { exchange, keys, measures, start, startByShell } from "./support.ts";
 import { until } from "../support/waiting.ts";
 

@@ -5,7 +5,7 @@ import { createClient } from "redis";
 import { describe, expect, test } from "vitest";
 import { settingsHelp } from "../../src/settings/help.ts";
 import { settingsSchemaOf } from "../../src/settings/settings.ts";
-import { fragments, settingsOf } from "../support/gateway.ts";
+import { fragments, settingsOf } from "../support/settings.ts";
 
 const file = (content: string): string => {
   const path = join(mkdtempSync(join(tmpdir(), "config-")), "config.json");

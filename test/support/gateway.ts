@@ -1,4 +1,3 @@
-import { features } from "../../src/features/index.ts";
 import { migrationFeature, type MigrationParts } from "../../src/features/migration/feature.ts";
 import { memoryStateStore } from "../../src/features/migration/store/stateStore.ts";
 import { privateDatasetsFeature, type PrivateDatasetsParts } from "../../src/features/privateDatasets/feature.ts";
@@ -7,20 +6,10 @@ import { retirementFeature } from "../../src/features/retirement/feature.ts";
 import { sharedCacheFeature } from "../../src/features/sharedCache/feature.ts";
 import type { Core, Feature, FeatureModule } from "../../src/serve/feature.ts";
 import { type GatewayParts as CoreParts, openGateway } from "../../src/serve/gateway.ts";
-import { loadSettings } from "../../src/settings/load.ts";
 import type { Settings } from "../../src/settings/settings.ts";
 import { openObserver } from "../../src/telemetry/observer.ts";
 import { catalogue } from "../../transforms/catalogue.ts";
-
-/** What settings may name. */
-export const known = catalogue.endpoints;
-
-/** What features add to the settings. */
-export const fragments = features.map(({ settings }) => settings);
-
-/** The settings that an environment gives, or what is wrong with it. */
-export const settingsOf = (environment: Record<string, string | undefined>) =>
-  loadSettings(environment, known, fragments);
+import { fragments, settingsOf } from "./settings.ts";
 
 /** Parts of a gateway that a test replaces. Without them nothing that features store outlives the gateway. */
 export type GatewayParts = CoreParts &

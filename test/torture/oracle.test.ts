@@ -9,6 +9,8 @@ type Mistake = {
   instead?: (request: IncomingMessage, response: ServerResponse, target: string) => boolean;
   /** Changes a proxied answer's body. */
   body?: (body: Buffer, target: string) => Buffer;
+  /** Milliseconds that the upstream may take. */
+  patience?: number;
   /** How often a proxied request is sent. */
   times?: (method: string) => number;
 };
@@ -38,7 +40,7 @@ const openDouble = async (upstream: string, mistake: Mistake): Promise<number> =
         socket.destroy();
         fail();
       });
-      outgoing.setTimeout(200, () => outgoing.destroy());
+      outgoing.setTimeout(mistake.patience ?? 200, () => outgoing.destroy());
       outgoing.end(body);
     };
     const times = mistake.times?.(method) ?? 1;
@@ -93,7 +95,7 @@ const answering =
 
 describe("the oracle", () => {
   test("finds nothing wrong with a gateway that makes no mistake", async () => {
-    const tally = await judged({ instead: answering((document) => document) });
+    const tally = await judged({ instead: answering((document) => document), patience: 1500 });
     expect(tally.examples).toEqual([]);
     expect(tally).toMatchObject({ wrong: 0, hung: 0, sent: 240 });
     expect(tally.right).toBeGreaterThan(100);

@@ -7,7 +7,7 @@ import type { StageView } from "../../../src/features/migration/views.ts";
 import { start } from "../../serve/support.ts";
 import { describeWithRedis, startRedis } from "../../store/redis/redisServer.ts";
 import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
-import { settingsOf } from "../../support/gateway.ts";
+import { settingsOf } from "../../support/settings.ts";
 import { until } from "../../support/waiting.ts";
 
 let legacy: Awaited<ReturnType<typeof startSampleLegacy>>;
@@ -46,11 +46,13 @@ const gateway = async (environment: Record<string, string>) => {
 };
 
 test("the start says who stays with legacy; without modern nothing moves", async () => {
-  const alone = await gateway({ MODERN_URL: "" });
+  const [alone, staged] = await Promise.all([
+    gateway({ MODERN_URL: "" }),
+    gateway({ STAGES: '{"getDataset":{"stage":"canary","share":5}}' }),
+  ]);
   await until(() => alone.output.out.split("\n").length > 2);
   expect(alone.output.out).toContain("every endpoint stays with legacy: MODERN_URL is not set");
   expect((await alone.move({ stage: "shadow" })).status).toBe(422);
-  const staged = await gateway({ STAGES: '{"getDataset":{"stage":"canary","share":5}}' });
   await until(() => staged.output.out.split("\n").length > 2);
   expect(staged.output.out).toContain("stages: getDataset canary 5 %; all others legacy");
 });

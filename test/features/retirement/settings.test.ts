@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { settingsOf } from "../../support/gateway.ts";
+import { settingsOf } from "../../support/settings.ts";
 import { datasets, page, window } from "./support.ts";
 
 const load = (environment: Record<string, string>) => settingsOf(environment);

@@ -1,59 +1,14 @@
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startStandIn } from "../../standIn/program/startStandIn.ts";
-import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { describe, expect, test } from "vitest";
 import type { Report } from "../../../src/compare/report.ts";
-import { readCompareOptions } from "../../../src/tools/compare/options.ts";
-import { prepareRun } from "../../../src/tools/compare/prepare.ts";
-import type { JsonObject } from "../../../src/rules/rule.ts";
-import { idRequests } from "../../../src/tools/corpus/madeRequests.ts";
-import { catalogue } from "../../../transforms/catalogue.ts";
-import { endpoints } from "../../../transforms/index.ts";
-import { gatewayFor } from "../../support/gateway.ts";
+import { openServers } from "./support.ts";
 
 const main = join(import.meta.dirname, "../../../src/tools/compare/main.ts");
-const closing: (() => unknown)[] = [];
-
-const serve = async (listener: RequestListener): Promise<string> => {
-  const server = createServer(listener);
-  closing.push(
-    () => server.close(),
-    () => server.closeAllConnections(),
-  );
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-};
-
-let legacy: string;
-/** Serves the new interface over the sample, and changes its documents as a test wants. */
-const candidate = async (change: (document: JsonObject, path: string) => unknown): Promise<string> => {
-  const gateway = await gatewayFor(legacy, { CACHE_BYTES: "0" });
-  closing.push(() => gateway.close());
-  return serve((incoming, response) => {
-    void (async () => {
-      const path = incoming.url ?? "";
-      const answer = await gateway.app.request(`/v1${path}`, { method: incoming.method ?? "GET" });
-      const body = (await answer.json()) as JsonObject;
-      const changed = answer.status === 200 ? (change(body, path) ?? body) : body;
-      response.writeHead(answer.status, { "Content-Type": "application/json" }).end(JSON.stringify(changed));
-    })();
-  });
-};
-
-beforeAll(async () => {
-  const sample = await startSampleLegacy();
-  closing.push(() => sample.close());
-  legacy = sample.url;
-});
-afterAll(async () => {
-  for (const close of closing) await close();
-});
+const { serve, candidate, datasets, legacy } = openServers();
 
 const compare = (args: string[], environment: Record<string, string> = {}) => {
   const out = mkdtempSync(join(tmpdir(), "compare-"));
@@ -70,10 +25,6 @@ const compare = (args: string[], environment: Record<string, string> = {}) => {
   return { child, out, output, ended, report };
 };
 
-/** The options that hold a candidate against the sample, over some datasets. */
-const datasets = (url: string, ids: string): string[] =>
-  `--legacy ${legacy} --candidate ${url} --ids ${ids} --endpoint getDataset`.split(" ");
-
 const written = (directory: string): string =>
   readdirSync(directory)
     .map((name) => readFileSync(join(directory, name), "utf8"))
@@ -89,57 +40,6 @@ describe.concurrent("exit codes", { timeout: 120_000 }, () => {
     expect(readdirSync(out).toSorted()).toEqual(["junit.xml", "report.html", "report.json", "summary.md"]);
   });
 
-  test("0 for a candidate that answers as expected, ids over all endpoints of one", async () => {
-    const url = await candidate((document) => document);
-    const { ended, report } = compare(["--legacy", legacy, "--candidate", url, "--ids", "61..70"]);
-    expect(await ended).toBe(0);
-    const { summary, endpoints: compared } = report();
-    const byId = Array.from(idRequests(endpoints, [61]), ({ endpoint }) => endpoint);
-    expect(byId).toEqual(expect.arrayContaining(["getDataset", "getSetup", "getStudy"]));
-    expect(summary).toMatchObject({ compared: 10 * byId.length, equal: 10 * byId.length });
-    expect(Object.keys(compared)).toEqual(byId);
-  });
-
-  test("1 for a wrong candidate that answers for the gateway too: legacy is the measure", async () => {
-    const url = await candidate((document) => ({ ...document, version: 7 }));
-    const staged = { MODERN_URL: url, STAGES: '{"getDataset":{"stage":"modern"}}' };
-    const { ended, report } = compare(datasets(url, "61"), staged);
-    const alone = compare(["--legacy", legacy, "--ids", "61", "--endpoint", "getDataset"], staged);
-    expect([await ended, await alone.ended]).toEqual([1, 0]);
-    expect(report().summary).toMatchObject({ compared: 1, unexplained: 1 });
-  });
-
-  test("0 for the reference implementation on its own routes, as the ledger says", async () => {
-    const reference = await startStandIn({ legacyUrl: legacy, reference: true });
-    closing.push(() => reference.close());
-    const sides = ["--legacy", legacy, "--candidate", reference.url];
-    const modern = compare([...sides, "--modern"]);
-    const keyed = compare([...sides, "--modern", "--ids", "16", "--endpoint", "getDataset", "--key", "MY_KEY"], {
-      MY_KEY: "DA1A0000000000000000000000000000",
-    });
-    const asItWas = compare([...sides, "--endpoint", "listEvaluationMeasures"]);
-    expect([await modern.ended, modern.output.err]).toEqual([0, ""]);
-    expect(modern.report().summary).toMatchObject({ unexplained: 0, failed: 0 });
-    expect(modern.report().summary.compared).toBeGreaterThan(10);
-    expect([await keyed.ended, keyed.report().endpoints["getDataset"]?.compared]).toEqual([0, 1]);
-    expect(await asItWas.ended).toBe(1);
-  });
-
-  test("by the ledger that ships, by another, or by none", async () => {
-    const url = await candidate((document) => ({ ...document, version_label: document["version_label"] ?? "" }));
-    const shipped = compare(datasets(url, "61..70"));
-    const none = compare([...datasets(url, "61..70"), "--expected", "none"]);
-    const file = join(none.out, "ledger.json");
-    writeFileSync(file, "[]");
-    const configured = compare(datasets(url, "61..70"), { EXPECTED_DIFFERENCES: file });
-    expect([await shipped.ended, shipped.report().summary]).toEqual([
-      0,
-      expect.objectContaining({ unexplained: 0, compared: 10 }),
-    ]);
-    expect(shipped.report().summary.expected).toBeGreaterThan(0);
-    expect([await none.ended, await configured.ended]).toEqual([1, 1]);
-  });
-
   test("1 for planted differences: each is reported once, with a pair of curls", async () => {
     const url = await candidate((document) => {
       document["version"] = `${document["version"] as number}`;
@@ -147,7 +47,7 @@ describe.concurrent("exit codes", { timeout: 120_000 }, () => {
     });
     const { ended, report, output } = compare([
       "--legacy",
-      `${legacy}/api/v1`,
+      `${legacy()}/api/v1`,
       "--candidate",
       url,
       "--ids",
@@ -162,83 +62,19 @@ describe.concurrent("exit codes", { timeout: 120_000 }, () => {
       new Set(["/licence missing unexplained", "/version type unexplained"]),
     );
     expect(differences[0]?.curl).toEqual({
-      legacy: `curl -si ${legacy}/api/v1/json/data/61`,
+      legacy: `curl -si ${legacy()}/api/v1/json/data/61`,
       candidate: `curl -si ${url}/datasets/61`,
     });
     expect(output.out).toContain(`curl -si ${url}/datasets/61`);
   });
 
-  test("0 where the ledger expects it", async () => {
-    const url = await candidate((document) => void (document["version"] = `${document["version"] as number}`));
-    const file = join(mkdtempSync(join(tmpdir(), "ledger-")), "ledger.json");
-    const entry = {
-      id: "text-versions",
-      endpoint: "getDataset",
-      path: "/version",
-      kind: "type",
-      reason: "a known bug",
-      owner: "us",
-      until: "2999-01-01",
-    };
-    writeFileSync(file, JSON.stringify([entry]));
-    const { ended, report } = compare([...datasets(url, "61"), "--expected", file]);
-    expect(await ended).toBe(0);
-    expect(report().summary).toMatchObject({ compared: 1, expected: 1, unexplained: 0 });
-  });
-
   test.each<[string, string[], string]>([
     ["an option that is unknown", ["--nothing"], "--nothing"],
-    [
-      "a ledger that is not there",
-      ["--expected", "/nowhere/at/all"],
-      "--expected: /nowhere/at/all cannot be read (ENOENT)",
-    ],
     ["a legacy server that is not there", ["--legacy", "http://127.0.0.1:1"], "questions could not be compared"],
   ])("2 for %s", async (_, args, message) => {
     const { ended, output } = compare(args);
     expect([await ended, output.err]).toEqual([2, expect.stringContaining(message)]);
   });
-});
-
-/** What is wrong with these options, or with what they name; the program prints it and exits with 2. */
-const errorsOf = (args: string[]): string => {
-  const options = readCompareOptions(args, Object.keys(catalogue.endpoints));
-  if (options === "help") return "help";
-  const prepared = "errors" in options ? options : prepareRun(options, {}, catalogue);
-  return "errors" in prepared ? prepared.errors.join("\n") : "nothing";
-};
-
-describe("what cannot run is told with what is allowed", () => {
-  test.each<[string, string[], string]>([
-    ["no URL", ["--legacy", "legacy.example"], '--legacy: "legacy.example" given; allowed is a URL'],
-    ["an unknown endpoint", ["--endpoint", "getNothing"], '--endpoint: "getNothing" given; allowed are getDataset, '],
-    ["no ids", ["--ids", "a..b"], "--ids: "],
-    ["no corpus", ["--corpus", "/nowhere/at/all"], "--corpus: /nowhere/at/all cannot be read"],
-    ["no variable", ["--key", "NOT_SET_AT_ALL"], "--key: no environment variable"],
-    ["no candidate", ["--modern"], "--modern: given without --candidate"],
-    ["no number", ["--limit", "all"], '--limit: "all" given; allowed is a number from 1'],
-    ["both kinds of questions", ["--ids", "1", "--corpus", "x"], "allowed is one of them"],
-  ])("%s", (_, args, message) => {
-    expect(errorsOf(args)).toContain(message);
-  });
-});
-
-test.concurrent("0 where the ledger expects what legacy alone does", async () => {
-  const odd = await serve((incoming, response) => {
-    response.writeHead(200, { "Content-Type": "application/json" });
-    response.end(JSON.stringify({ data_set_description: { id: "no number", name: incoming.url } }));
-  });
-  const file = join(mkdtempSync(join(tmpdir(), "ledger-")), "ledger.json");
-  writeFileSync(
-    file,
-    JSON.stringify([
-      { id: "odd", endpoint: "*", path: "/id", kind: "*", reason: "known", owner: "us", until: "2999-01-01" },
-      { id: "odd-status", endpoint: "*", path: "status", kind: "*", reason: "known", owner: "us", until: "2999-01-01" },
-    ]),
-  );
-  const { ended, report } = compare(["--legacy", odd, "--ids", "1", "--endpoint", "getDataset", "--expected", file]);
-  expect(await ended).toBe(0);
-  expect(report().summary).toMatchObject({ compared: 1, expected: 1 });
 });
 
 test.concurrent("1 for a candidate that breaks off its answers", async () => {
@@ -283,17 +119,6 @@ test.concurrent("the gateway's own key is in nothing that is written or printed 
   const everything = written(out) + output.out + output.err;
   expect(everything).toContain("(key)");
   expect(everything).not.toMatch(new RegExp(key, "i"));
-});
-
-test.concurrent("a mismatch that has gone when asked again is drift", async () => {
-  const asked = new Map<string, number>();
-  const url = await candidate((document, path) => {
-    asked.set(path, (asked.get(path) ?? 0) + 1);
-    if (asked.get(path) === 1) document["name"] = "another";
-  });
-  const { ended, report } = compare(datasets(url, "61"));
-  expect(await ended).toBe(0);
-  expect(report().summary).toMatchObject({ compared: 1, drift: 1, unexplained: 0 });
 });
 
 test.concurrent("the key goes to both sides, and is in nothing that is written or printed", async () => {
@@ -350,7 +175,7 @@ test.concurrent("interrupted, the same command goes on where it was, and comes t
       response.writeHead(answer.status, { "Content-Type": "application/json" }).end(await answer.text());
     })();
   });
-  const args = ["--legacy", legacy, "--candidate", url, "--ids", "1..30", "--concurrency", "2"];
+  const args = ["--legacy", legacy(), "--candidate", url, "--ids", "1..30", "--concurrency", "2"];
   const first = compare(args);
   while (asked.length < 15) await sleep(5);
   first.child.kill("SIGINT");

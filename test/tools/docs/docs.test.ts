@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { exampleTarget } from "../../../src/endpoint/canonicalRequest.ts";
 import { documentsWithTables, withTables } from "../../../src/tools/docs/tables.ts";
 import { settingsSchemaOf } from "../../../src/settings/settings.ts";
-import { fragments } from "../../support/gateway.ts";
+import { fragments } from "../../support/settings.ts";
 import type { Endpoint } from "../../../src/endpoint/endpoint.ts";
 import { endpoints } from "../../../transforms/index.ts";
 import { anchorsOf, relativeLinks } from "./markdown.ts";

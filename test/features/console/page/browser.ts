@@ -15,7 +15,10 @@ export const describeInChromium = (name: string, tests: (open: OpenPage) => void
   describeWith("chromium", executablePath !== undefined, name, () => {
     let browser: Browser;
     beforeAll(async () => {
-      browser = await chromium.launch({ executablePath: executablePath ?? "", args: ["--no-sandbox"] });
+      browser = await chromium.launch({
+        executablePath: executablePath ?? "",
+        args: ["--no-sandbox", "--disable-gpu"],
+      });
     }, 30_000);
     afterAll(() => browser.close());
     tests((url, options) => openIn(browser, url, options));

@@ -7,8 +7,6 @@ import { until } from "../../../support/waiting.ts";
 
 describeWithRedis("a Redis that has lost its data", () => {
   test.each([
-    ["all of it", ["FLUSHALL"]],
-    ["all records", [`DEL ${KEY}records`]],
     ["one stage", [`HDEL ${KEY}records stage/listThings`]],
     ["an expected difference and the log of changes", [`HDEL ${KEY}records expected/one`, `DEL ${KEY}log`]],
   ])("%s: what is in force stays in force, and is put back, which is told", async (_, commands) => {

@@ -49,6 +49,7 @@ describeWithRedis("a Redis that is away", () => {
     c.learn({ rows: [row(3)] });
     a.learn({ rows: [row(4)] });
     await expectAgreed("1:row 1 2:row 2 3:row 3 4:row 4 @40", a, c);
+    await until(() => c.events.length === lostAndUp.length);
     expect(namesOf(c.events)).toEqual(lostAndUp);
   });
 

@@ -1,0 +1,47 @@
+import { type RequestListener } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { onTestFinished } from "vitest";
+import { type ClientLimits, openHttpServer } from "../../src/http/httpServer.ts";
+import { roomyLimits } from "./limits.ts";
+
+/** More than the system takes for a client that reads nothing. */
+export const LARGE = 24 * 1024 * 1024;
+export const large = Buffer.alloc(LARGE, "x");
+
+/** A server of ours over any listener: `/large` answers 24 MiB, anything else `ok`. */
+export const open = async (limits: Partial<ClientLimits> = {}, listener?: RequestListener) => {
+  const opened = openHttpServer(
+    {},
+    { ...roomyLimits, ...limits },
+    listener ?? ((request, response) => response.end(request.url === "/large" ? large : "ok")),
+  );
+  await new Promise<void>((resolve) => void opened.server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    opened.server.closeAllConnections();
+    opened.server.close();
+  });
+  return { ...opened, port: (opened.server.address() as AddressInfo).port };
+};
+
+/** A client that sends this and reads nothing; a reset shows only when it writes, so it is seen at the server. */
+export const unreader = (port: number, bytes: string, localAddress = "127.0.0.1") => {
+  const socket = connect({ port, host: "127.0.0.1", localAddress }).on("error", () => undefined);
+  onTestFinished(() => void socket.destroy());
+  socket.pause();
+  socket.write(bytes);
+  return socket;
+};
+
+/** So long that no client is looked at while a test runs. */
+export const UNSEEN = 600_000;
+
+/** Answers in pieces of 64 KiB, without an end, and waits for the client after each that it does not take. */
+export const streaming: RequestListener = (_, response) => {
+  const more = () => {
+    while (response.write(large.subarray(0, 64 * 1024)));
+    response.once("drain", more);
+  };
+  more();
+};
+
+export const staying = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;

@@ -1,0 +1,132 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { idRequests } from "../../../src/tools/corpus/madeRequests.ts";
+import { endpoints } from "../../../transforms/index.ts";
+import { startStandIn } from "../../standIn/program/startStandIn.ts";
+import { errorsOf, openServers, reportOf } from "./support.ts";
+
+const { serve, candidate, datasets, closing, legacy } = openServers();
+
+/** The path of a ledger with these entries. */
+const ledger = (entries: object[]): string => {
+  const file = join(mkdtempSync(join(tmpdir(), "ledger-")), "ledger.json");
+  writeFileSync(file, JSON.stringify(entries));
+  return file;
+};
+
+/** Where the program exits with 0. */
+const passes = { unexplained: 0, failed: 0 };
+
+describe.concurrent("a comparison", () => {
+  test("passes a candidate that answers as expected, ids over all endpoints of one", async () => {
+    const url = await candidate((document) => document);
+    const { summary, endpoints: compared } = await reportOf([
+      "--legacy",
+      legacy(),
+      "--candidate",
+      url,
+      "--ids",
+      "61..70",
+    ]);
+    const byId = Array.from(idRequests(endpoints, [61]), ({ endpoint }) => endpoint);
+    expect(byId).toEqual(expect.arrayContaining(["getDataset", "getSetup", "getStudy"]));
+    expect(summary).toMatchObject({ ...passes, compared: 10 * byId.length, equal: 10 * byId.length });
+    expect(Object.keys(compared)).toEqual(byId);
+  });
+
+  test("finds a wrong candidate that answers for the gateway too: legacy is the measure", async () => {
+    const url = await candidate((document) => ({ ...document, version: 7 }));
+    const staged = { MODERN_URL: url, STAGES: '{"getDataset":{"stage":"modern"}}' };
+    const [wrong, alone] = await Promise.all([
+      reportOf(datasets(url, "61"), staged),
+      reportOf(["--legacy", legacy(), "--ids", "61", "--endpoint", "getDataset"], staged),
+    ]);
+    expect(wrong.summary).toMatchObject({ compared: 1, unexplained: 1 });
+    expect(alone.summary).toMatchObject({ ...passes, compared: 1 });
+  });
+
+  test("passes the reference implementation on its own routes, as the ledger says", async () => {
+    const reference = await startStandIn({ legacyUrl: legacy(), reference: true });
+    closing.push(() => reference.close());
+    const sides = ["--legacy", legacy(), "--candidate", reference.url];
+    const environment = { MY_KEY: "DA1A0000000000000000000000000000" };
+    const [modern, keyed, asItWas] = await Promise.all([
+      reportOf([...sides, "--modern"]),
+      reportOf([...sides, "--modern", "--ids", "16", "--endpoint", "getDataset", "--key", "MY_KEY"], environment),
+      reportOf([...sides, "--endpoint", "listEvaluationMeasures"]),
+    ]);
+    expect(modern.summary).toMatchObject(passes);
+    expect(modern.summary.compared).toBeGreaterThan(10);
+    expect(keyed.summary).toMatchObject({ ...passes, compared: 1 });
+    expect(asItWas.summary.unexplained).toBeGreaterThan(0);
+  });
+
+  test("is by the ledger that ships, by another, or by none", async () => {
+    const url = await candidate((document) => ({ ...document, version_label: document["version_label"] ?? "" }));
+    const [shipped, none, configured] = await Promise.all([
+      reportOf(datasets(url, "61..70")),
+      reportOf([...datasets(url, "61..70"), "--expected", "none"]),
+      reportOf(datasets(url, "61..70"), { EXPECTED_DIFFERENCES: ledger([]) }),
+    ]);
+    expect(shipped.summary).toMatchObject({ ...passes, compared: 10 });
+    expect(shipped.summary.expected).toBeGreaterThan(0);
+    for (const { summary } of [none, configured]) expect(summary.unexplained).toBeGreaterThan(0);
+  });
+
+  test("passes what the ledger expects", async () => {
+    const url = await candidate((document) => void (document["version"] = `${document["version"] as number}`));
+    const entry = {
+      id: "text-versions",
+      endpoint: "getDataset",
+      path: "/version",
+      kind: "type",
+      reason: "a known bug",
+      owner: "us",
+      until: "2999-01-01",
+    };
+    const { summary } = await reportOf([...datasets(url, "61"), "--expected", ledger([entry])]);
+    expect(summary).toMatchObject({ ...passes, compared: 1, expected: 1 });
+  });
+
+  test("passes what the ledger expects of legacy alone", async () => {
+    const odd = await serve((incoming, response) => {
+      response.writeHead(200, { "Content-Type": "application/json" });
+      response.end(JSON.stringify({ data_set_description: { id: "no number", name: incoming.url } }));
+    });
+    const file = ledger([
+      { id: "odd", endpoint: "*", path: "/id", kind: "*", reason: "known", owner: "us", until: "2999-01-01" },
+      { id: "odd-status", endpoint: "*", path: "status", kind: "*", reason: "known", owner: "us", until: "2999-01-01" },
+    ]);
+    const asked = ["--legacy", odd, "--ids", "1", "--endpoint", "getDataset"];
+    const { summary } = await reportOf([...asked, "--expected", file]);
+    expect(summary).toMatchObject({ ...passes, compared: 1, expected: 1 });
+  });
+
+  test("calls a mismatch that has gone when asked again drift", async () => {
+    const asked = new Map<string, number>();
+    const url = await candidate((document, path) => {
+      asked.set(path, (asked.get(path) ?? 0) + 1);
+      if (asked.get(path) === 1) document["name"] = "another";
+    });
+    const { summary } = await reportOf(datasets(url, "61"));
+    expect(summary).toMatchObject({ ...passes, compared: 1, drift: 1 });
+  });
+});
+
+describe("what cannot run is told with what is allowed", () => {
+  test.each<[string, string[], string]>([
+    ["no ledger", ["--expected", "/nowhere/at/all"], "--expected: /nowhere/at/all cannot be read (ENOENT)"],
+    ["no URL", ["--legacy", "legacy.example"], '--legacy: "legacy.example" given; allowed is a URL'],
+    ["an unknown endpoint", ["--endpoint", "getNothing"], '--endpoint: "getNothing" given; allowed are getDataset, '],
+    ["no ids", ["--ids", "a..b"], "--ids: "],
+    ["no corpus", ["--corpus", "/nowhere/at/all"], "--corpus: /nowhere/at/all cannot be read"],
+    ["no variable", ["--key", "NOT_SET_AT_ALL"], "--key: no environment variable"],
+    ["no candidate", ["--modern"], "--modern: given without --candidate"],
+    ["no number", ["--limit", "all"], '--limit: "all" given; allowed is a number from 1'],
+    ["both kinds of questions", ["--ids", "1", "--corpus", "x"], "allowed is one of them"],
+  ])("%s", (_, args, message) => {
+    expect(errorsOf(args)).toContain(message);
+  });
+});
