@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import type { Changes } from "../keyedStore.ts";
 import { Mirror, type MirrorSettings, type PendingWrite } from "./mirror.ts";
@@ -14,6 +15,8 @@ export type RedisRecordsSettings<T> = MirrorSettings<T> & {
 
 /** Other gateways may change the store this often while one change is made. */
 const MAX_ROUNDS = 10;
+/** Milliseconds of the longest back-off after the first collision; it grows with each. */
+const MAX_BACK_OFF = 5;
 const BUSY = "others change it all the time";
 
 const replySchema = z.tuple([z.string(), z.enum(["all", "some"]), z.array(z.string().nullable())]).nullable();
@@ -74,6 +77,8 @@ export const openRedisRecords = <T>(settings: RedisRecordsSettings<T>) => {
         if (made === undefined) return false;
         // After it was given up the caller believes that it was not stored.
         if (await write(mirror.update(key, schema(key).parse(made), isOver))) return true;
+        // Writers that collide would otherwise collide again.
+        await sleep(Math.random() * MAX_BACK_OFF * (round + 1));
       }
       throw new Error(BUSY);
     },
