@@ -4,7 +4,7 @@ import { backOff, type Entry, entryOf, ownedLifetimes } from "./entry.ts";
 import { monotonic, type Store } from "./store.ts";
 import { type Answered, type CacheStatus, HIT, type Content, tagged, untagged } from "./reply.ts";
 import type { OpenSharedTier } from "./sharedTier.ts";
-import { openSingleFlight } from "./singleFlight.ts";
+import { openSingleFlight, type SingleFlight } from "./singleFlight.ts";
 import { openTieredEntries, type TieredEntries } from "./tieredEntries.ts";
 
 /** The cache of answers: fresh and stale entries, one fetch for concurrent misses, invalidation by writes. */
@@ -34,19 +34,16 @@ const UNCACHEABLE_FOR = 5000;
 
 type FetchedAnswer = { answered: Answered; entry?: Entry };
 
-/** Opens the cache over a store, and over a shared tier where one is given. */
-export const openCache = ({ store, longest, openTier, count, onError, now = Date.now }: CacheSettings): Cache => {
-  const fetches = openSingleFlight<FetchedAnswer>();
+/** What fetching answers needs. */
+type FetcherParts = Pick<CacheSettings, "count" | "onError"> & {
+  entries: TieredEntries;
+  fetches: SingleFlight<FetchedAnswer>;
+  now: () => number;
+};
+
+/** Fetches answers and stores them: once for concurrent misses, and in the background for stale entries. */
+const openFetcher = ({ entries, fetches, count, onError, now }: FetcherParts) => {
   const uncacheable = new LRUCache<string, true>({ max: 10_000, ttl: UNCACHEABLE_FOR, perf: monotonic });
-  const entries = openTieredEntries({
-    store,
-    longest,
-    openTier,
-    now,
-    onInvalidation: () => fetches.clear(),
-    onInvalidated: (endpoint) => count("dropped", endpoint),
-    onError,
-  });
 
   /** Fetches the answer, and stores it where that is allowed. */
   const fetchAndStore = async (
@@ -112,6 +109,23 @@ export const openCache = ({ store, longest, openTier, count, onError, now = Date
     entry.failures++;
     entry.retryAt = now() + backOff(entry.failures);
   };
+
+  return { fetchOnce, refresh, applyFailure };
+};
+
+/** Opens the cache over a store, and over a shared tier where one is given. */
+export const openCache = ({ store, longest, openTier, count, onError, now = Date.now }: CacheSettings): Cache => {
+  const fetches = openSingleFlight<FetchedAnswer>();
+  const entries = openTieredEntries({
+    store,
+    longest,
+    openTier,
+    now,
+    onInvalidation: () => fetches.clear(),
+    onInvalidated: (endpoint) => count("dropped", endpoint),
+    onError,
+  });
+  const { fetchOnce, refresh, applyFailure } = openFetcher({ entries, fetches, count, onError, now });
 
   return {
     ready: (request, at) => entries.ready(request, at),

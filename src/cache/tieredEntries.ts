@@ -1,9 +1,9 @@
 import { type CacheKey, type CacheRequest, lookupKeys, type Directives } from "./cacheRequest.ts";
-import { openCompression } from "./compression.ts";
+import { type Compression, openCompression } from "./compression.ts";
 import { type Entry, type Freshness, freshnessOf, isExpired, withinLifetimes } from "./entry.ts";
-import { openInvalidationLog } from "./invalidationLog.ts";
+import { type InvalidationLog, openInvalidationLog } from "./invalidationLog.ts";
 import type { Invalidation, OpenSharedTier, SharedTier } from "./sharedTier.ts";
-import { openSingleFlight } from "./singleFlight.ts";
+import { openSingleFlight, type SingleFlight } from "./singleFlight.ts";
 import type { Store } from "./store.ts";
 
 /** An entry that was found, and how it may be used now. */
@@ -49,20 +49,14 @@ export type TieredEntriesSettings = {
 const EVERYTHING = "*";
 const rank: Record<Freshness, number> = { fresh: 3, stale: 2, ifError: 1, not: 0 };
 
-/** Opens the entries over a store, with their invalidation log, their compression and the shared tier. */
-export const openTieredEntries = ({
-  store,
-  longest,
-  openTier,
-  onInvalidation,
-  onInvalidated,
-  onError,
-  now,
-}: TieredEntriesSettings): TieredEntries => {
-  const invalidations = openInvalidationLog({ longest: 2 * longest, now });
-  const compression = openCompression({ store, onError });
-  const lookups = openSingleFlight<Entry | undefined>();
+/** What invalidating in this gateway needs. */
+type InvalidatorParts = Pick<TieredEntriesSettings, "store" | "onInvalidation" | "onInvalidated" | "now"> & {
+  invalidations: InvalidationLog;
+  lookups: SingleFlight<Entry | undefined>;
+};
 
+/** Invalidates in this gateway: logs it, and deletes the entries or makes them stale. */
+const openInvalidator = ({ store, invalidations, lookups, onInvalidation, onInvalidated, now }: InvalidatorParts) => {
   const invalidateHere = ({ keys = [], groups = [], endpoint, all, soft = false, hold = 0 }: Invalidation): void => {
     onInvalidation();
     lookups.clear();
@@ -87,6 +81,54 @@ export const openTieredEntries = ({
     if (isUnconfirmed) entry.lifetimes = { ...entry.lifetimes, staleWhileRevalidate: 0 };
     delete entry.rendered;
   };
+  return invalidateHere;
+};
+
+/** What reading from and writing to the shared tier needs. */
+type TierParts = Pick<TieredEntriesSettings, "store" | "now"> & {
+  tier: SharedTier | undefined;
+  invalidations: InvalidationLog;
+  compression: Compression;
+  wasWritten: (entry: Entry, mark: number) => boolean;
+};
+
+/** Reads entries from the shared tier into memory, and writes entries to it. */
+const openTierAccess = ({ store, tier, invalidations, compression, wasWritten, now }: TierParts) => {
+  const findInTier = async ({ key, lifetimesOf }: CacheKey): Promise<Entry | undefined> => {
+    const mark = invalidations.mark();
+    const found = await tier?.get(key);
+    if (found === undefined || wasWritten(found, mark)) return undefined;
+    // Another gateway may be configured with longer lifetimes.
+    const entry = withinLifetimes(found, lifetimesOf(found.status));
+    if (entry === undefined || isExpired(entry, now())) return undefined;
+    if (store.set(key, entry)) compression.offer(key, entry);
+    return entry;
+  };
+
+  /** Compresses first, which saves memory and time in the tier. The mark keeps out what is invalidated meanwhile. */
+  const share = (shared: SharedTier, key: string, entry: Entry, mark: string | undefined): void => {
+    const compressing = compression.request(key, entry, "br");
+    if (compressing === undefined) shared.set(key, entry, mark);
+    else void compressing.then(() => shared.set(key, entry, mark));
+  };
+  return { findInTier, share };
+};
+
+/** Opens the entries over a store, with their invalidation log, their compression and the shared tier. */
+export const openTieredEntries = ({
+  store,
+  longest,
+  openTier,
+  onInvalidation,
+  onInvalidated,
+  onError,
+  now,
+}: TieredEntriesSettings): TieredEntries => {
+  const invalidations = openInvalidationLog({ longest: 2 * longest, now });
+  const compression = openCompression({ store, onError });
+  const lookups = openSingleFlight<Entry | undefined>();
+
+  const invalidateHere = openInvalidator({ store, invalidations, lookups, onInvalidation, onInvalidated, now });
   const tier = openTier?.({ onInvalidation: invalidateHere, onLost: () => invalidateHere({ all: true }) });
 
   const wasWritten = ({ groups, endpoint }: Entry, mark: number): boolean =>
@@ -123,23 +165,7 @@ export const openTieredEntries = ({
     return best;
   };
 
-  const findInTier = async ({ key, lifetimesOf }: CacheKey): Promise<Entry | undefined> => {
-    const mark = invalidations.mark();
-    const found = await tier?.get(key);
-    if (found === undefined || wasWritten(found, mark)) return undefined;
-    // Another gateway may be configured with longer lifetimes.
-    const entry = withinLifetimes(found, lifetimesOf(found.status));
-    if (entry === undefined || isExpired(entry, now())) return undefined;
-    if (store.set(key, entry)) compression.offer(key, entry);
-    return entry;
-  };
-
-  /** Compresses first, which saves memory and time in the tier. The mark keeps out what is invalidated meanwhile. */
-  const share = (shared: SharedTier, key: string, entry: Entry, mark: string | undefined): void => {
-    const compressing = compression.request(key, entry, "br");
-    if (compressing === undefined) shared.set(key, entry, mark);
-    else void compressing.then(() => shared.set(key, entry, mark));
-  };
+  const { findInTier, share } = openTierAccess({ store, tier, invalidations, compression, wasWritten, now });
 
   return {
     ready(request, at) {
