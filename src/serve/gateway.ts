@@ -91,7 +91,20 @@ export const openGateway = async (
   const services = openServices(settings, catalogue, observer, { ...parts, upstream: transformed, features, modules });
   const lifecycle = { isStopping: false };
   const core = coreOf(settings, catalogue, services, { ...parts, features, replies, upstreams, lifecycle });
-  for (const { open } of modules) if (open) features.push(await open(core, settings));
+  const close = async (): Promise<void> => {
+    services.unconfirmed.close();
+    // What was opened last may use what was opened before it.
+    for (const feature of features.toReversed()) await feature.close?.();
+    await Promise.all(upstreams.map((upstream) => upstream.close()));
+    await services.reader.close();
+    await services.cache.close();
+  };
+  try {
+    for (const { open } of modules) if (open) features.push(await open(core, settings));
+  } catch (error) {
+    await close();
+    throw error;
+  }
 
   const legacy = legacyBackend(services);
   const backend = features.reduce<Backend>(
@@ -128,13 +141,7 @@ export const openGateway = async (
       if (errors.length === 0) for (const change of changes) if (typeof change === "function") await change();
       return errors;
     },
-    async close() {
-      services.unconfirmed.close();
-      for (const feature of features) await feature.close?.();
-      await Promise.all(upstreams.map((upstream) => upstream.close()));
-      await services.reader.close();
-      await services.cache.close();
-    },
+    close,
   };
 };
 

@@ -40,18 +40,22 @@ export const fromNode = (incoming: IncomingMessage, outgoing: ServerResponse): A
     leaving() {
       if (leaving === undefined) {
         const controller = (leaving = new AbortController());
-        outgoing.once("close", () => controller.abort("the client is gone"));
+        const abort = () => controller.abort("the client is gone");
+        if (outgoing.closed) abort();
+        else outgoing.once("close", abort);
       }
       return leaving.signal;
     },
   };
 };
 
-/** Node keeps only the first of some headers: all lines of those are read that may hold a key. */
+/** Headers of which Node keeps only the first line, and of which every line counts here. */
+const kept: ReadonlySet<string> = new Set(["authorization", "content-type", "user-agent"]);
+
 const headerOf = (incoming: IncomingMessage, name: string): string | undefined => {
   const value = incoming.headers[name];
   if (value === undefined) return undefined;
-  if (name === "authorization") return incoming.headersDistinct[name]?.join(", ");
+  if (kept.has(name)) return incoming.headersDistinct[name]?.join(", ");
   return Array.isArray(value) ? value.join(", ") : value;
 };
 

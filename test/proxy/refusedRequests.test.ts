@@ -1,5 +1,6 @@
 import { connect } from "node:net";
 import fc from "fast-check";
+import { request as send } from "undici";
 import { describe, expect, test } from "vitest";
 import { ask } from "../../src/upstream/ask.ts";
 import { expectDetail, exchange } from "../serve/support.ts";
@@ -95,7 +96,7 @@ describe("a request that undici refuses", () => {
     const { origin, requests } = await rawUpstream((socket) => answers.push(() => socket.write(healthy)));
     const gateway = await openGateway(origin, { connections: 1 });
     const { pool } = gateway.upstream;
-    const good = () => pool.request({ method: "GET", path: "/" });
+    const good = () => send(origin, { dispatcher: pool });
     const failed: Error[] = [];
     const first = good();
     await until(() => requests.length === 1);

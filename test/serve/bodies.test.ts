@@ -103,6 +103,7 @@ describe("a body", () => {
     ["multipart/form-data; boundary=x", 415],
     ["application/jsonx", 415],
     ["text/json", 415],
+    ["application/json\r\nContent-Type: text/plain", 415],
     ["application/json", 200],
     ["Application/JSON; charset=utf-8", 200],
     ["application/merge-patch+json", 200],

@@ -26,6 +26,22 @@ describe("a stop", () => {
     await Promise.all([used.closed, unused.closed]);
   });
 
+  test.each(["POST /v1/nothing", "PUT /v1/datasets/list"])("does not wait for the rest of a body of %s", async (of) => {
+    const program = start({});
+    const client = openConnection(await portOf(program));
+    client.socket.write(`${of} HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\nabc`);
+    await until(() => client.text().includes("HTTP/1.1 40"));
+    program.child.kill("SIGTERM");
+    expect(await within(program.ended, 2000)).toBe(0);
+  });
+
+  test("a body that never comes does not hold its connection", async () => {
+    const client = openConnection(await portOf(start({})));
+    client.socket.write("POST /v1/nothing HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\nabc");
+    await within(client.closed, 2000);
+    expect(client.text()).toMatch(/^HTTP\/1\.1 404 /);
+  });
+
   test("lets a POST and its answer through, and refuses new connections", async () => {
     const bodies: string[] = [];
     const legacy = await httpUpstream((incoming, response) => {

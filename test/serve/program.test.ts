@@ -99,6 +99,12 @@ describe("keys and secrets", () => {
     }
   });
 
+  test("what a feature finds when it opens stops the program with 2, whatever is open by then", async () => {
+    const { code, error } = await run({ REDIS_URL: "redis://127.0.0.1:1", EXPECTED_DIFFERENCES: "/nonexistent" });
+    expect(code).toBe(2);
+    expect(error).toMatch(/^EXPECTED_DIFFERENCES/m);
+  });
+
   test("what is wrong with them stops the program with 2 and that line", async () => {
     const all = await Promise.all([
       run({ LEGACY_API_KEY: "hush-hush" }),

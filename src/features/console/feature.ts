@@ -18,7 +18,15 @@ const open = (core: Core, settings: ConsoleSettings): Feature => {
   const { ADMIN_HOST: host, ADMIN_PORT: port } = settings;
   let server: Awaited<ReturnType<typeof startAdminServer>> | undefined;
   let loaded: Promise<RequestListener> | undefined;
-  const load = () => (loaded ??= loadListener(core, settings));
+  const load = () => {
+    // What could not be loaded is loaded again for the next request.
+    loaded ??= loadListener(core, settings).catch((error: Error) => {
+      loaded = undefined;
+      core.services.observer.event("internal_error", { error: error.stack });
+      return (_, response) => void response.writeHead(500).end();
+    });
+    return loaded;
+  };
   return {
     async start() {
       const listen: RequestListener = (request, response) => void load().then((answer) => answer(request, response));
