@@ -1,6 +1,13 @@
+import type { IncomingMessage } from "node:http";
 import type { ByteBudget } from "../concurrency/byteBudget.ts";
 import { type Answer, plainAnswer } from "../endpoint/answer.ts";
 import type { Result } from "../endpoint/result.ts";
+
+/** Whether a request has a body to send on. */
+export const hasBody = (req: IncomingMessage): boolean => {
+  const length = req.headers["content-length"];
+  return req.headers["transfer-encoding"] !== undefined || (length !== undefined && length !== "0");
+};
 
 /** `most`: bytes of one body. `timeout`: milliseconds until it has arrived. `budget`: bytes of all bodies that are being collected. */
 export type BodyLimits = { most: number; timeout: number; budget: ByteBudget };

@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { hasBody } from "./body.ts";
 import * as http from "./nodeHttp.ts";
 import { refuseFraming, type Refusal, refusalBytes, refuseRequest } from "./refusal.ts";
 import { readRequestTarget } from "./requestTarget.ts";
@@ -35,6 +36,9 @@ const MAX_IGNORED = 256;
 /** Milliseconds for the client of a refused connection to read why, and how many such connections may linger at a time. */
 const LINGER_MS = 1000;
 const MAX_LINGERING = 1000;
+
+/** Milliseconds after an answer in which the rest of a body may come that was not read; then the connection is closed. */
+const REST_OF_BODY = 500;
 
 const tooManyConnections: Refusal = { status: 503, detail: "Too many connections are open.", retryAfter: 5 };
 const tooManyBytes: Refusal = { status: 503, detail: "Too many bytes wait for other clients.", retryAfter: 5 };
@@ -122,9 +126,16 @@ export const sendWhole = (
     refuseRequest(response, tooManyBytes);
     return false;
   }
+  const { req } = response;
+  // Otherwise a body that never comes would hold its connection.
+  if (!req.complete && hasBody(req)) response.once("finish", () => void setTimeout(discard, REST_OF_BODY, req).unref());
   response.writeHead(status, headers);
   response.end(body);
   return true;
+};
+
+const discard = (request: IncomingMessage): void => {
+  if (!request.complete) request.destroy();
 };
 
 /** Responses that have their unsent bytes counted; for one that is sent at once that is a comparison. */

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { hasBody } from "../http/body.ts";
 import { clientAddress, isLoop } from "../upstream/forwarding.ts";
 import { UpstreamFailure, withoutQuery } from "../upstream/failure.ts";
 import type { Upstream } from "../upstream/upstream.ts";
@@ -6,7 +7,7 @@ import type { ResponseObserver } from "./heldAnswer.ts";
 import { type Trouble, refuse } from "./refuse.ts";
 import { Relay } from "./relay.ts";
 import { requestHeaders } from "./headers.ts";
-import { Upload, hasBody } from "./upload.ts";
+import { Upload } from "./upload.ts";
 import { openUploadMemory } from "./uploadMemory.ts";
 
 /** What may be done with a request besides passing it on. */

@@ -30,12 +30,6 @@ export type UploadListener = {
   uploadFailed(trouble: "slowClient" | "crowded"): void;
 };
 
-/** Whether a request has a body to send on. */
-export const hasBody = (req: IncomingMessage): boolean => {
-  const length = req.headers["content-length"];
-  return req.headers["transfer-encoding"] !== undefined || (length !== undefined && length !== "0");
-};
-
 /**
  * A request's body as a stream that undici may destroy. Given the request itself, undici would take the client's connection down with
  * the upstream's, and an answer (a 413, our 502) with it. Destroyed, it lets the rest of the body run into the void instead.

@@ -82,8 +82,6 @@ export const gatewayApp = (
         if (answered === undefined) return passThrough(incoming, outgoing);
         // The caller comes first: what is compared is compared when the answer has been sent.
         if (answered.afterwards) outgoing.once("close", answered.afterwards);
-        // Otherwise a body that never comes would hold its connection.
-        if (!incoming.complete) outgoing.once("finish", () => void setTimeout(discard, REST_OF_BODY, incoming).unref());
         const isSent = sendWhole(outgoing, answered.reply);
         answered.sent?.(isSent);
       } catch (error) {
@@ -104,13 +102,6 @@ export const gatewayApp = (
     request: (path, init) => app.fetch(new Request(new URL(path, "http://localhost"), init)),
   };
   return app;
-};
-
-/** Milliseconds after an answer in which the rest of a body may come that was not read; then the connection is closed. */
-const REST_OF_BODY = 500;
-
-const discard = (incoming: IncomingMessage): void => {
-  if (!incoming.complete) incoming.destroy();
 };
 
 const notFound = plainAnswer(404, "Not Found");

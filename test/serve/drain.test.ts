@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { describe, expect, test } from "vitest";
 import { get, httpUpstream } from "../proxy/support.ts";
-import { keys, openConnection, start, within } from "./support.ts";
+import { exchange, keys, openConnection, start, within } from "./support.ts";
 import { until } from "../support/waiting.ts";
 
 /** A legacy that never answers. */
@@ -35,11 +35,16 @@ describe("a stop", () => {
     expect(await within(program.ended, 2000)).toBe(0);
   });
 
-  test("a body that never comes does not hold its connection", async () => {
-    const client = openConnection(await portOf(start({})));
-    client.socket.write("POST /v1/nothing HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\nabc");
+  test.each([
+    ["POST /v1/nothing", "404"],
+    ["GET /v1/evaluationmeasures/list", "200 OK[^]*: catalog-gateway; hit"],
+  ])("a body of %s that never comes does not hold its connection", async (of, answer) => {
+    const port = await portOf(start({}));
+    await exchange(port, get("/v1/evaluationmeasures/list"));
+    const client = openConnection(port);
+    client.socket.write(`${of} HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\nabc`);
     expect(await within(client.closed, 2000)).not.toBe("too late");
-    expect(client.text()).toMatch(/^HTTP\/1\.1 404 /);
+    expect(client.text()).toMatch(new RegExp(`^HTTP/1\\.1 ${answer}`));
   });
 
   test("lets a POST and its answer through, and refuses new connections", async () => {
