@@ -22,7 +22,7 @@ const listedQualities = new Set([
 export const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "");
 
 /** An id, from a number or a text. */
-export const idIn = (value: Json | undefined): number | undefined =>
+const idIn = (value: Json | undefined): number | undefined =>
   (typeof value === "string" || typeof value === "number") && /^[1-9]\d{0,9}$/.test(String(value))
     ? Number(value)
     : undefined;

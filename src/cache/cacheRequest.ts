@@ -58,7 +58,7 @@ export type Directives = {
 };
 
 /** The directives of a request without Cache-Control. */
-export const noDirectives: Directives = {};
+const noDirectives: Directives = {};
 
 /** Reads `Cache-Control`, or `Pragma` where there is none of it. Unknown and malformed directives are ignored. */
 export const readDirectives = (cacheControl: string | undefined, pragma?: string): Directives => {

@@ -10,6 +10,7 @@ import type { Reader } from "../reading/reader.ts";
 import { parseJson } from "../rules/parseJson.ts";
 import type { Json } from "../rules/rule.ts";
 import type { Settings } from "../settings/settings.ts";
+import { upstreamSettings } from "../settings/upstreamSettings.ts";
 import { ask, type UpstreamReply } from "../upstream/ask.ts";
 import { BackendFailure, isItsFault, openBreaker } from "../upstream/breaker.ts";
 import { UpstreamFailure } from "../upstream/failure.ts";
@@ -60,16 +61,7 @@ export const openModern = (
   judging: Judging,
   replies: ByteBudget,
 ): { client: ModernClient; close: () => Promise<void> } => {
-  const upstream = openUpstream({
-    origin: new URL(url).origin,
-    connections: settings.MAX_CONNECTIONS,
-    waiting: settings.MAX_WAITING,
-    waitTimeout: settings.WAIT_TIMEOUT_MS,
-    connectTimeout: settings.CONNECT_TIMEOUT_MS,
-    headersTimeout: settings.HEADERS_TIMEOUT_MS,
-    bodyTimeout: settings.BODY_TIMEOUT_MS,
-    replies,
-  });
+  const upstream = openUpstream({ ...upstreamSettings(settings), origin: new URL(url).origin, replies });
   return {
     client: modernClient(upstream, { target: modernTarget(url), maxReply: settings.MAX_REPLY_BYTES, ...judging }),
     close: () => upstream.close(),

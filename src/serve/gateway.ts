@@ -11,6 +11,7 @@ import { SMALL_BODY } from "../proxy/upload.ts";
 import { readableOf } from "../reading/readAnswer.ts";
 import { LARGE, openReader, type Reader, type ReaderSettings } from "../reading/reader.ts";
 import type { Settings, WhenOff } from "../settings/settings.ts";
+import { upstreamSettings } from "../settings/upstreamSettings.ts";
 import { type Meter, openMeter } from "../telemetry/meter.ts";
 import type { Observer } from "../telemetry/observer.ts";
 import { trustedProxies } from "../upstream/forwarding.ts";
@@ -256,18 +257,7 @@ const openProxy = (
 const legacyHost = ({ LEGACY_HOST, LEGACY_URL }: GatewaySettings): string => LEGACY_HOST ?? new URL(LEGACY_URL).host;
 
 const upstreamOf = (settings: GatewaySettings, replies: ByteBudget, slowConnections: number): Upstream =>
-  openUpstream({ ...upstreamSettings(settings, replies), origin: settings.LEGACY_URL, slowConnections });
-
-/** The limits and timeouts of connections to any backend. */
-export const upstreamSettings = (settings: Settings, replies: ByteBudget) => ({
-  connections: settings.MAX_CONNECTIONS,
-  waiting: settings.MAX_WAITING,
-  waitTimeout: settings.WAIT_TIMEOUT_MS,
-  connectTimeout: settings.CONNECT_TIMEOUT_MS,
-  headersTimeout: settings.HEADERS_TIMEOUT_MS,
-  bodyTimeout: settings.BODY_TIMEOUT_MS,
-  replies,
-});
+  openUpstream({ ...upstreamSettings(settings), origin: settings.LEGACY_URL, slowConnections, replies });
 
 const meterBudgets = ({ meter, observer }: Services, replies: ByteBudget, bodies: ByteBudget): void => {
   meter.total("log_lines_dropped", "Lines of the log that were dropped because its reader was too slow.", () =>

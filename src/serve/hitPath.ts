@@ -6,6 +6,7 @@ import { HIT, replyWith } from "../cache/reply.ts";
 import { corsList } from "../http/cors.ts";
 import { readCredential } from "../http/credential.ts";
 import type { Feature } from "./feature.ts";
+import { headerOf } from "./requestInput.ts";
 import type { Services } from "./services.ts";
 import { queryOf } from "../http/requestTarget.ts";
 
@@ -44,10 +45,7 @@ export const openHitPath = (
 
       let owner: string | undefined;
       if (end !== -1 || headers.authorization !== undefined || headers["x-api-key"] !== undefined) {
-        const { key, refused } = readCredential(queryOf(url), (name) =>
-          // All of them: `headers` keeps only the first of some.
-          request.headersDistinct[name]?.join(", "),
-        );
+        const { key, refused } = readCredential(queryOf(url), (name) => headerOf(request, name));
         if (refused) return false;
         if (key !== undefined) {
           owner = keys.ownerOf(key);

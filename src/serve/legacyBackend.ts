@@ -46,7 +46,7 @@ export const legacyBackend = (services: Services): Backend =>
   };
 
 /** Legacy's answer to one request, through the rules of its endpoint. */
-export const fetchFromLegacy = async (
+const fetchFromLegacy = async (
   services: Services,
   { endpoint, input, legacy }: Pick<EndpointRequest, "endpoint" | "input" | "legacy">,
   caller: Caller,

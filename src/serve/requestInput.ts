@@ -49,15 +49,9 @@ export const fromNode = (incoming: IncomingMessage, outgoing: ServerResponse): A
   };
 };
 
-/** Headers of which Node keeps only the first line, and of which every line counts here. */
-const kept: ReadonlySet<string> = new Set(["authorization", "content-type", "user-agent"]);
-
-const headerOf = (incoming: IncomingMessage, name: string): string | undefined => {
-  const value = incoming.headers[name];
-  if (value === undefined) return undefined;
-  if (kept.has(name)) return incoming.headersDistinct[name]?.join(", ");
-  return Array.isArray(value) ? value.join(", ") : value;
-};
+/** A header's value, all of its lines joined by commas: of some, `headers` keeps only the first. */
+export const headerOf = (incoming: IncomingMessage, name: string): string | undefined =>
+  incoming.headersDistinct[name]?.join(", ");
 
 /** A request of a program in this process; of `incoming` the target and the connection are taken. */
 export const fromWeb = (web: Request, incoming?: IncomingMessage): AppRequest => ({

@@ -83,7 +83,7 @@ export const openUpstream = (settings: UpstreamSettings): Upstream => {
 };
 
 /** Opens connections to one upstream: HTTP/1.1 only, both address families tried, `timeout` in ms. */
-export const connector = (timeout: number): connectors.connector => {
+const connector = (timeout: number): connectors.connector => {
   const connect = undici.buildConnector({
     timeout,
     allowH2: false,
@@ -111,7 +111,7 @@ const renameReset = (error: NodeJS.ErrnoException): void => {
  * connection that is busy (DispatcherBase.dispatch). The pool takes both for busy and waits for `drain`, which an idle connection
  * never emits: it would not be used again. A connection that holds no request is not busy.
  */
-export class PooledClient extends undici.Client {
+class PooledClient extends undici.Client {
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
     return super.dispatch(options, handler) || (this.stats.size === 0 && !this.closed && !this.destroyed);
   }

@@ -99,7 +99,7 @@ describe("keys and secrets", () => {
     }
   });
 
-  test("what a feature finds when it opens stops the program with 2, whatever is open by then", async () => {
+  test("a feature that cannot be opened stops the program with 2, whatever is open", async () => {
     const { code, error } = await run({ REDIS_URL: "redis://127.0.0.1:1", EXPECTED_DIFFERENCES: "/nonexistent" });
     expect(code).toBe(2);
     expect(error).toMatch(/^EXPECTED_DIFFERENCES/m);

@@ -1,4 +1,5 @@
 import type { RequestListener } from "node:http";
+import { refuseRequest } from "../../http/refusal.ts";
 import type { Core, Feature } from "../../serve/feature.ts";
 import { cannotListen, urlOf } from "../../serve/server.ts";
 import { startAdminServer } from "./adminServer.ts";
@@ -23,7 +24,7 @@ const open = (core: Core, settings: ConsoleSettings): Feature => {
     loaded ??= loadListener(core, settings).catch((error: Error) => {
       loaded = undefined;
       core.services.observer.event("internal_error", { error: error.stack });
-      return (_, response) => void response.writeHead(500).end();
+      return (_, response) => refuseRequest(response, { status: 500, detail: "Internal Server Error" });
     });
     return loaded;
   };

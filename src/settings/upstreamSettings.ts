@@ -1,0 +1,13 @@
+import type { UpstreamSettings } from "../upstream/upstream.ts";
+import type { Settings } from "./settings.ts";
+
+/** The limits and timeouts (milliseconds) of connections to any backend. */
+export const upstreamSettings = (settings: Settings) =>
+  ({
+    connections: settings.MAX_CONNECTIONS,
+    waiting: settings.MAX_WAITING,
+    waitTimeout: settings.WAIT_TIMEOUT_MS,
+    connectTimeout: settings.CONNECT_TIMEOUT_MS,
+    headersTimeout: settings.HEADERS_TIMEOUT_MS,
+    bodyTimeout: settings.BODY_TIMEOUT_MS,
+  }) satisfies Partial<UpstreamSettings>;
