@@ -23,13 +23,14 @@ const startBare = async (core: number, body: Buffer, headers: string[], options 
   return { url: line, pid: child.pid as number, child };
 };
 
-/** Starts a gateway that has cached this one answer, stops its legacy, and gives the bytes of a hit. */
-const startFilled = async (legacy: Buffer, path: string) => {
+/** Starts a gateway, with these settings, that has cached this one answer; stops its legacy, and gives the bytes of a hit. */
+export const startFilled = async (legacy: Buffer, path: string, settings: Record<string, string> = {}) => {
   const upstream = await startBare(UPSTREAM_CORE, legacy, ["Content-Type", "application/json"]);
   // All hits stay fresh during the race.
   const lifetimes = { getDataset: { fresh: "1d" }, listDatasets: { fresh: "1d" } };
   const { url, pid, counted } = await startGateway(SERVER_CORE, upstream.url, {
     CACHE_LIFETIMES: JSON.stringify(lifetimes),
+    ...settings,
   });
   await ask(url + path);
   await stop(upstream.child);
@@ -44,7 +45,7 @@ const startFilled = async (legacy: Buffer, path: string) => {
     pid,
     status: 200,
     body: bytes,
-    counted: () => counted("gateway_cache_answers", '"hit"'),
+    counted: () => counted("catalog_gateway_request_duration_seconds_count", '"hit"'),
   };
   return { ours, body: bytes, sent, tag: String(headers["etag"]) };
 };

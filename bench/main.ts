@@ -1,5 +1,6 @@
 import { benchCache } from "./cache.ts";
 import { benchHerd } from "./herd.ts";
+import { benchLog } from "./log.ts";
 import { benchMemory } from "./memory.ts";
 import { benchMiss } from "./miss.ts";
 import { benchMirror } from "./mirror.ts";
@@ -8,6 +9,7 @@ import { benchStartup } from "./startup.ts";
 import { benchTransform } from "./transform.ts";
 import { benchZipf } from "./zipf.ts";
 import { benchWalk } from "./walk.ts";
+import { benchWorkers } from "./workers.ts";
 import { readOptions, usage } from "./options.ts";
 import { stopAll } from "./processes.ts";
 
@@ -35,10 +37,12 @@ else if (typeof options === "string") {
       await benchZipf();
       await benchHerd();
     }
+    if (wanted("log")) await benchLog(options);
     if (wanted("miss")) await benchMiss(options);
     if (wanted("mirror")) await benchMirror(options);
     if (wanted("memory")) await benchMemory();
     if (wanted("walk")) await benchWalk();
+    if (wanted("workers")) await benchWorkers(options);
   } catch (error) {
     console.error(error);
     process.exitCode = 1;

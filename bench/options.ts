@@ -1,7 +1,18 @@
 /** The options of a benchmark; `seconds` for each load. */
 export type BenchOptions = { rounds: number; seconds: number; only?: string };
 
-const sections = ["passthrough", "transform", "startup", "cache", "miss", "mirror", "memory", "walk"] as const;
+const sections = [
+  "passthrough",
+  "transform",
+  "startup",
+  "cache",
+  "log",
+  "miss",
+  "mirror",
+  "memory",
+  "walk",
+  "workers",
+] as const;
 
 /** The text of `--help`. */
 export const usage = `npm run bench -- [--rounds N] [--seconds N] [--only ${sections.join("|")}]

@@ -23,14 +23,20 @@ export const start = async (
 ): Promise<{ child: ChildProcess; line: string }> => {
   const [file, ...args] =
     core !== undefined && isInstalled("taskset") ? ["taskset", "-c", String(core), ...command] : command;
-  const child = spawn(file as string, args, { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(file as string, args, {
+    env: { ...process.env, DRAIN_DELAY_MS: "0", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   started.add(child);
   let output = "";
   const line = await new Promise<string>((resolve, reject) => {
     const look = (chunk: Buffer) => {
       output += chunk.toString();
       const found = ready.exec(output);
-      if (found) resolve(found[0]);
+      if (!found) return;
+      // What it writes from now on is read and not looked at.
+      for (const stream of [child.stdout, child.stderr]) stream.off("data", look).resume();
+      resolve(found[0]);
     };
     child.stdout.on("data", look);
     child.stderr.on("data", look);

@@ -23,10 +23,10 @@ export const benchWalk = async (): Promise<void> => {
 
   const started = performance.now();
   const gateway = await startGateway(undefined, legacy.line, settings);
-  while ((await gateway.counted("gateway_private_index_complete")) !== 1) await sleep(LOOK);
+  while ((await gateway.counted("catalog_gateway_private_index_complete")) !== 1) await sleep(LOOK);
   const seconds = (performance.now() - started) / 1000;
-  const calls = await gateway.counted("gateway_private_walk_calls_total");
-  const rows = await gateway.counted("gateway_private_rows ");
+  const calls = await gateway.counted("catalog_gateway_private_walk_calls_total");
+  const rows = await gateway.counted("catalog_gateway_private_rows ");
   if (rows !== 40) throw new Error(`40 private datasets, and ${rows} were found`);
   console.log(
     `walk over 50,000 ids: ${calls} requests to legacy, ${seconds.toFixed(0)} s at ${RATE} a second at most; at the default ${DEFAULT_RATE} a second ${(calls / DEFAULT_RATE / 60).toFixed(0)} minutes`,

@@ -4,6 +4,7 @@ import { collection, entity } from "../src/endpoint/groups.ts";
 import { get, post } from "../src/endpoint/legacyRequest.ts";
 import { dropped, member, object, renamed, unwrapped } from "../src/rules/compose.ts";
 import { integer } from "../src/rules/values.ts";
+import { firstEntry } from "./firstEntry.ts";
 import { unknownFlow } from "./outcomes.ts";
 
 /** Names that legacy's path accepts as they are written. All others need its POST form. */
@@ -60,6 +61,13 @@ export const findFlow = endpoint("GET /flow/exists/{name}/{external_version?}", 
     staleWhileRevalidate: "7d",
     staleIfError: "7d",
     groups: (_, ours) => (ours ? entity("flow", ours.flow_id) : [collection("flow")]),
+  },
+  first: {
+    legacy: { method: "GET", path: "/flow/list/limit/1" },
+    input(legacy) {
+      const { name, external_version } = firstEntry(legacy, "flows", "flow") ?? {};
+      return typeof name === "string" && typeof external_version === "string" ? { name, external_version } : undefined;
+    },
   },
   examples: {
     found: { name: "sample.ZeroRule", external_version: "Sample_1.0" },

@@ -7,6 +7,7 @@ import { anyOrder, list, nullable, object, onlyWhen, optional, unwrapped } from 
 import type { JsonObject } from "../src/rules/rule.ts";
 import { integer, lowercase, text, timestamp } from "../src/rules/values.ts";
 import { unknownDataset } from "./outcomes.ts";
+import { firstDataset } from "./firstEntry.ts";
 
 /** Legacy names a Parquet file for almost every format, but has one only for ARFF. */
 const isArff = ({ format }: JsonObject): boolean => typeof format === "string" && format.toLowerCase() === "arff";
@@ -62,5 +63,6 @@ export const getDataset = endpoint("GET /datasets/{dataset_id}", {
     mayTurnPrivate: true,
     groups: ({ dataset_id }, ours) => entity("dataset", dataset_id, ours !== undefined),
   },
+  first: firstDataset,
   examples: { iris: { dataset_id: 61 }, unknown: { dataset_id: 1_000_000 } },
 });

@@ -5,6 +5,7 @@ import { get } from "../src/endpoint/legacyRequest.ts";
 import { list, nullable, object, optional } from "../src/rules/compose.ts";
 import { integer, text } from "../src/rules/values.ts";
 import { unknownSetup } from "./outcomes.ts";
+import { firstEntry, idOf } from "./firstEntry.ts";
 
 export const getSetup = endpoint("GET /setup/{id}", {
   summary: "The flow of a setup and the value of each of its parameters.",
@@ -40,6 +41,13 @@ export const getSetup = endpoint("GET /setup/{id}", {
     staleWhileRevalidate: "7d",
     staleIfError: "7d",
     groups: ({ id }, ours) => entity("setup", id, ours !== undefined),
+  },
+  first: {
+    legacy: { method: "GET", path: "/setup/list/limit/1" },
+    input(legacy) {
+      const id = idOf(firstEntry(legacy, "setups", "setup"), "setup_id");
+      return id === undefined ? undefined : { id: id };
+    },
   },
   examples: { one: { id: 1 }, unknown: { id: 1_000_000 } },
 });

@@ -8,11 +8,11 @@ export const legacyWrites: LegacyWrites = {
   data: { kind: "dataset", fields: ["data_id", "dataset_id", "did"] },
   setup: { kind: "setup", fields: ["setup_id"] },
   // A deleted flow deletes its setups and, if forced, its runs.
-  flow: { kind: "flow", fields: ["flow_id", "implementation_id"], deletes: ["setup", "study"] },
+  flow: { kind: "flow", fields: ["flow_id", "implementation_id"], deletes: ["setup", "run", "study"] },
   study: { kind: "study", fields: ["study_id"] },
   // A new run may add a setup; a deleted run leaves its studies.
-  run: { kind: "setup", addsOnly: true, deletes: ["study"] },
-  task: { deletes: ["study"] },
+  run: { kind: "run", fields: ["run_id"], adds: ["run", "setup"], deletes: ["study"] },
+  task: { kind: "task", fields: ["task_id"], deletes: ["study"] },
 };
 
 /** POSTs that write nothing, by the end of their path. */

@@ -1,53 +1,38 @@
 import { endpoint } from "../src/endpoint/endpoint.ts";
-import {
-  identifier,
-  identifiers,
-  integerFrom,
-  matching,
-  oneOf,
-  optionalField,
-  range,
-  withDefault,
-} from "../src/endpoint/field.ts";
+import { withDefault } from "../src/endpoint/field.ts";
 import { collection } from "../src/endpoint/groups.ts";
-import { getSegments } from "../src/endpoint/legacyRequest.ts";
 import { dropped, entriesOf, havingValue, list, member, nullable, object, unwrapped } from "../src/rules/compose.ts";
 import { integer, lowercase, number, text, verbatim } from "../src/rules/values.ts";
+import { getSegments } from "../src/endpoint/legacyRequest.ts";
 import { datasetApart } from "./datasetApart.ts";
+import {
+  datasetName,
+  datasetSizes,
+  datasetStatus,
+  filterSegments,
+  idFilter,
+  idList,
+  page,
+  pageGroups,
+  tagFilter,
+} from "./filters.ts";
 import { noDatasets } from "./outcomes.ts";
-import { tagName } from "./tagging.ts";
-
-/** The largest number of ids, and of their characters: legacy takes filters in its path, which may have 8 KB. */
-const MAX_IDS = 1000;
-const IDS_LENGTH = 7000;
 
 export const listDatasets = endpoint("POST /datasets/list", {
   summary: "The datasets that match every filter.",
   also: ["GET /datasets/list", "GET /data/list/{...filters}"],
   input: {
-    status: withDefault(oneOf(["active", "deactivated", "in_preparation", "all"]), "active"),
-    tag: optionalField(tagName),
-    data_name: optionalField(matching(/^[A-Za-z0-9 _.,()-]{1,128}$/)),
-    data_version: optionalField(identifier),
-    uploader: optionalField(identifier),
-    data_id: optionalField(identifiers(MAX_IDS, IDS_LENGTH)),
-    number_instances: optionalField(range),
-    number_features: optionalField(range),
-    number_classes: optionalField(range),
-    number_missing_values: optionalField(range),
-    // Legacy refuses an offset without a limit, and has no limit of its own: both are always sent.
-    limit: withDefault(integerFrom(1, 10_000), 100),
-    offset: withDefault(integerFrom(0, Number.MAX_SAFE_INTEGER), 0),
+    status: withDefault(datasetStatus, "active"),
+    tag: tagFilter,
+    data_name: datasetName,
+    data_version: idFilter,
+    uploader: idFilter,
+    data_id: idList,
+    ...datasetSizes,
+    ...page(),
   },
-  groups: { pagination: ["limit", "offset"] },
-  legacy: (filters) =>
-    getSegments([
-      "data",
-      "list",
-      ...Object.entries(filters).flatMap(([name, value]) =>
-        value === undefined ? [] : [name, Array.isArray(value) ? value.join(",") : value],
-      ),
-    ]),
+  groups: pageGroups,
+  legacy: (filters) => getSegments(["data", "list", ...filterSegments(filters)]),
   notFound: noDatasets,
   excerpt: ["did"],
 

@@ -3,6 +3,6 @@ import { tagging } from "./tagging.ts";
 export const untagSetup = tagging("POST /setup/untag", {
   summary: "Removes a tag from a setup.",
   also: ["POST /setups/untag"],
-  id: "setup_id",
-  action: "setup_untag",
+  of: "setup",
+  action: "untag",
 });

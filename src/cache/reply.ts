@@ -11,6 +11,8 @@ export type ReplyRequest = {
   keyed: boolean;
   /** The names and values of its CORS headers, flat. */
   cors: readonly string[];
+  /** How it wants errors written, other than as they are. */
+  errorFormat?: { type: string; bytes: (status: number, body: Buffer) => Buffer } | undefined;
 };
 
 /** Status, flat names and values, bytes: what `writeHead` and `end` take. */
@@ -54,8 +56,8 @@ const formatCacheStatus = ({ hit, fwd, collapsed, stored, detail }: CacheStatus,
 };
 
 const VARY = "Accept-Encoding, Authorization, X-API-Key";
-/** The headers that the script of a page may read. */
-const EXPOSED = "Age, Cache-Groups, Cache-Status, ETag, Gateway-Decision, Retry-After, Server-Timing";
+/** Errors are written as the client accepts them. */
+const VARY_OF_ERRORS = `Accept, ${VARY}`;
 /** The decision while no endpoint is migrated. */
 const DEFAULT_DECISION = "stage=legacy; backend=legacy; reason=stage";
 
@@ -76,7 +78,8 @@ export const groupList = (groups: readonly string[]): string => groups.map((grou
 const flat = (headers: Record<string, string> = {}): string[] => Object.entries(headers).flat();
 
 /** An `If-None-Match` compares weakly, and with the tag of every coding: they all stand for the same content. */
-const matches = (ifNoneMatch: string, tag: string): boolean =>
+/** Whether an `If-None-Match` has this validator, in any coding. */
+export const matchesTag = (ifNoneMatch: string, tag: string): boolean =>
   ifNoneMatch.trim() === "*" ||
   [...ifNoneMatch.matchAll(/"([^"]*)"/g)].some(([, given = ""]) => given.replace(/-(br|gzip)$/, "") === tag);
 
@@ -101,28 +104,31 @@ const requestCoding = ({ coded, codingState, onCodingWanted }: Entry, accepted: 
 /** All headers but those of the connection. `length`: bytes of the body, `undefined` for a 304. */
 const headersOf = (
   answered: Answered,
-  { keyed, cors }: ReplyRequest,
+  { keyed, cors, errorFormat }: ReplyRequest,
   coding: Coding | undefined,
   length: number | undefined,
   now: number,
 ): string[] => {
   const entry = "entry" in answered ? answered.entry : undefined;
   const { tag, status, headers } = "entry" in answered ? answered.entry : answered.representation;
-  const list = length === undefined ? [] : ["Content-Type", "application/json", "Content-Length", String(length)];
+  const isError = status >= 400;
+  const type = (isError && errorFormat?.type) || "application/json";
+  const list = length === undefined ? [] : ["Content-Type", type, "Content-Length", String(length)];
   if (coding !== undefined && length !== undefined) list.push("Content-Encoding", coding);
   if (status === 200 && tag !== "") list.push("ETag", `"${tag}${coding === undefined ? "" : `-${coding}`}"`);
   if (entry) {
-    list.push("Cache-Control", cacheControl(entry, keyed), "Vary", VARY);
+    list.push("Cache-Control", cacheControl(entry, keyed), "Vary", isError ? VARY_OF_ERRORS : VARY);
     if (answered.how.hit || answered.how.detail === "stale-if-error")
       list.push("Age", String(Math.max(0, seconds(now - entry.storedAt))));
     if (entry.groups.length > 0) list.push("Cache-Groups", groupList(entry.groups));
   } else {
     list.push("Cache-Control", keyed ? "private, no-store" : "no-store");
-    if ("cacheable" in answered && answered.cacheable) list.push("Vary", VARY);
+    if (isError) list.push("Vary", VARY_OF_ERRORS);
+    else if ("cacheable" in answered && answered.cacheable) list.push("Vary", VARY);
   }
   list.push("Cache-Status", formatCacheStatus(answered.how, entry && seconds(entry.freshUntil - now)));
   list.push("Server-Timing", serverTiming(answered), "Gateway-Decision", answered.decision ?? DEFAULT_DECISION);
-  list.push(...flat(headers), ...(answered.headers ?? []), ...cors, "Access-Control-Expose-Headers", EXPOSED);
+  list.push(...flat(headers), ...(answered.headers ?? []), ...cors);
   return list;
 };
 
@@ -159,17 +165,18 @@ export const replyWith = (answered: Answered, asker: ReplyRequest, now: number):
       ? cachedHeaders(answered, asker, used, length, now)
       : headersOf(answered, asker, used, length, now);
   const { ifNoneMatch } = asker;
-  if (reads && status === 200 && tag !== "" && ifNoneMatch !== undefined && matches(ifNoneMatch, tag)) {
+  if (reads && status === 200 && tag !== "" && ifNoneMatch !== undefined && matchesTag(ifNoneMatch, tag)) {
     // A cache updates what it has by a tag that is the same, coding included (RFC 9111, section 4.3.4).
     const held = accepted.find((one) => ifNoneMatch.includes(`"${tag}-${one}"`));
     return { status: 304, headers: headers(held ?? coding, undefined), body: undefined };
   }
   // The miss was the first request, a hit is at least the second: from here on compression pays off.
   if (answered.how === HIT && "entry" in answered) requestCoding(answered.entry, accepted);
-  const bytes = (coding && coded[coding]) ?? body;
+  const errorBytes = status >= 400 ? asker.errorFormat?.bytes(status, body) : undefined;
+  const bytes = errorBytes ?? (coding && coded[coding]) ?? body;
   return {
     status,
-    headers: headers(coding, bytes.length),
+    headers: headers(errorBytes ? undefined : coding, bytes.length),
     body: asker.method === "HEAD" ? undefined : bytes,
   };
 };

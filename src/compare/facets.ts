@@ -24,7 +24,7 @@ export const facetsOf = (rule: Rule): Facets => {
 };
 
 const read = (rule: Rule): Facets => {
-  const inner = rule.inside?.[""];
+  const inner = rule.inside?.[""] ?? rule.repeats?.();
   const below: Facets = inner ? facetsOf(inner) : { rules: [], ...membersOf(rule) };
   return { ...below, rules: [rule, ...below.rules], ...(rule.anyOrder ? { anyOrder: rule } : {}) };
 };

@@ -122,6 +122,7 @@ const seenOf = ({ legacyPath, documents, seen, examples }: SeenField) => ({ lega
 /** Every place of a rule, with the rule of that place. */
 const placesOf = (rule: Rule, path = "", legacyPath = ""): { path: string; legacyPath: string; inner: Rule }[] => {
   const { rules, fields = {}, entries } = facetsOf(rule);
+  if (rule.repeats) return [];
   const within = rules.reduce((at, { wrapper }) => (wrapper === undefined ? at : joined(at, wrapper)), legacyPath);
   return [
     { path, legacyPath: within, inner: rule },

@@ -53,6 +53,19 @@ export type ExampleAnswer = {
   curl: CurlPair;
 };
 
+/** Answers of one endpoint with the same two statuses. `from`: legacy's, or the expected one where there is a candidate; `to`: the other's. */
+export type StatusPair = { endpoint: string; from: number; to: number; answers: number };
+
+/** How long one side took to answer for one endpoint, in milliseconds. */
+export type SideLatency = {
+  endpoint: string;
+  side: "legacy" | "candidate";
+  p50: number;
+  p95: number;
+  /** The sum over all answers. */
+  total: number;
+};
+
 /** One field of one endpoint: what the corpus has shown of it. */
 export type FieldReport = {
   endpoint: string;
@@ -80,6 +93,8 @@ export type Report = {
   sides: { legacy: string; candidate?: string };
   summary: Summary;
   endpoints: Record<string, Summary>;
+  statuses: StatusPair[];
+  latency: SideLatency[];
   /** Unexplained first, then by the number of answers. */
   differences: ReportedDifference[];
   causes: Cause[];

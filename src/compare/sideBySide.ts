@@ -25,7 +25,7 @@ export const explainedRows = (output: Rule, legacy: JsonObject, ours: Json | und
     rows.push({
       at,
       ...nameOf(at),
-      ...(isLeaf ? sides(place.legacy, place.ours) : {}),
+      ...(isLeaf || isEmpty(place.legacy) || isEmpty(place.ours) ? sides(place.legacy, place.ours) : {}),
       ...(steps.length > 0 ? { form: steps.at(-1)?.form, kind: isExplained ? "explained" : "unexplained" } : {}),
       ...(rules.length > 0 ? { rules } : {}),
     });
@@ -47,7 +47,7 @@ export const judgedRows = (
     rows.push({
       at,
       ...nameOf(at),
-      ...(isLeaf ? sides(place.expected, place.candidate) : {}),
+      ...(isLeaf || isEmpty(place.expected) || isEmpty(place.candidate) ? sides(place.expected, place.candidate) : {}),
       ...(form ? { form, kind: found?.kind ?? (allowedBy === undefined ? "unexplained" : "explained") } : {}),
       ...(form && rule !== undefined ? { rules: [rule] } : {}),
     });
@@ -64,6 +64,10 @@ const sides = (left: Json | undefined, right: Json | undefined): { left?: string
   ...(left === undefined ? {} : { left: formatValue(left) }),
   ...(right === undefined ? {} : { right: formatValue(right) }),
 });
+
+/** An empty list or object has no rows of its own that would show it. */
+const isEmpty = (value: Json | undefined): boolean =>
+  typeof value === "object" && value !== null && Object.keys(value).length === 0;
 
 const formatValue = (value: Json): string => truncate(JSON.stringify(value), 300);
 

@@ -9,10 +9,26 @@ import {
 } from "./difference.ts";
 import { openDifferenceGroups } from "./differenceGroups.ts";
 import { fieldReports, type SeenFields } from "./fields.ts";
-import type { Cause, CurlPair, ExampleAnswer, Report, ReportedDifference, Summary } from "./report.ts";
+import { addLatency, type Latencies, latencyQuantile, noLatencies } from "./latency.ts";
+import type {
+  Cause,
+  CurlPair,
+  ExampleAnswer,
+  Report,
+  ReportedDifference,
+  SideLatency,
+  StatusPair,
+  Summary,
+} from "./report.ts";
+
+/** What both sides answered. `statuses`: those of a `StatusPair`; `ms`: how long each side took, where it was asked. */
+export type SideAnswers = {
+  statuses: readonly [from: number, to: number];
+  ms: { legacy?: number; candidate?: number };
+};
 
 /** The outcome of one compared request: its differences and how to show them, or why it could not be compared. */
-export type ComparisonOutcome = { endpoint: string; curl: CurlPair } & (
+export type ComparisonOutcome = { endpoint: string; curl: CurlPair; answers?: SideAnswers } & (
   | { differences: Difference[]; example: () => Omit<ExampleAnswer, "endpoint" | "curl" | "result"> }
   | { failed: string }
 );
@@ -25,6 +41,9 @@ export type TallyState = {
   failures: [key: string, { endpoint: string; why: string; count: number; curl: CurlPair }][];
   examples: ExampleAnswer[];
   fields: Record<string, SeenFields>;
+  /** By endpoint: the number of answers of each pair of statuses (`412 404`), and the latencies of each side. */
+  statuses: Record<string, Record<string, number>>;
+  latency: Record<string, Partial<Record<SideLatency["side"], Latencies>>>;
 };
 
 /** Counts outcomes in memory that does not grow with their number. */
@@ -55,6 +74,8 @@ export const emptyTally = (): TallyState => ({
   failures: [],
   examples: [],
   fields: {},
+  statuses: {},
+  latency: {},
 });
 
 /** Opens a tally that goes on from `state`. */
@@ -63,6 +84,7 @@ export const openTally = (state: TallyState = emptyTally()): Tally => {
   const causes = new Map(state.causes);
   const failures = new Map(state.failures);
   let exampleChars = JSON.stringify(state.examples).length;
+  const shownRequests = new Set(state.examples.map(requestOf));
 
   const causeFor = (endpoint: string, difference: Difference, curl: CurlPair): Cause => {
     const { kind } = difference;
@@ -95,6 +117,7 @@ export const openTally = (state: TallyState = emptyTally()): Tally => {
         failures.set(key, failure);
         return;
       }
+      if (outcome.answers) countAnswers(state, endpoint, outcome.answers);
       const { differences } = outcome;
       const result = resultOf(differences);
       summary.compared++;
@@ -115,12 +138,28 @@ export const openTally = (state: TallyState = emptyTally()): Tally => {
         causesOfAnswer.add(cause);
       }
       for (const cause of causesOfAnswer) cause.answers++;
-      if (!isWorthShowing(shown) || exampleChars > MAX_EXAMPLE_CHARS) return;
+      const request = requestOf(outcome);
+      if (!isWorthShowing(shown) || exampleChars > MAX_EXAMPLE_CHARS || shownRequests.has(request)) return;
       const example = { endpoint, result, curl, ...outcome.example() };
       exampleChars += JSON.stringify(example).length;
+      shownRequests.add(request);
       state.examples.push(example);
     },
   };
+};
+
+const requestOf = ({ endpoint, curl }: Pick<ExampleAnswer, "endpoint" | "curl">): string =>
+  `${endpoint} ${curl.candidate}`;
+
+const countAnswers = (state: TallyState, endpoint: string, { statuses, ms }: SideAnswers): void => {
+  const pair = statuses.join(" ");
+  const pairs = (state.statuses[endpoint] ??= {});
+  pairs[pair] = (pairs[pair] ?? 0) + 1;
+  const latency = (state.latency[endpoint] ??= {});
+  for (const side of ["legacy", "candidate"] as const) {
+    const taken = ms[side];
+    if (taken !== undefined) addLatency((latency[side] ??= noLatencies()), taken);
+  }
 };
 
 const rank: Record<DifferenceResult, number> = { unexplained: 0, drift: 1, expected: 2, explained: 3, equal: 4 };
@@ -140,6 +179,8 @@ export const reportOf = (state: TallyState, { made, sides, skipped, endpoints }:
     sides,
     summary: counted.map(({ summary }) => summary).reduce(addSummaries, zeroSummary()),
     endpoints: Object.fromEntries(counted.map(({ name, summary }) => [name, summary])),
+    statuses: counted.flatMap(({ name }) => statusesOf(name, state.statuses[name] ?? {})),
+    latency: counted.flatMap(({ name }) => latencyOf(name, state.latency[name] ?? {})),
     differences: state.differences.map(([, difference]) => difference).toSorted(worstFirst),
     causes: state.causes.map(([, cause]) => cause).toSorted(worstFirst),
     failures: state.failures.map(([, failure]) => failure).toSorted((a, b) => b.count - a.count),
@@ -149,6 +190,22 @@ export const reportOf = (state: TallyState, { made, sides, skipped, endpoints }:
     skipped,
   };
 };
+
+/** The most frequent pair of statuses first. */
+const statusesOf = (endpoint: string, pairs: Readonly<Record<string, number>>): StatusPair[] =>
+  Object.entries(pairs)
+    .map(([pair, answers]) => {
+      const [from = 0, to = 0] = pair.split(" ").map(Number);
+      return { endpoint, from, to, answers };
+    })
+    .toSorted((a, b) => b.answers - a.answers);
+
+const latencyOf = (endpoint: string, sides: TallyState["latency"][string]): SideLatency[] =>
+  (["legacy", "candidate"] as const).flatMap((side) => {
+    const latencies = sides[side] ?? noLatencies();
+    const [p50, p95] = [latencyQuantile(latencies, 0.5), latencyQuantile(latencies, 0.95)];
+    return p50 === undefined || p95 === undefined ? [] : [{ endpoint, side, p50, p95, total: latencies.total }];
+  });
 
 const addSummaries = (a: Summary, b: Summary): Summary =>
   Object.fromEntries(Object.keys(a).map((key) => [key, a[key as keyof Summary] + b[key as keyof Summary]])) as Summary;

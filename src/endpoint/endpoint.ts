@@ -83,6 +83,8 @@ type Definition<F extends Fields = Fields, T = unknown, Name extends string = st
   /** Its answers may be cached. */
   cache?: CachePolicy<InputOf<F>, ExcerptOf<T, Name>>;
   legacy(input: InputOf<F>): LegacyRequest | Unsent;
+  /** Asks for legacy's XML form only: its JSON lacks what the XML has. */
+  format?: "xml";
   /** The outcome where an input names what cannot exist. */
   notFound?: Outcome;
   /** The outcome that the input alone decides, without a request to legacy. */
@@ -93,7 +95,10 @@ type Definition<F extends Fields = Fields, T = unknown, Name extends string = st
   recover?: {
     code: number;
     look(input: InputOf<F>): LegacyRequest | Unsent;
-    answer(input: InputOf<F>, legacy: Json): JsonObject | undefined;
+    /** `undefined`: the document does not show it. */
+    answer?(input: InputOf<F>, legacy: Json): JsonObject | undefined;
+    /** The codes by which that request's own error says what happened. */
+    errors?: ReadonlySet<number>;
   };
   /** The outcomes of legacy errors that mean something else here than everywhere. */
   errors?: Record<number, Outcome>;
@@ -115,7 +120,9 @@ type Definition<F extends Fields = Fields, T = unknown, Name extends string = st
   harmlessNotices?: readonly RegExp[];
   rows?: ListedRows<InputOf<F>>;
   output: Rule<T>;
-  /** Inputs for documentation and checks, by name. */
+  /** A request of legacy's, a list of one entry, and the input that its document gives: an example that any catalogue has. */
+  first?: { legacy: LegacyRequest; input(legacy: JsonObject): Record<string, Json> | undefined };
+  /** Inputs for documentation and checks, by name. `unknown`: one that no catalogue has. */
   examples: Record<string, Record<string, Json>>;
 };
 
@@ -134,7 +141,8 @@ export type Endpoint<T = unknown> = Omit<
   recover?: {
     code: number;
     look(input: Record<string, unknown>): LegacyRequest | Unsent;
-    answer(input: Record<string, unknown>, legacy: Json): JsonObject | undefined;
+    answer?(input: Record<string, unknown>, legacy: Json): JsonObject | undefined;
+    errors?: ReadonlySet<number>;
   };
 };
 

@@ -4,11 +4,13 @@ import {
   above,
   below,
   mismatch,
+  notABoolean,
   notAList,
   notAText,
   notAnInteger,
   notOneOf,
   reversed,
+  tooFew,
   tooLong,
   tooMany,
   type Problem,
@@ -90,15 +92,31 @@ export const oneOf = (values: readonly [string, ...string[]]): Field<string> => 
   return { schema: z.enum(values), fromText: read, fromJson: read };
 };
 
+/** `true` or `false`, in a path as these words. */
+export const flag: Field<boolean> = {
+  schema: z.boolean(),
+  fromText: (text) => (text === "true" || text === "false" ? accept(text === "true") : refuse(notABoolean)),
+  fromJson: (json) => (typeof json === "boolean" ? accept(json) : refuse(notABoolean)),
+};
+
 /** Digits compare as numbers by length, then by order: no number is too long for that. */
 const withoutZeros = (digits: string): string => digits.replace(/^0+(?=.)/, "");
 
 /** Characters of a range: two numbers of nineteen digits. */
 const MAX_RANGE = 40;
 
+/** A JSON number that is larger is not exact for every client; as text it may have more digits. */
+const MAX_COUNT = 10 ** 15;
+
 /** An exact number or `low..high`, as text without needless zeros; a JSON integer is taken for its digits. */
 export const range: Field<string> = {
-  schema: z.union([z.int().min(0), z.string().regex(/^[0-9]+(\.\.[0-9]+)?$/)]),
+  schema: z.union([
+    z.int().min(0).max(MAX_COUNT),
+    z
+      .string()
+      .max(MAX_RANGE)
+      .regex(/^[0-9]+(\.\.[0-9]+)?$/),
+  ]),
   fromText(text) {
     const bounds = /^([0-9]+)(?:\.\.([0-9]+))?$/.exec(text);
     if (!bounds) return refuse(mismatch(String.raw`^[0-9]+(\.\.[0-9]+)?$`));
@@ -110,8 +128,26 @@ export const range: Field<string> = {
   },
   fromJson(json) {
     if (typeof json === "string") return range.fromText(json);
-    return then(integerJson(json), (value) => (value < 0 ? refuse(below(0)) : range.fromText(String(BigInt(value)))));
+    return then(integerJson(json), (value) => {
+      if (value < 0) return refuse(below(0));
+      return value > MAX_COUNT ? refuse(above(MAX_COUNT)) : range.fromText(String(value));
+    });
   },
+};
+
+/** Reads each entry of a list; a problem has its entry's place in front. */
+const readEach = <A>(
+  entries: readonly A[],
+  read: (entry: A) => FieldReading<number>,
+  place = (i: number): number[] => [i],
+): FieldReading<number[]> => {
+  const readings = entries.map(read);
+  const problems = readings.flatMap((reading, i) =>
+    reading.ok ? [] : reading.problems.map((one) => ({ ...one, at: place(i) })),
+  );
+  return problems.length > 0
+    ? refuse(...problems)
+    : accept(readings.flatMap((reading) => (reading.ok ? [reading.value] : [])));
 };
 
 /** One id or a list (comma-separated in a path) of at most `most` ids and `longest` characters. Ids that cannot exist are left out. */
@@ -122,14 +158,10 @@ export const identifiers = (most: number, longest: number): Field<number[]> => {
     place: (i: number) => number[],
   ): FieldReading<number[]> => {
     if (entries.length > most) return refuse(tooMany(most));
-    const readings = entries.map(read);
-    const problems = readings.flatMap((reading, i) =>
-      reading.ok ? [] : reading.problems.map((one) => ({ ...one, at: place(i) })),
-    );
-    if (problems.length > 0) return refuse(...problems);
-    const ids = readings.flatMap((reading) => (reading.ok && exists(reading.value) ? [reading.value] : []));
-    const value = [...new Set(ids)];
-    return value.join(",").length > longest ? refuse(tooLong(longest)) : accept(value);
+    return then(readEach(entries, read, place), (ids) => {
+      const value = [...new Set(ids.filter(exists))];
+      return value.join(",").length > longest ? refuse(tooLong(longest)) : accept(value);
+    });
   };
   return {
     schema: z.union([z.int(), z.array(z.int()).max(most)]),
@@ -139,6 +171,21 @@ export const identifiers = (most: number, longest: number): Field<number[]> => {
       return typeof json === "object" ? refuse(notAList) : each([json], integerJson, () => []);
     },
     possible: (ids) => ids.length > 0,
+  };
+};
+
+/** A list of at least `least` and at most `most` ids, each taken once. One that cannot exist is refused: a write must not leave it out. */
+export const identifierList = (least: number, most: number): Field<number[]> => {
+  const id = integerFrom(1, MAX_ID);
+  const within = <A>(entries: readonly A[], read: (entry: A) => FieldReading<number>): FieldReading<number[]> => {
+    if (entries.length < least) return refuse(tooFew(least));
+    if (entries.length > most) return refuse(tooMany(most));
+    return then(readEach(entries, read), (ids) => accept([...new Set(ids)]));
+  };
+  return {
+    schema: z.array(id.schema).min(least).max(most),
+    fromText: (text) => within(text.split(","), (entry) => id.fromText(entry)),
+    fromJson: (json) => (Array.isArray(json) ? within(json, (entry) => id.fromJson(entry)) : refuse(notAList)),
   };
 };
 

@@ -1,25 +1,48 @@
 import { isUtf8 } from "node:buffer";
 import type { Field } from "./field.ts";
-import { extra, missing, notAnObject, notJson } from "./problem.ts";
+import { extra, missing, notAnObject, notJson, repeated } from "./problem.ts";
+import { repeatedMembers } from "./repeatedMembers.ts";
 import { parseJson } from "../rules/parseJson.ts";
 import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
 import { collectErrors, inputError, type InputError } from "./answer.ts";
 
-/** What a client gave for one field: a text or JSON. `loc`: its place, for errors. */
-export type Given = { name: string; loc: (string | number)[]; text?: string; json?: Json };
+/**
+ * What a client gave for one field: a text or JSON. `loc`: its place, for errors. `isRepeated`: it was given before. `allowed`: the names
+ * at its place, if these are not all fields and groups.
+ */
+export type Given = {
+  name: string;
+  loc: (string | number)[];
+  text?: string;
+  json?: Json;
+  isRepeated?: true;
+  allowed?: readonly string[];
+};
 
 type AnyField = Field<unknown>;
 /** An input, and whether it can exist; or why it cannot be read. */
 export type InputReading = { input: Record<string, unknown>; possible: boolean } | { errors: InputError[] };
 
-/** Reads every field of an endpoint. Errors come in the order of `given`. `more`: how many unknown fields there are beside those given. */
-export const readInput = (fields: Record<string, AnyField>, given: Given[], where: string, more = 0): InputReading => {
+/**
+ * Reads every field of an endpoint. Errors come in the order of `given`. `more`: how many unknown fields there are beside those given.
+ * `groups`: the names of groups of fields, for errors.
+ */
+export const readInput = (
+  fields: Record<string, AnyField>,
+  given: Given[],
+  where: string,
+  { more = 0, groups = [] }: { more?: number; groups?: readonly string[] } = {},
+): InputReading => {
   const wrong = collectErrors(where, more);
   const values = new Map<string, unknown>();
-  for (const { name, loc, text, json } of given) {
+  for (const { name, loc, text, json, isRepeated, allowed } of given) {
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    if (field === undefined || (json !== null && values.has(name))) {
-      wrong.add(loc, extra);
+    if (isRepeated || (field !== undefined && json !== null && values.has(name))) {
+      wrong.add(loc, repeated);
+      continue;
+    }
+    if (field === undefined) {
+      wrong.add(loc, extra(allowed ?? [...Object.keys(fields), ...groups]));
       continue;
     }
     // Published clients send filters that are not set as `null`.
@@ -72,7 +95,8 @@ export const readBodyInput = (
 ): InputReading => {
   if (!isUtf8(body)) return { errors: [inputError(["body"], notJson)] };
   const given = givenInBody(body.toString("utf8"), groups);
-  return "errors" in given ? given : readInput(input, given.given, "body", given.more);
+  if ("errors" in given) return given;
+  return readInput(input, given.given, "body", { more: given.more, groups: Object.keys(groups) });
 };
 
 /** Most members of an object that are read one by one: no endpoint has so many fields. */
@@ -86,7 +110,11 @@ export const givenInBody = (
   const json = body === "" ? {} : parseJson(body);
   if (json === undefined) return { errors: [inputError(["body"], notJson)] };
   if (!isObject(json)) return { errors: [inputError(["body"], notAnObject)] };
-  const given: Given[] = [];
+  const given: Given[] = repeatedMembers(body).map((path) => ({
+    name: "",
+    loc: ["body", ...path],
+    isRepeated: true,
+  }));
   const grouped: Given[] = [];
   let more = 0;
   /** Taking the values of too many members would take longer than parsing them. */
@@ -103,7 +131,12 @@ export const givenInBody = (
     // A member that the group does not have is given without a name, so that it cannot be taken for another field.
     else
       for (const [member, inner] of membersOf(value))
-        grouped.push({ name: members.includes(member) ? member : "", loc: ["body", name, member], json: inner });
+        grouped.push({
+          name: members.includes(member) ? member : "",
+          loc: ["body", name, member],
+          json: inner,
+          allowed: members,
+        });
   }
   return { given: [...given, ...grouped], more };
 };

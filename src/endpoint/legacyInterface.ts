@@ -5,14 +5,10 @@
 export type LegacyPaths = { interfaces: readonly string[]; frontController: string };
 
 /**
- * What writes of one type change: the entities of a kind that `fields` name, or (`addsOnly`) none but a new one. `deletes`: the kinds
- * whose entities may change or go when one is deleted.
+ * What writes of one type change: the entities of a kind that `fields` name. `adds`: the kinds that a POST to the type itself adds to, where
+ * it changes no other entity. `deletes`: the kinds whose entities may change or go when one is deleted.
  */
-export type LegacyWrite = (
-  | { kind: string; fields: readonly string[] }
-  | { kind: string; addsOnly: true }
-  | { kind?: never }
-) & {
+export type LegacyWrite = ({ kind: string; fields: readonly string[]; adds?: readonly string[] } | { kind?: never }) & {
   deletes?: readonly string[];
 };
 

@@ -1,5 +1,13 @@
-/** A request to legacy, below its interface's path; a `form` is sent urlencoded. */
-export type LegacyRequest = { method: "GET" | "POST"; path: string; form?: Record<string, string> };
+/**
+ * A request to legacy, below its interface's path. A `form` is sent urlencoded, with `files` (XML documents by the name of their field)
+ * as multipart/form-data.
+ */
+export type LegacyRequest = {
+  method: "GET" | "POST";
+  path: string;
+  form?: Record<string, string>;
+  files?: Record<string, string>;
+};
 
 /** Why no request is sent, as a sentence for the client: legacy would understand another one. */
 export type Unsent = { unsent: string };
@@ -42,4 +50,12 @@ export const post = (path: string, form: Record<string, string | number>): Legac
   method: "POST",
   path,
   form: Object.fromEntries(Object.entries(form).map(([name, value]) => [name, String(value)])),
+});
+
+/** A POST of these XML documents, as files. */
+export const upload = (path: string, files: Record<string, string>): LegacyRequest => ({
+  method: "POST",
+  path,
+  form: {},
+  files,
 });

@@ -6,6 +6,8 @@ const problem = (msg: string, type: string): Problem => ({ at: [], msg, type });
 
 /** Not an integer. */
 export const notAnInteger = problem("value is not a valid integer", "type_error.integer");
+/** Neither `true` nor `false`. */
+export const notABoolean = problem("value could not be parsed to a boolean", "type_error.bool");
 /** Not a text. */
 export const notAText = problem("str type expected", "type_error.str");
 /** Not a list. */
@@ -14,8 +16,14 @@ export const notAList = problem("value is not a valid list", "type_error.list");
 export const notAnObject = problem("value is not a valid dict", "type_error.dict");
 /** A required field is missing. */
 export const missing = problem("field required", "value_error.missing");
-/** A field that the endpoint does not have, or has twice. */
-export const extra = problem("extra fields not permitted", "value_error.extra");
+/** A field that the endpoint does not have; it has these. */
+export const extra = (allowed: readonly string[]): Problem =>
+  problem(`extra fields not permitted; allowed: ${allowed.join(", ") || "none"}`, "value_error.extra");
+/** A query parameter that is a field elsewhere: in the JSON body or in the path. */
+export const elsewhere = (allowed: readonly string[], place: string): Problem =>
+  problem(`extra fields not permitted; allowed: ${allowed.join(", ")}; give it ${place}`, "value_error.extra");
+/** A field that was given before. */
+export const repeated = problem("extra fields not permitted; the field was given before", "value_error.extra");
 /** The body is not JSON. */
 export const notJson = problem("the body is not valid JSON", "value_error.jsondecode");
 /** Less than `least`. */
@@ -32,6 +40,9 @@ export const reversed = problem("ensure the range goes from low to high", "value
 /** More than `most` characters. */
 export const tooLong = (most: number): Problem =>
   problem(`ensure this value has at most ${most} characters`, "value_error.any_str.max_length");
+/** Fewer than `least` items. */
+export const tooFew = (least: number): Problem =>
+  problem(`ensure this value has at least ${least} items`, "value_error.list.min_items");
 /** More than `most` items. */
 export const tooMany = (most: number): Problem =>
   problem(`ensure this value has at most ${most} items`, "value_error.list.max_items");

@@ -15,14 +15,14 @@ export type BodyLimits = { most: number; timeout: number; budget: ByteBudget };
 /** The first bytes of each body are not counted: small ones are taken however many large ones come. */
 const UNCOUNTED = 4096;
 
-/** Collects a JSON body; it is empty where the request has none. `answer`: the refusal of one that cannot be collected. `declared`: its Content-Length. */
+/** Collects a JSON body; it is empty where the request has none. `answer`: the refusal of one that cannot be collected. */
 export const readBody = async (
   chunks: AsyncIterable<Uint8Array> | null,
-  contentType: string | undefined,
-  declared: string | undefined,
+  header: (name: string) => string | undefined,
   { most, timeout, budget }: BodyLimits,
 ): Promise<Result<{ body: Buffer }, { answer: Answer }>> => {
-  if (Number(declared) > most) return refuse(tooLarge(most));
+  if (Number(header("content-length")) > most) return refuse(tooLarge(most));
+  if (!/^(identity)?$/i.test(header("content-encoding")?.trim() ?? "")) return refuse(coded);
   const collecting = collect(chunks ?? (async function* () {})(), most, budget);
   // A rejection after the timeout has no other listener.
   collecting.catch(() => undefined);
@@ -32,7 +32,7 @@ export const readBody = async (
   if (body === "late") return refuse(plainAnswer(408, "The body took too long to come.", { Connection: "close" }));
   if (body === "crowded") return refuse(crowded);
   if (body === "tooLarge") return refuse(tooLarge(most));
-  if (body.length > 0 && !isJson(contentType))
+  if (body.length > 0 && !isJson(header("content-type")))
     return refuse(plainAnswer(415, "The body has to be JSON (application/json)."));
   return { ok: true, body };
 };
@@ -41,6 +41,11 @@ const refuse = (answer: Answer) => ({ ok: false, answer }) as const;
 
 const tooLarge = (most: number): Answer =>
   plainAnswer(413, `The body is larger than ${most} bytes.`, { Connection: "close" });
+
+// RFC 9110 15.5.16: the header says which codings are understood.
+const coded = plainAnswer(415, "The body has to come as it is, without a Content-Encoding.", {
+  "Accept-Encoding": "identity",
+});
 
 const crowded = plainAnswer(503, "Too many large bodies are being received.", {
   Connection: "close",

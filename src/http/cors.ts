@@ -1,19 +1,66 @@
-/** The CORS headers of an answer, as flat names and values: any origin may read it (`*`), or those listed. */
+/** The headers that the script of a page may read, besides those that the Fetch standard always shows. */
+export const EXPOSED_HEADERS =
+  "Age, Allow, Cache-Group-Invalidation, Cache-Groups, Cache-Status, Deprecation, ETag, Gateway-Decision, Link, RateLimit, RateLimit-Policy, " +
+  "Retry-After, Server-Timing, Sunset, WWW-Authenticate, X-Request-Id";
+
+/** The CORS headers of an answer to a request of this origin, as flat names and values: any origin may read it (`*`), or those listed. */
 export const corsList = (origins: readonly string[], origin: string | undefined): readonly string[] => {
   if (origins.includes("*")) return anyOrigin;
   return origin !== undefined && origins.includes(origin)
-    ? ["Access-Control-Allow-Origin", origin, "Vary", "Origin"]
+    ? ["Access-Control-Allow-Origin", origin, "Vary", "Origin", ...exposed]
     : noOrigin;
 };
 
 // The same lists each time, so that what was rendered with one can be used again.
-const anyOrigin = ["Access-Control-Allow-Origin", "*"];
+const exposed = ["Access-Control-Expose-Headers", EXPOSED_HEADERS];
+const anyOrigin = ["Access-Control-Allow-Origin", "*", ...exposed];
 const noOrigin = ["Vary", "Origin"];
+
+/** The headers that a page may send: all that the documents name, and those that legacy allows. */
+const ALLOWED_HEADERS =
+  "Accept, Authorization, Cache-Control, Content-Type, Gateway-Backend, If-None-Match, Origin, Pragma, " +
+  "X-API-Key, X-Request-Id, X-Requested-With, traceparent, tracestate";
 
 /** More headers for the answer to a preflight, which browsers may keep for a day. */
 export const preflightHeaders = (methods: string): Record<string, string> => ({
   Allow: methods,
   "Access-Control-Allow-Methods": methods,
-  "Access-Control-Allow-Headers": "Authorization, Cache-Control, Content-Type, If-None-Match, X-API-Key",
+  "Access-Control-Allow-Headers": ALLOWED_HEADERS,
   "Access-Control-Max-Age": "86400",
 });
+
+/** What the gateway adds to a proxied answer, for pages that legacy lets read it. */
+const EXPOSED_OF_PROXIED = ["Deprecation", "Link", "Retry-After", "Sunset", "X-Request-Id"];
+
+/** The CORS headers of an answer in legacy's place, flat: any page may read it, as it may legacy's own. */
+export const legacyCorsList: readonly string[] = [
+  "Access-Control-Allow-Origin",
+  "*",
+  "Access-Control-Expose-Headers",
+  EXPOSED_OF_PROXIED.join(", "),
+];
+
+/**
+ * Adds to a flat list of legacy's headers that pages may read ours too. Where legacy exposes headers itself, its field becomes one with
+ * both. An answer that legacy shows to no other origin stays as it is.
+ */
+export const exposeProxied = (headers: string[]): void => {
+  let isShown = false;
+  let at = -1;
+  for (let i = 0; i + 1 < headers.length; i += 2) {
+    const { length } = headers[i] as string;
+    if (length !== ALLOW_ORIGIN.length && length !== EXPOSE.length) continue;
+    const name = (headers[i] as string).toLowerCase();
+    if (name === ALLOW_ORIGIN) isShown = true;
+    else if (name === EXPOSE) at = i + 1;
+  }
+  if (!isShown) return;
+  const theirs = at < 0 ? "" : (headers[at] as string);
+  const known = new Set(theirs.split(",").map((name) => name.trim().toLowerCase()));
+  const missing = EXPOSED_OF_PROXIED.filter((name) => !known.has(name.toLowerCase()));
+  if (at < 0) headers.push("Access-Control-Expose-Headers", missing.join(", "));
+  else if (missing.length > 0) headers[at] = [theirs.trim(), ...missing].filter(Boolean).join(", ");
+};
+
+const ALLOW_ORIGIN = "access-control-allow-origin";
+const EXPOSE = "access-control-expose-headers";

@@ -4,14 +4,29 @@ export type Credential = { key?: string; refused?: true };
 /** Whether a text can be a key: legacy puts it into SQL unescaped, and takes `0` for no key. */
 export const isKey = (text: string): boolean => /^[A-Za-z0-9]{1,64}$/.test(text) && text !== "0";
 
-/** Reads the key from the query (`api_key`), a bearer token or `X-API-Key`; an empty one does not count. */
-export const readCredential = (query: string, header: (name: string) => string | undefined): Credential => {
+/** In place of a key, where `Authorization` holds anything but `Bearer KEY`. */
+const NO_KEY = "-";
+
+/** All keys that a request has, sound or not, from the query (`api_key`), `Authorization` and `X-API-Key`; an empty one does not count. */
+const readKeys = (query: string, header: (name: string) => string | undefined): string[] => {
   const listed = (name: string) => (header(name) ?? "").split(",").map((one) => one.trim());
-  const bearers = listed("authorization").map((one) => /^bearer(?:\s+(.*))?$/i.exec(one)?.[1]);
-  const given = [...new URLSearchParams(query).getAll("api_key"), ...bearers, ...listed("x-api-key")].filter(
-    (key) => key !== undefined && key !== "",
+  const bearers = listed("authorization").map((one) =>
+    one === "" ? "" : (/^bearer\s+(.+)$/i.exec(one)?.[1] ?? NO_KEY),
   );
-  const [key, ...others] = given;
+  const given = [...new URLSearchParams(query).getAll("api_key"), ...bearers, ...listed("x-api-key")];
+  return given.filter((key) => key !== "");
+};
+
+/** The keys of a request, as a log must not show them. */
+export const keysGiven = (query: string, header: (name: string) => string | undefined): string[] =>
+  readKeys(query, header).filter((key) => key !== NO_KEY);
+
+/**
+ * Reads the key from the query (`api_key`), a bearer token or `X-API-Key`; an empty one does not count. Another `Authorization` (Basic,
+ * Bearer without a key) is a credential that is not valid.
+ */
+export const readCredential = (query: string, header: (name: string) => string | undefined): Credential => {
+  const [key, ...others] = readKeys(query, header);
   if (key === undefined) return {};
   return isKey(key) && others.every((other) => other === key) ? { key } : { refused: true };
 };

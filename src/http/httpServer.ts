@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerRes
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { hasBody } from "./body.ts";
+import { HttpExchange, exchangeOf, openExchange, setExchange } from "./exchange.ts";
 import * as http from "./nodeHttp.ts";
 import { refuseFraming, type Refusal, refusalBytes, refuseRequest } from "./refusal.ts";
 import { readRequestTarget } from "./requestTarget.ts";
@@ -15,6 +16,14 @@ export type ClientLimits = {
   maxSendBytes: number;
   /** Connections at a time. */
   maxConnections: number;
+};
+
+/** What a server does with the exchanges of its clients. */
+export type ExchangeOptions = {
+  /** Says whether the `X-Request-Id` of this peer is taken. */
+  trusted: (address: string) => boolean;
+  /** Hears of each exchange once it is over; `response` where a request was read. */
+  onOver?: (exchange: HttpExchange, response?: ServerResponse) => void;
 };
 
 /** A server and what can be seen of its clients. */
@@ -59,12 +68,15 @@ export const openHttpServer = (
   options: ServerOptions,
   { sendTimeout, maxSendBytes, maxConnections }: ClientLimits,
   listener: RequestListener,
+  { trusted, onOver = () => undefined }: ExchangeOptions = { trusted: () => false },
 ): HttpServer => {
   const unsent = openUnsentBytes({ timeout: sendTimeout, max: maxSendBytes });
   const answer: Answer = (request, response) => {
     // The connection has ended with a refusal: a request that follows it must not be acted on (RFC 9112 9.6).
     if (request.socket.writableEnded) return;
-    const refusal = readHead(request) ?? (unsent.hasRoomFor(1) ? undefined : tooManyBytes);
+    const refused = readHead(request);
+    exchangeOf(response).read(request);
+    const refusal = refused ?? (unsent.hasRoomFor(1) ? undefined : tooManyBytes);
     if (refusal !== undefined) refuseRequest(response, refusal);
     else if (request.url === "*") response.writeHead(204).end();
     else listener(request, response);
@@ -72,10 +84,17 @@ export const openHttpServer = (
   const { inTurn, hasWaiting } = openPipelining();
   const server = http.createServer(
     // Node refuses a request without a Host with an empty body: it is refused here, in our format.
-    { ...options, requireHostHeader: false, ServerResponse: responseNotedBy(unsent) },
+    { ...options, requireHostHeader: false, ServerResponse: responseNotedBy(unsent, trusted, onOver) },
     inTurn(answer),
   );
-  server.on("clientError", refuseUnparsed);
+  const refuseOn = (socket: Duplex, refusal: Refusal): void => {
+    const exchange = new HttpExchange();
+    if (!refuseSocket(socket, refusal, exchange.id)) return;
+    exchange.status = refusal.status;
+    exchange.isRefused = true;
+    onOver(exchange);
+  };
+  server.on("clientError", (error, socket) => refuseUnparsed(error, socket, refuseOn));
   server.on(
     "checkContinue",
     inTurn((request, response) => {
@@ -87,8 +106,8 @@ export const openHttpServer = (
     "checkExpectation",
     inTurn((_, response) => refuseRequest(response, unknownExpectation)),
   );
-  server.on("connect", (_, socket) => refuseSocket(socket, { status: 400, detail: "This server is no proxy." }));
-  const connections = boundConnections(server, maxConnections, unsent.forget);
+  server.on("connect", (_, socket) => refuseOn(socket, { status: 400, detail: "This server is no proxy." }));
+  const connections = boundConnections(server, maxConnections, unsent.forget, refuseOn);
   server.once("close", unsent.close);
   return { server, unsent, connections, hasWaiting };
 };
@@ -138,14 +157,40 @@ const discard = (request: IncomingMessage): void => {
   if (!request.complete) request.destroy();
 };
 
-/** Responses that have their unsent bytes counted; for one that is sent at once that is a comparison. */
-const responseNotedBy = (unsent: UnsentBytes) =>
+/**
+ * Responses that have their unsent bytes counted (for one that is sent at once that is a comparison), and that tell their exchange by
+ * `X-Request-Id`.
+ */
+const responseNotedBy = (
+  unsent: UnsentBytes,
+  trusted: ExchangeOptions["trusted"],
+  onOver: NonNullable<ExchangeOptions["onOver"]>,
+) =>
   class<Request extends IncomingMessage> extends http.ServerResponse<Request> {
+    readonly #exchange: HttpExchange;
+
+    constructor(...args: ConstructorParameters<typeof http.ServerResponse<Request>>) {
+      super(...args);
+      this.#exchange = openExchange(args[0], trusted);
+      setExchange(this, this.#exchange);
+    }
+
     get [unsentBytes](): UnsentBytes {
       return unsent;
     }
 
+    override writeHead(status: number, ...[first, second]: [first?: unknown, second?: unknown]): this {
+      const { id } = this.#exchange;
+      this.#exchange.begin(status);
+      if (Array.isArray(first)) return super.writeHead(status, first.concat("X-Request-Id", id) as string[]);
+      const headers = Array.isArray(second)
+        ? (second.concat("X-Request-Id", id) as string[])
+        : { ...(second ?? (typeof first === "object" ? first : undefined)), "X-Request-Id": id };
+      return super.writeHead(status, typeof first === "string" ? first : undefined, headers);
+    }
+
     override write(chunk: unknown, encoding?: unknown, callback?: unknown): boolean {
+      this.#count(chunk);
       const flows = super.write(chunk, encoding as BufferEncoding, callback as () => void);
       if (!flows) unsent.note(this);
       return flows;
@@ -154,7 +199,14 @@ const responseNotedBy = (unsent: UnsentBytes) =>
     override end(chunk?: unknown, encoding?: unknown, callback?: unknown): this {
       super.end(chunk, encoding as BufferEncoding, callback as () => void);
       if (this.writableLength > 0) unsent.note(this);
+      this.#count(chunk);
+      if (!this.#exchange.isDeferred) onOver(this.#exchange, this);
       return this;
+    }
+
+    #count(chunk: unknown): void {
+      if (typeof chunk === "string") this.#exchange.bytes += Buffer.byteLength(chunk);
+      else if (chunk instanceof Uint8Array) this.#exchange.bytes += chunk.length;
     }
   };
 
@@ -206,6 +258,7 @@ const boundConnections = (
   server: Server,
   max: number,
   onClose: (socket: Socket) => void,
+  refuseOn: (socket: Socket, refusal: Refusal) => void,
 ): HttpServer["connections"] => {
   let open = 0;
   let lingering = 0;
@@ -226,7 +279,7 @@ const boundConnections = (
     }
     lingering++;
     socket.once("close", () => lingering--);
-    refuseSocket(socket, tooManyConnections);
+    refuseOn(socket, tooManyConnections);
   });
   return () => ({ open, refused });
 };
@@ -240,13 +293,14 @@ const ofError: Record<string, Refusal> = {
 const refuseUnparsed = (
   error: Error & { code?: string },
   socket: Duplex & { _httpMessage?: ServerResponse | null },
+  refuseOn: (socket: Duplex, refusal: Refusal) => void,
 ): void => {
   const answering = socket._httpMessage;
   if (error.code === "ECONNRESET") socket.destroy();
   else if (answering?.req.complete) closeAfter(answering);
   // Nothing may be written into an answer that has begun.
   else if (answering?.headersSent) socket.destroy();
-  else refuseSocket(socket, ofError[error.code ?? ""] ?? { status: 400, detail: "Bad Request" });
+  else refuseOn(socket, ofError[error.code ?? ""] ?? { status: 400, detail: "Bad Request" });
 };
 
 const lastAnswers = new WeakSet<ServerResponse>();
@@ -260,15 +314,16 @@ const closeAfter = (response: ServerResponse): void => {
   response.once("finish", () => response.req.socket.destroySoon());
 };
 
-/** Answers on a connection on which no request was read, and closes it when the client has had the time to read that. */
-const refuseSocket = (socket: Duplex, refusal: Refusal): void => {
-  if (socket.writableEnded) return;
+/** Answers on a connection on which no request was read, and closes it when the client has had the time to read that. False: it is closed. */
+const refuseSocket = (socket: Duplex, refusal: Refusal, requestId: string): boolean => {
+  if (socket.writableEnded) return false;
   if (!socket.writable) {
     socket.destroy();
-    return;
+    return false;
   }
   const late = setTimeout(() => socket.destroy(), LINGER_MS);
   // After CONNECT node:http does not listen for errors any more.
   socket.on("error", () => socket.destroy()).once("close", () => clearTimeout(late));
-  socket.end(refusalBytes(refusal));
+  socket.end(refusalBytes(refusal, requestId));
+  return true;
 };

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { exchangeOf } from "./exchange.ts";
 import { STATUS_CODES } from "./nodeHttp.ts";
 
 /** The answer to a request that never reaches the listener. `retryAfter` is in seconds. */
@@ -13,22 +14,24 @@ const headersOf = ({ retryAfter }: Refusal, body: string): [name: string, value:
 /** Answers `{"detail": ...}` and ends the connection; the rest of the request is not read. */
 export const refuseRequest = (response: ServerResponse, refusal: Refusal): void => {
   const body = JSON.stringify({ detail: refusal.detail });
+  exchangeOf(response).isRefused = true;
   response.shouldKeepAlive = false;
   response.writeHead(refusal.status, headersOf(refusal, body).flat()).end(body);
 };
 
-/** The whole answer as text, for a connection on which no request was read. */
-export const refusalBytes = (refusal: Refusal): string => {
+/** The whole answer as text, for a connection on which no request was read; `requestId` is its `X-Request-Id`. */
+export const refusalBytes = (refusal: Refusal, requestId: string): string => {
   const body = JSON.stringify({ detail: refusal.detail });
   const lines = [
     `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}`,
     ...headersOf(refusal, body).map(([name, value]) => `${name}: ${value}`),
+    `X-Request-Id: ${requestId}`,
     "Connection: close",
   ];
   return `${lines.join("\r\n")}\r\n\r\n${body}`;
 };
 
-/** The answer to a request whose body has no clear length. */
+/** The answer to a request whose body has no clear length, or that asks for another protocol. */
 type FramingRefusal = { status: 400 | 501; detail: string };
 
 const coded: FramingRefusal = {
@@ -38,14 +41,18 @@ const coded: FramingRefusal = {
 const oldCoded: FramingRefusal = { status: 400, detail: "An HTTP/1.0 request cannot have a Transfer-Encoding." };
 const tooLong: FramingRefusal = { status: 400, detail: "The Content-Length is larger than can be sent on." };
 
+/** Upgrades to HTTP/2 are not refused: RFC 9110 7.8 lets a server ignore them, and the client then goes on in HTTP/1.1. */
+const upgraded: FramingRefusal = { status: 501, detail: "WebSocket is not supported." };
+
 /**
- * Refuses bodies that Node's parser accepts and undici would send on changed: a transfer coding beside chunked
+ * Refuses a WebSocket, and bodies that Node's parser accepts and undici would send on changed: a transfer coding beside chunked
  * (RFC 9112 6.1 and 7) and a length beyond 2^53 - 1. `undefined`: the body can be read.
  */
 export const refuseFraming = ({
   headers,
   httpVersion,
 }: Pick<IncomingMessage, "headers" | "httpVersion">): FramingRefusal | undefined => {
+  if (headers.upgrade !== undefined && /\bwebsocket\b/i.test(headers.upgrade)) return upgraded;
   const coding = headers["transfer-encoding"];
   if (coding !== undefined) {
     if (httpVersion === "1.0") return oldCoded;

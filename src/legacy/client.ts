@@ -1,8 +1,9 @@
 import type { LegacyRequest } from "../endpoint/legacyRequest.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
 import { ask } from "../upstream/ask.ts";
-import { isItsFault, BackendFailure, openBreaker } from "../upstream/breaker.ts";
+import { type Breaker, isItsFault, BackendFailure, openBreaker } from "../upstream/breaker.ts";
 import { type FailureKind, isConnectionFailure, UpstreamFailure } from "../upstream/failure.ts";
+import type { CallResult } from "../telemetry/meter.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { type LegacyReading, readLegacy } from "./reading.ts";
 import type { XmlReader } from "./xml.ts";
@@ -39,6 +40,8 @@ export type Caller = {
   /** The signal that fires when the client is gone; made when it is first wanted. */
   leaving?: () => AbortSignal;
   spent?: { calls: number; ms: number };
+  /** The endpoint that it asks for, if it is one. */
+  endpoint?: string;
 };
 
 /** Asks legacy for one form of one resource. Without an answer it returns the outcome of the failure. */
@@ -80,13 +83,14 @@ export const legacyClient =
     if (key !== undefined) fields?.set("api_key", key);
     const query = isPost || fields === undefined ? "" : `?${fields.toString()}`;
     const sent = ["host", host, "accept", form === "json" ? "application/json" : "text/xml", ...headers];
-    if (isPost) sent.push("content-type", "application/x-www-form-urlencoded");
+    const posted = isPost && fields !== undefined ? await formBody(fields, request.files) : undefined;
+    if (posted) sent.push("content-type", posted.type);
     try {
       const reply = await ask(upstream, {
         method: request.method,
         path: `${path}/${form}${request.path}${query}`,
         headers: sent,
-        ...(isPost ? { body: fields?.toString() ?? "" } : {}),
+        ...(posted ? { body: posted.body } : {}),
         maxBytes: maxReply,
         totalTimeout: Math.max(1, deadline - Date.now()),
         ...(signal ? { signal } : {}),
@@ -103,6 +107,20 @@ export const legacyClient =
       };
     }
   };
+
+/** A form's bytes and their media type. */
+const formBody = async (
+  fields: URLSearchParams,
+  files: Record<string, string> | undefined,
+): Promise<{ type: string; body: string | Buffer }> => {
+  if (files === undefined) return { type: "application/x-www-form-urlencoded", body: fields.toString() };
+  const form = new FormData();
+  for (const [name, value] of fields) form.append(name, value);
+  for (const [name, xml] of Object.entries(files))
+    form.append(name, new Blob([xml], { type: "text/xml" }), `${name}.xml`);
+  const written = new Response(form);
+  return { type: written.headers.get("content-type") as string, body: Buffer.from(await written.arrayBuffer()) };
+};
 
 const failures: Record<FailureKind, Outcome> = {
   unreachable: { kind: "broken", message: "The legacy interface could not be reached." },
@@ -130,13 +148,16 @@ const open: LegacyFailed = {
   isUnsent: true,
 };
 
+/** Hears of one call: the endpoint it was made for (`none`: no single one), how it ended, its milliseconds. */
+export type OnCall = (endpoint: string, result: CallResult, ms: number) => void;
+
 /**
- * The same client behind a circuit breaker: while legacy fails, calls fail at once. `onCall` gets each call's failure and its
+ * The same client behind a circuit breaker: while legacy fails, calls fail at once. `onCall` gets each call's endpoint, result and
  * milliseconds, and the caller's `spent` grows by them.
  */
-export const withBreaker = (client: LegacyClient, onCall: (failed: boolean, ms: number) => void): LegacyClient => {
-  const breaker = openBreaker();
-  return async (request, form, caller, readXml) => {
+export const withBreaker =
+  (client: LegacyClient, onCall: OnCall, breaker: Breaker = openBreaker()): LegacyClient =>
+  async (request, form, caller, readXml) => {
     const started = performance.now();
     const describe = () => `${request.method} ${request.path} ${new URLSearchParams(request.form).toString()}`;
     let reply: LegacyAnswer | LegacyFailed;
@@ -152,11 +173,15 @@ export const withBreaker = (client: LegacyClient, onCall: (failed: boolean, ms: 
       ({ reply } = error);
     }
     const took = performance.now() - started;
-    onCall("failed" in reply, took);
+    onCall(caller.endpoint ?? "none", resultOf(reply), took);
     if (caller.spent) {
       caller.spent.calls++;
       caller.spent.ms += took;
     }
     return reply;
   };
+
+const resultOf = (reply: LegacyAnswer | LegacyFailed): CallResult => {
+  if (!("failed" in reply)) return "answered";
+  return reply === open ? "circuit_open" : "failed";
 };

@@ -44,7 +44,7 @@ export const xmlReader = (markup: readonly string[], verbatim: readonly string[]
     processEntities: false,
     ignoreDeclaration: true,
     ignorePiTags: true,
-    maxNestedTags: 32,
+    maxNestedTags: 600,
     stopNodes: [...markup, ...verbatim],
   };
   let opened: ReturnType<typeof open> | undefined;

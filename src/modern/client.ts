@@ -5,15 +5,22 @@ import type { ByteBudget } from "../concurrency/byteBudget.ts";
 import type { Answer } from "../endpoint/answer.ts";
 import { becomesAnother, type CanonicalRequest, formatRequest } from "../endpoint/canonicalRequest.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
+import type { OnCall } from "../legacy/client.ts";
 import type { ErrorTable } from "../legacy/reading.ts";
 import type { Reader } from "../reading/reader.ts";
 import { parseJson } from "../rules/parseJson.ts";
 import type { Json } from "../rules/rule.ts";
 import type { Settings } from "../settings/settings.ts";
+import { readCertificates } from "../settings/certificates.ts";
 import { upstreamSettings } from "../settings/upstreamSettings.ts";
+import type { Dependencies } from "../telemetry/dependencies.ts";
+import type { CallResult, Meter } from "../telemetry/meter.ts";
+import type { Observer } from "../telemetry/observer.ts";
+import { observeCalls, observeCircuit } from "../telemetry/observeUpstream.ts";
 import { ask, type UpstreamReply } from "../upstream/ask.ts";
-import { BackendFailure, isItsFault, openBreaker } from "../upstream/breaker.ts";
+import { BackendFailure, type Breaker, isItsFault, openBreaker } from "../upstream/breaker.ts";
 import { UpstreamFailure } from "../upstream/failure.ts";
+import { openUpstreamHealth } from "../upstream/health.ts";
 import { openUpstream, type Upstream } from "../upstream/upstream.ts";
 import { errorAnswer } from "./errorAnswer.ts";
 import { isJsonType, unservedReasons } from "./whyUnserved.ts";
@@ -54,16 +61,44 @@ export type Judging = {
   check: Reader["checkModern"];
 };
 
+/** Observes a call that is made for an endpoint, or for a comparison. */
+type AroundCall = <T>(endpoint: string, call: () => Promise<T>) => Promise<T>;
+
+/** What of the gateway modern's client uses: the bound on answers that are being collected, metrics, and the list of dependencies. */
+type ModernParts = {
+  replies: ByteBudget;
+  meter: Meter;
+  dependencies: Dependencies;
+  observer: Observer;
+  around: AroundCall;
+};
+
 /** Opens connections of its own to modern, so that requests that wait there delay no others. */
 export const openModern = (
   url: string,
-  settings: Settings,
+  settings: Settings & { MODERN_CA?: string | undefined },
   judging: Judging,
-  replies: ByteBudget,
+  { replies, meter, dependencies, observer, around }: ModernParts,
 ): { client: ModernClient; close: () => Promise<void> } => {
-  const upstream = openUpstream({ ...upstreamSettings(settings), origin: new URL(url).origin, replies });
+  const health = openUpstreamHealth(dependencies.add("modern"));
+  const upstream = openUpstream({
+    ...upstreamSettings(settings),
+    ...readCertificates("MODERN_CA", settings.MODERN_CA),
+    origin: new URL(url).origin,
+    replies,
+    health,
+    onCall: observeCalls(observer, "modern_asked"),
+  });
+  const breaker = openBreaker((...change) => observeCircuit(observer, "modern", ...change));
+  meter.addBackend({ name: "modern", circuit: () => breaker.circuit(), certificateExpiry: health.certificateExpiry });
+  const onCall: OnCall = (...call) => meter.countCall("modern", ...call);
+  const target = modernTarget(url);
+  const client = modernClient(upstream, { target, maxReply: settings.MAX_REPLY_BYTES, breaker, onCall, ...judging });
   return {
-    client: modernClient(upstream, { target: modernTarget(url), maxReply: settings.MAX_REPLY_BYTES, ...judging }),
+    client: {
+      ask: (endpoint, ...of) => around(endpoint.name, () => client.ask(endpoint, ...of)),
+      look: (...of) => around("comparison", () => client.look(...of)),
+    },
     close: () => upstream.close(),
   };
 };
@@ -114,11 +149,12 @@ export const sendCanonical = (
   });
 };
 
+type ModernClientParts = Judging & { target: Target; maxReply: number; breaker: Breaker; onCall: OnCall };
+
 const modernClient = (
   upstream: Upstream,
-  { target, maxReply, ...judging }: { target: Target; maxReply: number } & Judging,
+  { target, maxReply, breaker, onCall, ...judging }: ModernClientParts,
 ): ModernClient => {
-  const breaker = openBreaker();
   const send = (request: CanonicalRequest, caller: ModernCaller, again: boolean, maxBytes = maxReply) => {
     const totalTimeout = Math.max(1, caller.deadline - Date.now());
     return sendCanonical(upstream, target, request, { ...caller, again, maxBytes, totalTimeout });
@@ -126,6 +162,8 @@ const modernClient = (
   return {
     async ask(endpoint, request, caller, again = false) {
       if (becomesAnother(request)) return { ...otherPath, isUnasked: true };
+      const started = performance.now();
+      const count = (result: CallResult) => onCall(endpoint.name, result, performance.now() - started);
       try {
         const reply = await breaker.execute({ request: () => formatRequest(request), caller }, async () => {
           const given = await send(request, caller, again);
@@ -133,8 +171,10 @@ const modernClient = (
           if (given.status >= 500) throw new BackendFailure(`it answered ${given.status}`);
           return read;
         });
+        count(reply === undefined ? "circuit_open" : "answered");
         return reply ?? { failed: "the circuit is open" };
       } catch (error) {
+        count("failed");
         if (error instanceof UpstreamFailure || error instanceof BackendFailure)
           return { failed: error.message, isUnasked: !isItsFault(error) };
         throw error;

@@ -11,6 +11,11 @@ const route = z
 
 /** Settings about the new implementation that migration and the comparing command share. */
 export const comparedShape = {
+  MODERN_CA: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("a file with the certificates (PEM) of the authorities that the new implementation's must come from"),
   MODERN_ROUTES: z
     .record(z.string(), route)
     .default({})

@@ -4,11 +4,15 @@ import type { Dispatcher } from "undici";
 
 const forwardingLengths = new Set(Array.from(forwardingNames, (name) => name.length));
 
-/** The client's headers in their order, without those of its connection; then Host and the forwarding headers. `host` replaces the client's Host. */
+/**
+ * The client's headers in their order, without those of its connection; then Host, the forwarding headers and `own`, flat. `host`
+ * replaces the client's Host, `own` its headers of these names.
+ */
 export const requestHeaders = (
   req: IncomingMessage,
   host: string | undefined,
   trusted: (address: string) => boolean,
+  own: readonly string[] = [],
 ): string[] => {
   const raw = req.rawHeaders;
   const sent = host ?? req.headers.host;
@@ -17,7 +21,7 @@ export const requestHeaders = (
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const name = raw[i] ?? "";
     if (isHopByHop(name) || isOurs(name) || isHost(name)) continue;
-    if (named?.has(name.toLowerCase()) === true) continue;
+    if (named?.has(name.toLowerCase()) === true || isNamedIn(own, name)) continue;
     headers.push(name, raw[i + 1] ?? "");
   }
   if (sent !== undefined) headers.push("Host", sent);
@@ -30,7 +34,14 @@ export const requestHeaders = (
     trusted,
   });
   for (const text of ours) headers.push(text);
+  for (const text of own) headers.push(text);
   return headers;
+};
+
+const isNamedIn = (flat: readonly string[], name: string): boolean => {
+  for (let i = 0; i < flat.length; i += 2)
+    if (flat[i]?.length === name.length && flat[i]?.toLowerCase() === name.toLowerCase()) return true;
+  return false;
 };
 
 const isHost = (name: string): boolean => name.length === 4 && name.toLowerCase() === "host";
@@ -39,7 +50,10 @@ const isHost = (name: string): boolean => name.length === 4 && name.toLowerCase(
 const isOurs = (name: string): boolean =>
   forwardingLengths.has(name.length) && forwardingNames.has(name.toLowerCase().replaceAll("_", "-"));
 
-/** undici's raw headers as a flat list for `writeHead`: case, order and repetitions stay, the connection's own go. */
+/**
+ * undici's raw headers as a flat list for `writeHead`: case, order and repetitions stay, the connection's own go. So does `X-Request-Id`,
+ * in whose place the server writes the one that was sent to the upstream.
+ */
 export const replyHeaders = (
   raw: Dispatcher.DispatchController["rawHeaders"],
   connection: string | readonly string[] | undefined,
@@ -49,11 +63,13 @@ export const replyHeaders = (
   if (!Array.isArray(raw)) return headers; // never with HTTP/1.1
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const name = latin1(raw[i]);
-    if (isHopByHop(name) || named?.has(name.toLowerCase()) === true) continue;
+    if (isHopByHop(name) || isRequestId(name) || named?.has(name.toLowerCase()) === true) continue;
     headers.push(name, latin1(raw[i + 1]));
   }
   return headers;
 };
+
+const isRequestId = (name: string): boolean => name.length === 12 && name.toLowerCase() === "x-request-id";
 
 const latin1 = (text: Buffer | string | undefined): string =>
   typeof text === "object" ? text.toString("latin1") : (text ?? "");

@@ -1,9 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { hasBody } from "../http/body.ts";
+import { currentContext, exchangeOf, inContext, propagatedHeaders } from "../http/exchange.ts";
 import { clientAddress, isLoop } from "../upstream/forwarding.ts";
 import { UpstreamFailure, withoutQuery } from "../upstream/failure.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import type { ResponseObserver } from "./heldAnswer.ts";
+import type { PassThroughMeter } from "./passThroughMeter.ts";
 import { type Trouble, refuse } from "./refuse.ts";
 import { Relay } from "./relay.ts";
 import { requestHeaders } from "./headers.ts";
@@ -26,9 +28,11 @@ export type PassThroughOptions = {
   host?: string | undefined;
   trusted: (address: string) => boolean;
   onEvent: (event: PassThroughEvent) => void;
-  onAnswer?: (status: number) => void;
+  meter?: PassThroughMeter;
   observe?: (method: string, target: string, req: IncomingMessage) => ResponseObserver | undefined;
   hooks?: PassThroughHooks;
+  /** Observes the request to the upstream, from its begin to the end of its answer. */
+  around?: ((run: () => Promise<void>) => Promise<void>) | undefined;
   /** `minRate`: bytes a second that an upload must send. `memory`: most bytes of all bodies that are collected before they are sent. */
   uploads?: { minRate: number; memory: number };
 };
@@ -38,13 +42,20 @@ export type PassThrough = (req: IncomingMessage, res: ServerResponse) => void;
 
 /** Passes requests to the upstream and its answers back, unchanged and streaming. */
 export const passThrough = (upstream: Upstream, options: PassThroughOptions): PassThrough => {
+  const { meter } = options;
   const { minRate, memory } = options.uploads ?? { minRate: 1024, memory: 64 * 1024 ** 2 };
   const uploads = { minRate, silence: upstream.bodyTimeout, memory: openUploadMemory(memory) };
   return function passThroughListener(req, res) {
     const method = req.method ?? "GET";
     const path = req.url ?? "/";
-    const report = (kind: Trouble, error?: Error): void =>
-      options.onEvent({ kind, method, path: withoutQuery(path), error });
+    const started = performance.now();
+    const context = currentContext() ?? { exchange: exchangeOf(res) };
+    context.exchange.isProxied = true;
+    const report = (kind: Trouble, error?: Error): void => {
+      meter?.over(performance.now() - started, kind);
+      // What fails may do so on behalf of a connection, which another request may have opened.
+      inContext(context, () => options.onEvent({ kind, method, path: withoutQuery(path), error }));
+    };
 
     if (res.destroyed || req.socket.destroyed)
       return report("aborted", new UpstreamFailure("aborted", { method, path }));
@@ -56,11 +67,31 @@ export const passThrough = (upstream: Upstream, options: PassThroughOptions): Pa
     if (options.hooks?.standIn(req, res, path)) return;
     const observer = options.observe?.(method, path, req);
     const upload = hasBody(req)
-      ? new Upload(req, { ...uploads, onChunk: observer?.chunk, client: clientOf(req, options.trusted) })
+      ? new Upload(req, { ...uploads, onChunk: chunkListener(observer, meter), client: clientOf(req, options.trusted) })
       : undefined;
-    const headers = requestHeaders(req, options.host, options.trusted);
-    const request = { method, path, headers, body: upload ?? null, servername: upstream.servername };
-    new Relay(upstream, { req, res, request, upload, report, observer, added, onAnswer: options.onAnswer }).begin();
+    const pass = (): void => {
+      const own = propagatedHeaders(currentContext() ?? context);
+      const headers = requestHeaders(req, options.host, options.trusted, own);
+      const request = { method, path, headers, body: upload ?? null, servername: upstream.servername };
+      new Relay(upstream, { req, res, context, request, upload, report, observer, added, meter, started }).begin();
+    };
+    if (options.around === undefined) return pass();
+    void options.around(() => {
+      const over = new Promise<void>((resolve) => void res.once("close", resolve));
+      pass();
+      return over;
+    });
+  };
+};
+
+/** Hears of each part of a body that a client sends. */
+const chunkListener = (
+  observer: ResponseObserver | undefined,
+  meter: PassThroughMeter | undefined,
+): ((chunk: Buffer) => void) => {
+  return (chunk) => {
+    if (meter) meter.received.value += chunk.length;
+    observer?.chunk(chunk);
   };
 };
 

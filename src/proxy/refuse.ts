@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { legacyCorsList } from "../http/cors.ts";
 import { STATUS_CODES } from "../http/nodeHttp.ts";
 import type { FailureKind } from "../upstream/failure.ts";
 
@@ -17,6 +18,7 @@ export const answerItself = (
     type,
     "Content-Length",
     String(Buffer.byteLength(body)),
+    ...legacyCorsList,
     ...headers,
   ]);
   res.end(req.method === "HEAD" ? undefined : body);

@@ -9,10 +9,13 @@ import {
   MAX_INTERIM_ANSWERS,
   maySendAgain,
 } from "../upstream/failure.ts";
+import { exposeProxied } from "../http/cors.ts";
+import { inContext, type RequestContext } from "../http/exchange.ts";
 import type { Turn } from "../upstream/semaphore.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { addHeaders, reasonBytes, replyHeaders } from "./headers.ts";
 import { Pauses } from "./clientSpeed.ts";
+import type { PassThroughMeter } from "./passThroughMeter.ts";
 import { type Trouble, cut, refuse } from "./refuse.ts";
 import { heldAnswer, type ResponseObserver } from "./heldAnswer.ts";
 import type { Upload, UploadListener } from "./upload.ts";
@@ -21,12 +24,15 @@ import type { Upload, UploadListener } from "./upload.ts";
 type Passage = {
   req: IncomingMessage;
   res: ServerResponse;
+  context: RequestContext;
   request: Dispatcher.DispatchOptions & RequestLine;
   upload: Upload | undefined;
   observer: ResponseObserver | undefined;
   /** Headers to add to the answer. */
   added: readonly string[] | undefined;
-  onAnswer: ((status: number) => void) | undefined;
+  meter: PassThroughMeter | undefined;
+  /** When the request came (`performance.now()`). */
+  started: number;
   report: (trouble: Trouble, failure: UpstreamFailure) => void;
 };
 
@@ -45,6 +51,8 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
   /** The client has its answer, or never gets one. */
   #done = false;
   #hasPlace = false;
+  /** When it was first sent, on the clock of `performance.now()`. */
+  #startedAt: number | undefined;
   #answered = false;
   #sentAgain = false;
   #flowing = false;
@@ -88,6 +96,7 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
 
   start(): void {
     this.#hasPlace = true;
+    this.#startedAt ??= performance.now();
     const { request, observer } = this.#passage;
     this.#upstream.pool.dispatch(request, observer ? heldAnswer(this, observer) : this);
   }
@@ -118,7 +127,7 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
     headers: IncomingHttpHeaders,
     reason = "",
   ): void {
-    const { req, res, request, added, onAnswer } = this.#passage;
+    const { req, res, request, added, meter } = this.#passage;
     const raw = replyHeaders(controller.rawHeaders, headers.connection);
     if (status < 200) {
       // undici cannot be paused here, so that a client which reads nothing would have all of them kept in memory.
@@ -126,7 +135,7 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
       if (req.httpVersion !== "1.0") res.writeInformation(status, raw);
       return;
     }
-    onAnswer?.(status);
+    meter?.answered(status);
     const coding = headers["transfer-encoding"];
     if (coding !== undefined && coding.toLowerCase() !== "chunked") return this.#fail("broken");
     const length = headers["content-length"];
@@ -134,6 +143,7 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
       this.#remaining = Number(length);
     }
     if (added !== undefined) addHeaders(raw, added);
+    exposeProxied(raw);
     res.sendDate = false;
     res.writeHead(status, reasonBytes(reason), raw);
     // A body usually comes with the headers and is sent with them; where it does not, the client sees the headers now.
@@ -143,8 +153,9 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     // An answer that was held may be over already, and then undici cannot give it up.
     if (this.#done) return;
-    const { res } = this.#passage;
+    const { res, meter } = this.#passage;
     this.#flowing = true;
+    if (meter) meter.sent.value += chunk.length;
     this.#remaining -= chunk.length;
     if (this.#remaining === 0) {
       res.end(chunk);
@@ -158,7 +169,9 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
   }
 
   onResponseEnd(): void {
-    const { res } = this.#passage;
+    const { res, meter, started } = this.#passage;
+    this.#upstream.health?.answered();
+    if (!this.#done) meter?.over(performance.now() - started);
     this.#done = true;
     if (!res.writableEnded) res.end();
     this.#leave();
@@ -205,10 +218,21 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
   #leave(): void {
     if (!this.#hasPlace) return;
     this.#hasPlace = false;
+    this.#noteCall(performance.now() - (this.#startedAt ?? 0));
     clearTimeout(this.#uploading);
     this.#pauses?.stop();
     this.#passage.upload?.destroy();
     this.#upstream.semaphore.leave(this);
+  }
+
+  #noteCall(ms: number): void {
+    const { request, context, res } = this.#passage;
+    const { exchange } = context;
+    exchange.countCall(ms);
+    const { method, path } = request;
+    const end = res.headersSent ? { status: res.statusCode, bytes: exchange.bytes } : { failure: "no answer" };
+    // This runs on behalf of a connection, which another request may have opened.
+    inContext(context, () => this.#upstream.onCall?.({ method, path, ms, ...end }));
   }
 
   #fail(kind: FailureKind, trouble: Trouble = kind, cause?: UpstreamFailure): void {
@@ -216,6 +240,7 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
     this.#done = true;
     const { req, res, request, upload, added, report } = this.#passage;
     const failure = cause ?? new UpstreamFailure(kind, request);
+    if (trouble === kind) this.#upstream.health?.failed(kind);
     // One that waits leaves the queue; one that runs leaves the semaphore when undici reports its end.
     if (!this.#upstream.semaphore.withdraw(this)) this.#controller?.abort(failure);
     upload?.destroy();

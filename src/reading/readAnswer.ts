@@ -11,7 +11,7 @@ import { own } from "../rules/compose.ts";
 type Input = Record<string, unknown>;
 
 /** An endpoint prepared for reading its answers; made once in each thread. */
-export type Readable = Omit<Endpoint, "routes" | "legacy" | "summary" | "examples"> & {
+export type Readable = Omit<Endpoint, "routes" | "legacy" | "summary" | "examples" | "first"> & {
   name: string;
   readXml: XmlReader;
 };
@@ -114,7 +114,7 @@ const convert = (
   knowledge: Knowledge,
   note: ReturnType<typeof servingNote>,
 ): Converted => {
-  const meant = as === "settled" ? endpoint.recover?.answer(input, document) : document;
+  const meant = as === "settled" ? endpoint.recover?.answer?.(input, document) : document;
   if (meant === undefined) return { mismatch: ["/: missing"] };
   const judged = endpoint.rejectDocument?.(meant, knowledge);
   if (judged) return { outcome: judged };

@@ -41,6 +41,8 @@ export type ReaderSettings = ThreadSettings & {
   /** What may wait, beside what is being read. */
   queue: { jobs: number; bytes: number };
   onFailed: (endpoint: string, why: string) => void;
+  /** A thread has read one. */
+  onRead?: () => void;
 };
 
 /** Of JSON and XML, in bytes: each takes about 4 ms to read, which is as long as others may wait. */
@@ -82,7 +84,10 @@ export const openReader = (settings: ReaderSettings): Reader => {
         if (result.of === "failure") {
           onFailed(job.of === "legacy" ? job.task.endpoint : job.endpoint, result.why);
           settle(broken);
-        } else settle(result);
+        } else {
+          settings.onRead?.();
+          settle(result);
+        }
         startNext();
       };
       const waiting: Waiting = { caller, bytes: body.byteLength, start: () => void run(), refuse: settle };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isObject, isUnset, type OursOf, type Json, type JsonObject, type Note, type Rule } from "./rule.ts";
+import { isObject, isShallow, isUnset, type OursOf, type Json, type JsonObject, type Note, type Rule } from "./rule.ts";
 
 /** Unset -> `null`, anything else by the rule inside. */
 export const nullable = <T>(inner: Rule<T>): Rule<T | null> => ({
@@ -76,12 +76,51 @@ export const anyOrder = <T>(inner: Rule<T>): Rule<T> => ({
   read: (legacy, note, parent) => inner.read(legacy, note, parent),
 });
 
+/** A list in the order of these members of legacy's entries, which are numbers. */
+export const sortedBy = <T>(names: readonly string[], inner: Rule<T>): Rule<T> => ({
+  name: "sortedBy",
+  does: 'the entries come by some of their numbers: `[{"index": 1}, {"index": 0}]` -> `[{"index": 0}, {"index": 1}]`',
+  schema: inner.schema,
+  inside: { "": inner },
+  over: ({ "": other = inner }) => sortedBy(names, other),
+  read(legacy, note, parent) {
+    const entries = entriesOf(legacy);
+    const isSorted = entries.every((entry, i) => i === 0 || compareBy(names, entries[i - 1] as Json, entry) <= 0);
+    if (isSorted) return inner.read(legacy, note, parent);
+    const sorted = entries.toSorted((a, b) => compareBy(names, a, b));
+    note.changed("sortedBy", legacy, sorted);
+    return inner.read(sorted, note, parent);
+  },
+});
+
+const compareBy = (names: readonly string[], a: Json, b: Json): number => {
+  for (const name of names) {
+    const difference = Number(member(a, name)) - Number(member(b, name));
+    if (difference < 0 || difference > 0) return difference;
+  }
+  return 0;
+};
+
 /** The entries of what legacy writes as nothing, one value or a list of them; the same array where there is nothing to do. */
 export const entriesOf = (legacy: Json | undefined): Json[] => {
   if (isUnset(legacy)) return Array.isArray(legacy) ? legacy : [];
   if (!Array.isArray(legacy)) return [legacy as Json];
   return legacy.some(isUnset) ? legacy.filter((entry) => !isUnset(entry)) : legacy;
 };
+
+/** An unset object is read as an empty one, so that its own fields say what is unset. */
+export const orEmpty = <T>(inner: Rule<T>): Rule<T> => ({
+  name: "orEmpty",
+  does: 'an unset object -> one with unset fields: `[]` -> `{"file": [], "evaluation": []}`',
+  schema: inner.schema,
+  inside: { "": inner },
+  over: ({ "": other = inner }) => orEmpty(other),
+  read(legacy, note, parent) {
+    if (!isUnset(legacy)) return inner.read(legacy, note, parent);
+    note.changed("orEmpty", legacy, {});
+    return inner.read({}, note, parent);
+  },
+});
 
 /** Takes the value out of an object that only wraps it. */
 export const unwrapped = <T>(key: string, inner: Rule<T>): Rule<T> => ({
@@ -135,6 +174,17 @@ export const onlyWhen = <T>(holds: (parent: JsonObject) => boolean, inner: Rule<
   },
 });
 
+/** The field stands only where legacy has it, also where it is unset there. */
+export const ifGiven = <T>(inner: Rule<T>): Rule<T | undefined> => ({
+  name: "ifGiven",
+  does: "a field that legacy leaves out is left out, one that it has without a value is kept",
+  schema: inner.schema.optional(),
+  inside: { "": inner },
+  over: ({ "": other = inner }) => ifGiven(other),
+  mayBeAbsent: true,
+  read: (legacy, note, parent) => (legacy === undefined ? undefined : inner.read(legacy, note, parent)),
+});
+
 /** A legacy field that the new interface does not have. */
 export const dropped: Rule<undefined> = {
   name: "dropped",
@@ -165,8 +215,14 @@ type ObjectOf<F extends Record<string, Rule>> = { [K in Exclude<keyof F, AbsentI
 
 /** An object with these fields, in this order. Other legacy fields are kept as they came, and noted as unknown. */
 export const object = <F extends Record<string, Rule>>(fields: F): Rule<ObjectOf<F>> => {
-  const rules = Object.entries(fields).map(([key, rule]) => ({ key, rule, from: rule.from ?? key }));
-  const known = new Set(rules.map(({ from }) => from));
+  const known = new Set<string>();
+  const rules = Object.entries(fields).map(([key, rule]) => {
+    const from = rule.from ?? key;
+    // Two fields may be read from one.
+    const isFirst = !known.has(from);
+    known.add(from);
+    return { key, rule, from, isFirst };
+  });
   const schema = z.object(Object.fromEntries(rules.map(({ key, rule }) => [key, rule.schema]))).catchall(shallow);
   return {
     name: "object",
@@ -179,9 +235,9 @@ export const object = <F extends Record<string, Rule>>(fields: F): Rule<ObjectOf
       if (!isObject(legacy)) return legacy;
       const ours: JsonObject = {};
       let seen = 0;
-      for (const { key, rule, from } of rules) {
+      for (const { key, rule, from, isFirst } of rules) {
         const before = legacy[from];
-        if (before !== undefined) seen++;
+        if (before !== undefined && isFirst) seen++;
         const after = rule.read(before, note.within(key), legacy);
         if (after !== undefined) ours[key] = after;
       }
@@ -202,10 +258,33 @@ const keepUnknown = (legacy: JsonObject, known: ReadonlySet<string>, ours: JsonO
   }
 };
 
+/** Levels of a nested document: legacy's own JSON has 512 at most, and each list of one entry is one more in ours. */
+const MAX_LEVELS = 1000;
+
+/** A rule that stands within itself: `build` gets the rule to use there. A document that is nested too deep is refused. */
+export const nested = <T>(build: (within: Rule<T>) => Rule<T>): Rule<T> => {
+  const within: Rule<T> = {
+    name: "nested",
+    does: NESTED,
+    schema: z.lazy(() => inner.schema),
+    repeats: () => inner,
+    read: (legacy, note, parent) => inner.read(legacy, note, parent),
+  };
+  const inner = build(within);
+  return nestedOver(inner);
+};
+
+const NESTED = "an entry that holds entries like itself is read as they are, at any depth";
+
+const nestedOver = <T>(inner: Rule<T>): Rule<T> => ({
+  name: "nested",
+  does: NESTED,
+  schema: z.custom<T>((value) => isShallow(value as Json, MAX_LEVELS)).pipe(inner.schema as z.ZodType<T, T>),
+  inside: { "": inner },
+  over: ({ "": other = inner }) => nestedOver(other as Rule<T>),
+  read: (legacy, note, parent) =>
+    legacy === undefined || isShallow(legacy, MAX_LEVELS) ? inner.read(legacy, note, parent) : null,
+});
+
 /** Unknown values are passed on unread; one nested deeper than any document would overflow the writer. */
 const shallow = z.custom<Json>((value) => isShallow(value as Json, 64));
-
-const isShallow = (value: Json, depth: number): boolean => {
-  if (typeof value !== "object" || value === null) return true;
-  return depth > 0 && Object.values(value).every((inner) => isShallow(inner, depth - 1));
-};

@@ -26,6 +26,8 @@ export type Rule<T = unknown> = {
   inside?: Record<string, Rule>;
   /** The same rule over other rules inside: how a tree is rewritten. */
   over?(inside: Record<string, Rule>): Rule;
+  /** The rule around it that it stands for: a tree of rules is finite, a document may be nested. */
+  repeats?(): Rule<T>;
   /** The legacy field it reads, where that is not its own name. */
   from?: string;
   /** The legacy member that holds what the rule inside reads. */
@@ -67,3 +69,9 @@ export const isUnset = (legacy: Json | undefined): boolean =>
 /** Whether a value is an object, and neither a list nor `null`. */
 export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Whether a value is nested at most `depth` levels deep: a scalar is 0 levels deep. */
+export const isShallow = (value: Json, depth: number): boolean => {
+  if (typeof value !== "object" || value === null) return true;
+  return depth > 0 && Object.values(value).every((inner) => isShallow(inner, depth - 1));
+};

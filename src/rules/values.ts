@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { rule, type Rule } from "./rule.ts";
+import { parseJson } from "./parseJson.ts";
+import { isShallow, isUnset, type Json, rule, type Rule } from "./rule.ts";
 
 /** Text stays the text it is, whatever it looks like: `"2019"` is not a year. */
 export const text: Rule<string> = rule("text", 'text stays text: `"2019"` -> `"2019"`', z.string(), (legacy) => legacy);
@@ -15,6 +16,12 @@ export const integer: Rule<number> = rule("integer", '`"61"` -> `61`', z.int(), 
 /** Digits can be matched in one way only: `\d+\.?\d*` would try every split of them, in quadratic time. */
 const isNumeric = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s*$/i;
 
+/** The number that a text is; `null` where it is none, or no finite one. */
+const numberIn = (written: string): number | null => {
+  const value = isNumeric.test(written) ? Number(written) : Number.NaN;
+  return Number.isFinite(value) ? value : null;
+};
+
 /** `"898.0"` -> `898`, `"NaN"` and `""` -> `null` */
 export const number: Rule<number | null> = rule(
   "number",
@@ -22,9 +29,7 @@ export const number: Rule<number | null> = rule(
   z.number().nullable(),
   (legacy) => {
     if (legacy === undefined || (Array.isArray(legacy) && legacy.length === 0)) return null;
-    if (typeof legacy !== "string") return legacy;
-    const value = isNumeric.test(legacy) ? Number(legacy) : Number.NaN;
-    return Number.isFinite(value) ? value : null;
+    return typeof legacy === "string" ? numberIn(legacy) : legacy;
   },
 );
 
@@ -66,3 +71,38 @@ export const verbatim = <T>(inner: Rule<T>): Rule<T> => ({
   verbatim: true,
   read: (legacy, note, parent) => inner.read(legacy, note, parent),
 });
+
+/** `"[[1,2],[3,?]]"` -> `[[1, 2], [3, null]]`, with at most so many lists inside each other; an unset one -> `[]`. */
+export const numberList = (levels: number): Rule<Json[]> =>
+  rule(
+    "numberList",
+    'a text that holds a list of numbers -> the list, nested as it is: `"[0.5,?]"` -> `[0.5, null]`; an unset one -> `[]`',
+    z.custom<Json[]>((value) => Array.isArray(value) && areNumbers(value, levels)),
+    (legacy) => {
+      if (isUnset(legacy)) return Array.isArray(legacy) ? legacy : [];
+      if (typeof legacy !== "string") return legacy;
+      const value = parseJson(legacy.replaceAll(/[^[\],\s]+/g, (entry) => String(numberIn(entry))));
+      return Array.isArray(value) ? value : legacy;
+    },
+  );
+
+const areNumbers = (list: unknown[], levels: number): boolean =>
+  levels > 0 &&
+  list.every((entry) =>
+    Array.isArray(entry) ? areNumbers(entry, levels - 1) : entry === null || typeof entry === "number",
+  );
+
+/** Levels of an entry of a list that stands as a text in legacy's document. */
+const MAX_LEVELS = 16;
+
+/** `"[[0, 1], [2, 0]]"` -> `[[0, 1], [2, 0]]`; another text stays as it is. */
+export const jsonList: Rule<Json[] | string> = rule(
+  "jsonList",
+  'a text that holds a JSON list -> the list: `"[[0, 1]]"` -> `[[0, 1]]`; an unset one -> `[]`',
+  z.union([z.string(), z.array(z.custom<Json>((value) => isShallow(value as Json, MAX_LEVELS)))]),
+  (legacy) => {
+    if (isUnset(legacy)) return Array.isArray(legacy) ? legacy : [];
+    const value = typeof legacy === "string" ? parseJson(legacy) : undefined;
+    return Array.isArray(value) ? value : legacy;
+  },
+);

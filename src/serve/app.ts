@@ -6,21 +6,29 @@ import { type Reply, replyWith } from "../cache/reply.ts";
 import { type Answer, plainAnswer } from "../endpoint/answer.ts";
 import { unescaped } from "../endpoint/input.ts";
 import { corsList, preflightHeaders } from "../http/cors.ts";
+import { currentContext } from "../http/exchange.ts";
 import { sendWhole } from "../http/httpServer.ts";
+import type { ErrorFormats } from "../http/problemDetails.ts";
 import { isBelow, pathOf } from "../http/requestTarget.ts";
+import { unstoredHeaders } from "../http/unstoredHeaders.ts";
 import type { PassThrough } from "../proxy/passThrough.ts";
 import { isLoop } from "../upstream/forwarding.ts";
 import { type Backend, decisionHeader, legacyDecision } from "./backend.ts";
 import type { HitPath } from "./hitPath.ts";
 import { type PreparedEndpoint, allowed, type Pattern, patterns } from "./prepared.ts";
 import { type AppRequest, fromNode, fromWeb, type RequestInputSettings, readRequest } from "./requestInput.ts";
+import { answerResultOf } from "../telemetry/meter.ts";
 import { serve } from "./serve.ts";
+import { suggestPath } from "./suggestPath.ts";
 import type { Services } from "./services.ts";
 
 /** What the app is set to, beside how it reads requests. */
 export type AppSettings = RequestInputSettings & {
   prefixes: readonly string[];
   corsOrigins: readonly string[];
+  errorFormats: ErrorFormats;
+  /** The `Link` of answers that no endpoint made, by their path. */
+  linksOf?: (path: string) => string | undefined;
   /** Gets the requests that no route below a prefix of `/` answers. */
   passThrough: PassThrough;
   /** Learns the cache key of a path, so that the next request for it is answered before it comes here. */
@@ -53,7 +61,8 @@ export const gatewayApp = (
   settings: AppSettings,
 ): App => {
   const { prefixes, passThrough } = settings;
-  const router = routerOf(endpoints, { services, backend, settings });
+  const known = patterns(endpoints);
+  const router = routerOf(known, { services, backend, settings });
 
   /** `undefined` where the request belongs to legacy's own interface. */
   const answer = async (request: AppRequest): Promise<Answered | undefined> => {
@@ -61,8 +70,9 @@ export const gatewayApp = (
     const [routes, stash] = router.match(request.method === "HEAD" ? "GET" : request.method, path);
     const [handler, at] = routes[0] ?? [];
     if (handler !== undefined) return handler(request, paramsOf(at, stash));
-    const isOurs = prefixes.some((prefix) => prefix !== "/" && isBelow(path, prefix));
-    return isOurs || request.incoming === undefined ? plain(settings, request, notFound) : undefined;
+    const prefix = prefixes.find((one) => one !== "/" && isBelow(path, one));
+    if (prefix !== undefined) return plain(settings, request, notFoundBelow(prefix, path, known));
+    return request.incoming === undefined ? plain(settings, request, notFound) : undefined;
   };
 
   const failed = (request: AppRequest, error: unknown): Answered => {
@@ -106,21 +116,38 @@ export const gatewayApp = (
 
 const notFound = plainAnswer(404, "Not Found");
 
+const notFoundBelow = (prefix: string, path: string, known: readonly Pattern[]): Answer => {
+  const suggested = suggestPath(path.slice(prefix.length), known);
+  return suggested === undefined ? notFound : plainAnswer(404, `Not Found. Did you mean ${prefix}${suggested}?`);
+};
+
 const corsOf = ({ corsOrigins }: AppSettings, request: AppRequest) => corsList(corsOrigins, request.header("origin"));
 
 /** An answer that no cache may store. */
 const plain = (settings: AppSettings, request: AppRequest, { status, body, headers = {} }: Answer): Answered => {
-  const bytes = Buffer.from(body);
-  const own = ["Content-Type", "application/json", "Content-Length", String(bytes.length), "Cache-Control", "no-store"];
-  const cors = corsOf(settings, request);
-  return { reply: { status, headers: [...own, ...cors, ...Object.entries(headers).flat()], body: bytes } };
+  const format = errorFormatOf(settings, request);
+  const bytes = format?.bytes(status, Buffer.from(body)) ?? Buffer.from(body);
+  const type = format?.type ?? "application/json";
+  const shared = ["Vary", "Accept", ...corsOf(settings, request)];
+  const links = settings.linksOf?.(pathOf(request.target));
+  if (links !== undefined) shared.push("Link", links);
+  return {
+    reply: {
+      status,
+      headers: [...unstoredHeaders(type, bytes.length), ...shared, ...Object.entries(headers).flat()],
+      body: bytes,
+    },
+  };
 };
 
+const errorFormatOf = ({ errorFormats }: AppSettings, { header, target }: AppRequest) =>
+  errorFormats(header("accept"), pathOf(target));
+
 /** Routes each path, with and without a slash at its end, to its endpoints; other methods get 405, or the answer to a preflight. */
-const routerOf = (endpoints: readonly PreparedEndpoint[], parts: AppParts): SmartRouter<Handler> => {
+const routerOf = (known: readonly Pattern[], parts: AppParts): SmartRouter<Handler> => {
   const router = new SmartRouter<Handler>({ routers: [new RegExpRouter(), new TrieRouter()] });
   for (const prefix of parts.settings.prefixes)
-    for (const pattern of patterns(endpoints)) {
+    for (const pattern of known) {
       const base = prefix === "/" ? "" : prefix;
       const pairsBelow = pattern.pairsBelow === undefined ? undefined : base + pattern.pairsBelow;
       for (const path of writtenAs(base, pattern)) {
@@ -135,8 +162,10 @@ const routerOf = (endpoints: readonly PreparedEndpoint[], parts: AppParts): Smar
 const answerBy =
   ({ services, backend, settings }: AppParts, endpoint: PreparedEndpoint, pairsBelow: string | undefined): Handler =>
   async (request, params) => {
-    if (isLoop(request.header("via")))
+    if (isLoop(request.header("via"))) {
+      services.observer.event("request_loop", { endpoint: endpoint.name });
       return plain(settings, request, plainAnswer(502, "The gateway's upstream is the gateway itself."));
+    }
     const started = performance.now();
     const input = await readRequest(request, endpoint, { params, pairsBelow }, settings, services);
     const served = await serve(services, backend, endpoint, input);
@@ -153,11 +182,19 @@ const answerBy =
       ifNoneMatch: request.header("if-none-match"),
       keyed: key !== undefined || refused === true || served.isDivided === true,
       cors: corsOf(settings, request),
+      errorFormat: errorFormatOf(settings, request),
     };
     const reply = replyWith({ ...answered, ...header, took }, replyRequest, Date.now());
     const sent = (isSent: boolean) => {
       const [status, bytes] = isSent ? [reply.status, reply.body?.length ?? 0] : [503, 0];
-      services.meter.countAnswer(endpoint.name, status, answered.how, took, bytes);
+      const by = decision ?? legacyDecision;
+      const exchange = currentContext()?.exchange;
+      if (exchange !== undefined) {
+        const cached = answerResultOf(status, answered.how);
+        Object.assign(exchange, { endpoint: endpoint.name, cache: cached, stage: by.stage, backend: by.backend });
+      }
+      const { backend: answeredBy } = by;
+      services.meter.countAnswer(endpoint.name, { backend: answeredBy, status, how: answered.how, ms: took, bytes });
     };
     return { reply, afterwards, sent };
   };

@@ -1,17 +1,28 @@
 import { exampleTarget } from "../endpoint/canonicalRequest.ts";
+import type { Endpoint } from "../endpoint/endpoint.ts";
+import type { LegacyRequest, Unsent } from "../endpoint/legacyRequest.ts";
 import type { Caller } from "../legacy/client.ts";
+import { xmlReader } from "../legacy/xml.ts";
+import type { Json } from "../rules/rule.ts";
 import type { Settings } from "../settings/settings.ts";
+import { dataDirectoryTrouble } from "../store/dataDirectory.ts";
+import { describeLegacy } from "./describeLegacy.ts";
 import type { Gateway } from "./gateway.ts";
 
 /** What the check of a key comes to. */
 type KeyFound = { ok: boolean; found: string };
 
+/** Inputs of an endpoint, by name. */
+type Examples = Record<string, Record<string, Json>>;
+
 /** What a feature's part of `--check` works with. */
 export type CheckReport = {
   /** Asks the gateway for a path below its prefix, past the cache. */
   ask: (target: string) => Promise<Response>;
-  /** Prints a line; `ok: false` makes the check fail. */
-  row: (ok: boolean, name: string, found: string) => void;
+  /** Inputs of each endpoint that this legacy server knows, where they could be found; none while legacy does not answer. */
+  examples: ReadonlyMap<string, Examples>;
+  /** Prints a line; `ok: false` makes the check fail. `advice`: what to do then, for the verdict. */
+  row: (ok: boolean, name: string, found: string, advice?: string) => void;
   /** Prints a line that never makes the check fail. */
   note: (name: string, found: string) => void;
   /** Verifies a key with legacy (`writes`: for writing), and prints the refusal or what `accepted` finds. */
@@ -27,37 +38,94 @@ export type CheckReport = {
 
 /** What `--check` is run with. */
 export type CheckSettings = {
-  settings: Pick<Settings, "PREFIXES" | "LEGACY_API_KEY">;
+  settings: Pick<
+    Settings,
+    "PREFIXES" | "LEGACY_API_KEY" | "LEGACY_PATH" | "DATA_DIR" | "REDIS_URL" | "TRUSTED_PROXIES"
+  >;
   strict: boolean;
   print: (line: string) => void;
 };
 
-/** Asks legacy one example of each endpoint that reads, then each feature what it finds, and prints it; true where nothing is wrong. */
-export const check = async (
-  { app, services, core }: Gateway,
-  { settings, strict, print }: CheckSettings,
-): Promise<boolean> => {
-  let good = true;
+/** One line of the check. */
+type CheckRow = { result: "ok" | "FAIL" | "note"; name: string; found: string; advice?: string };
+
+/** What `--check` comes to. `legacy`: its answer in plain words. */
+export type CheckResult = { ready: boolean; legacy: string; passed: number; failed: number; rows: CheckRow[] };
+
+/**
+ * Asks legacy, then the gateway for one example of each endpoint that reads, then each feature what it finds. Prints a line for each, and
+ * the verdict.
+ */
+export const check = async (gateway: Gateway, { settings, strict, print }: CheckSettings): Promise<CheckResult> => {
+  const { app, services, core } = gateway;
+  const rows: CheckRow[] = [];
+  const add = (row: CheckRow): void => {
+    rows.push(row);
+    print(`${row.result.padEnd(4)}  ${row.name.padEnd(26)} ${row.found}`);
+  };
   const [prefix = "/"] = settings.PREFIXES;
   const base = prefix === "/" ? "" : prefix;
+  const legacyUrl = core.settings.LEGACY_URL + settings.LEGACY_PATH;
+  const legacy = describeLegacy(legacyUrl, await askLegacy(gateway, core.catalogue.keyProbes.reads));
   const report: CheckReport = {
     strict,
+    examples: legacy.ok ? await findExamples(gateway) : new Map(),
     // Not what a shared cache has of it: the check is of legacy.
     ask: async (target) => app.request(base + target, { headers: { "Cache-Control": "no-cache" } }),
-    row(ok, name, found) {
-      good &&= ok;
-      print(`${ok ? "ok  " : "FAIL"}  ${name.padEnd(26)} ${found}`);
-    },
-    note: (name, found) => print(`note  ${name.padEnd(26)} ${found}`),
+    row: (ok, name, found, advice) =>
+      add({ result: ok ? "ok" : "FAIL", name, found, ...(ok || advice === undefined ? {} : { advice }) }),
+    note: (name, found) => add({ result: "note", name, found }),
     async keyRow(name, key, writes, accepted) {
       const caller = { key, headers: [], deadline: Date.now() + services.totalTimeout };
       const refusal = await services.keys.verify(caller, writes);
       const { ok, found } = refusal === undefined ? await accepted(caller) : { ok: false, found: refusal.message };
-      report.row(ok, name, found);
+      report.row(ok, name, found, `set ${name} to a key that legacy accepts for this, or leave it out`);
     },
   };
-  for (const [name, endpoint] of Object.entries(core.catalogue.endpoints))
-    for (const [example, input] of Object.entries(endpoint.examples)) {
+  report.row(legacy.ok, "legacy", legacy.words, legacy.advice);
+  await checkExamples(report, core.catalogue.endpoints, base, legacyUrl);
+  await checkSettings(report, settings);
+  for (const feature of core.features) await feature.check?.(report);
+  for (const { setting, effect } of core.off) report.row(true, setting, `not set: ${effect}`);
+  const result = resultOf(rows, legacy.words);
+  for (const line of verdictOf(result)) print(line);
+  return result;
+};
+
+const askLegacy = ({ services }: Gateway, request: LegacyRequest) =>
+  services.client(
+    request,
+    "json",
+    { headers: ["user-agent", "catalog-gateway-check"], deadline: Date.now() + services.totalTimeout },
+    xmlReader([]),
+  );
+
+/** The first entry of each kind that legacy lists takes the place of examples that only one catalogue has. */
+const findExamples = async (gateway: Gateway): Promise<ReadonlyMap<string, Examples>> => {
+  const found = new Map<string, Examples>();
+  for (const [name, endpoint] of Object.entries(gateway.core.catalogue.endpoints)) {
+    const first = await firstInput(gateway, endpoint);
+    const { unknown } = endpoint.examples;
+    found.set(name, first === undefined ? endpoint.examples : { first, ...(unknown && { unknown }) });
+  }
+  return found;
+};
+
+const firstInput = async (gateway: Gateway, { first }: Endpoint): Promise<Record<string, Json> | undefined> => {
+  if (first === undefined) return undefined;
+  const reply = await askLegacy(gateway, first.legacy);
+  return "reading" in reply && reply.reading.is === "document" ? first.input(reply.reading.document) : undefined;
+};
+
+const checkExamples = async (
+  report: CheckReport,
+  endpoints: Readonly<Record<string, Endpoint>>,
+  base: string,
+  legacyUrl: string,
+): Promise<void> => {
+  for (const [name, examples] of report.examples)
+    for (const [example, input] of Object.entries(examples)) {
+      const endpoint = endpoints[name] as Endpoint;
       const target = endpoint.writes ? undefined : exampleTarget(endpoint, input);
       if (target === undefined) continue;
       const started = performance.now();
@@ -67,13 +135,48 @@ export const check = async (
       // "Not found" is an answer too; only a legacy that cannot be asked is a failure.
       const ok = response.status < 500;
       const found = `${response.status}, ${body.length} bytes, ${took}, GET ${base}${target}${ok ? "" : ` ${body}`}`;
-      report.row(ok, `${name} ${example}`, found);
+      const asked = endpoint.legacy(input);
+      report.row(ok, `${name} ${example}`, found, adviceFor(asked, legacyUrl));
     }
-  const serviceKey = settings.LEGACY_API_KEY;
-  const noServiceKey = "not set: flow names with = + @ / and the like need the caller's own key";
-  if (serviceKey === undefined) report.row(true, "LEGACY_API_KEY", noServiceKey);
-  else await report.keyRow("LEGACY_API_KEY", serviceKey, true, () => ({ ok: true, found: "accepted, and may write" }));
-  for (const feature of core.features) await feature.check?.(report);
-  for (const { setting, effect } of core.off) report.row(true, setting, `not set: ${effect}`);
-  return good;
+};
+
+const adviceFor = (asked: LegacyRequest | Unsent, legacyUrl: string): string =>
+  "path" in asked ? `look at what legacy answers: curl '${legacyUrl}/json${asked.path}'` : asked.unsent;
+
+const checkSettings = async (report: CheckReport, settings: CheckSettings["settings"]): Promise<void> => {
+  const { LEGACY_API_KEY: key, DATA_DIR: directory, REDIS_URL, TRUSTED_PROXIES } = settings;
+  if (key === undefined)
+    report.row(true, "LEGACY_API_KEY", "not set: flow names with = + @ / and the like need the caller's own key");
+  else await report.keyRow("LEGACY_API_KEY", key, true, () => ({ ok: true, found: "accepted, and may write" }));
+  if (directory !== undefined && REDIS_URL !== undefined) report.note("DATA_DIR", "not used, since REDIS_URL is set");
+  else if (directory !== undefined) {
+    const trouble = dataDirectoryTrouble(directory);
+    report.row(
+      trouble === undefined,
+      "DATA_DIR",
+      trouble ?? `${directory} can be written`,
+      "correct DATA_DIR or its rights",
+    );
+  }
+  if (TRUSTED_PROXIES.length === 0)
+    report.note(
+      "TRUSTED_PROXIES",
+      "not set: behind a proxy all callers look like one (canary, rate limits); then set it to the proxy's address",
+    );
+};
+
+const resultOf = (rows: CheckRow[], legacy: string): CheckResult => {
+  const count = (wanted: CheckRow["result"]) => rows.filter(({ result }) => result === wanted).length;
+  return { ready: count("FAIL") === 0, legacy, passed: count("ok"), failed: count("FAIL"), rows };
+};
+
+/** The verdict: legacy's answer, what passed, what failed, and what to do. */
+const verdictOf = ({ ready, legacy, passed, failed, rows }: CheckResult): string[] => {
+  if (ready) return ["", `READY: ${legacy}; all ${passed} checks passed`];
+  const wrong = rows.filter(({ result }) => result === "FAIL");
+  return [
+    "",
+    `NOT READY: ${legacy}; ${passed} checks passed, ${failed} failed:`,
+    ...wrong.map(({ name, found, advice }) => `  ${name}: ${advice ?? found}`),
+  ];
 };

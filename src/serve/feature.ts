@@ -3,18 +3,25 @@ import type { z } from "zod";
 import type { OpenSharedTier } from "../cache/sharedTier.ts";
 import type { DeclaredLifetimes } from "../cache/entry.ts";
 import type { ByteBudget } from "../concurrency/byteBudget.ts";
+import { allOf } from "../concurrency/allOf.ts";
 import type { OutcomeKind } from "../endpoint/outcome.ts";
+import type { HttpExchange, RequestContext } from "../http/exchange.ts";
 import type { ClientLimits } from "../http/httpServer.ts";
 import type { LegacyTarget } from "../legacy/legacyTarget.ts";
 import type { Beginning } from "../proxy/heldAnswer.ts";
 import type { Json } from "../rules/rule.ts";
 import { fragmentOf, type Settings, type SettingsFragment, type WhenOff } from "../settings/settings.ts";
+import type { Dependencies } from "../telemetry/dependencies.ts";
+import type { EventDefinitions } from "../telemetry/events.ts";
 import type { Meter } from "../telemetry/meter.ts";
 import type { Observer } from "../telemetry/observer.ts";
+import type { UntrustedProxy } from "../upstream/untrustedProxies.ts";
+import type { Peers } from "../workers/peers.ts";
 import type { ConsolePart } from "../ui/consolePart.ts";
 import type { Layer } from "./backend.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { CheckReport } from "./check.ts";
+import type { Notice } from "./notice.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
 import type { Services } from "./services.ts";
 
@@ -60,20 +67,43 @@ export type ProxyHooks = {
   observe?: (request: ProxiedRequest) => ProxiedObserver | undefined;
 };
 
+/** What is done for a request, beside the request itself. */
+export type StepName = "cache" | "legacy" | "modern" | "transform";
+
+/** Runs one step of a request; `about`: names and numbers of ours, never a key or a value of a client's. */
+export type ObserveStep = <T>(name: StepName, about: Record<string, string>, run: () => T) => T;
+
 /** Everything the core asks of a feature that is open; every member is optional. */
 export type Feature = {
+  /** Sees each request of a client first. It calls `next`, at once or later, or answers by itself. */
+  admit?: (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
+  /** Answers a request that the hit path left, in place of the router and legacy; false lets it go on. */
+  answer?: (request: IncomingMessage, response: ServerResponse) => boolean;
+  /** A value of `Link` for the answers to this path that no endpoint made: unknown paths, other methods. */
+  linksOf?: (path: string) => string | undefined;
   layer?: Layer;
   /** False where an answer from the cache needs more than looking it up: the request then takes the way through the layers. */
   isPlain?: (endpoint: string, isKeyed: boolean, headers: IncomingHttpHeaders) => boolean;
   /** The stage of an endpoint, for answers that no backend made. */
   stageOf?: (endpoint: string) => string;
+  /** A request begins that the hit path does not answer. The feature may change the trace context that legacy and modern get. */
+  onRequest?: (context: RequestContext, request: IncomingMessage) => void;
+  /** An exchange is over. `response` is absent where no request was read: the HTTP parser refused it, or its connection was refused. */
+  onExchange?: (exchange: HttpExchange, response?: ServerResponse) => void;
+  /** Observes a step of a request: it runs it once, and gives its result or error. */
+  step?: ObserveStep;
   onAnswered?: (endpoint: string, isHit: boolean) => void;
   onLegacyAnswer?: (answer: LegacyAnswered) => void;
-  onWrite?: (write: Write) => void;
+  /** The answer to the write waits for what it returns. */
+  onWrite?: (write: Write) => Promise<void> | undefined | void;
   /** Legacy has refused a key; `owner` is its salted hash. */
   onKeyRefused?: (owner: string) => void;
+  /** A feature has something to tell operators. */
+  onNotice?: (notice: Notice) => void;
   proxy?: ProxyHooks;
   console?: ConsolePart;
+  /** What a worker's feature has counted, for that of the primary process: `take` gives what is new since the last call, as JSON. */
+  tally?: { take: () => unknown; add: (taken: unknown) => void };
   /** What `--check` finds of the feature. */
   check?: (report: CheckReport) => Promise<void>;
   /** Takes over changed settings: what is wrong with them, or a function that puts them in force. */
@@ -101,17 +131,22 @@ export type Core = {
   isStopping: () => boolean;
   /** False where requests do not get to the connections to legacy any more. */
   dispatches: () => Promise<boolean>;
+  /** Peers whose forwarded headers are not believed, the busiest first. */
+  untrustedProxies: () => readonly UntrustedProxy[];
   /** What is said of features that are not loaded. */
   off: readonly WhenOff[];
+  /** The other processes of this gateway; `undefined` if it is alone. */
+  peers?: Peers | undefined;
   /** The gateway only checks its configuration: it stores nothing, and legacy answers everything. */
   isCheck: boolean;
 };
 
 /** What the cache's second tier is opened with, before there are services. `longest`: milliseconds that any entry is stored. */
-export type TierParts = { observer: Observer; meter: Meter; longest: number };
+export type TierParts = { observer: Observer; meter: Meter; dependencies: Dependencies; longest: number };
 
 /** The part of a feature that is loaded where its settings ask for it. `S`: all settings with its own. */
 export type FeatureModule<S = Settings> = {
+  events?: EventDefinitions;
   /** The first feature that has a tier gives it to the cache. */
   sharedTier?: (settings: S, parts: TierParts) => OpenSharedTier;
   /** Rejects with what is wrong, by the setting's name. */
@@ -146,10 +181,16 @@ export const loadFeatures = async (
 };
 
 /** What the core tells its features while it serves. */
-export type Hooks = Required<Pick<Feature, "stageOf" | "onAnswered" | "onLegacyAnswer" | "onWrite" | "onKeyRefused">>;
+export type Hooks = Required<
+  Pick<Feature, "step" | "stageOf" | "onAnswered" | "onLegacyAnswer" | "onWrite" | "onKeyRefused">
+>;
+
+/** Runs a step that nothing observes. */
+const runStep: ObserveStep = (_name, _about, run) => run();
 
 /** Calls the same member of each feature; `features` may grow until the first request. */
 export const hooksOf = (features: readonly Feature[]): Hooks => ({
+  step: (name, about, run) => (features.find((one) => one.step)?.step ?? runStep)(name, about, run),
   stageOf: (endpoint) => features.find(({ stageOf }) => stageOf)?.stageOf?.(endpoint) ?? "legacy",
   onAnswered(endpoint, isHit) {
     for (const one of features) one.onAnswered?.(endpoint, isHit);
@@ -157,9 +198,7 @@ export const hooksOf = (features: readonly Feature[]): Hooks => ({
   onLegacyAnswer(answer) {
     for (const one of features) one.onLegacyAnswer?.(answer);
   },
-  onWrite(write) {
-    for (const one of features) one.onWrite?.(write);
-  },
+  onWrite: (write) => allOf(features.map((one) => one.onWrite?.(write))),
   onKeyRefused(owner) {
     for (const one of features) one.onKeyRefused?.(owner);
   },

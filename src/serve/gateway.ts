@@ -1,30 +1,42 @@
 import { availableParallelism } from "node:os";
 import { type Cache, openCache } from "../cache/cache.ts";
 import { type DeclaredLifetimes, longestLifetime, withDefaults } from "../cache/entry.ts";
+import type { Invalidation } from "../cache/sharedTier.ts";
 import { openStore } from "../cache/store.ts";
 import { type ByteBudget, openByteBudget } from "../concurrency/byteBudget.ts";
 import type { Knowledge } from "../endpoint/endpoint.ts";
-import { type LegacyClient, legacyClient, withBreaker } from "../legacy/client.ts";
+import { type LegacyClient, legacyClient, type OnCall, withBreaker } from "../legacy/client.ts";
 import { legacyTargets } from "../legacy/legacyTarget.ts";
-import { type PassThrough, passThrough } from "../proxy/passThrough.ts";
+import { type PassThrough, type PassThroughEvent, passThrough } from "../proxy/passThrough.ts";
+import { openPassThroughMeter } from "../proxy/passThroughMeter.ts";
 import { SMALL_BODY } from "../proxy/upload.ts";
 import { readableOf } from "../reading/readAnswer.ts";
 import { LARGE, openReader, type Reader, type ReaderSettings } from "../reading/reader.ts";
 import type { Settings, WhenOff } from "../settings/settings.ts";
+import { readCertificates } from "../settings/certificates.ts";
 import { upstreamSettings } from "../settings/upstreamSettings.ts";
+import { type Dependencies, openDependencies } from "../telemetry/dependencies.ts";
 import { type Meter, openMeter } from "../telemetry/meter.ts";
+import type { EventLevel } from "../telemetry/events.ts";
 import type { Observer } from "../telemetry/observer.ts";
+import { observeCircuit, observeCalls } from "../telemetry/observeUpstream.ts";
+import { openBreaker } from "../upstream/breaker.ts";
 import { trustedProxies } from "../upstream/forwarding.ts";
+import { openUpstreamHealth, type UpstreamHealth } from "../upstream/health.ts";
+import { openUntrustedProxies, type UntrustedProxies } from "../upstream/untrustedProxies.ts";
 import { openUpstream, type Upstream } from "../upstream/upstream.ts";
 import { type App, gatewayApp } from "./app.ts";
 import type { Backend } from "./backend.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { type Core, type Feature, type FeatureModule, hooksOf } from "./feature.ts";
+import { openErrorFormats } from "../http/problemDetails.ts";
 import { type HitPath, openHitPath } from "./hitPath.ts";
 import { openKeys } from "./keys.ts";
 import { legacyBackend } from "./legacyBackend.ts";
 import { observePassThrough } from "./observePassThrough.ts";
 import { prepare } from "./prepared.ts";
+import { meterDependencies } from "./meterDependencies.ts";
+import type { Peers } from "../workers/peers.ts";
 import type { Services } from "./services.ts";
 import { openUnconfirmedWrites } from "./unconfirmedWrites.ts";
 
@@ -36,6 +48,7 @@ export type Gateway = {
   app: App;
   passThrough: PassThrough;
   hitPath: HitPath;
+  untrustedProxies: UntrustedProxies;
   services: Services;
   core: Core;
   /** Requests that come from now on are answered, and their connections closed; `/readyz` says so. */
@@ -56,6 +69,8 @@ export type GatewayParts = {
   off?: readonly WhenOff[];
   /** The gateway only checks its configuration (`--check`). */
   isCheck?: boolean;
+  /** The other processes of this gateway. */
+  peers?: Peers | undefined;
   /** How large answers are read, where it differs from the default. */
   reading?: Partial<Pick<ReaderSettings, "large" | "idle" | "queue" | "module">>;
   /** Wraps the requests to legacy for answers; those that verify keys are not among them. */
@@ -83,15 +98,39 @@ export const openGateway = async (
   parts: GatewayParts = {},
 ): Promise<Gateway> => {
   const { features: modules = [], isUncached } = parts;
+  for (const { events } of modules) if (events) observer.define(events);
   const replies = openByteBudget(settings.MAX_REPLIES_BYTES);
   // Each its own connections: downloads that pass through do not hold up what is transformed.
-  const transformed = upstreamOf(settings, replies, 0);
-  const proxied = upstreamOf(settings, replies, settings.MAX_CONNECTIONS);
+  const dependencies = openDependencies();
+  const health = openUpstreamHealth(dependencies.add("legacy"));
+  const transformed = upstreamOf(settings, { replies, health, observer, slowConnections: 0 });
+  const proxied = upstreamOf(settings, { replies, health, observer, slowConnections: settings.MAX_CONNECTIONS });
   const upstreams = [transformed, proxied];
   const features: Feature[] = [];
-  const services = openServices(settings, catalogue, observer, { ...parts, upstream: transformed, features, modules });
+  const services = openServices(settings, catalogue, observer, {
+    ...parts,
+    upstream: transformed,
+    health,
+    dependencies,
+    features,
+    modules,
+  });
+  meterDependencies(settings, services);
+  const trusted = trustedProxies(settings.TRUSTED_PROXIES);
+  const untrustedProxies = openUntrustedProxies(trusted, (address) => {
+    // The primary process says it once, when it hears of it.
+    if (parts.peers?.isWorker) return;
+    observer.event("untrusted_proxy", { address, advice: `if it is your proxy, set TRUSTED_PROXIES=${address}` });
+  });
   const lifecycle = { isStopping: false };
-  const core = coreOf(settings, catalogue, services, { ...parts, features, replies, upstreams, lifecycle });
+  const core = coreOf(settings, catalogue, services, {
+    ...parts,
+    features,
+    replies,
+    upstreams,
+    lifecycle,
+    untrustedProxies,
+  });
   const close = async (): Promise<void> => {
     services.unconfirmed.close();
     // What was opened last may use what was opened before it.
@@ -112,15 +151,21 @@ export const openGateway = async (
     (next, { layer }) => layer?.(next) ?? next,
     isUncached ? (request, caller) => legacy({ ...request, bypass: true }, caller) : legacy,
   );
-  const pass = openProxy(settings, catalogue, services, { upstream: proxied, features });
-  const hitPath = openHitPath(services, features, settings.CORS_ORIGINS, settings.CACHE_BYTES * PATHS_SHARE);
+  const pass = openProxy(settings, catalogue, services, { upstream: proxied, features, trusted });
+  if (parts.peers) joinReports(parts.peers, core, features, untrustedProxies);
+  const written = {
+    corsOrigins: settings.CORS_ORIGINS,
+    errorFormats: openErrorFormats(settings.PREFIXES, settings.ERRORS),
+  };
+  const hitPath = openHitPath(services, features, written, settings.CACHE_BYTES * PATHS_SHARE);
   const bodies = openByteBudget(Math.max(MAX_BODIES_BYTES, settings.MAX_BODY_BYTES));
   meterBudgets(services, replies, bodies);
   const app = gatewayApp(services, backend, core.endpoints, {
     prefixes: settings.PREFIXES,
-    corsOrigins: settings.CORS_ORIGINS,
+    ...written,
+    linksOf: (path) => features.map((one) => one.linksOf?.(path)).find((links) => links !== undefined),
     body: { most: settings.MAX_BODY_BYTES, timeout: settings.BODY_TIMEOUT_MS, budget: bodies },
-    trusted: trustedProxies(settings.TRUSTED_PROXIES),
+    trusted,
     passThrough: pass,
     hitPath,
   });
@@ -128,6 +173,7 @@ export const openGateway = async (
     app,
     passThrough: pass,
     hitPath,
+    untrustedProxies,
     services,
     core,
     beginStop: () => void (lifecycle.isStopping = true),
@@ -146,8 +192,34 @@ export const openGateway = async (
   };
 };
 
-type ServiceParts = Pick<GatewayParts, "reading" | "aroundClient"> & {
+/** A worker reports what it has counted; in the primary process the features take it over. */
+const joinReports = (
+  peers: Peers,
+  { services: { cache, meter, dependencies }, dispatches, isBusy, untrustedProxies }: Core,
+  features: readonly Feature[],
+  { heard }: Pick<UntrustedProxies, "heard">,
+): void => {
+  peers.reportBy(async (withMetrics) => ({
+    cache: cache.size(),
+    isBusy: isBusy(),
+    untrustedProxies: untrustedProxies(),
+    dispatches: await dispatches(),
+    dependencies: await dependencies.states(),
+    openCircuits: meter.openCircuits(),
+    metrics: withMetrics ? await meter.read() : undefined,
+    // Last, so that what is taken is sent at once.
+    features: features.map(({ tally }) => tally?.take()),
+  }));
+  peers.workers?.onReport((report) => {
+    for (const { address } of report.untrustedProxies) heard(address);
+    for (const [i, { tally }] of features.entries()) if (report.features[i]) tally?.add(report.features[i]);
+  });
+};
+
+type ServiceParts = Pick<GatewayParts, "reading" | "aroundClient" | "peers"> & {
   upstream: Upstream;
+  health: UpstreamHealth;
+  dependencies: Dependencies;
   features: readonly Feature[];
   modules: readonly FeatureModule[];
 };
@@ -156,29 +228,41 @@ const openServices = (
   settings: GatewaySettings,
   catalogue: Catalogue,
   observer: Observer,
-  { reading = {}, aroundClient = (one) => one, upstream, features, modules }: ServiceParts,
+  { reading = {}, aroundClient = (one) => one, upstream, health, dependencies, features, modules, peers }: ServiceParts,
 ): Services => {
-  const meter = openMeter(() => observer.counts());
+  const meter = openMeter(() => observer.counts(), meteredEndpoints(catalogue));
+  const breaker = openBreaker((...change) => observeCircuit(observer, "legacy", ...change));
+  const { certificateExpiry } = health;
+  meter.addBackend({ name: "legacy", circuit: () => breaker.circuit(), certificateExpiry });
+  const onCall: OnCall = (...call) => meter.countCall("legacy", ...call);
   const path = settings.LEGACY_PATH === "/" ? "" : settings.LEGACY_PATH;
   const clientSettings = { path, host: legacyHost(settings), maxReply: settings.MAX_REPLY_BYTES };
-  const client = withBreaker(legacyClient(upstream, clientSettings), meter.countUpstreamCall);
-  const cache = openCacheOf(settings, catalogue, { meter, observer, modules });
   const hooks = hooksOf(features);
-  const keys = openKeys(client, catalogue.keyProbes, catalogue.errors, (owner) => {
+  const called = withBreaker(legacyClient(upstream, clientSettings), onCall, breaker);
+  const client: LegacyClient = (request, form, caller, readXml) =>
+    hooks.step("legacy", { "http.request.method": request.method }, () => called(request, form, caller, readXml));
+  const cache = openCacheOf(settings, catalogue, { meter, observer, dependencies, modules, peers });
+  const onKeyRefused = (owner: string): void => {
     cache.invalidateLocally(owner);
     hooks.onKeyRefused(owner);
-  });
-  const onError = (error: unknown) => observer.log.error({ event: "internal_error", error: (error as Error).stack });
+  };
+  const keys = openKeys(client, catalogue.keyProbes, catalogue.errors, onKeyRefused, peers?.salt);
+  const onError = (error: unknown) => observer.event("internal_error", { error: (error as Error).stack });
   const knowledge = { legacyStudies: new Set(settings.LEGACY_STUDIES ?? catalogue.legacyStudies) };
+  const reader = openReaderOf(settings, catalogue, knowledge, { meter, observer, dependencies, reading });
   return {
     client: aroundClient(client),
     keys,
     unconfirmed: openUnconfirmedWrites({ keys, timeout: settings.TOTAL_TIMEOUT_MS, onError }),
     errors: catalogue.errors,
     knowledge,
-    reader: openReaderOf(settings, catalogue, knowledge, { meter, observer, reading }),
+    reader: {
+      ...reader,
+      read: (task, ...of) => hooks.step("transform", { endpoint: task.endpoint }, () => reader.read(task, ...of)),
+    },
     cache,
     meter,
+    dependencies,
     observer,
     hooks,
     ...(settings.LEGACY_API_KEY === undefined ? {} : { serviceKey: settings.LEGACY_API_KEY }),
@@ -186,18 +270,19 @@ const openServices = (
   };
 };
 
-type CoreParts = Pick<GatewayParts, "off" | "isCheck"> & {
+type CoreParts = Pick<GatewayParts, "off" | "isCheck" | "peers"> & {
   features: readonly Feature[];
   replies: ByteBudget;
   upstreams: readonly Upstream[];
   lifecycle: { isStopping: boolean };
+  untrustedProxies: UntrustedProxies;
 };
 
 const coreOf = (
   settings: GatewaySettings,
   catalogue: Catalogue,
   services: Services,
-  { off = [], isCheck = false, features, replies, upstreams, lifecycle }: CoreParts,
+  { off = [], isCheck = false, peers, features, replies, upstreams, lifecycle, untrustedProxies }: CoreParts,
 ): Core => {
   const lifetimes = lifetimesInForce(settings, catalogue);
   const { LEGACY_URL: url, LEGACY_PATH: path } = settings;
@@ -217,12 +302,16 @@ const coreOf = (
       maxConnections: settings.MAX_CLIENT_CONNECTIONS,
     },
     isBusy: () =>
+      peers?.workers?.isBusy() ??
       upstreams.some(
         ({ semaphore: { waiting, running } }) => waiting > 0 || running > BUSY_SHARE * settings.MAX_CONNECTIONS,
       ),
     isStopping: () => lifecycle.isStopping,
-    dispatches: async () => (await Promise.all(upstreams.map((one) => one.dispatches()))).every(Boolean),
+    untrustedProxies: () => peers?.workers?.untrustedProxies() ?? untrustedProxies.list(),
+    dispatches: async () =>
+      peers?.workers?.dispatches() ?? (await Promise.all(upstreams.map((one) => one.dispatches()))).every(Boolean),
     off,
+    peers,
     isCheck,
   };
 };
@@ -231,12 +320,16 @@ const openProxy = (
   settings: GatewaySettings,
   catalogue: Catalogue,
   { cache, unconfirmed, hooks, meter, observer }: Services,
-  { upstream, features }: { upstream: Upstream; features: readonly Feature[] },
+  {
+    upstream,
+    features,
+    trusted,
+  }: { upstream: Upstream; features: readonly Feature[]; trusted: (address: string) => boolean },
 ): PassThrough =>
   passThrough(upstream, {
     host: settings.LEGACY_HOST,
-    trusted: trustedProxies(settings.TRUSTED_PROXIES),
-    onAnswer: meter.passedThrough,
+    meter: openPassThroughMeter(meter),
+    trusted,
     observe: observePassThrough({
       passing: catalogue.passing,
       readTarget: legacyTargets(settings.LEGACY_PATH, catalogue.legacyPaths),
@@ -249,24 +342,46 @@ const openProxy = (
       headers: (target) => features.map(({ proxy }) => proxy?.headers?.(target)).find((headers) => headers),
       standIn: (...request) => features.some(({ proxy }) => proxy?.standIn?.(...request)),
     },
+    around: features.some(({ step }) => step)
+      ? (run) => hooks.step("legacy", { "catalog_gateway.proxied": "true" }, run)
+      : undefined,
     uploads: { minRate: settings.MIN_UPLOAD_RATE, memory: SMALL_BODY * settings.MAX_WAITING },
     onEvent: ({ kind, method, path, error }) =>
-      observer.event("pass_through_failed", { kind, method, path, why: error?.message }),
+      observer.event("pass_through_failed", { kind, method, path, why: error?.message, level: levelOf(kind) }),
   });
+
+/** What a client causes is no fault of legacy's; what the gateway refuses for want of room is one of ours. */
+const levelOf = (kind: PassThroughEvent["kind"]): EventLevel => {
+  if (kind === "aborted") return "info";
+  if (kind === "loop" || kind === "badRequest" || kind === "slowClient") return "debug";
+  return kind === "overloaded" || kind === "crowded" || kind === "tooLarge" ? "warn" : "error";
+};
 
 const legacyHost = ({ LEGACY_HOST, LEGACY_URL }: GatewaySettings): string => LEGACY_HOST ?? new URL(LEGACY_URL).host;
 
-const upstreamOf = (settings: GatewaySettings, replies: ByteBudget, slowConnections: number): Upstream =>
-  openUpstream({ ...upstreamSettings(settings), origin: settings.LEGACY_URL, slowConnections, replies });
+const upstreamOf = (
+  settings: GatewaySettings,
+  parts: { replies: ByteBudget; health: UpstreamHealth; slowConnections: number; observer: Observer },
+): Upstream =>
+  openUpstream({
+    ...upstreamSettings(settings),
+    ...readCertificates("LEGACY_CA", settings.LEGACY_CA),
+    origin: settings.LEGACY_URL,
+    ...parts,
+    onCall: observeCalls(parts.observer, "legacy_asked"),
+  });
+
+const meteredEndpoints = ({ endpoints }: Catalogue) =>
+  Object.entries(endpoints).map(([name, { cache }]) => ({ name, isCached: cache !== undefined }));
 
 const meterBudgets = ({ meter, observer }: Services, replies: ByteBudget, bodies: ByteBudget): void => {
-  meter.total("log_lines_dropped", "Lines of the log that were dropped because its reader was too slow.", () =>
+  meter.total("log_lines_dropped_total", "Lines of the log that were dropped because its reader was too slow.", () =>
     observer.droppedLines(),
   );
   meter.gauge("collecting_bytes", "Bytes of answers that are being collected.", () => replies.held);
-  meter.total("crowded_replies", "Answers given up because of MAX_REPLIES_BYTES.", () => replies.refused);
+  meter.total("crowded_replies_total", "Answers given up because of MAX_REPLIES_BYTES.", () => replies.refused);
   meter.gauge("receiving_bytes", "Bytes of clients' JSON bodies that are being received.", () => bodies.held);
-  meter.total("crowded_bodies", "Such bodies refused because too many come at a time.", () => bodies.refused);
+  meter.total("crowded_bodies_total", "Such bodies refused because too many come at a time.", () => bodies.refused);
 };
 
 const lifetimesInForce = (
@@ -279,13 +394,21 @@ const lifetimesInForce = (
     ),
   );
 
-type CacheParts = { meter: Meter; observer: Observer; modules: readonly FeatureModule[] };
+type CacheParts = Pick<GatewayParts, "peers"> & {
+  meter: Meter;
+  observer: Observer;
+  dependencies: Dependencies;
+  modules: readonly FeatureModule[];
+};
+
+const INVALIDATION = "invalidation";
 
 const openCacheOf = (
   settings: GatewaySettings,
   catalogue: Catalogue,
-  { meter, observer, modules }: CacheParts,
+  { modules, peers, ...parts }: CacheParts,
 ): Cache => {
+  const { meter, observer } = parts;
   const lifetimes = lifetimesInForce(settings, catalogue);
   const store = openStore({
     bytes: Math.floor(settings.CACHE_BYTES * (1 - PATHS_SHARE)),
@@ -295,24 +418,34 @@ const openCacheOf = (
   const cache = openCache({
     store,
     longest: settings.TOTAL_TIMEOUT_MS,
-    openTier: modules.find(({ sharedTier }) => sharedTier)?.sharedTier?.(settings, { observer, meter, longest }),
+    openTier: modules.find(({ sharedTier }) => sharedTier)?.sharedTier?.(settings, { ...parts, longest }),
+    relay: peers && {
+      tell: (invalidation) => peers.tell(INVALIDATION, invalidation),
+      hear: (listener) => peers.hear(INVALIDATION, (message) => listener(message as Invalidation)),
+    },
     count: meter.cache,
     onError: (error) => observer.event("internal_error", { error: (error as Error).stack }),
   });
   meter.gauge("cache_bytes", "Bytes the cache holds in memory.", () => cache.size().bytes);
   meter.gauge("cache_entries", "Entries the cache holds in memory.", () => cache.size().entries);
-  meter.total("cache_evictions", "Entries evicted to stay within the bound.", () => cache.size().evicted);
+  meter.total("cache_evictions_total", "Entries evicted to stay within the bound.", () => cache.size().evicted);
   return cache;
 };
 
-type ReaderParts = { meter: Meter; observer: Observer; reading: NonNullable<GatewayParts["reading"]> };
+type ReaderParts = {
+  meter: Meter;
+  observer: Observer;
+  dependencies: Dependencies;
+  reading: NonNullable<GatewayParts["reading"]>;
+};
 
 const openReaderOf = (
   settings: GatewaySettings,
   { endpoints, module }: Catalogue,
   knowledge: Knowledge,
-  { meter, observer, reading }: ReaderParts,
+  { meter, observer, dependencies, reading }: ReaderParts,
 ): Reader => {
+  const report = dependencies.add("reader_threads");
   const reader = openReader({
     endpoints: new Map(Object.entries(endpoints).map(([name, endpoint]) => [name, readableOf(name, endpoint)])),
     knowledge,
@@ -323,7 +456,11 @@ const openReaderOf = (
     timeout: settings.READER_TIMEOUT_MS,
     idle: IDLE_THREAD,
     queue: { jobs: MAX_JOBS, bytes: settings.READER_QUEUE_BYTES },
-    onFailed: (endpoint, why) => observer.event("large_answer_failed", { endpoint, why }),
+    onFailed(endpoint, why) {
+      report(false, "the last large answer was not read");
+      observer.event("large_answer_failed", { endpoint, why });
+    },
+    onRead: () => report(true),
     ...reading,
   });
   meter.gauge("reader_threads", "Threads that read large answers.", () => reader.size().threads);

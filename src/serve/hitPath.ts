@@ -4,7 +4,9 @@ import { type CacheKey, readDirectives } from "../cache/cacheRequest.ts";
 import { sendWhole } from "../http/httpServer.ts";
 import { HIT, replyWith } from "../cache/reply.ts";
 import { corsList } from "../http/cors.ts";
+import type { ErrorFormats } from "../http/problemDetails.ts";
 import { readCredential } from "../http/credential.ts";
+import { exchangeOf } from "../http/exchange.ts";
 import type { Feature } from "./feature.ts";
 import { headerOf } from "./requestInput.ts";
 import type { Services } from "./services.ts";
@@ -25,7 +27,7 @@ const OVERHEAD = 600;
 export const openHitPath = (
   { cache, keys, meter, hooks }: Services,
   features: readonly Feature[],
-  corsOrigins: readonly string[],
+  { corsOrigins, errorFormats }: { corsOrigins: readonly string[]; errorFormats: ErrorFormats },
   bytes: number,
 ): HitPath => {
   const isPlain: NonNullable<Feature["isPlain"]> = (...about) =>
@@ -44,6 +46,8 @@ export const openHitPath = (
       if (cacheKey === undefined || headers.via !== undefined) return false;
 
       let owner: string | undefined;
+      // The router refuses parameters that mean nothing.
+      if (end !== -1 && !/^\?api_key=[A-Za-z0-9]*$/.test(url.slice(end))) return false;
       if (end !== -1 || headers.authorization !== undefined || headers["x-api-key"] !== undefined) {
         const { key, refused } = readCredential(queryOf(url), (name) => headerOf(request, name));
         if (refused) return false;
@@ -58,6 +62,8 @@ export const openHitPath = (
       const wanted = readDirectives(headers["cache-control"], headers.pragma);
       const entry = cache.ready({ cacheKey, owner, wanted }, now);
       if (entry === undefined) return false;
+      // The router writes errors in the other format.
+      if (entry.status >= 400 && errorFormats(headers.accept, url) !== undefined) return false;
       const reply = replyWith(
         { entry, how: HIT },
         {
@@ -69,9 +75,13 @@ export const openHitPath = (
         },
         now,
       );
+      const exchange = exchangeOf(response);
+      exchange.endpoint = endpoint;
+      exchange.cache = "hit";
+      exchange.owner = owner;
       if (!sendWhole(response, reply)) return true;
       hooks.onAnswered(endpoint, true);
-      meter.countHit(endpoint, reply.status, reply.body?.length ?? 0);
+      meter.countHit(endpoint, reply.status, reply.body?.length ?? 0, performance.now() - exchange.started);
       return true;
     },
   };

@@ -32,9 +32,9 @@ export const openKeys = (
   probes: KeyProbes,
   errors: ErrorTable,
   onRefused: (owner: string) => void = () => undefined,
-): Keys => {
   // Keys are remembered by a salted hash: a heap dump or a log of this map tells none.
-  const salt = randomBytes(16).toString("hex");
+  salt: string = randomBytes(16).toString("hex"),
+): Keys => {
   const digest = (key: string) => hash("sha256", salt + key, "base64");
   const known = new LRUCache<string, { writes?: Outcome | "allowed" }>({
     max: 10_000,

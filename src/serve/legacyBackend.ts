@@ -34,13 +34,15 @@ export const legacyBackend = (services: Services): Backend =>
     if (cacheKey === undefined)
       return { answered: uncached((await fetchFromLegacy(services, request, caller)).answer, "bypass") };
     const owner = caller.key === undefined ? undefined : services.keys.ownerOf(caller.key);
-    const answered = await services.cache.answer(
-      { cacheKey, owner, wanted },
-      (as, isBackground) => {
-        const by = isBackground ? caller.background() : caller;
-        return fetchFromLegacy(services, request, as === undefined ? { ...by, key: undefined } : by);
-      },
-      caller.authorize,
+    const answered = await services.hooks.step("cache", { endpoint: endpoint.name }, () =>
+      services.cache.answer(
+        { cacheKey, owner, wanted },
+        (as, isBackground) => {
+          const by = isBackground ? caller.background() : caller;
+          return fetchFromLegacy(services, request, as === undefined ? { ...by, key: undefined } : by);
+        },
+        caller.authorize,
+      ),
     );
     return { answered, cacheKey };
   };

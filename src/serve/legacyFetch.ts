@@ -3,6 +3,7 @@ import type { Outcome } from "../endpoint/outcome.ts";
 import type { Caller, LegacyFailed, LegacyAnswer, LegacyReply } from "../legacy/client.ts";
 import { type LegacyReading, outcomeOf, ownStatusOf } from "../legacy/reading.ts";
 import { xmlReader } from "../legacy/xml.ts";
+import { scrubTarget } from "../scrub/requestTarget.ts";
 import type { RowPlaces } from "../reading/findRows.ts";
 import { type Read, convertDocument, type ReadTask, type Written } from "../reading/readAnswer.ts";
 import type { MaybePromise, Unread } from "../reading/reader.ts";
@@ -12,7 +13,7 @@ import { documentApart } from "./rowApart.ts";
 import { readRowByRow, type SomeRows } from "./rowByRow.ts";
 
 /** What fetching from legacy needs; it knows no cache. */
-export type FetchServices = Omit<Services, "cache" | "unconfirmed" | "meter" | "hooks">;
+export type FetchServices = Omit<Services, "cache" | "unconfirmed" | "meter" | "dependencies" | "hooks">;
 
 /** Of a write that legacy gave no answer of its own to: it was not carried out for certain, or it may have been. */
 export type Unanswered = "refused" | "unknown";
@@ -147,7 +148,7 @@ const fetchPage = async (
     return reading instanceof Promise ? reading.then(notePages) : notePages(reading);
   };
   const unparsable = () => (pages.length === 2 ? { pages } : {});
-  const reply = await askEither(services, endpoint, request, caller, read);
+  const reply = await askEither(services, endpoint, request, caller, read, endpoint.format);
   if ("failed" in reply) return { outcome: reply.failed, unanswered: reply.isUnsent ? "refused" : "unknown" };
   const { reading, status } = reply;
   // A front refuses by a 4xx page; legacy's own errors are 412.
@@ -278,14 +279,15 @@ const askEither = async <R extends Reading>(
     (reply.status < 500 || (reply.status === 500 && !reply.reading.empty)) &&
     request.method === "GET"
   ) {
-    observer.event("json_broken", { endpoint: name, path: request.path, why: reply.reading.why });
+    observer.event("json_broken", { endpoint: name, legacyPath: scrubTarget(request.path), why: reply.reading.why });
     reply = await askFor("xml");
   }
-  if ("failed" in reply) observer.event("legacy_failed", { endpoint: name, why: reply.why });
+  if ("failed" in reply)
+    observer.event("legacy_failed", { endpoint: name, why: reply.why, level: reply.isItsFault ? "error" : "warn" });
   else if (reply.reading.is === "unreadable")
     observer.event("legacy_unreadable", {
       endpoint: name,
-      path: request.path,
+      legacyPath: scrubTarget(request.path),
       status: reply.status,
       why: reply.reading.why,
     });
@@ -327,6 +329,9 @@ const recover = async (
   if (!look || "unsent" in look) return undefined;
   const task: ReadTask = { endpoint: endpoint.name, as: "settled", input };
   const reply = await askEither(services, endpoint, look, caller, (one) => readBy(services, task, one, caller));
-  if ("failed" in reply || reply.reading.is !== "document" || "mismatch" in reply.reading) return undefined;
-  return reply.reading;
+  if ("failed" in reply) return undefined;
+  const { reading } = reply;
+  if (reading.is === "error" && endpoint.recover?.errors?.has(reading.code))
+    return { outcome: outcomeOf(reading, services.errors) };
+  return reading.is !== "document" || "mismatch" in reading ? undefined : reading;
 };

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Cache } from "../cache/cache.ts";
+import { allOf } from "../concurrency/allOf.ts";
 import type { LegacyWriteKnowledge } from "../endpoint/legacyInterface.ts";
 import type { LegacyTarget, ReadLegacyTarget } from "../legacy/legacyTarget.ts";
 import type { ResponseObserver } from "../proxy/heldAnswer.ts";
@@ -62,14 +63,12 @@ const invalidate = (
     });
   const key = write.key(req.headers["content-type"]);
   if (fate === "unknown")
-    return unconfirmed.note(key, () => {
-      tell(true);
-      return cache.invalidate({ groups: write.groups(), soft: true, hold: UNSETTLED });
-    });
+    return unconfirmed.note(key, () =>
+      allOf([tell(true), cache.invalidate({ groups: write.groups(), soft: true, hold: UNSETTLED })]),
+    );
   const isError = answer === undefined || answer.status >= 300;
   if (key === undefined && (isError || !(hasSession(req) || write.isCut()))) return undefined;
-  tell(false);
-  return cache.invalidate({ groups: write.groups() });
+  return allOf([tell(false), cache.invalidate({ groups: write.groups() })]);
 };
 
 /** Legacy's website logs people in by this cookie, and its interface then knows them. */

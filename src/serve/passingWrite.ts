@@ -47,9 +47,10 @@ export const passingWrite = (
     key: (contentType) => legacyKeyOf(query, contentType, collected.text()),
     isCut: collected.isCut,
     body: collected.text,
-    named: () => ("fields" in write ? idsNamed().all.map((id) => `${write.kind}/${Number(id)}`) : []),
+    named: () => (write.kind === undefined ? [] : idsNamed().all.map((id) => `${write.kind}/${Number(id)}`)),
     groups() {
-      if (!("fields" in write)) return write.kind === undefined ? gone : [collection(write.kind), ...gone];
+      if (write.kind === undefined) return gone;
+      if (write.adds !== undefined && method === "POST" && segments.length === 1) return write.adds.map(collection);
       const { all, isCertain } = idsNamed();
       // Where the entity is not certain, it may be any of its kind.
       return [...written(write.kind, isCertain ? all.map(Number) : []), ...gone];
@@ -85,7 +86,7 @@ const collectBeginning = (): Beginning => {
 };
 
 const readers = new WeakMap<LegacyWrite, FieldReader>();
-const readerOf = (write: LegacyWrite & { fields: readonly string[] }): FieldReader => {
+const readerOf = (write: Extract<LegacyWrite, { kind: string }>): FieldReader => {
   const reader = readers.get(write) ?? fieldReader(write.fields);
   readers.set(write, reader);
   return reader;
@@ -98,7 +99,7 @@ const idsIn = (
   query: string,
   { text, isCut }: Beginning,
 ): { all: string[]; isCertain: boolean } => {
-  if (!("fields" in write)) return { all: [], isCertain: true };
+  if (write.kind === undefined) return { all: [], isCertain: true };
   const reader = readerOf(write);
   const found = [reader.inForm(query), reader.inForm(text()), reader.inParts(text()), reader.inXml(text())];
   const given = [

@@ -70,7 +70,7 @@ export type Pattern<E = PreparedEndpoint> = {
   methods: Map<"GET" | "POST", E>;
 };
 
-/** Every path of every endpoint, fixed ones first: `/datasets/list` is no id. */
+/** Every path of every endpoint: fixed words before ids, so that `/datasets/list` and `/flow/list/limit/5` are lists. */
 export const patterns = <E extends Pick<Endpoint, "routes">>(endpoints: readonly E[]): Pattern<E>[] => {
   const all = new Map<string, Pattern<E>>();
   for (const endpoint of endpoints)
@@ -90,8 +90,10 @@ export const patterns = <E extends Pick<Endpoint, "routes">>(endpoints: readonly
       };
       all.set(path, { ...pattern, methods: pattern.methods.set(method, endpoint) });
     }
-  const isFixed = ({ path }: Pattern<E>) => !path.includes(":") && !path.includes("*");
-  return [...all.values()].toSorted((a, b) => Number(isFixed(b)) - Number(isFixed(a)));
+  const hasName = ({ path }: Pattern<E>) => path.includes(":");
+  const isFixed = (pattern: Pattern<E>) => !hasName(pattern) && pattern.pairsBelow === undefined;
+  const rank = (pattern: Pattern<E>) => (isFixed(pattern) ? 0 : hasName(pattern) ? 2 : 1);
+  return [...all.values()].toSorted((a, b) => rank(a) - rank(b));
 };
 
 /** The methods a path answers, for `Allow`. */

@@ -2,7 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
 import { readDirectives } from "../cache/cacheRequest.ts";
 import { forwardedHeaders, clientAddress } from "../upstream/forwarding.ts";
-import { type Answer, answerOf } from "../endpoint/answer.ts";
+import { type Answer, answerOf, collectErrors, type InputError } from "../endpoint/answer.ts";
+import { elsewhere, extra } from "../endpoint/problem.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
 import type { Reader, ReadFor, Unread } from "../reading/reader.ts";
 import { type BodyLimits, readBody } from "../http/body.ts";
@@ -84,7 +85,8 @@ export const readRequest = async (
   { reader, keys, totalTimeout }: RequestInputServices,
 ): Promise<RequestInput> => {
   const { header, incoming, leaving } = request;
-  const credential = readCredential(queryOf(request.target), header);
+  const query = queryOf(request.target);
+  const credential = readCredential(query, header);
   const { key } = credential;
   const client = clientAddress(incoming?.socket.remoteAddress, header("x-forwarded-for"), trusted);
   const caller = key === undefined ? client : keys.ownerOf(key);
@@ -93,14 +95,38 @@ export const readRequest = async (
     credential,
     client,
     header,
-    input:
+    input: withQueryErrors(
+      queryErrors(query, endpoint),
       request.method === "POST"
         ? await inputOfBody(request, endpoint, body, reader, readFor)
         : inputOfPath(request, endpoint, path),
+    ),
     wanted: readDirectives(header("cache-control"), header("pragma")),
     headers: sentAlong(request, trusted),
     ...(leaving ? { leaving } : {}),
   };
+};
+
+/** The only query parameter that means something. */
+const QUERY = ["api_key"];
+
+/** Parameters of the query that mean nothing. One that is a field of the endpoint is told where it belongs. */
+const queryErrors = (query: string, { fields, groups = {}, routes }: PreparedEndpoint): InputError[] => {
+  if (query === "") return [];
+  const wrong = collectErrors("query");
+  const [method = "", path = ""] = (routes[0] ?? "").split(" ");
+  const place = method === "POST" ? `in the JSON body of POST ${path}` : `in the path, ${path}`;
+  for (const name of new Set(new URLSearchParams(query).keys()))
+    if (!QUERY.includes(name)) {
+      const isField = Object.hasOwn(fields, name) || Object.hasOwn(groups, name);
+      wrong.add(["query", name], isField ? elsewhere(QUERY, place) : extra(QUERY));
+    }
+  return wrong.errors();
+};
+
+const withQueryErrors = (errors: InputError[], reading: InputReading | Answer): InputReading | Answer => {
+  if (errors.length === 0 || "status" in reading) return reading;
+  return { errors: "errors" in reading ? [...errors, ...reading.errors] : errors };
 };
 
 /** `readFor` is called when the body has come: reading it has a deadline of its own. */
@@ -112,7 +138,7 @@ const inputOfBody = async (
   readFor: () => ReadFor,
 ): Promise<InputReading | Answer> => {
   const { header } = request;
-  const collected = await readBody(request.body(), header("content-type"), header("content-length"), limits);
+  const collected = await readBody(request.body(), header, limits);
   if (!collected.ok) return collected.answer;
   const reading = await reader.readInput(name, collected.body, readFor());
   return "unread" in reading ? answerOf(unread[reading.unread]) : reading;

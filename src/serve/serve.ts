@@ -37,7 +37,7 @@ export const serve = async (
   const isWrite = endpoint.writes !== undefined;
   if (credential.refused || (isWrite && credential.key === undefined))
     return rejected(services, endpoint, answerOf(unauthenticated), "credential");
-  const caller = callerOf(services, request, isWrite);
+  const caller = callerOf(services, endpoint.name, request, isWrite);
   const read = checkInput(services, endpoint, input);
   if ("rejected" in read) return rejected(services, endpoint, (await caller.authorize()) ?? read.rejected, "input");
   const served = await backend({ ...read, wanted }, caller);
@@ -67,10 +67,18 @@ const checkInput = (
 
 const callerOf = (
   { keys, totalTimeout }: Services,
+  endpoint: string,
   { credential: { key }, headers, client, header, leaving }: RequestInput,
   writes: boolean,
 ): RequestCaller => {
-  const background = () => ({ headers, client, key, deadline: Date.now() + totalTimeout, spent: { calls: 0, ms: 0 } });
+  const background = () => ({
+    headers,
+    client,
+    key,
+    deadline: Date.now() + totalTimeout,
+    spent: { calls: 0, ms: 0 },
+    endpoint,
+  });
   const caller: RequestCaller = {
     ...background(),
     leaving,

@@ -1,14 +1,20 @@
 import { Server as NetServer } from "node:net";
-import type { Server } from "node:http";
+import type { RequestListener, Server } from "node:http";
 import { openHttpServer } from "../http/httpServer.ts";
+import { openExchanges } from "./exchanges.ts";
+import type { Feature } from "./feature.ts";
 import type { Gateway } from "./gateway.ts";
 import { isBelow, pathOf } from "../http/requestTarget.ts";
+import type { Meter } from "../telemetry/meter.ts";
 
 /** A listening server that can be stopped without cutting a request. */
 export type RunningServer = {
   port: number;
-  /** Takes no new connections, answers what is in flight; true where all was answered within `timeout` ms. */
-  stop(timeout: number): Promise<boolean>;
+  /**
+   * Serves on until `delay` resolves, and closes connections after their next answer. Then closes the port and answers what is in flight.
+   * True where all was answered within `timeout` ms of that.
+   */
+  stop(timeout: number, delay?: Promise<unknown>): Promise<boolean>;
 };
 
 /** `http://127.0.0.1:8000`, with an IPv6 address in brackets. */
@@ -21,6 +27,9 @@ export const cannotListen = (settings: string, host: string, port: number, error
 
 /** Long enough for a request that is on its way to an idle connection. */
 const GRACE_MS = 250;
+/** Milliseconds of a turn of the event loop in which hardly a connection can have come unseen, and to wait for such a turn. */
+const SHORT_TURN_MS = 0.02;
+const MAX_TURNS_MS = 500;
 
 /** Listens for clients. Rejects where the address is taken or does not exist. */
 export const startServer = async (
@@ -28,8 +37,19 @@ export const startServer = async (
   { host, port, prefixes }: { host: string; port: number; prefixes: readonly string[] },
 ): Promise<RunningServer> => {
   let stopping = false;
+  const exchanges = openExchanges(gateway.core);
   // A prefix of "/" leaves it to the router what is ours.
   const isOurs = (path: string) => prefixes.some((prefix) => prefix === "/" || isBelow(path, prefix));
+  const { features } = gateway.core;
+  const answer = admittedBy(features, (request, response) => {
+    if (gateway.hitPath.answer(request, response)) return;
+    const ours = isOurs(pathOf(request.url ?? "/"));
+    exchanges.answer(request, response, ours, () => {
+      if (features.some((one) => one.answer?.(request, response) === true)) return;
+      if (ours) void gateway.app.listen(request, response);
+      else gateway.passThrough(request, response);
+    });
+  });
   const { server, unsent, connections, hasWaiting } = openHttpServer(
     {
       // An upload may take longer than any fixed time; silence within one is bounded by the pass-through.
@@ -43,39 +63,81 @@ export const startServer = async (
     (request, response) => {
       // What waits behind it is answered as well.
       if (stopping && !hasWaiting(request.socket)) response.shouldKeepAlive = false;
-      if (gateway.hitPath.answer(request, response)) return;
-      if (isOurs(pathOf(request.url ?? "/"))) void gateway.app.listen(request, response);
-      else gateway.passThrough(request, response);
+      gateway.untrustedProxies.note(request);
+      answer(request, response);
     },
+    exchanges,
   );
-  const { meter } = gateway.services;
-  meter.gauge("client_connections", "Connections of clients.", () => connections().open);
-  meter.total(
-    "refused_connections",
-    "Connections refused because of MAX_CLIENT_CONNECTIONS.",
-    () => connections().refused,
-  );
-  meter.gauge("unsent_bytes", "Bytes of answers that clients have not taken yet.", () => unsent.total);
-  meter.total("slow_clients", "Connections reset because of SEND_TIMEOUT_MS.", () => unsent.timedOut);
-  meter.total("crowded_answers", "Answers refused because of MAX_SEND_BYTES.", () => unsent.refused);
-  meter.total("crowded_out", "Connections reset because of MAX_SEND_BYTES.", () => unsent.crowdedOut);
+  meterClients(gateway.services.meter, { connections, unsent, inFlight: exchanges.inFlight });
   await new Promise<void>((resolve, reject) => void server.once("error", reject).listen(port, host, resolve));
   const address = server.address();
   return {
     port: typeof address === "object" && address !== null ? address.port : port,
-    async stop(timeout) {
+    async stop(timeout, delay) {
       stopping = true;
       gateway.beginStop();
-      return drain(server, timeout);
+      await delay;
+      const isWhole = await drain(server, timeout);
+      exchanges.close();
+      return isWhole;
     },
   };
 };
 
+/**
+ * Closes the port, behind a turn of the event loop that was short and brought no connection, or after `MAX_TURNS_MS`. The kernel resets
+ * connections that wait to be accepted when the port closes, and the event loop accepts one a turn. `onClosed` is called when no connection is left.
+ */
+const closePort = (server: Server, onClosed: () => void): void => {
+  const end = performance.now() + MAX_TURNS_MS;
+  let isQuiet = false;
+  server.on("connection", () => void (isQuiet = false));
+  const turn = (began: number): void => {
+    const now = performance.now();
+    // http.Server's own close() cuts idle connections at once, and with them a request that is just arriving.
+    if ((isQuiet && now - began < SHORT_TURN_MS) || now > end) NetServer.prototype.close.call(server, onClosed);
+    else {
+      isQuiet = true;
+      setImmediate(turn, performance.now());
+    }
+  };
+  turn(0);
+};
+
+type Clients = Pick<ReturnType<typeof openHttpServer>, "connections" | "unsent"> & { inFlight: () => number };
+
+const meterClients = (meter: Meter, { connections, unsent, inFlight }: Clients): void => {
+  meter.gauge(
+    "requests_in_flight",
+    "Requests of clients that are being answered; a hit is answered at once.",
+    inFlight,
+  );
+  meter.gauge("client_connections", "Connections of clients.", () => connections().open);
+  meter.total(
+    "refused_connections_total",
+    "Connections refused because of MAX_CLIENT_CONNECTIONS.",
+    () => connections().refused,
+  );
+  meter.gauge("unsent_bytes", "Bytes of answers that clients have not taken yet.", () => unsent.total);
+  meter.total("slow_clients_total", "Connections reset because of SEND_TIMEOUT_MS.", () => unsent.timedOut);
+  meter.total("crowded_answers_total", "Answers refused because of MAX_SEND_BYTES.", () => unsent.refused);
+  meter.total("crowded_out_total", "Connections reset because of MAX_SEND_BYTES.", () => unsent.crowdedOut);
+};
+
+/** Lets the features that admit requests see each one before it is answered. */
+const admittedBy = (features: readonly Feature[], answer: RequestListener): RequestListener =>
+  features.reduceRight<RequestListener>(
+    (next, { admit }) =>
+      admit === undefined ? next : (request, response) => admit(request, response, () => next(request, response)),
+    answer,
+  );
+
+/** Closes the port and the connections when they are idle; true where that was all within `timeout` ms. */
 const drain = (server: Server, timeout: number): Promise<boolean> =>
   new Promise((resolve) => {
-    // http.Server's own close() cuts idle connections at once, and with them a request that is just arriving.
-    NetServer.prototype.close.call(server, () => finish(true));
-    const idle = setInterval(() => server.closeIdleConnections(), GRACE_MS);
+    closePort(server, () => finish(true));
+    // Immediates run behind the reads: a connection whose request has arrived is not idle any more.
+    const idle = setInterval(() => setImmediate(() => server.closeIdleConnections()), GRACE_MS);
     const late = setTimeout(() => {
       finish(false);
       server.closeAllConnections();

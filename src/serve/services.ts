@@ -3,6 +3,7 @@ import type { Knowledge } from "../endpoint/endpoint.ts";
 import type { LegacyClient } from "../legacy/client.ts";
 import type { ErrorTable } from "../legacy/reading.ts";
 import type { Reader } from "../reading/reader.ts";
+import type { Dependencies } from "../telemetry/dependencies.ts";
 import type { Meter } from "../telemetry/meter.ts";
 import type { Observer } from "../telemetry/observer.ts";
 import type { Hooks } from "./feature.ts";
@@ -19,6 +20,7 @@ export type Services = {
   knowledge: Knowledge;
   observer: Observer;
   meter: Meter;
+  dependencies: Dependencies;
   cache: Cache;
   hooks: Hooks;
   /** The gateway's own key, for what legacy answers only with one. */

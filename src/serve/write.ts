@@ -1,4 +1,5 @@
 import { type Answered, groupList } from "../cache/reply.ts";
+import { allOf } from "../concurrency/allOf.ts";
 import { type Answer, answerOf } from "../endpoint/answer.ts";
 import type { OutcomeKind } from "../endpoint/outcome.ts";
 import type { Caller } from "../legacy/client.ts";
@@ -23,10 +24,11 @@ export const confirmWrite = async (
   // Otherwise anybody could empty the cache.
   if (unanswered === "refused" || answer.status === 401 || answer.status === 403) return answered;
   const groups = endpoint.writes?.(input) ?? [];
-  const invalidate = (isLost: boolean): Promise<void> | undefined => {
-    services.hooks.onWrite({ groups, isLost });
-    return services.cache.invalidate({ groups, ...(isLost ? { soft: true, hold: UNSETTLED } : {}) });
-  };
+  const invalidate = (isLost: boolean): Promise<void> | undefined =>
+    allOf([
+      services.hooks.onWrite({ groups, isLost }),
+      services.cache.invalidate({ groups, ...(isLost ? { soft: true, hold: UNSETTLED } : {}) }),
+    ]);
   await (unanswered === "unknown" ? services.unconfirmed.note(caller.key, () => invalidate(true)) : invalidate(false));
   return answer.status === 200 ? { ...answered, headers: ["Cache-Group-Invalidation", groupList(groups)] } : answered;
 };

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { trustedProxies } from "../upstream/forwarding.ts";
 
 /** Milliseconds, at most an hour. */
 export const millisecondsField = (byDefault: number) => z.int().min(1).max(3_600_000).default(byDefault);
@@ -32,3 +33,17 @@ export const baseUrlField = z
 export const hostField = z.string().regex(/^[A-Za-z0-9._:[\]-]+$/, "a host name or address");
 /** A path without a slash at its end, or `/`. */
 export const prefixField = z.string().regex(/^\/$|^(\/[A-Za-z0-9_.~-]+)+$/, "a path such as /v1, or /");
+/** Addresses and networks such as `10.0.0.0/8`; default: none. */
+export const networksField = z
+  .array(z.string())
+  .default([])
+  .superRefine((list, context) => {
+    try {
+      trustedProxies(list);
+    } catch (error) {
+      context.addIssue({
+        code: "custom",
+        message: `addresses or networks such as 10.0.0.0/8 (${(error as Error).message})`,
+      });
+    }
+  });

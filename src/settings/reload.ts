@@ -9,6 +9,8 @@ type Reloading = {
   endpoints: KnownEndpoints;
   fragments: readonly SettingsFragment[];
   settings: Settings;
+  /** Whether the file is watched; a worker waits for SIGHUP from its primary process. */
+  isWatching?: boolean;
   observer: Observer;
   /** Builds the new state and exchanges it at once. If it has errors, returns them and changes nothing. */
   apply: (settings: Settings) => Promise<string[]>;
@@ -18,7 +20,8 @@ type Reloading = {
 type Reload = { now(): Promise<void>; close(): void };
 
 /** Reads the configuration again at SIGHUP, and whenever its file changes. With errors in it, the old one stays in force. */
-export const openReload = ({ environment, endpoints, fragments, settings, observer, apply }: Reloading): Reload => {
+export const openReload = (reloading: Reloading): Reload => {
+  const { environment, endpoints, fragments, settings, isWatching = true, observer, apply } = reloading;
   /** What may change while the gateway runs; everything else takes a restart. */
   const reloadable = new Set(fragments.flatMap((one) => one.reloadable ?? []));
   let inForce = settings;
@@ -38,7 +41,7 @@ export const openReload = ({ environment, endpoints, fragments, settings, observ
       changed.filter((name) => reloadable.has(name)),
       changed.filter((name) => !reloadable.has(name)),
     ];
-    observer.log.info({ event: "configuration_reloaded", changed: now });
+    observer.event("configuration_reloaded", { changed: now });
     if (restart.length > 0) observer.event("restart_needed", { settings: restart });
     inForce = { ...inForce, ...Object.fromEntries(now.map((name) => [name, loaded.settings[name as keyof Settings]])) };
   };
@@ -50,7 +53,7 @@ export const openReload = ({ environment, endpoints, fragments, settings, observ
     await running;
   };
 
-  const file = environment["CONFIG"];
+  const file = isWatching ? environment["CONFIG"] : undefined;
   // Watched by its name: editors and deployments replace the file.
   if (file) watchFile(file, { interval: 1000, persistent: false }, () => void now());
   const onHangUp = () => void now();

@@ -1,7 +1,14 @@
 import { z } from "zod";
 import { type Duration, isDuration } from "../cache/entry.ts";
-import { trustedProxies } from "../upstream/forwarding.ts";
-import { bytesField, countField, hostField, millisecondsField, originField, prefixField } from "./fields.ts";
+import {
+  bytesField,
+  countField,
+  hostField,
+  millisecondsField,
+  networksField,
+  originField,
+  prefixField,
+} from "./fields.ts";
 
 const corsOrigin = z
   .string()
@@ -9,24 +16,9 @@ const corsOrigin = z
     /^(\*|null|[a-z][a-z0-9+.-]*:\/\/[^/?#@\s]+)$/,
     "* or origins such as https://page.example, without a slash at the end",
   );
-const proxies = z
-  .array(z.string())
-  .default([])
-  .superRefine((list, context) => {
-    try {
-      trustedProxies(list);
-    } catch (error) {
-      context.addIssue({
-        code: "custom",
-        message: `addresses or networks such as 10.0.0.0/8 (${(error as Error).message})`,
-      });
-    }
-  });
-
-const duration = z.custom<Duration>(
-  (text) => typeof text === "string" && isDuration(text),
-  "durations such as 90s, 10m, 24h or 7d",
-);
+const duration = z
+  .custom<Duration>((text) => typeof text === "string" && isDuration(text), "durations such as 90s, 10m, 24h or 7d")
+  .meta({ type: "string", pattern: "^[0-9]{1,6}[smhd]$" });
 const lifetimes = z.record(
   z.string(),
   z
@@ -51,9 +43,17 @@ const isRedisUrl = (text: string): boolean => {
   }
 };
 
+/** Each worker takes its memory, and tells all others of each write. */
+const MAX_WORKERS = 64;
+const workers = `an integer from 1 to ${MAX_WORKERS}, or auto`;
+
 /** The settings of the core: their names in the environment and in the file, their bounds, what they are for. */
 const coreShape = {
   PORT: z.int().min(0).max(65_535).default(8000).describe("the port to listen on; 0 takes any free one"),
+  WORKERS: z
+    .union([z.int(workers).min(1, workers).max(MAX_WORKERS, workers), z.literal("auto")], workers)
+    .default(1)
+    .describe("processes that answer clients on one port; auto is one for each core"),
   HOST: hostField.default("127.0.0.1").describe("the address to listen on"),
   LEGACY_URL: originField
     .optional()
@@ -62,6 +62,13 @@ const coreShape = {
   LEGACY_HOST: hostField
     .optional()
     .describe("the Host it is addressed by (default: the client's, and LEGACY_URL's for the gateway's own requests)"),
+  LEGACY_CA: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      "a file with the certificates (PEM) of the authorities that legacy's must come from (default: those that Node trusts)",
+    ),
   LEGACY_API_KEY: z
     .string()
     .regex(/^[A-Za-z0-9]{1,64}$/, "1-64 letters and digits")
@@ -71,14 +78,29 @@ const coreShape = {
     .array(z.int().min(1))
     .optional()
     .describe("the ids of the studies that are no longer supported (default: the specification's)"),
-  PREFIXES: z.array(prefixField).min(1).default(["/v1"]).describe("the prefixes the new interface is served under"),
+  PREFIXES: z
+    .array(prefixField)
+    .min(1)
+    .refine((list) => new Set(list).size === list.length, "each prefix once")
+    .default(["/v1"])
+    .describe("the prefixes the new interface is served under"),
+  ERRORS: z
+    .record(z.string(), z.enum(["detail", "problem"]))
+    .default({})
+    .describe("by prefix, how errors are written where Accept names no preference: detail, or problem (RFC 9457)"),
   CORS_ORIGINS: z.array(corsOrigin).default(["*"]).describe("the origins whose pages may read answers"),
-  TRUSTED_PROXIES: proxies.describe("the addresses and networks whose X-Forwarded-* are believed"),
+  TRUSTED_PROXIES: networksField.describe("the addresses and networks whose X-Forwarded-* are believed"),
   CONNECT_TIMEOUT_MS: millisecondsField(5_000).describe("to connect to legacy"),
   HEADERS_TIMEOUT_MS: millisecondsField(30_000).describe("until legacy begins to answer"),
   BODY_TIMEOUT_MS: millisecondsField(30_000).describe("of silence within a body"),
   TOTAL_TIMEOUT_MS: millisecondsField(60_000).describe("for one answer of the new interface, whatever it takes"),
-  DRAIN_TIMEOUT_MS: millisecondsField(30_000).describe("for requests in flight at a stop"),
+  DRAIN_DELAY_MS: z
+    .int()
+    .min(0)
+    .max(3_600_000)
+    .default(5_000)
+    .describe("from SIGTERM until the port closes, for load balancers to see /readyz; SIGINT closes it at once"),
+  DRAIN_TIMEOUT_MS: millisecondsField(30_000).describe("for requests in flight when the port has closed"),
   MAX_BODY_BYTES: bytesField(1024 ** 2).describe("of a JSON body sent to the new interface"),
   MAX_REPLY_BYTES: bytesField(32 * 1024 ** 2).describe("of a legacy answer to be transformed"),
   MAX_REPLIES_BYTES: z
@@ -155,6 +177,10 @@ export type SettingsFragment<Shape extends z.ZodRawShape = z.ZodRawShape> = {
   secrets?: readonly string[];
   /** Settings that may change while the gateway runs. */
   reloadable?: readonly string[];
+  /** Bounds that hold for all workers together (`WORKERS`): each gets a share. */
+  divided?: (settings: Settings & z.infer<z.ZodObject<Shape>>) => readonly string[];
+  /** The same for rates: a share may be a fraction. */
+  dividedRates?: (settings: Settings & z.infer<z.ZodObject<Shape>>) => readonly string[];
   /** What is wrong with settings that are valid one by one: the name, what was given, what is allowed. */
   errorsOf?: (settings: Settings & z.infer<z.ZodObject<Shape>>, endpoints: KnownEndpoints) => string[];
   /** Whether the feature is loaded; default: always. */

@@ -1,7 +1,8 @@
-import { accessSync, closeSync, constants, existsSync, fsyncSync, mkdirSync, openSync, rmSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { closeSync, existsSync, openSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { parseJson } from "../rules/parseJson.ts";
+import { dataDirectoryError, makeDataDirectory } from "./dataDirectory.ts";
 import { type Changes, type KeyedStore, type KeyedStoreSettings, readValue } from "./keyedStore.ts";
 import { localStore } from "./localStore.ts";
 
@@ -45,7 +46,7 @@ export const sqliteStore = async <T>(settings: SqliteStoreSettings<T>): Promise<
     }
   };
   try {
-    makeDirectory(resolve(directory));
+    makeDataDirectory(directory);
     // Earlier versions keep their state in other files, under this lock.
     const lock = join(directory, `${name}.lock`);
     if (existsSync(lock)) locks.push(openExclusively(lock));
@@ -66,20 +67,7 @@ export const sqliteStore = async <T>(settings: SqliteStoreSettings<T>): Promise<
     });
   } catch (error) {
     for (const one of locks) one.close();
-    throw new Error(`DATA_DIR: ${directory} cannot be used: ${(error as Error).message}`, { cause: error });
-  }
-};
-
-/** Makes the directory, for this user alone, unless it exists; throws if it cannot be made or written to. */
-const makeDirectory = (directory: string): void => {
-  const first = mkdirSync(directory, { recursive: true, mode: 0o700 });
-  accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
-  if (first === undefined) return;
-  // A directory is on the disk when its name in its parent is.
-  for (let at = directory; at !== dirname(first); at = dirname(at)) {
-    const parent = openSync(dirname(at), "r");
-    fsyncSync(parent);
-    closeSync(parent);
+    throw new Error(dataDirectoryError(directory, error as Error), { cause: error });
   }
 };
 

@@ -10,6 +10,8 @@ type LogDestination = {
 
 /** Bytes that wait at most for a reader; lines beyond are dropped. */
 const MAX_BYTES = 1024 ** 2;
+/** Bytes that a pipe takes whole or not at all (PIPE_BUF of Linux), so that the lines of processes that share it do not mix. */
+const MAX_CHUNK = 4096;
 /** Milliseconds until a full pipe is tried again, and at most until one that fails is: the time doubles with each failure. */
 const RETRY = 50;
 const MAX_RETRY = 5000;
@@ -18,6 +20,7 @@ const LAST_WORDS = 1000;
 
 /**
  * Writes lines to a file descriptor without blocking. Lines wait while the reader is slow, up to `maxBytes`; beyond that the newest are dropped.
+ * A line of up to 4096 bytes does not mix with those that another process writes to the same pipe.
  * When all that waited is written, `onDropped` gets the number of lines dropped. When the process ends, the rest is written for up to a second.
  */
 export const openLogDestination = (
@@ -25,7 +28,8 @@ export const openLogDestination = (
   onDropped: (lines: number) => void,
   maxBytes = MAX_BYTES,
 ): LogDestination => {
-  let lines: string[] = [];
+  /** Whole lines, to be written in one go: up to `MAX_CHUNK` bytes, or one longer line. */
+  const waiting: { text: string; size: number }[] = [];
   /** Of the lines that wait and of the chunk that is being written. */
   let bytes = 0;
   let chunk: Buffer = nothing;
@@ -39,14 +43,15 @@ export const openLogDestination = (
   const open = (): void => {
     isOpened = true;
     // Node makes a pipe non-blocking when its stream is opened. A write to a full one then fails instead of holding a thread of the pool.
+    if (fd === 1) void process.stdout;
     if (fd === 2) void process.stderr;
-    process.once("exit", flush);
+    if (flushes.size === 0) process.once("exit", () => flushes.forEach((one) => one()));
+    flushes.add(flush);
   };
 
   const next = (): void => {
     if (chunk.length === 0) {
-      chunk = Buffer.from(lines.join(""));
-      lines = [];
+      chunk = Buffer.from(waiting.shift()?.text ?? "");
     }
     if (chunk.length > 0) {
       state = "writing";
@@ -84,7 +89,7 @@ export const openLogDestination = (
 
   const flush = (): void =>
     // A chunk that is being written is written by the pool of threads, whose end the process waits for.
-    writeNow(fd, Buffer.concat([state === "writing" ? nothing : chunk, Buffer.from(lines.join(""))]));
+    writeNow(fd, [state === "writing" ? nothing : chunk, ...waiting.map(({ text }) => Buffer.from(text))]);
 
   return {
     write(line) {
@@ -95,26 +100,35 @@ export const openLogDestination = (
         return;
       }
       bytes += size;
-      lines.push(line);
+      const last = waiting.at(-1);
+      if (last !== undefined && last.size + size <= MAX_CHUNK) {
+        last.text += line;
+        last.size += size;
+      } else waiting.push({ text: line, size });
       if (state === "idle") next();
     },
     dropped: () => dropped,
   };
 };
 
-/** Writes these bytes before the process ends, for up to a second. */
-const writeNow = (fd: number, bytes: Buffer): void => {
+/** Writes these chunks before the process ends, for up to a second. */
+const writeNow = (fd: number, chunks: readonly Buffer[]): void => {
   const until = Date.now() + LAST_WORDS;
   const pause = new Int32Array(new SharedArrayBuffer(4));
-  let rest = bytes;
-  while (rest.length > 0 && Date.now() < until) {
-    try {
-      rest = rest.subarray(writeSync(fd, rest));
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") return;
-      Atomics.wait(pause, 0, 0, 10);
+  for (const chunk of chunks) {
+    let rest = chunk;
+    while (rest.length > 0 && Date.now() < until) {
+      try {
+        rest = rest.subarray(writeSync(fd, rest));
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "EAGAIN") return;
+        Atomics.wait(pause, 0, 0, 10);
+      }
     }
   }
 };
+
+/** What the end of the process writes, for each destination. */
+const flushes = new Set<() => void>();
 
 const nothing = Buffer.alloc(0);

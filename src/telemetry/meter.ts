@@ -1,33 +1,83 @@
-import type { Counter, Gauge, Registry } from "prom-client";
+import type { Registry as PromRegistry } from "prom-client";
 import type { CacheStatus } from "../cache/reply.ts";
-import * as metrics from "./promClient.ts";
+import { Registry } from "./promClient.ts";
+import {
+  type Aggregation,
+  type CounterChild,
+  type FamilyValues,
+  type HistogramChild,
+  openCounter,
+  openHistogram,
+  registerFamily,
+  type Sample,
+} from "./series.ts";
 
-/** Counts what happens, for `/metrics`. Labels are names of ours: never a key, a path or a value. */
-export type Meter = {
-  registry: Registry;
-  /** The front answered from memory. */
-  countHit: (endpoint: string, status: number, bytes: number) => void;
-  /** The router answered, in so many milliseconds. */
-  countAnswer: (endpoint: string, status: number, how: CacheStatus, ms: number, bytes: number) => void;
-  /** Legacy was asked, and answered or not, in so many milliseconds. */
-  countUpstreamCall: (failed: boolean, ms: number) => void;
-  passedThrough: (status: number) => void;
-  /** A side answered, for this reason. */
-  decided: (endpoint: string, backend: string, reason: string) => void;
-  /** Both sides' answers to one request were compared, with this result. */
-  compared: (endpoint: string, standing: string) => void;
-  /** An answer may lack private rows that its caller may see. */
-  incomplete: () => void;
-  cache: (what: string, endpoint: string) => void;
-  shared: (call: string, result: string) => void;
-  /** A value that is looked up when the metrics are read. */
-  gauge: (name: string, help: string, value: () => number) => void;
-  /** The same, of what only grows. */
-  total: (name: string, help: string, value: () => number) => void;
+/** What a value that is looked up may be: one number, or one for each combination of labels. */
+type LookedUp = number | readonly Sample[];
+
+/** The state of a circuit breaker. */
+export type CircuitName = "closed" | "open" | "half_open";
+
+/** A backend as the metrics see it. `certificateExpiry`: seconds since the epoch; `undefined`: it has shown none. */
+export type MeteredBackend = {
+  name: string;
+  circuit: () => CircuitName;
+  certificateExpiry: () => number | undefined;
 };
 
-/** The metric's kind for a cache status. */
-const kindOf = ({ hit, fwd, collapsed, detail }: CacheStatus): string => {
+/** How a call to a backend ended; `circuit_open`: it was not made. */
+export type CallResult = "answered" | "failed" | "circuit_open";
+
+/** One answer that the router gave. `ms`: milliseconds from the request's arrival. */
+export type MeteredAnswer = { backend: string; status: number; how: CacheStatus; ms: number; bytes: number };
+
+/**
+ * Counts what happens, for `/metrics`. Labels are names of ours: never a key, a path or a value. Names are given without their beginning,
+ * `catalog_gateway_`; those of counters end with `_total`.
+ */
+export type Meter = {
+  registry: PromRegistry;
+  /** All metrics with their values. */
+  read: () => Promise<FamilyValues[]>;
+  /** The hit path answered, in so many milliseconds. */
+  countHit: (endpoint: string, status: number, bytes: number, ms: number) => void;
+  /** The router answered. */
+  countAnswer: (endpoint: string, answer: MeteredAnswer) => void;
+  /** A backend was called on behalf of an endpoint (`none`: of no single one), and the call took so many milliseconds. */
+  countCall: (backend: string, endpoint: string, result: CallResult, ms: number) => void;
+  cache: (event: string, endpoint: string) => void;
+  /** The series of this backend exist from now on. */
+  addBackend: (backend: MeteredBackend) => void;
+  /** The names of backends that get no requests, or one that finds out whether they are back. */
+  openCircuits: () => string[];
+  /** The result gives the child of these label values, which exists from then on. */
+  counter: (
+    name: string,
+    help: string,
+    labelNames?: readonly string[],
+  ) => (...values: readonly string[]) => CounterChild;
+  /** The same, of values that are counted by size, with these upper bounds. */
+  histogram: (
+    name: string,
+    help: string,
+    labelNames: readonly string[],
+    bounds?: readonly number[],
+  ) => (...values: readonly string[]) => HistogramChild;
+  /** A value that is looked up when the metrics are read; `aggregator`: how those of several processes become one. */
+  gauge: (name: string, help: string, read: () => LookedUp | Promise<LookedUp>, aggregator?: Aggregation) => void;
+  /** The same, of what only grows. */
+  total: (name: string, help: string, read: () => LookedUp) => void;
+};
+
+/** An endpoint as the metrics see it: whether its answers may be cached. */
+type MeteredEndpoint = { name: string; isCached: boolean };
+
+/** The results that an answer may have, beside `error`. */
+const cachedResults = ["hit", "stale", "stale_if_error", "collapsed", "miss", "revalidated", "uncached"];
+
+/** The `result` of an answer. A 5xx is an `error`: its time is not comparable with that of other answers. */
+export const answerResultOf = (status: number, { hit, fwd, collapsed, detail }: CacheStatus): string => {
+  if (status >= 500) return "error";
   if (detail === "stale-if-error") return "stale_if_error";
   if (hit) return detail === undefined ? "hit" : "stale";
   if (collapsed) return "collapsed";
@@ -35,141 +85,153 @@ const kindOf = ({ hit, fwd, collapsed, detail }: CacheStatus): string => {
   return fwd === "stale" || fwd === "request" ? "revalidated" : "uncached";
 };
 
-const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+/** Seconds. */
+const durations = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+/** Statuses that any endpoint may answer with. */
+const commonStatuses = ["200", "401", "404", "412", "422", "500", "502", "503", "504"];
+const cacheEvents = ["not_stored", "coalesced", "refreshed", "refresh_failed", "dropped"];
+/** From the best to the worst. */
+const circuits: readonly CircuitName[] = ["closed", "half_open", "open"];
 
 /** `events`: how often each event of the log happened, by `name endpoint`. */
-export const openMeter = (events: () => Record<string, number>): Meter => {
-  const registry = new metrics.Registry();
-  const registers = [registry];
-  const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
-    new metrics.Counter({ name: `gateway_${name}`, help, labelNames, registers });
-
-  const requests = counter("requests_total", "Answers of the new interface.", "endpoint", "status");
-  const kinds = counter("cache_answers_total", "The same, by how they came about.", "endpoint", "kind");
-  const sent = counter("sent_bytes_total", "Bytes of their bodies.");
-  const upstream = counter("upstream_calls_total", "Requests to legacy for the new interface.", "result");
-  const passed = counter("passed_through_total", "Answers of legacy that passed through.", "status");
-  const decisions = counter(
-    "backend_answers_total",
-    "Answers by the side that made them.",
-    "endpoint",
-    "backend",
-    "reason",
-  );
-  const comparisons = counter(
-    "compared_total",
-    "Answers compared on both sides, by their worst difference.",
-    "endpoint",
-    "kind",
-  );
-  const incomplete = counter("private_incomplete_total", "Answers with private=incomplete.");
-  const cacheEvents = counter("cache_events_total", "What the cache did beside answering.", "event", "endpoint");
-  const sharedCalls = counter("shared_tier_calls_total", "Requests to the shared tier.", "call", "result");
-  countEvents(events, registers);
-  const durations = new metrics.Histogram({
-    name: "gateway_request_seconds",
-    help: "From a request's arrival at the router to its answer; hits from memory are answered before it and not timed.",
-    labelNames: ["endpoint"],
-    buckets,
-    registers,
-  });
-  const upstreamDurations = new metrics.Histogram({
-    name: "gateway_upstream_seconds",
-    help: "CacheStatus long legacy took to answer.",
-    buckets,
-    registers,
-  });
-
-  const hits = tallyHits((endpoint, status, count) => {
-    requests.inc({ endpoint, status }, count);
-    kinds.inc({ endpoint, kind: "hit" }, count);
-  }, sent);
-  const written = registry.metrics.bind(registry);
-  registry.metrics = () => {
-    hits.count();
-    return written();
-  };
-
-  return {
+export const openMeter = (events: () => Record<string, number>, endpoints: readonly MeteredEndpoint[] = []): Meter => {
+  const registry = new Registry();
+  const full = (name: string) => `catalog_gateway_${name}`;
+  const lookUp =
+    (type: "gauge" | "counter") =>
+    (name: string, help: string, read: () => LookedUp | Promise<LookedUp>, aggregator: Aggregation = "sum") =>
+      registerFamily(registry, { name: full(name), help, type, aggregator }, async () => samplesOf(await read()));
+  const meter = {
     registry,
-    countHit: hits.add,
-    countAnswer(endpoint, status, how, ms, bytes) {
-      requests.inc({ endpoint, status });
-      kinds.inc({ endpoint, kind: kindOf(how) });
-      sent.inc(bytes);
-      durations.observe({ endpoint }, ms / 1000);
+    read: async () => (await registry.getMetricsAsJSON()) as unknown as FamilyValues[],
+    counter(name, help, labelNames = []) {
+      const childOf = openCounter(registry, full(name), help, labelNames);
+      if (labelNames.length === 0) childOf();
+      return childOf;
     },
-    countUpstreamCall(failed, ms) {
-      upstream.inc({ result: failed ? "failed" : "answered" });
-      upstreamDurations.observe(ms / 1000);
-    },
-    passedThrough: (status) => passed.inc({ status }),
-    decided: (endpoint, backend, reason) => decisions.inc({ endpoint, backend, reason }),
-    compared: (endpoint, kind) => comparisons.inc({ endpoint, kind }),
-    incomplete: () => incomplete.inc(),
-    cache: (event, endpoint) => cacheEvents.inc({ event, endpoint }),
-    shared: (call, result) => sharedCalls.inc({ call, result }),
-    ...looksUp(registers),
-  };
-};
-
-/** Tallies hits, which cost microseconds, and counts them when the metrics are read. */
-const tallyHits = (onCount: (endpoint: string, status: number, count: number) => void, sent: Counter) => {
-  const tally = new Map<string, Map<number, number>>();
-  let sentBytes = 0;
+    histogram: (name, help, labelNames, bounds = durations) =>
+      openHistogram(registry, full(name), help, labelNames, bounds),
+    gauge: lookUp("gauge"),
+    total: lookUp("counter"),
+  } satisfies Partial<Meter>;
+  meter.total("events_total", "Events of the log, by name and endpoint.", () => eventSamples(events(), endpoints));
+  const { expectBackend, ...answers } = meterAnswers(meter, endpoints);
+  const { addBackend, ...backends } = meterBackends(meter, endpoints);
   return {
-    add: (endpoint: string, status: number, bytes: number): void => {
-      let byStatus = tally.get(endpoint);
-      if (byStatus === undefined) tally.set(endpoint, (byStatus = new Map()));
-      byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
-      sentBytes += bytes;
-    },
-    count(): void {
-      for (const [endpoint, byStatus] of tally)
-        for (const [status, count] of byStatus) onCount(endpoint, status, count);
-      tally.clear();
-      sent.inc(sentBytes);
-      sentBytes = 0;
+    ...meter,
+    ...answers,
+    ...backends,
+    addBackend(backend) {
+      expectBackend(backend.name);
+      addBackend(backend);
     },
   };
 };
 
-/** Registers the counter of logged events, which is filled when the metrics are read. */
-const countEvents = (events: () => Record<string, number>, registers: Registry[]): void => {
-  const logged: Counter = new metrics.Counter({
-    name: "gateway_events_total",
-    help: "What an operator should know of, as in the log.",
-    labelNames: ["event", "endpoint"],
-    registers,
-    collect() {
-      logged.reset();
-      for (const [kind, count] of Object.entries(events())) {
-        const [event = "", endpoint = ""] = kind.split(" ");
-        logged.inc({ event, endpoint }, count);
-      }
-    },
-  });
+type Registering = Pick<Meter, "counter" | "histogram" | "gauge">;
+
+const samplesOf = (value: LookedUp): readonly Sample[] => (typeof value === "number" ? [{ labels: {}, value }] : value);
+
+/** Events that the alerts look at: a series that begins with its first event would show no increase. */
+const alertEvents = ["schema_mismatch", "legacy_unreadable"];
+
+const eventSamples = (events: Record<string, number>, endpoints: readonly MeteredEndpoint[]): Sample[] => {
+  const samples = new Map<string, Sample>();
+  const none = ["internal_error", ...endpoints.flatMap(({ name }) => alertEvents.map((event) => `${event} ${name}`))];
+  const counts = Object.entries(events).concat(none.map((name) => [name, 0]));
+  for (const [kind, count] of counts) {
+    // A third word is the name of a field, which would make too many series.
+    const [event = "", endpoint = ""] = kind.split(" ");
+    const key = `${event} ${endpoint}`;
+    samples.set(key, { labels: { event, endpoint }, value: (samples.get(key)?.value ?? 0) + count });
+  }
+  return [...samples.values()];
 };
 
-/** The metrics that are looked up when they are read. */
-const looksUp = (registers: Registry[]): Pick<Meter, "gauge" | "total"> => ({
-  gauge(name, help, value) {
-    const gauge: Gauge = new metrics.Gauge({
-      name: `gateway_${name}`,
-      help,
-      registers,
-      collect: () => gauge.set(value()),
-    });
-  },
-  total(name, help, value) {
-    const total: Counter = new metrics.Counter({
-      name: `gateway_${name}_total`,
-      help,
-      registers,
-      collect() {
-        total.reset();
-        total.inc(value());
-      },
-    });
-  },
-});
+/** The answers of the new interface. */
+const meterAnswers = (
+  meter: Registering,
+  endpoints: readonly MeteredEndpoint[],
+): Pick<Meter, "countHit" | "countAnswer" | "cache"> & { expectBackend: (name: string) => void } => {
+  const requests = meter.counter("requests_total", "Answers of the new interface.", ["endpoint", "status"]);
+  const took = meter.histogram(
+    "request_duration_seconds",
+    "From a request's arrival to its answer: by how it was made (error: 5xx), and by the backend that made it.",
+    ["endpoint", "result", "backend"],
+  );
+  const sent = meter.counter("sent_bytes_total", "Bytes of the bodies of these answers.")();
+  const events = meter.counter("cache_events_total", "What the cache did beside answering.", ["event", "endpoint"]);
+  for (const { name, isCached } of endpoints) {
+    for (const status of [...commonStatuses, ...(isCached ? ["304"] : [])]) requests(name, status);
+    took(name, "uncached", "gateway");
+    if (isCached) for (const event of cacheEvents) events(event, name);
+  }
+  /** What a hit counts in: looked up once. */
+  const hits = new Map<string, { took: HistogramChild; byStatus: Map<number, CounterChild> }>();
+  return {
+    countHit(endpoint, status, bytes, ms) {
+      let hit = hits.get(endpoint);
+      if (hit === undefined) hits.set(endpoint, (hit = { took: took(endpoint, "hit", "legacy"), byStatus: new Map() }));
+      let answered = hit.byStatus.get(status);
+      if (answered === undefined) hit.byStatus.set(status, (answered = requests(endpoint, String(status))));
+      answered.value++;
+      hit.took.observe(ms / 1000);
+      sent.value += bytes;
+    },
+    countAnswer(endpoint, { backend, status, how, ms, bytes }) {
+      requests(endpoint, String(status)).value++;
+      took(endpoint, answerResultOf(status, how), backend).observe(ms / 1000);
+      sent.value += bytes;
+    },
+    cache: (event, endpoint) => void events(event, endpoint).value++,
+    expectBackend(backend) {
+      for (const { name, isCached } of endpoints)
+        for (const result of [...(isCached ? cachedResults : ["uncached"]), "error"]) took(name, result, backend);
+    },
+  };
+};
+
+/** The calls to backends, and what is known of them. */
+const meterBackends = (
+  meter: Registering,
+  endpoints: readonly MeteredEndpoint[],
+): Pick<Meter, "countCall" | "addBackend" | "openCircuits"> => {
+  const backends: MeteredBackend[] = [];
+  const calls = meter.counter("upstream_requests_total", "Calls to a backend for the new interface.", [
+    "backend",
+    "result",
+  ]);
+  const took = meter.histogram("upstream_duration_seconds", "How long these calls took.", ["endpoint", "backend"]);
+  meter.gauge(
+    "breaker_state",
+    "1 for the state that the circuit breaker of a backend is in.",
+    () =>
+      backends.flatMap(({ name: backend, circuit }) =>
+        circuits.map((state) => ({ labels: { backend, state }, value: circuit() === state ? 1 : 0 })),
+      ),
+    "worst",
+  );
+  meter.gauge(
+    "upstream_certificate_expiry_timestamp_seconds",
+    "When the TLS certificate of a backend expires, as its last new connection showed.",
+    () =>
+      backends.flatMap(({ name: backend, certificateExpiry }) => {
+        const value = certificateExpiry();
+        return value === undefined ? [] : [{ labels: { backend }, value }];
+      }),
+    "min",
+  );
+  return {
+    openCircuits: () => backends.flatMap(({ name, circuit }) => (circuit() === "closed" ? [] : [name])),
+    addBackend(backend) {
+      backends.push(backend);
+      for (const result of ["answered", "failed", "circuit_open"]) calls(backend.name, result);
+      for (const name of ["none", ...endpoints.map((one) => one.name)]) took(name, backend.name);
+    },
+    countCall(backend, endpoint, result, ms) {
+      calls(backend, result).value++;
+      if (result !== "circuit_open") took(endpoint, backend).observe(ms / 1000);
+    },
+  };
+};

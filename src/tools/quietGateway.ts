@@ -14,6 +14,8 @@ export type CapturedExchange = {
   format: "json" | "xml";
   key?: string | undefined;
   reply: LegacyAnswer | LegacyFailed;
+  /** Milliseconds until the reply was there. */
+  ms: number;
 };
 
 /** The gateway's answer, and how it came about. */
@@ -53,8 +55,10 @@ export const openQuietGateway = async (
     // Two equal requests at the same time must each see their own exchanges.
     isUncached: true,
     aroundClient: (client) => async (request, format, caller, readXml) => {
+      const started = performance.now();
       const reply = await client(request, format, caller, readXml);
-      captured.getStore()?.exchanges.push({ request, format, key: caller.key, reply });
+      const ms = performance.now() - started;
+      captured.getStore()?.exchanges.push({ request, format, key: caller.key, reply, ms });
       return reply;
     },
   });

@@ -18,8 +18,8 @@ export type PagePart = {
   script?: string;
   /** Dialogs, which stand outside of what is refreshed. */
   dialogs?: Html;
-  /** What it shows now. Called for each rendering of the page. */
-  show: (now: Date) => PageContent;
+  /** What it shows now. Called for each rendering of the page; `query` is that of the page's address, which anybody may have written. */
+  show: (now: Date, query: URLSearchParams) => PageContent;
 };
 
 /** What one part shows at one time. */
@@ -27,8 +27,10 @@ type PageContent = {
   sections: readonly PageSection[];
   /** Numbers in the overview at the top. */
   numbers?: readonly OverviewNumber[];
-  /** The most urgent fact in one line, and what it is about: the heading and the title of the document. */
-  headline?: { text: string; about: Html };
+  /** Mistakes in the deployment, one sentence or two each: they stand above everything else. */
+  notices?: readonly Html[];
+  /** The most urgent fact in one line, as text for the title of the document and as the heading, and what it is about. */
+  headline?: { text: string; heading: Html; about: Html };
 };
 
 /** One section of the page. */

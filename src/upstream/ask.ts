@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
 import { type FailureKind, UpstreamFailure, failureOf, MAX_INTERIM_ANSWERS, maySendAgain } from "./failure.ts";
+import { currentContext, propagatedHeaders } from "../http/exchange.ts";
 import type { Turn } from "./semaphore.ts";
 import type { Upstream } from "./upstream.ts";
 
@@ -31,13 +32,28 @@ const MAX_LOOSE = 1024;
 const MAX_LOOSE_BYTES = 1024 ** 2;
 
 /**
- * Sends a request and collects its answer; a GET or HEAD is sent once more where its connection was dead. The answer's bytes count in
+ * Sends a request, with `X-Request-Id` and trace context of the client's that it is for, and collects its answer; a GET or HEAD is sent once more where its connection was dead. The answer's bytes count in
  * the budget until it is returned. Rejects with an UpstreamFailure only.
  */
-export const ask = (upstream: Upstream, options: AskOptions): Promise<UpstreamReply> =>
-  new Promise((resolve, reject) => {
-    new PendingRequest(upstream, options, resolve, reject).begin();
-  });
+export const ask = async (upstream: Upstream, options: AskOptions): Promise<UpstreamReply> => {
+  const started = performance.now();
+  const { method, path } = options;
+  const over = (end: { status: number; bytes: number } | { failure: string }): void => {
+    const ms = performance.now() - started;
+    currentContext()?.exchange.countCall(ms);
+    upstream.onCall?.({ method, path, ms, ...end });
+  };
+  try {
+    const reply = await new Promise<UpstreamReply>((resolve, reject) => {
+      new PendingRequest(upstream, options, resolve, reject).begin();
+    });
+    over({ status: reply.status, bytes: reply.body.length });
+    return reply;
+  } catch (error) {
+    over({ failure: error instanceof UpstreamFailure ? error.kind : "broken" });
+    throw error;
+  }
+};
 
 /** undici's handler and the semaphore's turn in one object: this path is hot. */
 class PendingRequest implements Dispatcher.DispatchHandler, Turn {
@@ -148,6 +164,7 @@ class PendingRequest implements Dispatcher.DispatchHandler, Turn {
 
   onResponseEnd(): void {
     this.#upstream.semaphore.leave(this);
+    this.#upstream.health?.answered();
     if (this.#settled) return;
     this.#settle();
     const [first] = this.#chunks;
@@ -179,6 +196,7 @@ class PendingRequest implements Dispatcher.DispatchHandler, Turn {
     this.#whole = undefined;
     const failure = typeof reason === "string" ? new UpstreamFailure(reason, this.#options) : reason;
     failure.isUnsent = !this.#sent;
+    this.#upstream.health?.failed(failure.kind);
     this.#settle();
     // One that waits leaves the queue; one that runs leaves the semaphore when undici reports its end.
     if (!this.#upstream.semaphore.withdraw(this)) this.#controller?.abort(failure);
@@ -197,6 +215,8 @@ const requestOf = (upstream: Upstream, options: AskOptions): Dispatcher.Dispatch
   const headers = ["accept-encoding", "identity"];
   if (Array.isArray(options.headers)) for (const text of options.headers) headers.push(text);
   else for (const name of Object.keys(options.headers)) headers.push(name, options.headers[name] ?? "");
+  const context = currentContext();
+  if (context !== undefined) headers.push(...propagatedHeaders(context));
   return Object.assign(
     { method: options.method, path: options.path, headers, body: options.body ?? null },
     { servername: upstream.servername },

@@ -24,10 +24,15 @@ export const isItsFault = (error: unknown): boolean =>
 type Attempt = { request: () => string; caller: { key?: string; client?: string } };
 
 /** A circuit breaker for the calls to one backend. */
-type Breaker = {
+export type Breaker = {
   /** Makes the call and passes its result or error on. `undefined`: the circuit is open and no call was made. */
   execute<T>(attempt: Attempt, call: () => Promise<T>): Promise<T | undefined>;
+  /** `half_open`: one call finds out whether the backend is back. */
+  circuit(): "closed" | "open" | "half_open";
 };
+
+/** Hears that the circuit has opened, or that it has closed again after so many milliseconds. */
+export type OnCircuitChange = (change: "opened" | "closed", openFor?: number) => void;
 
 /** Milliseconds for which calls are remembered. */
 const WINDOW = 10_000;
@@ -43,10 +48,11 @@ const FAILURES_OF_ONE = 2;
  * The circuit opens when more than half of the calls of the last ten seconds failed and one caller cannot have caused it: five connections
  * failed, or five distinct requests by at least three callers did. After five seconds one call finds out whether the backend is back.
  */
-export const openBreaker = (): Breaker => {
+export const openBreaker = (onChange: OnCircuitChange = () => undefined): Breaker => {
   const salt = randomBytes(16).toString("hex");
   const sampled = new OutageSampler();
   const policy = new CircuitBreakerPolicy({ halfOpenAfter: RETRY, breaker: sampled }, new ExecuteWrapper(isItsFault));
+  observeChanges(policy, onChange);
   let barred: { caller: string; until: number } | undefined;
 
   const callerOf = ({ key, client = "" }: Attempt["caller"]): string =>
@@ -76,6 +82,10 @@ export const openBreaker = (): Breaker => {
   };
 
   return {
+    circuit() {
+      if (policy.state === CircuitState.Closed) return "closed";
+      return policy.state === CircuitState.HalfOpen ? "half_open" : "open";
+    },
     async execute(attempt, call) {
       if (policy.state === CircuitState.Closed) return executeClosed(attempt, call);
       const { request, caller } = attempt;
@@ -105,6 +115,20 @@ export const openBreaker = (): Breaker => {
       }
     },
   };
+};
+
+/** An attempt that fails opens the circuit again: that is no change. */
+const observeChanges = (policy: CircuitBreakerPolicy, onChange: OnCircuitChange): void => {
+  let openedAt: number | undefined;
+  policy.onBreak(() => {
+    if (openedAt !== undefined) return;
+    openedAt = performance.now();
+    onChange("opened");
+  });
+  policy.onReset(() => {
+    if (openedAt !== undefined) onChange("closed", performance.now() - openedAt);
+    openedAt = undefined;
+  });
 };
 
 /** A call that takes longer than this is no sign that the backend is back; another one may find out meanwhile. */

@@ -1,3 +1,5 @@
+import { scrubTarget } from "../scrub/requestTarget.ts";
+
 /** Every way in which a request to the upstream can fail. */
 export type FailureKind = "unreachable" | "timeout" | "overloaded" | "broken" | "tooLarge" | "crowded" | "aborted";
 
@@ -14,7 +16,7 @@ const sentences: Record<FailureKind, string> = {
   aborted: "The request was given up",
 };
 
-/** The error of a failed request to the upstream. Its message has the method and the path, not the query, which may hold a key. */
+/** The error of a failed request to the upstream. Its message has the cause's code, the method and the path, not the query, which may hold a key. */
 export class UpstreamFailure extends Error {
   override readonly name = "UpstreamFailure";
   readonly kind: FailureKind;
@@ -23,7 +25,7 @@ export class UpstreamFailure extends Error {
 
   constructor(kind: FailureKind, request: RequestLine, cause?: unknown) {
     super(
-      `${sentences[kind]}: ${request.method} ${withoutQuery(request.path)}`,
+      `${sentences[kind]}${codeOf(cause) && ` (${codeOf(cause)})`}: ${request.method} ${withoutQuery(request.path)}`,
       cause === undefined ? undefined : { cause },
     );
     this.kind = kind;
@@ -33,10 +35,10 @@ export class UpstreamFailure extends Error {
 /** Characters of a path that a message names. */
 const MAX_PATH = 200;
 
-/** The path for a message: `/data/1?api_key=x` -> `/data/1`; a long one is cut. */
+/** The path for a message, without the query and what may be a key: `/data/1?api_key=x` -> `/data/1`; a long one is cut. */
 export const withoutQuery = (path: string): string => {
   const end = path.search(/[?#]/);
-  const whole = end === -1 ? path : path.slice(0, end);
+  const whole = scrubTarget(end === -1 ? path : path.slice(0, end));
   return whole.length > MAX_PATH ? `${whole.slice(0, MAX_PATH)}…` : whole;
 };
 

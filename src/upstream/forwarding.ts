@@ -12,7 +12,7 @@ export type ForwardedRequest = {
   trusted: (address: string) => boolean;
 };
 
-/** The headers that only `forwardedHeaders` may set; a client's are removed first. */
+/** The headers that only the gateway may set; a client's are removed first. */
 export const forwardingNames: ReadonlySet<string> = new Set([
   "forwarded",
   "via",
@@ -20,6 +20,7 @@ export const forwardingNames: ReadonlySet<string> = new Set([
   "x-forwarded-host",
   "x-forwarded-port",
   "x-forwarded-proto",
+  "x-request-id",
 ]);
 
 /** Via (RFC 9110), Forwarded (RFC 7239) and X-Forwarded-* for a request: a flat list of names and values. */
@@ -80,7 +81,7 @@ export const viaThis = (incoming: string | undefined, version = "1.1"): string =
 export const isLoop = (via: string | undefined): boolean => via !== undefined && via.includes(pseudonym);
 
 /** `::ffff:192.0.2.1` -> `192.0.2.1`, `[2001:db8::1]:80` -> `2001:db8::1`, `192.0.2.1:80` -> `192.0.2.1`; `undefined` for any other text. */
-const plainAddress = (text: string): string | undefined => {
+export const plainAddress = (text: string): string | undefined => {
   let address = text;
   if (address.startsWith("[")) address = address.slice(1, Math.max(1, address.indexOf("]")));
   else if (address.includes(".") && address.lastIndexOf(":") > address.indexOf("."))

@@ -1,10 +1,21 @@
 import { isIP } from "node:net";
+import { TLSSocket } from "node:tls";
 import type { buildConnector as connectors, Dispatcher, Pool } from "undici";
 import { type ByteBudget, openByteBudget } from "../concurrency/byteBudget.ts";
 import { openDispatchProbe } from "./dispatchProbe.ts";
 import { type Semaphore, openSemaphore } from "./semaphore.ts";
 import { connectionReset } from "./failure.ts";
+import type { UpstreamHealth } from "./health.ts";
 import * as undici from "./undici.ts";
+
+/** A call that is over: what was asked, the answer's status and bytes or how it failed, and its milliseconds. `path` may hold a key. */
+export type UpstreamCall = { method: string; path: string; ms: number } & (
+  | { status: number; bytes: number }
+  | { failure: string }
+);
+
+/** Hears of calls. */
+export type OnUpstreamCall = (call: UpstreamCall) => void;
 
 /** How to reach an upstream, and its bounds. All times are in milliseconds. */
 export type UpstreamSettings = {
@@ -18,12 +29,18 @@ export type UpstreamSettings = {
   waiting: number;
   /** Milliseconds that a request waits at most (default: 10 s). */
   waitTimeout?: number;
+  /** Certificates (PEM) of the authorities that the server's must come from, in place of those that Node trusts. */
+  ca?: string | undefined;
   connectTimeout: number;
   headersTimeout: number;
   /** Silence at most within a body, either way. */
   bodyTimeout: number;
   /** Bounds the bytes of answers that are being collected, shared with other upstreams (default: no bound). */
   replies?: ByteBudget;
+  /** Hears what requests and connections show of the upstream. */
+  health?: UpstreamHealth;
+  /** Hears of each call when it is over. */
+  onCall?: OnUpstreamCall | undefined;
 };
 
 /** A pool of keep-alive connections to one upstream. Every request goes through the semaphore, so undici never queues for long. */
@@ -33,6 +50,8 @@ export type Upstream = {
   readonly semaphore: Semaphore;
   readonly replies: ByteBudget;
   readonly bodyTimeout: number;
+  readonly health: UpstreamHealth | undefined;
+  readonly onCall: OnUpstreamCall | undefined;
   /** The name for TLS, so that a client's Host header cannot choose it. */
   readonly servername: string | undefined;
   /** False where requests do not get to a connection any more, though connections are free. */
@@ -52,7 +71,7 @@ export const openUpstream = (settings: UpstreamSettings): Upstream => {
     allowH2: false,
     // More than one request on a connection would let undici send a request again when an earlier one breaks.
     pipelining: 1,
-    connect: connector(settings.connectTimeout),
+    connect: connector(settings),
     headersTimeout: settings.headersTimeout,
     bodyTimeout: settings.bodyTimeout,
     // Shorter than any server keeps an idle connection, or requests meet a closed one.
@@ -73,6 +92,8 @@ export const openUpstream = (settings: UpstreamSettings): Upstream => {
     semaphore,
     replies: settings.replies ?? openByteBudget(Number.POSITIVE_INFINITY),
     bodyTimeout: settings.bodyTimeout,
+    health: settings.health,
+    onCall: settings.onCall,
     servername: url.protocol === "https:" && isIP(url.hostname) === 0 ? url.hostname : undefined,
     dispatches: openDispatchProbe(pool, connections),
     async close() {
@@ -83,9 +104,10 @@ export const openUpstream = (settings: UpstreamSettings): Upstream => {
 };
 
 /** Opens connections to one upstream: HTTP/1.1 only, both address families tried, `timeout` in ms. */
-const connector = (timeout: number): connectors.connector => {
+const connector = ({ connectTimeout: timeout, ca, health }: UpstreamSettings): connectors.connector => {
   const connect = undici.buildConnector({
     timeout,
+    ...(ca === undefined ? {} : { ca }),
     allowH2: false,
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: Math.max(10, Math.min(500, Math.floor(timeout / 2))),
@@ -94,6 +116,8 @@ const connector = (timeout: number): connectors.connector => {
     connect(options, (...[error, socket]) => {
       if (error !== null) return callback(error, null);
       socket.on("error", renameReset);
+      // A connection that continues a TLS session may have no certificate.
+      if (socket instanceof TLSSocket) health?.certified(socket.getPeerCertificate()?.valid_to ?? "");
       return callback(null, socket);
     });
 };

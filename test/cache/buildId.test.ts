@@ -60,7 +60,7 @@ const compile = (): string => {
   };
   writeFileSync(join(directory, "tsconfig.json"), JSON.stringify(config));
   execFileSync(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", directory]);
-  for (const asset of globSync("{src,transforms,fixtures}/**/*.{js,css,json}", { cwd: root }))
+  for (const asset of globSync("{src,transforms,fixtures}/**/*.{js,cjs,css,json}", { cwd: root }))
     cpSync(join(root, asset), join(directory, asset));
   symlinkSync(join(root, "node_modules"), join(directory, "node_modules"));
   writeFileSync(join(directory, "package.json"), '{"type":"module"}');

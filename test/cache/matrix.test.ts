@@ -38,7 +38,7 @@ const failed = (fwd: string, detail = "The legacy interface answered with someth
   body: JSON.stringify({ detail }),
   headers: {
     "cache-control": "no-store",
-    vary: kept.vary,
+    vary: `Accept, ${kept.vary}`,
     "cache-groups": null,
     age: null,
     "cache-status": `catalog-gateway; fwd=${fwd}`,

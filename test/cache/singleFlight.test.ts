@@ -1,4 +1,3 @@
-import type { Counter } from "prom-client";
 import { describe, expect, test } from "vitest";
 import { alice, cachedGateway, clock, held, markOf } from "./support.ts";
 import { until } from "../support/waiting.ts";
@@ -12,8 +11,9 @@ describe("many equal requests at the same time", () => {
     const { promise, release } = held();
     legacy.gate = promise;
     const waiting = async () => {
-      const { values } = await (services.meter.registry.getSingleMetric("gateway_cache_events_total") as Counter).get();
-      return values.filter(({ labels }) => labels["event"] === "coalesced").reduce((sum, { value }) => sum + value, 0);
+      const events = (await services.meter.read()).find(({ name }) => name === "catalog_gateway_cache_events_total");
+      const values = events?.values.filter(({ labels }) => labels["event"] === "coalesced") ?? [];
+      return values.reduce((sum, { value }) => sum + value, 0);
     };
     const all = Array.from({ length: 100 }, (_, i) => ask(i % 2 ? "/v1/datasets/61" : "/v1/datasets/0061/"));
     for (let i = 0; i < 500 && (await waiting()) < 99; i++) await settled();

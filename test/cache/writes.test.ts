@@ -204,7 +204,7 @@ describe("a read that was running when a write came", () => {
   ])("a client that leaves in the middle of its write, with a key %s", async (_, isProven) => {
     const { legacy, ask, as, services } = await cachedGateway();
     const connections = async () =>
-      /^gateway_client_connections (\d+)$/m.exec(await services.meter.registry.metrics())?.[1];
+      /^catalog_gateway_client_connections (\d+)$/m.exec(await services.meter.registry.metrics())?.[1];
     await ask("/v1/datasets/61");
     if (isProven) await ask("/v1/datasets/abc", as(alice));
     const asked = legacy.asked.length;

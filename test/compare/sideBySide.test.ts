@@ -3,6 +3,7 @@ import { judgeAnswer } from "../../src/compare/judge.ts";
 import { openLedger } from "../../src/compare/ledger.ts";
 import { explainedRows, judgedRows } from "../../src/compare/sideBySide.ts";
 import { list, object } from "../../src/rules/compose.ts";
+import { commaSeparated } from "../../src/rules/commaSeparated.ts";
 import { integer, text } from "../../src/rules/values.ts";
 
 const rows = list(object({ id: integer, name: text }));
@@ -43,4 +44,9 @@ test("legacy's values stand beside ours, with the rules between them", () => {
     { depth: 2, name: "id", left: '"1"', right: "1", form: "type", kind: "explained", rules: ["integer"] },
     { depth: 2, name: "name", left: '"a"', right: '"a"' },
   ]);
+});
+
+test("an empty list that a rule has made is shown as one", () => {
+  const output = object({ tag: commaSeparated });
+  expect(explainedRows(output, { tag: "" }, { tag: [] })[1]).toMatchObject({ name: "tag", left: '""', right: "[]" });
 });

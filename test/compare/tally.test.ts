@@ -90,3 +90,33 @@ test("a candidate that invents paths and huge answers does not fill the memory",
   expect(differences[0]?.path).toBe("(other paths)");
   expect(JSON.stringify(examples).length).toBeLessThan(9 * 1024 ** 2);
 });
+
+test("the same request is shown once among the examples", () => {
+  const tally = openTally();
+  for (const path of ["/a", "/b", "/c"]) tally.add(outcome([different(path, "unexplained")]));
+  expect(tally.state.examples).toHaveLength(1);
+  const continued = openTally(structuredClone(tally.state));
+  continued.add(outcome([different("/d", "unexplained")]));
+  expect(continued.state.examples).toHaveLength(1);
+});
+
+test("statuses are counted in pairs, and latencies by side", () => {
+  const tally = openTally();
+  const answered = (statuses: [number, number], ms: { legacy?: number; candidate?: number }) =>
+    tally.add({ ...outcome([]), answers: { statuses, ms } });
+  for (let i = 1; i <= 100; i++) answered([200, 200], { legacy: i, candidate: 1 });
+  answered([404, 404], { legacy: 1e9 });
+  answered([404, 200], {});
+  const { statuses, latency } = report(tally.state);
+  expect(statuses.map(({ from, to, answers }) => [from, to, answers])).toEqual([
+    [200, 200, 100],
+    [404, 404, 1],
+    [404, 200, 1],
+  ]);
+  expect(latency.map(({ side }) => side)).toEqual(["legacy", "candidate"]);
+  expect(latency[0]?.p50).toBeGreaterThan(51 / 1.06);
+  expect(latency[0]?.p50).toBeLessThan(51 * 1.06);
+  expect(latency[0]?.p95).toBeGreaterThan(96 / 1.06);
+  expect(latency[0]?.total).toBe(5050 + 1e9);
+  expect(latency[1]).toMatchObject({ endpoint: "getDataset", total: 100 });
+});

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { identifierOr, identifiers, range } from "../../src/endpoint/field.ts";
+import { identifierList, identifierOr, identifiers, range } from "../../src/endpoint/field.ts";
 import { listDatasets } from "../../transforms/listDatasets.ts";
+import type { Json } from "../../src/rules/rule.ts";
 import { get, getSegments } from "../../src/endpoint/legacyRequest.ts";
 
 describe("a range", () => {
@@ -32,8 +33,9 @@ describe("a range", () => {
   ])("%s is %s, however it is written", (text, value) => expect(range.fromText(text)).toEqual({ ok: true, value }));
 
   test("of a number with more digits than legacy's path has room for is too long", () => {
-    for (const reading of [range.fromText("9".repeat(8000)), range.fromJson(1e300)])
-      expect(reading).toMatchObject({ problems: [{ type: "value_error.any_str.max_length" }] });
+    expect(range.fromText("9".repeat(8000))).toMatchObject({ problems: [{ type: "value_error.any_str.max_length" }] });
+    expect(range.fromJson(1e300)).toMatchObject({ problems: [{ type: "value_error.number.not_le" }] });
+    expect(range.fromJson(10 ** 15)).toEqual({ ok: true, value: "1000000000000000" });
   });
 });
 
@@ -42,6 +44,31 @@ test("ids that cannot exist are left out of a list, and it may then be empty", (
   expect(identifiers(3, 10).fromJson([0, -1])).toEqual({ ok: true, value: [] });
   expect(identifiers(3, 10).possible?.([])).toBe(false);
   expect(identifiers(3, 10).fromJson([1, 2, 3, 4])).toHaveProperty("problems");
+});
+
+describe("a list of ids to write", () => {
+  const field = identifierList(1, 3);
+  test.each<[Json, object]>([
+    [[3, 1, 3], { ok: true, value: [3, 1] }],
+    [[], { problems: [{ at: [], type: "value_error.list.min_items" }] }],
+    [[1, 2, 3, 4], { problems: [{ at: [], type: "value_error.list.max_items" }] }],
+    [[1, 0, 2 ** 31], { problems: [{ at: [1], type: "value_error.number.not_ge" }, { at: [2] }] }],
+    [["1"], { problems: [{ at: [0], type: "type_error.integer" }] }],
+    [1, { problems: [{ at: [], type: "type_error.list" }] }],
+  ])("%j", (json, reading) => expect(field.fromJson(json)).toMatchObject(reading));
+
+  test("is separated by commas in a text", () => {
+    expect(field.fromText("5,6,5")).toEqual({ ok: true, value: [5, 6] });
+    expect(field.fromText("5,x")).toMatchObject({ problems: [{ at: [1], type: "type_error.integer" }] });
+  });
+
+  test("of ten thousand ids is read in a few milliseconds, of more it is refused unread", () => {
+    const many = identifierList(0, 10_000);
+    const ids = Array.from({ length: 10_000 }, (_, i) => i + 1);
+    expect(many.fromJson(ids)).toEqual({ ok: true, value: ids });
+    expect(many.fromJson([...ids, "no id"])).toMatchObject({ problems: [{ type: "value_error.list.max_items" }] });
+    expect(many.fromJson([])).toEqual({ ok: true, value: [] });
+  });
 });
 
 test("too many ids for legacy's path are refused; all others fit into it", () => {

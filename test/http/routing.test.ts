@@ -46,7 +46,8 @@ test.each([
 ])("%s is no path: %i", async (path, status) => {
   const response = await gateway.app.request(path);
   expect(response.status).toBe(status);
-  expect(await response.json()).toEqual({ detail: "Not Found" });
+  const nearly = path === "/v1/datasets//61" ? ". Did you mean /v1/datasets/61?" : "";
+  expect(await response.json()).toEqual({ detail: `Not Found${nearly}` });
 });
 
 test.each([

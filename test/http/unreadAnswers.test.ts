@@ -50,8 +50,8 @@ describe("a client that takes nothing, while much waits in all,", () => {
     do {
       await sleep(50);
       metrics = await gateway.services.meter.registry.metrics();
-    } while (Date.now() < end && !expected.every((line) => metrics.includes(`\ngateway_${line}\n`)));
-    for (const line of expected) expect(metrics).toContain(`\ngateway_${line}\n`);
+    } while (Date.now() < end && !expected.every((line) => metrics.includes(`\ncatalog_gateway_${line}\n`)));
+    for (const line of expected) expect(metrics).toContain(`\ncatalog_gateway_${line}\n`);
   });
 
   test("is on the operators' listener", async () => {

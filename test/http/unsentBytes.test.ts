@@ -118,7 +118,7 @@ describe("bytes that wait for clients", () => {
     const socket = unreader(gateway.port, staying("/v1/datasets/2"));
     const waits = async () => {
       const [{ value } = { value: 0 }] =
-        (await gateway.services.meter.registry.getSingleMetric("gateway_unsent_bytes")?.get())?.values ?? [];
+        (await gateway.services.meter.registry.getSingleMetric("catalog_gateway_unsent_bytes")?.get())?.values ?? [];
       return value > 0;
     };
     while (!(await waits())) await sleep(20);

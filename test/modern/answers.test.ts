@@ -276,9 +276,9 @@ describe("modern is asked", () => {
     ],
     ['{"tagDataset": "POST /tags/."}', 'MODERN_ROUTES: tagDataset "POST /tags/." given'],
     ['{"tagDataset": "POST /a/./tags/"}', 'MODERN_ROUTES: tagDataset "POST /a/./tags/" given'],
-    ['{"getStudy": "GET http://elsewhere/{id_or_alias}"}', "MODERN_ROUTES: {"],
-    ['{"getStudy": "GET //elsewhere/{id_or_alias}"}', "MODERN_ROUTES: {"],
-    ['{"getStudy": "PUT /studies/{id_or_alias}"}', "MODERN_ROUTES: {"],
+    ['{"getStudy": "GET http://elsewhere/{id_or_alias}"}', "MODERN_ROUTES.getStudy: "],
+    ['{"getStudy": "GET //elsewhere/{id_or_alias}"}', "MODERN_ROUTES.getStudy: "],
+    ['{"getStudy": "PUT /studies/{id_or_alias}"}', "MODERN_ROUTES.getStudy: "],
   ])("MODERN_ROUTES %s stops the start", (text, told) => {
     expect(settingsOf({ MODERN_ROUTES: text })).toEqual({ errors: [expect.stringContaining(told)] });
   });

@@ -1,6 +1,16 @@
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { commaSeparated, urlList } from "../../src/rules/commaSeparated.ts";
-import { dropped, list, nullable, object, onlyWhen, optional, renamed, unwrapped } from "../../src/rules/compose.ts";
+import {
+  dropped,
+  list,
+  nullable,
+  object,
+  onlyWhen,
+  optional,
+  renamed,
+  sortedBy,
+  unwrapped,
+} from "../../src/rules/compose.ts";
 import { collectChanges, servingNote } from "../../src/rules/notes.ts";
 import type { Json, OursOf, Rule } from "../../src/rules/rule.ts";
 import { boolean, integer, lowercase, markup, number, text, timestamp } from "../../src/rules/values.ts";
@@ -9,6 +19,8 @@ type Row = [rule: Rule, before: Json | undefined, after: Json | undefined, claim
 
 const record = object({ id: integer, tag: list(text), name: renamed("title", nullable(text)) });
 const arff = object({ format: text, url: onlyWhen(({ format }) => format === "arff", optional(text)) });
+
+const sorted = sortedBy(["a", "b"], list(object({ a: integer, b: optional(integer) })));
 
 const rows: Row[] = [
   [text, "2019", "2019", []],
@@ -34,6 +46,24 @@ const rows: Row[] = [
   [boolean, "true", true, ["boolean"]],
   [boolean, "false", false, ["boolean"]],
   [boolean, "yes", "yes", []],
+  [sorted, [{ a: "9" }, { a: "10" }], [{ a: 9 }, { a: 10 }], ["integer", "integer"]],
+  [sorted, [{ a: "10" }, { a: "9" }], [{ a: 9 }, { a: 10 }], ["sortedBy", "integer", "integer"]],
+  [
+    sorted,
+    [
+      { a: 1, b: 2 },
+      { a: 1, b: -2 },
+      { a: 0, b: 3 },
+    ],
+    [
+      { a: 0, b: 3 },
+      { a: 1, b: -2 },
+      { a: 1, b: 2 },
+    ],
+    ["sortedBy"],
+  ],
+  [sorted, { a: 1 }, [{ a: 1 }], ["list"]],
+  [sorted, ["x", { a: 1 }], ["x", { a: 1 }], []],
   [timestamp, "2021-04-04 04:04:04", "2021-04-04T04:04:04", ["timestamp"]],
   [timestamp, "0000-00-00T00:00:00", "0000-00-00T00:00:00", []],
   [timestamp, "Spring 1999", "Spring 1999", []],

@@ -116,6 +116,20 @@ describe("a body", () => {
   });
 
   test.each([
+    ["gzip", 415],
+    ["br, gzip", 415],
+    ["identity", 200],
+    ["", 200],
+  ])("of coding %j: %i", async (coding, status) => {
+    const { port } = await open();
+    const answer = await exchange(port, sized("{}", `application/json\r\nContent-Encoding: ${coding}`));
+    expect([answer.status, answer.headers.get("accept-encoding")]).toEqual([
+      status,
+      status === 415 ? "identity" : undefined,
+    ]);
+  });
+
+  test.each([
     ["", 200],
     ["{}", 200],
     [' \n{"limit":1}\n', 200],
@@ -204,7 +218,7 @@ describe("bodies that are being received", () => {
   test("take 64 MiB at most: beyond that a large one is 503, a small one is read", async () => {
     const { port, services } = await open({ MAX_BODY_BYTES: String(40 * 1024 ** 2), BODY_TIMEOUT_MS: "20000" });
     const receiving = async () =>
-      (await services.meter.registry.getSingleMetric("gateway_receiving_bytes")?.get())?.values[0]?.value ?? 0;
+      (await services.meter.registry.getSingleMetric("catalog_gateway_receiving_bytes")?.get())?.values[0]?.value ?? 0;
     const slow = Array.from({ length: 2 }, () => {
       const { socket } = openConnection(port);
       socket.write(`POST /v1/datasets/list HTTP/1.1\r\nHost: a\r\nContent-Length: ${32 * 1024 ** 2}\r\n\r\n`);

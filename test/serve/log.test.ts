@@ -11,7 +11,13 @@ const unread = async (environment: Record<string, string>) => {
   for (const pipe of [out, error]) pipe.fill();
   const [port, adminPort] = [await freePort(), await freePort()];
   const child = spawn(process.execPath, ["src/main.ts"], {
-    env: { PATH: process.env["PATH"], PORT: String(port), ADMIN_PORT: String(adminPort), ...environment },
+    env: {
+      PATH: process.env["PATH"],
+      PORT: String(port),
+      ADMIN_PORT: String(adminPort),
+      DRAIN_DELAY_MS: "0",
+      ...environment,
+    },
     stdio: ["ignore", out.writer(true), error.writer(true)],
   });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -36,7 +42,7 @@ test("a log without a reader stops neither the answers nor the end of the proces
   for (let id = 1; id < 30; id++) await send(port, get(`/v1/datasets/${id}`));
   expect((await send(port, get("/good"))).body).toBe("good");
   expect(await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text()).toMatch(
-    /^gateway_log_lines_dropped_total 0$/m,
+    /^catalog_gateway_log_lines_dropped_total 0$/m,
   );
 
   let text = "";

@@ -85,7 +85,7 @@ describe("keys and secrets", () => {
       ["REDIS_URL", { REDIS_URL: "http://me:hush@redis" }],
       ["ADMIN_TOKEN", { ADMIN_TOKEN: "hush" }],
       ["CACHE_LIFETIMES", { CACHE_LIFETIMES: '{"getNothing": {"fresh": "1m"}}' }],
-      ["CACHE_LIFETIMES", { CACHE_LIFETIMES: '{"getDataset": {"fresh": "1 minute"}}' }],
+      ["CACHE_LIFETIMES.getDataset.fresh", { CACHE_LIFETIMES: '{"getDataset": {"fresh": "1 minute"}}' }],
       ["CACHE_BYTES", { CACHE_BYTES: "-1" }],
       ["CONFIG", { CONFIG: file('{"LEGACY_API_KEY": "hush" oops') }],
       ["LEGACY_API_KEY", { CONFIG: file('{"LEGACY_API_KEY": ["hush"]}') }],
@@ -130,16 +130,24 @@ describe("--help and --check", () => {
 
   test("--check is 2 for a wrong setting, 1 for what is not usable, 0 for what is sound", async () => {
     const legacy = await startSampleLegacy();
-    const checked = (environment: Record<string, string>) => run({ LEGACY_URL: legacy.url, ...environment }, "--check");
+    const checked = (environment: Record<string, string>, ...more: string[]) =>
+      run({ LEGACY_URL: legacy.url, ...environment }, "--check", ...more);
     const all = await Promise.all([
-      checked({ PORT: "x" }),
+      checked({ PORT: "x" }, "--json"),
       checked({ LEGACY_API_KEY: keys.unknown }),
       checked({ LEGACY_API_KEY: keys.user }),
-      checked({ REDIS_URL: "redis://:hush@127.0.0.1:1" }),
+      checked({ REDIS_URL: "redis://:hush@127.0.0.1:1" }, "--json"),
     ]);
     await legacy.close();
     expect(all.map(({ code }) => code)).toEqual([2, 1, 0, 1]);
-    expect(all[3]?.out).toMatch(/FAIL +REDIS_URL +cannot be reached/);
+    expect(JSON.parse(all[0]?.out ?? "")).toEqual({ ready: false, errors: [expect.stringMatching(/^PORT: /)] });
+    expect(JSON.parse(all[3]?.out ?? "")).toMatchObject({
+      ready: false,
+      failed: 1,
+      rows: expect.arrayContaining([
+        expect.objectContaining({ result: "FAIL", name: "REDIS_URL", advice: "start Redis, or correct REDIS_URL" }),
+      ]),
+    });
     expect(JSON.stringify(all)).not.toContain("hush");
     expect(all[1]?.out).toMatch(/^FAIL +LEGACY_API_KEY +Authentication failed/m);
     expect(all[2]?.out).not.toMatch(/^FAIL /m);
@@ -153,7 +161,7 @@ describe("--help and --check", () => {
     const checked = async (url: string, environment: Record<string, string> = {}) => {
       const gateway = await gatewayFor(url, environment);
       const lines: string[] = [];
-      const isGood = await check(gateway, {
+      const { ready: isGood } = await check(gateway, {
         settings: gateway.core.settings,
         strict: false,
         print: (line) => lines.push(line),
@@ -165,7 +173,20 @@ describe("--help and --check", () => {
     expect(reader).toEqual({ isGood: false, out: expect.stringMatching(/^FAIL +LEGACY_API_KEY /m) });
     expect(reader.out).not.toContain(keys.reader);
     const away = await checked("http://127.0.0.1:1");
-    expect(away).toEqual({ isGood: false, out: expect.stringMatching(/FAIL +getDataset iris +502/) });
+    expect(away).toEqual({ isGood: false, out: expect.stringMatching(/FAIL +legacy +legacy at .* gives no answer/) });
+  });
+
+  test("a reader of the output that leaves changes nothing about the verdict", async () => {
+    const { child, ended, output } = start({}, "--check");
+    child.stdout.destroy();
+    expect(await ended).toBe(0);
+    expect(output.error).toBe("");
+  });
+
+  test("--version is the name and the version, whatever is configured", async () => {
+    const { name, version } = JSON.parse(readFileSync("package.json", "utf8")) as Record<string, string>;
+    const all = await Promise.all([run({ PORT: "x" }, "--version"), run({}, "-V")]);
+    for (const one of all) expect(one).toEqual({ code: 0, out: `${name} ${version}\n`, error: "" });
   });
 
   test("any other argument is no option: 2", async () => {
@@ -174,7 +195,7 @@ describe("--help and --check", () => {
       ["--chekc", "check", "--port=1"].map((arg) => ({
         code: 2,
         out: "",
-        error: `${arg}: unknown option; allowed are --check, --strict, --help\n`,
+        error: `${arg}: unknown option; allowed are --check, --strict, --json, --help, --version\n`,
       })),
     );
   });
@@ -219,9 +240,9 @@ describe("npm start", () => {
   test("says where it listens, whom it asks, what it serves and who stays with legacy", async () => {
     const { child, output, ended, listening } = start({ PREFIXES: "/v1,/api/v2" });
     const url = await listening();
-    await until(() => output.out.split("\n").length > 3);
+    await until(() => output.out.split("\n").length > 4);
     expect(output.out).toMatch(
-      /^catalog-gateway listens on http:\/\/127\.0\.0\.1:\d+, asks http:\/\/127\.0\.0\.1:\d+ \(the sample legacy, [^)]*LEGACY_URL is not set\), serves \/v1 \/api\/v2; operators: http:\/\/127\.0\.0\.1:\d+\nevery endpoint stays with legacy: MODERN_URL is not set\nadministrators are listed no private datasets but their own: LEGACY_ADMIN_KEY is not set\n$/,
+      /^catalog-gateway listens on http:\/\/127\.0\.0\.1:\d+, asks http:\/\/127\.0\.0\.1:\d+ \(the sample legacy, [^)]*LEGACY_URL is not set\), serves \/v1 \/api\/v2; operators: http:\/\/127\.0\.0\.1:\d+\nevery endpoint stays with legacy: MODERN_URL is not set\nthe new interface is described at \/v1\/docs and \/v1\/openapi\.json\nadministrators are listed no private datasets but their own: LEGACY_ADMIN_KEY is not set\n$/,
     );
     expect((await fetch(`${url}/v1/datasets/61`)).status).toBe(200);
     child.kill("SIGTERM");

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { EXPOSED_HEADERS } from "../../src/http/cors.ts";
 import { type SampleLegacy, startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { endpoints } from "../../transforms/index.ts";
 import { gatewayFor, type TestGateway } from "../support/gateway.ts";
@@ -15,9 +16,48 @@ const rows: [allow: string, path: string, ...aliases: string[]][] = [
   [READ, "/setup/3", "/setups/3"],
   [READ, "/studies/99", "/study/99", "/studies/sample-suite", "/study/sample-suite"],
   [READ, "/flow/exists/sample.ZeroRule/Sample_1.0", "/flows/exists/sample.ZeroRule/Sample_1.0"],
+  [READ, "/flows/104", "/flow/104", "/flow/0104"],
+  // The fixed words win over ids.
+  [READ, "/flow/list", "/flow/list/limit/100", "/flow/list/offset/0"],
+  [READ, "/tasks/1", "/task/1"],
+  [READ, "/task/list/task_type_id/8", "/task/list/limit/100/task_type_id/8"],
+  [READ, "/tasktype/list"],
+  [READ, "/tasktype/1", "/tasktype/+1"],
+  [READ, "/run/1", "/runs/1", "/run/001"],
+  [READ, "/run/trace/1", "/runs/1/trace", "/run/trace/+1"],
+  [READ, "/run/list/task/1", "/run/list/limit/100/task/1"],
+  [READ, "/setup/list", "/setup/list/limit/100", "/setup/list/offset/0"],
+  [READ, "/evaluation/list/run/1", "/evaluation/list/offset/0/run/1", "/evaluation/list/per_fold/false/run/1"],
+  [READ, "/evaluation/setup/list/run/1", "/evaluation/setup/list/offset/0/run/1"],
+  [READ, "/datasets/features/61", "/datasets/61/features", "/datasets/features/+61"],
+  [READ, "/datasets/qualities/61", "/datasets/061/qualities"],
+  [READ, "/datasets/qualities/list"],
+  [READ, "/data/tag/list", "/datasets/tag/list"],
+  [READ, "/flow/tag/list", "/flows/tag/list"],
+  [READ, "/task/tag/list", "/tasks/tag/list"],
+  [READ, "/setup/tag/list", "/setups/tag/list"],
+  [READ, "/study/list", "/study/list/limit/100", "/study/list/offset/0"],
   [READ, "/estimationprocedure/list"],
   [READ, "/evaluationmeasures/list", "/evaluationmeasure/list"],
   ["POST, GET, HEAD, OPTIONS", "/datasets/list"],
+  ["POST, GET, HEAD, OPTIONS", "/flows/list"],
+  ["POST, GET, HEAD, OPTIONS", "/tasks/list"],
+  ["POST, GET, HEAD, OPTIONS", "/setups/list"],
+  ["POST, OPTIONS", "/runs/list"],
+  ["POST, OPTIONS", "/evaluations/list"],
+  ["POST, OPTIONS", "/evaluations/setup/list"],
+  [WRITE, "/runs/tag"],
+  [WRITE, "/runs/untag"],
+  ["POST, GET, HEAD, OPTIONS", "/studies/list"],
+  [WRITE, "/datasets/status/update"],
+  [WRITE, "/studies"],
+  [WRITE, "/studies/attach"],
+  [WRITE, "/studies/detach"],
+  [WRITE, "/studies/status/update"],
+  [WRITE, "/flows/tag"],
+  [WRITE, "/flows/untag"],
+  [WRITE, "/tasks/tag"],
+  [WRITE, "/tasks/untag"],
   [WRITE, "/datasets/tag"],
   [WRITE, "/datasets/untag"],
   [WRITE, "/setup/tag", "/setups/tag"],
@@ -25,12 +65,16 @@ const rows: [allow: string, path: string, ...aliases: string[]][] = [
 ];
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
-const statusOf = (allow: string, method: string): 200 | 204 | 401 | 405 => {
+/** Lists of too many entries: a request without a filter is refused. */
+const isNarrowed = (path: string) => /^\/(runs|evaluations(\/setup)?)\/list\/?$/.test(path);
+
+const statusOf = (allow: string, method: string, path: string): 200 | 204 | 401 | 405 | 422 => {
   if (!allow.split(", ").includes(method)) return 405;
   if (method === "OPTIONS") return 204;
+  if (isNarrowed(path)) return 422;
   return method === "POST" && allow === WRITE ? 401 : 200;
 };
-const bodyOf = { 200: /^[[{]/, 204: /^$/, 401: /"103"/, 405: /^\{"detail":"Method Not Allowed"\}$/ };
+const bodyOf = { 200: /^[[{]/, 204: /^$/, 401: /"103"/, 405: /^\{"detail":"Method Not Allowed"\}$/, 422: /"5[14]0"/ };
 
 let legacy: SampleLegacy;
 beforeAll(async () => {
@@ -58,7 +102,7 @@ describe.each(["/v1", "/", "/api/v2"])("below %s", (prefix) => {
         const at = `${method} ${path}`;
         const response = await ask(path, method);
         const body = await response.text();
-        const status = statusOf(allow, method);
+        const status = statusOf(allow, method, path);
         const expected = status === 405 || status === 204 ? allow : null;
         expect([at, response.status, response.headers.get("allow")]).toEqual([at, status, expected]);
         expect(response.headers.get("access-control-allow-origin")).toBe("*");
@@ -90,8 +134,11 @@ describe.each(["/v1", "/", "/api/v2"])("below %s", (prefix) => {
         {
           allow,
           "access-control-allow-methods": allow,
-          "access-control-allow-headers": "Authorization, Cache-Control, Content-Type, If-None-Match, X-API-Key",
+          "access-control-allow-headers":
+            "Accept, Authorization, Cache-Control, Content-Type, Gateway-Backend, If-None-Match, Origin, Pragma, " +
+            "X-API-Key, X-Request-Id, X-Requested-With, traceparent, tracestate",
           "access-control-allow-origin": "*",
+          "access-control-expose-headers": EXPOSED_HEADERS,
           "access-control-max-age": "86400",
         },
       ]);

@@ -91,7 +91,7 @@ export const openConnection = (port: number) => {
 export const start = (environment: Record<string, string>, ...args: string[]) =>
   watchProgram(
     spawn(process.execPath, ["src/main.ts", ...args], {
-      env: { PATH: process.env["PATH"], PORT: "0", ADMIN_PORT: "0", ...environment },
+      env: { PATH: process.env["PATH"], PORT: "0", ADMIN_PORT: "0", DRAIN_DELAY_MS: "0", ...environment },
       stdio: ["ignore", "pipe", "pipe"],
     }),
   );
@@ -99,7 +99,7 @@ export const start = (environment: Record<string, string>, ...args: string[]) =>
 /** The same as the shell of `npm start` runs it, in a group of processes of its own; `child` is the shell, to which npm passes signals. */
 export const startByShell = (script: string, environment: Record<string, string> = {}) => {
   const child = spawn("sh", ["-c", script], {
-    env: { PATH: process.env["PATH"], PORT: "0", ADMIN_PORT: "0", ...environment },
+    env: { PATH: process.env["PATH"], PORT: "0", ADMIN_PORT: "0", DRAIN_DELAY_MS: "0", ...environment },
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });

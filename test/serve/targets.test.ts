@@ -81,16 +81,46 @@ describe("targets below it are ours, and their spelling is not normalized", () =
 
   test.each([
     "/v1/evaluationmeasures/list",
-    "/v1/evaluationmeasures/list/?a=b/c",
+    "/v1/evaluationmeasures/list/?api_key=#b/c",
     "/v1/evaluationmeasures/list#/../x",
     "/v1/evaluationmeasures/list?#?api_key=no-key",
     "http://front.example/v1/evaluationmeasures/list",
-    "HTTPS://front.example:8443/v1/evaluationmeasures/list?x=1",
+    "HTTPS://front.example:8443/v1/evaluationmeasures/list?api_key=",
   ])("%s is the list", async (target) => {
     const { port, seen } = await open();
     const answer = await exchange(port, get(target));
     expect([answer.status, answer.body]).toEqual([200, '["kappa"]']);
     expect(seen.map((one) => one.target)).toEqual(["/api/v1/json/evaluationmeasure/list"]);
+  });
+
+  test("a parameter that means nothing is 422, also where the answer is stored", async () => {
+    const { port } = await open();
+    const list = "/v1/evaluationmeasures/list";
+    for (const query of ["", "?api_key=", "", ""]) expect((await exchange(port, get(list + query))).status).toBe(200);
+    const refused = await exchange(port, get(`${list}?api_key=&limit=5`));
+    expect([refused.status, JSON.parse(refused.body)]).toEqual([
+      422,
+      {
+        detail: [
+          {
+            loc: ["query", "limit"],
+            msg: "extra fields not permitted; allowed: api_key",
+            type: "value_error.extra",
+          },
+        ],
+      },
+    ]);
+  });
+
+  test("a WebSocket is refused on both interfaces; an upgrade to HTTP/2 is ignored", async () => {
+    const { port, seen } = await open();
+    for (const path of ["/v1/evaluationmeasures/list", "/api/v1/json/x"]) {
+      const refused = await exchange(port, get(path, "Connection: upgrade", "Upgrade: websocket"));
+      expect([refused.status, refused.body]).toEqual([501, '{"detail":"WebSocket is not supported."}']);
+    }
+    expect(seen).toEqual([]);
+    const served = await exchange(port, get("/v1/evaluationmeasures/list", "Connection: upgrade", "Upgrade: h2c"));
+    expect(served.status).toBe(200);
   });
 
   test("a # ends the query as well as the path", async () => {

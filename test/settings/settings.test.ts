@@ -1,17 +1,11 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { createClient } from "redis";
 import { describe, expect, test } from "vitest";
 import { settingsHelp } from "../../src/settings/help.ts";
 import { settingsSchemaOf } from "../../src/settings/settings.ts";
 import { fragments, settingsOf } from "../support/settings.ts";
+import { fileWith as file } from "./support.ts";
 
-const file = (content: string): string => {
-  const path = join(mkdtempSync(join(tmpdir(), "config-")), "config.json");
-  writeFileSync(path, content);
-  return path;
-};
 const settings = (environment: Record<string, string>) => {
   const loaded = settingsOf(environment);
   if ("errors" in loaded) throw new Error(loaded.errors.join("\n"));
@@ -77,12 +71,14 @@ describe("settings", () => {
       settings: { CACHE_LIFETIMES },
       warnings: [],
     });
-    expect(errors({ CACHE_LIFETIMES: old })).toEqual([expect.stringMatching(/^CACHE_LIFETIMES: .*"stale"/)]);
+    expect(errors({ CACHE_LIFETIMES: old })[0]).toMatch(
+      /^CACHE_LIFETIMES\.getDataset\.stale: "1h" .*; allowed is one of fresh, staleWhileRevalidate,/,
+    );
     expect(errors({ CACHE_WINDOWS: "{}", CACHE_LIFETIMES: "{}" })).toEqual([
       expect.stringMatching(/^CACHE_WINDOWS: given in the environment, and CACHE_LIFETIMES as well/),
     ]);
     expect(errors({ CACHE_WINDOWS: '{"getDataset": {"fresh": "1 minute"}}' })).toEqual([
-      expect.stringMatching(/^CACHE_LIFETIMES: .* in the environment as CACHE_WINDOWS; allowed is/),
+      expect.stringMatching(/^CACHE_LIFETIMES\.getDataset\.fresh: .* in the environment as CACHE_WINDOWS; allowed is/),
     ]);
   });
 
@@ -103,6 +99,54 @@ describe("settings", () => {
     expect(error).toMatch(new RegExp(`^${name}: .* given in the environment; allowed is `));
     expect(error).toContain(value.replaceAll('"', ""));
     expect(error).toContain(allowed);
+  });
+
+  test.each([
+    ["STAGES", { getDataset: { stage: "shadow", share: 110 } }, ".getDataset.share: 110 ", "an integer from 0 to 100"],
+    [
+      "STAGES",
+      { getDataset: { stage: "beta" } },
+      '.getDataset.stage: "beta" ',
+      "one of legacy, shadow, canary, modern",
+    ],
+    ["STAGES", { getDataset: {} }, ".getDataset.stage: nothing ", "one of legacy, shadow, canary, modern"],
+    [
+      "STAGES",
+      { getDataset: { stage: "legacy", gate: { parity: 2 } } },
+      ".getDataset.gate.parity: 2 ",
+      "a number from 0 to 1",
+    ],
+    ["STAGES", { getDataset: { stage: "legacy", shares: 5 } }, ".getDataset.shares: 5 ", "one of stage, share, gate"],
+    ["STAGES", { getDataset: "shadow" }, '.getDataset: "shadow" ', "an object with stage, share, gate"],
+    ["STAGES", [], ": [] ", "who answers, by endpoint"],
+    ["CACHE_LIFETIMES", { getDataset: { fresh: "5 m" } }, '.getDataset.fresh: "5 m" ', "durations such as 90s, 10m"],
+    ["MODERN_ROUTES", { getDataset: "GET x" }, '.getDataset: "GET x" ', "routes such as GET /flows"],
+    ["DEPRECATED", [{ path: "/a", since: "x" }], '[0].since: "x" ', "a date such as 2026-01-01"],
+    ["DEPRECATED", [{ path: "/a", since: "2026-01-01", until: 1 }], "[0].until: 1 ", "one of path, since, sunset"],
+    ["BROWNOUTS", [1], ": [1] ", "a list: when paths answer nothing"],
+  ])("a field within %s, as in %j, is named", (name, value, place, allowed) => {
+    for (const found of [
+      errors({ [name]: JSON.stringify(value) }),
+      errors({ CONFIG: file(JSON.stringify({ [name]: value })) }),
+    ]) {
+      expect(found).toHaveLength(1);
+      expect(found[0]).toContain(`${name}${place}given in `);
+      expect(found[0]).toContain(`; allowed is ${allowed}`);
+    }
+  });
+
+  test("stages other than legacy need MODERN_URL", () => {
+    const STAGES = '{"getDataset": {"stage": "canary"}, "getSetup": {"stage": "legacy"}}';
+    expect(errors({ STAGES })).toEqual([
+      'STAGES.getDataset.stage: "canary" given without MODERN_URL; allowed is "legacy", or any stage where MODERN_URL names the new implementation',
+    ]);
+    expect(errors({ STAGES, MODERN_URL: "http://127.0.0.1:9000" })).toEqual([]);
+  });
+
+  test("a prefix is given once", () => {
+    expect(errors({ PREFIXES: "/v1,/v1" })).toEqual([
+      'PREFIXES: ["/v1","/v1"] given in the environment; allowed is each prefix once',
+    ]);
   });
 
   test("all errors are reported at once, with the unknown settings of the file", () => {
@@ -161,6 +205,7 @@ describe("every setting", () => {
     ["HEADERS_TIMEOUT_MS", 30_000, 1, 3_600_000],
     ["BODY_TIMEOUT_MS", 30_000, 1, 3_600_000],
     ["TOTAL_TIMEOUT_MS", 60_000, 1, 3_600_000],
+    ["DRAIN_DELAY_MS", 5000, 0, 3_600_000],
     ["DRAIN_TIMEOUT_MS", 30_000, 1, 3_600_000],
     ["MAX_BODY_BYTES", 1024 ** 2, 1024, 1024 ** 3],
     ["MAX_REPLY_BYTES", 32 * 1024 ** 2, 1024, 1024 ** 3],
@@ -202,14 +247,23 @@ describe("every setting", () => {
           ![
             "LEGACY_URL",
             "LEGACY_HOST",
+            "LEGACY_CA",
+            "RATE_LIMIT",
+            "RATE_LIMIT_BURST",
+            "MODERN_CA",
             "LEGACY_API_KEY",
             "LEGACY_ADMIN_KEY",
             "LEGACY_STUDIES",
             "REDIS_URL",
             "ADMIN_TOKEN",
+            "METRICS_TOKEN",
+            "OTEL_EXPORTER_OTLP_ENDPOINT",
+            "OTEL_EXPORTER_OTLP_HEADERS",
             "MODERN_URL",
             "EXPECTED_DIFFERENCES",
             "DATA_DIR",
+            "WEBHOOK_URL",
+            "WEBHOOK_SECRET",
           ].includes(name),
       ),
     );

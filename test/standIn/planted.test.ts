@@ -77,7 +77,7 @@ test("several faults at once, anywhere, are found as what they are, and nothing 
       expect(found).toEqual(plantedIn(sides.standIn.planted()));
       planted += found.length;
     }),
-    { numRuns: Number(process.env["CASES"] ?? 25) },
+    { numRuns: Number(process.env["CASES"] ?? 40) },
   );
   expect(planted).toBeGreaterThan(25);
 }, 60_000);

@@ -149,7 +149,7 @@ test("a directory that must not be written to is an error at the start", () => {
   const directory = temporaryDirectory();
   chmodSync(directory, 0o500);
   const { stderr } = spawnSync(process.execPath, [child, directory, "nobody"], { encoding: "utf8" });
-  expect(stderr).toMatch(/DATA_DIR: \S+ cannot be used: EACCES/);
+  expect(stderr).toMatch(/DATA_DIR: \S+ cannot be used: this user may not write to it \(EACCES/);
 });
 
 test("an update that does not fit on the disk rejects; the next one that fits is made", () => {

@@ -2,7 +2,10 @@ import { migrationFeature, type MigrationParts } from "../../src/features/migrat
 import { memoryStateStore } from "../../src/features/migration/store/stateStore.ts";
 import { privateDatasetsFeature, type PrivateDatasetsParts } from "../../src/features/privateDatasets/feature.ts";
 import { memoryIndexStore } from "../../src/features/privateDatasets/store/indexStore.ts";
+import { rateLimitFeature } from "../../src/features/rateLimit/feature.ts";
+import { type RateLimitSettings, rateLimitSettings } from "../../src/features/rateLimit/settings.ts";
 import { retirementFeature } from "../../src/features/retirement/feature.ts";
+import { webhookFeature } from "../../src/features/webhook/feature.ts";
 import { sharedCacheFeature } from "../../src/features/sharedCache/feature.ts";
 import type { Core, Feature, FeatureModule } from "../../src/serve/feature.ts";
 import { type GatewayParts as CoreParts, openGateway } from "../../src/serve/gateway.ts";
@@ -37,10 +40,11 @@ export const gatewayFor = async (
   type Opened = {
     migration: Awaited<ReturnType<typeof migrationFeature.open>>["migration"];
     privateRows: ReturnType<typeof privateDatasetsFeature.open>["privateRows"];
-    oldClients: ReturnType<typeof retirementFeature.open>["retirement"];
+    oldClients: Awaited<ReturnType<typeof retirementFeature.open>>["retirement"];
   };
   const opened: Partial<Opened> = {};
   const modules: FeatureModule[] = [
+    ...(environment["WEBHOOK_URL"] === undefined ? [] : [webhookFeature as unknown as FeatureModule]),
     ...(settings.REDIS_URL === undefined ? [] : [sharedCacheFeature as unknown as FeatureModule]),
     {
       open(core: Core, given: Settings): Feature {
@@ -64,12 +68,13 @@ export const gatewayFor = async (
       },
     },
     {
-      open(core: Core, given: Settings): Feature {
-        const feature = retirementFeature.open(core, given as Parameters<typeof retirementFeature.open>[1]);
+      async open(core: Core, given: Settings): Promise<Feature> {
+        const feature = await retirementFeature.open(core, given as Parameters<typeof retirementFeature.open>[1]);
         opened.oldClients = feature.retirement;
         return feature;
       },
     },
+    ...(rateLimitSettings.isOn(settings as RateLimitSettings) ? [rateLimitFeature as unknown as FeatureModule] : []),
   ];
   const observer = openObserver("silent");
   const gateway = await openGateway({ ...settings, LEGACY_URL: url }, catalogue, observer, {

@@ -67,6 +67,17 @@ test("each line comes whole and once or is counted, however writes and reads alt
   );
 });
 
+test("lines of two writers do not mix in a pipe whose reader is slow", async () => {
+  const pipe = openPipe();
+  const logs = ["a", "b"].map((name) => ({ name, log: openLogDestination(pipe.writer(), () => undefined) }));
+  for (let i = 0; i < 2000; i++) for (const { name, log } of logs) log.write(`${name} ${i} ${"y".repeat(i % 300)}\n`);
+  let text = "";
+  await until(() => (text += pipe.read()).split("\n").length > 4000);
+  const lines = text.split("\n").slice(0, -1);
+  expect(lines.filter((line) => !/^[ab] \d+ y*$/.test(line))).toEqual([]);
+  for (const { name } of logs) expect(lines.filter((line) => line.startsWith(name))).toHaveLength(2000);
+});
+
 test("lines that cannot be written are survived and counted", async () => {
   // It fails as a pipe does whose reader has gone, and as a full disk.
   const log = telling(openSync("/dev/full", "w"));

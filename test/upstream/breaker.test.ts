@@ -172,3 +172,21 @@ test("whatever two callers ask, a third is served", async () => {
     { numRuns: 100 },
   );
 });
+
+test("a call begun before it opened decides nothing about the probe", async () => {
+  const { ask, holding } = backend();
+  const releaseEarly = holding();
+  const early = ask("/bad/99", { client: "198.51.100.7" });
+  // The others are not held.
+  holding()();
+  await breakIt(ask);
+  vi.advanceTimersByTime(5001);
+  const releaseProbe = holding();
+  const probe = ask("/good");
+  releaseEarly();
+  expect(await early).toMatchObject({ why: "it broke" });
+  expect(await ask("/good")).toMatchObject(open);
+  releaseProbe();
+  expect(await probe).toMatchObject({ status: 200 });
+  expect(await ask("/good")).toMatchObject({ status: 200 });
+});

@@ -1,8 +1,11 @@
 import { type Context, Hono } from "hono";
+import { accepts } from "hono/accepts";
 import { bodyLimit } from "hono/body-limit";
 import type { Cache } from "../../cache/cache.ts";
 import { windowsOf } from "../../cache/entry.ts";
 import type { Core } from "../../serve/feature.ts";
+import type { Dependencies } from "../../telemetry/dependencies.ts";
+import { writeExposition } from "../../telemetry/exposition.ts";
 import type { Meter } from "../../telemetry/meter.ts";
 import type { Observer } from "../../telemetry/observer.ts";
 import { guardMiddleware, type GuardSettings } from "./guard.ts";
@@ -12,20 +15,33 @@ import { readPurge } from "./purge.ts";
 const MAX_BODY_BYTES = 64 * 1024;
 
 /** What the console needs of the core. `features` is complete when the console starts. */
-type ConsoleCore = Pick<Core, "lifetimes" | "features" | "off" | "isStopping" | "dispatches"> & {
+type ConsoleCore = Pick<
+  Core,
+  "lifetimes" | "features" | "off" | "peers" | "isStopping" | "dispatches" | "untrustedProxies"
+> & {
   services: {
     cache: Pick<Cache, "size" | "sharing" | "invalidate">;
-    meter: Pick<Meter, "registry">;
+    meter: Pick<Meter, "read" | "openCircuits">;
+    dependencies: Pick<Dependencies, "states">;
     observer: Observer;
   };
   settings: Pick<Core["settings"], "CACHE_BYTES" | "CACHE_ENTRY_BYTES">;
 };
 
+const OPEN_METRICS = "application/openmetrics-text";
+const TEXT = "text/plain";
+
+/** A dependency that fails leaves the gateway ready: the cache still answers. */
+const readiness = async ({ isStopping, dispatches }: ConsoleCore): Promise<"ready" | "stopping" | "stuck"> => {
+  if (isStopping()) return "stopping";
+  return (await dispatches()) ? "ready" : "stuck";
+};
+
 /** What `GET /cache` answers, besides the members that parts add. */
 export type CacheView = ReturnType<typeof cacheViewOf>;
 
-const cacheViewOf = ({ services: { cache }, settings, lifetimes }: ConsoleCore) => {
-  const { bytes, entries, evicted } = cache.size();
+const cacheViewOf = ({ services: { cache }, settings, lifetimes, peers }: ConsoleCore) => {
+  const { bytes, entries, evicted } = peers?.workers?.cacheSize() ?? cache.size();
   const shared = cache.sharing();
   const bound = { bytes: settings.CACHE_BYTES, entryBytes: settings.CACHE_ENTRY_BYTES };
   const windows = Object.fromEntries(Object.entries(lifetimes).map(([name, one]) => [name, windowsOf(one)]));
@@ -34,17 +50,25 @@ const cacheViewOf = ({ services: { cache }, settings, lifetimes }: ConsoleCore) 
 
 /** The operators' interface and page: the core's routes, and those that features add. */
 export const consoleApp = (core: ConsoleCore, guard: GuardSettings): Hono => {
-  const { cache, meter, observer } = core.services;
+  const { cache, meter, dependencies, observer } = core.services;
   const parts = core.features.flatMap((feature) => feature.console ?? []);
   const endpoints = Object.keys(core.lifetimes);
   const app = new Hono();
   const cacheView = () => cacheViewOf(core);
+  const dependencyStates = async () => {
+    const own = await dependencies.states();
+    return core.peers?.workers?.dependencies(own) ?? own;
+  };
+  const readMetrics = () => core.peers?.workers?.metrics(() => meter.read()) ?? meter.read();
 
   let page: Promise<ConsolePage> | undefined;
   const loadPage = async (): Promise<ConsolePage> => {
     const { openConsolePage } = await import("./page/consolePage.ts");
     const loaded = await Promise.all(parts.flatMap((part) => part.page?.() ?? []));
-    return openConsolePage(cacheView, core.off, loaded);
+    return openConsolePage(cacheView, core.off, loaded, {
+      untrustedProxies: core.untrustedProxies,
+      openCircuits: () => core.peers?.workers?.openCircuits(meter.openCircuits()) ?? meter.openCircuits(),
+    });
   };
   /** Loads the page with its first request. A failure is tried again with the next one. */
   const send = async (c: Context, name: "page" | "signIn"): Promise<Response> => {
@@ -54,7 +78,7 @@ export const consoleApp = (core: ConsoleCore, guard: GuardSettings): Hono => {
     });
     const { headers, render } = await page;
     return name === "page"
-      ? c.html(render.page(new Date()), 200, headers)
+      ? c.html(render.page(new Date(), new URL(c.req.url).searchParams), 200, headers)
       : c.html(render.signIn(), 401, { ...headers, "WWW-Authenticate": "Bearer" });
   };
 
@@ -67,12 +91,21 @@ export const consoleApp = (core: ConsoleCore, guard: GuardSettings): Hono => {
   app.use(bodyLimit({ maxSize: MAX_BODY_BYTES, onError: (c) => c.json({ detail: "The body is too large." }, 413) }));
   app.get("/healthz", (c) => c.json({ status: "ok" }));
   app.get("/readyz", async (c) => {
-    if (core.isStopping()) return c.json({ status: "stopping" }, 503);
-    return (await core.dispatches()) ? c.json({ status: "ready" }) : c.json({ status: "stuck" }, 503);
+    const status = await readiness(core);
+    const verbose = c.req.query("verbose") === undefined ? {} : { dependencies: await dependencyStates() };
+    return c.json({ status, ...verbose }, status === "ready" ? 200 : 503);
   });
-  app.get("/metrics", async (c) =>
-    c.body(await meter.registry.metrics(), 200, { "Content-Type": meter.registry.contentType }),
-  );
+  // What follows shows what the workers have counted.
+  app.use(async (_c, next) => {
+    await core.peers?.workers?.collect();
+    return next();
+  });
+  app.get("/metrics", async (c) => {
+    const isOpenMetrics =
+      accepts(c, { header: "Accept", supports: [OPEN_METRICS, TEXT], default: TEXT }) === OPEN_METRICS;
+    const { contentType, body } = await writeExposition(await readMetrics(), isOpenMetrics);
+    return c.body(body, 200, { "Content-Type": contentType });
+  });
   app.get("/cache", (c) =>
     c.json(Object.assign({}, cacheView(), ...parts.map((part) => part.cacheView?.())) as CacheView),
   );
@@ -80,7 +113,7 @@ export const consoleApp = (core: ConsoleCore, guard: GuardSettings): Hono => {
     const purge = readPurge(await c.req.text(), endpoints);
     if (!purge.ok) return c.json({ detail: purge.detail }, 422);
     await cache.invalidate(purge.invalidation);
-    observer.log.info({ event: "purged", ...purge.invalidation });
+    observer.event("purged", { ...purge.invalidation });
     return c.json({ purged: purge.invalidation });
   });
   for (const part of parts) part.routes?.(app);

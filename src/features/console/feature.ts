@@ -2,20 +2,24 @@ import type { RequestListener } from "node:http";
 import { refuseRequest } from "../../http/refusal.ts";
 import type { Core, Feature } from "../../serve/feature.ts";
 import { cannotListen, urlOf } from "../../serve/server.ts";
+import { consoleEvents } from "./events.ts";
 import { startAdminServer } from "./adminServer.ts";
 import type { ConsoleSettings } from "./settings.ts";
 
 /** Loads what answers operators. It takes longer than the rest of the start, so it waits until the gateway listens. */
-const loadListener = async (core: Core, { ADMIN_HOST: host, ADMIN_TOKEN: token }: ConsoleSettings) => {
+const loadListener = async (core: Core, settings: ConsoleSettings) => {
   const { consoleListener } = await import("./consoleListener.ts");
   // Requests of clients come in between.
   await new Promise((resolve) => setImmediate(resolve));
   const { consoleApp } = await import("./consoleApp.ts");
-  return consoleListener(consoleApp(core, { host, token }));
+  const { ADMIN_HOST: host, ADMIN_NAMES: names, ADMIN_TOKEN: token, METRICS_TOKEN: metricsToken } = settings;
+  return consoleListener(consoleApp(core, { host, names, token, metricsToken }));
 };
 
 /** The operators' interface and page, on a listener of its own. */
 const open = (core: Core, settings: ConsoleSettings): Feature => {
+  // The primary process answers operators, for all workers.
+  if (core.peers?.isWorker) return {};
   const { ADMIN_HOST: host, ADMIN_PORT: port } = settings;
   let server: Awaited<ReturnType<typeof startAdminServer>> | undefined;
   let loaded: Promise<RequestListener> | undefined;
@@ -46,4 +50,4 @@ const open = (core: Core, settings: ConsoleSettings): Feature => {
 };
 
 /** The feature, as the gateway opens it. */
-export const consoleFeature = { open };
+export const consoleFeature = { open, events: consoleEvents };

@@ -2,32 +2,61 @@ import { hash, timingSafeEqual } from "node:crypto";
 import { isIP } from "node:net";
 import type { Context, HonoRequest, MiddlewareHandler } from "hono";
 
-/** The address of the listener, which the guard accepts as a host name, and the token that requests need, if any. */
-export type GuardSettings = { host: string; token?: string | undefined };
+/** Who may ask what of the operators' listener. */
+export type GuardSettings = {
+  /** The address of the listener, which requests may name as their host. */
+  host: string;
+  /** Further host names that requests may name. */
+  names?: readonly string[];
+  /** What every request needs but probes; without it the host's name decides. */
+  token?: string | undefined;
+  /** What `/metrics` takes beside `token`. */
+  metricsToken?: string | undefined;
+};
 
 const digest = (text: string): Buffer => hash("sha256", text, "buffer");
 
-/** Only our own host, `localhost` and addresses: a foreign page may have pointed any other name here (DNS rebinding). */
-const isOurName = (host: string | undefined, own: string): boolean => {
-  const name = /^(\[[^\]]*\]|[^:]*)(:\d+)?$/.exec(host ?? "")?.[1]?.toLowerCase() ?? "";
-  return name === own.toLowerCase() || name === "localhost" || isIP(name.replace(/^\[|\]$/g, "")) !== 0;
+/** Whether the request has one of these tokens. All of them are compared, in constant time. */
+const hasToken = (req: HonoRequest, tokens: readonly (string | undefined)[]): boolean => {
+  const given = digest(/^bearer\s+(.*)$/i.exec(req.header("authorization") ?? "")?.[1] ?? "");
+  return tokens.filter((token) => token !== undefined && timingSafeEqual(given, digest(token))).length > 0;
 };
 
-/** Refuses requests that a foreign page in an operator's browser could send: by its own host name, from its origin, or by a form. */
-const refusalOf = (
-  req: HonoRequest,
-  { host: own, token }: GuardSettings,
-): { status: 401 | 403 | 415; detail: string } | undefined => {
-  const host = req.header("host");
-  // The host in the request target may differ from the header in the absolute form (RFC 9112 3.2.2).
-  if (!isOurName(host, own) || !isOurName(new URL(req.url).host, own))
-    return { status: 403, detail: "This host name is not the operators' listener's." };
-  if (token !== undefined) {
-    const given = /^bearer\s+(.*)$/i.exec(req.header("authorization") ?? "")?.[1] ?? "";
-    if (!timingSafeEqual(digest(given), digest(token))) return { status: 401, detail: "A token is needed." };
+/** Only our own names, `localhost` and addresses: a foreign page may have pointed any other name here (DNS rebinding). */
+const isOurName = (host: string | undefined, own: readonly string[]): boolean => {
+  const name = /^(\[[^\]]*\]|[^:]*)(:\d+)?$/.exec(host ?? "")?.[1]?.toLowerCase() ?? "";
+  return own.includes(name) || name === "localhost" || isIP(name.replace(/^\[|\]$/g, "")) !== 0;
+};
+
+const isRead = ({ method }: HonoRequest): boolean => method === "GET" || method === "HEAD";
+
+type Refusal = { status: 401 | 403 | 415; detail: string };
+
+const needsToken: Refusal = { status: 401, detail: "A token is needed." };
+
+/**
+ * Whether the request may see what it asks for. A program that knows a token is no page in an operator's browser: only without a token
+ * does the host's name count.
+ */
+const accessRefusal = (req: HonoRequest, guard: GuardSettings, names: readonly string[]): Refusal | undefined => {
+  const { token, metricsToken } = guard;
+  if (isRead(req) && ["/healthz", "/readyz"].includes(req.path)) return undefined;
+  if (isRead(req) && req.path === "/metrics") {
+    const isOpen = token === undefined && metricsToken === undefined;
+    return isOpen || hasToken(req, [token, metricsToken]) ? undefined : needsToken;
   }
-  if (req.method === "GET" || req.method === "HEAD") return undefined;
-  const [origin, site] = [req.header("origin"), req.header("sec-fetch-site")];
+  if (token !== undefined && hasToken(req, [token])) return undefined;
+  // The host in the request target may differ from the header in the absolute form (RFC 9112 3.2.2). Not even the form for the token is
+  // shown under a foreign name: its page could read later what is typed there.
+  if (!isOurName(req.header("host"), names) || !isOurName(new URL(req.url).host, names))
+    return { status: 403, detail: "This host name is not the operators' listener's: ADMIN_NAMES may have it." };
+  return token === undefined ? undefined : needsToken;
+};
+
+/** Refuses changes that a foreign page in an operator's browser could ask for: from its origin, or by a form. */
+const changeRefusal = (req: HonoRequest): Refusal | undefined => {
+  if (isRead(req)) return undefined;
+  const [host, origin, site] = [req.header("host"), req.header("origin"), req.header("sec-fetch-site")];
   const isForeign =
     (origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`) ||
     (site !== undefined && !["same-origin", "none"].includes(site));
@@ -38,13 +67,14 @@ const refusalOf = (
 };
 
 /** Middleware that lets only accepted requests through. Without the token, `GET /` is answered by `signIn`. */
-export const guardMiddleware =
-  (settings: GuardSettings, signIn: (c: Context) => Promise<Response>): MiddlewareHandler =>
-  async (c, next) => {
+export const guardMiddleware = (guard: GuardSettings, signIn: (c: Context) => Promise<Response>): MiddlewareHandler => {
+  const names = [guard.host, ...(guard.names ?? [])].map((name) => name.toLowerCase());
+  return async (c, next) => {
     c.header("X-Content-Type-Options", "nosniff");
     c.header("Cache-Control", "no-store");
-    const refusal = refusalOf(c.req, settings);
+    const refusal = accessRefusal(c.req, guard, names) ?? changeRefusal(c.req);
     if (refusal?.status === 401 && c.req.path === "/" && c.req.method === "GET") return signIn(c);
     if (refusal?.status === 401) c.header("WWW-Authenticate", "Bearer");
     return refusal ? c.json({ detail: refusal.detail }, refusal.status) : next();
   };
+};

@@ -14,6 +14,8 @@ import type { Migration } from "./migration.ts";
 type Endpoints = Readonly<Record<string, Endpoint>>;
 type Compared = { ok: boolean; found: string; fired: readonly string[] };
 
+const ADVICE = "mend the new implementation, or add what is meant to differ to EXPECTED_DIFFERENCES";
+
 /** Compares every example that reads on both sides, if there is a modern one. Reports entries of the ledger that no comparison needed. */
 export const checkMigration = async (
   parts: Omit<MigrationServices, "modern"> & Partial<MigrationServices>,
@@ -23,12 +25,13 @@ export const checkMigration = async (
   const { modern } = parts;
   const fired = new Set<string>();
   if (modern)
-    for (const [name, endpoint] of Object.entries(endpoints))
-      for (const [example, given] of Object.entries(endpoint.examples)) {
-        const compared = await compareExample({ ...parts, modern }, { ...endpoint, name }, given, report);
+    for (const [name, examples] of report.examples)
+      for (const [example, given] of Object.entries(examples)) {
+        const endpoint = { ...(endpoints[name] as Endpoint), name };
+        const compared = await compareExample({ ...parts, modern }, endpoint, given, report);
         if (compared === undefined) continue;
         for (const entry of compared.fired) fired.add(entry);
-        report.row(compared.ok, `modern ${name} ${example}`, compared.found);
+        report.row(compared.ok, `modern ${name} ${example}`, compared.found, ADVICE);
       }
   checkLedger(parts.migration, endpoints, fired, report);
 };

@@ -28,8 +28,12 @@ const MAX_PER_ENDPOINT = 500;
 /** Characters of all samples together. */
 const MAX_SAMPLE_CHARS = 8 * 1024 ** 2;
 
-/** Opens an empty collection. `random` draws the samples (0 to 1). */
-export const openDifferences = (random: () => number = Math.random, secrets: Secrets = openSecrets()): Differences => {
+/** Opens an empty collection. `random` draws the samples (0 to 1). `onNew` is called with each group before its first sample. */
+export const openDifferences = (
+  random: () => number = Math.random,
+  secrets: Secrets = openSecrets(),
+  onNew: (difference: DifferenceView) => void = () => undefined,
+): Differences => {
   const groups = openDifferenceGroups<DifferenceView>(MAX_PER_ENDPOINT);
   let sampleChars = 0;
 
@@ -60,18 +64,22 @@ export const openDifferences = (random: () => number = Math.random, secrets: Sec
     add(answer) {
       const { endpoint } = answer;
       for (const difference of answer.differences) {
-        const group = groups.add(endpoint, difference, (one) => ({
-          endpoint,
-          path: one.path,
-          kind: one.kind,
-          form: one.form,
-          ...(one.rule === undefined ? {} : { rule: one.rule }),
-          ...(one.entry === undefined ? {} : { entry: one.entry }),
-          cause: causeOf(one),
-          count: 0,
-          answers: 0,
-          samples: [],
-        }));
+        const group = groups.add(endpoint, difference, (one) => {
+          const made: DifferenceView = {
+            endpoint,
+            path: one.path,
+            kind: one.kind,
+            form: one.form,
+            ...(one.rule === undefined ? {} : { rule: one.rule }),
+            ...(one.entry === undefined ? {} : { entry: one.entry }),
+            cause: causeOf(one),
+            count: 0,
+            answers: 0,
+            samples: [],
+          };
+          onNew(made);
+          return made;
+        });
         sample(group, answer, difference);
       }
     },

@@ -1,8 +1,14 @@
 import { type LedgerEntry, readLedger } from "../../compare/ledger.ts";
 import type { Core, Feature } from "../../serve/feature.ts";
+import { openKeyedStore } from "../../store/openKeyedStore.ts";
+import type { Observer } from "../../telemetry/observer.ts";
+import { migrationEvents } from "./events.ts";
 import type { Modern } from "./askModern.ts";
 import { migrationConsole } from "./console/migrationConsole.ts";
+import { countComparisons, meterStages } from "./metrics.ts";
+import { type History, openHistory } from "./history/history.ts";
 import { type Migration, openMigration } from "./migration.ts";
+import { stageText } from "./stage.ts";
 import type { MigrationSettings } from "./settings.ts";
 import { openMigrationStore } from "./store/openStore.ts";
 import { memoryStateStore, type StateStore } from "./store/stateStore.ts";
@@ -29,7 +35,12 @@ const open = async (
     parts.store ??
     (isCheck
       ? memoryStateStore()
-      : await openMigrationStore(settings, names, (event, about) => observer.event(event, about)));
+      : await openMigrationStore(
+          settings,
+          names,
+          (event, about) => observer.event(event, about),
+          core.peers?.openStore,
+        ));
   const { MODERN_URL: url, MODERN_ROUTES: routes, MODERN_TIMEOUT_MS: timeout } = settings;
   const judging = {
     errors,
@@ -39,7 +50,14 @@ const open = async (
   // Only what these settings need is loaded.
   const [client, layer] =
     url === undefined ? [] : await Promise.all([import("../../modern/client.ts"), import("./layer.ts")]);
-  const opened = url === undefined ? undefined : client?.openModern(url, settings, judging, core.replies);
+  const opened =
+    url === undefined
+      ? undefined
+      : client?.openModern(url, settings, judging, {
+          ...core,
+          ...services,
+          around: (endpoint, call) => services.hooks.step("modern", { endpoint }, call),
+        });
   const modern: Modern | undefined = opened && {
     client: opened.client,
     timeout,
@@ -52,21 +70,26 @@ const open = async (
     configured: isCheck ? {} : settings.STAGES,
     expected,
     store,
+    // The primary process has it.
+    history: isCheck || core.peers?.isWorker ? undefined : await openStoredHistory(settings, names, observer),
     hasModern: modern !== undefined,
+    isWorker: core.peers?.isWorker ?? false,
     budget: {
       concurrency: settings.MIRROR_CONCURRENCY,
       rate: settings.MIRROR_RATE,
       bytes: settings.MIRROR_BYTES,
     },
     observer,
-    onCompared: meter.compared,
+    onCompared: countComparisons(meter, names),
+    notify: (notice) => core.features.forEach((one) => one.onNotice?.(notice)),
     onMoved: (endpoint) => void cache.invalidate({ endpoint, soft: false }),
     ...parts.times,
   });
-  meter.total("mirror_shed", "Comparisons left out for lack of budget.", () => migration.shed());
+  meterStages(meter, migration);
   const addresses = { legacy: core.settings.LEGACY_URL + settings.LEGACY_PATH, candidate: url ?? "" };
   return {
     migration,
+    tally: migration.tally,
     console: migrationConsole(migration, observer),
     ...(modern && layer
       ? {
@@ -95,6 +118,16 @@ const open = async (
   };
 };
 
+const openStoredHistory = (
+  { REDIS_URL, DATA_DIR }: MigrationSettings,
+  endpoints: readonly string[],
+  observer: Observer,
+): Promise<History> =>
+  openHistory((about) => openKeyedStore({ REDIS_URL, DATA_DIR }, about), {
+    endpoints,
+    onError: (error) => observer.event("history_not_kept", { why: error.message }),
+  });
+
 const ledgerOf = (settings: MigrationSettings, shipped: string): LedgerEntry[] => {
   const read = readLedger(settings.EXPECTED_DIFFERENCES ?? shipped, "EXPECTED_DIFFERENCES");
   if ("errors" in read) throw new Error(read.errors.join("\n"));
@@ -104,9 +137,9 @@ const ledgerOf = (settings: MigrationSettings, shipped: string): LedgerEntry[] =
 const describeStages = (migration: Migration): string => {
   if (!migration.hasModern) return "every endpoint stays with legacy: MODERN_URL is not set";
   const moved = Object.entries(migration.view()).filter(([, { stage }]) => stage !== "legacy");
-  const stages = moved.map(([name, { stage, share }]) => `${name} ${stage} ${share} %`).join(", ");
+  const stages = moved.map(([name, stage]) => `${name} ${stageText(stage)}`).join("; ");
   return stages === "" ? "every endpoint is in the stage legacy" : `stages: ${stages}; all others legacy`;
 };
 
 /** The feature, as the gateway opens it. */
-export const migrationFeature = { open };
+export const migrationFeature = { open, events: migrationEvents };

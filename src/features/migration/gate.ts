@@ -17,8 +17,8 @@ export type Evidence = {
   sinceDemotion?: number | undefined;
 };
 
-/** Where the gate moves an endpoint, if it does, and why. */
-type GateDecision = { reason: string; to?: Stage };
+/** Where the gate moves an endpoint, if it does, and why. `isFailing`: modern is not as good as the gate asks, as far as has been seen. */
+export type GateDecision = { reason: string; to?: Stage; isFailing: boolean };
 
 /** The shares of callers that canary goes through, in percent. */
 const steps = [5, 10, 25, 50, 100] as const;
@@ -34,21 +34,32 @@ const percent = (share: number): string => `${(share * 100).toFixed(2)} %`;
 
 /** Decides whether an endpoint moves now: down if modern is proven worse than the gate allows, up if it is proven good enough. */
 export const judgeGate = (gate: Gate, at: Stage, evidence: Evidence): GateDecision => {
+  if (at.stage === "legacy") return { reason: "held: nothing is compared in legacy", isFailing: false };
   const worse = whyWorse(gate, evidence);
+  const isFailing = worse !== undefined || looksWorse(gate, evidence);
+  if (gate.paused) return { reason: "paused: it moves nothing", isFailing };
   if (worse !== undefined) {
     const to = below(at);
-    return to ? { reason: worse, to } : { reason: `held: ${worse}` };
+    return to ? { reason: worse, to, isFailing } : { reason: `held: ${worse}`, isFailing };
   }
-  const to = above(at);
-  if (to === undefined) return { reason: at.stage === "legacy" ? "held: nothing is compared in legacy" : "at the top" };
+  const to = nextStep(at);
+  if (to === undefined) return { reason: "at the top", isFailing };
   const missing = whyNotYet(gate, evidence);
   return missing === undefined
     ? {
         reason: `parity at least ${percent(wilson(evidence.good, evidence.judged).lower)} over ${evidence.requests} requests`,
         to,
+        isFailing,
       }
-    : { reason: `held: ${missing}` };
+    : { reason: `held: ${missing}`, isFailing };
 };
+
+/** Whether modern was demoted just now, or is worse than the gate asks without proof so far. */
+const looksWorse = (gate: Gate, { good, judged, modern, sinceDemotion = gate.hold }: Evidence): boolean =>
+  sinceDemotion < gate.hold ||
+  (judged >= MIN_TRIALS && good / judged < gate.parity) ||
+  (modern.asked >= MIN_TRIALS && modern.failed / modern.asked > gate.errorRate) ||
+  (modern.times.length >= MIN_TRIALS && slowerThan(gate.p95, modern.times) / modern.times.length > TAIL);
 
 /** Demotion needs proof that modern is worse, promotion proof that it is not. In between, the endpoint stays at its stage. */
 const whyWorse = ({ parity, errorRate, p95 }: Gate, { recent, modern }: Evidence): string | undefined => {
@@ -82,7 +93,9 @@ const whyNotYet = (
     : undefined;
 };
 
-const above = ({ stage, share }: Stage): Stage | undefined => {
+/** The next stage on the way to modern; `undefined` at its end. */
+export const nextStep = ({ stage, share }: Stage): Stage | undefined => {
+  if (stage === "legacy") return { stage: "shadow", share: 100 };
   if (stage === "shadow") return { stage: "canary", share: steps[0] };
   if (stage !== "canary") return undefined;
   const next = steps.find((step) => step > share);

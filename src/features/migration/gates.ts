@@ -1,4 +1,4 @@
-import { judgeGate } from "./gate.ts";
+import { type GateDecision, judgeGate } from "./gate.ts";
 import type { Destination, StageInForce } from "./stage.ts";
 import type { Evidence } from "./gate.ts";
 
@@ -8,10 +8,10 @@ export type Gates = {
   check(endpoint: string): void;
   /** Moves an endpoint; meanwhile its gate does not act. Resolves and rejects as `move` does. */
   move(endpoint: string, to: Destination, by: string, why: string): Promise<boolean>;
-  /** Why the gate does not promote now, or its last move; `undefined` before its first check since the last move. */
-  says(endpoint: string): string | undefined;
-  /** The endpoint has moved: the last reason no longer applies. */
-  moved(endpoint: string): void;
+  /** Why the gate does not promote now, or its last move; `undefined` before its first check since the last change. */
+  says(endpoint: string): Pick<GateDecision, "reason" | "isFailing"> | undefined;
+  /** The endpoint or its gate has changed: the last reason no longer applies. */
+  changed(endpoint: string): void;
   close(): void;
 };
 
@@ -22,13 +22,13 @@ type GatesSettings = {
   move: (endpoint: string, to: Destination, by: string, why: string) => Promise<boolean>;
   /** Called if a gate's move could not be stored. */
   onError: (endpoint: string, error: Error) => void;
-  /** Milliseconds between two checks of all gates. */
-  interval: number;
+  /** Milliseconds between two checks of all gates; `undefined`: another process checks them. */
+  interval: number | undefined;
 };
 
 /** Opens the gates, which are checked again and again until `close`. */
 export const openGates = ({ endpoints, stageOf, evidenceOf, onError, interval, ...settings }: GatesSettings): Gates => {
-  const says = new Map<string, string>();
+  const says = new Map<string, GateDecision>();
   const moving = new Set<string>();
 
   const move: Gates["move"] = async (endpoint, to, by, why) => {
@@ -43,19 +43,20 @@ export const openGates = ({ endpoints, stageOf, evidenceOf, onError, interval, .
   const check = (endpoint: string): void => {
     const stage = stageOf(endpoint);
     if (stage.gate === undefined || moving.has(endpoint)) return;
-    const { reason, to } = judgeGate(stage.gate, stage, evidenceOf(endpoint));
-    says.set(endpoint, reason);
+    const decision = judgeGate(stage.gate, stage, evidenceOf(endpoint));
+    says.set(endpoint, decision);
+    const { reason, to } = decision;
     if (to) move(endpoint, to, "gate", reason).catch((error: Error) => onError(endpoint, error));
   };
 
-  const checking = setInterval(() => endpoints.forEach(check), interval);
-  checking.unref();
+  const checking = interval === undefined ? undefined : setInterval(() => endpoints.forEach(check), interval);
+  checking?.unref();
 
   return {
     check,
     move,
     says: (endpoint) => says.get(endpoint),
-    moved: (endpoint) => void says.delete(endpoint),
+    changed: (endpoint) => void says.delete(endpoint),
     close: () => clearInterval(checking),
   };
 };

@@ -14,32 +14,38 @@ type MigrationLayerSettings = {
 /** Modern answers if the endpoint's stage says so. Legacy answers a read that modern fails. Both sides are compared after the answer. */
 export const migrationLayer =
   (parts: MigrationServices, { mayForce, addresses }: MigrationLayerSettings): Layer =>
-  (next) =>
-  async (request, caller) => {
+  (next) => {
     const { services, migration } = parts;
-    const { endpoint } = request;
-    const decision = migration.decide(endpoint.name, bucketing(caller, mayForce));
-    const isModern = decision.backend === "modern";
-    if (endpoint.writes) {
-      const served = isModern ? await write(parts, request, caller) : await next(request, caller);
-      return { ...served, decision };
-    }
-    const answered = isModern ? await readByModern(parts, request, caller) : undefined;
-    const isFallback = isModern && answered === undefined;
-    const made = isFallback ? { ...decision, backend: "legacy" as const, reason: "fallback" } : decision;
-    const served: Served = answered === undefined ? await next(request, caller) : { answered };
-    if (decision.stage === "legacy") return { ...served, decision: made };
-    services.meter.decided(endpoint.name, made.backend, made.reason);
-    const compare = () =>
-      migration.mirror(endpoint.name, () =>
-        mirrored(parts, addresses, { request, caller, next, answered: served.answered, backend: made.backend }),
-      );
-    return {
-      ...served,
-      decision: made,
-      isDivided: decision.stage === "canary" || decision.reason === "forced",
-      // An incomplete list would differ from modern's.
-      ...(served.isIncomplete ? {} : { afterwards: compare }),
+    const decisions = services.meter.counter("backend_answers_total", "Answers by the side that made them.", [
+      "endpoint",
+      "backend",
+      "reason",
+    ]);
+    return async (request, caller) => {
+      const { endpoint } = request;
+      const decision = migration.decide(endpoint.name, bucketing(caller, mayForce));
+      const isModern = decision.backend === "modern";
+      if (endpoint.writes) {
+        const served = isModern ? await write(parts, request, caller) : await next(request, caller);
+        return { ...served, decision };
+      }
+      const answered = isModern ? await readByModern(parts, request, caller) : undefined;
+      const isFallback = isModern && answered === undefined;
+      const made = isFallback ? { ...decision, backend: "legacy" as const, reason: "fallback" } : decision;
+      const served: Served = answered === undefined ? await next(request, caller) : { answered };
+      if (decision.stage === "legacy") return { ...served, decision: made };
+      decisions(endpoint.name, made.backend, made.reason).value++;
+      const compare = () =>
+        migration.mirror(endpoint.name, () =>
+          mirrored(parts, addresses, { request, caller, next, answered: served.answered, backend: made.backend }),
+        );
+      return {
+        ...served,
+        decision: made,
+        isDivided: decision.stage === "canary" || decision.reason === "forced",
+        // An incomplete list would differ from modern's.
+        ...(served.isIncomplete ? {} : { afterwards: compare }),
+      };
     };
   };
 

@@ -1,16 +1,21 @@
 import { type LedgerEntry, type Ledger, openLedger } from "../../compare/ledger.ts";
 import { type Classification, type DifferenceResult, resultOf } from "../../compare/difference.ts";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
+import type { Notice } from "../../serve/notice.ts";
 import type { Observer } from "../../telemetry/observer.ts";
 import { type BudgetSettings, openBudget } from "./budget.ts";
 import { type Bucketing, decide, type StageDecision } from "./decide.ts";
 import { type Differences, openDifferences } from "./differences.ts";
+import { type History, memoryHistory } from "./history/history.ts";
 import { type Gates, openGates } from "./gates.ts";
 import { type Mirrored, openShadow } from "./shadow.ts";
-import type { Destination, Move, Stage, StageInForce } from "./stage.ts";
+import { type Destination, type Gate, type Move, movedAt, type Stage, type StageInForce } from "./stage.ts";
 import { openStages } from "./stages.ts";
+import { openNotices } from "./notices.ts";
 import type { StateStore } from "./store/stateStore.ts";
+import { addTally, type TalliedComparison, openWorkerTally } from "./tally.ts";
 import { openTrack, type Track } from "./track.ts";
+import type { Feature } from "../../serve/feature.ts";
 import type { DifferenceView, StagesView, StageView } from "./views.ts";
 
 /** Decides which side answers each endpoint, and compares both sides. */
@@ -19,7 +24,7 @@ export type Migration = {
   stageOf(endpoint: string): StageInForce;
   /** True if legacy alone answers it. */
   isUndivided(endpoint: string): boolean;
-  track(endpoint: string): Track;
+  track(endpoint: string): Pick<Track, "answered" | "asked">;
   /** Compares one answered request on both sides, if the endpoint's stage and the budget allow it. */
   mirror(endpoint: string, mirrored: () => Mirrored): void;
   view(): StagesView;
@@ -33,6 +38,9 @@ export type Migration = {
   fired(): ReadonlySet<string>;
   /** Moves one endpoint; false if another move came first. Rejects if the store does not confirm the write. */
   move(endpoint: string, to: Destination, by: string, why: string): Promise<boolean>;
+  /** Changes or removes (`null`) the gate of an endpoint, which stays where it is. Resolves and rejects as `move` does. */
+  setGate(endpoint: string, gate: Gate | null, by: string, why: string): Promise<boolean>;
+  history: Pick<History, "points" | "starts">;
   /** Adds an expected difference; false if its id is taken. Rejects as `move` does. */
   expect(entry: LedgerEntry): Promise<boolean>;
   /** Puts new stages and a new ledger file in force. */
@@ -40,6 +48,8 @@ export type Migration = {
   hasModern: boolean;
   /** The number of comparisons that the budget had no room for. */
   shed(): number;
+  /** What a worker has seen, for the primary process. */
+  tally: NonNullable<Feature["tally"]>;
   close(): Promise<void>;
 };
 
@@ -49,10 +59,16 @@ type MigrationOptions = {
   configured: Readonly<Record<string, Stage>>;
   expected: readonly LedgerEntry[];
   store: StateStore;
+  /** Default: in memory. It is closed with the migration. */
+  history?: History;
   hasModern: boolean;
+  /** The primary process has the evidence, the differences and the gates; this one reports to it. */
+  isWorker?: boolean;
   budget: BudgetSettings;
   observer: Observer;
   onCompared: (endpoint: string, result: DifferenceResult) => void;
+  /** Tells operators of moves and new unexplained differences. */
+  notify?: (notice: Notice) => void;
   /** Called when other callers or another side are served: cached answers of the endpoint are out of date. */
   onMoved: (endpoint: string) => void;
   /** Milliseconds until a mismatch is checked again; default: a second. */
@@ -64,11 +80,17 @@ type MigrationOptions = {
 
 /** Opens the migration. Without a modern side all endpoints stay at `legacy`. */
 export const openMigration = (settings: MigrationOptions): Migration => {
-  const { store, observer, hasModern, random = Math.random } = settings;
+  const { store, observer, hasModern, isWorker = false, random = Math.random } = settings;
   const names = Object.keys(settings.endpoints);
-  const tracks = new Map(names.map((name) => [name, openTrack()]));
+  const history = settings.history ?? memoryHistory(names);
+  const tracks = new Map(names.map((name) => [name, openTrack(history.of(name))]));
   const trackOf = (endpoint: string) => tracks.get(endpoint) as Track;
-  const differences = openDifferences(random);
+  const tally = isWorker ? openWorkerTally() : undefined;
+  const tallied = new Map(tally && names.map((name) => [name, tally.track(name)]));
+  const notices = openNotices(settings.notify ?? (() => undefined));
+  const differences = openDifferences(random, undefined, (one) => {
+    if (one.kind === "unexplained") notices.differs(one);
+  });
   const ledger = openExpected(settings.expected, store);
   const onUnwritten = (endpoint: string, error: Error): undefined => {
     observer.event("stage_not_kept", { endpoint, why: error.message });
@@ -82,7 +104,7 @@ export const openMigration = (settings: MigrationOptions): Migration => {
     evidenceOf: (endpoint) => trackOf(endpoint).evidence(),
     move: (endpoint, to, by, why) => stages.move(endpoint, to, by, why),
     onError: onUnwritten,
-    interval: settings.look ?? 5000,
+    interval: isWorker ? undefined : (settings.look ?? 5000),
   });
   const stages = openStages({
     store,
@@ -91,31 +113,53 @@ export const openMigration = (settings: MigrationOptions): Migration => {
     onUnwritten,
     onMove(endpoint, from, to) {
       trackOf(endpoint).moved(to.by === "gate" && to.stage === "shadow" && from.stage !== "legacy");
-      gates.moved(endpoint);
+      tally?.moved(endpoint);
+      gates.changed(endpoint);
       settings.onMoved(endpoint);
       // After a gate's move an operator still needs the differences that caused it.
       if (to.by !== "gate") differences.remove((one) => one.endpoint === endpoint);
       const { stage, share, by, why } = to;
-      observer.log.info({ event: "stage_moved", endpoint, from: from.stage, to: stage, share, by, why });
+      // The primary process logs it for all.
+      if (!isWorker) observer.event("stage_moved", { endpoint, from: from.stage, to: stage, share, by, why });
     },
+    onGate: (endpoint) => gates.changed(endpoint),
+    onStored: (move) => notices.moved(move),
   });
   // A hold after a demotion does not end with a restart, nor begin again in another gateway.
   for (const name of names) {
-    const { by, stage, since } = stages.of(name);
-    if (by === "gate" && stage === "shadow") trackOf(name).wasDemoted(Date.parse(since));
+    const { by, stage, ...when } = stages.of(name);
+    if (by === "gate" && stage === "shadow") trackOf(name).wasDemoted(Date.parse(movedAt(when)));
   }
   const removeAllowed = (allowed: Ledger): void =>
     differences.remove((one) => one.kind === "unexplained" && allowed.allowing(one.endpoint, one) !== undefined);
   store.onChange(() => removeAllowed(ledger.inForce()));
-  const { shadow, fired } = openComparison(settings, { trackOf, differences, ledger, gates });
-  const viewOf = (endpoint: string) => formatStage(stageOf(endpoint), trackOf(endpoint), gates.says(endpoint));
+  const { shadow, fired, record } = openComparison(settings, { trackOf, differences, ledger, gates, tally });
+  const noteBucket = (endpoint: string, bucket: number, count = 1): void => {
+    if (tally) return tally.calledFrom(endpoint, bucket);
+    const track = trackOf(endpoint);
+    const wasOne = track.oneBucket() !== undefined;
+    track.calledFrom(bucket, count);
+    const calls = track.oneBucket();
+    if (calls === undefined || wasOne) return;
+    const { share } = stageOf(endpoint);
+    const advice = "behind a proxy, set TRUSTED_PROXIES to its address, and let it send X-Forwarded-For";
+    observer.event("canary_one_bucket", { endpoint, requests: calls, share, advice });
+  };
+  const viewOf = (endpoint: string): StageView => ({
+    ...formatStage(stageOf(endpoint), trackOf(endpoint), gates.says(endpoint)),
+    spark: history.requests(endpoint),
+  });
 
   return {
     hasModern,
     stageOf,
     isUndivided: (endpoint) => !hasModern || stages.of(endpoint).stage === "legacy",
-    decide: (endpoint, caller) => decide(stageOf(endpoint), caller),
-    track: trackOf,
+    decide(endpoint, caller) {
+      const decision = decide(stageOf(endpoint), caller);
+      if (decision.bucket !== undefined) noteBucket(endpoint, decision.bucket);
+      return decision;
+    },
+    track: (endpoint) => tallied.get(endpoint) ?? trackOf(endpoint),
     mirror(endpoint, mirrored) {
       const { stage, share } = stageOf(endpoint);
       // In canary the share is of the callers: requests of all callers are compared.
@@ -130,6 +174,8 @@ export const openMigration = (settings: MigrationOptions): Migration => {
     ledger: () => ledger.inForce(),
     fired: () => fired,
     move: (endpoint, to, by, why) => gates.move(endpoint, to, by, why),
+    setGate: (endpoint, gate, by, why) => stages.setGate(endpoint, gate, by, why),
+    history,
     async expect(entry) {
       const isAdded = ledger.isNew(entry) && (await store.expect(entry));
       if (isAdded) removeAllowed(openLedger([entry], today()));
@@ -140,9 +186,16 @@ export const openMigration = (settings: MigrationOptions): Migration => {
       await stages.configure(configured);
     },
     shed: () => shadow.shed(),
+    tally: {
+      take: () => tally?.take(),
+      add: (taken) =>
+        addTally(taken as Parameters<typeof addTally>[0], (name) => tracks.get(name), { record, noteBucket }),
+    },
     async close() {
       gates.close();
+      notices.close();
       await shadow.idle();
+      await history.close();
       await store.close();
     },
   };
@@ -178,33 +231,47 @@ type ComparisonParts = {
   differences: Differences;
   ledger: ReturnType<typeof openExpected>;
   gates: Gates;
+  tally: ReturnType<typeof openWorkerTally> | undefined;
 };
 
 /** Compares requests, and counts the results. `fired`: the ids of ledger entries that have allowed a difference. */
 const openComparison = (
   { budget, observer, onCompared, settle = 1000 }: MigrationOptions,
-  { trackOf, differences, ledger, gates }: ComparisonParts,
+  { trackOf, differences, ledger, gates, tally }: ComparisonParts,
 ) => {
   const fired = new Set<string>();
+  type Recorded = Omit<TalliedComparison, "curl"> & Pick<Mirrored, "curl"> & { key?: string | undefined };
+  const record = ({ id, ...compared }: Recorded): void => {
+    const { endpoint, differences: found } = compared;
+    trackOf(endpoint).compared(id, found);
+    for (const { entry } of found) if (entry !== undefined) fired.add(entry);
+    if (found.length > 0) differences.add(compared);
+    if (found.some(({ kind }) => kind === "unexplained")) gates.check(endpoint);
+  };
   const shadow = openShadow({
     budget: openBudget(budget),
     ledger: () => ledger.inForce(),
     settle,
-    onCompared({ name: endpoint, id, question, key, curl }, found) {
-      trackOf(endpoint).compared(id, found);
+    onCompared(mirrored, found) {
+      const { name: endpoint, id, question, key, curl } = mirrored;
+      const at = new Date().toISOString();
       onCompared(endpoint, resultOf(found));
-      for (const { entry } of found) if (entry !== undefined) fired.add(entry);
-      if (found.length > 0)
-        differences.add({ endpoint, question, at: new Date().toISOString(), differences: found, curl, key });
-      if (found.some(({ kind }) => kind === "unexplained")) gates.check(endpoint);
+      if (tally) tally.compared(mirrored, found, at);
+      else record({ endpoint, id, question, at, differences: found, curl, key });
     },
     onError: (error) => observer.event("internal_error", { error: (error as Error).stack }),
   });
-  return { shadow, fired };
+  const recordTallied = ({ curl, ...compared }: TalliedComparison): void => record({ ...compared, curl: () => curl });
+  return { shadow, fired, record: recordTallied };
 };
 
-const formatStage = (stageInForce: StageInForce, track: Track, gateSays: string | undefined): StageView => {
+const formatStage = (
+  stageInForce: StageInForce,
+  track: Track,
+  gateSays: ReturnType<Gates["says"]>,
+): Omit<StageView, "spark"> => {
   const { configured: _, ...stage } = stageInForce;
+  const oneBucket = stage.stage === "canary" ? track.oneBucket() : undefined;
   return {
     ...stage,
     parity: track.parity(),
@@ -212,7 +279,7 @@ const formatStage = (stageInForce: StageInForce, track: Track, gateSays: string 
     hitRatio: track.hitRatio(),
     latency: { legacy: track.latency("legacy"), modern: track.latency("modern") },
     errorRate: track.errorRate(),
-    spark: track.spark(),
-    ...(gateSays === undefined ? {} : { gateSays }),
+    ...(oneBucket === undefined ? {} : { oneBucket }),
+    ...(gateSays === undefined ? {} : { gateSays: gateSays.reason, isGateFailing: gateSays.isFailing }),
   };
 };

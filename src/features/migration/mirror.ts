@@ -33,7 +33,9 @@ export const mirrored = (
   const canonical = canonicalRequest(endpoint, input, modern.routes[endpoint.name]);
   const mirrorCaller = (timeout: number) => {
     const headers = [...caller.headers, "gateway-mirror", "1"];
-    return { ...caller, headers, deadline: Date.now() + timeout, leaving: undefined, spent: { calls: 0, ms: 0 } };
+    const deadline = Date.now() + timeout;
+    // No client waits for it: it takes no client's turn, and its failures count for none.
+    return { ...caller, headers, client: "", deadline, leaving: undefined, spent: { calls: 0, ms: 0 } };
   };
   const served = async () => {
     const { status, body } = "entry" in answered ? answered.entry : answered.representation;
@@ -71,7 +73,7 @@ export const mirrored = (
         { ...addresses, keyName: "KEY" },
         canonical,
         key !== undefined,
-        "unsent" in legacy ? undefined : { request: legacy, format: "json" },
+        "unsent" in legacy ? undefined : { request: legacy, format: endpoint.format ?? "json" },
         scrub,
       ),
   };

@@ -24,14 +24,27 @@ const shape = {
 
 const reloadable = ["STAGES", "EXPECTED_DIFFERENCES"];
 
+const divided = () => ["MIRROR_CONCURRENCY", "MIRROR_RATE", "MIRROR_BYTES"];
+
 const errorsOf = (settings: MigrationSettings, endpoints: KnownEndpoints): string[] => {
   const all = Object.keys(endpoints);
   return [
     ...unknownEndpoints("STAGES", settings.STAGES, all),
     ...wrongRoutes(settings, endpoints),
     ...wrongTimeout(settings),
+    ...withoutModern(settings),
   ];
 };
+
+const withoutModern = ({ MODERN_URL, STAGES }: MigrationSettings): string[] =>
+  MODERN_URL !== undefined
+    ? []
+    : Object.entries(STAGES)
+        .filter(([, { stage }]) => stage !== "legacy")
+        .map(
+          ([name, { stage }]) =>
+            `STAGES.${name}.stage: ${JSON.stringify(stage)} given without MODERN_URL; allowed is "legacy", or any stage where MODERN_URL names the new implementation`,
+        );
 
 const wrongTimeout = ({ MODERN_URL, MODERN_TIMEOUT_MS, TOTAL_TIMEOUT_MS }: MigrationSettings): string[] =>
   MODERN_URL === undefined || MODERN_TIMEOUT_MS < TOTAL_TIMEOUT_MS
@@ -41,7 +54,7 @@ const wrongTimeout = ({ MODERN_URL, MODERN_TIMEOUT_MS, TOTAL_TIMEOUT_MS }: Migra
       ];
 
 /** What the feature adds to the settings. */
-export const migrationSettings = { shape, reloadable, errorsOf };
+export const migrationSettings = { shape, reloadable, divided, errorsOf };
 
 /** All settings with those of the feature. */
 export type MigrationSettings = Settings & z.infer<z.ZodObject<typeof shape>>;

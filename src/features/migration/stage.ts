@@ -9,7 +9,7 @@ export const stageNames = ["legacy", "shadow", "canary", "modern"] as const;
  */
 export type StageName = (typeof stageNames)[number];
 
-const share = z.int().min(0).max(100);
+const percentage = z.int().min(0).max(100);
 
 /** When an endpoint moves by itself: up if modern is proven good enough, down if it is proven worse. */
 export const gateSchema = z.strictObject({
@@ -23,6 +23,8 @@ export const gateSchema = z.strictObject({
   p95: z.number().min(1).max(3_600_000).default(2000),
   /** Minutes without a promotion after a demotion. */
   hold: z.number().min(0).max(100_000).default(30),
+  /** A paused gate moves nothing. */
+  paused: z.boolean().optional(),
 });
 
 /** A gate with all its bounds. */
@@ -31,7 +33,7 @@ export type Gate = z.infer<typeof gateSchema>;
 /** `share` in percent: of requests that are compared in shadow and modern, of callers in canary. */
 export const stageSchema = z.strictObject({
   stage: z.enum(stageNames),
-  share: share.default(100),
+  share: percentage.default(100),
   gate: gateSchema.optional(),
 });
 
@@ -43,15 +45,32 @@ export type Destination = Omit<Stage, "gate"> & { gate?: Gate | null | undefined
 
 /** A stage as it is in force, and how it came to be. */
 export type StageInForce = Stage & {
-  /** ISO 8601. */
+  /** When it was set, ISO 8601: also identifies it. */
   since: string;
+  /** When the endpoint moved, if its gate has changed since then. */
+  movedAt?: string;
+  /** Who moved the endpoint, and why. */
   by: string;
   why: string;
   /** The configured stage (JSON) when this one was set. If the configuration differs from it later, the configuration wins. */
   configured?: string;
 };
 
-/** One line of the audit log. */
+/** A stage in words: `canary, 5 % of callers`. */
+export const stageText = ({ stage, share }: { stage: StageName; share: number | string }): string => {
+  const meanings: Record<StageName, string> = {
+    legacy: "",
+    shadow: `, ${share} % mirrored`,
+    canary: `, ${share} % of callers`,
+    modern: `, ${share} % checked`,
+  };
+  return stage + meanings[stage];
+};
+
+/** When the endpoint moved last, ISO 8601. */
+export const movedAt = ({ since, movedAt: moved = since }: Pick<StageInForce, "since" | "movedAt">): string => moved;
+
+/** One line of the audit log. `gate`: what became of the gate, if the endpoint stayed where it was. */
 export type Move = {
   at: string;
   endpoint: string;
@@ -59,4 +78,18 @@ export type Move = {
   why: string;
   from: { stage: StageName; share: number };
   to: { stage: StageName; share: number };
+  gate?: GateChange;
+};
+
+/** How an operator changes a gate without a move. */
+export const gateChanges = ["paused", "resumed", "set", "removed"] as const;
+
+/** One of these changes. */
+export type GateChange = (typeof gateChanges)[number];
+
+/** What became of a gate. */
+export const gateChangeOf = (from: Gate | undefined, to: Gate | null): GateChange => {
+  if (to === null) return "removed";
+  if (from === undefined || (from.paused ?? false) === (to.paused ?? false)) return "set";
+  return to.paused === true ? "paused" : "resumed";
 };

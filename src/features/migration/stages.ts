@@ -1,4 +1,12 @@
-import type { Destination, Move, Stage, StageInForce } from "./stage.ts";
+import {
+  type Destination,
+  type Gate,
+  gateChangeOf,
+  type Move,
+  movedAt,
+  type Stage,
+  type StageInForce,
+} from "./stage.ts";
 import type { StateStore } from "./store/stateStore.ts";
 
 /** The stages in force: what was set at run time, unless the configuration has changed since. */
@@ -6,6 +14,8 @@ type Stages = {
   of(endpoint: string): StageInForce;
   /** Moves one endpoint; false if another move came first. Rejects if the store does not confirm the write. */
   move(endpoint: string, to: Destination, by: string, why: string): Promise<boolean>;
+  /** Changes or removes (`null`) a gate; the endpoint stays where it is. Resolves and rejects as `move` does. */
+  setGate(endpoint: string, gate: Gate | null, by: string, why: string): Promise<boolean>;
   /** Applies a new configuration. Endpoints that it does not name are `legacy`. */
   configure(configured: Readonly<Record<string, Stage>>): Promise<void>;
 };
@@ -16,6 +26,10 @@ type StagesSettings = {
   configured: Readonly<Record<string, Stage>>;
   /** Called for every endpoint that has a new stage or share. */
   onMove: (endpoint: string, from: StageInForce, to: StageInForce) => void;
+  /** Called for every endpoint that has another gate, or none, and has not moved. */
+  onGate: (endpoint: string) => void;
+  /** Called with each line of the audit log that this process has stored. */
+  onStored: (move: Move) => void;
   /** Called if a configured stage could not be stored. It stays in force in this gateway until the process ends. */
   onUnwritten: (endpoint: string, error: Error) => undefined;
   now?: () => Date;
@@ -29,6 +43,8 @@ export const openStages = ({
   endpoints,
   configured: first,
   onMove,
+  onGate,
+  onStored,
   onUnwritten,
   now = () => new Date(),
 }: StagesSettings): Stages => {
@@ -40,10 +56,8 @@ export const openStages = ({
   /** Configured stages that the store does not have yet. */
   const unwritten = new Map<string, StageInForce>();
 
-  const fromConfiguration = (endpoint: string, why: string): StageInForce => {
-    const stage = configuredStage(endpoint);
-    return { ...stage, since: now().toISOString(), by: "configuration", why, configured: JSON.stringify(stage) };
-  };
+  const fromConfiguration = (endpoint: string, why: string): StageInForce =>
+    stageOfConfiguration(configuredStage(endpoint), now(), why);
 
   /** The stage that was set last, also by a gateway with another configuration. */
   const inForce = (endpoint: string): StageInForce => {
@@ -59,10 +73,10 @@ export const openStages = ({
   const refresh = () => {
     const before = stages;
     stages = new Map(endpoints.map((name) => [name, inForce(name)]));
-    for (const [name, stage] of stages) {
+    for (const [name, to] of stages) {
       const from = before.get(name);
-      if (from && (from.stage !== stage.stage || from.share !== stage.share || from.since !== stage.since))
-        onMove(name, from, stage);
+      if (from && hasMoved(from, to)) onMove(name, from, to);
+      else if (from && from.since !== to.since) onGate(name);
     }
   };
 
@@ -74,7 +88,9 @@ export const openStages = ({
     for (const endpoint of names) {
       const to = unwritten.get(endpoint) as StageInForce;
       const from = before.get(endpoint) ?? store.state().stages[endpoint] ?? to;
-      const written = await storeMove(store, endpoint, from, to).catch((error: Error) => onUnwritten(endpoint, error));
+      const written = await storeMove({ store, onStored }, endpoint, from, to).catch((error: Error) =>
+        onUnwritten(endpoint, error),
+      );
       // `false`: another move came first, and stays in force.
       if (written !== undefined) unwritten.delete(endpoint);
     }
@@ -85,8 +101,8 @@ export const openStages = ({
   store.onChange(refresh);
   // The configuration may have changed while the gateway was stopped.
   const changedMeanwhile = endpoints.filter((name) => {
-    const set = store.state().stages[name];
-    return set?.configured !== undefined && set.configured !== JSON.stringify(configuredStage(name));
+    const was = store.state().stages[name]?.configured;
+    return was !== undefined && was !== JSON.stringify(configuredStage(name));
   });
   if (changedMeanwhile.length > 0) void applyConfiguration(changedMeanwhile);
 
@@ -96,38 +112,57 @@ export const openStages = ({
   const move = async (endpoint: string, to: Destination, by: string, why: string): Promise<boolean> => {
     const from = of(endpoint);
     const gate = to.gate === null ? undefined : (to.gate ?? from.gate);
-    const moved = await storeMove(store, endpoint, from, {
-      ...stageAndShare(to),
-      ...(gate ? { gate } : {}),
-      since: now().toISOString(),
-      by,
-      why,
-      configured: JSON.stringify(configuredStage(endpoint)),
-    });
+    const configuredAs = JSON.stringify(configuredStage(endpoint));
+    const set = { ...stageAndShare(to), since: now().toISOString(), by, why, configured: configuredAs };
+    const moved = await storeMove({ store, onStored }, endpoint, from, gate ? { ...set, gate } : set);
     if (moved) unwritten.delete(endpoint);
     refresh();
     return moved;
   };
 
-  return {
-    of,
-    move,
-    async configure(next) {
-      const before = configured;
-      configured = next;
-      const changed = endpoints.filter(
-        (name) => JSON.stringify(before[name] ?? defaultStage) !== JSON.stringify(configuredStage(name)),
-      );
-      await applyConfiguration(changed);
-    },
+  const setGate = async (endpoint: string, gate: Gate | null, by: string, why: string): Promise<boolean> => {
+    const { gate: from, ...at } = of(endpoint);
+    const since = now().toISOString();
+    const set = { ...at, since, movedAt: movedAt(at), configured: JSON.stringify(configuredStage(endpoint)) };
+    const change = { at: since, by, why, gate: gateChangeOf(from, gate) };
+    const isSet = await storeMove({ store, onStored }, endpoint, at, gate ? { ...set, gate } : set, change);
+    if (isSet) unwritten.delete(endpoint);
+    refresh();
+    return isSet;
   };
+
+  const configure = async (next: Readonly<Record<string, Stage>>): Promise<void> => {
+    const before = new Map(endpoints.map((name) => [name, JSON.stringify(configuredStage(name))]));
+    configured = next;
+    await applyConfiguration(endpoints.filter((name) => before.get(name) !== JSON.stringify(configuredStage(name))));
+  };
+
+  return { of, move, setGate, configure };
 };
+
+const stageOfConfiguration = (stage: Stage, at: Date, why: string): StageInForce => ({
+  ...stage,
+  since: at.toISOString(),
+  by: "configuration",
+  why,
+  configured: JSON.stringify(stage),
+});
+
+const hasMoved = (from: StageInForce, to: StageInForce): boolean =>
+  from.stage !== to.stage || from.share !== to.share || movedAt(from) !== movedAt(to);
 
 const stageAndShare = ({ stage, share }: Pick<Stage, "stage" | "share">) => ({ stage, share });
 
 /** Stores a stage and its line of the audit log, unless another gateway has moved the endpoint meanwhile. */
-const storeMove = (store: StateStore, endpoint: string, from: StageInForce, to: StageInForce): Promise<boolean> => {
-  const { since: at, by, why } = to;
-  const move: Move = { at, endpoint, by, why, from: stageAndShare(from), to: stageAndShare(to) };
-  return store.move(endpoint, to, move, store.state().stages[endpoint]?.since);
+const storeMove = async (
+  { store, onStored }: Pick<StagesSettings, "store" | "onStored">,
+  endpoint: string,
+  from: Stage,
+  to: StageInForce,
+  change: Pick<Move, "at" | "by" | "why" | "gate"> = { at: to.since, by: to.by, why: to.why },
+): Promise<boolean> => {
+  const move: Move = { ...change, endpoint, from: stageAndShare(from), to: stageAndShare(to) };
+  const isStored = await store.move(endpoint, to, move, store.state().stages[endpoint]?.since);
+  if (isStored) onStored(move);
+  return isStored;
 };

@@ -1,17 +1,22 @@
 import { type Difference, zeroCounts, resultOf } from "../../compare/difference.ts";
 import type { Evidence } from "./gate.ts";
+import type { EndpointHistory } from "./history/slot.ts";
 import { openRecent, quantile } from "./recent.ts";
 import type { Latency, Parity } from "./views.ts";
 import { wilson } from "./wilson.ts";
 
 /** Measures one endpoint: its traffic, how its sides answer, and how they agree since it moved last. */
 export type Track = {
-  /** A caller was answered; `isHit`: from the cache. */
-  answered(isHit: boolean): void;
+  /** So many callers were answered (default: one); `isHit`: from the cache. */
+  answered(isHit: boolean, count?: number): void;
   /** A side has answered after `ms` milliseconds, or failed. */
   asked(side: "legacy" | "modern", ms: number, failed: boolean): void;
   /** Both sides were compared on one request, identified by `question`. */
   compared(question: string, differences: readonly Difference[]): void;
+  /** So many requests of a canary (default: one) came from callers in this bucket (0-99). */
+  calledFrom(bucket: number, count?: number): void;
+  /** How many such requests came since the endpoint moved last, if there are many and all from one bucket. */
+  oneBucket(): number | undefined;
   /** The endpoint has moved: evidence from before is discarded. */
   moved(demoted: boolean): void;
   /** The gate demoted it at this time, in milliseconds since the epoch. */
@@ -21,22 +26,26 @@ export type Track = {
   errorRate(): number;
   rate(): number;
   hitRatio(): number;
-  spark(): number[];
   evidence(): Evidence;
 };
 
 /** The recent answers and comparisons that evidence covers. */
 const RECENT = 200;
 const MAX_REQUESTS = 100_000;
-const MAX_SLOTS = 60;
+/** Requests of a canary after which callers of one bucket alone are worth a warning. */
+const MANY_CALLS = 100;
+/** This half-minute and the one before. */
+const MAX_SLOTS = 2;
 const SLOT_MS = 30_000;
 
-/** Opens an empty track. `now` gives milliseconds since the epoch. */
-export const openTrack = (now: () => number = Date.now): Track => {
+/** Opens an empty track, which also counts into the endpoint's history. `now` gives milliseconds since the epoch. */
+export const openTrack = (history: EndpointHistory, now: () => number = Date.now): Track => {
   const times = { legacy: openRecent(RECENT), modern: openRecent(RECENT) };
   const failures = openRecent(RECENT);
   const results = openRecent(RECENT);
   const questions = new Set<string>();
+  const buckets = new Set<number>();
+  let calls = 0;
   let counts = zeroCounts();
   let movedAt = now();
   let demotedAt: number | undefined;
@@ -49,7 +58,12 @@ export const openTrack = (now: () => number = Date.now): Track => {
 
   return {
     ...traffic,
+    answered(isHit, count) {
+      traffic.answered(isHit, count);
+      history.answered(isHit, count);
+    },
     asked(side, ms, failed) {
+      history.asked(side, ms, failed);
       if (side === "modern") failures.add(failed ? 1 : 0);
       if (!failed) times[side].add(ms);
     },
@@ -57,11 +71,21 @@ export const openTrack = (now: () => number = Date.now): Track => {
       const result = resultOf(differences);
       counts.compared++;
       counts[result]++;
-      if (result !== "drift") results.add(result === "unexplained" ? 0 : 1);
+      if (result !== "drift") {
+        results.add(result === "unexplained" ? 0 : 1);
+        history.compared(result !== "unexplained");
+      }
       if (questions.size < MAX_REQUESTS) questions.add(question);
     },
+    calledFrom(bucket, count = 1) {
+      calls += count;
+      buckets.add(bucket);
+    },
+    oneBucket: () => (calls >= MANY_CALLS && buckets.size === 1 ? calls : undefined),
     moved(demoted) {
       counts = zeroCounts();
+      calls = 0;
+      buckets.clear();
       questions.clear();
       for (const one of [results, failures, times.modern]) one.clear();
       movedAt = now();
@@ -98,14 +122,14 @@ export const openTrack = (now: () => number = Date.now): Track => {
 };
 
 /** Counts callers' requests by half-minutes. */
-const openTraffic = (now: () => number): Pick<Track, "answered" | "rate" | "hitRatio" | "spark"> => {
+const openTraffic = (now: () => number): Pick<Track, "answered" | "rate" | "hitRatio"> => {
   const slots: { at: number; count: number; hits: number }[] = [];
   const presentSlot = () => Math.floor(now() / SLOT_MS);
-  /** This half-minute and the one before. */
   const latest = () => slots.filter(({ at }) => at >= presentSlot() - 1);
   const sumOf = (name: "count" | "hits") => latest().reduce((sum, slot) => sum + slot[name], 0);
   return {
-    answered(isHit) {
+    answered(isHit, count = 1) {
+      if (count === 0) return;
       const at = presentSlot();
       let slot = slots.at(-1);
       if (slot?.at !== at) {
@@ -113,14 +137,10 @@ const openTraffic = (now: () => number): Pick<Track, "answered" | "rate" | "hitR
         slots.push(slot);
         if (slots.length > MAX_SLOTS) slots.shift();
       }
-      slot.count++;
-      if (isHit) slot.hits++;
+      slot.count += count;
+      if (isHit) slot.hits += count;
     },
     rate: () => sumOf("count") / ((SLOT_MS + (now() % SLOT_MS)) / 1000),
     hitRatio: () => (latest().length === 0 ? 0 : sumOf("hits") / sumOf("count")),
-    spark() {
-      const first = presentSlot() - MAX_SLOTS + 1;
-      return Array.from({ length: MAX_SLOTS }, (_, i) => slots.find(({ at }) => at === first + i)?.count ?? 0);
-    },
   };
 };

@@ -20,8 +20,11 @@ export type StageView = StageInForce & {
   errorRate: number;
   /** Requests in each of the last 60 half-minutes, the oldest first. */
   spark: number[];
-  /** Why the gate does not promote now, or its last move; absent without a gate. */
+  /** Why the gate does not promote now, or its last move, and whether modern is not as good as it asks; absent without a gate. */
   gateSays?: string;
+  /** Requests of this canary, if all of its callers fall into one bucket: its share then moves all of them or none. */
+  oneBucket?: number;
+  isGateFailing?: boolean;
 };
 
 /** `GET /stages`, by the endpoint's name. */

@@ -1,14 +1,17 @@
+import type { Layer } from "../../serve/backend.ts";
 import type { CheckReport } from "../../serve/check.ts";
 import type { Core, Feature } from "../../serve/feature.ts";
 import type { Services } from "../../serve/services.ts";
 import { UNSETTLED } from "../../serve/unconfirmedWrites.ts";
 import type { Meter } from "../../telemetry/meter.ts";
+import { privateDatasetsEvents } from "./events.ts";
 import { type AdminStatus, openAdminStatuses } from "./adminStatus.ts";
 import { privateDatasetsConsole } from "./console/privateDatasetsConsole.ts";
 import { LIST_ENDPOINT } from "./datasets.ts";
 import { openWholeLists, privateRowsLayer } from "./mergedList.ts";
 import { openListedRows, openMissingRows } from "./missingRows.ts";
 import { askAs } from "./readRow.ts";
+import type { RecheckQueue } from "./recheckQueue.ts";
 import { FAR, type ScanOptions } from "./scan.ts";
 import { openSearch, type Search } from "./search.ts";
 import type { PrivateDatasetsSettings } from "./settings.ts";
@@ -21,40 +24,41 @@ export type PrivateDatasetsParts = { openStore?: OpenIndexStore; walk?: ScanOpti
 
 /** Adds to administrators' lists the private datasets that legacy's lists lack. */
 const open = (
-  { services, catalogue, isBusy }: Core,
+  { services, catalogue, isBusy, peers }: Core,
   settings: PrivateDatasetsSettings,
-  { openStore = openIndexStore(settings), walk = {} }: PrivateDatasetsParts = {},
+  { openStore = openIndexStore(settings, peers?.openStore), walk = {} }: PrivateDatasetsParts = {},
 ): Feature & { privateRows?: Search } => {
   const endpoint = catalogue.endpoints[LIST_ENDPOINT];
   const apart = endpoint?.rows?.apart;
   const { LEGACY_ADMIN_KEY: key, PRIVATE_WALK_RATE: rate, TOTAL_TIMEOUT_MS: timeout } = settings;
   if (key === undefined || endpoint === undefined || apart === undefined) return {};
-  const search = openSearch({ services, apart, openStore, key, rate, timeout, isBusy, options: walk });
-  const { index } = search;
+  const search = openSearch({ services, apart, openStore, key, rate, timeout, isBusy, peers, options: walk });
+  const { index, queue } = search;
   const adminStatuses = openAdminStatuses();
   const { listed, ...signals } = openSignals({ ...search, unsettled: UNSETTLED });
+  const rowsLayer = privateRowsLayer({
+    services,
+    missingRows: openMissingRows({
+      ...search,
+      adminStatuses,
+      listedRow: openListedRows(endpoint, (id, places) =>
+        services.observer.event("private_row_unfit", { endpoint: LIST_ENDPOINT, id, places }),
+      ),
+    }),
+    wholeLists: openWholeLists(),
+    // So many ids may be newer than the last scan.
+    listableIds: () => index.listableIds(FAR),
+    async onWholeList(input, rows, ask) {
+      listed(input, [...rows.keys()], true);
+      await search.recheckUnlisted(rows, ask);
+    },
+  });
   addMetrics(services.meter, search);
   return {
     ...signals,
     privateRows: search,
     console: privateDatasetsConsole(() => search.state()),
-    layer: privateRowsLayer({
-      services,
-      missingRows: openMissingRows({
-        ...search,
-        adminStatuses,
-        listedRow: openListedRows(endpoint, (id, places) =>
-          services.observer.event("private_row_unfit", { endpoint: LIST_ENDPOINT, id, places }),
-        ),
-      }),
-      wholeLists: openWholeLists(),
-      // So many ids may be newer than the last scan.
-      listableIds: () => index.listableIds(FAR),
-      async onWholeList(input, rows, ask) {
-        listed(input, [...rows.keys()], true);
-        await search.recheckUnlisted(rows, ask);
-      },
-    }),
+    layer: tellingLayer(queue, rowsLayer),
     // Only legacy knows whether a caller with a key is an administrator, who sees more.
     isPlain: (name, isKeyed) => !isKeyed || name !== LIST_ENDPOINT,
     onKeyRefused: adminStatuses.remove,
@@ -69,6 +73,18 @@ const open = (
     close: () => search.close(),
   };
 };
+
+/** What an answer shows of private rows holds in all processes before it goes out. */
+const tellingLayer =
+  (queue: Pick<RecheckQueue, "told">, layer: Layer): Layer =>
+  (next) => {
+    const backend = layer(next);
+    return async (request, caller) => {
+      const served = await backend(request, caller);
+      await queue.told();
+      return served;
+    };
+  };
 
 const places = {
   memory: "memory: it is looked for anew after a restart, unless DATA_DIR or REDIS_URL is set",
@@ -93,15 +109,23 @@ const checkResults: Record<AdminStatus, string> = {
 
 const addMetrics = (meter: Meter, search: Search): void => {
   const state = () => search.state();
-  meter.gauge("private_rows", "Private rows that are known.", () => state().rows);
-  meter.gauge("private_rows_hidden", "Of these, the ones that legacy tells nobody of.", () => state().hidden);
-  meter.gauge("private_index_complete", "1 where every id has been looked at, and still is now and then.", () =>
-    state().state === "complete" ? 1 : 0,
+  meter.gauge("private_rows", "Private rows that are known.", () => state().rows, "max");
+  meter.gauge("private_rows_hidden", "Of these, the ones that legacy tells nobody of.", () => state().hidden, "max");
+  meter.gauge(
+    "private_index_complete",
+    "1 where every id has been looked at, and still is now and then.",
+    () => (state().state === "complete" ? 1 : 0),
+    "max",
   );
-  meter.gauge("private_walk_checked", "The last id that was looked at for the first time.", () => state().checkedUpTo);
-  meter.gauge("private_walk_last", "The last id to look at.", () => state().lastId);
-  meter.total("private_walk_calls", "Requests to legacy for the index of private rows.", () => state().calls);
+  meter.gauge(
+    "private_walk_checked",
+    "The last id that was looked at for the first time.",
+    () => state().checkedUpTo,
+    "max",
+  );
+  meter.gauge("private_walk_last", "The last id to look at.", () => state().lastId, "max");
+  meter.total("private_walk_calls_total", "Requests to legacy for the index of private rows.", () => state().calls);
 };
 
 /** The feature, as the gateway opens it. */
-export const privateDatasetsFeature = { open };
+export const privateDatasetsFeature = { open, events: privateDatasetsEvents };

@@ -46,6 +46,7 @@ const MAX_FRESH = 60_000;
 /** Adds to administrators' lists the private rows that legacy's list lacks. All other requests go to the next layer. */
 export const privateRowsLayer = (parts: MergedListParts): Layer => {
   const { services, missingRows } = parts;
+  const incomplete = services.meter.counter("private_incomplete_total", "Answers with private=incomplete.")();
   const answerList = async (
     next: Backend,
     request: EndpointRequest,
@@ -57,15 +58,16 @@ export const privateRowsLayer = (parts: MergedListParts): Layer => {
     const missing = await missingRows.find(input, { ...who, deadline: caller.deadline });
     if (missing === "own") return next(request, caller);
     if (missing === "refused") return { answered: uncached(answerOf(unauthenticated)) };
+    // Nobody compares an incomplete list, so it is not fetched for that.
+    if (bypass && mayLackRows(missing)) return { answered: uncached(answerOf(lacksRows)), isIncomplete: true };
     const served =
       typeof missing === "string" ? await next(request, caller) : await answerMerged(parts, request, caller, missing);
     const isOutdated = missingRows.isOutdated(input, missing);
     if (isOutdated && tries < MAX_TRIES) return answerList(next, request, caller, tries + 1);
     const { status } = "entry" in served.answered ? served.answered.entry : served.answered.representation;
-    const mayLackRows = isOutdated || (typeof missing === "string" ? missing === "incomplete" : missing.isIncomplete);
     // Only 200 and 404 answer with a list, the latter with an empty one.
-    const isIncomplete = mayLackRows && (status === 200 || status === 404);
-    if (isIncomplete && !bypass) services.meter.incomplete();
+    const isIncomplete = (isOutdated || mayLackRows(missing)) && (status === 200 || status === 404);
+    if (isIncomplete && !bypass) incomplete.value++;
     return { ...served, isIncomplete };
   };
   return (next) => (request, caller) => {
@@ -75,9 +77,13 @@ export const privateRowsLayer = (parts: MergedListParts): Layer => {
   };
 };
 
+const mayLackRows = (missing: Exclude<Awaited<ReturnType<MissingRowsFinder["find"]>>, "own" | "refused">): boolean =>
+  typeof missing === "string" ? missing === "incomplete" : missing.isIncomplete;
+
 const [open, comma, close] = [Buffer.from("["), Buffer.from(","), Buffer.from("]")];
 const allRows = { offset: 0, limit: MAX_ROWS };
 const noResults: Outcome = { kind: "notFound", message: "No results" };
+const lacksRows: Outcome = { kind: "unavailable", message: "The list may lack private rows." };
 const tooManyLists: Outcome = { kind: "unavailable", message: "Too many whole lists are being read." };
 const tooManyRows: Outcome = { kind: "broken", message: "The legacy interface's list is too long." };
 

@@ -1,20 +1,26 @@
 import type { Core, Feature } from "../../serve/feature.ts";
+import { retirementEvents } from "./events.ts";
+import { openKeyedStore } from "../../store/openKeyedStore.ts";
+import { openStoredClients } from "./clientStore.ts";
 import { retirementConsole } from "./console/retirementConsole.ts";
 import { openRetirement, type Retirement } from "./retirement.ts";
 import type { RetirementSettings } from "./settings.ts";
 
 /** Deprecation headers and brown-outs for legacy paths, and a list of the callers of the legacy interface. */
-const open = ({ services, catalogue }: Core, settings: RetirementSettings): Feature & { retirement: Retirement } => {
+const open = async (core: Core, settings: RetirementSettings): Promise<Feature & { retirement: Retirement }> => {
+  const { services, catalogue } = core;
   const { meter, observer } = services;
   const retirement = openRetirement(
     settings,
     catalogue.legacyPaths,
     () => Date.now(),
     (name, about) => observer.event(name, about),
+    await storedClients(core),
   );
-  meter.total("brownout_answers", "Requests that a brown-out answered in legacy's place.", retirement.refused);
+  meter.total("brownout_answers_total", "Requests that a brown-out answered in legacy's place.", retirement.refused);
   return {
     retirement,
+    tally: retirement.tally,
     console: retirementConsole(retirement.clients),
     proxy: {
       headers: retirement.headers,
@@ -26,11 +32,25 @@ const open = ({ services, catalogue }: Core, settings: RetirementSettings): Feat
         return undefined;
       },
     },
+    close: retirement.close,
     reload: (next) => () => retirement.reconfigure({ ...settings, ...pick(next as RetirementSettings) }),
   };
+};
+
+/** Reports to the primary process, which stores the callers. */
+const reportedClients = () => ({ list: () => [], close: () => Promise.resolve() });
+
+const storedClients = async ({ settings, services, peers, isCheck }: Core) => {
+  if (isCheck) return {};
+  const { REDIS_URL, DATA_DIR } = settings;
+  const stored = await openStoredClients(
+    (about) => openKeyedStore({ REDIS_URL, DATA_DIR, share: peers?.openStore }, about),
+    (error) => services.observer.event("clients_not_kept", { why: error.message }),
+  );
+  return peers?.isWorker ? { ...stored, openClients: reportedClients } : stored;
 };
 
 const pick = ({ DEPRECATED, BROWNOUTS }: RetirementSettings) => ({ DEPRECATED, BROWNOUTS });
 
 /** The feature, as the gateway opens it. */
-export const retirementFeature = { open };
+export const retirementFeature = { open, events: retirementEvents };

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { LegacyPaths } from "../../endpoint/legacyInterface.ts";
 import { isBelow, pathOf } from "../../http/requestTarget.ts";
 import { legacyTargets } from "../../legacy/legacyTarget.ts";
+import type { Feature } from "../../serve/feature.ts";
 import type { ClientView } from "./console/retirementConsole.ts";
 import type { Observer } from "../../telemetry/observer.ts";
 import { answerItself } from "../../proxy/refuse.ts";
@@ -14,6 +15,7 @@ import { pathGroup } from "./pathGroup.ts";
 import { plainPath } from "./plainPath.ts";
 import type { Brownout } from "./schemas.ts";
 import type { RetirementSettings } from "./settings.ts";
+import type { CallerEntry } from "./clientStore.ts";
 import { openUsage } from "./usage.ts";
 
 /** The hooks of proxied traffic, and the callers that it has seen. */
@@ -22,6 +24,10 @@ export type Retirement = PassThroughHooks & {
   seen: (req: IncomingMessage, target: string, body?: string) => void;
   /** All callers, or the callers of paths below one path. */
   clients: (below?: string) => ClientView[];
+  /** The callers that a worker has seen, for the primary process. */
+  tally: NonNullable<Feature["tally"]>;
+  /** Stores the callers that are not stored yet. */
+  close: () => Promise<void>;
   /** The number of requests that brown-outs have answered. */
   refused: () => number;
   /** Puts other settings in force. The list of callers stays. */
@@ -47,15 +53,19 @@ const longer = <T extends { path: string }>(one: T | undefined, other: T | undef
 
 const identity = ({ path, from, until }: Brownout): string => `${path} ${from} ${until}`;
 
-/** Opens the retirement of the legacy interface: deprecation headers, brown-outs, and the list of callers. `now` gives milliseconds. */
+/**
+ * Opens the retirement of the legacy interface: deprecation headers, brown-outs, and the list of callers. `now` gives milliseconds.
+ * @param stored the salt of the callers' hashes, and how the stored callers are opened; by default they are in memory.
+ */
 export const openRetirement = (
   settings: RetirementOptions,
   legacyPaths: LegacyPaths,
   now: () => number,
   event: Observer["event"],
+  stored: { salt?: string; openClients?: Parameters<typeof openUsage>[2] } = {},
 ): Retirement => {
   let inForce = configured(settings, legacyPaths);
-  const usage = openUsage(now);
+  const usage = openUsage(now, stored.salt, stored.openClients);
   let refused = 0;
   const begun = new Set<string>();
 
@@ -98,6 +108,8 @@ export const openRetirement = (
       const all = usage.list();
       return below === undefined ? all : all.filter(({ path }) => isBelow(path, below.replace(/\/$/, "")));
     },
+    tally: { take: () => usage.take(), add: (taken) => usage.add(taken as CallerEntry[]) },
+    close: () => usage.close(),
     refused: () => refused,
     reconfigure(changed) {
       inForce = configured(changed, legacyPaths);

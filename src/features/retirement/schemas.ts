@@ -5,23 +5,33 @@ const MAX_ENTRIES = 500;
 const DAY = 24 * 3_600_000;
 
 const text = (pattern: RegExp, allowed: string) =>
-  z.custom<string>((given) => typeof given === "string" && pattern.test(given), allowed);
+  z
+    .custom<string>((given) => typeof given === "string" && pattern.test(given), allowed)
+    .meta({ type: "string", pattern: pattern.source });
 
 const path = text(/^\/$|^(\/[\w.~:@,()-]+)+$/, "a path such as /api/v1/json/data");
 // The URL between < and > in a Link header.
-const link = z.custom<string>(
-  (given) =>
-    typeof given === "string" && /^https?:\/\/[^\s<>"]+$/.test(given) && isPrintable(given) && URL.canParse(given),
-  "a URL such as https://catalogue.example/move",
-);
-const successor = z.custom<string>(
-  (given) =>
-    link.safeParse(given).success ||
-    (typeof given === "string" && /^\/(?!\/)[^\s<>"]*$/.test(given) && isPrintable(given)),
-  "a path such as /v1/datasets, or a URL",
-);
-const date = z.custom<string>(isDateOrInstant, "a date such as 2026-01-01, or an instant such as 2026-01-01T09:00:00Z");
-const instant = z.custom<string>(isInstant, "an instant such as 2026-01-01T09:00:00Z");
+const link = z
+  .custom<string>(
+    (given) =>
+      typeof given === "string" && /^https?:\/\/[^\s<>"]+$/.test(given) && isPrintable(given) && URL.canParse(given),
+    "a URL such as https://catalogue.example/move",
+  )
+  .meta({ type: "string" });
+const successor = z
+  .custom<string>(
+    (given) =>
+      link.safeParse(given).success ||
+      (typeof given === "string" && /^\/(?!\/)[^\s<>"]*$/.test(given) && isPrintable(given)),
+    "a path such as /v1/datasets, or a URL",
+  )
+  .meta({ type: "string" });
+const date = z
+  .custom<string>(isDateOrInstant, "a date such as 2026-01-01, or an instant such as 2026-01-01T09:00:00Z")
+  .meta({ type: "string" });
+const instant = z
+  .custom<string>(isInstant, "an instant such as 2026-01-01T09:00:00Z")
+  .meta({ type: "string", format: "date-time" });
 
 const isPrintable = (given: string): boolean => /^[\x21-\x7e]*$/.test(given);
 
@@ -37,7 +47,7 @@ const brownout = z
     path,
     from: instant,
     until: instant,
-    status: z.custom<410 | 503>((given) => given === 410 || given === 503, "410 or 503"),
+    status: z.literal([410, 503], "410 or 503"),
     link: link.optional(),
   })
   .refine(({ from, until }) => Date.parse(until) > Date.parse(from) && Date.parse(until) - Date.parse(from) <= DAY, {

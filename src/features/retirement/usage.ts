@@ -1,6 +1,7 @@
 import { hash, randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { ClientView } from "./console/retirementConsole.ts";
+import { type CallerEntry, MAX_CALLERS, memoryClients, type StoredClients } from "./clientStore.ts";
 import { keyOf, type Seen } from "./keyOf.ts";
 import { plainAgent } from "./plainAgent.ts";
 
@@ -9,25 +10,56 @@ type Usage = {
   note: (path: string, seen: Seen) => void;
   /** The callers, the one with the latest request first. */
   list: () => ClientView[];
+  /** All callers that are not stored, which are then removed; `undefined` if there are none. */
+  take: () => CallerEntry[] | undefined;
+  /** Adds what another process has taken. */
+  add: (entries: readonly CallerEntry[]) => void;
+  /** Stores what is not stored yet. */
+  close: () => Promise<void>;
 };
 
-const MAX_CALLERS = 2000;
 /** Characters of a caller's hash: enough to distinguish thousands of callers. */
 const SHOWN_CHARS = 12;
-
-type Entry = { caller: string; agent: string; path: string; count: number; first: number; last: number };
 
 /** A copy: a slice would hold the whole header, of perhaps many kilobytes, in memory. */
 const copied = (text: string): string => Buffer.from(text, "utf16le").toString("utf16le");
 
-/** Opens an empty list. `now` gives milliseconds since the epoch. */
-export const openUsage = (now: () => number): Usage => {
-  // Random and secret: without it, keys cannot be tested against the shown hashes.
-  const salt = randomBytes(32).toString("hex");
-  const entries = new LRUCache<string, Entry>({ max: MAX_CALLERS });
+/**
+ * Opens the list over what is stored. `now` gives milliseconds since the epoch.
+ * @param salt random and secret: without it, keys cannot be tested against the shown hashes.
+ * @param openClients gets a function that takes what was counted since its last call.
+ */
+export const openUsage = (
+  now: () => number,
+  salt = randomBytes(32).toString("hex"),
+  openClients: (take: () => CallerEntry[] | undefined) => StoredClients = memoryClients,
+): Usage => {
+  const entries = new LRUCache<string, CallerEntry>({ max: MAX_CALLERS });
   const callerOf = (key: string | undefined): string =>
     key === undefined ? "nobody" : hash("sha256", salt + key, "base64url").slice(0, SHOWN_CHARS);
+  const add = ({ first, last, count, ...of }: CallerEntry): void => {
+    const id = `${of.caller} ${of.path} ${of.agent}`;
+    const entry = entries.get(id);
+    if (entry === undefined) {
+      entries.set(id, { ...of, count, first, last });
+      return;
+    }
+    entry.count += count;
+    entry.first = Math.min(entry.first, first);
+    entry.last = Math.max(entry.last, last);
+  };
+  const take = (): CallerEntry[] | undefined => {
+    if (entries.size === 0) return undefined;
+    // From the one without requests for the longest time on, so that the same ones are evicted.
+    const taken = entries.dump().map(([, { value }]) => value);
+    entries.clear();
+    return taken;
+  };
+  const clients = openClients(take);
   return {
+    add: (taken) => taken.forEach(add),
+    take,
+    close: () => clients.close(),
     note(path, seen) {
       const key = keyOf(seen);
       const caller = callerOf(key);
@@ -43,8 +75,10 @@ export const openUsage = (now: () => number): Usage => {
       }
     },
     list: () =>
-      [...entries.values()]
+      clients
+        .list()
         .toSorted((a, b) => b.last - a.last)
+        .slice(0, MAX_CALLERS)
         .map(({ first, last, ...rest }) => ({
           ...rest,
           first: new Date(first).toISOString(),

@@ -1,26 +1,50 @@
 import type { OpenSharedTier } from "../../cache/sharedTier.ts";
 import type { Core, Feature, TierParts } from "../../serve/feature.ts";
+import { sharedCacheEvents } from "./events.ts";
 import { redisTier } from "./redisTier.ts";
 import type { SharedCacheSettings } from "./settings.ts";
 
+const knownCalls = {
+  get: ["hit", "miss", "late", "failed"],
+  set: ["stored", "overtaken", "failed"],
+  drop: ["done", "unacknowledged", "late", "failed"],
+};
+
 /** The second tier of the cache, in Redis. */
-const sharedTier = (settings: SharedCacheSettings, { observer, meter, longest }: TierParts): OpenSharedTier =>
-  redisTier({
+const sharedTier = (
+  settings: SharedCacheSettings,
+  { observer, meter, dependencies, longest }: TierParts,
+): OpenSharedTier => {
+  const calls = meter.counter("shared_tier_calls_total", "Requests to the shared tier.", ["call", "result"]);
+  for (const [call, results] of Object.entries(knownCalls)) for (const result of results) calls(call, result);
+  const report = dependencies.add("redis");
+  report(false, "not connected yet");
+  return redisTier({
     url: settings.REDIS_URL as string,
     timeout: settings.REDIS_TIMEOUT_MS,
     longest,
-    onEvent: (event, about) => observer.event(event, about),
-    count: meter.shared,
+    onEvent(event, about) {
+      observer.event(event, about);
+      if (event === "shared_tier_up") report(true);
+      if (event === "shared_tier_lost") report(false, "invalidations may have been missed");
+    },
+    count: (call, result) => void calls(call, result).value++,
   });
+};
 
 const open = ({ services: { cache } }: Core): Feature => ({
   async check({ row }) {
     // Waits at most two seconds for the connection.
     for (let i = 0; i < 40 && cache.sharing() !== "in step"; i++) await new Promise((done) => setTimeout(done, 50));
     const isReached = cache.sharing() === "in step";
-    row(isReached, "REDIS_URL", isReached ? "reached" : "cannot be reached: nothing is shared, and little kept");
+    row(
+      isReached,
+      "REDIS_URL",
+      isReached ? "reached" : "cannot be reached: nothing is shared, and little kept",
+      "start Redis, or correct REDIS_URL",
+    );
   },
 });
 
 /** The feature, as the gateway opens it. */
-export const sharedCacheFeature = { sharedTier, open };
+export const sharedCacheFeature = { sharedTier, open, events: sharedCacheEvents };

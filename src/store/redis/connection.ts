@@ -17,6 +17,7 @@ export type RedisConnection = {
 /** What a connection is opened with. */
 export type ConnectionSettings = {
   url: string;
+  /** Where there are none, no connection listens. */
   channels: string[];
   onMessage: (message: string, channel: string) => void;
   onListening: () => void;
@@ -55,7 +56,7 @@ const openLink = ({ url, channels, ...callbacks }: ConnectionSettings): Omit<Red
     socket: { connectTimeout: CONNECT, reconnectStrategy: (attempt: number) => Math.min(50 * (attempt + 1), RETRY) },
   };
   const commands = createClient(options);
-  const listener = createClient(options);
+  const listener = channels.length === 0 ? undefined : createClient(options);
   let isClosed = false;
   let wasSubscribed = false;
   let isSubscribed = false;
@@ -66,13 +67,13 @@ const openLink = ({ url, channels, ...callbacks }: ConnectionSettings): Omit<Red
     isSubscribed = false;
     if (!isClosed) callbacks.onDeaf?.();
   };
-  const subscribe = async () => {
+  const subscribe = async (to: NonNullable<typeof listener>) => {
     try {
       const heard = (message: string, channel: string) => {
         if (!isClosed) callbacks.onMessage(message, channel);
       };
       // After a reconnection the library subscribes again before it is ready.
-      if (!wasSubscribed) await listener.subscribe(channels, heard);
+      if (!wasSubscribed) await to.subscribe(channels, heard);
       wasSubscribed = true;
       isSubscribed = true;
       if (!isClosed) callbacks.onListening();
@@ -80,7 +81,8 @@ const openLink = ({ url, channels, ...callbacks }: ConnectionSettings): Omit<Red
       onError(error);
     }
   };
-  for (const client of [commands, listener]) {
+  const clients = listener === undefined ? [commands] : [commands, listener];
+  for (const client of clients) {
     client.on("error", onError);
     // The library goes on with a connection that was being made when the client was destroyed.
     client.on("connect", () => isClosed && client.destroy());
@@ -88,7 +90,7 @@ const openLink = ({ url, channels, ...callbacks }: ConnectionSettings): Omit<Red
     client.connect().catch(onError);
   }
   listener
-    .on("ready", () => void subscribe())
+    ?.on("ready", () => void subscribe(listener))
     .on("error", deaf)
     .on("reconnecting", deaf)
     .on("end", deaf);
@@ -106,11 +108,11 @@ const openLink = ({ url, channels, ...callbacks }: ConnectionSettings): Omit<Red
       }
     },
     publish: (channel, message) => void commands.publish(channel, message).catch(onError),
-    isListening: () => isSubscribed && listener.isReady,
+    isListening: () => isSubscribed && listener?.isReady === true,
     close() {
       isClosed = true;
       // `close()` of the library would wait for replies that a hanging Redis never sends.
-      for (const client of [commands, listener]) client.destroy();
+      for (const client of clients) client.destroy();
     },
   };
 };

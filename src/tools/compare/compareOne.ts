@@ -43,18 +43,20 @@ export const compareOne = async (
   const { catalogue, legacy, candidate, addresses } = sides;
   const sent = sides.asModern?.(request) ?? request;
   const key = request.keyed ? sides.key : undefined;
-  const [{ status, contentType, text, exchanges }, given] = await Promise.all([
+  const [{ status, contentType, text, exchanges }, asked] = await Promise.all([
     legacy.ask(request, key),
-    candidate?.ask(sent, key, again),
+    candidate && timed(() => candidate.ask(sent, key, again)),
   ]);
+  const given = asked?.result;
   const ours = parseAnswer(status, contentType, text);
-  const exchange = legacyExchange(exchanges.at(-1));
+  const defined = catalogue.endpoints[request.endpoint] as Endpoint;
+  const exchange = legacyExchange(decisive(exchanges, defined));
   const about = { endpoint: request.endpoint, curl: curlsOf(addresses, sent, key !== undefined, exchange) };
   const outcome = (made: Differing | { failed: string }) => ({ outcome: { ...about, ...made } });
   if (exchange && "failed" in exchange) return outcome({ failed: `legacy: ${exchange.failed}` });
   if (given !== undefined && "failed" in given && !given.isThere) return outcome({ failed: given.failed });
 
-  const endpoint = { ...(catalogue.endpoints[request.endpoint] as Endpoint), name: request.endpoint };
+  const endpoint = { ...defined, name: request.endpoint };
   const document = exchange && documentOf(exchange);
   const compared = { endpoint, question: formatRequest(request), ours, exchange, document };
   const made =
@@ -63,7 +65,19 @@ export const compareOne = async (
       : "failed" in given
         ? unanswered(compared, given.failed)
         : judged(sides, compared, given);
-  return { ...outcome(made), ...(document && !("failed" in made) ? { document } : {}) };
+  const from = candidate ? ours.status : exchange?.status;
+  const to = candidate ? given && "status" in given && given.status : ours.status;
+  const ms = {
+    ...(exchanges.length > 0 ? { legacy: exchanges.reduce((sum, one) => sum + one.ms, 0) } : {}),
+    ...(asked ? { candidate: asked.ms } : {}),
+  };
+  const answers = from && to ? { answers: { statuses: [from, to] as const, ms } } : {};
+  return { outcome: { ...about, ...answers, ...made }, ...(document && !("failed" in made) ? { document } : {}) };
+};
+
+const timed = async <T>(call: () => Promise<T>): Promise<{ result: T; ms: number }> => {
+  const started = performance.now();
+  return { result: await call(), ms: performance.now() - started };
 };
 
 type Compared = {
@@ -72,6 +86,19 @@ type Compared = {
   ours: GivenAnswer;
   exchange: AnsweredExchange | undefined;
   document: JsonObject | undefined;
+};
+
+/** The exchange that made the answer: the last one, unless it only looked after an error and did not say more. */
+const decisive = (
+  exchanges: readonly CapturedExchange[],
+  { recover }: Pick<Endpoint, "recover">,
+): CapturedExchange | undefined => {
+  const hasError = ({ reply }: CapturedExchange, isMeant: (code: number) => boolean | undefined): boolean =>
+    !("failed" in reply) && reply.reading.is === "error" && isMeant(reply.reading.code) === true;
+  const last = exchanges.at(-1);
+  if (recover?.errors === undefined || last === undefined || hasError(last, (code) => recover.errors?.has(code)))
+    return last;
+  return exchanges.find((one) => hasError(one, (code) => code === recover.code)) ?? last;
 };
 
 /** Parses legacy's answer, if one is needed. */

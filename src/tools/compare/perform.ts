@@ -7,6 +7,7 @@ import { openQuietGateway } from "../quietGateway.ts";
 import { openAsModern, openCandidateSide, USER_AGENT } from "./candidateSide.ts";
 import { type ComparedSides, compareOne } from "./compareOne.ts";
 import { openNotebook } from "./notebook.ts";
+import { readCertificates } from "../../settings/certificates.ts";
 import type { CompareOptions } from "./options.ts";
 import type { PreparedRun } from "./prepare.ts";
 import { openProgress } from "./progress.ts";
@@ -117,6 +118,7 @@ const openSides = async (
       : openCandidateSide(options.candidate, {
           connections: concurrency,
           waiting: concurrency,
+          ...readCertificates("MODERN_CA", settings.MODERN_CA),
           connectTimeout: settings.CONNECT_TIMEOUT_MS,
           headersTimeout: settings.HEADERS_TIMEOUT_MS,
           bodyTimeout: settings.BODY_TIMEOUT_MS,

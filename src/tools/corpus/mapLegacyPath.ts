@@ -21,7 +21,8 @@ const sentinels = [(i: number) => String(900_000_001 + i), (i: number) => `~ ${9
 /** The patterns of an endpoint's requests to legacy, found by calling `legacy()` with values that are recognized in the result. */
 export const legacyPatterns = (endpoint: NamedEndpoint): LegacyPattern[] => {
   const found = new Map<string, LegacyPattern>();
-  for (const sentinel of sentinels) {
+  // A write is recognized by its plain values, or not at all.
+  for (const sentinel of endpoint.writes ? sentinels.slice(0, 1) : sentinels) {
     const pattern = patternBy(endpoint, sentinel);
     if (pattern && !found.has(pattern.method)) found.set(pattern.method, pattern);
   }

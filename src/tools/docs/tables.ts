@@ -8,16 +8,27 @@ const row = (...cells: string[]) => `| ${cells.map((cell) => cell.replaceAll("|"
 const table = (heads: string[], rows: string[][]) =>
   [row(...heads), row(...heads.map(() => "---")), ...rows.map((cells) => row(...cells))].join("\n");
 
-/** Every endpoint: its routes, one a row (the first is the main one), and what it answers. */
+/** Every endpoint that reads: its main route, and what it answers. */
 const endpointsTable = (endpoints: Endpoints): string =>
   table(
-    ["endpoint", "routes, below the prefix", "what it answers"],
-    Object.entries(endpoints).flatMap(([name, endpoint]) => {
-      const purpose = endpoint.summary + (endpoint.writes ? " Needs a key that may write." : "");
-      return endpoint.routes.map((route, i) =>
-        i === 0 ? [`\`${name}\``, `\`${route}\``, purpose] : ["", `\`${route}\``, ""],
-      );
-    }),
+    ["route, below the prefix", "what it answers"],
+    Object.values(endpoints).flatMap((endpoint) =>
+      endpoint.writes ? [] : [[`\`${endpoint.routes[0]}\``, endpoint.summary]],
+    ),
+  );
+
+/** Every endpoint: its name, all of its routes, what it takes, and what it writes. */
+const routesTable = (endpoints: Endpoints): string =>
+  table(
+    ["endpoint", "routes, below the prefix", "fields", "writes"],
+    Object.entries(endpoints).map(([name, endpoint]) => [
+      `\`${name}\``,
+      endpoint.routes.map((route) => `\`${route}\``).join("<br>"),
+      Object.keys(endpoint.input)
+        .map((field) => `\`${field}\``)
+        .join(", "),
+      endpoint.writes ? endpoint.summary : "",
+    ]),
   );
 
 /** Every endpoint whose answers are cached, for how long, and which callers share them. */
@@ -60,15 +71,20 @@ const marked = (name: string, content: string) =>
   `<!-- ${name}: made by npm run docs -->\n${content}\n<!-- /${name} -->`;
 
 /** The documents with a table in them, from the repository's root. */
-export const documentsWithTables = ["README.md", "docs/caching.md", "docs/rules.md"] as const;
+export const documentsWithTables = ["README.md", "docs/caching.md", "docs/rules.md", "docs/endpoints.md"] as const;
 
 /** A document's text with its marked tables made anew. */
 export const withTables = (text: string, endpoints: Endpoints): string =>
-  Object.entries({
+  withParts(text, {
     endpoints: endpointsTable(endpoints),
+    routes: routesTable(endpoints),
     rules: rulesTable(endpoints),
     lifetimes: lifetimesTable(endpoints),
-  }).reduce(
+  });
+
+/** A document's text with its marked parts of these names made anew. */
+export const withParts = (text: string, parts: Readonly<Record<string, string>>): string =>
+  Object.entries(parts).reduce(
     (before, [name, content]) =>
       before.replace(new RegExp(`<!-- ${name}: [^]*?<!-- /${name} -->`), () => marked(name, content)),
     text,

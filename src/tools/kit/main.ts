@@ -2,6 +2,10 @@ import { execFileSync } from "node:child_process";
 import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { onlyHelp } from "../onlyHelp.ts";
+
+onlyHelp(`npm run build:kit
+  Writes the package of fixtures and handlers into kit/, for npm pack ./kit.`);
 
 // The kit is a compiled package: Node strips no types below node_modules, and clients do not need the gateway's dependencies.
 const root = fileURLToPath(new URL("../../../", import.meta.url));
@@ -21,7 +25,9 @@ execFileSync(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "
 for (const path of globSync("fixtures/*/*.{legacy,expected}.json", { cwd: root }))
   cpSync(join(root, path), join(kit, path));
 cpSync(join(root, "LICENSE"), join(kit, "LICENSE"));
-const description = "msw handlers of the legacy catalogue interface and of the new one.";
+cpSync(join(import.meta.dirname, "package.md"), join(kit, "README.md"));
+const description =
+  "The legacy catalogue interface and the new one for tests: msw handlers, and a server for any language.";
 const entry = { types: "./fixtures/index.d.ts", default: "./fixtures/index.js" };
 const manifest = {
   name,
@@ -30,6 +36,7 @@ const manifest = {
   license,
   type: "module",
   exports: { "./fixtures": entry },
+  bin: { "catalog-gateway-kit": "./src/tools/serveKit/main.js" },
   peerDependencies: { msw: `^${devDependencies.msw}` },
   engines: { node: ">=22" },
 };

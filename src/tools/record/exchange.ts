@@ -9,9 +9,15 @@ export type FixtureAsk = {
   type?: string;
 };
 
-/** One request to legacy, below `/api/v1`, and its response; `body` is the text of the response. */
+/** One request to legacy, below `/api/v1`, with the fields of its form and the files in it, and its response; `body` is the text of the response. */
 export type Exchange = {
-  request: { method: "GET" | "POST"; path: string; key?: string; form?: Record<string, string> };
+  request: {
+    method: "GET" | "POST";
+    path: string;
+    key?: string;
+    form?: Record<string, string>;
+    files?: Record<string, string>;
+  };
   response: { status: number; type: "json" | "xml" | "html"; body: string };
 };
 

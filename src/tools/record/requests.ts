@@ -24,7 +24,12 @@ export const requestFromArguments = (
   }
   const reading = readInput(fields, given, "");
   if ("errors" in reading)
-    return { errors: reading.errors.map(({ loc, msg }) => `${loc.filter(Boolean).join(".")}: ${msg}; ${allowed}`) };
+    return {
+      errors: reading.errors.map(
+        // What is allowed follows, with what is required.
+        ({ loc, msg }) => `${loc.filter(Boolean).join(".")}: ${msg.replace(/; allowed: .*$/, "")}; ${allowed}`,
+      ),
+    };
   const path = exampleTarget(endpoint, Object.fromEntries(given.map(({ name, text }) => [name, text])));
   return path === undefined
     ? { errors: ["It has no route that these fields can be asked by with GET."] }

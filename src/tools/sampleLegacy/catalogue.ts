@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { FlowRow, ProcedureRow, SetupRow, StudyRow, User } from "./catalogueRows.ts";
+import type { FlowRow, ProcedureRow, RunRow, SetupRow, StudyRow, TaskRow, TaskTypeRow, User } from "./catalogueRows.ts";
 import { type ShortDataset, completeDataset } from "./completeDataset.ts";
 
 const read = (name: string) =>
@@ -10,6 +10,9 @@ const datasets: { basicQualities: string[]; rows: ShortDataset[] } = read("datas
 const setups: SetupRow[] = read("setups");
 const flows: FlowRow[] = read("flows");
 const studies: StudyRow[] = read("studies");
+const tasks: TaskRow[] = read("tasks");
+const runs: RunRow[] = read("runs");
+const taskTypes: TaskTypeRow[] = read("taskTypes");
 const estimationProcedures: ProcedureRow[] = read("estimationProcedures");
 const evaluationMeasures: string[] = read("evaluationMeasures");
 
@@ -22,6 +25,9 @@ export const sampleCatalogue = {
   setups,
   flows,
   studies,
+  tasks,
+  runs,
+  taskTypes,
   estimationProcedures,
   evaluationMeasures,
 };

@@ -121,3 +121,15 @@ export const dataQualities: Handler = ({ segments: [, segment, engine = "1"], ca
     .map(([name, value]) => element("quality", [element("name", name), element("value", value ?? "")]));
   return { root: element("data_qualities", children) };
 };
+
+/** `data/qualities/list`: the names of all qualities. */
+export const qualityList: Handler = () => {
+  const others = sampleCatalogue.datasets.flatMap(({ otherQualities = {} }) => Object.keys(otherQualities));
+  const names = [...new Set([...sampleCatalogue.basicQualities, ...others])].toSorted();
+  return {
+    root: element(
+      "data_qualities_list",
+      names.map((name) => element("quality", name)),
+    ),
+  };
+};

@@ -1,6 +1,8 @@
-import type { Handler, HandlerResult } from "./call.ts";
+import type { Call, Handler, HandlerResult } from "./call.ts";
 import { sampleCatalogue } from "./catalogue.ts";
-import type { FlowRow, ParameterRow } from "./catalogueRows.ts";
+import type { FlowRow } from "./catalogueRows.ts";
+import { isSameText } from "./datasetList.ts";
+import { type FilterRules, firstNumber, pageOf, readFilters } from "./filters.ts";
 import { type LegacyElement, element, optionalElement } from "./renderXml.ts";
 import { cleanInput, legacyCollationKey, htmlEntities } from "./textQuirks.ts";
 
@@ -9,7 +11,7 @@ const findRow = (wanted: number): FlowRow | undefined => sampleCatalogue.flows.f
 // Legacy encodes a flow's texts for HTML: `é` becomes a name that XML does not know, and the JSON form dies.
 const encoded = (name: string, text: string): LegacyElement => ({ name, text: htmlEntities(text), unescaped: true });
 
-const describe = (flow: FlowRow): LegacyElement =>
+const describe = (flow: FlowRow, tags: Call["tags"]): LegacyElement =>
   element("flow", [
     element("id", flow.id),
     element("uploader", flow.uploader ?? 1),
@@ -32,16 +34,59 @@ const describe = (flow: FlowRow): LegacyElement =>
     ),
     ...(flow.components ?? []).flatMap(([identifier, id]) => {
       const part = findRow(id);
-      return part ? [element("component", [element("identifier", identifier), describe(part)])] : [];
+      return part ? [element("component", [element("identifier", identifier), describe(part, tags)])] : [];
     }),
-    ...(flow.tags ?? []).map((tag) => element("tag", tag)),
+    ...(tags.flow.get(flow.id) ?? []).map(([tag]) => element("tag", tag)),
   ]);
 
 /** `flow/{id}`, with the flows it is made of. */
-export const flowById: Handler = ({ segments: [segment] }) => {
+export const flowById: Handler = ({ segments: [segment], tags }) => {
   if (segment === "0") return { error: 180 };
   const flow = findRow(Number(segment));
-  return flow ? { root: describe(flow), layout: { indent: "" } } : { error: 181 };
+  return flow ? { root: describe(flow, tags), layout: { indent: "" } } : { error: 181 };
+};
+
+const rules: FilterRules = {
+  legal: ["uploader", "tag", "limit", "offset"],
+  digits: new Set(["uploader", "limit", "offset"]),
+  errors: { illegal: 501, unsafe: 502, offset: 503 },
+};
+
+/** The name of a flow with its version. */
+export const fullName = ({ name, version = 1 }: FlowRow): string => `${name}(${version})`;
+
+// Unescaped in both forms, as in legacy.
+const listed = (flow: FlowRow): string => `    {"id":${flow.id},
+   "full_name":"${fullName(flow)}",
+   "name":"${flow.name}",
+   "version":${flow.version ?? 1},
+   "external_version":"${flow.external_version}",
+   "uploader":${flow.uploader ?? 1}\t   }
+  `;
+
+/** `flow/list/{filter}/{value}/…`, by id. */
+export const flowList: Handler = ({ segments, tags }) => {
+  const asked = readFilters(segments.slice(1), rules);
+  if ("error" in asked) return asked;
+  const { uploader, tag } = asked.filters;
+  const matching = sampleCatalogue.flows.filter(
+    (flow) =>
+      (uploader === undefined || firstNumber(uploader) === (flow.uploader ?? 1)) &&
+      (tag === undefined || (tags.flow.get(flow.id) ?? []).some(([known]) => isSameText(known, tag))),
+  );
+  const flows = pageOf(matching, asked.filters);
+  if (flows.length === 0) return { error: 500 };
+  const rows = flows.map((flow) =>
+    element("flow", [
+      element("id", flow.id),
+      { name: "full_name", text: fullName(flow), unescaped: true },
+      { name: "name", text: flow.name, unescaped: true },
+      element("version", flow.version ?? 1),
+      { name: "external_version", text: flow.external_version, unescaped: true },
+      element("uploader", flow.uploader ?? 1),
+    ]),
+  );
+  return { root: element("flows", rows), json: `{"flows":{"flow":[\n${flows.map(listed).join(",")}  ]}\n}\n` };
 };
 
 const flowExists = (name: string, version: string): HandlerResult => {
@@ -62,34 +107,4 @@ export const flowExistsByForm: Handler = ({ form }) => {
   const name = cleanInput(form.get("name") ?? "");
   const version = cleanInput(form.get("external_version") ?? "");
   return `${name}${version}`.includes('"') ? "crash" : flowExists(name, version);
-};
-
-const parameters = new Map<string, ParameterRow & { flow: FlowRow }>(
-  sampleCatalogue.flows.flatMap((flow) => (flow.parameters ?? []).map((it) => [`${it.id}`, { ...it, flow }])),
-);
-
-/** `setup/{id}`: a flow and the values given to its parameters. */
-export const setupById: Handler = ({ segments: [segment] }) => {
-  if (segment === "0") return { error: 280 };
-  const row = sampleCatalogue.setups.find(({ id }) => id === Number(segment));
-  if (!row) return { error: 281 };
-
-  const values = Object.entries(row.values ?? {}).flatMap(([id, value]) => {
-    const it = parameters.get(id);
-    if (!it) return [];
-    return element("parameter", [
-      element("id", it.id),
-      element("flow_id", it.flow.id),
-      element("flow_name", it.flow.name),
-      element("full_name", `${it.flow.name}(${it.flow.version ?? 1})_${it.name}`),
-      element("name", it.name),
-      element("parameter_name", it.name),
-      element("data_type", it.type),
-      element("default_value", it.default),
-      element("value", value),
-    ]);
-  });
-  return {
-    root: element("setup_parameters", [element("setup_id", row.id), element("flow_id", row.flow_id), ...values]),
-  };
 };

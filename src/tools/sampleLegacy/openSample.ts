@@ -15,7 +15,8 @@ export const openSample = ({
   datasets = sampleCatalogue.datasets.map((row) => ({ ...row })),
   users = sampleCatalogue.users,
 }: SampleOptions) => {
-  const state: ServerState = { datasets, users, tags: openTagTables(datasets), faults, given: { last: 0 } };
+  const studies = sampleCatalogue.studies.map((row) => ({ ...row }));
+  const state: ServerState = { datasets, users, studies, tags: openTagTables(datasets), faults, given: { last: 0 } };
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const form = await readForm(request);
     const answered = sampleAnswer(request.method ?? "GET", request.url ?? "/", form, state);

@@ -6,7 +6,7 @@ import { element } from "./renderXml.ts";
 import { cleanInput } from "./textQuirks.ts";
 
 /** The kinds of entities that have tags. */
-type Taggable = "data" | "setup";
+type Taggable = "data" | "setup" | "flow" | "task" | "run";
 
 /** The tags of one kind of entity, by id; `undefined` for an unknown id. */
 type TagTable = {
@@ -38,13 +38,16 @@ const open = (rows: { id: number; tags?: TagRow[] }[]): TagTable => {
   };
 };
 
-/** The tags of these datasets and of the catalogue's setups, for one server to change. */
+/** The tags of these datasets and of the catalogue's other entities, for one server to change. */
 export const openTagTables = (datasets: DatasetRow[]): TagTables => ({
   data: open(datasets),
   setup: open(sampleCatalogue.setups.map((row) => ({ ...row }))),
+  flow: open(sampleCatalogue.flows.map((row) => ({ ...row }))),
+  task: open(sampleCatalogue.tasks.map((row) => ({ ...row }))),
+  run: open(sampleCatalogue.runs.map((row) => ({ ...row }))),
 });
 
-/** `data/tag/list` and `setup/tag/list`: every tag in use, in a template of its own. */
+/** `data/tag/list` and the like: every tag in use, in a template of its own. */
 export const tagList =
   (kind: Taggable): Handler =>
   ({ tags }) => {
@@ -83,11 +86,11 @@ const remove = ({ tags, caller }: Call, kind: Taggable, sent: string, tag: strin
   return undefined;
 };
 
-/** Datasets are indexed with their tags; of setups, only those in a study are. */
+/** Entities are indexed with their tags; of setups, only those in a study are. */
 const isIndexed = (kind: Taggable, tag: string): boolean =>
-  kind === "data" || sampleCatalogue.studies.some(({ legacy }) => legacy?.some(({ name }) => name === tag));
+  kind !== "setup" || sampleCatalogue.studies.some(({ legacy }) => legacy?.some(({ name }) => name === tag));
 
-/** `data/tag`, `data/untag`, `setup/tag`, `setup/untag`. As in legacy, a caller may tag an entity that is hidden from it. */
+/** `data/tag`, `data/untag` and the like. As in legacy, a caller may tag an entity that is hidden from it. */
 export const tagChange =
   (kind: Taggable, action: "tag" | "untag"): Handler =>
   (call) => {

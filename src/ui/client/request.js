@@ -3,9 +3,9 @@ import { adminToken } from "./remembered.js";
 
 const authorization = () => (adminToken.get() === "" ? {} : { Authorization: `Bearer ${adminToken.get()}` });
 
-/** The page as it is now, as a document of its own; `undefined` where a token is missing or wrong. */
+/** The page as it is now, with what its address asks for, as a document of its own; `undefined` where a token is missing or wrong. */
 export const requestPage = async () => {
-  const answer = await fetch("/", {
+  const answer = await fetch(`/${location.search}`, {
     headers: { Accept: "text/html", ...authorization() },
     cache: "no-store",
     redirect: "error",
@@ -29,4 +29,15 @@ export const requestChange = async (path, json) => {
   });
   const { detail } = await answer.json().catch(() => ({}));
   if (!answer.ok) throw new Error(typeof detail === "string" ? detail : `The gateway answered ${answer.status}.`);
+};
+
+/** The content of a file of the gateway; throws a sentence if it cannot be had. */
+export const requestFile = async (path) => {
+  const answer = await fetch(path, {
+    headers: authorization(),
+    redirect: "error",
+    signal: AbortSignal.timeout(20_000),
+  });
+  if (!answer.ok) throw new Error(`The gateway answered ${answer.status}.`);
+  return answer.blob();
 };

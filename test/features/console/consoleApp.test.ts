@@ -4,8 +4,9 @@ import { operated } from "./operated.ts";
 import { sampleConsole } from "./page/sampleConsole.ts";
 import { sampleData } from "./page/sampleData.ts";
 import { exchange, expectDetail } from "../../serve/support.ts";
-import { get, request, send } from "../../proxy/support.ts";
+import { request, send } from "../../proxy/support.ts";
 import { until } from "../../support/waiting.ts";
+import type { DependencyState } from "../../../src/telemetry/dependencies.ts";
 import { endpoints } from "../../../transforms/index.ts";
 
 test("it is alive but not ready where requests no longer reach legacy", async () => {
@@ -27,11 +28,12 @@ test("malformed requests are refused in our format", async () => {
     "NONSENSE\r\n",
   ])
     expectDetail(await exchange(adminPort, head + rest), 400);
-  // The host of an absolute target counts, and is no name of the operators' listener.
-  expectDetail(
-    await exchange(adminPort, `GET http://evil.example/healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n${rest}`),
-    403,
-  );
+});
+
+test("the host of an absolute target counts", async () => {
+  const { adminPort } = await operated();
+  const head = "GET http://evil.example/cache HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n";
+  expectDetail(await exchange(adminPort, head), 403);
 });
 
 test("it is alive and ready, and not ready while it stops", async () => {
@@ -40,6 +42,29 @@ test("it is alive and ready, and not ready while it stops", async () => {
   state.ready = false;
   expect([(await see("/healthz")).status, (await see("/readyz")).status]).toEqual([200, 503]);
   expect((await see("/nothing")).status).toBe(404);
+});
+
+test("the verbose readiness lists each dependency, with the time since when it is so", async () => {
+  const { ask, see, legacy } = await operated();
+  const view = async () => {
+    const answer = await see("/readyz?verbose");
+    const { status, dependencies } = (await answer.json()) as { status: string; dependencies: DependencyState[] };
+    return { code: answer.status, status, legacy: dependencies.find(({ name }) => name === "legacy"), dependencies };
+  };
+  await ask(kept.getDataset);
+  const before = await view();
+  expect([before.code, before.status, before.legacy?.state]).toEqual([200, "ready", "ok"]);
+  expect(before.dependencies.map(({ name }) => name)).toEqual(["legacy", "reader_threads"]);
+  legacy.mode = "down";
+  for (let i = 0; i < 3; i++) await ask(kept.getSetup, { "Cache-Control": "no-cache" });
+  const after = await view();
+  // A legacy that is down leaves the gateway ready: the cache still answers.
+  expect([after.code, after.legacy?.state, after.legacy?.why]).toEqual([200, "failed", expect.any(String)]);
+  expect(Date.parse(after.legacy?.since ?? "")).toBeGreaterThanOrEqual(Date.parse(before.legacy?.since ?? ""));
+  expect(JSON.stringify(after)).not.toMatch(/127\.0\.0\.1|http|\//);
+  legacy.mode = "healthy";
+  await ask(kept.getSetup, { "Cache-Control": "no-cache" });
+  expect((await view()).legacy?.state).toBe("ok");
 });
 
 describe("every answer of the listener", () => {
@@ -195,12 +220,75 @@ describe("who is let in", () => {
     expect(answer.headers.get("access-control-allow-origin")).toBeUndefined();
   });
 
+  /** The status of a read that names this host, with these headers beside. */
+  const statusOf = async (adminPort: number, path: string, named: string, ...headers: string[]) =>
+    (await exchange(adminPort, request(`GET ${path}`, ...headers).replace("front.example", named))).status;
+
+  const probes = ["/healthz", "/readyz", "/readyz?verbose"];
+  const pages = ["/", "/cache", "/differences", "/nothing"];
+
   test("a page that reads through DNS rebinding is refused as well", async () => {
     const { adminPort } = await operated();
-    for (const path of ["/metrics", "/cache", "/healthz"]) {
-      const answer = await exchange(adminPort, get(path).replace("front.example", "evil.example"));
-      expect([path, answer.status]).toEqual([path, 403]);
-    }
+    for (const path of pages) expect([path, await statusOf(adminPort, path, "evil.example:8001")]).toEqual([path, 403]);
+  });
+
+  test("probes and open metrics are answered under any host name", async () => {
+    const { adminPort } = await operated();
+    for (const path of [...probes, "/metrics"])
+      expect([path, await statusOf(adminPort, path, "evil.example")]).toEqual([path, 200]);
+  });
+
+  test("probes need no token, and are answered under any host name", async () => {
+    const { adminPort } = await operated({ token: "a-token-of-some-length" });
+    for (const path of probes)
+      for (const name of ["127.0.0.1", "10.0.0.7:8001", "evil.example"])
+        expect([path, await statusOf(adminPort, path, name)]).toEqual([path, 200]);
+    for (const path of [...pages, "/healthz/x"])
+      expect([
+        path,
+        await statusOf(adminPort, path, "evil.example"),
+        await statusOf(adminPort, path, "127.0.0.1"),
+      ]).toEqual([path, 403, 401]);
+    expect(await statusOf(adminPort, "/metrics", "evil.example")).toBe(401);
+  });
+
+  test("a request with the token may name any host", async () => {
+    const token = "a-token-of-some-length";
+    const { adminPort } = await operated({ token });
+    for (const path of ["/", "/cache", "/metrics"])
+      expect([path, await statusOf(adminPort, path, "gateway.internal", `Authorization: Bearer ${token}`)]).toEqual([
+        path,
+        200,
+      ]);
+  });
+
+  test.each<[string, { token?: string; metricsToken?: string }, string[]]>([
+    ["METRICS_TOKEN alone", { metricsToken: "metrics-token-0001" }, ["metrics-token-0001"]],
+    [
+      "both tokens",
+      { token: "admin-token-000001", metricsToken: "metrics-token-0001" },
+      ["metrics-token-0001", "admin-token-000001"],
+    ],
+    ["ADMIN_TOKEN alone", { token: "admin-token-000001" }, ["admin-token-000001"]],
+  ])("metrics need a token that is set: %s", async (_, tokens, accepted) => {
+    const { adminPort } = await operated(tokens);
+    const ask = (path: string, token: string) =>
+      statusOf(adminPort, path, "evil.example", `Authorization: Bearer ${token}`);
+    for (const token of ["", "metrics-token-0001", "admin-token-000001", "metrics-token-0001x"])
+      expect([token, await ask("/metrics", token)]).toEqual([token, accepted.includes(token) ? 200 : 401]);
+    // The token of the metrics opens nothing else.
+    expect(await ask("/cache", "metrics-token-0001")).toBe(403);
+  });
+
+  test("the names of ADMIN_NAMES are allowed without a token", async () => {
+    const { adminPort } = await operated({ names: ["Gateway.Internal"] });
+    for (const [name, status] of [
+      ["gateway.internal", 200],
+      ["GATEWAY.internal:8001", 200],
+      ["other.internal", 403],
+      ["gateway.internal.evil.example", 403],
+    ] as const)
+      expect([name, await statusOf(adminPort, "/cache", name)]).toEqual([name, status]);
   });
 
   test("with a token only those who send it", async () => {
@@ -263,31 +351,82 @@ test("GET /metrics: requests, cache, calls to legacy, but no path and no key", a
   const text = await (await see("/metrics")).text();
   const lines = new Set(text.split("\n"));
   for (const line of [
+    'catalog_gateway_requests_total{endpoint="getDataset",status="200"} 9',
+    'catalog_gateway_requests_total{endpoint="getDataset",status="304"} 1',
+    'catalog_gateway_requests_total{endpoint="getDataset",status="422"} 1',
+    'catalog_gateway_request_duration_seconds_count{endpoint="getDataset",result="hit",backend="legacy"} 3',
+    'catalog_gateway_request_duration_seconds_count{endpoint="getDataset",result="miss",backend="legacy"} 2',
+    'catalog_gateway_request_duration_seconds_count{endpoint="getDataset",result="revalidated",backend="legacy"} 2',
+    'catalog_gateway_request_duration_seconds_count{endpoint="getDataset",result="collapsed",backend="legacy"} 1',
+    'catalog_gateway_request_duration_seconds_count{endpoint="getDataset",result="stale",backend="legacy"} 1',
+    'catalog_gateway_request_duration_seconds_count{endpoint="getDataset",result="stale_if_error",backend="legacy"} 1',
+    'catalog_gateway_request_duration_seconds_count{endpoint="getDataset",result="uncached",backend="gateway"} 1',
+    'catalog_gateway_request_duration_seconds_count{endpoint="tagDataset",result="uncached",backend="legacy"} 1',
+    'catalog_gateway_request_duration_seconds_bucket{endpoint="getDataset",result="hit",backend="legacy",le="+Inf"} 3',
+    'catalog_gateway_cache_events_total{event="refreshed",endpoint="getDataset"} 1',
+    'catalog_gateway_cache_events_total{event="coalesced",endpoint="getDataset"} 1',
+    'catalog_gateway_upstream_requests_total{backend="legacy",result="failed"} 1',
+    'catalog_gateway_upstream_requests_total{backend="legacy",result="circuit_open"} 0',
+    'catalog_gateway_breaker_state{backend="legacy",state="closed"} 1',
+    'catalog_gateway_dependency_up{dependency="legacy"} 1',
+    'catalog_gateway_pass_through_requests_total{status="200"} 1',
+    'catalog_gateway_pass_through_duration_seconds_count{result="answered"} 1',
+    'catalog_gateway_pass_through_failures_total{reason="slow_client"} 0',
+    'catalog_gateway_events_total{event="legacy_failed",endpoint="getDataset"} 1',
+    // The names of the release before.
     'gateway_requests_total{endpoint="getDataset",status="200"} 9',
-    'gateway_requests_total{endpoint="getDataset",status="304"} 1',
-    'gateway_requests_total{endpoint="getDataset",status="422"} 1',
     'gateway_cache_answers_total{endpoint="getDataset",kind="hit"} 3',
-    'gateway_cache_answers_total{endpoint="getDataset",kind="miss"} 2',
-    'gateway_cache_answers_total{endpoint="getDataset",kind="revalidated"} 2',
-    'gateway_cache_answers_total{endpoint="getDataset",kind="collapsed"} 1',
-    'gateway_cache_answers_total{endpoint="getDataset",kind="stale"} 1',
-    'gateway_cache_answers_total{endpoint="getDataset",kind="stale_if_error"} 1',
     'gateway_cache_answers_total{endpoint="getDataset",kind="uncached"} 1',
-    'gateway_cache_answers_total{endpoint="tagDataset",kind="uncached"} 1',
-    'gateway_cache_events_total{event="refreshed",endpoint="getDataset"} 1',
-    'gateway_cache_events_total{event="coalesced",endpoint="getDataset"} 1',
+    'gateway_request_seconds_count{endpoint="getDataset"} 8',
     'gateway_upstream_calls_total{result="failed"} 1',
     'gateway_passed_through_total{status="200"} 1',
-    'gateway_events_total{event="legacy_failed",endpoint="getDataset"} 1',
+    "# HELP gateway_cache_bytes Deprecated: use catalog_gateway_cache_bytes. Bytes the cache holds in memory.",
   ])
     expect([line, lines.has(line)]).toEqual([line, true]);
-  expect(text).toMatch(/^gateway_cache_bytes [1-9]\d*$/m);
-  expect(text).toMatch(/^gateway_cache_entries \d$/m);
-  expect(text).toMatch(/^gateway_cache_evictions_total 0$/m);
-  expect(text).toMatch(/^gateway_request_seconds_count\{endpoint="getDataset"\} [1-9]/m);
-  expect(text).toMatch(/^gateway_upstream_seconds_bucket\{le="\+Inf"\} [1-9]/m);
-  expect(text).toMatch(/^gateway_sent_bytes_total [1-9]/m);
+  expect(text).toMatch(/^catalog_gateway_cache_bytes [1-9]\d*$/m);
+  expect(text).toMatch(/^catalog_gateway_cache_entries \d$/m);
+  expect(text).toMatch(/^catalog_gateway_cache_evictions_total 0$/m);
+  expect(text).toMatch(
+    /^catalog_gateway_upstream_duration_seconds_count\{endpoint="getDataset",backend="legacy"\} [1-9]/m,
+  );
+  expect(text).toMatch(/^catalog_gateway_pass_through_bytes_total\{direction="response"\} [1-9]/m);
+  expect(text).toMatch(/^catalog_gateway_sent_bytes_total [1-9]/m);
+  expect(text).toMatch(
+    /^catalog_gateway_build_info\{version="\d+\.\d+\.\d+",build="[\w-]{16}",node="v\d+\.\d+\.\d+"\} 1$/m,
+  );
   expect(text).not.toMatch(/aaaaaaaa|\/v1|datasets\/61/);
+});
+
+test.each([
+  ["text/plain", undefined],
+  ["text/plain", "*/*"],
+  ["text/plain", "text/html"],
+  ["application/openmetrics-text", "application/openmetrics-text"],
+  [
+    "application/openmetrics-text",
+    "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.2",
+  ],
+  ["text/plain", "text/plain;version=0.0.4,application/openmetrics-text;q=0.5"],
+])("GET /metrics answers %s to Accept: %s", async (type, accept) => {
+  const { see } = await operated();
+  const answer = await see("/metrics", accept === undefined ? {} : { Accept: accept });
+  expect(answer.headers.get("content-type")).toMatch(new RegExp(`^${type};`));
+  const text = await answer.text();
+  expect(text.endsWith("# EOF\n")).toBe(type !== "text/plain");
+});
+
+test("metrics keep their names whichever format was asked for before", async () => {
+  const { see } = await operated();
+  const scrape = async (accept: string) => (await see("/metrics", { Accept: accept })).text();
+  const open = "application/openmetrics-text";
+  const [first, plain, second] = [await scrape(open), await scrape("text/plain"), await scrape(open)];
+  for (const text of [first, second]) {
+    expect(text.includes("# TYPE catalog_gateway_requests counter\n")).toBe(true);
+    expect(text.includes('\ncatalog_gateway_requests_total{endpoint="getDataset",status="200"} 0\n')).toBe(true);
+    expect([text.includes("_total_total"), text.includes("\n\n")]).toEqual([false, false]);
+  }
+  expect(plain.includes("# TYPE catalog_gateway_requests_total counter\n")).toBe(true);
+  expect(plain.includes('\ncatalog_gateway_requests_total{endpoint="getDataset",status="200"} 0\n')).toBe(true);
 });
 
 describe("without features", () => {

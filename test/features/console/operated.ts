@@ -2,10 +2,11 @@ import { onTestFinished } from "vitest";
 import { startAdminServer } from "../../../src/features/console/adminServer.ts";
 import { consoleListener } from "../../../src/features/console/consoleListener.ts";
 import { consoleApp } from "../../../src/features/console/consoleApp.ts";
+import type { GuardSettings } from "../../../src/features/console/guard.ts";
 import { cachedGateway } from "../../cache/support.ts";
 
 /** A gateway with its operators' listener. */
-export const operated = async ({ token, host = "127.0.0.1" }: { token?: string; host?: string } = {}) => {
+export const operated = async (guard: Partial<GuardSettings> = {}) => {
   const gateway = await cachedGateway();
   const state = { ready: true, dispatches: true };
   const core = {
@@ -14,7 +15,7 @@ export const operated = async ({ token, host = "127.0.0.1" }: { token?: string; 
     isStopping: () => !state.ready,
     dispatches: () => Promise.resolve(state.dispatches),
   };
-  const app = consoleApp(core, { host, token });
+  const app = consoleApp(core, { host: "127.0.0.1", ...guard });
   const server = await startAdminServer(consoleListener(app), "127.0.0.1", 0, gateway.clientLimits);
   onTestFinished(() => server.stop());
   const see = (path: string, headers: Record<string, string> = {}) =>

@@ -27,6 +27,8 @@ const gateway = async (store: StateStore, configured: Record<string, Stage>) => 
     store,
     endpoints: ["getThing"],
     configured,
+    onGate: () => undefined,
+    onStored: () => undefined,
     onMove: (_, from, to) => void moves.push(`${from.stage} ${from.share} -> ${to.stage} ${to.share}`),
     onUnwritten: () => undefined,
     now: () => new Date(Date.UTC(2026, 10, 21) + clock++),

@@ -54,7 +54,7 @@ test("the start says who stays with legacy; without modern nothing moves", async
   expect(alone.output.out).toContain("every endpoint stays with legacy: MODERN_URL is not set");
   expect((await alone.move({ stage: "shadow" })).status).toBe(422);
   await until(() => staged.output.out.split("\n").length > 2);
-  expect(staged.output.out).toContain("stages: getDataset canary 5 %; all others legacy");
+  expect(staged.output.out).toContain("stages: getDataset canary, 5 % of callers; all others legacy");
 });
 
 test("what was set at run time survives a restart, and a kill", async () => {
@@ -113,7 +113,7 @@ test("--check asks both sides; --strict fails for an ended or idle ledger entry"
   const [lenient, strict] = [start(settings, "--check"), start(settings, "--check", "--strict")];
   expect([await lenient.ended, lenient.output.out]).toEqual([
     0,
-    expect.stringContaining("ok    modern getDataset iris"),
+    expect.stringContaining("ok    modern getDataset first"),
   ]);
   expect(lenient.output.out).toContain("ended: it ended on 2020-01-01");
   expect([await strict.ended, strict.output.out]).toEqual([
@@ -129,7 +129,7 @@ test("--check compares modern with legacy, and the mirror sends no requests", as
   const checked = start({ LEGACY_URL: legacy.url, MODERN_URL: wrong.url, STAGES }, "--check");
   expect([await checked.ended, checked.output.out]).toEqual([
     1,
-    expect.stringContaining("FAIL  modern getDataset iris     value at /version\n"),
+    expect.stringContaining("FAIL  modern getDataset first    value at /version\n"),
   ]);
   expect(wrong.asked()).toMatchObject({ getDataset: 2, getSetup: 2 });
   await wrong.close();
@@ -145,7 +145,7 @@ test("--check takes the reference implementation for what the ledger says it is"
 
 test.each<[Record<string, string>, string]>([
   [{ MODERN_URL: "modern.example" }, "MODERN_URL: "],
-  [{ STAGES: '{"getDataset":{"stage":"beta"}}' }, "STAGES: "],
+  [{ STAGES: '{"getDataset":{"stage":"beta"}}' }, "STAGES.getDataset.stage: "],
   [{ MODERN_TIMEOUT_MS: "60000" }, "MODERN_TIMEOUT_MS: 60000 given; allowed is less than TOTAL_TIMEOUT_MS (60000)"],
   [{ FORCE_BACKEND: "perhaps" }, 'FORCE_BACKEND: "perhaps" given in the environment; allowed is true or false'],
 ])("%j is refused", (environment, message) => {
@@ -155,7 +155,11 @@ test.each<[Record<string, string>, string]>([
 });
 
 test.each([
-  [{ STAGES: '{"getDataset":{"stage":"beta"}}' }, "STAGES: "],
+  [{ STAGES: '{"getDataset":{"stage":"beta"}}' }, "STAGES.getDataset.stage: "],
+  [
+    { MODERN_URL: "http://localhost:8642", PORT: "8642" },
+    "where the gateway itself listens (HOST 127.0.0.1, PORT 8642)",
+  ],
   [{ EXPECTED_DIFFERENCES: "/nowhere/at/all" }, "EXPECTED_DIFFERENCES: /nowhere/at/all cannot be read (ENOENT)"],
   [{ DATA_DIR: "/proc/self/status" }, "DATA_DIR: "],
 ])("%j stops the start", async (environment, message) => {
@@ -182,7 +186,7 @@ describeWithRedis("two gateways with one Redis", () => {
     await redis.kill();
     expect(await move({ stage: "modern" })).toEqual({
       status: 503,
-      body: { detail: "It could not be written down, so nothing has moved." },
+      body: { detail: "It could not be stored, so nothing has changed." },
     });
     expect(await stage()).toMatchObject({ stage: "shadow", share: 10 });
     await redis.start();

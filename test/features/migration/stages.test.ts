@@ -1,4 +1,5 @@
-import { describe, expect, test } from "vitest";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { gateSchema } from "../../../src/features/migration/stage.ts";
 import type { DifferenceView, StageView } from "../../../src/features/migration/views.ts";
 import { exchange } from "../../serve/support.ts";
@@ -21,8 +22,8 @@ describe("legacy", () => {
     expect(modern.asked()).toEqual({});
   });
 
-  test("without MODERN_URL everything is, whatever is set", async () => {
-    const { ask, operate } = await staged({ getDataset: { stage: "modern" } }, { environment: { MODERN_URL: "" } });
+  test("without MODERN_URL everything is, and no move changes that", async () => {
+    const { ask, operate } = await staged({}, { environment: { MODERN_URL: "" } });
     expect((await ask("/datasets/61")).decision).toBe("stage=legacy; backend=legacy; reason=stage");
     expect(await operate("POST", "/stages/getDataset", { stage: "shadow" })).toEqual({
       status: 422,
@@ -31,16 +32,31 @@ describe("legacy", () => {
   });
 });
 
+/** Counts the lists of this length that a server is asked for. */
+const listsAskedOf = (url: string, limit: number): (() => number) => {
+  let count = 0;
+  const note = (message: unknown) => {
+    const { origin, path } = (message as { request: { origin: string; path: string } }).request;
+    if (origin === url && path.includes(`/limit/${limit}`)) count++;
+  };
+  subscribe("undici:request:create", note);
+  onTestFinished(() => void unsubscribe("undici:request:create", note));
+  return () => count;
+};
+
 describe("shadow", () => {
   test.each(["shadow", "modern"] as const)("%s compares no list that private rows may be lacking in", async (stage) => {
     const admin = { "X-API-Key": "AD000000000000000000000000000000" };
     const environment = { LEGACY_ADMIN_KEY: admin["X-API-Key"] };
-    const { ask, migration, compared } = await staged({ listDatasets: { stage } }, { environment });
+    const { ask, migration, compared, legacy } = await staged({ listDatasets: { stage } }, { environment });
+    const lists = listsAskedOf(legacy.url, 5);
     expect((await ask("/data/list/limit/5", admin)).decision.endsWith("; private=incomplete")).toBe(stage === "shadow");
     await ask("/data/list/limit/6");
     await compared("listDatasets", 1);
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(migration.viewOf("listDatasets").parity).toMatchObject({ compared: 1, equal: 1 });
+    // By the side that answers: the gateway, or the stand-in for modern, which asks legacy itself.
+    expect(lists()).toBe(1);
   });
 
   test("answers from legacy, and finds what is planted in modern, and only that", async () => {

@@ -106,7 +106,7 @@ describe("a list that says that it may lack something", () => {
     await walked();
     for (let i = 0; i < 3; i++) await list(administrator, "status/all/uploader/16");
     await list(administrator);
-    expect(await services.meter.registry.metrics()).toMatch(/^gateway_private_incomplete_total 3$/m);
+    expect(await services.meter.registry.metrics()).toMatch(/^catalog_gateway_private_incomplete_total 3$/m);
   });
 });
 

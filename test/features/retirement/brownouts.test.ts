@@ -131,7 +131,7 @@ test("it is counted, logged once, and listed as a use", async () => {
   const { port, services, observer, oldClients } = await gatewayOver({ BROWNOUTS: [window] });
   for (let i = 0; i < 3; i++) await send(port, get(`${path}?api_key=hush`, "User-Agent: old/1"));
   expect(observer.counts()).toEqual({ brownout: 1 });
-  expect(await services.meter.registry.metrics()).toMatch(/^gateway_brownout_answers_total 3$/m);
+  expect(await services.meter.registry.metrics()).toMatch(/^catalog_gateway_brownout_answers_total 3$/m);
   expect(oldClients.clients()).toMatchObject([{ agent: "old/1", path: "/api/v1/json/data/{id}", count: 3 }]);
 });
 

@@ -47,8 +47,8 @@ describe("a wrong field is named, with what was given and what is allowed", () =
     ["BROWNOUTS", "until", "never", anInstant],
     ["BROWNOUTS", "until", window.from, "an instant after from, at most 24 hours later"],
     ["BROWNOUTS", "until", "2026-11-22T12:00:00.001Z", "an instant after from, at most 24 hours later"],
-    ["BROWNOUTS", "status", 500, "410 or 503"],
-    ["BROWNOUTS", "status", "503", "410 or 503"],
+    ["BROWNOUTS", "status", 500, "one of 410, 503"],
+    ["BROWNOUTS", "status", "503", "one of 410, 503"],
     ["BROWNOUTS", "path", "", aPath],
   ])("%s %s %j", (name, field, value, allowed) => {
     const good = name === "DEPRECATED" ? datasets : window;
@@ -67,7 +67,7 @@ describe("a wrong field is named, with what was given and what is allowed", () =
   });
 
   test.each<[unknown, RegExp]>([
-    [[{ ...datasets, until: "x" }], /^DEPRECATED\[0\]\.until: "x" given .* allowed is a list: .*"since"/],
+    [[{ ...datasets, until: "x" }], /^DEPRECATED\[0\]\.until: "x" given .* allowed is one of path, since, sunset, /],
     [[datasets, datasets], /^DEPRECATED: .*allowed is each path once$/],
     [["/api"], /^DEPRECATED: \["\/api"\] given .* allowed is a list: /],
     [{ ...datasets }, /^DEPRECATED: .* allowed is a list: /],

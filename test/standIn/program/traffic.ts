@@ -10,7 +10,7 @@ export type TrafficRequest = TrafficQuestion & TrafficClient & { endpoint: strin
 
 /** Lists that can be asked for: most requests are for popular ones, so many of a hundred for any. */
 const LISTS = 20_000;
-const ANY_LIST = 50;
+const ANY_LIST = 53;
 const MAX_ID = 50_000;
 
 const get = (path: string): TrafficQuestion => ({ method: "GET", path });
@@ -58,16 +58,16 @@ type Part = [endpoint: string, share: number, question: (chance: Chance, seed: s
 const known: Part[] = [
   [
     "listDatasets",
-    50,
+    80,
     ({ popular, percent, below }, seed) =>
       listQuestion(chanceOf(`${seed} list ${percent(ANY_LIST) ? below(LISTS) : popular(LISTS)}`)),
   ],
   ["getDataset", 28, (chance) => get(`/datasets/${idOf(datasetIds, chance)}${chance.percent(3) ? "/" : ""}`)],
-  ["getStudy", 7, studyQuestion],
-  ["getSetup", 6, (chance) => get(`/${chance.of(["setup", "setups"])}/${idOf(setupIds, chance)}`)],
-  ["findFlow", 5, flowQuestion],
-  ["listEstimationProcedures", 2, () => get("/estimationprocedure/list")],
-  ["listEvaluationMeasures", 2, ({ of }) => get(`/${of(["evaluationmeasures", "evaluationmeasure"])}/list`)],
+  ["getStudy", 9, studyQuestion],
+  ["getSetup", 8, (chance) => get(`/${chance.of(["setup", "setups"])}/${idOf(setupIds, chance)}`)],
+  ["findFlow", 6, flowQuestion],
+  ["listEstimationProcedures", 3, () => get("/estimationprocedure/list")],
+  ["listEvaluationMeasures", 3, ({ of }) => get(`/${of(["evaluationmeasures", "evaluationmeasure"])}/list`)],
 ];
 
 /** The share of an endpoint that is not among them: it gets the requests of its examples. */

@@ -200,7 +200,10 @@ test("an answer that does not fit is 1: not written unless forced", async () => 
 
 describe("errors of the command line exit with 2, and say what is allowed", () => {
   test.each([
-    ["getDatasets 61 as iris", "getDatasets: unknown endpoint; allowed are getDataset, listDatasets, getSetup"],
+    [
+      "getDatasets 61 as iris",
+      "getDatasets: unknown endpoint; allowed are getDataset, listDatasets, getDatasetFeatures",
+    ],
     ["toString 61 as iris", "toString: unknown endpoint"],
     [
       "tagDataset data_id=61 tag=a as tagged",

@@ -153,3 +153,55 @@ test("with the search index down, deletions and edits are done and fail", async 
     [7, "x"],
   ]);
 });
+
+const study = (fields: string) => {
+  const form = new FormData();
+  const xml = `<?xml version="1.0"?>\n<oml:study xmlns:oml="http://openml.org/openml">${fields}</oml:study>`;
+  form.append("description", new Blob([xml]), "description.xml");
+  return form;
+};
+const named = (type: string) =>
+  `<oml:main_entity_type>${type}</oml:main_entity_type><oml:name>N</oml:name><oml:description>D &amp;amp; E</oml:description>`;
+
+test("a study is created in preparation, by legacy's schema", async () => {
+  await using server = await open();
+  const create = (fields: string) => server.ask("study", { key: normal, form: study(fields) });
+  expect(await server.ask("study", { key: normal, form: {} })).toBe("");
+  expect(await create("<oml:name>N</oml:name>")).toBe(1032);
+  expect(await create(`${named("task")}<oml:runs><oml:run_id>1</oml:run_id></oml:runs>`)).toBe(1034);
+  expect(await create(`<oml:benchmark_suite>99</oml:benchmark_suite>${named("task")}`)).toBe(1035);
+  expect(await create(`<oml:benchmark_suite>999</oml:benchmark_suite>${named("run")}`)).toBe(1036);
+  expect(await create(`<oml:alias>SAMPLE-suite</oml:alias>${named("task")}`)).toBe(1038);
+  expect(await create(`${named("task")}<oml:tasks><oml:task_id>99999</oml:task_id></oml:tasks>`)).toBe(1039);
+  const tasks = "<oml:tasks>\n<oml:task_id>1</oml:task_id>\n<oml:task_id>59</oml:task_id></oml:tasks>";
+  expect(await create(`<oml:alias>new</oml:alias>${named("task")}${tasks}`)).toEqual({ study_upload: { id: "108" } });
+  expect(await server.ask("study/new")).toMatchObject({
+    study: { id: "108", status: "in_preparation", creator: "2", description: "D & E", tasks: { task_id: ["1", "59"] } },
+  });
+});
+
+test("members and status of a study change, by anybody and by its creator", async () => {
+  await using server = await open();
+  const change = (path: string, form: Record<string, string>, api_key = owner) =>
+    server.ask(`study/${path}`, { form: { ...form, api_key } });
+  const attached = (linked_entities: string) => ({
+    study_attach: { id: "100", main_entity_type: "task", linked_entities },
+  });
+  expect(await change("999/attach", { ids: "1" })).toBe(1041);
+  expect(await change("10/attach", { ids: "1" })).toBe(1042);
+  for (const ids of ["", "a", "1,", "1, 2"]) expect(await change("100/attach", { ids })).toBe(1044);
+  for (const ids of ["1,99999", "1,1", "59"]) expect(await change("100/attach", { ids })).toBe(1045);
+  expect(await change("100/attach", { ids: "1,2" })).toEqual(attached("3"));
+  expect(await change("100/detach", { ids: "59,99999" })).toEqual({
+    study_detach: { id: "100", main_entity_type: "task", linked_entities: "2" },
+  });
+  expect(await change("104/detach", { ids: "1,2,3" })).toMatchObject({ study_detach: { main_entity_type: "run" } });
+  expect(await change("104/attach", { ids: "1" })).toMatchObject({ study_attach: { linked_entities: "1" } });
+  expect(await change("status/update", { study_id: "101", status: "in_preparation" })).toBe(1051);
+  expect(await change("status/update", { study_id: "999", status: "active" })).toBe(1052);
+  expect(await change("status/update", { study_id: "101", status: "active" })).toBe(1053);
+  for (const key of [normal, administrator])
+    expect(await change("status/update", { study_id: "101", status: "active" }, key)).toEqual({
+      study_status_update: { id: "101", status: "active" },
+    });
+});

@@ -56,7 +56,8 @@ export const crowdedAnswers: Attack = {
     }
     const unsentBytes = async () =>
       Number(
-        /^gateway_unsent_bytes (\d+)$/m.exec((await ask(adminPort, "/metrics")).body.toString())?.[1] ?? Number.NaN,
+        /^catalog_gateway_unsent_bytes (\d+)$/m.exec((await ask(adminPort, "/metrics")).body.toString())?.[1] ??
+          Number.NaN,
       );
     let peak = 0;
     let mostFiles = 0;

@@ -6,6 +6,7 @@ import { drippingUploads } from "./drippingUploads.ts";
 import { emptiedCache } from "./emptiedCache.ts";
 import { endlessInterim } from "./endlessInterim.ts";
 import { fuzz } from "./fuzz.ts";
+import { killedWrites } from "./killedWrites.ts";
 import { leaks } from "./leaks.ts";
 import { long422 } from "./long422.ts";
 import { outageAndWrite } from "./outageAndWrite.ts";
@@ -37,6 +38,7 @@ export const attacks: readonly Attack[] = [
   slowRules,
   stuckLog,
   secondSignal,
+  killedWrites,
   privateAgain,
   accessModel,
   fuzz,

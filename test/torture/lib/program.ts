@@ -41,7 +41,16 @@ export const startProgram = async (
   { nodeArguments = [], readsLog = true }: ProgramOptions = {},
 ): Promise<Program> => {
   const child = spawn(process.execPath, [...nodeArguments, "src/main.ts"], {
-    env: { PATH: process.env["PATH"], PORT: "0", ADMIN_PORT: "0", LOG_LEVEL: "error", ...settings },
+    env: {
+      PATH: process.env["PATH"],
+      PORT: "0",
+      ADMIN_PORT: "0",
+      DRAIN_DELAY_MS: "0",
+      // The prefix alone would lead to the documents, of which the model knows nothing.
+      DOCUMENTS: "false",
+      LOG_LEVEL: "error",
+      ...settings,
+    },
     stdio: ["ignore", "pipe", "pipe"],
   });
   running.add(child);

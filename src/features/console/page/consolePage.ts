@@ -2,6 +2,8 @@ import type { WhenOff } from "../../../settings/settings.ts";
 import type { PagePart, PageSection } from "../../../ui/consolePart.ts";
 import { copyScript, documentFrame, joinModules, readAsset, sharedStyle } from "../../../ui/documentFrame.ts";
 import { html, type Html } from "../../../ui/html.ts";
+import { counted } from "../../../ui/wording.ts";
+import type { UntrustedProxy } from "../../../upstream/untrustedProxies.ts";
 import { section, sectionLinks } from "../../../ui/section.ts";
 import type { CacheView } from "../consoleApp.ts";
 import { cacheSection } from "./cacheSection.ts";
@@ -10,7 +12,7 @@ import { cacheSection } from "./cacheSection.ts";
 export type ConsolePage = {
   headers: Readonly<Record<string, string>>;
   render: {
-    page(now: Date): Html;
+    page(now: Date, query?: URLSearchParams): Html;
     /** The page without a token: a form that takes one and nothing else. */
     signIn(): Html;
   };
@@ -21,8 +23,9 @@ export const openConsolePage = (
   cacheView: () => CacheView,
   off: readonly WhenOff[],
   loaded: readonly PagePart[],
+  troubles: CoreTroubles = { untrustedProxies: () => [], openCircuits: () => [] },
 ): ConsolePage => {
-  const parts = [corePart(cacheView, off), ...loaded];
+  const parts = [corePart(cacheView, off, troubles), ...loaded];
   const { policy, render } = documentFrame(
     styleOf(parts),
     [copyScript(), scriptOf(parts)],
@@ -41,8 +44,8 @@ export const openConsolePage = (
       "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     },
     render: {
-      page(now) {
-        const { title, content } = contentOf(parts, now);
+      page(now, query = new URLSearchParams()) {
+        const { title, content } = contentOf(parts, now, query);
         return renderDocument(
           title,
           html`${content} ${dialogs}
@@ -73,10 +76,40 @@ const scriptOf = (parts: readonly PagePart[]): string =>
     joinModules([asset("client/live.js"), asset("client/start.js")]),
   ].join("\n");
 
-/** The cache, and the sections of features that are off for lack of a setting. */
-const corePart = (cacheView: () => CacheView, off: readonly WhenOff[]): PagePart => ({
-  show: () => ({ sections: [cacheSection(cacheView()), ...off.flatMap(offSection)] }),
+/** What the core knows to be wrong: proxies that are not trusted, and backends whose circuit breaker is open. */
+export type CoreTroubles = { untrustedProxies: () => readonly UntrustedProxy[]; openCircuits: () => readonly string[] };
+
+/** The cache, the sections of features that are off for lack of a setting, and proxies that are not trusted. */
+const corePart = (
+  cacheView: () => CacheView,
+  off: readonly WhenOff[],
+  { untrustedProxies, openCircuits }: CoreTroubles,
+): PagePart => ({
+  show() {
+    const [open] = openCircuits();
+    const text = `${open === "legacy" ? "Legacy" : "Modern"} fails: its circuit breaker is open`;
+    return {
+      sections: [cacheSection(cacheView()), ...off.flatMap(offSection)],
+      notices: noticesOf(untrustedProxies()),
+      ...(open === undefined
+        ? {}
+        : { headline: { text, heading: html`${text}`, about: html`<strong>Outage</strong> of ${open}` } }),
+    };
+  },
 });
+
+/** Proxies that are named; anybody may send forwarded headers. */
+const MAX_NAMED = 3;
+
+const noticesOf = (proxies: readonly UntrustedProxy[]): Html[] =>
+  proxies
+    .slice(0, MAX_NAMED)
+    .map(
+      ({ address, requests }) =>
+        html`<code>${address}</code> sent forwarded headers in ${counted(requests, "request")}, and is not trusted: all
+          callers behind it look like one. If it is your proxy, set <code>TRUSTED_PROXIES=${address}</code>, or its
+          network.`,
+    );
 
 const offSection = ({ setting, effect, section: about }: WhenOff): PageSection[] =>
   about === undefined
@@ -92,12 +125,13 @@ const offSection = ({ setting, effect, section: about }: WhenOff): PageSection[]
       ];
 
 /** The page is complete without a script; the script keeps the regions marked `data-live` up to date. */
-const contentOf = (parts: readonly PagePart[], now: Date): { title: string; content: Html } => {
-  const shown = parts.map((part) => part.show(now));
+const contentOf = (parts: readonly PagePart[], now: Date, query: URLSearchParams): { title: string; content: Html } => {
+  const shown = parts.map((part) => part.show(now, query));
   const sections = shown.flatMap((one) => one.sections).toSorted((a, b) => a.order - b.order);
   const numbers = shown.flatMap((one) => one.numbers ?? []).toSorted((a, b) => a.order - b.order);
-  const { text, about } = shown.find(({ headline }) => headline !== undefined)?.headline ?? {
+  const { text, heading, about } = shown.find(({ headline }) => headline !== undefined)?.headline ?? {
     text: "Legacy answers everything",
+    heading: html`Legacy answers everything`,
     about: html`<strong>Gateway</strong>`,
   };
   const first = sections[0] ?? { id: "main", title: "content" };
@@ -112,7 +146,7 @@ const contentOf = (parts: readonly PagePart[], now: Date): { title: string; cont
       <p class="compared">
         ${about}, as of <time datetime="${now.toISOString()}">${now.toISOString().slice(11, 19)} UTC</time>
       </p>
-      <h1>${text}</h1>
+      <h1>${heading}</h1>
       <dl class="numbers">
         ${numbers.map(
           ({ name, value, isUnexplained }) =>
@@ -122,6 +156,7 @@ const contentOf = (parts: readonly PagePart[], now: Date): { title: string; cont
             </div>`,
         )}
       </dl>
+      ${shown.flatMap(({ notices = [] }) => notices.map((notice) => html`<p class="notice" role="note">${notice}</p>`))}
     </header>
     <nav class="contents" id="contents" data-live aria-label="Sections">
       ${sectionLinks(sections.map(({ id, title, shortTitle = title, count }) => [id, shortTitle, count]))}

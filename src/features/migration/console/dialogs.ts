@@ -1,7 +1,7 @@
 import { html, type Html } from "../../../ui/html.ts";
-import { type StageName, stageNames } from "../stage.ts";
+import { type StageName, gateSchema, stageNames, stageText } from "../stage.ts";
 
-/** For each stage: what it does, what its share means, and what a move to it will do. The script reads these texts from the dialog. */
+/** For each stage: what it does, how it is named, what its share means, and what a move to it will do. The script reads these texts from the dialog. */
 const stageMeanings: Record<StageName, { does: string; share: string; will: string }> = {
   legacy: {
     does: "Legacy answers alone; modern is not asked.",
@@ -35,7 +35,11 @@ export const moveDialog = (): Html =>
         <legend>Stage</legend>
         ${stageNames.map((stage) => {
           const { does, share, will } = stageMeanings[stage];
-          return html`<label class="choice" data-share="${share}" data-will="${will}"
+          return html`<label
+            class="choice"
+            data-share="${share}"
+            data-will="${will}"
+            data-text="${stageText({ stage, share: "{share}" })}"
             ><input type="radio" name="stage" value="${stage}" required /><span
               ><strong>${stage}</strong> <span class="quiet">${does}</span></span
             ></label
@@ -61,19 +65,100 @@ export const moveDialog = (): Html =>
         >
         <p id="move-meaning" class="where" data-part="meaning"></p>
       </div>
-      <p class="field">
-        <label for="move-why">Why</label>
-        <input id="move-why" name="why" required maxlength="500" placeholder="no unexplained difference for a week" />
-      </p>
-      <p class="field">
-        <label for="move-by">Your name</label>
-        <input id="move-by" name="by" required maxlength="100" autocomplete="name" />
-      </p>
+      ${whoAndWhy("move", "no unexplained difference for a week")}
       <p class="will" aria-live="polite" data-part="will"></p>
       <p class="failed-to" role="alert" data-part="error"></p>
       <p class="ends">
         <button type="button" data-close>Cancel</button>
         <button type="submit" class="main" data-part="confirm">Confirm</button>
+      </p>
+    </form>
+  </dialog>`;
+
+/** Who, and why: what every action asks for. `example`: a reason, shown while the field is empty. */
+const whoAndWhy = (id: string, example: string): Html =>
+  html`<p class="field">
+      <label for="${id}-why">Why</label>
+      <input id="${id}-why" name="why" required maxlength="500" placeholder="${example}" />
+    </p>
+    <p class="field">
+      <label for="${id}-by">Your name</label>
+      <input id="${id}-by" name="by" required maxlength="100" autocomplete="name" />
+    </p>`;
+
+/** Moves every endpoint to legacy, after a confirmation. The script opens it. */
+export const allToLegacyDialog = (): Html =>
+  html`<dialog id="all-to-legacy" aria-labelledby="all-to-legacy-title">
+    <form method="dialog" autocomplete="off">
+      <h2 id="all-to-legacy-title">Everything back to legacy</h2>
+      <p class="will">
+        Every endpoint moves to the stage legacy at once. Legacy will answer all callers, and modern gets no requests.
+      </p>
+      ${whoAndWhy("all-to-legacy", "modern answers wrongly")}
+      <p class="failed-to" role="alert" data-part="error"></p>
+      <p class="ends">
+        <button type="button" data-close>Cancel</button>
+        <button type="submit" class="main">Move everything to legacy</button>
+      </p>
+    </form>
+  </dialog>`;
+
+/** The fields of a gate: what each bounds, its unit, and what it allows. A share is shown in percent. */
+const gateFields = [
+  { name: "parity", label: "Parity at least", unit: "%", scale: 100, step: "any", max: 100 },
+  { name: "requests", label: "Distinct requests at least", unit: "", scale: 1, step: 1, min: 1, max: 100_000 },
+  { name: "minutes", label: "Minutes in a stage at least", unit: "min", scale: 1, step: "any", max: 100_000 },
+  { name: "errorRate", label: "Failures of modern at most", unit: "%", scale: 100, step: "any", max: 100 },
+  { name: "p95", label: "p95 of modern at most", unit: "ms", scale: 1, step: "any", min: 1, max: 3_600_000 },
+  { name: "hold", label: "Wait after a demotion", unit: "min", scale: 1, step: "any", max: 100_000 },
+] as const;
+
+const gateStates = {
+  acts: "It promotes and demotes this endpoint by itself.",
+  paused: "It moves nothing. Its conditions stay.",
+  none: "Only operators move this endpoint.",
+} as const;
+
+/** Pauses, changes or removes the gate of an endpoint. The script opens and fills it. */
+export const gateDialog = (): Html =>
+  html`<dialog id="gate" aria-labelledby="gate-title">
+    <form method="dialog" autocomplete="off">
+      <h2 id="gate-title">Gate of <span data-part="endpoint"></span></h2>
+      <fieldset class="choices">
+        <legend>State</legend>
+        ${Object.entries(gateStates).map(
+          ([state, does]) =>
+            html`<label class="choice"
+              ><input type="radio" name="state" value="${state}" required /><span
+                ><strong>${state === "none" ? "no gate" : state}</strong> <span class="quiet">${does}</span></span
+              ></label
+            >`,
+        )}
+      </fieldset>
+      <div class="pair" data-part="bounds" data-default="${JSON.stringify(gateSchema.parse({}))}">
+        ${gateFields.map(
+          ({ name, label, unit, scale, step, max, ...field }) =>
+            html`<p class="field">
+              <label for="gate-${name}">${label}${unit === "" ? "" : `, ${unit}`}</label>
+              <input
+                id="gate-${name}"
+                name="${name}"
+                type="number"
+                inputmode="decimal"
+                min="${"min" in field ? field.min : 0}"
+                max="${max}"
+                step="${step}"
+                data-scale="${scale}"
+                required
+              />
+            </p>`,
+        )}
+      </div>
+      ${whoAndWhy("gate", "modern is deployed again")}
+      <p class="failed-to" role="alert" data-part="error"></p>
+      <p class="ends">
+        <button type="button" data-close>Cancel</button>
+        <button type="submit" class="main">Set the gate</button>
       </p>
     </form>
   </dialog>`;

@@ -1,33 +1,50 @@
 import type { OverviewNumber, PagePart } from "../../../ui/consolePart.ts";
 import { joinModules, readAsset } from "../../../ui/documentFrame.ts";
-import { html } from "../../../ui/html.ts";
+import { html, type Html } from "../../../ui/html.ts";
 import { counted, formatNumber, rate } from "../../../ui/wording.ts";
 import { stageNames } from "../stage.ts";
-import type { StageView } from "../views.ts";
-import { expectDialog, moveDialog } from "./dialogs.ts";
+import type { StagesView, StageView } from "../views.ts";
+import { allToLegacyDialog, expectDialog, gateDialog, moveDialog } from "./dialogs.ts";
 import { liveDifferencesSection } from "./differencesSection.ts";
+import { historySection, readHistoryQuery } from "./historySection.ts";
 import { auditSection, ledgerSection } from "./recordSections.ts";
 import { differenceKinds, type OperatedMigration } from "./routes.ts";
 import { stagesSection } from "./stagesSection.ts";
+import { sortByTrouble } from "./troubles.ts";
 
 const fileUrl = (file: string): URL => new URL(file, import.meta.url);
 
-/** Stages, differences, the audit log and the ledger, with the dialogs that change them. */
+const scripts = ["filters.js", "moveDialog.js", "gateDialog.js", "expectDialog.js", "historyCursor.js"].map(
+  (name) => `client/${name}`,
+);
+
+/** Stages, history, differences, the audit log and the ledger, with the dialogs that change them. */
 export const migrationPage = (migration: OperatedMigration): PagePart => ({
-  style: ["stages.css", "differences.css"].map((file) => readAsset(fileUrl(file))).join("\n"),
-  script: joinModules(["client/filters.js", "client/moveDialog.js", "client/expectDialog.js"].map(fileUrl)),
-  dialogs: html`${moveDialog()} ${expectDialog()}`,
-  show(now) {
+  style: ["stages.css", "differences.css", "history.css"].map((file) => readAsset(fileUrl(file))).join("\n"),
+  script: joinModules(scripts.map(fileUrl)),
+  dialogs: html`${moveDialog()} ${gateDialog()} ${allToLegacyDialog()} ${expectDialog()}`,
+  show(now, query) {
     const { hasModern } = migration;
     const [stages, audit, expected] = [migration.view(), migration.audit(), migration.expected()];
     const differences = differenceKinds.flatMap((kind) => migration.differences(kind));
     const unexplained = differences.filter(({ kind }) => kind === "unexplained").length;
     const views = Object.values(stages);
+    const chosen = readHistoryQuery(query, Object.keys(stages));
     return {
-      headline: { text: headlineOf(views, unexplained, hasModern), about: html`<strong>Migration</strong> to modern` },
+      headline: { ...headlineOf(stages, hasModern), about: html`<strong>Migration</strong> to modern` },
       numbers: numbersOf(views, unexplained),
+      notices: Object.entries(stages).flatMap(([endpoint, view]) => oneBucketNotice(endpoint, view)),
       sections: [
         stagesSection(stages, hasModern, now),
+        historySection(
+          {
+            ...chosen,
+            points: migration.history.points(chosen.range, chosen.endpoint),
+            moves: audit.filter(({ endpoint }) => chosen.endpoint === undefined || endpoint === chosen.endpoint),
+            starts: migration.history.starts(),
+          },
+          Object.keys(stages),
+        ),
         liveDifferencesSection(differences, Object.keys(stages)),
         auditSection(audit),
         ledgerSection(expected, now),
@@ -35,6 +52,15 @@ export const migrationPage = (migration: OperatedMigration): PagePart => ({
     };
   },
 });
+
+const oneBucketNotice = (endpoint: string, { oneBucket, share }: StageView): Html[] =>
+  oneBucket === undefined
+    ? []
+    : [
+        html`All ${counted(oneBucket, "request")} of the canary <strong>${endpoint}</strong> fall into one bucket, as if
+          one caller had sent them: its share of ${share} % moves all callers or none. Behind a proxy, set
+          <code>TRUSTED_PROXIES</code> to its address, and let it send <code>X-Forwarded-For</code>.`,
+      ];
 
 const numbersOf = (views: readonly StageView[], unexplained: number): OverviewNumber[] => [
   ...stageNames.map((name) => ({
@@ -46,11 +72,24 @@ const numbersOf = (views: readonly StageView[], unexplained: number): OverviewNu
   { order: 40, name: "requests a second", value: rate(views.reduce((sum, view) => sum + view.rate, 0)) },
 ];
 
-const headlineOf = (views: readonly StageView[], unexplained: number, hasModern: boolean): string => {
-  if (unexplained > 0) return `${counted(unexplained, "difference")} that nothing explains`;
-  if (!hasModern) return "Legacy answers everything";
+/** Names the endpoint that needs an operator most, and links to it. */
+const headlineOf = (stages: StagesView, hasModern: boolean): { text: string; heading: Html } => {
+  const views = Object.values(stages);
+  const { troubled } = sortByTrouble(stages);
+  const [first] = troubled;
+  if (first !== undefined) {
+    const others = troubled.length === 1 ? "" : `; ${counted(troubled.length - 1, "more endpoint")} below`;
+    const rest = `: ${first.troubles[0] ?? ""}${others}`;
+    return {
+      text: first.endpoint + rest,
+      heading: html`<a href="#stage-${first.endpoint}">${first.endpoint}</a>${rest}`,
+    };
+  }
   const moved = views.filter(({ stage }) => stage === "modern").length;
-  return moved === views.length
-    ? "Modern answers everything"
-    : `Nothing unexplained; ${moved} of ${counted(views.length, "endpoint")} moved`;
+  const text = !hasModern
+    ? "Legacy answers everything"
+    : moved === views.length
+      ? "Modern answers everything"
+      : `Nothing unexplained; ${moved} of ${counted(views.length, "endpoint")} moved`;
+  return { text, heading: html`${text}` };
 };

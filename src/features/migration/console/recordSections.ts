@@ -4,8 +4,7 @@ import type { PageSection } from "../../../ui/consolePart.ts";
 import { html, type Html } from "../../../ui/html.ts";
 import { rowsTable } from "../../../ui/rowsTable.ts";
 import { timeAt } from "../../../ui/timeAgo.ts";
-import type { Move } from "../stage.ts";
-import { stageText } from "./stagesSection.ts";
+import { type Move, stageText } from "../stage.ts";
 
 /** The audit log: who moved what, when and why, the newest first. */
 export const auditSection = (audit: readonly Move[]): PageSection => ({
@@ -19,15 +18,19 @@ export const auditSection = (audit: readonly Move[]): PageSection => ({
     heads: ["when", "endpoint", "moved", "by", "why"],
     none: "Nothing has been moved yet.",
     route: "/audit",
-    row: ({ at, endpoint, from, to, by, why }) =>
+    row: ({ at, endpoint, from, to, by, why, gate }) =>
       html`<tr data-key="${at} ${endpoint}">
         <td class="quiet">${timeAt(at)}</td>
         <th scope="row">${endpoint}</th>
         <td>
-          <span class="moved"
-            >${stageText(from)} <span aria-hidden="true">→</span><span class="unseen">to</span>
-            <strong>${stageText(to)}</strong></span
-          >
+          ${
+            gate === undefined
+              ? html`<span class="moved"
+                  >${stageText(from)} <span aria-hidden="true">→</span><span class="unseen">to</span>
+                  <strong>${stageText(to)}</strong></span
+                >`
+              : html`<strong>gate ${gate}</strong> in ${stageText(to)}`
+          }
         </td>
         <td><span class="short-label">by </span>${by}</td>
         <td class="long">${why}</td>

@@ -1,16 +1,29 @@
-import type { Hono } from "hono";
+import type { Context, Hono } from "hono";
 import { z } from "zod";
 import { entrySchema } from "../../../compare/ledger.ts";
 import { parseJson } from "../../../rules/parseJson.ts";
 import type { Observer } from "../../../telemetry/observer.ts";
 import type { Migration } from "../migration.ts";
+import { moveAllToLegacy } from "../allToLegacy.ts";
+import { historyRangeNames, historyRanges } from "../history/slot.ts";
 import { gateSchema, stageSchema } from "../stage.ts";
 import type { StageView } from "../views.ts";
 
 /** The members of the migration that operators use. */
 export type OperatedMigration = Pick<
   Migration,
-  "view" | "viewOf" | "hasModern" | "move" | "differences" | "audit" | "expected" | "fired" | "expect"
+  | "view"
+  | "viewOf"
+  | "stageOf"
+  | "hasModern"
+  | "move"
+  | "setGate"
+  | "history"
+  | "differences"
+  | "audit"
+  | "expected"
+  | "fired"
+  | "expect"
 >;
 
 /** The kinds of differences, the most urgent first. */
@@ -24,6 +37,13 @@ const moveSchema = stageSchema.extend({
   why: line.default(""),
 });
 
+const who = { by: line.min(1), why: line.min(1) };
+const allSchema = z.strictObject({ stage: z.literal("legacy"), ...who });
+const setGateSchema = z.strictObject({ gate: gateSchema.nullable(), ...who });
+
+const allAllowed = 'allowed is {"stage": "legacy", "by": "who", "why": "..."}';
+const gateAllowed =
+  'allowed is {"gate": {"parity": 0.99, "requests": 500, "minutes": 10, "errorRate": 0.01, "p95": 2000, "hold": 30, "paused": false}, "by": "who", "why": "..."}; a null gate takes it away';
 const moveAllowed =
   'allowed is {"stage": "legacy", "shadow", "canary" or "modern", "share": 0 to 100, "by": "who", "why": "..."}, and a "gate" (null takes it away)';
 const entryAllowed =
@@ -44,6 +64,18 @@ export const addMigrationRoutes = (
 ): void => {
   const names = Object.keys(migration.view());
 
+  /** Answers with the stage after a change, or with the reason why nothing has changed. */
+  const stored = async (c: Context, endpoint: string, change: () => Promise<boolean>): Promise<Response> => {
+    try {
+      return (await change())
+        ? c.json(shown(migration.viewOf(endpoint)))
+        : c.json({ detail: "Somebody else has changed it just now." }, 409);
+    } catch (error) {
+      observer.event("stage_not_kept", { endpoint, why: (error as Error).message });
+      return c.json({ detail: "It could not be stored, so nothing has changed." }, 503);
+    }
+  };
+
   app.get("/stages", (c) => c.json(Object.fromEntries(names.map((name) => [name, shown(migration.viewOf(name))]))));
   app.get("/stages/:endpoint", (c) => {
     const endpoint = c.req.param("endpoint");
@@ -57,15 +89,43 @@ export const addMigrationRoutes = (
     const { by, why, ...to } = read.value;
     if (to.stage !== "legacy" && !migration.hasModern)
       return c.json({ detail: "There is no modern backend: MODERN_URL is not set." }, 422);
-    try {
-      const moved = await migration.move(endpoint, to, by, why);
-      return moved
-        ? c.json(shown(migration.viewOf(endpoint)))
-        : c.json({ detail: "Somebody else has moved it just now." }, 409);
-    } catch (error) {
-      observer.event("stage_not_kept", { endpoint, why: (error as Error).message });
-      return c.json({ detail: "It could not be written down, so nothing has moved." }, 503);
-    }
+    return stored(c, endpoint, () => migration.move(endpoint, to, by, why));
+  });
+  app.post("/stages", async (c) => {
+    const read = readBody(await c.req.text(), allSchema, allAllowed);
+    if (!read.ok) return c.json({ detail: read.detail }, 422);
+    const { moved, failed } = await moveAllToLegacy(migration, read.value.by, read.value.why);
+    for (const one of failed) observer.event("stage_not_kept", one);
+    if (failed.length === 0) return c.json({ moved });
+    const left = failed.map(({ endpoint }) => endpoint).join(", ");
+    return c.json(
+      { detail: `Moved: ${moved.join(", ") || "none"}. Not moved: ${left}; try again.`, moved, failed },
+      503,
+    );
+  });
+  app.post("/stages/:endpoint/gate", async (c) => {
+    const endpoint = c.req.param("endpoint");
+    if (!names.includes(endpoint)) return c.json(noSuch(names), 404);
+    const read = readBody(await c.req.text(), setGateSchema, gateAllowed);
+    if (!read.ok) return c.json({ detail: read.detail }, 422);
+    const { gate, by, why } = read.value;
+    return stored(c, endpoint, () => migration.setGate(endpoint, gate, by, why));
+  });
+  app.get("/history", (c) => {
+    const { endpoint, range = "24h" } = c.req.query();
+    const known = historyRangeNames.find((name) => name === range);
+    if (known === undefined)
+      return c.json(
+        { detail: `range: ${JSON.stringify(range)} given; allowed are ${historyRangeNames.join(", ")}` },
+        422,
+      );
+    if (endpoint !== undefined && !names.includes(endpoint)) return c.json(noSuch(names), 404);
+    const { history } = migration;
+    return c.json({
+      step: historyRanges[known].step,
+      starts: history.starts(),
+      points: history.points(known, endpoint),
+    });
   });
   app.get("/differences", (c) => {
     const given = c.req.query("kind") ?? "unexplained";

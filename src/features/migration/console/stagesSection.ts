@@ -4,44 +4,112 @@ import type { PageSection } from "../../../ui/consolePart.ts";
 import { html, type Html } from "../../../ui/html.ts";
 import { timeAgo } from "../../../ui/timeAgo.ts";
 import { counted, duration, formatNumber, percent, rate } from "../../../ui/wording.ts";
-import { type Stage, stageNames } from "../stage.ts";
+import { nextStep } from "../gate.ts";
+import { movedAt, stageNames, stageText } from "../stage.ts";
 import type { Latency, Parity, StagesView, StageView } from "../views.ts";
+import { historyHref } from "./historySection.ts";
+import { type NamedView, sortByTrouble } from "./troubles.ts";
 
 const results = ["equal", "explained", "expected", "drift", "unexplained"] as const;
 const BAR_WIDTH = 400;
 /** The least width of a part that is not empty, so that it can be seen. */
 const MIN_PART_WIDTH = 5;
 
-/** Every endpoint: its stage, its traffic, the results of comparisons, and the button that moves it. */
-export const stagesSection = (stages: StagesView, hasModern: boolean, now: Date): PageSection => ({
-  order: 10,
-  id: "stages",
-  title: "Stages",
-  count: Object.keys(stages).length,
-  about: hasModern
-    ? "Who answers each endpoint: legacy, legacy with modern compared beside it, modern for some callers, or modern."
-    : "No modern implementation is configured, so that there is nothing to move to: legacy answers every endpoint.",
-  content: html`<table class="stages">
+/** Every endpoint, those that need an operator first: its stage, its traffic, the results of comparisons, and what can be done. */
+export const stagesSection = (stages: StagesView, hasModern: boolean, now: Date): PageSection => {
+  const { troubled, used, idle } = sortByTrouble(stages);
+  const shown = [...troubled, ...used];
+  const isMoved = Object.values(stages).some(({ stage }) => stage !== "legacy");
+  return {
+    order: 10,
+    id: "stages",
+    title: "Stages",
+    count: Object.keys(stages).length,
+    about: hasModern
+      ? "Who answers each endpoint. Those that need somebody come first."
+      : "No modern implementation is configured, so that there is nothing to move to: legacy answers every endpoint.",
+    content: html`${isMoved ? "" : beginning(hasModern, shown.length > 0)}
+    ${
+      isMoved && hasModern
+        ? html`<p class="all-to-legacy scripted">
+            <button type="button" class="alarming" data-all-to-legacy aria-haspopup="dialog">
+              Everything back to legacy
+            </button>
+          </p>`
+        : ""
+    }
+    ${shown.length === 0 ? "" : stagesTable(shown, hasModern, now)}
+    ${idle.length === 0 ? "" : idleStages(idle, hasModern, now)}`,
+  };
+};
+
+/** What to do where nothing has been moved yet. */
+const beginning = (hasModern: boolean, hasTraffic: boolean): Html =>
+  html`<ol class="beginning">
+    <li class="${hasTraffic ? "done" : ""}">
+      ${hasTraffic ? html`<strong>Done:</strong> ` : ""}Send the gateway a request:
+      <code>curl http://127.0.0.1:8000/v1/…</code> (its <code>PORT</code> and <code>PREFIXES</code>). The endpoint then
+      shows its traffic here.
+    </li>
+    ${
+      hasModern
+        ? html`<li>
+            Move one endpoint that is read often to <strong>shadow</strong>: legacy goes on answering, and modern is
+            compared. What differs is listed below.
+          </li>`
+        : html`<li>
+            Set <code>MODERN_URL</code> to the new implementation and restart the gateway. Every endpoint stays with
+            legacy until you move it.
+          </li>`
+    }
+  </ol>`;
+
+const stagesTable = (views: readonly NamedView[], hasModern: boolean, now: Date): Html =>
+  html`<table class="stages">
     <thead>
       <tr>
         ${["endpoint", "stage", "traffic", "hits", "p50 / p95", "parity"].map((head) => html`<th scope="col">${head}</th>`)}
-        ${hasModern ? html`<th scope="col" class="scripted"><span class="unseen">move</span></th>` : ""}
+        ${hasModern ? html`<th scope="col" class="scripted"><span class="unseen">actions</span></th>` : ""}
       </tr>
     </thead>
     <tbody>
-      ${Object.entries(stages).map(([endpoint, stage]) => row(endpoint, stage, hasModern, now))}
+      ${views.map((one) => row(one, hasModern, now))}
     </tbody>
-  </table>`,
-});
+  </table>`;
 
-const row = (endpoint: string, view: StageView, hasModern: boolean, now: Date): Html =>
-  html`<tr data-key="${endpoint}" data-endpoint="${endpoint}" data-stage="${view.stage}" data-share="${view.share}">
+/** Idle endpoints in one line, which unfolds. */
+const idleStages = (idle: readonly NamedView[], hasModern: boolean, now: Date): Html =>
+  html`<details class="idle" data-key="idle">
+    <summary>
+      ${counted(idle.length, "idle endpoint")}
+      <span class="quiet"
+        >${idle.map(({ endpoint, view }) => (view.stage === "legacy" ? endpoint : `${endpoint} (${view.stage})`)).join(", ")}</span
+      >
+    </summary>
+    ${stagesTable(idle, hasModern, now)}
+  </details>`;
+
+const row = ({ endpoint, view, troubles }: NamedView, hasModern: boolean, now: Date): Html =>
+  html`<tr
+    id="stage-${endpoint}"
+    class="${troubles.length > 0 ? "troubled" : ""}"
+    data-endpoint="${endpoint}"
+    data-stage="${view.stage}"
+    data-share="${view.share}"
+  >
     <th scope="row">
-      <span class="name">${endpoint}</span>
-      <span class="why">for ${timeAgo(view.since, now)}, by ${view.by}${view.why === "" ? "" : `: ${view.why}`}</span>
+      <a class="name" href="${historyHref(endpoint, "30m")}">${endpoint}</a>
+      ${troubles.map((trouble) => html`<span class="trouble"><span class="sign" aria-hidden="true">?</span> ${trouble}</span>`)}
+      <span class="why"
+        >for ${timeAgo(movedAt(view), now)}, by ${view.by}${view.why === "" ? "" : `: ${view.why}`}</span
+      >
     </th>
     <td class="at">
-      ${stageMark(view)}${view.gateSays === undefined ? "" : html`<span class="says">${view.gateSays}</span>`}
+      ${stageMark(view)}${
+        view.gateSays === undefined || view.isGateFailing === true
+          ? ""
+          : html`<span class="says">${view.gateSays}</span>`
+      }
     </td>
     <td class="traffic">
       <span class="amount">${rate(view.rate)}<span class="unit"> /s</span></span
@@ -58,16 +126,35 @@ const row = (endpoint: string, view: StageView, hasModern: boolean, now: Date): 
       }
     </td>
     <td class="parity">${parityCell(endpoint, view)}</td>
-    ${
-      hasModern
-        ? html`<td class="move scripted">
-            <button type="button" data-move="${endpoint}" aria-haspopup="dialog">
-              Move<span class="unseen"> ${endpoint}</span>
-            </button>
-          </td>`
-        : ""
-    }
+    ${hasModern ? html`<td class="move scripted">${actions(endpoint, view)}</td>` : ""}
   </tr>`;
+
+const actions = (endpoint: string, view: StageView): Html => {
+  const next = nextStep(view);
+  return html`${
+      next === undefined
+        ? ""
+        : html`<button
+            type="button"
+            data-next="${endpoint}"
+            data-stage="${next.stage}"
+            data-share="${next.share}"
+            aria-haspopup="dialog"
+            title="${stageText(next)}"
+          >
+            Next step<span class="unseen"> of ${endpoint}: ${stageText(next)}</span>
+          </button>`
+    }<button type="button" data-move="${endpoint}" aria-haspopup="dialog">
+      Move<span class="unseen"> ${endpoint}</span></button
+    ><button
+      type="button"
+      data-gate="${endpoint}"
+      data-bounds="${JSON.stringify(view.gate ?? null)}"
+      aria-haspopup="dialog"
+    >
+      Gate<span class="unseen"> of ${endpoint}</span>
+    </button>`;
+};
 
 const side = (name: string, latency: Latency): Html =>
   html`<span class="side"
@@ -88,16 +175,22 @@ const parityCell = (endpoint: string, { parity: found, gate }: StageView): Html 
     ${parityBar(found)}
     <span class="quiet"
       >${counted(found.compared, "answer")}${
+        found.expected > 0
+          ? html` · <a href="#ledger">${percent(found.expected / found.compared)} expected</a> by the ledger`
+          : ""
+      }${
         found.unexplained > 0
           ? html` ·
-              <a href="#differences" class="unexplained" data-see="${endpoint}">${found.unexplained} unexplained</a>`
+              <a href="#differences" class="unexplained" data-see="${endpoint}"
+                >${formatNumber(found.unexplained)} unexplained</a
+              >`
           : ""
       }</span
     >`;
 };
 
 /** A stage in words, and as steps out of four. */
-const stageMark = ({ stage, share }: Pick<Stage, "stage" | "share">): Html => {
+const stageMark = ({ stage, share }: Pick<StageView, "stage" | "share">): Html => {
   const at = stageNames.indexOf(stage);
   return html`<span class="stage ${stage}"
     ><svg class="steps" viewBox="0 0 52 8" aria-hidden="true">
@@ -113,13 +206,13 @@ const stageMark = ({ stage, share }: Pick<Stage, "stage" | "share">): Html => {
           ></rect>`,
       )}
     </svg>
-    <strong>${stage}</strong>${stage === "legacy" ? "" : html` <span class="share">${share} %</span>`}</span
+    <strong>${stage}</strong>${
+      stage === "legacy"
+        ? ""
+        : html`, <span class="share">${stageText({ stage, share }).slice(stage.length + 2)}</span>`
+    }</span
   >`;
 };
-
-/** `canary 5 %`; legacy has no share. */
-export const stageText = ({ stage, share }: Pick<Stage, "stage" | "share">): string =>
-  stage === "legacy" ? stage : `${stage} ${share} %`;
 
 /** The share (0-1) of compared answers without an unexplained difference, drift left out; `undefined` before the first comparison. */
 export const parityShare = ({ equal, explained, expected, unexplained }: Parity): number | undefined => {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type LedgerEntry, storedEntrySchema } from "../../../compare/ledger.ts";
 import type { KeyedStore, KeyedStoreAbout, KeyedStoreEvent, KeyedStoreSettings } from "../../../store/keyedStore.ts";
 import { memoryStore } from "../../../store/localStore.ts";
-import { type Move, type StageInForce, stageNames, stageSchema } from "../stage.ts";
+import { gateChanges, type Move, type StageInForce, stageNames, stageSchema } from "../stage.ts";
 
 /** What survives a restart: the stages set at run time, the audit log (newest first), and the expected differences that operators added. */
 export type MigrationState = {
@@ -52,6 +52,7 @@ const moved = z.strictObject({ stage: z.enum(stageNames), share: z.int().min(0).
 /** A stage as it is stored. */
 export const stageInForceSchema: z.ZodType<StageInForce> = stageSchema.extend({
   since: instant,
+  movedAt: instant.optional(),
   by: z.string(),
   why: z.string(),
   configured: z.string().optional(),
@@ -65,6 +66,7 @@ export const moveSchema: z.ZodType<Move> = z.strictObject({
   why: z.string(),
   from: moved,
   to: moved,
+  gate: z.enum(gateChanges).optional(),
 });
 
 const stageRecordSchema = z.strictObject({ stage: stageInForceSchema.optional(), moves: z.array(moveSchema) });

@@ -1,42 +1,115 @@
 import type { PagePart, PageSection } from "../../../ui/consolePart.ts";
-import { html } from "../../../ui/html.ts";
-import { rowsTable } from "../../../ui/rowsTable.ts";
+import { joinModules, readAsset } from "../../../ui/documentFrame.ts";
+import { html, type Html } from "../../../ui/html.ts";
 import { timeAgo, timeAt } from "../../../ui/timeAgo.ts";
-import { formatNumber } from "../../../ui/wording.ts";
+import { counted, formatNumber } from "../../../ui/wording.ts";
+import { type ClientGroup, groupClients, matchesSearch } from "./clientGroups.ts";
 import type { ClientView, ListClients } from "./retirementConsole.ts";
+
+/** Groups that are shown at first, and at most; and clients of one group. */
+const FIRST = 10;
+const MAX_SHOWN = 100;
+const MAX_CLIENTS = 20;
+const MAX_SEARCH = 200;
 
 /** The section of callers of the legacy interface, and their number. */
 export const retirementPage = (list: ListClients): PagePart => ({
-  show(now) {
+  style: readAsset(new URL("clients.css", import.meta.url)),
+  script: joinModules([new URL("client/clients.js", import.meta.url)]),
+  show(now, query) {
     const clients = list();
     const callers = new Set(clients.map(({ caller, agent }) => `${caller} ${agent}`)).size;
+    const search = (query.get("clients") ?? "").slice(0, MAX_SEARCH);
     return {
       numbers: [{ order: 30, name: "callers of legacy", value: formatNumber(callers) }],
-      sections: [clientsSection(clients, now)],
+      sections: [clientsSection(clients, { search, all: query.get("all") === "clients" }, now)],
     };
   },
 });
 
-const clientsSection = (clients: readonly ClientView[], now: Date): PageSection => ({
-  order: 40,
-  id: "clients",
-  title: "Who still calls legacy",
-  shortTitle: "Clients",
-  count: clients.length,
-  about: "Callers of the legacy interface by a hash of their key, their user agent and what they ask for.",
-  content: rowsTable({
-    rows: clients.toSorted((a, b) => b.count - a.count),
-    heads: ["requests", "asks for", "user agent", "caller", "first", "last"],
-    none: "Nobody has called the legacy interface.",
-    route: "/clients",
-    row: ({ caller, agent, path, count, first, last }) =>
-      html`<tr data-key="${caller} ${agent} ${path}">
-        <td class="amount"><strong>${formatNumber(count)}</strong></td>
-        <th scope="row"><code>${path}</code></th>
-        <td class="long">${agent === "" ? html`<span class="absent">none</span>` : agent}</td>
-        <td><code>${caller}</code></td>
-        <td class="quiet"><span class="short-label">since </span>${timeAt(first)}</td>
-        <td class="quiet"><span class="short-label">last </span>${timeAgo(last, now)} ago</td>
-      </tr>`,
-  }),
-});
+const clientsSection = (
+  clients: readonly ClientView[],
+  { search, all }: { search: string; all: boolean },
+  now: Date,
+): PageSection => {
+  const groups = groupClients(clients);
+  const found = groups.filter((group) => matchesSearch(group, search));
+  const shown = found.slice(0, all ? MAX_SHOWN : FIRST);
+  return {
+    order: 40,
+    id: "clients",
+    title: "Who still calls legacy",
+    shortTitle: "Clients",
+    count: groups.length,
+    about: "Callers of the legacy interface, by program and by what they ask for.",
+    content:
+      groups.length === 0
+        ? html`<p class="none">
+            Nobody has called the legacy interface. Its callers appear here once they come through the gateway.
+          </p>`
+        : html`${tools(search)}
+          ${shown.length === 0 ? html`<p class="none">No client has this text.</p>` : clientTable(shown, now)}
+          ${more(found.length - shown.length, all)}`,
+  };
+};
+
+const tools = (search: string): Html =>
+  html`<form class="filters find-clients" role="search" autocomplete="off">
+    <p class="wide scripted">
+      <label for="find-clients">Program, path or caller contains</label>
+      <input
+        id="find-clients"
+        name="clients"
+        type="search"
+        maxlength="${MAX_SEARCH}"
+        value="${search}"
+        spellcheck="false"
+      />
+    </p>
+    <p><a href="/clients.csv" download="clients.csv" data-download>All as CSV</a></p>
+  </form>`;
+
+const more = (left: number, all: boolean): Html | string =>
+  left <= 0
+    ? ""
+    : all
+      ? html`<p class="none">… and ${formatNumber(left)} more, in <code>GET /clients</code>.</p>`
+      : html`<p><a href="?all=clients#clients">Show ${formatNumber(left)} more</a></p>`;
+
+const clientTable = (groups: readonly ClientGroup[], now: Date): Html =>
+  html`<table class="rows clients">
+    <thead>
+      <tr>
+        ${["requests", "program", "asks for", "callers", "last"].map((head) => html`<th scope="col">${head}</th>`)}
+      </tr>
+    </thead>
+    <tbody>
+      ${groups.map((group) => groupRow(group, now))}
+    </tbody>
+  </table>`;
+
+const groupRow = ({ family, path, count, first, last, clients }: ClientGroup, now: Date): Html =>
+  html`<tr data-key="${family} ${path}">
+    <td class="amount"><strong>${formatNumber(count)}</strong></td>
+    <th scope="row">${family === "" ? html`<span class="absent">no user agent</span>` : family}</th>
+    <td><code>${path}</code></td>
+    <td class="long">
+      <details data-key="callers">
+        <summary>${counted(clients.length, "caller")}</summary>
+        <ul>
+          ${clients.slice(0, MAX_CLIENTS).map(
+            (client) =>
+              html`<li>
+                ${formatNumber(client.count)} by <code>${client.caller}</code>
+                ${client.agent === "" ? "" : html`with ${client.agent}`},
+                <span class="quiet">last ${timeAgo(client.last, now)} ago</span>
+              </li>`,
+          )}
+          ${clients.length > MAX_CLIENTS ? html`<li>… and ${formatNumber(clients.length - MAX_CLIENTS)} more</li>` : ""}
+        </ul>
+      </details>
+    </td>
+    <td class="quiet">
+      <span class="short-label">last </span>${timeAgo(last, now)} ago<span class="since">, since ${timeAt(first)}</span>
+    </td>
+  </tr>`;

@@ -1,4 +1,5 @@
 import type { ConsolePart } from "../../../ui/consolePart.ts";
+import { clientsCsv } from "./clientGroups.ts";
 
 /** One caller of the legacy interface, by a hash of the credential, the user agent and the path. */
 export type ClientView = {
@@ -21,6 +22,12 @@ export type ListClients = (below?: string) => readonly ClientView[];
 export const retirementConsole = (clients: ListClients): ConsolePart => ({
   routes(app) {
     app.get("/clients", (c) => c.json(clients(c.req.query("path"))));
+    app.get("/clients.csv", (c) =>
+      c.body(clientsCsv(clients(c.req.query("path"))), 200, {
+        "Content-Type": "text/csv; charset=utf-8",
+        "Content-Disposition": 'attachment; filename="clients.csv"',
+      }),
+    );
   },
   page: async () => (await import("./page.ts")).retirementPage(clients),
 });

@@ -2,6 +2,7 @@ import type { Report } from "../../../compare/report.ts";
 import { copyScript, documentFrame, readAsset, sharedStyle } from "../../../ui/documentFrame.ts";
 import { html, type Html } from "../../../ui/html.ts";
 import { sectionLinks } from "../../../ui/section.ts";
+import { answersSection } from "./page/answersSection.ts";
 import { causesSection } from "./page/causesSection.ts";
 import { reportedDifferences } from "./page/differencesSection.ts";
 import { examplesSection } from "./page/examplesSection.ts";
@@ -22,8 +23,8 @@ const MAX_PAGE_CHARS = 4_800_000;
 /** The report as one page that needs no server and no network; its content is readable without scripts. */
 export const htmlReport = (report: Report): string => {
   const before = html`${causesSection(report.causes)} ${reportedDifferences(report)}`;
-  const after = html`${coverageSection(report.coverage)} ${schemaDriftSection(report.schemaDrift)}
-  ${failuresSection(report)}`;
+  const after = html`${answersSection(report)} ${coverageSection(report.coverage)}
+  ${schemaDriftSection(report.schemaDrift)} ${failuresSection(report)}`;
   const examples = examplesSection(report, MAX_PAGE_CHARS - before.length - after.length);
   const body = html`<a class="skip" href="#differences">Skip to the differences</a>
     ${reportOverview(report)} ${contents(report)}
@@ -36,6 +37,7 @@ const contents = (report: Report): Html => {
     ["causes", "Causes", report.causes.length],
     ["differences", "Differences", report.differences.length],
     ["exhibits", "Exhibits", report.examples.length],
+    ["answers", "Statuses", report.statuses.length],
     ["coverage", "Coverage", report.coverage.length],
     ["schema-drift", "Schema drift", report.schemaDrift.length],
     ["failures", "Not compared", report.summary.failed],

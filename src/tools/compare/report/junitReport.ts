@@ -1,6 +1,6 @@
-import { XMLBuilder } from "fast-xml-parser";
 import type { CurlPair, Report, ReportedDifference, Summary } from "../../../compare/report.ts";
 import { formatPath, resultNames } from "../../../compare/results.ts";
+import { buildXml } from "../../../endpoint/buildXml.ts";
 import { counted, formatNumber } from "../../../ui/wording.ts";
 import { formatSummary, formatValues } from "./reportWording.ts";
 
@@ -17,15 +17,18 @@ export const junitReport = (report: Report): string => {
       "@tests": total("@tests"),
       "@failures": total("@failures"),
       "@errors": total("@errors"),
+      "@time": secondsOf(report),
       testsuite: suites,
     },
   });
 };
 
-const suiteOf = (endpoint: string, { endpoints, differences, failures, made }: Report) => {
+const suiteOf = (endpoint: string, report: Report) => {
+  const { endpoints, differences, failures, made } = report;
   const summary = Object.hasOwn(endpoints, endpoint) ? endpoints[endpoint] : undefined;
-  const caseOf = (name: string, outcome: object) => ({ "@classname": endpoint, "@name": name, "@time": 0, ...outcome });
-  const counts = summary ? [caseOf("compared", { "system-out": formatCounts(summary) })] : [];
+  const time = secondsOf(report, endpoint);
+  const caseOf = (name: string, outcome: object) => ({ "@classname": endpoint, "@name": name, ...outcome });
+  const counts = summary ? [caseOf("compared", { "@time": time, "system-out": formatCounts(summary) })] : [];
   const unexplained = differences.filter((one) => one.endpoint === endpoint && one.kind === "unexplained");
   const differing = Map.groupBy(unexplained, ({ path, form }) => JSON.stringify([path, form]));
   const failed = [...differing.values()].map((alike) => {
@@ -48,9 +51,16 @@ const suiteOf = (endpoint: string, { endpoints, differences, failures, made }: R
     "@tests": testcase.length,
     "@failures": failed.length,
     "@errors": errors.length,
+    "@time": time,
     "@timestamp": made,
     testcase,
   };
+};
+
+/** The time that both sides took together, for one endpoint or for all. */
+const secondsOf = ({ latency }: Report, endpoint?: string): string => {
+  const own = latency.filter((one) => endpoint === undefined || one.endpoint === endpoint);
+  return (own.reduce((sum, { total }) => sum + total, 0) / 1000).toFixed(3);
 };
 
 const formatEvidence = (difference: ReportedDifference): string =>
@@ -68,27 +78,3 @@ const formatCounts = (summary: Summary): string =>
     `compared: ${formatNumber(summary.compared)}`,
     ...resultNames.map((name) => `${name}: ${formatNumber(summary[name])}`),
   ].join("\n");
-
-/** A document in XML 1.0; `@name` is an attribute, `#text` the text beside attributes. Characters that no XML can hold become U+FFFD. */
-export const buildXml = (document: Record<string, object>): string =>
-  builder.build({ "?xml": { "@version": "1.0", "@encoding": "UTF-8" }, ...document });
-
-const escapeXml = (value: unknown, reserved: RegExp): string =>
-  String(value)
-    .toWellFormed()
-    // oxlint-disable-next-line no-control-regex -- these are what XML 1.0 leaves out (its production 2)
-    .replaceAll(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/g, "\uFFFD")
-    .replaceAll(reserved, (character) => entities[character] ?? `&#${character.charCodeAt(0)};`);
-
-const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
-
-const builder = new XMLBuilder({
-  ignoreAttributes: false,
-  attributeNamePrefix: "@",
-  format: true,
-  suppressEmptyNode: true,
-  // XML readers turn raw tabs and line breaks of attributes into blanks, and raw carriage returns of texts into line breaks.
-  processEntities: false,
-  attributeValueProcessor: (_, value) => escapeXml(value, /[&<>\t\n\r]/g),
-  tagValueProcessor: (_, value) => escapeXml(value, /[&<>\r]/g),
-});

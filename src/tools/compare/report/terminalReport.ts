@@ -1,7 +1,7 @@
 import type { Cause, Report, Summary } from "../../../compare/report.ts";
 import { type ResultName, resultNames, comparisonResults } from "../../../compare/results.ts";
 import { truncate } from "../../../scrub/truncate.ts";
-import { minute, formatNumber } from "../../../ui/wording.ts";
+import { duration, minute, formatNumber } from "../../../ui/wording.ts";
 import { columns, type Paint, painted, plainText } from "./columns.ts";
 import { formatSides, formatSummary } from "./reportWording.ts";
 
@@ -15,6 +15,7 @@ export const terminalReport = (report: Report, width: number, colour: boolean): 
     paint("quiet", line(`${formatSides(report)}, ${minute(report.made)}`)),
     "",
     ...endpointsTable(report, width, paint),
+    ...(report.statuses.length > 0 ? ["", ...answersTable(report, width, paint)] : []),
     ...(report.causes.length > 0 ? ["", ...causesTable(report.causes, width, paint)] : []),
     ...(report.failures.length > 0 ? ["", ...failuresTable(report, width, paint)] : []),
     ...report.causes.filter(({ kind }) => kind === "unexplained").flatMap((cause) => commands(cause, width, paint)),
@@ -38,6 +39,28 @@ const endpointsTable = ({ endpoints, summary }: Report, width: number, paint: Pa
     right: [1, 2, 3, 4, 5, 6, 7],
     width,
     paint: inColumn,
+  });
+};
+
+/** The statuses of each endpoint, `legacy or expected → ours or candidate`, and how long each side took. */
+const answersTable = ({ endpoints, statuses, latency }: Report, width: number, paint: Paint): string[] => {
+  const latencyOf = (endpoint: string, side: "legacy" | "candidate") => {
+    const found = latency.find((one) => one.endpoint === endpoint && one.side === side);
+    return found ? `${duration(found.p50)} / ${duration(found.p95)}` : "–";
+  };
+  const rows = Object.keys(endpoints).flatMap((endpoint) => {
+    const own = statuses.filter((pair) => pair.endpoint === endpoint);
+    const pairs = own.map(({ from, to, answers }) => `${from} → ${to}: ${formatNumber(answers)}`);
+    return own.length === 0
+      ? []
+      : [[endpoint, latencyOf(endpoint, "legacy"), latencyOf(endpoint, "candidate"), pairs.join(", ")]];
+  });
+  return columns({
+    heads: [["endpoint", "legacy p50 / p95", "candidate p50 / p95", "statuses"]],
+    rows,
+    right: [1, 2],
+    width,
+    paint: (cell, _, line) => (line === 0 ? paint("quiet", cell) : cell),
   });
 };
 

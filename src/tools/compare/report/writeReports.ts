@@ -7,7 +7,8 @@ import { markdownReport } from "./markdownReport.ts";
 
 /** The report for other programs: everything but the examples, in a fixed order of keys. */
 export const jsonReport = (report: Report): string => {
-  const { summary, endpoints, causes, failures, coverage, schemaDrift, skipped, made, sides } = report;
+  const { summary, endpoints, statuses, latency, causes, failures, coverage, schemaDrift, skipped, made, sides } =
+    report;
   const differences = report.differences.map(
     ({ endpoint, path, kind, form, rule, cause, entry, legacy, expected, candidate, count, answers, curl }) => ({
       endpoint,
@@ -25,7 +26,20 @@ export const jsonReport = (report: Report): string => {
       curl,
     }),
   );
-  const reported = { summary, endpoints, differences, causes, failures, coverage, schemaDrift, skipped, made, sides };
+  const reported = {
+    summary,
+    endpoints,
+    statuses,
+    latency,
+    differences,
+    causes,
+    failures,
+    coverage,
+    schemaDrift,
+    skipped,
+    made,
+    sides,
+  };
   return `${JSON.stringify(reported, null, 2)}\n`;
 };
 

@@ -1,5 +1,8 @@
+import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
+import type { ClientView } from "../../../../src/features/retirement/console/retirementConsole.ts";
 import { expect, test } from "vitest";
+import { gateSchema } from "../../../../src/features/migration/stage.ts";
 import { staged } from "../../migration/support.ts";
 import { describeInChromium } from "./browser.ts";
 import { operatorsListener } from "./operators.ts";
@@ -37,13 +40,16 @@ describeInChromium("the operators' page", (open) => {
     await page.click("#move [type=submit]");
     await page.waitForSelector(`${row("getSetup")} .stage.canary`);
     expect(data.stages["getSetup"]).toMatchObject({ stage: "canary", share: 20, by: "Ada", why: "looks good" });
-    expect(await textOf(page, row("getSetup"))).toMatch(/^getSetup for a moment, by Ada: looks good canary 20 %/);
-    expect(await textOf(page, "#audit tbody tr:first-child")).toMatch(
-      /getSetup legacy → to canary 20 % Ada looks good/,
+    expect(await textOf(page, row("getSetup"))).toMatch(
+      /^getSetup for a moment, by Ada: looks good canary, 20 % of callers/,
     );
-    expect(await textOf(page, "#told")).toBe("getSetup is in canary, 20 %.");
+    expect(await textOf(page, "#audit tbody tr:first-child")).toMatch(
+      /getSetup legacy → to canary, 20 % of callers Ada looks good/,
+    );
+    expect(await textOf(page, "#told")).toBe("getSetup is in canary, 20 % of callers.");
     expect(await focused(page)).toMatch(/^Move/);
     await page.reload();
+    await page.locator(".idle summary").click();
     await page.click(`${row("findFlow")} [data-move]`);
     expect(await page.inputValue("#move [name=by]")).toBe("Ada");
   });
@@ -113,7 +119,43 @@ describeInChromium("the operators' page", (open) => {
     await page.click("#move [type=submit]");
     await page.waitForSelector(`${row("getDataset")} .stage.canary`);
     expect(migration.stageOf("getDataset")).toMatchObject({ stage: "canary", share: 5, by: "Ada" });
-    expect(await textOf(page, "#audit tbody tr:first-child")).toMatch(/getDataset shadow.* → to canary 5 %/);
+    expect(await textOf(page, "#audit tbody tr:first-child")).toMatch(
+      /getDataset shadow.* → to canary, 5 % of callers/,
+    );
+  });
+
+  test("a gate is paused, the past is read by key, and all goes back to legacy", async () => {
+    const { ask, listen, migration } = await staged({
+      getDataset: { stage: "canary", share: 50, gate: { ...gateSchema.parse({}), parity: 0.97 } },
+    });
+    await ask("/datasets/61");
+    const page = await open(await listen());
+    await page.click(`${row("getDataset")} [data-gate]`);
+    expect(await page.inputValue("#gate [name=parity]")).toBe("97");
+    await page.check("#gate [value=paused]");
+    await page.fill("#gate [name=errorRate]", "0.5");
+    await page.fill("#gate [name=why]", "a deployment");
+    await page.fill("#gate [name=by]", "Ada");
+    await page.click("#gate [type=submit]");
+    await page.getByText("The gate of getDataset is paused.").waitFor();
+    expect(migration.stageOf("getDataset").gate).toMatchObject({ paused: true, parity: 0.97, errorRate: 0.005 });
+    await page.click(`${row("getDataset")} .name`);
+    await page.waitForSelector(`#history [aria-current]:text-is("getDataset")`);
+    expect(page.url()).toContain("?endpoint=getDataset&range=30m#history");
+    await page.focus("#history-at");
+    await page.keyboard.press("Home");
+    await page.keyboard.press("ArrowRight");
+    const cursor = page.locator("#history .cursor").first();
+    expect(await cursor.getAttribute("x1")).toBe("15");
+    expect(await page.getAttribute("#history-at", "aria-valuetext")).toMatch(/^\d\d:\d\d · requests 0$/);
+    await page.hover("#history svg.plot >> nth=0", { position: { x: 0, y: 20 } });
+    expect(await cursor.getAttribute("x1")).toBe("5");
+    await page.click("[data-all-to-legacy]");
+    await page.fill("#all-to-legacy [name=why]", "an outage");
+    await page.click("#all-to-legacy [type=submit]");
+    await page.getByText("Every endpoint is in legacy.").waitFor();
+    expect(migration.stageOf("getDataset").stage).toBe("legacy");
+    await page.waitForSelector(`#audit tbody tr:nth-child(2):has-text("gate paused")`);
   });
 
   test("an update keeps focus, folds, fields, filters, a selection and the place", async () => {
@@ -139,7 +181,7 @@ describeInChromium("the operators' page", (open) => {
       "half a sen",
       before,
     ]);
-    expect(await textOf(page, "#move h2 + p")).toBe("Now: shadow, 40 %");
+    expect(await textOf(page, "#move h2 + p")).toBe("Now: shadow, 40 % mirrored");
     await page.keyboard.press("Escape");
     expect(await page.locator(".difference details[open] .curl[open] .copy").count()).toBe(1);
     expect(await page.locator(".difference:has(details[open])").getAttribute("data-key")).toBe(opened);
@@ -182,7 +224,7 @@ describeInChromium("the operators' page", (open) => {
     await look(page);
     await page.getByText(/^Disconnected since \d\d:\d\d:\d\d UTC; trying again$/).waitFor();
     expect(await page.getAttribute("#connection", "role")).toBe("status");
-    expect(await textOf(page, row("getDataset"))).toContain("canary 5 %");
+    expect(await textOf(page, row("getDataset"))).toContain("canary, 5 % of callers");
     state.down = false;
     await look(page);
     await page.getByText("Live", { exact: true }).waitFor();
@@ -199,7 +241,10 @@ describeInChromium("the operators' page", (open) => {
     };
     await press("Tab");
     expect(await focused(page)).toBe("Skip to the stages");
-    await press("Enter", "Tab", "Tab");
+    await press("Enter", "Tab");
+    expect(await focused(page)).toBe("Everything back to legacy");
+    // The endpoint, the ledger, its differences, the next step, the move.
+    await press("Tab", "Tab", "Tab", "Tab", "Tab");
     expect(await focused(page)).toBe("Move getDataset");
     await press("Enter", "ArrowDown");
     expect(await textOf(page, "#move .will")).toMatch(/^Every caller of getDataset will be answered by modern; 100 %/);
@@ -208,7 +253,7 @@ describeInChromium("the operators' page", (open) => {
     await press("Tab");
     await page.keyboard.type("Ada");
     await press("Enter");
-    await page.getByText("getDataset is in modern, 99 %.").waitFor();
+    await page.getByText("getDataset is in modern, 99 % checked.").waitFor();
     expect(data.stages["getDataset"]).toMatchObject({ stage: "modern", share: 99, why: "by hand" });
     await page.locator(".difference summary").first().focus();
     await press("Enter");
@@ -261,6 +306,29 @@ describeInChromium("the operators' page", (open) => {
     expect(await page.locator(".difference summary").first().isVisible()).toBe(true);
   });
 
+  test("clients are searched, and all of them downloaded, with the token", async () => {
+    const { url, data } = await operatorsListener({ token: "a token of operators" });
+    const [client] = data.clients;
+    data.clients = Array.from(
+      { length: 12 },
+      (_, i) => ({ ...client, path: `/old/${i}`, count: 100 - i }) as ClientView,
+    );
+    const page = await open(url, { may: /401|asked blob:/ });
+    await page.fill("#token", "a token of operators");
+    await page.keyboard.press("Enter");
+    await page.getByText("Show 2 more").click();
+    await until(async () => (await page.locator("#clients tbody tr").count()) === 12);
+    await page.fill("#find-clients", "OLD/1");
+    await until(async () => (await page.locator("#clients tbody tr").count()) === 3);
+    expect(new URL(page.url()).searchParams.get("clients")).toBe("OLD/1");
+    await page.fill("#find-clients", "nothing");
+    await page.getByText("No client has this text.").waitFor();
+    expect(await page.evaluate(`document.activeElement.id`)).toBe("find-clients");
+    const [file] = await Promise.all([page.waitForEvent("download"), page.click("[data-download]")]);
+    expect(file.suggestedFilename()).toBe("clients.csv");
+    expect(readFileSync(await file.path(), "utf8").split("\r\n")).toHaveLength(14);
+  });
+
   test("with a token a form comes first, and then the page, for this tab", async () => {
     const { url, asked } = await operatorsListener({ token: "a token of operators" });
     const page = await open(url, { may: /401/ });
@@ -278,7 +346,7 @@ describeInChromium("the operators' page", (open) => {
     await page.fill("#move [name=why]", "first look");
     await page.fill("#move [name=by]", "Ada");
     await page.click("#move [type=submit]");
-    await page.getByText("getSetup is in shadow, 100 %.").waitFor();
+    await page.getByText("getSetup is in shadow, 100 % mirrored.").waitFor();
     await page.reload();
     await page.waitForSelector(row("getDataset"));
     expect(page.url()).toBe(url);

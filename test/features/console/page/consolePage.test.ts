@@ -3,6 +3,7 @@ import { decodeHTMLStrict } from "entities";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { arbitraryData } from "./arbitraryData.ts";
+import { openConsolePage } from "../../../../src/features/console/page/consolePage.ts";
 import { openSamplePage, sampleConsole, type SampleData } from "./sampleConsole.ts";
 import { sampleData, sampleNow } from "./sampleData.ts";
 
@@ -29,6 +30,7 @@ const respond = async (data: SampleData): Promise<Response> =>
 test("the sections of all features have their order", () => {
   expect([...pageOf().matchAll(/<section id="([^"]+)"/g)].map(([, id]) => id)).toEqual([
     "stages",
+    "history",
     "differences",
     "audit",
     "clients",
@@ -42,18 +44,22 @@ test("without a script everything can be read", () => {
   const page = pageOf();
   const text = textOf(page);
   for (const sentence of [
-    "3 differences that nothing explains",
-    "getDataset for 47 min , by Ada: no unexplained difference for a day",
-    "canary 5 % parity 95.3 % is below 99 %",
+    "getDataset : 41 answers differ, and nothing explains it; 1 more endpoint below",
+    "? its gate fails: parity at least 95.37 %, needed 99.00 % for 47 min , by Ada: no unexplained difference for a day",
+    "canary , 5 % of callers",
+    "modern , 1 % checked",
     "12.4 /s hits 83 %",
     "legacy 118 ms / 486 ms modern 31 ms / 96 ms 0.2 % of modern failed",
     "96.5 % ≥ 95.3 %, needs 99 %",
-    "1,204 answers · 41 unexplained",
+    "1,204 answers · 0.9 % expected by the ledger · 41 unexplained",
+    "1 idle endpoint findFlow",
+    "09:10 UTC a gateway started",
     "GET /datasets/61",
     `Expected " sparse _arff" Modern " Sparse _arff"`,
     "curl 'https://legacy.example/api/v1/json/data/61' curl 'https://modern.example/datasets/61'",
-    "shadow 100 % → to canary 5 % by Ada no unexplained difference for a day",
-    "18,230 /api/v1 sample-client/0.14.2 (Python 3.12) 9f2c61ab",
+    "shadow, 100 % mirrored → to canary, 5 % of callers by Ada no unexplained difference for a day",
+    "18,230 sample-client /api/v1 1 caller 18,230 by 9f2c61ab with sample-client/0.14.2 (Python 3.12),",
+    "412 Firefox /api/v1/json",
     "every endpoint /** old-order order Orders were not kept before the index was rebuilt. Ada until 2026-10-01 over",
     "20.4 MiB of 64 MiB",
     "getDataset 10m 1h 7d 60s 15s",
@@ -155,9 +161,15 @@ test("no value breaks out: the page is made of our own tags, and links to pages 
       const markup = markupOf(page);
       expect(markup.replace("<!doctype html>", "").replaceAll(tag, "")).not.toMatch(/[<>]/);
       for (const [, href = ""] of markup.matchAll(/\shref="([^"]*)"/g))
-        expect(href).toMatch(/^(#|data:,$|https?:\/\/)/i);
+        expect(href).toMatch(/^(#|\?[^"]*#(history|clients)$|\/clients\.csv$|data:,$|https?:\/\/)/i);
     }),
   );
+});
+
+test("an open circuit breaker is the heading", async () => {
+  const troubles = { untrustedProxies: () => [], openCircuits: () => ["modern"] };
+  const page = openConsolePage(() => sampleData().cache, [], [], troubles);
+  expect(page.render.page(sampleNow).toString()).toContain("<h1>Modern fails: its circuit breaker is open</h1>");
 });
 
 test("a feature that is off has a section that names its missing setting", async () => {

@@ -77,7 +77,8 @@ export const sampleData = (): SampleData => ({
             latency: { legacy: { p50: 118, p95: 486 }, modern: { p50: 31, p95: 96 } },
             errorRate: 0.002,
             gate: { parity: 0.99, requests: 500, minutes: 10, errorRate: 0.01, p95: 2000, hold: 30 },
-            gateSays: "parity 95.3 % is below 99 %",
+            gateSays: "held: parity at least 95.37 %, needed 99.00 %",
+            isGateFailing: true,
           },
         ],
         [

@@ -17,7 +17,7 @@ const complete: Partial<PrivateRowsView> = {
 
 const markupOf = (given: Partial<PrivateRowsView>): string =>
   privateDatasetsPage(() => ({ ...walking, ...given }))
-    .show(sampleNow)
+    .show(sampleNow, new URLSearchParams())
     .sections.map(section)
     .join("");
 const textOf = (markup: string): string =>

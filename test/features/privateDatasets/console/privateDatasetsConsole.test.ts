@@ -38,7 +38,7 @@ const viewsOf = (gateway: TestGateway) => {
     see,
     cache: async () => JSON.parse(await see("/cache")) as { privateRows?: PrivateRowsView },
     metrics: async () => {
-      const lines = (await see("/metrics")).split("\n").filter((line) => line.startsWith("gateway_private_"));
+      const lines = (await see("/metrics")).split("\n").filter((line) => line.startsWith("catalog_gateway_private_"));
       return Object.fromEntries(lines.map((line) => line.split(" ")).map(([name, value]) => [name, Number(value)]));
     },
   };
@@ -47,7 +47,7 @@ const viewsOf = (gateway: TestGateway) => {
 test("without the setting there is no view and the page says why", async () => {
   const { see, cache, metrics } = viewsOf(await gatewayFor(bed.url));
   expect(await cache()).not.toHaveProperty("privateRows");
-  expect(await metrics()).toEqual({ gateway_private_incomplete_total: 0 });
+  expect(await metrics()).toEqual({});
   expect(await see("/")).toContain("<code>LEGACY_ADMIN_KEY</code> is not set");
 });
 
@@ -85,13 +85,13 @@ test("during the search: its progress, and how many lists may be incomplete", as
     walksHere: false,
   });
   expect(await metrics()).toEqual({
-    gateway_private_rows: 1,
-    gateway_private_rows_hidden: 0,
-    gateway_private_index_complete: 0,
-    gateway_private_walk_checked: 2,
-    gateway_private_walk_last: 2 + BEYOND,
-    gateway_private_walk_calls_total: 3,
-    gateway_private_incomplete_total: 1,
+    catalog_gateway_private_rows: 1,
+    catalog_gateway_private_rows_hidden: 0,
+    catalog_gateway_private_index_complete: 0,
+    catalog_gateway_private_walk_checked: 2,
+    catalog_gateway_private_walk_last: 2 + BEYOND,
+    catalog_gateway_private_walk_calls_total: 3,
+    catalog_gateway_private_incomplete_total: 1,
   });
   expect(await see("/")).toContain(`2 of ${2 + BEYOND} ids looked at`);
 });
@@ -107,16 +107,18 @@ test("after the search: what is known, since when, and what it took", async () =
   // The list; each id but the listed one; the qualities of two, and whether anybody is listed the third.
   const calls = 1 + (LAST - 1) + 3;
   expect(await metrics()).toEqual({
-    gateway_private_rows: 3,
-    gateway_private_rows_hidden: 1,
-    gateway_private_index_complete: 1,
-    gateway_private_walk_checked: 7,
-    gateway_private_walk_last: LAST,
-    gateway_private_walk_calls_total: calls,
-    gateway_private_incomplete_total: 0,
+    catalog_gateway_private_rows: 3,
+    catalog_gateway_private_rows_hidden: 1,
+    catalog_gateway_private_index_complete: 1,
+    catalog_gateway_private_walk_checked: 7,
+    catalog_gateway_private_walk_last: LAST,
+    catalog_gateway_private_walk_calls_total: calls,
+    catalog_gateway_private_incomplete_total: 0,
   });
   expect(await see("/")).toContain("every id up to 7 has been looked at");
-  expect(await see("/metrics")).toContain(`gateway_events_total{event="private_row_hidden",endpoint="listDatasets"} 1`);
+  expect(await see("/metrics")).toContain(
+    `catalog_gateway_events_total{event="private_row_hidden",endpoint="listDatasets"} 1`,
+  );
 });
 
 test("a key that legacy does not know: broken, and why", async () => {
@@ -128,6 +130,6 @@ test("a key that legacy does not know: broken, and why", async () => {
   expect((await cache()).privateRows).toMatchObject({ state: "broken", trouble: "legacy does not know the key" });
   const texts = [await see("/"), await see("/cache"), await see("/metrics")].join("\n");
   expect(texts).toContain("Trouble: legacy does not know the key");
-  expect(texts).toContain(`gateway_events_total{event="private_walk_refused",endpoint="listDatasets"} 1`);
+  expect(texts).toContain(`catalog_gateway_events_total{event="private_walk_refused",endpoint="listDatasets"} 1`);
   expect(texts).not.toContain(wrong);
 });

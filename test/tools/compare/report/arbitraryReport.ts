@@ -125,6 +125,11 @@ export const arbitraryReport: fc.Arbitrary<Report> = fc.record({
   sides: fc.record({ legacy: text, candidate: text }, { requiredKeys: ["legacy"] }),
   summary,
   endpoints: record(summary),
+  statuses: fc.array(fc.record({ endpoint: text, from: count, to: count, answers: count }), { maxLength: 4 }),
+  latency: fc.array(
+    fc.record({ endpoint: text, side: fc.constantFrom("legacy", "candidate"), p50: count, p95: count, total: count }),
+    { maxLength: 4 },
+  ),
   differences: fc.array(difference, { maxLength: 30 }),
   causes: fc.array(cause, { maxLength: 14 }),
   failures: fc.array(fc.record({ endpoint: text, why: text, count, curl }), { maxLength: 4 }),

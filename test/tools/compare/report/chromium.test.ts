@@ -28,9 +28,11 @@ describeInChromium("the report, opened as a file", (open) => {
     const fold = page.locator("#exhibits details").first();
     await fold.locator("summary").first().click();
     expect(await fold.locator("table.sides").count()).toBe(1);
-    const difference = page.locator("#differences li details").first();
-    await difference.locator("summary").first().click();
-    expect(await difference.locator("button.copy").count()).toBe(1);
+    const differences = page.locator("#differences li > details");
+    expect(await page.locator("#differences li > details[open]").count()).toBe(0);
+    await differences.first().locator("summary").first().click();
+    await differences.first().locator(".curl summary").click();
+    expect(await differences.first().locator("button.copy").count()).toBe(1);
     await page.locator(`[data-view*="kind=unexplained"]`).first().click();
     expect(await page.evaluate("location.hash")).toContain("kind=unexplained");
   });

@@ -13,6 +13,8 @@ test("report.json is the whole report without its examples", () => {
   expect(Object.keys(parsed(sampleReport()))).toEqual([
     "summary",
     "endpoints",
+    "statuses",
+    "latency",
     "differences",
     "causes",
     "failures",

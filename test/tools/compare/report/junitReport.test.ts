@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { XMLParser, XMLValidator } from "fast-xml-parser";
 import { expect, test } from "vitest";
 import type { Report } from "../../../../src/compare/report.ts";
-import { buildXml, junitReport } from "../../../../src/tools/compare/report/junitReport.ts";
-import { arbitraryReport, text } from "./arbitraryReport.ts";
+import { junitReport } from "../../../../src/tools/compare/report/junitReport.ts";
+import { arbitraryReport } from "./arbitraryReport.ts";
 import { sampleReport } from "./sampleReport.ts";
 
 type Case = { "@name": string; failure?: { "#text": string }[]; error?: unknown[]; "system-out"?: string[] };
@@ -28,7 +28,13 @@ const suitesOf = (report: Report): Suite[] => {
 
 test("an endpoint is a suite: unexplained differences fail, missing answers are errors", () => {
   const [dataset, list] = suitesOf(sampleReport()) as [Suite, Suite];
-  expect(dataset).toMatchObject({ "@name": "getDataset", "@tests": "3", "@failures": "1", "@errors": "1" });
+  expect(dataset).toMatchObject({
+    "@name": "getDataset",
+    "@tests": "3",
+    "@failures": "1",
+    "@errors": "1",
+    "@time": "32.331",
+  });
   expect(dataset.testcase?.map((one) => one["@name"])).toEqual([
     "compared",
     "/collection_date: value",
@@ -55,20 +61,5 @@ test("any report is valid XML, and each unexplained difference is a failure", ()
       expect(failures).toHaveLength(places.size);
       expect(errors).toHaveLength(report.failures.length);
     }),
-  );
-});
-
-test("a text of any characters comes back, but for those that no XML can hold", () => {
-  fc.assert(
-    fc.property(text, (any) => {
-      const written = buildXml({ root: { "@any": any, inside: `.${any}` } });
-      expect(XMLValidator.validate(written)).toBe(true);
-      const { root } = parser.parse(written) as { root: { "@any": string; inside: string[] } };
-      // oxlint-disable-next-line no-control-regex -- the characters that XML 1.0 leaves out
-      const kept = any.toWellFormed().replaceAll(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/g, "\uFFFD");
-      expect(root["@any"]).toBe(kept);
-      expect(root.inside).toEqual([`.${kept}`]);
-    }),
-    { numRuns: 500 },
   );
 });

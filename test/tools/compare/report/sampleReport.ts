@@ -189,6 +189,15 @@ export const sampleReport = (size: Partial<SampleSize> = {}): Report => {
     sides,
     summary: totalOf(Object.values(endpoints)),
     endpoints,
+    statuses: [
+      { endpoint: "getDataset", from: 200, to: 200, answers: 500 },
+      { endpoint: "getDataset", from: 404, to: 404, answers: 12 },
+      { endpoint: "listDatasets", from: 200, to: 200, answers: 240 },
+    ],
+    latency: [
+      { endpoint: "getDataset", side: "legacy", p50: 41.2, p95: 180.4, total: 30_120.5 },
+      { endpoint: "getDataset", side: "candidate", p50: 3.1, p95: 9.8, total: 2210.25 },
+    ],
     differences,
     causes: causesOf(differences),
     failures: [

@@ -17,6 +17,7 @@ test("it has the verdict, the endpoints, the causes, and commands for the unexpl
   expect(lines.find((line) => line.startsWith("integer "))).toMatch(
     /^integer +✓ explained +4,650 +296  listDatasets, getSetup, getDataset$/,
   );
+  expect(lines).toContain("getDataset      41 ms / 180 ms         3 ms / 10 ms  200 → 200: 500, 404 → 404: 12");
   expect(lines).toContain("legacy: no answer within 10 s        2  getDataset");
   expect(lines.at(-1)).toBe(`curl -s 'https://candidate.example/v1/studies/100' -H "X-API-Key: $CANDIDATE_KEY"`);
 });

@@ -83,6 +83,18 @@ const refresh = () => {
   });
 };
 
+/** Links that ask the page for something else keep the fields and folds of this one, and what else its address asks for. */
+const follow = (event) => {
+  const link = event.target.closest("a[href^='?']");
+  if (!link || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  event.preventDefault();
+  const query = new URLSearchParams(location.search);
+  for (const [name, value] of new URL(link.href).searchParams) query.set(name, value);
+  history.pushState(null, "", `?${query}${link.hash}`);
+  if (!link.closest("section")?.matches(link.hash)) document.querySelector(link.hash)?.scrollIntoView();
+  refresh();
+};
+
 /** Keeps the page up to date from now on. */
 export const startLive = () => {
   document.getElementById("sign-out").hidden = adminToken.get() === "";
@@ -93,5 +105,7 @@ export const startLive = () => {
     if (document.visibilityState === "visible") refresh();
   });
   document.addEventListener("page:changed", refresh);
+  document.addEventListener("click", follow);
   addEventListener("online", refresh);
+  addEventListener("popstate", refresh);
 };

@@ -12,7 +12,9 @@ const readMove = () => {
   return { dialog, form, fields: form.elements, endpoint, now: row?.dataset };
 };
 
-const formatStage = (stage, share) => (stage === "legacy" ? stage : `${stage}, ${share} %`);
+/** `canary, 5 % of callers`, as the choices of the dialog say it. */
+const formatStage = (stage, share) =>
+  document.querySelector(`#move [value=${stage}]`).closest("label").dataset.text.replace("{share}", share);
 
 /** Shows what will happen, after a field has changed or the endpoint has moved meanwhile. */
 const showMove = () => {
@@ -37,14 +39,16 @@ const showMove = () => {
   confirm.disabled = isSame;
 };
 
-const openMove = (endpoint) => {
+/** `to`: the stage and share that are chosen at first; default: the present ones. */
+const openMove = (endpoint, to) => {
   document.getElementById("move").dataset.endpoint = endpoint;
   const { dialog, form, fields, now } = readMove();
   if (!now) return;
   form.reset();
-  fields.stage.value = now.stage;
-  fields.share.value = now.share;
-  fields.range.value = now.share;
+  const { stage, share } = to ?? now;
+  fields.stage.value = stage;
+  fields.share.value = share;
+  fields.range.value = share;
   fields.by.value = operatorName.get();
   partOf(dialog, "endpoint").textContent = endpoint;
   openDialog(dialog);
@@ -77,6 +81,8 @@ const sendMove = () => {
 document.addEventListener("click", ({ target }) => {
   const button = target.closest("[data-move]");
   if (button) openMove(button.dataset.move);
+  const next = target.closest("[data-next]");
+  if (next) openMove(next.dataset.next, next.dataset);
 });
 document.addEventListener("input", ({ target }) => {
   if (target.closest("#move")) changeMove(target);

@@ -36,8 +36,18 @@ export const reportedDifferences = (report: Report): Html => {
   });
 };
 
-const item = (difference: ReportedDifference, judged: boolean): Html =>
-  html`<li ${facets(difference)}>${deferred(content(difference, judged))}</li>`;
+const item = (difference: ReportedDifference, judged: boolean): Html => {
+  const { path, kind, form, answers } = difference;
+  return html`<li ${facets(difference)}>
+    <details>
+      <summary>
+        ${badge(kind)} <code>${formatPath(path)}</code> <b>${form}</b>
+        <span class="where">${difference.endpoint} · ${counted(answers, "answer")}</span>
+      </summary>
+      ${deferred(content(difference, judged))}
+    </details>
+  </li>`;
+};
 
 /** The attributes that the filters read. */
 const facets = (difference: ReportedDifference): Html[] =>
@@ -50,16 +60,13 @@ const facets = (difference: ReportedDifference): Html[] =>
   }).map(([name, value]) => html`data-${name}="${value}" `);
 
 const content = (difference: ReportedDifference, judged: boolean): Html => {
-  const { endpoint, path, kind, form, rule, entry, count, answers, curl } = difference;
-  const where = html`<code>${formatPath(path)}</code>`;
+  const { kind, rule, entry, count, answers, curl } = difference;
   const reasons = [
     ...(entry === undefined ? [] : [html` allowed by <code>${entry}</code>`]),
     ...(rule === undefined ? [] : [html` ${kind === "explained" ? "by" : "made by"} <code>${rule}</code>`]),
   ];
-  return html`<h3>${where}</h3>
-    <p class="what">${badge(kind)} <b>${form}</b>${reasons}</p>
-    <p class="where">${endpoint} · ${counted(count, "field")} in ${counted(answers, "answer")}</p>
-    <div class="evidence">${values(difference, judged)}${curlPair(curl)}</div>`;
+  return html`<p class="what">${counted(count, "field")} in ${counted(answers, "answer")}${reasons}</p>
+    ${values(difference, judged)}${curlPair(curl)}`;
 };
 
 const values = (difference: ReportedDifference, judged: boolean): Html => {

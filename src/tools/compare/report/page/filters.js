@@ -1,5 +1,7 @@
 /* Filters that combine and count what each choice would show. The address holds them: #endpoint=getDataset&kind=drift,unexplained */
 const PAGE = 100;
+/* So few differences are shown unfolded. */
+const FEW = 3;
 
 const form = document.querySelector("form.filters");
 const output = form.querySelector("output");
@@ -61,9 +63,8 @@ const showDifferences = (matching) => {
   for (const { item } of shown) item.classList.remove("shown-now");
   shown = matching.slice(0, limit);
   for (const { item } of shown) {
-    const kept = item.querySelector(":scope > noscript");
-    if (kept) kept.outerHTML = kept.textContent;
     item.classList.add("shown-now");
+    if (matching.length <= FEW) item.querySelector("details").open = true;
   }
   const left = matching.length - shown.length;
   const first = left > 0 ? `, the first ${number(shown.length)} shown` : "";

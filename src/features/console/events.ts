@@ -1,0 +1,6 @@
+import type { EventDefinitions } from "../../telemetry/events.ts";
+
+/** The events of the feature. */
+export const consoleEvents: EventDefinitions = {
+  purged: { level: "info", msg: "An operator purged entries of the cache." },
+};

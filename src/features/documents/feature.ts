@@ -1,0 +1,112 @@
+import { readFile } from "node:fs/promises";
+import type { ServerResponse } from "node:http";
+import { plainAnswer } from "../../endpoint/answer.ts";
+import { unstoredHeaders } from "../../http/unstoredHeaders.ts";
+import { corsList } from "../../http/cors.ts";
+import { sendWhole } from "../../http/httpServer.ts";
+import { problemSlugs } from "../../http/problemDetails.ts";
+import { isBelow, pathOf } from "../../http/requestTarget.ts";
+import type { Core, Feature } from "../../serve/feature.ts";
+import { apiCatalog, CATALOG_PATH, documentLinks, OPENAPI_TYPE } from "./apiCatalog.ts";
+import { deployedDocument } from "./deployedDocument.ts";
+import { openResource, type Resource, type SendResource } from "./resource.ts";
+import type { DocumentsSettings } from "./settings.ts";
+import { viewerFiles } from "./viewerFiles.ts";
+
+type AllSettings = DocumentsSettings & { RATE_LIMIT?: number | undefined };
+
+const file = new URL("../../../docs/openapi.json", import.meta.url);
+
+/** Serves what describes the new interface: to people, to generators of clients, and to those who know only the domain. */
+const open = (core: Core, settings: AllSettings): Feature => {
+  const { PREFIXES: prefixes, CORS_ORIGINS: origins } = settings;
+  const bases = prefixes.map(baseOf);
+  const routes = routesOf(core, settings);
+  return {
+    answer(request, response) {
+      if (request.method !== "GET" && request.method !== "HEAD") return false;
+      const send = routes.get(pathOf(request.url ?? "/"));
+      if (send === undefined) return false;
+      const cors = corsList(origins, request.headers.origin);
+      void send(request, response, cors).catch((error: unknown) => fail(core, response, error));
+      return true;
+    },
+    linksOf(path) {
+      const prefix = prefixes.find((one) => one !== "/" && isBelow(path, one));
+      return prefix === undefined ? undefined : documentLinks(prefix);
+    },
+    start: () =>
+      Promise.resolve({ line: `the new interface is described at ${bases[0]}/docs and ${bases[0]}/openapi.json` }),
+  };
+};
+
+const baseOf = (prefix: string): string => (prefix === "/" ? "" : prefix);
+
+const fail = ({ services: { observer } }: Core, response: ServerResponse, error: unknown): void => {
+  observer.event("internal_error", { error: (error as Error).stack });
+  if (response.headersSent) return void response.destroy();
+  const body = Buffer.from(plainAnswer(500, "Internal Server Error").body);
+  sendWhole(response, { status: 500, headers: unstoredHeaders("application/json", body.length), body });
+};
+
+/** All paths that lead to a document. */
+const routesOf = (core: Core, settings: AllSettings): ReadonlyMap<string, SendResource> => {
+  const { PREFIXES: prefixes, API_CATALOG, ROOT } = settings;
+  const routes = new Map<string, SendResource>();
+  const files = viewerFiles.map(({ name, read }) => ({ name, send: openResource(read) }));
+  for (const prefix of prefixes) {
+    const base = baseOf(prefix);
+    /** With and without a slash at its end, as all paths of the new interface. */
+    const add = (path: string, make: () => Promise<Resource>): void => {
+      const send = openResource(make);
+      routes.set(base + path, send).set(`${base}${path}/`, send);
+    };
+    add("/openapi.json", () => openApiOf(prefix, settings));
+    add("/docs", async () => (await import("./viewerPage.ts")).viewerPage(base, documentLinks(base)));
+    for (const { name, send } of files) routes.set(`${base}/docs/${name}`, send);
+    addProblems(add, base, core);
+    if (base !== "") routes.set(base, toDocs(base)).set(`${base}/`, toDocs(base));
+  }
+  if (API_CATALOG)
+    routes.set(
+      CATALOG_PATH,
+      openResource(() => apiCatalog(prefixes.map(baseOf))),
+    );
+  const [first = "/"] = prefixes;
+  if (ROOT === "docs") routes.set("/", routes.get(`${baseOf(first)}/docs`) as SendResource);
+  return routes;
+};
+
+const openApiOf = async (prefix: string, { ERRORS, RATE_LIMIT }: AllSettings): Promise<Resource> => ({
+  type: OPENAPI_TYPE,
+  body: deployedDocument(await readFile(file, "utf8"), {
+    prefix,
+    dialect: ERRORS[prefix] ?? "detail",
+    isRateLimited: RATE_LIMIT !== undefined,
+  }),
+  headers: ["Cache-Control", "public, max-age=300", "Link", documentLinks(baseOf(prefix))],
+});
+
+type Add = (path: string, make: () => Promise<Resource>) => void;
+
+/** Adds the pages of problems: of all, and of each. What draws them is loaded with the first one. */
+const addProblems = (add: Add, base: string, { catalogue: { errors } }: Core): void => {
+  const pages = async () => {
+    const { openProblemPages } = await import("./problemPages.ts");
+    return openProblemPages({ base, errors, link: documentLinks(base) });
+  };
+  add("/problems", async () => (await pages()).list());
+  for (const slug of problemSlugs) add(`/problems/${slug}`, async () => (await pages()).page(slug));
+};
+
+/** Leads from the prefix alone to the reference. */
+const toDocs =
+  (base: string): SendResource =>
+  (_, response, cors) => {
+    const headers = ["Location", `${base}/docs`, "Content-Length", "0", "Link", documentLinks(base), ...cors];
+    sendWhole(response, { status: 302, headers, body: undefined });
+    return Promise.resolve();
+  };
+
+/** The feature, as the gateway opens it. */
+export const documentsFeature = { open };

@@ -1,0 +1,52 @@
+/* global SwaggerUIBundle */
+// Starts the viewer on the document that the page names, and follows the system's colours.
+const place = document.getElementById("viewer");
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const followColours = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+followColours();
+dark.addEventListener("change", followColours);
+
+/** Words that an operation is found by: its path, what it is about, and the names of its inputs. */
+const textOf = (operation) =>
+  [
+    operation.get("method"),
+    operation.get("path"),
+    ...["summary", "description", "parameters", "requestBody"].map((name) =>
+      JSON.stringify(operation.getIn(["operation", name]) ?? ""),
+    ),
+  ]
+    .join(" ")
+    .toLowerCase();
+
+/** The viewer itself searches the names of groups only. */
+const searchOperations = (groups, phrase) => {
+  const words = phrase.toLowerCase().split(/\s+/).filter(Boolean);
+  const isFound = (operation) => words.every((word) => textOf(operation).includes(word));
+  return groups
+    .map((group) => group.set("operations", group.get("operations").filter(isFound)))
+    .filter((group) => group.get("operations").size > 0);
+};
+
+const nameSearch = () => {
+  const field = place.querySelector(".operation-filter-input");
+  if (field === null) return;
+  field.placeholder = "Search paths, words and fields";
+  field.setAttribute("aria-label", field.placeholder);
+};
+
+SwaggerUIBundle({
+  url: place.dataset.document,
+  domNode: place,
+  presets: [SwaggerUIBundle.presets.apis],
+  plugins: [() => ({ fn: { opsFilter: searchOperations } })],
+  layout: "BaseLayout",
+  deepLinking: true,
+  filter: true,
+  tryItOutEnabled: true,
+  displayRequestDuration: true,
+  defaultModelsExpandDepth: 0,
+  // Nothing is asked of other servers, and no key is stored.
+  validatorUrl: null,
+  persistAuthorization: false,
+  onComplete: nameSearch,
+});

@@ -1,0 +1,72 @@
+import type { Meter } from "../../telemetry/meter.ts";
+import type { Sample } from "../../telemetry/series.ts";
+import type { DifferenceResult } from "../../compare/difference.ts";
+import type { Migration } from "./migration.ts";
+import { stageNames } from "./stage.ts";
+import type { StageView } from "./views.ts";
+
+const results: readonly DifferenceResult[] = ["equal", "explained", "expected", "drift", "unexplained"];
+
+/** Counts the comparisons, each answer by its worst difference. */
+export const countComparisons = (
+  meter: Meter,
+  endpoints: readonly string[],
+): ((endpoint: string, result: DifferenceResult) => void) => {
+  const help = "Answers compared on both sides, by their worst difference.";
+  const comparisons = meter.counter("comparisons_total", help, ["endpoint", "result"]);
+  for (const endpoint of endpoints) for (const result of results) comparisons(endpoint, result);
+  return (endpoint, result) => void comparisons(endpoint, result).value++;
+};
+
+/** Registers what is known of the stages when the metrics are read. */
+export const meterStages = (meter: Meter, migration: Migration): void => {
+  /** One sample of each endpoint that has a value. */
+  const each = (valueOf: (view: StageView) => number | undefined) => (): Sample[] =>
+    Object.entries(migration.view()).flatMap(([endpoint, view]) => {
+      const value = valueOf(view);
+      return value === undefined ? [] : [{ labels: { endpoint }, value }];
+    });
+  /** Comparisons that say how both sides agree: a drift does not. */
+  const judged = ({ parity }: StageView) => parity.compared - parity.drift;
+
+  meter.gauge(
+    "stage",
+    "1 for the stage that an endpoint is in.",
+    () =>
+      Object.entries(migration.view()).flatMap(([endpoint, view]) =>
+        stageNames.map((stage) => ({ labels: { endpoint, stage }, value: view.stage === stage ? 1 : 0 })),
+      ),
+    "max",
+  );
+  meter.gauge(
+    "stage_share_ratio",
+    "Share of callers (canary) or of compared requests (shadow, modern).",
+    each(({ share }) => share / 100),
+    "max",
+  );
+  meter.gauge(
+    "parity_ratio",
+    "Share of compared answers without an unexplained difference since the last move.",
+    each((view) => (judged(view) === 0 ? undefined : 1 - view.parity.unexplained / judged(view))),
+    "average",
+  );
+  meter.gauge(
+    "parity_lower_bound_ratio",
+    "Lower Wilson bound of this share, which a gate looks at.",
+    each((view) => (judged(view) === 0 ? undefined : view.parity.lower)),
+    "min",
+  );
+  meter.gauge(
+    "gate_parity_ratio",
+    "Least parity that the gate of an endpoint allows.",
+    each(({ gate }) => gate?.parity),
+    "max",
+  );
+  meter.gauge("parity_comparisons", "Comparisons since the last move, without drift.", each(judged));
+  meter.gauge(
+    "unexplained_differences",
+    "Compared answers with an unexplained difference since the last move.",
+    each(({ parity }) => parity.unexplained),
+  );
+  meter.total("mirror_shed_total", "Comparisons left out for lack of budget.", () => migration.shed());
+};

@@ -1,0 +1,81 @@
+import type { Core, Feature } from "../../serve/feature.ts";
+import { trustedProxies } from "../../upstream/forwarding.ts";
+import { rateLimitEvents } from "./events.ts";
+import { openBuckets } from "./buckets.ts";
+import { openCallers, ownBucketOf } from "./caller.ts";
+import { openRefusals } from "./refuse.ts";
+import { burstOf } from "./burst.ts";
+import type { RateLimitSettings } from "./settings.ts";
+
+type Admit = NonNullable<Feature["admit"]>;
+
+/** Limits how many requests each caller sends, before anything else is done for them. */
+const open = async (core: Core, settings: RateLimitSettings & { REDIS_TIMEOUT_MS?: number }): Promise<Feature> => {
+  const { meter, observer, keys } = core.services;
+  const { RATE_LIMIT: rate = 1, REDIS_URL: url, REDIS_TIMEOUT_MS: timeout = 50 } = settings;
+  const burst = burstOf(settings);
+  const size = { rate, burst };
+  const buckets = openBuckets(size);
+  const callerOf = openCallers({
+    trusted: trustedProxies(settings.TRUSTED_PROXIES),
+    exempt: trustedProxies(settings.RATE_LIMIT_EXEMPT),
+    keys,
+    hasBucket: (own) => buckets.has(own),
+    secret: url ?? "",
+  });
+  const answerRefused = openRefusals(size, { corsOrigins: settings.CORS_ORIGINS, prefixes: settings.PREFIXES });
+  let refused = 0;
+  let reported = 0;
+  let ofWorkers = 0;
+  const refuse: typeof answerRefused = (...about) => {
+    refused++;
+    answerRefused(...about);
+  };
+  const shared =
+    url === undefined || core.isCheck
+      ? undefined
+      : (await import("./sharedBuckets.ts")).openSharedBuckets({
+          ...size,
+          url,
+          timeout,
+          onLost: (why) => observer.event("rate_limit_redis_lost", { why }),
+          onUp: () => observer.event("rate_limit_redis_up", {}),
+        });
+  /** While Redis does not say, the bucket of this process is enough. */
+  const admitShared = async (taking: Promise<number | undefined>, ...[request, response, next]: Parameters<Admit>) => {
+    const wait = (await taking) ?? 0;
+    if (response.destroyed || request.socket.destroyed) return;
+    if (wait > 0) refuse(request, response, wait);
+    else next();
+  };
+  meter.total("rate_limited_total", "Requests refused because of RATE_LIMIT.", () => refused);
+  meter.gauge("rate_limit_callers", "Callers whose rate is counted.", () => buckets.size);
+  return {
+    admit(request, response, next) {
+      const caller = callerOf(request);
+      if (caller === undefined) return next();
+      const wait = buckets.take(caller.own, performance.now());
+      if (wait > 0) return refuse(request, response, wait);
+      if (shared === undefined) return next();
+      void admitShared(shared.take(caller.shared()), request, response, next);
+    },
+    onKeyRefused: (owner) => buckets.remove(ownBucketOf(owner)),
+    console: { page: async () => (await import("./console/page.ts")).rateLimitPage(() => refused + ofWorkers) },
+    tally: {
+      take() {
+        const count = refused - reported;
+        reported = refused;
+        return count === 0 ? undefined : count;
+      },
+      add: (count) => void (ofWorkers += Number(count)),
+    },
+    start: () =>
+      Promise.resolve({ line: `each caller may send ${rate} requests a second, ${burst} at once: RATE_LIMIT is set` }),
+    async close() {
+      shared?.close();
+    },
+  };
+};
+
+/** The feature, as the gateway opens it. */
+export const rateLimitFeature = { open, events: rateLimitEvents };

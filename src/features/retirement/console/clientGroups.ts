@@ -1,0 +1,56 @@
+import { agentFamily } from "./agentFamily.ts";
+import type { ClientView } from "./retirementConsole.ts";
+
+/** Callers of one path with one program. */
+export type ClientGroup = {
+  family: string;
+  path: string;
+  /** The number of requests. */
+  count: number;
+  /** ISO 8601. */
+  first: string;
+  last: string;
+  clients: ClientView[];
+};
+
+/** The groups of callers, the one with the most requests first. */
+export const groupClients = (clients: readonly ClientView[]): ClientGroup[] =>
+  Object.values(Object.groupBy(clients, ({ agent, path }) => JSON.stringify([agentFamily(agent), path])))
+    .flatMap((group = []) => {
+      const [one] = group;
+      if (one === undefined) return [];
+      const times = (name: "first" | "last") => group.map((client) => client[name]).toSorted();
+      return {
+        family: agentFamily(one.agent),
+        path: one.path,
+        count: group.reduce((sum, { count }) => sum + count, 0),
+        first: times("first")[0] ?? "",
+        last: times("last").at(-1) ?? "",
+        clients: group.toSorted((a, b) => b.count - a.count),
+      };
+    })
+    .toSorted((a, b) => b.count - a.count);
+
+/** Whether the group, or one of its clients, has this text anywhere, in any case. */
+export const matchesSearch = ({ family, path, clients }: ClientGroup, text: string): boolean => {
+  const wanted = text.trim().toLowerCase();
+  const texts = [family, path, ...clients.flatMap(({ caller, agent }) => [caller, agent])];
+  return texts.some((one) => one.toLowerCase().includes(wanted));
+};
+
+const columns = ["path", "family", "agent", "caller", "count", "first", "last"] as const;
+
+/** A cell of a CSV file (RFC 4180). Spreadsheets would run what begins like a formula: it gets an apostrophe. */
+const csvCell = (value: string | number): string => {
+  const text = String(value).replace(/^(?=[=+\-@\t\r])/, "'");
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+};
+
+/** All clients as a CSV file with a line of names. */
+export const clientsCsv = (clients: readonly ClientView[]): string =>
+  [
+    columns,
+    ...clients.map((client) => columns.map((name) => (name === "family" ? agentFamily(client.agent) : client[name]))),
+  ]
+    .map((row) => row.map(csvCell).join(","))
+    .join("\r\n") + "\r\n";

@@ -1,0 +1,40 @@
+import { z } from "zod";
+import type { Settings } from "../../settings/settings.ts";
+
+const isWebhookUrl = (text: string): boolean =>
+  /^https?:\/\/\S+$/.test(text) && URL.canParse(text) && new URL(text).username === "" && new URL(text).hash === "";
+
+const shape = {
+  WEBHOOK_URL: z
+    .string()
+    .refine(isWebhookUrl, "a URL such as https://hooks.example/gateway, without a user")
+    .optional()
+    .describe("where to post moves, demotions and new unexplained differences"),
+  WEBHOOK_SECRET: z
+    .string()
+    .regex(/^(whsec_)?[A-Za-z0-9+/]{32,88}={0,2}$/, "24 to 64 random bytes in base64, with or without whsec_ before")
+    .optional()
+    .describe("what these messages are signed with (Standard Webhooks)"),
+};
+
+// The URL of a chat service is its password.
+const secrets = ["WEBHOOK_SECRET", "WEBHOOK_URL"];
+
+type Given = { WEBHOOK_URL?: string | undefined; WEBHOOK_SECRET?: string | undefined };
+
+const isOn = ({ WEBHOOK_URL }: Given): boolean => WEBHOOK_URL !== undefined;
+
+const errorsOf = ({ WEBHOOK_URL, WEBHOOK_SECRET }: Given): string[] =>
+  (WEBHOOK_URL === undefined) === (WEBHOOK_SECRET === undefined)
+    ? []
+    : [
+        WEBHOOK_URL === undefined
+          ? "WEBHOOK_SECRET: given without WEBHOOK_URL; allowed is both or neither"
+          : "WEBHOOK_URL: given without WEBHOOK_SECRET; allowed is both or neither: make one with `openssl rand -base64 32`",
+      ];
+
+/** What the feature adds to the settings. */
+export const webhookSettings = { shape, secrets, isOn, errorsOf };
+
+/** All settings with those of the feature. */
+export type WebhookSettings = Settings & z.infer<z.ZodObject<typeof shape>>;

@@ -1,0 +1,128 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { randomUUID } from "node:crypto";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import { keysGiven } from "./credential.ts";
+import { queryOf } from "./requestTarget.ts";
+import { scrubTarget } from "../scrub/requestTarget.ts";
+
+/** One request of a client and its answer, as logs and traces tell of it. All times are in milliseconds. */
+export class HttpExchange {
+  /** The `X-Request-Id` of the answer: a trusted proxy's, or a new one. */
+  readonly id: string;
+  /** On the clock of `performance.now()`. */
+  readonly started = performance.now();
+  /** Until the answer began; `undefined` before that, and for one that was sent at once. */
+  begunAfter: number | undefined;
+  /** Of the answer; 0 until it has begun. */
+  status = 0;
+  /** Of the answer's body, without its framing. */
+  bytes = 0;
+  /** The gateway refused the request before it looked at what it asks for. */
+  isRefused = false;
+  /** The answer goes to the client later: what observes exchanges hears of it when the response has closed. */
+  isDeferred = false;
+  /** It was passed through to legacy, or would have been. */
+  isProxied = false;
+  endpoint: string | undefined;
+  /** How the answer came about, as the metrics name it: `hit`, `miss`, `stale` ... */
+  cache: string | undefined;
+  stage: string | undefined;
+  backend: string | undefined;
+  /** The salted hash of the caller's key. */
+  owner: string | undefined;
+  /** Requests to legacy and modern for it until now, and the time of all of them together. */
+  upstreamCalls = 0;
+  upstreamMs = 0;
+  #target: string | undefined;
+  #headers: IncomingHttpHeaders | undefined;
+  #path: string | undefined;
+
+  constructor(id?: string) {
+    this.id = id ?? randomUUID();
+  }
+
+  /** What the request asks for, as `path` gives it. */
+  read({ url, headers }: IncomingMessage): void {
+    this.#target = url;
+    this.#headers = headers;
+  }
+
+  /** A request to legacy or modern for it is over. */
+  countCall(ms: number): void {
+    this.upstreamCalls++;
+    this.upstreamMs += ms;
+  }
+
+  /** The answer begins, with this status. */
+  begin(status: number): void {
+    this.status = status;
+    if (this.isDeferred) this.begunAfter = performance.now() - this.started;
+  }
+
+  /** Path and query without what may be secret; `undefined` where no request was read. */
+  get path(): string | undefined {
+    if (this.#path === undefined && this.#target !== undefined && this.#headers !== undefined)
+      this.#path = scrubTarget(this.#target, keysOf(this.#target, this.#headers));
+    return this.#path;
+  }
+
+  /** Lets the request's headers go: what runs on after its answer must not keep a key in memory. */
+  forget(): void {
+    this.#path = this.path;
+    this.#headers = undefined;
+    this.#target = undefined;
+  }
+}
+
+/** The keys of a request, as a log must not show them; most requests have none. */
+export const keysOf = (target: string, headers: IncomingHttpHeaders): string[] =>
+  target.includes("?") || headers.authorization !== undefined || headers["x-api-key"] !== undefined
+    ? keysGiven(queryOf(target), (name) => headers[name]?.toString())
+    : [];
+
+const requestId = /^[\w.-]{1,128}$/;
+
+/** The exchange of a request; its `X-Request-Id` is taken from a trusted peer only. */
+export const openExchange = (request: IncomingMessage, trusted: (address: string) => boolean): HttpExchange => {
+  const given = request.headers["x-request-id"];
+  const isTaken = typeof given === "string" && requestId.test(given) && trusted(request.socket.remoteAddress ?? "");
+  return new HttpExchange(isTaken ? given : undefined);
+};
+
+const exchangeKey = Symbol("exchange");
+/** A response that knows its exchange. */
+export type WithExchange = { [exchangeKey]?: HttpExchange };
+
+/** Notes the exchange that a response belongs to. */
+export const setExchange = (response: ServerResponse & WithExchange, exchange: HttpExchange): void =>
+  void (response[exchangeKey] = exchange);
+
+/** The exchange that a response belongs to; a response of another server than the gateway's gets one now. */
+export const exchangeOf = (response: ServerResponse & WithExchange): HttpExchange =>
+  (response[exchangeKey] ??= new HttpExchange());
+
+/** What all that is done for one request shares. `traceparent`, `tracestate`: what goes to legacy and modern (W3C Trace Context). */
+export type RequestContext = {
+  exchange: HttpExchange;
+  traceparent?: string | undefined;
+  tracestate?: string | undefined;
+  /** What a feature that observes steps knows of the step that runs. */
+  step?: unknown;
+};
+
+const contexts = new AsyncLocalStorage<RequestContext>();
+
+/** Runs what is done for a request: all that it begins finds its context. */
+export const inContext = <T>(context: RequestContext, run: () => T): T => contexts.run(context, run);
+
+/** The context of the request that this is done for; `undefined` for what the gateway does by itself. */
+export const currentContext = (): RequestContext | undefined => contexts.getStore();
+
+/** Headers that a request to legacy or modern gets, flat: `X-Request-Id`, `traceparent`, `tracestate`. */
+export const propagatedHeaders = ({ exchange, traceparent, tracestate }: RequestContext): string[] => {
+  const headers = ["X-Request-Id", exchange.id];
+  if (traceparent === undefined) return headers;
+  headers.push("traceparent", traceparent);
+  if (tracestate !== undefined) headers.push("tracestate", tracestate);
+  return headers;
+};

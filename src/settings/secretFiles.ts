@@ -1,0 +1,28 @@
+import { readText } from "./readText.ts";
+import type { GivenSetting } from "./renamed.ts";
+
+/** Bytes of a file with a secret at most. */
+const MAX_BYTES = 64 * 1024;
+
+/** The setting that names a file with the value of a secret one: `ADMIN_TOKEN` -> `ADMIN_TOKEN_FILE`. */
+export const fileSettingOf = (secret: string): string => `${secret}_FILE`;
+
+/** Replaces each `..._FILE` by the secret in that file, without the newline at its end. Returns what is wrong. */
+export const readSecretFiles = (given: Map<string, GivenSetting>, secrets: ReadonlySet<string>): string[] => {
+  const errors: string[] = [];
+  for (const secret of secrets) {
+    const name = fileSettingOf(secret);
+    const found = given.get(name);
+    if (found === undefined) continue;
+    given.delete(name);
+    const { value: path, from } = found;
+    const allowed = "allowed is the path of a file with the secret";
+    const read = typeof path === "string" && path !== "" ? readText(path, MAX_BYTES) : undefined;
+    if (given.has(secret)) errors.push(`${name}: given ${from}, and ${secret} as well; allowed is one of them`);
+    else if (read === undefined) errors.push(`${name}: ${JSON.stringify(path)} given ${from}; ${allowed}`);
+    else if ("why" in read)
+      errors.push(`${name}: ${JSON.stringify(path)} given ${from} cannot be read (${read.why}); ${allowed}`);
+    else given.set(secret, { value: read.text.replace(/\r?\n$/, ""), from: `in the file that ${name} names` });
+  }
+  return errors;
+};

@@ -1,0 +1,36 @@
+/** Variables that platforms and images set, and that are one slip away from a setting. */
+const ordinary: ReadonlySet<string> = new Set(["PREFIX", "STAGE", "HOSTS", "PORTS"]);
+
+/** Of a name as short as `PORT`, another letter makes another word. */
+const SHORT = 4;
+
+/** Whether two texts differ by one letter: another, one more, one less, or two that changed places. */
+const isOneOff = (a: string, b: string): boolean => {
+  let at = 0;
+  while (at < a.length && a[at] === b[at]) at++;
+  const [restA, restB] = [a.slice(at), b.slice(at)];
+  return (
+    (b.length > SHORT && restA.slice(1) === restB.slice(1)) ||
+    restA.slice(1) === restB ||
+    restA === restB.slice(1) ||
+    (restA.slice(2) === restB.slice(2) && restA[0] === restB[1] && restA[1] === restB[0])
+  );
+};
+
+const singular = (name: string): string => name.replace(/IES$/, "Y").replace(/(?<=X)ES$|S$/, "");
+
+/** A warning for each variable of the environment whose name is nearly that of a setting: `PROT` is likely to mean `PORT`. */
+export const slipWarnings = (
+  environment: Readonly<Record<string, string | undefined>>,
+  known: ReadonlySet<string>,
+): string[] =>
+  Object.entries(environment).flatMap(([given, value]) => {
+    if (value === undefined || value === "" || known.has(given) || ordinary.has(given)) return [];
+    const name = given.toUpperCase();
+    const isSlip = (one: string) => isOneOff(name, one) || singular(name) === singular(one);
+    // A lower-case word such as `port` is a variable of a shell; `legacy_url` is not.
+    const meant = name === given || name.includes("_") ? [...known].find(isSlip) : undefined;
+    return meant === undefined
+      ? []
+      : [`${given} in the environment is not a setting and has no effect: is ${meant} meant?`];
+  });

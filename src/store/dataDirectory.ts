@@ -1,0 +1,96 @@
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import type { Settings } from "../settings/settings.ts";
+
+/** Reasons by the codes of the system, and of SQLite: read-only, input or output, full, cannot open. */
+const reasons: Record<string, string> = {
+  EACCES: "this user may not write to it",
+  EEXIST: "it is no directory",
+  ENOENT: "no directory can be made there",
+  ENOSPC: "its file system is full",
+  ENOTDIR: "a part of its path is no directory",
+  EPERM: "this user may not write to it",
+  EROFS: "its file system is read-only",
+  8: "its files are read-only",
+  10: "its file system fails",
+  13: "its file system is full",
+  14: "its files cannot be opened",
+};
+
+/** What is said of a `DATA_DIR` that cannot be used: why, and what is needed. One line. */
+export const dataDirectoryError = (directory: string, error: Error & { code?: string; errcode?: number }): string => {
+  // SQLite refines its codes in the upper bits.
+  const code = error.errcode === undefined ? error.code : error.errcode & 0xff;
+  const reason = reasons[code ?? ""];
+  const subject = `DATA_DIR: ${directory} cannot be used: `;
+  if (reason === undefined) return subject + error.message;
+  return `${subject}${reason} (${error.message}); needed is a directory with free space that this user may write to`;
+};
+
+/** Makes the directory, for this user alone, unless it exists. Throws the system's error if it cannot be made or written to. */
+export const makeDataDirectory = (directory: string): void => {
+  const whole = resolve(directory);
+  const missing: string[] = [];
+  // Not by Node's recursive mkdir: where a parent exists but takes no children, as /proc, that tries forever.
+  for (let at = whole; !existsSync(at); at = dirname(at)) missing.unshift(at);
+  for (const at of missing) makeOne(at);
+  if (!statSync(whole).isDirectory()) throw Object.assign(new Error("EEXIST: it is a file"), { code: "EEXIST" });
+  accessSync(whole, constants.R_OK | constants.W_OK | constants.X_OK);
+};
+
+const makeOne = (directory: string): void => {
+  try {
+    mkdirSync(directory, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have made it meanwhile.
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST" || !existsSync(directory)) throw error;
+  }
+  // A directory is on the disk when its name in its parent is.
+  const parent = openSync(dirname(directory), "r");
+  try {
+    fsyncSync(parent);
+  } finally {
+    closeSync(parent);
+  }
+};
+
+/** Tries whether a file can be written to the directory, and leaves nothing behind; why it cannot. */
+export const dataDirectoryTrouble = (directory: string): string | undefined => {
+  const isNew = !existsSync(directory);
+  const file = join(directory, `.check-${process.pid}`);
+  try {
+    makeDataDirectory(directory);
+    writeFileSync(file, "1", { flush: true });
+    rmSync(file);
+    if (isNew) rmdirSync(directory);
+    return undefined;
+  } catch (error) {
+    return dataDirectoryError(directory, error as Error).replace(/^DATA_DIR: /, "");
+  }
+};
+
+/** Makes `DATA_DIR`, where values are to be kept there; what is wrong with it. */
+export const dataDirectoryErrors = ({
+  DATA_DIR: directory,
+  REDIS_URL,
+}: Pick<Settings, "DATA_DIR" | "REDIS_URL">): string[] => {
+  if (directory === undefined || REDIS_URL !== undefined) return [];
+  try {
+    makeDataDirectory(directory);
+    return [];
+  } catch (error) {
+    return [dataDirectoryError(directory, error as Error)];
+  }
+};

@@ -1,0 +1,38 @@
+/** What the gateway uses, as it was seen last. `since`: ISO 8601, when this state began. `why`: what failed. */
+export type DependencyState = { name: string; state: "ok" | "failed"; since: string; why?: string };
+
+/** Reports what was seen of a dependency; `why` says what failed. */
+export type ReportState = (isOk: boolean, why?: string) => void;
+
+/** The dependencies of the gateway, for `/readyz?verbose` and the metrics. */
+export type Dependencies = {
+  /** Adds one, which counts as ok until a failure is reported. `look`: finds out before the states are read; must not reject. */
+  add(name: string, look?: (report: ReportState) => Promise<void>): ReportState;
+  /** All of them, in the order in which they were added. */
+  states(): Promise<DependencyState[]>;
+};
+
+/** Opens an empty list. */
+export const openDependencies = (): Dependencies => {
+  const states = new Map<string, DependencyState>();
+  const looks: (() => Promise<void>)[] = [];
+  return {
+    add(name, look) {
+      states.set(name, { name, state: "ok", since: new Date().toISOString() });
+      const report: ReportState = (isOk, why) => {
+        const state = isOk ? "ok" : "failed";
+        const known = states.get(name);
+        // Every answer of legacy comes here: only a change costs something.
+        if (known?.state === state && known.why === why) return;
+        const since = known?.state === state ? known.since : new Date().toISOString();
+        states.set(name, { name, state, since, ...(why === undefined ? {} : { why }) });
+      };
+      if (look) looks.push(() => look(report));
+      return report;
+    },
+    async states() {
+      await Promise.all(looks.map((look) => look()));
+      return [...states.values()];
+    },
+  };
+};

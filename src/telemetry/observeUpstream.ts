@@ -1,0 +1,23 @@
+import { scrubTarget } from "../scrub/requestTarget.ts";
+import type { Observer } from "./observer.ts";
+
+/** Logs that the circuit of a backend has opened or closed; `openFor`: milliseconds. */
+export const observeCircuit = (
+  observer: Observer,
+  backend: string,
+  change: "opened" | "closed",
+  openFor?: number,
+): void => {
+  if (change === "opened") observer.event("circuit_opened", { backend });
+  else observer.event("circuit_closed", { backend, openFor: Math.round(openFor ?? 0) });
+};
+
+/** A call to a backend: what was asked, and how it ended. `path` may hold a key, `ms` are milliseconds. */
+type Call = { method: string; path: string; ms: number };
+
+/** Logs each call at `LOG_LEVEL=debug`; `undefined` at other levels, so that calls cost nothing then. */
+export const observeCalls = (observer: Observer, event: string): ((call: Call) => void) | undefined =>
+  observer.isDebug
+    ? ({ path, ms, ...call }) =>
+        observer.debug(event, { ...call, asked: scrubTarget(path), ms: Math.round(ms * 10) / 10 })
+    : undefined;

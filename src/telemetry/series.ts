@@ -1,0 +1,116 @@
+import type { Metric, Registry } from "prom-client";
+
+/**
+ * How the values of several processes become one. `worst`: of samples that differ only in `state`, which stand in order from the best to the
+ * worst, the worst that any process is in is 1 and the others are 0.
+ */
+export type Aggregation = "sum" | "min" | "max" | "average" | "first" | "worst";
+
+/** One value of a metric. `metricName`: where it differs from the family's, as in histograms. */
+export type Sample = { labels: Readonly<Record<string, string | number>>; value: number; metricName?: string };
+
+/** A metric: its name, what it says, and how it is read. */
+export type Family = {
+  name: string;
+  help: string;
+  type: "counter" | "gauge" | "histogram";
+  aggregator: Aggregation;
+};
+
+/** A metric as prom-client's registries give it (`getMetricsAsJSON`). */
+export type FamilyValues = Omit<Family, "aggregator"> & { aggregator?: string; values: readonly Sample[] };
+
+/** Adds a metric whose values are looked up when they are read. Throws if the name is taken. */
+export const registerFamily = (
+  registry: Registry,
+  family: Family,
+  read: () => readonly Sample[] | Promise<readonly Sample[]>,
+): void => {
+  const metric = { ...family, get: async () => ({ ...family, values: await read() }), reset: () => undefined };
+  registry.registerMetric(metric as unknown as Metric);
+};
+
+/** One child for each combination of values of the labels. It is looked up once where it is hot: prom-client's own look it up at each call. */
+const openChildren = <Child>(labelNames: readonly string[], open: (labels: Record<string, string>) => Child) => {
+  const children = new Map<string, Child>();
+  return {
+    children,
+    of: (...values: readonly string[]): Child => {
+      const key = values.join("\n");
+      let child = children.get(key);
+      if (child === undefined) {
+        child = open(Object.fromEntries(labelNames.map((name, i) => [name, values[i] ?? ""])));
+        children.set(key, child);
+      }
+      return child;
+    },
+  };
+};
+
+/** The part of a counter with the same labels. */
+export type CounterChild = { labels: Record<string, string>; value: number };
+/** The part of a histogram with the same labels. */
+export type HistogramChild = { observe(value: number): void };
+
+/** Registers a counter. The result gives the child of these label values, which exists from then on. */
+export const openCounter = (
+  registry: Registry,
+  name: string,
+  help: string,
+  labelNames: readonly string[],
+): ((...values: readonly string[]) => CounterChild) => {
+  const { children, of } = openChildren<CounterChild>(labelNames, (labels) => ({ labels, value: 0 }));
+  registerFamily(registry, { name, help, type: "counter", aggregator: "sum" }, () => [...children.values()]);
+  return of;
+};
+
+/** Registers a histogram with these upper bounds, in rising order. The result gives the child of these label values. */
+export const openHistogram = (
+  registry: Registry,
+  name: string,
+  help: string,
+  labelNames: readonly string[],
+  bounds: readonly number[],
+): ((...values: readonly string[]) => HistogramChild) => {
+  const { children, of } = openChildren(labelNames, (labels) => new Buckets(name, labels, bounds));
+  registerFamily(registry, { name, help, type: "histogram", aggregator: "sum" }, () =>
+    [...children.values()].flatMap((child) => child.samples()),
+  );
+  return of;
+};
+
+class Buckets implements HistogramChild {
+  readonly #name: string;
+  readonly #labels: Record<string, string>;
+  readonly #bounds: readonly number[];
+  readonly #counts: number[];
+  #sum = 0;
+
+  constructor(name: string, labels: Record<string, string>, bounds: readonly number[]) {
+    this.#name = name;
+    this.#labels = labels;
+    this.#bounds = bounds;
+    this.#counts = Array.from({ length: bounds.length + 1 }, () => 0);
+  }
+
+  observe(value: number): void {
+    let i = 0;
+    while (i < this.#bounds.length && value > (this.#bounds[i] as number)) i++;
+    this.#counts[i] = (this.#counts[i] as number) + 1;
+    this.#sum += value;
+  }
+
+  samples(): Sample[] {
+    const [name, labels] = [this.#name, this.#labels];
+    let count = 0;
+    const buckets = [...this.#bounds, "+Inf"].map((le, i) => {
+      count += this.#counts[i] as number;
+      return { metricName: `${name}_bucket`, labels: { ...labels, le }, value: count };
+    });
+    return [
+      ...buckets,
+      { metricName: `${name}_sum`, labels, value: this.#sum },
+      { metricName: `${name}_count`, labels, value: count },
+    ];
+  }
+}

@@ -1,0 +1,35 @@
+import { editDistance } from "../../serve/editDistance.ts";
+
+/** A request that a pair of fixtures answers, by either interface. `target` has no key in it; `key` is one of the sample legacy's. */
+export type KnownRequest = { pair: string; method: string; target: string; body?: string; key?: string };
+
+/** Characters of a request that are compared. */
+const MAX_COMPARED = 200;
+
+/** A known target has no key in it either. */
+const withoutKey = (target: string): string => target.replace(/(?<=[?&])api_key=[^&]*&?/g, "").replace(/[?&]$/, "");
+
+/** Counts the letters in which a request differs from a known one; another method or body counts as a few letters. */
+const distance = (asked: Omit<KnownRequest, "pair">, known: KnownRequest): number =>
+  editDistance(withoutKey(asked.target).slice(0, MAX_COMPARED), known.target.slice(0, MAX_COMPARED)) +
+  (asked.method === known.method ? 0 : 4) +
+  ((asked.body ?? "") === (known.body ?? "") ? 0 : 2);
+
+/** The requests that are most like this one, closest first, at most `most` of them and each once. */
+export const closestPairs = (
+  asked: Omit<KnownRequest, "pair">,
+  known: readonly KnownRequest[],
+  most: number,
+): KnownRequest[] => {
+  const seen = new Set<string>();
+  const isNew = ({ method, target, body = "", key = "" }: KnownRequest): boolean => {
+    const line = `${method} ${target} ${body} ${key}`;
+    return !seen.has(line) && seen.add(line).size > 0;
+  };
+  return known
+    .map((one) => ({ one, away: distance(asked, one) }))
+    .toSorted((a, b) => a.away - b.away)
+    .map(({ one }) => one)
+    .filter(isNew)
+    .slice(0, most);
+};

@@ -1,0 +1,106 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { getResponse, type RequestHandler } from "msw";
+import { closestPairs, type KnownRequest } from "./closestPairs.ts";
+
+/** What the server answers with. `toWeb`: a request of Node's with its body, as `fetch` has it; throws where it refuses that. */
+export type KitParts = {
+  handlers: readonly RequestHandler[];
+  known: readonly KnownRequest[];
+  toWeb: (request: IncomingMessage, body: Buffer) => Request;
+};
+
+/** Most bytes of a request's body. */
+export const MAX_KIT_BODY = 1024 * 1024;
+/** How many pairs a 501 names. */
+const NAMED = 5;
+const open = { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "*" };
+
+/** Listens, and answers by the handlers. Rejects where the address cannot be had. `close` ends open connections too. */
+export const serveKit = async (
+  { handlers, known, toWeb }: KitParts,
+  { host, port }: { host: string; port: number },
+): Promise<{ port: number; close: () => Promise<void> }> => {
+  const answer = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    if (incoming.method === "OPTIONS") return preflight(incoming, outgoing);
+    const body = await readBody(incoming);
+    if (body === undefined) return refuse(outgoing, 413, `The body has more than ${MAX_KIT_BODY} bytes.`);
+    const found = await firstAnswer(handlers, variantsOf(toWeb(incoming, body)));
+    if (found === undefined) return unknown(incoming, outgoing, body);
+    outgoing.writeHead(found.status, { ...Object.fromEntries(found.headers), ...open });
+    outgoing.end(Buffer.from(await found.arrayBuffer()));
+  };
+  const unknown = (incoming: IncomingMessage, outgoing: ServerResponse, body: Buffer): void => {
+    const asked = { method: incoming.method ?? "", target: withoutKey(incoming.url ?? ""), body: body.toString() };
+    const closest = closestPairs(asked, known, NAMED).map(({ pair, method, target, body: sent, key }) => ({
+      pair,
+      request: `${method} ${target}`,
+      ...(sent === undefined ? {} : { body: sent }),
+      ...(key === undefined ? {} : { key }),
+    }));
+    refuse(outgoing, 501, `No pair answers ${asked.method} ${asked.target} with this body and key.`, closest);
+  };
+  const server = createServer((incoming, outgoing) => {
+    answer(incoming, outgoing).catch((error: Error) => refuse(outgoing, 400, error.message));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject).listen(port, host, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+};
+
+const readBody = async (incoming: IncomingMessage): Promise<Buffer | undefined> => {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length <= MAX_KIT_BODY) chunks.push(chunk);
+  }
+  return length > MAX_KIT_BODY ? undefined : Buffer.concat(chunks);
+};
+
+/** The request; without a slash at its end; as GET, if it is a HEAD: the gateway answers all of these alike. */
+const variantsOf = (request: Request): Request[] => {
+  const url = new URL(request.url);
+  const bare = new URL(url);
+  bare.pathname = url.pathname.replace(/(?<=.)\/$/, "");
+  const urls = bare.href === url.href ? [url] : [url, bare];
+  const at = (one: URL): Request => (one === url ? request : new Request(one, request.clone()));
+  const same = urls.map(at);
+  return request.method === "HEAD"
+    ? [...same, ...urls.map((one) => new Request(one, { headers: request.headers }))]
+    : same;
+};
+
+const firstAnswer = async (handlers: readonly RequestHandler[], requests: Request[]): Promise<Response | undefined> => {
+  for (const request of requests) {
+    const response = await getResponse([...handlers], request);
+    if (response !== undefined) return response;
+  }
+  return undefined;
+};
+
+const withoutKey = (target: string): string => target.replaceAll(/([?&]api_key=)[^&]*/g, "$1...");
+
+const preflight = ({ headers }: IncomingMessage, outgoing: ServerResponse): void => {
+  outgoing.writeHead(204, {
+    ...open,
+    "Access-Control-Allow-Methods": "GET, HEAD, POST",
+    "Access-Control-Allow-Headers": headers["access-control-request-headers"] ?? "*",
+  });
+  outgoing.end();
+};
+
+const refuse = (outgoing: ServerResponse, status: number, detail: string, closest: object[] = []): void => {
+  if (outgoing.headersSent) return void outgoing.destroy();
+  const body = { detail, ...(closest.length > 0 ? { closest } : {}) };
+  outgoing.writeHead(status, { ...open, "Content-Type": "application/json" });
+  outgoing.end(`${JSON.stringify(body, undefined, 2)}\n`);
+};

@@ -1,0 +1,72 @@
+import { expect, onTestFinished, test } from "vitest";
+import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { listeningGateway } from "../http/support.ts";
+
+/** An administrator may remove the tags of all users. */
+const key = "AD000000000000000000000000000000";
+const paths = {
+  run: "/v1/run/1",
+  trace: "/v1/run/trace/1",
+  otherRun: "/v1/runs/2",
+  runs: "/v1/run/list/task/1",
+  evaluations: "/v1/evaluation/list/run/1",
+  ofStudy: "/v1/evaluation/setup/list/study/103",
+  setup: "/v1/setup/3",
+  setups: "/v1/setups/list",
+};
+type Name = keyof typeof paths;
+
+const filled = async () => {
+  const legacy = await startSampleLegacy();
+  onTestFinished(() => legacy.close());
+  const { url } = await listeningGateway(legacy.url);
+  for (const path of Object.values(paths)) expect((await fetch(url + path)).status).toBe(200);
+  const dropped = async (): Promise<Name[]> => {
+    const gone: Name[] = [];
+    for (const [name, path] of Object.entries(paths) as [Name, string][]) {
+      const answer = await fetch(url + path, { headers: { "Cache-Control": "only-if-cached" } });
+      if (answer.status === 504) gone.push(name);
+    }
+    return gone;
+  };
+  return { url, dropped };
+};
+
+const json = (fields: object) => ({
+  headers: { "Content-Type": "application/json", "X-API-Key": key },
+  body: JSON.stringify(fields),
+});
+const upload = (description: string) => {
+  const body = new FormData();
+  body.set("description", new Blob([description]), "description.xml");
+  body.set("api_key", key);
+  return { body };
+};
+const form = (fields: Record<string, string>) => ({ body: new URLSearchParams({ ...fields, api_key: key }) });
+
+const lists: Name[] = ["runs", "evaluations", "ofStudy"];
+
+test.each<[string, RequestInit, Name[]]>([
+  ["/v1/runs/tag", json({ run_id: 1, tag: "a" }), ["run", "trace", ...lists]],
+  ["/v1/runs/untag", json({ run_id: 2, tag: "twice" }), ["otherRun", ...lists]],
+  ["/api/v1/json/run/tag", form({ run_id: "2", tag: "a" }), ["otherRun", ...lists]],
+  // Evaluations name their run.
+  ["/api/v1/json/run/evaluate", upload("<oml:run_id>1</oml:run_id>"), ["run", "trace", ...lists]],
+  // A new run changes no other one; its setup may be new, too.
+  ["/api/v1/json/run", upload("<oml:run><oml:task_id>1</oml:task_id></oml:run>"), [...lists, "setups"]],
+  ["/v1/setups/tag", json({ setup_id: 3, tag: "a" }), ["setup", "setups"]],
+  ["/api/v1/json/study/103/attach", form({ ids: "1" }), ["ofStudy"]],
+])("POST %s %# invalidates what shows it", async (path, init, expected) => {
+  const { url, dropped } = await filled();
+  await (await fetch(url + path, { method: "POST", ...init })).text();
+  expect(await dropped()).toEqual(expected);
+});
+
+test.each<[string, Name[]]>([
+  ["run/1", ["run", "trace", ...lists]],
+  ["flow/103", ["run", "trace", "otherRun", ...lists, "setup", "setups"]],
+])("DELETE %s invalidates what shows it", async (path, expected) => {
+  const { url, dropped } = await filled();
+  await (await fetch(`${url}/api/v1/json/${path}?api_key=${key}`, { method: "DELETE" })).text();
+  expect(await dropped()).toEqual(expected);
+});

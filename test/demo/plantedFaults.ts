@@ -1,0 +1,55 @@
+import type { Difference } from "../../src/compare/difference.ts";
+import type { DifferenceView } from "../../src/features/migration/views.ts";
+import type { Fault } from "../standIn/program/fault.ts";
+import type { Planted } from "../standIn/program/planted.ts";
+
+/** A fault of the stand-in, and what it does in words. */
+export type PlantedFault = { fault: Fault; means: string };
+
+/** What the demo plants in the stand-in; each fault once an endpoint. */
+export const plantedFaults: readonly PlantedFault[] = [
+  { fault: { endpoint: "getDataset", fault: "wrongType", path: "/version" }, means: "a number has become text" },
+  { fault: { endpoint: "getDataset", fault: "missingField", path: "/licence" }, means: "a field is missing" },
+  { fault: { endpoint: "getDataset", fault: "lostEntry", path: "/creator" }, means: "an author is lost" },
+  {
+    fault: { endpoint: "getDataset", fault: "otherValue", path: "/name", again: false },
+    means: "wrong once, then right",
+  },
+  { fault: { endpoint: "listDatasets", fault: "otherValue", path: "/*/status" }, means: "another status of a dataset" },
+  {
+    fault: { endpoint: "listDatasets", fault: "wrongType", path: "/*/quality/*/value", share: 20 },
+    means: "text, in 20 %",
+  },
+  {
+    fault: { endpoint: "getSetup", fault: "lostEntry", path: "/setup_parameters/parameter" },
+    means: "a parameter is lost",
+  },
+  { fault: { endpoint: "getStudy", fault: "extraField", path: "/colour" }, means: "a field that nobody asked for" },
+  { fault: { endpoint: "findFlow", fault: "otherStatus" }, means: "another status" },
+  { fault: { endpoint: "listEvaluationMeasures", fault: "lostEntry", path: "" }, means: "a measure is lost" },
+];
+
+/**
+ * What the comparison has found of a fault: the paths of its differences, `drift` if it was gone when both sides were asked again;
+ * `undefined` until all that it did has been found.
+ */
+export const findingOf = (
+  { endpoint, fault }: Fault,
+  planted: readonly Planted[],
+  found: readonly Pick<DifferenceView, "endpoint" | "path" | "form" | "kind">[],
+): { kind: "unexplained" | "drift"; paths: string[] } | undefined => {
+  const done = planted.flatMap((one) =>
+    one.endpoint === endpoint && one.faults.includes(fault) && "path" in one && one.as !== "allowed" ? [one] : [],
+  );
+  const isFound = ({ path, form, as }: { path: string; form: Difference["form"]; as: string }): boolean =>
+    found.some(
+      (one) =>
+        one.endpoint === endpoint &&
+        one.path === path &&
+        one.form === form &&
+        one.kind === (as === "drift" ? "drift" : "unexplained"),
+    );
+  if (done.length === 0 || !done.every(isFound)) return undefined;
+  const kind = done.some(({ as }) => as === "drift") ? "drift" : "unexplained";
+  return { kind, paths: done.map(({ path }) => path) };
+};

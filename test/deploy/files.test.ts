@@ -1,0 +1,162 @@
+import { spawn, spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { parse, parseAllDocuments } from "yaml";
+import { secretSettings, settingsSchemaOf } from "../../src/settings/settings.ts";
+import { describeWith } from "../support/needs.ts";
+import { freePort } from "../support/freePort.ts";
+import { fragments } from "../support/settings.ts";
+import { until } from "../support/waiting.ts";
+import { dockerfile } from "./dockerfile.ts";
+import { isInstalled } from "./proxyPrograms.ts";
+
+const read = (file: string) => readFileSync(join("deploy", file), "utf8");
+const temporary = (name: string) => {
+  const folder = mkdtempSync(join(tmpdir(), `deploy-${name}-`));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+};
+
+type Container = {
+  env: { name: string; value?: string }[];
+  lifecycle: { preStop: { exec: { command: string[] } } };
+  startupProbe: Probe;
+  readinessProbe: Probe;
+  livenessProbe: Probe;
+};
+type Probe = { httpGet: { path: string } };
+type Pod = { terminationGracePeriodSeconds: number; containers: [Container] };
+type Compose = {
+  services: Record<string, { volumes?: string[]; environment?: Record<string, unknown>; stop_grace_period?: string }>;
+};
+
+const compose = parse(read("compose.yaml")) as Compose;
+const [deployment] = parseAllDocuments(read("kubernetes/gateway.yaml")).map((document) => document.toJS() as unknown);
+const pod = (deployment as { spec: { template: { spec: Pod } } }).spec.template.spec;
+const unit = read("catalog-gateway.service");
+
+const shape = settingsSchemaOf(fragments).shape;
+const defaultOf = (setting: string): number => settingsSchemaOf(fragments).parse({})[setting] as number;
+
+test("every setting that they give exists", () => {
+  const known = new Set([
+    ...Object.keys(shape),
+    ...[...secretSettings(fragments)].map((name) => `${name}_FILE`),
+    "NODE_ENV",
+    "MALLOC_MMAP_THRESHOLD_",
+    "NODE_COMPILE_CACHE",
+  ]);
+  const given = [
+    ...Object.keys(compose.services["gateway"]?.environment ?? {}),
+    ...pod.containers[0].env.map(({ name }) => name),
+    ...[...unit.matchAll(/^Environment=(.*)$/gm)].flatMap(([, all]) =>
+      [...(all ?? "").matchAll(/(\w+)=/g)].map(([, name]) => name as string),
+    ),
+    ...dockerfile.environment,
+  ];
+  expect(given.length).toBeGreaterThan(15);
+  expect(given.filter((name) => !known.has(name))).toEqual([]);
+});
+
+test("every way to stop the gateway leaves it the time to drain", () => {
+  const drain = (defaultOf("DRAIN_DELAY_MS") + defaultOf("DRAIN_TIMEOUT_MS")) / 1000;
+  const [, preStop] = pod.containers[0].lifecycle.preStop.exec.command;
+  expect(pod.terminationGracePeriodSeconds).toBe(Number(preStop) + drain + 5);
+  expect(compose.services["gateway"]?.stop_grace_period).toBe(`${drain + 5}s`);
+  expect(unit).toMatch(new RegExp(`^TimeoutStopSec=${drain + 5}$`, "m"));
+});
+
+test("the files that compose.yaml mounts exist", () => {
+  const mounted = Object.values(compose.services)
+    .flatMap(({ volumes = [] }) => volumes)
+    .flatMap((volume) => /^\.\/[^:]+/.exec(volume)?.[0] ?? []);
+  expect(mounted.length).toBeGreaterThan(3);
+  expect(mounted.filter((path) => !existsSync(join("deploy", path)))).toEqual([]);
+});
+
+test(".dockerignore leaves exactly what the Dockerfile copies", () => {
+  const left = [...readFileSync(".dockerignore", "utf8").matchAll(/^!(.*)$/gm)].map(([, path]) => String(path));
+  const copied = new Set(dockerfile.copies.flatMap(({ from }) => from));
+  expect([...copied].toSorted()).toEqual(left.toSorted());
+});
+
+test("the gateway runs from what the image has, and HEALTHCHECK and the probes see it", async () => {
+  const folder = temporary("image");
+  for (const { from, to } of dockerfile.copies)
+    for (const path of from) cpSync(path, join(folder, to === "./" ? path : to), { recursive: true });
+  symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
+  const [port, adminPort] = [await freePort(), await freePort()];
+  const env = { PATH: process.env["PATH"], PORT: String(port), ADMIN_PORT: String(adminPort) };
+  const run = ([program, ...args]: string[]) => {
+    expect(program).toBe("node");
+    return spawn(process.execPath, args, { cwd: folder, env, stdio: ["ignore", "pipe", "inherit"] });
+  };
+  const child = run(dockerfile.entrypoint);
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let said = "";
+  child.stdout.on("data", (chunk: Buffer) => (said += chunk.toString()));
+  await until(() => said.includes("listens on"));
+  expect(await new Promise((done) => void run(dockerfile.health).once("close", done))).toBe(0);
+  const { startupProbe, readinessProbe, livenessProbe } = pod.containers[0];
+  for (const { httpGet } of [startupProbe, readinessProbe, livenessProbe]) {
+    const { status } = await fetch(`http://127.0.0.1:${adminPort}${httpGet.path}`);
+    expect([httpGet.path, status]).toEqual([httpGet.path, 200]);
+  }
+});
+
+describeWith("systemd-analyze", isInstalled("systemd-analyze"), "deploy/catalog-gateway.service", () => {
+  test("the unit is valid, and its exposure is low", () => {
+    const root = temporary("unit");
+    const file = join(root, "etc/systemd/system/catalog-gateway.service");
+    const node = join(root, "opt/catalog-gateway/node_modules/.bin/node");
+    for (const path of [file, node]) mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(node, "");
+    chmodSync(node, 0o755);
+    // The programs and folders that the unit names are looked for below `root`.
+    writeFileSync(file, unit.replaceAll("/opt/catalog-gateway", join(root, "opt/catalog-gateway")));
+    const analyze = (...args: string[]) => {
+      const { status, stdout, stderr } = spawnSync("systemd-analyze", args, { encoding: "utf8" });
+      return [status, stdout + stderr];
+    };
+    expect(analyze("verify", "--man=no", file)).toEqual([0, ""]);
+    // Tenths: 2.0 of 10.
+    expect(analyze("security", "--offline=true", "--threshold=20", file)).toEqual([0, expect.stringContaining("OK")]);
+  });
+});
+
+describeWith("promtool", isInstalled("promtool"), "deploy/prometheus/prometheus.yml", () => {
+  test("Prometheus reads it, with the rules beside it", () => {
+    const folder = temporary("prometheus");
+    const paths = { "/etc/prometheus/alerts.yaml": resolve("deploy/alerts.yaml"), "/run/secrets": folder };
+    let text = read("prometheus/prometheus.yml");
+    for (const [inside, here] of Object.entries(paths)) text = text.replaceAll(inside, here);
+    writeFileSync(join(folder, "metrics-token"), "token");
+    writeFileSync(join(folder, "prometheus.yml"), text);
+    const { status, stdout, stderr } = spawnSync("promtool", ["check", "config", join(folder, "prometheus.yml")], {
+      encoding: "utf8",
+    });
+    expect([status, stdout + stderr]).toEqual([0, expect.stringMatching(/SUCCESS: \d+ rules found/)]);
+  });
+});
+
+test("the proxies wait longer than the gateway does", () => {
+  const wait = (defaultOf("WAIT_TIMEOUT_MS") + defaultOf("TOTAL_TIMEOUT_MS")) / 1000;
+  const waits = globSync("deploy/{nginx,caddy}/forward.*").map((file) =>
+    Number(/(?:proxy_read_timeout|response_header_timeout) (\d+)s/.exec(readFileSync(file, "utf8"))?.[1]),
+  );
+  expect(waits.length).toBe(2);
+  for (const seconds of waits) expect(seconds).toBeGreaterThan(wait);
+});

@@ -1,0 +1,145 @@
+import { expect, test } from "vitest";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { recordingUpstream } from "../../http/support.ts";
+import { settingsOf } from "../../support/settings.ts";
+import { documentedGateway } from "./support.ts";
+
+type Document = {
+  servers: unknown;
+  paths: Record<string, Record<string, { responses: object }>>;
+  components: { responses: Record<string, { content: Record<string, { example: { type: string } }> }> };
+};
+
+const link =
+  '</v1/openapi.json>; rel="service-desc"; type="application/vnd.oai.openapi+json", </v1/docs>; rel="service-doc"; type="text/html"';
+
+const opened = async (environment: Record<string, string> = {}) => {
+  const { url: upstream, seen } = await recordingUpstream();
+  const { url } = await documentedGateway(upstream, environment);
+  const get = (path: string, init?: RequestInit) => fetch(url + path, { redirect: "manual", ...init });
+  return { get, seen };
+};
+
+test("openapi.json is that of the deployment: its prefixes, dialect and limits", async () => {
+  const { get } = await opened({ PREFIXES: "/v1,/api/v2", ERRORS: '{"/api/v2":"problem"}' });
+  const read = async (path: string) => {
+    const text = await (await get(path)).text();
+    expect(await new Validator().validate(JSON.parse(text) as Record<string, unknown>)).toEqual({ valid: true });
+    return JSON.parse(text) as Document;
+  };
+  const [first, second] = [await read("/v1/openapi.json"), await read("/api/v2/openapi.json/")];
+  expect([first.servers, second.servers]).toEqual([[{ url: "/v1" }], [{ url: "/api/v2" }]]);
+  const contents = [first, second].map(({ components }) => components.responses["404"]?.content ?? {});
+  expect(contents.map((content) => Object.keys(content))).toEqual([
+    ["application/json", "application/problem+json"],
+    ["application/problem+json", "application/json"],
+  ]);
+  expect(contents.map((content) => content["application/problem+json"]?.example.type)).toEqual([
+    "/v1/problems/not-found",
+    "/api/v2/problems/not-found",
+  ]);
+  expect(Object.keys(first.paths["/datasets/{dataset_id}"]?.["get"]?.responses ?? {})).not.toContain("429");
+});
+
+test("with RATE_LIMIT every operation of openapi.json may answer 429", async () => {
+  const { get } = await opened({ RATE_LIMIT: "1000" });
+  const { paths } = (await (await get("/v1/openapi.json")).json()) as Document;
+  for (const methods of Object.values(paths))
+    for (const { responses } of Object.values(methods)) expect(responses).toHaveProperty("429");
+});
+
+test.each([
+  ["/v1/openapi.json", "application/vnd.oai.openapi+json"],
+  ["/v1/docs", "text/html; charset=utf-8"],
+  ["/v1/docs/", "text/html; charset=utf-8"],
+  ["/v1/docs/swagger-ui-bundle.js", "text/javascript; charset=utf-8"],
+  ["/v1/docs/viewer.css", "text/css; charset=utf-8"],
+  ["/v1/problems/", "text/html; charset=utf-8"],
+  ["/v1/problems/not-found", "text/html; charset=utf-8"],
+])("%s answers GET, HEAD and a tag that the client has", async (path, type) => {
+  const { get, seen } = await opened();
+  const got = await get(path);
+  const body = Buffer.from(await got.arrayBuffer());
+  const { headers } = got;
+  expect([got.status, headers.get("content-type")]).toEqual([200, type]);
+  expect([headers.get("x-content-type-options"), headers.get("access-control-allow-origin")]).toEqual(["nosniff", "*"]);
+  expect(headers.get("x-request-id")).toMatch(/^[\w-]{36}$/);
+  const plain = await get(path, { method: "HEAD", headers: { "Accept-Encoding": "identity" } });
+  expect([plain.status, await plain.text()]).toEqual([200, ""]);
+  expect(Number(plain.headers.get("content-length"))).toBe(body.length);
+  const held = await get(path, { headers: { "If-None-Match": headers.get("etag") ?? "" } });
+  expect([held.status, await held.text(), held.headers.get("etag")]).toEqual([304, "", headers.get("etag")]);
+  expect(seen).toEqual([]);
+});
+
+test("large documents are compressed as the client accepts it", async () => {
+  const { get } = await opened();
+  const lengths = ["br", "gzip", "identity"].map(async (coding) => {
+    const { headers } = await get("/v1/docs/swagger-ui-bundle.js", { headers: { "Accept-Encoding": coding } });
+    expect([headers.get("content-encoding") ?? "identity", headers.get("vary")]).toEqual([coding, "Accept-Encoding"]);
+    return Number(headers.get("content-length"));
+  });
+  const [br = 0, gzip = 0, identity = 0] = await Promise.all(lengths);
+  expect(br).toBeLessThan(identity / 3);
+  expect(gzip).toBeLessThan(identity / 3);
+});
+
+test("pages allow no script, style or request of another place", async () => {
+  const { get } = await opened();
+  for (const path of ["/v1/docs", "/v1/problems/"]) {
+    const policy = (await get(path)).headers.get("content-security-policy");
+    expect(policy).toMatch(/^default-src 'none'; script-src '/);
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toMatch(/unsafe|https?:|\*/);
+  }
+});
+
+test("the type of a problem leads to a page with its meaning and legacy's codes", async () => {
+  const { get } = await opened();
+  const problem = await get("/v1/datasets/abc", { headers: { Accept: "application/problem+json" } });
+  const { type } = (await problem.json()) as { type: string };
+  const page = await (await get(type)).text();
+  expect(page).toContain("<h1>The input is not valid");
+  const unknown = await (await get("/v1/problems/not-found")).text();
+  expect(unknown).toMatch(/<dt>111\s*<dd>Unknown dataset/);
+  expect((await get("/v1/problems/nothing")).status).toBe(404);
+});
+
+test("unknown paths and methods, and the prefix alone, lead to the documents", async () => {
+  const { get } = await opened();
+  const answers = [await get("/v1/nothing"), await get("/v1/datasets/61", { method: "DELETE" }), await get("/v1")];
+  expect(answers.map(({ status }) => status)).toEqual([404, 405, 302]);
+  expect(answers.map(({ headers }) => headers.get("link"))).toEqual([link, link, link]);
+  expect(answers[2]?.headers.get("location")).toBe("/v1/docs");
+});
+
+test("the API catalogue names the documents of each prefix, and HEAD says so by Link", async () => {
+  const { get, seen } = await opened({ PREFIXES: "/v1,/" });
+  const got = await get("/.well-known/api-catalog");
+  expect(got.headers.get("content-type")).toMatch(/^application\/linkset\+json;/);
+  const { linkset } = (await got.json()) as { linkset: { anchor: string; "service-desc": { href: string }[] }[] };
+  expect(linkset.map((one) => [one.anchor, one["service-desc"][0]?.href])).toEqual([
+    ["/v1", "/v1/openapi.json"],
+    ["/", "/openapi.json"],
+  ]);
+  const head = await get("/.well-known/api-catalog", { method: "HEAD" });
+  expect([head.status, head.headers.get("link")]).toEqual([200, '</.well-known/api-catalog>; rel="api-catalog"']);
+  expect(seen).toEqual([]);
+});
+
+test("/ is legacy's unless ROOT says docs; API_CATALOG=false leaves the catalogue", async () => {
+  const { get, seen } = await opened({ API_CATALOG: "false" });
+  await get("/");
+  await get("/.well-known/api-catalog");
+  await get("/v1/docs", { method: "POST" });
+  expect(seen.map(({ target }) => target)).toEqual(["/", "/.well-known/api-catalog"]);
+  const { get: ours, seen: none } = await opened({ ROOT: "docs" });
+  expect(await (await ours("/")).text()).toContain('data-document="/v1/openapi.json"');
+  expect(none).toEqual([]);
+});
+
+test("ROOT=docs without the documents stops the start", () => {
+  expect(settingsOf({ ROOT: "docs", DOCUMENTS: "false" })).toMatchObject({
+    errors: ["ROOT: docs given with DOCUMENTS=false; allowed is legacy"],
+  });
+});

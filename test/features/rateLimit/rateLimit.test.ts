@@ -1,0 +1,158 @@
+import { get } from "node:http";
+import { describe, expect, test } from "vitest";
+import { openSharedBuckets } from "../../../src/features/rateLimit/sharedBuckets.ts";
+import { EXPOSED_HEADERS } from "../../../src/http/cors.ts";
+import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { listeningGateway, recordingUpstream } from "../../http/support.ts";
+import { keys } from "../../serve/support.ts";
+import { describeWithRedis, startRedis } from "../../store/redis/redisServer.ts";
+import { settingsOf } from "../../support/settings.ts";
+import { until } from "../../support/waiting.ts";
+
+type Options = { headers?: Record<string, string>; from?: string; method?: string };
+
+/** The status and the headers of an answer to one request from an address of the loopback network. */
+const ask = (port: number, path: string, { headers = {}, from = "127.0.0.1", method = "GET" }: Options = {}) =>
+  new Promise<{ status: number; headers: Record<string, unknown>; body: string }>((resolve, reject) => {
+    get({ port, host: "127.0.0.1", path, method, localAddress: from, headers }, (response) => {
+      let body = "";
+      response.on("data", (chunk: Buffer) => (body += chunk.toString()));
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body }));
+    }).on("error", reject);
+  });
+
+const measures = "/v1/evaluationmeasures/list";
+
+/** A gateway with one request in a hundred seconds and a burst; `statuses` asks one after the other. */
+const limited = async (environment: Record<string, string> = {}) => {
+  const { url, seen } = await recordingUpstream();
+  const gateway = await listeningGateway(url, { RATE_LIMIT: "1", RATE_LIMIT_BURST: "3", ...environment });
+  const statuses = async (count: number, path = measures, options: Options = {}) => {
+    const found: number[] = [];
+    for (let i = 0; i < count; i++) found.push((await ask(gateway.port, path, options)).status);
+    return found;
+  };
+  return { ...gateway, seen, statuses };
+};
+
+describe("more requests than the rate limit allows", () => {
+  test("are refused on the new interface, cached answers too", async () => {
+    const { port, statuses, seen, services } = await limited();
+    expect(await statuses(5)).toEqual([200, 200, 200, 429, 429]);
+    expect(seen).toHaveLength(1);
+    const { status, headers, body } = await ask(port, measures, { headers: { Origin: "https://page.example" } });
+    expect([status, body]).toEqual([429, '{"detail":"Too many requests: see Retry-After."}']);
+    expect(headers).toMatchObject({
+      "content-type": "application/json",
+      "cache-control": "no-store",
+      "retry-after": "1",
+      "ratelimit-policy": '"caller";q=3;w=3',
+      ratelimit: '"caller";r=0;t=1',
+      "access-control-allow-origin": "*",
+      "access-control-expose-headers": EXPOSED_HEADERS,
+    });
+    expect(await services.meter.registry.metrics()).toMatch(/rate_limited_total 3\b/);
+    expect((await ask(port, measures, { method: "HEAD" })).body).toBe("");
+  });
+
+  test("are refused on the legacy interface, and never reach legacy", async () => {
+    const { statuses, seen, port } = await limited();
+    expect(await statuses(5, "/api/v1/json/evaluationmeasure/list")).toEqual([200, 200, 200, 429, 429]);
+    expect(seen).toHaveLength(3);
+    const { headers } = await ask(port, "/anything");
+    expect([headers["retry-after"], headers["access-control-allow-origin"]]).toEqual(["1", "*"]);
+  });
+
+  test("are accepted again when time has passed", async () => {
+    const { statuses } = await limited({ RATE_LIMIT: "50", RATE_LIMIT_BURST: "1" });
+    expect(await statuses(1)).toEqual([200]);
+    await until(async () => (await statuses(1))[0] === 200);
+  });
+
+  test("count for each address, and for none that is exempt", async () => {
+    const { statuses } = await limited({ RATE_LIMIT_EXEMPT: "127.0.0.8/29" });
+    expect(await statuses(4)).toEqual([200, 200, 200, 429]);
+    expect(await statuses(4, measures, { from: "127.0.0.2" })).toEqual([200, 200, 200, 429]);
+    expect(await statuses(6, measures, { from: "127.0.0.9" })).toEqual(Array(6).fill(200));
+  });
+
+  test("count for the address that a trusted proxy names, of IPv6 the /64", async () => {
+    const { statuses } = await limited({ TRUSTED_PROXIES: "127.0.0.1" });
+    const by = (address: string) => ({ headers: { "X-Forwarded-For": address } });
+    expect(await statuses(4, measures, by("192.0.2.1"))).toEqual([200, 200, 200, 429]);
+    expect(await statuses(3, measures, by("2001:db8::1"))).toEqual([200, 200, 200]);
+    expect(await statuses(1, measures, by("2001:db8::ffff:2"))).toEqual([429]);
+    expect(await statuses(1, measures, by("2001:db8:0:1::1"))).toEqual([200]);
+  });
+
+  test("count for a key that legacy has accepted, and made-up keys for the address", async () => {
+    const legacy = await startSampleLegacy();
+    const { port } = await listeningGateway(legacy.url, { RATE_LIMIT: "1", RATE_LIMIT_BURST: "4" });
+    const statusOf = async (key?: string) =>
+      (await ask(port, "/v1/datasets/1", key === undefined ? {} : { headers: { "X-API-Key": key } })).status;
+    expect([await statusOf(keys.user), await statusOf("a1".repeat(16)), await statusOf("b2".repeat(16))]).toEqual([
+      200, 401, 401,
+    ]);
+    expect([await statusOf(), await statusOf(), await statusOf("c3".repeat(16))]).toEqual([200, 429, 429]);
+    // The key's own bucket is full, though its address has none left.
+    expect([await statusOf(keys.user), await statusOf(keys.user)]).toEqual([200, 200]);
+    await legacy.close();
+  });
+});
+
+test("the burst alone is no limit", () => {
+  expect(settingsOf({ RATE_LIMIT_BURST: "5" })).toEqual({
+    errors: ["RATE_LIMIT_BURST: 5 given without RATE_LIMIT; allowed is both or RATE_LIMIT alone"],
+  });
+});
+
+describeWithRedis("gateways with one Redis", () => {
+  test("share the buckets, and no key is in their names", async () => {
+    const redis = await startRedis();
+    const legacy = await startSampleLegacy();
+    const [a, b] = await Promise.all(
+      [1, 2].map(() => listeningGateway(legacy.url, { RATE_LIMIT: "1", RATE_LIMIT_BURST: "3", REDIS_URL: redis.url })),
+    );
+    const statusOf = async (gateway: typeof a, options: Options) =>
+      (await ask(gateway?.port ?? 0, "/v1/datasets/1", options)).status;
+    const names = () => redis.talk("KEYS catalog-gateway:2:rate:*");
+    for (const [gateway, from] of [
+      [a, "127.0.0.7"],
+      [b, "127.0.0.8"],
+    ] as const)
+      await until(async () => (await statusOf(gateway, { from })) > 0 && (await names()).includes(`address ${from}`));
+    const key = { headers: { "X-API-Key": keys.user } };
+    const statuses = [];
+    for (const gateway of [a, a, a, b, b, b, b]) statuses.push(await statusOf(gateway, key));
+    // The first of each counts for the address, since the key is not known yet. By itself the second gateway would let all four pass.
+    expect(statuses.slice(0, 4)).toEqual([200, 200, 200, 200]);
+    expect(statuses.slice(4)).toContain(429);
+    expect(await names()).toMatch(/rate:key [\w-]{22}\r/);
+    expect(await names()).not.toContain(keys.user);
+    await legacy.close();
+  });
+
+  test("count by themselves while Redis is away", async () => {
+    const redis = await startRedis();
+    const heard: string[] = [];
+    const shared = openSharedBuckets({
+      url: redis.url,
+      timeout: 100,
+      rate: 1,
+      burst: 2,
+      rest: 50,
+      onLost: (why) => heard.push(`lost: ${why}`),
+      onUp: () => heard.push("up"),
+    });
+    await until(async () => (await shared.take("first")) !== undefined);
+    const waits = [await shared.take("a"), await shared.take("a"), await shared.take("a")];
+    expect(waits).toEqual([0, 0, expect.toSatisfy((wait: number) => wait > 500 && wait <= 1000)]);
+    redis.pause();
+    await until(async () => (await shared.take("a")) === undefined && heard.length === 1);
+    expect(heard).toEqual(["lost: no answer within 100 ms"]);
+    redis.resume();
+    await until(async () => (await shared.take("b")) !== undefined);
+    expect(heard).toEqual(["lost: no answer within 100 ms", "up"]);
+    shared.close();
+  });
+});

@@ -1,0 +1,158 @@
+import { createHmac } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { webhookFeature, type WebhookTimes } from "../../../src/features/webhook/feature.ts";
+import { openDelivery } from "../../../src/features/webhook/delivery.ts";
+import type { Core } from "../../../src/serve/feature.ts";
+import { memoryStore } from "../../../src/store/localStore.ts";
+import { openMeter } from "../../../src/telemetry/meter.ts";
+import { staged } from "../migration/support.ts";
+import { settingsOf } from "../../support/settings.ts";
+import { freePort } from "../../support/freePort.ts";
+import { until } from "../../support/waiting.ts";
+
+const key = Buffer.alloc(32, 7);
+const secret = `whsec_${key.toString("base64")}`;
+
+type Got = { id: string; type: string; data: Record<string, unknown>; isSigned: boolean; path: string };
+
+/** Takes messages, after it has answered with these statuses. */
+const receiver = async (...statuses: number[]) => {
+  const got: Got[] = [];
+  const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = Buffer.concat(await request.toArray()).toString();
+    const {
+      "webhook-id": id = "",
+      "webhook-timestamp": seconds = "",
+      "webhook-signature": signature,
+    } = request.headers;
+    const expected = createHmac("sha256", key)
+      .update(`${String(id)}.${String(seconds)}.${body}`)
+      .digest("base64");
+    const isRecent = Math.abs(Date.now() / 1000 - Number(seconds)) < 60;
+    const { type, data } = JSON.parse(body) as Pick<Got, "type" | "data">;
+    got.push({
+      id: String(id),
+      type,
+      data,
+      isSigned: isRecent && signature === `v1,${expected}`,
+      path: request.url ?? "",
+    });
+    response.writeHead(statuses.shift() ?? 204, { Location: "/elsewhere", Connection: "close" }).end();
+  };
+  const server = createServer((request, response) => void take(request, response));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  return { got, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?token=s3cret` };
+};
+
+const opened = async (
+  environment: Record<string, string>,
+  times: WebhookTimes = { delays: [10, 10], interval: 10 },
+) => {
+  const loaded = settingsOf({ WEBHOOK_SECRET: secret, LEGACY_URL: "http://127.0.0.1:1", ...environment });
+  if ("errors" in loaded) throw new Error(loaded.errors.join("\n"));
+  const events: string[] = [];
+  const observer = { event: (name: string, about: object) => void events.push(`${name} ${JSON.stringify(about)}`) };
+  const core = { isCheck: false, services: { observer, meter: openMeter(() => ({})) } } as unknown as Core;
+  const feature = await webhookFeature.open(core, loaded.settings, times);
+  onTestFinished(() => feature.close?.());
+  return {
+    tell: (type: string) => feature.onNotice?.({ type, at: new Date().toISOString(), endpoint: "getThing" }),
+    events,
+    feature,
+  };
+};
+
+test("a gateway posts moves and new unexplained differences, signed", async () => {
+  const { got, url } = await receiver();
+  const { operate, ask } = await staged(
+    { getDataset: { stage: "shadow" } },
+    {
+      faults: [{ endpoint: "getDataset", fault: "wrongType", path: "/version" }],
+      environment: { WEBHOOK_URL: url, WEBHOOK_SECRET: secret },
+    },
+  );
+  await ask("/datasets/61");
+  await ask("/datasets/2");
+  await operate("POST", "/stages/getStudy", { stage: "canary", share: 5, by: "Ada", why: "a week" });
+  await until(() => got.length === 2);
+  expect(got.map(({ type, data, isSigned }) => [type, data["endpoint"], isSigned])).toEqual([
+    ["stage.moved", "getStudy", true],
+    ["differences.unexplained", "getDataset", true],
+  ]);
+  expect(got[0]?.data).toMatchObject({ by: "Ada", why: "a week", to: { stage: "canary", share: 5 } });
+  expect(got[1]?.data).toMatchObject({ count: 1, differences: [{ path: "/version", form: "type" }] });
+});
+
+test("a message is sent until it is taken, follows no redirect, and names no secret", async () => {
+  const { got, url } = await receiver(500, 302);
+  const { tell, events } = await opened({ WEBHOOK_URL: url });
+  tell("a");
+  await until(() => got.length === 3);
+  expect(new Set(got.map(({ id, path, isSigned }) => `${id} ${path} ${isSigned}`)).size).toBe(1);
+  expect(events.map((event) => event.replace(/msg_[\w-]+/, ""))).toEqual([
+    'webhook_failed {"id":"","attempts":1,"why":"it answered 500"}',
+    'webhook_failed {"id":"","attempts":2,"why":"it answered 302"}',
+  ]);
+});
+
+test("a message that is never taken is given up", async () => {
+  const { tell, events } = await opened({ WEBHOOK_URL: `http://127.0.0.1:${await freePort()}/s3cret` });
+  tell("a");
+  await until(() => events.length === 4);
+  expect(events.at(-1)).toContain("it was not taken in 3 attempts");
+  expect(events[0]).toContain("ECONNREFUSED");
+  expect(events.join("")).not.toMatch(/s3cret|whsec/);
+});
+
+test("what was not taken survives a restart with DATA_DIR; without, it counts as lost", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "webhook-"));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const down = "http://127.0.0.1:1/";
+  const first = await opened({ WEBHOOK_URL: down, DATA_DIR: directory }, { delays: [50, 50], interval: 10 });
+  first.tell("kept");
+  await until(() => first.events.length === 1);
+  await first.feature.close?.();
+  const { got, url } = await receiver();
+  await opened({ WEBHOOK_URL: url, DATA_DIR: directory });
+  await until(() => got.length === 1);
+  expect(got[0]).toMatchObject({ type: "kept", isSigned: true });
+  const memory = await opened({ WEBHOOK_URL: down }, { delays: [60_000], interval: 10 });
+  memory.tell("gone");
+  await until(() => memory.events.length === 1);
+  await memory.feature.close?.();
+  expect(memory.events.at(-1)).toBe('webhook_lost {"messages":1}');
+});
+
+test("at most 1000 messages wait; the oldest is given up", async () => {
+  const dropped: string[] = [];
+  const delivery = await openDelivery({
+    open: async (about) => memoryStore({ schema: about.schema, onEvent: about.onEvent }),
+    send: () => Promise.reject(new Error("down")),
+    onFailed: () => undefined,
+    onDropped: (id) => dropped.push(id),
+    onNotKept: () => undefined,
+    delays: [60_000],
+    interval: 60_000,
+  });
+  for (let i = 0; i < 1003; i++) await delivery.add(`m${i}`, "{}");
+  expect([delivery.waiting(), dropped.length]).toEqual([1000, 3]);
+  expect(await delivery.close()).toBe(1000);
+});
+
+test.each([
+  [{ WEBHOOK_URL: "https://hooks.example/x" }, /WEBHOOK_URL: given without WEBHOOK_SECRET/],
+  [{ WEBHOOK_SECRET: secret }, /WEBHOOK_SECRET: given without WEBHOOK_URL/],
+  [{ WEBHOOK_URL: "https://user:s3cret@hooks.example/", WEBHOOK_SECRET: secret }, /WEBHOOK_URL: .*without a user/],
+  [{ WEBHOOK_URL: "https://hooks.example/", WEBHOOK_SECRET: "s3cret" }, /WEBHOOK_SECRET: .*24 to 64 random bytes/],
+])("settings that cannot work stop the start: %j", (environment, expected) => {
+  const loaded = settingsOf(environment);
+  const errors = "errors" in loaded ? loaded.errors.join("\n") : "";
+  expect(errors).toMatch(expected);
+  expect(errors).not.toContain("s3cret");
+});

@@ -1,0 +1,69 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { openErrorFormats, problemTypes } from "../../src/http/problemDetails.ts";
+import { answerOf, inputErrors, plainAnswer } from "../../src/endpoint/answer.ts";
+
+const formats = openErrorFormats(["/v1", "/", "/v2"], { "/v2": "problem" });
+
+test.each([
+  [undefined, "detail", "problem"],
+  ["*/*", "detail", "problem"],
+  ["text/html", "detail", "problem"],
+  ["application/problem+json", "problem", "problem"],
+  ["Application/Problem+JSON;q=0.5", "problem", "problem"],
+  ["application/json", "detail", "detail"],
+  ["application/json, application/problem+json", "detail", "problem"],
+  ["application/json;q=0.9, application/problem+json", "problem", "problem"],
+  ["application/json, application/problem+json;q=0.9", "detail", "detail"],
+  ["application/problem+json;q=0", "detail", "problem"],
+  ["application/problem+json;q=0, */*", "detail", "detail"],
+  ["application/problem+json, */*;q=0.1", "problem", "problem"],
+  ["*/*, application/json;q=0.2", "problem", "problem"],
+])("Accept: %s prefers %s, below /v2 %s", (accept, usual, below) => {
+  const dialect = (path: string) => (formats(accept, path) === undefined ? "detail" : "problem");
+  expect([dialect("/v1/x"), dialect("/other"), dialect("/v2/x?y")]).toEqual([usual, usual, below]);
+});
+
+test("Accept may be any text", () => {
+  fc.assert(fc.property(fc.string(), (accept) => void formats(`application/problem+json${accept}`, "/v1")));
+});
+
+const problemOf = (status: number, body: string | Buffer, path = "/v1/x") => {
+  const format = formats("application/problem+json", path);
+  return JSON.parse(String(format?.bytes(status, Buffer.from(body)))) as Record<string, unknown>;
+};
+
+test("a coded error keeps its code, and what legacy adds", () => {
+  const { status, body } = answerOf({ kind: "notFound", code: "111", message: "Unknown dataset", additional: "61" });
+  expect(problemOf(status, body)).toEqual({
+    type: "/v1/problems/not-found",
+    title: "There is no such resource",
+    status: 404,
+    detail: "Unknown dataset",
+    code: "111",
+    additional_information: "61",
+  });
+});
+
+test("errors of the input are listed, and summed up in one sentence", () => {
+  const errors = [
+    { loc: ["body", "limit"], msg: "value is not a valid integer", type: "type_error.integer" },
+    { loc: ["body", "data_id", 3], msg: "x".repeat(2000), type: "t" },
+  ];
+  const problem = problemOf(422, inputErrors(errors).body);
+  expect(problem).toMatchObject({ type: "/v1/problems/invalid-input", status: 422, errors });
+  expect(problem["detail"]).toMatch(/^body\.limit: value is not a valid integer; body\.data_id\.3: x+…$/);
+});
+
+test("a plain error keeps its text; a status without a type of its own gets one", () => {
+  expect(problemOf(404, plainAnswer(404, "Flow not found.").body, "/x")).toMatchObject({
+    type: "/problems/not-found",
+    detail: "Flow not found.",
+  });
+  expect(problemOf(418, plainAnswer(418, "x").body)).toMatchObject({ type: "/v1/problems/error", status: 418 });
+});
+
+test("every slug is one type's", () => {
+  const slugs = Object.values(problemTypes).map(({ slug }) => slug);
+  expect(new Set(slugs).size).toBe(slugs.length);
+});

@@ -1,0 +1,97 @@
+import { execFile, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { collectDefaultMetrics } from "prom-client";
+import { expect, onTestFinished, test } from "vitest";
+import { startServer } from "../../src/serve/server.ts";
+import { writeExposition } from "../../src/telemetry/exposition.ts";
+import type { FamilyValues } from "../../src/telemetry/series.ts";
+import { gatewayFor } from "../support/gateway.ts";
+import { describeWith } from "../support/needs.ts";
+import { dashboardPanels, dashboardQueries, files, metricNames, variableQueries } from "./queries.ts";
+
+const read = (path: string) => readFileSync(path, "utf8");
+const promtool = (...args: string[]) => promisify(execFile)("promtool", args);
+
+describeWith("promtool", spawnSync("promtool", ["--version"]).status === 0, "the rules for Prometheus", () => {
+  test("are accepted by promtool", async () => {
+    expect((await promtool("check", "rules", files.alerts)).stdout).toMatch(/SUCCESS: \d+ rules found/);
+  });
+
+  // Each file of tests takes half a second: both at the same time.
+  test.concurrent.each(files.alertTests)("fire and end as %s says", { timeout: 60_000 }, async (file) => {
+    await expect(promtool("test", "rules", file)).resolves.toHaveProperty("stdout", expect.stringContaining("SUCCESS"));
+  });
+});
+
+test("every alert has a test that it fires, and a row in docs/operate.md", () => {
+  const alerts = [...read(files.alerts).matchAll(/- alert: (\w+)/g)].map(([, name]) => name as string);
+  expect(alerts.length).toBeGreaterThan(10);
+  const tests = files.alertTests.map(read).join("\n");
+  const fired = new Set([...tests.matchAll(/alertname: (\w+)\s+exp_alerts:\s+- exp_labels/g)].map(([, name]) => name));
+  expect(alerts.filter((name) => !fired.has(name))).toEqual([]);
+  const rows = [...read(files.operate).matchAll(/^\| `CatalogGateway.*$/gm)].map(([row]) => row);
+  const documented = rows.flatMap((row) => [...row.matchAll(/`(CatalogGateway\w+)`/g)].map(([, name]) => name));
+  expect(new Set(documented)).toEqual(new Set(alerts));
+});
+
+/** What a gateway with all features that have metrics answers before its first request. */
+const scrape = async (): Promise<FamilyValues[]> => {
+  const directory = mkdtempSync(join(tmpdir(), "scrape-"));
+  const gateway = await gatewayFor("http://127.0.0.1:9", {
+    MODERN_URL: "http://127.0.0.1:9/v1",
+    REDIS_URL: "redis://127.0.0.1:9",
+    DATA_DIR: directory,
+    STAGES: '{"getDataset": {"stage": "shadow", "gate": {}}}',
+  });
+  const server = await startServer(gateway, { host: "127.0.0.1", port: 0, prefixes: ["/v1"] });
+  onTestFinished(async () => {
+    await server.stop(1000);
+    await gateway.close();
+    rmSync(directory, { recursive: true });
+  });
+  collectDefaultMetrics({ register: gateway.services.meter.registry });
+  return gateway.services.meter.read();
+};
+
+test("the dashboard and the rules use only metrics that a scrape has", async () => {
+  const known = new Set(
+    (await scrape()).flatMap(({ name, type }) =>
+      type === "histogram" ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
+    ),
+  );
+  const queries = [...dashboardQueries().map(({ expr }) => expr), ...variableQueries()];
+  const used = metricNames([read(files.alerts), ...queries].join("\n"));
+  expect(used.length).toBeGreaterThan(30);
+  expect(used.filter((name) => !known.has(name))).toEqual([]);
+});
+
+test("a scrape has the state of each dependency, and promtool accepts its names", async () => {
+  const families = (await scrape()).filter(({ name }) => name.startsWith("catalog_gateway_"));
+  const up = families.find(({ name }) => name === "catalog_gateway_dependency_up")?.values ?? [];
+  expect(up.map(({ labels, value }) => [labels["dependency"], value])).toEqual([
+    ["legacy", 1],
+    // Until it is connected.
+    ["redis", 0],
+    ["reader_threads", 1],
+    ["data_dir", 1],
+    ["modern", 1],
+  ]);
+  const { body } = await writeExposition(families);
+  const { error, stdout, stderr } = spawnSync("promtool", ["check", "metrics"], { input: body, encoding: "utf8" });
+  expect([stdout, stderr]).toEqual(error === undefined ? ["", ""] : [null, null]);
+});
+
+test("the panels of the dashboard have ids of their own and places that do not overlap", () => {
+  const panels = dashboardPanels();
+  expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+  const taken = new Map<string, string>();
+  for (const { title, gridPos } of panels)
+    for (let x = gridPos.x; x < gridPos.x + gridPos.w; x++)
+      for (let y = gridPos.y; y < gridPos.y + gridPos.h; y++) {
+        expect([x < 24, taken.get(`${x} ${y}`), title]).toEqual([true, undefined, title]);
+        taken.set(`${x} ${y}`, title);
+      }
+});

@@ -1,0 +1,47 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+
+const manifest = JSON.parse(readFileSync("package.json", "utf8")) as {
+  scripts: Record<string, string>;
+  engines: { node: string };
+};
+
+/** Runs Node as if it were another version. */
+const runAs = (version: string, ...args: string[]) => {
+  const pretend = join(mkdtempSync(join(tmpdir(), "node-version-")), "pretend.cjs");
+  writeFileSync(
+    pretend,
+    `Object.defineProperty(process, "version", { value: "v${version}" });
+     Object.defineProperty(process, "versions", { value: { ...process.versions, node: "${version}" } });`,
+  );
+  const { status, stdout, stderr } = spawnSync(process.execPath, ["-r", pretend, ...args], {
+    encoding: "utf8",
+    env: { PATH: process.env["PATH"] },
+  });
+  return { status, stdout, stderr };
+};
+
+const needed = Number(/^>=(\d+)$/.exec(manifest.engines.node)?.[1]);
+const line = (version: string) =>
+  expect.stringMatching(new RegExp(`^catalog-gateway needs Node ${needed} or later; this is v${version}: [^\\n]*\\n$`));
+
+test("an older Node is one line and 2", () => {
+  for (const version of ["18.20.8", "20.20.2", "24.21.0", `${needed - 1}.9.0`]) {
+    const preloaded = runAs(version, "-r", "./src/nodeVersion.cjs", "src/tools/docs/nothing.ts");
+    expect(preloaded).toEqual({ status: 2, stdout: "", stderr: line(version) });
+  }
+  expect(runAs("24.21.0", "src/main.ts", "--version")).toEqual({ status: 2, stdout: "", stderr: line("24.21.0") });
+  expect(runAs(`${needed}.0.0`, "src/main.ts", "--version")).toMatchObject({ status: 0, stderr: "" });
+});
+
+test("every script of npm that runs TypeScript checks Node's version first", () => {
+  const scripts = Object.entries(manifest.scripts).filter(([, script]) => script.includes(".ts"));
+  expect(scripts.map(([name]) => name)).toEqual(
+    expect.arrayContaining(["start", "compare", "record", "docs", "build:kit"]),
+  );
+  for (const [name, script] of scripts)
+    expect([name, script]).toEqual([name, expect.stringMatching(/\bnode -r \.\/src\/nodeVersion\.cjs \S+\.ts\b/)]);
+});

@@ -1,0 +1,75 @@
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+
+/** A schema of the document, as it stands there. */
+export type Schema = Record<string, unknown>;
+type Media = { schema: Schema; example?: unknown };
+
+/** A response, with its references resolved. `headers` are in lower case. */
+export type Answer = { headers: ReadonlySet<string>; content: Readonly<Record<string, Media>> };
+
+/** One operation, with its references resolved. */
+export type Operation = {
+  operationId: string;
+  method: string;
+  path: string;
+  /** Its parameters in the path, by name. */
+  parameters: ReadonlyMap<string, Media>;
+  body?: Media & { required: boolean };
+  answers: ReadonlyMap<number, Answer>;
+  needsKey: boolean;
+};
+
+type Raw = Record<string, unknown>;
+type Parameter = Media & { name: string; in: string };
+
+/** The operations of a document of OpenAPI 3.1, and a check of values by its schemas. */
+export const openSchemas = (document: string) => {
+  const raw = JSON.parse(document) as { paths: Record<string, Record<string, Raw>>; components: Raw };
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  ajv.addSchema({ $id: "document", components: raw.components });
+  const compiled = new Map<string, ValidateFunction>();
+
+  const resolved = (value: unknown): unknown => {
+    const { $ref } = value as { $ref?: string };
+    if ($ref === undefined) return value;
+    let found: unknown = raw;
+    for (const key of $ref.slice(2).split("/")) found = (found as Raw)[key];
+    return found;
+  };
+
+  const operations = Object.entries(raw.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, one]): Operation => {
+      const body = one["requestBody"] as { required: boolean; content: Record<string, Media> } | undefined;
+      const parameters = (one["parameters"] as unknown[]).map((parameter) => resolved(parameter) as Parameter);
+      return {
+        operationId: one["operationId"] as string,
+        method,
+        path,
+        parameters: new Map(parameters.flatMap((field) => (field.in === "path" ? [[field.name, field]] : []))),
+        ...(body ? { body: { required: body.required, ...(body.content["application/json"] as Media) } } : {}),
+        answers: new Map(
+          Object.entries(one["responses"] as Raw).map(([status, response]) => {
+            const { headers, content = {} } = resolved(response) as { headers: Raw; content?: Answer["content"] };
+            return [
+              Number(status),
+              { headers: new Set(Object.keys(headers).map((name) => name.toLowerCase())), content },
+            ];
+          }),
+        ),
+        needsKey: one["security"] !== undefined,
+      };
+    }),
+  );
+
+  const validatorOf = (schema: Schema): ValidateFunction => {
+    const text = JSON.stringify(schema).replaceAll('"#/', '"document#/');
+    const made = compiled.get(text) ?? ajv.compile(JSON.parse(text) as Schema);
+    compiled.set(text, made);
+    return made;
+  };
+  return {
+    document: { operations },
+    validate: (schema: Schema, value: unknown): boolean => validatorOf(schema)(value),
+    errorsOf: (schema: Schema, value: unknown) => (validatorOf(schema)(value) ? [] : validatorOf(schema).errors),
+  };
+};

@@ -1,0 +1,132 @@
+import { mkdtempSync, readdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { check } from "../../src/serve/check.ts";
+import { startServer } from "../../src/serve/server.ts";
+import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { httpUpstream } from "../proxy/support.ts";
+import { freePort } from "../support/freePort.ts";
+import { gatewayFor } from "../support/gateway.ts";
+
+/** The check of a gateway before this legacy, and its last lines. */
+const checked = async (url: string, environment: Record<string, string> = {}) => {
+  const gateway = await gatewayFor(url, environment, { isCheck: true });
+  const lines: string[] = [];
+  const { settings } = gateway.core;
+  const result = await check(gateway, { settings, strict: false, print: (line) => lines.push(line) });
+  await gateway.close();
+  return { ...result, lines, verdict: lines.slice(lines.indexOf("") + 1).join("\n") };
+};
+
+const answering = (status: number, type: string, body: string) =>
+  httpUpstream((_, response) => response.writeHead(status, { "Content-Type": type }).end(body));
+
+describe("the verdict says in plain words what legacy answers, and what to do", () => {
+  test.each<[status: number, type: string, body: string, advice: string]>([
+    [404, "text/html", "<h1>Not Found</h1>", "is LEGACY_PATH right?"],
+    [200, "text/html; charset=utf-8", "<html>Welcome</html>", "is LEGACY_PATH right?"],
+    [301, "text/html", "", "it redirects: are LEGACY_URL (http or https) and LEGACY_HOST right?"],
+    [401, "text/html", "", "a server before legacy asks for a password: let the gateway pass without one"],
+    [403, "text/html", "", "a server before legacy refuses the gateway: is LEGACY_HOST right?"],
+    [500, "text/html", "", "legacy fails: look at its log"],
+    [412, "application/json", '{"error":{"code":"107","message":"Database down"}}', "look at legacy's log"],
+  ])("%i %s %j", async (status, type, body, advice) => {
+    const url = await answering(status, type, body);
+    const { verdict, rows, ready } = await checked(url);
+    const words = `legacy at ${url}/api/v1 answers ${status} ${type.split(";")[0]}`;
+    expect(ready).toBe(false);
+    expect(verdict).toMatch(/^NOT READY: .*; \d checks passed, 1 failed:\n {2}legacy: /);
+    expect(verdict).toContain(words);
+    expect(verdict).toContain(`  legacy: ${advice}`);
+    // One failure with one cause, not one for each endpoint.
+    expect(rows.filter(({ result }) => result === "FAIL").map(({ name }) => name)).toEqual(["legacy"]);
+  });
+
+  test("where nothing listens", async () => {
+    const { verdict, lines } = await checked("http://127.0.0.1:1");
+    expect(verdict).toMatch(
+      /^NOT READY: legacy at http:\/\/127\.0\.0\.1:1\/api\/v1 gives no answer: .*\(ECONNREFUSED\)/,
+    );
+    expect(verdict).toContain("  legacy: is LEGACY_URL right, and is legacy up?");
+    expect(lines.join("\n")).toMatch(/^FAIL +legacy +/m);
+  });
+
+  test("where LEGACY_URL leads to a gateway that asks itself", async () => {
+    const own = await freePort();
+    const gateway = await gatewayFor(`http://127.0.0.1:${own}`);
+    const server = await startServer(gateway, { host: "127.0.0.1", port: own, prefixes: ["/v1"] });
+    const { verdict } = await checked(`http://127.0.0.1:${own}`);
+    expect(verdict).toContain("  legacy: LEGACY_URL leads to the gateway itself: correct it");
+    await server.stop(1000);
+    await gateway.close();
+  });
+});
+
+test("a MODERN_URL that leads to the gateway itself is an event, and legacy answers", async () => {
+  const legacy = await startSampleLegacy();
+  const port = await freePort();
+  const environment = { MODERN_URL: `http://127.0.0.1:${port}/v1`, STAGES: '{"getDataset": {"stage": "modern"}}' };
+  const gateway = await gatewayFor(legacy.url, environment);
+  const server = await startServer(gateway, { host: "127.0.0.1", port, prefixes: ["/v1"] });
+  const { status } = await fetch(`http://127.0.0.1:${port}/v1/datasets/1`);
+  expect([status, gateway.observer.counts()["request_loop getDataset"]]).toEqual([200, 1]);
+  await server.stop(1000);
+  await gateway.close();
+  await legacy.close();
+});
+
+test("with all well it says so, and how much was checked", async () => {
+  const legacy = await startSampleLegacy();
+  onTestFinished(() => legacy.close());
+  const { ready, passed, failed, verdict } = await checked(legacy.url);
+  expect([ready, failed, passed > 10]).toEqual([true, 0, true]);
+  expect(verdict).toBe(
+    `READY: legacy at ${legacy.url}/api/v1 answers 200 application/json; all ${passed} checks passed`,
+  );
+});
+
+test("examples are what legacy lists first, in any catalogue", async () => {
+  const lists: Record<string, unknown> = {
+    "/data/list/limit/1": { data: { dataset: [{ did: 2, name: "x" }] } },
+    "/setup/list/limit/1": { setups: { setup: { setup_id: "3", flow_id: "103" } } },
+    "/study/list/limit/1": { study_list: { study: [{ id: "99", name: "x" }] } },
+    "/flow/list/limit/1": { flows: { flow: [{ id: 102, name: "sample.Neighbours", external_version: "Sample_1.0" }] } },
+  };
+  const legacy = await startSampleLegacy();
+  onTestFinished(() => legacy.close());
+  const url = await httpUpstream((request, response) => {
+    const path = request.url ?? "";
+    const list = lists[path.replace("/api/v1/json", "")];
+    const answer = async () => {
+      const one = list === undefined ? await fetch(legacy.url + path) : Response.json(list);
+      const type = one.headers.get("content-type") ?? "";
+      response.writeHead(one.status, { "Content-Type": type }).end(await one.text());
+    };
+    void answer();
+  });
+  const { rows, ready } = await checked(url);
+  const first = rows.filter(({ name }) => name.endsWith(" first")).map(({ name, found }) => `${name} ${found}`);
+  expect(ready).toBe(true);
+  expect(first).toEqual([
+    expect.stringMatching(/^getDataset first 200, .* GET \/v1\/datasets\/2$/),
+    // The sample has no features of it.
+    expect.stringMatching(/^getDatasetFeatures first 412, .* GET \/v1\/datasets\/features\/2$/),
+    expect.stringMatching(/^getDatasetQualities first 200, .* GET \/v1\/datasets\/qualities\/2$/),
+    expect.stringMatching(/^getSetup first 200, .* GET \/v1\/setup\/3$/),
+    expect.stringMatching(/^getStudy first 200, .* GET \/v1\/studies\/99$/),
+    expect.stringMatching(/^findFlow first 200, .* GET \/v1\/flow\/exists\/sample\.Neighbours\/Sample_1\.0$/),
+  ]);
+  expect(rows.map(({ name }) => name)).not.toContain("getDataset iris");
+});
+
+test("DATA_DIR is tried, and nothing is left in it", async () => {
+  const legacy = await startSampleLegacy();
+  onTestFinished(() => legacy.close());
+  const directory = mkdtempSync(join(tmpdir(), "data-"));
+  const good = await checked(legacy.url, { DATA_DIR: directory });
+  const fresh = await checked(legacy.url, { DATA_DIR: join(directory, "new") });
+  expect([good.ready, fresh.ready, readdirSync(directory)]).toEqual([true, true, []]);
+  const { verdict } = await checked(legacy.url, { DATA_DIR: "/proc/x" });
+  expect(verdict).toMatch(/ 1 failed:\n {2}DATA_DIR: correct DATA_DIR or its rights$/);
+});

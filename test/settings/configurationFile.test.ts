@@ -1,0 +1,93 @@
+import { chmodSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { settingsOf } from "../support/settings.ts";
+import { fileWith } from "./support.ts";
+
+const yaml = (content: string) => settingsOf({ CONFIG: fileWith(content, "config.yaml") });
+const errorsOf = (loaded: ReturnType<typeof settingsOf>) => ("errors" in loaded ? loaded.errors : []);
+const warningsOf = (loaded: ReturnType<typeof settingsOf>) => ("errors" in loaded ? loaded.errors : loaded.warnings);
+
+describe("a configuration in YAML", () => {
+  test("says the same as one in JSON", () => {
+    const loaded = yaml(`
+# yaml-language-server: $schema=config.schema.json
+PORT: 9000
+PREFIXES: [/v1, /api/v2]
+MODERN_URL: http://127.0.0.1:9001
+STAGES:
+  getDataset: &shadow { stage: shadow, share: 10, gate: { parity: 0.999 } }
+  getSetup: *shadow
+DEPRECATED:
+  - path: /api/v1/json/data
+    since: 2026-01-01
+`);
+    expect(errorsOf(loaded)).toEqual([]);
+    expect(loaded).toMatchObject({
+      settings: {
+        PORT: 9000,
+        PREFIXES: ["/v1", "/api/v2"],
+        STAGES: { getDataset: { stage: "shadow", share: 10 }, getSetup: { stage: "shadow", share: 10 } },
+        DEPRECATED: [{ path: "/api/v1/json/data", since: "2026-01-01" }],
+      },
+    });
+  });
+
+  test("is YAML 1.2: yes and 010 are a text and ten", () => {
+    expect(errorsOf(yaml("FORCE_BACKEND: yes\n"))).toEqual([
+      expect.stringMatching(/^FORCE_BACKEND: "yes" given in .*; allowed is true or false$/),
+    ]);
+    expect(yaml("MAX_WAITING: 010\n")).toMatchObject({ settings: { MAX_WAITING: 10 } });
+  });
+
+  test.each([
+    ["PORT: 1\nPREFIXES: [/a\nHOST: hush\n", "line 3, column 1: bad indent"],
+    ["PORT: 1\nPORT: 2 # hush\n", "line 2, column 1: duplicate key"],
+    ["PORT: 1\n---\nPORT: 2\n", "line 2, column 1: multiple docs"],
+    ["HOST: !hush x\n", "line 1, column 7: tag resolve failed"],
+    ["HOST: *hush\n", "an alias without an anchor"],
+    ["? [a]\n: 1\n", "line 1, column 3: non string key"],
+  ])("%j is refused by line, without its text", (content, place) => {
+    const found = errorsOf(yaml(content));
+    expect(found).toEqual([expect.stringMatching(/^CONFIG: .*config\.yaml is not valid YAML \(/)]);
+    expect(found[0]).toContain(`(${place}`);
+    expect(found[0]).not.toContain("hush");
+  });
+
+  test.each(["", "- PORT\n", "hush\n"])("%j is no mapping of settings", (content) => {
+    expect(errorsOf(yaml(content))).toEqual([
+      expect.stringMatching(/config\.yaml has to hold a YAML mapping of settings$/),
+    ]);
+  });
+
+  test("has bounds on its size and on what aliases stand for", () => {
+    const laughs = Array.from({ length: 9 }, (_, i) => `a${i + 1}: &a${i + 1} [${Array(9).fill(`*a${i}`).join(", ")}]`);
+    expect(errorsOf(yaml(["a0: &a0 [x, x, x]", ...laughs].join("\n")))).toEqual([
+      expect.stringContaining("aliases that stand for more than 20 nodes each"),
+    ]);
+    expect(errorsOf(yaml(`#${"x".repeat(64 * 1024)}`))).toEqual([expect.stringContaining("more than 65536 bytes")]);
+    expect(errorsOf(settingsOf({ CONFIG: "/dev/zero" }))).toEqual([expect.stringContaining("more than 1048576 bytes")]);
+  });
+});
+
+test("broken JSON is refused by line and column", () => {
+  const found = errorsOf(settingsOf({ CONFIG: fileWith('{\n  "PORT": 1,\n  "HOST" "hush"\n}') }));
+  expect(found).toEqual([expect.stringMatching(/is not valid JSON \(line 3, column 10\)/)]);
+  expect(found[0]).not.toContain("hush");
+});
+
+test("$schema is for editors", () => {
+  const loaded = settingsOf({ CONFIG: fileWith('{"$schema": "docs/config.schema.json", "PORT": 1}') });
+  expect(loaded).toMatchObject({ settings: { PORT: 1 } });
+});
+
+test("a file with secrets that every user may read is named in a warning", () => {
+  const CONFIG = fileWith('{"ADMIN_TOKEN": "hush-hush-hush-hush", "PORT": 1}', "config.json", 0o600);
+  expect(warningsOf(settingsOf({ CONFIG }))).toEqual([]);
+  chmodSync(CONFIG, 0o644);
+  expect(warningsOf(settingsOf({ CONFIG }))).toEqual([
+    `CONFIG: every user of this machine may read ${CONFIG}, which holds ADMIN_TOKEN: run chmod o-r on it, or name a file with the secret by ADMIN_TOKEN_FILE`,
+  ]);
+  const plain = fileWith('{"ADMIN_TOKEN_FILE": "/dev/null", "PORT": 1}');
+  chmodSync(plain, 0o644);
+  expect(warningsOf(settingsOf({ CONFIG: plain, ADMIN_TOKEN_FILE: fileWith("hush-hush-hush-hush") }))).toEqual([]);
+});

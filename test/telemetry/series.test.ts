@@ -1,0 +1,94 @@
+import { expect, test } from "vitest";
+import { writeExposition } from "../../src/telemetry/exposition.ts";
+import { openMeter } from "../../src/telemetry/meter.ts";
+import { Registry } from "../../src/telemetry/promClient.ts";
+import { openCounter, openHistogram } from "../../src/telemetry/series.ts";
+
+const linesOf = async (registry: InstanceType<typeof Registry>) =>
+  (await registry.metrics()).split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+
+test("a histogram counts a value in its bucket and in all larger ones", async () => {
+  const registry = new Registry();
+  const took = openHistogram(registry, "took_seconds", "Time.", ["who"], [0.1, 1]);
+  for (const seconds of [0.05, 0.1, 0.100_1, 1, 7]) took("a").observe(seconds);
+  took("b");
+  expect(await linesOf(registry)).toEqual([
+    'took_seconds_bucket{who="a",le="0.1"} 2',
+    'took_seconds_bucket{who="a",le="1"} 4',
+    'took_seconds_bucket{who="a",le="+Inf"} 5',
+    'took_seconds_sum{who="a"} 8.2501',
+    'took_seconds_count{who="a"} 5',
+    'took_seconds_bucket{who="b",le="0.1"} 0',
+    'took_seconds_bucket{who="b",le="1"} 0',
+    'took_seconds_bucket{who="b",le="+Inf"} 0',
+    'took_seconds_sum{who="b"} 0',
+    'took_seconds_count{who="b"} 0',
+  ]);
+});
+
+test("a counter has one child for each combination of label values", async () => {
+  const registry = new Registry();
+  const count = openCounter(registry, "things_total", "Things.", ["kind", "size"]);
+  expect(count("a", "1")).toBe(count("a", "1"));
+  count("a", "1").value += 2;
+  count("a", "2").value++;
+  expect(await linesOf(registry)).toEqual(['things_total{kind="a",size="1"} 2', 'things_total{kind="a",size="2"} 1']);
+});
+
+test("every series that can be known exists from the start, with 0", async () => {
+  const meter = openMeter(
+    () => ({}),
+    [
+      { name: "getThing", isCached: true },
+      { name: "tagThing", isCached: false },
+    ],
+  );
+  meter.addBackend({ name: "legacy", circuit: () => "closed", certificateExpiry: () => undefined });
+  const { body } = await writeExposition(await meter.read());
+  const prefix = "catalog_gateway_request_duration_seconds_count";
+  const series = body.split("\n").filter((line) => line.startsWith(prefix));
+  expect(series.map((line) => line.slice(prefix.length))).toEqual([
+    '{endpoint="getThing",result="uncached",backend="gateway"} 0',
+    '{endpoint="tagThing",result="uncached",backend="gateway"} 0',
+    ...["hit", "stale", "stale_if_error", "collapsed", "miss", "revalidated", "uncached", "error"].map(
+      (result) => `{endpoint="getThing",result="${result}",backend="legacy"} 0`,
+    ),
+    '{endpoint="tagThing",result="uncached",backend="legacy"} 0',
+    '{endpoint="tagThing",result="error",backend="legacy"} 0',
+  ]);
+  for (const line of [
+    'catalog_gateway_requests_total{endpoint="tagThing",status="502"} 0',
+    'catalog_gateway_upstream_requests_total{backend="legacy",result="circuit_open"} 0',
+    'catalog_gateway_upstream_duration_seconds_count{endpoint="getThing",backend="legacy"} 0',
+    'catalog_gateway_cache_events_total{event="refreshed",endpoint="getThing"} 0',
+    "catalog_gateway_sent_bytes_total 0",
+  ])
+    expect([line, body.includes(`\n${line}\n`)]).toEqual([line, true]);
+});
+
+test("a 5xx counts as an error, however it was made", async () => {
+  const meter = openMeter(() => ({}), [{ name: "getThing", isCached: true }]);
+  const answer = { backend: "modern", how: { fwd: "uri-miss" as const }, ms: 1500, bytes: 10 };
+  meter.countAnswer("getThing", { ...answer, status: 200 });
+  meter.countAnswer("getThing", { ...answer, status: 502 });
+  meter.countHit("getThing", 200, 10, 0.2);
+  const { body } = await writeExposition(await meter.read());
+  for (const line of [
+    'catalog_gateway_request_duration_seconds_count{endpoint="getThing",result="miss",backend="modern"} 1',
+    'catalog_gateway_request_duration_seconds_sum{endpoint="getThing",result="error",backend="modern"} 1.5',
+    'catalog_gateway_request_duration_seconds_bucket{endpoint="getThing",result="hit",backend="legacy",le="0.001"} 1',
+    'catalog_gateway_requests_total{endpoint="getThing",status="200"} 2',
+    "catalog_gateway_sent_bytes_total 30",
+    'gateway_cache_answers_total{endpoint="getThing",kind="hit"} 1',
+    'gateway_request_seconds_count{endpoint="getThing"} 2',
+    'gateway_request_seconds_bucket{endpoint="getThing",le="2.5"} 2',
+  ])
+    expect([line, body.includes(`\n${line}\n`)]).toEqual([line, true]);
+});
+
+test("the events of many fields are one series", async () => {
+  const meter = openMeter(() => ({ "unknown_field getThing a": 1, "unknown_field getThing b": 2, internal_error: 1 }));
+  const { body } = await writeExposition(await meter.read());
+  expect(body).toContain('catalog_gateway_events_total{event="unknown_field",endpoint="getThing"} 3\n');
+  expect(body).toContain('catalog_gateway_events_total{event="internal_error",endpoint=""} 1\n');
+});

@@ -1,0 +1,36 @@
+import { readFileSync } from "node:fs";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { expect, test } from "vitest";
+import { readPairs } from "../../../fixtures/pairs.ts";
+import about from "../../../package.json" with { type: "json" };
+import { openApiText } from "../../../src/tools/docs/openapi.ts";
+import { endpoints } from "../../../transforms/index.ts";
+import { openSchemas } from "../../openapi/schemas.ts";
+
+const text = readFileSync("docs/openapi.json", "utf8");
+
+test("docs/openapi.json is that of the definitions (npm run docs makes it)", () => {
+  expect(text).toBe(openApiText({ version: about.version, prefix: "/v1", endpoints, pairs: readPairs() }));
+});
+
+test("docs/openapi.json is a valid document of OpenAPI 3.1", async () => {
+  const validator = new Validator();
+  expect(await validator.validate(text)).toEqual({ valid: true });
+  expect(validator.version).toBe("3.1");
+});
+
+test("every operation has an example of its answer, and every example fits its schema", () => {
+  const { document, validate } = openSchemas(text);
+  const wrong: unknown[] = [];
+  for (const operation of document.operations) {
+    expect([operation.operationId, operation.answers.get(200)?.content["application/json"]?.example]).not.toContain(
+      undefined,
+    );
+    for (const [status, { content }] of operation.answers)
+      for (const [type, { example, schema }] of Object.entries(content))
+        if (!validate(schema, example)) wrong.push([operation.operationId, status, type]);
+    const { body } = operation;
+    if (body !== undefined && !validate(body.schema, body.example)) wrong.push([operation.operationId, "body"]);
+  }
+  expect(wrong).toEqual([]);
+});

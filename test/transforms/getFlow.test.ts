@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { transform } from "../../src/endpoint/transform.ts";
+import { xmlReaderFor } from "../../src/legacy/xml.ts";
+import { servingNote } from "../../src/rules/notes.ts";
+import type { JsonObject } from "../../src/rules/rule.ts";
+import { getFlow } from "../../transforms/getFlow.ts";
+
+/** A flow with so many flows inside, one in the other. */
+const flowOf = (depth: number): JsonObject => {
+  let flow: JsonObject = { id: "1" };
+  for (let id = 2; id <= depth + 1; id++) flow = { id: String(id), component: { identifier: [], flow } };
+  return { flow };
+};
+const transformed = (depth: number) =>
+  transform(
+    getFlow.output,
+    flowOf(depth),
+    servingNote(() => undefined),
+  );
+const groupsOf = (depth: number): string[] => {
+  const made = transformed(depth);
+  if (!made.ok) throw new Error(made.mismatch.join());
+  return getFlow.cache?.groups({ flow_id: depth + 1 }, made.ours) ?? [];
+};
+
+test("flows in flows are read as deep as PHP writes JSON, and refused beyond the bound", () => {
+  // PHP writes 512 levels: two for each flow.
+  expect(transformed(256).ok).toBe(true);
+  expect(transformed(340).ok).toBe(false);
+  expect(transformed(100_000).ok).toBe(false);
+});
+
+test("the XML form has as many flows", () => {
+  const xml = (depth: number): string =>
+    depth === 0
+      ? "<oml:id>1</oml:id>"
+      : `<oml:id>1</oml:id><oml:component><oml:flow>${xml(depth - 1)}</oml:flow></oml:component>`;
+  const readXml = xmlReaderFor(getFlow);
+  const read = (depth: number) => readXml(`<oml:flow xmlns:oml="http://openml.org/openml">${xml(depth)}</oml:flow>`);
+  expect(read(256)).toBeDefined();
+  expect(read(1000)).toBeUndefined();
+});
+
+test("an answer is stored under each flow in it, up to a hundred, then under all flows", () => {
+  expect(groupsOf(2)).toEqual(["flow/3", "flow", "flow/2", "flow/1"]);
+  expect(groupsOf(100)).toHaveLength(102);
+  expect(groupsOf(101)).toEqual(["flow/102", "flow", "flows"]);
+});

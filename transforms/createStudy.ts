@@ -1,0 +1,64 @@
+import { buildXml } from "../src/endpoint/buildXml.ts";
+import { endpoint } from "../src/endpoint/endpoint.ts";
+import { identifier, identifierList, matching, optionalField, withDefault } from "../src/endpoint/field.ts";
+import { collection } from "../src/endpoint/groups.ts";
+import { upload } from "../src/endpoint/legacyRequest.ts";
+import type { Outcome } from "../src/endpoint/outcome.ts";
+import { object, renamed, unwrapped } from "../src/rules/compose.ts";
+import { integer } from "../src/rules/values.ts";
+import { noBenchmarkSuite } from "./outcomes.ts";
+import { MAX_MEMBERS, studyEntity } from "./studies.ts";
+
+const refused = (code: string, message: string): Outcome => ({ kind: "refused", code, message });
+const ofAnotherType = refused("1034", "can only link entities of the type main_entity_type");
+const suiteOfTasks = refused("1035", "Can only register benchmark suite if main entity type is run");
+
+/** Legacy's schema allows these characters only, and so many of them. */
+const basicLatin = (most: number) => matching(new RegExp(String.raw`^[\t\n\r\x20-\x7F]{1,${most}}$`));
+
+const members = withDefault(identifierList(0, MAX_MEMBERS), []);
+
+/** The element around a list of ids, which legacy's schema does not allow without one. */
+const idsIn = (group: string, id: string, ids: readonly number[]) =>
+  ids.length === 0 ? {} : { [`oml:${group}`]: { [`oml:${id}`]: ids } };
+
+export const createStudy = endpoint("POST /studies", {
+  summary: "Creates a study of tasks or of runs.",
+  input: {
+    name: basicLatin(256),
+    // Proxies and servers resolve `.` and `..`.
+    alias: optionalField(matching(/^(?!\.{1,2}$)[A-Za-z0-9_.-]{1,32}$/)),
+    main_entity_type: studyEntity,
+    benchmark_suite: optionalField(identifier),
+    description: basicLatin(4096),
+    tasks: members,
+    runs: members,
+  },
+  writes: () => [collection("study")],
+  rejectEarly: ({ main_entity_type: type, benchmark_suite, tasks, runs }) => {
+    if ((type === "task" ? runs : tasks).length > 0) return ofAnotherType;
+    return type === "task" && benchmark_suite !== undefined ? suiteOfTasks : undefined;
+  },
+  // The order of the elements is that of legacy's schema.
+  legacy: ({ name, alias, main_entity_type, benchmark_suite, description, tasks, runs }) =>
+    upload("/study", {
+      description: buildXml({
+        "oml:study": {
+          "@xmlns:oml": "http://openml.org/openml",
+          ...(alias === undefined ? {} : { "oml:alias": alias }),
+          "oml:main_entity_type": main_entity_type,
+          ...(benchmark_suite === undefined ? {} : { "oml:benchmark_suite": benchmark_suite }),
+          "oml:name": name,
+          "oml:description": description,
+          ...idsIn("tasks", "task_id", tasks),
+          ...idsIn("runs", "run_id", runs),
+        },
+      }),
+    }),
+  notFound: noBenchmarkSuite,
+  modern: { codes: [1038] },
+  output: unwrapped("study_upload", object({ study_id: renamed("id", integer) })),
+  examples: {
+    ofTasks: { name: "My suite", main_entity_type: "task", description: "Tasks to try things on.", tasks: [1] },
+  },
+});

@@ -1,0 +1,103 @@
+import { z } from "zod";
+import { endpoint, type Route } from "../src/endpoint/endpoint.ts";
+import { flag, integerFrom, matching, oneOf, optionalField, withDefault } from "../src/endpoint/field.ts";
+import { collection } from "../src/endpoint/groups.ts";
+import { list, nullable, object, unwrapped } from "../src/rules/compose.ts";
+import { rule, type Rule } from "../src/rules/rule.ts";
+import { integer, number, numberList, text, timestamp, verbatim } from "../src/rules/values.ts";
+import { idFilter, idList, listBy, pageGroups, tagFilter } from "./filters.ts";
+import { noEvaluations, unfiltered } from "./outcomes.ts";
+import { listedParameters } from "./setupParameters.ts";
+
+/** Lists inside each other in an evaluation's array: a matrix has two levels. */
+export const MAX_ARRAY_LEVELS = 16;
+
+const LIMIT = 100;
+
+/** The filters of which legacy wants at least one. */
+const narrowing = ["task", "setup", "flow", "uploader", "run", "tag", "function", "study", "limit"] as const;
+
+/** Legacy does not escape names. One that holds legacy's own elements, or hides them, could forge an evaluation. */
+const name = verbatim(
+  rule(
+    "name",
+    "a name without elements of legacy's, which does not escape it: `R&amp;D` -> `R&amp;D`",
+    z.string().regex(/^(?![\s\S]*<(?:[!?]|\/?oml:))/),
+    (legacy) => legacy,
+  ),
+);
+
+/** What both lists have before and behind the parameters. */
+const run = {
+  run_id: integer,
+  uploader: nullable(integer),
+  task_id: integer,
+  setup_id: integer,
+  flow_id: integer,
+  flow_name: nullable(name),
+};
+const result = {
+  data_id: nullable(integer),
+  data_name: nullable(name),
+  evaluation_engine_id: nullable(integer),
+  function: nullable(text),
+  upload_time: nullable(timestamp),
+  value: number,
+  values: numberList(1),
+  array_data: nullable(numberList(MAX_ARRAY_LEVELS)),
+};
+
+/** An evaluation, in a list without and with the parameters of its setup. */
+export const plainEvaluation = object({ ...run, ...result });
+export const evaluationWithParameters = object({
+  ...run,
+  parameters: unwrapped("parameter", listedParameters),
+  ...result,
+});
+
+type Listing = { summary: string; also: Route[]; list: readonly string[] };
+
+/** A list of evaluations, from this list of legacy's. */
+export const evaluationList = <T>(route: Route, { summary, also, list: legacyList }: Listing, evaluation: Rule<T>) =>
+  endpoint(route, {
+    summary,
+    also,
+    input: {
+      task: idList,
+      setup: idList,
+      flow: idList,
+      uploader: idList,
+      run: idList,
+      tag: tagFilter,
+      function: optionalField(matching(/^[A-Za-z0-9_.-]{1,128}$/)),
+      study: idFilter,
+      per_fold: optionalField(flag),
+      sort_order: optionalField(oneOf(["asc", "desc"])),
+      // A limit counts as a filter: only one that is given does.
+      limit: optionalField(integerFrom(1, 10_000)),
+      offset: withDefault(integerFrom(0, Number.MAX_SAFE_INTEGER), 0),
+    },
+    groups: pageGroups,
+    format: "xml",
+    legacy: ({ per_fold, limit = LIMIT, ...filters }) =>
+      listBy(legacyList, { ...filters, per_fold: per_fold ? String(per_fold) : undefined, limit }),
+    notFound: noEvaluations,
+    rejectEarly: (input) => (narrowing.every((filter) => input[filter] === undefined) ? unfiltered("540") : undefined),
+
+    output: unwrapped("evaluations", unwrapped("evaluation", list(evaluation))),
+
+    cache: {
+      fresh: "1m",
+      staleWhileRevalidate: "1h",
+      staleIfError: "1h",
+      mayTurnPrivate: true,
+      // Callers see evaluations of their own runs on tasks under embargo.
+      personal: true,
+      groups: ({ study }) => [collection("run"), ...(study === undefined ? [] : [`study/${study}`, "study"])],
+    },
+    examples: {
+      ofFunction: { function: "predictive_accuracy", limit: 5 },
+      perFold: { run: 1, per_fold: true },
+      none: { task: 1_000_000 },
+    },
+  });

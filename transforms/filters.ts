@@ -1,0 +1,61 @@
+import {
+  identifier,
+  identifiers,
+  integerFrom,
+  matching,
+  oneOf,
+  optionalField,
+  range,
+  withDefault,
+} from "../src/endpoint/field.ts";
+import { getSegments, type LegacyRequest, type Unsent } from "../src/endpoint/legacyRequest.ts";
+import { tagName } from "./tagging.ts";
+
+/** The largest number of ids, and of their characters: legacy takes filters in its path, which may have 8 KB. */
+const MAX_IDS = 1000;
+const IDS_LENGTH = 7000;
+
+/** One id, or a list of them. */
+export const idList = optionalField(identifiers(MAX_IDS, IDS_LENGTH));
+/** Entities with this tag. */
+export const tagFilter = optionalField(tagName);
+/** An id, of an uploader for example. */
+export const idFilter = optionalField(identifier);
+
+/** The states of a dataset or a study, and `all` of them. */
+export const datasetStatus = oneOf(["active", "deactivated", "in_preparation", "all"]);
+
+/** The filters on a dataset's name and size. */
+export const datasetSizes = {
+  number_instances: optionalField(range),
+  number_features: optionalField(range),
+  number_classes: optionalField(range),
+  number_missing_values: optionalField(range),
+};
+
+/** The name of a dataset. */
+export const datasetName = optionalField(matching(/^[A-Za-z0-9 _.,()-]{1,128}$/));
+
+/** The page of a list. Legacy refuses an offset without a limit, and has no limit of its own, so that one is always sent. */
+export const page = (most = 10_000) => ({
+  limit: withDefault(integerFrom(1, most), 100),
+  offset: withDefault(integerFrom(0, Number.MAX_SAFE_INTEGER), 0),
+});
+
+/** Objects of a list's body whose members count as fields of their own. */
+export const pageGroups = { pagination: ["limit", "offset"] };
+
+type Filters = Record<string, string | number | number[] | undefined>;
+
+/** A list's filters as segments of legacy's path, in their order; `undefined` ones are left out. */
+export const filterSegments = (filters: Filters): (string | number)[] =>
+  Object.entries(filters).flatMap(([name, value]) =>
+    value === undefined ? [] : [name, Array.isArray(value) ? value.join(",") : value],
+  );
+
+/** Asks for a list of legacy's with these filters. An offset of 0 is left out. */
+export const listBy = (
+  list: readonly string[],
+  { offset, ...filters }: Filters & { offset: number },
+): LegacyRequest | Unsent =>
+  getSegments([...list, ...filterSegments({ ...filters, offset: offset === 0 ? undefined : offset })]);

@@ -1,0 +1,71 @@
+import { endpoint } from "../src/endpoint/endpoint.ts";
+import { identifier } from "../src/endpoint/field.ts";
+import { entity } from "../src/endpoint/groups.ts";
+import { get } from "../src/endpoint/legacyRequest.ts";
+import { dropped, entriesOf, list, nullable, object, own, sortedBy, unwrapped } from "../src/rules/compose.ts";
+import { parseJson } from "../src/rules/parseJson.ts";
+import { isUnset, type Json, type Rule } from "../src/rules/rule.ts";
+import { boolean, integer, text } from "../src/rules/values.ts";
+import { firstDataset } from "./firstEntry.ts";
+import { noDatasetWithFeatures } from "./outcomes.ts";
+
+/** The list in a JSON text; any other value as it is. */
+const listIn = (value: Json | undefined): Json | undefined => {
+  const parsed = typeof value === "string" ? parseJson(value) : undefined;
+  return Array.isArray(parsed) ? parsed : value;
+};
+
+/** Legacy writes one `nominal_value` after the other, some deployments one `nominal_values`. Only the latter may be a JSON text. */
+const nominalValues: Rule<string[]> = {
+  ...list(text),
+  name: "nominalValues",
+  does: '`nominal_value`, or else `nominal_values`, which may be a JSON text -> always a list: `"[\\"a\\"]"` -> `["a"]`',
+  read(legacy, note, parent) {
+    const ours = entriesOf(isUnset(legacy) ? own(parent, "nominal_value") : listIn(legacy));
+    if (ours !== legacy) note.changed("nominalValues", legacy, ours);
+    return ours;
+  },
+};
+
+export const getDatasetFeatures = endpoint("GET /datasets/features/{dataset_id}", {
+  summary: "The columns of a dataset, by their index.",
+  also: ["GET /datasets/{dataset_id}/features"],
+  input: { dataset_id: identifier },
+  legacy: ({ dataset_id }) => get`/data/features/${dataset_id}`,
+  notFound: noDatasetWithFeatures,
+  modern: { codes: [111] },
+
+  output: unwrapped(
+    "data_features",
+    unwrapped(
+      "feature",
+      sortedBy(
+        ["index"],
+        list(
+          object({
+            index: integer,
+            name: nullable(text),
+            data_type: nullable(text),
+            is_target: boolean,
+            is_ignore: boolean,
+            is_row_identifier: boolean,
+            number_of_missing_values: nullable(integer),
+            nominal_values: nominalValues,
+            nominal_value: dropped,
+            ontology: list(text),
+          }),
+        ),
+      ),
+    ),
+  ),
+
+  cache: {
+    fresh: "24h",
+    staleWhileRevalidate: "1h",
+    staleIfError: "7d",
+    mayTurnPrivate: true,
+    groups: ({ dataset_id }, ours) => entity("dataset", dataset_id, ours !== undefined),
+  },
+  first: firstDataset,
+  examples: { small: { dataset_id: 1 }, notProcessed: { dataset_id: 18 }, unknown: { dataset_id: 1_000_000 } },
+});

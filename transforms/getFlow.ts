@@ -1,0 +1,91 @@
+import { endpoint } from "../src/endpoint/endpoint.ts";
+import { identifier } from "../src/endpoint/field.ts";
+import { collection, entity } from "../src/endpoint/groups.ts";
+import { get } from "../src/endpoint/legacyRequest.ts";
+import { anyOrder, dropped, list, nested, nullable, object, renamed, unwrapped } from "../src/rules/compose.ts";
+import type { Rule } from "../src/rules/rule.ts";
+import { integer, text, timestamp } from "../src/rules/values.ts";
+import { unknownFlowId } from "./outcomes.ts";
+
+/** A flow, and the flows that it is made of. */
+type Flow = { id: number; tag: string[]; subflows: Subflow[] };
+type Subflow = { identifier: string | null; flow: Flow };
+
+/** Most flows that an answer is stored under by their ids. */
+const MAX_NAMED = 100;
+
+/** The ids of all flows within, until there are too many to name. */
+const idsWithin = (subflows: readonly Subflow[]): number[] => {
+  const ids: number[] = [];
+  const left = [...subflows];
+  for (let one = left.pop(); one !== undefined && ids.length <= MAX_NAMED; one = left.pop()) {
+    ids.push(one.flow.id);
+    left.push(...one.flow.subflows);
+  }
+  return ids;
+};
+
+/** An answer shows the tags of each flow within, so that a write to one of these concerns it. */
+const groupsWithin = (subflows: readonly Subflow[]): string[] => {
+  const ids = idsWithin(subflows);
+  return ids.length > MAX_NAMED ? [collection("flow")] : ids.map((id) => `flow/${id}`);
+};
+
+const flow: Rule<Flow> = nested((within) =>
+  object({
+    id: integer,
+    uploader: nullable(integer),
+    name: nullable(text),
+    class_name: nullable(text),
+    version: nullable(integer),
+    external_version: nullable(text),
+    description: nullable(text),
+    upload_date: nullable(timestamp),
+    language: nullable(text),
+    dependencies: nullable(text),
+    parameter: list(
+      object({
+        name: nullable(text),
+        data_type: nullable(text),
+        default_value: nullable(text),
+        description: nullable(text),
+      }),
+    ),
+    subflows: renamed("component", list(object({ identifier: nullable(text), flow: within }))),
+    tag: anyOrder(list(text)),
+    custom_name: dropped,
+    creator: dropped,
+    contributor: dropped,
+    licence: dropped,
+    full_description: dropped,
+    installation_notes: dropped,
+    source_url: dropped,
+    binary_url: dropped,
+    source_format: dropped,
+    binary_format: dropped,
+    source_md5: dropped,
+    binary_md5: dropped,
+  }),
+);
+
+export const getFlow = endpoint("GET /flows/{flow_id}", {
+  summary: "A flow, its parameters and the flows it is made of.",
+  also: ["GET /flow/{flow_id}"],
+  input: { flow_id: identifier },
+  legacy: ({ flow_id }) => get`/flow/${flow_id}`,
+  notFound: unknownFlowId,
+  modern: { problems: { "flow-not-found": unknownFlowId } },
+  output: unwrapped("flow", flow),
+  excerpt: ["subflows"],
+
+  cache: {
+    fresh: "1h",
+    staleWhileRevalidate: "7d",
+    staleIfError: "7d",
+    groups: ({ flow_id }, ours) => [
+      ...entity("flow", flow_id, ours !== undefined),
+      ...(ours ? groupsWithin(ours.subflows) : []),
+    ],
+  },
+  examples: { pipeline: { flow_id: 104 }, unknown: { flow_id: 1_000_000 } },
+});

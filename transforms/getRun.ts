@@ -1,0 +1,84 @@
+import { endpoint } from "../src/endpoint/endpoint.ts";
+import { identifier } from "../src/endpoint/field.ts";
+import { entity } from "../src/endpoint/groups.ts";
+import { get } from "../src/endpoint/legacyRequest.ts";
+import { anyOrder, dropped, entriesOf, list, nullable, object, orEmpty, own, unwrapped } from "../src/rules/compose.ts";
+import type { Rule } from "../src/rules/rule.ts";
+import { integer, number, numberList, text } from "../src/rules/values.ts";
+import { MAX_ARRAY_LEVELS } from "./evaluations.ts";
+import { unknownRun } from "./outcomes.ts";
+
+const file = object({
+  file_id: nullable(integer),
+  name: nullable(text),
+  url: nullable(text),
+  // It is -1 for every file.
+  did: dropped,
+});
+
+/** One without a fold is of the whole run. */
+const evaluation = object({
+  name: nullable(text),
+  value: number,
+  array_data: nullable(numberList(MAX_ARRAY_LEVELS)),
+  repeat: nullable(integer),
+  fold: nullable(integer),
+});
+
+/** Legacy has the errors of the evaluation in one field, that of the run itself in another one. */
+const withMember = <T>(name: string, inner: Rule<T>): Rule<T> => ({
+  name: "withMember",
+  does: "the entries of two fields -> one list: `error` and `error_message` -> `error`",
+  schema: inner.schema,
+  inside: { "": inner },
+  over: ({ "": other = inner }) => withMember(name, other),
+  read(legacy, note, parent) {
+    const more = entriesOf(own(parent, name));
+    if (more.length === 0) return inner.read(legacy, note, parent);
+    const all = [...entriesOf(legacy), ...more];
+    note.changed("withMember", legacy, all);
+    return inner.read(all, note, parent);
+  },
+});
+
+export const getRun = endpoint("GET /run/{run_id}", {
+  summary: "A run: its task, flow and setup, its files and its evaluations.",
+  also: ["GET /runs/{run_id}"],
+  input: { run_id: identifier },
+  legacy: ({ run_id }) => get`/run/${run_id}`,
+  notFound: unknownRun,
+  modern: { problems: { "run-not-found": unknownRun } },
+
+  output: unwrapped(
+    "run",
+    object({
+      run_id: integer,
+      uploader: nullable(integer),
+      uploader_name: nullable(text),
+      task_id: integer,
+      task_type: nullable(text),
+      task_evaluation_measure: nullable(text),
+      flow_id: nullable(integer),
+      flow_name: nullable(text),
+      setup_id: nullable(integer),
+      setup_string: nullable(text),
+      parameter_setting: list(object({ name: nullable(text), value: nullable(text), component: nullable(integer) })),
+      error: withMember("error_message", list(text)),
+      tag: anyOrder(list(text)),
+      input_data: orEmpty(
+        object({ dataset: list(object({ did: nullable(integer), name: nullable(text), url: nullable(text) })) }),
+      ),
+      output_data: orEmpty(object({ file: list(file), evaluation: list(evaluation) })),
+      error_message: dropped,
+      run_details: dropped,
+    }),
+  ),
+
+  cache: {
+    fresh: "1h",
+    staleWhileRevalidate: "7d",
+    staleIfError: "7d",
+    groups: ({ run_id }, ours) => entity("run", run_id, ours !== undefined),
+  },
+  examples: { one: { run_id: 1 }, unknown: { run_id: 1_000_000 } },
+});

@@ -1,0 +1,42 @@
+import { endpoint } from "../src/endpoint/endpoint.ts";
+import { identifier } from "../src/endpoint/field.ts";
+import { entity } from "../src/endpoint/groups.ts";
+import { get } from "../src/endpoint/legacyRequest.ts";
+import { sortedBy, list, nullable, object, renamed, unwrapped } from "../src/rules/compose.ts";
+import { boolean, integer, number, text } from "../src/rules/values.ts";
+import { unknownTracedRun } from "./outcomes.ts";
+
+const iteration = object({
+  repeat: integer,
+  fold: integer,
+  iteration: integer,
+  setup_string: nullable(text),
+  evaluation: number,
+  selected: nullable(boolean),
+});
+
+export const getRunTrace = endpoint("GET /run/trace/{run_id}", {
+  summary: "The steps of a run's search for parameters, by repeat, fold and iteration.",
+  also: ["GET /runs/{run_id}/trace"],
+  input: { run_id: identifier },
+  legacy: ({ run_id }) => get`/run/trace/${run_id}`,
+  notFound: unknownTracedRun,
+  // 572: the run has no trace.
+  modern: { codes: [572] },
+
+  output: unwrapped(
+    "trace",
+    object({
+      run_id: integer,
+      trace: renamed("trace_iteration", sortedBy(["repeat", "fold", "iteration"], list(iteration))),
+    }),
+  ),
+
+  cache: {
+    fresh: "1h",
+    staleWhileRevalidate: "7d",
+    staleIfError: "7d",
+    groups: ({ run_id }, ours) => entity("run", run_id, ours !== undefined),
+  },
+  examples: { one: { run_id: 1 }, none: { run_id: 3 }, unknown: { run_id: 1_000_000 } },
+});

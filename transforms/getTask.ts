@@ -1,0 +1,82 @@
+import { endpoint } from "../src/endpoint/endpoint.ts";
+import { identifier } from "../src/endpoint/field.ts";
+import { entity } from "../src/endpoint/groups.ts";
+import { get } from "../src/endpoint/legacyRequest.ts";
+import { anyOrder, ifGiven, list, nullable, object, renamed, unwrapped } from "../src/rules/compose.ts";
+import { integer, jsonList, text } from "../src/rules/values.ts";
+import { unknownTask } from "./outcomes.ts";
+
+const named = { name: text };
+const given = ifGiven(nullable(text));
+
+/** The source data of a task; some types of tasks have more targets. */
+const dataset = object({
+  data_set_id: nullable(integer),
+  labeled_data_set_id: ifGiven(nullable(integer)),
+  target_feature: nullable(text),
+  target_feature_left: given,
+  target_feature_right: given,
+  target_feature_event: given,
+  target_value: given,
+});
+
+const estimationProcedure = object({
+  id: nullable(integer),
+  type: nullable(text),
+  data_splits_url: nullable(text),
+  parameter: list(object({ ...named, value: nullable(text) })),
+});
+
+/** Each input has one of these fields beside its name. */
+const input = object({
+  ...named,
+  data_set: ifGiven(nullable(dataset)),
+  estimation_procedure: ifGiven(nullable(estimationProcedure)),
+  cost_matrix: ifGiven(jsonList),
+  evaluation_measures: ifGiven(nullable(object({ evaluation_measure: list(text) }))),
+  annotation_cost: ifGiven(jsonList),
+  batch_size: given,
+  number_samples: given,
+  quality_measure: given,
+  time_limit: given,
+});
+
+const predictions = object({ format: nullable(text), feature: list(object({ ...named, type: nullable(text) })) });
+
+const output = object({ ...named, predictions: ifGiven(nullable(predictions)) });
+
+export const getTask = endpoint("GET /tasks/{task_id}", {
+  summary: "A task: what it gives, and what it wants back.",
+  also: ["GET /task/{task_id}"],
+  input: { task_id: identifier },
+  legacy: ({ task_id }) => get`/task/${task_id}`,
+  notFound: unknownTask,
+  modern: { problems: { "task-not-found": unknownTask } },
+  // PHP's notices for a task without inputs, in its versions 7 and 8.
+  harmlessNotices: [
+    /^Undefined (array key "estimation_procedure"|index: estimation_procedure)$/,
+    /^Trying to access array offset on value of type bool$/,
+    /^(foreach\(\) argument must be of type array\|object, null given|Invalid argument supplied for foreach\(\))$/,
+  ],
+
+  output: unwrapped(
+    "task",
+    object({
+      id: renamed("task_id", integer),
+      name: renamed("task_name", nullable(text)),
+      task_type_id: integer,
+      task_type: nullable(text),
+      input: list(input),
+      output: list(output),
+      tags: renamed("tag", anyOrder(list(text))),
+    }),
+  ),
+
+  cache: {
+    fresh: "1h",
+    staleWhileRevalidate: "7d",
+    staleIfError: "7d",
+    groups: ({ task_id }, ours) => entity("task", task_id, ours !== undefined),
+  },
+  examples: { one: { task_id: 1 }, unknown: { task_id: 1_000_000 } },
+});

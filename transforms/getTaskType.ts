@@ -1,0 +1,37 @@
+import { endpoint } from "../src/endpoint/endpoint.ts";
+import { identifier } from "../src/endpoint/field.ts";
+import { entity } from "../src/endpoint/groups.ts";
+import { get } from "../src/endpoint/legacyRequest.ts";
+import { commaSeparated } from "../src/rules/commaSeparated.ts";
+import { list, nullable, object } from "../src/rules/compose.ts";
+import { integer, text, timestamp } from "../src/rules/values.ts";
+import { unknownTaskType } from "./outcomes.ts";
+
+export const getTaskType = endpoint("GET /tasktype/{id}", {
+  summary: "A type of tasks, and the inputs that its tasks have.",
+  input: { id: identifier },
+  legacy: ({ id }) => get`/tasktype/${id}`,
+  notFound: unknownTaskType,
+  errors: { 240: unknownTaskType },
+  modern: { problems: { "task-type-not-found": unknownTaskType } },
+
+  output: object({
+    task_type: object({
+      id: integer,
+      name: nullable(text),
+      description: nullable(text),
+      creator: commaSeparated,
+      contributor: commaSeparated,
+      creation_date: nullable(timestamp),
+      input: list(object({ name: text, requirement: nullable(text), data_type: nullable(text) })),
+    }),
+  }),
+
+  cache: {
+    fresh: "24h",
+    staleWhileRevalidate: "7d",
+    staleIfError: "7d",
+    groups: ({ id }, ours) => entity("tasktype", id, ours !== undefined),
+  },
+  examples: { classification: { id: 1 }, unknown: { id: 1_000_000 } },
+});

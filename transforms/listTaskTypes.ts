@@ -1,0 +1,26 @@
+import { endpoint } from "../src/endpoint/endpoint.ts";
+import { collection } from "../src/endpoint/groups.ts";
+import { get } from "../src/endpoint/legacyRequest.ts";
+import { commaSeparated } from "../src/rules/commaSeparated.ts";
+import { list, nullable, object } from "../src/rules/compose.ts";
+import { integer, text } from "../src/rules/values.ts";
+
+export const listTaskTypes = endpoint("GET /tasktype/list", {
+  summary: "The types that tasks can have.",
+  input: {},
+  legacy: () => get`/tasktype/list`,
+  output: object({
+    task_types: object({
+      task_type: list(
+        object({ id: integer, name: nullable(text), description: nullable(text), creator: commaSeparated }),
+      ),
+    }),
+  }),
+  cache: {
+    fresh: "24h",
+    staleWhileRevalidate: "7d",
+    staleIfError: "7d",
+    groups: () => [collection("tasktype")],
+  },
+  examples: { all: {} },
+});

@@ -1,0 +1,41 @@
+import { entriesOf, list, nullable, object, renamed } from "../src/rules/compose.ts";
+import { type Json, type Rule } from "../src/rules/rule.ts";
+import { integer, text } from "../src/rules/values.ts";
+
+/** Legacy lists each parameter of a setup once for each tag of the setup. */
+const withoutRepeats = <T>(inner: Rule<T>): Rule<T> => ({
+  name: "withoutRepeats",
+  does: "an entry that stands there again is left out: `[1, 1, 2]` -> `[1, 2]`",
+  schema: inner.schema,
+  inside: { "": inner },
+  over: ({ "": other = inner }) => withoutRepeats(other),
+  read(legacy, note, parent) {
+    const entries = entriesOf(legacy);
+    const seen = new Set<string>();
+    const isFirst = (entry: Json): boolean => {
+      const written = JSON.stringify(entry);
+      return !seen.has(written) && Boolean(seen.add(written));
+    };
+    const left = entries.length < 2 ? entries : entries.filter(isFirst);
+    if (left.length === entries.length) return inner.read(legacy, note, parent);
+    note.changed("withoutRepeats", legacy, left);
+    return inner.read(left, note, parent);
+  },
+});
+
+/** The parameters of a setup as lists have them. A list has a parameter's name once, `getSetup` twice. */
+export const listedParameters = withoutRepeats(
+  list(
+    object({
+      id: integer,
+      flow_id: integer,
+      flow_name: nullable(text),
+      full_name: nullable(text),
+      parameter_name: nullable(text),
+      name: renamed("parameter_name", nullable(text)),
+      data_type: nullable(text),
+      default_value: nullable(text),
+      value: nullable(text),
+    }),
+  ),
+);

@@ -1,0 +1,37 @@
+import { endpoint, type Knowledge, type Route } from "../src/endpoint/endpoint.ts";
+import { identifier, identifierList, oneOf } from "../src/endpoint/field.ts";
+import { written } from "../src/endpoint/groups.ts";
+import { post } from "../src/endpoint/legacyRequest.ts";
+import { object, renamed, unwrapped } from "../src/rules/compose.ts";
+import { integer, text } from "../src/rules/values.ts";
+import { legacyStudy, noStudyToAttachTo } from "./outcomes.ts";
+
+/** What a study can be a collection of. */
+export const studyEntity = oneOf(["task", "run"]);
+
+/** The most tasks or runs that one request adds to a study, or takes away. */
+export const MAX_MEMBERS = 10_000;
+
+type Membership = { summary: string; action: "attach" | "detach" };
+
+/** An endpoint that adds tasks or runs to a study, or takes them away. */
+export const membership = (route: Route, { summary, action }: Membership) =>
+  endpoint(route, {
+    summary,
+    input: { study_id: identifier, entity_ids: identifierList(1, MAX_MEMBERS) },
+    writes: ({ study_id }) => written("study", [study_id]),
+    // Legacy lets every key change every study. It shows a private one to its creator only, but never says who a caller is: of a public one
+    // the gateway cannot tell.
+    access: { endpoint: "getStudy", input: ({ study_id }) => ({ id_or_alias: study_id }) },
+    legacy: ({ study_id, entity_ids }) => post(`/study/${study_id}/${action}`, { ids: entity_ids.join(",") }),
+    notFound: noStudyToAttachTo,
+    rejectEarly: ({ study_id }, { legacyStudies }: Knowledge) =>
+      legacyStudies.has(study_id) ? legacyStudy : undefined,
+    errors: { 1042: legacyStudy },
+    modern: { problems: { "study-not-found": noStudyToAttachTo, "study-legacy": legacyStudy } },
+    output: unwrapped(
+      `study_${action}`,
+      object({ study_id: renamed("id", integer), main_entity_type: text, linked_entities: integer }),
+    ),
+    examples: { one: { study_id: 101, entity_ids: [1] } },
+  });
