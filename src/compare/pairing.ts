@@ -4,14 +4,35 @@ import type { Facets } from "./facets.ts";
 /** The indices of entries that belong together, those of entries without a partner, and whether the order is the same. */
 type Pairing = { pairs: [number, number][]; missing: number[]; extra: number[]; inOrder: boolean };
 
-/** Identifies an entry: by the first field that its rule names (an id, a name), else by the whole value. */
-const identityBy = (entry: Facets | undefined, first: Json | undefined): ((value: Json) => string) => {
-  const name = Object.keys(entry?.fields ?? (isObject(first) ? first : {}))[0];
-  return (value) => {
-    const known = name !== undefined && isObject(value) && Object.hasOwn(value, name) ? value[name] : value;
-    // `"61"` and `61` identify the same entry, whose id then differs.
-    return typeof known === "object" ? JSON.stringify(known) : String(known);
+type Identity = (value: Json) => string;
+
+// `"61"` and `61` identify the same entry, whose id then differs.
+const identifierOf = (value: Json): string => (typeof value === "object" ? JSON.stringify(value) : String(value));
+
+/** Identifies an entry by the first fields of the given ones; one without the very first by its whole value. */
+const identityBy =
+  ([first, ...others]: readonly string[]): Identity =>
+  (value) => {
+    if (first === undefined || !isObject(value) || !Object.hasOwn(value, first)) return identifierOf(value);
+    const identifier = identifierOf(value[first] as Json);
+    if (others.length === 0) return identifier;
+    return JSON.stringify([identifier, ...others.map((name) => identifierOf(value[name] ?? null))]);
   };
+
+/**
+ * The identities to pair entries by, the most exact one first: by the first field that the entries' rule names (an id,
+ * a name), and where entries share it, before that by as many of the first fields as tell the entries apart.
+ */
+const identitiesOf = (entries: readonly Json[], entry: Facets | undefined): Identity[] => {
+  const names = Object.keys(entry?.fields ?? (isObject(entries[0]) ? entries[0] : {}));
+  const isUnique = (identity: Identity) => new Set(entries.map(identity)).size === entries.length;
+  const byFirst = identityBy(names.slice(0, 1));
+  if (names.length < 2 || isUnique(byFirst)) return [byFirst];
+  for (let count = 2; count < names.length; count++) {
+    const identity = identityBy(names.slice(0, count));
+    if (isUnique(identity)) return [identity, byFirst];
+  }
+  return [identityBy(names), byFirst];
 };
 
 /** Pairs entries of equal identity, so that one additional entry is one difference; then the others in their order. */
@@ -20,28 +41,20 @@ export const pairEntries = (
   candidate: readonly Json[],
   entry: Facets | undefined,
 ): Pairing => {
-  const identity = identityBy(entry, expected[0] ?? candidate[0]);
-  const unpaired = new Map<string, number[]>();
-  for (let i = candidate.length - 1; i >= 0; i--) {
-    const id = identity(candidate[i] as Json);
-    const there = unpaired.get(id);
-    if (there) there.push(i);
-    else unpaired.set(id, [i]);
-  }
   const pairs: [number, number][] = [];
-  const missing: number[] = [];
-  let last = -1;
-  let inOrder = true;
-  for (const [i, value] of expected.entries()) {
-    const match = unpaired.get(identity(value))?.pop();
-    if (match === undefined) missing.push(i);
-    else {
-      inOrder &&= match > last;
-      last = match;
-      pairs.push([i, match]);
-    }
+  let missing = [...expected.keys()];
+  let extra = [...candidate.keys()];
+  for (const identity of identitiesOf(expected.length > 0 ? expected : candidate, entry)) {
+    const unpaired = Map.groupBy(extra.toReversed(), (j) => identity(candidate[j] as Json));
+    missing = missing.filter((i) => {
+      const match = unpaired.get(identity(expected[i] as Json))?.pop();
+      if (match !== undefined) pairs.push([i, match]);
+      return match === undefined;
+    });
+    extra = [...unpaired.values()].flat().toSorted((a, b) => a - b);
   }
-  const extra = [...unpaired.values()].flat().toSorted((a, b) => a - b);
+  pairs.sort(([a], [b]) => a - b);
+  const inOrder = pairs.every(([, match], k) => k === 0 || match > (pairs[k - 1] as [number, number])[1]);
   const others = Math.min(missing.length, extra.length);
   for (let i = 0; i < others; i++) pairs.push([missing[i] as number, extra[i] as number]);
   return {
