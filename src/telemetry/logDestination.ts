@@ -18,6 +18,9 @@ const MAX_RETRY = 5000;
 /** Milliseconds that the end of the process waits for what is still to be written. */
 const LAST_WORDS = 1000;
 
+/** `maxBytes`: that wait at most. `delayMs`: a line waits so long for others to be written with it, or until they fill a chunk. */
+type LogDestinationOptions = { maxBytes?: number; delayMs?: number };
+
 /**
  * Writes lines to a file descriptor without blocking. Lines wait while the reader is slow, up to `maxBytes`; beyond that the newest are dropped.
  * A line of up to 4096 bytes does not mix with those that another process writes to the same pipe.
@@ -26,14 +29,15 @@ const LAST_WORDS = 1000;
 export const openLogDestination = (
   fd: number,
   onDropped: (lines: number) => void,
-  maxBytes = MAX_BYTES,
+  { maxBytes = MAX_BYTES, delayMs = 0 }: LogDestinationOptions = {},
 ): LogDestination => {
   /** Whole lines, to be written in one go: up to `MAX_CHUNK` bytes, or one longer line. */
   const waiting: { text: string; size: number }[] = [];
   /** Of the lines that wait and of the chunk that is being written. */
   let bytes = 0;
   let chunk: Buffer = nothing;
-  let state: "idle" | "writing" | "waiting" = "idle";
+  let state: "idle" | "delayed" | "writing" | "waiting" = "idle";
+  let delay: NodeJS.Timeout | undefined;
   let isOpened = false;
   let dropped = 0;
   let reported = 0;
@@ -84,7 +88,15 @@ export const openLogDestination = (
     }
     failures = 0;
     chunk = chunk.subarray(done);
-    next();
+    nextOrLater();
+  };
+
+  /** Writes what waits, unless it may still be joined by others. */
+  const nextOrLater = (): void => {
+    if (delayMs === 0 || chunk.length > 0 || waiting.length !== 1) return next();
+    state = "delayed";
+    delay ??= setTimeout(() => state === "delayed" && next(), delayMs).unref();
+    delay.refresh();
   };
 
   const flush = (): void =>
@@ -105,7 +117,7 @@ export const openLogDestination = (
         last.text += line;
         last.size += size;
       } else waiting.push({ text: line, size });
-      if (state === "idle") next();
+      if (state === "idle" || (state === "delayed" && waiting.length > 1)) nextOrLater();
     },
     dropped: () => dropped,
   };

@@ -1,14 +1,18 @@
 import { spawnSync } from "node:child_process";
-import { closeSync, openSync } from "node:fs";
+import { openSync } from "node:fs";
 import fc from "fast-check";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { openLogDestination } from "../../src/telemetry/logDestination.ts";
 import { openPipe } from "./support.ts";
 import { until } from "../support/waiting.ts";
 
 /** A destination that tells of dropped lines in itself, as the observer does. */
 const telling = (fd: number, maxBytes?: number) => {
-  const destination = openLogDestination(fd, (lines) => destination.write(`dropped ${lines}\n`), maxBytes);
+  const destination = openLogDestination(
+    fd,
+    (lines) => destination.write(`dropped ${lines}\n`),
+    maxBytes === undefined ? {} : { maxBytes },
+  );
   return destination;
 };
 
@@ -20,6 +24,31 @@ test("lines come in their order", async () => {
   await until(() => (text += pipe.read()).endsWith("99\n"));
   expect(text).toBe(Array.from({ length: 100 }, (_, i) => `${i}\n`).join(""));
   expect(log.dropped()).toBe(0);
+});
+
+test("lines wait for others to be written with them", async () => {
+  const pipe = openPipe();
+  const log = openLogDestination(pipe.writer(), () => undefined, { delayMs: 100 });
+  let text = "";
+  log.write("one\n");
+  log.write("two\n");
+  await until(() => (text += pipe.read()) !== "");
+  expect(text).toBe("one\ntwo\n");
+  log.write("three\n");
+  await until(() => (text += pipe.read()).endsWith("three\n"));
+});
+
+test("lines that fill a chunk do not wait; what is left over does", async () => {
+  const pipe = openPipe();
+  const log = openLogDestination(pipe.writer(), () => undefined, { delayMs: 3_600_000 });
+  const lines = ["a", "b", "c"].map((letter) => `${letter.repeat(4000)}\n`);
+  log.write(lines[0] as string);
+  expect(pipe.read()).toBe("");
+  for (const line of lines.slice(1)) log.write(line);
+  let text = "";
+  await until(() => (text += pipe.read()).endsWith("b\n"));
+  await new Promise((resolve) => void setTimeout(resolve, 50));
+  expect(text + pipe.read()).toBe(lines.slice(0, 2).join(""));
 });
 
 test("without a reader a bounded part waits; newer lines are dropped and counted", async () => {
@@ -45,23 +74,27 @@ test("each line comes whole and once or is counted, however writes and reads alt
     fc.integer({ min: 1, max: 40_000 }),
   );
   await fc.assert(
-    fc.asyncProperty(fc.array(turn, { minLength: 1, maxLength: 20 }), async (turns) => {
-      const pipe = openPipe();
-      const log = openLogDestination(pipe.writer(), () => undefined, 100_000);
-      let text = "";
-      let written = 0;
-      for (const each of turns) {
-        if (each === "read") text += pipe.read();
-        else if (each === "wait") await new Promise((resolve) => void setTimeout(resolve, 5));
-        else log.write(`${written++} ${"y".repeat(each)}\n`);
-      }
-      await until(() => (text += pipe.read()).split("\n").length - 1 + log.dropped() === written);
-      const numbers = text
-        .split("\n")
-        .slice(0, -1)
-        .map((line) => Number(/^(\d+) y+$/.exec(line)?.[1]));
-      expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b));
-    }),
+    fc.asyncProperty(
+      fc.array(turn, { minLength: 1, maxLength: 20 }),
+      fc.constantFrom(0, 20),
+      async (turns, delayMs) => {
+        const pipe = openPipe();
+        const log = openLogDestination(pipe.writer(), () => undefined, { maxBytes: 100_000, delayMs });
+        let text = "";
+        let written = 0;
+        for (const each of turns) {
+          if (each === "read") text += pipe.read();
+          else if (each === "wait") await new Promise((resolve) => void setTimeout(resolve, 5));
+          else log.write(`${written++} ${"y".repeat(each)}\n`);
+        }
+        await until(() => (text += pipe.read()).split("\n").length - 1 + log.dropped() === written);
+        const numbers = text
+          .split("\n")
+          .slice(0, -1)
+          .map((line) => Number(/^(\d+) y+$/.exec(line)?.[1]));
+        expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b));
+      },
+    ),
     // Each of them listens for the end of the process, and node:events warns from the eleventh on.
     { numRuns: 5 },
   );
@@ -88,13 +121,14 @@ test("lines that cannot be written are survived and counted", async () => {
 });
 
 test.each([
-  { title: "ends", ending: "", code: 0 },
-  { title: "exits", ending: "process.exit(3);", code: 3 },
-  { title: "dies of an error", ending: "throw new Error('fatal');", code: 1 },
-])("what was written before a process $title is all in the log", ({ ending, code }) => {
+  { title: "ends", ending: "", code: 0, delayMs: 0 },
+  { title: "ends while a line waits for others", ending: "", code: 0, delayMs: 3_600_000 },
+  { title: "exits", ending: "process.exit(3);", code: 3, delayMs: 0 },
+  { title: "dies of an error", ending: "throw new Error('fatal');", code: 1, delayMs: 3_600_000 },
+])("what was written before a process $title is all in the log", ({ ending, code, delayMs }) => {
   const program = `
     import { openLogDestination } from "./src/telemetry/logDestination.ts";
-    const log = openLogDestination(2, () => {});
+    const log = openLogDestination(2, () => {}, { delayMs: ${delayMs} });
     for (let i = 0; i < 5000; i++) log.write(i + " " + "z".repeat(90) + "\\n");
     ${ending}`;
   const { status, stderr } = spawnSync(process.execPath, ["--input-type=module-typescript", "-e", program], {
@@ -110,7 +144,6 @@ test.each([
 test("a write that fails is not followed by a line that says so, which would fail too", async () => {
   // Each write fails, as to a pipe whose reader has gone.
   const fd = openSync("/dev/full", "w");
-  onTestFinished(() => closeSync(fd));
   let reports = 0;
   const log = openLogDestination(fd, () => {
     reports++;

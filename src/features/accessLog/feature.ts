@@ -10,6 +10,9 @@ import type { AccessLogSettings } from "./settings.ts";
 /** Levels of lines, as pino numbers them. */
 const [INFO, WARN, ERROR] = [30, 40, 50];
 
+/** Milliseconds that a line may wait to be written with others: one write a line would cost more than the line. */
+const LINE_DELAY = 50;
+
 /** Writes a line for requests. `fd`: where they go (default: the standard output). */
 const open = ({ services, peers }: Core, settings: AccessLogSettings, fd = 1): Feature => {
   const { meter, observer, keys, hooks } = services;
@@ -20,7 +23,9 @@ const open = ({ services, peers }: Core, settings: AccessLogSettings, fd = 1): F
     stageOf: hooks.stageOf,
     salt: peers?.salt,
   });
-  const destination = openLogDestination(fd, (lines) => observer.event("access_log_lines_dropped", { lines }));
+  const destination = openLogDestination(fd, (lines) => observer.event("access_log_lines_dropped", { lines }), {
+    delayMs: LINE_DELAY,
+  });
   meter.total(
     "access_log_lines_dropped_total",
     "Lines of the access log that were dropped because its reader was too slow.",

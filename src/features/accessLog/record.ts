@@ -10,6 +10,9 @@ const MAX_PATH = 500;
 const MAX_AGENT = 200;
 const MAX_METHOD = 20;
 
+/** Agents whose shown form is remembered: it costs more than the rest of a line. Those of requests with a key are not. */
+const MAX_AGENTS = 200;
+
 /** What a line tells of one request, in the order of its members. Times are in milliseconds. */
 export type AccessRecord = {
   requestId: string;
@@ -78,11 +81,24 @@ export const openRecords = ({ trusted, ownerOf, stageOf, salt }: RecordParts) =>
     const keys = keysOf(url, headers);
     const [key] = keys;
     const caller = owner ?? (key === undefined ? addressOf(request) : ownerOf(key));
-    return { caller: hashOf(caller), agent: truncated(agent && scrubAgent(agent, keys), MAX_AGENT) };
+    return { caller: hashOf(caller), agent: agent && (keys.length === 0 ? shownAgent(agent) : shown(agent, keys)) };
+  };
+
+  const agents = new Map<string, string>();
+  const shownAgent = (agent: string): string => {
+    let text = agents.get(agent);
+    if (text === undefined) {
+      text = shown(agent, []);
+      if (agents.size >= MAX_AGENTS) agents.clear();
+      agents.set(agent, text);
+    }
+    return text;
   };
 
   return { recordOf, addressOf };
 };
+
+const shown = (agent: string, keys: readonly string[]): string => truncate(scrubAgent(agent, keys), MAX_AGENT);
 
 const nobody = { caller: undefined, agent: undefined };
 
