@@ -1,6 +1,7 @@
 import type { Settings } from "../settings/settings.ts";
 import { buildInfo } from "../telemetry/buildInfo.ts";
 import { type DiskSpace, openDiskSpace } from "../telemetry/diskSpace.ts";
+import type { Sample } from "../telemetry/series.ts";
 import type { Services } from "./services.ts";
 
 /** Free bytes below which nothing can be relied on to be stored. */
@@ -11,7 +12,13 @@ export const meterDependencies = (
   { DATA_DIR: directory }: Pick<Settings, "DATA_DIR">,
   { meter, dependencies }: Pick<Services, "meter" | "dependencies">,
 ): void => {
-  meter.gauge("build_info", "Always 1: the version, the build of the code and of Node.", () => [buildInfo()], "first");
+  let info: Sample | undefined;
+  meter.gauge(
+    "build_info",
+    "Always 1: the version, the build of the code and of Node.",
+    () => [(info ??= buildInfo())],
+    "first",
+  );
   meter.gauge(
     "dependency_up",
     "Whether a dependency works, as it was seen last: 1 or 0.",

@@ -145,9 +145,9 @@ export const openMigration = (settings: MigrationOptions): Migration => {
     const advice = "behind a proxy, set TRUSTED_PROXIES to its address, and let it send X-Forwarded-For";
     observer.event("canary_one_bucket", { endpoint, requests: calls, share, advice });
   };
-  const viewOf = (endpoint: string): StageView => ({
+  const viewOf = (endpoint: string, requestsOf = history.requests()): StageView => ({
     ...formatStage(stageOf(endpoint), trackOf(endpoint), gates.says(endpoint)),
-    spark: history.requests(endpoint),
+    spark: requestsOf(endpoint),
   });
 
   return {
@@ -166,8 +166,11 @@ export const openMigration = (settings: MigrationOptions): Migration => {
       const isWanted = stage === "canary" || (stage !== "legacy" && random() * 100 < share);
       if (isWanted) void shadow.compare(mirrored());
     },
-    view: () => Object.fromEntries(names.map((name) => [name, viewOf(name)])),
-    viewOf,
+    view() {
+      const requestsOf = history.requests();
+      return Object.fromEntries(names.map((name) => [name, viewOf(name, requestsOf)]));
+    },
+    viewOf: (endpoint) => viewOf(endpoint),
     differences: (kind) => differences.view(kind),
     audit: () => store.state().audit,
     expected: () => ledger.entries(),

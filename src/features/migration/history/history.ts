@@ -24,8 +24,8 @@ export type History = {
   of(endpoint: string): EndpointHistory;
   /** The points of a range, the oldest first: of one endpoint, or of all together. */
   points(range: HistoryRange, endpoint?: string): HistoryPoint[];
-  /** The requests of one endpoint in each half-minute of the last 30 minutes, the oldest first. */
-  requests(endpoint: string): number[];
+  /** Gives the requests of one endpoint in each half-minute of the last 30 minutes, the oldest first. */
+  requests(): (endpoint: string) => number[];
   /** When gateways have started, in milliseconds since the epoch. */
   starts(): readonly number[];
   /** Stores what was counted since the last time. */
@@ -95,8 +95,8 @@ const historyOver = (
   const collect = (): void => {
     const counted: HistorySlot["endpoints"] = {};
     for (const [name, counts] of pending) {
-      const list = sumCounts(counts, []);
-      if (list.length > 0) counted[name] = list;
+      if (!counts.some((count) => count > 0)) continue;
+      counted[name] = sumCounts(counts, []);
       counts.fill(0);
     }
     if (Object.keys(counted).length === 0) return;
@@ -125,7 +125,10 @@ const historyOver = (
   return {
     of: (endpoint) => countInto(pending.get(endpoint) ?? zeroHistory()),
     points: (range, endpoint) => slotsOf(range).map(([from, slot]) => pointOf(from, slot, endpoint)),
-    requests: (endpoint) => slotsOf("30m").map(([, slot]) => requestsIn(slot, endpoint)),
+    requests() {
+      const slots = slotsOf("30m");
+      return (endpoint) => slots.map(([, slot]) => requestsIn(slot, endpoint));
+    },
     starts() {
       const record = sums.get(STARTS);
       return record && "starts" in record ? record.starts : [];

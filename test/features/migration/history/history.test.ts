@@ -44,7 +44,11 @@ test("what happens is counted in all three ranges, by endpoint and together", as
     expect(history.points(range).at(-1)?.requests).toBe(11);
   }
   clock.at += 10 * 60_000;
-  expect(history.requests("getThing").findIndex((count) => count > 0)).toBe(39);
+  expect(
+    history
+      .requests()("getThing")
+      .findIndex((count) => count > 0),
+  ).toBe(39);
   clock.at += HOUR;
   expect(history.points("30m", "getThing").every(({ requests }) => requests === 0)).toBe(true);
   expect(history.points("24h", "getThing").map(({ requests }) => requests)).toContain(10);
