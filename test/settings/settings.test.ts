@@ -1,5 +1,5 @@
 import { tmpdir } from "node:os";
-import { createClient } from "redis";
+import { createClient } from "@redis/client";
 import { describe, expect, test } from "vitest";
 import { settingsHelp } from "../../src/settings/help.ts";
 import { settingsSchemaOf } from "../../src/settings/settings.ts";

@@ -1,4 +1,4 @@
-import { createClient, RESP_TYPES } from "redis";
+import { createClient, RESP_TYPES } from "@redis/client";
 import type { RunScript } from "./script.ts";
 
 /** Two connections to one Redis: one for commands, one that listens to channels. Both reconnect for ever. */
@@ -49,14 +49,15 @@ export const connectRedis = (settings: ConnectionSettings): RedisConnection => {
 };
 
 const openLink = ({ url, channels, ...callbacks }: ConnectionSettings): Omit<RedisConnection, "renew"> => {
-  const options = {
+  // The library changes the options that it gets.
+  const options = () => ({
     url,
     disableOfflineQueue: true,
     commandsQueueMaxLength: MAX_QUEUED_COMMANDS,
     socket: { connectTimeout: CONNECT, reconnectStrategy: (attempt: number) => Math.min(50 * (attempt + 1), RETRY) },
-  };
-  const commands = createClient(options);
-  const listener = channels.length === 0 ? undefined : createClient(options);
+  });
+  const commands = createClient(options());
+  const listener = channels.length === 0 ? undefined : createClient(options());
   let isClosed = false;
   let wasSubscribed = false;
   let isSubscribed = false;

@@ -1,4 +1,4 @@
-import { ClientOfflineError } from "redis";
+import { ClientOfflineError } from "@redis/client";
 import { openSerialQueue } from "../../concurrency/serialQueue.ts";
 import { withTimeout } from "../../concurrency/withTimeout.ts";
 import { connectRedis } from "./connection.ts";
