@@ -61,10 +61,9 @@ const startGateway = async (legacy: string, modern: string) => {
 /** Sends requests of both interfaces until the signal. */
 const sendTraffic = async (client: string, perSecond: number, signal: AbortSignal): Promise<void> => {
   const ask = (path: string, init: RequestInit) =>
-    fetch(client + path, { ...init, signal }).then(
-      (answer) => answer.arrayBuffer(),
-      () => undefined,
-    );
+    fetch(client + path, { ...init, signal })
+      .then((answer) => answer.arrayBuffer())
+      .catch(() => undefined);
   let count = 0;
   for (const { method, path, body, key, client: agent } of trafficOf(1, Number.MAX_SAFE_INTEGER)) {
     if (signal.aborted) return;

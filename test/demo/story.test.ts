@@ -14,4 +14,4 @@ test("a migration finds planted faults, demotes a regression, and ends at modern
   });
   expect(new Set(Object.values(stages))).toEqual(new Set(["modern"]));
   expect(lines.length).toBeGreaterThan(8);
-}, 90_000);
+}, 120_000);

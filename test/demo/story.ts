@@ -116,7 +116,7 @@ export const tellStory = async (requests: number, tell: (line: string) => void):
     modern.use([]);
     await migration.move("getDataset", { stage: "shadow", share: 100, gate }, "the demo", "modern is fixed again");
     const isOver = () => asking.count() >= requests && Object.values(stages()).every((stage) => stage === "modern");
-    for (const end = Date.now() + 30_000; Date.now() < end && !isOver();) {
+    for (const end = Date.now() + 60_000; Date.now() < end && !isOver();) {
       // Once the day's requests are done, only what is still on its way is asked for.
       await asking.run(
         part(0.01),
