@@ -19,12 +19,11 @@ export const openPipe = () => {
     }
   };
   return {
-    /** The end for a writer; `blocking` as a process gets it from its parent. */
-    writer(blocking = false): number {
-      const fd = openSync(path, constants.O_RDWR | (blocking ? 0 : constants.O_NONBLOCK));
-      onTestFinished(() => closeSync(fd));
-      return fd;
-    },
+    /**
+     * The end for a writer; `blocking` as a process gets it from its parent. It stays open: a log may still write when its test has
+     * ended, and a closed descriptor's number would by then be another test's connection.
+     */
+    writer: (blocking = false): number => openSync(path, constants.O_RDWR | (blocking ? 0 : constants.O_NONBLOCK)),
     /** So full that nothing more goes in. */
     fill(): void {
       for (const size of [4096, 1]) untilItCannot(() => writeSync(ours, "x".repeat(size)));
