@@ -52,12 +52,15 @@ const clients = async (): Promise<Client[]> => {
     onTestFinished(() => {
       for (const { close } of burst) close();
     });
-    await Promise.all(burst.map(({ ask }) => ask("/v1/evaluationmeasures/list")));
-    for (const client of burst) {
-      const of = kept.get(gateway.workerOf(client)) ?? [];
-      if (of.length < EACH) of.push(client);
-      else client.close();
-    }
+    await Promise.all(
+      burst.map(async (client) => {
+        // A worker that has too many connections refuses more.
+        const { status } = await client.ask("/v1/evaluationmeasures/list");
+        const of = status === 200 ? (kept.get(gateway.workerOf(client)) ?? []) : [];
+        if (status === 200 && of.length < EACH) of.push(client);
+        else client.close();
+      }),
+    );
   }
   return Array.from({ length: CLIENTS }, (_, i) => kept.get(pids[i % 2] as number)?.[i >> 1] as Client);
 };
