@@ -231,16 +231,17 @@ test("a document is equal to itself, whatever it is", () => {
 });
 
 test("one fault planted at any place of any fixture is found where it is, and nothing else", () => {
+  const wrong: string[] = [];
   for (const { name, example, endpoint, ours } of everything)
     for (const at of leavesOf(ours))
       for (const fault of ["missing", "type"]) {
         const value = valueAt(ours, at);
         // An entry of a list that goes is told of the list, and one that is the identity of its row is another row.
-        const wrong = typeof value === "string" ? 4711 : typeof value === "number" ? String(value) : "text";
-        const faulty = changedAt(ours, at, fault === "missing" ? undefined : wrong);
+        const other = typeof value === "string" ? 4711 : typeof value === "number" ? String(value) : "text";
+        const faulty = changedAt(ours, at, fault === "missing" ? undefined : other);
         const found = judge(answer(ours), answer(faulty), endpoint.output).filter(({ form }) => form !== "order");
-        const told = `${fault} at ${at} of ${name}, ${example}`;
-        expect(found, told).not.toEqual([]);
-        expect(new Set(found.map(({ path }) => path)), told).toEqual(new Set([pathOf(at)]));
+        const paths = new Set(found.map(({ path }) => path));
+        if (paths.size !== 1 || !paths.has(pathOf(at))) wrong.push(`${name}, ${example}, ${at}: ${fault}`);
       }
+  expect(wrong).toEqual([]);
 });

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import type { Operation, Schema } from "./schemas.ts";
+import { anyText } from "../support/anyText.ts";
 
 /** A request for one operation, as it is sent. */
 export type ConformRequest = {
@@ -20,7 +21,7 @@ export type FixedPaths = ReadonlySet<string>;
 /** fast-check makes texts by a pattern without lookaheads: what these refuse is filtered out. */
 const texts = (pattern: string | undefined, maxLength = 40): fc.Arbitrary<string> =>
   pattern === undefined
-    ? fc.string({ unit: "binary", maxLength })
+    ? anyText({ maxLength })
     : fc
         .oneof(fc.constant(COMMON), fc.stringMatching(new RegExp(pattern.replaceAll(/\(\?[=!][^)]*\)/g, ""), "u")))
         .filter((text) => new RegExp(pattern, "u").test(text) && text.length <= Math.max(300, maxLength));
@@ -67,7 +68,7 @@ const sparse = (body: Schema): fc.Arbitrary<Record<string, unknown>> =>
     });
 
 const strange = fc.oneof(
-  fc.string({ unit: "binary", minLength: 1, maxLength: 30 }),
+  anyText({ minLength: 1, maxLength: 30 }),
   fc.constantFrom("abc", "-1", "+7", "007", "1.5", "1e3", "9".repeat(400), "%", "a/b", "a b", "é", "list", "null", " "),
 );
 
@@ -99,7 +100,7 @@ const bodies = ({ body }: Operation): fc.Arbitrary<Body | undefined> => {
     .map(([value, name, other]) => written(Object.fromEntries([...Object.entries(value), [name, other]])));
   const unreadable = fc.oneof(
     fc.jsonValue({ maxDepth: 2 }).map(written),
-    fc.string({ unit: "binary", maxLength: 40 }).map((text): Body => ({ text, type: json })),
+    anyText({ maxLength: 40 }).map((text): Body => ({ text, type: json })),
     fc.constantFrom<Body>(
       { text: "", type: json, value: {} },
       { text: "a=b", type: "application/x-www-form-urlencoded" },

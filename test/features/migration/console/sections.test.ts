@@ -4,6 +4,7 @@ import { differenceItem } from "../../../../src/features/migration/console/diffe
 import { parityShare } from "../../../../src/features/migration/console/stagesSection.ts";
 import { type DiffPiece, diffWords } from "../../../../src/features/migration/console/wordDiff.ts";
 import type { DifferenceView } from "../../../../src/features/migration/views.ts";
+import { anyText } from "../../../support/anyText.ts";
 
 const written = (parts: readonly DiffPiece[]): string =>
   parts.map(({ text, changed }) => (changed ? `[${text}]` : text)).join("");
@@ -22,7 +23,7 @@ describe("what changed", () => {
 
   test("no text is lost, and unmarked text is the same in both", () => {
     const text = fc.oneof(
-      fc.string({ unit: "binary" }),
+      anyText(),
       fc.array(fc.constantFrom("a", " ", ",", "\n")).map((all) => all.join("")),
     );
     fc.assert(

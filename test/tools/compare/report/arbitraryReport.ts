@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import type { Report } from "../../../../src/compare/report.ts";
+import { anyText } from "../../../support/anyText.ts";
 
 const kinds = ["explained", "expected", "drift", "unexplained"] as const;
 const forms = ["status", "missing", "extra", "type", "value", "order", "moved"] as const;
@@ -38,7 +39,7 @@ const hostile = fc.constantFrom(
 
 export const text = fc.oneof(
   { weight: 3, arbitrary: hostile },
-  { weight: 2, arbitrary: fc.string({ unit: "binary", maxLength: 12 }) },
+  { weight: 2, arbitrary: anyText({ maxLength: 12 }) },
   { weight: 1, arbitrary: fc.array(hostile, { minLength: 2, maxLength: 4 }).map((parts) => parts.join("")) },
   { weight: 1, arbitrary: fc.string({ minLength: 300, maxLength: 2500 }) },
 );

@@ -1,0 +1,11 @@
+import fc from "fast-check";
+
+/** Any character of Unicode but halves of pairs; every other one is of ASCII. */
+const character = fc.oneof(
+  fc.nat({ max: 0x7f }).map((code) => String.fromCodePoint(code)),
+  fc.nat({ max: 0x10_f7_ff }).map((code) => String.fromCodePoint(code < 0xd8_00 ? code : code + 0x8_00)),
+);
+
+/** Any text. fast-check's own unit `binary` makes a map of a million characters in each thread of the tests. */
+export const anyText = (bounds: { minLength?: number; maxLength?: number } = {}): fc.Arbitrary<string> =>
+  fc.string({ ...bounds, unit: character });
