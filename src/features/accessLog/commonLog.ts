@@ -3,8 +3,19 @@ import type { AccessRecord } from "./record.ts";
 const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const two = (number: number): string => String(number).padStart(2, "0");
 
-/** `22/Nov/2026:05:46:53 +0000`; `at`: milliseconds since the epoch. */
+let lastSecond = 0;
+let lastTime = "";
+
+/** `22/Nov/2026:05:46:53 +0000`; `at`: milliseconds since the epoch. Most lines have the time of the line before. */
 const commonTime = (at: number): string => {
+  const second = Math.floor(at / 1000);
+  if (second === lastSecond) return lastTime;
+  lastSecond = second;
+  lastTime = formatTime(at);
+  return lastTime;
+};
+
+const formatTime = (at: number): string => {
   const date = new Date(at);
   const day = `${two(date.getUTCDate())}/${months[date.getUTCMonth()]}/${date.getUTCFullYear()}`;
   return `${day}:${two(date.getUTCHours())}:${two(date.getUTCMinutes())}:${two(date.getUTCSeconds())} +0000`;
