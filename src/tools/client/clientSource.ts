@@ -25,7 +25,7 @@ const operationOf = (endpoint: Endpoint): OperationInfo => {
     path,
     ...(template.endsWith("/{...filters}") ? { inPairs: true } : {}),
     ...(endpoint.writes ? { writes: true } : {}),
-    ...(isPaged(endpoint) ? { page: pageOf(endpoint) } : {}),
+    ...(isPaged(endpoint) ? { page: pageOf(endpoint), ...noRowsOf(endpoint) } : {}),
   };
 };
 
@@ -36,6 +36,9 @@ const pageOf = ({ input }: Endpoint): number => {
   const { maximum = PAGE } = jsonSchema((input["limit"] as Field<unknown>).schema) as { maximum?: number };
   return Math.min(PAGE, maximum);
 };
+
+const noRowsOf = ({ notFound }: Endpoint): Pick<OperationInfo, "noRows"> =>
+  notFound?.code === undefined ? {} : { noRows: notFound.code };
 
 /** The source of the client's entry: the types of all operations, answers and failures, and `openClient`. */
 export const clientSource = (endpoints: Endpoints): string => {

@@ -20,6 +20,7 @@ type Operations = {
   };
   tagDataset: { input: { data_id: number; tag: string }; answer: { data_tag: { tag: string[] } }; row: never };
   untagDataset: { input: { data_id: number; tag: string }; answer: { data_untag: { tag: string[] } }; row: never };
+  getStudy: { input: { id_or_alias: number | string }; answer: { id: number }; row: never };
   listEvaluationMeasures: { input: Record<string, never>; answer: string[]; row: never };
 };
 const kinds = Object.fromEntries(Object.entries(problemTypes).map(([status, { slug }]) => [status, slug]));
@@ -83,6 +84,19 @@ describe("over the gateway, the client", () => {
     expect(asked.length).toBe(1 + Math.floor(whole.length / 2) + 1);
     for await (const row of client.listDatasets.each({ tag: "no_such_tag" })) expect(row).toBe("none");
     expect("each" in client.getDataset).toBe(false);
+  });
+
+  test("a list at a wrong base URL is an error, not an empty one", async () => {
+    const client = opened({ baseUrl: `http://127.0.0.1:${server.port}/v1/wrong` });
+    expect(await failed(client.listDatasets.each({ limit: 2 }).next())).toMatchObject({ status: 404 });
+  });
+
+  test.each([".", ".."])("refuses the path parameter %s before it sends anything", async (alias) => {
+    expect(await failed(opened().getStudy({ id_or_alias: alias }))).toMatchObject({
+      kind: "invalid-input",
+      errors: [{ loc: ["path", "id_or_alias"], msg: `"${alias}" cannot be part of a path` }],
+    });
+    expect(asked).toEqual([]);
   });
 
   test("ends a list where its caller does", async () => {

@@ -75,6 +75,40 @@ describe("a request is sent", () => {
   });
 });
 
+test("an error of the client itself is neither retried nor taken for a lost connection", async () => {
+  const { send, sent } = sender([() => answer(404, {}, { detail: null })]);
+  await expect(send(read)).rejects.toMatchObject({ failure: { kind: "not-found", status: 404 } });
+  expect(sent).toHaveLength(1);
+  const wrong = new Error("not the connection's");
+  const broken = sender([
+    () =>
+      Object.defineProperty(answer(200), "headers", {
+        get() {
+          throw wrong;
+        },
+      }),
+  ]);
+  await expect(broken.send(read)).rejects.toBe(wrong);
+  expect(broken.sent).toHaveLength(1);
+});
+
+test("a 304 is answered with the entry whose ETag was sent, though it was evicted meanwhile", async () => {
+  const first = () => answer(200, { ETag: '"a"' }, ["first"]);
+  const other = () => answer(200, { ETag: '"b"' }, ["x".repeat(60)]);
+  const { promise, resolve } = Promise.withResolvers<Response>();
+  const others = Array.from({ length: 8 }, (_, i) => `/${i}`);
+  const queue = [first(), promise, ...others.map(other)];
+  const send = openSender(
+    { baseUrl: "http://catalogue.example/v1", cacheSize: 400, fetch: async () => queue.shift() as Response },
+    kinds,
+  );
+  await send(read);
+  const again = send(read);
+  for (const path of others) await send({ ...read, path });
+  resolve(answer(304));
+  expect((await again).document).toEqual(["first"]);
+});
+
 test("an answer that is no JSON is a failure", async () => {
   const { send } = sender([() => new Response("<html>")]);
   await expect(send(read)).rejects.toMatchObject({ failure: { kind: "unexpected", status: 200 } });
@@ -119,6 +153,7 @@ test.each([
     { kind: "not-found", status: 404, message: "Unknown", code: "111" },
   ],
   ["<html>", { kind: "not-found", status: 404, message: "The server answered 404." }],
+  ['{"detail":null}', { kind: "not-found", status: 404, message: "The server answered 404." }],
   ["null", { kind: "not-found", status: 404, message: "The server answered 404." }],
 ])("the error %s is read", (text, expected) => {
   expect(readFailure(answer(404), text, kinds)).toEqual(expected);

@@ -97,10 +97,16 @@ test.each<[Json, string]>([
   expect(schemaType(schema, () => "Flow")).toBe(type);
 });
 
+test("every list in pages knows the code of a page without a row", () => {
+  const lists = Object.values(operationTable(endpoints)).filter(({ page }) => page !== undefined);
+  expect(lists.length).toBeGreaterThan(6);
+  expect(lists.filter(({ noRows }) => noRows === undefined)).toEqual([]);
+});
+
 test("each endpoint is called by its first POST, else by its first route", () => {
   expect(operationTable(endpoints)).toMatchObject({
     getDataset: { method: "GET", path: "/datasets/{dataset_id}" },
-    listDatasets: { method: "POST", path: "/datasets/list", page: 1000 },
+    listDatasets: { method: "POST", path: "/datasets/list", page: 1000, noRows: "372" },
     tagDataset: { method: "POST", path: "/datasets/tag", writes: true },
   });
 });

@@ -10,6 +10,8 @@ export type OperationInfo = {
   writes?: true;
   /** It is a list in pages; the rows of one, where the caller does not say. */
   page?: number;
+  /** The code of its 404 for a page without a row. */
+  noRows?: string;
 };
 
 /** The types of an operation; `row` is `never` where it is not a list in pages. */
@@ -54,7 +56,7 @@ export const openClientOf = <Operations extends { [Name in keyof Operations]: Op
     const limit = (input["limit"] as number | undefined) ?? info.page ?? PAGE;
     let offset = (input["offset"] as number | undefined) ?? 0;
     for (;;) {
-      const answer = await send(callOf(info, { ...input, limit, offset }), options).catch(withoutRows);
+      const answer = await send(callOf(info, { ...input, limit, offset }), options).catch(withoutRows(info));
       const rows = (answer?.document ?? []) as unknown[];
       yield* rows;
       // Rows may be missing in a page that says so.
@@ -74,25 +76,36 @@ export const openClientOf = <Operations extends { [Name in keyof Operations]: Op
   return Object.fromEntries(methods) as unknown as ClientOf<Operations>;
 };
 
-/** A page behind the last row is 404. */
-const withoutRows = (error: unknown): undefined => {
-  if (!(error instanceof CatalogError) || error.failure.status !== 404) throw error;
-  return undefined;
-};
+/** A page behind the last row is a 404 with the list's own code. Any other 404 is an error, such as that of a wrong base URL. */
+const withoutRows =
+  ({ noRows }: OperationInfo) =>
+  (error: unknown): undefined => {
+    const { status, code } = error instanceof CatalogError ? error.failure : {};
+    if (status !== 404 || code === undefined || code !== noRows) throw error;
+    return undefined;
+  };
 
 const callOf = ({ method, path, inPairs, writes }: OperationInfo, input: Input): ClientCall => {
   const rest = { ...input };
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = rest[name];
     delete rest[name];
-    return segment(value);
+    return segment(name, value);
   });
   const given = Object.entries(rest).filter(([, value]) => value !== undefined && value !== null);
   const isRead = writes !== true;
   if (method === "POST") return { method, path: filled, body: JSON.stringify(Object.fromEntries(given)), isRead };
-  const pairs = inPairs ? given.map(([name, value]) => `/${name}/${segment(value)}`) : [];
+  const pairs = inPairs ? given.map(([name, value]) => `/${name}/${segment(name, value)}`) : [];
   return { method, path: filled + pairs.join(""), isRead };
 };
 
-const segment = (value: unknown): string =>
-  (Array.isArray(value) ? value : [value ?? ""]).map((one) => encodeURIComponent(String(one))).join(",");
+/** Throws for `.` and `..`: no escape keeps URL parsers from resolving them, and the request would be another one. */
+const segment = (name: string, value: unknown): string => {
+  const written = (Array.isArray(value) ? value : [value ?? ""])
+    .map((one) => encodeURIComponent(String(one)))
+    .join(",");
+  if (written !== "." && written !== "..") return written;
+  const msg = `"${written}" cannot be part of a path`;
+  const errors = [{ loc: ["path", name], msg, type: "value_error.str.regex" }];
+  throw new CatalogError({ kind: "invalid-input", status: 422, message: `path.${name}: ${msg}`, errors });
+};

@@ -4,7 +4,7 @@ export type InputFailure = { loc: (string | number)[]; msg: string; type: string
 /** What every failure has. `kind` and `status` tell failures apart. */
 export type AnyFailure = {
   kind: string;
-  /** The answer's status; 0: there was no answer. */
+  /** The answer's status; 0: there was no answer. 422 also where the client refused an input itself. */
   status: number;
   message: string;
   /** The code of the legacy interface, such as "111". */
@@ -41,7 +41,7 @@ export const readFailure = (
   kinds: Readonly<Record<number, string>>,
 ): AnyFailure => {
   const { detail, ...top } = bodyOf(text);
-  const inner = (typeof detail === "object" && !Array.isArray(detail) ? detail : {}) as Record<string, unknown>;
+  const inner = (typeof detail === "object" && !Array.isArray(detail) ? (detail ?? {}) : {}) as Record<string, unknown>;
   const code = inner["code"] ?? top.code;
   const more = inner["additional_information"] ?? top.additional_information;
   const errors = Array.isArray(detail) ? detail : top.errors;

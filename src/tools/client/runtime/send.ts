@@ -30,6 +30,9 @@ export type CallAnswer = { document: unknown; headers: Headers };
 const TOLD_TO_WAIT = new Set([429, 503]);
 const READ_AGAIN = new Set([502, 504]);
 
+/** The kind of a failure without an answer. */
+const UNREACHABLE = "unreachable";
+
 /** Sends calls: retries them as the status says, and sends no answer twice that the client has. */
 export const openSender = (settings: ClientSettings, kinds: Readonly<Record<number, string>>) => {
   const { baseUrl, key, retries = 3, maxWait = 30, cacheSize = 8_000_000 } = settings;
@@ -37,28 +40,37 @@ export const openSender = (settings: ClientSettings, kinds: Readonly<Record<numb
   const base = baseUrl.replace(/\/+$/, "");
   const stored = openEtagStore(cacheSize);
 
-  const once = async ({ method, path, body }: ClientCall, signal: AbortSignal | undefined): Promise<Response> => {
-    const known = method === "GET" ? stored.get(path) : undefined;
-    return send(base + path, {
-      method,
-      headers: {
-        Accept: "application/json",
-        ...(key === undefined ? {} : { "X-API-Key": key }),
-        ...(body === undefined ? {} : { "Content-Type": "application/json" }),
-        ...(known === undefined ? {} : { "If-None-Match": known.etag }),
-      },
-      ...(body === undefined ? {} : { body }),
-      ...(signal === undefined ? {} : { signal }),
-    });
+  /** A whole answer. Whatever `fetch` throws becomes an `unreachable` failure. */
+  const once = async (
+    { method, path, body }: ClientCall,
+    etag: string | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<{ response: Response; text: string }> => {
+    try {
+      const response = await send(base + path, {
+        method,
+        headers: {
+          Accept: "application/json",
+          ...(key === undefined ? {} : { "X-API-Key": key }),
+          ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+          ...(etag === undefined ? {} : { "If-None-Match": etag }),
+        },
+        ...(body === undefined ? {} : { body }),
+        ...(signal === undefined ? {} : { signal }),
+      });
+      return { response, text: await response.text() };
+    } catch (cause) {
+      throw new CatalogError({ kind: UNREACHABLE, status: 0, message: `${base} gave no answer.` }, { cause });
+    }
   };
 
-  /** Throws a `CatalogError` for an error, and whatever `fetch` throws where there is no whole answer. */
+  /** Throws a `CatalogError` for an error, and where there is no whole answer. */
   const attempt = async (call: ClientCall, signal: AbortSignal | undefined): Promise<CallAnswer> => {
-    const response = await once(call, signal);
+    // Other calls may evict the entry before the answer comes.
+    const known = call.method === "GET" ? stored.get(call.path) : undefined;
+    const { response, text } = await once(call, known?.etag, signal);
     const { status, headers } = response;
-    const text = await response.text();
-    const known = status === 304 ? stored.get(call.path) : undefined;
-    if (known !== undefined) return { document: JSON.parse(known.text) as unknown, headers };
+    if (status === 304 && known !== undefined) return { document: JSON.parse(known.text) as unknown, headers };
     if (!response.ok) throw new CatalogError(readFailure(response, text, kinds));
     const document = parsed(text);
     if (document === undefined)
@@ -70,12 +82,11 @@ export const openSender = (settings: ClientSettings, kinds: Readonly<Record<numb
 
   /** Seconds to wait before the call is sent again; `undefined`: it is not. */
   const waitAfter = (error: unknown, { isRead }: ClientCall, tried: number): number | undefined => {
-    if (tried >= retries) return undefined;
+    if (tried >= retries || !(error instanceof CatalogError)) return undefined;
     const backOff = Math.min(maxWait, 2 ** tried * (0.25 + Math.random() / 4));
-    if (!(error instanceof CatalogError)) return isRead ? backOff : undefined;
-    const { status, retryAfter } = error.failure;
+    const { kind, status, retryAfter } = error.failure;
     if (TOLD_TO_WAIT.has(status) && retryAfter !== undefined) return retryAfter > maxWait ? undefined : retryAfter;
-    return isRead && READ_AGAIN.has(status) ? backOff : undefined;
+    return isRead && (kind === UNREACHABLE || READ_AGAIN.has(status)) ? backOff : undefined;
   };
 
   return async (call: ClientCall, { signal }: CallOptions = {}): Promise<CallAnswer> => {
@@ -85,15 +96,12 @@ export const openSender = (settings: ClientSettings, kinds: Readonly<Record<numb
       } catch (error) {
         signal?.throwIfAborted();
         const wait = waitAfter(error, call, tried);
-        if (wait === undefined) throw error instanceof CatalogError ? error : unreachable(base, error);
+        if (wait === undefined) throw error;
         await sleep(wait * 1000, signal);
       }
     }
   };
 };
-
-const unreachable = (base: string, cause: unknown): CatalogError =>
-  new CatalogError({ kind: "unreachable", status: 0, message: `${base} gave no answer.` }, { cause });
 
 const parsed = (text: string): unknown => {
   try {
