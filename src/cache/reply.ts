@@ -83,6 +83,9 @@ export const matchesTag = (ifNoneMatch: string, tag: string): boolean =>
   ifNoneMatch.trim() === "*" ||
   [...ifNoneMatch.matchAll(/"([^"]*)"/g)].some(([, given = ""]) => given.replace(/-(br|gzip)$/, "") === tag);
 
+/** Only these have a validator: `If-None-Match` would stop another method from being carried out (RFC 9110 13.1.2). */
+const isRead = (method: string): boolean => method === "GET" || method === "HEAD";
+
 const serverTiming = ({ how, upstream, took }: Answered): string =>
   [
     `cache;desc=${how.hit ? "hit" : how.fwd === undefined ? "none" : "miss"}`,
@@ -104,7 +107,7 @@ const requestCoding = ({ coded, codingState, onCodingWanted }: Entry, accepted: 
 /** All headers but those of the connection. `length`: bytes of the body, `undefined` for a 304. */
 const headersOf = (
   answered: Answered,
-  { keyed, cors, errorFormat }: ReplyRequest,
+  { method, keyed, cors, errorFormat }: ReplyRequest,
   coding: Coding | undefined,
   length: number | undefined,
   now: number,
@@ -115,7 +118,8 @@ const headersOf = (
   const type = (isError && errorFormat?.type) || "application/json";
   const list = length === undefined ? [] : ["Content-Type", type, "Content-Length", String(length)];
   if (coding !== undefined && length !== undefined) list.push("Content-Encoding", coding);
-  if (status === 200 && tag !== "") list.push("ETag", `"${tag}${coding === undefined ? "" : `-${coding}`}"`);
+  if (status === 200 && tag !== "" && isRead(method))
+    list.push("ETag", `"${tag}${coding === undefined ? "" : `-${coding}`}"`);
   if (entry) {
     list.push("Cache-Control", cacheControl(entry, keyed), "Vary", isError ? VARY_OF_ERRORS : VARY);
     if (answered.how.hit || answered.how.detail === "stale-if-error")
@@ -157,7 +161,6 @@ const cachedHeaders = (
 export const replyWith = (answered: Answered, asker: ReplyRequest, now: number): Reply => {
   const representation = "entry" in answered ? answered.entry : answered.representation;
   const { status, body, coded, tag } = representation;
-  const reads = asker.method === "GET" || asker.method === "HEAD";
   const accepted = acceptedCodings(asker.acceptEncoding);
   const coding = chosen(representation, accepted);
   const headers = (used: Coding | undefined, length: number | undefined) =>
@@ -165,7 +168,13 @@ export const replyWith = (answered: Answered, asker: ReplyRequest, now: number):
       ? cachedHeaders(answered, asker, used, length, now)
       : headersOf(answered, asker, used, length, now);
   const { ifNoneMatch } = asker;
-  if (reads && status === 200 && tag !== "" && ifNoneMatch !== undefined && matchesTag(ifNoneMatch, tag)) {
+  if (
+    isRead(asker.method) &&
+    status === 200 &&
+    tag !== "" &&
+    ifNoneMatch !== undefined &&
+    matchesTag(ifNoneMatch, tag)
+  ) {
     // A cache updates what it has by a tag that is the same, coding included (RFC 9111, section 4.3.4).
     const held = accepted.find((one) => ifNoneMatch.includes(`"${tag}-${one}"`));
     return { status: 304, headers: headers(held ?? coding, undefined), body: undefined };

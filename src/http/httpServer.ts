@@ -4,6 +4,7 @@ import type { Duplex } from "node:stream";
 import { hasBody } from "./body.ts";
 import { HttpExchange, exchangeOf, openExchange, setExchange } from "./exchange.ts";
 import * as http from "./nodeHttp.ts";
+import { type WriteError, writeDetail } from "./problemDetails.ts";
 import { refuseFraming, type Refusal, refusalBytes, refuseRequest } from "./refusal.ts";
 import { readRequestTarget } from "./requestTarget.ts";
 import { openUnsentBytes, type UnsentBytes } from "./unsentBytes.ts";
@@ -61,14 +62,16 @@ const unknownExpectation: Refusal = { status: 417, detail: "Expectation Failed" 
 
 /**
  * A server whose listener gets sound requests only: `url` is in origin form, `headers.host` the host that the request is for
- * (`undefined` where it names none), the body's length is known. Everything else is answered here, as `{"detail": ...}`.
+ * (`undefined` where it names none), the body's length is known. Everything else is answered here, as `{"detail": ...}`, and 501 by `writeError`.
  * A connection's requests are answered one after the other (RFC 9112 9.3.2).
  */
 export const openHttpServer = (
   options: ServerOptions,
   { sendTimeout, maxSendBytes, maxConnections }: ClientLimits,
   listener: RequestListener,
-  { trusted, onOver = () => undefined }: ExchangeOptions = { trusted: () => false },
+  { trusted, onOver = () => undefined, writeError = writeDetail }: ExchangeOptions & { writeError?: WriteError } = {
+    trusted: () => false,
+  },
 ): HttpServer => {
   const unsent = openUnsentBytes({ timeout: sendTimeout, max: maxSendBytes });
   const answer: Answer = (request, response) => {
@@ -77,7 +80,8 @@ export const openHttpServer = (
     const refused = readHead(request);
     exchangeOf(response).read(request);
     const refusal = refused ?? (unsent.hasRoomFor(1) ? undefined : tooManyBytes);
-    if (refusal !== undefined) refuseRequest(response, refusal);
+    // The request is sound, only more than the server does: it may say how it wants errors.
+    if (refusal !== undefined) refuseRequest(response, refusal, refusal.status === 501 ? writeError : writeDetail);
     else if (request.url === "*") response.writeHead(204).end();
     else listener(request, response);
   };

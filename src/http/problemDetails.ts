@@ -1,6 +1,6 @@
 import { parseAccept } from "hono/utils/accept";
 import { truncate } from "../scrub/truncate.ts";
-import { isBelow } from "./requestTarget.ts";
+import { isBelow, isBelowAny, pathOf } from "./requestTarget.ts";
 import type { InputError } from "../endpoint/answer.ts";
 
 /** How errors are written: `{"detail": ...}`, or as RFC 9457 has it. */
@@ -96,7 +96,7 @@ const problemTypeOf = (status: number): ProblemType => problemTypes[status] ?? o
 /** How the errors of a request are written, other than as `{"detail": ...}`: their media type, and their bytes, made of that. */
 export type ErrorFormat = { type: string; bytes: (status: number, body: Buffer) => Buffer };
 
-/** The format of the errors of a request, by its `Accept` and its path. `undefined`: `{"detail": ...}`. */
+/** The format of the errors of a request, by its `Accept` and its path. `undefined`: `{"detail": ...}`, as everywhere below no prefix. */
 export type ErrorFormats = (accept: string | undefined, path: string) => ErrorFormat | undefined;
 
 /** `usual`: the dialect below a prefix where the client has no preference; the default is `detail`. */
@@ -113,10 +113,37 @@ export const openErrorFormats = (
     // The longest prefix first: all paths are below "/".
     .toSorted((a, b) => b.prefix.length - a.prefix.length);
   return (accept, path) => {
-    const found = formats.find(({ prefix }) => prefix === "/" || isBelow(path, prefix)) ?? formats[0];
+    const found = formats.find(({ prefix }) => prefix === "/" || isBelow(path, prefix));
     return found && dialectOf(accept, found.usual) === "problem" ? found.format : undefined;
   };
 };
+
+/** The head of a request, as far as it decides how an error is written. */
+type ErrorRequest = { target: string; accept: string | undefined };
+
+/** Writes an error, given as the bytes of `{"detail": ...}`, as its request wants it. `vary`: the headers that say so, flat. */
+export type WriteError = (
+  request: ErrorRequest,
+  status: number,
+  body: Buffer,
+) => { type: string; body: Buffer; vary: readonly string[] };
+
+/** Writes every error as `{"detail": ...}`. */
+export const writeDetail: WriteError = (_request, _status, body) => ({ type: "application/json", body, vary: [] });
+
+/** Writes the errors below these prefixes in either dialect, all others as `{"detail": ...}`. */
+export const openErrorWriter =
+  (prefixes: readonly string[], formats: ErrorFormats): WriteError =>
+  (request, status, body) => {
+    const path = pathOf(request.target);
+    if (!isBelowAny(path, prefixes)) return writeDetail(request, status, body);
+    const format = formats(request.accept, path);
+    return {
+      type: format?.type ?? "application/json",
+      body: format?.bytes(status, body) ?? body,
+      vary: ["Vary", "Accept"],
+    };
+  };
 
 type Coded = { code: string; message: string; additional_information?: string };
 type Detail = string | Coded | InputError[];

@@ -98,3 +98,7 @@ export const queryOf = (target: string): string => {
 /** Whether a path lies below a prefix; `/v1` covers `/v1` and `/v1/x`, not `/v1x`. */
 export const isBelow = (path: string, prefix: string): boolean =>
   path.startsWith(prefix) && (path.length === prefix.length || path.charCodeAt(prefix.length) === 47);
+
+/** Whether a path lies below one of these prefixes; all lie below `/`. */
+export const isBelowAny = (path: string, prefixes: readonly string[]): boolean =>
+  prefixes.some((prefix) => prefix === "/" || isBelow(path, prefix));

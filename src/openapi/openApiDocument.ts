@@ -27,7 +27,8 @@ const about = `Typed answers about the datasets, setups, studies, flows and eval
 - Every answer is JSON. HEAD works wherever GET does, and each path answers with and without a slash at its end.
 - A key comes as \`X-API-Key: KEY\`, as \`Authorization: Bearer KEY\` or as \`?api_key=KEY\`. One that is sent has to be valid, everywhere.
 - Errors are \`{"detail": ...}\`. They come as \`application/problem+json\` (RFC 9457) where \`Accept\` prefers that.
-- A request that breaks HTTP is refused before its path is looked at, as \`{"detail": ...}\`: 400, 417, 431, 501.`;
+- A request that breaks HTTP, or for which the server has no room, is refused before anything is looked up for it. That is always
+  \`{"detail": ...}\`, whatever \`Accept\` says: 400, 408, 417, 431, 503. The connection is closed.`;
 
 /** The description of the new interface in OpenAPI 3.1, made of the definitions of its endpoints. */
 export const openApiDocument = ({ version, prefix, endpoints, examples = {} }: DocumentSettings): JsonObject => {

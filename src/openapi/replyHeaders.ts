@@ -6,7 +6,7 @@ const count: JsonObject = { type: "integer", minimum: 0 };
 /** The headers of answers, as OpenAPI has them. Those of the message itself (`Date`, `Content-Length` …) are HTTP's own. */
 export const documentedHeaders: Readonly<Record<string, JsonObject>> = {
   "X-Request-Id": header("The request's id, for the operators' log."),
-  ETag: header("The validator of a stored answer, for `If-None-Match`."),
+  ETag: header("The validator of a stored answer, for `If-None-Match`. Answers to POST have none."),
   "Cache-Control": header("How long the answer may be stored, and by whom."),
   Age: header("Seconds since legacy gave the answer.", count),
   Vary: header("The request headers that the answer depends on."),

@@ -8,7 +8,7 @@ import { unescaped } from "../endpoint/input.ts";
 import { corsList, preflightHeaders } from "../http/cors.ts";
 import { currentContext } from "../http/exchange.ts";
 import { sendWhole } from "../http/httpServer.ts";
-import type { ErrorFormats } from "../http/problemDetails.ts";
+import type { ErrorFormats, WriteError } from "../http/problemDetails.ts";
 import { isBelow, pathOf } from "../http/requestTarget.ts";
 import { unstoredHeaders } from "../http/unstoredHeaders.ts";
 import type { PassThrough } from "../proxy/passThrough.ts";
@@ -19,7 +19,7 @@ import { type PreparedEndpoint, allowed, type Pattern, patterns } from "./prepar
 import { type AppRequest, fromNode, fromWeb, type RequestInputSettings, readRequest } from "./requestInput.ts";
 import { answerResultOf } from "../telemetry/meter.ts";
 import { serve } from "./serve.ts";
-import { suggestPath } from "./suggestPath.ts";
+import { type Candidate, suggestPath } from "./suggestPath.ts";
 import type { Services } from "./services.ts";
 
 /** What the app is set to, beside how it reads requests. */
@@ -27,6 +27,9 @@ export type AppSettings = RequestInputSettings & {
   prefixes: readonly string[];
   corsOrigins: readonly string[];
   errorFormats: ErrorFormats;
+  writeError: WriteError;
+  /** Paths below each prefix that are answered elsewhere to GET and HEAD. */
+  documents: readonly string[];
   /** The `Link` of answers that no endpoint made, by their path. */
   linksOf?: (path: string) => string | undefined;
   /** Gets the requests that no route below a prefix of `/` answers. */
@@ -63,6 +66,7 @@ export const gatewayApp = (
   const { prefixes, passThrough } = settings;
   const known = patterns(endpoints);
   const router = routerOf(known, { services, backend, settings });
+  const candidates = [...known, ...settings.documents.map((path) => ({ path }))];
 
   /** `undefined` where the request belongs to legacy's own interface. */
   const answer = async (request: AppRequest): Promise<Answered | undefined> => {
@@ -71,7 +75,7 @@ export const gatewayApp = (
     const [handler, at] = routes[0] ?? [];
     if (handler !== undefined) return handler(request, paramsOf(at, stash));
     const prefix = prefixes.find((one) => one !== "/" && isBelow(path, one));
-    if (prefix !== undefined) return plain(settings, request, notFoundBelow(prefix, path, known));
+    if (prefix !== undefined) return plain(settings, request, notFoundBelow(prefix, path, candidates));
     return request.incoming === undefined ? plain(settings, request, notFound) : undefined;
   };
 
@@ -116,8 +120,8 @@ export const gatewayApp = (
 
 const notFound = plainAnswer(404, "Not Found");
 
-const notFoundBelow = (prefix: string, path: string, known: readonly Pattern[]): Answer => {
-  const suggested = suggestPath(path.slice(prefix.length), known);
+const notFoundBelow = (prefix: string, path: string, candidates: readonly Candidate[]): Answer => {
+  const suggested = suggestPath(path.slice(prefix.length), candidates);
   return suggested === undefined ? notFound : plainAnswer(404, `Not Found. Did you mean ${prefix}${suggested}?`);
 };
 
@@ -125,17 +129,16 @@ const corsOf = ({ corsOrigins }: AppSettings, request: AppRequest) => corsList(c
 
 /** An answer that no cache may store. */
 const plain = (settings: AppSettings, request: AppRequest, { status, body, headers = {} }: Answer): Answered => {
-  const format = errorFormatOf(settings, request);
-  const bytes = format?.bytes(status, Buffer.from(body)) ?? Buffer.from(body);
-  const type = format?.type ?? "application/json";
-  const shared = ["Vary", "Accept", ...corsOf(settings, request)];
-  const links = settings.linksOf?.(pathOf(request.target));
+  const { target, header } = request;
+  const written = settings.writeError({ target, accept: header("accept") }, status, Buffer.from(body));
+  const shared = [...written.vary, ...corsOf(settings, request)];
+  const links = settings.linksOf?.(pathOf(target));
   if (links !== undefined) shared.push("Link", links);
   return {
     reply: {
       status,
-      headers: [...unstoredHeaders(type, bytes.length), ...shared, ...Object.entries(headers).flat()],
-      body: bytes,
+      headers: [...unstoredHeaders(written.type, written.body.length), ...shared, ...Object.entries(headers).flat()],
+      body: written.body,
     },
   };
 };
@@ -146,7 +149,11 @@ const errorFormatOf = ({ errorFormats }: AppSettings, { header, target }: AppReq
 /** Routes each path, with and without a slash at its end, to its endpoints; other methods get 405, or the answer to a preflight. */
 const routerOf = (known: readonly Pattern[], parts: AppParts): SmartRouter<Handler> => {
   const router = new SmartRouter<Handler>({ routers: [new RegExpRouter(), new TrieRouter()] });
-  for (const prefix of parts.settings.prefixes)
+  const { prefixes, documents } = parts.settings;
+  for (const prefix of prefixes) {
+    // Below "/" other methods are legacy's.
+    for (const path of prefix === "/" ? [] : documents)
+      for (const written of writtenAs(prefix, { path })) router.add("ALL", written, otherMethods(parts, readOnly));
     for (const pattern of known) {
       const base = prefix === "/" ? "" : prefix;
       const pairsBelow = pattern.pairsBelow === undefined ? undefined : base + pattern.pairsBelow;
@@ -156,6 +163,7 @@ const routerOf = (known: readonly Pattern[], parts: AppParts): SmartRouter<Handl
         router.add("ALL", path, otherMethods(parts, pattern));
       }
     }
+  }
   return router;
 };
 
@@ -199,8 +207,10 @@ const answerBy =
     return { reply, afterwards, sent };
   };
 
+const readOnly = { methods: new Map([["GET", undefined]] as const) };
+
 const otherMethods =
-  ({ settings }: AppParts, pattern: Pattern): Handler =>
+  ({ settings }: AppParts, pattern: Parameters<typeof allowed>[0]): Handler =>
   (request) => {
     if (request.method !== "OPTIONS")
       return plain(settings, request, plainAnswer(405, "Method Not Allowed", { Allow: allowed(pattern) }));
@@ -223,5 +233,5 @@ const pairs = (flat: readonly string[]): [string, string][] =>
   Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i] as string, flat[2 * i + 1] as string]);
 
 /** Every path answers with and without a slash at its end. */
-const writtenAs = (base: string, { path, pairsBelow }: Pattern): string[] =>
+const writtenAs = (base: string, { path, pairsBelow }: Candidate): string[] =>
   pairsBelow === undefined ? [base + path, `${base}${path}/`] : [base + pairsBelow, base + path];

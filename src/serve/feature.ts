@@ -7,6 +7,7 @@ import { allOf } from "../concurrency/allOf.ts";
 import type { OutcomeKind } from "../endpoint/outcome.ts";
 import type { HttpExchange, RequestContext } from "../http/exchange.ts";
 import type { ClientLimits } from "../http/httpServer.ts";
+import type { WriteError } from "../http/problemDetails.ts";
 import type { LegacyTarget } from "../legacy/legacyTarget.ts";
 import type { Beginning } from "../proxy/heldAnswer.ts";
 import type { Json } from "../rules/rule.ts";
@@ -81,6 +82,8 @@ export type Feature = {
   answer?: (request: IncomingMessage, response: ServerResponse) => boolean;
   /** A value of `Link` for the answers to this path that no endpoint made: unknown paths, other methods. */
   linksOf?: (path: string) => string | undefined;
+  /** The paths below each prefix that `answer` answers to GET and HEAD. Other methods are refused there. */
+  paths?: readonly string[];
   layer?: Layer;
   /** False where an answer from the cache needs more than looking it up: the request then takes the way through the layers. */
   isPlain?: (endpoint: string, isKeyed: boolean, headers: IncomingHttpHeaders) => boolean;
@@ -126,6 +129,8 @@ export type Core = {
   /** The bound on answers that are being collected, over all upstreams. */
   replies: ByteBudget;
   clientLimits: ClientLimits;
+  /** Writes errors in the dialect that a request wants. */
+  writeError: WriteError;
   /** Callers take so much of legacy that what runs in the background has to wait. */
   isBusy: () => boolean;
   isStopping: () => boolean;

@@ -29,7 +29,7 @@ import { type App, gatewayApp } from "./app.ts";
 import type { Backend } from "./backend.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { type Core, type Feature, type FeatureModule, hooksOf } from "./feature.ts";
-import { openErrorFormats } from "../http/problemDetails.ts";
+import { openErrorFormats, openErrorWriter, type WriteError } from "../http/problemDetails.ts";
 import { type HitPath, openHitPath } from "./hitPath.ts";
 import { openKeys } from "./keys.ts";
 import { legacyBackend } from "./legacyBackend.ts";
@@ -123,8 +123,11 @@ export const openGateway = async (
     observer.event("untrusted_proxy", { address, advice: `if it is your proxy, set TRUSTED_PROXIES=${address}` });
   });
   const lifecycle = { isStopping: false };
+  const errorFormats = openErrorFormats(settings.PREFIXES, settings.ERRORS);
+  const writeError = openErrorWriter(settings.PREFIXES, errorFormats);
   const core = coreOf(settings, catalogue, services, {
     ...parts,
+    writeError,
     features,
     replies,
     upstreams,
@@ -153,16 +156,15 @@ export const openGateway = async (
   );
   const pass = openProxy(settings, catalogue, services, { upstream: proxied, features, trusted });
   if (parts.peers) joinReports(parts.peers, core, features, untrustedProxies);
-  const written = {
-    corsOrigins: settings.CORS_ORIGINS,
-    errorFormats: openErrorFormats(settings.PREFIXES, settings.ERRORS),
-  };
+  const written = { corsOrigins: settings.CORS_ORIGINS, errorFormats };
   const hitPath = openHitPath(services, features, written, settings.CACHE_BYTES * PATHS_SHARE);
   const bodies = openByteBudget(Math.max(MAX_BODIES_BYTES, settings.MAX_BODY_BYTES));
   meterBudgets(services, replies, bodies);
   const app = gatewayApp(services, backend, core.endpoints, {
     prefixes: settings.PREFIXES,
     ...written,
+    writeError,
+    documents: features.flatMap(({ paths }) => paths ?? []),
     linksOf: (path) => features.map((one) => one.linksOf?.(path)).find((links) => links !== undefined),
     body: { most: settings.MAX_BODY_BYTES, timeout: settings.BODY_TIMEOUT_MS, budget: bodies },
     trusted,
@@ -275,6 +277,7 @@ type CoreParts = Pick<GatewayParts, "off" | "isCheck" | "peers"> & {
   replies: ByteBudget;
   upstreams: readonly Upstream[];
   lifecycle: { isStopping: boolean };
+  writeError: WriteError;
   untrustedProxies: UntrustedProxies;
 };
 
@@ -282,7 +285,17 @@ const coreOf = (
   settings: GatewaySettings,
   catalogue: Catalogue,
   services: Services,
-  { off = [], isCheck = false, peers, features, replies, upstreams, lifecycle, untrustedProxies }: CoreParts,
+  {
+    off = [],
+    isCheck = false,
+    peers,
+    features,
+    replies,
+    upstreams,
+    lifecycle,
+    writeError,
+    untrustedProxies,
+  }: CoreParts,
 ): Core => {
   const lifetimes = lifetimesInForce(settings, catalogue);
   const { LEGACY_URL: url, LEGACY_PATH: path } = settings;
@@ -301,6 +314,7 @@ const coreOf = (
       maxSendBytes: settings.MAX_SEND_BYTES,
       maxConnections: settings.MAX_CLIENT_CONNECTIONS,
     },
+    writeError,
     isBusy: () =>
       peers?.workers?.isBusy() ??
       upstreams.some(
@@ -325,8 +339,9 @@ const openProxy = (
     features,
     trusted,
   }: { upstream: Upstream; features: readonly Feature[]; trusted: (address: string) => boolean },
-): PassThrough =>
-  passThrough(upstream, {
+): PassThrough => {
+  const headers = features.flatMap(({ proxy }) => proxy?.headers ?? []);
+  return passThrough(upstream, {
     host: settings.LEGACY_HOST,
     meter: openPassThroughMeter(meter),
     trusted,
@@ -339,7 +354,7 @@ const openProxy = (
       features,
     }),
     hooks: {
-      headers: (target) => features.map(({ proxy }) => proxy?.headers?.(target)).find((headers) => headers),
+      headers: (target) => headers.flatMap((of) => of(target) ?? []),
       standIn: (...request) => features.some(({ proxy }) => proxy?.standIn?.(...request)),
     },
     around: features.some(({ step }) => step)
@@ -349,6 +364,7 @@ const openProxy = (
     onEvent: ({ kind, method, path, error }) =>
       observer.event("pass_through_failed", { kind, method, path, why: error?.message, level: levelOf(kind) }),
   });
+};
 
 /** What a client causes is no fault of legacy's; what the gateway refuses for want of room is one of ours. */
 const levelOf = (kind: PassThroughEvent["kind"]): EventLevel => {

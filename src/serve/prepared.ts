@@ -97,7 +97,7 @@ export const patterns = <E extends Pick<Endpoint, "routes">>(endpoints: readonly
 };
 
 /** The methods a path answers, for `Allow`. */
-export const allowed = ({ methods }: Pattern): string =>
+export const allowed = ({ methods }: { methods: ReadonlyMap<"GET" | "POST", unknown> }): string =>
   [...methods.keys()]
     .flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]))
     .concat("OPTIONS")

@@ -4,7 +4,7 @@ import { openHttpServer } from "../http/httpServer.ts";
 import { openExchanges } from "./exchanges.ts";
 import type { Feature } from "./feature.ts";
 import type { Gateway } from "./gateway.ts";
-import { isBelow, pathOf } from "../http/requestTarget.ts";
+import { isBelowAny, pathOf } from "../http/requestTarget.ts";
 import type { Meter } from "../telemetry/meter.ts";
 
 /** A listening server that can be stopped without cutting a request. */
@@ -38,12 +38,11 @@ export const startServer = async (
 ): Promise<RunningServer> => {
   let stopping = false;
   const exchanges = openExchanges(gateway.core);
-  // A prefix of "/" leaves it to the router what is ours.
-  const isOurs = (path: string) => prefixes.some((prefix) => prefix === "/" || isBelow(path, prefix));
   const { features } = gateway.core;
   const answer = admittedBy(features, (request, response) => {
     if (gateway.hitPath.answer(request, response)) return;
-    const ours = isOurs(pathOf(request.url ?? "/"));
+    // A prefix of "/" leaves it to the router what is ours.
+    const ours = isBelowAny(pathOf(request.url ?? "/"), prefixes);
     exchanges.answer(request, response, ours, () => {
       if (features.some((one) => one.answer?.(request, response) === true)) return;
       if (ours) void gateway.app.listen(request, response);
@@ -66,7 +65,7 @@ export const startServer = async (
       gateway.untrustedProxies.note(request);
       answer(request, response);
     },
-    exchanges,
+    { ...exchanges, writeError: gateway.core.writeError },
   );
   meterClients(gateway.services.meter, { connections, unsent, inFlight: exchanges.inFlight });
   await new Promise<void>((resolve, reject) => void server.once("error", reject).listen(port, host, resolve));

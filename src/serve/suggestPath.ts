@@ -7,7 +7,8 @@ const MAX_PATH = 200;
 const MAX_EDITS = 3;
 const MAX_SHARE = 1 / 3;
 
-type Candidate = Pick<Pattern, "path" | "pairsBelow">;
+/** A path that may have been meant. */
+export type Candidate = Pick<Pattern, "path" | "pairsBelow">;
 
 /**
  * The path of ours that a path below a prefix nearly is: with a segment misspelt, in another case, or with empty segments. The segments

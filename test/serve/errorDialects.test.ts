@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
 import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
-import { listeningGateway } from "../http/support.ts";
+import { problemOf } from "../../src/http/problemDetails.ts";
+import { listeningGateway, recordingUpstream } from "../http/support.ts";
+import { get } from "../proxy/support.ts";
+import { exchange } from "./support.ts";
 
 const problemJson = "application/problem+json";
 
@@ -53,4 +56,35 @@ test("every error comes in the dialect that Accept prefers, stored ones too", as
     });
   expect(await ask("/v2/datasets/61")).toMatchObject({ status: 200, type: "application/json" });
   await legacy.close();
+});
+
+test("a WebSocket and a caller above the rate limit are refused in both dialects", async () => {
+  const { url } = await recordingUpstream();
+  const { port } = await listeningGateway(url, {
+    PREFIXES: "/v1,/v2",
+    ERRORS: '{"/v2":"problem"}',
+    RATE_LIMIT: "1",
+    RATE_LIMIT_BURST: "1",
+  });
+  const upgrade = ["Connection: upgrade", "Upgrade: websocket"];
+  for (const [status, slug, detail, headers] of [
+    [501, "not-implemented", "WebSocket is not supported.", upgrade],
+    [429, "too-many-requests", "Too many requests: see Retry-After.", []],
+  ] as const) {
+    const refused = async (path: string, accept = "*/*") => {
+      const ask = () => exchange(port, get(path, `Accept: ${accept}`, ...headers));
+      let answer = await ask();
+      // One that is answered takes what the caller had left.
+      while (answer.status !== status) answer = await ask();
+      const [type, vary] = ["content-type", "vary"].map((name) => answer.headers.get(name));
+      return [answer.status, type, vary, JSON.parse(answer.body)] as unknown[];
+    };
+    const problem = (base: string) => problemOf(status, { detail }, base);
+    expect(await refused("/v1/datasets/61")).toEqual([status, "application/json", "Accept", { detail }]);
+    expect(await refused("/v1/datasets/61", problemJson)).toEqual([status, problemJson, "Accept", problem("/v1")]);
+    expect(await refused("/v2/datasets/61?a=b")).toEqual([status, problemJson, "Accept", problem("/v2")]);
+    expect(await refused("/v2/x", "application/json")).toEqual([status, "application/json", "Accept", { detail }]);
+    expect(await refused("/other", problemJson)).toEqual([status, "application/json", undefined, { detail }]);
+    expect(problem("/v2").type).toBe(`/v2/problems/${slug}`);
+  }
 });

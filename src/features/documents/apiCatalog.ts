@@ -3,6 +3,9 @@ import type { Resource } from "./resource.ts";
 /** Where the catalogue of interfaces lies (RFC 9727). */
 export const CATALOG_PATH = "/.well-known/api-catalog";
 
+/** Leads to it, as a value of `Link`. */
+export const CATALOG_LINK = `<${CATALOG_PATH}>; rel="api-catalog"`;
+
 /** The media type of a document of OpenAPI, in JSON. */
 export const OPENAPI_TYPE = "application/vnd.oai.openapi+json";
 
@@ -23,5 +26,5 @@ export const apiCatalog = (bases: readonly string[]): Resource => ({
       "service-doc": [{ href: `${base}/docs`, type: "text/html" }],
     })),
   }),
-  headers: ["Cache-Control", "public, max-age=300", "Link", `<${CATALOG_PATH}>; rel="api-catalog"`],
+  headers: ["Cache-Control", "public, max-age=300", "Link", CATALOG_LINK],
 });

@@ -7,7 +7,7 @@ import { sendWhole } from "../../http/httpServer.ts";
 import { problemSlugs } from "../../http/problemDetails.ts";
 import { isBelow, pathOf } from "../../http/requestTarget.ts";
 import type { Core, Feature } from "../../serve/feature.ts";
-import { apiCatalog, CATALOG_PATH, documentLinks, OPENAPI_TYPE } from "./apiCatalog.ts";
+import { apiCatalog, CATALOG_LINK, CATALOG_PATH, documentLinks, OPENAPI_TYPE } from "./apiCatalog.ts";
 import { deployedDocument } from "./deployedDocument.ts";
 import { openResource, type Resource, type SendResource } from "./resource.ts";
 import type { DocumentsSettings } from "./settings.ts";
@@ -35,6 +35,10 @@ const open = (core: Core, settings: AllSettings): Feature => {
       const prefix = prefixes.find((one) => one !== "/" && isBelow(path, one));
       return prefix === undefined ? undefined : documentLinks(prefix);
     },
+    paths: documentPaths,
+    ...(settings.API_CATALOG
+      ? { proxy: { headers: (target) => (pathOf(target) === "/" ? catalogLink : undefined) } }
+      : {}),
     start: () =>
       Promise.resolve({ line: `the new interface is described at ${bases[0]}/docs and ${bases[0]}/openapi.json` }),
   };
@@ -48,6 +52,12 @@ const fail = ({ services: { observer } }: Core, response: ServerResponse, error:
   const body = Buffer.from(plainAnswer(500, "Internal Server Error").body);
   sendWhole(response, { status: 500, headers: unstoredHeaders("application/json", body.length), body });
 };
+
+/** Leads those who know only the domain from legacy's page to the catalogue. */
+const catalogLink = ["Link", CATALOG_LINK];
+
+/** The documents below each prefix. */
+const documentPaths = ["/openapi.json", "/docs", "/problems", ...problemSlugs.map((slug) => `/problems/${slug}`)];
 
 /** All paths that lead to a document. */
 const routesOf = (core: Core, settings: AllSettings): ReadonlyMap<string, SendResource> => {

@@ -23,7 +23,10 @@ const open = async (core: Core, settings: RateLimitSettings & { REDIS_TIMEOUT_MS
     hasBucket: (own) => buckets.has(own),
     secret: url ?? "",
   });
-  const answerRefused = openRefusals(size, { corsOrigins: settings.CORS_ORIGINS, prefixes: settings.PREFIXES });
+  const answerRefused = openRefusals(size, core.writeError, {
+    corsOrigins: settings.CORS_ORIGINS,
+    prefixes: settings.PREFIXES,
+  });
   let refused = 0;
   let reported = 0;
   let ofWorkers = 0;

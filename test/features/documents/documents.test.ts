@@ -113,6 +113,48 @@ test("unknown paths and methods, and the prefix alone, lead to the documents", a
   expect(answers[2]?.headers.get("location")).toBe("/v1/docs");
 });
 
+test.each([
+  ["/v1/openapi.jsn", "/v1/openapi.json"],
+  ["/v1/doc", "/v1/docs"],
+  ["/v1/problem/not-found", "/v1/problems/not-found"],
+  ["/v1/problems/notfound/", "/v1/problems/not-found"],
+])("%s is nearly %s", async (path, suggested) => {
+  const { get } = await opened();
+  expect(await (await get(path)).json()).toEqual({ detail: `Not Found. Did you mean ${suggested}?` });
+});
+
+test("a document has GET, HEAD and OPTIONS; below a prefix of / other methods are legacy's", async () => {
+  const { get, seen } = await opened({ PREFIXES: "/v1,/" });
+  for (const path of ["/v1/docs", "/v1/openapi.json/", "/v1/problems/not-found"]) {
+    const [refused, preflight] = [await get(path, { method: "POST" }), await get(path, { method: "OPTIONS" })];
+    expect([refused.status, refused.headers.get("allow"), refused.headers.get("link")]).toEqual([
+      405,
+      "GET, HEAD, OPTIONS",
+      link,
+    ]);
+    expect([preflight.status, preflight.headers.get("access-control-allow-methods")]).toEqual([
+      204,
+      "GET, HEAD, OPTIONS",
+    ]);
+  }
+  expect(seen).toEqual([]);
+  await get("/docs", { method: "POST" });
+  expect(seen.map(({ method, target }) => [method, target])).toEqual([["POST", "/docs"]]);
+});
+
+test.each<[environment: Record<string, string>, link: string | null]>([
+  [{}, '</.well-known/api-catalog>; rel="api-catalog"'],
+  [{ PREFIXES: "/" }, '</.well-known/api-catalog>; rel="api-catalog"'],
+  [{ API_CATALOG: "false" }, null],
+])("legacy's answer to / leads to the catalogue by Link: %o", async (environment, found) => {
+  const { get, seen } = await opened(environment);
+  const answer = await get("/?x");
+  expect([answer.status, answer.headers.get("link")]).toEqual([200, found]);
+  expect(await answer.text()).toBe('{"evaluation_measures":{"measures":{"measure":"kappa"}}}');
+  expect((await get("/search")).headers.get("link")).toBeNull();
+  expect(seen.map(({ target }) => target)).toEqual(["/?x", "/search"]);
+});
+
 test("the API catalogue names the documents of each prefix, and HEAD says so by Link", async () => {
   const { get, seen } = await opened({ PREFIXES: "/v1,/" });
   const got = await get("/.well-known/api-catalog");
