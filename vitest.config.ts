@@ -21,6 +21,8 @@ class WaitingFirst extends BaseSequencer {
 }
 
 export default defineConfig({
+  // The example of the kit's documentation is a test.
+  resolve: { alias: { "catalog-gateway-kit/fixtures": join(import.meta.dirname, "fixtures/index.ts") } },
   test: {
     include: isUnit ? unitTests() : ["test/**/*.test.ts"],
     setupFiles: isUnit ? ["test/support/fewerCases.ts"] : [],

@@ -1,6 +1,6 @@
 import { setupServer } from "msw/node";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { legacyHandlers, modernHandlers } from "catalog-gateway/fixtures";
+import { legacyHandlers, modernHandlers } from "catalog-gateway-kit/fixtures";
 
 // The client under test: who made a dataset, by either interface.
 type Legacy = { data_set_description: { creator: string }; error?: { message: string } };

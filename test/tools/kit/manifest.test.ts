@@ -1,0 +1,22 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import about from "../../../package.json" with { type: "json" };
+import { kitManifest } from "../../../src/tools/kit/manifest.ts";
+
+const { name, version, bin, exports } = kitManifest(about);
+
+test("npx finds the program of the kit's package by the package's name", () => {
+  expect(Object.keys(bin)).toEqual([name]);
+});
+
+test.each(["docs/clients.md", "docs/record-and-kit.md", "src/tools/kit/package.md", "test/tools/kit/kit.test.ts"])(
+  "%s names the package, its tarball and its entry as they are built",
+  (path) => {
+    const text = readFileSync(path, "utf8");
+    const entries = Object.keys(exports).map((entry) => name + entry.slice(1));
+    for (const [, imported] of text.matchAll(/from "(catalog-gateway[^"]*)"/g)) expect(entries).toContain(imported);
+    for (const [tarball] of text.matchAll(/catalog-gateway[\w-]*-[\d.]+tgz/g))
+      expect(tarball).toBe(`${name}-${version}.tgz`);
+    for (const [, run] of text.matchAll(/npx (?:--package \S+ )?(\S+) serve/g)) expect(run).toBe(name);
+  },
+);
