@@ -9,3 +9,9 @@ const character = fc.oneof(
 /** Any text. fast-check's own unit `binary` makes a map of a million characters in each thread of the tests. */
 export const anyText = (bounds: { minLength?: number; maxLength?: number } = {}): fc.Arbitrary<string> =>
   fc.string({ ...bounds, unit: character });
+
+/** Any path, percent-encoded where it must be; without segments it is empty. fast-check's `webPath` is made of `binary` texts. */
+export const anyPath = (): fc.Arbitrary<string> =>
+  fc
+    .array(anyText({ maxLength: 10 }), { maxLength: 6 })
+    .map((segments) => segments.map((segment) => `/${encodeURIComponent(segment)}`).join(""));
