@@ -13,7 +13,7 @@ export const listFlows = endpoint("POST /flows/list", {
   legacy: (filters) => listBy(["flow", "list"], filters),
   notFound: noFlows,
 
-  // Legacy does not escape its texts. No filter asks for single flows, so that a page that no form shows cannot be read.
+  // Legacy does not escape its texts. No filter asks for single flows, so a page that neither form shows stays unread: most are read in XML.
   rows: {
     begins: /"id":\s*(\d{1,10})\s*,\s*"full_name":\s*"|<oml:id>\s*(\d{1,10})\s*<\/oml:id>\s*<oml:full_name>/g,
     behind: /^(?:"\s*,\s*"name"|<\/oml:full_name>\s*<oml:name>)/,

@@ -15,21 +15,25 @@ const loadParser = (): typeof fastXmlParser => createRequire(import.meta.url)("f
 /** No element can have this name; legacy's JSON says `value` for it. */
 const TEXT = "#text";
 
-/** Characters and references that XML 1.0 does not have, which the parser lets pass. */
-const forbidden = [
-  // oxlint-disable-next-line no-control-regex -- they are what is looked for
-  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/,
-  /&(?!(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#x[0-9a-f]{1,6});)/i,
-  /<!DOCTYPE|<!\[CDATA\[/i,
-];
+/** Characters that XML 1.0 does not have, which the parser lets pass. */
+// oxlint-disable-next-line no-control-regex -- they are what is looked for
+const forbidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/;
+const declaration = /^<\?xml[^>]*>\s*/;
+/** An `&` that begins no reference, and a `<` that begins neither a tag of legacy's nor a comment without tags: legacy did not escape it. */
+const bareSign = /&(?!(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#x[0-9a-f]{1,6});)|<(?!\/?oml:|!--[^<]*-->)/gi;
+/** What stands for bare signs while the document is parsed: characters that no document has. */
+const [AMPERSAND, LESS] = ["\uffff", "\ufffe"];
+const standIn = /[\ufffe\uffff]/g;
 
 /**
  * A reader of legacy's XML forms. Elements become members, repeated ones a list, attributes members beside them, text beside
  * attributes `value`, and an empty text `[]`. `markup` names the elements (`study.description`) whose content is text, with its tags; the
- * content of `verbatim` elements is taken as it is written, without decoding and trimming.
+ * content of `verbatim` elements is taken as it is written, without decoding and trimming. Both may have bare `&` and `<`: legacy does not
+ * escape them.
  */
 export const xmlReader = (markup: readonly string[], verbatim: readonly string[] = []): XmlReader => {
   const asWritten = new Set(verbatim);
+  const withMarkup = new Set(markup);
   const open = () => {
     const { XMLParser, XMLValidator } = loadParser();
     return { validator: XMLValidator, parser: new XMLParser(options) };
@@ -49,17 +53,20 @@ export const xmlReader = (markup: readonly string[], verbatim: readonly string[]
   };
   let opened: ReturnType<typeof open> | undefined;
   return (xml) => {
-    if (forbidden.some((pattern) => pattern.test(xml))) return undefined;
+    if (forbidden.test(xml)) return undefined;
     const { parser, validator } = (opened ??= open());
+    const written = xml.replace(declaration, "");
+    const escaped = written.replaceAll(bareSign, (sign) => (sign === "&" ? AMPERSAND : LESS));
     let root: unknown;
     try {
-      if (validator.validate(xml) !== true) return undefined;
-      root = parser.parse(xml.replaceAll(/\r\n?/g, "\n"));
+      if (validator.validate(escaped) !== true) return undefined;
+      root = parser.parse(escaped.replaceAll(/\r\n?/g, "\n"));
     } catch {
       // The parser throws for one thing only: a document it refuses (too deep, a reserved name).
       return undefined;
     }
-    const document = plain(root as Json, "", asWritten);
+    const document = plain(root as Json, "", { asWritten, withMarkup });
+    if (escaped !== written && JSON.stringify(document).search(standIn) !== -1) return undefined;
     return isObject(document) && Object.keys(document).length === 1 ? document : undefined;
   };
 };
@@ -70,18 +77,30 @@ export const xmlReaderFor = (endpoint: { output: Rule; harmlessNotices?: readonl
   return Object.assign(xmlReader(markupPaths(output), verbatimPaths(output)), { harmless });
 };
 
-/** Entities decoded, blanks at either end taken off, as legacy does on its way to JSON. `at`: the path of elements so far. */
-const plain = (value: Json, at: string, asWritten: ReadonlySet<string>): Json => {
-  if (typeof value === "string") return asWritten.has(at) ? value : decodeXml(value).trim() || [];
-  if (Array.isArray(value)) return value.map((one) => plain(one, at, asWritten));
+/** The paths of elements that legacy does not escape. */
+type Unescaped = { asWritten: ReadonlySet<string>; withMarkup: ReadonlySet<string> };
+
+/**
+ * Entities decoded, blanks at either end taken off, as legacy does on its way to JSON. `at`: the path of elements so far. Bare signs are
+ * put back into the elements that legacy does not escape; anywhere else what stands for them stays.
+ */
+const plain = (value: Json, at: string, unescaped: Unescaped): Json => {
+  if (typeof value === "string") {
+    if (unescaped.asWritten.has(at)) return withSigns(value);
+    const decoded = decodeXml(value).trim();
+    return (unescaped.withMarkup.has(at) ? withSigns(decoded) : decoded) || [];
+  }
+  if (Array.isArray(value)) return value.map((one) => plain(one, at, unescaped));
   if (!isObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, member]) => [
       key === TEXT ? "value" : key,
-      plain(member, at === "" ? key : `${at}.${key}`, asWritten),
+      plain(member, at === "" ? key : `${at}.${key}`, unescaped),
     ]),
   );
 };
+
+const withSigns = (text: string): string => text.replaceAll(standIn, (sign) => (sign === AMPERSAND ? "&" : "<"));
 
 type Flag = "markup" | "verbatim";
 

@@ -25,8 +25,9 @@ const END = 200;
 /** More than any page has. */
 const MAX_PLACES = 100_000;
 
-/** In XML: an ampersand, or a tag that is not legacy's own. */
-const oddInXml = /&|<(?!\/?oml:)/;
+/** In XML: a text that ends with its element. */
+// oxlint-disable-next-line no-control-regex -- XML has them in no text
+const plainInXml = /^(?:[^<\u0000-\u0008\u000b\u000c\u000e-\u001f]|<(?!\/?oml:))*<\/oml:/;
 /** In JSON: a text that ends and has a next member behind it, as most have. */
 // oxlint-disable-next-line no-control-regex -- JSON has them in no text
 const plainInJson = /^[^"\\\u0000-\u001f]*"\s*,\s*"/;
@@ -37,7 +38,7 @@ export const findRows = ({ begins, ends }: Rows, body: Buffer): RowPlaces => {
   const text = body.toString("utf8").replaceAll(/\r\n?/g, "\n");
   const isJson = /^\s*\{/.test(text);
   const isOdd = ({ at, behind }: RowPlace, end: number): boolean =>
-    isJson ? !plainInJson.test(behind) : oddInXml.test(text.slice(at, end));
+    isJson ? !plainInJson.test(behind) : !plainInXml.test(text.slice(at, end));
   const places: RowPlace[] = [];
   let previous: RowPlace | undefined;
   for (const match of text.matchAll(begins)) {
@@ -71,18 +72,22 @@ export const rowsOnPage = (places: readonly RowPlace[], textOf: ReadonlyMap<numb
 /**
  * Whether a page whose texts are not escaped can be trusted: a text may close its quotes and forge members, or rows, of its own. Forged
  * rows lack known members that other rows have. In JSON a backslash means itself, so a page with one is not trusted. Members hidden by a
- * later one of the same name leave quotes behind. A forged member follows the text, where legacy writes a member of every row.
+ * later one of the same name leave quotes behind. A forged member follows the text, where legacy writes a member of every row. A page
+ * with more rows than its `limit` has forged ones.
  */
 export const isTrustworthy = (
   { entriesIn, members, mayLack, text }: Pick<ListedRows<never>, "entriesIn" | "members" | "mayLack" | "text">,
   form: "json" | "xml",
   body: Buffer,
   document: JsonObject,
+  limit: unknown,
 ): boolean => {
+  const rows = entriesIn(document);
+  if (typeof limit === "number" && rows.length > limit) return false;
   if (form === "json" && (body.includes(0x5c) || countQuotes(body) !== quotesOf(document))) return false;
   const everyRows = members.filter((name) => !mayLack[form].includes(name));
   let common: string | undefined;
-  for (const row of entriesIn(document)) {
+  for (const row of rows) {
     if (!isObject(row)) return false;
     const names = Object.keys(row);
     const behind = names[names.indexOf(text) + 1];

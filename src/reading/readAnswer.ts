@@ -68,7 +68,7 @@ export const readLegacyAnswer = (
   const places = () => (endpoint.rows === undefined ? {} : { rows: findRows(endpoint.rows, body) });
   if (reading.is === "unreadable") return { ...reading, ...places() };
   const { form, document } = reading;
-  if (endpoint.rows !== undefined && !isTrustworthy(endpoint.rows, form, body, document))
+  if (endpoint.rows !== undefined && !isTrustworthy(endpoint.rows, form, body, document, input["limit"]))
     return {
       is: "unreadable",
       why: `a text in its ${form === "json" ? "JSON" : "XML"} reads as a part of it`,

@@ -255,7 +255,7 @@ type Reading = LegacyReading | Read;
  */
 const askEither = async <R extends Reading>(
   services: Pick<FetchServices, "client" | "observer" | "keys" | "errors">,
-  endpoint: Pick<PreparedEndpoint, "name" | "readXml">,
+  endpoint: Pick<PreparedEndpoint, "name" | "readXml"> & Partial<Pick<PreparedEndpoint, "hasMarkup">>,
   request: LegacyRequest,
   caller: Caller,
   readReply: (reply: LegacyAnswer) => MaybePromise<R | LegacyFailed>,
@@ -271,12 +271,13 @@ const askEither = async <R extends Reading>(
     return "failed" in reading ? reading : { status: reply.status, reading };
   };
   let reply = await askFor(form);
-  // An empty 500 and a front's 5xx are no badly written answers but none; a POST is never sent twice.
+  // A front's 5xx is no badly written answer but none, as an empty 500 is, except where legacy could not make JSON of a text that it does
+  // not escape. A POST is never sent twice.
   if (
     form === "json" &&
     !("failed" in reply) &&
     reply.reading.is === "unreadable" &&
-    (reply.status < 500 || (reply.status === 500 && !reply.reading.empty)) &&
+    (reply.status < 500 || (reply.status === 500 && (!reply.reading.empty || endpoint.hasMarkup === true))) &&
     request.method === "GET"
   ) {
     observer.event("json_broken", { endpoint: name, legacyPath: scrubTarget(request.path), why: reply.reading.why });

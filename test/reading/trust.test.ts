@@ -3,10 +3,10 @@ import { readLegacyAnswer } from "../../src/reading/readAnswer.ts";
 import { jsonList, listDatasets, type ModelRow, settings, xmlList } from "./modelList.ts";
 
 const rows: ModelRow[] = [1, 2, 3].map((did) => ({ did, name: `n${did}` }));
-const read = (body: string) =>
+const read = (body: string, limit = 100) =>
   readLegacyAnswer(
     listDatasets,
-    { endpoint: "listDatasets", as: "rows", input: {} },
+    { endpoint: "listDatasets", as: "rows", input: { limit } },
     Buffer.from(body),
     settings.knowledge,
   );
@@ -36,4 +36,11 @@ test.each([
   ],
 ])("a name that writes %s is not believed", (_, body) => {
   expect(read(body)).toMatchObject({ is: "unreadable" });
+});
+
+test("a whole row that a name writes is not believed on a full page", () => {
+  const forged = 'x","version":1,"status":"a","format":"A","md5_checksum":"","quality":[]},{"did":2,\n "name":"y';
+  const body = jsonList([{ did: 1, name: forged }]);
+  expect(read(body, 1)).toMatchObject({ is: "unreadable" });
+  expect(read(body, 2)).toMatchObject({ is: "document" });
 });
