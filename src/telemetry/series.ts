@@ -1,8 +1,8 @@
 import type { Metric, Registry } from "prom-client";
 
 /**
- * How the values of several processes become one. `worst`: of samples that differ only in `state`, which stand in order from the best to the
- * worst, the worst that any process is in is 1 and the others are 0.
+ * How the values of several processes become one. `worst`: samples that differ only in `state` stand in order from the best
+ * to the worst. The worst state of any process is 1, the others are 0.
  */
 export type Aggregation = "sum" | "min" | "max" | "average" | "first" | "worst";
 

@@ -230,7 +230,7 @@ test("a document is equal to itself, whatever it is", () => {
   );
 });
 
-test("one fault planted at any place of any fixture is found where it is, and nothing else", () => {
+test("a fault at any place of any fixture is found there, and nothing else", () => {
   const wrong: string[] = [];
   for (const { name, example, endpoint, ours } of everything)
     for (const at of leavesOf(ours))

@@ -30,7 +30,7 @@ test("the document says every status, header, type and shape of generated reques
   expect(new Set(seen.flatMap(([name, counts]) => (counts[200] ? [name] : []))).size).toBeGreaterThan(8);
 });
 
-type Spoilt = {
+type Changed = {
   components: {
     responses: { getDataset: { headers: Record<string, unknown> } };
     schemas: { getDataset: { properties: { id: { type: string } } } };
@@ -40,12 +40,12 @@ type Spoilt = {
 
 test("what the document does not say is found", async () => {
   const { url: origin } = await listeningGateway(legacy.url);
-  const spoilt = JSON.parse(document) as Spoilt;
-  delete spoilt.components.responses.getDataset.headers["ETag"];
-  delete spoilt.paths["/datasets/{dataset_id}"].get.responses["422"];
-  spoilt.components.schemas.getDataset.properties.id.type = "boolean";
-  spoilt.paths = { "/datasets/{dataset_id}": spoilt.paths["/datasets/{dataset_id}"] };
-  const { findings } = await conform({ ...settings, origin, document: JSON.stringify(spoilt), requests: 40 });
+  const changed = JSON.parse(document) as Changed;
+  delete changed.components.responses.getDataset.headers["ETag"];
+  delete changed.paths["/datasets/{dataset_id}"].get.responses["422"];
+  changed.components.schemas.getDataset.properties.id.type = "boolean";
+  changed.paths = { "/datasets/{dataset_id}": changed.paths["/datasets/{dataset_id}"] };
+  const { findings } = await conform({ ...settings, origin, document: JSON.stringify(changed), requests: 40 });
   const found = findings.filter(({ operation }) => operation === "getDataset").map(({ what }) => what);
   expect(found).toEqual(
     expect.arrayContaining([

@@ -91,7 +91,7 @@ const bodies = ({ body }: Operation): fc.Arbitrary<Body | undefined> => {
   const { schema, example } = body;
   const names = namesIn(schema);
   const valid = fc.oneof(fc.constant(example), sparse(schema), fitting(schema)).map(written);
-  const spoilt = fc
+  const altered = fc
     .tuple(
       sparse(schema),
       fc.oneof(fc.constantFrom(...names), fc.string({ maxLength: 20 })),
@@ -110,7 +110,7 @@ const bodies = ({ body }: Operation): fc.Arbitrary<Body | undefined> => {
   );
   return fc.oneof(
     { arbitrary: valid, weight: 6 },
-    { arbitrary: spoilt, weight: 3 },
+    { arbitrary: altered, weight: 3 },
     { arbitrary: unreadable, weight: 1 },
   );
 };

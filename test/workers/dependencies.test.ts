@@ -5,7 +5,7 @@ import { combineDependencies } from "../../src/workers/dependencies.ts";
 const ok = (name: string, since: string): DependencyState => ({ name, state: "ok", since });
 const failed = (name: string, since: string): DependencyState => ({ name, state: "failed", since, why: since });
 
-test("a dependency is failed where any process has seen a failure, since the first of them", () => {
+test("a dependency has failed since the first failure that any process has seen", () => {
   const own = [ok("legacy", "2026-01-04"), ok("redis", "2026-01-01")];
   const workers = [
     [failed("legacy", "2026-01-03"), ok("redis", "2026-01-02")],

@@ -11,8 +11,9 @@ const sources = [
   { name: "viewer.js", url: own("viewer.js"), type: "text/javascript; charset=utf-8" },
 ];
 
-/** The styles and scripts of the viewer, in the order in which the page loads them. */
+/** The styles of the viewer, in the order in which the page loads them. */
 export const viewerStyles: readonly string[] = sources.map(({ name }) => name).filter((name) => name.endsWith(".css"));
+/** The scripts of the viewer, in the order in which the page loads them. */
 export const viewerScripts: readonly string[] = sources.map(({ name }) => name).filter((name) => name.endsWith(".js"));
 
 /** The files that the page loads, by their names below it. They are read with their first requests. */

@@ -58,7 +58,7 @@ export const privateRowsLayer = (parts: MergedListParts): Layer => {
     const missing = await missingRows.find(input, { ...who, deadline: caller.deadline });
     if (missing === "own") return next(request, caller);
     if (missing === "refused") return { answered: uncached(answerOf(unauthenticated)) };
-    // Nobody compares an incomplete list, so it is not fetched for that.
+    // An incomplete list is not compared, so it is not fetched for that.
     if (bypass && mayLackRows(missing)) return { answered: uncached(answerOf(lacksRows)), isIncomplete: true };
     const served =
       typeof missing === "string" ? await next(request, caller) : await answerMerged(parts, request, caller, missing);

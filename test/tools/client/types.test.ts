@@ -39,7 +39,7 @@ const literal = (value: unknown): string => {
     .join(", ")} }`;
 };
 
-test("the answers of all fixtures are of their types, and the client is used as its README says", () => {
+test("the answers of all fixtures have their types, and wrong uses do not compile", () => {
   const answers = readPairs()
     .filter(({ expected }) => expected.status === 200)
     .map(

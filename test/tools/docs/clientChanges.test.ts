@@ -8,7 +8,7 @@ import { endpoints } from "../../../transforms/index.ts";
 const text = readFileSync(new URL("../../../docs/clients.md", import.meta.url), "utf8");
 const made = clientChanges(endpoints, readPairs(), "/v1");
 
-test("docs/clients.md has the changes that follow from rules and fixtures (npm run docs makes them)", () => {
+test("docs/clients.md has the changes that follow from rules and fixtures", () => {
   expect(text).toContain("<!-- clientChanges: made by npm run docs -->");
   expect(withParts(text, { clientChanges: made })).toBe(text);
 });
