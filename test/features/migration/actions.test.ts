@@ -18,6 +18,17 @@ test("one action moves everything to legacy, with who and why", async () => {
   expect(moves.toSorted()).toEqual(["getDataset Ada an outage", "getStudy Ada an outage"]);
 });
 
+test("a move without who and why is recorded as such", async () => {
+  const { operate, migration } = await staged({ getDataset: { stage: "shadow" } });
+  const move = (who: object) => operate("POST", "/stages/getDataset", { stage: "canary", share: 5, ...who });
+  for (const who of [{}, { by: "", why: " " }, { by: " Ada " }]) expect(await move(who)).toMatchObject({ status: 200 });
+  expect(migration.audit().map(({ by, why }) => [by, why])).toEqual([
+    ["Ada", "not given"],
+    ["not given", "not given"],
+    ["not given", "not given"],
+  ]);
+});
+
 test("what could not go back to legacy is named", async () => {
   const store = memoryStateStore();
   const move: typeof store.move = (endpoint, ...about) =>

@@ -31,11 +31,10 @@ export const differenceKinds = ["unexplained", "expected", "drift", "explained"]
 
 const line = z.string().max(500);
 
-const moveSchema = stageSchema.extend({
-  gate: gateSchema.nullable().optional(),
-  by: line.default("an operator"),
-  why: line.default(""),
-});
+/** Scripts of older documents move an endpoint without a name or a reason: the audit log says so. */
+const givenLine = line.default("").transform((text) => text.trim() || "not given");
+
+const moveSchema = stageSchema.extend({ gate: gateSchema.nullable().optional(), by: givenLine, why: givenLine });
 
 const who = { by: line.min(1), why: line.min(1) };
 const allSchema = z.strictObject({ stage: z.literal("legacy"), ...who });
