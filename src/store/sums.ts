@@ -1,4 +1,4 @@
-import type { KeyedStore } from "./keyedStore.ts";
+import type { KeyedStore, KeyedStoreSettings } from "./keyedStore.ts";
 
 /** Values that grow by what is added to them. Gateways that share the store add to the same values. */
 export type Sums<T> = {
@@ -24,6 +24,27 @@ type SumsSettings<T> = {
   /** Milliseconds between two flushes. */
   interval: number;
 };
+
+/** What a store of sums is opened with. */
+export type SumsStoreSettings<T> = Pick<
+  KeyedStoreSettings<T>,
+  "name" | "schema" | "isRebuildable" | "onChange" | "onEvent"
+>;
+
+/** The settings of a store of sums. `onError`: called if it is lost, or has what cannot be read. */
+export const sumsStoreSettings = <T>(
+  name: string,
+  schema: KeyedStoreSettings<T>["schema"],
+  onError: (error: Error) => void,
+): SumsStoreSettings<T> => ({
+  name,
+  schema,
+  isRebuildable: true,
+  onChange: () => undefined,
+  onEvent(event, { why = event }) {
+    if (event === "lost" || event === "unreadable") onError(new Error(why));
+  },
+});
 
 /** Opens sums over a store. */
 export const openSums = <T>(store: KeyedStore<T>, { sum, collect, onError, interval }: SumsSettings<T>): Sums<T> => {

@@ -1,9 +1,9 @@
 import { hash, randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import type { KeyedStore, KeyedStoreSettings } from "../../store/keyedStore.ts";
+import type { KeyedStore } from "../../store/keyedStore.ts";
 import { memoryStore } from "../../store/localStore.ts";
-import { openSums } from "../../store/sums.ts";
+import { openSums, type SumsStoreSettings, sumsStoreSettings } from "../../store/sums.ts";
 
 /** Callers that are stored at most. */
 export const MAX_CALLERS = 2000;
@@ -36,12 +36,6 @@ const schema = (key: string): z.ZodType<ClientRecord> =>
 /** The callers that are stored, with those that will be. */
 export type StoredClients = { list(): CallerEntry[]; close(): Promise<void> };
 
-/** What the store of clients is opened with. */
-export type ClientStoreSettings = Pick<
-  KeyedStoreSettings<ClientRecord>,
-  "name" | "schema" | "isRebuildable" | "onChange" | "onEvent"
->;
-
 type OpenClients = (take: () => CallerEntry[] | undefined) => StoredClients;
 
 /** Clients in memory: they are forgotten with the process. */
@@ -50,18 +44,10 @@ export const memoryClients: OpenClients = (take) =>
 
 /** Opens the stored clients, with the salt of their hashes. `onError` is called if something could not be stored. */
 export const openStoredClients = async (
-  open: (settings: ClientStoreSettings) => Promise<KeyedStore<ClientRecord>>,
+  open: (settings: SumsStoreSettings<ClientRecord>) => Promise<KeyedStore<ClientRecord>>,
   onError: (error: Error) => void,
 ): Promise<{ salt: string; openClients: OpenClients }> => {
-  const store = await open({
-    name: "clients",
-    schema,
-    isRebuildable: true,
-    onChange: () => undefined,
-    onEvent: (event, { why = event }) => {
-      if (event === "lost" || event === "unreadable") onError(new Error(why));
-    },
-  });
+  const store = await open(sumsStoreSettings("clients", schema, onError));
   return { salt: await sharedSalt(store, onError), openClients: clientsOver(store, onError) };
 };
 

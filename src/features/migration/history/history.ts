@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { KeyedStore, KeyedStoreSettings } from "../../../store/keyedStore.ts";
+import type { KeyedStore } from "../../../store/keyedStore.ts";
 import { memoryStore } from "../../../store/localStore.ts";
-import { openSums } from "../../../store/sums.ts";
+import { openSums, type SumsStoreSettings, sumsStoreSettings } from "../../../store/sums.ts";
 import {
   countInto,
   type EndpointHistory,
@@ -48,12 +48,6 @@ const slotKey = (range: HistoryRange, from: number): string => {
   return `${range}/${(from / step) % slots}`;
 };
 
-/** What the store of a history is opened with. */
-export type HistoryStoreSettings = Pick<
-  KeyedStoreSettings<HistoryRecord>,
-  "name" | "schema" | "isRebuildable" | "onChange" | "onEvent"
->;
-
 /** A history in memory: it ends with the process. */
 export const memoryHistory = (endpoints: readonly string[], now?: () => number): History => {
   const store = memoryStore<HistoryRecord>({ schema, onEvent: () => undefined });
@@ -70,18 +64,10 @@ type HistorySettings = {
 
 /** Opens the history in a store. Gateways that share the store add to the same slots. */
 export const openHistory = async (
-  open: (settings: HistoryStoreSettings) => Promise<KeyedStore<HistoryRecord>>,
+  open: (settings: SumsStoreSettings<HistoryRecord>) => Promise<KeyedStore<HistoryRecord>>,
   settings: HistorySettings,
 ): Promise<History> => {
-  const store = await open({
-    name: "history",
-    schema,
-    isRebuildable: true,
-    onChange: () => undefined,
-    onEvent: (event, { why = event }) => {
-      if (event === "lost" || event === "unreadable") settings.onError(new Error(why));
-    },
-  });
+  const store = await open(sumsStoreSettings("history", schema, settings.onError));
   return historyOver(store, settings);
 };
 
