@@ -29,9 +29,14 @@ type PageContent = {
   numbers?: readonly OverviewNumber[];
   /** Mistakes in the deployment, one sentence or two each: they stand above everything else. */
   notices?: readonly Html[];
-  /** The most urgent fact in one line, as text for the title of the document and as the heading, and what it is about. */
-  headline?: { text: string; heading: Html; about: Html };
+  headline?: Headline;
 };
+
+/**
+ * The most urgent fact in one line, as text for the title of the document and as the heading, and what it is about. The page shows every
+ * trouble; where there is none, the first headline.
+ */
+export type Headline = { text: string; heading: Html; about: Html; isTrouble?: boolean };
 
 /** One section of the page. */
 export type PageSection = {

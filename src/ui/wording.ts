@@ -11,6 +11,10 @@ export const formatNumber = (value: number): string => {
 export const counted = (count: number, noun: string): string =>
   `${formatNumber(count)} ${noun}${count === 1 ? "" : "s"}`;
 
+/** `a`, `b`, `c` -> `a, b and c`, as its parts. */
+export const enumerate = <T>(parts: readonly T[]): (T | string)[] =>
+  parts.flatMap((part, i) => (i === 0 ? [part] : [i === parts.length - 1 ? " and " : ", ", part]));
+
 /** `2026-11-21T07:36:45.120Z` -> `2026-11-21 07:36 UTC`; another text stays as it is. */
 export const minute = (iso: string): string => iso.replace(/^(.{10})T(\d\d:\d\d).*Z$/, "$1 $2 UTC");
 

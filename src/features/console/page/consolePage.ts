@@ -1,8 +1,8 @@
 import type { WhenOff } from "../../../settings/settings.ts";
-import type { PagePart, PageSection } from "../../../ui/consolePart.ts";
+import type { Headline, PagePart, PageSection } from "../../../ui/consolePart.ts";
 import { copyScript, documentFrame, joinModules, readAsset, sharedStyle } from "../../../ui/documentFrame.ts";
 import { html, type Html } from "../../../ui/html.ts";
-import { counted } from "../../../ui/wording.ts";
+import { counted, enumerate } from "../../../ui/wording.ts";
 import type { UntrustedProxy } from "../../../upstream/untrustedProxies.ts";
 import { section, sectionLinks } from "../../../ui/section.ts";
 import type { CacheView } from "../consoleApp.ts";
@@ -86,14 +86,23 @@ const corePart = (
   { untrustedProxies, openCircuits }: CoreTroubles,
 ): PagePart => ({
   show() {
-    const [open] = openCircuits();
-    const text = `${open === "legacy" ? "Legacy" : "Modern"} fails: its circuit breaker is open`;
+    const open = openCircuits();
+    const names = enumerate(open).join("");
+    const fails = open.length === 1 ? "fails: its circuit breaker is open" : "fail: their circuit breakers are open";
+    const text = `${names.charAt(0).toUpperCase()}${names.slice(1)} ${fails}`;
     return {
       sections: [cacheSection(cacheView()), ...off.flatMap(offSection)],
       notices: noticesOf(untrustedProxies()),
-      ...(open === undefined
+      ...(open.length === 0
         ? {}
-        : { headline: { text, heading: html`${text}`, about: html`<strong>Outage</strong> of ${open}` } }),
+        : {
+            headline: {
+              text,
+              heading: html`${text}`,
+              about: html`<strong>Outage</strong> of ${names}`,
+              isTrouble: true,
+            },
+          }),
     };
   },
 });
@@ -129,11 +138,7 @@ const contentOf = (parts: readonly PagePart[], now: Date, query: URLSearchParams
   const shown = parts.map((part) => part.show(now, query));
   const sections = shown.flatMap((one) => one.sections).toSorted((a, b) => a.order - b.order);
   const numbers = shown.flatMap((one) => one.numbers ?? []).toSorted((a, b) => a.order - b.order);
-  const { text, heading, about } = shown.find(({ headline }) => headline !== undefined)?.headline ?? {
-    text: "Legacy answers everything",
-    heading: html`Legacy answers everything`,
-    about: html`<strong>Gateway</strong>`,
-  };
+  const { text, heading, about } = joinHeadlines(shown.flatMap(({ headline }) => headline ?? []));
   const first = sections[0] ?? { id: "main", title: "content" };
   const content = html`<a class="skip" href="#${first.id}">Skip to the ${first.title.toLowerCase()}</a>
     <div class="connection">
@@ -165,6 +170,24 @@ const contentOf = (parts: readonly PagePart[], now: Date, query: URLSearchParams
       ${sections.map(({ count, isSummary, ...one }) => section({ ...one, count: isSummary ? undefined : count }))}
     </main>`;
   return { title: text, content };
+};
+
+/** All troubles in one, else the first headline. */
+const joinHeadlines = (headlines: readonly Headline[]): Headline => {
+  const troubles = headlines.filter(({ isTrouble }) => isTrouble);
+  const [first = allInLegacy] = [...troubles, ...headlines];
+  const others = troubles.slice(1);
+  return {
+    ...first,
+    text: [first, ...others].map(({ text }) => text).join("; "),
+    heading: html`${first.heading}${others.map(({ heading }) => html`; ${heading}`)}`,
+  };
+};
+
+const allInLegacy: Headline = {
+  text: "Legacy answers everything",
+  heading: html`Legacy answers everything`,
+  about: html`<strong>Gateway</strong>`,
 };
 
 const signInForm = (): Html =>

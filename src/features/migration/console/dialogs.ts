@@ -67,11 +67,7 @@ export const moveDialog = (): Html =>
       </div>
       ${whoAndWhy("move", "no unexplained difference for a week")}
       <p class="will" aria-live="polite" data-part="will"></p>
-      <p class="failed-to" role="alert" data-part="error"></p>
-      <p class="ends">
-        <button type="button" data-close>Cancel</button>
-        <button type="submit" class="main" data-part="confirm">Confirm</button>
-      </p>
+      ${dialogEnd("Confirm")}
     </form>
   </dialog>`;
 
@@ -86,6 +82,14 @@ const whoAndWhy = (id: string, example: string): Html =>
       <input id="${id}-by" name="by" required maxlength="100" autocomplete="name" />
     </p>`;
 
+/** The error of a dialog, and its buttons. */
+const dialogEnd = (confirm: string): Html =>
+  html`<p class="failed-to" role="alert" data-part="error"></p>
+    <p class="ends">
+      <button type="button" data-close>Cancel</button>
+      <button type="submit" class="main" data-part="confirm">${confirm}</button>
+    </p>`;
+
 /** Moves every endpoint to legacy, after a confirmation. The script opens it. */
 export const allToLegacyDialog = (): Html =>
   html`<dialog id="all-to-legacy" aria-labelledby="all-to-legacy-title">
@@ -94,12 +98,7 @@ export const allToLegacyDialog = (): Html =>
       <p class="will">
         Every endpoint moves to the stage legacy at once. Legacy will answer all callers, and modern gets no requests.
       </p>
-      ${whoAndWhy("all-to-legacy", "modern answers wrongly")}
-      <p class="failed-to" role="alert" data-part="error"></p>
-      <p class="ends">
-        <button type="button" data-close>Cancel</button>
-        <button type="submit" class="main">Move everything to legacy</button>
-      </p>
+      ${whoAndWhy("all-to-legacy", "modern answers wrongly")} ${dialogEnd("Move everything to legacy")}
     </form>
   </dialog>`;
 
@@ -154,12 +153,7 @@ export const gateDialog = (): Html =>
             </p>`,
         )}
       </div>
-      ${whoAndWhy("gate", "modern is deployed again")}
-      <p class="failed-to" role="alert" data-part="error"></p>
-      <p class="ends">
-        <button type="button" data-close>Cancel</button>
-        <button type="submit" class="main">Set the gate</button>
-      </p>
+      ${whoAndWhy("gate", "modern is deployed again")} ${dialogEnd("Set the gate")}
     </form>
   </dialog>`;
 
@@ -215,10 +209,6 @@ export const expectDialog = (): Html =>
         <input id="expect-link" name="link" type="url" maxlength="500" placeholder="https://issues.example/123" />
       </p>
       <p class="will" aria-live="polite" data-part="will"></p>
-      <p class="failed-to" role="alert" data-part="error"></p>
-      <p class="ends">
-        <button type="button" data-close>Cancel</button>
-        <button type="submit" class="main">Write the entry</button>
-      </p>
+      ${dialogEnd("Write the entry")}
     </form>
   </dialog>`;

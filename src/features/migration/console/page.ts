@@ -1,7 +1,7 @@
-import type { OverviewNumber, PagePart } from "../../../ui/consolePart.ts";
+import type { Headline, OverviewNumber, PagePart } from "../../../ui/consolePart.ts";
 import { joinModules, readAsset } from "../../../ui/documentFrame.ts";
 import { html, type Html } from "../../../ui/html.ts";
-import { counted, formatNumber, rate } from "../../../ui/wording.ts";
+import { counted, enumerate, formatNumber, rate } from "../../../ui/wording.ts";
 import { stageNames } from "../stage.ts";
 import type { StagesView, StageView } from "../views.ts";
 import { allToLegacyDialog, expectDialog, gateDialog, moveDialog } from "./dialogs.ts";
@@ -72,17 +72,24 @@ const numbersOf = (views: readonly StageView[], unexplained: number): OverviewNu
   { order: 40, name: "requests a second", value: rate(views.reduce((sum, view) => sum + view.rate, 0)) },
 ];
 
-/** Names the endpoint that needs an operator most, and links to it. */
-const headlineOf = (stages: StagesView, hasModern: boolean): { text: string; heading: Html } => {
+/** Endpoints that the heading names. */
+const MAX_NAMED = 3;
+
+/** Names the endpoints that need an operator, the most urgent one with its reason, and links to them. */
+const headlineOf = (stages: StagesView, hasModern: boolean): Omit<Headline, "about"> => {
   const views = Object.values(stages);
   const { troubled } = sortByTrouble(stages);
-  const [first] = troubled;
+  const [first, ...others] = troubled.map(({ endpoint }) => endpoint);
   if (first !== undefined) {
-    const others = troubled.length === 1 ? "" : `; ${counted(troubled.length - 1, "more endpoint")} below`;
-    const rest = `: ${first.troubles[0] ?? ""}${others}`;
+    const reason = `: ${troubled[0]?.troubles[0] ?? ""}`;
+    const named = others.slice(0, MAX_NAMED - 1);
+    const more = others.length > named.length ? [`${others.length - named.length} more`] : [];
+    const also = others.length > 0 ? "; also " : "";
+    const link = (endpoint: string): Html => html`<a href="#stage-${endpoint}">${endpoint}</a>`;
     return {
-      text: first.endpoint + rest,
-      heading: html`<a href="#stage-${first.endpoint}">${first.endpoint}</a>${rest}`,
+      isTrouble: true,
+      text: [first, reason, also, ...enumerate([...named, ...more])].join(""),
+      heading: html`${link(first)}${reason}${also}${enumerate([...named.map(link), ...more])}`,
     };
   }
   const moved = views.filter(({ stage }) => stage === "modern").length;

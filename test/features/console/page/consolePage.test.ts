@@ -3,7 +3,6 @@ import { decodeHTMLStrict } from "entities";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { arbitraryData } from "./arbitraryData.ts";
-import { openConsolePage } from "../../../../src/features/console/page/consolePage.ts";
 import { openSamplePage, sampleConsole, type SampleData } from "./sampleConsole.ts";
 import { sampleData, sampleNow } from "./sampleData.ts";
 
@@ -44,7 +43,7 @@ test("without a script everything can be read", () => {
   const page = pageOf();
   const text = textOf(page);
   for (const sentence of [
-    "getDataset : 41 answers differ, and nothing explains it; 1 more endpoint below",
+    "getDataset : 41 answers differ, and nothing explains it; also listDatasets",
     "? its gate fails: parity at least 95.37 %, needed 99.00 % for 47 min , by Ada: no unexplained difference for a day",
     "canary , 5 % of callers",
     "modern , 1 % checked",
@@ -166,10 +165,30 @@ test("no value breaks out: the page is made of our own tags, and links to pages 
   );
 });
 
-test("an open circuit breaker is the heading", async () => {
-  const troubles = { untrustedProxies: () => [], openCircuits: () => ["modern"] };
-  const page = openConsolePage(() => sampleData().cache, [], [], troubles);
-  expect(page.render.page(sampleNow).toString()).toContain("<h1>Modern fails: its circuit breaker is open</h1>");
+test("the heading names every open circuit breaker, before the endpoints in trouble", async () => {
+  const headingOf = async (open: string[], data: Partial<SampleData> = {}) => {
+    shown = { ...sampleData(), ...data };
+    const page = (await openSamplePage(() => shown, [], open)).render.page(sampleNow).toString();
+    expect(textOf(page)).toContain(/<title>([^<]*)</.exec(page)?.[1]);
+    return textOf(/<h1>.*<\/h1>/s.exec(page)?.[0] ?? "").trim();
+  };
+  const fine = { stages: {} };
+  expect(await headingOf(["modern"], fine)).toBe("Modern fails: its circuit breaker is open");
+  expect(await headingOf(["legacy", "modern"], fine)).toBe("Legacy and modern fail: their circuit breakers are open");
+  expect(await headingOf(["legacy"])).toBe(
+    "Legacy fails: its circuit breaker is open; getDataset : 41 answers differ, and nothing explains it; also listDatasets",
+  );
+});
+
+test("the heading links to three endpoints in trouble, and counts the others", () => {
+  const { getDataset } = sampleData().stages;
+  if (getDataset === undefined) throw new Error("no endpoint in trouble");
+  const stages = Object.fromEntries(["a", "b", "c", "d", "e"].map((name) => [name, getDataset]));
+  const heading = /<h1>.*<\/h1>/s.exec(pageOf({ stages }))?.[0] ?? "";
+  expect(textOf(heading).trim()).toBe("a : 41 answers differ, and nothing explains it; also b , c and 2 more");
+  expect([...heading.matchAll(/href="#stage-(.)"/g)].map(([, name]) => name)).toEqual(["a", "b", "c"]);
+  const { d: _d, e: _e, ...three } = stages;
+  expect(textOf(/<h1>.*<\/h1>/s.exec(pageOf({ stages: three }))?.[0] ?? "")).toMatch(/; also b and c $/);
 });
 
 test("a feature that is off has a section that names its missing setting", async () => {

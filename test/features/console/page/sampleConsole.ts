@@ -77,10 +77,17 @@ const partsOf = (read: () => SampleData): ConsolePart[] => [
 /** What is said of features that are off. */
 type Off = readonly WhenOff[];
 
-/** The operators' page of the data, by itself. */
-export const openSamplePage = async (read: () => SampleData, off: Off = []): Promise<ConsolePage> => {
+/** The operators' page of the data, by itself. `openCircuits`: backends that fail. */
+export const openSamplePage = async (
+  read: () => SampleData,
+  off: Off = [],
+  openCircuits: readonly string[] = [],
+): Promise<ConsolePage> => {
   const parts = await Promise.all(partsOf(read).flatMap((part) => part.page?.() ?? []));
-  return openConsolePage(() => read().cache, off, parts);
+  return openConsolePage(() => read().cache, off, parts, {
+    untrustedProxies: () => [],
+    openCircuits: () => openCircuits,
+  });
 };
 
 /** The operators' interface over the data; `first` comes before the routes of the features. */
