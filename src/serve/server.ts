@@ -91,10 +91,15 @@ const closePort = (server: Server, onClosed: () => void): void => {
   const end = performance.now() + MAX_TURNS_MS;
   let isQuiet = false;
   server.on("connection", () => void (isQuiet = false));
+  // http.Server's own close() cuts idle connections at once, and with them a request that is just arriving. At the end it stops its timer.
+  const close = () =>
+    NetServer.prototype.close.call(server, () => {
+      server.close();
+      onClosed();
+    });
   const turn = (began: number): void => {
     const now = performance.now();
-    // http.Server's own close() cuts idle connections at once, and with them a request that is just arriving.
-    if ((isQuiet && now - began < SHORT_TURN_MS) || now > end) NetServer.prototype.close.call(server, onClosed);
+    if ((isQuiet && now - began < SHORT_TURN_MS) || now > end) close();
     else {
       isQuiet = true;
       setImmediate(turn, performance.now());
