@@ -89,6 +89,10 @@ export const sharedResponses = (base: string): JsonObject => ({
 const always = [400, 401, 403, 404, 412, 422, 429, 500, 502, 503, 504];
 const withBody = [408, 413, 415];
 
+/** An endpoint that rejects what is gone names that outcome among its errors too. */
+const isEverGone = ({ errors, modern }: Endpoint): boolean =>
+  [errors, modern?.problems].some((outcomes) => Object.values(outcomes ?? {}).some(({ kind }) => kind === "gone"));
+
 /** The statuses of errors that an endpoint's operation may answer with. */
 export const errorStatuses = (endpoint: Endpoint, method: string): number[] =>
   [
@@ -96,5 +100,5 @@ export const errorStatuses = (endpoint: Endpoint, method: string): number[] =>
     ...(method === "post" ? withBody : []),
     ...(endpoint.writes ? [409] : []),
     // What only legacy has, and what has been given up.
-    ...(endpoint.rejectEarly || endpoint.rejectDocument ? [410] : []),
+    ...(isEverGone(endpoint) ? [410] : []),
   ].toSorted((a, b) => a - b);

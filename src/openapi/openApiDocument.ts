@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Endpoint, Route } from "../endpoint/endpoint.ts";
 import type { Field } from "../endpoint/field.ts";
+import { dropped } from "../rules/compose.ts";
 import type { Json, JsonObject } from "../rules/rule.ts";
 import type { ErrorBody } from "../http/problemDetails.ts";
 import { errorResponse, errorSchemas, errorStatuses, schemaRef, sharedResponses } from "./errorResponses.ts";
@@ -252,8 +253,12 @@ const referring = (name: string, value: Json): Json => {
 export const jsonSchema = (schema: z.ZodType): JsonObject => {
   const { $schema: _, ...written } = z.toJSONSchema(schema, {
     unrepresentable: "any",
-    // zod names the bounds of exact integers everywhere.
-    override({ jsonSchema: { minimum, maximum }, jsonSchema: made }) {
+    override({ zodSchema, jsonSchema: made }) {
+      const { minimum, maximum, properties = {} } = made;
+      // A field that is dropped is in no answer.
+      const fields = zodSchema instanceof z.ZodObject ? Object.entries(zodSchema.shape) : [];
+      for (const [name, field] of fields) if (field === dropped.schema) delete properties[name];
+      // zod names the bounds of exact integers everywhere.
       if (minimum === Number.MIN_SAFE_INTEGER) delete made.minimum;
       if (maximum === Number.MAX_SAFE_INTEGER) delete made.maximum;
     },

