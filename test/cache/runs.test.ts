@@ -70,3 +70,24 @@ test.each<[string, Name[]]>([
   await (await fetch(`${url}/api/v1/json/${path}?api_key=${key}`, { method: "DELETE" })).text();
   expect(await dropped()).toEqual(expected);
 });
+
+test("a run that is attached to a new study shows in the cached lists of that study", async () => {
+  const legacy = await startSampleLegacy();
+  onTestFinished(() => legacy.close());
+  const { url } = await listeningGateway(legacy.url);
+  const post = async (path: string, fields: object): Promise<Record<string, number>> => {
+    const answer = await fetch(url + path, { method: "POST", ...json(fields) });
+    return (await answer.json()) as Record<string, number>;
+  };
+  const { study_id } = await post("/v1/studies", { name: "N", description: "D", main_entity_type: "run", runs: [1] });
+  const runsIn = async (list: string): Promise<Set<number>> => {
+    const answer = await fetch(`${url}/v1/${list}/study/${study_id}`);
+    return new Set(((await answer.json()) as { run_id: number }[]).map(({ run_id }) => run_id));
+  };
+  const both = () => Promise.all([runsIn("run/list/uploader/1,2,3"), runsIn("evaluation/list")]);
+  expect(await both()).toEqual([new Set([1]), new Set([1])]);
+  expect(await post("/v1/studies/attach", { study_id, entity_ids: [4] })).toMatchObject({ linked_entities: 2 });
+  expect(await both()).toEqual([new Set([1, 4]), new Set([1, 4])]);
+  await post("/v1/studies/detach", { study_id, entity_ids: [1] });
+  expect(await both()).toEqual([new Set([4]), new Set([4])]);
+});

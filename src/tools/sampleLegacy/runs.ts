@@ -124,7 +124,7 @@ const rules: FilterRules = {
 };
 
 /** Whether a run fits the filters that lists of runs and of evaluations share. */
-export const fitsFilters = (run: RunRow, filters: ListFilters, { tags }: Call): boolean => {
+export const fitsFilters = (run: RunRow, filters: ListFilters, { tags, studies }: Call): boolean => {
   const { task, setup, flow, uploader, run: ids, tag, study } = filters;
   return (
     isAmong(task, run.task_id) &&
@@ -133,12 +133,9 @@ export const fitsFilters = (run: RunRow, filters: ListFilters, { tags }: Call): 
     isAmong(uploader, run.uploader) &&
     isAmong(ids, run.id) &&
     (tag === undefined || (tags.run.get(run.id) ?? []).some(([known]) => isSameText(known, tag))) &&
-    (study === undefined || isInStudy(run, Number(study)))
+    (study === undefined || studies.some(({ id, runs }) => id === Number(study) && runs?.includes(run.id)))
   );
 };
-
-const isInStudy = ({ id }: RunRow, study: number): boolean =>
-  sampleCatalogue.studies.some((one) => one.id === study && one.runs?.includes(id));
 
 // Unescaped in both forms, as in legacy.
 const described = (run: RunRow): [name: string, value: string | number][] => [
