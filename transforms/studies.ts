@@ -2,6 +2,7 @@ import { endpoint, type Knowledge, type Route } from "../src/endpoint/endpoint.t
 import { identifier, identifierList, oneOf } from "../src/endpoint/field.ts";
 import { written } from "../src/endpoint/groups.ts";
 import { post } from "../src/endpoint/legacyRequest.ts";
+import type { Outcome } from "../src/endpoint/outcome.ts";
 import { object, renamed, unwrapped } from "../src/rules/compose.ts";
 import { integer, text } from "../src/rules/values.ts";
 import { legacyStudy, noStudyToAttachTo } from "./outcomes.ts";
@@ -11,6 +12,12 @@ export const studyEntity = oneOf(["task", "run"]);
 
 /** The most tasks or runs that one request adds to a study, or takes away. */
 export const MAX_MEMBERS = 10_000;
+
+/** A study that was defined by tags only takes no writes. */
+export const rejectLegacyStudy = (
+  { study_id }: { study_id: number },
+  { legacyStudies }: Knowledge,
+): Outcome | undefined => (legacyStudies.has(study_id) ? legacyStudy : undefined);
 
 type Membership = { summary: string; action: "attach" | "detach" };
 
@@ -25,8 +32,7 @@ export const membership = (route: Route, { summary, action }: Membership) =>
     access: { endpoint: "getStudy", input: ({ study_id }) => ({ id_or_alias: study_id }) },
     legacy: ({ study_id, entity_ids }) => post(`/study/${study_id}/${action}`, { ids: entity_ids.join(",") }),
     notFound: noStudyToAttachTo,
-    rejectEarly: ({ study_id }, { legacyStudies }: Knowledge) =>
-      legacyStudies.has(study_id) ? legacyStudy : undefined,
+    rejectEarly: rejectLegacyStudy,
     errors: { 1042: legacyStudy },
     modern: { problems: { "study-not-found": noStudyToAttachTo, "study-legacy": legacyStudy } },
     output: unwrapped(

@@ -4,7 +4,8 @@ import { written } from "../src/endpoint/groups.ts";
 import { post } from "../src/endpoint/legacyRequest.ts";
 import { object, renamed, unwrapped } from "../src/rules/compose.ts";
 import { integer, text } from "../src/rules/values.ts";
-import { noStudyToUpdate } from "./outcomes.ts";
+import { legacyStudy, noStudyToUpdate } from "./outcomes.ts";
+import { rejectLegacyStudy } from "./studies.ts";
 
 export const updateStudyStatus = endpoint("POST /studies/status/update", {
   summary: "Activates or deactivates a study of the caller's own.",
@@ -13,7 +14,8 @@ export const updateStudyStatus = endpoint("POST /studies/status/update", {
   writes: ({ study_id }) => written("study", [study_id]),
   legacy: ({ study_id, status }) => post("/study/status/update", { study_id, status }),
   notFound: noStudyToUpdate,
-  modern: { problems: { "study-not-found": noStudyToUpdate } },
+  rejectEarly: rejectLegacyStudy,
+  modern: { problems: { "study-not-found": noStudyToUpdate, "study-legacy": legacyStudy } },
   output: unwrapped("study_status_update", object({ study_id: renamed("id", integer), status: text })),
   examples: { activate: { study_id: 101, status: "active" } },
 });
