@@ -9,17 +9,21 @@ import { boolean, integer, text } from "../src/rules/values.ts";
 import { firstDataset } from "./firstEntry.ts";
 import { noDatasetWithFeatures } from "./outcomes.ts";
 
-/** The list in a JSON text; any other value as it is. */
+/** The list in a JSON text, its numbers and booleans as they are written and without `null`; any other value as it is. */
 const listIn = (value: Json | undefined): Json | undefined => {
-  const parsed = typeof value === "string" ? parseJson(value) : undefined;
-  return Array.isArray(parsed) ? parsed : value;
+  const parsed = typeof value === "string" ? parseJson(value, asWritten) : undefined;
+  return Array.isArray(parsed) ? parsed.filter((entry) => entry !== null) : value;
 };
+
+/** `1.0` and `true` are values of a nominal feature: texts. */
+const asWritten = (_: string, value: Json, { source }: { source?: string }): Json =>
+  (typeof value === "number" || typeof value === "boolean") && source !== undefined ? source : value;
 
 /** Legacy writes one `nominal_value` after the other, some deployments one `nominal_values`. Only the latter may be a JSON text. */
 const nominalValues: Rule<string[]> = {
   ...list(text),
   name: "nominalValues",
-  does: '`nominal_value`, or else `nominal_values`, which may be a JSON text -> always a list: `"[\\"a\\"]"` -> `["a"]`',
+  does: '`nominal_value`, or else `nominal_values`, which may be a JSON text -> always a list of texts: `"[\\"a\\", 1.0]"` -> `["a", "1.0"]`',
   read(legacy, note, parent) {
     const ours = entriesOf(isUnset(legacy) ? own(parent, "nominal_value") : listIn(legacy));
     if (ours !== legacy) note.changed("nominalValues", legacy, ours);

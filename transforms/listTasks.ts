@@ -17,7 +17,8 @@ import {
 import { noTasks } from "./outcomes.ts";
 
 export const listTasks = endpoint("POST /tasks/list", {
-  summary: "The tasks that match every filter.",
+  summary:
+    "The tasks that match every filter. Legacy's list has no tags: `tags` is empty there, `GET /tasks/{task_id}` has them.",
   also: ["GET /tasks/list", "GET /task/list/{...filters}"],
   input: {
     task_type_id: idFilter,
@@ -70,6 +71,7 @@ export const listTasks = endpoint("POST /tasks/list", {
           input: list(object({ name: text, value: nullable(text) })),
           // Legacy omits qualities without a value.
           quality: havingValue("value", number, list(object({ name: text, value: number }))),
+          // Legacy's list has none.
           tags: anyOrder(list(text)),
         }),
       ),
