@@ -1,6 +1,6 @@
 import { buildXml } from "../src/endpoint/buildXml.ts";
 import { endpoint } from "../src/endpoint/endpoint.ts";
-import { identifier, identifierList, matching, optionalField, withDefault } from "../src/endpoint/field.ts";
+import { explained, identifier, identifierList, matching, optionalField, withDefault } from "../src/endpoint/field.ts";
 import { collection } from "../src/endpoint/groups.ts";
 import { upload } from "../src/endpoint/legacyRequest.ts";
 import type { Outcome } from "../src/endpoint/outcome.ts";
@@ -13,8 +13,26 @@ const refused = (code: string, message: string): Outcome => ({ kind: "refused", 
 const ofAnotherType = refused("1034", "can only link entities of the type main_entity_type");
 const suiteOfTasks = refused("1035", "Can only register benchmark suite if main entity type is run");
 
-/** Legacy's schema allows these characters only, and so many of them. */
-const basicLatin = (most: number) => matching(new RegExp(String.raw`^[\t\n\r\x20-\x7F]{1,${most}}$`));
+/**
+ * Legacy's schema allows these characters only, and so many of them. It does not escape them where it shows a study: `&`, `<` and `]]>` would
+ * break the study and every list with it.
+ */
+const basicLatin = (most: number) =>
+  explained(
+    matching(new RegExp(String.raw`^(?![\s\S]*\]\]>)[\t\n\r\x20-\x25\x27-\x3B\x3D-\x7F]{1,${most}}$`)),
+    /[&<]|]]>/,
+    "the legacy interface could not show the study: it does not escape '&', '<' and ']]>'",
+  );
+
+/** An alias that leads to another path, and one that legacy reads as an id. */
+const words = "list$|attach$|detach$|status$";
+const numbers = String.raw`-?[0-9.]+$|-?[0-9.]+[eE]-?[0-9]+$`;
+const studyAlias = explained(
+  // Proxies and servers resolve `.` and `..`.
+  matching(new RegExp(String.raw`^(?!\.{1,2}$|${words}|${numbers})[A-Za-z0-9_.-]{1,32}$`)),
+  new RegExp(`^(?:${words}|${numbers})`),
+  "the study could not be read by this alias: 'list', 'attach', 'detach' and 'status' are paths, and a number is an id",
+);
 
 const members = withDefault(identifierList(0, MAX_MEMBERS), []);
 
@@ -26,8 +44,7 @@ export const createStudy = endpoint("POST /studies", {
   summary: "Creates a study of tasks or of runs.",
   input: {
     name: basicLatin(256),
-    // Proxies and servers resolve `.` and `..`.
-    alias: optionalField(matching(/^(?!\.{1,2}$)[A-Za-z0-9_.-]{1,32}$/)),
+    alias: optionalField(studyAlias),
     main_entity_type: studyEntity,
     benchmark_suite: optionalField(identifier),
     description: basicLatin(4096),

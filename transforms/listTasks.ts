@@ -17,8 +17,7 @@ import {
 import { noTasks } from "./outcomes.ts";
 
 export const listTasks = endpoint("POST /tasks/list", {
-  summary:
-    "The tasks that match every filter. Legacy's list has no tags: `tags` is empty there, `GET /tasks/{task_id}` has them.",
+  summary: "The tasks that match every filter. Legacy's list has no tags.",
   also: ["GET /tasks/list", "GET /task/list/{...filters}"],
   input: {
     task_type_id: idFilter,

@@ -14,6 +14,7 @@ import {
   tooLong,
   tooMany,
   type Problem,
+  unusable,
 } from "./problem.ts";
 import type { Result } from "./result.ts";
 
@@ -28,6 +29,8 @@ export type Field<T> = {
   fromJson(json: Json): FieldReading<T>;
   /** False where nothing with this value can exist: then legacy is not asked. */
   possible?(value: T): boolean;
+  /** How many characters a value, given by the client, takes of those that the fields of an endpoint share, and how many these are. */
+  shared?(value: T): { length: number; most: number };
   /** The value when the client gives none; a field without one is required. */
   fallback?: { value: T };
 };
@@ -80,6 +83,13 @@ export const matching = (pattern: RegExp): Field<string> =>
   textField(z.string().regex(pattern), (text) =>
     pattern.test(text) ? accept(text) : refuse(mismatch(pattern.source)),
   );
+
+/** The same text field. A text that matches `pattern`, which it does not take, is refused with this reason. */
+export const explained = (field: Field<string>, pattern: RegExp, why: string): Field<string> => ({
+  ...field,
+  fromText: (text) => (pattern.test(text) ? refuse(unusable(why)) : field.fromText(text)),
+  fromJson: (json) => (typeof json === "string" && pattern.test(json) ? refuse(unusable(why)) : field.fromJson(json)),
+});
 
 /** A text of at most so many characters. */
 export const textUpTo = (most: number): Field<string> =>
@@ -150,8 +160,12 @@ const readEach = <A>(
     : accept(readings.flatMap((reading) => (reading.ok ? [reading.value] : [])));
 };
 
-/** One id or a list (comma-separated in a path) of at most `most` ids and `longest` characters. Ids that cannot exist are left out. */
+/**
+ * One id or a list (comma-separated in a path) of at most `most` ids and `longest` characters, which all such fields of an endpoint share. Ids
+ * that cannot exist are left out.
+ */
 export const identifiers = (most: number, longest: number): Field<number[]> => {
+  const lengthOf = (ids: readonly number[]): number => ids.join(",").length;
   const each = <A>(
     entries: A[],
     read: (entry: A) => FieldReading<number>,
@@ -160,7 +174,7 @@ export const identifiers = (most: number, longest: number): Field<number[]> => {
     if (entries.length > most) return refuse(tooMany(most));
     return then(readEach(entries, read, place), (ids) => {
       const value = [...new Set(ids.filter(exists))];
-      return value.join(",").length > longest ? refuse(tooLong(longest)) : accept(value);
+      return lengthOf(value) > longest ? refuse(tooLong(longest)) : accept(value);
     });
   };
   return {
@@ -171,6 +185,7 @@ export const identifiers = (most: number, longest: number): Field<number[]> => {
       return typeof json === "object" ? refuse(notAList) : each([json], integerJson, () => []);
     },
     possible: (ids) => ids.length > 0,
+    shared: (ids) => ({ length: lengthOf(ids), most: longest }),
   };
 };
 

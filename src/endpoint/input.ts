@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { Field } from "./field.ts";
-import { extra, missing, notAnObject, notJson, repeated } from "./problem.ts";
+import type { Problem } from "./problem.ts";
+import { extra, missing, notAnObject, notJson, repeated, tooLongTogether } from "./problem.ts";
 import { repeatedMembers } from "./repeatedMembers.ts";
 import { parseJson } from "../rules/parseJson.ts";
 import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
@@ -56,10 +57,31 @@ export const readInput = (
       if (field.fallback) values.set(name, field.fallback.value);
       else wrong.add([where, name], missing);
     }
+  for (const { loc, problem } of sharingErrors(fields, values, given)) wrong.add(loc, problem);
   const errors = wrong.errors();
   if (errors.length > 0) return { errors };
   const input = Object.fromEntries(Object.keys(fields).map((name) => [name, values.get(name)]));
   return { input, possible: Object.entries(fields).every(([name, field]) => field.possible?.(input[name]) ?? true) };
+};
+
+/** The fields that take more characters together than they share. */
+const sharingErrors = (
+  fields: Record<string, AnyField>,
+  values: ReadonlyMap<string, unknown>,
+  given: readonly Given[],
+): { loc: Given["loc"]; problem: Problem }[] => {
+  const sharing = given.flatMap(({ name, loc }) => {
+    const value = values.get(name);
+    const shared = value === undefined ? undefined : fields[name]?.shared?.(value);
+    return shared === undefined ? [] : [{ name, loc, ...shared }];
+  });
+  const most = sharing[0]?.most ?? 0;
+  if (sharing.reduce((sum, { length }) => sum + length, 0) <= most) return [];
+  const problem = tooLongTogether(
+    sharing.map(({ name }) => name),
+    most,
+  );
+  return sharing.map(({ loc }) => ({ loc, problem }));
 };
 
 /** The fields that the parameters of a route give. */

@@ -35,11 +35,19 @@ export const above = (most: number): Problem =>
 /** Does not match the pattern. */
 export const mismatch = (pattern: string): Problem =>
   problem(`string does not match regex "${pattern}"`, "value_error.str.regex");
+/** A text that cannot be taken, and why. */
+export const unusable = (why: string): Problem => problem(why, "value_error.str.regex");
 /** A range that goes from high to low. */
 export const reversed = problem("ensure the range goes from low to high", "value_error.str.regex");
 /** More than `most` characters. */
 export const tooLong = (most: number): Problem =>
   problem(`ensure this value has at most ${most} characters`, "value_error.any_str.max_length");
+/** Fields whose values have more than `most` characters together. */
+export const tooLongTogether = (names: readonly string[], most: number): Problem =>
+  problem(
+    `ensure ${names.slice(0, -1).join(", ")} and ${names.at(-1)} have at most ${most} characters together`,
+    "value_error.any_str.max_length",
+  );
 /** Fewer than `least` items. */
 export const tooFew = (least: number): Problem =>
   problem(`ensure this value has at least ${least} items`, "value_error.list.min_items");
