@@ -48,7 +48,7 @@ export const getDataset = endpoint("GET /datasets/{dataset_id}", {
       ignore_attribute: list(text),
       row_id_attribute: commaSeparated,
       url: nullable(text),
-      parquet_url: onlyWhen(isArff, optional(text)),
+      parquet_url: onlyWhen("Present only where `format` is `arff`.", isArff, optional(text)),
       file_id: nullable(integer),
       format: nullable(lowercase),
       original_data_url: urlList,

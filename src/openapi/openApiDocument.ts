@@ -26,6 +26,7 @@ const about = `Typed answers about the datasets, setups, studies, flows and eval
 **Begin** with \`GET /datasets/list\`, then ask for one dataset by its \`did\`. No key is needed to read what is public.
 
 - Every answer is JSON. HEAD works wherever GET does, and each path answers with and without a slash at its end.
+- A field without a value is \`null\`, a list without entries \`[]\`. An answer may have more fields than its schema names.
 - A key comes as \`X-API-Key: KEY\`, as \`Authorization: Bearer KEY\` or as \`?api_key=KEY\`. One that is sent has to be valid, everywhere.
 - Errors are \`{"detail": ...}\`. They come as \`application/problem+json\` (RFC 9457) where \`Accept\` prefers that.
 - A request that breaks HTTP, or for which the server has no room, is refused before anything is looked up for it. That is always

@@ -18,7 +18,7 @@ export type Rule<T = unknown> = {
   name: string;
   /** What it does, as `before -> after`: the row of the table of rules. */
   does: string;
-  /** What the new interface promises here. */
+  /** What the new interface promises here; its description says what the type does not. */
   schema: z.ZodType<T>;
   /** Never throws; leaves alone what it does not recognise, so that the schema finds it. `parent` is the legacy object around the value. */
   read(legacy: Json | undefined, note: Note, parent: JsonObject): Json | undefined;
@@ -61,6 +61,12 @@ export const rule = <T>(
     return ours;
   },
 });
+
+/** The schema, with these sentences about its values for documentation; those that are `undefined` are left out. */
+export const described = <T>(schema: z.ZodType<T>, ...about: (string | undefined)[]): z.ZodType<T> => {
+  const sentences = about.filter((sentence) => sentence !== undefined);
+  return sentences.length === 0 ? schema : schema.describe(sentences.join(" "));
+};
 
 /** Whether a legacy value means `null`: a missing field, `null`, an empty text or an empty list. */
 export const isUnset = (legacy: Json | undefined): boolean =>

@@ -18,7 +18,7 @@ import { boolean, integer, lowercase, markup, number, text, timestamp } from "..
 type Row = [rule: Rule, before: Json | undefined, after: Json | undefined, claimed: string[]];
 
 const record = object({ id: integer, tag: list(text), name: renamed("title", nullable(text)) });
-const arff = object({ format: text, url: onlyWhen(({ format }) => format === "arff", optional(text)) });
+const arff = object({ format: text, url: onlyWhen("With ARFF.", ({ format }) => format === "arff", optional(text)) });
 
 const sorted = sortedBy(["a", "b"], list(object({ a: integer, b: optional(integer) })));
 

@@ -34,6 +34,18 @@ test("the schemas of answers name no field that is dropped", () => {
     );
 });
 
+test("the description of a field says what its rules do to it", () => {
+  const { components } = JSON.parse(text) as { components: { schemas: Record<string, { properties: object }> } };
+  expect(components.schemas["getTask"]?.properties).toMatchObject({
+    id: { description: "`task_id` in the legacy interface." },
+    tags: { description: "In no particular order. `tag` in the legacy interface." },
+  });
+  expect(components.schemas["getDataset"]?.properties).toMatchObject({
+    parquet_url: { description: "Absent where it has no value. Present only where `format` is `arff`." },
+    format: { anyOf: [{ description: "In lower case." }, { type: "null" }] },
+  });
+});
+
 test("an endpoint documents the statuses of its fixtures, and 410 only where one of them has it", () => {
   for (const [name, endpoint] of Object.entries(endpoints)) {
     const inFixtures = readPairs(name).map(({ expected }) => expected.status);
