@@ -130,7 +130,13 @@ const runCheck = async ({ gateway, settings, upstream, close }: Opened): Promise
 };
 
 /** Listens, by itself or by its workers. Resolves with the reason if that cannot be. */
-const listen = async ({ gateway, settings, upstream, primary }: Opened): Promise<RunningServer | { why: string[] }> => {
+const listen = async ({
+  gateway,
+  settings,
+  upstream,
+  joined,
+  primary,
+}: Opened): Promise<RunningServer | { why: string[] }> => {
   if (primary !== undefined) {
     const { meter } = gateway.services;
     const server = await primary.start({ settings, legacy: upstream.url, meter });
@@ -139,9 +145,11 @@ const listen = async ({ gateway, settings, upstream, primary }: Opened): Promise
   }
   const { startServer, cannotListen } = await import("./serve/server.ts");
   const { HOST: host, PORT: port, PREFIXES: prefixes } = settings;
-  return startServer(gateway, { host, port, prefixes }).catch((error: NodeJS.ErrnoException) => ({
-    why: [cannotListen("PORT, HOST", host, port, error)],
-  }));
+  return startServer(gateway, { host, port, prefixes, isShared: joined !== undefined }).catch(
+    (error: NodeJS.ErrnoException) => ({
+      why: [cannotListen("PORT, HOST", host, port, error)],
+    }),
+  );
 };
 
 /** Listens and starts the features; `undefined` if that cannot be, and the reason has been printed. */

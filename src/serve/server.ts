@@ -1,5 +1,6 @@
 import { Server as NetServer } from "node:net";
 import type { RequestListener, Server } from "node:http";
+import { withTimeout } from "../concurrency/withTimeout.ts";
 import { openHttpServer } from "../http/httpServer.ts";
 import { openExchanges } from "./exchanges.ts";
 import type { Feature } from "./feature.ts";
@@ -31,10 +32,29 @@ const GRACE_MS = 250;
 const SHORT_TURN_MS = 0.02;
 const MAX_TURNS_MS = 500;
 
-/** Listens for clients. Rejects where the address is taken or does not exist. */
+/** Milliseconds that a worker waits for its primary process to let go of the port. */
+const RELEASE_MS = 1000;
+
+/** Resolves when the primary process of a worker has let go of the port: `node:cluster` then calls `close`, which would cut idle connections. */
+const whenReleased = (server: Server & { _handle?: { close?: unknown } }): Promise<void> =>
+  new Promise((resolve) => {
+    server.close = () => {
+      // Of `node:cluster`: it would first send the primary process a message, and connections that come meanwhile are reset.
+      delete server._handle?.close;
+      resolve();
+      return server;
+    };
+  });
+
+/** Listens for clients. `isShared`: on the port of other workers. Rejects where the address is taken or does not exist. */
 export const startServer = async (
   gateway: Gateway,
-  { host, port, prefixes }: { host: string; port: number; prefixes: readonly string[] },
+  {
+    host,
+    port,
+    prefixes,
+    isShared = false,
+  }: { host: string; port: number; prefixes: readonly string[]; isShared?: boolean },
 ): Promise<RunningServer> => {
   let stopping = false;
   const exchanges = openExchanges(gateway.core);
@@ -68,6 +88,7 @@ export const startServer = async (
     { ...exchanges, writeError: gateway.core.writeError },
   );
   meterClients(gateway.services.meter, { connections, unsent, inFlight: exchanges.inFlight });
+  const released = isShared ? whenReleased(server) : undefined;
   await new Promise<void>((resolve, reject) => void server.once("error", reject).listen(port, host, resolve));
   const address = server.address();
   return {
@@ -76,6 +97,7 @@ export const startServer = async (
       stopping = true;
       gateway.beginStop();
       await delay;
+      if (released) await withTimeout(released, RELEASE_MS);
       const isWhole = await drain(server, timeout);
       exchanges.close();
       return isWhole;

@@ -143,6 +143,7 @@ export const openPrimary = ({ count, exec, args, observer, onHopeless }: Primary
       if (port === undefined) return undefined;
       const stop: Listening["stop"] = async (timeout, delay) => {
         await delay;
+        supervisor.releasePort();
         for (const timer of reporting) clearInterval(timer);
         return supervisor.end(timeout);
       };

@@ -106,6 +106,9 @@ export const openSupervisor = ({ workers, count, exec, args, observer, ...on }: 
     isStopping = true;
     for (const worker of workers) worker.signal(name);
   };
+  const releasePort = (): void => {
+    for (const worker of workers) worker.releasePort();
+  };
   const end = async (timeout: number): Promise<boolean> => {
     isStopping = true;
     const ended = Promise.all([...workers].map((worker) => worker.ended));
@@ -119,6 +122,11 @@ export const openSupervisor = ({ workers, count, exec, args, observer, ...on }: 
     ends: () => ends,
     /** Sends a signal to all workers; from then on none is replaced. */
     stop,
+    /**
+     * Closes the port. This process lets go of it first: were it the last to hold it, connections would come that no worker accepts, and be
+     * reset. The workers answer until they have closed it too.
+     */
+    releasePort,
     /** Resolves when all have ended; those that have not within this time are killed. True where each ended with 0, which events say of the others. */
     end,
     async start(): Promise<number | undefined> {

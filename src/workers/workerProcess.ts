@@ -17,6 +17,8 @@ export type WorkerProcess = {
   /** Resolves when the process has ended, with its exit code; `null` after a signal, or where it could not be spawned. */
   readonly ended: Promise<number | null>;
   signal(name: NodeJS.Signals): void;
+  /** Lets go of its port here, then tells it to close it. */
+  releasePort(): void;
   /** Kills it, unless it has ended. `why` goes to `onKilled`. */
   kill(why: string): void;
   /** Sends a request; a worker that does not answer in time is killed. Resolves with the answer, or with nothing when the process has ended. */
@@ -72,6 +74,7 @@ export const followWorker = (
     report: undefined,
     ended,
     signal: (name) => void child.kill(name),
+    releasePort: () => void worker.disconnect(),
     kill,
     async demand(method, payload, ms) {
       const late = setTimeout(() => kill(`it did not answer ${method} within ${ms} ms`), ms);

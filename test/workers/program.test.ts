@@ -10,7 +10,7 @@ import { edited, rows } from "../features/privateDatasets/through.ts";
 import { start } from "../serve/support.ts";
 import { startStandIn } from "../standIn/program/startStandIn.ts";
 import { sleep, until } from "../support/waiting.ts";
-import { childrenOf, type Client, isRunning, openClient, startWorkers, type Workers } from "./support.ts";
+import { childrenOf, type Client, holdsPort, isRunning, openClient, startWorkers, type Workers } from "./support.ts";
 
 /** Clients of each worker. */
 const EACH = 2;
@@ -280,6 +280,19 @@ describe("start and stop", () => {
     expect(pids).toHaveLength(2);
     child.kill("SIGKILL");
     await until(() => !pids.some(isRunning));
+  });
+
+  test("a stop leaves the port to the workers, so that the last one closes it", async () => {
+    const { child, port, pids, ended } = await startWorkers({ LEGACY_URL: bed.url });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    const [first = 0, last = 0] = pids();
+    expect([child.pid ?? 0, first, last].map((pid) => holdsPort(pid, port))).toEqual([true, true, true]);
+    process.kill(last, "SIGSTOP");
+    child.kill("SIGTERM");
+    await until(() => !isRunning(first));
+    expect([child.pid ?? 0, last].map((pid) => holdsPort(pid, port))).toEqual([false, true]);
+    process.kill(last, "SIGCONT");
+    expect(await ended).toBe(0);
   });
 
   test("operators see that workers do not reach legacy", async () => {

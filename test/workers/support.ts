@@ -55,11 +55,19 @@ export const startWorkers = async (environment: Record<string, string>) => {
   };
 };
 
+/** Columns of `/proc/net/tcp`: the own address, that of the other side, and the inode. */
+const [LOCAL, REMOTE, INODE] = [1, 2, 9];
+
 /** Whether a process has a connection from this port of the loopback address. */
-const holdsConnection = (pid: number, port: number): boolean => {
-  const remote = `0100007F:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+const holdsConnection = (pid: number, port: number): boolean => holdsSocket(pid, REMOTE, port);
+
+/** Whether a process has the socket that listens on this port of the loopback address. */
+export const holdsPort = (pid: number, port: number): boolean => holdsSocket(pid, LOCAL, port);
+
+const holdsSocket = (pid: number, column: number, port: number): boolean => {
+  const address = `0100007F:${port.toString(16).toUpperCase().padStart(4, "0")}`;
   const rows = readFileSync("/proc/net/tcp", "utf8").split("\n");
-  const inode = rows.map((row) => row.trim().split(/\s+/)).find((fields) => fields[2] === remote)?.[9];
+  const inode = rows.map((row) => row.trim().split(/\s+/)).find((fields) => fields[column] === address)?.[INODE];
   const links = readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
     try {
       return readlinkSync(`/proc/${pid}/fd/${fd}`);
