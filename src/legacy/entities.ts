@@ -7,7 +7,7 @@ let loaded: typeof decoding | undefined;
 const entities = (): typeof decoding => (loaded ??= createRequire(import.meta.url)("entities/decode"));
 
 /** Decodes the references that XML has of itself, and numeric ones. */
-export const decodeXml = (text: string): string => entities().decodeXML(text);
+export const decodeXml = (text: string): string => (text.includes("&") ? entities().decodeXML(text) : text);
 
 /** Decodes all references of HTML that end with a semicolon. */
 export const decodeHtml = (text: string): string => entities().decodeHTMLStrict(text);

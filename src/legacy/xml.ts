@@ -2,6 +2,7 @@ import { createRequire } from "node:module";
 import type * as fastXmlParser from "fast-xml-parser";
 import { isObject, type Json, type JsonObject, type Rule } from "../rules/rule.ts";
 import { decodeXml } from "./entities.ts";
+import { readPlainXml, type Unescaped } from "./plainXml.ts";
 
 /**
  * Reads one XML document into what legacy's JSON would say; `undefined` where it is not well-formed. `harmless`: PHP notices that may
@@ -32,8 +33,8 @@ const standIn = /[\ufffe\uffff]/g;
  * escape them.
  */
 export const xmlReader = (markup: readonly string[], verbatim: readonly string[] = []): XmlReader => {
-  const asWritten = new Set(verbatim);
-  const withMarkup = new Set(markup);
+  const unescaped = { asWritten: new Set(verbatim), withMarkup: new Set(markup) };
+  const valueOf = (text: string, path: string) => textValue(text, path, unescaped);
   const open = () => {
     const { XMLParser, XMLValidator } = loadParser();
     return { validator: XMLValidator, parser: new XMLParser(options) };
@@ -54,18 +55,20 @@ export const xmlReader = (markup: readonly string[], verbatim: readonly string[]
   let opened: ReturnType<typeof open> | undefined;
   return (xml) => {
     if (forbidden.test(xml)) return undefined;
-    const { parser, validator } = (opened ??= open());
-    const written = xml.replace(declaration, "");
+    const written = xml.replace(declaration, "").replaceAll(/\r\n?/g, "\n");
     const escaped = written.replaceAll(bareSign, (sign) => (sign === "&" ? AMPERSAND : LESS));
+    const quick = escaped === written ? readPlainXml(written, unescaped, valueOf) : undefined;
+    if (quick) return quick;
+    const { parser, validator } = (opened ??= open());
     let root: unknown;
     try {
       if (validator.validate(escaped) !== true) return undefined;
-      root = parser.parse(escaped.replaceAll(/\r\n?/g, "\n"));
+      root = parser.parse(escaped);
     } catch {
       // The parser throws for one thing only: a document it refuses (too deep, a reserved name).
       return undefined;
     }
-    const document = plain(root as Json, "", { asWritten, withMarkup });
+    const document = plain(root as Json, "", valueOf);
     if (escaped !== written && JSON.stringify(document).search(standIn) !== -1) return undefined;
     return isObject(document) && Object.keys(document).length === 1 ? document : undefined;
   };
@@ -77,25 +80,25 @@ export const xmlReaderFor = (endpoint: { output: Rule; harmlessNotices?: readonl
   return Object.assign(xmlReader(markupPaths(output), verbatimPaths(output)), { harmless });
 };
 
-/** The paths of elements that legacy does not escape. */
-type Unescaped = { asWritten: ReadonlySet<string>; withMarkup: ReadonlySet<string> };
-
 /**
- * Entities decoded, blanks at either end taken off, as legacy does on its way to JSON. `at`: the path of elements so far. Bare signs are
- * put back into the elements that legacy does not escape; anywhere else what stands for them stays.
+ * The value of a text: entities decoded, blanks at either end taken off, as legacy does on its way to JSON. Bare signs are put back into the
+ * elements that legacy does not escape; anywhere else what stands for them stays.
  */
-const plain = (value: Json, at: string, unescaped: Unescaped): Json => {
-  if (typeof value === "string") {
-    if (unescaped.asWritten.has(at)) return withSigns(value);
-    const decoded = decodeXml(value).trim();
-    return (unescaped.withMarkup.has(at) ? withSigns(decoded) : decoded) || [];
-  }
-  if (Array.isArray(value)) return value.map((one) => plain(one, at, unescaped));
+const textValue = (text: string, path: string, { asWritten, withMarkup }: Unescaped): Json => {
+  if (asWritten.has(path)) return withSigns(text);
+  const decoded = decodeXml(text).trim();
+  return (withMarkup.has(path) ? withSigns(decoded) : decoded) || [];
+};
+
+/** What the parser read, with the values of its texts. `at`: the path of elements so far. */
+const plain = (value: Json, at: string, valueOf: (text: string, path: string) => Json): Json => {
+  if (typeof value === "string") return valueOf(value, at);
+  if (Array.isArray(value)) return value.map((one) => plain(one, at, valueOf));
   if (!isObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, member]) => [
       key === TEXT ? "value" : key,
-      plain(member, at === "" ? key : `${at}.${key}`, unescaped),
+      plain(member, at === "" ? key : `${at}.${key}`, valueOf),
     ]),
   );
 };
