@@ -17,12 +17,12 @@ const LIMIT = 100;
 /** The filters of which legacy wants at least one. */
 const narrowing = ["task", "setup", "flow", "uploader", "run", "tag", "function", "study", "limit"] as const;
 
-/** Legacy does not escape names. One that holds legacy's own elements, or hides them, could forge an evaluation. */
+/** Legacy does not escape names. One that holds legacy's own elements could forge an evaluation. */
 const name = verbatim(
   rule(
     "name",
     "a name without elements of legacy's, which does not escape it: `R&amp;D` -> `R&amp;D`",
-    z.string().regex(/^(?![\s\S]*<(?:[!?]|\/?oml:))/),
+    z.string().regex(/^(?![\s\S]*<\/?oml:)/),
     (legacy) => legacy,
   ),
 );
