@@ -10,20 +10,23 @@ const CONNECTIONS = 64;
 /** More requests than a load of some seconds sends. */
 const NUMBERS = 1_000_000;
 
-let number = 1;
+let number = 2;
 /** The URL with a new number in place of `{n}`. */
 export const distinct = (url: string): string => url.replace("{n}", () => String(number++));
 
-/** Sends load to a URL for some seconds from the other core. Rejects after an answer that is not 2xx or 3xx. */
-export const load = (url: string, seconds: number, headers: Record<string, string> = {}): Promise<Load> =>
-  isInstalled("wrk") ? loadByWrk(url, seconds, headers) : loadByNode(url, seconds, headers);
+/** `headers`: of each request. `hits`: of 100 requests for a URL with `{n}`, how many ask for the number 1. */
+type LoadOptions = { headers?: Record<string, string> | undefined; hits?: number | undefined };
 
-const loadByWrk = (url: string, seconds: number, headers: Record<string, string>): Promise<Load> =>
+/** Sends load to a URL for some seconds from the other core. Rejects after an answer that is not 2xx or 3xx. */
+export const load = (url: string, seconds: number, { headers = {}, hits = 0 }: LoadOptions = {}): Promise<Load> =>
+  isInstalled("wrk") ? loadByWrk(url, seconds, headers, hits) : loadByNode(url, seconds, headers, hits);
+
+const loadByWrk = (url: string, seconds: number, headers: Record<string, string>, hits: number): Promise<Load> =>
   new Promise((resolve, reject) => {
     const sent = Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
     const { origin } = new URL(url);
     const target = url.includes("{n}")
-      ? ["-s", "bench/distinct.lua", origin, "--", url.slice(origin.length), String(number)]
+      ? ["-s", "bench/distinct.lua", origin, "--", url.slice(origin.length), String(number), String(hits)]
       : [url];
     number += NUMBERS;
     const wrk = ["wrk", "-t1", `-c${CONNECTIONS}`, `-d${seconds}s`, "--latency", ...sent, ...target];
@@ -47,13 +50,20 @@ const readMilliseconds = (text: string): number => {
 };
 
 /** A load generator in Node. It is slower than the servers that it measures, so the ratios say less. */
-const loadByNode = async (url: string, seconds: number, headers: Record<string, string>): Promise<Load> => {
+const loadByNode = async (
+  url: string,
+  seconds: number,
+  headers: Record<string, string>,
+  hits: number,
+): Promise<Load> => {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   const end = performance.now() + seconds * 1000;
   const took: number[] = [];
+  let count = 0;
+  const next = () => ((++count * 37) % 100 < hits ? url.replace("{n}", "1") : distinct(url));
   const once = () =>
     new Promise<void>((resolve, reject) => {
-      get(distinct(url), { agent, headers }, (response) => {
+      get(next(), { agent, headers }, (response) => {
         if (response.statusCode !== 200 && response.statusCode !== 304)
           reject(new Error(`${url} answered ${response.statusCode}`));
         response.resume().once("end", resolve);

@@ -1,4 +1,5 @@
 import { benchCache } from "./cache.ts";
+import { benchCapacity } from "./capacity.ts";
 import { benchHerd } from "./herd.ts";
 import { benchLog } from "./log.ts";
 import { benchMemory } from "./memory.ts";
@@ -43,6 +44,7 @@ else if (typeof options === "string") {
     if (wanted("memory")) await benchMemory();
     if (wanted("walk")) await benchWalk();
     if (wanted("workers")) await benchWorkers(options);
+    if (wanted("capacity")) await benchCapacity(options);
   } catch (error) {
     console.error(error);
     process.exitCode = 1;

@@ -12,6 +12,7 @@ const sections = [
   "memory",
   "walk",
   "workers",
+  "capacity",
 ] as const;
 
 /** The text of `--help`. */

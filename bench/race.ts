@@ -18,6 +18,8 @@ export type Contender = {
   url: string;
   pid: number;
   headers?: Record<string, string>;
+  /** Of 100 requests, how many ask for the number 1 instead of a new one. */
+  hits?: number;
   /** The answer that is expected before and after each load; `body` before it is encoded. */
   status: number;
   body: Buffer;
@@ -42,7 +44,7 @@ const lap = async (contender: Contender, seconds: number, measured: Lap, mayRepe
   const countedBefore = await contender.counted?.();
   const shareOfOthers = watchNeighbours(contender.pid);
   const before = cpuMicroseconds(contender.pid);
-  const { requests, perSecond, p99 } = await load(contender.url, seconds, contender.headers);
+  const { requests, perSecond, p99 } = await load(contender.url, seconds, contender);
   const cpu = (cpuMicroseconds(contender.pid) - before) / requests;
   const others = shareOfOthers();
   const right = countedBefore === undefined ? requests : ((await contender.counted?.()) ?? 0) - countedBefore;

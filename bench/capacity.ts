@@ -1,0 +1,46 @@
+import { ask } from "./ask.ts";
+import { datasetBody, listBody } from "./bodies.ts";
+import { SERVER_CORE, UPSTREAM_CORE } from "./cores.ts";
+import { startGateway } from "./gateway.ts";
+import { reportMissingTools } from "./leftOut.ts";
+import type { BenchOptions } from "./options.ts";
+import { startFixedAnswer } from "./peers/fixedAnswer.ts";
+import { residentMegabytes, stopAll } from "./processes.ts";
+import { type Contender, race, reportRace } from "./race.ts";
+
+/** `{n}` stands for the number 1 in a hit, and for a number of its own in a miss. */
+const list = (rows: number) => ({ body: listBody(rows), path: `/v1/data/list/limit/${rows}/offset/{n}` });
+const cases = [
+  { name: "3 KB", body: datasetBody(), path: "/v1/datasets/{n}" },
+  { name: "30 KB", ...list(39) },
+  { name: "200 KB", ...list(263) },
+];
+/** Hits of 100 requests. */
+const ratios = [100, 90, 50, 0];
+
+/** Requests a second of one worker on one core, and its memory afterwards, by the size of the bodies and the ratio of hits. */
+export const benchCapacity = async (options: BenchOptions): Promise<void> => {
+  reportMissingTools();
+  for (const { name, body, path } of cases) {
+    const upstream = await startFixedAnswer(UPSTREAM_CORE, body);
+    const { url, pid } = await startGateway(SERVER_CORE, upstream);
+    const before = residentMegabytes(pid);
+    const answer = await ask((url + path).replace("{n}", "1"));
+    const contenders = ratios.map((hits): Contender => ({
+      name: `${hits} % hits`,
+      url: url + path,
+      pid,
+      hits,
+      status: 200,
+      body: answer.bytes,
+    }));
+    const title = `answers of legacy of ${name} (${answer.bytes.length} bytes of ours)`;
+    reportRace(title, await race(contenders, options), [
+      ["90 % hits", "100 % hits"],
+      ["50 % hits", "100 % hits"],
+      ["0 % hits", "100 % hits"],
+    ]);
+    console.log(`  memory: ${before.toFixed(0)} MB at the start, ${residentMegabytes(pid).toFixed(0)} MB at the end`);
+    stopAll();
+  }
+};
