@@ -1,6 +1,6 @@
 import { z } from "zod";
 import {
-  described,
+  withDescription,
   isObject,
   isShallow,
   isUnset,
@@ -29,7 +29,7 @@ export const nullable = <T>(inner: Rule<T>): Rule<T | null> => ({
 export const optional = <T>(inner: Rule<T>): Rule<T | undefined> => ({
   name: "optional",
   does: '`""` or `[]` -> no field',
-  schema: described(inner.schema.optional(), inner.schema.description, "Absent where it has no value."),
+  schema: withDescription(inner.schema.optional(), inner.schema.description, "Absent where it has no value."),
   inside: { "": inner },
   over: ({ "": other = inner }) => optional(other),
   mayBeAbsent: true,
@@ -60,7 +60,7 @@ export const list = <T>(item: Rule<T>): Rule<T[]> => ({
 export const havingValue = <T>(key: string, value: Rule, inner: Rule<T>): Rule<T> => ({
   name: "havingValue",
   does: 'an entry without a value is left out: `[{"name": "a", "value": "NaN"}]` -> `[]`',
-  schema: described(inner.schema, inner.schema.description, "Entries without a value are left out."),
+  schema: withDescription(inner.schema, inner.schema.description, "Entries without a value are left out."),
   inside: { "": inner },
   over: ({ "": other = inner }) => havingValue(key, value, other),
   read(legacy, note, parent) {
@@ -79,7 +79,7 @@ const unnoted: Note = { within: () => unnoted, changed: () => undefined, unknown
 export const anyOrder = <T>(inner: Rule<T>): Rule<T> => ({
   name: "anyOrder",
   does: "nothing to the value: its entries may come in any order, and compare as the same",
-  schema: described(inner.schema, inner.schema.description, "In no particular order."),
+  schema: withDescription(inner.schema, inner.schema.description, "In no particular order."),
   inside: { "": inner },
   over: ({ "": other = inner }) => anyOrder(other),
   anyOrder: true,
@@ -90,7 +90,7 @@ export const anyOrder = <T>(inner: Rule<T>): Rule<T> => ({
 export const sortedBy = <T>(names: readonly string[], inner: Rule<T>): Rule<T> => ({
   name: "sortedBy",
   does: 'the entries come by some of their numbers: `[{"index": 1}, {"index": 0}]` -> `[{"index": 0}, {"index": 1}]`',
-  schema: described(inner.schema, inner.schema.description, `By ${names.join(", ")}.`),
+  schema: withDescription(inner.schema, inner.schema.description, `By ${names.join(", ")}.`),
   inside: { "": inner },
   over: ({ "": other = inner }) => sortedBy(names, other),
   read(legacy, note, parent) {
@@ -158,7 +158,7 @@ export const unwrapped = <T>(key: string, inner: Rule<T>): Rule<T> => ({
 export const renamed = <T>(from: string, inner: Rule<T>): Rule<T> => ({
   name: "renamed",
   does: "`ttid` -> `task_type_id`: the field has a new name",
-  schema: described(inner.schema, inner.schema.description, `\`${from}\` in the legacy interface.`),
+  schema: withDescription(inner.schema, inner.schema.description, `\`${from}\` in the legacy interface.`),
   inside: { "": inner },
   over: ({ "": other = inner }) => renamed(from, other),
   from,
@@ -177,7 +177,7 @@ export const onlyWhen = <T>(
 ): Rule<T | undefined> => ({
   name: "onlyWhen",
   does: "a field that has no meaning here is left out",
-  schema: described(inner.schema.optional(), inner.schema.description, when),
+  schema: withDescription(inner.schema.optional(), inner.schema.description, when),
   inside: { "": inner },
   over: ({ "": other = inner }) => onlyWhen(when, holds, other),
   mayBeAbsent: true,
@@ -192,7 +192,7 @@ export const onlyWhen = <T>(
 export const ifGiven = <T>(inner: Rule<T>): Rule<T | undefined> => ({
   name: "ifGiven",
   does: "a field that legacy leaves out is left out, one that it has without a value is kept",
-  schema: described(inner.schema.optional(), inner.schema.description, "Absent where legacy leaves it out."),
+  schema: withDescription(inner.schema.optional(), inner.schema.description, "Absent where legacy leaves it out."),
   inside: { "": inner },
   over: ({ "": other = inner }) => ifGiven(other),
   mayBeAbsent: true,

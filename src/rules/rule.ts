@@ -63,7 +63,7 @@ export const rule = <T>(
 });
 
 /** The schema, with these sentences about its values for documentation; those that are `undefined` are left out. */
-export const described = <T>(schema: z.ZodType<T>, ...about: (string | undefined)[]): z.ZodType<T> => {
+export const withDescription = <T>(schema: z.ZodType<T>, ...about: (string | undefined)[]): z.ZodType<T> => {
   const sentences = about.filter((sentence) => sentence !== undefined);
   return sentences.length === 0 ? schema : schema.describe(sentences.join(" "));
 };

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { parseJson } from "./parseJson.ts";
-import { described, isShallow, isUnset, type Json, rule, type Rule } from "./rule.ts";
+import { withDescription, isShallow, isUnset, type Json, rule, type Rule } from "./rule.ts";
 
 /** Text stays the text it is, whatever it looks like: `"2019"` is not a year. */
 export const text: Rule<string> = rule("text", 'text stays text: `"2019"` -> `"2019"`', z.string(), (legacy) => legacy);
@@ -26,7 +26,7 @@ const numberIn = (written: string): number | null => {
 export const number: Rule<number | null> = rule(
   "number",
   '`"898.0"` -> `898`; a text with no number in it (`"NaN"`, `""`) -> `null`',
-  described(z.number().nullable(), "`null`: there is no finite number."),
+  withDescription(z.number().nullable(), "`null`: there is no finite number."),
   (legacy) => {
     if (legacy === undefined || (Array.isArray(legacy) && legacy.length === 0)) return null;
     return typeof legacy === "string" ? numberIn(legacy) : legacy;
@@ -42,7 +42,10 @@ export const boolean: Rule<boolean> = rule("boolean", '`"true"` -> `true`', z.bo
 export const timestamp: Rule<string> = rule(
   "timestamp",
   '`"2021-04-04 04:04:04"` -> `"2021-04-04T04:04:04"`',
-  described(z.string().regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?\S*$/), "A date and a time: `<date>T<time>`."),
+  withDescription(
+    z.string().regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?\S*$/),
+    "A date and a time: `<date>T<time>`.",
+  ),
   (legacy) =>
     typeof legacy === "string" && legacy[10] === " " ? legacy.replace(/^(\d{4}-\d{2}-\d{2}) +(?=\d)/, "$1T") : legacy,
 );
@@ -51,7 +54,7 @@ export const timestamp: Rule<string> = rule(
 export const lowercase: Rule<string> = rule(
   "lowercase",
   '`"Sparse_ARFF"` -> `"sparse_arff"`',
-  described(z.string().regex(/^[^A-Z]*$/), "In lower case."),
+  withDescription(z.string().regex(/^[^A-Z]*$/), "In lower case."),
   (legacy) => (typeof legacy === "string" ? legacy.toLowerCase() : legacy),
 );
 
@@ -65,7 +68,7 @@ export const markup: Rule<string> = {
 export const verbatim = <T>(inner: Rule<T>): Rule<T> => ({
   name: "verbatim",
   does: "a text that legacy does not escape reads the same in both of its forms: `R&amp;D` -> `R&amp;D`",
-  schema: described(inner.schema, inner.schema.description, "HTML entities in it are not decoded."),
+  schema: withDescription(inner.schema, inner.schema.description, "HTML entities in it are not decoded."),
   inside: { "": inner },
   over: ({ "": other = inner }) => verbatim(other),
   verbatim: true,
@@ -77,7 +80,7 @@ export const numberList = (levels: number): Rule<Json[]> =>
   rule(
     "numberList",
     'a text that holds a list of numbers -> the list, nested as it is: `"[0.5,?]"` -> `[0.5, null]`; an unset one -> `[]`',
-    described(
+    withDescription(
       z.custom<Json[]>((value) => Array.isArray(value) && areNumbers(value, levels)),
       "A list of numbers or of such lists; `null` stands for what is no number.",
     ),
@@ -102,7 +105,7 @@ const MAX_LEVELS = 16;
 export const jsonList: Rule<Json[] | string> = rule(
   "jsonList",
   'a text that holds a JSON list -> the list: `"[[0, 1]]"` -> `[[0, 1]]`; an unset one -> `[]`',
-  described(
+  withDescription(
     z.union([z.string(), z.array(z.custom<Json>((value) => isShallow(value as Json, MAX_LEVELS)))]),
     "A list, or a text that is no JSON list.",
   ),

@@ -2,7 +2,8 @@ import type { Endpoint } from "../../endpoint/endpoint.ts";
 import { parseJson } from "../../rules/parseJson.ts";
 import { isObject } from "../../rules/rule.ts";
 import { fieldRows } from "./fieldChanges.ts";
-import { code, cut, MAX_VALUE, tables } from "./markdown.ts";
+import { codeCell, MAX_VALUE, tables } from "./markdown.ts";
+import { truncate } from "../../scrub/truncate.ts";
 
 type LegacyExchange = {
   request: { method: string; path: string; form?: Record<string, string>; files?: Record<string, string> };
@@ -90,7 +91,7 @@ const requestRows = (endpoint: Endpoint, pairs: readonly ChangePair[], prefix: s
     const body = ask.json === undefined || ask.json === null ? "" : ` ${JSON.stringify(ask.json)}`;
     const now = `${ask.method} ${prefix}${ask.path}${body}`;
     const before = [method, `/api/v1${path}`, ...sentIn(exchange.request)].join(" ");
-    if (now.length <= MAX_REQUEST) rows.set(before.replaceAll(/\d+/g, "N"), [code(before), code(now)]);
+    if (now.length <= MAX_REQUEST) rows.set(before.replaceAll(/\d+/g, "N"), [codeCell(before), codeCell(now)]);
   }
   const sorted = [...rows.values()].toSorted((a, b) => a.join("").length - b.join("").length);
   const [shortest, ...others] = sorted;
@@ -128,8 +129,8 @@ const errorRows = (endpoint: Endpoint, pairs: readonly ChangePair[]): ErrorRow[]
     const { detail } = body as { detail: unknown };
     // Documents differ in what does not matter here.
     const key = `${before.replace(/(?<=^2\d\d) .*/, "")} ${status} ${isObject(detail as never) ? (detail as { code: string }).code : ""}`;
-    const now = code(cut(`${status} ${JSON.stringify(body).replaceAll('"*"', '"…"')}`, 2 * MAX_VALUE));
-    if (!rows.has(key)) rows.set(key, [code(cut(before, 2 * MAX_VALUE)), now]);
+    const now = codeCell(truncate(`${status} ${JSON.stringify(body).replaceAll('"*"', '"…"')}`, 2 * MAX_VALUE));
+    if (!rows.has(key)) rows.set(key, [codeCell(truncate(before, 2 * MAX_VALUE)), now]);
   }
   return [...rows].toSorted(([a], [b]) => a.localeCompare(b)).map(([key, cells]) => ({ key, cells }));
 };
@@ -145,7 +146,8 @@ const errorBefore = (endpoint: Endpoint, pair: ChangePair): string | undefined =
     return `${status} ${JSON.stringify({ code: error["code"] ?? "", message: trimmed(error["message"]) })}`;
   const xml = /<oml:code>(\d+)<\/oml:code>\s*<oml:message>([^<]*)/.exec(body);
   if (xml !== null) return `${status} in XML: ${JSON.stringify({ code: xml[1], message: trimmed(xml[2]) })}`;
-  if (isObject(json) && endpoint.rejectDocument?.(json, { legacyStudies: new Set() })) return `${status} ${cut(body)}`;
+  if (isObject(json) && endpoint.rejectDocument?.(json, { legacyStudies: new Set() }))
+    return `${status} ${truncate(body, MAX_VALUE)}`;
   return status >= 500 ? `${status}, ${body.trim() === "" ? "no body" : type.toUpperCase()}` : undefined;
 };
 

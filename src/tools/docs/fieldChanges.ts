@@ -6,7 +6,7 @@ import { xmlReaderFor } from "../../legacy/xml.ts";
 import { own } from "../../rules/compose.ts";
 import { collectChanges } from "../../rules/notes.ts";
 import { isObject, type Json, type JsonObject, type Rule } from "../../rules/rule.ts";
-import { cell, code, MAX_VALUE, shown } from "./markdown.ts";
+import { cell, codeCell, MAX_VALUE, shown } from "./markdown.ts";
 
 /** One change of a document: what the rule does there, the place, the value before it and in our document. */
 type Change = { does: string; place: string; before: Json | undefined; now: Json | undefined };
@@ -25,7 +25,7 @@ export const fieldRows = (endpoint: Endpoint, responses: readonly LegacyResponse
   }
   return [...rows].map(([does, { places, example }]) => [
     cell(does),
-    [...places].map((place) => (place === WHOLE ? place : code(place))).join(", "),
+    [...places].map((place) => (place === WHOLE ? place : codeCell(place))).join(", "),
     shown(example.before),
     shown(example.now),
   ]);

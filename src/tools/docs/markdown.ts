@@ -1,4 +1,5 @@
 import type { Json } from "../../rules/rule.ts";
+import { truncate } from "../../scrub/truncate.ts";
 
 /** Characters of a value that are shown. */
 export const MAX_VALUE = 60;
@@ -7,15 +8,12 @@ export const MAX_VALUE = 60;
 export const cell = (text: string): string => text.replaceAll("|", String.raw`\|`).replaceAll(/\s+/g, " ");
 
 /** A text as code in a cell. */
-export const code = (text: string): string => (text.includes("`") ? `\`\` ${cell(text)} \`\`` : `\`${cell(text)}\``);
-
-/** A text of at most `most` characters, the last of them an ellipsis where it is longer. */
-export const cut = (text: string, most = MAX_VALUE): string =>
-  text.length > most ? `${text.slice(0, most - 1)}…` : text;
+export const codeCell = (text: string): string =>
+  text.includes("`") ? `\`\` ${cell(text)} \`\`` : `\`${cell(text)}\``;
 
 /** A value as code, cut. */
 export const shown = (value: Json | undefined): string =>
-  value === undefined ? "absent" : code(cut(JSON.stringify(value)));
+  value === undefined ? "absent" : codeCell(truncate(JSON.stringify(value), MAX_VALUE));
 
 /** A table under these heads; nothing where it has no rows. */
 export const tables = (rows: string[][], ...heads: string[]): string[] => {

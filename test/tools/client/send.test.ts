@@ -92,7 +92,7 @@ test("an error of the client itself is neither retried nor taken for a lost conn
   expect(broken.sent).toHaveLength(1);
 });
 
-test("a 304 is answered with the entry whose ETag was sent, though it was evicted meanwhile", async () => {
+test("a 304 is answered with the entry whose ETag was sent, though evicted since", async () => {
   const first = () => answer(200, { ETag: '"a"' }, ["first"]);
   const other = () => answer(200, { ETag: '"b"' }, ["x".repeat(60)]);
   const { promise, resolve } = Promise.withResolvers<Response>();

@@ -46,7 +46,7 @@ test("the description of a field says what its rules do to it", () => {
   });
 });
 
-test("an endpoint documents the statuses of its fixtures, and 410 only where one of them has it", () => {
+test("an endpoint documents its fixtures' statuses, 410 only where one has it", () => {
   for (const [name, endpoint] of Object.entries(endpoints)) {
     const inFixtures = readPairs(name).map(({ expected }) => expected.status);
     const documented = errorStatuses(
