@@ -42,6 +42,9 @@ afterAll(async () => {
   await bed.close();
 });
 
+const askAll = async (of: readonly Client[], path: string, about: { key?: string; forwardedFor?: string } = {}) =>
+  Promise.all(of.map(({ ask }) => ask(path, about)));
+
 /** As many clients of each worker; a busy one gets fewer connections. */
 const clients = async (): Promise<Client[]> => {
   const pids = gateway.pids();
@@ -52,20 +55,17 @@ const clients = async (): Promise<Client[]> => {
     onTestFinished(() => {
       for (const { close } of burst) close();
     });
-    await Promise.all(
-      burst.map(async (client) => {
-        // A worker that has too many connections refuses more.
-        const { status } = await client.ask("/v1/evaluationmeasures/list");
-        const of = status === 200 ? (kept.get(gateway.workerOf(client)) ?? []) : [];
-        if (status === 200 && of.length < EACH) of.push(client);
-        else client.close();
-      }),
-    );
+    // A worker that has too many connections refuses more.
+    const answers = await askAll(burst, "/v1/evaluationmeasures/list");
+    const workers = gateway.workersOf(burst);
+    for (const [i, client] of burst.entries()) {
+      const of = answers[i]?.status === 200 && kept.get(workers[i] ?? 0);
+      if (of && of.length < EACH) of.push(client);
+      else client.close();
+    }
   }
   return Array.from({ length: CLIENTS }, (_, i) => kept.get(pids[i % 2] as number)?.[i >> 1] as Client);
 };
-const askAll = async (of: readonly Client[], path: string, about: { key?: string; forwardedFor?: string } = {}) =>
-  Promise.all(of.map(({ ask }) => ask(path, about)));
 const sum = (values: Record<string, number>) => Object.values(values).reduce((total, one) => total + one, 0);
 const bothRun = () => until(async () => sum(await gateway.metric("catalog_gateway_workers")) === 2);
 
@@ -230,8 +230,9 @@ describe("a worker that ends", () => {
     };
     await until(() => loads.every(({ state }) => state.answers > 10));
     await count();
-    const [killed] = all.map(gateway.workerOf);
-    const isOther = all.map((client) => gateway.workerOf(client) !== killed);
+    const workers = gateway.workersOf(all);
+    const [killed] = workers;
+    const isOther = workers.map((worker) => worker !== killed);
     process.kill(killed as number, "SIGKILL");
     await until(async () => {
       await count();
@@ -253,8 +254,9 @@ describe("a worker that ends", () => {
   test("because it does not hear of a write is killed before the write is answered", async () => {
     const all = await clients();
     await askAll(all, "/v1/datasets/20");
-    const stopped = gateway.workerOf(all[0] as Client);
-    const running = all.find((client) => gateway.workerOf(client) !== stopped) as Client;
+    const workers = gateway.workersOf(all);
+    const [stopped = 0] = workers;
+    const running = all[workers.findIndex((worker) => worker !== stopped)] as Client;
     process.kill(stopped, "SIGSTOP");
     const post = { key: administrator.key, json: { data_id: 20, tag: "while-stopped" } };
     expect((await running.ask("/v1/datasets/tag", post)).status).toBe(200);

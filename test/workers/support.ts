@@ -50,34 +50,42 @@ export const startWorkers = async (environment: Record<string, string>) => {
       );
     },
     pids: () => childrenOf(child),
-    /** The worker that a client is connected to. */
-    workerOf: (client: Client) => childrenOf(child).find((pid) => holdsConnection(pid, client.port())) as number,
+    /** The worker that each client is connected to. */
+    workersOf(clients: readonly Client[]): (number | undefined)[] {
+      const inodes = readInodes(REMOTE);
+      const sockets = childrenOf(child).map((pid) => ({ pid, has: socketsOf(pid) }));
+      return clients.map((client) => sockets.find(({ has }) => has.has(inodes.get(client.port())))?.pid);
+    },
   };
 };
 
 /** Columns of `/proc/net/tcp`: the own address, that of the other side, and the inode. */
 const [LOCAL, REMOTE, INODE] = [1, 2, 9];
 
-/** Whether a process has a connection from this port of the loopback address. */
-const holdsConnection = (pid: number, port: number): boolean => holdsSocket(pid, REMOTE, port);
-
 /** Whether a process has the socket that listens on this port of the loopback address. */
-export const holdsPort = (pid: number, port: number): boolean => holdsSocket(pid, LOCAL, port);
+export const holdsPort = (pid: number, port: number): boolean => socketsOf(pid).has(readInodes(LOCAL).get(port));
 
-const holdsSocket = (pid: number, column: number, port: number): boolean => {
-  const address = `0100007F:${port.toString(16).toUpperCase().padStart(4, "0")}`;
-  const rows = readFileSync("/proc/net/tcp", "utf8").split("\n");
-  const inode = rows.map((row) => row.trim().split(/\s+/)).find((fields) => fields[column] === address)?.[INODE];
-  const links = readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
-    try {
-      return readlinkSync(`/proc/${pid}/fd/${fd}`);
-    } catch {
-      // It has been closed meanwhile.
-      return [];
-    }
-  });
-  return links.includes(`socket:[${inode}]`);
-};
+/** The sockets of the loopback address, by the port in this column. The kernel's table is long while tests open many connections. */
+const readInodes = (column: number): Map<number, string | undefined> =>
+  new Map(
+    readFileSync("/proc/net/tcp", "utf8")
+      .split("\n")
+      .map((row) => row.trim().split(/\s+/))
+      .filter((fields) => fields[column]?.startsWith("0100007F:") && fields[INODE] !== "0")
+      .map((fields) => [Number.parseInt(fields[column]?.slice(9) ?? "", 16), fields[INODE]]),
+  );
+
+const socketsOf = (pid: number): Set<string | undefined> =>
+  new Set(
+    readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+      try {
+        return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1] ?? [];
+      } catch {
+        // It has been closed meanwhile.
+        return [];
+      }
+    }),
+  );
 
 /** The ids of the processes that one has started. */
 export const childrenOf = ({ pid }: Pick<ChildProcess, "pid">): number[] =>
