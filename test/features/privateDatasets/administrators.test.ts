@@ -5,7 +5,7 @@ import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset
 import { askList, expectedList, type ListAnswer } from "./askList.ts";
 import { type Bed, openBed } from "./bed.ts";
 import { type ListedRow, type ListInput, matches, modelList } from "./model.ts";
-import { type Caller, owner } from "./people.ts";
+import { administrator, type Caller, owner } from "./people.ts";
 import { pools } from "./pools.ts";
 import { randomCatalogue } from "./randomCatalogue.ts";
 import { randomAdministrator, randomCaller, randomInput } from "./randomQuestion.ts";
@@ -91,6 +91,11 @@ const check = ({ rows, caller, input, known }: Listing, answer: ListAnswer, isIn
 };
 
 const catalogues = fc.oneof(randomCatalogue(), randomCatalogue({ withoutFile: true }));
+/** One catalogue whose list is complete, and one with a row that nobody can be told of. */
+const examples = [1, null].map((file_id): [DatasetRow[], [Caller, ListInput][]] => [
+  [completeDataset({ id: 3, name: "kept", uploader: owner.user.id, visibility: "private", file_id })],
+  [[administrator, {}]],
+]);
 const questions = fc.array(fc.tuple(randomCaller, randomInput), { minLength: 1, maxLength: 12 });
 
 test(
@@ -119,7 +124,7 @@ test(
           await gateway.close();
         }
       }),
-      { numRuns: CASES, ...seed },
+      { numRuns: CASES, examples, ...seed },
     );
     expect(seen.complete).toBeGreaterThan(0);
     expect(seen.incomplete).toBeGreaterThan(0);
