@@ -259,8 +259,9 @@ export const jsonSchema = (schema: z.ZodType): JsonObject => {
       // A field that is dropped is in no answer.
       const fields = zodSchema instanceof z.ZodObject ? Object.entries(zodSchema.shape) : [];
       for (const [name, field] of fields) if (field === dropped.schema) delete properties[name];
-      // zod names the bounds of exact integers everywhere.
-      if (minimum === Number.MIN_SAFE_INTEGER) delete made.minimum;
+      // zod names the bounds of exact integers everywhere; a bound of its own comes with another one.
+      if (minimum !== Number.MIN_SAFE_INTEGER) return;
+      delete made.minimum;
       if (maximum === Number.MAX_SAFE_INTEGER) delete made.maximum;
     },
   });

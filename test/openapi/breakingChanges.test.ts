@@ -7,13 +7,19 @@ const released = globSync("docs/releases/openapi-*.json").toSorted((a, b) =>
   a.localeCompare(b, "en", { numeric: true }),
 );
 
-/** What the document of 0.1.0 says and no answer ever had. */
-const corrected = /list.*: 200\.\*\.uploader: it is gone$|exists\/.*: (200\.exists: it|status 410) is gone$/;
+/** What the document of 0.1.0 says and no gateway ever did: fields and statuses that never came, and offsets beyond exact integers. */
+const corrected = [
+  /list.*: 200\.\*\.uploader: it is gone$/,
+  /exists\/.*: (200\.exists: it|status 410) is gone$/,
+  /datasets\/list: body\.(pagination\.)?offset: maximum was none, is 9007199254740991$/,
+  // The object with the other offset is compared with `null`, too.
+  /datasets\/list: body\.pagination: null became object$/,
+];
 
 test("docs/openapi.json breaks no client of the last release", () => {
   expect(released.length).toBeGreaterThan(0);
   const broken = breakingChanges(read(released.at(-1) as string), read("docs/openapi.json"));
-  expect(broken.filter((change) => !corrected.test(change))).toEqual([]);
+  expect(broken.filter((change) => !corrected.some((one) => one.test(change)))).toEqual([]);
 });
 
 const answer = {
