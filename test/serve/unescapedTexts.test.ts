@@ -31,7 +31,7 @@ const running = async () => {
   return { get, post, upload, legacy };
 };
 
-test("a study whose texts break legacy's JSON is shown, and costs nobody the list of studies", async () => {
+test("a study whose texts break legacy's JSON is shown, and the list with it", async () => {
   const { get, post, upload, legacy } = await running();
   const [name, description] = ['rv <b>&" study', "a <x> & b"];
   const study_id = await upload(name, description);
