@@ -25,9 +25,14 @@ const END = 200;
 /** More than any page has. */
 const MAX_PLACES = 100_000;
 
-/** In XML: a text that ends with its element. */
+const anyTag = /<\/?oml:/;
 // oxlint-disable-next-line no-control-regex -- XML has them in no text
-const plainInXml = /^(?:[^<\u0000-\u0008\u000b\u000c\u000e-\u001f]|<(?!\/?oml:))*<\/oml:/;
+const control = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/;
+/** In XML: a text that ends with its element. */
+const isPlainInXml = (part: string): boolean => {
+  const end = part.search(anyTag);
+  return end !== -1 && part.startsWith("</", end) && !control.test(part.slice(0, end));
+};
 /** In JSON: a text that ends and has a next member behind it, as most have. */
 // oxlint-disable-next-line no-control-regex -- JSON has them in no text
 const plainInJson = /^[^"\\\u0000-\u001f]*"\s*,\s*"/;
@@ -38,7 +43,7 @@ export const findRows = ({ begins, ends }: Rows, body: Buffer): RowPlaces => {
   const text = body.toString("utf8").replaceAll(/\r\n?/g, "\n");
   const isJson = /^\s*\{/.test(text);
   const isOdd = ({ at, behind }: RowPlace, end: number): boolean =>
-    isJson ? !plainInJson.test(behind) : !plainInXml.test(text.slice(at, end));
+    isJson ? !plainInJson.test(behind) : !isPlainInXml(text.slice(at, end));
   const places: RowPlace[] = [];
   let previous: RowPlace | undefined;
   for (const match of text.matchAll(begins)) {
