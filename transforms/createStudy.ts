@@ -26,7 +26,8 @@ const basicLatin = (most: number) =>
 
 /** An alias that leads to another path, and one that legacy reads as an id. */
 const words = "list$|attach$|detach$|status$";
-const numbers = String.raw`-?[0-9.]+$|-?[0-9.]+[eE]-?[0-9]+$`;
+const decimals = ["[0-9]+[.]?[0-9]*", "[.][0-9]+"];
+const numbers = decimals.flatMap((one) => [`-?${one}$`, `-?${one}[eE]-?[0-9]+$`]).join("|");
 const studyAlias = explained(
   // Proxies and servers resolve `.` and `..`.
   matching(new RegExp(String.raw`^(?!\.{1,2}$|${words}|${numbers})[A-Za-z0-9_.-]{1,32}$`)),

@@ -17,5 +17,7 @@ test("a study's alias is no fixed word of a path, and no number", () => {
   const isRefused = (word: string) => !alias.fromJson(word).ok;
   const refused = [...words, "7", "007", "-1", "1.5", "1.", ".5", "1e3", "1E-3"];
   expect(refused.filter(isRefused)).toEqual(refused);
-  expect(["OpenML100", "lists", "List", "1a", "e3", "a-1", "-", "1e"].filter(isRefused)).toEqual([]);
+  expect(
+    ["1.2.3", "2024.01.01", "...", "OpenML100", "lists", "List", "1a", "e3", "a-1", "-", "1e"].filter(isRefused),
+  ).toEqual([]);
 });
