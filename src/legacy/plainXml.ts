@@ -11,8 +11,11 @@ type Open = { place: Place; members?: JsonObject; lists?: Set<string> };
 
 /** Most elements inside each other. */
 const MAX_OPEN = 100;
-const opening = /^<oml:([a-z_]+) xmlns:oml="[^"<>&]*">/;
-const tag = /<(\/?)oml:([a-z_]+)>/y;
+// Legacy's names are shorter; those of a path that are very long would be joined for each of its elements.
+const opening = /^<oml:([a-z_]{1,64}) xmlns:oml="[^"<>&]*">/;
+const tag = /<(\/?)oml:([a-z_]{1,64})>/y;
+/** The blanks of XML: JavaScript's `trim` takes off more. */
+const isBlank = (text: string): boolean => /^[ \t\r\n]*$/.test(text);
 /** Names that an object has already, and that no document should. */
 const isReserved = (name: string): boolean => name in {} || name === "prototype";
 
@@ -43,7 +46,7 @@ export const readPlainXml = (
     from = tag.lastIndex;
     if (slash === "") {
       const { path, mayHoldMarkup, below } = current.place;
-      if (mayHoldMarkup || text.trim() !== "" || open.length >= MAX_OPEN) return undefined;
+      if (mayHoldMarkup || !isBlank(text) || open.length >= MAX_OPEN) return undefined;
       let place = below.get(name);
       if (place === undefined) {
         if (isReserved(name)) return undefined;
@@ -53,11 +56,11 @@ export const readPlainXml = (
       open.push({ place });
       continue;
     }
-    if (name !== current.place.name || (current.members !== undefined && text.trim() !== "")) return undefined;
+    if (name !== current.place.name || (current.members !== undefined && !isBlank(text))) return undefined;
     const value = current.members ?? textOf(text, current.place.path);
     open.pop();
     const around = open.at(-1);
-    if (around === undefined) return xml.slice(from).trim() === "" ? { [name]: value } : undefined;
+    if (around === undefined) return isBlank(xml.slice(from)) ? { [name]: value } : undefined;
     addMember(around, name, value);
   }
   return undefined;
