@@ -6,6 +6,9 @@ type Pairing = { pairs: [number, number][]; missing: number[]; extra: number[]; 
 
 type Identity = (value: Json) => string;
 
+/** So many first fields are tried one by one, before all of them are taken: each try looks at all entries. */
+const MAX_TRIED = 4;
+
 // `"61"` and `61` identify the same entry, whose id then differs.
 const identifierOf = (value: Json): string => (typeof value === "object" ? JSON.stringify(value) : String(value));
 
@@ -28,7 +31,7 @@ const identitiesOf = (entries: readonly Json[], entry: Facets | undefined): Iden
   const isUnique = (identity: Identity) => new Set(entries.map(identity)).size === entries.length;
   const byFirst = identityBy(names.slice(0, 1));
   if (names.length < 2 || isUnique(byFirst)) return [byFirst];
-  for (let count = 2; count < names.length; count++) {
+  for (let count = 2; count < Math.min(names.length, MAX_TRIED + 1); count++) {
     const identity = identityBy(names.slice(0, count));
     if (isUnique(identity)) return [identity, byFirst];
   }
