@@ -1,5 +1,5 @@
 import { Server as NetServer } from "node:net";
-import { type RequestListener, Server } from "node:http";
+import type { RequestListener, Server } from "node:http";
 import { withTimeout } from "../concurrency/withTimeout.ts";
 import { openHttpServer } from "../http/httpServer.ts";
 import { openExchanges } from "./exchanges.ts";
@@ -116,7 +116,9 @@ const closePort = (server: Server, onClosed: () => void): void => {
   // http.Server's own close() cuts idle connections at once, and with them a request that is just arriving. At the end it stops its timer.
   const close = () =>
     NetServer.prototype.close.call(server, () => {
-      Server.prototype.close.call(server);
+      // That of `whenReleased`.
+      Reflect.deleteProperty(server, "close");
+      server.close();
       onClosed();
     });
   const turn = (began: number): void => {
