@@ -7,13 +7,14 @@ import { openProgress } from "../torture/report.ts";
 import { type Ports, startBalancers, stopBalancers } from "./balancers.ts";
 import { openLegacy, startLoad, type Tally } from "./load.ts";
 
-const usage = `npm run restarts -- [--rounds N]
+const usage = `npm run restarts -- [options]
 
 Restarts two gateways one after the other, again and again, behind a real HAProxy that checks /readyz and never repeats a request, and behind a
 real nginx with its defaults, which finds out by failures. Clients send hits, misses, proxied requests and POSTs all the time. No request may fail.
 
   --rounds N   rolling restarts, of both gateways each: 1 to 1000 (default: 20, about 10 minutes)
   --delay MS   DRAIN_DELAY_MS of the gateways: 0 to 60000 (default: 5000). With 0 requests do fail
+  --workers N  WORKERS of the gateways: 1 to 16 (default: 1)
   --help
 
 Exit code: 0 no request failed, 1 one did, 2 it could not run (haproxy and nginx must be installed).`;
@@ -23,7 +24,7 @@ const FAIL_TIMEOUT = 12_500;
 /** Milliseconds until HAProxy uses a gateway that is ready again: two checks, and some more. */
 const RISE = 3500;
 
-type Options = { rounds: number; delay: number };
+type Options = { rounds: number; delay: number; workers: number };
 
 /** Stops a gateway, if it runs, and starts it again at the same ports. Rejects if it did not end with 0. */
 const restart = async (
@@ -61,9 +62,9 @@ const print = (tallies: readonly Tally[]): boolean => {
   return failed === 0 && tallies.every((one) => one.sent > 0);
 };
 
-const run = async ({ rounds, delay }: Options): Promise<boolean> => {
+const run = async ({ rounds, delay, workers }: Options): Promise<boolean> => {
   const legacy = await openLegacy();
-  const settings = { LEGACY_URL: legacy.url, DRAIN_DELAY_MS: String(delay) };
+  const settings = { LEGACY_URL: legacy.url, DRAIN_DELAY_MS: String(delay), WORKERS: String(workers) };
   const places: Ports[] = [];
   for (let i = 0; i < 2; i++) places.push({ port: await freePort(), adminPort: await freePort() });
   const programs: Program[] = [];
@@ -85,7 +86,9 @@ const run = async ({ rounds, delay }: Options): Promise<boolean> => {
   progress.end();
   await load.stop();
   legacy.close();
-  console.log(`${total} restarts of ${places.length} gateways, one at a time, DRAIN_DELAY_MS=${delay}\n`);
+  console.log(
+    `${total} restarts of ${places.length} gateways, one at a time, DRAIN_DELAY_MS=${delay}, WORKERS=${workers}\n`,
+  );
   const isWhole = print(load.tallies);
   if (!isWhole) for (const line of problems().slice(0, 10)) console.log(line);
   return isWhole;
@@ -98,12 +101,13 @@ process.on("exit", () => {
 });
 
 const read = (): Options | "help" | { error: string } => {
-  let values: Record<"rounds" | "delay", string> & { help: boolean };
+  let values: Record<keyof Options, string> & { help: boolean };
   try {
     ({ values } = parseArgs({
       options: {
         rounds: { type: "string", default: "20" },
         delay: { type: "string", default: "5000" },
+        workers: { type: "string", default: "1" },
         help: { type: "boolean", default: false },
       },
     }));
@@ -115,12 +119,14 @@ const read = (): Options | "help" | { error: string } => {
     [
       ["rounds", 1, 1000],
       ["delay", 0, 60_000],
+      ["workers", 1, 16],
     ] as const
   ).find(
     ([name, least, most]) =>
       !/^\d{1,5}$/.test(values[name]) || Number(values[name]) < least || Number(values[name]) > most,
   );
-  if (wrong === undefined) return { rounds: Number(values.rounds), delay: Number(values.delay) };
+  if (wrong === undefined)
+    return { rounds: Number(values.rounds), delay: Number(values.delay), workers: Number(values.workers) };
   const [name, least, most] = wrong;
   return { error: `--${name}: ${JSON.stringify(values[name])} given; allowed is an integer from ${least} to ${most}` };
 };
