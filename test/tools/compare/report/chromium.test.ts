@@ -27,14 +27,17 @@ describeInChromium("the report, opened as a file", (open) => {
     expect(await widths.count()).toBeGreaterThan(3);
     const fold = page.locator("#exhibits details").first();
     await fold.locator("summary").first().click();
+    // The event of a fold comes after its click.
+    await fold.locator("table.sides").waitFor();
     expect(await fold.locator("table.sides").count()).toBe(1);
     const differences = page.locator("#differences li > details");
     expect(await page.locator("#differences li > details[open]").count()).toBe(0);
     await differences.first().locator("summary").first().click();
     await differences.first().locator(".curl summary").click();
+    await differences.first().locator("button.copy").waitFor();
     expect(await differences.first().locator("button.copy").count()).toBe(1);
     await page.locator(`[data-view*="kind=unexplained"]`).first().click();
-    expect(await page.evaluate("location.hash")).toContain("kind=unexplained");
+    await page.waitForFunction("location.hash.includes('kind=unexplained')");
   });
 
   test("runs no script and applies no style that is not its own, and asks nobody", async () => {
