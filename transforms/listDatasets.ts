@@ -15,6 +15,7 @@ import {
   page,
   pageGroups,
   tagFilter,
+  narrowTo,
 } from "./filters.ts";
 import { noDatasets } from "./outcomes.ts";
 
@@ -42,11 +43,7 @@ export const listDatasets = endpoint("POST /datasets/list", {
     behind: /^(?:"\s*,\s*"version"|<\/oml:name>\s*<oml:version>)/,
     ends: /\]\s*\}\s*\}\s*$|<\/oml:data>\s*$/,
     most: 625,
-    among(input, ids) {
-      const wanted = input.data_id;
-      const among = wanted === undefined ? [...ids] : ids.filter((id) => wanted.includes(id));
-      return among.length === 0 ? undefined : { ...input, data_id: among, limit: among.length, offset: 0 };
-    },
+    among: (input, ids) => narrowTo("data_id", input, ids),
     id: "did",
     text: "name",
     entriesIn: (legacy) => entriesOf(member(legacy, "data", "dataset")),

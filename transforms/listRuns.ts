@@ -3,7 +3,7 @@ import { flag, optionalField } from "../src/endpoint/field.ts";
 import { collection } from "../src/endpoint/groups.ts";
 import { entriesOf, list, member, nullable, object, unwrapped } from "../src/rules/compose.ts";
 import { integer, text, timestamp, verbatim } from "../src/rules/values.ts";
-import { idFilter, idList, listBy, page, pageGroups, tagFilter } from "./filters.ts";
+import { idFilter, idList, listBy, narrowTo, page, pageGroups, tagFilter } from "./filters.ts";
 import { noRuns, unfiltered } from "./outcomes.ts";
 
 export const listRuns = endpoint("POST /runs/list", {
@@ -36,11 +36,7 @@ export const listRuns = endpoint("POST /runs/list", {
     behind: /^(?:"\s*,\s*"run_details"|<\/oml:error_message>\s*<oml:run_details>)/,
     ends: /\]\s*\}\s*\}\s*$|<\/oml:runs>\s*$/,
     most: 625,
-    among(input, ids) {
-      const wanted = input.run;
-      const among = wanted === undefined ? [...ids] : ids.filter((id) => wanted.includes(id));
-      return among.length === 0 ? undefined : { ...input, run: among, limit: among.length, offset: 0 };
-    },
+    among: (input, ids) => narrowTo("run", input, ids),
     id: "run_id",
     text: "error_message",
     entriesIn: (legacy) => entriesOf(member(legacy, "runs", "run")),

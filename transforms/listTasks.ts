@@ -13,6 +13,7 @@ import {
   page,
   pageGroups,
   tagFilter,
+  narrowTo,
 } from "./filters.ts";
 import { noTasks } from "./outcomes.ts";
 
@@ -42,11 +43,7 @@ export const listTasks = endpoint("POST /tasks/list", {
     behind: /^(?:"\s*,\s*"status"|<\/oml:name>\s*<oml:status>)/,
     ends: /\]\s*\}\s*\}\s*$|<\/oml:tasks>\s*$/,
     most: 625,
-    among(input, ids) {
-      const wanted = input.task_id;
-      const among = wanted === undefined ? [...ids] : ids.filter((id) => wanted.includes(id));
-      return among.length === 0 ? undefined : { ...input, task_id: among, limit: among.length, offset: 0 };
-    },
+    among: (input, ids) => narrowTo("task_id", input, ids),
     id: "task_id",
     text: "name",
     entriesIn: (legacy) => entriesOf(member(legacy, "tasks", "task")),
