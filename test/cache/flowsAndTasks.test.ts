@@ -1,9 +1,6 @@
-import { expect, onTestFinished, test } from "vitest";
-import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
-import { listeningGateway } from "../http/support.ts";
+import { expect, test } from "vitest";
+import { fillCache, form, json, key } from "./filledCache.ts";
 
-/** An administrator may remove the tags of all users. */
-const key = "AD000000000000000000000000000000";
 const paths = {
   // It is made of the flows 105 and 106.
   pipeline: "/v1/flows/104",
@@ -17,27 +14,7 @@ const paths = {
 };
 type Name = keyof typeof paths;
 
-const filled = async () => {
-  const legacy = await startSampleLegacy();
-  onTestFinished(() => legacy.close());
-  const { url } = await listeningGateway(legacy.url);
-  for (const path of Object.values(paths)) expect((await fetch(url + path)).status).toBe(200);
-  const dropped = async (): Promise<Name[]> => {
-    const gone: Name[] = [];
-    for (const [name, path] of Object.entries(paths) as [Name, string][]) {
-      const answer = await fetch(url + path, { headers: { "Cache-Control": "only-if-cached" } });
-      if (answer.status === 504) gone.push(name);
-    }
-    return gone;
-  };
-  return { url, dropped };
-};
-
-const json = (fields: object) => ({
-  headers: { "Content-Type": "application/json", "X-API-Key": key },
-  body: JSON.stringify(fields),
-});
-const form = (fields: Record<string, string>) => ({ body: new URLSearchParams({ ...fields, api_key: key }) });
+const filled = () => fillCache(paths);
 
 test.each<[string, RequestInit, Name[]]>([
   ["/v1/flows/tag", json({ flow_id: 105, tag: "a" }), ["pipeline", "part", "flows"]],

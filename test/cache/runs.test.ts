@@ -1,9 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
+import { fillCache, form, json, key } from "./filledCache.ts";
 import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { listeningGateway } from "../http/support.ts";
 
-/** An administrator may remove the tags of all users. */
-const key = "AD000000000000000000000000000000";
 const paths = {
   run: "/v1/run/1",
   trace: "/v1/run/trace/1",
@@ -16,33 +15,14 @@ const paths = {
 };
 type Name = keyof typeof paths;
 
-const filled = async () => {
-  const legacy = await startSampleLegacy();
-  onTestFinished(() => legacy.close());
-  const { url } = await listeningGateway(legacy.url);
-  for (const path of Object.values(paths)) expect((await fetch(url + path)).status).toBe(200);
-  const dropped = async (): Promise<Name[]> => {
-    const gone: Name[] = [];
-    for (const [name, path] of Object.entries(paths) as [Name, string][]) {
-      const answer = await fetch(url + path, { headers: { "Cache-Control": "only-if-cached" } });
-      if (answer.status === 504) gone.push(name);
-    }
-    return gone;
-  };
-  return { url, dropped };
-};
+const filled = () => fillCache(paths);
 
-const json = (fields: object) => ({
-  headers: { "Content-Type": "application/json", "X-API-Key": key },
-  body: JSON.stringify(fields),
-});
 const upload = (description: string) => {
   const body = new FormData();
   body.set("description", new Blob([description]), "description.xml");
   body.set("api_key", key);
   return { body };
 };
-const form = (fields: Record<string, string>) => ({ body: new URLSearchParams({ ...fields, api_key: key }) });
 
 const lists: Name[] = ["runs", "evaluations", "ofStudy"];
 
