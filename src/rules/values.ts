@@ -16,7 +16,7 @@ export const integer: Rule<number> = rule("integer", '`"61"` -> `61`', z.int(), 
 /** Digits can be matched in one way only: `\d+\.?\d*` would try every split of them, in quadratic time. */
 const isNumeric = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s*$/i;
 
-/** The number that a text is; `null` where it is none, or no finite one. */
+/** Reads a text as a finite number; any other text is `null`. */
 const numberIn = (written: string): number | null => {
   const value = isNumeric.test(written) ? Number(written) : Number.NaN;
   return Number.isFinite(value) ? value : null;

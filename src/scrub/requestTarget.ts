@@ -48,7 +48,7 @@ const holdsOne = (text: string, keys: readonly string[]): boolean => {
 /** Rounds of percent-encoding that are undone. */
 const MAX_ROUNDS = 8;
 
-/** `%2561` -> `a`; what is not encoded well stays, and `+` is a blank. */
+/** `%2561` -> `a`; invalid percent-encoding stays, and `+` is a blank. */
 const decoded = (token: string): string => {
   let text = token.replaceAll("+", " ");
   for (let round = 0; round < MAX_ROUNDS && text.includes("%"); round++) {

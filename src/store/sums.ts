@@ -4,7 +4,7 @@ import type { KeyedStore, KeyedStoreSettings } from "./keyedStore.ts";
 export type Sums<T> = {
   /** Adds to the value under a key: at once here, in the store with the next flush. */
   add(key: string, value: T): void;
-  /** The value under a key, with what is not stored yet. */
+  /** The value under a key, and what the next flush adds to it. */
   get(key: string): T | undefined;
   /** The keys of all values. */
   keys(): Set<string>;

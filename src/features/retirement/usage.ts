@@ -14,7 +14,7 @@ type Usage = {
   take: () => CallerEntry[] | undefined;
   /** Adds what another process has taken. */
   add: (entries: readonly CallerEntry[]) => void;
-  /** Stores what is not stored yet. */
+  /** Stores what was counted since the last time. */
   close: () => Promise<void>;
 };
 

@@ -91,7 +91,7 @@ const check = ({ rows, caller, input, known }: Listing, answer: ListAnswer, isIn
 };
 
 const catalogues = fc.oneof(randomCatalogue(), randomCatalogue({ withoutFile: true }));
-/** One catalogue whose list is complete, and one with a row that nobody can be told of. */
+/** One catalogue whose list is complete, and one whose list lacks a private dataset, which has no file. */
 const examples = [1, null].map((file_id): [DatasetRow[], [Caller, ListInput][]] => [
   [completeDataset({ id: 3, name: "kept", uploader: owner.user.id, visibility: "private", file_id })],
   [[administrator, {}]],
