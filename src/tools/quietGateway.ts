@@ -51,7 +51,9 @@ export const openQuietGateway = async (
       if (name === "schema_mismatch") captured.getStore()?.mismatch.push(...(places as string[]));
     },
   };
-  const gateway = await openGateway({ ...settings, PREFIXES: [PREFIX], CACHE_BYTES: 0 }, catalogue, observer, {
+  // A reader thread would take the bytes of a large answer, and `exchanges` need them.
+  const { module: _, ...unthreaded } = catalogue;
+  const gateway = await openGateway({ ...settings, PREFIXES: [PREFIX], CACHE_BYTES: 0 }, unthreaded, observer, {
     // Two equal requests at the same time must each see their own exchanges.
     isUncached: true,
     aroundClient: (client) => async (request, format, caller, readXml) => {

@@ -104,6 +104,17 @@ describe.concurrent("a comparison", () => {
     expect(summary).toMatchObject({ ...passes, compared: 1, expected: 1 });
   });
 
+  test("explains a list that is too large for the main thread of a gateway", async () => {
+    const quality = Array.from({ length: 1000 }, (_, i) => `Quality${i}`.padEnd(310, "s"));
+    const body = JSON.stringify({ data_qualities_list: { quality } });
+    expect(body.length).toBeGreaterThan(300 * 1024);
+    const large = await serve((_, response) => {
+      response.writeHead(200, { "Content-Type": "application/json" }).end(body);
+    });
+    const { summary } = await reportOf(["--legacy", large, "--endpoint", "listQualities"]);
+    expect(summary).toMatchObject({ ...passes, compared: 1 });
+  });
+
   test("calls a mismatch that has gone when asked again drift", async () => {
     const asked = new Map<string, number>();
     const url = await candidate((document, path) => {
