@@ -137,10 +137,13 @@ export const fitsFilters = (run: RunRow, filters: ListFilters, { tags, studies }
   );
 };
 
-// Unescaped in both forms, as in legacy.
+const typeOf = (run: RunRow): number => sampleCatalogue.tasks.find(({ id }) => id === run.task_id)?.type ?? 0;
+
+// Unescaped in both forms, as in legacy. Its JSON has no type of the task.
 const described = (run: RunRow): [name: string, value: string | number][] => [
   ["run_id", run.id],
   ["task_id", run.task_id],
+  ["task_type_id", typeOf(run)],
   ["setup_id", run.setup_id],
   ["flow_id", setupOf(run).flow?.id ?? 0],
   ["uploader", run.uploader],
@@ -156,7 +159,6 @@ export const runList: Handler = (call) => {
   const { filters } = asked;
   if (Object.keys(filters).every((name) => name === "offset" || name === "show_errors")) return { error: 510 };
   if (Number(filters["limit"]) > 10_000) return { error: 516 };
-  const typeOf = (run: RunRow) => sampleCatalogue.tasks.find(({ id }) => id === run.task_id)?.type ?? 0;
   const matching = sampleCatalogue.runs.filter(
     (run) =>
       fitsFilters(run, filters, call) &&
@@ -166,7 +168,9 @@ export const runList: Handler = (call) => {
   const rows = pageOf(matching, filters).map(described);
   if (rows.length === 0) return { error: 512 };
   const written = rows.map((row) => {
-    const fields = row.map(([name, value]) => `"${name}":${typeof value === "number" ? value : `"${value}"`}`);
+    const fields = row
+      .filter(([name]) => name !== "task_type_id")
+      .map(([name, value]) => `"${name}":${typeof value === "number" ? value : `"${value}"`}`);
     return `  {${fields.join(",\n   ")}\n  }\n  `;
   });
   return {
