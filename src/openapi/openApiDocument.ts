@@ -251,7 +251,7 @@ const referring = (name: string, value: Json): Json => {
 };
 
 /** What cannot be written as JSON Schema (a new field of legacy's, kept as it came) is any value. */
-export const jsonSchema = (schema: z.ZodType): JsonObject => {
+const jsonSchema = (schema: z.ZodType): JsonObject => {
   const { $schema: _, ...written } = z.toJSONSchema(schema, {
     unrepresentable: "any",
     override({ zodSchema, jsonSchema: made }) {

@@ -5,13 +5,12 @@ import { endpoints } from "../../../transforms/index.ts";
 import { readPairs } from "../../../fixtures/pairs.ts";
 import about from "../../../package.json" with { type: "json" };
 import { onlyHelp } from "../onlyHelp.ts";
-import { clientChanges } from "./clientChanges.ts";
 import { openApiText } from "./openapi.ts";
-import { documentsWithTables, withParts, withTables } from "./tables.ts";
+import { documentsWithTables, withTables } from "./tables.ts";
 
 onlyHelp(`npm run docs
   Writes again, in place, what follows from the source: the tables of ${documentsWithTables.join(", ")},
-  the changes of docs/clients.md, docs/config.schema.json and docs/openapi.json.`);
+  docs/config.schema.json and docs/openapi.json.`);
 
 for (const path of documentsWithTables) {
   const file = new URL(`../../../${path}`, import.meta.url);
@@ -26,7 +25,3 @@ writeFileSync(new URL("../../../docs/config.schema.json", import.meta.url), `${J
 
 const openApi = openApiText({ version: about.version, prefix: "/v1", endpoints, pairs: readPairs() });
 writeFileSync(new URL("../../../docs/openapi.json", import.meta.url), openApi);
-
-const clients = new URL("../../../docs/clients.md", import.meta.url);
-const changes = { clientChanges: clientChanges(endpoints, readPairs(), "/v1") };
-writeFileSync(clients, withParts(readFileSync(clients, "utf8"), changes));

@@ -75,16 +75,12 @@ export const documentsWithTables = ["README.md", "docs/caching.md", "docs/rules.
 
 /** A document's text with its marked tables made anew. */
 export const withTables = (text: string, endpoints: Endpoints): string =>
-  withParts(text, {
+  Object.entries({
     endpoints: endpointsTable(endpoints),
     routes: routesTable(endpoints),
     rules: rulesTable(endpoints),
     lifetimes: lifetimesTable(endpoints),
-  });
-
-/** A document's text with its marked parts of these names made anew. */
-export const withParts = (text: string, parts: Readonly<Record<string, string>>): string =>
-  Object.entries(parts).reduce(
+  }).reduce(
     (before, [name, content]) =>
       before.replace(new RegExp(`<!-- ${name}: [^]*?<!-- /${name} -->`), () => marked(name, content)),
     text,

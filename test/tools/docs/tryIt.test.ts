@@ -1,10 +1,12 @@
 import { execFile, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { describeWith } from "../../support/needs.ts";
 import { consoleCommands } from "./markdown.ts";
 
@@ -39,13 +41,37 @@ describeWith("curl", spawnSync("curl", ["--version"]).status === 0, "the command
   });
 
   // Each document on its own: the first one read finds the cache empty.
-  test.each(["docs/caching.md", "README.md"])("%s shows what its commands print", async (document) => {
-    const commands = consoleCommands(readFileSync(join(root, document), "utf8"));
-    expect(commands.length).toBeGreaterThan(1);
-    for (const { command, output } of commands) {
-      const { stdout } = await run("sh", ["-c", command.replaceAll("127.0.0.1:8000", `127.0.0.1:${port}`)]);
-      const printed = stdout.replaceAll("\r", "").trim();
-      expect([command, patternOf(output).test(printed) ? output : printed]).toEqual([command, output]);
-    }
+  test.each(["docs/caching.md", "README.md", "docs/clients.md"])(
+    "%s shows what its commands print",
+    async (document) => {
+      const commands = consoleCommands(readFileSync(join(root, document), "utf8"));
+      expect(commands.length).toBeGreaterThan(1);
+      for (const { command, output } of commands) {
+        const { stdout } = await run("sh", ["-c", command.replaceAll("127.0.0.1:8000", `127.0.0.1:${port}`)]);
+        const printed = stdout.replaceAll("\r", "").trim();
+        expect([command, patternOf(output).test(printed) ? output : printed]).toEqual([command, output]);
+      }
+    },
+  );
+});
+
+test("docs/clients.md: its program waits for Retry-After and reads all pages", async () => {
+  const page = (...names: string[]) => [200, names.map((name, did) => ({ did, name }))] as const;
+  const noMore = [404, { detail: { code: "372", message: "No results" } }] as const;
+  const answers = [page("a", "b"), [503, { detail: "wait" }] as const, page("c"), noMore];
+  const asked: unknown[] = [];
+  const server = createServer((request, response) => {
+    void (async () => {
+      asked.push(JSON.parse(Buffer.concat(await request.toArray()).toString()));
+      const [status, body] = answers.shift() ?? noMore;
+      response.writeHead(status, status === 503 ? { "Retry-After": "0" } : {}).end(JSON.stringify(body));
+    })();
   });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => void server.close());
+  const [, program = ""] = /^```js\n([^]*?)^```$/m.exec(readFileSync(join(root, "docs/clients.md"), "utf8")) ?? [];
+  const own = program.replace("127.0.0.1:8000", `127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", own]);
+  expect(stdout.split("\n")).toEqual(["0 a", "1 b", "0 c", ""]);
+  expect(asked).toEqual([0, 2, 2, 4].map((offset) => ({ status: "all", limit: 2, offset })));
 });
