@@ -1,8 +1,9 @@
-import type { RuleChange } from "../rules/notes.ts";
-import { isObject, type Json, type Rule } from "../rules/rule.ts";
+import { collectChanges, type RuleChange } from "../rules/notes.ts";
+import { isObject, type Json, type JsonObject, type Rule } from "../rules/rule.ts";
 import { type DifferenceKind, differenceKindOf, isSame } from "./difference.ts";
 import { type Facets, facetsOf, memberOf } from "./facets.ts";
-import { childPointer } from "./pointer.ts";
+import type { Origin } from "./judge.ts";
+import { childPointer, pointerSteps } from "./pointer.ts";
 
 /** One step from the legacy value to ours at one place; without `rule` no rule explains it. */
 type Step = { form: DifferenceKind; rule?: string; legacy?: Json; ours?: Json };
@@ -124,4 +125,18 @@ export const lookUp = (
   }
   const noted = (changes.get(at) ?? []).map(({ rule: name }) => name);
   return { legacy: value, rules: noted.length > 0 ? noted : (facets?.rules.map(({ name }) => name) ?? []) };
+};
+
+/** Where our document comes from: legacy's own, through these rules. It is explained once a difference needs it; without it only the rules are known. */
+export const originIn = (output: Rule, document: JsonObject | undefined): Origin => {
+  let places: ChangesByPlace | undefined;
+  return (at) => {
+    if (at !== "" && !at.startsWith("/")) return { rules: [] };
+    if (places === undefined) {
+      const { note, changes } = collectChanges();
+      if (document !== undefined) output.read(document, note, document);
+      places = changesByPlace(changes);
+    }
+    return lookUp(output, document, places, pointerSteps(at));
+  };
 };

@@ -35,7 +35,8 @@ export const explainAnswer = (
   return schemaMismatch(about, reading.document, legacy, ours);
 };
 
-const legacyBody = (reading: AnsweredExchange["reading"]): Json => {
+/** What legacy's answer says: its document, its error, or why it cannot be read. */
+export const legacyBody = (reading: AnsweredExchange["reading"]): Json => {
   if (reading.is === "document") return reading.document;
   if (reading.is === "unreadable") return reading.why;
   const { code, message, additional } = reading;

@@ -10,7 +10,7 @@ import type { Ledger } from "./ledger.ts";
 /** Bytes of an answer that is compared while callers are served. A larger one would hold them up. */
 export const MAX_COMPARED_BYTES = 1024 ** 2;
 
-/** Where the expected value at a pointer comes from: the legacy value there, and the rules that made the expected one. */
+/** Where the expected value at a place (`Difference.at`) comes from: the legacy value there, and the rules that made the expected one. */
 export type Origin = (at: string) => { legacy?: Json; rules: string[] };
 
 type About = {
@@ -54,7 +54,7 @@ const differencesOf = (
   // All error documents are alike: if a candidate writes them differently, all their fields have one cause.
   const known = isError ? { cause: `error ${expected.status}` } : {};
   const found = ({ allowedBy, ...difference }: Omit<ComparedPlace, "form"> & { form: DifferenceKind }) => {
-    const traced = difference.at.startsWith("/") || difference.at === "" ? origin?.(difference.at) : undefined;
+    const traced = origin?.(difference.at);
     const rule = allowedBy ?? traced?.rules.join(" + ");
     const entry = allowedBy === undefined ? ledger.allowing(endpoint, difference) : undefined;
     add({

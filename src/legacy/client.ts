@@ -42,6 +42,8 @@ export type Caller = {
   spent?: { calls: number; ms: number };
   /** The endpoint that it asks for, if it is one. */
   endpoint?: string;
+  /** Gets each reply of legacy's: a comparison shows what legacy itself said. */
+  onReply?: (reply: LegacyAnswer) => void;
 };
 
 /** Asks legacy for one form of one resource. Without an answer it returns the outcome of the failure. */
@@ -76,7 +78,7 @@ type LegacyClientSettings = {
 /** A client for legacy's interface at this upstream. */
 export const legacyClient =
   (upstream: Upstream, { path, host, maxReply }: LegacyClientSettings): LegacyClient =>
-  async (request, form, { key, headers, deadline, signal }, readXml) => {
+  async (request, form, { key, headers, deadline, signal, onReply }, readXml) => {
     const isPost = request.method === "POST";
     const fields = isPost || key !== undefined ? new URLSearchParams(isPost ? request.form : undefined) : undefined;
     // Legacy takes a key from the query first, but a query ends up in its access log.
@@ -95,7 +97,9 @@ export const legacyClient =
         totalTimeout: Math.max(1, deadline - Date.now()),
         ...(signal ? { signal } : {}),
       });
-      return legacyAnswer(reply.status, reply.body, readXml, reply.contentType);
+      const answer = legacyAnswer(reply.status, reply.body, readXml, reply.contentType);
+      onReply?.(answer);
+      return answer;
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error;
       return {

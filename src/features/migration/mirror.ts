@@ -1,13 +1,14 @@
-import { type GivenAnswer, parseAnswer } from "../../compare/answers.ts";
+import { parseAnswer } from "../../compare/answers.ts";
 import { curlsOf } from "../../compare/curls.ts";
 import { MAX_COMPARED_BYTES } from "../../compare/judge.ts";
 import type { Answered } from "../../cache/reply.ts";
 import { canonicalRequest, formatRequest } from "../../endpoint/canonicalRequest.ts";
+import type { LegacyAnswer } from "../../legacy/client.ts";
 import { whyUnserved } from "../../modern/whyUnserved.ts";
 import type { Backend, EndpointRequest, RequestCaller } from "../../serve/backend.ts";
 import type { MigrationServices } from "./askModern.ts";
 import type { Side } from "./decide.ts";
-import type { AskSide, Mirrored } from "./shadow.ts";
+import type { AskSide, Mirrored, SideAnswer } from "./shadow.ts";
 
 /** The base URLs of both sides, for the commands that reproduce a difference. */
 export type MirrorAddresses = { legacy: string; candidate: string };
@@ -43,10 +44,12 @@ export const mirrored = (
   };
   const askLegacy: AskSide = async (again) => {
     if (backend === "legacy" && !again) return served();
-    const fetched = await next({ ...request, bypass: true }, mirrorCaller(services.totalTimeout));
+    let source: LegacyAnswer | undefined;
+    const onReply = (reply: LegacyAnswer) => void (source = reply.body.length > MAX_COMPARED_BYTES ? undefined : reply);
+    const fetched = await next({ ...request, bypass: true }, { ...mirrorCaller(services.totalTimeout), onReply });
     if (fetched.isIncomplete) return { failed: "private rows may be lacking" };
     const { status, body } = "entry" in fetched.answered ? fetched.answered.entry : fetched.answered.representation;
-    return given(status, "application/json", body);
+    return { ...given(status, "application/json", body), source };
   };
   const askModern: AskSide = async (again) => {
     if (backend === "modern" && !again) return served();
@@ -79,7 +82,7 @@ export const mirrored = (
   };
 };
 
-const given = (status: number, contentType: string, body: string | Buffer): GivenAnswer & { bytes: number } => ({
+const given = (status: number, contentType: string, body: string | Buffer): SideAnswer => ({
   // Parsing a larger one would hold up callers, so it is not compared.
   ...(body.length > MAX_COMPARED_BYTES
     ? { status, contentType, body: undefined }

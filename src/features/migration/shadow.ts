@@ -1,17 +1,22 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { GivenAnswer } from "../../compare/answers.ts";
-import { lookUp } from "../../compare/explain.ts";
+import { originIn } from "../../compare/explain.ts";
+import { legacyBody } from "../../compare/explainAnswer.ts";
 import { judgeAnswer, MAX_COMPARED_BYTES, type Origin, settleDifferences } from "../../compare/judge.ts";
-import { pointerSteps } from "../../compare/pointer.ts";
 import type { Ledger } from "../../compare/ledger.ts";
 import type { CurlPair } from "../../compare/report.ts";
-import type { Difference } from "../../compare/difference.ts";
+import { type Difference, isSame } from "../../compare/difference.ts";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
+import type { LegacyReply } from "../../legacy/client.ts";
+import { collectChanges } from "../../rules/notes.ts";
 import type { Secrets } from "../../scrub/secrets.ts";
 import type { Budget } from "./budget.ts";
 
-/** Requests one side's answer, or gives the reason why it failed. `again`: the second time, bypassing the caches. `bytes`: the answer's size. */
-export type AskSide = (again: boolean) => Promise<(GivenAnswer & { bytes: number }) | { failed: string }>;
+/** One side's answer. `bytes`: its size. `source`: the reply of legacy's that it was made of, where legacy was asked for it. */
+export type SideAnswer = GivenAnswer & { bytes: number; source?: LegacyReply };
+
+/** Requests one side's answer, or gives the reason why it failed. `again`: the second time, bypassing the caches. */
+export type AskSide = (again: boolean) => Promise<SideAnswer | { failed: string }>;
 
 /** One request that the gateway has answered, and how to send it to either side. */
 export type Mirrored = {
@@ -50,10 +55,19 @@ type ShadowSettings = {
   settle: number;
 };
 
-/** The rules that made the expected value. Legacy's own value is no longer available. */
-const originIn =
-  ({ output }: Endpoint): Origin =>
-  (at) => ({ rules: lookUp(output, undefined, new Map(), pointerSteps(at)).rules });
+/** Legacy's values, and the rules that made the expected ones of them. Of an answer that is cached or merged only the rules are known. */
+const originOf = ({ output }: Endpoint, { source, status, body }: SideAnswer): Origin => {
+  const { note } = collectChanges();
+  let ofDocument: Origin | undefined;
+  return (at) => {
+    if (at === "status") return { legacy: source?.status, rules: [] };
+    const document = source?.reading.is === "document" ? source.reading.document : undefined;
+    if (at === "" && source && document === undefined) return { legacy: legacyBody(source.reading), rules: [] };
+    const isSource = () => document && status === 200 && isSame(output.read(document, note, document), body);
+    ofDocument ??= originIn(output, isSource() ? document : undefined);
+    return ofDocument(at);
+  };
+};
 
 /** Opens the comparison. `onCompared` gets every result, with an empty list if the sides agree. */
 export const openShadow = ({ budget, ledger, onCompared, onError, settle }: ShadowSettings): Shadow => {
@@ -73,7 +87,13 @@ export const openShadow = ({ budget, ledger, onCompared, onError, settle }: Shad
     if ("failed" in expected || "failed" in candidate || expected.status >= 500 || isLarge) return { bytes };
     return {
       differences: judgeAnswer(
-        { endpoint: name, output: endpoint.output, ledger: ledger(), origin: originIn(endpoint), whyUnserved },
+        {
+          endpoint: name,
+          output: endpoint.output,
+          ledger: ledger(),
+          origin: originOf(endpoint, expected),
+          whyUnserved,
+        },
         expected,
         candidate,
       ),

@@ -1,16 +1,14 @@
 import { type AnsweredExchange, type GivenAnswer, type LegacyQuery, parseAnswer } from "../../compare/answers.ts";
 import { type Addresses, curlsOf } from "../../compare/curls.ts";
-import { changesByPlace, lookUp } from "../../compare/explain.ts";
+import { originIn } from "../../compare/explain.ts";
 import { explainAnswer } from "../../compare/explainAnswer.ts";
-import { judgeAnswer, type Origin } from "../../compare/judge.ts";
+import { judgeAnswer } from "../../compare/judge.ts";
 import type { Ledger } from "../../compare/ledger.ts";
-import { pointerSteps } from "../../compare/pointer.ts";
 import { explainedRows, judgedRows, plainRows } from "../../compare/sideBySide.ts";
 import type { ComparisonOutcome } from "../../compare/tally.ts";
 import { formatRequest } from "../../endpoint/canonicalRequest.ts";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
 import { whyUnserved } from "../../modern/whyUnserved.ts";
-import { collectChanges } from "../../rules/notes.ts";
 import type { Json, JsonObject } from "../../rules/rule.ts";
 import type { Catalogue } from "../../serve/catalogue.ts";
 import type { CorpusRequest } from "../corpus/corpusRequest.ts";
@@ -204,17 +202,4 @@ const documentOf = ({ reading }: AnsweredExchange): JsonObject | undefined =>
 const legacyValue = ({ reading }: AnsweredExchange): Json => {
   if (reading.is === "document") return reading.document;
   return reading.is === "error" ? { code: reading.code, message: reading.message } : reading.why;
-};
-
-/** Explains the document, once a difference needs it. */
-const originIn = (output: Endpoint["output"], document: JsonObject): Origin => {
-  let places: ReturnType<typeof changesByPlace> | undefined;
-  return (at) => {
-    if (places === undefined) {
-      const { note, changes } = collectChanges();
-      output.read(document, note, document);
-      places = changesByPlace(changes);
-    }
-    return lookUp(output, document, places, pointerSteps(at));
-  };
 };

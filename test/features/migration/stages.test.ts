@@ -89,6 +89,32 @@ describe("shadow", () => {
     });
   });
 
+  test("a difference shows legacy's own value, where legacy has one", async () => {
+    const { ask, compared, operate } = await staged(
+      { getDataset: { stage: "shadow" }, findFlow: { stage: "modern" } },
+      {
+        faults: [
+          { endpoint: "getDataset", fault: "wrongType", path: "/version" },
+          { endpoint: "getDataset", fault: "missingField", path: "/format" },
+          { endpoint: "getDataset", fault: "extraField", path: "/colour" },
+          { endpoint: "findFlow", fault: "otherStatus" },
+        ],
+      },
+    );
+    await ask("/datasets/61");
+    await ask("/flow/exists/sample.ZeroRule/Sample_1.0/");
+    await compared("getDataset", 1);
+    await compared("findFlow", 1);
+    const { body } = await operate("GET", "/differences");
+    const values = (body as DifferenceView[]).map(({ path, samples: [sample] }) => [path, sample?.legacy]);
+    expect(Object.fromEntries(values)).toMatchObject({
+      "/version": "1",
+      "/format": "ARFF",
+      "/colour": undefined,
+      status: 200,
+    });
+  });
+
   test("a key is in no sample, however short, and its curl can be run", async () => {
     const { ask, migration, compared } = await staged(
       { getDataset: { stage: "shadow" } },

@@ -162,7 +162,7 @@ const sampleItem = (sample: DifferenceSample): Html => {
   return html`<li data-key="${sample.at} ${sample.question}">
     <p class="asked"><code>${sample.question}</code> <span class="where">${timeAt(sample.at)}</span></p>
     <dl class="values">
-      ${(Object.keys(sides) as Side[]).map(
+      ${shownNames(sample).map(
         (side) =>
           html`<div>
             <dt>${sides[side]}</dt>
@@ -173,6 +173,10 @@ const sampleItem = (sample: DifferenceSample): Html => {
     ${curlPair(sample.curl)}
   </li>`;
 };
+
+/** Legacy's value is known where legacy was asked for the comparison. */
+const shownNames = ({ legacy }: DifferenceSample): Side[] =>
+  (Object.keys(sides) as Side[]).filter((side) => side !== "legacy" || legacy !== undefined);
 
 /** Marks changes between modern and the expected value, or legacy where modern is as expected. */
 const shownSides = (sample: DifferenceSample): Partial<Record<Side, Html>> => {
