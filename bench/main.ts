@@ -10,7 +10,7 @@ import { benchStartup } from "./startup.ts";
 import { benchTransform } from "./transform.ts";
 import { benchZipf } from "./zipf.ts";
 import { benchWalk } from "./walk.ts";
-import { benchWorkers } from "./workers.ts";
+import { benchGateways } from "./gateways.ts";
 import { readOptions, usage } from "./options.ts";
 import { stopAll } from "./processes.ts";
 
@@ -43,7 +43,7 @@ else if (typeof options === "string") {
     if (wanted("mirror")) await benchMirror(options);
     if (wanted("memory")) await benchMemory();
     if (wanted("walk")) await benchWalk();
-    if (wanted("workers")) await benchWorkers(options);
+    if (wanted("gateways")) await benchGateways(options);
     if (wanted("capacity")) await benchCapacity(options);
   } catch (error) {
     console.error(error);

@@ -11,7 +11,7 @@ const sections = [
   "mirror",
   "memory",
   "walk",
-  "workers",
+  "gateways",
   "capacity",
 ] as const;
 

@@ -32,7 +32,8 @@ export const benchPassThrough = async (options: BenchOptions): Promise<void> => 
     await node("http-proxy", "bench/peers/httpProxy.js", { UPSTREAM: upstream }),
     await node("hono/proxy", "bench/peers/honoProxy.js", { UPSTREAM: upstream }),
   ];
-  if (isInstalled("nginx")) contenders.push(contender("nginx", await startNginx(SERVER_CORE, { upstream })));
+  if (isInstalled("nginx"))
+    contenders.push(contender("nginx", await startNginx(SERVER_CORE, { upstreams: [upstream] })));
   else leftOut("nginx is not installed: no ratio to it");
   reportRace(`pass-through of ${(body.length / 1000).toFixed(1)} KB`, await race(contenders, options), [
     ["gateway", "http-proxy"],

@@ -3,7 +3,7 @@ import { type CacheRequest, entryKey, type Fetch } from "./cacheRequest.ts";
 import { backOff, type Entry, entryOf, ownedLifetimes } from "./entry.ts";
 import { monotonic, type Store } from "./store.ts";
 import { type Answered, type CacheStatus, HIT, type Content, tagged, untagged } from "./reply.ts";
-import type { InvalidationRelay, OpenSharedTier } from "./sharedTier.ts";
+import type { OpenSharedTier } from "./sharedTier.ts";
 import { openSingleFlight, type SingleFlight } from "./singleFlight.ts";
 import { openTieredEntries, type TieredEntries } from "./tieredEntries.ts";
 
@@ -23,7 +23,6 @@ export type CacheSettings = {
   /** The longest time that a fetch can take, in milliseconds. */
   longest: number;
   openTier?: OpenSharedTier | undefined;
-  relay?: InvalidationRelay | undefined;
   count: (event: CacheEvent, endpoint: string) => void;
   /** Hears of failures in the background, which no client waits for. */
   onError: (error: unknown) => void;
@@ -115,21 +114,12 @@ const openFetcher = ({ entries, fetches, count, onError, now }: FetcherParts) =>
 };
 
 /** Opens the cache over a store, and over a shared tier where one is given. */
-export const openCache = ({
-  store,
-  longest,
-  openTier,
-  relay,
-  count,
-  onError,
-  now = Date.now,
-}: CacheSettings): Cache => {
+export const openCache = ({ store, longest, openTier, count, onError, now = Date.now }: CacheSettings): Cache => {
   const fetches = openSingleFlight<FetchedAnswer>();
   const entries = openTieredEntries({
     store,
     longest,
     openTier,
-    relay,
     now,
     onInvalidation: () => fetches.clear(),
     onInvalidated: (endpoint) => count("dropped", endpoint),

@@ -12,15 +12,6 @@ export type Invalidation = {
   hold?: number;
 };
 
-/**
- * Tells the other processes of one gateway what is invalidated. `tell` resolves when it holds in all of them; `hear` sets what is called with
- * what they tell.
- */
-export type InvalidationRelay = {
-  tell(invalidation: Invalidation): Promise<void>;
-  hear(listener: (invalidation: Invalidation) => void): void;
-};
-
 /** A second tier behind the memory, shared by several gateways. Its calls neither reject nor take long. */
 export type SharedTier = {
   /** Whether this gateway has heard of every invalidation until a moment ago. If not, no entry may be served without asking legacy. */

@@ -1,9 +1,8 @@
-import { allOf } from "../concurrency/allOf.ts";
 import { type CacheKey, type CacheRequest, lookupKeys, type Directives } from "./cacheRequest.ts";
 import { type Compression, openCompression } from "./compression.ts";
 import { type Entry, type Freshness, freshnessOf, isExpired, withinLifetimes } from "./entry.ts";
 import { type InvalidationLog, openInvalidationLog } from "./invalidationLog.ts";
-import type { Invalidation, InvalidationRelay, OpenSharedTier, SharedTier } from "./sharedTier.ts";
+import type { Invalidation, OpenSharedTier, SharedTier } from "./sharedTier.ts";
 import { openSingleFlight, type SingleFlight } from "./singleFlight.ts";
 import type { Store } from "./store.ts";
 
@@ -26,7 +25,7 @@ export type TieredEntries = {
   invalidateEntry(key: string, entry: Entry): void;
   /** Deletes the entries of a group or of an owner, in this gateway only. */
   invalidateLocally(group: string): void;
-  /** Invalidates here at once; resolves when the other processes have, and the other gateways have or a bounded wait is over. */
+  /** Invalidates here at once; resolves when the other gateways have, or a bounded wait is over. */
   invalidate(invalidation: Invalidation): Promise<void> | undefined;
   /** Whether the shared tier is trusted; `undefined` without one. */
   sharing(): "in step" | "cut off" | undefined;
@@ -39,8 +38,6 @@ export type TieredEntriesSettings = {
   /** The longest time that a fetch can take, in milliseconds. */
   longest: number;
   openTier: OpenSharedTier | undefined;
-  /** Without it, this process is alone. */
-  relay?: InvalidationRelay | undefined;
   /** Called before each invalidation, by whichever gateway. */
   onInvalidation: () => void;
   /** Called for each entry that is invalidated. */
@@ -122,7 +119,6 @@ export const openTieredEntries = ({
   store,
   longest,
   openTier,
-  relay,
   onInvalidation,
   onInvalidated,
   onError,
@@ -133,12 +129,10 @@ export const openTieredEntries = ({
   const lookups = openSingleFlight<Entry | undefined>();
 
   const invalidateHere = openInvalidator({ store, invalidations, lookups, onInvalidation, onInvalidated, now });
-  relay?.hear(invalidateHere);
   const tier = openTier?.({ onInvalidation: invalidateHere, onLost: () => invalidateHere({ all: true }) });
 
-  /** Tells the other processes and gateways. */
-  const announce = (invalidation: Invalidation): Promise<void> | undefined =>
-    allOf([relay?.tell(invalidation), tier?.invalidate(invalidation)]);
+  /** Tells the other gateways. */
+  const announce = (invalidation: Invalidation): Promise<void> | undefined => tier?.invalidate(invalidation);
 
   const wasWritten = ({ groups, endpoint }: Entry, mark: number): boolean =>
     invalidations.written([...groups, `@${endpoint}`, EVERYTHING], mark);

@@ -17,7 +17,6 @@ import type { EventDefinitions } from "../telemetry/events.ts";
 import type { Meter } from "../telemetry/meter.ts";
 import type { Observer } from "../telemetry/observer.ts";
 import type { UntrustedProxy } from "../upstream/untrustedProxies.ts";
-import type { Peers } from "../workers/peers.ts";
 import type { ConsolePart } from "../ui/consolePart.ts";
 import type { Layer } from "./backend.ts";
 import type { Catalogue } from "./catalogue.ts";
@@ -105,8 +104,6 @@ export type Feature = {
   onNotice?: (notice: Notice) => void;
   proxy?: ProxyHooks;
   console?: ConsolePart;
-  /** What a worker's feature has counted, for that of the primary process: `take` gives what is new since the last call, as JSON. */
-  tally?: { take: () => unknown; add: (taken: unknown) => void };
   /** What `--check` finds of the feature. */
   check?: (report: CheckReport) => Promise<void>;
   /** Takes over changed settings: what is wrong with them, or a function that puts them in force. */
@@ -140,8 +137,6 @@ export type Core = {
   untrustedProxies: () => readonly UntrustedProxy[];
   /** What is said of features that are not loaded. */
   off: readonly WhenOff[];
-  /** The other processes of this gateway; `undefined` if it is alone. */
-  peers?: Peers | undefined;
   /** The gateway only checks its configuration: it stores nothing, and legacy answers everything. */
   isCheck: boolean;
 };

@@ -1,7 +1,6 @@
 import { availableParallelism } from "node:os";
 import { type Cache, openCache } from "../cache/cache.ts";
 import { type DeclaredLifetimes, longestLifetime, withDefaults } from "../cache/entry.ts";
-import type { Invalidation } from "../cache/sharedTier.ts";
 import { openStore } from "../cache/store.ts";
 import { type ByteBudget, openByteBudget } from "../concurrency/byteBudget.ts";
 import type { Knowledge } from "../endpoint/endpoint.ts";
@@ -36,7 +35,6 @@ import { legacyBackend } from "./legacyBackend.ts";
 import { observePassThrough } from "./observePassThrough.ts";
 import { prepare } from "./prepared.ts";
 import { meterDependencies } from "./meterDependencies.ts";
-import type { Peers } from "../workers/peers.ts";
 import type { Services } from "./services.ts";
 import { openUnconfirmedWrites } from "./unconfirmedWrites.ts";
 
@@ -69,8 +67,6 @@ export type GatewayParts = {
   off?: readonly WhenOff[];
   /** The gateway only checks its configuration (`--check`). */
   isCheck?: boolean;
-  /** The other processes of this gateway. */
-  peers?: Peers | undefined;
   /** How large answers are read, where it differs from the default. */
   reading?: Partial<Pick<ReaderSettings, "large" | "idle" | "queue" | "module">>;
   /** Wraps the requests to legacy for answers; those that verify keys are not among them. */
@@ -118,8 +114,6 @@ export const openGateway = async (
   meterDependencies(settings, services);
   const trusted = trustedProxies(settings.TRUSTED_PROXIES);
   const untrustedProxies = openUntrustedProxies(trusted, (address) => {
-    // The primary process says it once, when it hears of it.
-    if (parts.peers?.isWorker) return;
     observer.event("untrusted_proxy", { address, advice: `if it is your proxy, set TRUSTED_PROXIES=${address}` });
   });
   const lifecycle = { isStopping: false };
@@ -155,7 +149,6 @@ export const openGateway = async (
     isUncached ? (request, caller) => legacy({ ...request, bypass: true }, caller) : legacy,
   );
   const pass = openProxy(settings, catalogue, services, { upstream: proxied, features, trusted });
-  if (parts.peers) joinReports(parts.peers, core, features, untrustedProxies);
   const written = { corsOrigins: settings.CORS_ORIGINS, errorFormats };
   const hitPath = openHitPath(services, features, written, settings.CACHE_BYTES * PATHS_SHARE);
   const bodies = openByteBudget(Math.max(MAX_BODIES_BYTES, settings.MAX_BODY_BYTES));
@@ -194,31 +187,7 @@ export const openGateway = async (
   };
 };
 
-/** A worker reports what it has counted; in the primary process the features take it over. */
-const joinReports = (
-  peers: Peers,
-  { services: { cache, meter, dependencies }, dispatches, isBusy, untrustedProxies }: Core,
-  features: readonly Feature[],
-  { heard }: Pick<UntrustedProxies, "heard">,
-): void => {
-  peers.reportBy(async (withMetrics) => ({
-    cache: cache.size(),
-    isBusy: isBusy(),
-    untrustedProxies: untrustedProxies(),
-    dispatches: await dispatches(),
-    dependencies: await dependencies.states(),
-    openCircuits: meter.openCircuits(),
-    metrics: withMetrics ? await meter.read() : undefined,
-    // Last, so that what is taken is sent at once.
-    features: features.map(({ tally }) => tally?.take()),
-  }));
-  peers.workers?.onReport((report) => {
-    for (const { address } of report.untrustedProxies) heard(address);
-    for (const [i, { tally }] of features.entries()) if (report.features[i]) tally?.add(report.features[i]);
-  });
-};
-
-type ServiceParts = Pick<GatewayParts, "reading" | "aroundClient" | "peers"> & {
+type ServiceParts = Pick<GatewayParts, "reading" | "aroundClient"> & {
   upstream: Upstream;
   health: UpstreamHealth;
   dependencies: Dependencies;
@@ -230,7 +199,7 @@ const openServices = (
   settings: GatewaySettings,
   catalogue: Catalogue,
   observer: Observer,
-  { reading = {}, aroundClient = (one) => one, upstream, health, dependencies, features, modules, peers }: ServiceParts,
+  { reading = {}, aroundClient = (one) => one, upstream, health, dependencies, features, modules }: ServiceParts,
 ): Services => {
   const meter = openMeter(() => observer.counts(), meteredEndpoints(catalogue));
   const breaker = openBreaker((...change) => observeCircuit(observer, "legacy", ...change));
@@ -243,12 +212,12 @@ const openServices = (
   const called = withBreaker(legacyClient(upstream, clientSettings), onCall, breaker);
   const client: LegacyClient = (request, form, caller, readXml) =>
     hooks.step("legacy", { "http.request.method": request.method }, () => called(request, form, caller, readXml));
-  const cache = openCacheOf(settings, catalogue, { meter, observer, dependencies, modules, peers });
+  const cache = openCacheOf(settings, catalogue, { meter, observer, dependencies, modules });
   const onKeyRefused = (owner: string): void => {
     cache.invalidateLocally(owner);
     hooks.onKeyRefused(owner);
   };
-  const keys = openKeys(client, catalogue.keyProbes, catalogue.errors, onKeyRefused, peers?.salt);
+  const keys = openKeys(client, catalogue.keyProbes, catalogue.errors, onKeyRefused);
   const onError = (error: unknown) => observer.event("internal_error", { error: (error as Error).stack });
   const knowledge = { legacyStudies: new Set(settings.LEGACY_STUDIES ?? catalogue.legacyStudies) };
   const reader = openReaderOf(settings, catalogue, knowledge, { meter, observer, dependencies, reading });
@@ -272,7 +241,7 @@ const openServices = (
   };
 };
 
-type CoreParts = Pick<GatewayParts, "off" | "isCheck" | "peers"> & {
+type CoreParts = Pick<GatewayParts, "off" | "isCheck"> & {
   features: readonly Feature[];
   replies: ByteBudget;
   upstreams: readonly Upstream[];
@@ -285,17 +254,7 @@ const coreOf = (
   settings: GatewaySettings,
   catalogue: Catalogue,
   services: Services,
-  {
-    off = [],
-    isCheck = false,
-    peers,
-    features,
-    replies,
-    upstreams,
-    lifecycle,
-    writeError,
-    untrustedProxies,
-  }: CoreParts,
+  { off = [], isCheck = false, features, replies, upstreams, lifecycle, writeError, untrustedProxies }: CoreParts,
 ): Core => {
   const lifetimes = lifetimesInForce(settings, catalogue);
   const { LEGACY_URL: url, LEGACY_PATH: path } = settings;
@@ -316,16 +275,13 @@ const coreOf = (
     },
     writeError,
     isBusy: () =>
-      peers?.workers?.isBusy() ??
       upstreams.some(
         ({ semaphore: { waiting, running } }) => waiting > 0 || running > BUSY_SHARE * settings.MAX_CONNECTIONS,
       ),
     isStopping: () => lifecycle.isStopping,
-    untrustedProxies: () => peers?.workers?.untrustedProxies() ?? untrustedProxies.list(),
-    dispatches: async () =>
-      peers?.workers?.dispatches() ?? (await Promise.all(upstreams.map((one) => one.dispatches()))).every(Boolean),
+    untrustedProxies: () => untrustedProxies.list(),
+    dispatches: async () => (await Promise.all(upstreams.map((one) => one.dispatches()))).every(Boolean),
     off,
-    peers,
     isCheck,
   };
 };
@@ -410,20 +366,14 @@ const lifetimesInForce = (
     ),
   );
 
-type CacheParts = Pick<GatewayParts, "peers"> & {
+type CacheParts = {
   meter: Meter;
   observer: Observer;
   dependencies: Dependencies;
   modules: readonly FeatureModule[];
 };
 
-const INVALIDATION = "invalidation";
-
-const openCacheOf = (
-  settings: GatewaySettings,
-  catalogue: Catalogue,
-  { modules, peers, ...parts }: CacheParts,
-): Cache => {
+const openCacheOf = (settings: GatewaySettings, catalogue: Catalogue, { modules, ...parts }: CacheParts): Cache => {
   const { meter, observer } = parts;
   const lifetimes = lifetimesInForce(settings, catalogue);
   const store = openStore({
@@ -435,10 +385,6 @@ const openCacheOf = (
     store,
     longest: settings.TOTAL_TIMEOUT_MS,
     openTier: modules.find(({ sharedTier }) => sharedTier)?.sharedTier?.(settings, { ...parts, longest }),
-    relay: peers && {
-      tell: (invalidation) => peers.tell(INVALIDATION, invalidation),
-      hear: (listener) => peers.hear(INVALIDATION, (message) => listener(message as Invalidation)),
-    },
     count: meter.cache,
     onError: (error) => observer.event("internal_error", { error: (error as Error).stack }),
   });

@@ -1,6 +1,5 @@
 import { Server as NetServer } from "node:net";
 import type { RequestListener, Server } from "node:http";
-import { withTimeout } from "../concurrency/withTimeout.ts";
 import { openHttpServer } from "../http/httpServer.ts";
 import { openExchanges } from "./exchanges.ts";
 import type { Feature } from "./feature.ts";
@@ -32,29 +31,10 @@ const GRACE_MS = 250;
 const SHORT_TURN_MS = 0.02;
 const MAX_TURNS_MS = 500;
 
-/** Milliseconds that a worker waits for its primary process to let go of the port. */
-const RELEASE_MS = 1000;
-
-/** Resolves when the primary process of a worker has let go of the port: `node:cluster` then calls `close`, which would cut idle connections. */
-const whenReleased = (server: Server & { _handle?: { close?: unknown } }): Promise<void> =>
-  new Promise((resolve) => {
-    server.close = () => {
-      // Of `node:cluster`: it would first send the primary process a message, and connections that come meanwhile are reset.
-      delete server._handle?.close;
-      resolve();
-      return server;
-    };
-  });
-
-/** Listens for clients. `isShared`: on the port of other workers. Rejects where the address is taken or does not exist. */
+/** Listens for clients. Rejects where the address is taken or does not exist. */
 export const startServer = async (
   gateway: Gateway,
-  {
-    host,
-    port,
-    prefixes,
-    isShared = false,
-  }: { host: string; port: number; prefixes: readonly string[]; isShared?: boolean },
+  { host, port, prefixes }: { host: string; port: number; prefixes: readonly string[] },
 ): Promise<RunningServer> => {
   let stopping = false;
   const exchanges = openExchanges(gateway.core);
@@ -88,7 +68,6 @@ export const startServer = async (
     { ...exchanges, writeError: gateway.core.writeError },
   );
   meterClients(gateway.services.meter, { connections, unsent, inFlight: exchanges.inFlight });
-  const released = isShared ? whenReleased(server) : undefined;
   await new Promise<void>((resolve, reject) => void server.once("error", reject).listen(port, host, resolve));
   const address = server.address();
   return {
@@ -97,7 +76,6 @@ export const startServer = async (
       stopping = true;
       gateway.beginStop();
       await delay;
-      if (released) await withTimeout(released, RELEASE_MS);
       const isWhole = await drain(server, timeout);
       exchanges.close();
       return isWhole;
@@ -116,8 +94,6 @@ const closePort = (server: Server, onClosed: () => void): void => {
   // http.Server's own close() cuts idle connections at once, and with them a request that is just arriving. At the end it stops its timer.
   const close = () =>
     NetServer.prototype.close.call(server, () => {
-      // That of `whenReleased`.
-      Reflect.deleteProperty(server, "close");
       server.close();
       onClosed();
     });

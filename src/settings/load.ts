@@ -1,5 +1,4 @@
 import type { z } from "zod";
-import { divisionErrors } from "./divide.ts";
 import { readableByAll, readConfigurationFile } from "./configurationFile.ts";
 import { described, describeIssue } from "./describeIssue.ts";
 import { applyRenames, type GivenSetting, renamedSettings } from "./renamed.ts";
@@ -60,7 +59,6 @@ export const loadSettings = (
     ...unknownEndpoints("CACHE_LIFETIMES", settings.CACHE_LIFETIMES, cached),
     ...fragments.flatMap(({ errorsOf }) => errorsOf?.(settings, endpoints) ?? []),
     ...tooLarge(settings),
-    ...divisionErrors(settings),
     ...unknownPrefixes(settings),
   ];
   if (errors.length > 0) return { errors };

@@ -9,8 +9,6 @@ type Reloading = {
   endpoints: KnownEndpoints;
   fragments: readonly SettingsFragment[];
   settings: Settings;
-  /** Whether the file is watched; a worker waits for SIGHUP from its primary process. */
-  isWatching?: boolean;
   observer: Observer;
   /** Builds the new state and exchanges it at once. If it has errors, returns them and changes nothing. */
   apply: (settings: Settings) => Promise<string[]>;
@@ -21,7 +19,7 @@ type Reload = { now(): Promise<void>; close(): void };
 
 /** Reads the configuration again at SIGHUP, and whenever its file changes. With errors in it, the old one stays in force. */
 export const openReload = (reloading: Reloading): Reload => {
-  const { environment, endpoints, fragments, settings, isWatching = true, observer, apply } = reloading;
+  const { environment, endpoints, fragments, settings, observer, apply } = reloading;
   /** What may change while the gateway runs; everything else takes a restart. */
   const reloadable = new Set(fragments.flatMap((one) => one.reloadable ?? []));
   let inForce = settings;
@@ -53,7 +51,7 @@ export const openReload = (reloading: Reloading): Reload => {
     await running;
   };
 
-  const file = isWatching ? environment["CONFIG"] : undefined;
+  const file = environment["CONFIG"];
   // Watched by its name: editors and deployments replace the file.
   if (file) watchFile(file, { interval: 1000, persistent: false }, () => void now());
   const onHangUp = () => void now();

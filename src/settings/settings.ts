@@ -43,17 +43,9 @@ const isRedisUrl = (text: string): boolean => {
   }
 };
 
-/** Each worker takes its memory, and tells all others of each write. */
-const MAX_WORKERS = 64;
-const workers = `an integer from 1 to ${MAX_WORKERS}, or auto`;
-
 /** The settings of the core: their names in the environment and in the file, their bounds, what they are for. */
 const coreShape = {
   PORT: z.int().min(0).max(65_535).default(8000).describe("the port to listen on; 0 takes any free one"),
-  WORKERS: z
-    .union([z.int(workers).min(1, workers).max(MAX_WORKERS, workers), z.literal("auto")], workers)
-    .default(1)
-    .describe("processes that answer clients on one port; auto is one for each core"),
   HOST: hostField.default("127.0.0.1").describe("the address to listen on"),
   LEGACY_URL: originField
     .optional()
@@ -177,10 +169,6 @@ export type SettingsFragment<Shape extends z.ZodRawShape = z.ZodRawShape> = {
   secrets?: readonly string[];
   /** Settings that may change while the gateway runs. */
   reloadable?: readonly string[];
-  /** Bounds that hold for all workers together (`WORKERS`): each gets a share. */
-  divided?: (settings: Settings & z.infer<z.ZodObject<Shape>>) => readonly string[];
-  /** The same for rates: a share may be a fraction. */
-  dividedRates?: (settings: Settings & z.infer<z.ZodObject<Shape>>) => readonly string[];
   /** What is wrong with settings that are valid one by one: the name, what was given, what is allowed. */
   errorsOf?: (settings: Settings & z.infer<z.ZodObject<Shape>>, endpoints: KnownEndpoints) => string[];
   /** Whether the feature is loaded; default: always. */

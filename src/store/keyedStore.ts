@@ -72,14 +72,6 @@ export type KeyedStoreSettings<T> = {
   onEvent: (event: KeyedStoreEvent, about: KeyedStoreAbout<T>) => void;
 };
 
-/**
- * Opens values that all processes of one gateway share. `open` opens them where they are kept; only the process that keeps them calls it.
- */
-export type ShareStore = <T>(
-  settings: KeyedStoreSettings<T>,
-  open: (settings: KeyedStoreSettings<T>) => Promise<KeyedStore<T>>,
-) => Promise<KeyedStore<T>>;
-
 /** Reads a stored value; the text says why it is not readable. */
 export const readValue = <T>(
   { schema, fits }: Pick<KeyedStoreSettings<T>, "schema" | "fits">,

@@ -1,4 +1,4 @@
-import type { KeyedStore, KeyedStoreSettings, ShareStore } from "./keyedStore.ts";
+import type { KeyedStore, KeyedStoreSettings } from "./keyedStore.ts";
 import type { RedisStoreSettings } from "./redis/redisStore.ts";
 import type { SqliteStoreSettings } from "./sqliteStore.ts";
 
@@ -6,8 +6,6 @@ import type { SqliteStoreSettings } from "./sqliteStore.ts";
 export type StorePlace<T> = {
   REDIS_URL?: string | undefined;
   DATA_DIR?: string | undefined;
-  /** Shares the values with the other processes of this gateway; without it there are none. */
-  share?: ShareStore | undefined;
 } & Pick<SqliteStoreSettings<T>, "takeOverFile"> &
   Pick<RedisStoreSettings<T>, "earlier">;
 
@@ -16,9 +14,7 @@ export const openKeyedStore = async <T>(
   place: StorePlace<T>,
   settings: KeyedStoreSettings<T>,
 ): Promise<KeyedStore<T>> => {
-  const { share, ...alone } = place;
-  if (share !== undefined) return share(settings, (shared) => openKeyedStore(alone, shared));
-  const { REDIS_URL: url, DATA_DIR: directory, ...about } = alone;
+  const { REDIS_URL: url, DATA_DIR: directory, ...about } = place;
   // Loaded where they are used: Redis's client and SQLite take their time and memory.
   if (url !== undefined) return (await import("./redis/redisStore.ts")).redisStore({ ...settings, ...about, url });
   if (directory !== undefined)

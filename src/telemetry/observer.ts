@@ -37,16 +37,13 @@ const MAX_PATH = 200;
 const MAX_LINES = 10;
 const SECOND = 1000;
 
-/**
- * Logs JSON lines of at least this `level` to the file descriptor `fd` (default: the standard error), and counts events.
- * @param worker the number of this worker, which is in each line; without it there is none.
- */
-export const openObserver = (level: string, fd = 2, worker?: number): Observer => {
+/** Logs JSON lines of at least this `level` to the file descriptor `fd` (default: the standard error), and counts events. */
+export const openObserver = (level: string, fd = 2): Observer => {
   const destination = openLogDestination(fd, (lines) => write("log_lines_dropped", { lines }));
   const isDebug = level === "debug";
   let definitions = coreEvents;
   let logger: pino.Logger | undefined;
-  const log = (): pino.Logger => (logger ??= openLogger(level, destination, worker));
+  const log = (): pino.Logger => (logger ??= openLogger(level, destination));
   const counted = new Map<string, number>();
   /** What was logged of a name in this second, and what was not. */
   const seconds = new Map<string, { logged: number; suppressed: number }>();
@@ -101,12 +98,9 @@ export const openObserver = (level: string, fd = 2, worker?: number): Observer =
 };
 
 /** Loads the logger with the first line: most starts have none to write. */
-const openLogger = (level: string, destination: pino.DestinationStream, worker: number | undefined): pino.Logger => {
+const openLogger = (level: string, destination: pino.DestinationStream): pino.Logger => {
   const { pino: open, stdTimeFunctions }: typeof pino = createRequire(import.meta.url)("pino");
-  return open(
-    { level, base: worker === undefined ? undefined : { worker }, timestamp: stdTimeFunctions.isoTime },
-    destination,
-  );
+  return open({ level, base: undefined, timestamp: stdTimeFunctions.isoTime }, destination);
 };
 
 /** Characters of a text, and entries of a list, that one line takes. */

@@ -8,8 +8,6 @@ export type UntrustedProxy = { address: string; requests: number };
 /** Remembers the peers whose forwarded headers are not believed: behind such a proxy all callers look like one. */
 export type UntrustedProxies = {
   note: (request: Pick<IncomingMessage, "headers" | "socket">) => void;
-  /** Another process has seen one. */
-  heard: (address: string) => void;
   /** The busiest first. */
   list: () => UntrustedProxy[];
 };
@@ -23,23 +21,19 @@ export const openUntrustedProxies = (
   onFirst: (address: string) => void,
 ): UntrustedProxies => {
   const proxies = new Map<string, UntrustedProxy>();
-  const see = (address: string, requests: number): void => {
-    const subnet = subnetOf(address);
-    const known = proxies.get(subnet);
-    if (known !== undefined) known.requests += requests;
-    else if (proxies.size < MAX_SUBNETS) {
-      proxies.set(subnet, { address, requests });
-      onFirst(address);
-    }
-  };
   return {
     note({ headers, socket }) {
       if (headers["x-forwarded-for"] === undefined && headers.forwarded === undefined) return;
       const address = plainAddress(socket.remoteAddress ?? "");
       if (address === undefined || trusted(address)) return;
-      see(address, 1);
+      const subnet = subnetOf(address);
+      const known = proxies.get(subnet);
+      if (known !== undefined) known.requests++;
+      else if (proxies.size < MAX_SUBNETS) {
+        proxies.set(subnet, { address, requests: 1 });
+        onFirst(address);
+      }
     },
-    heard: (address) => see(address, 0),
     list: () => [...proxies.values()].toSorted((a, b) => b.requests - a.requests),
   };
 };

@@ -46,7 +46,7 @@ type Compose = {
 const compose = parse(read("compose.yaml")) as Compose;
 const [deployment] = parseAllDocuments(read("kubernetes/gateway.yaml")).map((document) => document.toJS() as unknown);
 const pod = (deployment as { spec: { template: { spec: Pod } } }).spec.template.spec;
-const unit = read("catalog-gateway.service");
+const unit = read("catalog-gateway@.service");
 
 const shape = settingsSchemaOf(fragments).shape;
 const defaultOf = (setting: string): number => settingsSchemaOf(fragments).parse({})[setting] as number;
@@ -117,10 +117,10 @@ test("the gateway runs from what the image has, and HEALTHCHECK and the probes s
   }
 });
 
-describeWith("systemd-analyze", isInstalled("systemd-analyze"), "deploy/catalog-gateway.service", () => {
+describeWith("systemd-analyze", isInstalled("systemd-analyze"), "deploy/catalog-gateway@.service", () => {
   test("the unit is valid, and its exposure is low", () => {
     const root = temporary("unit");
-    const file = join(root, "etc/systemd/system/catalog-gateway.service");
+    const file = join(root, "etc/systemd/system/catalog-gateway@8000.service");
     const node = join(root, "opt/catalog-gateway/node_modules/.bin/node");
     for (const path of [file, node]) mkdirSync(dirname(path), { recursive: true });
     writeFileSync(node, "");

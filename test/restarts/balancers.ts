@@ -78,13 +78,20 @@ const startOne = async (command: string[], cwd: string, port: number): Promise<v
   if (!(await isOpen(port))) throw new Error(`${command.join(" ")} does not listen: ${error}`);
 };
 
+/** Starts a Redis; gives its URL. */
+export const startRedis = async (): Promise<string> => {
+  const port = await freePort();
+  await startOne(["redis-server", "--port", String(port), "--bind", "127.0.0.1", "--save", ""], tmpdir(), port);
+  return `redis://127.0.0.1:${port}`;
+};
+
 /** Starts HAProxy and nginx in front of the gateways; `problems` gives what nginx logged besides refused connections. Rejects if they do not listen. */
 export const startBalancers = async (
   gateways: readonly Ports[],
 ): Promise<{ balancers: Balancer[]; problems: () => string[] }> => {
   const directory = mkdtempSync(join(tmpdir(), "restarts-"));
   process.once("exit", () => rmSync(directory, { recursive: true, force: true }));
-  // Workers may run as another user.
+  // The balancers may run as another user.
   chmodSync(directory, 0o755);
   const [haproxy, plain, keepalive] = [await freePort(), await freePort(), await freePort()];
   writeFileSync(join(directory, "haproxy.cfg"), haproxyConfiguration(haproxy, gateways));

@@ -4,27 +4,26 @@ import { freePort } from "../support/freePort.ts";
 import { sleep, until } from "../support/waiting.ts";
 import { killPrograms, type Program, startProgram } from "../torture/lib/program.ts";
 import { openProgress } from "../torture/report.ts";
-import { type Ports, startBalancers, stopBalancers } from "./balancers.ts";
+import { type Ports, startBalancers, startRedis, stopBalancers } from "./balancers.ts";
 import { openLegacy, startLoad, type Tally } from "./load.ts";
 
 const usage = `npm run restarts -- [options]
 
 Restarts two gateways one after the other, again and again, behind a real HAProxy that checks /readyz and never repeats a request, and behind a
-real nginx with its defaults, which finds out by failures. Clients send hits, misses, proxied requests and POSTs all the time. No request may fail.
+real nginx with its defaults, which finds out by failures. Both gateways share a real Redis. Clients send hits, misses, proxied requests and POSTs all the time. No request may fail.
 
   --rounds N   rolling restarts, of both gateways each: 1 to 1000 (default: 20, about 10 minutes)
   --delay MS   DRAIN_DELAY_MS of the gateways: 0 to 60000 (default: 5000). With 0 requests do fail
-  --workers N  WORKERS of the gateways: 1 to 16 (default: 1)
   --help
 
-Exit code: 0 no request failed, 1 one did, 2 it could not run (haproxy and nginx must be installed).`;
+Exit code: 0 no request failed, 1 one did, 2 it could not run (haproxy, nginx and redis-server must be installed).`;
 
 /** Milliseconds for which nginx leaves a gateway alone after a failure, by default (it counts whole seconds), and some more. */
 const FAIL_TIMEOUT = 12_500;
 /** Milliseconds until HAProxy uses a gateway that is ready again: two checks, and some more. */
 const RISE = 3500;
 
-type Options = { rounds: number; delay: number; workers: number };
+type Options = { rounds: number; delay: number };
 
 /** Stops a gateway, if it runs, and starts it again at the same ports. Rejects if it did not end with 0. */
 const restart = async (
@@ -62,9 +61,9 @@ const print = (tallies: readonly Tally[]): boolean => {
   return failed === 0 && tallies.every((one) => one.sent > 0);
 };
 
-const run = async ({ rounds, delay, workers }: Options): Promise<boolean> => {
+const run = async ({ rounds, delay }: Options): Promise<boolean> => {
   const legacy = await openLegacy();
-  const settings = { LEGACY_URL: legacy.url, DRAIN_DELAY_MS: String(delay), WORKERS: String(workers) };
+  const settings = { LEGACY_URL: legacy.url, DRAIN_DELAY_MS: String(delay), REDIS_URL: await startRedis() };
   const places: Ports[] = [];
   for (let i = 0; i < 2; i++) places.push({ port: await freePort(), adminPort: await freePort() });
   const programs: Program[] = [];
@@ -86,9 +85,7 @@ const run = async ({ rounds, delay, workers }: Options): Promise<boolean> => {
   progress.end();
   await load.stop();
   legacy.close();
-  console.log(
-    `${total} restarts of ${places.length} gateways, one at a time, DRAIN_DELAY_MS=${delay}, WORKERS=${workers}\n`,
-  );
+  console.log(`${total} restarts of ${places.length} gateways, one at a time, DRAIN_DELAY_MS=${delay}\n`);
   const isWhole = print(load.tallies);
   if (!isWhole) for (const line of problems().slice(0, 10)) console.log(line);
   return isWhole;
@@ -107,7 +104,6 @@ const read = (): Options | "help" | { error: string } => {
       options: {
         rounds: { type: "string", default: "20" },
         delay: { type: "string", default: "5000" },
-        workers: { type: "string", default: "1" },
         help: { type: "boolean", default: false },
       },
     }));
@@ -119,20 +115,18 @@ const read = (): Options | "help" | { error: string } => {
     [
       ["rounds", 1, 1000],
       ["delay", 0, 60_000],
-      ["workers", 1, 16],
     ] as const
   ).find(
     ([name, least, most]) =>
       !/^\d{1,5}$/.test(values[name]) || Number(values[name]) < least || Number(values[name]) > most,
   );
-  if (wrong === undefined)
-    return { rounds: Number(values.rounds), delay: Number(values.delay), workers: Number(values.workers) };
+  if (wrong === undefined) return { rounds: Number(values.rounds), delay: Number(values.delay) };
   const [name, least, most] = wrong;
   return { error: `--${name}: ${JSON.stringify(values[name])} given; allowed is an integer from ${least} to ${most}` };
 };
 
 const options = read();
-const missing = ["haproxy", "nginx"].filter((program) => !isInstalled(program));
+const missing = ["haproxy", "nginx", "redis-server"].filter((program) => !isInstalled(program));
 if (options === "help") console.log(usage);
 else if ("error" in options) {
   console.error(`${options.error}\n\n${usage}`);

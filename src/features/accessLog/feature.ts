@@ -14,14 +14,13 @@ const [INFO, WARN, ERROR] = [30, 40, 50];
 const LINE_DELAY = 50;
 
 /** Writes a line for requests. `fd`: where they go (default: the standard output). */
-const open = ({ services, peers }: Core, settings: AccessLogSettings, fd = 1): Feature => {
+const open = ({ services }: Core, settings: AccessLogSettings, fd = 1): Feature => {
   const { meter, observer, keys, hooks } = services;
   const { ACCESS_LOG: which, ACCESS_LOG_SAMPLE: oneIn, SLOW_REQUEST_MS: slow } = settings;
   const { recordOf, addressOf } = openRecords({
     trusted: trustedProxies(settings.TRUSTED_PROXIES),
     ownerOf: (key) => keys.ownerOf(key),
     stageOf: hooks.stageOf,
-    salt: peers?.salt,
   });
   const destination = openLogDestination(fd, (lines) => observer.event("access_log_lines_dropped", { lines }), {
     delayMs: LINE_DELAY,

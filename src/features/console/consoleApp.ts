@@ -15,10 +15,7 @@ import { readPurge } from "./purge.ts";
 const MAX_BODY_BYTES = 64 * 1024;
 
 /** What the console needs of the core. `features` is complete when the console starts. */
-type ConsoleCore = Pick<
-  Core,
-  "lifetimes" | "features" | "off" | "peers" | "isStopping" | "dispatches" | "untrustedProxies"
-> & {
+type ConsoleCore = Pick<Core, "lifetimes" | "features" | "off" | "isStopping" | "dispatches" | "untrustedProxies"> & {
   services: {
     cache: Pick<Cache, "size" | "sharing" | "invalidate">;
     meter: Pick<Meter, "read" | "openCircuits">;
@@ -40,8 +37,8 @@ const readiness = async ({ isStopping, dispatches }: ConsoleCore): Promise<"read
 /** What `GET /cache` answers, besides the members that parts add. */
 export type CacheView = ReturnType<typeof cacheViewOf>;
 
-const cacheViewOf = ({ services: { cache }, settings, lifetimes, peers }: ConsoleCore) => {
-  const { bytes, entries, evicted } = peers?.workers?.cacheSize() ?? cache.size();
+const cacheViewOf = ({ services: { cache }, settings, lifetimes }: ConsoleCore) => {
+  const { bytes, entries, evicted } = cache.size();
   const shared = cache.sharing();
   const bound = { bytes: settings.CACHE_BYTES, entryBytes: settings.CACHE_ENTRY_BYTES };
   const windows = Object.fromEntries(Object.entries(lifetimes).map(([name, one]) => [name, windowsOf(one)]));
@@ -55,11 +52,6 @@ export const consoleApp = (core: ConsoleCore, guard: GuardSettings): Hono => {
   const endpoints = Object.keys(core.lifetimes);
   const app = new Hono();
   const cacheView = () => cacheViewOf(core);
-  const dependencyStates = async () => {
-    const own = await dependencies.states();
-    return core.peers?.workers?.dependencies(own) ?? own;
-  };
-  const readMetrics = () => core.peers?.workers?.metrics(() => meter.read()) ?? meter.read();
 
   let page: Promise<ConsolePage> | undefined;
   const loadPage = async (): Promise<ConsolePage> => {
@@ -67,7 +59,7 @@ export const consoleApp = (core: ConsoleCore, guard: GuardSettings): Hono => {
     const loaded = await Promise.all(parts.flatMap((part) => part.page?.() ?? []));
     return openConsolePage(cacheView, core.off, loaded, {
       untrustedProxies: core.untrustedProxies,
-      openCircuits: () => core.peers?.workers?.openCircuits(meter.openCircuits()) ?? meter.openCircuits(),
+      openCircuits: () => meter.openCircuits(),
     });
   };
   /** Loads the page with its first request. A failure is tried again with the next one. */
@@ -92,18 +84,13 @@ export const consoleApp = (core: ConsoleCore, guard: GuardSettings): Hono => {
   app.get("/healthz", (c) => c.json({ status: "ok" }));
   app.get("/readyz", async (c) => {
     const status = await readiness(core);
-    const verbose = c.req.query("verbose") === undefined ? {} : { dependencies: await dependencyStates() };
+    const verbose = c.req.query("verbose") === undefined ? {} : { dependencies: await dependencies.states() };
     return c.json({ status, ...verbose }, status === "ready" ? 200 : 503);
-  });
-  // What follows shows what the workers have counted.
-  app.use(async (_c, next) => {
-    await core.peers?.workers?.collect();
-    return next();
   });
   app.get("/metrics", async (c) => {
     const isOpenMetrics =
       accepts(c, { header: "Accept", supports: [OPEN_METRICS, TEXT], default: TEXT }) === OPEN_METRICS;
-    const { contentType, body } = await writeExposition(await readMetrics(), isOpenMetrics);
+    const { contentType, body } = await writeExposition(await meter.read(), isOpenMetrics);
     return c.body(body, 200, { "Content-Type": contentType });
   });
   app.get("/cache", (c) =>

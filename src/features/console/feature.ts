@@ -18,8 +18,6 @@ const loadListener = async (core: Core, settings: ConsoleSettings) => {
 
 /** The operators' interface and page, on a listener of its own. */
 const open = (core: Core, settings: ConsoleSettings): Feature => {
-  // The primary process answers operators, for all workers.
-  if (core.peers?.isWorker) return {};
   const { ADMIN_HOST: host, ADMIN_PORT: port } = settings;
   let server: Awaited<ReturnType<typeof startAdminServer>> | undefined;
   let loaded: Promise<RequestListener> | undefined;

@@ -12,6 +12,8 @@ type ComparedAnswer = {
   differences: readonly Difference[];
   curl: (secrets: Secrets) => CurlPair;
   key?: string | undefined;
+  /** Another gateway has compared it. */
+  isOfAnother?: true;
 };
 
 /** The differences of live traffic: counted by endpoint, path and kind, with a few samples each. */
@@ -32,7 +34,7 @@ const MAX_SAMPLE_CHARS = 8 * 1024 ** 2;
 export const openDifferences = (
   random: () => number = Math.random,
   secrets: Secrets = openSecrets(),
-  onNew: (difference: DifferenceView) => void = () => undefined,
+  onNew: (difference: DifferenceView, answer: ComparedAnswer) => void = () => undefined,
 ): Differences => {
   const groups = openDifferenceGroups<DifferenceView>(MAX_PER_ENDPOINT);
   let sampleChars = 0;
@@ -77,7 +79,7 @@ export const openDifferences = (
             answers: 0,
             samples: [],
           };
-          onNew(made);
+          onNew(made, answer);
           return made;
         });
         sample(group, answer, difference);

@@ -5,7 +5,6 @@ export const migrationEvents: EventDefinitions = {
   modern_failed: { level: "warn", msg: "Modern gave no answer that can be served.", isOfRequest: true },
   stage_moved: { level: "info", msg: "An endpoint moved to another stage." },
   stage_not_kept: { level: "error", msg: "A move of a stage could not be stored." },
-  history_not_kept: { level: "warn", msg: "What happened lately could not be stored." },
   canary_one_bucket: { level: "warn", msg: "All callers of a canary look like one." },
   migration_store_up: { level: "info", msg: "The store of stages is reachable again." },
   migration_store_lost: { level: "error", msg: "The store of stages is not reachable." },

@@ -1,13 +1,11 @@
 import { type LedgerEntry, readLedger } from "../../compare/ledger.ts";
+import { buildId } from "../../cache/buildId.ts";
 import type { Core, Feature } from "../../serve/feature.ts";
-import { openKeyedStore } from "../../store/openKeyedStore.ts";
-import type { Observer } from "../../telemetry/observer.ts";
 import { migrationEvents } from "./events.ts";
 import type { Modern } from "./askModern.ts";
 import { migrationConsole } from "./console/migrationConsole.ts";
 import { countComparisons, meterStages } from "./metrics.ts";
-import { type History, openHistory } from "./history/history.ts";
-import { type Migration, openMigration } from "./migration.ts";
+import { type Migration, type MigrationOptions, openMigration } from "./migration.ts";
 import { stageText } from "./stage.ts";
 import type { MigrationSettings } from "./settings.ts";
 import { openMigrationStore } from "./store/openStore.ts";
@@ -35,12 +33,7 @@ const open = async (
     parts.store ??
     (isCheck
       ? memoryStateStore()
-      : await openMigrationStore(
-          settings,
-          names,
-          (event, about) => observer.event(event, about),
-          core.peers?.openStore,
-        ));
+      : await openMigrationStore(settings, names, (event, about) => observer.event(event, about)));
   const { MODERN_URL: url, MODERN_ROUTES: routes, MODERN_TIMEOUT_MS: timeout } = settings;
   const judging = {
     errors,
@@ -64,16 +57,15 @@ const open = async (
     routes,
     identity: JSON.stringify(["modern", url, routes]),
   };
+  const share = isCheck || modern === undefined ? undefined : await sharing(settings.REDIS_URL, modern.identity);
   const migration = openMigration({
     endpoints: catalogue.endpoints,
     // A check compares both sides itself: whatever the stages are, the gateway answers it by legacy.
     configured: isCheck ? {} : settings.STAGES,
     expected,
     store,
-    // The primary process has it.
-    history: isCheck || core.peers?.isWorker ? undefined : await openStoredHistory(settings, names, observer),
     hasModern: modern !== undefined,
-    isWorker: core.peers?.isWorker ?? false,
+    share,
     budget: {
       concurrency: settings.MIRROR_CONCURRENCY,
       rate: settings.MIRROR_RATE,
@@ -89,7 +81,6 @@ const open = async (
   const addresses = { legacy: core.settings.LEGACY_URL + settings.LEGACY_PATH, candidate: url ?? "" };
   return {
     migration,
-    tally: migration.tally,
     console: migrationConsole(migration, observer),
     ...(modern && layer
       ? {
@@ -118,15 +109,12 @@ const open = async (
   };
 };
 
-const openStoredHistory = (
-  { REDIS_URL, DATA_DIR }: MigrationSettings,
-  endpoints: readonly string[],
-  observer: Observer,
-): Promise<History> =>
-  openHistory((about) => openKeyedStore({ REDIS_URL, DATA_DIR }, about), {
-    endpoints,
-    onError: (error) => observer.event("history_not_kept", { why: error.message }),
-  });
+/** Gateways of the same build and the same modern share their evidence by Redis. */
+const sharing = async (url: string | undefined, identity: string): Promise<MigrationOptions["share"]> => {
+  if (url === undefined) return undefined;
+  const { openSharedEvidence } = await import("./sharedEvidence.ts");
+  return (onEvidence) => openSharedEvidence({ url, scope: `${buildId()} ${identity}`, onEvidence });
+};
 
 const ledgerOf = (settings: MigrationSettings, shipped: string): LedgerEntry[] => {
   const read = readLedger(settings.EXPECTED_DIFFERENCES ?? shipped, "EXPECTED_DIFFERENCES");

@@ -6,16 +6,15 @@ import type { Observer } from "../../telemetry/observer.ts";
 import { type BudgetSettings, openBudget } from "./budget.ts";
 import { type Bucketing, decide, type StageDecision } from "./decide.ts";
 import { type Differences, openDifferences } from "./differences.ts";
-import { type History, memoryHistory } from "./history/history.ts";
+import { type History, openHistory } from "./history/history.ts";
 import { type Gates, openGates } from "./gates.ts";
 import { type Mirrored, openShadow } from "./shadow.ts";
 import { type Destination, type Gate, type Move, movedAt, type Stage, type StageInForce } from "./stage.ts";
 import { openStages } from "./stages.ts";
 import { openNotices } from "./notices.ts";
 import type { StateStore } from "./store/stateStore.ts";
-import { addTally, type TalliedComparison, openWorkerTally } from "./tally.ts";
+import type { EvidenceOfAnother, SharedComparison, SharedEvidence } from "./sharedEvidence.ts";
 import { openTrack, type Track } from "./track.ts";
-import type { Feature } from "../../serve/feature.ts";
 import type { DifferenceView, StagesView, StageView } from "./views.ts";
 
 /** Decides which side answers each endpoint, and compares both sides. */
@@ -48,22 +47,20 @@ export type Migration = {
   hasModern: boolean;
   /** The number of comparisons that the budget had no room for. */
   shed(): number;
-  /** What a worker has seen, for the primary process. */
-  tally: NonNullable<Feature["tally"]>;
+  /** The gateways whose evidence counts here, with this one. */
+  gateways(): number;
   close(): Promise<void>;
 };
 
 /** What the migration is opened with. */
-type MigrationOptions = {
+export type MigrationOptions = {
   endpoints: Readonly<Record<string, Endpoint>>;
   configured: Readonly<Record<string, Stage>>;
   expected: readonly LedgerEntry[];
   store: StateStore;
-  /** Default: in memory. It is closed with the migration. */
-  history?: History;
   hasModern: boolean;
-  /** The primary process has the evidence, the differences and the gates; this one reports to it. */
-  isWorker?: boolean;
+  /** Shares what this gateway sees with the others; without it, it is the only one. */
+  share?: ((onEvidence: (evidence: EvidenceOfAnother) => void) => SharedEvidence) | undefined;
   budget: BudgetSettings;
   observer: Observer;
   onCompared: (endpoint: string, result: DifferenceResult) => void;
@@ -80,16 +77,15 @@ type MigrationOptions = {
 
 /** Opens the migration. Without a modern side all endpoints stay at `legacy`. */
 export const openMigration = (settings: MigrationOptions): Migration => {
-  const { store, observer, hasModern, isWorker = false, random = Math.random } = settings;
+  const { store, observer, hasModern, random = Math.random } = settings;
   const names = Object.keys(settings.endpoints);
-  const history = settings.history ?? memoryHistory(names);
+  const history = openHistory(names);
   const tracks = new Map(names.map((name) => [name, openTrack(history.of(name))]));
   const trackOf = (endpoint: string) => tracks.get(endpoint) as Track;
-  const tally = isWorker ? openWorkerTally() : undefined;
-  const tallied = new Map(tally && names.map((name) => [name, tally.track(name)]));
   const notices = openNotices(settings.notify ?? (() => undefined));
-  const differences = openDifferences(random, undefined, (one) => {
-    if (one.kind === "unexplained") notices.differs(one);
+  const differences = openDifferences(random, undefined, (one, { isOfAnother }) => {
+    // The gateway that has compared it tells of it.
+    if (one.kind === "unexplained" && !isOfAnother) notices.differs(one);
   });
   const ledger = openExpected(settings.expected, store);
   const onUnwritten = (endpoint: string, error: Error): undefined => {
@@ -104,7 +100,7 @@ export const openMigration = (settings: MigrationOptions): Migration => {
     evidenceOf: (endpoint) => trackOf(endpoint).evidence(),
     move: (endpoint, to, by, why) => stages.move(endpoint, to, by, why),
     onError: onUnwritten,
-    interval: isWorker ? undefined : (settings.look ?? 5000),
+    interval: settings.look ?? 5000,
   });
   const stages = openStages({
     store,
@@ -113,14 +109,12 @@ export const openMigration = (settings: MigrationOptions): Migration => {
     onUnwritten,
     onMove(endpoint, from, to) {
       trackOf(endpoint).moved(to.by === "gate" && to.stage === "shadow" && from.stage !== "legacy");
-      tally?.moved(endpoint);
       gates.changed(endpoint);
       settings.onMoved(endpoint);
       // After a gate's move an operator still needs the differences that caused it.
       if (to.by !== "gate") differences.remove((one) => one.endpoint === endpoint);
       const { stage, share, by, why } = to;
-      // The primary process logs it for all.
-      if (!isWorker) observer.event("stage_moved", { endpoint, from: from.stage, to: stage, share, by, why });
+      observer.event("stage_moved", { endpoint, from: from.stage, to: stage, share, by, why });
     },
     onGate: (endpoint) => gates.changed(endpoint),
     onStored: (move) => notices.moved(move),
@@ -133,9 +127,14 @@ export const openMigration = (settings: MigrationOptions): Migration => {
   const removeAllowed = (allowed: Ledger): void =>
     differences.remove((one) => one.kind === "unexplained" && allowed.allowing(one.endpoint, one) !== undefined);
   store.onChange(() => removeAllowed(ledger.inForce()));
-  const { shadow, fired, record } = openComparison(settings, { trackOf, differences, ledger, gates, tally });
+  const { shadow, fired, recordOfAnother } = openComparison(settings, {
+    trackOf,
+    differences,
+    ledger,
+    gates,
+    others: () => others,
+  });
   const noteBucket = (endpoint: string, bucket: number, count = 1): void => {
-    if (tally) return tally.calledFrom(endpoint, bucket);
     const track = trackOf(endpoint);
     const wasOne = track.oneBucket() !== undefined;
     track.calledFrom(bucket, count);
@@ -145,6 +144,19 @@ export const openMigration = (settings: MigrationOptions): Migration => {
     const advice = "behind a proxy, set TRUSTED_PROXIES to its address, and let it send X-Forwarded-For";
     observer.event("canary_one_bucket", { endpoint, requests: calls, share, advice });
   };
+  const others = settings.share?.(({ endpoints, compared }) => {
+    for (const [endpoint, { hits, others: misses, asked, buckets }] of Object.entries(endpoints)) {
+      const track = tracks.get(endpoint);
+      if (track === undefined) continue;
+      track.answered(true, hits);
+      track.answered(false, misses);
+      for (const side of ["legacy", "modern"] as const)
+        for (const [ms, isFailed] of asked[side]) track.asked(side, ms, isFailed);
+      for (const [bucket, count] of Object.entries(buckets)) noteBucket(endpoint, Number(bucket), count);
+    }
+    for (const one of compared) if (tracks.has(one.endpoint)) recordOfAnother(one);
+  });
+  const shared = new Map(others && names.map((name) => [name, sharing(name, trackOf(name), others)]));
   const viewOf = (endpoint: string, requestsOf = history.requests()): StageView => ({
     ...formatStage(stageOf(endpoint), trackOf(endpoint), gates.says(endpoint)),
     spark: requestsOf(endpoint),
@@ -156,10 +168,13 @@ export const openMigration = (settings: MigrationOptions): Migration => {
     isUndivided: (endpoint) => !hasModern || stages.of(endpoint).stage === "legacy",
     decide(endpoint, caller) {
       const decision = decide(stageOf(endpoint), caller);
-      if (decision.bucket !== undefined) noteBucket(endpoint, decision.bucket);
+      if (decision.bucket !== undefined) {
+        noteBucket(endpoint, decision.bucket);
+        others?.calledFrom(endpoint, decision.bucket);
+      }
       return decision;
     },
-    track: (endpoint) => tallied.get(endpoint) ?? trackOf(endpoint),
+    track: (endpoint) => shared.get(endpoint) ?? trackOf(endpoint),
     mirror(endpoint, mirrored) {
       const { stage, share } = stageOf(endpoint);
       // In canary the share is of the callers: requests of all callers are compared.
@@ -189,20 +204,29 @@ export const openMigration = (settings: MigrationOptions): Migration => {
       await stages.configure(configured);
     },
     shed: () => shadow.shed(),
-    tally: {
-      take: () => tally?.take(),
-      add: (taken) =>
-        addTally(taken as Parameters<typeof addTally>[0], (name) => tracks.get(name), { record, noteBucket }),
-    },
+    gateways: () => others?.gateways() ?? 1,
     async close() {
+      others?.close();
       gates.close();
       notices.close();
+      history.close();
       await shadow.idle();
-      await history.close();
       await store.close();
     },
   };
 };
+
+/** Counts what is measured here, and for the other gateways. */
+const sharing = (endpoint: string, track: Track, others: SharedEvidence): Pick<Track, "answered" | "asked"> => ({
+  answered(isHit) {
+    track.answered(isHit);
+    others.answered(endpoint, isHit);
+  },
+  asked(...call) {
+    track.asked(...call);
+    others.asked(endpoint, ...call);
+  },
+});
 
 const today = (): string => new Date().toISOString().slice(0, 10);
 
@@ -234,16 +258,17 @@ type ComparisonParts = {
   differences: Differences;
   ledger: ReturnType<typeof openExpected>;
   gates: Gates;
-  tally: ReturnType<typeof openWorkerTally> | undefined;
+  others: () => SharedEvidence | undefined;
 };
 
 /** Compares requests, and counts the results. `fired`: the ids of ledger entries that have allowed a difference. */
 const openComparison = (
   { budget, observer, onCompared, settle = 1000 }: MigrationOptions,
-  { trackOf, differences, ledger, gates, tally }: ComparisonParts,
+  { trackOf, differences, ledger, gates, others }: ComparisonParts,
 ) => {
   const fired = new Set<string>();
-  type Recorded = Omit<TalliedComparison, "curl"> & Pick<Mirrored, "curl"> & { key?: string | undefined };
+  type Recorded = Omit<SharedComparison, "curl"> &
+    Pick<Mirrored, "curl"> & { key?: string | undefined; isOfAnother?: true };
   const record = ({ id, ...compared }: Recorded): void => {
     const { endpoint, differences: found } = compared;
     trackOf(endpoint).compared(id, found);
@@ -259,13 +284,14 @@ const openComparison = (
       const { name: endpoint, id, question, key, curl } = mirrored;
       const at = new Date().toISOString();
       onCompared(endpoint, resultOf(found));
-      if (tally) tally.compared(mirrored, found, at);
-      else record({ endpoint, id, question, at, differences: found, curl, key });
+      others()?.compared(mirrored, found, at);
+      record({ endpoint, id, question, at, differences: found, curl, key });
     },
     onError: (error) => observer.event("internal_error", { error: (error as Error).stack }),
   });
-  const recordTallied = ({ curl, ...compared }: TalliedComparison): void => record({ ...compared, curl: () => curl });
-  return { shadow, fired, record: recordTallied };
+  const recordOfAnother = ({ curl, ...compared }: SharedComparison): void =>
+    record({ ...compared, curl: () => curl, isOfAnother: true });
+  return { shadow, fired, recordOfAnother };
 };
 
 const formatStage = (

@@ -24,8 +24,6 @@ const shape = {
 
 const reloadable = ["STAGES", "EXPECTED_DIFFERENCES"];
 
-const divided = () => ["MIRROR_CONCURRENCY", "MIRROR_RATE", "MIRROR_BYTES"];
-
 const errorsOf = (settings: MigrationSettings, endpoints: KnownEndpoints): string[] => {
   const all = Object.keys(endpoints);
   return [
@@ -54,7 +52,7 @@ const wrongTimeout = ({ MODERN_URL, MODERN_TIMEOUT_MS, TOTAL_TIMEOUT_MS }: Migra
       ];
 
 /** What the feature adds to the settings. */
-export const migrationSettings = { shape, reloadable, divided, errorsOf };
+export const migrationSettings = { shape, reloadable, errorsOf };
 
 /** All settings with those of the feature. */
 export type MigrationSettings = Settings & z.infer<z.ZodObject<typeof shape>>;

@@ -1,4 +1,3 @@
-import type { Layer } from "../../serve/backend.ts";
 import type { CheckReport } from "../../serve/check.ts";
 import type { Core, Feature } from "../../serve/feature.ts";
 import type { Services } from "../../serve/services.ts";
@@ -11,7 +10,6 @@ import { LIST_ENDPOINT } from "./datasets.ts";
 import { openWholeLists, privateRowsLayer } from "./mergedList.ts";
 import { openListedRows, openMissingRows } from "./missingRows.ts";
 import { askAs } from "./readRow.ts";
-import type { RecheckQueue } from "./recheckQueue.ts";
 import { FAR, type ScanOptions } from "./scan.ts";
 import { openSearch, type Search } from "./search.ts";
 import type { PrivateDatasetsSettings } from "./settings.ts";
@@ -24,16 +22,16 @@ export type PrivateDatasetsParts = { openStore?: OpenIndexStore; walk?: ScanOpti
 
 /** Adds to administrators' lists the private datasets that legacy's lists lack. */
 const open = (
-  { services, catalogue, isBusy, peers }: Core,
+  { services, catalogue, isBusy }: Core,
   settings: PrivateDatasetsSettings,
-  { openStore = openIndexStore(settings, peers?.openStore), walk = {} }: PrivateDatasetsParts = {},
+  { openStore = openIndexStore(settings), walk = {} }: PrivateDatasetsParts = {},
 ): Feature & { privateRows?: Search } => {
   const endpoint = catalogue.endpoints[LIST_ENDPOINT];
   const apart = endpoint?.rows?.apart;
   const { LEGACY_ADMIN_KEY: key, PRIVATE_WALK_RATE: rate, TOTAL_TIMEOUT_MS: timeout } = settings;
   if (key === undefined || endpoint === undefined || apart === undefined) return {};
-  const search = openSearch({ services, apart, openStore, key, rate, timeout, isBusy, peers, options: walk });
-  const { index, queue } = search;
+  const search = openSearch({ services, apart, openStore, key, rate, timeout, isBusy, options: walk });
+  const { index } = search;
   const adminStatuses = openAdminStatuses();
   const { listed, ...signals } = openSignals({ ...search, unsettled: UNSETTLED });
   const rowsLayer = privateRowsLayer({
@@ -58,7 +56,7 @@ const open = (
     ...signals,
     privateRows: search,
     console: privateDatasetsConsole(() => search.state()),
-    layer: tellingLayer(queue, rowsLayer),
+    layer: rowsLayer,
     // Only legacy knows whether a caller with a key is an administrator, who sees more.
     isPlain: (name, isKeyed) => !isKeyed || name !== LIST_ENDPOINT,
     onKeyRefused: adminStatuses.remove,
@@ -73,18 +71,6 @@ const open = (
     close: () => search.close(),
   };
 };
-
-/** What an answer shows of private rows holds in all processes before it goes out. */
-const tellingLayer =
-  (queue: Pick<RecheckQueue, "told">, layer: Layer): Layer =>
-  (next) => {
-    const backend = layer(next);
-    return async (request, caller) => {
-      const served = await backend(request, caller);
-      await queue.told();
-      return served;
-    };
-  };
 
 const places = {
   memory: "memory: it is looked for anew after a restart, unless DATA_DIR or REDIS_URL is set",

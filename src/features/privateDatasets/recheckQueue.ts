@@ -10,9 +10,6 @@ type RecheckQueueSettings = {
   record: (id: number, state: RowState) => void;
   /** Called when there is no room for an id. */
   onFull: () => void;
-  /** Called with an id that joins the queue, and when it has left or could not join it. */
-  onBegun?: ((id: number) => void) | undefined;
-  onEnded?: ((id: number) => void) | undefined;
   signal: AbortSignal;
   firstWait?: number | undefined;
 };
@@ -70,7 +67,6 @@ export const openRecheckQueue = (settings: RecheckQueueSettings) => {
       if (isOutdated) continue;
       queued.delete(id);
       settings.record(id, recordable(state));
-      settings.onEnded?.(id);
     }
     isWorking = false;
     release();
@@ -81,11 +77,7 @@ export const openRecheckQueue = (settings: RecheckQueueSettings) => {
     add(id: number): void {
       // Any request can name an impossible id.
       if (signal.aborted || !(id >= 1 && id <= MAX_ID)) return;
-      if (queued.size >= MAX_QUEUED && !queued.has(id)) {
-        settings.onEnded?.(id);
-        return settings.onFull();
-      }
-      if (!queued.has(id)) settings.onBegun?.(id);
+      if (queued.size >= MAX_QUEUED && !queued.has(id)) return settings.onFull();
       outdateOne(id);
       queued.add(id);
       if (!isWorking) void work();
@@ -94,8 +86,6 @@ export const openRecheckQueue = (settings: RecheckQueueSettings) => {
     outdate(ids: Iterable<number>): void {
       for (const id of ids) outdateOne(id);
     },
-    /** Resolves when all processes know of the added ids; `undefined`: they do already. */
-    told: (): Promise<void> | undefined => undefined,
     has: (id: number): boolean => queued.has(id),
     ids: (): number[] => [...queued],
     /** Resolves when the queue is empty, or when legacy fails. */

@@ -1,7 +1,6 @@
 import { openRateLimiter } from "../../concurrency/rateLimiter.ts";
 import type { RowApart } from "../../endpoint/endpoint.ts";
 import type { LegacyClient } from "../../legacy/client.ts";
-import type { Core } from "../../serve/feature.ts";
 import type { Services } from "../../serve/services.ts";
 import { LIST_ENDPOINT, PRIVATE_GROUP } from "./datasets.ts";
 import { openIndex } from "./index.ts";
@@ -9,7 +8,6 @@ import { askAs, type AskLegacy, legacyAnswers, listedAmong, readRow, type RowSou
 import { openRecheckQueue } from "./recheckQueue.ts";
 import { idsOf } from "./rows.ts";
 import { MARGIN, openScanner, type ScanOptions } from "./scan.ts";
-import { announceRechecks, openWorkerRechecks } from "./sharedRechecks.ts";
 import { isCurrent, type PrivateRowsView, stateOf, viewOf } from "./state.ts";
 import type { IndexStore, OpenIndexStore } from "./store/indexStore.ts";
 
@@ -28,8 +26,6 @@ type SearchSettings = {
   /** Milliseconds for one request. */
   timeout: number;
   isBusy: () => boolean;
-  /** The other processes of this gateway. */
-  peers: Core["peers"];
   options: ScanOptions;
 };
 
@@ -59,20 +55,14 @@ export const openSearch = (settings: SearchSettings) => {
   const burst = openRateLimiter({ rate, slack: Math.max(TIMER_LATE, (BURST * 1000) / rate) });
   const recheckSource = openSource(settings, burst, { signal, spent });
 
-  const { peers } = settings;
-  const announced = peers && !peers.isWorker ? announceRechecks(peers.openStore, () => queue) : undefined;
-  const delegated = peers?.isWorker ? openWorkerRechecks(peers.openStore) : undefined;
-  const ownQueue = openRecheckQueue({
+  const queue = openRecheckQueue({
     read: (id) => readRow(recheckSource, id),
     legacyAnswers: () => legacyAnswers(recheckSource),
     record: index.record,
     onFull: () => scanner.soon(),
-    onBegun: announced?.begun,
-    onEnded: announced?.ended,
     signal,
     firstWait: options.retry,
   });
-  const queue = delegated?.queue ?? ownQueue;
   const now = () => Date.now();
   const scanner = openScanner({
     index,
@@ -112,7 +102,6 @@ export const openSearch = (settings: SearchSettings) => {
       }),
     /** Opens the store and begins to scan; rejects if the store cannot be used. */
     async start(): Promise<void> {
-      await (announced ?? delegated)?.open();
       store = await settings.openStore({
         onEvent: (name, about) => services.observer.event(name, about),
         onChange(change, isWhole) {

@@ -7,7 +7,7 @@ import type { RecheckQueue } from "./recheckQueue.ts";
 
 type SignalsSettings = {
   index: PrivateIndex;
-  queue: Pick<RecheckQueue, "add" | "told">;
+  queue: Pick<RecheckQueue, "add">;
   scanSoon: () => void;
   /** Milliseconds for which a write without an answer may still be running. */
   unsettled: number;
@@ -49,21 +49,17 @@ export const openSignals = ({ index, queue, scanSoon, unsettled }: SignalsSettin
         listed(input, answer.ours.map(datasets.idOfRow), isKeyed);
     },
     onWrite({ groups, isLost, proxied }) {
-      if (proxied === undefined) {
-        recheck(datasets.idsOfGroups(groups).filter(isKnown), isLost);
-        return queue.told();
-      }
+      if (proxied === undefined) return recheck(datasets.idsOfGroups(groups).filter(isKnown), isLost);
       const { path, named, answer } = proxied;
       const text = answer && textOf(answer);
       const code = text === undefined ? undefined : datasets.errorCodeIn(text);
-      if (code !== undefined && code !== datasets.INDEX_FAILED) return undefined;
+      if (code !== undefined && code !== datasets.INDEX_FAILED) return;
       const uploaded = answer?.status === 200 && text !== undefined ? datasets.uploadedIn(text) : undefined;
       const ids = new Set(datasets.idsOfGroups([...groups, ...named]));
       if (uploaded !== undefined) ids.add(uploaded);
       const affected = [...ids].filter((id) => isKnown(id) || !datasets.changesTags(path));
       if (affected.length > MAX_WRITTEN) scanSoon();
       else recheck(affected, answer === undefined);
-      return queue.told();
     },
     proxy: {
       observe({ method, legacy, isWrite }) {

@@ -28,8 +28,6 @@ const open = async (core: Core, settings: RateLimitSettings & { REDIS_TIMEOUT_MS
     prefixes: settings.PREFIXES,
   });
   let refused = 0;
-  let reported = 0;
-  let ofWorkers = 0;
   const refuse: typeof answerRefused = (...about) => {
     refused++;
     answerRefused(...about);
@@ -63,15 +61,7 @@ const open = async (core: Core, settings: RateLimitSettings & { REDIS_TIMEOUT_MS
       void admitShared(shared.take(caller.shared()), request, response, next);
     },
     onKeyRefused: (owner) => buckets.remove(ownBucketOf(owner)),
-    console: { page: async () => (await import("./console/page.ts")).rateLimitPage(() => refused + ofWorkers) },
-    tally: {
-      take() {
-        const count = refused - reported;
-        reported = refused;
-        return count === 0 ? undefined : count;
-      },
-      add: (count) => void (ofWorkers += Number(count)),
-    },
+    console: { page: async () => (await import("./console/page.ts")).rateLimitPage(() => refused) },
     start: () =>
       Promise.resolve({ line: `each caller may send ${rate} requests a second, ${burst} at once: RATE_LIMIT is set` }),
     async close() {

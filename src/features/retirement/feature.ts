@@ -20,7 +20,6 @@ const open = async (core: Core, settings: RetirementSettings): Promise<Feature &
   meter.total("brownout_answers_total", "Requests that a brown-out answered in legacy's place.", retirement.refused);
   return {
     retirement,
-    tally: retirement.tally,
     console: retirementConsole(retirement.clients),
     proxy: {
       headers: retirement.headers,
@@ -37,17 +36,13 @@ const open = async (core: Core, settings: RetirementSettings): Promise<Feature &
   };
 };
 
-/** Reports to the primary process, which stores the callers. */
-const reportedClients = () => ({ list: () => [], close: () => Promise.resolve() });
-
-const storedClients = async ({ settings, services, peers, isCheck }: Core) => {
+const storedClients = async ({ settings, services, isCheck }: Core) => {
   if (isCheck) return {};
   const { REDIS_URL, DATA_DIR } = settings;
-  const stored = await openStoredClients(
-    (about) => openKeyedStore({ REDIS_URL, DATA_DIR, share: peers?.openStore }, about),
+  return openStoredClients(
+    (about) => openKeyedStore({ REDIS_URL, DATA_DIR }, about),
     (error) => services.observer.event("clients_not_kept", { why: error.message }),
   );
-  return peers?.isWorker ? { ...stored, openClients: reportedClients } : stored;
 };
 
 const pick = ({ DEPRECATED, BROWNOUTS }: RetirementSettings) => ({ DEPRECATED, BROWNOUTS });

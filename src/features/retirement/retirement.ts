@@ -2,7 +2,6 @@ import type { IncomingMessage } from "node:http";
 import type { LegacyPaths } from "../../endpoint/legacyInterface.ts";
 import { isBelow, pathOf } from "../../http/requestTarget.ts";
 import { legacyTargets } from "../../legacy/legacyTarget.ts";
-import type { Feature } from "../../serve/feature.ts";
 import type { ClientView } from "./console/retirementConsole.ts";
 import type { Observer } from "../../telemetry/observer.ts";
 import { answerItself } from "../../proxy/refuse.ts";
@@ -15,7 +14,6 @@ import { pathGroup } from "./pathGroup.ts";
 import { plainPath } from "./plainPath.ts";
 import type { Brownout } from "./schemas.ts";
 import type { RetirementSettings } from "./settings.ts";
-import type { CallerEntry } from "./clientStore.ts";
 import { openUsage } from "./usage.ts";
 
 /** The hooks of proxied traffic, and the callers that it has seen. */
@@ -24,8 +22,6 @@ export type Retirement = PassThroughHooks & {
   seen: (req: IncomingMessage, target: string, body?: string) => void;
   /** All callers, or the callers of paths below one path. */
   clients: (below?: string) => ClientView[];
-  /** The callers that a worker has seen, for the primary process. */
-  tally: NonNullable<Feature["tally"]>;
   /** Stores the callers that are not stored yet. */
   close: () => Promise<void>;
   /** The number of requests that brown-outs have answered. */
@@ -108,7 +104,6 @@ export const openRetirement = (
       const all = usage.list();
       return below === undefined ? all : all.filter(({ path }) => isBelow(path, below.replace(/\/$/, "")));
     },
-    tally: { take: () => usage.take(), add: (taken) => usage.add(taken as CallerEntry[]) },
     close: () => usage.close(),
     refused: () => refused,
     reconfigure(changed) {

@@ -10,10 +10,6 @@ type Usage = {
   note: (path: string, seen: Seen) => void;
   /** The callers, the one with the latest request first. */
   list: () => ClientView[];
-  /** All callers that are not stored, which are then removed; `undefined` if there are none. */
-  take: () => CallerEntry[] | undefined;
-  /** Adds what another process has taken. */
-  add: (entries: readonly CallerEntry[]) => void;
   /** Stores what was counted since the last time. */
   close: () => Promise<void>;
 };
@@ -37,17 +33,6 @@ export const openUsage = (
   const entries = new LRUCache<string, CallerEntry>({ max: MAX_CALLERS });
   const callerOf = (key: string | undefined): string =>
     key === undefined ? "nobody" : hash("sha256", salt + key, "base64url").slice(0, SHOWN_CHARS);
-  const add = ({ first, last, count, ...of }: CallerEntry): void => {
-    const id = `${of.caller} ${of.path} ${of.agent}`;
-    const entry = entries.get(id);
-    if (entry === undefined) {
-      entries.set(id, { ...of, count, first, last });
-      return;
-    }
-    entry.count += count;
-    entry.first = Math.min(entry.first, first);
-    entry.last = Math.max(entry.last, last);
-  };
   const take = (): CallerEntry[] | undefined => {
     if (entries.size === 0) return undefined;
     // From the one without requests for the longest time on, so that the same ones are evicted.
@@ -57,8 +42,6 @@ export const openUsage = (
   };
   const clients = openClients(take);
   return {
-    add: (taken) => taken.forEach(add),
-    take,
     close: () => clients.close(),
     note(path, seen) {
       const key = keyOf(seen);

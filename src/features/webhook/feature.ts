@@ -14,10 +14,9 @@ export type WebhookTimes = Pick<Parameters<typeof openDelivery>[0], "delays" | "
 
 /** Posts what operators want to know of to a URL of theirs, signed, until it is taken. */
 const open = async (core: Core, settings: WebhookSettings, times: WebhookTimes = {}): Promise<Feature> => {
-  const { peers, isCheck, services } = core;
+  const { isCheck, services } = core;
   const { WEBHOOK_URL: url, WEBHOOK_SECRET: secret, REDIS_URL, DATA_DIR } = settings;
-  // The primary process makes the moves, and has the differences of all workers.
-  if (isCheck || peers?.isWorker || url === undefined || secret === undefined) return {};
+  if (isCheck || url === undefined || secret === undefined) return {};
   const { observer, meter } = services;
   const results = meter.counter("webhook_attempts_total", "Attempts to send a message to WEBHOOK_URL.", ["result"]);
   const [taken, failed, dropped] = ["taken", "failed", "dropped"].map((result) => results(result));

@@ -14,7 +14,7 @@ export const openedSignals = () => {
   index.put({ id: 5, uploader: 16 });
   const signals = openSignals({
     index,
-    queue: { add: (id) => void asked.push(id), told: () => undefined },
+    queue: { add: (id) => void asked.push(id) },
     scanSoon: () => void asked.push(Infinity),
     unsettled: 60_000,
   });
@@ -28,10 +28,10 @@ export const openedSignals = () => {
       isKeyed: boolean,
     ) => signals.onLegacyAnswer({ endpoint, ms: 1, status: 200, found: { input, answer: end, isKeyed } }),
     /** By the new interface. */
-    touched: (groups: readonly string[], isLost: boolean) => void signals.onWrite({ groups, isLost }),
+    touched: (groups: readonly string[], isLost: boolean) => signals.onWrite({ groups, isLost }),
     /** By legacy's own interface; `undefined`: the answer is lost. */
     written: (path: string, groups: readonly string[], end: Beginning | undefined) =>
-      void signals.onWrite({ groups, isLost: end === undefined, proxied: { path, named: [], answer: end } }),
+      signals.onWrite({ groups, isLost: end === undefined, proxied: { path, named: [], answer: end } }),
     observe: (request: ProxiedRequest) => signals.proxy.observe(request),
   };
 };

@@ -35,7 +35,7 @@ export const migrationPage = (migration: OperatedMigration): PagePart => ({
       numbers: numbersOf(views, unexplained),
       notices: Object.entries(stages).flatMap(([endpoint, view]) => oneBucketNotice(endpoint, view)),
       sections: [
-        stagesSection(stages, hasModern, now),
+        stagesSection(stages, { hasModern, gateways: migration.gateways() }, now),
         historySection(
           {
             ...chosen,

@@ -14,6 +14,7 @@ export type OperatedMigration = Pick<
   Migration,
   | "view"
   | "viewOf"
+  | "gateways"
   | "stageOf"
   | "hasModern"
   | "move"

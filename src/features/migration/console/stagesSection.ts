@@ -16,7 +16,11 @@ const BAR_WIDTH = 400;
 const MIN_PART_WIDTH = 5;
 
 /** Every endpoint, those that need an operator first: its stage, its traffic, the results of comparisons, and what can be done. */
-export const stagesSection = (stages: StagesView, hasModern: boolean, now: Date): PageSection => {
+export const stagesSection = (
+  stages: StagesView,
+  { hasModern, gateways }: { hasModern: boolean; gateways: number },
+  now: Date,
+): PageSection => {
   const { troubled, used, idle } = sortByTrouble(stages);
   const shown = [...troubled, ...used];
   const isMoved = Object.values(stages).some(({ stage }) => stage !== "legacy");
@@ -26,7 +30,7 @@ export const stagesSection = (stages: StagesView, hasModern: boolean, now: Date)
     title: "Stages",
     count: Object.keys(stages).length,
     about: hasModern
-      ? "Who answers each endpoint. Those that need somebody come first."
+      ? `Who answers each endpoint. Those that need somebody come first.${gateways > 1 ? ` Traffic and comparisons of ${gateways} gateways together.` : ""}`
       : "No modern implementation is configured, so that there is nothing to move to: legacy answers every endpoint.",
     content: html`${isMoved ? "" : beginning(hasModern, shown.length > 0)}
     ${

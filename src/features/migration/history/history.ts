@@ -1,7 +1,3 @@
-import { z } from "zod";
-import type { KeyedStore } from "../../../store/keyedStore.ts";
-import { memoryStore } from "../../../store/localStore.ts";
-import { openSums, type SumsStoreSettings, sumsStoreSettings } from "../../../store/sums.ts";
 import {
   countInto,
   type EndpointHistory,
@@ -12,13 +8,12 @@ import {
   type HistorySlot,
   pointOf,
   requestsIn,
-  slotSchema,
   sumCounts,
   sumSlots,
   zeroHistory,
 } from "./slot.ts";
 
-/** What happened in the last 30 minutes, 24 hours and 14 days, to every endpoint. */
+/** What happened in the last 30 minutes, 24 hours and 14 days, to every endpoint, since the start. */
 export type History = {
   /** Counts for one endpoint. */
   of(endpoint: string): EndpointHistory;
@@ -26,55 +21,24 @@ export type History = {
   points(range: HistoryRange, endpoint?: string): HistoryPoint[];
   /** Gives the requests of one endpoint in each half-minute of the last 30 minutes, the oldest first. */
   requests(): (endpoint: string) => number[];
-  /** When gateways have started, in milliseconds since the epoch. */
+  /** When this gateway has started, in milliseconds since the epoch. */
   starts(): readonly number[];
-  /** Stores what was counted since the last time. */
-  flush(): Promise<void>;
-  close(): Promise<void>;
+  close(): void;
 };
 
-/** Slots by range and place, such as `24h/17`: each is stored in the place of an old one. And the latest starts. */
-type HistoryRecord = HistorySlot | { starts: number[] };
-
-const STARTS = "starts";
-const MAX_STARTS = 100;
-const FLUSH_MS = 30_000;
-
-const schema = (key: string): z.ZodType<HistoryRecord> =>
-  key === STARTS ? z.strictObject({ starts: z.array(z.int()).max(MAX_STARTS) }) : slotSchema;
+/** Milliseconds between two looks at the counters: the shortest slot. */
+const COLLECT_MS = historyRanges["30m"].step;
 
 const slotKey = (range: HistoryRange, from: number): string => {
   const { step, slots } = historyRanges[range];
   return `${range}/${(from / step) % slots}`;
 };
 
-/** A history in memory: it ends with the process. */
-export const memoryHistory = (endpoints: readonly string[], now?: () => number): History => {
-  const store = memoryStore<HistoryRecord>({ schema, onEvent: () => undefined });
-  return historyOver(store, { endpoints, onError: () => undefined, now });
-};
-
-type HistorySettings = {
-  endpoints: readonly string[];
-  /** Called if something could not be stored; it is stored later. */
-  onError: (error: Error) => void;
-  /** Milliseconds since the epoch. */
-  now?: (() => number) | undefined;
-};
-
-/** Opens the history in a store. Gateways that share the store add to the same slots. */
-export const openHistory = async (
-  open: (settings: SumsStoreSettings<HistoryRecord>) => Promise<KeyedStore<HistoryRecord>>,
-  settings: HistorySettings,
-): Promise<History> => {
-  const store = await open(sumsStoreSettings("history", schema, settings.onError));
-  return historyOver(store, settings);
-};
-
-const historyOver = (
-  store: KeyedStore<HistoryRecord>,
-  { endpoints, onError, now = Date.now }: HistorySettings,
-): History => {
+/** A history in memory: it ends with the process. `now` gives milliseconds since the epoch. */
+export const openHistory = (endpoints: readonly string[], now: () => number = Date.now): History => {
+  /** Slots by range and place, such as `24h/17`: each takes the place of an old one. */
+  const kept = new Map<string, HistorySlot>();
+  const start = now();
   const pending = new Map(endpoints.map((name) => [name, zeroHistory()]));
 
   /** Takes what was counted into the present slots. */
@@ -85,16 +49,15 @@ const historyOver = (
       counted[name] = sumCounts(counts, []);
       counts.fill(0);
     }
-    if (Object.keys(counted).length === 0) return;
     for (const range of historyRangeNames) {
       const { step } = historyRanges[range];
-      const from = Math.floor(now() / step) * step;
-      sums.add(slotKey(range, from), { at: from, endpoints: counted });
+      const slot = { at: Math.floor(now() / step) * step, endpoints: counted };
+      const key = slotKey(range, slot.at);
+      const known = kept.get(key);
+      kept.set(key, known?.at === slot.at ? sumSlots(known, slot) : slot);
     }
   };
-
-  const sums = openSums(store, { sum: sumRecords, collect, onError, interval: FLUSH_MS });
-  sums.add(STARTS, { starts: [now()] });
+  const timer = setInterval(collect, COLLECT_MS).unref();
 
   /** The slots of a range, the oldest first, by their begin. */
   const slotsOf = (range: HistoryRange): [from: number, slot: HistorySlot | undefined][] => {
@@ -103,8 +66,8 @@ const historyOver = (
     const last = Math.floor(now() / step) * step;
     return Array.from({ length: slots }, (_, i) => {
       const from = last - (slots - 1 - i) * step;
-      const slot = sums.get(slotKey(range, from));
-      return [from, slot && "at" in slot && slot.at === from ? slot : undefined];
+      const slot = kept.get(slotKey(range, from));
+      return [from, slot?.at === from ? slot : undefined];
     });
   };
 
@@ -115,24 +78,7 @@ const historyOver = (
       const slots = slotsOf("30m");
       return (endpoint) => slots.map(([, slot]) => requestsIn(slot, endpoint));
     },
-    starts() {
-      const record = sums.get(STARTS);
-      return record && "starts" in record ? record.starts : [];
-    },
-    flush: () => sums.flush(),
-    close: () => sums.close(),
+    starts: () => [start],
+    close: () => clearInterval(timer),
   };
-};
-
-/** Slots of one time together, else the later one; all starts, up to the bound. */
-const sumRecords = (known: HistoryRecord, added: HistoryRecord): HistoryRecord => {
-  if ("starts" in known || "starts" in added)
-    return {
-      starts: [known, added]
-        .flatMap((one) => ("starts" in one ? one.starts : []))
-        .toSorted((a, b) => a - b)
-        .slice(-MAX_STARTS),
-    };
-  if (known.at === added.at) return sumSlots(known, added);
-  return known.at < added.at ? added : known;
 };

@@ -1,5 +1,3 @@
-import { z } from "zod";
-
 /** How long a past is kept, in slots of equal length. Milliseconds. */
 export const historyRanges = {
   "30m": { title: "30 minutes", step: 30_000, slots: 60 },
@@ -33,12 +31,6 @@ const COUNTS = 8 + 2 * CLASSES;
 
 /** What was counted of each endpoint in one slot. `at`: its begin, in milliseconds since the epoch. Zeros at the end of a list are left out. */
 export type HistorySlot = { at: number; endpoints: Record<string, number[]> };
-
-/** A slot as it is stored. */
-export const slotSchema = z.strictObject({
-  at: z.int(),
-  endpoints: z.record(z.string(), z.array(z.int().min(0)).max(COUNTS)),
-});
 
 type HistorySide = { asked: number; failed: number; p50: number | undefined; p95: number | undefined };
 

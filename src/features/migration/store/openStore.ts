@@ -1,5 +1,4 @@
 import type { Settings } from "../../../settings/settings.ts";
-import type { ShareStore } from "../../../store/keyedStore.ts";
 import { openKeyedStore } from "../../../store/openKeyedStore.ts";
 import { memoryStateStore, type OnStoreEvent, openStateStore, type StateStore } from "./stateStore.ts";
 
@@ -8,12 +7,11 @@ export const openMigrationStore = async (
   settings: Pick<Settings, "REDIS_URL" | "DATA_DIR"> & { MODERN_URL?: string | undefined },
   endpoints: readonly string[],
   onEvent: OnStoreEvent,
-  share?: ShareStore,
 ): Promise<StateStore> => {
   // Without a modern side Redis is only a cache, and the gateway starts without it.
   if (settings.MODERN_URL === undefined) return memoryStateStore();
   const { REDIS_URL, DATA_DIR } = settings;
   const { earlierMigrationKeys, readMigrationFile } = await import("./earlierState.ts");
-  const place = { REDIS_URL, DATA_DIR, earlier: earlierMigrationKeys, takeOverFile: readMigrationFile, share };
+  const place = { REDIS_URL, DATA_DIR, earlier: earlierMigrationKeys, takeOverFile: readMigrationFile };
   return openStateStore({ onEvent, endpoints }, (about) => openKeyedStore(place, about));
 };

@@ -1,24 +1,23 @@
 import type { Settings } from "../../../settings/settings.ts";
-import type { ShareStore } from "../../../store/keyedStore.ts";
 import { openKeyedStore } from "../../../store/openKeyedStore.ts";
 import { indexStoreOver, memoryIndexStore, type OpenIndexStore } from "./indexStore.ts";
 import { type LegacySettings, scopeOf } from "./scope.ts";
 
 /**
  * Where private rows are kept: in Redis, where gateways share them, else in a directory, else in memory.
- * @param share shares them with the other processes of this gateway.
  * @param settings as they were given: the address at which the sample legacy is started is not part of them.
  */
-export const openIndexStore = (
-  { REDIS_URL, DATA_DIR, ...legacy }: Pick<Settings, "REDIS_URL" | "DATA_DIR"> & LegacySettings,
-  share?: ShareStore,
-): OpenIndexStore => {
-  if (REDIS_URL === undefined && DATA_DIR === undefined && share === undefined) return memoryIndexStore;
+export const openIndexStore = ({
+  REDIS_URL,
+  DATA_DIR,
+  ...legacy
+}: Pick<Settings, "REDIS_URL" | "DATA_DIR"> & LegacySettings): OpenIndexStore => {
+  if (REDIS_URL === undefined && DATA_DIR === undefined) return memoryIndexStore;
   const scope = scopeOf(legacy);
   return async (parts) => {
     const { earlierIndexKeys, readIndexFile } = await import("./earlierIndex.ts");
     const takeOverFile = readIndexFile(scope, (about) => parts.onEvent("private_index_store_unreadable", about));
-    const place = { REDIS_URL, DATA_DIR, earlier: earlierIndexKeys(scope), takeOverFile, share };
+    const place = { REDIS_URL, DATA_DIR, earlier: earlierIndexKeys(scope), takeOverFile };
     return indexStoreOver(scope, (about) => openKeyedStore(place, about))(parts);
   };
 };

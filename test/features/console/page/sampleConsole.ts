@@ -3,7 +3,7 @@ import type { LedgerEntry } from "../../../../src/compare/ledger.ts";
 import { type CacheView, consoleApp } from "../../../../src/features/console/consoleApp.ts";
 import { type ConsolePage, openConsolePage } from "../../../../src/features/console/page/consolePage.ts";
 import { migrationConsole } from "../../../../src/features/migration/console/migrationConsole.ts";
-import { memoryHistory } from "../../../../src/features/migration/history/history.ts";
+import { openHistory } from "../../../../src/features/migration/history/history.ts";
 import { sampleNow } from "./sampleData.ts";
 import type { OperatedMigration } from "../../../../src/features/migration/console/routes.ts";
 import type { Move } from "../../../../src/features/migration/stage.ts";
@@ -30,7 +30,7 @@ export type SampleData = {
 
 /** A history of regular waves. */
 const sampleHistory = (): OperatedMigration["history"] => {
-  const history = memoryHistory(["getDataset"], () => sampleNow.getTime());
+  const history = openHistory(["getDataset"], () => sampleNow.getTime());
   return {
     starts: () => [sampleNow.getTime() - 20 * 60_000],
     points: (range, endpoint) =>
@@ -54,6 +54,7 @@ const sampleMigration = (read: () => SampleData): OperatedMigration => ({
   view: () => read().stages,
   viewOf: (endpoint) => read().stages[endpoint] as StageView,
   stageOf: (endpoint) => read().stages[endpoint] as StageView,
+  gateways: () => 1,
   setGate: () => Promise.resolve(false),
   history: sampleHistory(),
   differences: (kind) => (kind === "unexplained" ? [...read().differences] : []),
