@@ -13,13 +13,14 @@ export const partOf = (file: string): string => {
 
 export type Import = { from: string; to: string };
 
-/** Every import of one file of `src` and `transforms` by another, types included. */
+/** Every import in a file of `src` and `transforms` of one of these or of `fixtures`, types included. */
 export const importsOf = (): Import[] => {
   const files = new Set(globSync("{src,transforms}/**/*.{ts,js}", { cwd: root }));
+  const targets = new Set([...files, ...globSync("fixtures/*.ts", { cwd: root })]);
   return [...files].flatMap((file) =>
     [...readFileSync(join(root, file), "utf8").matchAll(/\b(?:from|import)\s*\(?\s*["'](\.[^"']+)["']/g)]
       .map(([, path = ""]) => normalize(join(dirname(file), path)))
-      .filter((to) => files.has(to))
+      .filter((to) => targets.has(to))
       .map((to) => ({ from: file, to })),
   );
 };

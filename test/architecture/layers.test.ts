@@ -36,8 +36,9 @@ test("transforms import endpoint and rules only", () => {
   expect(departures((from, to) => from === "transforms" && to !== "endpoint" && to !== "rules")).toEqual([]);
 });
 
-test("only main.ts and tools join src and transforms", () => {
+test("only main.ts and tools join src with transforms, and only tools with fixtures", () => {
   expect(departures((from, to, one) => to === "transforms" && one.from !== "src/main.ts" && !isTool(from))).toEqual([]);
+  expect(departures((from, to) => to === "fixtures" && !isTool(from))).toEqual([]);
 });
 
 test("no folder is in an import cycle", () => {
