@@ -20,6 +20,7 @@ import { listEvaluations } from "./listEvaluations.ts";
 import { listEvaluationsWithSetups } from "./listEvaluationsWithSetups.ts";
 import { listFlows } from "./listFlows.ts";
 import { listRuns } from "./listRuns.ts";
+import { listRunTags } from "./listRunTags.ts";
 import { listSetups } from "./listSetups.ts";
 import { listFlowTags } from "./listFlowTags.ts";
 import { listQualities } from "./listQualities.ts";
@@ -81,6 +82,7 @@ export const endpoints = {
   listRuns,
   tagRun,
   untagRun,
+  listRunTags,
   listEvaluations,
   listEvaluationsWithSetups,
   listEstimationProcedures,

@@ -36,6 +36,7 @@ const rows: [allow: string, path: string, ...aliases: string[]][] = [
   [READ, "/flow/tag/list", "/flows/tag/list"],
   [READ, "/task/tag/list", "/tasks/tag/list"],
   [READ, "/setup/tag/list", "/setups/tag/list"],
+  [READ, "/run/tag/list", "/runs/tag/list"],
   [READ, "/study/list", "/study/list/limit/100", "/study/list/offset/0"],
   [READ, "/estimationprocedure/list"],
   [READ, "/evaluationmeasures/list", "/evaluationmeasure/list"],
