@@ -22,8 +22,11 @@ export type RequestCaller = Caller & {
   spent: { calls: number; ms: number };
   /** The value of one of the client's headers, all of its lines joined by commas. */
   header: (name: string) => string | undefined;
-  /** Verifies the caller's key with legacy, at most once a minute. The result is the refusal; `undefined` lets the caller in. */
-  authorize: () => Promise<Answer | undefined>;
+  /**
+   * Verifies the caller's key with legacy, at most once a minute. The result is the refusal; `undefined` lets the caller in. `byModern`: the
+   * answer does not need legacy. If legacy cannot be asked then, a key that it accepted within the last hour counts, and another is 503.
+   */
+  authorize: (byModern?: boolean) => Promise<Answer | undefined>;
   /** The same caller, for a request that no client waits for: with a deadline of its own. */
   background: () => Caller;
 };

@@ -22,9 +22,12 @@ export type Keys = {
   ownerOf(key: string): string;
   /** Legacy accepted it within the last minute. */
   isProven(owner: string): boolean;
+  /** Legacy accepted it within the last hour, and has not refused it since. */
+  wasAccepted(owner: string): boolean;
 };
 
 const MINUTE = 60_000;
+const MAX_KEYS = 10_000;
 
 /** Opens the store of verified keys. `onRefused` is called for every key that legacy refuses, with its salted hash. */
 export const openKeys = (
@@ -37,14 +40,16 @@ export const openKeys = (
 ): Keys => {
   const digest = (key: string) => hash("sha256", salt + key, "base64");
   const known = new LRUCache<string, { writes?: Outcome | "allowed" }>({
-    max: 10_000,
+    max: MAX_KEYS,
     ttl: MINUTE,
     perf: monotonic,
   });
+  const lately = new LRUCache<string, true>({ max: MAX_KEYS, ttl: 60 * MINUTE, perf: monotonic });
   const readXml = xmlReader([]);
 
   const forget = (id: string) => {
     known.delete(id);
+    lately.delete(id);
     onRefused(id);
   };
 
@@ -63,16 +68,19 @@ export const openKeys = (
     // The probe for writing names nothing to write, so any other answer than "may not" means "may".
     const refused = outcome?.kind === "forbidden" ? outcome : undefined;
     known.set(id, writes ? { writes: refused ?? "allowed" } : {});
+    lately.set(id, true);
     return writes ? refused : undefined;
   };
 
   return {
     ownerOf: digest,
     isProven: (owner) => known.has(owner),
+    wasAccepted: (owner) => lately.has(owner),
     refused: (key) => forget(digest(key)),
     accepted(key) {
       const id = digest(key);
       if (!known.has(id)) known.set(id, {});
+      lately.set(id, true);
     },
     verify(caller, writes) {
       const id = digest(caller.key);

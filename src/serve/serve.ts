@@ -24,6 +24,10 @@ export type RequestInput = {
   leaving?: (() => AbortSignal) | undefined;
 };
 
+/** Milliseconds that an answer of modern's waits for legacy's word on a key that was good within the last hour. */
+const RECHECK_MS = 2000;
+
+const unverified: Outcome = { kind: "unavailable", message: "The legacy interface could not be asked about the key." };
 const timedOut: Outcome = { kind: "tooSlow", message: "The legacy interface took too long to answer." };
 
 /** Checks the credential, then the input, then asks the backend: in this order, so that no error says more than the caller may know. */
@@ -39,7 +43,10 @@ export const serve = async (
     return rejected(services, endpoint, answerOf(unauthenticated), "credential");
   const caller = callerOf(services, endpoint.name, request, isWrite);
   const read = checkInput(services, endpoint, input);
-  if ("rejected" in read) return rejected(services, endpoint, (await caller.authorize()) ?? read.rejected, "input");
+  if ("rejected" in read) {
+    const refusal = await caller.authorize(services.hooks.stageOf(endpoint.name) === "modern");
+    return rejected(services, endpoint, refusal ?? read.rejected, "input");
+  }
   const served = await backend({ ...read, wanted }, caller);
   services.hooks.onAnswered(endpoint.name, served.answered.how.hit === true);
   const { calls, ms } = caller.spent;
@@ -84,12 +91,17 @@ const callerOf = (
     leaving,
     header,
     background,
-    async authorize() {
+    async authorize(byModern = false) {
       if (key === undefined) return undefined;
+      const wasAccepted = byModern && keys.wasAccepted(keys.ownerOf(key));
       // Other requests may wait for the same verification: it has a deadline of its own, and no request waits past its own deadline.
-      const left = Math.max(1, caller.deadline - Date.now());
-      const refusal = await withTimeout(keys.verify({ ...background(), key }, writes), left);
-      return refusal && answerOf(refusal === "late" ? timedOut : refusal);
+      const left = Math.min(Math.max(1, caller.deadline - Date.now()), wasAccepted ? RECHECK_MS : Infinity);
+      const verified = await withTimeout(keys.verify({ ...background(), key }, writes), left);
+      const refusal = verified === "late" ? timedOut : verified;
+      if (refusal === undefined) return undefined;
+      const isSaid = refusal.kind === "unauthenticated" || refusal.kind === "forbidden";
+      if (!byModern || isSaid) return answerOf(refusal);
+      return wasAccepted ? undefined : answerOf(unverified);
     },
   };
   return caller;

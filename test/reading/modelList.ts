@@ -129,6 +129,7 @@ export const modelList = (
       refused: () => undefined,
       ownerOf: (key: string) => key,
       isProven: () => true,
+      wasAccepted: () => true,
     },
     errors: catalogue.errors,
     knowledge: settings.knowledge,

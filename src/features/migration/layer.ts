@@ -1,4 +1,4 @@
-import type { EndpointRequest, Layer, RequestCaller, Served } from "../../serve/backend.ts";
+import { type EndpointRequest, type Layer, type RequestCaller, type Served, uncached } from "../../serve/backend.ts";
 import { confirmWrite } from "../../serve/write.ts";
 import { type MigrationServices, readByModern, writeByModern } from "./askModern.ts";
 import { type Bucketing, bucketOf } from "./decide.ts";
@@ -25,6 +25,9 @@ export const migrationLayer =
       const { endpoint } = request;
       const decision = migration.decide(endpoint.name, bucketing(caller, mayForce));
       const isModern = decision.backend === "modern";
+      const refusal = isModern ? await caller.authorize(true) : undefined;
+      if (refusal)
+        return { answered: uncached(refusal), decision: { ...decision, backend: "gateway", reason: "credential" } };
       if (endpoint.writes) {
         const served = isModern ? await write(parts, request, caller) : await next(request, caller);
         return { ...served, decision };

@@ -1,0 +1,91 @@
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { recordingUpstream, xmlError } from "../../http/support.ts";
+import { keys, measures } from "../../serve/support.ts";
+import { gatewayFor } from "../../support/gateway.ts";
+
+const known = keys.user;
+const wrong = xmlError(103, "Authentication failed");
+const down = { status: 503, body: "<html>maintenance</html>" };
+const inModern = JSON.stringify({
+  listEvaluationMeasures: { stage: "modern", share: 0 },
+  tagDataset: { stage: "modern" },
+});
+
+afterEach(() => void vi.restoreAllMocks());
+
+/** A gateway whose new implementation takes any key, and a legacy that knows one and can be taken down. */
+const open = async () => {
+  let isDown = false;
+  const legacy = await recordingUpstream(({ target, body }) => {
+    if (isDown) return down;
+    return `${target} ${body}`.includes(known) ? { body: measures } : wrong;
+  });
+  const modern = await recordingUpstream(({ method }) => ({
+    body: method === "GET" ? '["kappa"]' : '{"data_tag":{"id":1,"tag":["a"]}}',
+  }));
+  const { app } = await gatewayFor(legacy.url, { MODERN_URL: modern.url, STAGES: inModern });
+  const answered = async (response: Response | Promise<Response>) => {
+    const { status, headers } = await response;
+    return { status, decision: headers.get("gateway-decision"), retryAfter: headers.get("retry-after") };
+  };
+  let later = 0;
+  const now = performance.now.bind(performance);
+  vi.spyOn(performance, "now").mockImplementation(() => now() + later);
+  return {
+    legacy: legacy.seen,
+    modern: modern.seen,
+    takeDown: () => void (isDown = true),
+    // The cache reads the clock once in a millisecond.
+    pass: (ms: number) => new Promise((resolve) => void setTimeout(resolve, 5, (later += ms))),
+    read: (key?: string, query = "") =>
+      answered(
+        app.request(`/v1/evaluationmeasures/list${query}`, key === undefined ? {} : { headers: { "X-API-Key": key } }),
+      ),
+    tag: (key: string) =>
+      answered(
+        app.request("/v1/datasets/tag", {
+          method: "POST",
+          headers: { "X-API-Key": key, "Content-Type": "application/json" },
+          body: '{"data_id":1,"tag":"a"}',
+        }),
+      ),
+  };
+};
+
+describe("where modern answers, a given key is verified with legacy", () => {
+  test("a wrong key is 401, for a read and a write, and modern is not asked", async () => {
+    const { read, tag, modern } = await open();
+    const refused = { status: 401, decision: "stage=modern; backend=gateway; reason=credential" };
+    expect(await read(keys.unknown)).toMatchObject(refused);
+    expect(await tag(keys.unknown)).toMatchObject(refused);
+    expect(modern).toEqual([]);
+    expect(await read()).toMatchObject({ status: 200, decision: "stage=modern; backend=modern; reason=stage" });
+  });
+
+  test("at most once a minute", async () => {
+    const { read, legacy, modern, pass } = await open();
+    for (let i = 0; i < 3; i++) expect((await read(known)).status).toBe(200);
+    expect(legacy).toHaveLength(1);
+    await pass(61_000);
+    expect((await read(known)).status).toBe(200);
+    expect(legacy).toHaveLength(2);
+    expect(modern).toHaveLength(4);
+  });
+
+  test("without legacy, one that it accepted within the hour counts, another is 503", async () => {
+    const { read, tag, modern, pass, takeDown } = await open();
+    expect((await tag(known)).status).toBe(200);
+    takeDown();
+    await pass(59 * 60_000);
+    expect((await read(known)).status).toBe(200);
+    expect((await tag(known)).status).toBe(200);
+    expect((await read(known, "?limit=1")).status).toBe(422);
+    const asked = modern.length;
+    expect(await read(keys.owner)).toMatchObject({ status: 503, retryAfter: "5" });
+    expect((await read(keys.owner, "?limit=1")).status).toBe(503);
+    await pass(60_000);
+    expect((await read(known)).status).toBe(503);
+    expect((await tag(known)).status).toBe(503);
+    expect(modern).toHaveLength(asked);
+  });
+});
