@@ -25,15 +25,18 @@ export default defineConfig({
   resolve: { alias: { "catalog-gateway-kit/fixtures": join(import.meta.dirname, "fixtures/index.ts") } },
   test: {
     include: isUnit ? unitTests() : ["test/**/*.test.ts"],
+    globalSetup: ["test/support/globalSetup.ts"],
     setupFiles: isUnit ? ["test/support/fewerCases.ts"] : [],
-    testTimeout: 90_000,
-    hookTimeout: 60_000,
+    // Failures and a summary.
+    reporters: ["minimal"],
+    // Limits for what hangs, not for what is slow: another run on the same machine must not fail a test.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 60_000 } },
     pool: "threads",
     // The whole run mostly waits for processes and sockets, so two cores have room for five. The unit lane never waits.
     maxWorkers: isUnit ? 2 : 5,
     sequence: { sequencer: WaitingFirst },
-    // A few tests compare times of real processes and sockets: on a machine that others use too, one of 5,350 may fail by chance.
-    retry: process.env["CI"] ? 1 : 0,
     // One module graph a worker: files that change what is global (clocks, spies) put it back.
     isolate: false,
   },

@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { temporaryFolder } from "./support/temporaryFolder.ts";
 
 const manifest = JSON.parse(readFileSync("package.json", "utf8")) as {
   scripts: Record<string, string>;
@@ -11,7 +11,7 @@ const manifest = JSON.parse(readFileSync("package.json", "utf8")) as {
 
 /** Runs Node as if it were another version. */
 const runAs = (version: string, ...args: string[]) => {
-  const pretend = join(mkdtempSync(join(tmpdir(), "node-version-")), "pretend.cjs");
+  const pretend = join(temporaryFolder(), "pretend.cjs");
   writeFileSync(
     pretend,
     `Object.defineProperty(process, "version", { value: "v${version}" });

@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "../support/temporaryFolder.ts";
 
 const root = join(import.meta.dirname, "../..");
 const features = readdirSync(join(root, "src/features"), { withFileTypes: true })
@@ -12,8 +12,7 @@ const features = readdirSync(join(root, "src/features"), { withFileTypes: true }
 
 /** The compiler's output for `src` and `transforms` without the folders of features and their lines in the list. */
 const compiledWithout = async (gone: readonly string[]): Promise<string> => {
-  const copy = mkdtempSync(join(tmpdir(), "without-"));
-  onTestFinished(() => rmSync(copy, { recursive: true }));
+  const copy = temporaryFolder();
   for (const part of ["src", "transforms", "fixtures", "package.json"])
     cpSync(join(root, part), join(copy, part), { recursive: true });
   symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));

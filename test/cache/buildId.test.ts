@@ -1,17 +1,16 @@
 import { execFileSync, spawn } from "node:child_process";
-import { cpSync, globSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, globSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
 import { buildId, hashOf } from "../../src/cache/buildId.ts";
 import { describeWithRedis, startRedis } from "../store/redis/redisServer.ts";
+import { temporaryFolder } from "../support/temporaryFolder.ts";
 
 const root = join(import.meta.dirname, "../..");
 
 const temporary = (): string => {
-  const directory = mkdtempSync(join(tmpdir(), "gateway-build-"));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryFolder();
   return directory;
 };
 
@@ -75,7 +74,7 @@ describeWithRedis("a compiled gateway", () => {
     const redis = await startRedis();
     const child = spawn(process.execPath, ["--import", "./constant.js", "src/main.js"], {
       cwd: directory,
-      env: { PATH: process.env["PATH"], PORT: "0", ADMIN_PORT: "0", REDIS_URL: redis.url },
+      env: { PATH: process.env["PATH"], PORT: "0", ADMIN_PORT: "0", REDIS_URL: redis.url, LOG_LEVEL: "silent" },
       stdio: ["ignore", "pipe", "inherit"],
     });
     onTestFinished(() => void child.kill());
@@ -93,13 +92,10 @@ describeWithRedis("a compiled gateway", () => {
     });
     expect([list.status, await list.json()]).toEqual([200, [expect.any(Object)]]);
     await expect
-      .poll(
-        async () => {
-          const { status } = await fetch(`${url}/v1/datasets/61`, { headers: { "Cache-Control": "no-cache" } });
-          return [status, await redis.talk("KEYS catalog-gateway:1:e:*")];
-        },
-        { timeout: 10_000 },
-      )
+      .poll(async () => {
+        const { status } = await fetch(`${url}/v1/datasets/61`, { headers: { "Cache-Control": "no-cache" } });
+        return [status, await redis.talk("KEYS catalog-gateway:1:e:*")];
+      })
       .toEqual([200, expect.stringContaining("e:release-7:")]);
   });
 });

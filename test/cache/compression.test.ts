@@ -59,7 +59,7 @@ const openWith = (entryBytes = MIB, tier?: Partial<SharedTier>) => {
     };
   };
   const hasCoding = async (key: string, coding: string) =>
-    await expect.poll(async () => (await ask(key, coding)).coding, { timeout: 30_000 }).toBe(coding);
+    await expect.poll(async () => (await ask(key, coding)).coding).toBe(coding);
   return { cache, store, legacy, ask, hasCoding };
 };
 

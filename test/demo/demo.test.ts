@@ -23,4 +23,4 @@ test("the demo finds every planted fault, on one screenful, until Ctrl-C", async
   expect(shown).toContain("catalogue-client/0.14.2");
   child.kill("SIGINT");
   expect(await once(child, "exit")).toEqual([0, null]);
-}, 90_000);
+});

@@ -1,17 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  globSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, cpSync, existsSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
@@ -21,14 +9,9 @@ import { freePort } from "../support/freePort.ts";
 import { fragments } from "../support/settings.ts";
 import { until } from "../support/waiting.ts";
 import { dockerfile } from "./dockerfile.ts";
-import { isInstalled } from "./proxyPrograms.ts";
+import { temporaryFolder } from "../support/temporaryFolder.ts";
 
 const read = (file: string) => readFileSync(join("deploy", file), "utf8");
-const temporary = (name: string) => {
-  const folder = mkdtempSync(join(tmpdir(), `deploy-${name}-`));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-};
 
 type Container = {
   env: { name: string; value?: string }[];
@@ -94,7 +77,7 @@ test(".dockerignore leaves exactly what the Dockerfile copies", () => {
 });
 
 test("the gateway runs from what the image has, and HEALTHCHECK and the probes see it", async () => {
-  const folder = temporary("image");
+  const folder = temporaryFolder();
   for (const { from, to } of dockerfile.copies)
     for (const path of from) cpSync(path, join(folder, to === "./" ? path : to), { recursive: true });
   symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
@@ -117,9 +100,9 @@ test("the gateway runs from what the image has, and HEALTHCHECK and the probes s
   }
 });
 
-describeWith("systemd-analyze", isInstalled("systemd-analyze"), "deploy/catalog-gateway@.service", () => {
+describeWith("systemd-analyze", "deploy/catalog-gateway@.service", () => {
   test("the unit is valid, and its exposure is low", () => {
-    const root = temporary("unit");
+    const root = temporaryFolder();
     const file = join(root, "etc/systemd/system/catalog-gateway@8000.service");
     const node = join(root, "opt/catalog-gateway/node_modules/.bin/node");
     for (const path of [file, node]) mkdirSync(dirname(path), { recursive: true });
@@ -137,9 +120,9 @@ describeWith("systemd-analyze", isInstalled("systemd-analyze"), "deploy/catalog-
   });
 });
 
-describeWith("promtool", isInstalled("promtool"), "deploy/prometheus/prometheus.yml", () => {
+describeWith("promtool", "deploy/prometheus/prometheus.yml", () => {
   test("Prometheus reads it, with the rules beside it", () => {
-    const folder = temporary("prometheus");
+    const folder = temporaryFolder();
     const paths = { "/etc/prometheus/alerts.yaml": resolve("deploy/alerts.yaml"), "/run/secrets": folder };
     let text = read("prometheus/prometheus.yml");
     for (const [inside, here] of Object.entries(paths)) text = text.replaceAll(inside, here);

@@ -1,10 +1,10 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "../support/freePort.ts";
 import { until } from "../support/waiting.ts";
 import { dockerfile } from "./dockerfile.ts";
+import { temporaryFolder } from "../support/temporaryFolder.ts";
 
 const MAX_IMAGE_BYTES = 300e6;
 const BASE = "docker.io/library/node:26-slim";
@@ -95,29 +95,25 @@ const tryImage = async (root: string, config: Inspected["Docker"]["config"]): Pr
 
 /** Builds the Dockerfile by buildah, runs the result and measures it. Needs root, and what is in Debian's buildah and debootstrap. */
 export const checkImage = async (): Promise<string[]> => {
-  const folder = mkdtempSync(join(tmpdir(), "deploy-image-"));
-  try {
-    const buildah = builderIn(folder);
-    makeBase(folder, buildah);
-    const how = ["--isolation", "chroot", "--network", "host", "--pull-never", "--format", "docker", "--quiet"];
-    const build = ["--build-arg", `NODE_IMAGE=${BASE}`, "-f", "deploy/Dockerfile", "-t", "catalog-gateway", "."];
-    buildah("bud", ...how, ...build);
-    const {
-      Docker: { config },
-    } = JSON.parse(buildah("inspect", "--type", "image", "catalog-gateway")) as Inspected;
-    if (!/^[1-9]/.test(config.User)) throw new Error(`the image runs as ${config.User || "root"}`);
-    const root = buildah("mount", buildah("from", "--pull-never", "catalog-gateway"));
-    await tryImage(root, config);
-    const bytes = (path: string) =>
-      Number(/^\d+/.exec(execFileSync("du", ["-sb", join(root, path)], { encoding: "utf8" }))?.[0]);
-    const [all, app] = [bytes("."), bytes("app")];
-    if (all > MAX_IMAGE_BYTES) throw new Error(`the image has ${all} bytes; allowed are ${MAX_IMAGE_BYTES}`);
-    const inMegabytes = (count: number) => `${Math.round(count / 1e6)} MB`;
-    return [
-      `image: built, and run as ${config.User} on a read-only root: serves, is healthy, stops at SIGTERM`,
-      `image: ${inMegabytes(all)} of files, of them /app ${inMegabytes(app)} and Node ${inMegabytes(bytes("usr/local/bin/node"))}`,
-    ];
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const folder = temporaryFolder();
+  const buildah = builderIn(folder);
+  makeBase(folder, buildah);
+  const how = ["--isolation", "chroot", "--network", "host", "--pull-never", "--format", "docker", "--quiet"];
+  const build = ["--build-arg", `NODE_IMAGE=${BASE}`, "-f", "deploy/Dockerfile", "-t", "catalog-gateway", "."];
+  buildah("bud", ...how, ...build);
+  const {
+    Docker: { config },
+  } = JSON.parse(buildah("inspect", "--type", "image", "catalog-gateway")) as Inspected;
+  if (!/^[1-9]/.test(config.User)) throw new Error(`the image runs as ${config.User || "root"}`);
+  const root = buildah("mount", buildah("from", "--pull-never", "catalog-gateway"));
+  await tryImage(root, config);
+  const bytes = (path: string) =>
+    Number(/^\d+/.exec(execFileSync("du", ["-sb", join(root, path)], { encoding: "utf8" }))?.[0]);
+  const [all, app] = [bytes("."), bytes("app")];
+  if (all > MAX_IMAGE_BYTES) throw new Error(`the image has ${all} bytes; allowed are ${MAX_IMAGE_BYTES}`);
+  const inMegabytes = (count: number) => `${Math.round(count / 1e6)} MB`;
+  return [
+    `image: built, and run as ${config.User} on a read-only root: serves, is healthy, stops at SIGTERM`,
+    `image: ${inMegabytes(all)} of files, of them /app ${inMegabytes(app)} and Node ${inMegabytes(bytes("usr/local/bin/node"))}`,
+  ];
 };

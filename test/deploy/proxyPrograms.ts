@@ -1,17 +1,14 @@
-import { spawn, spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { freePort } from "../support/freePort.ts";
 import { until } from "../support/waiting.ts";
+import { temporaryFolder } from "../support/temporaryFolder.ts";
 
 /** What stands before a gateway: `onePath` sends it the new interface only, `allPaths` everything. Origins. */
 export type Proxies = { onePath: string; allPaths: string };
-
-/** Whether a program is installed. */
-export const isInstalled = (program: string): boolean => spawnSync("sh", ["-c", `command -v ${program}`]).status === 0;
 
 /** A folder for one program, and the program in it until the test ends. Resolves when it listens on these ports. */
 const run = async (folder: string, command: string[], environment: Record<string, string>, ports: number[]) => {
@@ -27,7 +24,6 @@ const run = async (folder: string, command: string[], environment: Record<string
     const ended = new Promise((resolve) => void child.once("close", resolve));
     child.kill("SIGTERM");
     await ended;
-    rmSync(folder, { recursive: true, force: true });
   });
   const listens = (port: number) =>
     new Promise<boolean>((resolve) => {
@@ -42,7 +38,7 @@ const run = async (folder: string, command: string[], environment: Record<string
 
 /** A copy of a folder of `deploy`, in which the gateway has this address. */
 const copyOf = (name: string, files: string[], gateway: string): string => {
-  const folder = mkdtempSync(join(tmpdir(), `deploy-${name}-`));
+  const folder = temporaryFolder();
   const target = join(folder, "catalog-gateway");
   mkdirSync(target);
   cpSync(join("deploy", name), target, { recursive: true });

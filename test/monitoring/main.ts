@@ -1,8 +1,7 @@
 import { execFileSync, type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openSample } from "../../src/tools/sampleLegacy/openSample.ts";
@@ -12,6 +11,7 @@ import { trafficOf, type TrafficRequest } from "../standIn/program/traffic.ts";
 import { freePort } from "../support/freePort.ts";
 import { killPrograms, startProgram } from "../torture/lib/program.ts";
 import { dashboardQueries, files, variableQueries } from "./queries.ts";
+import { temporaryFolder } from "../support/temporaryFolder.ts";
 
 const usage = `npm run monitoring [-- --help]
 
@@ -22,7 +22,7 @@ Exit code: 0 all went as it should, 1 not, 2 it could not run.`;
 
 const TOKEN = "a-token-for-metrics";
 const SECONDS = 25;
-const directory = mkdtempSync(join(tmpdir(), "monitoring-"));
+const directory = temporaryFolder();
 const at = (name: string) => join(directory, name);
 const children: ChildProcess[] = [];
 
@@ -205,6 +205,5 @@ else {
   }
   for (const child of children) child.kill("SIGKILL");
   killPrograms();
-  rmSync(directory, { recursive: true, force: true });
   process.exit();
 }

@@ -1,7 +1,5 @@
 import { execFile, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { collectDefaultMetrics } from "prom-client";
 import { expect, onTestFinished, test } from "vitest";
@@ -11,17 +9,18 @@ import type { FamilyValues } from "../../src/telemetry/series.ts";
 import { gatewayFor } from "../support/gateway.ts";
 import { describeWith } from "../support/needs.ts";
 import { dashboardPanels, dashboardQueries, files, metricNames, variableQueries } from "./queries.ts";
+import { temporaryFolder } from "../support/temporaryFolder.ts";
 
 const read = (path: string) => readFileSync(path, "utf8");
 const promtool = (...args: string[]) => promisify(execFile)("promtool", args);
 
-describeWith("promtool", spawnSync("promtool", ["--version"]).status === 0, "the rules for Prometheus", () => {
+describeWith("promtool", "the rules for Prometheus", () => {
   test("are accepted by promtool", async () => {
     expect((await promtool("check", "rules", files.alerts)).stdout).toMatch(/SUCCESS: \d+ rules found/);
   });
 
   // Each file of tests takes half a second: both at the same time.
-  test.concurrent.each(files.alertTests)("fire and end as %s says", { timeout: 60_000 }, async (file) => {
+  test.concurrent.each(files.alertTests)("fire and end as %s says", async (file) => {
     await expect(promtool("test", "rules", file)).resolves.toHaveProperty("stdout", expect.stringContaining("SUCCESS"));
   });
 });
@@ -39,7 +38,7 @@ test("every alert has a test that it fires, and a row in docs/operate.md", () =>
 
 /** What a gateway with all features that have metrics answers before its first request. */
 const scrape = async (): Promise<FamilyValues[]> => {
-  const directory = mkdtempSync(join(tmpdir(), "scrape-"));
+  const directory = temporaryFolder();
   const gateway = await gatewayFor("http://127.0.0.1:9", {
     MODERN_URL: "http://127.0.0.1:9/v1",
     REDIS_URL: "redis://127.0.0.1:9",
@@ -50,7 +49,6 @@ const scrape = async (): Promise<FamilyValues[]> => {
   onTestFinished(async () => {
     await server.stop(1000);
     await gateway.close();
-    rmSync(directory, { recursive: true });
   });
   collectDefaultMetrics({ register: gateway.services.meter.registry });
   return gateway.services.meter.read();
@@ -68,8 +66,10 @@ test("the dashboard and the rules use only metrics that a scrape has", async () 
   expect(used.filter((name) => !known.has(name))).toEqual([]);
 });
 
-test("a scrape has the state of each dependency, and promtool accepts its names", async () => {
-  const families = (await scrape()).filter(({ name }) => name.startsWith("catalog_gateway_"));
+const ownFamilies = async () => (await scrape()).filter(({ name }) => name.startsWith("catalog_gateway_"));
+
+test("a scrape has the state of each dependency", async () => {
+  const families = await ownFamilies();
   const up = families.find(({ name }) => name === "catalog_gateway_dependency_up")?.values ?? [];
   expect(up.map(({ labels, value }) => [labels["dependency"], value])).toEqual([
     ["legacy", 1],
@@ -79,9 +79,14 @@ test("a scrape has the state of each dependency, and promtool accepts its names"
     ["data_dir", 1],
     ["modern", 1],
   ]);
-  const { body } = await writeExposition(families);
-  const { error, stdout, stderr } = spawnSync("promtool", ["check", "metrics"], { input: body, encoding: "utf8" });
-  expect([stdout, stderr]).toEqual(error === undefined ? ["", ""] : [null, null]);
+});
+
+describeWith("promtool", "the names of a scrape", () => {
+  test("are accepted by promtool", async () => {
+    const { body } = await writeExposition(await ownFamilies());
+    const { stdout, stderr } = spawnSync("promtool", ["check", "metrics"], { input: body, encoding: "utf8" });
+    expect([stdout, stderr]).toEqual(["", ""]);
+  });
 });
 
 test("the panels of the dashboard have ids of their own and places that do not overlap", () => {

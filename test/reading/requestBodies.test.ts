@@ -47,7 +47,7 @@ test("a large body that is no UTF-8 or no JSON is 422", async () => {
     expect((await post(body, {})).status).toBe(422);
 });
 
-test("every body is read the same in this thread and in another one", { timeout: 60_000 }, async () => {
+test("every body is read the same in this thread and in another one", async () => {
   const endpoints = new Map(prepared.map((endpoint) => [endpoint.name, endpoint]));
   const reader = openReader({ ...settings, endpoints, module: catalogue.module });
   onTestFinished(() => reader.close());

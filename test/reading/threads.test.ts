@@ -29,7 +29,7 @@ const badReader = (changed: Partial<ReaderSettings> = {}) => {
 };
 const good = expect.objectContaining({ written: expect.objectContaining({ body: Buffer.from('"good"') }) });
 
-test("every fixture pair answers the same through another thread", { timeout: 120_000 }, async () => {
+test("every fixture pair answers the same through another thread", async () => {
   const legacy = await serveHandlers();
   const gateway = await gatewayFor(legacy.url, { CACHE_BYTES: "0" }, { reading: { large: { json: 0, xml: 0 } } });
   onTestFinished(async () => {
@@ -60,7 +60,7 @@ test.each([
   ["that throws", "throwing", {}, "a rule that throws"],
   ["that never ends", "busy", { timeout: 2500 }, "it took more than 2500 ms"],
   ["that takes all memory", "hoard", { heap: 32 }, "memory"],
-])("a thread %s fails its job alone, and is replaced", { timeout: 60_000 }, async (_, endpoint, changed, why) => {
+])("a thread %s fails its job alone, and is replaced", async (_, endpoint, changed, why) => {
   const { read, failed } = badReader(changed);
   const both = await Promise.all([read(endpoint, "bad"), read(endpoint, "good")]);
   expect(both).toEqual([{ of: "unread", unread: "broken" }, good]);

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../support/freePort.ts";
 import { until } from "../support/waiting.ts";
+import { temporaryFolder } from "../support/temporaryFolder.ts";
 
 /** The ports of one gateway. */
 export type Ports = { port: number; adminPort: number };
@@ -81,7 +81,11 @@ const startOne = async (command: string[], cwd: string, port: number): Promise<v
 /** Starts a Redis; gives its URL. */
 export const startRedis = async (): Promise<string> => {
   const port = await freePort();
-  await startOne(["redis-server", "--port", String(port), "--bind", "127.0.0.1", "--save", ""], tmpdir(), port);
+  await startOne(
+    ["redis-server", "--port", String(port), "--bind", "127.0.0.1", "--save", ""],
+    temporaryFolder(),
+    port,
+  );
   return `redis://127.0.0.1:${port}`;
 };
 
@@ -89,8 +93,7 @@ export const startRedis = async (): Promise<string> => {
 export const startBalancers = async (
   gateways: readonly Ports[],
 ): Promise<{ balancers: Balancer[]; problems: () => string[] }> => {
-  const directory = mkdtempSync(join(tmpdir(), "restarts-"));
-  process.once("exit", () => rmSync(directory, { recursive: true, force: true }));
+  const directory = temporaryFolder();
   // The balancers may run as another user.
   chmodSync(directory, 0o755);
   const [haproxy, plain, keepalive] = [await freePort(), await freePort(), await freePort()];

@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { check } from "../../src/serve/check.ts";
@@ -8,6 +7,7 @@ import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegac
 import { httpUpstream } from "../proxy/support.ts";
 import { freePort } from "../support/freePort.ts";
 import { gatewayFor } from "../support/gateway.ts";
+import { temporaryFolder } from "../support/temporaryFolder.ts";
 
 /** The check of a gateway before this legacy, and its last lines. */
 const checked = async (url: string, environment: Record<string, string> = {}) => {
@@ -123,7 +123,7 @@ test("examples are what legacy lists first, in any catalogue", async () => {
 test("DATA_DIR is tried, and nothing is left in it", async () => {
   const legacy = await startSampleLegacy();
   onTestFinished(() => legacy.close());
-  const directory = mkdtempSync(join(tmpdir(), "data-"));
+  const directory = temporaryFolder();
   const good = await checked(legacy.url, { DATA_DIR: directory });
   const fresh = await checked(legacy.url, { DATA_DIR: join(directory, "new") });
   expect([good.ready, fresh.ready, readdirSync(directory)]).toEqual([true, true, []]);

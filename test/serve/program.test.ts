@@ -1,6 +1,5 @@
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
@@ -11,9 +10,10 @@ import { gatewayFor } from "../support/gateway.ts";
 import { fragments, settingsOf } from "../support/settings.ts";
 import { exchange, keys, measures, start, startByShell } from "./support.ts";
 import { until } from "../support/waiting.ts";
+import { temporaryFolder } from "../support/temporaryFolder.ts";
 
 const file = (content: string): string => {
-  const path = join(mkdtempSync(join(tmpdir(), "program-")), "config.json");
+  const path = join(temporaryFolder(), "config.json");
   writeFileSync(path, content);
   return path;
 };

@@ -2,12 +2,12 @@ import { existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { dataDirectoryErrors } from "../../src/store/dataDirectory.ts";
-import { temporaryDirectory } from "./support.ts";
+import { temporaryFolder } from "../support/temporaryFolder.ts";
 
 const errorOf = (DATA_DIR: string) => dataDirectoryErrors({ DATA_DIR, REDIS_URL: undefined }).join("\n");
 
 test("a missing directory is made with its parents, for this user alone", () => {
-  const directory = join(temporaryDirectory(), "a/b");
+  const directory = join(temporaryFolder(), "a/b");
   expect([errorOf(directory), errorOf(directory)]).toEqual(["", ""]);
   expect(statSync(directory).mode & 0o777).toBe(0o700);
 });
@@ -20,7 +20,7 @@ test.each(["/proc/x", "/proc/x/y", "/sys/x"])("%s stops the start at once", (dir
 });
 
 test("a file, a path through one and a dangling link are no directories", () => {
-  const place = temporaryDirectory();
+  const place = temporaryFolder();
   writeFileSync(join(place, "file"), "");
   symlinkSync(join(place, "nowhere/at/all"), join(place, "link"));
   expect(errorOf(join(place, "file"))).toContain("/file cannot be used: it is no directory");
@@ -31,7 +31,7 @@ test("a file, a path through one and a dangling link are no directories", () => 
 });
 
 test("a link to a directory is one; with Redis it is not used", () => {
-  const place = temporaryDirectory();
+  const place = temporaryFolder();
   mkdirSync(join(place, "real"));
   symlinkSync(join(place, "real"), join(place, "link"));
   expect(errorOf(join(place, "link"))).toBe("");

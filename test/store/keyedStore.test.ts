@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { describeWithRedis, startRedis } from "./redis/redisServer.ts";
-import { inDirectory, inMemory, type Observed, onRedis, put, temporaryDirectory, textOf } from "./support.ts";
+import { inDirectory, inMemory, type Observed, onRedis, put, textOf } from "./support.ts";
 import { until } from "../support/waiting.ts";
+import { temporaryFolder } from "../support/temporaryFolder.ts";
 
 type Behaviour = { title: string; check: (store: Observed) => Promise<void> };
 
@@ -107,9 +108,9 @@ describe("a store in memory", () => {
 });
 
 describe("a store in a directory", () => {
-  test.each(behaviours)("$title", async ({ check }) => check(await inDirectory(temporaryDirectory())));
+  test.each(behaviours)("$title", async ({ check }) => check(await inDirectory(temporaryFolder())));
   test("what was stored survives", async () => {
-    const directory = temporaryDirectory();
+    const directory = temporaryFolder();
     await expectSurvival(() => inDirectory(directory));
   });
 });

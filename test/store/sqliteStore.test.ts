@@ -4,8 +4,9 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, 
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";
-import { inDirectory, put, temporaryDirectory, textOf } from "./support.ts";
+import { inDirectory, put, textOf } from "./support.ts";
 import { until } from "../support/waiting.ts";
+import { temporaryFolder } from "../support/temporaryFolder.ts";
 
 const child = join(import.meta.dirname, "storingChild.ts");
 const fileIn = (directory: string) => join(directory, "things.sqlite");
@@ -19,7 +20,7 @@ const alter = (file: string, sql: string) => {
 const messageOf = (opening: Promise<unknown>): Promise<string> => opening.then(String, ({ message }: Error) => message);
 
 test("directory and database are for this user alone", async () => {
-  const directory = join(temporaryDirectory(), "not", "there", "yet");
+  const directory = join(temporaryFolder(), "not", "there", "yet");
   const store = await inDirectory(directory);
   await put(store, "a", "one");
   for (const name of readdirSync(directory))
@@ -29,7 +30,7 @@ test("directory and database are for this user alone", async () => {
 });
 
 test("one directory is one store's; when that is closed the next one may have it", async () => {
-  const directory = temporaryDirectory();
+  const directory = temporaryFolder();
   const first = await inDirectory(directory);
   await expect(inDirectory(directory)).rejects.toThrow(
     `DATA_DIR: ${directory} cannot be used: another process uses it and holds ${fileIn(directory)}; allowed is one gateway a directory`,
@@ -41,7 +42,7 @@ test("one directory is one store's; when that is closed the next one may have it
 });
 
 test("an earlier version that runs in the directory keeps this one out, and vice versa", async () => {
-  const directory = temporaryDirectory();
+  const directory = temporaryFolder();
   // As earlier versions hold it.
   const lock = new DatabaseSync(join(directory, "things.lock"));
   lock.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
@@ -54,7 +55,7 @@ test("an earlier version that runs in the directory keeps this one out, and vice
 });
 
 test("an earlier state is imported once; after a failure, at the next start", async () => {
-  const directory = temporaryDirectory();
+  const directory = temporaryFolder();
   let calls = 0;
   const takeOverFile = async () => {
     if (++calls === 1) throw new Error("old.json is not valid JSON");
@@ -76,7 +77,7 @@ const spoiled: [string, (file: string) => void, string][] = [
 ];
 
 test.each(spoiled)("a database with %s stops the start, says why, and stays as it is", async (_, spoil, why) => {
-  const directory = temporaryDirectory();
+  const directory = temporaryFolder();
   const store = await inDirectory(directory);
   await put(store, "a", "one");
   await store.close();
@@ -92,7 +93,7 @@ test.each(spoiled)("a database with %s stops the start, says why, and stays as i
 });
 
 test.each(spoiled)("values that can be found anew: with %s they are reported, and replaced", async (_, spoil, why) => {
-  const directory = temporaryDirectory();
+  const directory = temporaryFolder();
   const store = await inDirectory(directory);
   await put(store, "a", "one");
   await store.close();
@@ -107,13 +108,13 @@ test.each(spoiled)("values that can be found anew: with %s they are reported, an
 });
 
 test("a database of a later version is left alone", async () => {
-  const directory = temporaryDirectory();
+  const directory = temporaryFolder();
   alter(fileIn(directory), "PRAGMA user_version = 2");
   await expect(inDirectory(directory)).rejects.toThrow("another version's format (2); this one reads 1");
 });
 
 test("values of another scope are reported and replaced", async () => {
-  const directory = temporaryDirectory();
+  const directory = temporaryFolder();
   const one = await inDirectory(directory, { scope: "one", isRebuildable: true });
   await put(one, "a", "one");
   await one.close();
@@ -124,7 +125,7 @@ test("values of another scope are reported and replaced", async () => {
 });
 
 test("many saves are few writes", async () => {
-  const directory = temporaryDirectory();
+  const directory = temporaryFolder();
   const store = await inDirectory(directory, { delay: 150 });
   const size = () => statSync(`${fileIn(directory)}-wal`).size;
   const before = size();
@@ -138,7 +139,7 @@ test.each([
   ["is a file", (directory: string) => writeFileSync(directory, ""), "EEXIST"],
   ["has a directory for its database", (at: string) => mkdirSync(fileIn(at), { recursive: true }), "EISDIR"],
 ])("a directory that %s is an error at the start", async (_, make, why) => {
-  const directory = join(temporaryDirectory(), "data");
+  const directory = join(temporaryFolder(), "data");
   make(directory);
   const message = await messageOf(inDirectory(directory));
   expect(message).toContain(`DATA_DIR: ${directory} cannot be used: `);
@@ -146,17 +147,17 @@ test.each([
 });
 
 test("a directory that must not be written to is an error at the start", () => {
-  const directory = temporaryDirectory();
+  const directory = temporaryFolder();
   chmodSync(directory, 0o500);
   const { stderr } = spawnSync(process.execPath, [child, directory, "nobody"], { encoding: "utf8" });
   expect(stderr).toMatch(/DATA_DIR: \S+ cannot be used: this user may not write to it \(EACCES/);
 });
 
 test("an update that does not fit on the disk rejects; the next one that fits is made", () => {
-  const directory = temporaryDirectory();
-  // Files may have 100 KB.
-  const command = `trap '' XFSZ; ulimit -f 100; exec "$0" "$@"`;
-  const { stdout, stderr } = spawnSync("bash", ["-c", command, process.execPath, child, directory, "full"], {
+  const directory = temporaryFolder();
+  // Files may have 100 KB: the shell's blocks are of 512 bytes.
+  const command = `trap '' XFSZ; ulimit -f 200; exec "$0" "$@"`;
+  const { stdout, stderr } = spawnSync("sh", ["-c", command, process.execPath, child, directory, "full"], {
     encoding: "utf8",
   });
   expect([stdout, stderr]).toEqual([
@@ -184,7 +185,7 @@ const startStoring = async (directory: string) => {
 };
 
 test("whenever the process is killed, what was acknowledged is there, whole", async () => {
-  const directory = temporaryDirectory();
+  const directory = temporaryFolder();
   let before = 0;
   for (let i = 0; i < 8; i++) {
     const storing = await startStoring(directory);
@@ -203,7 +204,7 @@ test("whenever the process is killed, what was acknowledged is there, whole", as
 });
 
 test("a running process keeps others out of its directory; a killed one does not", async () => {
-  const directory = temporaryDirectory();
+  const directory = temporaryFolder();
   const storing = await startStoring(directory);
   await expect(inDirectory(directory)).rejects.toThrow("another process uses it");
   await storing.kill();

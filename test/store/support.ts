@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { z } from "zod";
 import type { KeyedStore, KeyedStoreSettings } from "../../src/store/keyedStore.ts";
@@ -14,12 +11,6 @@ const valueSchema: z.ZodType<Value> = z.strictObject({ name: z.string() });
 
 /** The prefix of all Redis keys. */
 export const KEY = "catalog-gateway:1:state:things:";
-
-export const temporaryDirectory = (): string => {
-  const directory = mkdtempSync(join(tmpdir(), "store-"));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  return directory;
-};
 
 /** A store, its events as `name {"about":...}`, and what it was told of, as `key=name` or `key-`. */
 export type Observed = KeyedStore<Value> & { events: string[]; told: string[] };

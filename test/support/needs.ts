@@ -1,13 +1,36 @@
+import { existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import { describe } from "vitest";
 
-/**
- * As `describe`, for tests that need an installed program. Without it they are skipped with a line on the standard error;
- * where `CI` is set they fail, so that a green run has tested everything.
- */
-export const describeWith = (program: string, isInstalled: boolean, name: string, tests: () => void): void => {
+/** The programs that tests need beside npm, by Debian's names, with their other names. */
+const programs = {
+  "redis-server": [],
+  chromium: ["chromium-browser", "google-chrome"],
+  promtool: [],
+  nginx: [],
+  caddy: [],
+  "systemd-analyze": [],
+  openssl: [],
+  curl: [],
+} as const satisfies Record<string, readonly string[]>;
+type Program = keyof typeof programs;
+
+/** The path of a program; `undefined` where it is not installed. */
+export const programPath = (program: Program): string | undefined =>
+  (process.env["PATH"] ?? "")
+    .split(delimiter)
+    .flatMap((folder) => [program, ...programs[program]].map((name) => join(folder, name)))
+    .find((path) => existsSync(path));
+
+/** The programs that are not installed, for the notice at the start of a run. */
+export const missingPrograms = (): string[] =>
+  (Object.keys(programs) as Program[]).filter((program) => programPath(program) === undefined);
+
+/** As `describe`, for tests that need an installed program. Without it they are skipped; where `CI` is set they fail. */
+export const describeWith = (program: Program, name: string, tests: () => void): void => {
+  const isInstalled = programPath(program) !== undefined;
   if (!isInstalled && process.env["CI"])
     throw new Error(`${program} is not installed, and CI is set: install it to run "${name}"`);
-  if (!isInstalled) process.stderr.write(`\n!!! SKIPPED, no ${program} is installed: ${name}\n\n`);
   // oxlint-disable-next-line vitest/valid-describe-callback, vitest/valid-title -- they are the caller's
   describe.skipIf(!isInstalled)(name, tests);
 };

@@ -11,7 +11,7 @@ export const holdsWithin = async (holds: () => boolean | Promise<boolean>, ms: n
   return true;
 };
 
-/** Waits until a condition holds; throws after 30 s, since a program takes its time to start on a busy machine. */
-export const until = async (holds: () => boolean | Promise<boolean>, ms = 30_000): Promise<void> => {
+/** Waits until a condition holds; throws after two minutes. */
+export const until = async (holds: () => boolean | Promise<boolean>, ms = 120_000): Promise<void> => {
   if (!(await holdsWithin(holds, ms))) throw new Error(`after ${ms} ms this still does not hold: ${String(holds)}`);
 };

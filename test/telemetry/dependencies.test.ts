@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync, statfsSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { statfsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { openDependencies } from "../../src/telemetry/dependencies.ts";
 import { openDiskSpace } from "../../src/telemetry/diskSpace.ts";
 import { openUpstreamHealth } from "../../src/upstream/health.ts";
+import { temporaryFolder } from "../support/temporaryFolder.ts";
 
 test("a state keeps the time since when it holds", async () => {
   vi.useFakeTimers({ now: 0 });
@@ -49,8 +49,7 @@ test("an upstream is down when it cannot be reached, or failed three times in a 
 });
 
 test("the space of a directory is that of its file system, also before it is made", async () => {
-  const directory = mkdtempSync(join(tmpdir(), "space-"));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryFolder();
   const { blocks, bsize } = statfsSync(directory);
   for (const path of [directory, join(directory, "not", "yet")]) {
     const found = await openDiskSpace(path)();

@@ -1,12 +1,12 @@
 import { execFileSync } from "node:child_process";
-import { closeSync, constants, mkdtempSync, openSync, readSync, writeSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { closeSync, constants, openSync, readSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { temporaryFolder } from "../support/temporaryFolder.ts";
 
 /** A pipe that is read when the test says so. */
 export const openPipe = () => {
-  const path = join(mkdtempSync(join(tmpdir(), "pipe-")), "log");
+  const path = join(temporaryFolder(), "log");
   execFileSync("mkfifo", [path]);
   // Read and write, so that opening does not wait for the other side.
   const ours = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);

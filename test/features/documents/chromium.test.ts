@@ -3,9 +3,6 @@ import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLe
 import { describeInChromium } from "../console/page/browser.ts";
 import { documentedGateway } from "./support.ts";
 
-/** The page is large, and the machine may be busy. */
-const patient = { timeout: 10_000 };
-
 describeInChromium("the reference", (open) => {
   test("finds an operation by its words and tries it, on a phone in the dark", async () => {
     const legacy = await startSampleLegacy();
@@ -13,14 +10,14 @@ describeInChromium("the reference", (open) => {
     // A request to any other place fails the test, as does what the policy refuses.
     const page = await open(url, { viewport: { width: 390, height: 800 }, colorScheme: "dark" });
     const shown = () => page.locator(".opblock").count();
-    await expect.poll(shown, patient).toBeGreaterThan(40);
+    await expect.poll(shown).toBeGreaterThan(40);
     await page.fill("input.operation-filter-input", "setup parameters");
-    await expect.poll(shown, patient).toBeLessThan(20);
+    await expect.poll(shown).toBeLessThan(20);
     const operation = page.locator("#operations-setup-getSetup");
     await operation.locator(".opblock-summary-control").click();
     await operation.locator(".execute").click();
     const answer = operation.locator(".live-responses-table tbody .response-col_status").first();
-    await expect.poll(() => answer.textContent(), patient).toMatch(/^200/);
+    await expect.poll(() => answer.textContent()).toMatch(/^200/);
     expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBe(0);
     expect(await page.evaluate("document.documentElement.className")).toBe("dark-mode");
     await legacy.close();

@@ -1,7 +1,6 @@
-import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { get } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { consoleApp } from "../../../src/features/console/consoleApp.ts";
@@ -9,12 +8,13 @@ import { freePort } from "../../support/freePort.ts";
 import { describeWith } from "../../support/needs.ts";
 import { until } from "../../support/waiting.ts";
 import { staged } from "./support.ts";
+import { temporaryFolder } from "../../support/temporaryFolder.ts";
 
 const forward = "proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;";
 
 /** A real nginx in front of a port. It gives its own port. */
 const startNginx = async (upstream: number, headers: string): Promise<number> => {
-  const directory = mkdtempSync(join(tmpdir(), "nginx-"));
+  const directory = temporaryFolder();
   const port = await freePort();
   const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
     (name) => `${name}_temp_path ${directory}/${name};`,
@@ -67,7 +67,7 @@ const askedThrough = async (headers: string, environment: Record<string, string>
   return { sides, notices, counts: observer.counts(), oneBucket: migration.viewOf("getDataset").oneBucket };
 };
 
-describeWith("nginx", spawnSync("nginx", ["-v"]).status === 0, "a canary behind nginx", () => {
+describeWith("nginx", "a canary behind nginx", () => {
   test("that is not trusted is named with the setting to use", async () => {
     const { sides, notices, counts } = await askedThrough(forward, {});
     expect([sides.size, counts]).toEqual([

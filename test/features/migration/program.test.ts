@@ -1,5 +1,4 @@
-import { mkdtempSync, renameSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startStandIn } from "../../standIn/program/startStandIn.ts";
@@ -9,6 +8,7 @@ import { describeWithRedis, startRedis } from "../../store/redis/redisServer.ts"
 import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { settingsOf } from "../../support/settings.ts";
 import { until } from "../../support/waiting.ts";
+import { temporaryFolder } from "../../support/temporaryFolder.ts";
 
 let legacy: Awaited<ReturnType<typeof startSampleLegacy>>;
 let modern: Awaited<ReturnType<typeof startStandIn>>;
@@ -20,8 +20,6 @@ afterAll(async () => {
   await modern.close();
   await legacy.close();
 });
-
-const directory = () => mkdtempSync(join(tmpdir(), "migration-"));
 
 /** The program between both sides, and what its operators see. */
 const gateway = async (environment: Record<string, string>) => {
@@ -58,7 +56,7 @@ test("the start says who stays with legacy; without modern nothing moves", async
 });
 
 test("what was set at run time survives a restart, and a kill", async () => {
-  const DATA_DIR = directory();
+  const DATA_DIR = temporaryFolder();
   const first = await gateway({ DATA_DIR });
   expect((await first.move({ stage: "canary", share: 10, by: "me", why: "it went well" })).status).toBe(200);
   expect(await first.stop()).toBe(0);
@@ -72,7 +70,7 @@ test("what was set at run time survives a restart, and a kill", async () => {
 });
 
 test("the configuration file is read again when it changes and at SIGHUP", async () => {
-  const CONFIG = join(directory(), "gateway.json");
+  const CONFIG = join(temporaryFolder(), "gateway.json");
   const write = (content: unknown) => {
     writeFileSync(`${CONFIG}.new`, typeof content === "string" ? content : JSON.stringify(content));
     renameSync(`${CONFIG}.new`, CONFIG);
@@ -100,7 +98,7 @@ test("the configuration file is read again when it changes and at SIGHUP", async
 });
 
 test("--check asks both sides; --strict fails for an ended or idle ledger entry", async () => {
-  const file = join(directory(), "ledger.json");
+  const file = join(temporaryFolder(), "ledger.json");
   const entry = { endpoint: "getDataset", path: "/version", kind: "type", reason: "known", owner: "us" };
   writeFileSync(
     file,

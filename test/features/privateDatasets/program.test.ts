@@ -1,5 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
@@ -11,14 +10,13 @@ import { type Bed, openBed } from "./bed.ts";
 import { administrator, nobody, owner, user } from "./people.ts";
 import { rows } from "./through.ts";
 import { until } from "../../support/waiting.ts";
+import { temporaryFolder } from "../../support/temporaryFolder.ts";
 
 let bed: Bed;
 beforeAll(async () => {
   bed = await openBed();
 });
 afterAll(() => bed.close());
-
-const directory = () => mkdtempSync(join(tmpdir(), "private-rows-"));
 
 /** The program as an operator starts it, and what they see of the walk. */
 const gateway = async (environment: Record<string, string>) => {
@@ -57,7 +55,7 @@ const keptIn = (place: string): { rows: unknown[]; walk: Walk } => {
 
 test("a walk goes on where it was when the process was killed", async () => {
   bed.use([...rows, completeDataset({ id: 150, name: "last" })]);
-  const DATA_DIR = directory();
+  const DATA_DIR = temporaryFolder();
   const first = await gateway({ DATA_DIR, PRIVATE_WALK_RATE: "20" });
   await until(() => first.output.out.includes("private datasets are looked for"));
   // What is found is on the disk a moment later.
@@ -78,7 +76,7 @@ test("a walk goes on where it was when the process was killed", async () => {
 
 test("an unreadable index is made anew; an unusable directory stops the start", async () => {
   bed.use(rows);
-  const DATA_DIR = directory();
+  const DATA_DIR = temporaryFolder();
   writeFileSync(join(DATA_DIR, "private-rows.json"), '{"format": 1, "rows": [{"id": "x"}]}');
   const one = await gateway({ DATA_DIR });
   await until(() => one.isComplete());
@@ -90,7 +88,7 @@ test("an unreadable index is made anew; an unusable directory stops the start", 
 
 test("a complete index survives a restart, without any key in it, for the same legacy", async () => {
   bed.use(rows);
-  const DATA_DIR = directory();
+  const DATA_DIR = temporaryFolder();
   const first = await gateway({ DATA_DIR });
   await until(() => first.isComplete());
   for (const { key } of [administrator, owner, user, nobody]) await first.list(key);

@@ -1,12 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { openStoredClients } from "../../../src/features/retirement/clientStore.ts";
 import { openUsage } from "../../../src/features/retirement/usage.ts";
 import { until } from "../../support/waiting.ts";
 import { describeWithRedis, startRedis } from "../../store/redis/redisServer.ts";
 import { openKeyedStore } from "../../../src/store/openKeyedStore.ts";
+import { temporaryFolder } from "../../support/temporaryFolder.ts";
 
 const seen = (agent: string, key?: string) => ({
   headers: { "user-agent": agent, ...(key === undefined ? {} : { "x-api-key": key }) },
@@ -26,8 +24,7 @@ const opened = async (directory: string) => {
 };
 
 test("clients survive a restart with their hashes, and are counted on", async () => {
-  const directory = mkdtempSync(join(tmpdir(), "clients-"));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryFolder();
   const first = await opened(directory);
   first.note("/a", seen("tool/1", "a key"));
   first.note("/b", seen("tool/1"));
@@ -68,8 +65,7 @@ describeWithRedis("on one Redis", () => {
 });
 
 test("what is stored is bounded: the longest silent are forgotten", async () => {
-  const directory = mkdtempSync(join(tmpdir(), "clients-"));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryFolder();
   const { note, list } = await opened(directory);
   for (let i = 0; i < 9000; i++) {
     note(`/${i}`, seen("tool"));

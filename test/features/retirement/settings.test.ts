@@ -1,9 +1,9 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { settingsOf } from "../../support/settings.ts";
 import { datasets, page, window } from "./support.ts";
+import { temporaryFolder } from "../../support/temporaryFolder.ts";
 
 const load = (environment: Record<string, string>) => settingsOf(environment);
 const errorsOf = (name: string, value: unknown): string[] => {
@@ -17,7 +17,7 @@ const aUrl = "a URL such as https://catalogue.example/move";
 
 test("are taken from the environment and from the file", () => {
   const given = { DEPRECATED: [datasets, { path: "/", since: "2026-01-01T00:00:00+01:00" }], BROWNOUTS: [window] };
-  const CONFIG = join(mkdtempSync(join(tmpdir(), "config-")), "config.json");
+  const CONFIG = join(temporaryFolder(), "config.json");
   writeFileSync(CONFIG, JSON.stringify(given));
   expect(load({ CONFIG })).toMatchObject({ settings: given });
   const texts = Object.entries(given).map(([name, value]) => [name, JSON.stringify(value)]);

@@ -1,9 +1,6 @@
 import { createHmac } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { webhookFeature, type WebhookTimes } from "../../../src/features/webhook/feature.ts";
 import { openDelivery } from "../../../src/features/webhook/delivery.ts";
@@ -14,6 +11,7 @@ import { staged } from "../migration/support.ts";
 import { settingsOf } from "../../support/settings.ts";
 import { freePort } from "../../support/freePort.ts";
 import { until } from "../../support/waiting.ts";
+import { temporaryFolder } from "../../support/temporaryFolder.ts";
 
 const key = Buffer.alloc(32, 7);
 const secret = `whsec_${key.toString("base64")}`;
@@ -111,8 +109,7 @@ test("a message that is never taken is given up", async () => {
 });
 
 test("what was not taken survives a restart with DATA_DIR; without, it counts as lost", async () => {
-  const directory = mkdtempSync(join(tmpdir(), "webhook-"));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryFolder();
   const down = "http://127.0.0.1:1/";
   const first = await opened({ WEBHOOK_URL: down, DATA_DIR: directory }, { delays: [50, 50], interval: 10 });
   first.tell("kept");

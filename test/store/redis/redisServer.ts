@@ -1,17 +1,12 @@
-import { spawn, spawnSync, type ChildProcess } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { spawn, type ChildProcess } from "node:child_process";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { freePort } from "../../support/freePort.ts";
 import { describeWith } from "../../support/needs.ts";
-
-const isInstalled = spawnSync("redis-server", ["--version"]).status === 0;
+import { temporaryFolder } from "../../support/temporaryFolder.ts";
 
 /** As `describe`, for tests with a real redis-server. */
-export const describeWithRedis = (name: string, tests: () => void): void =>
-  describeWith("redis-server", isInstalled, name, tests);
+export const describeWithRedis = (name: string, tests: () => void): void => describeWith("redis-server", name, tests);
 
 /** Sends commands as a person would type them; gives Redis's raw answers. */
 const talk = (port: number, ...lines: string[]): Promise<string> =>
@@ -25,7 +20,7 @@ const talk = (port: number, ...lines: string[]): Promise<string> =>
 /** A real Redis on a free port. `keeps`: its data survive a restart. */
 export const startRedis = async ({ keeps = false } = {}) => {
   const port = await freePort();
-  const directory = mkdtempSync(join(tmpdir(), "redis-"));
+  const directory = temporaryFolder();
   const persistence = keeps ? ["--appendonly", "yes", "--appendfsync", "always"] : ["--appendonly", "no"];
   let child: ChildProcess | undefined;
   const start = async () => {
@@ -48,10 +43,7 @@ export const startRedis = async ({ keeps = false } = {}) => {
       child.kill("SIGKILL");
     });
   await start();
-  onTestFinished(async () => {
-    await kill();
-    rmSync(directory, { recursive: true, force: true });
-  });
+  onTestFinished(kill);
   return {
     url: `redis://127.0.0.1:${port}`,
     start,

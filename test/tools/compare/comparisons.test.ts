@@ -1,17 +1,17 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { idRequests } from "../../../src/tools/corpus/madeRequests.ts";
 import { endpoints } from "../../../transforms/index.ts";
 import { startStandIn } from "../../standIn/program/startStandIn.ts";
 import { errorsOf, openServers, reportOf } from "./support.ts";
+import { temporaryFolder } from "../../support/temporaryFolder.ts";
 
 const { serve, candidate, datasets, closing, legacy } = openServers();
 
 /** The path of a ledger with these entries. */
 const ledger = (entries: object[]): string => {
-  const file = join(mkdtempSync(join(tmpdir(), "ledger-")), "ledger.json");
+  const file = join(temporaryFolder(), "ledger.json");
   writeFileSync(file, JSON.stringify(entries));
   return file;
 };

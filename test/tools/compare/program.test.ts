@@ -1,17 +1,17 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import type { Report } from "../../../src/compare/report.ts";
 import { openServers } from "./support.ts";
+import { temporaryFolder } from "../../support/temporaryFolder.ts";
 
 const main = join(import.meta.dirname, "../../../src/tools/compare/main.ts");
 const { serve, candidate, datasets, legacy } = openServers();
 
 const compare = (args: string[], environment: Record<string, string> = {}) => {
-  const out = mkdtempSync(join(tmpdir(), "compare-"));
+  const out = temporaryFolder();
   const child = spawn(process.execPath, [main, "--out", out, ...args], {
     env: { PATH: process.env["PATH"], ...environment },
   });
@@ -30,7 +30,7 @@ const written = (directory: string): string =>
     .map((name) => readFileSync(join(directory, name), "utf8"))
     .join("\n");
 
-describe.concurrent("exit codes", { timeout: 120_000 }, () => {
+describe.concurrent("exit codes", () => {
   test("0 where everything is explained: the examples over the sample legacy", async () => {
     const { ended, report, out, output } = compare([]);
     expect([await ended, output.err]).toEqual([0, ""]);
@@ -95,7 +95,7 @@ test.concurrent("2 for an output folder that cannot be written, before a server 
     asked.push(incoming.url ?? "");
     response.end("{}");
   });
-  const file = join(mkdtempSync(join(tmpdir(), "out-")), "file");
+  const file = join(temporaryFolder(), "file");
   writeFileSync(file, "");
   const { ended, output } = compare(["--legacy", url, "--out", join(file, "reports")]);
   expect([await ended, output.err]).toEqual([2, expect.stringMatching(/ENOTDIR|EEXIST/)]);
@@ -112,7 +112,7 @@ test.concurrent("the gateway's own key is in nothing that is written or printed 
       response.end(JSON.stringify({ error: { code: "9999", message: `debug: ${body} ${key.toUpperCase()}` } }));
     });
   });
-  const corpus = join(mkdtempSync(join(tmpdir(), "corpus-")), "urls.txt");
+  const corpus = join(temporaryFolder(), "urls.txt");
   writeFileSync(corpus, "/v1/flow/exists/a%3Db/1\n");
   const { ended, out, output } = compare(["--legacy", url, "--corpus", corpus], { LEGACY_API_KEY: key });
   expect(await ended).toBe(1);

@@ -1,8 +1,5 @@
-import { mkdtempSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
 import type { Report } from "../../../src/compare/report.ts";
 import type { JsonObject } from "../../../src/rules/rule.ts";
@@ -12,6 +9,7 @@ import { prepareRun } from "../../../src/tools/compare/prepare.ts";
 import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { catalogue } from "../../../transforms/catalogue.ts";
 import { gatewayFor } from "../../support/gateway.ts";
+import { temporaryFolder } from "../../support/temporaryFolder.ts";
 
 /** The sample legacy and servers that a file's tests compare with it; all are closed after its last test. */
 export const openServers = () => {
@@ -66,7 +64,7 @@ export const errorsOf = (args: string[]): string => {
 
 /** What the program reports with these arguments, without a process of its own; it would exit with 1 where a difference is unexplained. */
 export const reportOf = async (args: string[], environment: Record<string, string> = {}): Promise<Report> => {
-  const out = mkdtempSync(join(tmpdir(), "compare-"));
+  const out = temporaryFolder();
   const options = readCompareOptions(["--out", out, ...args], Object.keys(catalogue.endpoints));
   if (options === "help" || "errors" in options) throw new Error(JSON.stringify(options));
   const prepared = prepareRun(options, environment, catalogue);

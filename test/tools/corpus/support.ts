@@ -1,10 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
 import { trafficMapper } from "../../../src/tools/corpus/mapTraffic.ts";
 import { readCorpus } from "../../../src/tools/corpus/readCorpus.ts";
 import { endpoints } from "../../../transforms/index.ts";
+import { temporaryFolder } from "../../support/temporaryFolder.ts";
 
 export const KEY = "0".repeat(32);
 
@@ -12,8 +11,7 @@ export const mapper = trafficMapper(endpoints, { prefixes: ["/v1", "/api/v2"] })
 
 /** A file of this text, gone when the test is. */
 export const fileOf = (content: string | Buffer): string => {
-  const directory = mkdtempSync(join(tmpdir(), "corpus-"));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryFolder();
   const file = join(directory, "traffic");
   writeFileSync(file, content);
   return file;

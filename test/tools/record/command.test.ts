@@ -6,7 +6,8 @@ import { type Pair, readPairs } from "../../../fixtures/pairs.ts";
 import { type SampleLegacy, startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import type { CorpusRequest } from "../../../src/tools/corpus/corpusRequest.ts";
 import { httpUpstream } from "../../proxy/support.ts";
-import { everythingIn, expectSound, run, temporaryFolder } from "./support.ts";
+import { everythingIn, expectSound, run } from "./support.ts";
+import { temporaryFolder } from "../../support/temporaryFolder.ts";
 
 let sample: SampleLegacy;
 let noisy: SampleLegacy;
@@ -27,39 +28,35 @@ const only = (folder: string): Pair => {
   return pair as Pair;
 };
 
-test(
-  "npm run record: a new pair that passes at once, and is not overwritten by accident",
-  { timeout: 60_000 },
-  async () => {
-    const out = temporaryFolder();
-    const record = (...more: string[]) =>
-      new Promise<{ code: number; out: string; errors: string }>((resolve) => {
-        const args = ["src/tools/record/main.ts", "--legacy", sample.url, "--out", out, ...more];
-        const child = execFile(process.execPath, args, (_, stdout, errors) =>
-          resolve({ code: child.exitCode ?? -1, out: stdout, errors }),
-        );
-      });
-    const first = await record("getDataset", "61", "as", "iris", "--about", "Iris.");
-    expect([first.code, first.errors]).toEqual([0, ""]);
-    expect(first.out).toContain('  /creator  commaSeparated  "R.A. Fisher" -> ["R.A. Fisher"]\n');
-    expect(first.out).toContain("written by the code under test: read it before you commit it.");
-    expect(only(out)).toMatchObject({
-      endpoint: "getDataset",
-      example: "iris",
-      about: "Iris.",
-      ask: { method: "GET", path: "/datasets/61" },
-      legacy: [{ request: { method: "GET", path: "/json/data/61" }, response: { status: 200, type: "json" } }],
-      expected: { status: 200, body: { id: 61, name: "iris" } },
+test("npm run record: a new pair that passes at once, and is not overwritten by accident", async () => {
+  const out = temporaryFolder();
+  const record = (...more: string[]) =>
+    new Promise<{ code: number; out: string; errors: string }>((resolve) => {
+      const args = ["src/tools/record/main.ts", "--legacy", sample.url, "--out", out, ...more];
+      const child = execFile(process.execPath, args, (_, stdout, errors) =>
+        resolve({ code: child.exitCode ?? -1, out: stdout, errors }),
+      );
     });
-    await expectSound(out);
+  const first = await record("getDataset", "61", "as", "iris", "--about", "Iris.");
+  expect([first.code, first.errors]).toEqual([0, ""]);
+  expect(first.out).toContain('  /creator  commaSeparated  "R.A. Fisher" -> ["R.A. Fisher"]\n');
+  expect(first.out).toContain("written by the code under test: read it before you commit it.");
+  expect(only(out)).toMatchObject({
+    endpoint: "getDataset",
+    example: "iris",
+    about: "Iris.",
+    ask: { method: "GET", path: "/datasets/61" },
+    legacy: [{ request: { method: "GET", path: "/json/data/61" }, response: { status: 200, type: "json" } }],
+    expected: { status: 200, body: { id: 61, name: "iris" } },
+  });
+  await expectSound(out);
 
-    const second = await record("getDataset", "61", "as", "iris");
-    expect(second).toMatchObject({ code: 2, out: "" });
-    expect(second.errors).toMatch(/iris\.legacy\.json is there already; allowed is another name, or --force\n/);
-    expect((await record("getDataset", "61", "as", "iris", "--force")).code).toBe(0);
-    expect(only(out).about).toBe("Recorded from a legacy server: GET /datasets/61.");
-  },
-);
+  const second = await record("getDataset", "61", "as", "iris");
+  expect(second).toMatchObject({ code: 2, out: "" });
+  expect(second.errors).toMatch(/iris\.legacy\.json is there already; allowed is another name, or --force\n/);
+  expect((await record("getDataset", "61", "as", "iris", "--force")).code).toBe(0);
+  expect(only(out).about).toBe("Recorded from a legacy server: GET /datasets/61.");
+});
 
 describe("the real requests to legacy are recorded", () => {
   test.each([

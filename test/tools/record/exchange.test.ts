@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { readPairs } from "../../../fixtures/pairs.ts";
 import { type Exchange, exchangeFrom, storedExchange } from "../../../src/tools/record/exchange.ts";
+import { temporaryFolder } from "../../support/temporaryFolder.ts";
 
 const exchange = (body: string): Exchange => ({
   request: { method: "GET", path: "/json/data/61" },
@@ -52,7 +52,7 @@ test("what is read again has the same meaning, for any JSON and any text", () =>
 });
 
 test("a fixture of an older version, its body one escaped line, reads the same", () => {
-  const folder = mkdtempSync(join(tmpdir(), "pairs-"));
+  const folder = temporaryFolder();
   mkdirSync(join(folder, "getDataset"));
   const text = '{"id":1,"tag":["a"]}';
   const ask = { method: "GET", path: "/datasets/61" };

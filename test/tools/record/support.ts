@@ -1,5 +1,4 @@
-import { globSync, mkdtempSync, readFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { legacyHandlers } from "../../../fixtures/legacyHandlers.ts";
@@ -13,8 +12,7 @@ import { catalogue } from "../../../transforms/catalogue.ts";
 import { storedExchange } from "../../../src/tools/record/exchange.ts";
 import { expectPair } from "../../fixtures/fixtureCheck.ts";
 import { gatewayFor } from "../../support/gateway.ts";
-
-export const temporaryFolder = (): string => mkdtempSync(join(tmpdir(), "record-"));
+import { temporaryFolder } from "../../support/temporaryFolder.ts";
 
 /** Runs the command in this process: its exit code, what it printed and complained of, and the names of the files it wrote. */
 export const run = async (

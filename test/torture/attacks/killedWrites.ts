@@ -1,6 +1,4 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { holdsWithin, sleep } from "../../support/waiting.ts";
@@ -8,6 +6,7 @@ import { openAccessLegacy, users } from "../lib/accessLegacy.ts";
 import { type Attack, type Check, holds } from "../lib/attack.ts";
 import { ask, jsonOf } from "../lib/client.ts";
 import type { Program } from "../lib/program.ts";
+import { temporaryFolder } from "../../support/temporaryFolder.ts";
 
 const KILLS = 100;
 /** Every so many kills one more, while a gateway starts in a directory that is new. */
@@ -84,8 +83,7 @@ export const killedWrites: Attack = {
   what: "SIGKILL at any moment, while operators move stages and add expected differences and the private index is written.",
   async run(context) {
     const { url } = await openAccessLegacy(context, 200);
-    const directory = mkdtempSync(join(tmpdir(), "killed-"));
-    context.onEnd(() => rmSync(directory, { recursive: true, force: true }));
+    const directory = temporaryFolder();
     const settingsIn = (name: string) => ({
       LEGACY_URL: url,
       LEGACY_ADMIN_KEY: users.admin,

@@ -1,25 +1,20 @@
-import { existsSync } from "node:fs";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
-import { describeWith } from "../../../support/needs.ts";
-
-const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
-  existsSync(path),
-);
+import { describeWith, programPath } from "../../../support/needs.ts";
 
 /** Opens a page. At the end of the test it fails where the page requested another address or a script failed. */
 type OpenPage = (url: string, options?: BrowserContextOptions & { may?: RegExp }) => Promise<Page>;
 
 /** As `describe`, for tests in a real Chromium: one browser for all of them. */
 export const describeInChromium = (name: string, tests: (open: OpenPage) => void): void =>
-  describeWith("chromium", executablePath !== undefined, name, () => {
+  describeWith("chromium", name, () => {
     let browser: Browser;
     beforeAll(async () => {
       browser = await chromium.launch({
-        executablePath: executablePath ?? "",
+        executablePath: programPath("chromium") ?? "",
         args: ["--no-sandbox", "--disable-gpu"],
       });
-    }, 30_000);
+    });
     afterAll(() => browser.close());
     tests((url, options) => openIn(browser, url, options));
   });
@@ -30,7 +25,7 @@ const openIn = async (
   { may, ...options }: BrowserContextOptions & { may?: RegExp } = {},
 ): Promise<Page> => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
-  context.setDefaultTimeout(15_000);
+  context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   const wrong: string[] = [];
   page.on("console", (message) => {

@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { memoryStateStore, type StateStore } from "../../../../src/features/migration/store/stateStore.ts";
 import { describeWithRedis, startRedis } from "../../../store/redis/redisServer.ts";
 import { at, entry, moveOn, moveTo, stage } from "./moves.ts";
-import { openFile, openRedis, stagesOf, temporaryDirectory } from "./support.ts";
+import { openFile, openRedis, stagesOf } from "./support.ts";
+import { temporaryFolder } from "../../../support/temporaryFolder.ts";
 
 type Behaviour = { title: string; check: (store: StateStore) => Promise<void> };
 
@@ -144,7 +145,7 @@ describe("a store in memory", () => {
 
 describe("a store on a file", () => {
   test("what was set survives", async () => {
-    const directory = temporaryDirectory();
+    const directory = temporaryFolder();
     await expectSurvival(() => openFile(directory));
   });
 });

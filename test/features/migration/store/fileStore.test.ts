@@ -2,7 +2,8 @@ import { writeFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { entry, moveOn, moveTo, stage } from "./moves.ts";
-import { openFile, stagesOf, temporaryDirectory } from "./support.ts";
+import { openFile, stagesOf } from "./support.ts";
+import { temporaryFolder } from "../../../support/temporaryFolder.ts";
 
 const good = {
   format: 1,
@@ -13,7 +14,7 @@ const good = {
 
 /** A directory as version 0.1 has left it. */
 const containing = (content: unknown) => {
-  const directory = temporaryDirectory();
+  const directory = temporaryFolder();
   const file = join(directory, "migration.json");
   writeFileSync(file, typeof content === "string" ? content : JSON.stringify(content));
   return { directory, file };

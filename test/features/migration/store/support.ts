@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { earlierMigrationKeys, readMigrationFile } from "../../../../src/features/migration/store/earlierState.ts";
 import {
@@ -18,12 +15,6 @@ export const stagesOf = ({ stages }: MigrationState): string[] =>
   Object.entries(stages)
     .map(([endpoint, { stage: name, since }]) => `${endpoint} ${name} ${new Date(since).getUTCSeconds()}`)
     .toSorted();
-
-export const temporaryDirectory = (): string => {
-  const directory = mkdtempSync(join(tmpdir(), "store-"));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  return directory;
-};
 
 type Told = { events: string[] };
 

@@ -6,8 +6,9 @@ import { earlier, earlierCommands } from "../../../store/earlier.ts";
 import { describeWithRedis, startRedis } from "../../../store/redis/redisServer.ts";
 import { wait } from "./instances.ts";
 import { at, entry, moveOn, moveTo, stage } from "./moves.ts";
-import { openFile, openRedis, temporaryDirectory } from "./support.ts";
+import { openFile, openRedis } from "./support.ts";
 import { until } from "../../../support/waiting.ts";
+import { temporaryFolder } from "../../../support/temporaryFolder.ts";
 
 const KEY = "catalog-gateway:1:migration:";
 
@@ -21,7 +22,7 @@ const byId = ({ expected, ...state }: MigrationState): MigrationState => ({
 });
 
 test("the file of version 0.1 is taken over once, whole, and stays as it is", async () => {
-  const directory = temporaryDirectory();
+  const directory = temporaryFolder();
   const file = join(directory, "migration.json");
   copyFileSync(earlier("migration.json"), file);
   const first = await openFile(directory);

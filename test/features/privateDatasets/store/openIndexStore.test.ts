@@ -3,18 +3,18 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openIndexStore } from "../../../../src/features/privateDatasets/store/openIndexStore.ts";
 import { scopeOf } from "../../../../src/features/privateDatasets/store/scope.ts";
-import { temporaryDirectory } from "../../migration/store/support.ts";
 import { describeWithRedis, startRedis } from "../../../store/redis/redisServer.ts";
 import { row } from "./rows.ts";
 import { openWith } from "./support.ts";
 import { until } from "../../../support/waiting.ts";
+import { temporaryFolder } from "../../../support/temporaryFolder.ts";
 
 /** An address without a Redis. */
 const REDIS_URL = "redis://127.0.0.1:1";
 const LEGACY_PATH = "/api/v1";
 
 test("Redis goes before a directory, and without both it is memory", async () => {
-  const DATA_DIR = temporaryDirectory();
+  const DATA_DIR = temporaryFolder();
   const kinds = [{ REDIS_URL, DATA_DIR }, { DATA_DIR }, {}].map(async (settings) => {
     const { store } = await openWith(openIndexStore({ LEGACY_PATH, ...settings }));
     return [store.kind, store.mayWalk()];
@@ -36,7 +36,7 @@ test("memory keeps nothing, and says nothing of it", async () => {
 const secret = { LEGACY_URL: "http://me:hush@one.example", LEGACY_PATH };
 
 test("the database names the legacy of the settings, but not its address", async () => {
-  const DATA_DIR = temporaryDirectory();
+  const DATA_DIR = temporaryFolder();
   const one = await openWith(openIndexStore({ ...secret, DATA_DIR }));
   one.learn({ rows: [row(7)] });
   await one.store.close();

@@ -4,11 +4,11 @@ import { expect, test } from "vitest";
 import type { Kept } from "../../../../src/features/privateDatasets/rows.ts";
 import { earlier, earlierCommands } from "../../../store/earlier.ts";
 import { describeWithRedis, startRedis } from "../../../store/redis/redisServer.ts";
-import { temporaryDirectory } from "../../../store/support.ts";
 import { openRedis, walkers } from "./instances.ts";
 import { row, scope } from "./rows.ts";
 import { inDirectory, openWith } from "./support.ts";
 import { until } from "../../../support/waiting.ts";
+import { temporaryFolder } from "../../../support/temporaryFolder.ts";
 
 const KEY = `catalog-gateway:1:private:${scope}:`;
 
@@ -17,7 +17,7 @@ const good = JSON.parse(readFileSync(earlier("private-rows.json"), "utf8")) as K
 const stored: Kept = { rows: good.rows, walk: good.walk };
 
 test("the file of version 0.1 is taken over once, whole, and stays as it is", async () => {
-  const directory = temporaryDirectory();
+  const directory = temporaryFolder();
   const file = join(directory, "private-rows.json");
   copyFileSync(earlier("private-rows.json"), file);
   const first = await openWith(inDirectory(directory));
@@ -37,7 +37,7 @@ test.each([
   ["what is of another legacy", { ...good, of: "another" }, '"it is of another legacy"'],
   ["an unknown field", { ...good, owner: "olga" }, "owner"],
 ])("a file with %s is told once and stops nothing", async (_, content, why) => {
-  const directory = temporaryDirectory();
+  const directory = temporaryFolder();
   const file = join(directory, "private-rows.json");
   writeFileSync(file, typeof content === "string" ? content : JSON.stringify(content));
   const { store, told, events, learn } = await openWith(inDirectory(directory));

@@ -1,5 +1,4 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
@@ -7,10 +6,11 @@ import { htmlReport } from "../../../../src/tools/compare/report/htmlReport.ts";
 import { describeInChromium } from "../../../features/console/page/browser.ts";
 import { httpUpstream } from "../../../proxy/support.ts";
 import { sampleReport } from "./sampleReport.ts";
+import { temporaryFolder } from "../../../support/temporaryFolder.ts";
 
 /** The report as a file, with something more in it. */
 const fileWith = (more = ""): string => {
-  const file = join(mkdtempSync(join(tmpdir(), "report-")), "report.html");
+  const file = join(temporaryFolder(), "report.html");
   writeFileSync(
     file,
     htmlReport(sampleReport()).replace("</main>", () => `${more}</main>`),

@@ -1,0 +1,13 @@
+import { chmodSync } from "node:fs";
+import { missingPrograms } from "./needs.ts";
+import { temporaryFolder } from "./temporaryFolder.ts";
+
+/** Before a run: says which programs are missing, and gives it a folder for all temporary files, which goes when the run ends. */
+export const setup = (): void => {
+  const missing = missingPrograms();
+  if (missing.length > 0)
+    process.stderr.write(`Not installed: ${missing.join(", ")}. Tests that need them are skipped.\n`);
+  process.env["TMPDIR"] = temporaryFolder();
+  // Servers that a test starts may run as other users.
+  chmodSync(process.env["TMPDIR"], 0o755);
+};

@@ -1,0 +1,15 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const folders: string[] = [];
+process.once("exit", () => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+/** Makes an empty folder. It is removed when the process ends; in a test it lies in the folder of the run, and goes with that. */
+export const temporaryFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), "catalog-gateway-"));
+  folders.push(folder);
+  return folder;
+};
