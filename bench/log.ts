@@ -15,15 +15,11 @@ export const benchLog = async (options: BenchOptions): Promise<void> => {
   const contenders = [
     await start("off", { ACCESS_LOG: "off" }),
     await start("errors", { ACCESS_LOG: "errors" }),
-    await start("sampled", { ACCESS_LOG: "sampled" }),
     await start("all", { ACCESS_LOG: "all" }),
-    await start("all, clf", { ACCESS_LOG: "all", ACCESS_LOG_FORMAT: "clf" }),
   ];
   reportRace("hits with an access log", await race(contenders, options), [
     ["errors", "off", { cpu: "1.02 or less" }],
-    ["sampled", "off"],
     ["all", "off", { cpu: "1.10 or less" }],
-    ["all, clf", "off", { cpu: "1.10 or less" }],
   ]);
   stopAll();
 };

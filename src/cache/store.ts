@@ -34,6 +34,12 @@ export const sizeOf = (key: string, entry: Entry): number => {
   return size;
 };
 
+/** The share of the cache's bytes that one entry may take: 8 MiB by default. */
+const ENTRY_SHARE = 1 / 8;
+
+/** The bytes of the largest entry that a cache of so many bytes stores. */
+export const maxEntryBytes = (bytes: number): number => Math.floor(bytes * ENTRY_SHARE);
+
 /** Opens a store of at most `bytes`, each entry at most `entryBytes`; 0 bytes store nothing. */
 export const openStore = ({ bytes, entryBytes }: { bytes: number; entryBytes: number }, now = Date.now): Store => {
   const members = new Map<string, Set<string>>();

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { type Cache, openCache } from "../cache/cache.ts";
 import { type DeclaredLifetimes, longestLifetime, withDefaults } from "../cache/entry.ts";
-import { openStore } from "../cache/store.ts";
+import { maxEntryBytes, openStore } from "../cache/store.ts";
 import { type ByteBudget, openByteBudget } from "../concurrency/byteBudget.ts";
 import type { Knowledge } from "../endpoint/endpoint.ts";
 import { type LegacyClient, legacyClient, type OnCall, withBreaker } from "../legacy/client.ts";
@@ -378,7 +378,7 @@ const openCacheOf = (settings: GatewaySettings, catalogue: Catalogue, { modules,
   const lifetimes = lifetimesInForce(settings, catalogue);
   const store = openStore({
     bytes: Math.floor(settings.CACHE_BYTES * (1 - PATHS_SHARE)),
-    entryBytes: settings.CACHE_ENTRY_BYTES,
+    entryBytes: maxEntryBytes(settings.CACHE_BYTES),
   });
   const longest = Math.max(...Object.values(lifetimes).map(longestLifetime));
   const cache = openCache({

@@ -138,7 +138,6 @@ const coreShape = {
     .max(64 * 1024 ** 3)
     .default(64 * 1024 ** 2)
     .describe("of memory for what is kept, all encodings and keys counted; 0 keeps nothing"),
-  CACHE_ENTRY_BYTES: bytesField(8 * 1024 ** 2).describe("of one answer that is kept, all encodings counted"),
   CACHE_LIFETIMES: lifetimes
     .default({})
     .describe(

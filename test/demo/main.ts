@@ -38,7 +38,6 @@ const startGateway = async (legacy: string, modern: string) => {
     env: {
       LOG_LEVEL: "silent",
       MIRROR_RATE: "500",
-      MIRROR_CONCURRENCY: "100",
       ...process.env,
       LEGACY_URL: legacy,
       MODERN_URL: modern,

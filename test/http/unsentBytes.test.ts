@@ -103,7 +103,7 @@ describe("bytes that wait for clients", () => {
   test("have no room for one more answer of the new interface, from the cache or not", async () => {
     const dataset = JSON.stringify({ data_set_description: { id: "1", description: "x".repeat(LARGE) } });
     const url = await httpUpstream((_request, response) => response.end(dataset));
-    const cached = { CACHE_BYTES: String(4 * LARGE), CACHE_ENTRY_BYTES: String(3 * LARGE) };
+    const cached = { CACHE_BYTES: String(24 * LARGE) };
     const gateway = await listeningGateway(url, {
       MAX_SEND_BYTES: String(1.5 * LARGE),
       SEND_TIMEOUT_MS: String(UNSEEN),

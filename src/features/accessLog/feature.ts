@@ -2,7 +2,6 @@ import type { Core, Feature } from "../../serve/feature.ts";
 import { openLogDestination } from "../../telemetry/logDestination.ts";
 import { trustedProxies } from "../../upstream/forwarding.ts";
 import { accessLogEvents } from "./events.ts";
-import { commonLogLine } from "./commonLog.ts";
 import { jsonLine } from "./jsonLine.ts";
 import { openRecords } from "./record.ts";
 import type { AccessLogSettings } from "./settings.ts";
@@ -16,8 +15,8 @@ const LINE_DELAY = 50;
 /** Writes a line for requests. `fd`: where they go (default: the standard output). */
 const open = ({ services }: Core, settings: AccessLogSettings, fd = 1): Feature => {
   const { meter, observer, keys, hooks } = services;
-  const { ACCESS_LOG: which, ACCESS_LOG_SAMPLE: oneIn, SLOW_REQUEST_MS: slow } = settings;
-  const { recordOf, addressOf } = openRecords({
+  const { ACCESS_LOG: which, SLOW_REQUEST_MS: slow } = settings;
+  const recordOf = openRecords({
     trusted: trustedProxies(settings.TRUSTED_PROXIES),
     ownerOf: (key) => keys.ownerOf(key),
     stageOf: hooks.stageOf,
@@ -30,27 +29,14 @@ const open = ({ services }: Core, settings: AccessLogSettings, fd = 1): Feature 
     "Lines of the access log that were dropped because its reader was too slow.",
     () => destination.dropped(),
   );
-  /** Requests that have had no line since the last sample. */
-  let left = 0;
-  const isSampled = (): boolean => {
-    if (which !== "sampled" || ++left < oneIn) return false;
-    left = 0;
-    return true;
-  };
   return {
     onExchange(exchange, response) {
       const ms = performance.now() - exchange.started;
       const isError = exchange.status >= 500 && !exchange.isRefused;
       const isSlow = (exchange.begunAfter ?? ms) >= slow;
-      if (which !== "all" && !isError && !isSlow && !isSampled()) return;
+      if (which !== "all" && !isError && !isSlow) return;
       const record = recordOf(exchange, ms, response);
-      if (settings.ACCESS_LOG_FORMAT === "json") {
-        destination.write(jsonLine(record, isError ? ERROR : isSlow ? WARN : INFO));
-        return;
-      }
-      const request = response?.req;
-      const address = request && addressOf(request);
-      destination.write(commonLogLine(record, { address, httpVersion: request?.httpVersion, at: Date.now() - ms }));
+      destination.write(jsonLine(record, isError ? ERROR : isSlow ? WARN : INFO));
     },
   };
 };

@@ -35,21 +35,17 @@ export type AccessRecord = {
   aborted: true | undefined;
 };
 
-/** What a record is made with. `ownerOf`: the salted hash of a key. `salt`: of the callers' hashes (default: one of this process). */
+/** What a record is made with. `ownerOf`: the salted hash of a key. */
 type RecordParts = {
   trusted: (address: string) => boolean;
   ownerOf: (key: string) => string;
   stageOf: (endpoint: string) => string;
-  salt?: string | undefined;
 };
 
-/** The address of a request's client. */
-export type AddressOf = (request: IncomingMessage) => string;
-
 /** Makes the record of an exchange that is over. */
-export const openRecords = ({ trusted, ownerOf, stageOf, salt }: RecordParts) => {
-  const hashOf = openCallerHash(salt);
-  const addressOf: AddressOf = ({ socket, headers }) =>
+export const openRecords = ({ trusted, ownerOf, stageOf }: RecordParts) => {
+  const hashOf = openCallerHash();
+  const addressOf = ({ socket, headers }: IncomingMessage): string =>
     clientAddress(socket.remoteAddress, headers["x-forwarded-for"]?.toString(), trusted);
 
   const recordOf = (exchange: HttpExchange, ms: number, response?: ServerResponse): AccessRecord => {
@@ -95,7 +91,7 @@ export const openRecords = ({ trusted, ownerOf, stageOf, salt }: RecordParts) =>
     return text;
   };
 
-  return { recordOf, addressOf };
+  return recordOf;
 };
 
 const shown = (agent: string, keys: readonly string[]): string => truncate(scrubAgent(agent, keys), MAX_AGENT);

@@ -1,17 +1,12 @@
 import { z } from "zod";
-import { countField, millisecondsField } from "../../settings/fields.ts";
+import { millisecondsField } from "../../settings/fields.ts";
 import type { Settings } from "../../settings/settings.ts";
 
 const shape = {
   ACCESS_LOG: z
-    .enum(["off", "errors", "sampled", "all"])
+    .enum(["off", "errors", "all"])
     .default("errors")
-    .describe("which requests get a line on the standard output; errors and sampled include slow ones"),
-  ACCESS_LOG_FORMAT: z
-    .enum(["json", "clf"])
-    .default("json")
-    .describe("of these lines: JSON, or the Common Log Format that web servers write"),
-  ACCESS_LOG_SAMPLE: countField(100).describe("one request in so many gets a line where ACCESS_LOG is sampled"),
+    .describe("which requests get a line on the standard output; errors include slow ones"),
   SLOW_REQUEST_MS: millisecondsField(1_000).describe("until an answer begins, from which on its request is slow"),
 };
 

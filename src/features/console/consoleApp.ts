@@ -3,6 +3,7 @@ import { accepts } from "hono/accepts";
 import { bodyLimit } from "hono/body-limit";
 import type { Cache } from "../../cache/cache.ts";
 import { windowsOf } from "../../cache/entry.ts";
+import { maxEntryBytes } from "../../cache/store.ts";
 import type { Core } from "../../serve/feature.ts";
 import type { Dependencies } from "../../telemetry/dependencies.ts";
 import { writeExposition } from "../../telemetry/exposition.ts";
@@ -22,7 +23,7 @@ type ConsoleCore = Pick<Core, "lifetimes" | "features" | "off" | "isStopping" | 
     dependencies: Pick<Dependencies, "states">;
     observer: Observer;
   };
-  settings: Pick<Core["settings"], "CACHE_BYTES" | "CACHE_ENTRY_BYTES">;
+  settings: Pick<Core["settings"], "CACHE_BYTES">;
 };
 
 const OPEN_METRICS = "application/openmetrics-text";
@@ -40,7 +41,7 @@ export type CacheView = ReturnType<typeof cacheViewOf>;
 const cacheViewOf = ({ services: { cache }, settings, lifetimes }: ConsoleCore) => {
   const { bytes, entries, evicted } = cache.size();
   const shared = cache.sharing();
-  const bound = { bytes: settings.CACHE_BYTES, entryBytes: settings.CACHE_ENTRY_BYTES };
+  const bound = { bytes: settings.CACHE_BYTES, entryBytes: maxEntryBytes(settings.CACHE_BYTES) };
   const windows = Object.fromEntries(Object.entries(lifetimes).map(([name, one]) => [name, windowsOf(one)]));
   return { bound, bytes, entries, evicted, ...(shared && { shared }), windows };
 };

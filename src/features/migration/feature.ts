@@ -18,6 +18,9 @@ export type MigrationParts = {
   times?: { settle?: number; look?: number };
 };
 
+/** Bytes of compared answers a second. */
+const COMPARED_BYTES = 16 * 1024 ** 2;
+
 /** Moves endpoints from legacy to a new implementation by stages. Without `MODERN_URL` legacy answers everything, and the console says so. */
 const open = async (
   core: Core,
@@ -66,11 +69,8 @@ const open = async (
     store,
     hasModern: modern !== undefined,
     share,
-    budget: {
-      concurrency: settings.MIRROR_CONCURRENCY,
-      rate: settings.MIRROR_RATE,
-      bytes: settings.MIRROR_BYTES,
-    },
+    // As many at a time as begin in a second: one whose sides differ takes that long.
+    budget: { concurrency: settings.MIRROR_RATE, rate: settings.MIRROR_RATE, bytes: COMPARED_BYTES },
     observer,
     onCompared: countComparisons(meter, names),
     notify: (notice) => core.features.forEach((one) => one.onNotice?.(notice)),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { comparedShape, wrongRoutes } from "../../modern/settings.ts";
-import { baseUrlField, bytesField, countField, millisecondsField } from "../../settings/fields.ts";
+import { baseUrlField, countField, millisecondsField } from "../../settings/fields.ts";
 import { type KnownEndpoints, type Settings, unknownEndpoints } from "../../settings/settings.ts";
 import { stageSchema } from "./stage.ts";
 
@@ -17,9 +17,7 @@ const shape = {
       'who answers, by endpoint: {"getDataset": {"stage": "shadow", "share": 10, "gate": {"parity": 0.999}}} (legacy, shadow, canary, modern)',
     ),
   FORCE_BACKEND: z.boolean().default(false).describe("requests may name their side: Gateway-Backend: legacy or modern"),
-  MIRROR_CONCURRENCY: countField(20).describe("comparisons at a time, beside the callers' requests"),
   MIRROR_RATE: countField(50).describe("comparisons a second"),
-  MIRROR_BYTES: bytesField(16 * 1024 ** 2).describe("of answers a second that are compared"),
 };
 
 const reloadable = ["STAGES", "EXPECTED_DIFFERENCES"];

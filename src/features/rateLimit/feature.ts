@@ -7,12 +7,15 @@ import { openRefusals } from "./refuse.ts";
 import { burstOf } from "./burst.ts";
 import type { RateLimitSettings } from "./settings.ts";
 
+/** Milliseconds that a request waits for Redis at most; then this gateway counts by itself. */
+const TIMEOUT_MS = 50;
+
 type Admit = NonNullable<Feature["admit"]>;
 
 /** Limits how many requests each caller sends, before anything else is done for them. */
-const open = async (core: Core, settings: RateLimitSettings & { REDIS_TIMEOUT_MS?: number }): Promise<Feature> => {
+const open = async (core: Core, settings: RateLimitSettings): Promise<Feature> => {
   const { meter, observer, keys } = core.services;
-  const { RATE_LIMIT: rate = 1, REDIS_URL: url, REDIS_TIMEOUT_MS: timeout = 50 } = settings;
+  const { RATE_LIMIT: rate = 1, REDIS_URL: url } = settings;
   const burst = burstOf(settings);
   const size = { rate, burst };
   const buckets = openBuckets(size);
@@ -38,7 +41,7 @@ const open = async (core: Core, settings: RateLimitSettings & { REDIS_TIMEOUT_MS
       : (await import("./sharedBuckets.ts")).openSharedBuckets({
           ...size,
           url,
-          timeout,
+          timeout: TIMEOUT_MS,
           onLost: (why) => observer.event("rate_limit_redis_lost", { why }),
           onUp: () => observer.event("rate_limit_redis_up", {}),
         });

@@ -2,7 +2,7 @@ import type { OpenSharedTier } from "../../cache/sharedTier.ts";
 import type { Core, Feature, TierParts } from "../../serve/feature.ts";
 import { sharedCacheEvents } from "./events.ts";
 import { redisTier } from "./redisTier.ts";
-import type { SharedCacheSettings } from "./settings.ts";
+import type { Settings } from "../../settings/settings.ts";
 
 const knownCalls = {
   get: ["hit", "miss", "late", "failed"],
@@ -10,18 +10,18 @@ const knownCalls = {
   drop: ["done", "unacknowledged", "late", "failed"],
 };
 
+/** Milliseconds that a request waits for Redis at most: legacy itself often takes longer. */
+const TIMEOUT_MS = 50;
+
 /** The second tier of the cache, in Redis. */
-const sharedTier = (
-  settings: SharedCacheSettings,
-  { observer, meter, dependencies, longest }: TierParts,
-): OpenSharedTier => {
+const sharedTier = (settings: Settings, { observer, meter, dependencies, longest }: TierParts): OpenSharedTier => {
   const calls = meter.counter("shared_tier_calls_total", "Requests to the shared tier.", ["call", "result"]);
   for (const [call, results] of Object.entries(knownCalls)) for (const result of results) calls(call, result);
   const report = dependencies.add("redis");
   report(false, "not connected yet");
   return redisTier({
     url: settings.REDIS_URL as string,
-    timeout: settings.REDIS_TIMEOUT_MS,
+    timeout: TIMEOUT_MS,
     longest,
     onEvent(event, about) {
       observer.event(event, about);

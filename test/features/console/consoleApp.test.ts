@@ -313,7 +313,7 @@ test("GET /cache: lifetimes in force, bounds, bytes and entries", async () => {
   const { ask, see } = await operated();
   await ask(kept.getDataset);
   const view = (await (await see("/cache")).json()) as { bytes: number; windows: Record<string, unknown> };
-  expect(view).toMatchObject({ bound: { bytes: 1000, entryBytes: 100 }, entries: 1, evicted: 0 });
+  expect(view).toMatchObject({ bound: { bytes: 1000, entryBytes: 125 }, entries: 1, evicted: 0 });
   expect(view.bytes).toBeGreaterThan(400);
   const cached = Object.entries(endpoints).flatMap(([name, one]) => ("cache" in one ? [name] : []));
   expect(Object.keys(view.windows)).toEqual(cached);

@@ -11,7 +11,7 @@ export const operated = async (guard: Partial<GuardSettings> = {}) => {
   const state = { ready: true, dispatches: true };
   const core = {
     ...gateway.core,
-    settings: { ...gateway.core.settings, CACHE_BYTES: 1000, CACHE_ENTRY_BYTES: 100 },
+    settings: { ...gateway.core.settings, CACHE_BYTES: 1000 },
     isStopping: () => !state.ready,
     dispatches: () => Promise.resolve(state.dispatches),
   };

@@ -106,7 +106,7 @@ export const sampleConsole = (
         dependencies: openDependencies(),
         observer: openObserver("silent"),
       },
-      settings: { CACHE_BYTES: bound.bytes, CACHE_ENTRY_BYTES: bound.entryBytes },
+      settings: { CACHE_BYTES: bound.bytes },
       lifetimes: windows,
       features: [first, ...parts].map((part) => ({ console: part })),
       off: [],
