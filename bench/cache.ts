@@ -45,7 +45,7 @@ export const startFilled = async (legacy: Buffer, path: string, settings: Record
     pid,
     status: 200,
     body: bytes,
-    counted: () => counted("catalog_gateway_request_duration_seconds_count", '"hit"'),
+    counted: () => counted("catalog_gateway_cache_answers_total", '"hit"'),
   };
   return { ours, body: bytes, sent, tag: String(headers["etag"]) };
 };

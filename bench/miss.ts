@@ -29,7 +29,7 @@ export const benchMiss = async (options: BenchOptions): Promise<void> => {
     const upstream = await startFixedAnswer(UPSTREAM_CORE, body);
     const { url, pid, counted } = await startGateway(SERVER_CORE, upstream);
     const answer = await ask((url + path).replace("{n}", "1"));
-    const misses = () => counted("catalog_gateway_request_duration_seconds_count", '"miss"');
+    const misses = () => counted("catalog_gateway_cache_answers_total", '"miss"');
     const noStore = { "Cache-Control": "no-store" };
     const miss = { url: url + path, pid, status: 200, body: answer.bytes, counted: misses };
     const contenders: Contender[] = [

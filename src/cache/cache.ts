@@ -23,7 +23,7 @@ export type CacheSettings = {
   /** The longest time that a fetch can take, in milliseconds. */
   longest: number;
   openTier?: OpenSharedTier | undefined;
-  count: (event: CacheEvent, endpoint: string) => void;
+  count: (event: CacheEvent) => void;
   /** Hears of failures in the background, which no client waits for. */
   onError: (error: unknown) => void;
   now?: () => number;
@@ -67,19 +67,19 @@ const openFetcher = ({ entries, fetches, count, onError, now }: FetcherParts) =>
     const entry = entryOf(tagged(answer), about);
     uncacheable.delete(key);
     const stored = request.wanted.noStore !== true && entries.put(key, entry, mark);
-    if (!stored) count("not_stored", endpoint);
+    if (!stored) count("not_stored");
     return { answered: { entry, how: { ...how, stored } }, entry };
   };
 
   /** One fetch for all who ask the same at the same time. An answer that cannot be stored is for one caller alone. */
   const fetchOnce = async (request: CacheRequest, fetchAnswer: Fetch, how: CacheStatus): Promise<Answered> => {
-    const { owner, cacheKey, wanted } = request;
+    const { owner, wanted } = request;
     const key = entryKey(request, owner);
     const start = () => fetchAndStore(request, owner, fetchAnswer, how);
     if (uncacheable.has(key) || wanted.noStore) return (await start()).answered;
     const running = fetches.get(key);
     if (running === undefined) return (await fetches.launch(key, start())).answered;
-    count("coalesced", cacheKey.endpoint);
+    count("coalesced");
     // If that fetch fails or gives an answer for its caller alone, this request makes its own.
     const { entry } = await running.catch((): Partial<FetchedAnswer> => ({}));
     return entry === undefined ? (await start()).answered : { entry, how: { ...how, collapsed: true } };
@@ -87,20 +87,20 @@ const openFetcher = ({ entries, fetches, count, onError, now }: FetcherParts) =>
 
   /** Fetches an entry anew while it is still being served. */
   const refresh = async (request: CacheRequest, served: Entry, fetchAnswer: Fetch): Promise<void> => {
-    const { owner, retryAt, endpoint } = served;
+    const { owner, retryAt } = served;
     const key = entryKey(request, owner);
     if (now() < retryAt || fetches.get(key)) return;
     let status = 500;
     try {
       const fetching = fetchAndStore({ ...request, wanted: {} }, owner, fetchAnswer, { fwd: "stale" }, true);
       const { answered, entry } = await fetches.launch(key, fetching);
-      if (entry) return count("refreshed", endpoint);
+      if (entry) return count("refreshed");
       if ("representation" in answered) ({ status } = answered.representation);
     } catch (error) {
       onError(error);
     }
     applyFailure(key, status, served);
-    count("refresh_failed", endpoint);
+    count("refresh_failed");
   };
 
   /** Waits longer before the next refresh if legacy fails. Any other answer means that the entry is no longer right. */
@@ -122,7 +122,7 @@ export const openCache = ({ store, longest, openTier, count, onError, now = Date
     openTier,
     now,
     onInvalidation: () => fetches.clear(),
-    onInvalidated: (endpoint) => count("dropped", endpoint),
+    onInvalidated: () => count("dropped"),
     onError,
   });
   const { fetchOnce, refresh, applyFailure } = openFetcher({ entries, fetches, count, onError, now });

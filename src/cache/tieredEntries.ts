@@ -41,7 +41,7 @@ export type TieredEntriesSettings = {
   /** Called before each invalidation, by whichever gateway. */
   onInvalidation: () => void;
   /** Called for each entry that is invalidated. */
-  onInvalidated: (endpoint: string) => void;
+  onInvalidated: () => void;
   onError: (error: unknown) => void;
   now: () => number;
 };
@@ -68,7 +68,7 @@ const openInvalidator = ({ store, invalidations, lookups, onInvalidation, onInva
       all || endpoint !== undefined ? store.all().filter(([, entry]) => all || entry.endpoint === endpoint) : [];
     for (const key of keys) store.delete(key);
     for (const [key, entry] of [...byGroup, ...byEndpoint]) {
-      onInvalidated(entry.endpoint);
+      onInvalidated();
       if (soft) makeStale(key, entry, hold > 0);
       else store.delete(key);
     }

@@ -40,8 +40,6 @@ export type Caller = {
   /** The signal that fires when the client is gone; made when it is first wanted. */
   leaving?: () => AbortSignal;
   spent?: { calls: number; ms: number };
-  /** The endpoint that it asks for, if it is one. */
-  endpoint?: string;
   /** Gets each reply of legacy's: a comparison shows what legacy itself said. */
   onReply?: (reply: LegacyAnswer) => void;
 };
@@ -152,12 +150,11 @@ const open: LegacyFailed = {
   isUnsent: true,
 };
 
-/** Hears of one call: the endpoint it was made for (`none`: no single one), how it ended, its milliseconds. */
-export type OnCall = (endpoint: string, result: CallResult, ms: number) => void;
+/** Hears of one call: how it ended, its milliseconds. */
+export type OnCall = (result: CallResult, ms: number) => void;
 
 /**
- * The same client behind a circuit breaker: while legacy fails, calls fail at once. `onCall` gets each call's endpoint, result and
- * milliseconds, and the caller's `spent` grows by them.
+ * The same client behind a circuit breaker: while legacy fails, calls fail at once. `onCall` gets each call's result and milliseconds, and the caller's `spent` grows by them.
  */
 export const withBreaker =
   (client: LegacyClient, onCall: OnCall, breaker: Breaker = openBreaker()): LegacyClient =>
@@ -177,7 +174,7 @@ export const withBreaker =
       ({ reply } = error);
     }
     const took = performance.now() - started;
-    onCall(caller.endpoint ?? "none", resultOf(reply), took);
+    onCall(resultOf(reply), took);
     if (caller.spent) {
       caller.spent.calls++;
       caller.spent.ms += took;

@@ -163,7 +163,7 @@ const modernClient = (
     async ask(endpoint, request, caller, again = false) {
       if (becomesAnother(request)) return { ...otherPath, isUnasked: true };
       const started = performance.now();
-      const count = (result: CallResult) => onCall(endpoint.name, result, performance.now() - started);
+      const count = (result: CallResult) => onCall(result, performance.now() - started);
       try {
         const reply = await breaker.execute({ request: () => formatRequest(request), caller }, async () => {
           const given = await send(request, caller, again);

@@ -41,7 +41,7 @@ export const serve = async (
   const isWrite = endpoint.writes !== undefined;
   if (credential.refused || (isWrite && credential.key === undefined))
     return rejected(services, endpoint, answerOf(unauthenticated), "credential");
-  const caller = callerOf(services, endpoint.name, request, isWrite);
+  const caller = callerOf(services, request, isWrite);
   const read = checkInput(services, endpoint, input);
   if ("rejected" in read) {
     const refusal = await caller.authorize(services.hooks.stageOf(endpoint.name) === "modern");
@@ -74,7 +74,6 @@ const checkInput = (
 
 const callerOf = (
   { keys, totalTimeout }: Services,
-  endpoint: string,
   { credential: { key }, headers, client, header, leaving }: RequestInput,
   writes: boolean,
 ): RequestCaller => {
@@ -84,7 +83,6 @@ const callerOf = (
     key,
     deadline: Date.now() + totalTimeout,
     spent: { calls: 0, ms: 0 },
-    endpoint,
   });
   const caller: RequestCaller = {
     ...background(),

@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Metric, RegistryContentType } from "prom-client";
-import { withDeprecatedNames } from "./deprecatedNames.ts";
 import { Registry } from "./promClient.ts";
 import type { FamilyValues } from "./series.ts";
 
@@ -11,9 +10,8 @@ export type Exposition = { contentType: string; body: string };
 const MANY = 100;
 
 /**
- * Writes metrics for Prometheus, with the names that stay for one release. A registry of prom-client's has one format for all requests, and
- * loses `_total` of its counters once it has written OpenMetrics: so each page is written by a registry of its own. Requests of clients
- * come between large metrics.
+ * Writes metrics for Prometheus. A registry of prom-client's has one format for all requests, and loses `_total` of its counters once it
+ * has written OpenMetrics: so each page is written by a registry of its own. Requests of clients come between large metrics.
  */
 export const writeExposition = async (
   families: readonly FamilyValues[],
@@ -23,13 +21,12 @@ export const writeExposition = async (
   const registry = new Registry<RegistryContentType>();
   registry.setContentType(contentType);
   const written: string[] = [];
-  for (const family of withDeprecatedNames(families)) {
+  for (const family of families) {
     // OpenMetrics names a counter without the suffix, which prom-client adds to each value.
     const name = isOpenMetrics && family.type === "counter" ? family.name.replace(/_total$/, "") : family.name;
     registry.registerMetric({ name, get: async () => ({ ...family, name }) } as unknown as Metric);
     written.push(await registry.getSingleMetricAsString(name));
     if (family.values.length > MANY) await nextTurn();
   }
-  const body = isOpenMetrics ? `${written.join("\n")}\n# EOF\n` : `${written.join("\n\n")}\n`;
-  return { contentType, body };
+  return { contentType, body: `${written.join("\n")}\n${isOpenMetrics ? "# EOF\n" : ""}` };
 };

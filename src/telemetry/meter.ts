@@ -28,7 +28,7 @@ export type MeteredBackend = {
 /** How a call to a backend ended; `circuit_open`: it was not made. */
 export type CallResult = "answered" | "failed" | "circuit_open";
 
-/** One answer that the router gave. `ms`: milliseconds from the request's arrival. */
+/** One answer that the router gave. `backend`: who made it, the gateway perhaps. `ms`: milliseconds from the request's arrival. */
 export type MeteredAnswer = { backend: string; status: number; how: CacheStatus; ms: number; bytes: number };
 
 /**
@@ -43,9 +43,9 @@ export type Meter = {
   countHit: (endpoint: string, status: number, bytes: number, ms: number) => void;
   /** The router answered. */
   countAnswer: (endpoint: string, answer: MeteredAnswer) => void;
-  /** A backend was called on behalf of an endpoint (`none`: of no single one), and the call took so many milliseconds. */
-  countCall: (backend: string, endpoint: string, result: CallResult, ms: number) => void;
-  cache: (event: string, endpoint: string) => void;
+  /** A backend was called, and the call took so many milliseconds. */
+  countCall: (backend: string, result: CallResult, ms: number) => void;
+  cache: (event: string) => void;
   /** The series of this backend exist from now on. */
   addBackend: (backend: MeteredBackend) => void;
   /** The names of backends that get no requests, or one that finds out whether they are back. */
@@ -56,12 +56,11 @@ export type Meter = {
     help: string,
     labelNames?: readonly string[],
   ) => (...values: readonly string[]) => CounterChild;
-  /** The same, of values that are counted by size, with these upper bounds. */
+  /** The same, of durations in seconds. */
   histogram: (
     name: string,
     help: string,
-    labelNames: readonly string[],
-    bounds?: readonly number[],
+    labelNames?: readonly string[],
   ) => (...values: readonly string[]) => HistogramChild;
   /** A value that is looked up when the metrics are read; `aggregator`: how those of several processes become one. */
   gauge: (name: string, help: string, read: () => LookedUp | Promise<LookedUp>, aggregator?: Aggregation) => void;
@@ -72,8 +71,8 @@ export type Meter = {
 /** An endpoint as the metrics see it: whether its answers may be cached. */
 type MeteredEndpoint = { name: string; isCached: boolean };
 
-/** The results that an answer may have, beside `error`. */
-const cachedResults = ["hit", "stale", "stale_if_error", "collapsed", "miss", "revalidated", "uncached"];
+/** The results that an answer may have. */
+const answerResults = ["hit", "stale", "stale_if_error", "collapsed", "miss", "revalidated", "uncached", "error"];
 
 /** The `result` of an answer. A 5xx is an `error`: its time is not comparable with that of other answers. */
 export const answerResultOf = (status: number, { hit, fwd, collapsed, detail }: CacheStatus): string => {
@@ -85,11 +84,12 @@ export const answerResultOf = (status: number, { hit, fwd, collapsed, detail }: 
   return fwd === "stale" || fwd === "request" ? "revalidated" : "uncached";
 };
 
-/** Seconds. */
-const durations = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+/** Upper bounds in seconds; the eighth is infinite. There is a histogram for each endpoint and backend: each bound makes a hundred lines. */
+const durations = [0.001, 0.01, 0.05, 0.2, 1, 5, 20];
 
-/** Statuses that any endpoint may answer with. */
-const commonStatuses = ["200", "401", "404", "412", "422", "500", "502", "503", "504"];
+/** The label of a status: exact for a 5xx, `2xx` for all of its class else, so that an endpoint has few series. */
+const statusLabel = (status: number): string => (status >= 500 ? String(status) : `${Math.trunc(status / 100)}xx`);
+const statusLabels = ["2xx", "4xx", "500", "502", "503", "504"];
 const cacheEvents = ["not_stored", "coalesced", "refreshed", "refresh_failed", "dropped"];
 /** From the best to the worst. */
 const circuits: readonly CircuitName[] = ["closed", "half_open", "open"];
@@ -110,14 +110,15 @@ export const openMeter = (events: () => Record<string, number>, endpoints: reado
       if (labelNames.length === 0) childOf();
       return childOf;
     },
-    histogram: (name, help, labelNames, bounds = durations) =>
-      openHistogram(registry, full(name), help, labelNames, bounds),
+    histogram: (name, help, labelNames = []) => openHistogram(registry, full(name), help, labelNames, durations),
     gauge: lookUp("gauge"),
     total: lookUp("counter"),
   } satisfies Partial<Meter>;
-  meter.total("events_total", "Events of the log, by name and endpoint.", () => eventSamples(events(), endpoints));
+  meter.total("events_total", "Events of the log, by name; by endpoint where an alert names it.", () =>
+    eventSamples(events(), endpoints),
+  );
   const { expectBackend, ...answers } = meterAnswers(meter, endpoints);
-  const { addBackend, ...backends } = meterBackends(meter, endpoints);
+  const { addBackend, ...backends } = meterBackends(meter);
   return {
     ...meter,
     ...answers,
@@ -133,7 +134,7 @@ type Registering = Pick<Meter, "counter" | "histogram" | "gauge">;
 
 const samplesOf = (value: LookedUp): readonly Sample[] => (typeof value === "number" ? [{ labels: {}, value }] : value);
 
-/** Events that the alerts look at: a series that begins with its first event would show no increase. */
+/** Events whose alert names the endpoint: a series that begins with its first event would show no increase. */
 const alertEvents = ["schema_mismatch", "legacy_unreadable"];
 
 const eventSamples = (events: Record<string, number>, endpoints: readonly MeteredEndpoint[]): Sample[] => {
@@ -141,8 +142,8 @@ const eventSamples = (events: Record<string, number>, endpoints: readonly Metere
   const none = ["internal_error", ...endpoints.flatMap(({ name }) => alertEvents.map((event) => `${event} ${name}`))];
   const counts = Object.entries(events).concat(none.map((name) => [name, 0]));
   for (const [kind, count] of counts) {
-    // A third word is the name of a field, which would make too many series.
-    const [event = "", endpoint = ""] = kind.split(" ");
+    const [event = "", about = ""] = kind.split(" ");
+    const endpoint = alertEvents.includes(event) ? about : "";
     const key = `${event} ${endpoint}`;
     samples.set(key, { labels: { event, endpoint }, value: (samples.get(key)?.value ?? 0) + count });
   }
@@ -155,54 +156,59 @@ const meterAnswers = (
   endpoints: readonly MeteredEndpoint[],
 ): Pick<Meter, "countHit" | "countAnswer" | "cache"> & { expectBackend: (name: string) => void } => {
   const requests = meter.counter("requests_total", "Answers of the new interface.", ["endpoint", "status"]);
+  const results = meter.counter("cache_answers_total", "These answers, by how they were made (error: 5xx).", [
+    "result",
+  ]);
   const took = meter.histogram(
     "request_duration_seconds",
-    "From a request's arrival to its answer: by how it was made (error: 5xx), and by the backend that made it.",
-    ["endpoint", "result", "backend"],
+    "From a request's arrival to its answer, by the backend that was asked; without an endpoint: the gateway asked none.",
+    ["endpoint", "backend"],
   );
   const sent = meter.counter("sent_bytes_total", "Bytes of the bodies of these answers.")();
-  const events = meter.counter("cache_events_total", "What the cache did beside answering.", ["event", "endpoint"]);
-  for (const { name, isCached } of endpoints) {
-    for (const status of [...commonStatuses, ...(isCached ? ["304"] : [])]) requests(name, status);
-    took(name, "uncached", "gateway");
-    if (isCached) for (const event of cacheEvents) events(event, name);
-  }
-  /** What a hit counts in: looked up once. */
-  const hits = new Map<string, { took: HistogramChild; byStatus: Map<number, CounterChild> }>();
+  const events = meter.counter("cache_events_total", "What the cache did beside answering.", ["event"]);
+  for (const { name, isCached } of endpoints)
+    for (const label of [...statusLabels, ...(isCached ? ["3xx"] : [])]) requests(name, label);
+  for (const result of answerResults) results(result);
+  for (const event of cacheEvents) events(event);
+  const hits = results("hit");
+  const ownTook = took("", "gateway");
+  /** What an endpoint's answers with a status count in: looked up once. */
+  const byEndpoint = new Map<string, Map<number, CounterChild>>();
+  const requestsOf = (endpoint: string, status: number): CounterChild => {
+    let byStatus = byEndpoint.get(endpoint);
+    if (byStatus === undefined) byEndpoint.set(endpoint, (byStatus = new Map()));
+    let child = byStatus.get(status);
+    if (child === undefined) byStatus.set(status, (child = requests(endpoint, statusLabel(status))));
+    return child;
+  };
   return {
     countHit(endpoint, status, bytes, ms) {
-      let hit = hits.get(endpoint);
-      if (hit === undefined) hits.set(endpoint, (hit = { took: took(endpoint, "hit", "legacy"), byStatus: new Map() }));
-      let answered = hit.byStatus.get(status);
-      if (answered === undefined) hit.byStatus.set(status, (answered = requests(endpoint, String(status))));
-      answered.value++;
-      hit.took.observe(ms / 1000);
+      requestsOf(endpoint, status).value++;
+      hits.value++;
+      ownTook.observe(ms / 1000);
       sent.value += bytes;
     },
     countAnswer(endpoint, { backend, status, how, ms, bytes }) {
-      requests(endpoint, String(status)).value++;
-      took(endpoint, answerResultOf(status, how), backend).observe(ms / 1000);
+      requestsOf(endpoint, status).value++;
+      results(answerResultOf(status, how)).value++;
+      (how.hit || backend === "gateway" ? ownTook : took(endpoint, backend)).observe(ms / 1000);
       sent.value += bytes;
     },
-    cache: (event, endpoint) => void events(event, endpoint).value++,
+    cache: (event) => void events(event).value++,
     expectBackend(backend) {
-      for (const { name, isCached } of endpoints)
-        for (const result of [...(isCached ? cachedResults : ["uncached"]), "error"]) took(name, result, backend);
+      for (const { name } of endpoints) took(name, backend);
     },
   };
 };
 
 /** The calls to backends, and what is known of them. */
-const meterBackends = (
-  meter: Registering,
-  endpoints: readonly MeteredEndpoint[],
-): Pick<Meter, "countCall" | "addBackend" | "openCircuits"> => {
+const meterBackends = (meter: Registering): Pick<Meter, "countCall" | "addBackend" | "openCircuits"> => {
   const backends: MeteredBackend[] = [];
   const calls = meter.counter("upstream_requests_total", "Calls to a backend for the new interface.", [
     "backend",
     "result",
   ]);
-  const took = meter.histogram("upstream_duration_seconds", "How long these calls took.", ["endpoint", "backend"]);
+  const took = meter.histogram("upstream_duration_seconds", "How long these calls took.", ["backend"]);
   meter.gauge(
     "breaker_state",
     "1 for the state that the circuit breaker of a backend is in.",
@@ -227,11 +233,11 @@ const meterBackends = (
     addBackend(backend) {
       backends.push(backend);
       for (const result of ["answered", "failed", "circuit_open"]) calls(backend.name, result);
-      for (const name of ["none", ...endpoints.map((one) => one.name)]) took(name, backend.name);
+      took(backend.name);
     },
-    countCall(backend, endpoint, result, ms) {
+    countCall(backend, result, ms) {
       calls(backend, result).value++;
-      if (result !== "circuit_open") took(endpoint, backend).observe(ms / 1000);
+      if (result !== "circuit_open") took(backend).observe(ms / 1000);
     },
   };
 };

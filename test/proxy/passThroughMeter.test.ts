@@ -27,14 +27,13 @@ test("a proxied request counts its status, its time, and its bytes both ways", a
   const { port, valueOf } = await metered(url);
   const body = "b".repeat(70_000);
   expect((await send(port, request("POST /x", `Content-Length: ${body.length}`), body)).head).toMatch(/^HTTP\/1.1 201/);
-  await until(async () => (await valueOf("pass_through_duration_seconds_count result=answered")) === 1);
+  await until(async () => (await valueOf("pass_through_duration_seconds_count")) === 1);
   expect([
     await valueOf("pass_through_requests_total status=201"),
     await valueOf("pass_through_bytes_total direction=request"),
     await valueOf("pass_through_bytes_total direction=response"),
-    await valueOf("pass_through_duration_seconds_count result=failed"),
-  ]).toEqual([1, 70_000, 3000, 0]);
-  expect(await valueOf("pass_through_duration_seconds_sum result=answered")).toBeGreaterThan(0);
+  ]).toEqual([1, 70_000, 3000]);
+  expect(await valueOf("pass_through_duration_seconds_sum")).toBeGreaterThan(0);
 });
 
 test("a proxied request without an answer counts as a failure with its reason", async () => {
@@ -43,7 +42,7 @@ test("a proxied request without an answer counts as a failure with its reason", 
   expect([
     await valueOf("pass_through_failures_total reason=unreachable"),
     await valueOf("pass_through_failures_total reason=timeout"),
-    await valueOf("pass_through_duration_seconds_count result=failed"),
+    await valueOf("pass_through_duration_seconds_count"),
   ]).toEqual([1, 0, 1]);
   const legacy = (await services.dependencies.states()).find(({ name }) => name === "legacy");
   expect(legacy).toMatchObject({ state: "failed", why: "it cannot be reached" });
@@ -51,12 +50,12 @@ test("a proxied request without an answer counts as a failure with its reason", 
 });
 
 test("odd statuses of legacy are one series", async () => {
-  let status = 600;
+  let status = 598;
   const { origin } = await rawUpstream((socket) => socket.end(`HTTP/1.1 ${status++} X\r\nContent-Length: 0\r\n\r\n`));
   const { port, valueOf } = await metered(origin);
-  for (let i = 0; i < 3; i++) await send(port, get("/x"));
-  expect(await valueOf("pass_through_requests_total status=other")).toBe(3);
-  expect(await valueOf("pass_through_requests_total status=601")).toBeUndefined();
+  for (let i = 0; i < 4; i++) await send(port, get("/x"));
+  expect(await valueOf("pass_through_requests_total status=other")).toBe(4);
+  expect(await valueOf("pass_through_requests_total status=598")).toBeUndefined();
 });
 
 test("a request is in flight until its answer is out or its client has left", async () => {

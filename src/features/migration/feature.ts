@@ -72,7 +72,7 @@ const open = async (
     // As many at a time as begin in a second: one whose sides differ takes that long.
     budget: { concurrency: settings.MIRROR_RATE, rate: settings.MIRROR_RATE, bytes: COMPARED_BYTES },
     observer,
-    onCompared: countComparisons(meter, names),
+    onCompared: countComparisons(meter),
     notify: (notice) => core.features.forEach((one) => one.onNotice?.(notice)),
     onMoved: (endpoint) => void cache.invalidate({ endpoint, soft: false }),
     ...parts.times,

@@ -17,7 +17,6 @@ export const migrationLayer =
   (next) => {
     const { services, migration } = parts;
     const decisions = services.meter.counter("backend_answers_total", "Answers by the side that made them.", [
-      "endpoint",
       "backend",
       "reason",
     ]);
@@ -37,7 +36,7 @@ export const migrationLayer =
       const made = isFallback ? { ...decision, backend: "legacy" as const, reason: "fallback" } : decision;
       const served: Served = answered === undefined ? await next(request, caller) : { answered };
       if (decision.stage === "legacy") return { ...served, decision: made };
-      decisions(endpoint.name, made.backend, made.reason).value++;
+      decisions(made.backend, made.reason).value++;
       const compare = () =>
         migration.mirror(endpoint.name, () =>
           mirrored(parts, addresses, { request, caller, next, answered: served.answered, backend: made.backend }),

@@ -8,14 +8,11 @@ import type { StageView } from "./views.ts";
 const results: readonly DifferenceResult[] = ["equal", "explained", "expected", "drift", "unexplained"];
 
 /** Counts the comparisons, each answer by its worst difference. */
-export const countComparisons = (
-  meter: Meter,
-  endpoints: readonly string[],
-): ((endpoint: string, result: DifferenceResult) => void) => {
+export const countComparisons = (meter: Meter): ((result: DifferenceResult) => void) => {
   const help = "Answers compared on both sides, by their worst difference.";
-  const comparisons = meter.counter("comparisons_total", help, ["endpoint", "result"]);
-  for (const endpoint of endpoints) for (const result of results) comparisons(endpoint, result);
-  return (endpoint, result) => void comparisons(endpoint, result).value++;
+  const comparisons = meter.counter("comparisons_total", help, ["result"]);
+  for (const result of results) comparisons(result);
+  return (result) => void comparisons(result).value++;
 };
 
 /** Registers what is known of the stages when the metrics are read. */
@@ -31,11 +28,8 @@ export const meterStages = (meter: Meter, migration: Migration): void => {
 
   meter.gauge(
     "stage",
-    "1 for the stage that an endpoint is in.",
-    () =>
-      Object.entries(migration.view()).flatMap(([endpoint, view]) =>
-        stageNames.map((stage) => ({ labels: { endpoint, stage }, value: view.stage === stage ? 1 : 0 })),
-      ),
+    `The stage of an endpoint: ${stageNames.map((name, i) => `${i} ${name}`).join(", ")}.`,
+    each(({ stage }) => stageNames.indexOf(stage)),
     "max",
   );
   meter.gauge(
@@ -45,14 +39,8 @@ export const meterStages = (meter: Meter, migration: Migration): void => {
     "max",
   );
   meter.gauge(
-    "parity_ratio",
-    "Share of compared answers without an unexplained difference since the last move.",
-    each((view) => (judged(view) === 0 ? undefined : 1 - view.parity.unexplained / judged(view))),
-    "average",
-  );
-  meter.gauge(
     "parity_lower_bound_ratio",
-    "Lower Wilson bound of this share, which a gate looks at.",
+    "Lower Wilson bound of the share of answers without an unexplained difference, which a gate looks at.",
     each((view) => (judged(view) === 0 ? undefined : view.parity.lower)),
     "min",
   );

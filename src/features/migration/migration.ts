@@ -63,7 +63,7 @@ export type MigrationOptions = {
   share?: ((onEvidence: (evidence: EvidenceOfAnother) => void) => SharedEvidence) | undefined;
   budget: BudgetSettings;
   observer: Observer;
-  onCompared: (endpoint: string, result: DifferenceResult) => void;
+  onCompared: (result: DifferenceResult) => void;
   /** Tells operators of moves and new unexplained differences. */
   notify?: (notice: Notice) => void;
   /** Called when other callers or another side are served: cached answers of the endpoint are out of date. */
@@ -283,7 +283,7 @@ const openComparison = (
     onCompared(mirrored, found) {
       const { name: endpoint, id, question, key, curl } = mirrored;
       const at = new Date().toISOString();
-      onCompared(endpoint, resultOf(found));
+      onCompared(resultOf(found));
       others()?.compared(mirrored, found, at);
       record({ endpoint, id, question, at, differences: found, curl, key });
     },

@@ -1,0 +1,107 @@
+import { globSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { collectDefaultMetrics } from "prom-client";
+import { expect, onTestFinished, test } from "vitest";
+import { startServer } from "../../src/serve/server.ts";
+import { writeExposition } from "../../src/telemetry/exposition.ts";
+import { exampleRequests } from "../../src/tools/corpus/madeRequests.ts";
+import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { endpoints } from "../../transforms/index.ts";
+import { startStandIn } from "../standIn/program/startStandIn.ts";
+import { gatewayFor } from "../support/gateway.ts";
+import { until } from "../support/waiting.ts";
+
+const names = Object.keys(endpoints) as (keyof typeof endpoints)[];
+
+/** A gateway between both sides with all that has metrics; its page of metrics. */
+const metered = async () => {
+  const legacy = await startSampleLegacy();
+  const modern = await startStandIn({ legacyUrl: legacy.url });
+  const directory = mkdtempSync(join(tmpdir(), "lines-"));
+  const gateway = await gatewayFor(legacy.url, {
+    MODERN_URL: modern.url,
+    FORCE_BACKEND: "true",
+    DATA_DIR: directory,
+    WEBHOOK_URL: "http://127.0.0.1:9/",
+    WEBHOOK_SECRET: Buffer.alloc(32).toString("base64"),
+    LEGACY_ADMIN_KEY: "AD000000000000000000000000000000",
+    RATE_LIMIT: "100000",
+    STAGES: JSON.stringify(Object.fromEntries(names.map((name) => [name, { stage: "shadow", share: 100, gate: {} }]))),
+  });
+  collectDefaultMetrics({ register: gateway.services.meter.registry });
+  const server = await startServer(gateway, { host: "127.0.0.1", port: 0, prefixes: ["/v1"] });
+  onTestFinished(async () => {
+    await server.stop(1000);
+    await gateway.close();
+    await modern.close();
+    await legacy.close();
+    rmSync(directory, { recursive: true });
+  });
+  const page = async () => (await writeExposition(await gateway.services.meter.read())).body;
+  return { gateway, url: `http://127.0.0.1:${server.port}`, page };
+};
+
+/** Requests that each endpoint answers and refuses, by both sides and from the cache, and proxied ones. */
+const askEverything = async (url: string): Promise<void> => {
+  const ask = async (path: string, init: RequestInit) => (await fetch(url + path, init)).arrayBuffer();
+  const sides: Record<string, string>[] = [{}, {}, { "Gateway-Backend": "modern" }];
+  for (const { method, path, body } of exampleRequests(endpoints))
+    for (const side of sides) {
+      const headers = { ...side, "Content-Type": "application/json" };
+      await ask(`/v1${path}`, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+    }
+  for (const { routes } of Object.values(endpoints)) {
+    const [method = "", path = ""] = (routes[0] ?? "").split(" ");
+    await ask(`/v1${path}`, { method });
+  }
+  await ask("/api/v1/json/data/61", {});
+};
+
+const statuses = [200, 204, 304, 400, 401, 403, 404, 405, 409, 410, 412, 413, 415, 422, 429, 500, 502, 503, 504];
+const ways = [{ hit: true }, { hit: true, detail: "stale-if-error" }, { fwd: "uri-miss" }, { fwd: "stale" }] as const;
+
+/** The names of all events of the log. */
+const eventNames = async (): Promise<string[]> => {
+  const root = join(import.meta.dirname, "../..");
+  const files = globSync("src/**/events.ts", { cwd: root });
+  const modules = await Promise.all(files.map((file) => import(join(root, file)) as Promise<Record<string, object>>));
+  return modules.flatMap((one) => Object.values(one).flatMap((definitions) => Object.keys(definitions)));
+};
+
+/** The bound of docs/operate.md: 1,952 lines for 42 endpoints. */
+const MAX_LINES = 440 + 36 * names.length;
+
+test("a page of metrics has at most 36 lines an endpoint and 440 others", { timeout: 120_000 }, async () => {
+  const { gateway, url, page } = await metered();
+  const lines = async () => (await page()).split("\n").length - 1;
+  expect(await lines()).toBeLessThan(MAX_LINES);
+
+  await askEverything(url);
+  await until(async () => /^catalog_gateway_comparisons_total\{.*\} [1-9]/m.test(await page()));
+  const text = await page();
+  for (const labels of [
+    ...names.map((name) => `requests_total{endpoint="${name}",status="[2-5]..?"}`),
+    ...names.flatMap((name) =>
+      "writes" in endpoints[name] ? [] : [`request_duration_seconds_count{endpoint="${name}",backend="legacy"}`],
+    ),
+    ...["hit", "miss"].map((result) => `cache_answers_total{result="${result}"}`),
+    'request_duration_seconds_count{endpoint="",backend="gateway"}',
+    'request_duration_seconds_count{endpoint="getDataset",backend="modern"}',
+  ])
+    expect([labels, new RegExp(`^catalog_gateway_${labels} [1-9]`, "m").test(text)]).toEqual([labels, true]);
+  expect(await lines()).toBeLessThan(MAX_LINES);
+
+  // All that can be counted at all: every endpoint with every status, backend, way and event.
+  const events = await eventNames();
+  expect(events.length).toBeGreaterThan(40);
+  for (const name of names) {
+    for (const event of events) gateway.observer.event(event, { endpoint: name });
+    for (const status of statuses) {
+      gateway.services.meter.countHit(name, status, 1, 1);
+      for (const backend of ["legacy", "modern", "gateway"])
+        for (const how of ways) gateway.services.meter.countAnswer(name, { backend, status, how, ms: 1, bytes: 1 });
+    }
+  }
+  expect(await lines()).toBeLessThan(MAX_LINES);
+});
