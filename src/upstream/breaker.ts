@@ -7,6 +7,7 @@ import { ExecuteWrapper } from "cockatiel/dist/common/Executor.js";
 import { BrokenCircuitError, TaskCancelledError } from "cockatiel/dist/errors/Errors.js";
 import { withTimeout } from "../concurrency/withTimeout.ts";
 import { isConnectionFailure, UpstreamFailure } from "./failure.ts";
+import { subnetOf } from "./subnet.ts";
 
 /** An answer by which a backend says that it cannot answer; the breaker counts it as a failure. */
 export class BackendFailure extends Error {
@@ -55,8 +56,9 @@ export const openBreaker = (onChange: OnCircuitChange = () => undefined): Breake
   observeChanges(policy, onChange);
   let barred: { caller: string; until: number } | undefined;
 
+  // Legacy ignores the case of keys: else one key would be as many callers as it has spellings.
   const callerOf = ({ key, client = "" }: Attempt["caller"]): string =>
-    key === undefined ? `client ${networkOf(client)}` : `key ${hash("sha256", salt + key, "base64")}`;
+    key === undefined ? `client ${subnetOf(client)}` : `key ${hash("sha256", salt + key.toLowerCase(), "base64")}`;
 
   /** Calls directly while the circuit is closed: the policy costs several promises, and has to hear of failures only. */
   const executeClosed = async <T>({ request, caller }: Attempt, call: () => Promise<T>): Promise<T> => {
@@ -196,12 +198,3 @@ class OutageSampler implements IBreaker {
     for (const [request, { at }] of this.#requests) if (at <= since) this.#requests.delete(request);
   }
 }
-
-/** `2001:db8:0:1::9` -> `2001:db8:0:1`: a client with one address of a /64 network usually has all of them. Other texts stay. */
-const networkOf = (address: string): string => {
-  if (!address.includes(":")) return address;
-  const [head = [], tail = []] = address.split("::").map((part) => part.split(":").filter((group) => group !== ""));
-  const zeros = Array.from({ length: Math.max(0, 8 - head.length - tail.length) }, () => "0");
-  const groups = [...head, ...zeros, ...tail].slice(0, 4);
-  return groups.map((group) => Number.parseInt(group, 16).toString(16)).join(":");
-};

@@ -93,6 +93,7 @@ test("five failed connections of one caller open it, while most calls fail", asy
 test.each<{ title: string; who: (i: number) => Who }>([
   { title: "one address", who: () => ({ client: "192.0.2.1" }) },
   { title: "one key from many addresses", who: (i) => ({ key: "a", client: `192.0.2.${i % 250}` }) },
+  { title: "one key in several spellings", who: (i) => ({ key: i % 2 === 0 ? "key" : i % 3 === 0 ? "Key" : "KEY" }) },
   { title: "one network of IPv6", who: (i) => ({ client: `2001:db8::${(i + 1).toString(16)}` }) },
   { title: "an address and a key", who: (i) => (i % 2 === 0 ? { client: "192.0.2.1" } : { key: "a" }) },
 ])("any number of requests by $title that break it open nothing", async ({ who }) => {

@@ -34,9 +34,10 @@ export const openCallers =
     if (query !== "" || headers.authorization !== undefined || headers["x-api-key"] !== undefined) {
       const { key, refused } = readCredential(query, (name) => headerOf(request, name));
       if (key !== undefined && !refused) {
-        const own = ownBucketOf(keys.ownerOf(key));
-        const shared = () =>
-          `key ${createHmac("sha256", secret).update(key.toLowerCase()).digest("base64url").slice(0, 22)}`;
+        // Legacy ignores the case of keys: else each spelling would have a bucket.
+        const name = key.toLowerCase();
+        const own = ownBucketOf(keys.ownerOf(name));
+        const shared = () => `key ${createHmac("sha256", secret).update(name).digest("base64url").slice(0, 22)}`;
         if (hasBucket(own) || keys.isProven(keys.ownerOf(key))) return { own, shared };
       }
     }

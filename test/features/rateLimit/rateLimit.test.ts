@@ -98,6 +98,14 @@ describe("more requests than the rate limit allows", () => {
     expect([await statusOf(keys.user), await statusOf(keys.user)]).toEqual([200, 200]);
     await legacy.close();
   });
+
+  test("count for one key, however its letters are written", async () => {
+    const { statuses, services } = await limited({ RATE_LIMIT_BURST: "10" });
+    // The first request counts for the address, since the key is not known yet.
+    for (const key of [keys.unknown, keys.unknown.toLowerCase(), keys.unknown.toUpperCase()])
+      expect(await statuses(2, measures, { headers: { "X-API-Key": key } })).toEqual([200, 200]);
+    expect(await services.meter.registry.metrics()).toMatch(/rate_limit_callers 2\n/);
+  });
 });
 
 test("the burst alone is no limit", () => {
