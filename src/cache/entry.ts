@@ -60,7 +60,8 @@ export type Freshness = "fresh" | "stale" | "ifError" | "not";
 
 /** How a request with these directives may use the entry. `now`: ms since the epoch. */
 export const freshnessOf = (entry: Entry, now: number, wanted: Directives): Freshness => {
-  if (wanted.noCache || wanted.noStore) return "not";
+  // An entry from the future: the clock was set back, so its age is not known.
+  if (wanted.noCache || wanted.noStore || now < entry.storedAt) return "not";
   const staleness = now - entry.freshUntil;
   const allowance = wanted.maxStale ?? 0;
   if (wanted.maxAge !== undefined && (wanted.maxAge === 0 || now - entry.storedAt > wanted.maxAge + allowance))

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { freshnessOf, entryOf } from "../../src/cache/entry.ts";
 import { untagged } from "../../src/cache/reply.ts";
 import { alice, cachedGateway, clock, kept, markOf } from "./support.ts";
@@ -48,6 +48,16 @@ describe("answers that belong to a key", () => {
         const { status } = await ask(path, { ...as(alice), "Cache-Control": wanted });
         expect([name, wanted, status]).toEqual([name, wanted, expect.toBeOneOf([502, 503, 504])]);
       }
+  });
+
+  test("are not served once the clock was set back to before they came", async () => {
+    clock();
+    const { legacy, ask, as } = await cachedGateway();
+    for (const [, path] of names) await ask(path, as(alice));
+    vi.setSystemTime(Date.now() - 60 * minute);
+    legacy.version = 2;
+    for (const [name, path] of names)
+      expect([name, markOf((await ask(path, as(alice))).body)]).toEqual([name, "alice 2"]);
   });
 
   test("is judged fresh or not at all", () => {

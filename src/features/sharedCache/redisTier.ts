@@ -42,7 +42,9 @@ export const redisTier =
       const bytes = await run(scripts.get, [entryName(build, key)], [VERSIONS]);
       if (!(bytes instanceof Buffer)) return undefined;
       const entry = await fromWire(bytes);
-      return isExpired(entry, Date.now()) || entry.storedAt > Date.now() + SKEW ? undefined : entry;
+      const now = Date.now();
+      if (isExpired(entry, now) || entry.storedAt > now + SKEW) return undefined;
+      return { ...entry, storedAt: Math.min(entry.storedAt, now) };
     };
 
     return {

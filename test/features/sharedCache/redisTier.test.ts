@@ -43,6 +43,15 @@ describeWithRedis("the tier on Redis", () => {
     expect([(await a.get("k"))?.body.toString(), await other.get("k")]).toEqual(["[1]", undefined]);
   });
 
+  test("an entry of a gateway whose clock is ahead counts from now on", async () => {
+    const redis = await startRedis();
+    const [a, b] = [await open(redis.url), await open(redis.url)];
+    await a.put("ahead", await entry("[1]", { storedAt: Date.now() + 30_000 }));
+    await a.put("far", await entry("[2]", { storedAt: Date.now() + 90_000 }));
+    expect((await b.get("ahead"))?.storedAt).toBeLessThanOrEqual(Date.now());
+    expect(await b.get("far")).toBeUndefined();
+  });
+
   test("what one stores another finds until it expires, but nothing that has an owner", async () => {
     const redis = await startRedis();
     const [a, b] = [await open(redis.url), await open(redis.url)];
