@@ -162,7 +162,7 @@ const inputOfPath = (
   return "errors" in given ? given : readInput(fields, given.given, "path");
 };
 
-/** The headers that legacy gets of the client's. Cookies and all others are not sent on. */
+/** The headers that legacy gets of the client's: no cookies, and no host, since the answer is cached for everybody. */
 const sentAlong = ({ header, incoming }: AppRequest, trusted: (address: string) => boolean): string[] => {
   const agent = header("user-agent");
   const headers = agent === undefined ? [] : ["user-agent", agent];
@@ -172,9 +172,9 @@ const sentAlong = ({ header, incoming }: AppRequest, trusted: (address: string) 
   const forwarded = {
     remoteAddress: socket.remoteAddress,
     encrypted,
-    host: incoming.headers.host,
+    host: undefined,
     httpVersion,
-    incoming: incoming.headers,
+    incoming: { ...incoming.headers, "x-forwarded-host": undefined, forwarded: undefined },
     trusted,
   };
   headers.push(...forwardedHeaders(forwarded));

@@ -35,7 +35,6 @@ describe("what travels to legacy", () => {
       "user-agent",
       "via",
       "x-forwarded-for",
-      "x-forwarded-host",
       "x-forwarded-port",
       "x-forwarded-proto",
       "x-request-id",
@@ -46,6 +45,18 @@ describe("what travels to legacy", () => {
       "x-forwarded-for": "127.0.0.1",
       host: url.replace("http://", ""),
     });
+  });
+
+  test.each([
+    ["a stranger", {}],
+    ["a trusted proxy", { TRUSTED_PROXIES: "127.0.0.1" }],
+  ])("no host that %s names, since the answer is everybody's", async (_, environment) => {
+    const { url, seen } = await recordingUpstream();
+    const { port } = await listeningGateway(url, environment);
+    const hosts = ["X-Forwarded-Host: one.example", "Forwarded: for=192.0.2.1;host=two.example"];
+    await send(port, get("http://three.example:81/v1/evaluationmeasures/list", ...hosts));
+    expect(seen[0]?.headers).toMatchObject({ "x-forwarded-port": "80", forwarded: "for=127.0.0.1;proto=http" });
+    expect(JSON.stringify(seen[0]?.headers)).not.toMatch(/\.example|:81/);
   });
 
   test("on a POST: in the form, and the query stays here", async () => {

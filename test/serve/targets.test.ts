@@ -131,14 +131,11 @@ describe("targets below it are ours, and their spelling is not normalized", () =
 });
 
 // RFC 9112, 3.2.2
-test.each(["/api/x", "/v1/evaluationmeasures/list"])(
-  "the host of http://other.example%s replaces the header",
-  async (path) => {
-    const { port, seen } = await open();
-    await exchange(port, get(`http://other.example${path}`));
-    expect(seen[0]?.headers["x-forwarded-host"]).toBe("other.example");
-  },
-);
+test("the host of http://other.example/api/x replaces the header", async () => {
+  const { port, seen } = await open();
+  await exchange(port, get("http://other.example/api/x"));
+  expect(seen[0]?.headers["x-forwarded-host"]).toBe("other.example");
+});
 
 describe("malformed HTTP is refused as JSON", () => {
   const rest = "Host: a\r\nConnection: close\r\n\r\n";
