@@ -59,7 +59,8 @@ const openFetcher = ({ entries, fetches, count, onError, now }: FetcherParts) =>
     const { answer, groups } = await fetchAnswer(owner, background);
     const declared = lifetimesOf(answer.status);
     if (declared === undefined) {
-      uncacheable.set(key, true);
+      // The next request after a failure asks again, and others wait for it as well.
+      if (answer.status < 500) uncacheable.set(key, true);
       return { answered: { representation: untagged(answer), cacheable: true, how } };
     }
     const lifetimes = owner === undefined ? declared : ownedLifetimes(declared);
@@ -71,7 +72,7 @@ const openFetcher = ({ entries, fetches, count, onError, now }: FetcherParts) =>
     return { answered: { entry, how: { ...how, stored } }, entry };
   };
 
-  /** One fetch for all who ask the same at the same time. An answer that cannot be stored is for one caller alone. */
+  /** One fetch, and its failure, for all who ask the same at the same time. Any other answer that cannot be stored is for one caller alone. */
   const fetchOnce = async (request: CacheRequest, fetchAnswer: Fetch, how: CacheStatus): Promise<Answered> => {
     const { owner, wanted } = request;
     const key = entryKey(request, owner);
@@ -80,9 +81,9 @@ const openFetcher = ({ entries, fetches, count, onError, now }: FetcherParts) =>
     const running = fetches.get(key);
     if (running === undefined) return (await fetches.launch(key, start())).answered;
     count("coalesced");
-    // If that fetch fails or gives an answer for its caller alone, this request makes its own.
-    const { entry } = await running.catch((): Partial<FetchedAnswer> => ({}));
-    return entry === undefined ? (await start()).answered : { entry, how: { ...how, collapsed: true } };
+    const { answered } = await running;
+    const isForAll = "entry" in answered || answered.representation.status >= 500;
+    return isForAll ? { ...answered, how: { ...how, collapsed: true } } : (await start()).answered;
   };
 
   /** Fetches an entry anew while it is still being served. */
@@ -163,7 +164,9 @@ export const openCache = ({ store, longest, openTier, count, onError, now = Date
       if (found === undefined || "entry" in answered) return answered;
       const { status } = answered.representation;
       const { owner } = found.entry;
-      if (request.owner === owner) applyFailure(entryKey(request, owner), status, found.entry);
+      // Those who waited for one failed fetch count it once.
+      if (request.owner === owner && !answered.how.collapsed)
+        applyFailure(entryKey(request, owner), status, found.entry);
       return ifError && status >= 500 ? serveStale(ifError) : answered;
     },
   };

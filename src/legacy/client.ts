@@ -37,8 +37,6 @@ export type Caller = {
   headers: string[];
   deadline: number;
   signal?: AbortSignal;
-  /** The signal that fires when the client is gone; made when it is first wanted. */
-  leaving?: () => AbortSignal;
   spent?: { calls: number; ms: number };
   /** Gets each reply of legacy's: a comparison shows what legacy itself said. */
   onReply?: (reply: LegacyAnswer) => void;

@@ -217,11 +217,11 @@ const readBy = (
   { reader, keys }: FetchServices,
   task: ReadTask,
   { body }: LegacyAnswer,
-  { key, client = "", deadline, leaving }: Caller,
+  { key, client = "", deadline }: Caller,
 ): MaybePromise<Read | LegacyFailed> => {
   // Callers take turns, each by its key or else by its address.
   const caller = key === undefined ? client : keys.ownerOf(key);
-  const reading = reader.read(task, body, { caller, deadline, leaving });
+  const reading = reader.read(task, body, { caller, deadline });
   return reading instanceof Promise ? reading.then(orFailed) : orFailed(reading);
 };
 

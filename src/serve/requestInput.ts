@@ -103,7 +103,6 @@ export const readRequest = async (
     ),
     wanted: readDirectives(header("cache-control"), header("pragma")),
     headers: sentAlong(request, trusted),
-    ...(leaving ? { leaving } : {}),
   };
 };
 

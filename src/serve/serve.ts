@@ -20,8 +20,6 @@ export type RequestInput = {
   /** The address of the client. */
   client: string;
   header: (name: string) => string | undefined;
-  /** The signal that fires when the client is gone. */
-  leaving?: (() => AbortSignal) | undefined;
 };
 
 /** Milliseconds that an answer of modern's waits for legacy's word on a key that was good within the last hour. */
@@ -74,7 +72,7 @@ const checkInput = (
 
 const callerOf = (
   { keys, totalTimeout }: Services,
-  { credential: { key }, headers, client, header, leaving }: RequestInput,
+  { credential: { key }, headers, client, header }: RequestInput,
   writes: boolean,
 ): RequestCaller => {
   const background = () => ({
@@ -86,7 +84,6 @@ const callerOf = (
   });
   const caller: RequestCaller = {
     ...background(),
-    leaving,
     header,
     background,
     async authorize(byModern = false) {

@@ -5,18 +5,20 @@ import { until } from "../support/waiting.ts";
 const hour = 3_600_000;
 const settled = () => new Promise((resolve) => setTimeout(resolve, 40));
 
+/** How many requests have waited for the fetch of another one. */
+const coalesced = async ({ meter }: Awaited<ReturnType<typeof cachedGateway>>["services"]) => {
+  const events = (await meter.read()).find(({ name }) => name === "catalog_gateway_cache_events_total");
+  const values = events?.values.filter(({ labels }) => labels["event"] === "coalesced") ?? [];
+  return values.reduce((sum, { value }) => sum + value, 0);
+};
+
 describe("many equal requests at the same time", () => {
   test("legacy gets one request, whose answer is for all", async () => {
     const { legacy, ask, services } = await cachedGateway();
     const { promise, release } = held();
     legacy.gate = promise;
-    const waiting = async () => {
-      const events = (await services.meter.read()).find(({ name }) => name === "catalog_gateway_cache_events_total");
-      const values = events?.values.filter(({ labels }) => labels["event"] === "coalesced") ?? [];
-      return values.reduce((sum, { value }) => sum + value, 0);
-    };
     const all = Array.from({ length: 100 }, (_, i) => ask(i % 2 ? "/v1/datasets/61" : "/v1/datasets/0061/"));
-    for (let i = 0; i < 500 && (await waiting()) < 99; i++) await settled();
+    await until(async () => (await coalesced(services)) === 99);
     release();
     const answers = await Promise.all(all);
     expect(new Set(answers.map(({ status, body }) => `${status} ${markOf(body)}`))).toEqual(new Set(["200 nobody 1"]));
@@ -43,25 +45,43 @@ describe("many equal requests at the same time", () => {
     expect(legacy.asked).toHaveLength(1);
   });
 
-  test("an error is for one caller: others fetch for themselves, and it is not stored", async () => {
-    const { legacy, ask } = await cachedGateway();
-    const { promise, release } = held();
-    // Only the first request gets no answer.
+  test("a failure is for all who waited for it; the next ones ask once again", async () => {
+    const { legacy, ask, services } = await cachedGateway();
+    const ofAll = async (count: number) => {
+      const before = await coalesced(services);
+      const { promise, release } = held();
+      legacy.gate = promise;
+      const all = Array.from({ length: count }, () => ask("/v1/datasets/61"));
+      await until(async () => (await coalesced(services)) === before + count - 1);
+      release();
+      return new Set((await Promise.all(all)).map(({ status, how }) => `${status} ${how.replace(/ttl=.*/, "ttl")}`));
+    };
     legacy.mode = "erroring";
-    const url = "/v1/datasets/61";
-    legacy.gate = promise;
-    const first = ask(url, { "Cache-Control": "no-cache" });
-    expect((await first).status).toBe(502);
+    expect(await ofAll(300)).toEqual(new Set(["502 fwd=uri-miss", "502 fwd=uri-miss; collapsed"]));
+    expect(legacy.asked).toHaveLength(1);
     legacy.mode = "healthy";
-    const others = [ask(url), ask(url), ask(url)];
-    // The key is known to be uncacheable: no request waits for another.
-    await until(() => legacy.asked.length === 4);
-    release();
-    expect((await Promise.all(others)).map(({ status }) => status)).toEqual([200, 200, 200]);
-    expect((await ask(url)).how).toMatch(/^hit/);
+    expect(await ofAll(20)).toEqual(new Set(["200 fwd=uri-miss; stored; ttl", "200 fwd=uri-miss; collapsed; ttl"]));
+    expect(legacy.asked).toHaveLength(2);
   });
 
-  test("the ones who waited for an error ask all at once, not one after the other", async () => {
+  test("a failure that many waited for counts once for the back-off", async () => {
+    const { pass } = clock();
+    const { legacy, ask, services } = await cachedGateway();
+    await ask("/v1/datasets/61");
+    pass(48 * hour);
+    legacy.mode = "erroring";
+    const { promise, release } = held();
+    legacy.gate = promise;
+    const all = Array.from({ length: 20 }, () => ask("/v1/datasets/61"));
+    await until(async () => (await coalesced(services)) === 19);
+    release();
+    for (const { how } of await Promise.all(all)) expect(how).toMatch(/detail=stale-if-error$/);
+    legacy.mode = "healthy";
+    pass(1000);
+    expect((await ask("/v1/datasets/61")).how).toBe("fwd=stale; stored; ttl=600");
+  });
+
+  test("the ones who waited for a refusal ask all at once, not one after the other", async () => {
     const { legacy, ask } = await cachedGateway();
     const { promise, release } = held();
     legacy.privateTo = alice;

@@ -102,7 +102,7 @@ export const scriptedLegacy = async () => {
       const send = (status: number, type: string, body: string) =>
         response.writeHead(status, { "Content-Type": type }).end(body);
       if (legacy.mode === "down") request.socket.destroy();
-      else if (legacy.mode === "erroring") send(500, "text/html", "");
+      else if (legacy.mode === "erroring") void Promise.resolve(legacy.gate).then(() => send(500, "text/html", ""));
       else if (key === undefined ? request.method !== "GET" : !legacy.good.has(key)) {
         const refusal = xmlError(key === undefined ? 102 : 103, "Authentication failed");
         if (text.includes("zipped")) response.setHeader("Content-Encoding", "gzip");

@@ -36,7 +36,7 @@ export const mirrored = (
     const headers = [...caller.headers, "gateway-mirror", "1"];
     const deadline = Date.now() + timeout;
     // No client waits for it: it takes no client's turn, and its failures count for none.
-    return { ...caller, headers, client: "", deadline, leaving: undefined, spent: { calls: 0, ms: 0 } };
+    return { ...caller, headers, client: "", deadline, spent: { calls: 0, ms: 0 } };
   };
   const served = async () => {
     const { status, body } = "entry" in answered ? answered.entry : answered.representation;
