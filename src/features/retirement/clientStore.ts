@@ -5,11 +5,13 @@ import type { KeyedStore } from "../../store/keyedStore.ts";
 import { memoryStore } from "../../store/localStore.ts";
 import { openSums, type SumsStoreSettings, sumsStoreSettings } from "../../store/sums.ts";
 
-/** Callers that are stored at most. */
-export const MAX_CALLERS = 2000;
-/** Callers are stored in so many values, so that one more request writes few of them. Each has room for twice its part. */
-const SHARDS = 16;
-const MAX_IN_SHARD = (2 * MAX_CALLERS) / SHARDS;
+/** The caller of requests without a key. */
+export const NOBODY = "nobody";
+/** Callers that are remembered at most, with a key and without. A client may send any user agent: that must push no key off the list. */
+export const MAX_CALLERS = { keyed: 1500, anonymous: 500 };
+/** Those with a key are stored in so many values, so that one more request writes few of them. Each has room for twice its part. */
+const SHARDS = 6;
+const MAX_IN_SHARD = 500;
 const FLUSH_MS = 30_000;
 const SALT = "salt";
 
@@ -36,7 +38,7 @@ const schema = (key: string): z.ZodType<ClientRecord> =>
 /** The callers that are stored, with those that will be. */
 export type StoredClients = { list(): CallerEntry[]; close(): Promise<void> };
 
-type OpenClients = (take: () => CallerEntry[] | undefined) => StoredClients;
+type OpenClients = (take: () => CallerEntry[]) => StoredClients;
 
 /** Clients in memory: they are forgotten with the process. */
 export const memoryClients: OpenClients = (take) =>
@@ -77,13 +79,15 @@ const sharedSalt = async (store: KeyedStore<ClientRecord>, onError: (error: Erro
 const idOf = ({ caller, path, agent }: CallerEntry): string => `${caller} ${path} ${agent}`;
 
 const shardOf = (entry: CallerEntry): string =>
-  `callers/${Number.parseInt(hash("sha256", idOf(entry), "hex").slice(0, 8), 16) % SHARDS}`;
+  entry.caller === NOBODY
+    ? `callers/${NOBODY}`
+    : `callers/${Number.parseInt(hash("sha256", idOf(entry), "hex").slice(0, 8), 16) % SHARDS}`;
 
 const clientsOver =
   (store: KeyedStore<ClientRecord>, onError: (error: Error) => void): OpenClients =>
   (take) => {
     const collect = (): void => {
-      const taken = Object.groupBy(take() ?? [], shardOf);
+      const taken = Object.groupBy(take(), shardOf);
       for (const [shard, callers = []] of Object.entries(taken)) sums.add(shard, boundedShard(callers));
     };
     const sums = openSums(store, { sum: sumShards, collect, onError, interval: FLUSH_MS });

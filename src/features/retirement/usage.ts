@@ -1,11 +1,11 @@
 import { hash, randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { ClientView } from "./console/retirementConsole.ts";
-import { type CallerEntry, MAX_CALLERS, memoryClients, type StoredClients } from "./clientStore.ts";
+import { type CallerEntry, MAX_CALLERS, memoryClients, NOBODY, type StoredClients } from "./clientStore.ts";
 import { keyOf, type Seen } from "./keyOf.ts";
 import { plainAgent } from "./plainAgent.ts";
 
-/** The callers of legacy paths. At most 2000 are stored; those without requests for the longest time are evicted first. */
+/** The callers of legacy paths. At most 1500 with a key and 500 without are stored; the longest silent are evicted first. */
 type Usage = {
   note: (path: string, seen: Seen) => void;
   /** The callers, the one with the latest request first. */
@@ -28,16 +28,18 @@ const copied = (text: string): string => Buffer.from(text, "utf16le").toString("
 export const openUsage = (
   now: () => number,
   salt = randomBytes(32).toString("hex"),
-  openClients: (take: () => CallerEntry[] | undefined) => StoredClients = memoryClients,
+  openClients: (take: () => CallerEntry[]) => StoredClients = memoryClients,
 ): Usage => {
-  const entries = new LRUCache<string, CallerEntry>({ max: MAX_CALLERS });
+  const keyed = new LRUCache<string, CallerEntry>({ max: MAX_CALLERS.keyed });
+  const anonymous = new LRUCache<string, CallerEntry>({ max: MAX_CALLERS.anonymous });
+  const entriesOf = (caller: string) => (caller === NOBODY ? anonymous : keyed);
   const callerOf = (key: string | undefined): string =>
-    key === undefined ? "nobody" : hash("sha256", salt + key, "base64url").slice(0, SHOWN_CHARS);
-  const take = (): CallerEntry[] | undefined => {
-    if (entries.size === 0) return undefined;
+    key === undefined ? NOBODY : hash("sha256", salt + key, "base64url").slice(0, SHOWN_CHARS);
+  const take = (): CallerEntry[] => {
     // From the one without requests for the longest time on, so that the same ones are evicted.
-    const taken = entries.dump().map(([, { value }]) => value);
-    entries.clear();
+    const taken = [keyed, anonymous].flatMap((entries) => entries.dump().map(([, { value }]) => value));
+    keyed.clear();
+    anonymous.clear();
     return taken;
   };
   const clients = openClients(take);
@@ -49,6 +51,7 @@ export const openUsage = (
       const agent = plainAgent(seen.headers["user-agent"], key);
       const at = now();
       const id = `${caller} ${path} ${agent}`;
+      const entries = entriesOf(caller);
       const entry = entries.get(id);
       if (entry === undefined)
         entries.set(id, { caller, agent: copied(agent), path: copied(path), count: 1, first: at, last: at });
@@ -61,7 +64,7 @@ export const openUsage = (
       clients
         .list()
         .toSorted((a, b) => b.last - a.last)
-        .slice(0, MAX_CALLERS)
+        .slice(0, MAX_CALLERS.keyed + MAX_CALLERS.anonymous)
         .map(({ first, last, ...rest }) => ({
           ...rest,
           first: new Date(first).toISOString(),

@@ -116,19 +116,29 @@ describe("who calls what", () => {
     expect(JSON.stringify(here.list())).not.toContain(key.slice(0, 6));
   });
 
-  test("is bounded: the longest silent are forgotten", () => {
+  test.each([
+    { title: "without a key", most: 500, by: undefined },
+    { title: "with one", most: 1500, by: key },
+  ])("callers $title are bounded: the longest silent are forgotten", ({ most, by }) => {
     const { note, list } = openUsage(() => now++);
     for (let i = 0; i < 2500; i++) {
-      note("/a", seen("stays"));
-      note("/a", seen(`agent ${i}`));
+      note("/a", seen("stays", by));
+      note("/a", seen(`agent ${i}`, by));
     }
-    expect(list()).toHaveLength(2000);
     expect(list().map((one) => one.agent)).toEqual([
       "agent 2499",
       "stays",
-      ...Array.from({ length: 1998 }, (_, i) => `agent ${2498 - i}`),
+      ...Array.from({ length: most - 2 }, (_, i) => `agent ${2498 - i}`),
     ]);
     expect(list()[1]?.count).toBe(2500);
+  });
+
+  test("invented user agents push no caller with a key off the list", () => {
+    const { note, list } = openUsage(() => now++);
+    note("/a", seen("old", key));
+    for (let i = 0; i < 3000; i++) note("/a", seen(`agent ${i}`));
+    expect(list()).toHaveLength(501);
+    expect(list().at(-1)).toMatchObject({ agent: "old", count: 1 });
   });
 });
 
