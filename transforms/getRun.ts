@@ -4,7 +4,7 @@ import { entity } from "../src/endpoint/groups.ts";
 import { get } from "../src/endpoint/legacyRequest.ts";
 import { anyOrder, dropped, entriesOf, list, nullable, object, orEmpty, own, unwrapped } from "../src/rules/compose.ts";
 import type { Rule } from "../src/rules/rule.ts";
-import { integer, number, numberList, text } from "../src/rules/values.ts";
+import { integer, markup, number, numberList, text, verbatim } from "../src/rules/values.ts";
 import { MAX_ARRAY_LEVELS } from "./evaluations.ts";
 import { unknownRun } from "./outcomes.ts";
 
@@ -24,6 +24,17 @@ const evaluation = object({
   repeat: nullable(integer),
   fold: nullable(integer),
 });
+
+/** A text that legacy escapes in neither form: where that breaks its JSON, the XML form has it as it was written. */
+const unescaped = verbatim(markup);
+/** The same where it has no field of its own. One that stands there twice has closed its element, and forged what is between. */
+const unescapedAside: Rule<undefined> = {
+  ...dropped,
+  markup: true,
+  verbatim: true,
+  read: (legacy, note, parent) =>
+    Array.isArray(legacy) && legacy.length > 1 ? legacy : dropped.read(legacy, note, parent),
+};
 
 /** Legacy has the errors of the evaluation in one field, that of the run itself in another one. */
 const withMember = <T>(name: string, inner: Rule<T>): Rule<T> => ({
@@ -54,7 +65,7 @@ export const getRun = endpoint("GET /run/{run_id}", {
     object({
       run_id: integer,
       uploader: nullable(integer),
-      uploader_name: nullable(text),
+      uploader_name: nullable(unescaped),
       task_id: integer,
       task_type: nullable(text),
       task_evaluation_measure: nullable(text),
@@ -69,8 +80,8 @@ export const getRun = endpoint("GET /run/{run_id}", {
         object({ dataset: list(object({ did: nullable(integer), name: nullable(text), url: nullable(text) })) }),
       ),
       output_data: orEmpty(object({ file: list(file), evaluation: list(evaluation) })),
-      error_message: dropped,
-      run_details: dropped,
+      error_message: unescapedAside,
+      run_details: unescapedAside,
     }),
   ),
 

@@ -20,7 +20,7 @@ export type CheckReport = {
   /** Asks the gateway for a path below its prefix, past the cache. */
   ask: (target: string) => Promise<Response>;
   /** Inputs of each endpoint that this legacy server knows, where they could be found; none while legacy does not answer. */
-  examples: ReadonlyMap<string, Examples>;
+  examples: Map<string, Examples>;
   /** Prints a line; `ok: false` makes the check fail. `advice`: what to do then, for the verdict. */
   row: (ok: boolean, name: string, found: string, advice?: string) => void;
   /** Prints a line that never makes the check fail. */
@@ -83,7 +83,7 @@ export const check = async (gateway: Gateway, { settings, strict, print }: Check
     },
   };
   report.row(legacy.ok, "legacy", legacy.words, legacy.advice);
-  await checkExamples(report, core.catalogue.endpoints, base, legacyUrl);
+  await checkExamples(gateway, report, base, legacyUrl);
   await checkSettings(report, settings);
   for (const feature of core.features) await feature.check?.(report);
   for (const { setting, effect } of core.off) report.row(true, setting, `not set: ${effect}`);
@@ -101,7 +101,7 @@ const askLegacy = ({ services }: Gateway, request: LegacyRequest) =>
   );
 
 /** The first entry of each kind that legacy lists takes the place of examples that only one catalogue has. */
-const findExamples = async (gateway: Gateway): Promise<ReadonlyMap<string, Examples>> => {
+const findExamples = async (gateway: Gateway): Promise<Map<string, Examples>> => {
   const found = new Map<string, Examples>();
   for (const [name, endpoint] of Object.entries(gateway.core.catalogue.endpoints)) {
     const first = await firstInput(gateway, endpoint);
@@ -111,33 +111,71 @@ const findExamples = async (gateway: Gateway): Promise<ReadonlyMap<string, Examp
   return found;
 };
 
-const firstInput = async (gateway: Gateway, { first }: Endpoint): Promise<Record<string, Json> | undefined> => {
+const firstInput = async (
+  gateway: Gateway,
+  { first }: Endpoint,
+  offset = 0,
+): Promise<Record<string, Json> | undefined> => {
   if (first === undefined) return undefined;
-  const reply = await askLegacy(gateway, first.legacy);
+  const { path } = first.legacy;
+  const reply = await askLegacy(gateway, {
+    ...first.legacy,
+    path: offset === 0 ? path : `${path}/offset/${offset}`,
+  });
   return "reading" in reply && reply.reading.is === "document" ? first.input(reply.reading.document) : undefined;
 };
 
-const checkExamples = async (
-  report: CheckReport,
-  endpoints: Readonly<Record<string, Endpoint>>,
-  base: string,
-  legacyUrl: string,
-): Promise<void> => {
+const checkExamples = async (gateway: Gateway, report: CheckReport, base: string, legacyUrl: string): Promise<void> => {
   for (const [name, examples] of report.examples)
     for (const [example, input] of Object.entries(examples)) {
-      const endpoint = endpoints[name] as Endpoint;
-      const target = endpoint.writes ? undefined : exampleTarget(endpoint, input);
-      if (target === undefined) continue;
-      const started = performance.now();
-      const response = await report.ask(target);
-      const body = await response.text();
-      const took = `${Math.round(performance.now() - started)} ms`;
+      const endpoint = gateway.core.catalogue.endpoints[name] as Endpoint;
+      const asked = await askExample(report, endpoint, input, base);
+      if (asked === undefined) continue;
+      const other =
+        asked.status === 502 ? await otherRecord(gateway, report, { endpoint, example, input }, base) : undefined;
+      if (other) {
+        report.note(`${name} ${example}`, `${asked.found}; another record is taken`);
+        report.examples.set(name, { ...report.examples.get(name), [example]: other.input });
+      }
+      const { status, found } = other ?? asked;
       // "Not found" is an answer too; only a legacy that cannot be asked is a failure.
-      const ok = response.status < 500;
-      const found = `${response.status}, ${body.length} bytes, ${took}, GET ${base}${target}${ok ? "" : ` ${body}`}`;
-      const asked = endpoint.legacy(input);
-      report.row(ok, `${name} ${example}`, found, adviceFor(asked, legacyUrl));
+      report.row(status < 500, `${name} ${example}`, found, adviceFor(endpoint.legacy(input), legacyUrl));
     }
+};
+
+/** Asks for one example; `undefined` where only a POST can ask for it. */
+const askExample = async (report: CheckReport, endpoint: Endpoint, input: Record<string, Json>, base: string) => {
+  const target = endpoint.writes ? undefined : exampleTarget(endpoint, input);
+  if (target === undefined) return undefined;
+  const started = performance.now();
+  const response = await report.ask(target);
+  const body = await response.text();
+  const took = `${Math.round(performance.now() - started)} ms`;
+  const { status } = response;
+  const about = `${status}, ${body.length} bytes, ${took}, GET ${base}${target}`;
+  return { status, input, found: status < 500 ? about : `${about} ${body}` };
+};
+
+/** The records behind one that is tried instead of it. */
+const MAX_OTHERS = 3;
+
+/** One of the next records, which legacy does show: a single broken one says nothing of all. */
+const otherRecord = async (
+  gateway: Gateway,
+  report: CheckReport,
+  { endpoint, example, input }: { endpoint: Endpoint; example: string; input: Record<string, Json> },
+  base: string,
+) => {
+  const ids = Object.entries(input).filter(([name, value]) => typeof value === "number" && name !== "limit");
+  for (let n = 1; n <= MAX_OTHERS; n++) {
+    const next =
+      example === "first"
+        ? await firstInput(gateway, endpoint, n)
+        : ids.length > 0 && { ...input, ...Object.fromEntries(ids.map(([name, id]) => [name, (id as number) + n])) };
+    const asked = next ? await askExample(report, endpoint, next, base) : undefined;
+    if (asked?.status === 200) return asked;
+  }
+  return undefined;
 };
 
 const adviceFor = (asked: LegacyRequest | Unsent, legacyUrl: string): string =>

@@ -120,6 +120,33 @@ test("examples are what legacy lists first, in any catalogue", async () => {
   expect(rows.map(({ name }) => name)).not.toContain("getDataset iris");
 });
 
+test("a record that legacy shows in no form is said and another one taken, not so where all are such", async () => {
+  const legacy = await startSampleLegacy();
+  onTestFinished(() => legacy.close());
+  let broken = /\/(data|run)\/1(\?|$)/;
+  const url = await httpUpstream((request, response) => {
+    if (broken.test(request.url ?? "")) return response.writeHead(500).end();
+    return void fetch(legacy.url + (request.url ?? "")).then(async (one) =>
+      response.writeHead(one.status, { "Content-Type": one.headers.get("content-type") ?? "" }).end(await one.text()),
+    );
+  });
+  const { ready, rows } = await checked(url);
+  const about = (wanted: string) =>
+    rows.flatMap(({ name, result, found }) => (name === wanted ? [`${result} ${found}`] : []));
+  expect(ready).toBe(true);
+  expect(about("getDataset first")).toEqual([
+    expect.stringMatching(/^note 502, .* GET \/v1\/datasets\/1 .*; another record is taken$/),
+    expect.stringMatching(/^ok 200, .* GET \/v1\/datasets\/2$/),
+  ]);
+  expect(about("getRun one")).toEqual([
+    expect.stringMatching(/^note 502, .* GET \/v1\/run\/1 /),
+    expect.stringMatching(/^ok 200, .* GET \/v1\/run\/2$/),
+  ]);
+  broken = /\/run\/\d+(\?|$)/;
+  const { verdict } = await checked(url);
+  expect(verdict).toMatch(/^NOT READY: .*, 2 failed:\n {2}getRun one: /);
+});
+
 test("DATA_DIR is tried, and nothing is left in it", async () => {
   const legacy = await startSampleLegacy();
   onTestFinished(() => legacy.close());
