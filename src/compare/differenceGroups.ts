@@ -17,20 +17,15 @@ type DifferenceGroups<Group extends DifferenceGroup> = {
    */
   add(endpoint: string, difference: Difference, create: (difference: Difference) => Group): Group;
   remove(wanted: (group: Group) => boolean): Group[];
-  entries(): [key: string, group: Group][];
   all(): Group[];
 };
 
-/** `max`: groups of one endpoint, since a candidate may invent paths. `known`: entries to go on with. */
-export const openDifferenceGroups = <Group extends DifferenceGroup>(
-  max: number,
-  known: readonly [key: string, group: Group][] = [],
-): DifferenceGroups<Group> => {
-  const groups = new Map(known);
+/** `max`: groups of one endpoint, since a candidate may invent paths. */
+export const openDifferenceGroups = <Group extends DifferenceGroup>(max: number): DifferenceGroups<Group> => {
+  const groups = new Map<string, Group>();
   const perEndpoint = new Map<string, number>();
   const countGroup = ({ endpoint }: Group, by: 1 | -1) =>
     perEndpoint.set(endpoint, (perEndpoint.get(endpoint) ?? 0) + by);
-  for (const group of groups.values()) countGroup(group, 1);
 
   const groupOf: DifferenceGroups<Group>["add"] = (endpoint, difference, create) => {
     const key = `${endpoint} ${differenceKey(difference)}`;
@@ -64,7 +59,6 @@ export const openDifferenceGroups = <Group extends DifferenceGroup>(
         }
       return removed;
     },
-    entries: () => [...groups],
     all: () => [...groups.values()],
   };
 };

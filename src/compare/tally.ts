@@ -10,16 +10,7 @@ import {
 import { openDifferenceGroups } from "./differenceGroups.ts";
 import { fieldReports, type SeenFields } from "./fields.ts";
 import { addLatency, type Latencies, latencyQuantile, noLatencies } from "./latency.ts";
-import type {
-  Cause,
-  CurlPair,
-  ExampleAnswer,
-  Report,
-  ReportedDifference,
-  SideLatency,
-  StatusPair,
-  Summary,
-} from "./report.ts";
+import type { Cause, CurlPair, ExampleAnswer, Report, ReportedDifference, SideLatency, Summary } from "./report.ts";
 
 /** What both sides answered. `statuses`: those of a `StatusPair`; `ms`: how long each side took, where it was asked. */
 export type SideAnswers = {
@@ -33,58 +24,56 @@ export type ComparisonOutcome = { endpoint: string; curl: CurlPair; answers?: Si
   | { failed: string }
 );
 
-/** Everything counted so far, as plain data: it can be written to a file and read back. */
-export type TallyState = {
-  summaries: Record<string, Summary>;
-  differences: [key: string, ReportedDifference][];
-  causes: [key: string, Cause][];
-  failures: [key: string, { endpoint: string; why: string; count: number; curl: CurlPair }][];
-  examples: ExampleAnswer[];
-  fields: Record<string, SeenFields>;
-  /** By endpoint: the number of answers of each pair of statuses (`412 404`), and the latencies of each side. */
-  statuses: Record<string, Record<string, number>>;
-  latency: Record<string, Partial<Record<SideLatency["side"], Latencies>>>;
+/** What is counted of one endpoint. `statuses`: the answers of each pair of them (`412 404`). */
+type Counted = {
+  summary: Summary;
+  statuses: Map<string, number>;
+  latency: Record<SideLatency["side"], Latencies>;
+  fields: SeenFields;
 };
+
+type About = Pick<Report, "made" | "sides" | "skipped"> & { endpoints: Readonly<Record<string, Endpoint>> };
 
 /** Counts outcomes in memory that does not grow with their number. */
 type Tally = {
-  state: TallyState;
   add(outcome: ComparisonOutcome): void;
-  /** The number of answers that differ without a reason, so far. */
-  unexplained(): number;
+  /** So far: the answers that are counted, and those that differ without a reason. */
+  counts: () => { done: number; unexplained: number };
   /** What has been seen of an endpoint's legacy fields, to be added to. */
   fieldsOf(endpoint: string): SeenFields;
+  /** The report of what has been counted: unexplained differences first, then those that most answers show. */
+  report(about: About): Report;
 };
 
 /** The largest number of distinct differences of one endpoint. */
 const MAX_DIFFERENCES = 1000;
+/** The largest number of distinct reasons why answers could not be compared. */
+const MAX_FAILURES = 1000;
 /** Answers shown for one explained, and for any other difference. */
 const MAX_EXPLAINED_EXAMPLES = 1;
 const MAX_EXAMPLES = 3;
 /** Characters of all examples together. */
 const MAX_EXAMPLE_CHARS = 8 * 1024 ** 2;
 
-const zeroSummary = (): Summary => ({ ...zeroCounts(), failed: 0 });
+/** Opens a tally that has counted nothing. */
+export const openTally = (): Tally => {
+  const groups = openDifferenceGroups<ReportedDifference>(MAX_DIFFERENCES);
+  const byEndpoint = new Map<string, Counted>();
+  const causes = new Map<string, Cause>();
+  const failures = new Map<string, Report["failures"][number]>();
+  const examples = new Map<string, ExampleAnswer>();
+  let exampleChars = 0;
 
-/** A tally that has counted nothing. */
-export const emptyTally = (): TallyState => ({
-  summaries: {},
-  differences: [],
-  causes: [],
-  failures: [],
-  examples: [],
-  fields: {},
-  statuses: {},
-  latency: {},
-});
-
-/** Opens a tally that goes on from `state`. */
-export const openTally = (state: TallyState = emptyTally()): Tally => {
-  const groups = openDifferenceGroups<ReportedDifference>(MAX_DIFFERENCES, state.differences);
-  const causes = new Map(state.causes);
-  const failures = new Map(state.failures);
-  let exampleChars = JSON.stringify(state.examples).length;
-  const shownRequests = new Set(state.examples.map(requestOf));
+  const countedOf = (endpoint: string): Counted => {
+    const counted = byEndpoint.get(endpoint) ?? {
+      summary: { ...zeroCounts(), failed: 0 },
+      statuses: new Map(),
+      latency: { legacy: noLatencies(), candidate: noLatencies() },
+      fields: {},
+    };
+    byEndpoint.set(endpoint, counted);
+    return counted;
+  };
 
   const causeFor = (endpoint: string, difference: Difference, curl: CurlPair): Cause => {
     const { kind } = difference;
@@ -100,112 +89,106 @@ export const openTally = (state: TallyState = emptyTally()): Tally => {
   const isWorthShowing = (shown: readonly ReportedDifference[]): boolean =>
     shown.some(({ kind, answers }) => answers <= (kind === "explained" ? MAX_EXPLAINED_EXAMPLES : MAX_EXAMPLES));
 
+  const summed = (): Summary => {
+    const sum: Summary = { ...zeroCounts(), failed: 0 };
+    for (const { summary } of byEndpoint.values())
+      for (const name of Object.keys(sum) as (keyof Summary)[]) sum[name] += summary[name];
+    return sum;
+  };
+
   return {
-    get state() {
-      return { ...state, differences: groups.entries(), causes: [...causes], failures: [...failures] };
+    counts() {
+      const { compared, failed, unexplained } = summed();
+      return { done: compared + failed, unexplained };
     },
-    unexplained: () => Object.values(state.summaries).reduce((sum, one) => sum + one.unexplained, 0),
-    fieldsOf: (endpoint) => (state.fields[endpoint] ??= {}),
+    fieldsOf: (endpoint) => countedOf(endpoint).fields,
     add(outcome) {
-      const { endpoint, curl } = outcome;
-      const summary = (state.summaries[endpoint] ??= zeroSummary());
+      const { endpoint, curl, answers } = outcome;
+      const { summary, statuses, latency } = countedOf(endpoint);
       if ("failed" in outcome) {
         summary.failed++;
-        const key = `${endpoint} ${outcome.failed}`;
-        const failure = failures.get(key) ?? { endpoint, why: outcome.failed, count: 0, curl };
+        const isKnown = failures.size < MAX_FAILURES || failures.has(`${endpoint} ${outcome.failed}`);
+        const why = isKnown ? outcome.failed : "(other reasons)";
+        const failure = failures.get(`${endpoint} ${why}`) ?? { endpoint, why, count: 0, curl };
         failure.count++;
-        failures.set(key, failure);
+        failures.set(`${endpoint} ${why}`, failure);
         return;
       }
-      if (outcome.answers) countAnswers(state, endpoint, outcome.answers);
+      if (answers) {
+        const pair = answers.statuses.join(" ");
+        statuses.set(pair, (statuses.get(pair) ?? 0) + 1);
+        for (const side of ["legacy", "candidate"] as const) {
+          const taken = answers.ms[side];
+          if (taken !== undefined) addLatency(latency[side], taken);
+        }
+      }
       const { differences } = outcome;
       const result = resultOf(differences);
       summary.compared++;
       summary[result]++;
       const shown = differences.map((difference) =>
         groups.add(endpoint, difference, ({ at: _at, cause: _cause, ...one }) => ({
-          ...one,
           endpoint,
+          ...one,
           count: 0,
           answers: 0,
           curl,
         })),
       );
       const causesOfAnswer = new Set<Cause>();
-      for (const difference of differences) {
-        const cause = causeFor(endpoint, difference, curl);
+      for (const [i, difference] of differences.entries()) {
+        // Of paths that a candidate invents, as many causes are counted as differences.
+        const cause = causeFor(endpoint, { ...difference, path: shown[i]?.path ?? difference.path }, curl);
         cause.fields += difference.count;
         causesOfAnswer.add(cause);
       }
       for (const cause of causesOfAnswer) cause.answers++;
-      const request = requestOf(outcome);
-      if (!isWorthShowing(shown) || exampleChars > MAX_EXAMPLE_CHARS || shownRequests.has(request)) return;
+      const request = `${endpoint} ${curl.candidate}`;
+      if (!isWorthShowing(shown) || exampleChars > MAX_EXAMPLE_CHARS || examples.has(request)) return;
       const example = { endpoint, result, curl, ...outcome.example() };
       exampleChars += JSON.stringify(example).length;
-      shownRequests.add(request);
-      state.examples.push(example);
+      examples.set(request, example);
+    },
+    report({ made, sides, skipped, endpoints }) {
+      const counted = Object.entries(endpoints).flatMap(([name, { output }]) => {
+        const found = byEndpoint.get(name);
+        return found ? [{ name, ...found, ...fieldReports(name, output, found.fields) }] : [];
+      });
+      return {
+        summary: summed(),
+        endpoints: Object.fromEntries(counted.map(({ name, summary }) => [name, summary])),
+        statuses: counted.flatMap(({ name, statuses }) =>
+          [...statuses]
+            .map(([pair, answers]) => {
+              const [from = 0, to = 0] = pair.split(" ").map(Number);
+              return { endpoint: name, from, to, answers };
+            })
+            .toSorted((a, b) => b.answers - a.answers),
+        ),
+        latency: counted.flatMap(({ name, latency }) => [
+          ...latencyOf(name, "legacy", latency.legacy),
+          ...latencyOf(name, "candidate", latency.candidate),
+        ]),
+        differences: groups.all().toSorted(worstFirst),
+        causes: [...causes.values()].toSorted(worstFirst),
+        failures: [...failures.values()].toSorted((a, b) => b.count - a.count),
+        coverage: counted.flatMap(({ coverage }) => coverage),
+        schemaDrift: counted.flatMap(({ schemaDrift }) => schemaDrift),
+        skipped,
+        made,
+        sides,
+        examples: [...examples.values()].toSorted((a, b) => rank[a.result] - rank[b.result]),
+      };
     },
   };
 };
 
-const requestOf = ({ endpoint, curl }: Pick<ExampleAnswer, "endpoint" | "curl">): string =>
-  `${endpoint} ${curl.candidate}`;
-
-const countAnswers = (state: TallyState, endpoint: string, { statuses, ms }: SideAnswers): void => {
-  const pair = statuses.join(" ");
-  const pairs = (state.statuses[endpoint] ??= {});
-  pairs[pair] = (pairs[pair] ?? 0) + 1;
-  const latency = (state.latency[endpoint] ??= {});
-  for (const side of ["legacy", "candidate"] as const) {
-    const taken = ms[side];
-    if (taken !== undefined) addLatency((latency[side] ??= noLatencies()), taken);
-  }
-};
-
 const rank: Record<DifferenceResult, number> = { unexplained: 0, drift: 1, expected: 2, explained: 3, equal: 4 };
 
-type About = Pick<Report, "made" | "sides" | "skipped"> & { endpoints: Readonly<Record<string, Endpoint>> };
+type Ranked = { kind: Classification; answers: number };
+const worstFirst = (a: Ranked, b: Ranked): number => rank[a.kind] - rank[b.kind] || b.answers - a.answers;
 
-/** The report of what has been counted: unexplained differences first, then those that most answers show. */
-export const reportOf = (state: TallyState, { made, sides, skipped, endpoints }: About): Report => {
-  const worstFirst = (a: { kind: Classification; answers: number }, b: { kind: Classification; answers: number }) =>
-    rank[a.kind] - rank[b.kind] || b.answers - a.answers;
-  const counted = Object.entries(endpoints).flatMap(([name, { output }]) => {
-    const summary = state.summaries[name];
-    return summary ? [{ name, summary, ...fieldReports(name, output, state.fields[name] ?? {}) }] : [];
-  });
-  return {
-    made,
-    sides,
-    summary: counted.map(({ summary }) => summary).reduce(addSummaries, zeroSummary()),
-    endpoints: Object.fromEntries(counted.map(({ name, summary }) => [name, summary])),
-    statuses: counted.flatMap(({ name }) => statusesOf(name, state.statuses[name] ?? {})),
-    latency: counted.flatMap(({ name }) => latencyOf(name, state.latency[name] ?? {})),
-    differences: state.differences.map(([, difference]) => difference).toSorted(worstFirst),
-    causes: state.causes.map(([, cause]) => cause).toSorted(worstFirst),
-    failures: state.failures.map(([, failure]) => failure).toSorted((a, b) => b.count - a.count),
-    examples: state.examples.toSorted((a, b) => rank[a.result] - rank[b.result]),
-    coverage: counted.flatMap(({ coverage }) => coverage),
-    schemaDrift: counted.flatMap(({ schemaDrift }) => schemaDrift),
-    skipped,
-  };
+const latencyOf = (endpoint: string, side: SideLatency["side"], latencies: Latencies): SideLatency[] => {
+  const [p50, p95] = [latencyQuantile(latencies, 0.5), latencyQuantile(latencies, 0.95)];
+  return p50 === undefined || p95 === undefined ? [] : [{ endpoint, side, p50, p95, total: latencies.total }];
 };
-
-/** The most frequent pair of statuses first. */
-const statusesOf = (endpoint: string, pairs: Readonly<Record<string, number>>): StatusPair[] =>
-  Object.entries(pairs)
-    .map(([pair, answers]) => {
-      const [from = 0, to = 0] = pair.split(" ").map(Number);
-      return { endpoint, from, to, answers };
-    })
-    .toSorted((a, b) => b.answers - a.answers);
-
-const latencyOf = (endpoint: string, sides: TallyState["latency"][string]): SideLatency[] =>
-  (["legacy", "candidate"] as const).flatMap((side) => {
-    const latencies = sides[side] ?? noLatencies();
-    const [p50, p95] = [latencyQuantile(latencies, 0.5), latencyQuantile(latencies, 0.95)];
-    return p50 === undefined || p95 === undefined ? [] : [{ endpoint, side, p50, p95, total: latencies.total }];
-  });
-
-const addSummaries = (a: Summary, b: Summary): Summary =>
-  Object.fromEntries(Object.keys(a).map((key) => [key, a[key as keyof Summary] + b[key as keyof Summary]])) as Summary;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { XMLParser, XMLValidator } from "fast-xml-parser";
 import { expect, test } from "vitest";
 import { buildXml } from "../../src/endpoint/buildXml.ts";
-import { text } from "../tools/compare/report/arbitraryReport.ts";
+import { hostileText as text } from "../support/hostileText.ts";
 
 const parser = new XMLParser({
   ignoreAttributes: false,

@@ -51,7 +51,7 @@ export const compareOne = async (
   const exchange = legacyExchange(decisive(exchanges, defined));
   const about = { endpoint: request.endpoint, curl: curlsOf(addresses, sent, key !== undefined, exchange) };
   const outcome = (made: Differing | { failed: string }) => ({ outcome: { ...about, ...made } });
-  if (exchange && "failed" in exchange) return outcome({ failed: `legacy: ${exchange.failed}` });
+  if (exchange && "failed" in exchange) return outcome({ failed: `legacy: ${withoutTarget(exchange.failed)}` });
   if (given !== undefined && "failed" in given && !given.isThere) return outcome({ failed: given.failed });
 
   const endpoint = { ...defined, name: request.endpoint };
@@ -72,6 +72,9 @@ export const compareOne = async (
   const answers = from && to ? { answers: { statuses: [from, to] as const, ms } } : {};
   return { outcome: { ...about, ...answers, ...made }, ...(document && !("failed" in made) ? { document } : {}) };
 };
+
+/** An upstream's failure names the request last; failures of different requests are counted together. */
+const withoutTarget = (failure: string): string => failure.replace(/: (?:GET|POST) \S+$/, "");
 
 const timed = async <T>(call: () => Promise<T>): Promise<{ result: T; ms: number }> => {
   const started = performance.now();

@@ -1,8 +1,6 @@
-import { z } from "zod";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
-import type { Field } from "../../endpoint/field.ts";
 import type { Given, givenInBody } from "../../endpoint/input.ts";
-import type { Json, JsonObject } from "../../rules/rule.ts";
+import type { JsonObject } from "../../rules/rule.ts";
 
 /** One request to the new interface, below its prefix. `keyed`: it was made with a key, which is itself never stored. */
 export type CorpusRequest = {
@@ -26,43 +24,26 @@ export type SkipReason =
   | "not an endpoint"
   | "a write"
   | "a POST without its body"
+  | "a POST to legacy"
   | "not understood"
   | "too long"
   /** The legacy interface takes it; the new one does not, or would ask legacy for something else. */
   | "only for legacy"
   | "a key where none belongs";
 
-/**
- * `limit=number tag=word`: the given fields in words of a small vocabulary, never their values, which could be keys. A field that the
- * endpoint does not have is `other`.
- */
+/** `limit=number tag=word`: the given fields and kinds of values, never the values, which could be keys; `other`: an unknown field. */
 export const shapeOf = (fields: Endpoint["input"], given: readonly Given[]): string => {
-  const words = given.map(({ name, text, json }) => {
-    const field = Object.hasOwn(fields, name) ? (fields[name] as Field<unknown>) : undefined;
-    return field === undefined ? "other" : `${name}=${kindOf(field, text, json)}`;
-  });
+  const words = given.map(({ name, text, json }) =>
+    Object.hasOwn(fields, name) ? `${name}=${kindOf(text ?? JSON.stringify(json))}` : "other",
+  );
   return [...new Set(words)].toSorted().join(" ") || "nothing";
 };
 
-const kindOf = (field: Field<unknown>, text: string | undefined, json: Json | undefined): string => {
-  if (json === null) return "null";
-  const reading = text === undefined ? field.fromJson(json as Json) : field.fromText(text);
-  if (!("value" in reading)) return "bad";
-  const { value } = reading;
-  if (field.possible?.(value) === false) return "impossible";
-  if (Array.isArray(value)) return value.length === 1 ? "one" : "list";
-  if (typeof value !== "string") return typeof value;
-  if (field.schema instanceof z.ZodEnum) return value;
-  return textShapes.find(([, pattern]) => pattern.test(value))?.[0] ?? "unicode";
+const kindOf = (value: string): string => {
+  if (/^\d*$/.test(value)) return value === "" ? "empty" : "number";
+  if (/^\[|,/.test(value)) return "list";
+  return /^"?[\w.-]*"?$/.test(value) ? "word" : "text";
 };
-
-const textShapes: readonly (readonly [string, RegExp])[] = [
-  ["empty", /^$/],
-  ["digits", /^[0-9]+$/],
-  ["range", /^[0-9]+\.\.[0-9]+$/],
-  ["word", /^[A-Za-z0-9_.-]+$/],
-  ["text", /^[\u0020-\u007e]+$/],
-];
 
 /** `body: limit=number`: other code reads a body than reads a path. */
 export const bodyShape = ({ input }: Endpoint, read: ReturnType<typeof givenInBody>): string =>

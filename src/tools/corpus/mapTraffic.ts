@@ -3,7 +3,7 @@ import { unescaped } from "../../endpoint/input.ts";
 import { isBelow, pathOf, queryOf, originForm } from "../../http/requestTarget.ts";
 import { keysInForm } from "../../legacy/formFields.ts";
 import type { CorpusRequest, SkipReason } from "./corpusRequest.ts";
-import { type LegacyPattern, legacyPatterns, mapLegacyPath } from "./mapLegacyPath.ts";
+import { type LegacyPattern, legacyPattern, mapLegacyPath } from "./mapLegacyPath.ts";
 import { mapModernPath, type Routed, routeTable } from "./mapModernPath.ts";
 import type { Traffic } from "./trafficLine.ts";
 
@@ -27,7 +27,7 @@ export const trafficMapper = (
     prefixes: prefixes.map((prefix) => prefix.replace(/\/+$/, "")).toSorted((a, b) => b.length - a.length),
     legacy: ["json", "xml"].map((format) => `${legacyPath.replace(/\/+$/, "")}/${format}`),
     routed: routeTable(named),
-    patterns: named.flatMap(legacyPatterns),
+    patterns: named.flatMap(legacyPattern),
   };
 };
 
@@ -39,39 +39,28 @@ const MAX_TARGET = 16_384;
 const MAX_BODY = 65_536;
 
 /** Maps a request of either interface to the same request of the new one, without its key. */
-export const mapTraffic = (mapper: TrafficMapper, traffic: Traffic): MappedTraffic => {
-  const { url, body, status, answered } = traffic;
+export const mapTraffic = (mapper: TrafficMapper, { url, method, body, keys, status }: Traffic): MappedTraffic => {
   if (url.length > MAX_TARGET || (body?.length ?? 0) > MAX_BODY) return { skipped: "too long" };
   const target = originForm(url);
   const path = sendable(pathOf(target));
   if (path === undefined || !path.startsWith("/") || body?.isWellFormed() === false)
     return { skipped: "not understood" };
 
-  const mapped = mapPath(mapper, traffic.method, path, body);
+  const mapped = mapPath(mapper, method.toUpperCase(), path, body);
   if ("skipped" in mapped) return mapped;
   const { request } = mapped;
-  const ofForm = body === undefined || request.body ? [] : keysInForm(body);
-  const keys = [...traffic.keys, ...keysInForm(queryOf(target)), ...ofForm];
-  if ([request.path, JSON.stringify(request.body ?? null)].some((text) => holdsKey(text, keys)))
+  const given = [...keys, ...keysInForm(queryOf(target))];
+  if (holdsKey(request.path, given) || holdsKey(JSON.stringify(request.body ?? null), given))
     return { skipped: "a key where none belongs" };
-  return {
-    request: {
-      ...request,
-      keyed: keys.length > 0,
-      ...(status === undefined ? {} : { status }),
-      shape: answered === undefined ? request.shape : `${request.shape} size=1e${String(answered).length - 1}`,
-    },
-  };
+  return { request: { ...request, keyed: given.length > 0, ...(status === undefined ? {} : { status }) } };
 };
 
 const mapPath = (
   { prefixes, legacy, patterns, routed }: TrafficMapper,
-  givenMethod: string,
+  method: string,
   path: string,
   body: string | undefined,
 ): MappedTraffic => {
-  const upper = givenMethod.toUpperCase();
-  const method = upper === "HEAD" ? "GET" : upper;
   const below = (bases: readonly string[]) => {
     const base = bases.find((one) => isBelow(path, one));
     return base === undefined ? undefined : path.slice(base.length);
@@ -81,9 +70,10 @@ const mapPath = (
   const found = own === undefined ? undefined : routed(own);
   if (ofLegacy === undefined && found === undefined) return { skipped: "not an endpoint" };
   if (["PUT", "PATCH", "DELETE"].includes(method)) return { skipped: "a write" };
-  if (method !== "GET" && method !== "POST") return { skipped: "not an endpoint" };
-  if (ofLegacy !== undefined) return mapLegacyPath(patterns, method, ofLegacy, body);
-  return mapModernPath(found as Routed, method, own as string, body);
+  const isRead = method === "GET" || method === "HEAD";
+  if (!isRead && method !== "POST") return { skipped: "not an endpoint" };
+  if (ofLegacy !== undefined) return isRead ? mapLegacyPath(patterns, ofLegacy) : { skipped: "a POST to legacy" };
+  return mapModernPath(found as Routed, isRead ? "GET" : "POST", own as string, body);
 };
 
 /** The path with all but ASCII escaped; `undefined` where it holds a blank, a control character or a lone surrogate. */
@@ -102,15 +92,11 @@ const MIN_KEY = 6;
 
 /** Whether a text may hold a key, in any escapes. In doubt it may: a lost request does less harm than a stored key. */
 const holdsKey = (text: string, known: readonly string[]): boolean => {
-  const longEnough = known
+  const keys = known
     .flatMap((key) => key.toLowerCase().split(/[\s,]+/))
     .filter((key) => key.length >= MIN_KEY && key !== "bearer");
-  const isFound = (variant: string) => {
-    const lower = variant.toLowerCase();
-    return keyLike.test(variant) || longEnough.some((key) => lower.includes(key));
-  };
-  if (isFound(text)) return true;
-  if (!text.includes("%")) return false;
   const once = unescaped(text);
-  return isFound(once) || isFound(unescaped(once));
+  return [text, once, unescaped(once)].some(
+    (variant) => keyLike.test(variant) || keys.some((key) => variant.toLowerCase().includes(key)),
+  );
 };

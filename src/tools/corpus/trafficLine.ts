@@ -12,8 +12,6 @@ export type Traffic = {
   /** The keys in its headers. */
   keys: readonly string[];
   status?: number;
-  /** Bytes of the answer's body, where they are known for certain. */
-  answered?: number;
 };
 
 /** The request in one line of a log or list, whose format is recognized. `"nothing"`: a blank line or a comment. `undefined`: not understood. */
@@ -47,66 +45,55 @@ const unquoted = (text: string): string =>
       )
     : text;
 
-const methods = ["method", "request_method"];
-const targets = ["uri", "url", "path", "target", "request_uri"];
-const queries = ["args", "query_string"];
-const bodies = ["request_body", "body"];
+/** The names by which logs in JSON (nginx, Caddy, pino and others) write a request and its status. */
+const names = {
+  method: ["method", "request_method"],
+  url: ["uri", "url", "path", "target", "request_uri"],
+  query: ["args", "query_string"],
+  body: ["request_body", "body"],
+  status: ["status", "statusCode", "status_code"],
+};
 
-/** A line of a log in JSON, as nginx, Caddy, pino and others write it. */
+/** A line of a log in JSON: the request is a text, an object of its own, or beside everything else. */
 const jsonLine = (text: string): Traffic | undefined => {
   const json = parseJson(text);
   if (!isObject(json)) return undefined;
   const nested = [json.request, json.req].filter(isObject);
-  const holders = [...nested, json];
-  const written = typeof json.request === "string" ? requestLine(json.request) : undefined;
-  const request = written ?? holders.map(requestIn).find((one) => one !== undefined);
+  const request =
+    (typeof json.request === "string" ? requestLine(json.request) : undefined) ??
+    [...nested, json].map(requestIn).find((one) => one !== undefined);
   if (request === undefined) return undefined;
   // A `body` beside the request may as well be the answer's.
-  const body = textIn(json, ["request_body"]) ?? nested.map((one) => textIn(one, bodies)).find(Boolean);
-  const headers = holders.flatMap(({ headers: one }) => (isObject(one) ? headersOf(one) : []));
-  return { ...request, keys: keysInHeaders(headers), ...(body === undefined ? {} : { body }), ...statusIn(json) };
+  const body = textIn(json, ["request_body"]) ?? nested.map((one) => textIn(one, names.body)).find(Boolean);
+  const headers = [...nested, json].flatMap((one) => (isObject(one.headers) ? headersOf(one.headers) : []));
+  const status = [json, json.response, json.res]
+    .flatMap((one) => (isObject(one) ? names.status.map((name) => statusOf(one[name])) : []))
+    .find((one) => one.status !== undefined);
+  return { ...request, keys: keysInHeaders(headers), ...(body === undefined ? {} : { body }), ...status };
 };
 
-const textIn = (holder: JsonObject, names: readonly string[]): string | undefined => {
-  const name = names.find((one) => Object.hasOwn(holder, one) && typeof holder[one] === "string");
-  return name === undefined ? undefined : (holder[name] as string);
-};
+const textIn = (holder: JsonObject, some: readonly string[]): string | undefined =>
+  some.map((name) => (Object.hasOwn(holder, name) ? holder[name] : undefined)).find((one) => typeof one === "string");
 
 const requestIn = (holder: JsonObject): { method: string; url: string } | undefined => {
-  const method = textIn(holder, methods);
-  const url = textIn(holder, targets);
+  const method = textIn(holder, names.method);
+  const url = textIn(holder, names.url);
   if (method === undefined || url === undefined) return undefined;
   // Some servers log the query beside the path.
-  const query = url.includes("?") ? undefined : textIn(holder, queries);
+  const query = url.includes("?") ? undefined : textIn(holder, names.query);
   return { method, url: query ? `${url}?${query}` : url };
 };
 
 const headersOf = (headers: JsonObject): (readonly [string, string])[] =>
   Object.entries(headers).flatMap(([name, value]) =>
-    (Array.isArray(value) ? value : [value]).flatMap((one) => (typeof one === "string" ? [[name, one] as const] : [])),
+    [value].flat().flatMap((one) => (typeof one === "string" ? [[name, one] as const] : [])),
   );
-
-const statusIn = (json: JsonObject): { status?: number } => {
-  const { response, res } = json;
-  const found = [
-    json.status,
-    json.statusCode,
-    json.status_code,
-    ...(isObject(response) ? [response.status, response.statusCode] : []),
-    ...(isObject(res) ? [res.statusCode, res.status] : []),
-  ];
-  return found.map(statusOf).find(({ status }) => status !== undefined) ?? {};
-};
 
 /** `GET /data/61 HTTP/1.1` -> its method and its target. */
 const requestLine = (text: string): { method: string; url: string } | undefined => {
-  const [method = "", url = "", version, ...more] = text.trim().split(" ", 4);
-  const isOne = /^[A-Za-z]{3,10}$/.test(method) && url !== "" && more.length === 0;
-  return isOne && (version === undefined || /^HTTP\/[\d.]{1,5}$/i.test(version)) ? { method, url } : undefined;
+  const [, method, url] = /^([A-Za-z]{3,10}) (\S+)(?: HTTP\/[\d.]{1,5})?$/i.exec(text.trim()) ?? [];
+  return method === undefined || url === undefined ? undefined : { method, url };
 };
 
-/** A status in a log, a number or a text. */
-export const statusOf = (value: unknown): { status?: number } => {
-  const status = typeof value === "string" && /^[1-5]\d\d$/.test(value) ? Number(value) : value;
-  return typeof status === "number" && Number.isInteger(status) && status >= 100 && status <= 599 ? { status } : {};
-};
+const statusOf = (value: unknown): { status?: number } =>
+  /^[1-5]\d\d$/.test(String(value)) ? { status: Number(value) } : {};

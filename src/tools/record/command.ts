@@ -1,100 +1,172 @@
+import type { Command } from "commander";
+import { observeFields, type SeenFields } from "../../compare/fields.ts";
+import { exampleTarget } from "../../endpoint/canonicalRequest.ts";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
-import { isLongKey, openSecrets } from "../../scrub/secrets.ts";
+import { readInput } from "../../endpoint/input.ts";
+import { isLongKey, MIN_KEY_LENGTH, openSecrets } from "../../scrub/secrets.ts";
+import type { CommandTools } from "../commandTools.ts";
 import type { CorpusRequest } from "../corpus/corpusRequest.ts";
-import { readRecordArguments, recordUsage, type Wanted } from "./arguments.ts";
-import { coverRequests, SCHEMA_MISFIT } from "./coverage.ts";
-import { type ExitCode, type RecordJob, type RecordTools, refused } from "./job.ts";
-import { openRecording } from "./recording.ts";
-import { readingEndpoint, requestFromArguments, requestsById } from "./requests.ts";
-import { pairFiles, refusedFiles, savePair } from "./savePair.ts";
+import { idRequests, readIds } from "../corpus/madeRequests.ts";
+import { trafficMapper } from "../corpus/mapTraffic.ts";
+import { readCorpus } from "../corpus/readCorpus.ts";
+import { readKeyVariable } from "../keyVariable.ts";
+import type { Exchange, FixtureAsk } from "./exchange.ts";
+import { type LegacyPlace, openRecording, type Recorded, type Replay } from "./recording.ts";
+import { lastReading, savePair } from "./savePair.ts";
 
-/** Runs `npm run record`. Secrets are taken out of every line it prints and every file it writes. */
-export const recordCommand = async (
-  given: string[],
-  environment: Readonly<Record<string, string | undefined>>,
-  tools: RecordTools,
-): Promise<ExitCode> => {
-  const args = readRecordArguments(given, environment);
-  if ("help" in args) {
-    tools.print(recordUsage(Object.keys(tools.catalogue.endpoints)));
-    return 0;
-  }
-  if ("errors" in args) return refused(tools, args.errors);
-  const scrub = openSecrets(
-    [args.key ?? "", environment["LEGACY_API_KEY"] ?? "", environment["LEGACY_ADMIN_KEY"] ?? ""].filter(isLongKey),
-  );
-  const quiet: RecordTools = {
-    ...tools,
-    print: (line) => tools.print(scrub.text(line)),
-    complain: (line) => tools.complain(scrub.text(line)),
-  };
-  const recording = await openRecording({ ...tools, legacy: args.legacy, scrub });
-  const job: RecordJob = { args, tools: quiet, scrub, recording };
+/** `folder`: that of the project's own fixtures. `openReplay` starts a legacy that answers by these exchanges. */
+type RecordTools = CommandTools & { folder: string; openReplay: (exchanges: Exchange[]) => Promise<Replay> };
+
+type RecordOptions = {
+  legacy: LegacyPlace;
+  ids?: Iterable<number>;
+  corpus?: string;
+  about?: string;
+  key?: string;
+  out: string;
+  force?: boolean;
+};
+
+/** Gives a command the options of `record`, and its action. */
+export const recordCommand = (command: Command, tools: RecordTools): Command =>
+  command
+    .description("Records what a legacy server answers as a pair of fixtures: a regression test at once.")
+    .usage("--legacy URL [options] getDataset 61 as iris")
+    .argument("<words...>", "endpoint, fields (61, or status=active limit=5), and the example's name: as iris")
+    .requiredOption("--legacy <url>", "legacy; with a path where its interface does not begin at /api/v1", readPlace)
+    .option("--ids <list>", "ids such as 1..50: records each answer that shows something new", readIds)
+    .option("--corpus <file>", "a log: records each answer that shows something new; without an endpoint: as seen")
+    .option("--about <text>", "what the example shows, in a sentence")
+    .option("--key <env>", "environment variable with the key to ask with; recorded is the sample legacy's key")
+    .option("--out <folder>", "where the pair goes", tools.folder)
+    .option("--force", "overwrite files; write what does not fit the schema")
+    .addHelpText("after", `\nEndpoints: ${readingEndpoints(tools).join(", ")}`)
+    .addHelpText("after", "\nExit code: 0 done, 1 an answer does not fit its endpoint's schema, 2 could not run.")
+    .action((words: string[], options: RecordOptions) => record(words, options, tools));
+
+const record = async (words: string[], options: RecordOptions, tools: RecordTools): Promise<void> => {
+  const { catalogue, environment, folder: _, ...others } = tools;
+  const { legacy, out, about, force = false } = options;
+  const key = readKeyVariable(options.key, environment, MIN_KEY_LENGTH);
+  const as = words.at(-1) ?? "";
+  if (words.at(-2) !== "as" || !/^[A-Za-z0-9]+([-_.][A-Za-z0-9]+)*$/.test(as))
+    throw new Error("as: needed at the end is a name of letters, digits and single dashes, such as: as iris");
+  const isOne = options.ids === undefined && options.corpus === undefined;
+  const requests = requestsOf(words.slice(0, -2), options, tools, key !== undefined);
+  const keys = [key, environment["LEGACY_API_KEY"], environment["LEGACY_ADMIN_KEY"]];
+  const scrub = openSecrets(keys.flatMap((one = "") => (isLongKey(one) ? [one] : [])));
+  const print = (line: string) => others.print(scrub.text(line));
+  const complain = (line: string) => others.complain(scrub.text(line));
+  const recording = await openRecording({ catalogue, legacy, scrub, openReplay: others.openReplay });
+  const sent = new Set<string>();
+  const seen = new Set<string>();
+  let [written, misfits] = [0, 0];
   try {
-    return await (args.wanted.of === "question" ? recordOne(job, args.wanted) : recordCoverage(job, args.wanted));
+    for await (const { endpoint: name, method, path, body, keyed } of requests) {
+      const ask: FixtureAsk = {
+        method,
+        path,
+        ...(keyed && key !== undefined ? { key } : {}),
+        ...(body === undefined ? {} : { json: body }),
+      };
+      const identity = JSON.stringify(ask);
+      // What came with a key is another answer without one.
+      if ((keyed && key === undefined) || sent.has(identity)) continue;
+      sent.add(identity);
+      const recorded = await recording.record(ask);
+      if ("failed" in recorded) {
+        // A legacy that fails at the first request cannot be reached.
+        if (sent.size === 1) throw new Error(`--legacy: nothing was recorded. ${recorded.failed}`);
+        complain(`${method} ${path}: ${recorded.failed}`);
+        continue;
+      }
+      const endpoint = catalogue.endpoints[name] as Endpoint;
+      if (recorded.mismatch.length > 0) {
+        misfits++;
+        complain(`${name}: the answer does not fit its schema: ${[...new Set(recorded.mismatch)].join(", ")}`);
+        if (!force) continue;
+      }
+      const fresh = variantsShown(name, endpoint, recorded).filter((variant) => !seen.has(variant));
+      if (!isOne && fresh.length === 0) continue;
+      for (const variant of fresh) seen.add(variant);
+      written++;
+      const pair = { name, endpoint, example: isOne ? as : `${as}-${written}`, recorded, about };
+      await savePair(pair, { folder: out, force, recording, scrub, print });
+    }
   } catch (error) {
-    return refused(quiet, [(error as Error).message]);
+    throw new Error(scrub.text((error as Error).message), { cause: error });
   } finally {
     await recording.close();
   }
+  if (sent.size === 0) throw new Error("Nothing was recorded: no request could be sent.");
+  tools.exit(misfits > 0 ? 1 : 0);
 };
 
-/** `getDataset 61 as iris` -> one pair. */
-const recordOne = async (job: RecordJob, { endpoint: name, given }: Wanted & { of: "question" }): Promise<ExitCode> => {
-  const { args, tools, recording } = job;
-  const named = readingEndpoint(name, tools);
-  if ("errors" in named) return refused(tools, named.errors);
-  const { endpoint } = named;
-  const request = requestFromArguments(endpoint, given);
-  if ("errors" in request) return refused(tools, request.errors);
-  const files = pairFiles(args.out ?? tools.folder, name, args.as);
-  const there = refusedFiles([files], args.force);
-  if (there.length > 0) return refused(tools, there);
+const readingEndpoints = ({ catalogue }: CommandTools): string[] =>
+  Object.entries(catalogue.endpoints).flatMap(([name, endpoint]) => (endpoint.writes ? [] : [name]));
 
-  const recorded = await recording.record({ ...request.ask, ...(args.key && { key: args.key }) });
-  if ("failed" in recorded) return refused(tools, [`--legacy: nothing was recorded. ${recorded.failed}`]);
-  return savePair(job, { name, endpoint, files, recorded, about: "Recorded from a legacy server" });
+/** A URL with a user or a password is refused, and not shown: they would not be sent. */
+const readPlace = (text: string): LegacyPlace => {
+  if (!/^https?:\/\/[^/?#@\s]+(\/[A-Za-z0-9_.~-]+)*\/?$/.test(text) || !URL.canParse(text))
+    throw new Error("--legacy: allowed is a URL such as https://legacy.example or https://legacy.example/api/v1");
+  const { origin, pathname } = new URL(text);
+  return { origin, path: pathname === "/" ? "/api/v1" : pathname.replace(/\/$/, "") };
 };
 
-type Several = Exclude<Wanted, { of: "question" }>;
-
-/** `--ids 1..50 getDataset as seen` -> the fewest pairs `seen-1`, `seen-2` … that show all variants seen. */
-const recordCoverage = async (job: RecordJob, wanted: Several): Promise<ExitCode> => {
-  const { args, tools, recording } = job;
+/** The requests that the command line names. Throws where it names none that may be sent: recording must not write. */
+const requestsOf = (
+  [name, ...given]: string[],
+  { ids, corpus }: RecordOptions,
+  tools: CommandTools,
+  keyed: boolean,
+): Iterable<CorpusRequest> | AsyncIterable<CorpusRequest> => {
   const { endpoints } = tools.catalogue;
-  const requests = requestsOfJob(job, wanted);
-  if ("errors" in requests) return refused(tools, requests.errors);
-  const { chosen, sent, variants, left } = await coverRequests(requests, endpoints, recording, {
-    key: args.key,
-    keepMisfits: args.force,
-  });
-  for (const [why, times] of Object.entries(left)) tools.complain(`left out ${times}: ${why}`);
-  if (chosen.length === 0) return left[SCHEMA_MISFIT] === undefined ? refused(tools, ["Nothing was recorded."]) : 1;
-  const pairs = chosen.map(({ name, recorded }, i) => ({
-    name,
-    endpoint: endpoints[name] as Endpoint,
-    recorded,
-    files: pairFiles(args.out ?? tools.folder, name, `${args.as}-${i + 1}`),
-    about: "Recorded for what it shows",
-  }));
-  const there = refusedFiles(
-    pairs.map(({ files }) => files),
-    args.force,
-  );
-  if (there.length > 0) return refused(tools, there);
-
-  tools.print(`${sent} asked, ${variants} variants seen; ${pairs.length} of them show all:`);
-  const codes: number[] = [left[SCHEMA_MISFIT] === undefined ? 0 : 1];
-  for (const pair of pairs) codes.push(await savePair(job, pair));
-  return Math.max(...codes) as ExitCode;
+  if (corpus !== undefined) {
+    if (name !== undefined || ids !== undefined) throw new Error("--corpus: allowed beside it is only: as NAME");
+    return readCorpus(corpus, trafficMapper(endpoints));
+  }
+  const endpoint = name !== undefined && readingEndpoints(tools).includes(name) ? endpoints[name] : undefined;
+  if (name === undefined || endpoint === undefined)
+    throw new Error(`${name ?? "no endpoint"}: allowed are those that read: ${readingEndpoints(tools).join(", ")}`);
+  if (ids === undefined) return [{ endpoint: name, method: "GET", path: targetOf(endpoint, given), keyed, shape: "" }];
+  if (given.length > 0 || idRequests({ name: endpoint }, [1]).next().done)
+    throw new Error(`--ids: allowed is an endpoint that answers for one id: --ids 1..50 getDataset as NAME`);
+  return idRequests({ [name]: endpoint }, ids).map((request) => ({ ...request, keyed }));
 };
 
-const requestsOfJob = (
-  { args, tools }: RecordJob,
-  wanted: Several,
-): AsyncIterable<CorpusRequest> | { errors: string[] } => {
-  if (wanted.of === "corpus") return tools.readCorpus(wanted.file);
-  const named = readingEndpoint(wanted.endpoint, tools);
-  if ("errors" in named) return named;
-  return requestsById(wanted.endpoint, named.endpoint, { ...wanted, keyed: args.key !== undefined });
+/** `limit=5` -> the path that asks so. A text alone is the required field, where there is one. */
+const targetOf = (endpoint: Endpoint, words: readonly string[]): string => {
+  const required = Object.entries(endpoint.input).flatMap(([name, { fallback }]) => (fallback ? [] : [name]));
+  const fields = Object.keys(endpoint.input).map((name) => (required.includes(name) ? `${name} (required)` : name));
+  const allowed = `allowed are ${fields.join(", ") || "none"}`;
+  const given = words.map((word) => {
+    const [, name, text] = /^(\w+)=(.*)$/s.exec(word) ?? [];
+    const isNamed = name !== undefined && (Object.hasOwn(endpoint.input, name) || required.length !== 1);
+    const field = isNamed ? name : required.length === 1 ? required[0] : undefined;
+    if (field === undefined) throw new Error(`${JSON.stringify(word)}: fields are given as name=value; ${allowed}`);
+    return { name: field, loc: [field], text: isNamed ? (text ?? "") : word };
+  });
+  const reading = readInput(endpoint.input, given, "");
+  if ("errors" in reading) {
+    // What is allowed follows, with what is required.
+    const errors = reading.errors.map(({ loc, msg }) => `${loc.join(".")}: ${msg.replace(/; allowed: .*$/, "")}`);
+    throw new Error(`${errors.join("; ")}; ${allowed}`);
+  }
+  const path = exampleTarget(endpoint, Object.fromEntries(given.map(({ name, text }) => [name, text])));
+  if (path === undefined) throw new Error("It has no route that these fields can be asked by with GET.");
+  return path;
+};
+
+/** What a recording shows: its status, legacy's error or format, and how legacy writes each field of the document. */
+const variantsShown = (name: string, endpoint: Endpoint, { status, legacy }: Recorded): string[] => {
+  const reading = lastReading(endpoint, legacy);
+  const fields: SeenFields = {};
+  if (reading?.is === "document") observeFields(endpoint.output, reading.document, fields);
+  return [
+    `status ${status} after ${legacy.length}`,
+    reading?.is === "error"
+      ? `error ${reading.code}`
+      : `${reading?.is} ${reading?.is === "document" ? reading.form : ""}`,
+    ...Object.entries(fields).flatMap(([path, { seen }]) => Object.keys(seen).map((one) => `${path} ${one}`)),
+  ].map((variant) => `${name} ${variant}`);
 };

@@ -1,11 +1,13 @@
+import { readFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { Command } from "commander";
 import { afterAll, beforeAll } from "vitest";
 import type { Report } from "../../../src/compare/report.ts";
 import type { JsonObject } from "../../../src/rules/rule.ts";
-import { readCompareOptions } from "../../../src/tools/compare/options.ts";
-import { performRun } from "../../../src/tools/compare/perform.ts";
-import { prepareRun } from "../../../src/tools/compare/prepare.ts";
+import { compareCommand } from "../../../src/tools/compare/command.ts";
+import { runCommand } from "../../../src/tools/runCommand.ts";
 import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { catalogue } from "../../../transforms/catalogue.ts";
 import { gatewayFor } from "../../support/gateway.ts";
@@ -35,7 +37,8 @@ export const openServers = () => {
         const answer = await gateway.app.request(`/v1${path}`, { method: incoming.method ?? "GET" });
         const body = (await answer.json()) as JsonObject;
         const changed = answer.status === 200 ? (change(body, path) ?? body) : body;
-        response.writeHead(answer.status, { "Content-Type": "application/json" }).end(JSON.stringify(changed));
+        if (changed === "break off") response.destroy();
+        else response.writeHead(answer.status, { "Content-Type": "application/json" }).end(JSON.stringify(changed));
       })();
     });
   };
@@ -54,24 +57,28 @@ export const openServers = () => {
   return { serve, candidate, datasets, closing, legacy: () => legacy };
 };
 
-/** What is wrong with these options, or with what they name; the program prints it and exits with 2. */
-export const errorsOf = (args: string[]): string => {
-  const options = readCompareOptions(args, Object.keys(catalogue.endpoints));
-  if (options === "help") return "help";
-  const prepared = "errors" in options ? options : prepareRun(options, {}, catalogue);
-  return "errors" in prepared ? prepared.errors.join("\n") : "nothing";
+/** Runs the command in this process: its exit code, what it printed and complained of, and the text of a file that it wrote. */
+export const compare = async (args: string[], environment: Record<string, string> = {}) => {
+  const folder = temporaryFolder();
+  const printed: string[] = [];
+  const complained: string[] = [];
+  let code: number | undefined;
+  const tools = {
+    catalogue,
+    environment,
+    print: (line: string) => void printed.push(line),
+    complain: (line: string) => void complained.push(line),
+    signal: new AbortController().signal,
+    exit: (given: number) => void (code = given),
+  };
+  const command = new Command("compare").configureOutput({ writeOut: tools.print, writeErr: tools.complain });
+  await runCommand(compareCommand(command, tools), ["--out", folder, ...args], tools);
+  const file = (name: string) => readFileSync(join(folder, name), "utf8");
+  return { code, out: printed.join("\n"), errors: complained.join("\n"), folder, file };
 };
 
-/** What the program reports with these arguments, without a process of its own; it would exit with 1 where a difference is unexplained. */
+/** What the command reports with these arguments. */
 export const reportOf = async (args: string[], environment: Record<string, string> = {}): Promise<Report> => {
-  const out = temporaryFolder();
-  const options = readCompareOptions(["--out", out, ...args], Object.keys(catalogue.endpoints));
-  if (options === "help" || "errors" in options) throw new Error(JSON.stringify(options));
-  const prepared = prepareRun(options, environment, catalogue);
-  if ("errors" in prepared) throw new Error(prepared.errors.join("\n"));
-  const { LEGACY_URL: legacyUrl } = prepared.settings;
-  if (legacyUrl === undefined) throw new Error("no --legacy");
-  const performed = await performRun(options, { ...prepared, legacyUrl }, catalogue, new AbortController().signal);
-  if ("interruptedAfter" in performed) throw new Error("interrupted");
-  return performed.report;
+  const { file } = await compare(args, environment);
+  return JSON.parse(file("report.json")) as Report;
 };

@@ -17,8 +17,8 @@ export const fileOf = (content: string | Buffer): string => {
   return file;
 };
 
-/** All that is in a corpus. */
+/** All that is in a corpus, and what is left out of it. */
 export const taken = async (content: string | Buffer) => {
-  const { requests, counts } = readCorpus(fileOf(content), mapper);
-  return { requests: await Array.fromAsync(requests), counts };
+  const skipped: Record<string, number> = {};
+  return { requests: await Array.fromAsync(readCorpus(fileOf(content), mapper, skipped)), skipped };
 };

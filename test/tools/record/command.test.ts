@@ -1,10 +1,9 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Pair, readPairs } from "../../../fixtures/pairs.ts";
 import { type SampleLegacy, startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
-import type { CorpusRequest } from "../../../src/tools/corpus/corpusRequest.ts";
 import { httpUpstream } from "../../proxy/support.ts";
 import { everythingIn, expectSound, run } from "./support.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";
@@ -51,10 +50,11 @@ test("npm run record: a new pair that passes at once, and is not overwritten by 
   });
   await expectSound(out);
 
-  const second = await record("getDataset", "61", "as", "iris");
-  expect(second).toMatchObject({ code: 2, out: "" });
-  expect(second.errors).toMatch(/iris\.legacy\.json is there already; allowed is another name, or --force\n/);
-  expect((await record("getDataset", "61", "as", "iris", "--force")).code).toBe(0);
+  const again = `${at} getDataset 61 as iris`;
+  const second = await run(again, { folder: out });
+  expect([second.code, second.out]).toEqual([2, []]);
+  expect(second.errors[0]).toMatch(/iris\.legacy\.json is there already; allowed is another name, or --force$/);
+  expect((await run(`${again} --force`, { folder: out })).code).toBe(0);
   expect(only(out).about).toBe("Recorded from a legacy server: GET /datasets/61.");
 });
 
@@ -170,13 +170,6 @@ describe("what is secret", () => {
       await run(`${at} --hush=${secret} getDataset 61 as iris`),
     ];
     expect(all.map(({ code, errors, files }) => [code, errors.length, files])).toEqual(all.map(() => [2, 1, []]));
-    expect(all.map(({ errors }) => errors[0]?.split(":")[0])).toEqual([
-      "--key",
-      "--key",
-      "--legacy",
-      "--legacy",
-      "--hush",
-    ]);
     expect(JSON.stringify(all.slice(0, 4).map(({ errors }) => errors))).not.toMatch(/hush|aBcD/);
   });
 });
@@ -197,15 +190,9 @@ test("an answer that does not fit is 1: not written unless forced", async () => 
 
 describe("errors of the command line exit with 2, and say what is allowed", () => {
   test.each([
-    [
-      "getDatasets 61 as iris",
-      "getDatasets: unknown endpoint; allowed are getDataset, listDatasets, getDatasetFeatures",
-    ],
-    ["toString 61 as iris", "toString: unknown endpoint"],
-    [
-      "tagDataset data_id=61 tag=a as tagged",
-      "tagDataset: it writes, which recording must not; allowed are getDataset",
-    ],
+    ["getDatasets 61 as iris", "getDatasets: allowed are those that read: getDataset, listDatasets"],
+    ["toString 61 as iris", "toString: allowed are"],
+    ["tagDataset data_id=61 tag=a as tagged", "tagDataset: allowed are those that read"],
     ["getDataset iris as iris", "dataset_id: value is not a valid integer; allowed are dataset_id (required)"],
     ["getDataset as iris", "dataset_id: field required; allowed are dataset_id (required)"],
     ["getDataset 61 62 as iris", "dataset_id: extra fields not permitted"],
@@ -215,16 +202,16 @@ describe("errors of the command line exit with 2, and say what is allowed", () =
     ],
     ["listDatasets nothing=1 as none", "nothing: extra fields not permitted; allowed are status, tag"],
     ["listDatasets 1 as none", '"1": fields are given as name=value; allowed are status'],
-    ["getDataset 61", "as: the example's name is needed"],
-    ["getDataset 61 as ../iris", "as: the example's name is needed"],
-    ["as iris", "An endpoint is needed"],
-    ["--ids 9..1 getDataset as some", "--ids: allowed are at most"],
-    ["--ids 1..2 listDatasets as some", '"1": fields are given as name=value'],
-    ["--ids 1..2 tagDataset as some", "tagDataset: it writes"],
+    ["getDataset 61", "as: needed at the end is a name"],
+    ["getDataset 61 as ../iris", "as: needed at the end is a name"],
+    ["as iris", "no endpoint: allowed are"],
+    ["--ids 9..1 getDataset as some", "--ids: allowed are"],
+    ["--ids 1..2 listDatasets as some", "--ids: allowed is an endpoint that answers for one id"],
+    ["--ids 1..2 tagDataset as some", "tagDataset: allowed are those that read"],
     ["--corpus log as some", "log cannot be read: ENOENT"],
-    ["--corpus log getDataset as some", "--corpus: the log says what is asked"],
-    ["--about", "An option has no value"],
-    ["--verbose getDataset 61 as iris", "--verbose: unknown option; allowed are --legacy"],
+    ["--corpus log getDataset as some", "--corpus: allowed beside it is only"],
+    ["--about", "option '--about <text>' argument missing"],
+    ["--verbose getDataset 61 as iris", "unknown option '--verbose'"],
   ])("%s", async (args, complaint) => {
     const { code, out, errors, files } = await run(`${at} ${args}`);
     expect([code, out, files]).toEqual([2, [], []]);
@@ -240,7 +227,7 @@ describe("errors of the command line exit with 2, and say what is allowed", () =
         expect([code, errors.length, files]).toEqual([2, 1, []]);
         expect(errors[0]).toContain("The upstream");
       }
-    expect((await run("getDataset 61 as iris")).errors[0]).toMatch(/^--legacy: needed is the URL/);
+    expect((await run("getDataset 61 as iris")).errors[0]).toContain("required option '--legacy <url>' not specified");
   });
 
   test("a folder that cannot be written", async () => {
@@ -254,17 +241,16 @@ test("--help says all of it", async () => {
   const { code, out } = await run("--help");
   expect(code).toBe(0);
   for (const option of ["legacy", "about", "key", "out", "force", "ids", "corpus", "help"])
-    expect(out[0]).toContain(`--${option}`);
-  expect(out[0]).toContain("listEvaluationMeasures");
+    expect(out.join("")).toContain(`--${option}`);
+  expect(out.join("")).toContain("listEvaluationMeasures");
 });
 
 describe("several at once", () => {
-  test("--ids: the fewest that show every variant", async () => {
-    const { code, out, errors, folder, files } = await run(`${at} --ids 1..40 getDataset as seen`);
+  test("--ids: each that shows something new", async () => {
+    const { code, errors, folder, files } = await run(`${at} --ids 1..40 getDataset as seen`);
     expect([code, errors]).toEqual([0, []]);
     const pairs = readPairs("*", folder);
-    expect(out[0]).toMatch(new RegExp(`^40 asked, \\d+ variants seen; ${pairs.length} of them show all:$`));
-    expect(pairs.length).toBeLessThan(20);
+    expect(pairs.length).toBeLessThan(25);
     expect(files).toContain("getDataset/seen-1.legacy.json");
     // One each of what the sample's datasets come to, and both kinds of lists.
     expect(new Set(pairs.map(({ expected }) => expected.status))).toEqual(new Set([200, 403, 404, 412, 502]));
@@ -274,44 +260,33 @@ describe("several at once", () => {
     expect((await run(`${at} --ids 1..40 getDataset as seen`, { folder })).code).toBe(2);
   });
 
-  const requests: CorpusRequest[] = [
-    { endpoint: "getDataset", method: "GET", path: "/datasets/61", keyed: false, shape: "a" },
-    { endpoint: "getDataset", method: "GET", path: "/datasets/61", keyed: false, shape: "a" },
-    { endpoint: "getDataset", method: "GET", path: "/datasets/16", keyed: true, shape: "a" },
-    { endpoint: "listDatasets", method: "POST", path: "/datasets/list", body: { limit: 2 }, keyed: false, shape: "b" },
-    {
-      endpoint: "tagDataset",
-      method: "POST",
-      path: "/datasets/tag",
-      body: { data_id: 1, tag: "a" },
-      keyed: true,
-      shape: "c",
-    },
-    { endpoint: "getNothing", method: "GET", path: "/nothing", keyed: false, shape: "d" },
-  ];
-  async function* log(file: string) {
-    expect(file).toBe("a.log");
-    yield* requests;
-  }
+  const log = (): string => {
+    const file = join(temporaryFolder(), "access.log");
+    const body = JSON.stringify({ method: "POST", url: "/v1/datasets/list", request_body: '{"limit":2}' });
+    const lines = [
+      "/v1/datasets/61",
+      "/v1/datasets/61",
+      "/v1/datasets/16?api_key=x",
+      body,
+      "POST /v1/datasets/tag",
+      "/x",
+    ];
+    writeFileSync(file, lines.join("\n"));
+    return file;
+  };
 
   test("--corpus: what a log shows, without what writes, is unknown or came with a key", async () => {
-    const { code, out, errors, folder, files } = await run(`${at} --corpus a.log as log`, { readCorpus: log });
-    expect([code, out[0]]).toEqual([0, expect.stringMatching(/^2 asked, .* 2 of them show all:$/)]);
-    expect(errors.toSorted()).toEqual([
-      "left out 1: asked before",
-      "left out 1: it came with a key, and --key is not given",
-      "left out 1: it writes",
-      "left out 1: unknown endpoint",
+    const { code, errors, folder } = await run(`${at} --corpus ${log()} as log`);
+    expect([code, errors]).toEqual([0, []]);
+    expect(readPairs("*", folder).map(({ endpoint, ask }) => [endpoint, ask.path])).toEqual([
+      ["getDataset", "/datasets/61"],
+      ["listDatasets", "/datasets/list"],
     ]);
-    expect(files.filter((file) => file.includes(".legacy."))).toHaveLength(2);
     await expectSound(folder);
   });
 
   test("--corpus with a key asks what came with one", async () => {
-    const { folder } = await run(`${at} --key OWNER --corpus a.log as log`, {
-      readCorpus: log,
-      environment: { OWNER: owner },
-    });
+    const { folder } = await run(`${at} --key OWNER --corpus ${log()} as log`, { environment: { OWNER: owner } });
     expect(readPairs("getDataset", folder).map(({ ask, expected }) => [ask.key, expected.status])).toContainEqual([
       lab,
       200,
@@ -323,14 +298,9 @@ describe("several at once", () => {
     const url = await httpUpstream(({ url: target }, response) =>
       response.end(`{"data_set_description":{"id":"${target?.endsWith("2") === true ? "two" : "1"}"}}`),
     );
-    const folder = temporaryFolder();
-    mkdirSync(folder, { recursive: true });
-    const some = await run(`--legacy ${url} --ids 1..3 getDataset as some`, { folder });
-    expect([some.code, some.errors, some.files.length]).toEqual([
-      1,
-      ["left out 1: the answer did not fit the schema"],
-      2,
-    ]);
+    const some = await run(`--legacy ${url} --ids 1..3 getDataset as some`);
+    expect([some.code, some.files.length]).toEqual([1, 2]);
+    expect(some.errors).toEqual(["getDataset: the answer does not fit its schema: /id: invalid_type"]);
     expect(await run(`--legacy ${url} --ids 2..2 getDataset as none`)).toMatchObject({ code: 1, files: [] });
   });
 });

@@ -1,15 +1,14 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { Command } from "commander";
 import { expect } from "vitest";
 import { legacyHandlers } from "../../../fixtures/legacyHandlers.ts";
 import { readPairs } from "../../../fixtures/pairs.ts";
 import { serveHandlers } from "../../../fixtures/serveHandlers.ts";
-import { trafficMapper } from "../../../src/tools/corpus/mapTraffic.ts";
-import { readCorpus } from "../../../src/tools/corpus/readCorpus.ts";
 import { recordCommand } from "../../../src/tools/record/command.ts";
-import type { RecordTools } from "../../../src/tools/record/job.ts";
 import { catalogue } from "../../../transforms/catalogue.ts";
-import { storedExchange } from "../../../src/tools/record/exchange.ts";
+import { runCommand } from "../../../src/tools/runCommand.ts";
+import { type Exchange, storedExchange } from "../../../src/tools/record/exchange.ts";
 import { expectPair } from "../../fixtures/fixtureCheck.ts";
 import { gatewayFor } from "../../support/gateway.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";
@@ -17,27 +16,27 @@ import { temporaryFolder } from "../../support/temporaryFolder.ts";
 /** Runs the command in this process: its exit code, what it printed and complained of, and the names of the files it wrote. */
 export const run = async (
   args: string,
-  {
-    folder = temporaryFolder(),
-    environment = {},
-    ...tools
-  }: Partial<RecordTools> & { environment?: Record<string, string> } = {},
+  { folder = temporaryFolder(), environment = {} }: { folder?: string; environment?: Record<string, string> } = {},
 ) => {
   const out: string[] = [];
   const errors: string[] = [];
-  const code = await recordCommand(args.split(" "), environment, {
+  let code: number | undefined;
+  const tools = {
     catalogue,
+    environment,
     folder,
-    async openReplay(exchanges) {
+    async openReplay(exchanges: Exchange[]) {
       const served = await serveHandlers();
       served.use(legacyHandlers(exchanges));
       return served;
     },
-    print: (line) => void out.push(line),
-    complain: (line) => void errors.push(line),
-    readCorpus: (file) => readCorpus(file, trafficMapper(catalogue.endpoints)).requests,
-    ...tools,
-  });
+    print: (line: string) => void out.push(line),
+    complain: (line: string) => void errors.push(line),
+    exit: (given: number) => void (code = given),
+    signal: new AbortController().signal,
+  };
+  const command = new Command("record").configureOutput({ writeOut: tools.print, writeErr: tools.complain });
+  await runCommand(recordCommand(command, tools), args.split(" "), tools);
   return { code, out, errors, folder, files: globSync("**/*.json", { cwd: folder }).toSorted() };
 };
 

@@ -1,37 +1,84 @@
-import type { Cause, CurlPair, Report, ReportedDifference, Summary } from "../../../compare/report.ts";
+import type { CurlPair, Report, ReportedDifference, Summary } from "../../../compare/report.ts";
 import { comparisonResults, formatPath, resultNames } from "../../../compare/results.ts";
 import { truncate } from "../../../scrub/truncate.ts";
-import { counted, formatNumber, minute } from "../../../ui/wording.ts";
+import { counted, duration, formatNumber, minute } from "../../../ui/wording.ts";
 import { formatSides, formatSummary, formatValues } from "./reportWording.ts";
 
 /** Characters. GitHub takes comments of 65,536; the rest is room for what a bot adds. */
 const MAX_CHARS = 60_000;
 const MAX_UNEXPLAINED = 20;
-const MAX_CAUSES = 10;
-const MAX_ENDPOINTS = 60;
+const MAX_ROWS = 60;
 
-/** The report for a pull request: unexplained differences first, and always short enough for a comment. */
+/** The report for a pull request: unexplained differences first, then its tables, as many as fit into a comment. */
 export const markdownReport = (report: Report): string => {
-  const head = [
+  const { causes, failures, statuses, latency, coverage, schemaDrift, skipped } = report;
+  const blocks = [
     `## ${formatSummary(report.summary)}`,
     `${code(truncate(formatSides(report), 300))}, ${code(minute(truncate(report.made, 40)))}`,
     endpointsTable(report),
+    ...unexplained(report.differences),
+    ...table(
+      "Causes",
+      ["kind", "cause", "fields", "answers", "in"],
+      causes.map(({ kind, name, fields, answers, endpoints }) => [
+        `${comparisonResults[kind].sign} ${kind}`,
+        short(name),
+        formatNumber(fields),
+        formatNumber(answers),
+        short(endpoints.join(", ")),
+      ]),
+    ),
+    ...table(
+      "Not compared",
+      ["endpoint", "why", "answers"],
+      failures.map(({ endpoint, why, count }) => [short(endpoint), code(truncate(why, 300)), formatNumber(count)]),
+    ),
+    ...table(
+      "Statuses",
+      ["endpoint", report.sides.candidate === undefined ? "legacy → ours" : "expected → candidate", "answers"],
+      statuses.map(({ endpoint, from, to, answers }) => [short(endpoint), `${from} → ${to}`, formatNumber(answers)]),
+    ),
+    ...table(
+      "Latency",
+      ["endpoint", "side", "p50", "p95"],
+      latency.map(({ endpoint, side, p50, p95 }) => [short(endpoint), side, duration(p50), duration(p95)]),
+    ),
+    ...table(
+      "Schema drift: fields that no rule reads, or in a type that no rule expects",
+      ["endpoint", "legacy field", "seen", "examples"],
+      schemaDrift.map(({ endpoint, legacyPath, seen, examples }) => [
+        short(endpoint),
+        short(legacyPath),
+        short(Object.keys(seen).join(", ")),
+        short(examples.join(", ")),
+      ]),
+    ),
+    ...table(
+      "Coverage: what these requests never showed",
+      ["endpoint", "field", "never seen"],
+      coverage
+        .filter(({ never, documents }) => never.length > 0 && documents > 0)
+        .map(({ endpoint, path, never }) => [short(endpoint), short(formatPath(path)), never.join(", ")]),
+    ),
+    ...table(
+      "Lines not sent",
+      ["reason", "lines"],
+      Object.entries(skipped).map(([reason, count]) => [reason, formatNumber(count)]),
+    ),
   ];
-  const blocks = [...head, ...unexplained(report.differences), ...causes(report.causes)];
   let room = MAX_CHARS;
   const fitting = blocks.filter((block) => (room -= block.length + 2) >= 0);
-  const left = blocks.length - fitting.length;
-  return `${[...fitting, ...(left > 0 ? ["… cut here to fit; the whole is in the report's page"] : [])].join("\n\n")}\n`;
+  const left = blocks.length > fitting.length ? ["… cut here to fit; the whole is in report.json"] : [];
+  return `${[...fitting, ...left].join("\n\n")}\n`;
 };
 
-const resultHeads = resultNames.map((name) => `${comparisonResults[name].sign} ${name}`);
+const short = (text: string): string => code(truncate(text, 80));
 
 const endpointsTable = ({ endpoints, summary }: Report): string => {
   const counts = (of: Summary) => [of.compared, ...resultNames.map((name) => of[name])].map(formatNumber);
-  const all = Object.entries(endpoints);
-  const rows = all.slice(0, MAX_ENDPOINTS).map(([name, of]) => [code(truncate(name, 60)), ...counts(of)]);
-  const more = all.length > rows.length ? [[`and ${formatNumber(all.length - rows.length)} more`]] : [];
-  return table(["endpoint", "compared", ...resultHeads], [...rows, ...more, ["**all**", ...counts(summary)]]);
+  const heads = resultNames.map((name) => `${comparisonResults[name].sign} ${name}`);
+  const rows = Object.entries(endpoints).map(([name, of]) => [short(name), ...counts(of)]);
+  return rowsOf(["endpoint", "compared", ...heads], [["**all**", ...counts(summary)], ...rows]);
 };
 
 const unexplained = (differences: readonly ReportedDifference[]): string[] => {
@@ -39,7 +86,7 @@ const unexplained = (differences: readonly ReportedDifference[]): string[] => {
   if (all.length === 0) return [];
   const shown = all.slice(0, MAX_UNEXPLAINED);
   const more = all.length > shown.length ? [`… and ${formatNumber(all.length - shown.length)} more`] : [];
-  return [`### Unexplained`, ...shown.map(unexplainedDifference), ...more];
+  return ["### Unexplained", ...shown.map(unexplainedDifference), ...more];
 };
 
 const unexplainedDifference = (difference: ReportedDifference): string => {
@@ -64,41 +111,29 @@ const curls = ({ legacy, candidate }: CurlPair): string =>
     "</details>",
   ].join("\n");
 
-const causes = (all: readonly Cause[]): string[] => {
-  if (all.length === 0) return [];
-  const rows = all
-    .slice(0, MAX_CAUSES)
-    .map(({ kind, name, fields, answers, endpoints }) => [
-      `${comparisonResults[kind].sign} ${kind}`,
-      code(truncate(name, 80)),
-      formatNumber(fields),
-      formatNumber(answers),
-      code(truncate(endpoints.join(", "), 120)),
-    ]);
-  const more = all.length > rows.length ? [row([`and ${formatNumber(all.length - rows.length)} more`])] : [];
-  return ["### Causes", [table(["kind", "cause", "fields", "answers", "in"], rows), ...more].join("\n")];
-};
+/** A table below its title; nothing where it has no rows. */
+const table = (title: string, heads: readonly string[], rows: readonly (readonly string[])[]): string[] =>
+  rows.length === 0 ? [] : [`### ${title}`, rowsOf(heads, rows)];
 
-/** One line of a table; the cells are Markdown. */
-const row = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
-
-/** A table whose columns of numbers are aligned on the right. */
-const table = (heads: readonly string[], rows: readonly (readonly string[])[]): string => {
-  const isNumber = heads.map((_, i) => rows.every((cells) => /^[\d,]*$/.test(cells[i] ?? "")));
-  return [row(heads), row(isNumber.map((right) => (right ? "--:" : ":--"))), ...rows.map(row)].join("\n");
+const rowsOf = (heads: readonly string[], rows: readonly (readonly string[])[]): string => {
+  const shown = rows.slice(0, MAX_ROWS);
+  const isNumber = heads.map((_, i) => shown.every((cells) => /^[\d,]+$/.test(cells[i] ?? "")));
+  const more = rows.length > shown.length ? [`… and ${formatNumber(rows.length - shown.length)} more`] : [];
+  const lines = [heads, isNumber.map((right) => (right ? "--:" : ":--")), ...shown];
+  return [...lines.map((cells) => `| ${cells.join(" | ")} |`), ...more.flatMap((line) => ["", line])].join("\n");
 };
 
 /**
  * Any text as code, within a line or a cell. Backticks where they are safe. A text that could end them, the cell or the line becomes an
  * element whose characters are references, which all readers of Markdown understand alike.
  */
-export const code = (text: string): string =>
+const code = (text: string): string =>
   /^(?! )[^`|\p{Cc}\u2028\u2029]+(?<! )$/u.test(text)
     ? `\`${text}\``
     : `<code>${text.toWellFormed().replaceAll(/[^\w ]/gu, (sign) => `&#${sign.codePointAt(0)};`)}</code>`;
 
 /** A block of code, its fence longer than any run of backticks inside. */
-export const fenced = (language: string, text: string): string => {
+const fenced = (language: string, text: string): string => {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = "`".repeat(longest + 1);
   return `${fence}${language}\n${text}\n${fence}`;

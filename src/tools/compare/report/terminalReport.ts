@@ -1,101 +1,62 @@
-import type { Cause, Report, Summary } from "../../../compare/report.ts";
-import { type ResultName, resultNames, comparisonResults } from "../../../compare/results.ts";
+import { styleText } from "node:util";
+import type { Report, Summary } from "../../../compare/report.ts";
+import { comparisonResults, resultNames } from "../../../compare/results.ts";
 import { truncate } from "../../../scrub/truncate.ts";
-import { duration, minute, formatNumber } from "../../../ui/wording.ts";
-import { columns, type Paint, painted, plainText } from "./columns.ts";
+import { formatNumber, minute } from "../../../ui/wording.ts";
 import { formatSides, formatSummary } from "./reportWording.ts";
 
-/** The report for a terminal, at most `width` wide. Only commands, which people copy, and numbers may be wider. */
+/** The report for a terminal, at most `width` wide. Only commands, which people copy, may be wider. */
 export const terminalReport = (report: Report, width: number, colour: boolean): string[] => {
-  const paint = painted(colour);
+  const { summary, endpoints, causes, failures, made } = report;
+  const style = (format: Parameters<typeof styleText>[0], text: string) =>
+    colour ? styleText(format, text, { validateStream: false }) : text;
   const line = (text: string) => truncate(plainText(text), width);
-  const { unexplained, failed } = report.summary;
+  const counts = (of: Summary) => [of.compared, ...resultNames.map((name) => of[name])].map(formatNumber);
+  const section = (head: string[], rows: string[][]) => {
+    const [first = "", ...others] = columns([head, ...rows]).map(line);
+    return rows.length === 0 ? [] : ["", style("dim", first), ...others];
+  };
+  const signs = resultNames.map((name) => comparisonResults[name].sign);
   return [
-    paint(unexplained > 0 ? "unexplained" : failed > 0 ? "failed" : "explained", line(formatSummary(report.summary))),
-    paint("quiet", line(`${formatSides(report)}, ${minute(report.made)}`)),
-    "",
-    ...endpointsTable(report, width, paint),
-    ...(report.statuses.length > 0 ? ["", ...answersTable(report, width, paint)] : []),
-    ...(report.causes.length > 0 ? ["", ...causesTable(report.causes, width, paint)] : []),
-    ...(report.failures.length > 0 ? ["", ...failuresTable(report, width, paint)] : []),
-    ...report.causes.filter(({ kind }) => kind === "unexplained").flatMap((cause) => commands(cause, width, paint)),
+    style(summary.unexplained + summary.failed > 0 ? ["bold", "red"] : "green", line(formatSummary(summary))),
+    style("dim", line(`${formatSides(report)}, ${minute(made)}`)),
+    ...section(
+      ["endpoint", "all", ...signs],
+      [...Object.entries(endpoints).map(([name, of]) => [name, ...counts(of)]), ["all", ...counts(summary)]],
+    ),
+    style("dim", line(resultNames.map((name, i) => `${signs[i]} ${name}`).join("  "))),
+    ...section(
+      ["kind", "fields", "answers", "cause"],
+      causes.map(({ kind, fields, answers, name, endpoints: within }) => [
+        `${comparisonResults[kind].sign} ${kind}`,
+        formatNumber(fields),
+        formatNumber(answers),
+        `${name} in ${within.join(", ")}`,
+      ]),
+    ),
+    ...section(
+      ["endpoint", "answers", "not compared"],
+      failures.map(({ why, count, endpoint }) => [endpoint, formatNumber(count), why]),
+    ),
+    ...causes
+      .filter(({ kind }) => kind === "unexplained")
+      .flatMap(({ name, curl: { legacy, candidate } }) => [
+        "",
+        style("red", line(`${comparisonResults.unexplained.sign} ${name}`)),
+        ...[legacy, candidate].flatMap((command) => (command === undefined ? [] : plainText(command))),
+      ]),
   ];
 };
 
-const endpointsTable = ({ endpoints, summary }: Report, width: number, paint: Paint): string[] => {
-  const counts = (of: Summary) => [of.compared, ...resultNames.map((name) => of[name])].map(formatNumber);
-  const rows = [...Object.entries(endpoints).map(([name, of]) => [name, ...counts(of)]), ["all", ...counts(summary)]];
-  const inColumn = (cell: string, column: number, line: number) => {
-    const result = resultNames[column - 2];
-    if (line === 0 || result === undefined) return line === 0 ? paint("quiet", cell) : cell;
-    return cell.trim() === "0" ? paint("quiet", cell) : paint(result, cell);
-  };
-  return columns({
-    heads: [
-      ["endpoint", "compared", ...resultNames],
-      ["endpoint", "all", ...resultNames.map((name) => comparisonResults[name].sign)],
-    ],
-    rows,
-    right: [1, 2, 3, 4, 5, 6, 7],
-    width,
-    paint: inColumn,
-  });
+/** A table; columns of numbers are aligned on the right. */
+const columns = (rows: readonly (readonly string[])[]): string[] => {
+  const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((cells) => cells[i]?.length ?? 0)));
+  const isNumber = widths.map((_, i) => rows.slice(1).every((cells) => /^[\d,]+$/.test(cells[i] ?? "")));
+  const padded = (cell: string, i: number) =>
+    isNumber[i] ? cell.padStart(widths[i] ?? 0) : cell.padEnd(widths[i] ?? 0);
+  return rows.map((cells) => cells.map(padded).join("  ").trimEnd());
 };
 
-/** The statuses of each endpoint, `legacy or expected → ours or candidate`, and how long each side took. */
-const answersTable = ({ endpoints, statuses, latency }: Report, width: number, paint: Paint): string[] => {
-  const latencyOf = (endpoint: string, side: "legacy" | "candidate") => {
-    const found = latency.find((one) => one.endpoint === endpoint && one.side === side);
-    return found ? `${duration(found.p50)} / ${duration(found.p95)}` : "–";
-  };
-  const rows = Object.keys(endpoints).flatMap((endpoint) => {
-    const own = statuses.filter((pair) => pair.endpoint === endpoint);
-    const pairs = own.map(({ from, to, answers }) => `${from} → ${to}: ${formatNumber(answers)}`);
-    return own.length === 0
-      ? []
-      : [[endpoint, latencyOf(endpoint, "legacy"), latencyOf(endpoint, "candidate"), pairs.join(", ")]];
-  });
-  return columns({
-    heads: [["endpoint", "legacy p50 / p95", "candidate p50 / p95", "statuses"]],
-    rows,
-    right: [1, 2],
-    width,
-    paint: (cell, _, line) => (line === 0 ? paint("quiet", cell) : cell),
-  });
-};
-
-const causesTable = (causes: readonly Cause[], width: number, paint: Paint): string[] =>
-  columns({
-    heads: [["cause", "", "fields", "answers", "in"]],
-    rows: causes.map(({ kind, name, fields, answers, endpoints }) => [
-      name,
-      `${comparisonResults[kind].sign} ${kind}`,
-      formatNumber(fields),
-      formatNumber(answers),
-      endpoints.join(", "),
-    ]),
-    right: [2, 3],
-    width,
-    paint: (cell, column, line) => {
-      const kind: ResultName | undefined = causes[line - 1]?.kind;
-      return kind === undefined ? paint("quiet", cell) : column === 1 ? paint(kind, cell) : cell;
-    },
-  });
-
-const failuresTable = ({ failures }: Report, width: number, paint: Paint): string[] =>
-  columns({
-    heads: [["not compared", "answers", "in"]],
-    rows: failures.map(({ why, count, endpoint }) => [why, formatNumber(count), endpoint]),
-    right: [1],
-    width,
-    paint: (cell, _, line) => (line === 0 ? paint("quiet", cell) : cell),
-  });
-
-const commands = ({ name, endpoints, curl }: Cause, width: number, paint: Paint): string[] => [
-  "",
-  paint(
-    "unexplained",
-    truncate(plainText(`${comparisonResults.unexplained.sign} ${name} (${endpoints.join(", ")})`), width),
-  ),
-  ...[curl.legacy, curl.candidate].filter((command) => command !== undefined).map((command) => plainText(command)),
-];
+/** A text without control characters, which could drive the terminal: an escape becomes `\u{1b}`. */
+const plainText = (text: string): string =>
+  text.toWellFormed().replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (sign) => `\\u{${sign.codePointAt(0)?.toString(16)}}`);

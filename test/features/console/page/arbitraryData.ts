@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { stageNames } from "../../../../src/features/migration/stage.ts";
-import { text } from "../../../tools/compare/report/arbitraryReport.ts";
+import { hostileText as text } from "../../../support/hostileText.ts";
 import type { SampleData } from "./sampleConsole.ts";
 
 const count = fc.nat(2_000_000);

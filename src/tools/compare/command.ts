@@ -1,0 +1,81 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { withoutUrlSecrets } from "../../scrub/secrets.ts";
+import type { CommandTools } from "../commandTools.ts";
+import { readIds } from "../corpus/madeRequests.ts";
+import type { CompareOptions } from "./comparison.ts";
+
+/** Gives a command the options of `compare`, and its action. */
+export const compareCommand = (command: Command, tools: CommandTools): Command =>
+  command
+    .description(
+      "Compares legacy's answers with the gateway's, or a candidate's with those; explains every difference.",
+    )
+    .option(
+      "--legacy <url>",
+      "legacy's origin, or with its path (default: LEGACY_URL, else the sample legacy)",
+      readUrl,
+    )
+    .option(
+      "--candidate <url>",
+      "what serves the new interface at URL/... (default: the gateway's own answers)",
+      readUrl,
+    )
+    .option("--modern", "ask the candidate as the gateway asks modern: on MODERN_ROUTES, with the key in the query")
+    .option("--endpoint <name>", "only this endpoint; may be given several times", endpointOf(tools))
+    .option("--ids <list>", "ids such as 1..9,61, for every endpoint that answers for one", readIds)
+    .addOption(
+      new Option(
+        "--corpus <file>",
+        "traffic: an access log, JSON lines or one URL a line (default: examples of the endpoints)",
+      ).conflicts("ids"),
+    )
+    .option("--limit <n>", "at most n requests: every endpoint, status and shape, the rarest first", numberFrom(1))
+    .option("--key <env>", "environment variable with a key, for what was asked with one (examples and ids: for all)")
+    .option("--expected <file>", "ledger of expected differences, or none (default with --candidate: the gateway's)")
+    .option(
+      "--rate <n>",
+      "requests a second, 0: no limit (default: 10, but 0 for a legacy of this host)",
+      numberFrom(0),
+    )
+    .option("--concurrency <n>", "requests at a time (default: 2, but 8 for a legacy of this host)", numberFrom(1, 256))
+    .option("--out <folder>", "where report.html, report.json, junit.xml and summary.md go", "comparison")
+    .addHelpText(
+      "after",
+      "\nExit code: 0 nothing is unexplained, 1 something is, 2 it could not run, or half of the requests got no answer.",
+    )
+    .action((options: CompareOptions) => compare(options, tools));
+
+const compare = async (options: CompareOptions, tools: CommandTools): Promise<void> => {
+  const { performComparison } = await import("./comparison.ts");
+  const { report, scrub } = await performComparison(options, tools);
+  const { terminalReport } = await import("./report/terminalReport.ts");
+  const { writeReports } = await import("./report/writeReports.ts");
+  const { columns, isTTY } = process.stdout;
+  const lines = terminalReport(report, isTTY ? columns : 100, isTTY && !tools.environment["NO_COLOR"]);
+  for (const line of [...lines, ...writeReports(report, options.out, scrub)]) tools.print(scrub(line));
+  const { compared, failed, unexplained } = report.summary;
+  // A promotion must not pass because a server was away.
+  if (failed >= compared) throw new Error(`${failed} of ${compared + failed} requests could not be compared`);
+  tools.exit(unexplained > 0 ? 1 : 0);
+};
+
+const readUrl = (text: string): string => {
+  if (/^https?:\/\/[^/?#@\s]+(\/[^?#\s]*)?$/.test(text) && URL.canParse(text)) return text.replace(/\/+$/, "");
+  throw new Error(`${withoutUrlSecrets(text)} is no URL such as http://127.0.0.1:8080, without a user or a query`);
+};
+
+const endpointOf =
+  ({ catalogue }: CommandTools) =>
+  (name: string, before: string[] = []): string[] => {
+    const known = Object.keys(catalogue.endpoints);
+    if (!known.includes(name)) throw new InvalidArgumentError(`Allowed are ${known.join(", ")}.`);
+    return [...before, name];
+  };
+
+const numberFrom =
+  (least: number, most = 10_000_000) =>
+  (text: string): number => {
+    const value = /^\d{1,8}(\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= least && value <= most && (least === 0 || Number.isInteger(value))) return value;
+    throw new InvalidArgumentError(`Allowed is a number from ${least} to ${most}.`);
+  };

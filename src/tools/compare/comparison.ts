@@ -1,0 +1,185 @@
+import { mkdirSync } from "node:fs";
+import { z } from "zod";
+import { observeFields } from "../../compare/fields.ts";
+import { type LedgerEntry, openLedger, readLedger } from "../../compare/ledger.ts";
+import type { Report } from "../../compare/report.ts";
+import { openTally } from "../../compare/tally.ts";
+import { comparedShape, wrongRoutes } from "../../modern/settings.ts";
+import type { Catalogue } from "../../serve/catalogue.ts";
+import { readCertificates } from "../../settings/certificates.ts";
+import { loadSettings } from "../../settings/load.ts";
+import { fragmentOf, type Settings } from "../../settings/settings.ts";
+import type { CommandTools } from "../commandTools.ts";
+import { readKeyVariable } from "../keyVariable.ts";
+import { openQuietGateway } from "../quietGateway.ts";
+import { openAsModern, openCandidateSide, USER_AGENT } from "./candidateSide.ts";
+import { compareOne } from "./compareOne.ts";
+import { showProgress } from "./progress.ts";
+import { requestsOf } from "./requests.ts";
+import { run } from "./run.ts";
+
+/** What to compare, by the command line. */
+export type CompareOptions = {
+  legacy?: string;
+  candidate?: string;
+  /** The candidate is the new implementation, not a gateway. */
+  modern?: boolean;
+  endpoint?: string[];
+  ids?: Iterable<number>;
+  corpus?: string;
+  limit?: number;
+  /** The environment variable that holds the key. */
+  key?: string;
+  expected?: string;
+  rate?: number;
+  concurrency?: number;
+  out: string;
+};
+
+/** Milliseconds until a mismatch is checked again. */
+const SETTLE_MS = 1000;
+
+/** Characters of the key; a shorter one could not be taken out of the reports. */
+const MIN_KEY = 8;
+
+/** A gateway started by hand, for the commands that reproduce a difference. */
+const DEFAULT_GATEWAY = "http://127.0.0.1:8000/v1";
+
+const shape = { ...comparedShape, LEGACY_ADMIN_KEY: z.string().optional() };
+const compareSettings = fragmentOf({ shape, secrets: ["LEGACY_ADMIN_KEY"], errorsOf: wrongRoutes });
+
+/** The gateway's settings that the command uses. */
+type CompareSettings = Settings & z.infer<z.ZodObject<typeof shape>>;
+
+/**
+ * Compares all that the options name, and shows its progress on the standard error. `scrub` takes the keys out of a text. Rejects where
+ * the options or settings are wrong, where a file cannot be read or the folder not be made, and when `signal` aborts.
+ */
+export const performComparison = async (
+  options: CompareOptions,
+  { catalogue, environment, complain, signal }: CommandTools,
+): Promise<{ report: Report; scrub: (text: string) => string }> => {
+  if (options.modern && options.candidate === undefined) throw new Error("--modern: given without --candidate");
+  const settings = settingsOf(options, environment, catalogue);
+  const key = readKeyVariable(options.key, environment, MIN_KEY);
+  const isNear = settings.LEGACY_URL === undefined || isLoopback(settings.LEGACY_URL);
+  const { rate = isNear ? 0 : 10, concurrency = isNear ? 8 : 2, candidate: candidateUrl } = options;
+  const today = new Date().toISOString().slice(0, 10);
+  const ledger = openLedger(entriesFor(options, settings, catalogue), today);
+  for (const { id, until } of ledger.expired(today))
+    complain(`--expected: the entry ${id} ended on ${until} and allows nothing any more`);
+  mkdirSync(options.out, { recursive: true });
+  const corpus = await requestsOf(options, catalogue.endpoints, settings);
+
+  const { LEGACY_URL: legacyUrl, close: closeSample } = await startLegacy(settings.LEGACY_URL);
+  const legacy = await openQuietGateway({ ...settings, LEGACY_URL: legacyUrl }, catalogue, USER_AGENT);
+  const candidate =
+    candidateUrl === undefined
+      ? undefined
+      : openCandidateSide(candidateUrl, {
+          connections: concurrency,
+          waiting: concurrency,
+          ...readCertificates("MODERN_CA", settings.MODERN_CA),
+          connectTimeout: settings.CONNECT_TIMEOUT_MS,
+          headersTimeout: settings.HEADERS_TIMEOUT_MS,
+          bodyTimeout: settings.BODY_TIMEOUT_MS,
+          totalTimeout: settings.TOTAL_TIMEOUT_MS,
+          maxReply: settings.MAX_REPLY_BYTES,
+          keyIn: options.modern ? "query" : "header",
+        });
+  const addresses = {
+    legacy: legacyUrl + settings.LEGACY_PATH,
+    candidate: candidateUrl ?? DEFAULT_GATEWAY,
+    keyName: options.key,
+  };
+  const sides = {
+    catalogue,
+    legacy,
+    ledger,
+    addresses,
+    key,
+    ...(candidate ? { candidate } : {}),
+    ...(options.modern ? { asModern: openAsModern(catalogue.endpoints, settings.MODERN_ROUTES) } : {}),
+  };
+
+  const tally = openTally();
+  const progress = showProgress(process.stderr, corpus.total, tally.counts);
+  try {
+    await run(
+      {
+        requests: corpus.requests,
+        compare: (request, again) => compareOne(sides, request, again),
+        count({ endpoint: name }, { outcome, document }) {
+          const endpoint = catalogue.endpoints[name];
+          if (document && endpoint) observeFields(endpoint.output, document, tally.fieldsOf(name));
+          tally.add(outcome);
+        },
+        rate,
+        concurrency,
+        settle: SETTLE_MS,
+      },
+      signal,
+    );
+  } finally {
+    progress.close();
+    const closed = Promise.all([legacy.close(), candidate?.close(), closeSample()]);
+    // Interrupted, it waits for no answer any more.
+    if (!signal.aborted) await closed;
+    signal.throwIfAborted();
+  }
+  const report = tally.report({
+    made: new Date().toISOString(),
+    sides: { legacy: addresses.legacy, ...(candidateUrl === undefined ? {} : { candidate: candidateUrl }) },
+    skipped: corpus.skipped,
+    endpoints: catalogue.endpoints,
+  });
+  return { report, scrub: scrubOf([key, settings.LEGACY_API_KEY, settings.LEGACY_ADMIN_KEY]) };
+};
+
+const settingsOf = (
+  { legacy }: CompareOptions,
+  environment: CommandTools["environment"],
+  { endpoints }: Catalogue,
+): CompareSettings => {
+  const { origin, pathname } = legacy === undefined ? {} : new URL(legacy);
+  const given = {
+    ...environment,
+    ...(origin === undefined ? {} : { LEGACY_URL: origin }),
+    ...(pathname === undefined || pathname === "/" ? {} : { LEGACY_PATH: pathname }),
+  };
+  const loaded = loadSettings(given, endpoints, [compareSettings], false);
+  if ("errors" in loaded) throw new Error(loaded.errors.join("\n"));
+  return loaded.settings as CompareSettings;
+};
+
+const isLoopback = (url: string): boolean => /^(127\.|\[::1\]$|localhost$)/.test(new URL(url).hostname);
+
+/** The ledger of expected differences. Without a candidate the gateway is compared with legacy, and the default is no ledger. */
+const entriesFor = (
+  { expected, candidate }: CompareOptions,
+  { EXPECTED_DIFFERENCES }: CompareSettings,
+  { expectedDifferences }: Catalogue,
+): LedgerEntry[] => {
+  if (expected === "none" || (expected === undefined && candidate === undefined)) return [];
+  const ledger =
+    expected === undefined
+      ? readLedger(EXPECTED_DIFFERENCES ?? expectedDifferences, "EXPECTED_DIFFERENCES")
+      : readLedger(expected, "--expected");
+  if ("errors" in ledger) throw new Error(ledger.errors.join("\n"));
+  return ledger.entries;
+};
+
+/** Takes these keys out of a text, in any case. */
+const scrubOf = (keys: readonly (string | undefined)[]): ((text: string) => string) => {
+  const known = keys.flatMap((key) => key ?? []);
+  // Keys are letters and digits, which every format writes alike.
+  const pattern = new RegExp(known.join("|"), "gi");
+  return (text) => (known.length === 0 ? text : text.replaceAll(pattern, "(key)"));
+};
+
+const startLegacy = async (url: string | undefined) => {
+  if (url !== undefined) return { LEGACY_URL: url, close: async () => undefined };
+  const { startSampleLegacy } = await import("../sampleLegacy/startSampleLegacy.ts");
+  const { url: LEGACY_URL, close } = await startSampleLegacy();
+  return { LEGACY_URL, close };
+};

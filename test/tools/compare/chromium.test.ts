@@ -1,0 +1,83 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { expect, test } from "vitest";
+import { describeInChromium } from "../../features/console/page/browser.ts";
+import { httpUpstream } from "../../proxy/support.ts";
+import { compare, openServers } from "./support.ts";
+
+const { candidate, legacy } = openServers();
+
+/** The report of a candidate with planted differences, as a file with something more in it. */
+const fileWith = async (more = ""): Promise<string> => {
+  const url = await candidate((document, path) =>
+    path.startsWith("/datasets/6")
+      ? { ...document, name: "another", version: `${document["version"] as number}` }
+      : document,
+  );
+  const { file, folder } = await compare(["--legacy", legacy(), "--candidate", url, "--ids", "1..3,61,62"]);
+  const changed = join(folder, "changed.html");
+  writeFileSync(
+    changed,
+    file("report.html").replace("</main>", () => `${more}</main>`),
+  );
+  return pathToFileURL(changed).href;
+};
+
+describeInChromium("the report, opened as a file", (open) => {
+  test("is styled, its scripts run, and nothing of it is refused", async () => {
+    const page = await open(await fileWith());
+    expect(await page.evaluate("document.documentElement.className")).toContain("with-script");
+    const exhibit = page.locator("#exhibits li").first();
+    await exhibit.locator("summary").first().click();
+    await exhibit.locator("table.sides").waitFor({ state: "visible" });
+    const difference = page.locator("#differences li").first();
+    await difference.locator("summary").first().click();
+    await difference.locator(".curl summary").click();
+    await difference.locator("button.copy").waitFor();
+  });
+
+  test("is filtered by endpoint, kind, form and text, and by the links to them", async () => {
+    const page = await open(await fileWith());
+    const paths = async () =>
+      page
+        .locator("#differences li:visible")
+        .evaluateAll((all) => all.map((one) => one.dataset["text"]?.split(" ")[0]));
+    const all = await paths();
+    expect(new Set(all)).toEqual(new Set(["/name", "/version"]));
+    await page.locator("#form").selectOption("type");
+    expect(await paths()).toEqual(["/version"]);
+    expect(await page.evaluate("location.hash")).toBe("#form=type");
+    await page.locator("#text").fill("/NAME");
+    expect(await paths()).toEqual([]);
+    expect(await page.locator("#differences").isVisible()).toBe(false);
+    await page.locator("button[type=reset]").click();
+    await page.waitForFunction("location.hash === ''");
+    await page.locator("#differences").waitFor({ state: "visible" });
+    expect(await paths()).toEqual(all);
+    await page.locator(`.counts tbody a[href*="kind=unexplained"]`).first().click();
+    await page.waitForFunction("document.querySelector('#kind').value === 'unexplained'");
+    expect(await paths()).toEqual(all);
+    await page.locator("#endpoint").selectOption("getSetup");
+    expect(await paths()).toEqual([]);
+  });
+
+  test("runs no script and applies no style that is not its own, and asks nobody", async () => {
+    const asked: (string | undefined)[] = [];
+    const elsewhere = await httpUpstream((request, response) => {
+      asked.push(request.url);
+      response.writeHead(200, { "Access-Control-Allow-Origin": "*" }).end();
+    });
+    const foreign = `<script>document.title = "run"</script><img src="${elsewhere}/i.png" onerror="document.title = 'run'">
+      <p id="styled" style="color: rgb(1, 2, 3)">x</p><style>#styled { margin-top: 77px }</style>
+      <form id="away" action="${elsewhere}/"></form>`;
+    const page = await open(await fileWith(foreign), { may: /Content Security Policy|^asked/ });
+    expect(await page.title()).not.toBe("run");
+    expect(await page.evaluate("getComputedStyle(document.getElementById('styled')).color")).not.toBe("rgb(1, 2, 3)");
+    expect(await page.evaluate("getComputedStyle(document.getElementById('styled')).marginTop")).not.toBe("77px");
+    expect(await page.evaluate(`fetch('${elsewhere}/').then(() => 'sent', () => 'refused')`)).toBe("refused");
+    await page.evaluate("document.getElementById('away').submit()");
+    expect(page.url()).toMatch(/^file:/);
+    expect(asked).toEqual([]);
+  });
+});

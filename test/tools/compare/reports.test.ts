@@ -1,0 +1,164 @@
+import { readFileSync } from "node:fs";
+import { stripVTControlCharacters } from "node:util";
+import { decodeHTMLStrict } from "entities";
+import { XMLParser, XMLValidator } from "fast-xml-parser";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { Report } from "../../../src/compare/report.ts";
+import type { JsonObject } from "../../../src/rules/rule.ts";
+import { hostileTexts } from "../../support/hostileText.ts";
+import { compare, openServers } from "./support.ts";
+
+const { serve, candidate, datasets, legacy } = openServers();
+
+/** A candidate that puts these texts into the values, and into the names of new fields. */
+const spoil = (document: JsonObject): JsonObject => ({
+  ...document,
+  name: hostileTexts.join(" "),
+  version: `${document["version"] as number}`,
+  ...Object.fromEntries(hostileTexts.map((text) => [`x${text}`, text])),
+});
+
+let run: Awaited<ReturnType<typeof compare>>;
+let report: Report;
+beforeAll(async () => {
+  const url = await candidate((document, path) => (path === "/datasets/1" ? document : spoil(document)));
+  run = await compare([...datasets(url, "61,1,2,999999"), "--expected", "none"]);
+  report = JSON.parse(run.file("report.json")) as Report;
+});
+
+test("report.json has the members that programs read", () => {
+  expect(Object.keys(report)).toEqual(
+    "summary endpoints statuses latency differences causes failures coverage schemaDrift skipped made sides".split(" "),
+  );
+  expect(report.summary).toEqual({
+    compared: 4,
+    equal: 2,
+    explained: 0,
+    expected: 0,
+    drift: 0,
+    unexplained: 2,
+    failed: 0,
+  });
+  const version = report.differences.find(({ path }) => path === "/version");
+  expect(version).toEqual({
+    endpoint: "getDataset",
+    path: "/version",
+    form: "type",
+    kind: "unexplained",
+    rule: "integer",
+    legacy: "1",
+    expected: 1,
+    candidate: "1",
+    count: 2,
+    answers: 2,
+    curl: {
+      legacy: `curl -si ${legacy()}/api/v1/json/data/61`,
+      candidate: expect.stringMatching(/^curl -si http:\S+\/datasets\/61$/),
+    },
+  });
+  expect(report.statuses).toEqual([
+    { endpoint: "getDataset", from: 200, to: 200, answers: 3 },
+    { endpoint: "getDataset", from: 404, to: 404, answers: 1 },
+  ]);
+  expect(report.latency.map(({ side }) => side)).toEqual(["legacy", "candidate"]);
+});
+
+describe("the page", () => {
+  const ours = ["ui/tokens.css", "ui/frame.css", "ui/parts.css", "ui/copying.js"]
+    .concat(["report.css", "filter.js"].map((file) => `tools/compare/report/${file}`))
+    .map((file) => readFileSync(new URL(`../../../src/${file}`, import.meta.url), "utf8"))
+    .concat(`document.documentElement.classList.add("with-script");`);
+  /** Without what we wrote as styles and scripts. */
+  const markup = () => ours.reduce((rest, part) => rest.replace(part, () => ""), run.file("report.html"));
+  /** A tag as our templates write them: attributes in double quotes, none of them a handler. */
+  const tag = /<(\/?[a-z]\w*)((?:\s+(?!on)[a-zA-Z-]+(?:="[^"<>]*")?)*)\s*\/?>/g;
+
+  test("is made of our own tags, whatever the values are", () => {
+    expect(markup().replace("<!doctype html>", "").replaceAll(tag, "")).not.toMatch(/[<>]/);
+    expect(markup().match(/<script/g)).toHaveLength(3);
+  });
+
+  test("stands alone, and shows every difference with both values without a script", () => {
+    const page = run.file("report.html");
+    expect(page).toMatch(/^<!doctype html>/);
+    expect(page).not.toMatch(/\ssrc=|@import|url\(|fetch\(|import\(/);
+    const shown = decodeHTMLStrict(page);
+    expect(shown).toContain("2 of 4 answers differ without a reason</h1>");
+    for (const { path, rule = "", curl } of report.differences)
+      for (const text of [path, rule, curl.candidate]) expect(shown).toContain(text.toWellFormed());
+    expect(shown.replaceAll(/\s+/g, " ")).toMatch(
+      /version<td><del>1<\/del><td><ins>"1"<\/ins><td> \? type · <code>integer<\/code> <b>unexplained<\/b>/,
+    );
+  });
+
+  test("has a label for every control, and every id once", () => {
+    const ids = [...markup().matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const [, id] of markup().matchAll(/<(?:select|input)\s+id="([^"]+)"/g))
+      expect(markup()).toContain(`<label for="${id}">`);
+    expect(markup()).not.toMatch(/<th(?![^>]*scope=)[\s>]/);
+  });
+});
+
+test("junit.xml is valid: each unexplained difference is a failure, with its evidence", () => {
+  const text = run.file("junit.xml");
+  expect(XMLValidator.validate(text)).toBe(true);
+  const parser = new XMLParser({ ignoreAttributes: false, isArray: (name) => name === "testcase" });
+  const { testsuites } = parser.parse(text) as {
+    testsuites: {
+      testsuite: { "@_failures": string; testcase: { "@_name": string; failure?: { "#text": string } }[] };
+    };
+  };
+  const unexplained = report.differences.filter(({ kind }) => kind === "unexplained").length;
+  expect(unexplained).toBe(2 + hostileTexts.length);
+  expect(testsuites.testsuite["@_failures"]).toBe(`${unexplained}`);
+  const version = testsuites.testsuite.testcase.find((one) => one["@_name"] === "/version: type");
+  expect(version?.failure?.["#text"]).toMatch(/legacy {5}"1"\nexpected {3}1\ncandidate {2}"1"\ncurl -si/);
+});
+
+test("summary.md keeps its tables and its code, whatever the values are", () => {
+  const text = run.file("summary.md");
+  for (const title of ["Unexplained", "Causes", "Statuses", "Latency", "Coverage"])
+    expect(text).toContain(`### ${title}`);
+  const outside = text.replaceAll(/^(`{3,})sh\n[^]*?\n\1$/gm, "");
+  expect(outside.replaceAll(/<\/?(?:code|details|summary)>/g, "").replaceAll(/`[^`\n]*`/g, "")).not.toMatch(/[<`]/);
+  for (const table of outside
+    .trimEnd()
+    .split("\n\n")
+    .filter((block) => block.startsWith("| "))) {
+    const widths = table.split("\n").map((row) => row.split("|").length);
+    expect(new Set(widths).size).toBe(1);
+  }
+});
+
+test("no value can drive the terminal or break its line", () => {
+  expect(run.out.split("\n").join("")).not.toMatch(/[\p{Cc}\p{Cf}\u2028]/u);
+  expect(stripVTControlCharacters(run.out)).toBe(run.out);
+  expect(run.out).toMatch(/^2 of 4 answers differ without a reason\n/);
+  expect(run.out).toMatch(/\ngetDataset +4 +2 +0 +0 +0 +2 +0\n/);
+  expect(run.out).toContain("type, where the rule is integer in getDataset");
+});
+
+test("a candidate that invents paths fills neither the memory nor the page", async () => {
+  const inventive = await candidate((document, path) => ({
+    ...document,
+    ...Object.fromEntries(Array.from({ length: 3000 }, (_, i) => [`${path}${i}${"x".repeat(1000)}`, i])),
+  }));
+  const { file, code } = await compare([...datasets(inventive, "61,1,2,3")]);
+  const { differences } = JSON.parse(file("report.json")) as Report;
+  expect(code).toBe(1);
+  expect(differences).toHaveLength(1001);
+  expect(differences[0]?.path).toBe("(other paths)");
+  expect(Buffer.byteLength(file("report.html"))).toBeLessThan(5_000_000);
+  expect(file("report.html")).toMatch(/… and [\d,]+ more, left out to keep this page small/);
+  expect(file("summary.md").length).toBeLessThan(65_536);
+});
+
+test("answers that a side did not give, and lines that are not sent, are told by reason", async () => {
+  const gone = await serve((_, response) => void response.destroy());
+  const { file, code, errors } = await compare(["--legacy", gone, "--ids", "1..3", "--endpoint", "getDataset"]);
+  expect([code, errors]).toEqual([2, "3 of 3 requests could not be compared"]);
+  const { failures } = JSON.parse(file("report.json")) as Report;
+  expect(failures).toMatchObject([{ endpoint: "getDataset", count: 3 }]);
+  for (const name of ["report.html", "summary.md", "junit.xml"]) expect(file(name)).toContain(failures[0]?.why);
+});
