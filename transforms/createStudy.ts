@@ -79,4 +79,5 @@ export const createStudy = endpoint("POST /studies", {
   examples: {
     ofTasks: { name: "My suite", main_entity_type: "task", description: "Tasks to try things on.", tasks: [1] },
   },
+  exampleAnswer: { study_id: 108 },
 });

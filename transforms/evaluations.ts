@@ -3,7 +3,7 @@ import { endpoint, type Route } from "../src/endpoint/endpoint.ts";
 import { flag, integerFrom, matching, oneOf, optionalField, withDefault } from "../src/endpoint/field.ts";
 import { collection } from "../src/endpoint/groups.ts";
 import { list, nullable, object, unwrapped } from "../src/rules/compose.ts";
-import { rule, type Rule } from "../src/rules/rule.ts";
+import { type JsonObject, rule, type Rule } from "../src/rules/rule.ts";
 import { integer, number, numberList, text, timestamp, verbatim } from "../src/rules/values.ts";
 import { idFilter, idList, listBy, pageGroups, tagFilter } from "./filters.ts";
 import { noEvaluations, unfiltered } from "./outcomes.ts";
@@ -55,10 +55,31 @@ export const evaluationWithParameters = object({
   ...result,
 });
 
-type Listing = { summary: string; also: Route[]; list: readonly string[] };
+const exampleEvaluation = {
+  run_id: 1,
+  uploader: 1,
+  task_id: 1,
+  setup_id: 3,
+  flow_id: 103,
+  flow_name: "sample.Forest(2)",
+  data_id: 1,
+  data_name: "harbour_tides",
+  evaluation_engine_id: 1,
+  function: "predictive_accuracy",
+  upload_time: "2021-01-01T10:00:00",
+  value: 0.95,
+  values: [],
+  array_data: null,
+};
+
+type Listing = { summary: string; also: Route[]; list: readonly string[]; exampleMembers?: JsonObject };
 
 /** A list of evaluations, from this list of legacy's. */
-export const evaluationList = <T>(route: Route, { summary, also, list: legacyList }: Listing, evaluation: Rule<T>) =>
+export const evaluationList = <T>(
+  route: Route,
+  { summary, also, list: legacyList, exampleMembers }: Listing,
+  evaluation: Rule<T>,
+) =>
   endpoint(route, {
     summary,
     also,
@@ -100,4 +121,5 @@ export const evaluationList = <T>(route: Route, { summary, also, list: legacyLis
       perFold: { run: 1, per_fold: true },
       none: { task: 1_000_000 },
     },
+    exampleAnswer: [{ ...exampleEvaluation, ...exampleMembers }],
   });

@@ -73,4 +73,5 @@ export const findFlow = endpoint("GET /flow/exists/{name}/{external_version?}", 
     found: { name: "sample.ZeroRule", external_version: "Sample_1.0" },
     unknown: { name: "no.such.flow", external_version: "1" },
   },
+  exampleAnswer: { flow_id: 101 },
 });

@@ -72,4 +72,17 @@ export const getDatasetFeatures = endpoint("GET /datasets/features/{dataset_id}"
   },
   first: firstDataset,
   examples: { small: { dataset_id: 1 }, notProcessed: { dataset_id: 18 }, unknown: { dataset_id: 1_000_000 } },
+  exampleAnswer: [
+    {
+      index: 0,
+      name: "class",
+      data_type: "nominal",
+      is_target: true,
+      is_ignore: false,
+      is_row_identifier: false,
+      number_of_missing_values: 0,
+      nominal_values: ["Iris-setosa", "Iris-versicolor"],
+      ontology: [],
+    },
+  ],
 });

@@ -28,4 +28,5 @@ export const getDatasetQualities = endpoint("GET /datasets/qualities/{dataset_id
   },
   first: firstDataset,
   examples: { small: { dataset_id: 1 }, notProcessed: { dataset_id: 18 }, unknown: { dataset_id: 1_000_000 } },
+  exampleAnswer: [{ name: "NumberOfInstances", value: 150 }],
 });

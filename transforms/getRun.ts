@@ -92,4 +92,35 @@ export const getRun = endpoint("GET /run/{run_id}", {
     groups: ({ run_id }, ours) => entity("run", run_id, ours !== undefined),
   },
   examples: { one: { run_id: 1 }, unknown: { run_id: 1_000_000 } },
+  exampleAnswer: {
+    run_id: 1,
+    uploader: 1,
+    uploader_name: "User 1",
+    task_id: 1,
+    task_type: "Supervised Classification",
+    task_evaluation_measure: "predictive_accuracy",
+    flow_id: 103,
+    flow_name: "sample.Forest(2)",
+    setup_id: 3,
+    setup_string: "setup 3",
+    parameter_setting: [{ name: "trees", value: "50", component: 103 }],
+    error: [],
+    tag: ["demo"],
+    input_data: { dataset: [{ did: 1, name: "harbour_tides", url: "https://legacy.example/data/download/1/1.arff" }] },
+    output_data: {
+      file: [{ file_id: 301, name: "predictions", url: "https://legacy.example/data/download/301/predictions.arff" }],
+      evaluation: [
+        {
+          name: "confusion_matrix",
+          value: null,
+          array_data: [
+            [1, 2],
+            [3, 4],
+          ],
+          repeat: null,
+          fold: null,
+        },
+      ],
+    },
+  },
 });

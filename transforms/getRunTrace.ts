@@ -39,4 +39,8 @@ export const getRunTrace = endpoint("GET /run/trace/{run_id}", {
     groups: ({ run_id }, ours) => entity("run", run_id, ours !== undefined),
   },
   examples: { one: { run_id: 1 }, none: { run_id: 3 }, unknown: { run_id: 1_000_000 } },
+  exampleAnswer: {
+    run_id: 1,
+    trace: [{ repeat: 0, fold: 0, iteration: 0, setup_string: '{"trees":"10"}', evaluation: 94.02, selected: true }],
+  },
 });

@@ -6,6 +6,7 @@ import { list, nullable, object, optional } from "../src/rules/compose.ts";
 import { integer, text } from "../src/rules/values.ts";
 import { unknownSetup } from "./outcomes.ts";
 import { firstEntry, idOf } from "./firstEntry.ts";
+import { exampleParameter } from "./setupParameters.ts";
 
 export const getSetup = endpoint("GET /setup/{id}", {
   summary: "The flow of a setup and the value of each of its parameters.",
@@ -50,4 +51,5 @@ export const getSetup = endpoint("GET /setup/{id}", {
     },
   },
   examples: { one: { id: 1 }, unknown: { id: 1_000_000 } },
+  exampleAnswer: { setup_parameters: { setup_id: 1, flow_id: 103, parameter: [exampleParameter] } },
 });

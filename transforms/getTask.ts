@@ -79,4 +79,34 @@ export const getTask = endpoint("GET /tasks/{task_id}", {
     groups: ({ task_id }, ours) => entity("task", task_id, ours !== undefined),
   },
   examples: { one: { task_id: 1 }, unknown: { task_id: 1_000_000 } },
+  exampleAnswer: {
+    id: 1,
+    name: "Task 1: harbour_tides (Supervised Classification)",
+    task_type_id: 1,
+    task_type: "Supervised Classification",
+    input: [
+      { name: "source_data", data_set: { data_set_id: 1, target_feature: "rising" } },
+      {
+        name: "cost_matrix",
+        cost_matrix: [
+          [0, 1],
+          [5, 0],
+        ],
+      },
+      { name: "evaluation_measures", evaluation_measures: { evaluation_measure: ["predictive_accuracy"] } },
+    ],
+    output: [
+      {
+        name: "predictions",
+        predictions: {
+          format: "ARFF",
+          feature: [
+            { name: "fold", type: "integer" },
+            { name: "prediction", type: "string" },
+          ],
+        },
+      },
+    ],
+    tags: ["demo"],
+  },
 });

@@ -34,4 +34,15 @@ export const getTaskType = endpoint("GET /tasktype/{id}", {
     groups: ({ id }, ours) => entity("tasktype", id, ours !== undefined),
   },
   examples: { classification: { id: 1 }, unknown: { id: 1_000_000 } },
+  exampleAnswer: {
+    task_type: {
+      id: 1,
+      name: "Supervised Classification",
+      description: "Learn a class.",
+      creator: ["A. Example", "B. Example"],
+      contributor: [],
+      creation_date: "2013-01-24T00:00:00",
+      input: [{ name: "source_data", requirement: "required", data_type: "numeric" }],
+    },
+  },
 });

@@ -84,4 +84,16 @@ export const listDatasets = endpoint("POST /datasets/list", {
     groups: () => [collection("dataset")],
   },
   examples: { firstFive: { limit: 5 }, byTag: { tag: "flowers", limit: 10 }, none: { data_name: "no-such-dataset" } },
+  exampleAnswer: [
+    {
+      did: 61,
+      name: "iris",
+      version: 1,
+      format: "arff",
+      file_id: 61,
+      status: "active",
+      md5_checksum: null,
+      quality: [{ name: "NumberOfInstances", value: 150 }],
+    },
+  ],
 });

@@ -34,4 +34,15 @@ export const listEstimationProcedures = endpoint("GET /estimationprocedure/list"
     groups: () => [collection("estimationprocedure")],
   },
   examples: { all: {} },
+  exampleAnswer: [
+    {
+      id: 1,
+      task_type_id: 1,
+      name: "10-fold Crossvalidation",
+      type: "crossvalidation",
+      repeats: 1,
+      folds: 10,
+      stratified_sampling: true,
+    },
+  ],
 });

@@ -18,4 +18,5 @@ export const listEvaluationMeasures = endpoint("GET /evaluationmeasures/list", {
     groups: () => [collection("evaluationmeasure")],
   },
   examples: { all: {} },
+  exampleAnswer: ["area_under_roc_curve", "kappa"],
 });

@@ -54,4 +54,14 @@ export const listFlows = endpoint("POST /flows/list", {
     groups: () => [collection("flow")],
   },
   examples: { firstFive: { limit: 5 }, byTag: { tag: "trees" }, none: { tag: "no-such-tag" } },
+  exampleAnswer: [
+    {
+      id: 101,
+      full_name: "sample.ZeroRule(1)",
+      name: "sample.ZeroRule",
+      version: 1,
+      external_version: "Sample_1.0",
+      uploader: 1,
+    },
+  ],
 });

@@ -17,4 +17,5 @@ export const listQualities = endpoint("GET /datasets/qualities/list", {
   },
   modern: { codes: [641] },
   examples: { all: {} },
+  exampleAnswer: { data_qualities_list: { quality: ["NumberOfClasses", "NumberOfInstances"] } },
 });

@@ -75,4 +75,16 @@ export const listRuns = endpoint("POST /runs/list", {
     groups: ({ study }) => [collection("run"), ...(study === undefined ? [] : [`study/${study}`, "study"])],
   },
   examples: { ofTask: { task: 1, limit: 5 }, one: { run: 1 }, none: { task: 1_000_000 } },
+  exampleAnswer: [
+    {
+      run_id: 1,
+      task_id: 1,
+      setup_id: 3,
+      flow_id: 103,
+      uploader: 1,
+      upload_time: "2021-01-01T10:00:00",
+      error_message: null,
+      run_details: null,
+    },
+  ],
 });

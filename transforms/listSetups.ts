@@ -26,4 +26,5 @@ export const listSetups = endpoint("POST /setups/list", {
     groups: () => [collection("setup")],
   },
   examples: { firstFive: { limit: 5 }, byFlow: { flow: 103 }, none: { tag: "no-such-tag" } },
+  exampleAnswer: [{ setup_id: 1, flow_id: 101 }],
 });

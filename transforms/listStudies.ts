@@ -51,4 +51,16 @@ export const listStudies = endpoint("POST /studies/list", {
     groups: () => [collection("study")],
   },
   examples: { firstFive: { limit: 5 }, ofRuns: { main_entity_type: "run" }, none: { uploader: 999_999 } },
+  exampleAnswer: [
+    {
+      id: 99,
+      alias: "sample-suite",
+      main_entity_type: "task",
+      benchmark_suite: null,
+      name: "Sample suite",
+      status: "active",
+      creation_date: "2021-02-03T04:05:06",
+      creator: 1,
+    },
+  ],
 });

@@ -23,4 +23,9 @@ export const listTaskTypes = endpoint("GET /tasktype/list", {
     groups: () => [collection("tasktype")],
   },
   examples: { all: {} },
+  exampleAnswer: {
+    task_types: {
+      task_type: [{ id: 1, name: "Supervised Classification", description: "Learn a class.", creator: ["A. Example"] }],
+    },
+  },
 });

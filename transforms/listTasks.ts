@@ -85,4 +85,18 @@ export const listTasks = endpoint("POST /tasks/list", {
     groups: () => [collection("task"), collection("dataset")],
   },
   examples: { firstFive: { limit: 5 }, byType: { task_type_id: 8 }, none: { tag: "no-such-tag" } },
+  exampleAnswer: [
+    {
+      task_id: 59,
+      task_type_id: 1,
+      task_type: "Supervised Classification",
+      did: 61,
+      name: "iris",
+      status: "active",
+      format: "arff",
+      input: [{ name: "target_feature", value: "class" }],
+      quality: [{ name: "NumberOfClasses", value: 3 }],
+      tags: [],
+    },
+  ],
 });

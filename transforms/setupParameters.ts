@@ -39,3 +39,16 @@ export const listedParameters = withoutRepeats(
     }),
   ),
 );
+
+/** A parameter, in examples of answers. */
+export const exampleParameter = {
+  id: 9002,
+  flow_id: 103,
+  flow_name: "sample.Forest",
+  full_name: "sample.Forest(2)_trees",
+  parameter_name: "trees",
+  name: "trees",
+  data_type: "integer",
+  default_value: "100",
+  value: "50",
+};

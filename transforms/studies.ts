@@ -40,4 +40,5 @@ export const membership = (route: Route, { summary, action }: Membership) =>
       object({ study_id: renamed("id", integer), main_entity_type: text, linked_entities: integer }),
     ),
     examples: { one: { study_id: 101, entity_ids: [1] } },
+    exampleAnswer: { study_id: 101, main_entity_type: "task", linked_entities: 1 },
   });

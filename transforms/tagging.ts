@@ -53,6 +53,7 @@ export const tagging = (route: Route, { summary, also, of, action }: Tagging) =>
     ...(shown ? { recover: settleBy(shown, id, action, wrapper) } : {}),
     output: object({ [wrapper]: object({ id: integer, tag: anyOrder(list(text)) }) }),
     examples: { one: { [id]: EXAMPLE_IDS[of], tag: "my-tag" } },
+    exampleAnswer: { [wrapper]: { id: EXAMPLE_IDS[of], tag: action === "tag" ? ["demo", "my-tag"] : ["demo"] } },
   });
 };
 

@@ -23,4 +23,5 @@ export const tagsInUse = (route: Route, of: Taggable, also: Route[]) =>
     // No entity has a tag.
     modern: { codes: [1002] },
     examples: { all: {} },
+    exampleAnswer: ["study_14", "time_series"],
   });

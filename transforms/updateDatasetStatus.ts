@@ -15,4 +15,5 @@ export const updateDatasetStatus = endpoint("POST /datasets/status/update", {
   modern: { codes: [111] },
   output: unwrapped("data_status_update", object({ dataset_id: renamed("id", integer), status: text })),
   examples: { deactivate: { dataset_id: 1, status: "deactivated" } },
+  exampleAnswer: { dataset_id: 1, status: "deactivated" },
 });

@@ -18,4 +18,5 @@ export const updateStudyStatus = endpoint("POST /studies/status/update", {
   modern: { problems: { "study-not-found": noStudyToUpdate, "study-legacy": legacyStudy } },
   output: unwrapped("study_status_update", object({ study_id: renamed("id", integer), status: text })),
   examples: { activate: { study_id: 101, status: "active" } },
+  exampleAnswer: { study_id: 101, status: "active" },
 });

@@ -124,6 +124,8 @@ type Definition<F extends Fields = Fields, T = unknown, Name extends string = st
   first?: { legacy: LegacyRequest; input(legacy: JsonObject): Record<string, Json> | undefined };
   /** Inputs for documentation and checks, by name. `unknown`: one that no catalogue has. */
   examples: Record<string, Record<string, Json>>;
+  /** An answer for documentation. */
+  exampleAnswer?: Json;
 };
 
 /** An endpoint that answers with a `T`. The gateway runs any of them; only a definition knows the type of its input. */

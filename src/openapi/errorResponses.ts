@@ -1,7 +1,6 @@
 import type { Endpoint } from "../endpoint/endpoint.ts";
-import { type ErrorBody, problemOf, problemTypes } from "../http/problemDetails.ts";
+import { type ErrorBody, type ErrorDialect, problemOf, problemTypes } from "../http/problemDetails.ts";
 import type { Json, JsonObject } from "../rules/rule.ts";
-import { headersOf } from "./replyHeaders.ts";
 
 const text: JsonObject = { type: "string" };
 const code: JsonObject = { type: "string", pattern: "^[0-9]+$", description: "The legacy interface's own code." };
@@ -48,57 +47,57 @@ export const errorSchemas: JsonObject = {
   },
 };
 
-/** Details of the errors that any endpoint may answer with; the others are a sentence. */
+/** The statuses that operations name, each with an example of its detail. Any other error is their `default`. */
 const details: Readonly<Record<number, ErrorBody["detail"]>> = {
   401: { code: "103", message: "Authentication failed" },
   403: { code: "112", message: "No access granted" },
   404: { code: "111", message: "Unknown dataset" },
   409: { code: "473", message: "Entity already tagged by this tag." },
-  410: "Legacy studies are no longer supported.",
+  412: { code: "113", message: "Could not find data file record" },
   415: "The body has to be application/json.",
   422: [{ loc: ["path", "dataset_id"], msg: "value is not a valid integer", type: "type_error.integer" }],
   429: "Too many requests: see Retry-After.",
+  502: "The legacy server gave no usable answer.",
+  503: "Too many requests wait: see Retry-After.",
+  504: "The legacy server took too long.",
 };
 
-/** The response of a status, with this answer of `{"detail": ...}` as its example in both dialects. `base`: the prefix, "" for "/". */
-export const errorResponse = (status: number, base: string, body?: ErrorBody): JsonObject => {
-  const { title = "", about = "" } = problemTypes[status] ?? {};
-  const example = body ?? { detail: details[status] ?? `${title}.` };
+type ErrorSettings = {
+  /** The prefix, "" for "/". */
+  base: string;
+  /** How errors are written by default: viewers show the first media type. */
+  dialect: ErrorDialect;
+};
+
+/** The responses of errors, by status and `default`. */
+export const errorResponses = (settings: ErrorSettings): JsonObject => ({
+  ...(Object.fromEntries(
+    Object.entries(details).map(([status, detail]) => {
+      const { title, about } = problemTypes[Number(status)] as { title: string; about: string };
+      return [status, response(`${title}. ${about}`, Number(status), { detail }, settings)];
+    }),
+  ) as JsonObject),
+  default: response("Any other error.", 500, { detail: "Internal Server Error" }, settings),
+});
+
+const response = (description: string, status: number, body: ErrorBody, { base, dialect }: ErrorSettings) => {
+  const detail = { schema: schemaRef("Error"), example: body as unknown as Json };
+  const problem = { schema: schemaRef("Problem"), example: problemOf(status, body, base) as unknown as Json };
   return {
-    description: `${title}. ${about}`,
-    headers: headersOf(status),
-    content: {
-      "application/json": { schema: schemaRef("Error"), example: example as unknown as Json },
-      "application/problem+json": {
-        schema: schemaRef("Problem"),
-        example: problemOf(status, example, base) as unknown as Json,
-      },
-    },
+    description,
+    content:
+      dialect === "problem"
+        ? { "application/problem+json": problem, "application/json": detail }
+        : { "application/json": detail, "application/problem+json": problem },
   };
 };
 
-/** The responses that do not depend on the endpoint, by status: errors, and 304. */
-export const sharedResponses = (base: string): JsonObject => ({
-  ...(Object.fromEntries(
-    Object.keys(problemTypes).map((status) => [status, errorResponse(Number(status), base)]),
-  ) as JsonObject),
-  304: { description: "The client has the answer already.", headers: headersOf(304) },
-});
-
-/** What every operation may answer. */
-const always = [400, 401, 403, 404, 412, 422, 429, 500, 502, 503, 504];
-const withBody = [408, 413, 415];
-
-/** An endpoint that rejects what is gone names that outcome among its errors too. */
-const isEverGone = ({ errors, modern }: Endpoint): boolean =>
-  [errors, modern?.problems].some((outcomes) => Object.values(outcomes ?? {}).some(({ kind }) => kind === "gone"));
-
-/** The statuses of errors that an endpoint's operation may answer with. */
-export const errorStatuses = (endpoint: Endpoint, method: string): number[] =>
-  [
-    ...always,
-    ...(method === "post" ? withBody : []),
-    ...(endpoint.writes ? [409] : []),
-    // What only legacy has, and what has been given up.
-    ...(isEverGone(endpoint) ? [410] : []),
-  ].toSorted((a, b) => a - b);
+/** The keys of `errorResponses` that an endpoint's operation has. */
+export const errorsOf = (endpoint: Endpoint, method: string, isRateLimited: boolean): string[] => {
+  const has: Record<string, boolean> = {
+    409: endpoint.writes !== undefined,
+    415: method === "post",
+    429: isRateLimited,
+  };
+  return [...Object.keys(details), "default"].filter((status) => has[status] ?? true);
+};

@@ -1,40 +1,45 @@
 import { z } from "zod";
-import type { Endpoint, Route } from "../endpoint/endpoint.ts";
+import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { Field } from "../endpoint/field.ts";
 import { dropped } from "../rules/compose.ts";
 import type { Json, JsonObject } from "../rules/rule.ts";
-import type { ErrorBody } from "../http/problemDetails.ts";
-import { errorResponse, errorSchemas, errorStatuses, schemaRef, sharedResponses } from "./errorResponses.ts";
-import { documentedHeaders, headersOf } from "./replyHeaders.ts";
+import type { ErrorDialect } from "../http/problemDetails.ts";
+import { errorResponses, errorSchemas, errorsOf, schemaRef } from "./errorResponses.ts";
+import { documentedHeaders, headerRefs } from "./replyHeaders.ts";
 
-/** Examples of an endpoint: the JSON body of a request, the answer to it, and errors by status. */
-export type Examples = { request?: Json; answer?: Json; errors: Readonly<Record<number, ErrorBody>> };
-
-const noExamples: Examples = { errors: {} };
-
-type DocumentSettings = {
-  version: string;
+/** What the document of a deployment depends on. */
+export type Deployment = {
   /** The prefix that paths are below. */
   prefix: string;
-  endpoints: Readonly<Record<string, Endpoint>>;
-  /** Examples by endpoint. */
-  examples?: Readonly<Record<string, Examples>>;
+  /** How errors are written where `Accept` prefers neither way. */
+  dialect?: ErrorDialect;
+  /** Whether requests may be answered 429. */
+  isRateLimited?: boolean;
 };
+
+type Endpoints = Readonly<Record<string, Endpoint>>;
+type DocumentSettings = Deployment & { version: string; endpoints: Endpoints };
 
 const about = `Typed answers about the datasets, setups, studies, flows and evaluations of a machine-learning catalogue.
 
-**Begin** with \`GET /datasets/list\`, then ask for one dataset by its \`did\`. No key is needed to read what is public.
+**Begin** with \`POST /datasets/list\`, then ask for one dataset by its \`did\`. No key is needed to read what is public.
 
 - Every answer is JSON. HEAD works wherever GET does, and each path answers with and without a slash at its end.
+- An operation stands here under its main path; its description names the others. \`{...filters}\` at their end are pairs of a field and
+  its value: \`/limit/10/offset/20\`.
 - A field without a value is \`null\`, a list without entries \`[]\`. An answer may have more fields than its schema names.
 - A key comes as \`X-API-Key: KEY\`, as \`Authorization: Bearer KEY\` or as \`?api_key=KEY\`. One that is sent has to be valid, everywhere.
 - Errors are \`{"detail": ...}\`. They come as \`application/problem+json\` (RFC 9457) where \`Accept\` prefers that.
 - A request that breaks HTTP, or for which the server has no room, is refused before anything is looked up for it. That is always
   \`{"detail": ...}\`, whatever \`Accept\` says: 400, 408, 417, 431, 503. The connection is closed.`;
 
-/** The description of the new interface in OpenAPI 3.1, made of the definitions of its endpoints. */
-export const openApiDocument = ({ version, prefix, endpoints, examples = {} }: DocumentSettings): JsonObject => {
-  const base = prefix === "/" ? "" : prefix;
+/** The description of the new interface in OpenAPI 3.1, made of the definitions of its endpoints. It takes up to 200 ms. */
+export const openApiDocument = (settings: DocumentSettings): JsonObject => {
+  const { version, prefix, endpoints, dialect = "detail", isRateLimited = false } = settings;
+  const { 429: limited, ...errors } = errorResponses({ base: prefix === "/" ? "" : prefix, dialect });
+  const operations = Object.entries(endpoints).map(([name, endpoint]) => operationOf(name, endpoint, isRateLimited));
+  const paths: Record<string, JsonObject> = {};
+  for (const { path, method, operation } of operations) (paths[path] ??= {})[method] = operation;
   return {
     openapi: "3.1.1",
     info: {
@@ -46,8 +51,8 @@ export const openApiDocument = ({ version, prefix, endpoints, examples = {} }: D
     },
     servers: [{ url: prefix }],
     security: [{}, ...withKey],
-    tags: tagsOf(endpoints),
-    paths: pathsOf(endpoints, examples),
+    tags: [...new Set(Object.values(endpoints).map(groupOf))].map((name) => ({ name })),
+    paths,
     components: {
       securitySchemes: {
         apiKeyHeader: { type: "apiKey", in: "header", name: "X-API-Key" },
@@ -55,10 +60,11 @@ export const openApiDocument = ({ version, prefix, endpoints, examples = {} }: D
         apiKeyQuery: { type: "apiKey", in: "query", name: "api_key" },
       },
       schemas: { ...answerSchemas(endpoints), ...errorSchemas },
-      responses: Object.assign(
-        sharedResponses(base),
-        ...Object.entries(endpoints).map(([name, one]) => responsesOf(name, one, examples[name] ?? noExamples, base)),
-      ) as JsonObject,
+      responses: {
+        304: { description: "The client has the answer already." },
+        ...errors,
+        ...(isRateLimited ? { 429: limited } : {}),
+      },
       headers: documentedHeaders,
       parameters: {
         IfNoneMatch: {
@@ -74,123 +80,70 @@ export const openApiDocument = ({ version, prefix, endpoints, examples = {} }: D
 
 const withKey: JsonObject[] = [{ apiKeyHeader: [] }, { bearer: [] }, { apiKeyQuery: [] }];
 
-const groupOf = (route: Route): string => route.split("/")[1] ?? "";
+const mainRoute = ({ routes }: Endpoint): string => routes[0] as string;
 
-const tagsOf = (endpoints: Readonly<Record<string, Endpoint>>): JsonObject[] =>
-  [...new Set(Object.values(endpoints).map(({ routes }) => groupOf(routes[0] as Route)))].map((name) => ({ name }));
+/** The first segment of its path. */
+const groupOf = (endpoint: Endpoint): string => mainRoute(endpoint).split("/")[1] ?? "";
 
-/** One operation: the endpoint that answers it, and how it differs from the endpoint's first route. */
-type Operation = {
-  name: string;
-  endpoint: Endpoint;
-  method: string;
-  path: string;
-  parameters: JsonObject[];
-  note?: string;
-};
-
-/** By path, its operations. An `operationId` is the endpoint's name, numbered from its second path on. */
-const pathsOf = (
-  endpoints: Readonly<Record<string, Endpoint>>,
-  examples: Readonly<Record<string, Examples>>,
-): JsonObject => {
-  const paths: Record<string, JsonObject> = {};
-  for (const [name, endpoint] of Object.entries(endpoints))
-    for (const [i, operation] of operationsOf(name, endpoint).entries()) {
-      const operationId = i === 0 ? name : `${name}${i + 1}`;
-      const described = describe(operation, examples[name] ?? noExamples);
-      (paths[operation.path] ??= {})[operation.method] = { operationId, ...described };
-    }
-  return paths;
-};
-
-/** A route may be several paths of OpenAPI, where a parameter is neither empty nor has slashes. */
-const operationsOf = (name: string, endpoint: Endpoint): Operation[] =>
-  endpoint.routes.flatMap((route, i): Operation[] => {
-    const [verb, template] = route.split(" ", 2) as [string, string];
-    const method = verb.toLowerCase();
-    const same = i === 0 ? {} : { note: `The same as \`${endpoint.routes[0]}\`.` };
-    const parametersOf = (path: string) =>
-      [...path.matchAll(/\{(\w+)\}/g)].map(([, one = ""]) => fieldParameter(endpoint, one));
-    if (template.endsWith("/{...filters}")) {
-      const below = template.slice(0, -"/{...filters}".length);
-      const note = `The same as \`${endpoint.routes[0]}\`; more pairs of a filter and a value may follow.`;
-      return [
-        { name, endpoint, method, path: below, parameters: [], ...same },
-        { name, endpoint, method, path: `${below}/{filter}/{value}`, parameters: pairParameters(endpoint), note },
-      ];
-    }
-    const path = template.replaceAll("?}", "}");
-    const whole = { name, endpoint, method, path, parameters: parametersOf(path), ...same };
-    const mayLack = /\{(\w+)\?\}$/.exec(template);
-    if (mayLack === null) return [whole];
-    const shorter = path.slice(0, -`{${mayLack[1]}}`.length);
-    const parameters = parametersOf(shorter);
-    return [whole, { name, endpoint, method, path: shorter, parameters, note: `With an empty \`${mayLack[1]}\`.` }];
-  });
-
-const fieldParameter = ({ input, examples }: Endpoint, name: string): JsonObject => {
-  const example = Object.values(examples)[0]?.[name];
-  return {
-    name,
-    in: "path",
-    required: true,
-    schema: jsonSchema((input[name] as Field<unknown>).schema),
-    ...(example === undefined ? {} : { example }),
-  };
-};
-
-const pairParameters = ({ input }: Endpoint): JsonObject[] => {
-  const filters = Object.keys(input);
-  const filter = filters.includes("limit") ? "limit" : (filters[0] as string);
-  return [
-    { name: "filter", in: "path", required: true, schema: { type: "string", enum: filters }, example: filter },
-    { name: "value", in: "path", required: true, schema: { type: "string" }, example: "10" },
-  ];
-};
-
-const describe = (
-  { name, endpoint, method, parameters, note }: Operation,
-  { request, errors }: Examples,
-): JsonObject => {
+/** The endpoint under its main route. */
+const operationOf = (name: string, endpoint: Endpoint, isRateLimited: boolean) => {
+  const [verb, template] = mainRoute(endpoint).split(" ") as [string, string];
+  const [method, path] = [verb.toLowerCase(), template.replaceAll("?}", "}")];
   const isConditional = method === "get" && endpoint.cache !== undefined;
-  return {
-    tags: [groupOf(endpoint.routes[0] as Route)],
+  const statuses = [...(isConditional ? ["304"] : []), ...errorsOf(endpoint, method, isRateLimited)];
+  const description = describe(endpoint, template);
+  const operation: JsonObject = {
+    operationId: name,
+    tags: [groupOf(endpoint)],
     summary: endpoint.summary,
-    ...(note === undefined ? {} : { description: note }),
+    ...(description === "" ? {} : { description }),
     ...(endpoint.writes ? { security: withKey } : {}),
-    parameters: [...parameters, ...(isConditional ? [{ $ref: "#/components/parameters/IfNoneMatch" }] : [])],
-    ...(method === "post" ? { requestBody: requestBody(endpoint, request) } : {}),
+    parameters: [
+      ...[...path.matchAll(/\{(\w+)\}/g)].map(([, one = ""]) => fieldParameter(endpoint, one)),
+      ...(isConditional ? [{ $ref: "#/components/parameters/IfNoneMatch" }] : []),
+    ],
+    ...(method === "post" ? { requestBody: requestBody(endpoint) } : {}),
     responses: {
-      200: responseRef(name),
-      ...(isConditional ? { 304: responseRef("304") } : {}),
-      ...(Object.fromEntries(
-        errorStatuses(endpoint, method).map((status) => [
-          status,
-          responseRef(errors[status] ? `${name}_${status}` : String(status)),
-        ]),
-      ) as JsonObject),
+      200: {
+        description: endpoint.summary,
+        headers: headerRefs(endpoint.writes !== undefined),
+        content: { "application/json": { schema: schemaRef(name), ...withExample(endpoint.exampleAnswer) } },
+      },
+      ...Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/${status}` }])),
     },
   };
+  return { path, method, operation };
 };
 
-const responseRef = (name: string): JsonObject => ({ $ref: `#/components/responses/${name}` });
+const describe = ({ routes }: Endpoint, template: string): string => {
+  const mayBeEmpty = /\{(\w+)\?\}/.exec(template)?.[1];
+  return [
+    ...(mayBeEmpty === undefined ? [] : [`\`${mayBeEmpty}\` may be empty.`]),
+    ...(routes.length > 1
+      ? [
+          `The same: ${routes
+            .slice(1)
+            .map((route) => `\`${route}\``)
+            .join(", ")}.`,
+        ]
+      : []),
+  ].join(" ");
+};
 
-/** The answers and errors of which an endpoint has an example of its own. Its errors are named by their status too. */
-const responsesOf = (name: string, endpoint: Endpoint, { answer, errors }: Examples, base: string): JsonObject => ({
-  [name]: {
-    description: endpoint.summary,
-    headers: headersOf(200, endpoint.writes !== undefined),
-    content: {
-      "application/json": { schema: schemaRef(name), ...(answer === undefined ? {} : { example: answer }) },
-    },
-  },
-  ...(Object.fromEntries(
-    Object.entries(errors).map(([status, body]) => [`${name}_${status}`, errorResponse(Number(status), base, body)]),
-  ) as JsonObject),
+const withExample = (example: Json | undefined): JsonObject => (example === undefined ? {} : { example });
+
+const fieldParameter = (endpoint: Endpoint, name: string): JsonObject => ({
+  name,
+  in: "path",
+  required: true,
+  schema: jsonSchema((endpoint.input[name] as Field<unknown>).schema),
+  ...withExample(exampleInput(endpoint)?.[name]),
 });
 
-const requestBody = ({ input, groups = {} }: Endpoint, example: Json | undefined): JsonObject => {
+const exampleInput = ({ examples }: Endpoint): JsonObject | undefined => Object.values(examples)[0];
+
+const requestBody = (endpoint: Endpoint): JsonObject => {
+  const { input, groups = {} } = endpoint;
   const fields = Object.entries(input) as [string, Field<unknown>][];
   const required = fields.filter(([, field]) => field.fallback === undefined).map(([name]) => name);
   const properties = Object.fromEntries(fields.map(([name, field]) => [name, bodySchema(field)]));
@@ -213,7 +166,7 @@ const requestBody = ({ input, groups = {} }: Endpoint, example: Json | undefined
           ...(required.length > 0 ? { required } : {}),
           additionalProperties: false,
         },
-        ...(example === undefined ? {} : { example }),
+        ...withExample(exampleInput(endpoint)),
       },
     },
   };
@@ -228,7 +181,7 @@ const bodySchema = ({ schema, fallback }: Field<unknown>): JsonObject => {
 };
 
 /** The schemas of all answers, by endpoint; those that refer to themselves have parts of their own. */
-const answerSchemas = (endpoints: Readonly<Record<string, Endpoint>>): JsonObject =>
+const answerSchemas = (endpoints: Endpoints): JsonObject =>
   Object.fromEntries(
     Object.entries(endpoints).flatMap(([name, { output }]) => {
       const { $defs = {}, ...schema } = jsonSchema(output.schema) as JsonObject & { $defs?: JsonObject };

@@ -25,7 +25,7 @@ export const settingsHelp = (fragments: readonly SettingsFragment[]): string => 
     "  npm start -- --version        name and version",
     "",
     "Settings, from the environment or from a file (the environment wins):",
-    `  ${"CONFIG".padEnd(20)} the path of that file: JSON, or YAML (.yaml, .yml); docs/config.schema.json describes it to editors`,
+    `  ${"CONFIG".padEnd(20)} the path of that file: JSON, or YAML (.yaml, .yml); npm run docs -- config-schema describes it to editors`,
     `  ${"..._FILE".padEnd(20)} the path of a file with the value, in place of ${[...secrets].join(", ")}`,
     ...rows,
     "",

@@ -42,7 +42,8 @@ describe("a proxied answer", () => {
 test("a page may read every header that the document describes", () => {
   // Those that are always shown, and those that are the browser's own concern.
   const others = new Set(["Cache-Control", "Vary", "Content-Encoding", "Accept-Encoding"]);
-  const described = Object.keys(documentedHeaders).filter(
+  const onErrors = ["Retry-After", "RateLimit", "RateLimit-Policy", "WWW-Authenticate"];
+  const described = [...Object.keys(documentedHeaders), ...onErrors].filter(
     (name) => !name.startsWith("Access-Control-") && !others.has(name),
   );
   expect(EXPOSED_HEADERS.split(", ")).toEqual(expect.arrayContaining(described));

@@ -15,7 +15,7 @@ export type ConformRequest = {
 /** The credentials that are tried: none, those that the server knows, and one that it does not. */
 type Credentials = { known: readonly string[]; unknown: string };
 
-/** The documented paths without parameters: OpenAPI matches these first. */
+/** The paths without parameters: these win over those with one. */
 export type FixedPaths = ReadonlySet<string>;
 
 /** fast-check makes texts by a pattern without lookaheads: what these refuse is filtered out. */

@@ -4,8 +4,8 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 export type Schema = Record<string, unknown>;
 type Media = { schema: Schema; example?: unknown };
 
-/** A response, with its references resolved. `headers` are in lower case. */
-export type Answer = { headers: ReadonlySet<string>; content: Readonly<Record<string, Media>> };
+/** A response, with its references resolved. `headers` are in lower case; errors name none. */
+export type Answer = { headers?: ReadonlySet<string>; content: Readonly<Record<string, Media>> };
 
 /** One operation, with its references resolved. */
 export type Operation = {
@@ -15,6 +15,7 @@ export type Operation = {
   /** Its parameters in the path, by name. */
   parameters: ReadonlyMap<string, Media>;
   body?: Media & { required: boolean };
+  /** By status; 0: every other one. */
   answers: ReadonlyMap<number, Answer>;
   needsKey: boolean;
 };
@@ -49,11 +50,9 @@ export const openSchemas = (document: string) => {
         ...(body ? { body: { required: body.required, ...(body.content["application/json"] as Media) } } : {}),
         answers: new Map(
           Object.entries(one["responses"] as Raw).map(([status, response]) => {
-            const { headers, content = {} } = resolved(response) as { headers: Raw; content?: Answer["content"] };
-            return [
-              Number(status),
-              { headers: new Set(Object.keys(headers).map((name) => name.toLowerCase())), content },
-            ];
+            const { headers, content = {} } = resolved(response) as { headers?: Raw; content?: Answer["content"] };
+            const names = headers && new Set(Object.keys(headers).map((name) => name.toLowerCase()));
+            return [status === "default" ? 0 : Number(status), names ? { headers: names, content } : { content }];
           }),
         ),
         needsKey: one["security"] !== undefined,

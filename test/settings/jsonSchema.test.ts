@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
 import { configurationSchema } from "../../src/settings/jsonSchema.ts";
@@ -9,11 +7,6 @@ import { fileWith } from "./support.ts";
 const schema = configurationSchema(fragments, Object.keys(known));
 const ajv = new Ajv2020({ strict: true, strictRequired: false, allErrors: true, formats: { "date-time": true } });
 const validate = ajv.compile(schema);
-
-test("docs/config.schema.json is made of the settings (npm run docs makes it)", () => {
-  const file = readFileSync(join(import.meta.dirname, "../../docs/config.schema.json"), "utf8");
-  expect(JSON.parse(file)).toEqual(JSON.parse(JSON.stringify(schema)));
-});
 
 describe("the schema and the start agree", () => {
   const stage = { stage: "shadow", share: 10, gate: { parity: 0.999 } };

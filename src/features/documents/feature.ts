@@ -1,5 +1,6 @@
-import { readFile } from "node:fs/promises";
+import { once } from "node:events";
 import type { ServerResponse } from "node:http";
+import { Worker } from "node:worker_threads";
 import { plainAnswer } from "../../endpoint/answer.ts";
 import { unstoredHeaders } from "../../http/unstoredHeaders.ts";
 import { corsList } from "../../http/cors.ts";
@@ -8,14 +9,12 @@ import { problemSlugs } from "../../http/problemDetails.ts";
 import { isBelow, pathOf } from "../../http/requestTarget.ts";
 import type { Core, Feature } from "../../serve/feature.ts";
 import { apiCatalog, CATALOG_LINK, CATALOG_PATH, documentLinks, OPENAPI_TYPE } from "./apiCatalog.ts";
-import { deployedDocument } from "./deployedDocument.ts";
+import type { OpenApiThreadData } from "./openApiThread.ts";
 import { openResource, type Resource, type SendResource } from "./resource.ts";
 import type { DocumentsSettings } from "./settings.ts";
 import { viewerFiles } from "./viewerFiles.ts";
 
 type AllSettings = DocumentsSettings & { RATE_LIMIT?: number | undefined };
-
-const file = new URL("../../../docs/openapi.json", import.meta.url);
 
 /** Serves what describes the new interface: to people, to generators of clients, and to those who know only the domain. */
 const open = (core: Core, settings: AllSettings): Feature => {
@@ -71,7 +70,7 @@ const routesOf = (core: Core, settings: AllSettings): ReadonlyMap<string, SendRe
       const send = openResource(make);
       routes.set(base + path, send).set(`${base}${path}/`, send);
     };
-    add("/openapi.json", () => openApiOf(prefix, settings));
+    add("/openapi.json", () => openApiOf(prefix, core, settings));
     add("/docs", async () => (await import("./viewerPage.ts")).viewerPage(base, documentLinks(base)));
     for (const { name, send } of files) routes.set(`${base}/docs/${name}`, send);
     addProblems(add, base, core);
@@ -87,15 +86,30 @@ const routesOf = (core: Core, settings: AllSettings): ReadonlyMap<string, SendRe
   return routes;
 };
 
-const openApiOf = async (prefix: string, { ERRORS, RATE_LIMIT }: AllSettings): Promise<Resource> => ({
-  type: OPENAPI_TYPE,
-  body: deployedDocument(await readFile(file, "utf8"), {
+/** The document takes longer to make than the event loop may wait: a thread makes it. */
+const openApiOf = async (
+  prefix: string,
+  { catalogue: { module } }: Core,
+  { ERRORS, RATE_LIMIT }: AllSettings,
+): Promise<Resource> => {
+  if (module === undefined) throw new Error("openapi.json is made of the catalogue's `module`, and it has none");
+  const workerData: OpenApiThreadData = {
+    module,
     prefix,
     dialect: ERRORS[prefix] ?? "detail",
     isRateLimited: RATE_LIMIT !== undefined,
-  }),
-  headers: ["Cache-Control", "public, max-age=300", "Link", documentLinks(baseOf(prefix))],
-});
+  };
+  // What the gateway was started with, keys among it, is not for the thread.
+  const worker = new Worker(new URL("./openApiThread.ts", import.meta.url), { workerData, env: {} });
+  worker.unref();
+  // Rejects where the thread fails.
+  const [body] = (await once(worker, "message")) as [string];
+  return {
+    type: OPENAPI_TYPE,
+    body,
+    headers: ["Cache-Control", "public, max-age=300", "Link", documentLinks(baseOf(prefix))],
+  };
+};
 
 type Add = (path: string, make: () => Promise<Resource>) => void;
 

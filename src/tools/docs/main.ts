@@ -1,27 +1,35 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { parseArgs } from "node:util";
 import { features } from "../../features/index.ts";
+import { openApiDocument } from "../../openapi/openApiDocument.ts";
 import { configurationSchema } from "../../settings/jsonSchema.ts";
 import { endpoints } from "../../../transforms/index.ts";
-import { readPairs } from "../../../fixtures/pairs.ts";
 import about from "../../../package.json" with { type: "json" };
-import { onlyHelp } from "../onlyHelp.ts";
-import { openApiText } from "./openapi.ts";
-import { documentsWithTables, withTables } from "./tables.ts";
+import { documentsWithTables, writeTables } from "./tables.ts";
 
-onlyHelp(`npm run docs
-  Writes again, in place, what follows from the source: the tables of ${documentsWithTables.join(", ")},
-  docs/config.schema.json and docs/openapi.json.`);
+const usage = `npm run docs
+  Writes again, in place, the tables of ${documentsWithTables.join(", ")}.
+npm run -s docs -- openapi [--prefix PREFIX] [--rate-limit]
+  Prints the description of the new interface in OpenAPI 3.1: below /v1, or PREFIX; with 429 for --rate-limit.
+npm run -s docs -- config-schema
+  Prints the JSON Schema of the configuration file, for editors.`;
 
-for (const path of documentsWithTables) {
-  const file = new URL(`../../../${path}`, import.meta.url);
-  writeFileSync(file, withTables(readFileSync(file, "utf8"), endpoints));
+const print = (document: object): void => void process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+
+try {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { prefix: { type: "string" }, "rate-limit": { type: "boolean" }, help: { type: "boolean", short: "h" } },
+  });
+  const [document] = positionals;
+  const { prefix = "/v1", "rate-limit": isRateLimited = false, help = false } = values;
+  if (help) console.log(usage);
+  else if (document === undefined) writeTables(endpoints);
+  else if (document === "openapi") print(openApiDocument({ version: about.version, prefix, isRateLimited, endpoints }));
+  else if (document === "config-schema") {
+    const fragments = features.map(({ settings }) => settings);
+    print(configurationSchema(fragments, Object.keys(endpoints)));
+  } else throw new Error(`${document}: unknown document; allowed are openapi and config-schema`);
+} catch (error) {
+  console.error(`${(error as Error).message}\n\n${usage}`);
+  process.exitCode = 2;
 }
-
-const schema = configurationSchema(
-  features.map(({ settings }) => settings),
-  Object.keys(endpoints),
-);
-writeFileSync(new URL("../../../docs/config.schema.json", import.meta.url), `${JSON.stringify(schema, null, 2)}\n`);
-
-const openApi = openApiText({ version: about.version, prefix: "/v1", endpoints, pairs: readPairs() });
-writeFileSync(new URL("../../../docs/openapi.json", import.meta.url), openApi);

@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from "node:fs";
 import { withDefaults } from "../../cache/entry.ts";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
 import type { Rule } from "../../rules/rule.ts";
@@ -85,3 +86,11 @@ export const withTables = (text: string, endpoints: Endpoints): string =>
       before.replace(new RegExp(`<!-- ${name}: [^]*?<!-- /${name} -->`), () => marked(name, content)),
     text,
   );
+
+/** Writes the tables of all documents anew, in place. */
+export const writeTables = (endpoints: Endpoints): void => {
+  for (const path of documentsWithTables) {
+    const file = new URL(`../../../${path}`, import.meta.url);
+    writeFileSync(file, withTables(readFileSync(file, "utf8"), endpoints));
+  }
+};

@@ -1,0 +1,30 @@
+import { spawnSync } from "node:child_process";
+import { expect, test } from "vitest";
+import about from "../../../package.json" with { type: "json" };
+import { openApiDocument } from "../../../src/openapi/openApiDocument.ts";
+import { configurationSchema } from "../../../src/settings/jsonSchema.ts";
+import { endpoints } from "../../../transforms/index.ts";
+import { fragments } from "../../support/settings.ts";
+
+const docs = (...args: string[]) =>
+  spawnSync(process.execPath, ["src/tools/docs/main.ts", ...args], { encoding: "utf8" });
+const printed = (...args: string[]): unknown => JSON.parse(docs(...args).stdout);
+
+test("npm run docs -- openapi prints the document, with a prefix and 429 as options", () => {
+  const { version } = about;
+  expect(printed("openapi")).toEqual(openApiDocument({ version, prefix: "/v1", endpoints }));
+  expect(printed("openapi", "--prefix", "/api/v2", "--rate-limit")).toEqual(
+    openApiDocument({ version, prefix: "/api/v2", isRateLimited: true, endpoints }),
+  );
+});
+
+test("npm run docs -- config-schema prints the schema of the configuration", () => {
+  const schema = configurationSchema(fragments, Object.keys(endpoints));
+  expect(printed("config-schema")).toEqual(JSON.parse(JSON.stringify(schema)));
+});
+
+test.each(["nothing", "--nothing"])("npm run docs -- %s writes nothing, and says what is allowed", (argument) => {
+  const { status, stdout, stderr } = docs(argument);
+  expect([status, stdout]).toEqual([2, ""]);
+  expect(stderr).toMatch(/nothing[^]*config-schema/);
+});
