@@ -21,9 +21,10 @@ export const readBody = async (
   header: (name: string) => string | undefined,
   { most, timeout, budget }: BodyLimits,
 ): Promise<Result<{ body: Buffer }, { answer: Answer }>> => {
-  if (Number(header("content-length")) > most) return refuse(tooLarge(most));
+  const length = Number(header("content-length")) || most;
+  if (length > most) return refuse(tooLarge(most));
   if (!/^(identity)?$/i.test(header("content-encoding")?.trim() ?? "")) return refuse(coded);
-  const collecting = collect(chunks ?? (async function* () {})(), most, budget);
+  const collecting = collect(chunks ?? (async function* () {})(), { most, length, budget });
   // A rejection after the timeout has no other listener.
   collecting.catch(() => undefined);
   let timer: NodeJS.Timeout | undefined;
@@ -52,24 +53,31 @@ const crowded = plainAnswer(503, "Too many large bodies are being received.", {
   "Retry-After": "5",
 });
 
+/** Into one buffer, which doubles and counts whole: kept apart, chunks of one byte would take 400 bytes each. `length`: bytes that may come. */
 const collect = async (
   chunks: AsyncIterable<Uint8Array>,
-  most: number,
-  budget: ByteBudget,
+  { most, length, budget }: Pick<BodyLimits, "most" | "budget"> & { length: number },
 ): Promise<Buffer | "tooLarge" | "crowded"> => {
-  const collected: Uint8Array[] = [];
+  let collected = Buffer.alloc(0);
   let size = 0;
   let taken = 0;
   try {
     for await (const chunk of chunks) {
-      size += chunk.length;
-      if (size > most) return "tooLarge";
-      const more = size - UNCOUNTED - taken;
-      if (more > 0 && !budget.take(more)) return "crowded";
-      taken += Math.max(0, more);
-      collected.push(chunk);
+      const end = size + chunk.length;
+      if (end > most) return "tooLarge";
+      if (end > collected.length) {
+        const room = Math.max(end, Math.min(length, 2 * end));
+        const more = Math.max(0, room - UNCOUNTED) - taken;
+        if (!budget.take(more)) return "crowded";
+        taken += more;
+        const grown = Buffer.allocUnsafe(room);
+        collected.copy(grown, 0, 0, size);
+        collected = grown;
+      }
+      collected.set(chunk, size);
+      size = end;
     }
-    return Buffer.concat(collected);
+    return collected.subarray(0, size);
   } finally {
     budget.release(taken);
   }

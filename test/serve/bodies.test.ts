@@ -2,11 +2,15 @@ import { request as httpRequest } from "node:http";
 import { describe, expect, test } from "vitest";
 import { listeningGateway, recordingUpstream } from "../http/support.ts";
 import { get, request } from "../proxy/support.ts";
+import { usedMemory } from "../support/memory.ts";
+import { until } from "../support/waiting.ts";
 import { exchange, expectDetail, keys, openConnection, within } from "./support.ts";
 
 const open = async (environment: Record<string, string> = {}) => {
   const { url, seen } = await recordingUpstream(() => ({ body: '{"data":{"dataset":[]}}' }));
-  return { ...(await listeningGateway(url, { MAX_BODY_BYTES: "1024", ...environment })), seen };
+  const gateway = await listeningGateway(url, { MAX_BODY_BYTES: "1024", ...environment });
+  const receivingBytes = gateway.services.meter.registry.getSingleMetric("catalog_gateway_receiving_bytes");
+  return { ...gateway, seen, receiving: async () => (await receivingBytes?.get())?.values[0]?.value ?? 0 };
 };
 const post = (...headers: string[]) => request("POST /v1/datasets/list", "Content-Type: application/json", ...headers);
 const sized = (body: string | Buffer, type = "application/json", path = "/v1/datasets/list") =>
@@ -215,10 +219,17 @@ describe("a body", () => {
 });
 
 describe("bodies that are being received", () => {
+  test("take the memory of their bytes, also in chunks of one byte", async () => {
+    const { port, receiving } = await open({ MAX_BODY_BYTES: "1000000" });
+    const { socket } = openConnection(port);
+    const before = usedMemory();
+    socket.write(post("Transfer-Encoding: chunked") + "1\r\n \r\n".repeat(300_000));
+    await until(async () => (await receiving()) > 250_000);
+    expect(usedMemory() - before).toBeLessThan(20);
+  });
+
   test("take 64 MiB at most: beyond that a large one is 503, a small one is read", async () => {
-    const { port, services } = await open({ MAX_BODY_BYTES: String(40 * 1024 ** 2), BODY_TIMEOUT_MS: "20000" });
-    const receiving = async () =>
-      (await services.meter.registry.getSingleMetric("catalog_gateway_receiving_bytes")?.get())?.values[0]?.value ?? 0;
+    const { port, receiving } = await open({ MAX_BODY_BYTES: String(40 * 1024 ** 2), BODY_TIMEOUT_MS: "20000" });
     const slow = Array.from({ length: 2 }, () => {
       const { socket } = openConnection(port);
       socket.write(`POST /v1/datasets/list HTTP/1.1\r\nHost: a\r\nContent-Length: ${32 * 1024 ** 2}\r\n\r\n`);
