@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { hasBody } from "./body.ts";
 import { HttpExchange, exchangeOf, openExchange, setExchange } from "./exchange.ts";
+import { JoiningRequest } from "./joiningRequest.ts";
 import * as http from "./nodeHttp.ts";
 import { type WriteError, writeDetail } from "./problemDetails.ts";
 import { refuseFraming, type Refusal, refusalBytes, refuseRequest } from "./refusal.ts";
@@ -37,11 +38,14 @@ type HttpServer = {
   hasWaiting: (socket: Socket) => boolean;
 };
 
-/** Requests of one connection that may wait behind the one that is answered (pipelining). */
-const MAX_PIPELINED = 32;
+/** Headers of one request; each takes ten times the memory of its bytes. Apache has the same limit. */
+const MAX_HEADERS = 100;
 
-/** Requests that a client may send behind the first one too many; none of them is answered, but Node keeps each. */
-const MAX_IGNORED = 256;
+/** Requests of one connection that may wait behind the one that is answered (pipelining). */
+const MAX_PIPELINED = 8;
+
+/** Requests behind those that wait, in what was read with them; none of them is answered, but Node keeps each, with 2 KiB. */
+const MAX_IGNORED = 120;
 
 /** Milliseconds for the client of a refused connection to read why, and how many such connections may linger at a time. */
 const LINGER_MS = 1000;
@@ -52,12 +56,6 @@ const REST_OF_BODY = 500;
 
 const tooManyConnections: Refusal = { status: 503, detail: "Too many connections are open.", retryAfter: 5 };
 const tooManyBytes: Refusal = { status: 503, detail: "Too many bytes wait for other clients.", retryAfter: 5 };
-const tooManyPipelined: Refusal = {
-  status: 503,
-  detail: `More than ${MAX_PIPELINED} requests wait on this connection.`,
-  retryAfter: 1,
-};
-
 const unknownExpectation: Refusal = { status: 417, detail: "Expectation Failed" };
 
 /**
@@ -88,9 +86,15 @@ export const openHttpServer = (
   const { inTurn, hasWaiting } = openPipelining();
   const server = http.createServer(
     // Node refuses a request without a Host with an empty body: it is refused here, in our format.
-    { ...options, requireHostHeader: false, ServerResponse: responseNotedBy(unsent, trusted, onOver) },
+    {
+      ...options,
+      requireHostHeader: false,
+      IncomingMessage: JoiningRequest,
+      ServerResponse: responseNotedBy(unsent, trusted, onOver),
+    },
     inTurn(answer),
   );
+  server.maxHeadersCount = MAX_HEADERS;
   const refuseOn = (socket: Duplex, refusal: Refusal): void => {
     const exchange = new HttpExchange();
     if (!refuseSocket(socket, refusal, exchange.id)) return;
@@ -221,22 +225,26 @@ type Answer = (request: IncomingMessage, response: ServerResponse) => void;
  * buffer (1xx answers, a reset) needs the connection, and it bounds only the bytes of the answers that wait, not their number.
  */
 const openPipelining = () => {
-  /** Requests that wait, by connection; more than `MAX_PIPELINED` where one was refused, and it stays so. */
-  const waiting = new WeakMap<Socket, number>();
+  /** Requests that wait, by connection; those behind `last` are ignored. */
+  const queues = new WeakMap<Socket, { waiting: number; ignored: number; last: ServerResponse }>();
 
   const wait = (answer: Answer, request: IncomingMessage, response: ServerResponse): void => {
     const { socket } = request;
-    const count = (waiting.get(socket) ?? 0) + 1;
-    waiting.set(socket, count);
-    if (count > MAX_PIPELINED) {
-      if (count === MAX_PIPELINED + 1) refuseRequest(response, tooManyPipelined);
-      else if (count > MAX_PIPELINED + MAX_IGNORED) socket.destroy();
+    const queue = queues.get(socket) ?? { waiting: 0, ignored: 0, last: response };
+    queues.set(socket, queue);
+    if (queue.ignored > 0 || queue.waiting === MAX_PIPELINED) {
+      // The end of the connection says that these were not carried out (RFC 9112 9.3.2).
+      queue.last.shouldKeepAlive = false;
+      if (++queue.ignored > MAX_IGNORED) socket.destroy();
+      // At the end of a request Node reads on.
+      else process.nextTick(() => socket.pause());
       return;
     }
+    queue.waiting++;
+    queue.last = response;
     // Its turn has come: the response gets the connection. Where the client leaves before, that never happens.
     response.once("socket", () => {
-      const now = waiting.get(socket) ?? 0;
-      if (now <= MAX_PIPELINED) waiting.set(socket, now - 1);
+      queue.waiting--;
       // The response before it closes first.
       process.nextTick(() => {
         if (!socket.destroyed) answer(request, response);
@@ -253,7 +261,7 @@ const openPipelining = () => {
         if (response.socket !== null) answer(request, response);
         else wait(answer, request, response);
       },
-    hasWaiting: (socket: Socket): boolean => (waiting.get(socket) ?? 0) > 0,
+    hasWaiting: (socket: Socket): boolean => (queues.get(socket)?.waiting ?? 0) > 0,
   };
 };
 

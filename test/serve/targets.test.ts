@@ -155,6 +155,7 @@ describe("malformed HTTP is refused as JSON", () => {
     ["a negative length", `POST /v1/datasets/list HTTP/1.1\r\nContent-Length: -2\r\n${rest}{}`, 400],
     ["broken chunks", `POST /v1/datasets/list HTTP/1.1\r\nTransfer-Encoding: chunked\r\n${rest}zz\r\n`, 400],
     ["headers too large", `GET /v1/datasets/61 HTTP/1.1\r\nX: ${"x".repeat(20_000)}\r\n${rest}`, 431],
+    ["more than 100 headers", `GET /v1/datasets/61 HTTP/1.1\r\nHost: a\r\n${"X: 1\r\n".repeat(100)}\r\n`, 431],
     ["a target too long", `GET /v1/${"x".repeat(20_000)} HTTP/1.1\r\n${rest}`, 431],
     ["an odd Host", "GET /v1/datasets/61 HTTP/1.1\r\nHost: a b<\r\nConnection: close\r\n\r\n", 400],
   ])("%s", async (_, bytes, status) => {
@@ -162,6 +163,12 @@ describe("malformed HTTP is refused as JSON", () => {
     expectDetail(await exchange(port, bytes), status);
     expect(seen).toEqual([]);
     expect((await exchange(port, get("/v1/evaluationmeasures/list"))).status).toBe(200);
+  });
+
+  test("100 headers are taken", async () => {
+    const { port } = await open();
+    const headers = Array.from({ length: 98 }, (_, i) => `X-${i}: 1`);
+    expect((await exchange(port, get("/v1/evaluationmeasures/list", ...headers))).status).toBe(200);
   });
 
   test.each([

@@ -1,5 +1,6 @@
 import type { Attack } from "../lib/attack.ts";
 import { accessModel } from "./accessModel.ts";
+import { chunkedBodies } from "./chunkedBodies.ts";
 import { clientFraming } from "./clientFraming.ts";
 import { crowdedAnswers } from "./crowdedAnswers.ts";
 import { drippingUploads } from "./drippingUploads.ts";
@@ -10,6 +11,7 @@ import { killedWrites } from "./killedWrites.ts";
 import { leaks } from "./leaks.ts";
 import { long422 } from "./long422.ts";
 import { outageAndWrite } from "./outageAndWrite.ts";
+import { pipelinedHeads } from "./pipelinedHeads.ts";
 import { privateAgain } from "./privateAgain.ts";
 import { refusedDispatch } from "./refusedDispatch.ts";
 import { rememberedWrites } from "./rememberedWrites.ts";
@@ -32,6 +34,8 @@ export const attacks: readonly Attack[] = [
   unreadAnswers,
   crowdedAnswers,
   drippingUploads,
+  chunkedBodies,
+  pipelinedHeads,
   endlessInterim,
   long422,
   stalls,
