@@ -25,7 +25,7 @@ const stages = {
   ...Object.fromEntries(faulty.map((endpoint) => [endpoint, { stage: "shadow", share: 100 }])),
   // Its fault shows while modern answers callers: the gate takes it back. The other one has no fault and climbs.
   listEvaluationMeasures: { stage: "canary", share: 50, gate },
-  listEstimationProcedures: { stage: "shadow", share: 100, gate },
+  getDatasetQualities: { stage: "shadow", share: 100, gate },
 };
 
 const oldClients = ["catalogue-client/0.14.2 (Python 3.12)", "catalogue-client/0.9.0 (Python 3.8)", "rcatalogue/1.12"];
@@ -72,9 +72,11 @@ const sendTraffic = async (client: string, perSecond: number, signal: AbortSigna
       ...(body === undefined ? {} : { "Content-Type": "application/json" }),
     };
     void ask(`/v1${path}`, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
-    // Their gates need evidence.
-    for (const list of count % 4 === 0 ? ["/evaluationmeasures/list", "/estimationprocedure/list"] : [])
-      void ask(`/v1${list}`, { headers: { "User-Agent": agent } });
+    // Their gates need evidence: the one that climbs needs distinct requests.
+    for (const one of count % 4 === 0
+      ? ["evaluationmeasures/list", `datasets/qualities/${1 + ((count / 4) % 60)}`]
+      : [])
+      void ask(`/v1/${one}`, { headers: { "User-Agent": agent } });
     if (count++ % 5 === 0)
       void ask(`/api/v1/${oldPaths[count % oldPaths.length]}`, {
         headers: { "User-Agent": oldClients[count % oldClients.length] ?? "" },
@@ -106,7 +108,7 @@ const run = async (perSecond: number, isOnce: boolean): Promise<void> => {
       process.exitCode = isComplete ? 0 : 1;
       stopping.abort();
     } else if (!signal.aborted) {
-      print("listEvaluationMeasures goes back to shadow by its gate; listEstimationProcedures climbs to modern.");
+      print("listEvaluationMeasures goes back to shadow by its gate; getDatasetQualities climbs to modern.");
       print("The traffic goes on. Ctrl-C ends it.");
     }
     await sending;

@@ -4,6 +4,7 @@ import type { EventDefinitions } from "../../telemetry/events.ts";
 export const migrationEvents: EventDefinitions = {
   modern_failed: { level: "warn", msg: "Modern gave no answer that can be served.", isOfRequest: true },
   stage_moved: { level: "info", msg: "An endpoint moved to another stage." },
+  stages_unproven: { level: "warn", msg: "The configuration has modern answer callers against the evidence." },
   stage_not_kept: { level: "error", msg: "A move of a stage could not be stored." },
   canary_one_bucket: { level: "warn", msg: "All callers of a canary look like one." },
   migration_store_up: { level: "info", msg: "The store of stages is reachable again." },

@@ -6,7 +6,7 @@ export type Evidence = {
   /** Distinct requests compared since the move, and minutes since the move. */
   requests: number;
   minutes: number;
-  /** Comparisons since the move without drift (`judged`), and those of them without an unexplained difference (`good`). */
+  /** Those of them that are no drift (`judged`), and of these those without an unexplained difference (`good`). */
   good: number;
   judged: number;
   /** The same of the last 200 comparisons, so that a long good record does not hide recent failures. */
@@ -47,7 +47,7 @@ export const judgeGate = (gate: Gate, at: Stage, evidence: Evidence): GateDecisi
   const missing = whyNotYet(gate, evidence);
   return missing === undefined
     ? {
-        reason: `parity at least ${percent(wilson(evidence.good, evidence.judged).lower)} over ${evidence.requests} requests`,
+        reason: `parity at least ${percent(wilson(evidence.good, evidence.judged).lower)} over ${evidence.requests} distinct requests`,
         to,
         isFailing,
       }
@@ -65,7 +65,7 @@ const looksWorse = (gate: Gate, { good, judged, modern, sinceDemotion = gate.hol
 const whyWorse = ({ parity, errorRate, p95 }: Gate, { recent, modern }: Evidence): string | undefined => {
   const { upper } = wilson(recent.good, recent.judged);
   if (recent.judged >= MIN_TRIALS && upper < parity)
-    return `parity at most ${percent(upper)}, needed ${percent(parity)}`;
+    return `parity at most ${percent(upper)} over the last ${recent.judged} comparisons, needed ${percent(parity)}`;
   const failing = wilson(modern.failed, modern.asked).lower;
   if (modern.asked >= MIN_TRIALS && failing > errorRate)
     return `at least ${percent(failing)} of modern's answers fail, allowed ${percent(errorRate)}`;

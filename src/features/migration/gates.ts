@@ -1,5 +1,5 @@
 import { type GateDecision, judgeGate } from "./gate.ts";
-import type { Destination, StageInForce } from "./stage.ts";
+import type { Destination, MoveNote, StageInForce } from "./stage.ts";
 import type { Evidence } from "./gate.ts";
 
 /** Moves endpoints by their gates. */
@@ -7,7 +7,7 @@ export type Gates = {
   /** Checks one endpoint's gate now, and moves the endpoint if the gate says so. */
   check(endpoint: string): void;
   /** Moves an endpoint; meanwhile its gate does not act. Resolves and rejects as `move` does. */
-  move(endpoint: string, to: Destination, by: string, why: string): Promise<boolean>;
+  move(endpoint: string, to: Destination, by: string, why: string, note?: MoveNote): Promise<boolean>;
   /** Why the gate does not promote now, or its last move; `undefined` before its first check since the last change. */
   says(endpoint: string): Pick<GateDecision, "reason" | "isFailing"> | undefined;
   /** The endpoint or its gate has changed: the last reason no longer applies. */
@@ -19,7 +19,7 @@ type GatesSettings = {
   endpoints: readonly string[];
   stageOf: (endpoint: string) => StageInForce;
   evidenceOf: (endpoint: string) => Evidence;
-  move: (endpoint: string, to: Destination, by: string, why: string) => Promise<boolean>;
+  move: Gates["move"];
   /** Called if a gate's move could not be stored. */
   onError: (endpoint: string, error: Error) => void;
   /** Milliseconds between two checks of all gates; `undefined`: another process checks them. */
@@ -31,10 +31,10 @@ export const openGates = ({ endpoints, stageOf, evidenceOf, onError, interval, .
   const says = new Map<string, GateDecision>();
   const moving = new Set<string>();
 
-  const move: Gates["move"] = async (endpoint, to, by, why) => {
+  const move: Gates["move"] = async (endpoint, ...about) => {
     moving.add(endpoint);
     try {
-      return await settings.move(endpoint, to, by, why);
+      return await settings.move(endpoint, ...about);
     } finally {
       moving.delete(endpoint);
     }

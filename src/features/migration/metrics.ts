@@ -23,8 +23,8 @@ export const meterStages = (meter: Meter, migration: Migration): void => {
       const value = valueOf(view);
       return value === undefined ? [] : [{ labels: { endpoint }, value }];
     });
-  /** Comparisons that say how both sides agree: a drift does not. */
-  const judged = ({ parity }: StageView) => parity.compared - parity.drift;
+  /** Distinct requests that say how both sides agree: a drift does not. */
+  const judged = ({ parityInStage }: StageView) => parityInStage.compared - parityInStage.drift;
 
   meter.gauge(
     "stage",
@@ -40,8 +40,8 @@ export const meterStages = (meter: Meter, migration: Migration): void => {
   );
   meter.gauge(
     "parity_lower_bound_ratio",
-    "Lower Wilson bound of the share of answers without an unexplained difference, which a gate looks at.",
-    each((view) => (judged(view) === 0 ? undefined : view.parity.lower)),
+    "Lower Wilson bound of the share of requests without an unexplained difference, which a gate looks at.",
+    each((view) => (judged(view) === 0 ? undefined : view.parityInStage.lower)),
     "min",
   );
   meter.gauge(
@@ -50,11 +50,11 @@ export const meterStages = (meter: Meter, migration: Migration): void => {
     each(({ gate }) => gate?.parity),
     "max",
   );
-  meter.gauge("parity_comparisons", "Comparisons since the last move, without drift.", each(judged));
+  meter.gauge("parity_comparisons", "Distinct requests compared since the last move, without drift.", each(judged));
   meter.gauge(
     "unexplained_differences",
-    "Compared answers with an unexplained difference since the last move.",
-    each(({ parity }) => parity.unexplained),
+    "Distinct requests with an unexplained difference since the last move.",
+    each(({ parityInStage }) => parityInStage.unexplained),
   );
   meter.total("mirror_shed_total", "Comparisons left out for lack of budget.", () => migration.shed());
 };

@@ -9,13 +9,24 @@ import { type Differences, openDifferences } from "./differences.ts";
 import { type History, openHistory } from "./history/history.ts";
 import { type Gates, openGates } from "./gates.ts";
 import { type Mirrored, openShadow } from "./shadow.ts";
-import { type Destination, type Gate, type Move, movedAt, type Stage, type StageInForce } from "./stage.ts";
+import { objectionTo } from "./objection.ts";
+import {
+  type Destination,
+  formerStages,
+  type Gate,
+  isForward,
+  type Move,
+  movedAt,
+  type MoveNote,
+  type Stage,
+  type StageInForce,
+} from "./stage.ts";
 import { openStages } from "./stages.ts";
 import { openNotices } from "./notices.ts";
 import type { StateStore } from "./store/stateStore.ts";
 import type { EvidenceOfAnother, SharedComparison, SharedEvidence } from "./sharedEvidence.ts";
 import { openTrack, type Track } from "./track.ts";
-import type { DifferenceView, StagesView, StageView } from "./views.ts";
+import type { DifferenceView, Parity, StagesView, StageView } from "./views.ts";
 
 /** Decides which side answers each endpoint, and compares both sides. */
 export type Migration = {
@@ -35,8 +46,12 @@ export type Migration = {
   ledger(): Ledger;
   /** The ids of ledger entries that have allowed a difference since the start. */
   fired(): ReadonlySet<string>;
-  /** Moves one endpoint; false if another move came first. Rejects if the store does not confirm the write. */
-  move(endpoint: string, to: Destination, by: string, why: string): Promise<boolean>;
+  /** What speaks against this move, and the figures; `undefined` unless it is a step towards modern against the evidence. */
+  against(endpoint: string, to: Pick<Stage, "stage" | "share">): { why: string; evidence: Parity } | undefined;
+  /** Where an endpoint was until everything went back to legacy, if it has not moved since. */
+  formerOf(endpoint: string): Move["from"] | undefined;
+  /** Moves one endpoint, whatever speaks against it; false if another move came first. Rejects if the store does not confirm the write. */
+  move(endpoint: string, to: Destination, by: string, why: string, note?: MoveNote): Promise<boolean>;
   /** Changes or removes (`null`) the gate of an endpoint, which stays where it is. Resolves and rejects as `move` does. */
   setGate(endpoint: string, gate: Gate | null, by: string, why: string): Promise<boolean>;
   history: Pick<History, "points" | "starts">;
@@ -98,7 +113,7 @@ export const openMigration = (settings: MigrationOptions): Migration => {
     endpoints: names,
     stageOf,
     evidenceOf: (endpoint) => trackOf(endpoint).evidence(),
-    move: (endpoint, to, by, why) => stages.move(endpoint, to, by, why),
+    move: (...about) => stages.move(...about),
     onError: onUnwritten,
     interval: settings.look ?? 5000,
   });
@@ -111,8 +126,6 @@ export const openMigration = (settings: MigrationOptions): Migration => {
       trackOf(endpoint).moved(to.by === "gate" && to.stage === "shadow" && from.stage !== "legacy");
       gates.changed(endpoint);
       settings.onMoved(endpoint);
-      // After a gate's move an operator still needs the differences that caused it.
-      if (to.by !== "gate") differences.remove((one) => one.endpoint === endpoint);
       const { stage, share, by, why } = to;
       observer.event("stage_moved", { endpoint, from: from.stage, to: stage, share, by, why });
     },
@@ -124,8 +137,11 @@ export const openMigration = (settings: MigrationOptions): Migration => {
     const { by, stage, ...when } = stages.of(name);
     if (by === "gate" && stage === "shadow") trackOf(name).wasDemoted(Date.parse(movedAt(when)));
   }
-  const removeAllowed = (allowed: Ledger): void =>
+  const removeAllowed = (allowed: Ledger): void => {
     differences.remove((one) => one.kind === "unexplained" && allowed.allowing(one.endpoint, one) !== undefined);
+    const unexplained = new Set(differences.view("unexplained").map(({ endpoint }) => endpoint));
+    for (const name of names) if (!unexplained.has(name)) trackOf(name).allowed();
+  };
   store.onChange(() => removeAllowed(ledger.inForce()));
   const { shadow, fired, recordOfAnother } = openComparison(settings, {
     trackOf,
@@ -157,10 +173,32 @@ export const openMigration = (settings: MigrationOptions): Migration => {
     for (const one of compared) if (tracks.has(one.endpoint)) recordOfAnother(one);
   });
   const shared = new Map(others && names.map((name) => [name, sharing(name, trackOf(name), others)]));
-  const viewOf = (endpoint: string, requestsOf = history.requests()): StageView => ({
+  const objection = (endpoint: string): string | undefined =>
+    objectionTo(settings.endpoints[endpoint]?.writes !== undefined, trackOf(endpoint).parity());
+  const against: Migration["against"] = (endpoint, to) => {
+    const why = isForward(stageOf(endpoint), to) ? objection(endpoint) : undefined;
+    return why === undefined ? undefined : { why, evidence: trackOf(endpoint).parity() };
+  };
+  const formerOf = (endpoint: string) => formerStages(store.state().audit).get(endpoint);
+  const viewOf = (
+    endpoint: string,
+    requestsOf = history.requests(),
+    former = formerStages(store.state().audit),
+  ): StageView => ({
     ...formatStage(stageOf(endpoint), trackOf(endpoint), gates.says(endpoint)),
+    against: hasModern ? objection(endpoint) : undefined,
+    former: former.get(endpoint),
     spark: requestsOf(endpoint),
   });
+  /** The configuration is not held up. */
+  const warnOf = (configured: readonly string[]): void => {
+    const unproven = configured.filter((endpoint) => {
+      const at = stageOf(endpoint);
+      return at.by === "configuration" && isForward(legacyAlone, at) && objection(endpoint) !== undefined;
+    });
+    if (unproven.length > 0) observer.event("stages_unproven", { endpoints: unproven });
+  };
+  warnOf(names);
 
   return {
     hasModern,
@@ -182,8 +220,8 @@ export const openMigration = (settings: MigrationOptions): Migration => {
       if (isWanted) void shadow.compare(mirrored());
     },
     view() {
-      const requestsOf = history.requests();
-      return Object.fromEntries(names.map((name) => [name, viewOf(name, requestsOf)]));
+      const [requestsOf, former] = [history.requests(), formerStages(store.state().audit)];
+      return Object.fromEntries(names.map((name) => [name, viewOf(name, requestsOf, former)]));
     },
     viewOf: (endpoint) => viewOf(endpoint),
     differences: (kind) => differences.view(kind),
@@ -191,7 +229,9 @@ export const openMigration = (settings: MigrationOptions): Migration => {
     expected: () => ledger.entries(),
     ledger: () => ledger.inForce(),
     fired: () => fired,
-    move: (endpoint, to, by, why) => gates.move(endpoint, to, by, why),
+    against,
+    formerOf,
+    move: (...about) => gates.move(...about),
     setGate: (endpoint, gate, by, why) => stages.setGate(endpoint, gate, by, why),
     history,
     async expect(entry) {
@@ -201,7 +241,10 @@ export const openMigration = (settings: MigrationOptions): Migration => {
     },
     async configure(configured, expected) {
       ledger.replaceFile(expected);
+      removeAllowed(ledger.inForce());
+      const before = new Map(names.map((name) => [name, stageOf(name).since]));
       await stages.configure(configured);
+      warnOf(names.filter((name) => stageOf(name).since !== before.get(name)));
     },
     shed: () => shadow.shed(),
     gateways: () => others?.gateways() ?? 1,
@@ -227,6 +270,8 @@ const sharing = (endpoint: string, track: Track, others: SharedEvidence): Pick<T
     others.asked(endpoint, ...call);
   },
 });
+
+const legacyAlone = { stage: "legacy", share: 100 } as const;
 
 const today = (): string => new Date().toISOString().slice(0, 10);
 
@@ -298,12 +343,13 @@ const formatStage = (
   stageInForce: StageInForce,
   track: Track,
   gateSays: ReturnType<Gates["says"]>,
-): Omit<StageView, "spark"> => {
+): Omit<StageView, "spark" | "against" | "former"> => {
   const { configured: _, ...stage } = stageInForce;
   const oneBucket = stage.stage === "canary" ? track.oneBucket() : undefined;
   return {
     ...stage,
     parity: track.parity(),
+    parityInStage: track.parityInStage(),
     rate: track.rate(),
     hitRatio: track.hitRatio(),
     latency: { legacy: track.latency("legacy"), modern: track.latency("modern") },

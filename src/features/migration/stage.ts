@@ -70,8 +70,22 @@ export const stageText = ({ stage, share }: { stage: StageName; share: number | 
 /** When the endpoint moved last, ISO 8601. */
 export const movedAt = ({ since, movedAt: moved = since }: Pick<StageInForce, "since" | "movedAt">): string => moved;
 
+/** The share (0-100) of callers that modern answers; the stage `modern` is one step beyond canary's 100. */
+const callersOf = ({ stage, share }: Pick<Stage, "stage" | "share">): number =>
+  stage === "modern" ? 101 : stage === "canary" ? share : 0;
+
+/** Whether a move gives modern more of the callers. Legacy to shadow gives it none. */
+export const isForward = (from: Pick<Stage, "stage" | "share">, to: Pick<Stage, "stage" | "share">): boolean =>
+  callersOf(to) > callersOf(from);
+
+/**
+ * What the audit log keeps of a move by an operator. `despite`: the reason given for a step against the evidence. `all`: when everything
+ * went back to legacy (ISO 8601), if this move was part of it.
+ */
+export type MoveNote = { despite?: string; all?: string };
+
 /** One line of the audit log. `gate`: what became of the gate, if the endpoint stayed where it was. */
-export type Move = {
+export type Move = MoveNote & {
   at: string;
   endpoint: string;
   by: string;
@@ -92,4 +106,14 @@ export const gateChangeOf = (from: Gate | undefined, to: Gate | null): GateChang
   if (to === null) return "removed";
   if (from === undefined || (from.paused ?? false) === (to.paused ?? false)) return "set";
   return to.paused === true ? "paused" : "resumed";
+};
+
+/** Where the endpoints were that went back to legacy with all others and have not moved since. `audit`: the newest move first. */
+export const formerStages = (audit: readonly Move[]): ReadonlyMap<string, Move["from"]> => {
+  const last = audit.find(({ all }) => all !== undefined)?.all;
+  const latest = new Map<string, Move>();
+  for (const move of audit) if (move.gate === undefined && !latest.has(move.endpoint)) latest.set(move.endpoint, move);
+  return new Map(
+    [...latest].flatMap(([endpoint, { all, from }]) => (last !== undefined && all === last ? [[endpoint, from]] : [])),
+  );
 };

@@ -4,6 +4,7 @@ import {
   gateChangeOf,
   type Move,
   movedAt,
+  type MoveNote,
   type Stage,
   type StageInForce,
 } from "./stage.ts";
@@ -13,7 +14,7 @@ import type { StateStore } from "./store/stateStore.ts";
 type Stages = {
   of(endpoint: string): StageInForce;
   /** Moves one endpoint; false if another move came first. Rejects if the store does not confirm the write. */
-  move(endpoint: string, to: Destination, by: string, why: string): Promise<boolean>;
+  move(endpoint: string, to: Destination, by: string, why: string, note?: MoveNote): Promise<boolean>;
   /** Changes or removes (`null`) a gate; the endpoint stays where it is. Resolves and rejects as `move` does. */
   setGate(endpoint: string, gate: Gate | null, by: string, why: string): Promise<boolean>;
   /** Applies a new configuration. Endpoints that it does not name are `legacy`. */
@@ -109,12 +110,13 @@ export const openStages = ({
   const of = (endpoint: string): StageInForce =>
     stages.get(endpoint) ?? { ...defaultStage, since: "", by: "", why: "" };
 
-  const move = async (endpoint: string, to: Destination, by: string, why: string): Promise<boolean> => {
+  const move: Stages["move"] = async (endpoint, to, by, why, note) => {
     const from = of(endpoint);
     const gate = to.gate === null ? undefined : (to.gate ?? from.gate);
     const configuredAs = JSON.stringify(configuredStage(endpoint));
     const set = { ...stageAndShare(to), since: now().toISOString(), by, why, configured: configuredAs };
-    const moved = await storeMove({ store, onStored }, endpoint, from, gate ? { ...set, gate } : set);
+    const change = { at: set.since, by, why, ...note };
+    const moved = await storeMove({ store, onStored }, endpoint, from, gate ? { ...set, gate } : set, change);
     if (moved) unwritten.delete(endpoint);
     refresh();
     return moved;
@@ -159,7 +161,7 @@ const storeMove = async (
   endpoint: string,
   from: Stage,
   to: StageInForce,
-  change: Pick<Move, "at" | "by" | "why" | "gate"> = { at: to.since, by: to.by, why: to.why },
+  change: Omit<Move, "endpoint" | "from" | "to"> = { at: to.since, by: to.by, why: to.why },
 ): Promise<boolean> => {
   const move: Move = { ...change, endpoint, from: stageAndShare(from), to: stageAndShare(to) };
   const isStored = await store.move(endpoint, to, move, store.state().stages[endpoint]?.since);

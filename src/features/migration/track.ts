@@ -1,11 +1,17 @@
-import { type Difference, zeroCounts, resultOf } from "../../compare/difference.ts";
+import {
+  type Difference,
+  type DifferenceResult,
+  type ResultCounts,
+  zeroCounts,
+  resultOf,
+} from "../../compare/difference.ts";
 import type { Evidence } from "./gate.ts";
 import type { EndpointHistory } from "./history/slot.ts";
 import { openRecent, quantile } from "./recent.ts";
 import type { Latency, Parity } from "./views.ts";
 import { wilson } from "./wilson.ts";
 
-/** Measures one endpoint: its traffic, how its sides answer, and how they agree since it moved last. */
+/** Measures one endpoint: its traffic, how its sides answer, and how they agree. */
 export type Track = {
   /** So many callers were answered (default: one); `isHit`: from the cache. */
   answered(isHit: boolean, count?: number): void;
@@ -17,11 +23,16 @@ export type Track = {
   calledFrom(bucket: number, count?: number): void;
   /** How many such requests came since the endpoint moved last, if there are many and all from one bucket. */
   oneBucket(): number | undefined;
-  /** The endpoint has moved: evidence from before is discarded. */
+  /** The ledger allows all differences that have been seen: no request counts as unexplained. */
+  allowed(): void;
+  /** The endpoint has moved: its gate begins anew. */
   moved(demoted: boolean): void;
   /** The gate demoted it at this time, in milliseconds since the epoch. */
   wasDemoted(at: number): void;
+  /** Since the start. */
   parity(): Parity;
+  /** Since the endpoint moved last. */
+  parityInStage(): Parity;
   latency(side: "legacy" | "modern"): Latency;
   errorRate(): number;
   rate(): number;
@@ -43,17 +54,14 @@ export const openTrack = (history: EndpointHistory, now: () => number = Date.now
   const times = { legacy: openRecent(RECENT), modern: openRecent(RECENT) };
   const failures = openRecent(RECENT);
   const results = openRecent(RECENT);
-  const questions = new Set<string>();
+  const sinceStart = openAgreement();
+  let inStage = openAgreement();
   const buckets = new Set<number>();
   let calls = 0;
-  let counts = zeroCounts();
   let movedAt = now();
   let demotedAt: number | undefined;
   const traffic = openTraffic(now);
 
-  const good = () => counts.equal + counts.explained + counts.expected;
-  // Drift is a change between two requests, not evidence on either side.
-  const judged = () => counts.compared - counts.drift;
   const p95 = (side: "legacy" | "modern") => quantile(times[side].values(), 0.95);
 
   return {
@@ -69,30 +77,31 @@ export const openTrack = (history: EndpointHistory, now: () => number = Date.now
     },
     compared(question, differences) {
       const result = resultOf(differences);
-      counts.compared++;
-      counts[result]++;
+      for (const agreement of [sinceStart, inStage]) agreement.add(question, result);
       if (result !== "drift") {
         results.add(result === "unexplained" ? 0 : 1);
         history.compared(result !== "unexplained");
       }
-      if (questions.size < MAX_REQUESTS) questions.add(question);
     },
     calledFrom(bucket, count = 1) {
       calls += count;
       buckets.add(bucket);
     },
     oneBucket: () => (calls >= MANY_CALLS && buckets.size === 1 ? calls : undefined),
+    allowed() {
+      for (const agreement of [sinceStart, inStage]) agreement.allow();
+    },
     moved(demoted) {
-      counts = zeroCounts();
+      inStage = openAgreement();
       calls = 0;
       buckets.clear();
-      questions.clear();
       for (const one of [results, failures, times.modern]) one.clear();
       movedAt = now();
       demotedAt = demoted ? now() : undefined;
     },
     wasDemoted: (at) => void (demotedAt = at),
-    parity: () => ({ ...counts, lower: wilson(good(), judged()).lower }),
+    parity: () => sinceStart.parity(),
+    parityInStage: () => inStage.parity(),
     latency(side) {
       const [p50, high] = [quantile(times[side].values(), 0.5), p95(side)];
       return p50 === undefined || high === undefined ? undefined : { p50, p95: high };
@@ -105,10 +114,8 @@ export const openTrack = (history: EndpointHistory, now: () => number = Date.now
       const recent = results.values();
       const failed = failures.values();
       return {
-        requests: questions.size,
+        ...evidenceOf(inStage.parity()),
         minutes: (now() - movedAt) / 60_000,
-        good: good(),
-        judged: judged(),
         recent: { good: recent.reduce((sum, one) => sum + one, 0), judged: recent.length },
         modern: {
           asked: failed.length,
@@ -117,6 +124,48 @@ export const openTrack = (history: EndpointHistory, now: () => number = Date.now
         },
         ...(demotedAt === undefined ? {} : { sinceDemotion: (now() - demotedAt) / 60_000 }),
       };
+    },
+  };
+};
+
+// Drift is a change between two requests, not evidence on either side.
+const evidenceOf = ({
+  compared,
+  drift,
+  unexplained,
+}: ResultCounts): Pick<Evidence, "requests" | "good" | "judged"> => ({
+  requests: compared,
+  good: compared - drift - unexplained,
+  judged: compared - drift,
+});
+
+/**
+ * Counts distinct requests: however often one is compared, it is one piece of evidence. An unexplained one stays so; otherwise its
+ * latest result counts that is no drift.
+ */
+const openAgreement = () => {
+  const results = new Map<string, DifferenceResult>();
+  const counts = zeroCounts();
+  let comparisons = 0;
+  return {
+    add(request: string, result: DifferenceResult): void {
+      comparisons++;
+      const before = results.get(request);
+      if (before === "unexplained" || (before !== undefined && result === "drift")) return;
+      counts[before ?? "compared"] += before === undefined ? 1 : -1;
+      counts[result]++;
+      results.set(request, result);
+      // One that is forgotten counts again when it is compared again.
+      if (results.size > MAX_REQUESTS) results.delete(results.keys().next().value ?? "");
+    },
+    allow(): void {
+      for (const [request, result] of results) if (result === "unexplained") results.set(request, "expected");
+      counts.expected += counts.unexplained;
+      counts.unexplained = 0;
+    },
+    parity(): Parity {
+      const { good, judged } = evidenceOf(counts);
+      return { ...counts, comparisons, lower: wilson(good, judged).lower };
     },
   };
 };

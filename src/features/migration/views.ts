@@ -3,15 +3,22 @@ import type { ResultCounts, DifferenceKind, Classification } from "../../compare
 import type { CurlPair } from "../../compare/report.ts";
 import type { StageInForce } from "./stage.ts";
 
-/** Comparisons since the endpoint moved last: each answer once, by its worst difference. `lower`: the lower Wilson bound of the good share. */
-export type Parity = ResultCounts & { lower: number };
+/** Distinct requests by the result of their comparisons. `lower`: the lower Wilson bound of the good share of them. */
+export type Parity = ResultCounts & { comparisons: number; lower: number };
 
 /** Milliseconds; `undefined` if that side received no request. */
 export type Latency = { p50: number; p95: number } | undefined;
 
 /** One endpoint, as `GET /stages` and the page show it. */
 export type StageView = StageInForce & {
+  /** Since the start: an endpoint's definition and `MODERN_URL` change by a restart only. A move does not empty it. */
   parity: Parity;
+  /** Since the endpoint moved last, which is what its gate looks at. */
+  parityInStage: Parity;
+  /** What speaks against a step towards modern: such a move needs a reason `despite`. */
+  against?: string;
+  /** Where it was until everything went back to legacy, if it has not moved since. */
+  former?: Pick<StageInForce, "stage" | "share">;
   /** Requests a second over the last minute, and the share of them (0-1) that the cache answered. */
   rate: number;
   hitRatio: number;

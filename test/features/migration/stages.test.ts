@@ -8,6 +8,7 @@ import { staged } from "./support.ts";
 import { until } from "../../support/waiting.ts";
 
 const writer = { "X-API-Key": "00000000000000000000000000000000" };
+const despite = "a test compares nothing";
 const formatDifferences = (differences: DifferenceView[]) =>
   differences.map(({ path, form, count }) => `${path} ${form} ${count}`);
 
@@ -192,7 +193,7 @@ describe("canary", () => {
     const first = await sides();
     expect(await sides()).toEqual(first);
     expect(new Set(first)).toEqual(new Set(["legacy", "modern"]));
-    await operate("POST", "/stages/getDataset", { stage: "canary", share: 60, by: "me", why: "it went well" });
+    await operate("POST", "/stages/getDataset", { stage: "canary", share: 60, by: "me", why: "more", despite });
     const second = await sides();
     expect(first.every((side, i) => side === "legacy" || second[i] === "modern")).toBe(true);
     expect(second.filter((side) => side === "modern").length).toBeGreaterThan(
@@ -251,7 +252,7 @@ describe("modern", () => {
       { faults: [{ endpoint: "getDataset", fault: "otherValue", path: "/name" }] },
     );
     const byLegacy = (await ask("/datasets/61")).body as { name: string };
-    await operate("POST", "/stages/getDataset", { stage: "modern" });
+    await operate("POST", "/stages/getDataset", { stage: "modern", despite });
     const first = await ask("/datasets/61");
     expect(first.decision).toBe("stage=modern; backend=modern; reason=stage");
     expect((first.body as { name: string }).name).not.toBe(byLegacy.name);
@@ -296,7 +297,7 @@ describe("modern", () => {
     const right = (await ask("/datasets/61")).body;
     expect(right).not.toEqual(wrong);
     modern.use([]);
-    await operate("POST", "/stages/getDataset", { stage: "modern", share: 0, why: "it is fixed" });
+    await operate("POST", "/stages/getDataset", { stage: "modern", share: 0, why: "it is fixed", despite });
     expect((await ask("/datasets/61")).body).toEqual(right);
   });
 
@@ -356,7 +357,7 @@ describe("writes", () => {
       "stage=shadow; backend=legacy; reason=stage",
     );
     expect(modern.asked()).toEqual({});
-    await operate("POST", "/stages/tagDataset", { stage: "modern" });
+    await operate("POST", "/stages/tagDataset", { stage: "modern", despite });
     const { status, decision } = await ask("/datasets/tag", {}, tag("by-modern"));
     expect([status, decision]).toEqual([200, "stage=modern; backend=modern; reason=stage"]);
     expect(modern.asked()).toEqual({ tagDataset: 1 });
@@ -383,19 +384,19 @@ describe("operators", () => {
       share: 5,
       by: "me",
       why: "a week of shadow",
+      despite,
     });
     expect([moved.status, moved.body]).toEqual([
       200,
       expect.objectContaining({ stage: "canary", share: 5, by: "me", why: "a week of shadow" }),
     ]);
-    const parity = (moved.body as StageView).parity;
-    expect(parity).toEqual({ compared: 0, equal: 0, explained: 0, expected: 0, drift: 0, unexplained: 0, lower: 0 });
     expect((await operate("GET", "/audit")).body).toEqual([
       {
         at: expect.any(String) as string,
         endpoint: "getDataset",
         by: "me",
         why: "a week of shadow",
+        despite,
         from: { stage: "legacy", share: 100 },
         to: { stage: "canary", share: 5 },
       },
@@ -407,11 +408,11 @@ describe("operators", () => {
       getDataset: { stage: "shadow", gate: gateSchema.parse({ parity: 0.9 }) },
     });
     const gateAfter = async (json: object) =>
-      ((await operate("POST", "/stages/getDataset", json)).body as StageView).gate;
+      ((await operate("POST", "/stages/getDataset", { ...json, despite })).body as StageView).gate;
     expect(await gateAfter({ stage: "canary", share: 5 })).toMatchObject({ parity: 0.9 });
     expect(await gateAfter({ stage: "canary", share: 5, gate: { parity: 0.99 } })).toMatchObject({ parity: 0.99 });
     expect(await gateAfter({ stage: "canary", share: 5, gate: null })).toBeNull();
-    await operate("POST", "/stages/getDataset", { stage: "canary", share: 5, gate: { parity: 0.99 } });
+    await operate("POST", "/stages/getDataset", { stage: "canary", share: 5, gate: { parity: 0.99 }, despite });
     await migration.configure({ getDataset: { stage: "shadow", share: 100 } }, []);
     expect(migration.stageOf("getDataset").gate).toBeUndefined();
   });
@@ -460,7 +461,7 @@ describe("operators", () => {
 
   test("a changed configuration overrides a move; an unchanged one does not", async () => {
     const { migration, operate } = await staged({ getDataset: { stage: "shadow" } });
-    await operate("POST", "/stages/getDataset", { stage: "canary", share: 5 });
+    await operate("POST", "/stages/getDataset", { stage: "canary", share: 5, despite });
     await migration.configure({ getDataset: { stage: "shadow", share: 100 } }, []);
     expect(migration.stageOf("getDataset")).toMatchObject({ stage: "canary", share: 5 });
     await migration.configure({ getDataset: { stage: "legacy", share: 100 } }, []);

@@ -68,9 +68,9 @@ export const staged = async (
     return { status: response.status, body: await response.json() };
   };
   const { migration } = gateway.services;
-  /** Waits until `count` answers of an endpoint have been compared. */
+  /** Waits until an endpoint has been compared `count` times. */
   const compared = async (endpoint: string, count: number) =>
-    until(() => migration.viewOf(endpoint).parity.compared >= count);
+    until(() => migration.viewOf(endpoint).parity.comparisons >= count);
   /** The operators' listener over a socket, for a browser. */
   const listen = async () => {
     const listener = await startAdminServer(consoleListener(admin), "127.0.0.1", 0, gateway.clientLimits);

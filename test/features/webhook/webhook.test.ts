@@ -77,13 +77,13 @@ test("a gateway posts moves and new unexplained differences, signed", async () =
   );
   await ask("/datasets/61");
   await ask("/datasets/2");
-  await operate("POST", "/stages/getStudy", { stage: "canary", share: 5, by: "Ada", why: "a week" });
+  await operate("POST", "/stages/getStudy", { stage: "shadow", share: 5, by: "Ada", why: "a week" });
   await until(() => got.length === 2);
   expect(got.map(({ type, data, isSigned }) => [type, data["endpoint"], isSigned])).toEqual([
     ["stage.moved", "getStudy", true],
     ["differences.unexplained", "getDataset", true],
   ]);
-  expect(got[0]?.data).toMatchObject({ by: "Ada", why: "a week", to: { stage: "canary", share: 5 } });
+  expect(got[0]?.data).toMatchObject({ by: "Ada", why: "a week", to: { stage: "shadow", share: 5 } });
   expect(got[1]?.data).toMatchObject({ count: 1, differences: [{ path: "/version", form: "type" }] });
 });
 

@@ -36,7 +36,8 @@ const write = async ({ adminPort }: Program, written: Written, round: number): P
     written.moves.set(endpoint, numbers);
     for (;;) {
       const number = ++numbers.sent;
-      const to = { stage: number % 2 === 0 ? "shadow" : "canary", share: number % 101, why: String(number) };
+      const stage = number % 2 === 0 ? "shadow" : "canary";
+      const to = { stage, share: number % 101, why: String(number), despite: "torture" };
       const { status } = await post(adminPort, `/stages/${endpoint}`, to);
       if (status === 0) return;
       if (status === 200) numbers.acknowledged = number;

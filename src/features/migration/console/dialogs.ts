@@ -65,7 +65,7 @@ export const moveDialog = (): Html =>
         >
         <p id="move-meaning" class="where" data-part="meaning"></p>
       </div>
-      ${whoAndWhy("move", "no unexplained difference for a week")}
+      ${whoAndWhy("move", "no unexplained difference for a week")} ${despiteField("move")}
       <p class="will" aria-live="polite" data-part="will"></p>
       ${dialogEnd("Confirm")}
     </form>
@@ -90,15 +90,24 @@ const dialogEnd = (confirm: string): Html =>
       <button type="submit" class="main" data-part="confirm">${confirm}</button>
     </p>`;
 
-/** Moves every endpoint to legacy, after a confirmation. The script opens it. */
-export const allToLegacyDialog = (): Html =>
-  html`<dialog id="all-to-legacy" aria-labelledby="all-to-legacy-title">
+/** What speaks against a step towards modern, and the reason to make it all the same. The script shows it where something does. */
+const despiteField = (id: string): Html =>
+  html`<div class="against" data-part="against" hidden>
+    <ul class="objections" data-part="objections"></ul>
+    <p class="field">
+      <label for="${id}-despite">Why all the same</label>
+      <input id="${id}-despite" name="despite" required maxlength="500" placeholder="mended in build 214" />
+    </p>
+  </div>`;
+
+/** Moves every endpoint to legacy, or undoes that, after a confirmation. The script opens and fills it. */
+export const allDialog = (): Html =>
+  html`<dialog id="all" aria-labelledby="all-title">
     <form method="dialog" autocomplete="off">
-      <h2 id="all-to-legacy-title">Everything back to legacy</h2>
-      <p class="will">
-        Every endpoint moves to the stage legacy at once. Legacy will answer all callers, and modern gets no requests.
-      </p>
-      ${whoAndWhy("all-to-legacy", "modern answers wrongly")} ${dialogEnd("Move everything to legacy")}
+      <h2 id="all-title" data-part="title"></h2>
+      <p class="will" data-part="will"></p>
+      <ul class="where" data-part="moves"></ul>
+      ${whoAndWhy("all", "modern answers wrongly")} ${despiteField("all")} ${dialogEnd("Confirm")}
     </form>
   </dialog>`;
 

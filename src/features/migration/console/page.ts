@@ -4,7 +4,7 @@ import { html, type Html } from "../../../ui/html.ts";
 import { counted, enumerate, formatNumber, rate } from "../../../ui/wording.ts";
 import { stageNames } from "../stage.ts";
 import type { StagesView, StageView } from "../views.ts";
-import { allToLegacyDialog, expectDialog, gateDialog, moveDialog } from "./dialogs.ts";
+import { allDialog, expectDialog, gateDialog, moveDialog } from "./dialogs.ts";
 import { liveDifferencesSection } from "./differencesSection.ts";
 import { historySection, readHistoryQuery } from "./historySection.ts";
 import { auditSection, ledgerSection } from "./recordSections.ts";
@@ -14,15 +14,21 @@ import { sortByTrouble } from "./troubles.ts";
 
 const fileUrl = (file: string): URL => new URL(file, import.meta.url);
 
-const scripts = ["filters.js", "moveDialog.js", "gateDialog.js", "expectDialog.js", "historyCursor.js"].map(
-  (name) => `client/${name}`,
-);
+const scripts = [
+  "filters.js",
+  "despite.js",
+  "moveDialog.js",
+  "allDialog.js",
+  "gateDialog.js",
+  "expectDialog.js",
+  "historyCursor.js",
+].map((name) => `client/${name}`);
 
 /** Stages, history, differences, the audit log and the ledger, with the dialogs that change them. */
 export const migrationPage = (migration: OperatedMigration): PagePart => ({
   style: ["stages.css", "differences.css", "history.css"].map((file) => readAsset(fileUrl(file))).join("\n"),
   script: joinModules(scripts.map(fileUrl)),
-  dialogs: html`${moveDialog()} ${gateDialog()} ${allToLegacyDialog()} ${expectDialog()}`,
+  dialogs: html`${moveDialog()} ${gateDialog()} ${allDialog()} ${expectDialog()}`,
   show(now, query) {
     const { hasModern } = migration;
     const [stages, audit, expected] = [migration.view(), migration.audit(), migration.expected()];

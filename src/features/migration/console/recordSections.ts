@@ -18,7 +18,7 @@ export const auditSection = (audit: readonly Move[]): PageSection => ({
     heads: ["when", "endpoint", "moved", "by", "why"],
     none: "Nothing has been moved yet.",
     route: "/audit",
-    row: ({ at, endpoint, from, to, by, why, gate }) =>
+    row: ({ at, endpoint, from, to, by, why, gate, despite }) =>
       html`<tr data-key="${at} ${endpoint}">
         <td class="quiet">${timeAt(at)}</td>
         <th scope="row">${endpoint}</th>
@@ -33,7 +33,9 @@ export const auditSection = (audit: readonly Move[]): PageSection => ({
           }
         </td>
         <td><span class="short-label">by </span>${by}</td>
-        <td class="long">${why}</td>
+        <td class="long">
+          ${why}${despite === undefined ? "" : html` <span class="despite">against the evidence: ${despite}</span>`}
+        </td>
       </tr>`,
   }),
 });

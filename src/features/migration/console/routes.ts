@@ -4,8 +4,8 @@ import { entrySchema } from "../../../compare/ledger.ts";
 import { parseJson } from "../../../rules/parseJson.ts";
 import type { Observer } from "../../../telemetry/observer.ts";
 import type { Migration } from "../migration.ts";
-import { moveAllToLegacy } from "../allToLegacy.ts";
 import { historyRangeNames, historyRanges } from "../history/slot.ts";
+import { moveAll } from "../moveAll.ts";
 import { gateSchema, stageSchema } from "../stage.ts";
 import type { StageView } from "../views.ts";
 
@@ -17,6 +17,8 @@ export type OperatedMigration = Pick<
   | "gateways"
   | "stageOf"
   | "hasModern"
+  | "against"
+  | "formerOf"
   | "move"
   | "setGate"
   | "history"
@@ -35,19 +37,29 @@ const line = z.string().max(500);
 /** Scripts of older documents move an endpoint without a name or a reason: the audit log says so. */
 const givenLine = line.default("").transform((text) => text.trim() || "not given");
 
-const moveSchema = stageSchema.extend({ gate: gateSchema.nullable().optional(), by: givenLine, why: givenLine });
+const despite = line.trim().min(1).optional();
+const moveSchema = stageSchema.extend({
+  gate: gateSchema.nullable().optional(),
+  by: givenLine,
+  why: givenLine,
+  despite,
+});
 
 const who = { by: line.min(1), why: line.min(1) };
-const allSchema = z.strictObject({ stage: z.literal("legacy"), ...who });
+const allSchema = z.strictObject({ stage: z.enum(["legacy", "former"]), ...who, despite });
 const setGateSchema = z.strictObject({ gate: gateSchema.nullable(), ...who });
 
-const allAllowed = 'allowed is {"stage": "legacy", "by": "who", "why": "..."}';
+const allAllowed =
+  'allowed is {"stage": "legacy" or "former", "by": "who", "why": "..."}, and "despite": "..." where something speaks against a former stage';
 const gateAllowed =
   'allowed is {"gate": {"parity": 0.99, "requests": 500, "minutes": 10, "errorRate": 0.01, "p95": 2000, "hold": 30, "paused": false}, "by": "who", "why": "..."}; a null gate takes it away';
 const moveAllowed =
-  'allowed is {"stage": "legacy", "shadow", "canary" or "modern", "share": 0 to 100, "by": "who", "why": "..."}, and a "gate" (null takes it away)';
+  'allowed is {"stage": "legacy", "shadow", "canary" or "modern", "share": 0 to 100, "by": "who", "why": "..."}, a "gate" (null takes it away), and "despite": "..." for a step against the evidence';
 const entryAllowed =
   'allowed is {"endpoint": "getDataset" or "*", "path": "/version", "kind": "type" or "*", "reason": "...", "owner": "...", "until": "2027-06-30"}, and an "id", a "candidate" (only where modern says this) and a "link"';
+
+const noModern = { detail: "There is no modern backend: MODERN_URL is not set." };
+const remedy = 'Mend it or allow it in the ledger, or say why it moves all the same: "despite": "...".';
 
 /** The id of an entry if the operator gives no other one. */
 const idOf = (endpoint: string, path: string): string =>
@@ -86,15 +98,39 @@ export const addMigrationRoutes = (
     if (!names.includes(endpoint)) return c.json(noSuch(names), 404);
     const read = readBody(await c.req.text(), moveSchema, moveAllowed);
     if (!read.ok) return c.json({ detail: read.detail }, 422);
-    const { by, why, ...to } = read.value;
-    if (to.stage !== "legacy" && !migration.hasModern)
-      return c.json({ detail: "There is no modern backend: MODERN_URL is not set." }, 422);
-    return stored(c, endpoint, () => migration.move(endpoint, to, by, why));
+    const { by, why, despite: reason, ...to } = read.value;
+    if (to.stage !== "legacy" && !migration.hasModern) return c.json(noModern, 422);
+    const against = migration.against(endpoint, to);
+    if (against === undefined) return stored(c, endpoint, () => migration.move(endpoint, to, by, why));
+    if (reason === undefined)
+      return c.json({ detail: `${endpoint}: ${against.why}. ${remedy}`, evidence: against.evidence }, 409);
+    return stored(c, endpoint, () => migration.move(endpoint, to, by, why, { despite: reason }));
   });
   app.post("/stages", async (c) => {
     const read = readBody(await c.req.text(), allSchema, allAllowed);
     if (!read.ok) return c.json({ detail: read.detail }, 422);
-    const { moved, failed } = await moveAllToLegacy(migration, read.value.by, read.value.why);
+    const { stage, by, why, despite: reason } = read.value;
+    if (stage !== "legacy" && !migration.hasModern) return c.json(noModern, 422);
+    const destination = (endpoint: string) => {
+      if (stage === "former") return migration.formerOf(endpoint);
+      return migration.stageOf(endpoint).stage === "legacy" ? undefined : ({ stage, share: 100 } as const);
+    };
+    const objections = names.flatMap((endpoint) => {
+      const to = destination(endpoint);
+      const against = to && migration.against(endpoint, to);
+      return to && against ? [{ endpoint, to, ...against }] : [];
+    });
+    if (objections.length > 0 && reason === undefined) {
+      const reasons = objections.map((one) => `${one.endpoint}: ${one.why}`).join("; ");
+      const evidence = Object.fromEntries(objections.map((one) => [one.endpoint, { to: one.to, ...one.evidence }]));
+      return c.json({ detail: `${reasons}. ${remedy}`, evidence }, 409);
+    }
+    const opposed = new Set(objections.map(({ endpoint }) => endpoint));
+    const all = new Date().toISOString();
+    const { moved, failed } = await moveAll(migration, destination, by, why, (endpoint) => ({
+      ...(stage === "legacy" ? { all } : {}),
+      ...(opposed.has(endpoint) ? { despite: reason } : {}),
+    }));
     for (const one of failed) observer.event("stage_not_kept", one);
     if (failed.length === 0) return c.json({ moved });
     const left = failed.map(({ endpoint }) => endpoint).join(", ");

@@ -5,7 +5,7 @@ import { html, type Html } from "../../../ui/html.ts";
 import { timeAgo } from "../../../ui/timeAgo.ts";
 import { counted, duration, formatNumber, percent, rate } from "../../../ui/wording.ts";
 import { nextStep } from "../gate.ts";
-import { movedAt, stageNames, stageText } from "../stage.ts";
+import { isForward, movedAt, stageNames, stageText } from "../stage.ts";
 import type { Latency, Parity, StagesView, StageView } from "../views.ts";
 import { historyHref } from "./historySection.ts";
 import { type NamedView, sortByTrouble } from "./troubles.ts";
@@ -33,19 +33,56 @@ export const stagesSection = (
       ? `Who answers each endpoint. Those that need somebody come first.${gateways > 1 ? ` Traffic and comparisons of ${gateways} gateways together.` : ""}`
       : "No modern implementation is configured, so that there is nothing to move to: legacy answers every endpoint.",
     content: html`${isMoved ? "" : beginning(hasModern, shown.length > 0)}
-    ${
-      isMoved && hasModern
-        ? html`<p class="all-to-legacy scripted">
-            <button type="button" class="alarming" data-all-to-legacy aria-haspopup="dialog">
-              Everything back to legacy
-            </button>
-          </p>`
-        : ""
-    }
-    ${shown.length === 0 ? "" : stagesTable(shown, hasModern, now)}
+    ${hasModern ? allButtons(stages, isMoved) : ""} ${shown.length === 0 ? "" : stagesTable(shown, hasModern, now)}
     ${idle.length === 0 ? "" : idleStages(idle, hasModern, now)}`,
   };
 };
+
+/** What moves all endpoints at once: back to legacy, and back from there. */
+const allButtons = (stages: StagesView, isMoved: boolean): Html => {
+  const former = Object.entries(stages).flatMap(([endpoint, view]) =>
+    view.former === undefined ? [] : [{ endpoint, view, to: view.former }],
+  );
+  const objections = former.flatMap(({ endpoint, view, to }) =>
+    view.against !== undefined && isForward(view, to) ? [`${endpoint}: ${view.against}`] : [],
+  );
+  const legacy =
+    "Every endpoint moves to the stage legacy at once. Legacy will answer all callers, and modern gets no requests.";
+  return html`<p class="all-buttons scripted">
+    ${isMoved ? allButton("legacy", "Everything back to legacy", legacy, [], []) : ""}
+    ${
+      former.length === 0
+        ? ""
+        : allButton(
+            "former",
+            "Undo “Everything back to legacy”",
+            `${counted(former.length, "endpoint")} will be where everything went back to legacy from.`,
+            former.map(({ endpoint, to }) => `${endpoint}: ${stageText(to)}`),
+            objections,
+          )
+    }
+  </p>`;
+};
+
+/** `moves`: where each endpoint goes; `objections`: what speaks against it. The dialog shows them. */
+const allButton = (
+  stage: "legacy" | "former",
+  title: string,
+  will: string,
+  moves: readonly string[],
+  objections: readonly string[],
+): Html =>
+  html`<button
+    type="button"
+    class="${stage === "legacy" ? "alarming" : ""}"
+    data-all="${stage}"
+    data-will="${will}"
+    data-moves="${JSON.stringify(moves)}"
+    data-objections="${JSON.stringify(objections)}"
+    aria-haspopup="dialog"
+  >
+    ${title}
+  </button>`;
 
 /** What to do where nothing has been moved yet. */
 const beginning = (hasModern: boolean, hasTraffic: boolean): Html =>
@@ -100,6 +137,7 @@ const row = ({ endpoint, view, troubles }: NamedView, hasModern: boolean, now: D
     data-endpoint="${endpoint}"
     data-stage="${view.stage}"
     data-share="${view.share}"
+    ${view.against === undefined ? "" : html`data-against="${view.against}"`}
   >
     <th scope="row">
       <a class="name" href="${historyHref(endpoint, "30m")}">${endpoint}</a>
@@ -169,16 +207,16 @@ const side = (name: string, latency: Latency): Html =>
     }</span
   >`;
 
-const parityCell = (endpoint: string, { parity: found, gate }: StageView): Html => {
+const parityCell = (endpoint: string, { parity: found }: StageView): Html => {
   const share = parityShare(found);
   if (share === undefined) return html`<span class="quiet">nothing compared</span>`;
-  const needed = gate === undefined ? "" : `, needs ${percent(gate.parity)}`;
   return html`<span class="amount"
-      ><strong>${percent(share)}</strong> <span class="quiet">≥ ${percent(found.lower)}${needed}</span></span
+      ><strong>${percent(share)}</strong> <span class="quiet">≥ ${percent(found.lower)}</span></span
     >
     ${parityBar(found)}
     <span class="quiet"
-      >${counted(found.compared, "answer")}${
+      >${counted(found.comparisons, "comparison")} of
+      ${counted(found.compared, "request")}${
         found.expected > 0
           ? html` · <a href="#ledger">${percent(found.expected / found.compared)} expected</a> by the ledger`
           : ""

@@ -67,6 +67,8 @@ export const moveSchema: z.ZodType<Move> = z.strictObject({
   from: moved,
   to: moved,
   gate: z.enum(gateChanges).optional(),
+  despite: z.string().optional(),
+  all: instant.optional(),
 });
 
 const stageRecordSchema = z.strictObject({ stage: stageInForceSchema.optional(), moves: z.array(moveSchema) });

@@ -18,21 +18,26 @@ const list = <T>(arbitrary: fc.Arbitrary<T>) => fc.array(arbitrary, { maxLength:
 const at = fc.record({ stage: fc.constantFrom(...stageNames), share });
 const latency = maybe(fc.record({ p50: milliseconds, p95: milliseconds }));
 
+const parity = fc.record({
+  compared: count,
+  equal: count,
+  explained: count,
+  expected: count,
+  drift: count,
+  unexplained: count,
+  comparisons: count,
+  lower: part,
+});
+
 const stage = fc.record({
   stage: fc.constantFrom(...stageNames),
   share,
   since: text,
   by: text,
   why: text,
-  parity: fc.record({
-    compared: count,
-    equal: count,
-    explained: count,
-    expected: count,
-    drift: count,
-    unexplained: count,
-    lower: part,
-  }),
+  parity,
+  parityInStage: parity,
+  against: maybe(text),
   rate: milliseconds,
   hitRatio: part,
   latency: fc.record({ legacy: latency, modern: latency }),

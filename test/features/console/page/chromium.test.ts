@@ -124,11 +124,13 @@ describeInChromium("the operators' page", (open) => {
     );
   });
 
-  test("a gate is paused, the past is read by key, and all goes back to legacy", async () => {
-    const { ask, listen, migration } = await staged({
-      getDataset: { stage: "canary", share: 50, gate: { ...gateSchema.parse({}), parity: 0.97 } },
-    });
+  test("a gate is paused, the past is read by key, and all goes to legacy and comes back", async () => {
+    const { ask, compared, listen, migration } = await staged(
+      { getDataset: { stage: "canary", share: 50, gate: { ...gateSchema.parse({}), parity: 0.97 } } },
+      { faults: [{ endpoint: "getDataset", fault: "wrongType", path: "/version" }] },
+    );
     await ask("/datasets/61");
+    await compared("getDataset", 1);
     const page = await open(await listen());
     await page.click(`${row("getDataset")} [data-gate]`);
     expect(await page.inputValue("#gate [name=parity]")).toBe("97");
@@ -150,12 +152,25 @@ describeInChromium("the operators' page", (open) => {
     expect(await page.getAttribute("#history-at", "aria-valuetext")).toMatch(/^\d\d:\d\d · requests 0$/);
     await page.hover("#history svg.plot >> nth=0", { position: { x: 0, y: 20 } });
     expect(await cursor.getAttribute("x1")).toBe("5");
-    await page.click("[data-all-to-legacy]");
-    await page.fill("#all-to-legacy [name=why]", "an outage");
-    await page.click("#all-to-legacy [type=submit]");
+    await page.click("[data-all=legacy]");
+    await page.fill("#all [name=why]", "an outage");
+    await page.click("#all [type=submit]");
     await page.getByText("Every endpoint is in legacy.").waitFor();
     expect(migration.stageOf("getDataset").stage).toBe("legacy");
-    await page.waitForSelector(`#audit tbody tr:nth-child(2):has-text("gate paused")`);
+    await page.click("[data-all=former]");
+    expect(await textOf(page, "#all [data-part=moves]")).toBe("getDataset: canary, 50 % of callers");
+    expect(await textOf(page, "#all .objections")).toBe(
+      "getDataset: 1 of 1 compared request unexplained (parity 0 %, at least 0 %)",
+    );
+    await page.fill("#all [name=why]", "the outage is over");
+    await page.click("#all [type=submit]");
+    expect(await focused(page)).toBe("");
+    await page.fill("#all [name=despite]", "known");
+    await page.click("#all [type=submit]");
+    await page.getByText("The former stages are back.").waitFor();
+    expect(migration.stageOf("getDataset")).toMatchObject({ stage: "canary", share: 50 });
+    expect(await textOf(page, "#audit tbody tr:first-child")).toContain("against the evidence: known");
+    await page.waitForSelector(`#audit tbody tr:nth-child(3):has-text("gate paused")`);
   });
 
   test("an update keeps focus, folds, fields, filters, a selection and the place", async () => {
@@ -252,6 +267,9 @@ describeInChromium("the operators' page", (open) => {
     await page.keyboard.type("by hand");
     await press("Tab");
     await page.keyboard.type("Ada");
+    expect(await textOf(page, "#move .objections")).toMatch(/^getDataset: 41 of 1,200 compared requests unexplained/);
+    await press("Tab");
+    await page.keyboard.type("they are known");
     await press("Enter");
     await page.getByText("getDataset is in modern, 99 % checked.").waitFor();
     expect(data.stages["getDataset"]).toMatchObject({ stage: "modern", share: 99, why: "by hand" });

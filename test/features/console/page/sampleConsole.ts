@@ -64,6 +64,8 @@ const sampleMigration = (read: () => SampleData): OperatedMigration => ({
   get hasModern() {
     return read().hasModern;
   },
+  against: () => undefined,
+  formerOf: () => undefined,
   move: () => Promise.resolve(false),
   expect: () => Promise.resolve(false),
 });

@@ -1,5 +1,5 @@
 import type { StageName } from "../../../../src/features/migration/stage.ts";
-import type { DifferenceView, StageView } from "../../../../src/features/migration/views.ts";
+import type { DifferenceView, Parity, StageView } from "../../../../src/features/migration/views.ts";
 import type { SampleData } from "./sampleConsole.ts";
 
 export const sampleNow = new Date("2026-11-21T09:30:00Z");
@@ -8,13 +8,26 @@ const ago = (minutes: number): string => new Date(sampleNow.getTime() - minutes 
 
 type Given = Partial<StageView> & { stage: StageName };
 
+const parityOf = (given: Partial<Parity>): Parity => ({
+  compared: 0,
+  equal: 0,
+  explained: 0,
+  expected: 0,
+  drift: 0,
+  unexplained: 0,
+  comparisons: 0,
+  lower: 0,
+  ...given,
+});
+
 const stageView = ({ stage, ...given }: Given, i: number): StageView => ({
   stage,
   share: 100,
   since: ago(60 * 24 * 3),
   by: "configuration",
   why: "",
-  parity: { compared: 0, equal: 0, explained: 0, expected: 0, drift: 0, unexplained: 0, lower: 0 },
+  parity: parityOf({}),
+  parityInStage: parityOf({}),
   rate: 0.4,
   hitRatio: 0.83,
   latency: { legacy: { p50: 118, p95: 486 }, modern: undefined },
@@ -66,6 +79,7 @@ export const sampleData = (): SampleData => ({
             why: "no unexplained difference for a day",
             rate: 12.41,
             parity: {
+              comparisons: 9120,
               compared: 1204,
               equal: 820,
               explained: 327,
@@ -76,6 +90,7 @@ export const sampleData = (): SampleData => ({
             },
             latency: { legacy: { p50: 118, p95: 486 }, modern: { p50: 31, p95: 96 } },
             errorRate: 0.002,
+            against: "41 of 1,200 compared requests unexplained (parity 96.5 %, at least 95.3 %)",
             gate: { parity: 0.99, requests: 500, minutes: 10, errorRate: 0.01, p95: 2000, hold: 30 },
             gateSays: "held: parity at least 95.37 %, needed 99.00 %",
             isGateFailing: true,
@@ -91,7 +106,16 @@ export const sampleData = (): SampleData => ({
             why: "first look",
             rate: 4.02,
             hitRatio: 0.41,
-            parity: { compared: 310, equal: 301, explained: 0, expected: 3, drift: 4, unexplained: 2, lower: 0.976 },
+            parity: {
+              comparisons: 411,
+              compared: 310,
+              equal: 301,
+              explained: 0,
+              expected: 3,
+              drift: 4,
+              unexplained: 2,
+              lower: 0.976,
+            },
             latency: { legacy: { p50: 240, p95: 1480 }, modern: { p50: 88, p95: 340 } },
           },
         ],
@@ -105,6 +129,7 @@ export const sampleData = (): SampleData => ({
             why: "parity 99.9 % in 5,210 answers",
             rate: 1.2,
             parity: {
+              comparisons: 5210,
               compared: 5210,
               equal: 5100,
               explained: 110,

@@ -59,7 +59,7 @@ test("an answer that would not be served cannot be made expected", () => {
 });
 
 test("parity counts correct answers, and leaves drift out", () => {
-  const none = { compared: 0, equal: 0, explained: 0, expected: 0, drift: 0, unexplained: 0, lower: 0 };
+  const none = { compared: 0, equal: 0, explained: 0, expected: 0, drift: 0, unexplained: 0, comparisons: 0, lower: 0 };
   expect(parityShare(none)).toBeUndefined();
   expect(parityShare({ ...none, compared: 2, drift: 2 })).toBeUndefined();
   expect(parityShare({ ...none, compared: 10, equal: 2, explained: 1, expected: 1, drift: 2, unexplained: 4 })).toBe(

@@ -1,11 +1,11 @@
-/* The dialog that pauses, changes or removes a gate, and the one that moves everything to legacy. */
+/* The dialog that pauses, changes or removes a gate. */
 import { openDialog, partOf, sendDialog } from "../../../../ui/client/dialogs.js";
 import { showMessage } from "../../../../ui/client/messages.js";
 import { operatorName } from "../../../../ui/client/remembered.js";
 import { requestChange } from "../../../../ui/client/request.js";
 
-const readDialog = (id) => {
-  const dialog = document.getElementById(id);
+const readGate = () => {
+  const dialog = document.getElementById("gate");
   const form = dialog.querySelector("form");
   return { dialog, form, fields: form.elements };
 };
@@ -14,14 +14,14 @@ const boundsOf = (form) => [...form.querySelectorAll("[data-scale]")];
 
 /** The conditions count for a gate that there is. */
 const showGateState = () => {
-  const { dialog, form, fields } = readDialog("gate");
+  const { dialog, form, fields } = readGate();
   const isNone = fields.state.value === "none";
   partOf(dialog, "bounds").hidden = isNone;
   for (const field of boundsOf(form)) field.disabled = isNone;
 };
 
 const openGate = (endpoint, gate) => {
-  const { dialog, form, fields } = readDialog("gate");
+  const { dialog, form, fields } = readGate();
   form.reset();
   dialog.dataset.endpoint = endpoint;
   partOf(dialog, "endpoint").textContent = endpoint;
@@ -36,7 +36,7 @@ const openGate = (endpoint, gate) => {
 };
 
 const sendGate = () => {
-  const { dialog, form, fields } = readDialog("gate");
+  const { dialog, form, fields } = readGate();
   const { endpoint } = dialog.dataset;
   const state = fields.state.value;
   const bounds = boundsOf(form).map((field) => [
@@ -57,33 +57,13 @@ const sendGate = () => {
   });
 };
 
-const openAllToLegacy = () => {
-  const { dialog, form, fields } = readDialog("all-to-legacy");
-  form.reset();
-  fields.by.value = operatorName.get();
-  openDialog(dialog);
-  fields.why.focus();
-};
-
-const sendAllToLegacy = () => {
-  const { dialog, fields } = readDialog("all-to-legacy");
-  const by = fields.by.value.trim();
-  return sendDialog(dialog, async () => {
-    await requestChange("/stages", { stage: "legacy", by, why: fields.why.value.trim() });
-    operatorName.set(by);
-    showMessage("Every endpoint is in legacy.");
-  });
-};
-
 document.addEventListener("click", ({ target }) => {
   const button = target.closest("[data-gate]");
   if (button) openGate(button.dataset.gate, JSON.parse(button.dataset.bounds));
-  if (target.closest("[data-all-to-legacy]")) openAllToLegacy();
 });
 document.addEventListener("input", ({ target }) => {
   if (target.closest("#gate [name=state]")) showGateState();
 });
 document.addEventListener("submit", ({ target }) => {
   if (target.closest("#gate")) void sendGate();
-  if (target.closest("#all-to-legacy")) void sendAllToLegacy();
 });

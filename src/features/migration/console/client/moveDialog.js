@@ -3,6 +3,7 @@ import { openDialog, partOf, sendDialog } from "../../../../ui/client/dialogs.js
 import { setText, showMessage } from "../../../../ui/client/messages.js";
 import { operatorName } from "../../../../ui/client/remembered.js";
 import { requestChange } from "../../../../ui/client/request.js";
+import { despiteOf, isForward, showObjections } from "./despite.js";
 
 const readMove = () => {
   const dialog = document.getElementById("move");
@@ -34,6 +35,8 @@ const showMove = () => {
     partOf(dialog, "will"),
     isSame ? `${endpoint} is there already.` : `${sentence} Was: ${formatStage(now.stage, now.share)}.`,
   );
+  const isAgainst = now.against !== undefined && isForward(now, { stage, share });
+  showObjections(dialog, isAgainst ? [`${endpoint}: ${now.against}`] : []);
   const confirm = partOf(dialog, "confirm");
   confirm.textContent = `Move to ${formatStage(stage, share)}`;
   confirm.disabled = isSame;
@@ -72,7 +75,8 @@ const sendMove = () => {
   const share = stage === "legacy" ? 100 : Number(fields.share.value);
   const by = fields.by.value.trim();
   return sendDialog(dialog, async () => {
-    await requestChange(`/stages/${encodeURIComponent(endpoint)}`, { stage, share, by, why: fields.why.value.trim() });
+    const move = { stage, share, by, why: fields.why.value.trim(), ...despiteOf(fields) };
+    await requestChange(`/stages/${encodeURIComponent(endpoint)}`, move);
     operatorName.set(by);
     showMessage(`${endpoint} is in ${formatStage(stage, share)}.`);
   });

@@ -1,0 +1,157 @@
+import { describe, expect, test } from "vitest";
+import type { Parity } from "../../../src/features/migration/views.ts";
+import { until } from "../../support/waiting.ts";
+import { staged } from "./support.ts";
+
+const wrongType = { endpoint: "getDataset", fault: "wrongType", path: "/version" } as const;
+const canary = { stage: "canary", share: 5, by: "Ada", why: "a try" } as const;
+const ids = [1, 2, 3, 61];
+
+describe("a step towards modern", () => {
+  test("is 409 with the evidence while answers are unexplained, unless it is made despite them", async () => {
+    const { ask, compared, operate, migration } = await staged(
+      { getDataset: { stage: "shadow" } },
+      { faults: [wrongType] },
+    );
+    for (const id of ids) await ask(`/datasets/${id}`);
+    await compared("getDataset", ids.length);
+    const move = (json: object) => operate("POST", "/stages/getDataset", json);
+    const why = "4 of 4 compared requests unexplained (parity 0 %, at least 0 %)";
+    const refused = await move(canary);
+    expect(refused).toMatchObject({
+      status: 409,
+      body: {
+        detail: expect.stringContaining(`getDataset: ${why}.`) as string,
+        evidence: { compared: 4, unexplained: 4, comparisons: 4 },
+      },
+    });
+    expect(migration.viewOf("getDataset")).toMatchObject({ stage: "shadow", against: why });
+    expect(await move({ ...canary, despite: " " })).toMatchObject({ status: 422 });
+    expect(await move({ ...canary, despite: "only one caller" })).toMatchObject({ status: 200 });
+    // The move has not emptied the evidence, and a move back is free.
+    expect(await move({ ...canary, share: 10 })).toMatchObject({ status: 409, body: { evidence: { unexplained: 4 } } });
+    for (const to of ["legacy", "shadow"])
+      expect(await move({ stage: to, by: "Ada", why: "back" })).toMatchObject({ status: 200 });
+    expect(await move(canary)).toMatchObject({ status: 409 });
+    expect(migration.audit().map(({ to, despite }) => [to.stage, despite])).toEqual([
+      ["shadow", undefined],
+      ["legacy", undefined],
+      ["canary", "only one caller"],
+    ]);
+  });
+
+  test("is 409 while nothing was compared, and free when all that was compared agrees", async () => {
+    const { ask, compared, operate } = await staged({});
+    const move = (stage: string) => operate("POST", "/stages/getDataset", { stage, share: 100, despite: undefined });
+    expect(await move("shadow")).toMatchObject({ status: 200 });
+    expect(await move("modern")).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringContaining("nothing has been compared") as string, evidence: { compared: 0 } },
+    });
+    await ask("/datasets/61");
+    await compared("getDataset", 1);
+    expect(await move("modern")).toMatchObject({ status: 200 });
+  });
+
+  test("is free once the ledger allows what differs", async () => {
+    const { ask, compared, operate } = await staged({ getDataset: { stage: "shadow" } }, { faults: [wrongType] });
+    await ask("/datasets/61");
+    await compared("getDataset", 1);
+    expect(await operate("POST", "/stages/getDataset", canary)).toMatchObject({ status: 409 });
+    const entry = { endpoint: "getDataset", path: "/version", kind: "type", reason: "known", owner: "me" };
+    expect(await operate("POST", "/expected", { ...entry, until: "2999-01-01" })).toMatchObject({ status: 200 });
+    expect(await operate("POST", "/stages/getDataset", canary)).toMatchObject({ status: 200 });
+  });
+
+  test("of a write needs a reason, since writes are never compared", async () => {
+    const { operate } = await staged({});
+    const move = (json: object) => operate("POST", "/stages/tagDataset", { by: "Ada", why: "one database", ...json });
+    expect(await move({ stage: "shadow" })).toMatchObject({ status: 200 });
+    expect(await move({ stage: "modern" })).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringContaining("writes are never compared") as string },
+    });
+    expect(await move({ stage: "modern", despite: "tried on the copy" })).toMatchObject({ status: 200 });
+  });
+
+  test("by the configuration is not held up, but warned of", async () => {
+    const { migration, observer } = await staged({
+      getDataset: { stage: "canary", share: 5 },
+      getStudy: { stage: "shadow" },
+    });
+    expect(migration.stageOf("getDataset").stage).toBe("canary");
+    expect(observer.counts()["stages_unproven"]).toBe(1);
+    await migration.configure({ getStudy: { stage: "modern", share: 100 } }, []);
+    expect(migration.stageOf("getStudy").stage).toBe("modern");
+    expect(observer.counts()["stages_unproven"]).toBe(2);
+  });
+});
+
+test("however often it is compared, one request is one piece of evidence, and no gate passes on it", async () => {
+  const gate = { parity: 0.5, requests: 1, minutes: 0, errorRate: 1, p95: 60_000, hold: 0 };
+  const { ask, compared, operate, migration } = await staged(
+    { listEvaluationMeasures: { stage: "shadow", gate } },
+    { environment: { MIRROR_RATE: "1000" } },
+  );
+  for (let i = 0; i < 30; i++) await ask("/evaluationmeasures/list");
+  await compared("listEvaluationMeasures", 30);
+  await until(() => migration.viewOf("listEvaluationMeasures").gateSays?.includes("parity") === true);
+  const { body } = await operate("GET", "/stages/listEvaluationMeasures");
+  expect(body).toMatchObject({
+    stage: "shadow",
+    gateSays: "held: parity at least 20.65 %, needed 50.00 %",
+    parity: { compared: 1, equal: 1, comparisons: 30 } satisfies Partial<Parity>,
+  });
+});
+
+test("a gate's promotion names the distinct requests that its bound counts", async () => {
+  const gate = { parity: 0.3, requests: 4, minutes: 0, errorRate: 1, p95: 60_000, hold: 0 };
+  const { ask, migration } = await staged({ getDataset: { stage: "shadow", gate } });
+  for (const id of ids) await ask(`/datasets/${id}`);
+  await until(() => migration.stageOf("getDataset").stage !== "shadow");
+  expect(migration.audit().at(-1)?.why).toBe("parity at least 51.01 % over 4 distinct requests");
+});
+
+test("everything back to legacy can be undone, with one reason for what speaks against it", async () => {
+  const { ask, compared, operate, migration } = await staged(
+    {
+      getDataset: { stage: "canary", share: 50 },
+      getSetup: { stage: "canary", share: 25 },
+      getStudy: { stage: "shadow", share: 10 },
+      findFlow: { stage: "modern" },
+    },
+    { faults: [wrongType] },
+  );
+  await ask("/datasets/61");
+  await ask("/setup/1");
+  await compared("getDataset", 1);
+  await compared("getSetup", 1);
+  const who = { by: "Ada", why: "an outage" };
+  await operate("POST", "/stages", { stage: "legacy", ...who });
+  // An operator has decided about this one since.
+  await operate("POST", "/stages/findFlow", { stage: "shadow", ...who });
+  expect(migration.viewOf("getDataset").former).toEqual({ stage: "canary", share: 50 });
+  expect(migration.viewOf("findFlow").former).toBeUndefined();
+  const undo = { stage: "former", by: "Ada", why: "it was the network" };
+  const refused = await operate("POST", "/stages", undo);
+  expect(refused).toMatchObject({ status: 409, body: { evidence: { getDataset: { unexplained: 1 } } } });
+  expect(Object.keys((refused.body as { evidence: object }).evidence)).toEqual(["getDataset"]);
+  expect(migration.stageOf("getSetup").stage).toBe("legacy");
+  const undone = await operate("POST", "/stages", { ...undo, despite: "known, and harmless" });
+  expect(undone).toEqual({ status: 200, body: { moved: ["getDataset", "getSetup", "getStudy"] } });
+  const stages = Object.entries(migration.view()).flatMap(([endpoint, { stage, share }]) =>
+    stage === "legacy" ? [] : `${endpoint} ${stage} ${share}`,
+  );
+  expect(stages.toSorted()).toEqual([
+    "findFlow shadow 100",
+    "getDataset canary 50",
+    "getSetup canary 25",
+    "getStudy shadow 10",
+  ]);
+  const reasons = migration
+    .audit()
+    .flatMap(({ endpoint, despite }) => (despite === undefined ? [] : [[endpoint, despite]]));
+  expect(reasons).toEqual([["getDataset", "known, and harmless"]]);
+  // There is nothing left to undo.
+  expect(await operate("POST", "/stages", undo)).toEqual({ status: 200, body: { moved: [] } });
+});
