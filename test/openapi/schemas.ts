@@ -1,4 +1,16 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+
+/** The OpenAPI Initiative's own schema of documents, with `$ref` in place of `$dynamicRef`, which ajv does not resolve everywhere. */
+const official = JSON.parse(readFileSync(join(import.meta.dirname, "openapi-3.1.schema.json"), "utf8")) as object;
+const validateDocument = new Ajv2020({ strict: false, validateFormats: false, allErrors: true }).compile(official);
+
+/** Where a document is no valid OpenAPI 3.1, and why. */
+export const openApiErrors = (document: unknown): string[] =>
+  validateDocument(document)
+    ? []
+    : (validateDocument.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
 
 /** A schema of the document, as it stands there. */
 export type Schema = Record<string, unknown>;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { Validator } from "@seriousme/openapi-schema-validator";
 import { recordingUpstream } from "../../http/support.ts";
+import { openApiErrors } from "../../openapi/schemas.ts";
 import { settingsOf } from "../../support/settings.ts";
 import { documentedGateway } from "./support.ts";
 
@@ -24,7 +24,7 @@ test("openapi.json is that of the deployment: its prefixes, dialect and limits",
   const { get } = await opened({ PREFIXES: "/v1,/api/v2", ERRORS: '{"/api/v2":"problem"}' });
   const read = async (path: string) => {
     const text = await (await get(path)).text();
-    expect(await new Validator().validate(JSON.parse(text) as Record<string, unknown>)).toEqual({ valid: true });
+    expect(openApiErrors(JSON.parse(text))).toEqual([]);
     return JSON.parse(text) as Document;
   };
   const [first, second] = [await read("/v1/openapi.json"), await read("/api/v2/openapi.json/")];

@@ -1,19 +1,17 @@
-import { Validator } from "@seriousme/openapi-schema-validator";
 import { expect, test } from "vitest";
 import { readPairs } from "../../../fixtures/pairs.ts";
 import about from "../../../package.json" with { type: "json" };
 import { openApiDocument } from "../../../src/openapi/openApiDocument.ts";
 import { endpoints } from "../../../transforms/index.ts";
-import { openSchemas } from "../../openapi/schemas.ts";
+import { openApiErrors, openSchemas } from "../../openapi/schemas.ts";
 
 const text = JSON.stringify(openApiDocument({ version: about.version, prefix: "/v1", endpoints }));
 const { components } = JSON.parse(text) as { components: { schemas: Record<string, { properties: object }> } };
 const { document, validate } = openSchemas(text);
 
-test("the document is valid OpenAPI 3.1, and not larger than 160 KB", async () => {
-  const validator = new Validator();
-  expect(await validator.validate(JSON.parse(text) as Record<string, unknown>)).toEqual({ valid: true });
-  expect(validator.version).toBe("3.1");
+test("the document is valid OpenAPI 3.1, and not larger than 160 KB", () => {
+  expect(openApiErrors(JSON.parse(text))).toEqual([]);
+  expect(openApiErrors({ openapi: "3.1.1", paths: {} })).toEqual([" must have required property 'info'"]);
   expect(text.length).toBeLessThan(160_000);
 });
 
