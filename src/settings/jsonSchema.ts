@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { renamedSettings } from "./renamed.ts";
 import { fileSettingOf } from "./secretFiles.ts";
 import { secretSettings, type SettingsFragment, settingsSchemaOf } from "./settings.ts";
 
@@ -25,15 +24,11 @@ export const configurationSchema = (
     fileSettingOf(name),
     { type: "string", minLength: 1, description: `the path of a file with ${name}` },
   ]);
-  const renamed = Object.entries(renamedSettings).map(([old, { name }]) => [
-    old,
-    { deprecated: true, description: `the old name of ${name}` },
-  ]);
   return {
     ...($schema === undefined ? {} : { $schema }),
     title: "Settings of catalog-gateway",
     type: "object",
-    properties: Object.fromEntries([["$schema", { type: "string" }], ...settings, ...files, ...renamed]),
+    properties: Object.fromEntries([["$schema", { type: "string" }], ...settings, ...files]),
     additionalProperties: false,
     allOf: secrets.map((name) => ({ not: { required: [name, fileSettingOf(name)] } })),
   };

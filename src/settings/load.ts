@@ -1,7 +1,6 @@
 import type { z } from "zod";
 import { readableByAll, readConfigurationFile } from "./configurationFile.ts";
-import { described, describeIssue } from "./describeIssue.ts";
-import { applyRenames, type GivenSetting, renamedSettings } from "./renamed.ts";
+import { described, describeIssue, type GivenSetting } from "./describeIssue.ts";
 import { fileSettingOf, readSecretFiles } from "./secretFiles.ts";
 import { slipWarnings } from "./slips.ts";
 import {
@@ -17,8 +16,8 @@ import {
 type ConfigurationErrors = { errors: string[] };
 
 /**
- * Reads the settings from the file named by `CONFIG` and from the environment, which wins. `warnings` has one line for each deprecated
- * name, each likely slip and a file with secrets that all may read.
+ * Reads the settings from the file named by `CONFIG` and from the environment, which wins. `warnings` has one line for each likely
+ * slip, and for a file with secrets that all may read.
  * `fragments`: the settings of features. Without `isStrict`, unknown settings are ignored: other programs' features may have them.
  */
 export const loadSettings = (
@@ -35,8 +34,7 @@ export const loadSettings = (
   const given = new Map<string, GivenSetting>(
     Object.entries(file.values).map(([name, value]) => [name, { value, from: `in ${path}` }]),
   );
-  const old = Object.entries(renamedSettings).map(([name, renamed]) => [name, schema.shape[renamed.name]]);
-  for (const [name, field] of [...Object.entries(schema.shape), ...old] as [string, z.ZodType][]) {
+  for (const [name, field] of Object.entries(schema.shape) as [string, z.ZodType][]) {
     const text = environment[name];
     if (text !== undefined && text !== "")
       given.set(name, { value: fromText(text, field), from: "in the environment" });
@@ -45,8 +43,7 @@ export const loadSettings = (
     const text = environment[name];
     if (text !== undefined && text !== "") given.set(name, { value: text, from: "in the environment" });
   }
-  const renamed = applyRenames(given);
-  const wrong = [...renamed.errors, ...readSecretFiles(given, secrets)];
+  const wrong = readSecretFiles(given, secrets);
   if (wrong.length > 0) return { errors: wrong };
   const parsed = schema.safeParse(Object.fromEntries([...given].map(([name, { value }]) => [name, value])));
   if (!parsed.success) {
@@ -62,18 +59,9 @@ export const loadSettings = (
     ...unknownPrefixes(settings),
   ];
   if (errors.length > 0) return { errors };
-  const names = [
-    ...Object.keys(schema.shape),
-    ...Object.keys(renamedSettings),
-    ...Array.from(secrets, fileSettingOf),
-    "CONFIG",
-  ];
+  const names = [...Object.keys(schema.shape), ...Array.from(secrets, fileSettingOf), "CONFIG"];
   const exposed = Object.keys(file.values).filter((name) => secrets.has(name));
-  const warnings = [
-    ...renamed.warnings,
-    ...readableByAll(path, exposed),
-    ...(isStrict ? slipWarnings(environment, new Set(names)) : []),
-  ];
+  const warnings = [...readableByAll(path, exposed), ...(isStrict ? slipWarnings(environment, new Set(names)) : [])];
   return { settings, warnings };
 };
 

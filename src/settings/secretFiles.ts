@@ -1,5 +1,5 @@
+import type { GivenSetting } from "./describeIssue.ts";
 import { readText } from "./readText.ts";
-import type { GivenSetting } from "./renamed.ts";
 
 /** Bytes of a file with a secret at most. */
 const MAX_BYTES = 64 * 1024;

@@ -46,40 +46,10 @@ describe("settings", () => {
     });
   });
 
-  test("a renamed setting works by its old name, with a warning that names the new one", () => {
-    const old =
-      '{"getDataset": {"fresh": "5m", "stale": "1h", "staleIfError": "1d", "absent": "30s", "unready": "10s"}}';
-    const CACHE_LIFETIMES = {
-      getDataset: {
-        fresh: "5m",
-        staleWhileRevalidate: "1h",
-        staleIfError: "1d",
-        notFoundTtl: "30s",
-        preconditionTtl: "10s",
-      },
-    };
-    const inFile = file(`{"CACHE_WINDOWS": ${old}}`);
-    for (const [environment, from] of [
-      [{ CACHE_WINDOWS: old }, "in the environment"],
-      [{ CONFIG: inFile }, `in ${inFile}`],
-    ] as const)
-      expect(settingsOf(environment)).toMatchObject({
-        settings: { CACHE_LIFETIMES },
-        warnings: [expect.stringContaining(`CACHE_WINDOWS ${from} is deprecated: use CACHE_LIFETIMES`)],
-      });
-    expect(settingsOf({ CACHE_LIFETIMES: JSON.stringify(CACHE_LIFETIMES) })).toMatchObject({
-      settings: { CACHE_LIFETIMES },
-      warnings: [],
-    });
-    expect(errors({ CACHE_LIFETIMES: old })[0]).toMatch(
+  test("a lifetime by another name is refused, with the names that are allowed", () => {
+    expect(errors({ CACHE_LIFETIMES: '{"getDataset": {"stale": "1h"}}' })[0]).toMatch(
       /^CACHE_LIFETIMES\.getDataset\.stale: "1h" .*; allowed is one of fresh, staleWhileRevalidate,/,
     );
-    expect(errors({ CACHE_WINDOWS: "{}", CACHE_LIFETIMES: "{}" })).toEqual([
-      expect.stringMatching(/^CACHE_WINDOWS: given in the environment, and CACHE_LIFETIMES as well/),
-    ]);
-    expect(errors({ CACHE_WINDOWS: '{"getDataset": {"fresh": "1 minute"}}' })).toEqual([
-      expect.stringMatching(/^CACHE_LIFETIMES\.getDataset\.fresh: .* in the environment as CACHE_WINDOWS; allowed is/),
-    ]);
   });
 
   test.each([
