@@ -34,11 +34,6 @@ const listOf = <T extends z.ZodType<LedgerEntry>>(entry: T) =>
 /** The ledger, as it stands in the file. */
 export const ledgerSchema = listOf(entrySchema);
 
-/** An entry stored before links had to be http(s): it is still read, and the page shows its link as text. */
-export const storedEntrySchema = entrySchema.extend({ link: z.string().optional() });
-/** Such entries, as they are stored. */
-export const storedLedgerSchema = listOf(storedEntrySchema);
-
 /** The expected differences. */
 export type Ledger = {
   entries: readonly LedgerEntry[];

@@ -1,5 +1,4 @@
 import type { z } from "zod";
-import { describeIssues } from "./jsonFile.ts";
 
 /** Values by key; `undefined` for a key that was deleted. */
 export type Changes<T> = ReadonlyMap<string, T | undefined>;
@@ -83,3 +82,10 @@ export const readValue = <T>(
   const isFitting = fits?.(key, parsed.data) ?? true;
   return isFitting ? { ok: true, value: parsed.data } : { ok: false, why: `/${key}: the value of another key` };
 };
+
+/** The first few places where a value departs from its schema: `/rows/0/id: expected number; ...`. */
+const describeIssues = ({ issues }: z.ZodError): string =>
+  issues
+    .slice(0, 5)
+    .map(({ path, message }) => `/${path.join("/")}: ${message}`)
+    .join("; ");

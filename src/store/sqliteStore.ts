@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, rmSync } from "node:fs";
+import { closeSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { parseJson } from "../rules/parseJson.ts";
@@ -9,8 +9,6 @@ import { localStore } from "./localStore.ts";
 /** What a store in a directory is opened with. */
 export type SqliteStoreSettings<T> = KeyedStoreSettings<T> & {
   directory: string;
-  /** Values that an earlier version left in this directory. Called once, when the database is made; its files stay as they are. */
-  takeOverFile?: (directory: string) => Promise<ReadonlyMap<string, T>>;
   /** Milliseconds from a `save` until it is written. */
   delay?: number;
 };
@@ -28,13 +26,12 @@ const ADVICE = "it is left as it is: repair it, or move it away to begin with no
  * cannot be used, or if values that cannot be found out again are not readable.
  */
 export const sqliteStore = async <T>(settings: SqliteStoreSettings<T>): Promise<KeyedStore<T>> => {
-  const { directory, name, scope = "", isRebuildable, onEvent, takeOverFile = async () => new Map() } = settings;
+  const { directory, name, scope = "", isRebuildable, onEvent } = settings;
   const file = join(directory, `${name}.sqlite`);
-  const locks: DatabaseSync[] = [];
-  const open = async () => {
+  const open = () => {
     const database = openExclusively(file);
     try {
-      await prepare(database, scope, () => takeOverFile(directory));
+      prepare(database);
       const { values, problems } = read(database, settings);
       const why = problems.join("; ");
       if (why !== "" && !isRebuildable) throw new Error(`${file} is not what was written here: ${why}; ${ADVICE}`);
@@ -45,28 +42,30 @@ export const sqliteStore = async <T>(settings: SqliteStoreSettings<T>): Promise<
       throw error;
     }
   };
-  try {
-    makeDataDirectory(directory);
-    // Earlier versions keep their state in other files, under this lock.
-    const lock = join(directory, `${name}.lock`);
-    if (existsSync(lock)) locks.push(openExclusively(lock));
-    const { database, values } = await open().catch((error: Error & { errcode?: number }) => {
-      if (!MALFORMED.has(error.errcode)) throw error;
-      if (!isRebuildable) throw new Error(`${file}: ${error.message}; ${ADVICE}`, { cause: error });
-      onEvent("unreadable", { file, why: error.message });
+  const openOrReplace = () => {
+    try {
+      return open();
+    } catch (error) {
+      const { errcode, message } = error as Error & { errcode?: number };
+      if (!MALFORMED.has(errcode)) throw error;
+      if (!isRebuildable) throw new Error(`${file}: ${message}; ${ADVICE}`, { cause: error });
+      onEvent("unreadable", { file, why: message });
       for (const suffix of ["", "-wal"]) rmSync(file + suffix, { force: true });
       return open();
-    });
+    }
+  };
+  try {
+    makeDataDirectory(directory);
+    const { database, values } = openOrReplace();
     return localStore({
       ...settings,
       kind: "directory",
       values,
       file,
       write: (changes) => write(database, scope, changes),
-      release: () => [database, ...locks].forEach((one) => one.close()),
+      release: () => database.close(),
     });
   } catch (error) {
-    for (const one of locks) one.close();
     throw new Error(dataDirectoryError(directory, error as Error), { cause: error });
   }
 };
@@ -90,25 +89,19 @@ const openExclusively = (file: string): DatabaseSync => {
   }
 };
 
-/** Makes the table in a new database, with what an earlier version has left; throws if another version has written it. */
-const prepare = async <T>(
-  database: DatabaseSync,
-  scope: string,
-  takeOver: () => Promise<ReadonlyMap<string, T>>,
-): Promise<void> => {
+/** Makes the table in a new database; throws if another version has written it. */
+const prepare = (database: DatabaseSync): void => {
   const format = database.prepare("PRAGMA user_version").get()?.["user_version"];
   // One write to the disk for each transaction.
   database.exec("PRAGMA journal_mode = WAL");
   if (format === FORMAT) return;
   if (format !== 0)
     throw new Error(`another version's format (${String(format)}); this one reads ${FORMAT}; ${ADVICE}`);
-  const values = await takeOver();
-  transact(database, () => {
+  transact(database, () =>
     database.exec(
       `CREATE TABLE records (scope TEXT, key TEXT, value TEXT NOT NULL, PRIMARY KEY (scope, key)); PRAGMA user_version = ${FORMAT}`,
-    );
-    put(database, scope, values);
-  });
+    ),
+  );
 };
 
 /** The values of this scope, and up to five reasons why others are not among them. Values of another scope are deleted. */

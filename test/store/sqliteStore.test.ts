@@ -41,34 +41,6 @@ test("one directory is one store's; when that is closed the next one may have it
   expect(textOf(await inDirectory(directory))).toBe("a=one");
 });
 
-test("an earlier version that runs in the directory keeps this one out, and vice versa", async () => {
-  const directory = temporaryFolder();
-  // As earlier versions hold it.
-  const lock = new DatabaseSync(join(directory, "things.lock"));
-  lock.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
-  await expect(inDirectory(directory)).rejects.toThrow(`holds ${join(directory, "things.lock")}`);
-  lock.close();
-  await inDirectory(directory);
-  const again = new DatabaseSync(join(directory, "things.lock"));
-  expect(() => again.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE")).toThrow("locked");
-  again.close();
-});
-
-test("an earlier state is imported once; after a failure, at the next start", async () => {
-  const directory = temporaryFolder();
-  let calls = 0;
-  const takeOverFile = async () => {
-    if (++calls === 1) throw new Error("old.json is not valid JSON");
-    return new Map([["a", { name: "old" }]]);
-  };
-  await expect(inDirectory(directory, { takeOverFile })).rejects.toThrow("cannot be used: old.json is not valid JSON");
-  const first = await inDirectory(directory, { takeOverFile });
-  expect(textOf(first)).toBe("a=old");
-  await put(first, "a", "new");
-  await first.close();
-  expect([textOf(await inDirectory(directory, { takeOverFile })), calls]).toEqual(["a=new", 2]);
-});
-
 /** Directories whose database is not as it was written, and why. */
 const spoiled: [string, (file: string) => void, string][] = [
   ["garbage", (file) => writeFileSync(file, "1234\n".repeat(200)), "file is not a database"],

@@ -181,18 +181,4 @@ export class Mirror<T> {
       this.#unsaved.set(key, { isMinor });
     }
   }
-
-  /** Takes over values that an earlier version of the gateway has stored elsewhere. */
-  adopt(found: ReadonlyMap<string, T>): void {
-    const { resolve } = this.#settings;
-    for (const [key, value] of found) {
-      const ours = this.#known.get(key);
-      if (this.unreadable.has(key) || (ours && (ours.value === undefined || resolve === undefined))) continue;
-      const adopted = ours?.value !== undefined && resolve ? resolve(value, ours.value, false) : value;
-      if (isDeepStrictEqual(ours?.value, adopted)) continue;
-      this.#set(key, { version: ours?.version ?? 0, value: adopted }, true);
-      this.#unsaved.set(key, { isMinor: false });
-    }
-    this.#tell();
-  }
 }

@@ -83,6 +83,5 @@ export const openRedisRecords = <T>(settings: RedisRecordsSettings<T>) => {
       throw new Error(BUSY);
     },
     save: (changes: Changes<T>, isMinor: boolean) => mirror.save(changes, isMinor),
-    adopt: (found: ReadonlyMap<string, T>) => mirror.adopt(found),
   };
 };

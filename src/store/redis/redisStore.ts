@@ -3,22 +3,11 @@ import type { KeyedStore, KeyedStoreSettings } from "../keyedStore.ts";
 import { openLease } from "./lease.ts";
 import { recordKeys, recordScripts } from "./recordScripts.ts";
 import { openRedisRecords } from "./records.ts";
-import { type RunScript, script } from "./script.ts";
 import { watchRedis } from "./watch.ts";
-
-/** What an earlier version of the gateway keeps in Redis, under other keys. */
-export type EarlierKeys<T> = {
-  /** A key whose text changes with every change. */
-  version: string;
-  /** Reads all of it. `unreadable`: keys of values that are left out. */
-  read: (run: RunScript) => Promise<{ values: ReadonlyMap<string, T>; unreadable?: readonly string[] }>;
-};
 
 /** What a store on Redis is opened with; times are milliseconds. */
 export type RedisStoreSettings<T> = KeyedStoreSettings<T> & {
   url: string;
-  /** Followed as long as the store is open: gateways of both versions may run at the same time. Those do not see what this one stores. */
-  earlier?: EarlierKeys<T>;
   /** That an `update` waits at most, and a stop. */
   timeout?: number;
   /** That Redis may take to answer at the start. */
@@ -35,8 +24,6 @@ export type RedisStoreSettings<T> = KeyedStoreSettings<T> & {
 const DEFERENCE = 3;
 /** Milliseconds between two attempts at the start. */
 const ATTEMPT = 50;
-
-const getScript = script("return redis.call('GET', KEYS[1])");
 
 /** A key holds another kind of value than ours. */
 const isForeign = (error: Error): boolean => error.message.includes("WRONGTYPE");
@@ -70,16 +57,11 @@ export const redisStore = async <T>(settings: RedisStoreSettings<T>): Promise<Ke
     },
   });
   const lease = openLease(run, keys, leaseTime);
-  const adoptEarlier = followEarlier(settings, run, async (values) => {
-    records.adopt(values);
-    await records.sync(false);
-  });
 
   let emptyChecks = 0;
   const check = async (isBeat: boolean): Promise<void> => {
     await records.sync(isBeat);
     if (!isBeat) return;
-    await adoptEarlier();
     if (!records.isBegun()) emptyChecks++;
     if (hasLease && (records.isBegun() || emptyChecks > DEFERENCE)) await lease.renew();
   };
@@ -123,30 +105,6 @@ export const redisStore = async <T>(settings: RedisStoreSettings<T>): Promise<Ke
     },
     holdsLease: () => closing === undefined && lease.isHeld(),
     close: () => (closing ??= watch.close(writeLast, timeout)),
-  };
-};
-
-/** Reads what an earlier version has stored, whenever that has changed. */
-const followEarlier = <T>(
-  { earlier, isRebuildable, onEvent }: RedisStoreSettings<T>,
-  run: RunScript,
-  adopt: (values: ReadonlyMap<string, T>) => Promise<void>,
-): (() => Promise<void>) => {
-  let known: string | undefined;
-  let reported: readonly string[] = [];
-  return async () => {
-    if (earlier === undefined) return;
-    const now = String(await run(getScript, [earlier.version], []));
-    if (now === known) return;
-    const { values, unreadable = [] } = await earlier.read(run).catch((error: Error) => {
-      if (!isRebuildable || !isForeign(error)) throw error;
-      return { values: new Map<string, T>(), unreadable: [] };
-    });
-    const keys = unreadable.filter((key) => !reported.includes(key));
-    if (keys.length > 0) onEvent("unreadable", { keys });
-    reported = unreadable;
-    await adopt(values);
-    known = now;
   };
 };
 

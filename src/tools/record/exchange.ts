@@ -23,7 +23,6 @@ export type Exchange = {
 
 /**
  * An exchange as a fixture file holds it: `body` is a JSON object or array, `text` any other body, character by character.
- * In files of older versions `body` is a string: the text.
  */
 export type StoredExchange = {
   request: Exchange["request"];
@@ -33,7 +32,7 @@ export type StoredExchange = {
 /** Reads an exchange from a fixture. A JSON body becomes compact JSON text; its spacing and escapes are lost. */
 export const exchangeFrom = ({ request, response: { body, text, ...others } }: StoredExchange): Exchange => ({
   request,
-  response: { ...others, body: text ?? (typeof body === "string" ? body : JSON.stringify(body)) },
+  response: { ...others, body: text ?? JSON.stringify(body) },
 });
 
 /** Writes an exchange for a fixture. */

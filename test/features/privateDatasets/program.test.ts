@@ -77,7 +77,7 @@ test("a walk goes on where it was when the process was killed", async () => {
 test("an unreadable index is made anew; an unusable directory stops the start", async () => {
   bed.use(rows);
   const DATA_DIR = temporaryFolder();
-  writeFileSync(join(DATA_DIR, "private-rows.json"), '{"format": 1, "rows": [{"id": "x"}]}');
+  writeFileSync(join(DATA_DIR, "private-rows.sqlite"), "no database\n".repeat(100));
   const one = await gateway({ DATA_DIR });
   await until(() => one.isComplete());
   expect(one.output.error).toContain("private_index_store_unreadable");

@@ -1,10 +1,8 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { readPairs } from "../../../fixtures/pairs.ts";
 import { type Exchange, exchangeFrom, storedExchange } from "../../../src/tools/record/exchange.ts";
-import { temporaryFolder } from "../../support/temporaryFolder.ts";
 
 const exchange = (body: string): Exchange => ({
   request: { method: "GET", path: "/json/data/61" },
@@ -49,19 +47,6 @@ test("what is read again has the same meaning, for any JSON and any text", () =>
       );
     }),
   );
-});
-
-test("a fixture of an older version, its body one escaped line, reads the same", () => {
-  const folder = temporaryFolder();
-  mkdirSync(join(folder, "getDataset"));
-  const text = '{"id":1,"tag":["a"]}';
-  const ask = { method: "GET", path: "/datasets/61" };
-  const old = { ...exchange(text), response: { status: 200, type: "json", body: text } };
-  for (const [name, legacy] of Object.entries({ old, today: storedExchange(exchange(text)) })) {
-    writeFileSync(join(folder, `getDataset/${name}.legacy.json`), JSON.stringify({ about: "", ask, legacy: [legacy] }));
-    writeFileSync(join(folder, `getDataset/${name}.expected.json`), '{"status":200,"body":{}}');
-  }
-  expect(readPairs("*", folder).map(({ legacy }) => legacy)).toEqual([[exchange(text)], [exchange(text)]]);
 });
 
 test("every fixture of this project is stored as the recorder stores it", () => {

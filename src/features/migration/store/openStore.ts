@@ -11,7 +11,5 @@ export const openMigrationStore = async (
   // Without a modern side Redis is only a cache, and the gateway starts without it.
   if (settings.MODERN_URL === undefined) return memoryStateStore();
   const { REDIS_URL, DATA_DIR } = settings;
-  const { earlierMigrationKeys, readMigrationFile } = await import("./earlierState.ts");
-  const place = { REDIS_URL, DATA_DIR, earlier: earlierMigrationKeys, takeOverFile: readMigrationFile };
-  return openStateStore({ onEvent, endpoints }, (about) => openKeyedStore(place, about));
+  return openStateStore({ onEvent, endpoints }, (about) => openKeyedStore({ REDIS_URL, DATA_DIR }, about));
 };

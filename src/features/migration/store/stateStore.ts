@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type LedgerEntry, storedEntrySchema } from "../../../compare/ledger.ts";
+import { type LedgerEntry, entrySchema } from "../../../compare/ledger.ts";
 import type { KeyedStore, KeyedStoreAbout, KeyedStoreEvent, KeyedStoreSettings } from "../../../store/keyedStore.ts";
 import { memoryStore } from "../../../store/localStore.ts";
 import { gateChanges, type Move, type StageInForce, stageNames, stageSchema } from "../stage.ts";
@@ -50,7 +50,7 @@ const instant = z.iso.datetime({ offset: true });
 const moved = z.strictObject({ stage: z.enum(stageNames), share: z.int().min(0).max(100) });
 
 /** A stage as it is stored. */
-export const stageInForceSchema: z.ZodType<StageInForce> = stageSchema.extend({
+const stageInForceSchema: z.ZodType<StageInForce> = stageSchema.extend({
   since: instant,
   movedAt: instant.optional(),
   by: z.string(),
@@ -59,7 +59,7 @@ export const stageInForceSchema: z.ZodType<StageInForce> = stageSchema.extend({
 });
 
 /** A line of the audit log as it is stored. */
-export const moveSchema: z.ZodType<Move> = z.strictObject({
+const moveSchema: z.ZodType<Move> = z.strictObject({
   at: instant,
   endpoint: z.string().min(1),
   by: z.string(),
@@ -73,24 +73,12 @@ export const moveSchema: z.ZodType<Move> = z.strictObject({
 
 const stageRecordSchema = z.strictObject({ stage: stageInForceSchema.optional(), moves: z.array(moveSchema) });
 
-const entryRecordSchema = z.strictObject({ entry: storedEntrySchema });
+const entryRecordSchema = z.strictObject({ entry: entrySchema });
 
 const schema = (key: string): z.ZodType<MigrationRecord> =>
   key.startsWith(STAGE) ? stageRecordSchema : entryRecordSchema;
 const fits = (key: string, record: MigrationRecord): boolean =>
   !("entry" in record) || key === EXPECTED + record.entry.id;
-
-/** The records of a state. */
-export const migrationRecords = ({ stages, audit, expected }: MigrationState): ReadonlyMap<string, MigrationRecord> => {
-  const endpoints = new Set([...Object.keys(stages), ...audit.map(({ endpoint }) => endpoint)]);
-  return new Map<string, MigrationRecord>([
-    ...[...endpoints].map((endpoint) => {
-      const moves = audit.filter((move) => move.endpoint === endpoint);
-      return [STAGE + endpoint, { stage: stages[endpoint], moves }] as const;
-    }),
-    ...expected.map((entry) => [EXPECTED + entry.id, { entry }] as const),
-  ]);
-};
 
 const stateOf = (records: ReadonlyMap<string, MigrationRecord>): MigrationState => {
   const state: MigrationState = { stages: {}, audit: [], expected: [] };
@@ -183,7 +171,7 @@ const stateStoreOver = (
       });
     },
     async expect(entry) {
-      const parsed = storedEntrySchema.parse(entry);
+      const parsed = entrySchema.parse(entry);
       const key = EXPECTED + parsed.id;
       return store.update(key, (latest) => (latest || store.isUnreadable(key) ? undefined : { entry: parsed }));
     },

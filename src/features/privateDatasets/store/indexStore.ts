@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { KeyedStore, KeyedStoreAbout, KeyedStoreEvent, KeyedStoreSettings } from "../../../store/keyedStore.ts";
 import { memoryStore } from "../../../store/localStore.ts";
-import { type Change, type Kept, type PrivateRow, rowSchema, type Walk, walkSchema } from "../rows.ts";
+import { type Change, type PrivateRow, rowSchema, type Walk, walkSchema } from "../rows.ts";
 
 /** Where the index of private rows is kept. Only opening it can reject: the index goes on in memory if its store fails. */
 export type IndexStore = {
@@ -39,10 +39,6 @@ const schema = (key: string): z.ZodType<IndexRecord> => (key === WALK ? walkSche
 const fits = (key: string, record: IndexRecord): boolean => key === (isRow(record) ? String(record.id) : WALK);
 
 const isRow = (record: IndexRecord): record is PrivateRow => "id" in record;
-
-/** The records of an index. */
-export const indexRecords = ({ rows, walk }: Kept): ReadonlyMap<string, IndexRecord> =>
-  new Map<string, IndexRecord>([...rows.map((row) => [String(row.id), row] as const), [WALK, walk]]);
 
 const changeOf = (records: Iterable<readonly [string, IndexRecord | undefined]>): Change => {
   const change: Change = { rows: [], gone: [] };

@@ -14,10 +14,5 @@ export const openIndexStore = ({
 }: Pick<Settings, "REDIS_URL" | "DATA_DIR"> & LegacySettings): OpenIndexStore => {
   if (REDIS_URL === undefined && DATA_DIR === undefined) return memoryIndexStore;
   const scope = scopeOf(legacy);
-  return async (parts) => {
-    const { earlierIndexKeys, readIndexFile } = await import("./earlierIndex.ts");
-    const takeOverFile = readIndexFile(scope, (about) => parts.onEvent("private_index_store_unreadable", about));
-    const place = { REDIS_URL, DATA_DIR, earlier: earlierIndexKeys(scope), takeOverFile };
-    return indexStoreOver(scope, (about) => openKeyedStore(place, about))(parts);
-  };
+  return indexStoreOver(scope, (about) => openKeyedStore({ REDIS_URL, DATA_DIR }, about));
 };

@@ -1,5 +1,4 @@
 import { onTestFinished } from "vitest";
-import { earlierMigrationKeys, readMigrationFile } from "../../../../src/features/migration/store/earlierState.ts";
 import {
   type MigrationRecord,
   type MigrationState,
@@ -29,9 +28,7 @@ export const openFile = async (
   settings: Partial<StateStoreSettings> = {},
 ): Promise<StateStore & Told> => {
   const { events, onEvent } = telling();
-  const store = await openStateStore({ onEvent, ...settings }, (about) =>
-    sqliteStore({ ...about, directory, takeOverFile: readMigrationFile }),
-  );
+  const store = await openStateStore({ onEvent, ...settings }, (about) => sqliteStore({ ...about, directory }));
   onTestFinished(() => store.close());
   return { ...store, events };
 };
@@ -43,7 +40,7 @@ export const openRedis = async (
 ): Promise<StateStore & Told & { changes: MigrationState[] }> => {
   const { events, onEvent } = telling();
   const store = await openStateStore({ onEvent, endpoints }, (about) =>
-    redisStore({ ...about, url, timeout: 500, earlier: earlierMigrationKeys, ...settings }),
+    redisStore({ ...about, url, timeout: 500, ...settings }),
   );
   onTestFinished(() => store.close());
   const changes: MigrationState[] = [];

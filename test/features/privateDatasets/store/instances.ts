@@ -1,4 +1,3 @@
-import { earlierIndexKeys } from "../../../../src/features/privateDatasets/store/earlierIndex.ts";
 import { type IndexRecord, indexStoreOver } from "../../../../src/features/privateDatasets/store/indexStore.ts";
 import { redisStore, type RedisStoreSettings } from "../../../../src/store/redis/redisStore.ts";
 import { startRedis } from "../../../store/redis/redisServer.ts";
@@ -14,7 +13,7 @@ export const openRedis = (
   url: string,
   { scope: of = scope, ...settings }: Partial<RedisStoreSettings<IndexRecord>> = {},
 ): Promise<Instance> => {
-  const hurry = { interval: 50, renewAfter: 1500, lease: 1500, earlier: earlierIndexKeys(of) };
+  const hurry = { interval: 50, renewAfter: 1500, lease: 1500 };
   return openWith(indexStoreOver(of, (about) => redisStore({ ...about, url, ...hurry, ...settings })));
 };
 

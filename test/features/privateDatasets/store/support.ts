@@ -1,6 +1,5 @@
 import { onTestFinished } from "vitest";
 import { type Change, type Kept, notWalked, type PrivateRow } from "../../../../src/features/privateDatasets/rows.ts";
-import { readIndexFile } from "../../../../src/features/privateDatasets/store/earlierIndex.ts";
 import { indexStoreOver, type OpenIndexStore } from "../../../../src/features/privateDatasets/store/indexStore.ts";
 import { sqliteStore } from "../../../../src/store/sqliteStore.ts";
 import { scope } from "./rows.ts";
@@ -49,9 +48,5 @@ export const openWith = async (open: OpenIndexStore) => {
 export type Instance = Awaited<ReturnType<typeof openWith>>;
 
 /** How a store in a directory is opened. */
-export const inDirectory =
-  (directory: string, delay = 2000): OpenIndexStore =>
-  (parts) => {
-    const takeOverFile = readIndexFile(scope, (about) => parts.onEvent("private_index_store_unreadable", about));
-    return indexStoreOver(scope, (about) => sqliteStore({ ...about, directory, delay, takeOverFile }))(parts);
-  };
+export const inDirectory = (directory: string, delay = 2000): OpenIndexStore =>
+  indexStoreOver(scope, (about) => sqliteStore({ ...about, directory, delay }));
