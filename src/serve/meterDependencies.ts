@@ -13,21 +13,14 @@ export const meterDependencies = (
   { meter, dependencies }: Pick<Services, "meter" | "dependencies">,
 ): void => {
   let info: Sample | undefined;
-  meter.gauge(
-    "build_info",
-    "Always 1: the version, the build of the code and of Node.",
-    () => [(info ??= buildInfo())],
-    "first",
-  );
-  meter.gauge(
-    "dependency_up",
-    "Whether a dependency works, as it was seen last: 1 or 0.",
-    async () =>
-      (await dependencies.states()).map(({ name, state }) => ({
-        labels: { dependency: name },
-        value: state === "ok" ? 1 : 0,
-      })),
-    "min",
+  meter.gauge("build_info", "Always 1: the version, the build of the code and of Node.", () => [
+    (info ??= buildInfo()),
+  ]);
+  meter.gauge("dependency_up", "Whether a dependency works, as it was seen last: 1 or 0.", async () =>
+    (await dependencies.states()).map(({ name, state }) => ({
+      labels: { dependency: name },
+      value: state === "ok" ? 1 : 0,
+    })),
   );
   if (directory === undefined) return;
   const look = openDiskSpace(directory);
@@ -37,15 +30,10 @@ export const meterDependencies = (
     else report(found.free >= LEAST_FREE, found.free >= LEAST_FREE ? undefined : "its file system is full");
   });
   const gauge = (name: string, help: string, of: keyof DiskSpace) =>
-    meter.gauge(
-      name,
-      help,
-      async () => {
-        const found = await look();
-        return "why" in found ? [] : [{ labels: {}, value: found[of] }];
-      },
-      "min",
-    );
+    meter.gauge(name, help, async () => {
+      const found = await look();
+      return "why" in found ? [] : [{ labels: {}, value: found[of] }];
+    });
   gauge("data_dir_free_bytes", "Bytes that can still be written to the file system of DATA_DIR.", "free");
   gauge("data_dir_size_bytes", "Size of the file system of DATA_DIR in bytes.", "size");
 };

@@ -2,7 +2,6 @@ import type { Registry as PromRegistry } from "prom-client";
 import type { CacheStatus } from "../cache/reply.ts";
 import { Registry } from "./promClient.ts";
 import {
-  type Aggregation,
   type CounterChild,
   type FamilyValues,
   type HistogramChild,
@@ -62,8 +61,8 @@ export type Meter = {
     help: string,
     labelNames?: readonly string[],
   ) => (...values: readonly string[]) => HistogramChild;
-  /** A value that is looked up when the metrics are read; `aggregator`: how those of several processes become one. */
-  gauge: (name: string, help: string, read: () => LookedUp | Promise<LookedUp>, aggregator?: Aggregation) => void;
+  /** A value that is looked up when the metrics are read. */
+  gauge: (name: string, help: string, read: () => LookedUp | Promise<LookedUp>) => void;
   /** The same, of what only grows. */
   total: (name: string, help: string, read: () => LookedUp) => void;
 };
@@ -91,7 +90,6 @@ const durations = [0.001, 0.01, 0.05, 0.2, 1, 5, 20];
 const statusLabel = (status: number): string => (status >= 500 ? String(status) : `${Math.trunc(status / 100)}xx`);
 const statusLabels = ["2xx", "4xx", "500", "502", "503", "504"];
 const cacheEvents = ["not_stored", "coalesced", "refreshed", "refresh_failed", "dropped"];
-/** From the best to the worst. */
 const circuits: readonly CircuitName[] = ["closed", "half_open", "open"];
 
 /** `events`: how often each event of the log happened, by `name endpoint`. */
@@ -99,9 +97,8 @@ export const openMeter = (events: () => Record<string, number>, endpoints: reado
   const registry = new Registry();
   const full = (name: string) => `catalog_gateway_${name}`;
   const lookUp =
-    (type: "gauge" | "counter") =>
-    (name: string, help: string, read: () => LookedUp | Promise<LookedUp>, aggregator: Aggregation = "sum") =>
-      registerFamily(registry, { name: full(name), help, type, aggregator }, async () => samplesOf(await read()));
+    (type: "gauge" | "counter") => (name: string, help: string, read: () => LookedUp | Promise<LookedUp>) =>
+      registerFamily(registry, { name: full(name), help, type }, async () => samplesOf(await read()));
   const meter = {
     registry,
     read: async () => (await registry.getMetricsAsJSON()) as unknown as FamilyValues[],
@@ -209,14 +206,10 @@ const meterBackends = (meter: Registering): Pick<Meter, "countCall" | "addBacken
     "result",
   ]);
   const took = meter.histogram("upstream_duration_seconds", "How long these calls took.", ["backend"]);
-  meter.gauge(
-    "breaker_state",
-    "1 for the state that the circuit breaker of a backend is in.",
-    () =>
-      backends.flatMap(({ name: backend, circuit }) =>
-        circuits.map((state) => ({ labels: { backend, state }, value: circuit() === state ? 1 : 0 })),
-      ),
-    "worst",
+  meter.gauge("breaker_state", "1 for the state that the circuit breaker of a backend is in.", () =>
+    backends.flatMap(({ name: backend, circuit }) =>
+      circuits.map((state) => ({ labels: { backend, state }, value: circuit() === state ? 1 : 0 })),
+    ),
   );
   meter.gauge(
     "upstream_certificate_expiry_timestamp_seconds",
@@ -226,7 +219,6 @@ const meterBackends = (meter: Registering): Pick<Meter, "countCall" | "addBacken
         const value = certificateExpiry();
         return value === undefined ? [] : [{ labels: { backend }, value }];
       }),
-    "min",
   );
   return {
     openCircuits: () => backends.flatMap(({ name, circuit }) => (circuit() === "closed" ? [] : [name])),

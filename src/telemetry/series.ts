@@ -1,11 +1,5 @@
 import type { Metric, Registry } from "prom-client";
 
-/**
- * How the values of several processes become one. `worst`: samples that differ only in `state` stand in order from the best
- * to the worst. The worst state of any process is 1, the others are 0.
- */
-export type Aggregation = "sum" | "min" | "max" | "average" | "first" | "worst";
-
 /** One value of a metric. `metricName`: where it differs from the family's, as in histograms. */
 export type Sample = { labels: Readonly<Record<string, string | number>>; value: number; metricName?: string };
 
@@ -14,11 +8,10 @@ export type Family = {
   name: string;
   help: string;
   type: "counter" | "gauge" | "histogram";
-  aggregator: Aggregation;
 };
 
 /** A metric as prom-client's registries give it (`getMetricsAsJSON`). */
-export type FamilyValues = Omit<Family, "aggregator"> & { aggregator?: string; values: readonly Sample[] };
+export type FamilyValues = Family & { values: readonly Sample[] };
 
 /** Adds a metric whose values are looked up when they are read. Throws if the name is taken. */
 export const registerFamily = (
@@ -60,7 +53,7 @@ export const openCounter = (
   labelNames: readonly string[],
 ): ((...values: readonly string[]) => CounterChild) => {
   const { children, of } = openChildren<CounterChild>(labelNames, (labels) => ({ labels, value: 0 }));
-  registerFamily(registry, { name, help, type: "counter", aggregator: "sum" }, () => [...children.values()]);
+  registerFamily(registry, { name, help, type: "counter" }, () => [...children.values()]);
   return of;
 };
 
@@ -73,7 +66,7 @@ export const openHistogram = (
   bounds: readonly number[],
 ): ((...values: readonly string[]) => HistogramChild) => {
   const { children, of } = openChildren(labelNames, (labels) => new Buckets(name, labels, bounds));
-  registerFamily(registry, { name, help, type: "histogram", aggregator: "sum" }, () =>
+  registerFamily(registry, { name, help, type: "histogram" }, () =>
     [...children.values()].flatMap((child) => child.samples()),
   );
   return of;

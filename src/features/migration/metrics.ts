@@ -30,25 +30,21 @@ export const meterStages = (meter: Meter, migration: Migration): void => {
     "stage",
     `The stage of an endpoint: ${stageNames.map((name, i) => `${i} ${name}`).join(", ")}.`,
     each(({ stage }) => stageNames.indexOf(stage)),
-    "max",
   );
   meter.gauge(
     "stage_share_ratio",
     "Share of callers (canary) or of compared requests (shadow, modern).",
     each(({ share }) => share / 100),
-    "max",
   );
   meter.gauge(
     "parity_lower_bound_ratio",
     "Lower Wilson bound of the share of requests without an unexplained difference, which a gate looks at.",
     each((view) => (judged(view) === 0 ? undefined : view.parityInStage.lower)),
-    "min",
   );
   meter.gauge(
     "gate_parity_ratio",
     "Least parity that the gate of an endpoint allows.",
     each(({ gate }) => gate?.parity),
-    "max",
   );
   meter.gauge("parity_comparisons", "Distinct requests compared since the last move, without drift.", each(judged));
   meter.gauge(

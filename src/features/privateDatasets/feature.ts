@@ -95,21 +95,13 @@ const checkResults: Record<AdminStatus, string> = {
 
 const addMetrics = (meter: Meter, search: Search): void => {
   const state = () => search.state();
-  meter.gauge("private_rows", "Private rows that are known.", () => state().rows, "max");
-  meter.gauge("private_rows_hidden", "Of these, the ones that legacy tells nobody of.", () => state().hidden, "max");
-  meter.gauge(
-    "private_index_complete",
-    "1 where every id has been looked at, and still is now and then.",
-    () => (state().state === "complete" ? 1 : 0),
-    "max",
+  meter.gauge("private_rows", "Private rows that are known.", () => state().rows);
+  meter.gauge("private_rows_hidden", "Of these, the ones that legacy tells nobody of.", () => state().hidden);
+  meter.gauge("private_index_complete", "1 where every id has been looked at, and still is now and then.", () =>
+    state().state === "complete" ? 1 : 0,
   );
-  meter.gauge(
-    "private_walk_checked",
-    "The last id that was looked at for the first time.",
-    () => state().checkedUpTo,
-    "max",
-  );
-  meter.gauge("private_walk_last", "The last id to look at.", () => state().lastId, "max");
+  meter.gauge("private_walk_checked", "The last id that was looked at for the first time.", () => state().checkedUpTo);
+  meter.gauge("private_walk_last", "The last id to look at.", () => state().lastId);
   meter.total("private_walk_calls_total", "Requests to legacy for the index of private rows.", () => state().calls);
 };
 
