@@ -151,7 +151,9 @@ describe("a store on a file", () => {
 });
 
 describeWithRedis("a store on Redis", () => {
-  test.each(ofMany)("$title", async ({ check }) => check(await openRedis((await startRedis()).url)));
+  test.each(ofMany)("$title", async ({ check }) =>
+    check(await openRedis((await startRedis()).url, { timeout: 30_000 })),
+  );
 
   test("what was set survives", async () => {
     const { url } = await startRedis();
