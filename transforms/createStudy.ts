@@ -1,12 +1,15 @@
+import { collectErrors } from "../src/endpoint/answer.ts";
 import { buildXml } from "../src/endpoint/buildXml.ts";
 import { endpoint } from "../src/endpoint/endpoint.ts";
 import { explained, identifier, identifierList, matching, optionalField, withDefault } from "../src/endpoint/field.ts";
 import { collection } from "../src/endpoint/groups.ts";
 import { upload } from "../src/endpoint/legacyRequest.ts";
 import type { Outcome } from "../src/endpoint/outcome.ts";
-import { object, renamed, unwrapped } from "../src/rules/compose.ts";
+import { entriesOf, member, object, renamed, unwrapped } from "../src/rules/compose.ts";
+import type { Json } from "../src/rules/rule.ts";
 import { integer } from "../src/rules/values.ts";
-import { noBenchmarkSuite } from "./outcomes.ts";
+import { listBy } from "./filters.ts";
+import { noBenchmarkSuite, noTasks } from "./outcomes.ts";
 import { MAX_MEMBERS, studyEntity } from "./studies.ts";
 
 const refused = (code: string, message: string): Outcome => ({ kind: "refused", code, message });
@@ -41,6 +44,17 @@ const members = withDefault(identifierList(0, MAX_MEMBERS), []);
 const idsIn = (group: string, id: string, ids: readonly number[]) =>
   ids.length === 0 ? {} : { [`oml:${group}`]: { [`oml:${id}`]: ids } };
 
+/** The 422 that names the tasks which are not in legacy's list; `undefined` where all of them are. */
+const unknownTasks = (tasks: readonly number[], listed: readonly Json[]): Outcome | undefined => {
+  const known = new Set(listed.map((row) => Number(member(row, "task_id"))));
+  const found = collectErrors("body");
+  for (const [i, task] of tasks.entries())
+    if (!known.has(task))
+      found.add(["body", "tasks", i], { at: [], msg: `there is no task ${task}`, type: "value_error.unknown" });
+  const unknown = found.errors();
+  return unknown.length === 0 ? undefined : { kind: "refused", message: "There are unknown tasks.", errors: unknown };
+};
+
 export const createStudy = endpoint("POST /studies", {
   summary: "Creates a study of tasks or of runs.",
   input: {
@@ -74,6 +88,16 @@ export const createStudy = endpoint("POST /studies", {
       }),
     }),
   notFound: noBenchmarkSuite,
+  // Legacy says so whatever the cause: its list shows the tasks that it has.
+  recover: {
+    code: 1039,
+    look: ({ tasks }) =>
+      tasks.length === 0
+        ? { unsent: "There are no tasks to look up." }
+        : listBy(["task", "list"], { task_id: tasks, status: "all", limit: tasks.length, offset: 0 }),
+    errors: new Set([Number(noTasks.code)]),
+    outcome: ({ tasks }, legacy) => unknownTasks(tasks, entriesOf(member(legacy, "tasks", "task"))),
+  },
   modern: { codes: [1038] },
   output: unwrapped("study_upload", object({ study_id: renamed("id", integer) })),
   examples: {

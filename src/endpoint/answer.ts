@@ -1,5 +1,5 @@
 import type { Outcome, OutcomeKind } from "./outcome.ts";
-import type { Problem } from "./problem.ts";
+import type { InputError, Problem } from "./problem.ts";
 
 /** What the gateway answers: always JSON. A large body is bytes already, with `tag`, their hash. */
 export type Answer = { status: number; body: string | Buffer; tag?: string; headers?: Record<string, string> };
@@ -36,7 +36,8 @@ export const plainAnswer = (status: number, detail: string, headers?: Record<str
 });
 
 /** The answer for an outcome; `status` replaces the status of its kind. */
-export const answerOf = ({ kind, code, message, additional }: Outcome, status = statuses[kind]): Answer => {
+export const answerOf = ({ kind, code, message, additional, errors }: Outcome, status = statuses[kind]): Answer => {
+  if (errors) return inputErrors(errors);
   const detail =
     code === undefined
       ? message
@@ -44,9 +45,6 @@ export const answerOf = ({ kind, code, message, additional }: Outcome, status = 
   const headers = headersOf[kind];
   return { status, body: JSON.stringify({ detail }), ...(headers ? { headers } : {}) };
 };
-
-/** A problem with its whole place in the request. */
-export type InputError = { loc: (string | number)[]; msg: string; type: string };
 
 /** Most entries of a 422, and most characters of a name that a client sent. */
 const MAX_ERRORS = 100;

@@ -99,6 +99,8 @@ type Definition<F extends Fields = Fields, T = unknown, Name extends string = st
     answer?(input: InputOf<F>, legacy: Json): JsonObject | undefined;
     /** The codes by which that request's own error says what happened. */
     errors?: ReadonlySet<number>;
+    /** The outcome that the document shows (an empty one after such an error), in place of an answer. */
+    outcome?(input: InputOf<F>, legacy: JsonObject): Outcome | undefined;
   };
   /** The outcomes of legacy errors that mean something else here than everywhere. */
   errors?: Record<number, Outcome>;
@@ -145,6 +147,7 @@ export type Endpoint<T = unknown> = Omit<
     look(input: Record<string, unknown>): LegacyRequest | Unsent;
     answer?(input: Record<string, unknown>, legacy: Json): JsonObject | undefined;
     errors?: ReadonlySet<number>;
+    outcome?(input: Record<string, unknown>, legacy: JsonObject): Outcome | undefined;
   };
 };
 

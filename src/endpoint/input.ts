@@ -5,7 +5,8 @@ import { extra, missing, notAnObject, notJson, repeated, tooLongTogether } from 
 import { repeatedMembers } from "./repeatedMembers.ts";
 import { parseJson } from "../rules/parseJson.ts";
 import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
-import { collectErrors, inputError, type InputError } from "./answer.ts";
+import { collectErrors, inputError } from "./answer.ts";
+import type { InputError } from "./problem.ts";
 
 /**
  * What a client gave for one field: a text or JSON. `loc`: its place, for errors. `isRepeated`: it was given before. `allowed`: the names

@@ -1,3 +1,5 @@
+import type { InputError } from "./problem.ts";
+
 /** Every way a request can end other than with its document. `answerOf` gives each its status. */
 export type OutcomeKind =
   | "unauthenticated"
@@ -18,8 +20,17 @@ export type OutcomeKind =
   /** An error code that the table does not have. */
   | "unknown";
 
-/** With a code the answer's detail is `{code, message, additional_information?}`, without one it is the message. */
-export type Outcome = { kind: OutcomeKind; code?: string; message: string; additional?: string };
+/**
+ * With a code the answer's detail is `{code, message, additional_information?}`, without one it is the message. With `errors` it is a 422 with
+ * these.
+ */
+export type Outcome = {
+  kind: OutcomeKind;
+  code?: string;
+  message: string;
+  additional?: string;
+  errors?: InputError[];
+};
 
 /** One legacy error code: its message and its kind. `as`: the code to answer with instead. */
 export type LegacyError = { code: number; message: string; kind: OutcomeKind; as?: number };

@@ -1,6 +1,9 @@
 /** One entry of a 422: `at` is the place inside the field, e.g. the index in a list. */
 export type Problem = { at: (string | number)[]; msg: string; type: string };
 
+/** A problem with its whole place in the request. */
+export type InputError = { loc: (string | number)[]; msg: string; type: string };
+
 /** The problem with this message and type, at the field itself. */
 const problem = (msg: string, type: string): Problem => ({ at: [], msg, type });
 

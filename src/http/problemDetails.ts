@@ -1,7 +1,7 @@
 import { parseAccept } from "hono/utils/accept";
 import { truncate } from "../scrub/truncate.ts";
 import { isBelow, isBelowAny, pathOf } from "./requestTarget.ts";
-import type { InputError } from "../endpoint/answer.ts";
+import type { InputError } from "../endpoint/problem.ts";
 
 /** How errors are written: `{"detail": ...}`, or as RFC 9457 has it. */
 export type ErrorDialect = "detail" | "problem";

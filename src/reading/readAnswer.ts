@@ -114,6 +114,8 @@ const convert = (
   knowledge: Knowledge,
   note: ReturnType<typeof servingNote>,
 ): Converted => {
+  const settled = as === "settled" ? endpoint.recover?.outcome?.(input, document) : undefined;
+  if (settled) return { outcome: settled };
   const meant = as === "settled" ? endpoint.recover?.answer?.(input, document) : document;
   if (meant === undefined) return { mismatch: ["/: missing"] };
   const judged = endpoint.rejectDocument?.(meant, knowledge);

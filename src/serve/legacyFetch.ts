@@ -333,6 +333,6 @@ const recover = async (
   if ("failed" in reply) return undefined;
   const { reading } = reply;
   if (reading.is === "error" && endpoint.recover?.errors?.has(reading.code))
-    return { outcome: outcomeOf(reading, services.errors) };
+    return { outcome: endpoint.recover.outcome?.(input, {}) ?? outcomeOf(reading, services.errors) };
   return reading.is !== "document" || "mismatch" in reading ? undefined : reading;
 };

@@ -120,7 +120,7 @@ test("examples are what legacy lists first, in any catalogue", async () => {
   expect(rows.map(({ name }) => name)).not.toContain("getDataset iris");
 });
 
-test("a record that legacy shows in no form is said and another one taken, not so where all are such", async () => {
+test("a record that legacy shows in no form is named, and another one taken", async () => {
   const legacy = await startSampleLegacy();
   onTestFinished(() => legacy.close());
   let broken = /\/(data|run)\/1(\?|$)/;
