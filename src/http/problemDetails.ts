@@ -175,7 +175,10 @@ const membersOf = (detail: Detail) => {
   return { detail: message, ...rest };
 };
 
-/** The dialect that a client prefers by the q-values of its `Accept` (RFC 9110, 12.5.1); `usual` where it has no preference. */
+/**
+ * The dialect that a client prefers by the q-values of its `Accept` (RFC 9110, 12.5.1). Of equal ones it is `problem` where the client names
+ * that; else `usual`.
+ */
 const dialectOf = (accept: string | undefined, usual: ErrorDialect): ErrorDialect => {
   if (accept === undefined || !/problem\+json|application\/json/i.test(accept)) return usual;
   const ranges = parseAccept(accept).map(({ type, q }) => ({ type: type.toLowerCase(), q }));
@@ -184,5 +187,6 @@ const dialectOf = (accept: string | undefined, usual: ErrorDialect): ErrorDialec
       .map((range) => ranges.find((one) => one.type === range)?.q)
       .find((q) => q !== undefined) ?? 0;
   const [problem, detail] = [quality(PROBLEM_TYPE), quality("application/json")];
-  return problem === detail ? usual : problem > detail ? "problem" : "detail";
+  if (problem !== detail) return problem > detail ? "problem" : "detail";
+  return problem > 0 && ranges.some(({ type }) => type === PROBLEM_TYPE) ? "problem" : usual;
 };

@@ -29,7 +29,7 @@ const about = `Typed answers about the datasets, setups, studies, flows and eval
   its value: \`/limit/10/offset/20\`.
 - A field without a value is \`null\`, a list without entries \`[]\`. An answer may have more fields than its schema names.
 - A key comes as \`X-API-Key: KEY\`, as \`Authorization: Bearer KEY\` or as \`?api_key=KEY\`. One that is sent has to be valid, everywhere.
-- Errors are \`{"detail": ...}\`. They come as \`application/problem+json\` (RFC 9457) where \`Accept\` prefers that.
+- Errors are \`{"detail": ...}\`. They come as \`application/problem+json\` (RFC 9457) where \`Accept\` names that, unless \`application/json\` weighs more.
 - A request that breaks HTTP, or for which the server has no room, is refused before anything is looked up for it. That is always
   \`{"detail": ...}\`, whatever \`Accept\` says: 400, 408, 417, 431, 503. The connection is closed.`;
 
