@@ -44,7 +44,7 @@ export const onRedis = (
   url: string,
   { isRebuildable = false, ...more }: Partial<RedisStoreSettings<Value>> = {},
 ): Promise<Observed> =>
-  openWith(isRebuildable, (about) => redisStore({ ...about, url, interval: 100, timeout: 1000, ...more }));
+  openWith(isRebuildable, (about) => redisStore({ ...about, url, interval: 100, timeout: 10_000, ...more }));
 
 /** `a=x b=y`, by key. */
 export const textOf = (store: KeyedStore<Value>): string =>

@@ -26,7 +26,7 @@ const sharedTier = (settings: Settings, { observer, meter, dependencies, longest
     onEvent(event, about) {
       observer.event(event, about);
       if (event === "shared_tier_up") report(true);
-      if (event === "shared_tier_lost") report(false, "invalidations may have been missed");
+      if (event === "shared_tier_lost") report(false, `invalidations may be missed: ${String(about["why"])}`);
     },
     count: (call, result) => void calls(call, result).value++,
   });

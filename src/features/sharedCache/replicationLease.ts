@@ -1,3 +1,4 @@
+import { ErrorReply } from "@redis/client";
 import { openHeartbeat } from "../../store/redis/heartbeat.ts";
 
 /** The events of the shared tier. */
@@ -24,7 +25,7 @@ const PATIENCE = 3000;
 
 /**
  * The lease is held while this gateway may trust its cached entries: Redis has answered a moment ago, and no invalidation was missed. Every
- * invalidation begins an epoch. If Redis answers with an epoch that was not announced to this gateway, it has missed an invalidation.
+ * invalidation begins an epoch. If Redis answers with an epoch that was not announced to this gateway, it has missed an invalidation. A Redis that refuses the heartbeat is lost at once.
  */
 export const openReplicationLease = (settings: ReplicationLeaseSettings) => {
   const { isListening, ask, flush, recover, renew, onEvent } = settings;
@@ -80,8 +81,13 @@ export const openReplicationLease = (settings: ReplicationLeaseSettings) => {
     async check() {
       const before = losses;
       if (isClosed) return;
-      // A loss is already reported.
-      await askOnce().catch((error: Error) => losses === before && failed(error));
+      await askOnce().catch((error: Error) => {
+        // A loss is already reported.
+        if (losses !== before) return;
+        // Redis answers, but does not do what it is asked: others may miss invalidations as well.
+        if (error instanceof ErrorReply) lose(error.message);
+        failed(error);
+      });
     },
     onTick() {
       if (state === "up" && !term.isRunning()) lose("it did not answer in time");

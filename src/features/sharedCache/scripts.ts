@@ -81,8 +81,13 @@ export const scripts = {
     return redis.call('PUBLISH', ARGV[1], ARGV[2])`,
   },
 
-  /** KEYS: epoch. ARGV: the first one. -> the epoch, or nothing where Redis is full */
+  /**
+   * KEYS: epoch. ARGV: the first one. -> the epoch, or nothing where Redis is full
+   *
+   * PERSIST is a write that changes nothing: a Redis that refuses writes cannot invalidate.
+   */
   epoch: script(`
+    redis.call('PERSIST', KEYS[1])
     local epoch = redis.call('GET', KEYS[1])
     if epoch then return epoch end
     local set = redis.pcall('SET', KEYS[1], ARGV[1])

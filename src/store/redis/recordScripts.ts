@@ -64,6 +64,9 @@ export const recordScripts = {
     redis.call('PUBLISH', ARGV[2], after)
     return after`),
 
+  /** A write that changes nothing: fails where Redis refuses writes. */
+  touch: script("return redis.call('PERSIST', KEYS[1])"),
+
   /** Deletes everything. */
   clear: script("return redis.call('DEL', KEYS[1], KEYS[2])"),
 };

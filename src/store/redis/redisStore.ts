@@ -42,7 +42,10 @@ export const redisStore = async <T>(settings: RedisStoreSettings<T>): Promise<Ke
   const watch = watchRedis({
     url,
     channel: keys.changes,
-    look: (isBeat) => check(isBeat).catch(replaceForeign),
+    async look(isBeat) {
+      await check(isBeat).catch(replaceForeign);
+      if (isBeat) await run(recordScripts.touch, keys.data, []);
+    },
     onStatus: onEvent,
     interval: settings.interval ?? 1000,
     renewAfter: settings.renewAfter ?? 3000,

@@ -105,6 +105,29 @@ describeWithRedis("two gateways and a Redis", () => {
     expect((await b.ask(path)).status).toBe(403);
   });
 
+  test.each(["replica", "full disk"] as const)(
+    "with a Redis that refuses writes (%s) no gateway serves what another one changed",
+    async (as) => {
+      const redis = await startRedis();
+      const legacy = await scriptedLegacy();
+      const { a, b, bothInStep } = await two(legacy, redis.url);
+      await a.ask(path);
+      await until(async () => (await b.ask(path)).how.startsWith("hit"));
+      await redis.refuseWrites(as);
+      await a.post("/v1/datasets/tag", tag, a.as(alice));
+      await until(() => b.services.cache.sharing() === "cut off");
+      expect(markOf((await b.ask(path)).body)).toBe(`nobody ${legacy.version}`);
+      const states = await b.services.dependencies.states();
+      expect(states.find(({ name }) => name === "redis")).toMatchObject({
+        state: "failed",
+        why: expect.stringMatching(/^invalidations may be missed: (READONLY|MISCONF)/) as string,
+      });
+      await redis.takeWrites();
+      await bothInStep();
+      for (const gateway of [a, b]) expect(markOf((await gateway.ask(path)).body)).toBe(`nobody ${legacy.version}`);
+    },
+  );
+
   test("Redis killed under load: no error, no long wait, nothing before the last write", async () => {
     const redis = await startRedis({ keeps: true });
     const legacy = await scriptedLegacy();

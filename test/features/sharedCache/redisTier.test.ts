@@ -175,6 +175,25 @@ describeWithRedis("the tier on Redis", () => {
     expect(await a.put("k", await entry("new"))).toBe("set stored");
   });
 
+  test.each([
+    ["replica", "READONLY"],
+    ["full disk", "MISCONF"],
+  ] as const)("one that reads but refuses writes (%s) is lost until it takes them", async (as, why) => {
+    const redis = await startRedis();
+    const [a, b] = [await open(redis.url), await open(redis.url)];
+    await a.put("k", await entry("old"));
+    await redis.refuseWrites(as);
+    await a.invalidate({ groups: ["dataset/61"] });
+    await until(() => !a.trusted() && !b.trusted());
+    for (const { observed } of [a, b])
+      expect(observed.whys[observed.events.indexOf("shared_tier_lost")]).toContain(why);
+    expect(a.observed.counts.at(-1)).toMatch(/^drop (failed|late)$/);
+    expect(await b.get("k")).toBeUndefined();
+    await redis.takeWrites();
+    await until(() => a.trusted() && b.trusted());
+    expect([await a.get("k"), await b.get("k")]).toEqual([undefined, undefined]);
+  });
+
   test("a subscription that breaks alone: entries invalidated meanwhile are not served", async () => {
     const redis = await startRedis();
     const [a, b] = [await open(redis.url), await open(redis.url)];

@@ -1,9 +1,11 @@
 import { spawn, type ChildProcess } from "node:child_process";
+import { rmSync } from "node:fs";
 import { connect } from "node:net";
 import { onTestFinished } from "vitest";
 import { freePort } from "../../support/freePort.ts";
 import { describeWith } from "../../support/needs.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";
+import { until } from "../../support/waiting.ts";
 
 /** As `describe`, for tests with a real redis-server. */
 export const describeWithRedis = (name: string, tests: () => void): void => describeWith("redis-server", name, tests);
@@ -48,6 +50,14 @@ export const startRedis = async ({ keeps = false } = {}) => {
     url: `redis://127.0.0.1:${port}`,
     start,
     kill,
+    /** It reads, but refuses writes: as a replica, or with a disk on which it cannot save. */
+    async refuseWrites(as: "replica" | "full disk"): Promise<void> {
+      if (as === "replica") return void (await talk(port, "REPLICAOF 127.0.0.1 1"));
+      rmSync(directory, { recursive: true });
+      await talk(port, 'CONFIG SET save "3600 1"', "BGSAVE");
+      await until(async () => (await talk(port, "INFO persistence")).includes("rdb_last_bgsave_status:err"));
+    },
+    takeWrites: () => talk(port, "REPLICAOF NO ONE", "CONFIG SET stop-writes-on-bgsave-error no"),
     pause: () => void child?.kill("SIGSTOP"),
     resume: () => void child?.kill("SIGCONT"),
     talk: (...lines: string[]) => talk(port, ...lines),

@@ -81,6 +81,17 @@ describeWithRedis("gateways that share a store on Redis", () => {
     expect([a.events[1], b.events[1]]).toEqual(["up {}", "up {}"]);
   });
 
+  test("a Redis that reads but refuses writes is lost until it takes them", async () => {
+    const { redis, a } = await begin();
+    await redis.refuseWrites("replica");
+    await until(() => a.events.length === 1);
+    expect(a.events[0]).toMatch(/^lost \{"why":"READONLY/);
+    await expect(put(a, "a", "three")).rejects.toThrow(/READONLY/);
+    await redis.takeWrites();
+    await until(() => a.events.length === 2);
+    expect([a.events[1], textOf(a)]).toEqual(["up {}", "a=one b=two"]);
+  });
+
   test("at most one of them holds the lease; when it closes another one does", async () => {
     const { url } = await startRedis();
     const open = () => onRedis(url, { hasLease: true, interval: 50, lease: 1500 });
