@@ -1,9 +1,11 @@
+#!/usr/bin/env node
 // oxlint-disable-next-line import/no-unassigned-import -- it ends the process where Node is too old
 import "./nodeVersion.cjs";
 import { enableCompileCache, flushCompileCache, registerHooks } from "node:module";
-import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
-import type { RunningServer } from "./serve/server.ts";
+import type { Command } from "commander";
+import about from "../package.json" with { type: "json" };
 
 // Before anything else is loaded: what is compiled once is not compiled again at the next start.
 enableCompileCache();
@@ -20,189 +22,108 @@ registerHooks({
   },
 });
 
-const args = process.argv.slice(2);
-const unknown = args.find((arg) => !["--help", "-h", "--version", "-V", "--check", "--strict", "--json"].includes(arg));
-
-const isJson = args.includes("--check") && args.includes("--json");
-
-const fail = (lines: string[]) => {
-  for (const line of lines) console.error(line);
-  if (isJson) console.log(JSON.stringify({ ready: false, errors: lines }, null, 2));
-  process.exitCode = 2;
+const interruption = new AbortController();
+const tools = {
+  environment: process.env,
+  print: console.log,
+  complain: console.error,
+  signal: interruption.signal,
+  exit(code: 0 | 1 | 2) {
+    process.exitCode = code;
+    // After an error the sample legacy may still run, or a server be asked that never answers.
+    if (code === 2) process.exit();
+  },
 };
 
-const startUpstream = async (url: string | undefined) => {
-  if (url !== undefined) return { url, load: async () => undefined, close: async () => undefined, description: url };
-  const { startSampleLegacy } = await import("./tools/sampleLegacy/startSampleLegacy.ts");
-  const sample = await startSampleLegacy();
-  return { ...sample, description: `${sample.url} (the sample legacy, started beside: LEGACY_URL is not set)` };
+/** What each command is, and how its options and its action are loaded: a start loads what serves, and nothing else. */
+const commands: Record<string, [about: string, load: (command: Command) => Promise<unknown>]> = {
+  serve: [
+    "run the gateway, as without a command; without LEGACY_URL over a sample legacy of its own",
+    async (command) => (await import("./serveCommand.ts")).serveCommand(command),
+  ],
+  check: [
+    "validate the configuration, ask legacy, print what was found",
+    async (command) => (await import("./serveCommand.ts")).checkCommand(command),
+  ],
+  compare: [
+    "compare legacy's answers with the gateway's, or with a candidate's, and explain every difference",
+    async (command) => {
+      // A long run mostly waits for servers: memory matters more than speed.
+      for (const flag of ["heap-growing-percent=30", "max-semi-space-size=1", "no-maglev", "optimize-for-size"])
+        setFlagsFromString(`--${flag}`);
+      // The first signal ends the run in good order, the second at once.
+      for (const signal of ["SIGINT", "SIGTERM"] as const)
+        process.once(signal, () => interruption.abort(new Error("interrupted: there is no report")));
+      const [{ catalogue }, { compareCommand }] = await Promise.all([
+        import("../transforms/catalogue.ts"),
+        import("./tools/compare/command.ts"),
+      ]);
+      compareCommand(command, { ...tools, catalogue });
+    },
+  ],
+  record: [
+    "record what a legacy server answers as fixtures",
+    async (command) => {
+      const [{ catalogue }, { recordCommand }, { legacyHandlers }, { serveHandlers }] = await Promise.all([
+        import("../transforms/catalogue.ts"),
+        import("./tools/record/command.ts"),
+        import("../fixtures/legacyHandlers.ts"),
+        import("../fixtures/serveHandlers.ts"),
+      ]);
+      const folder = fileURLToPath(new URL("../fixtures", import.meta.url));
+      const openReplay = async (exchanges: Parameters<typeof legacyHandlers>[0]) =>
+        serveHandlers(...legacyHandlers(exchanges));
+      recordCommand(command, { ...tools, catalogue, folder, openReplay });
+    },
+  ],
+  kit: [
+    "write the package of fixtures for authors of clients into kit/",
+    async (command) => command.action(async () => console.log((await import("./tools/kit/buildKit.ts")).buildKit())),
+  ],
+  sample: [
+    "run the sample legacy alone",
+    async (command) => (await import("./tools/sampleLegacy/command.ts")).sampleCommand(command, tools),
+  ],
+  docs: [
+    "write the tables of README.md and docs/ again, or print a document",
+    async (command) => {
+      const [{ docsCommand }, { features }, { endpoints }] = await Promise.all([
+        import("./tools/docs/command.ts"),
+        import("./features/index.ts"),
+        import("../transforms/index.ts"),
+      ]);
+      const fragments = features.map(({ settings }) => settings);
+      docsCommand(command, { version: about.version, endpoints, fragments });
+    },
+  ],
 };
 
-/** Reads the settings and opens the gateway that they describe. `undefined`: it cannot be, and the reason has been printed. */
-const open = async (isCheck: boolean) => {
-  const [
-    { features },
-    { loadFeatures },
-    { catalogue },
-    { loadSettings },
-    { ownAddressErrors },
-    { dataDirectoryErrors },
-  ] = await Promise.all([
-    import("./features/index.ts"),
-    import("./serve/feature.ts"),
-    import("../transforms/catalogue.ts"),
-    import("./settings/load.ts"),
-    import("./settings/ownAddress.ts"),
-    import("./store/dataDirectory.ts"),
-  ]);
-  const fragments = features.map(({ settings }) => settings);
-  const loaded = loadSettings(process.env, catalogue.endpoints, fragments);
-  if ("errors" in loaded) return fail(loaded.errors);
-  const { settings, warnings } = loaded;
-  for (const warning of warnings) console.error(warning);
-  const errors = [...ownAddressErrors(settings), ...(isCheck ? [] : dataDirectoryErrors(settings))];
-  if (errors.length > 0) return fail(errors);
-  const [{ openGateway }, { openObserver }, { modules, off }] = await Promise.all([
-    import("./serve/gateway.ts"),
-    import("./telemetry/observer.ts"),
-    loadFeatures(features, settings),
-  ]);
-  const observer = openObserver(settings.LOG_LEVEL);
-  const upstream = await startUpstream(settings.LEGACY_URL);
-  const gatewaySettings = { ...settings, LEGACY_URL: upstream.url };
-  const parts = { features: modules, off, isCheck };
-  const gateway = await openGateway(gatewaySettings, catalogue, observer, parts).catch((error: Error) => error);
-  if (gateway instanceof Error) {
-    fail([gateway.message]);
-    return upstream.close();
+/** Reads the command line, and runs the command that it names. Options alone are those of `serve`. */
+const runCommandLine = async (args: readonly string[], first: string): Promise<void> => {
+  const { openCommandLine, runCommand } = await import("./tools/runCommand.ts");
+  const program = openCommandLine("catalog-gateway")
+    .description("Serves the typed catalogue interface over a legacy server, and passes everything else through to it.")
+    .version(`${about.name} ${about.version}`, "-V, --version")
+    .helpCommand(false);
+  if (first === "--help" || first === "-h") {
+    const [{ features }, { settingsHelp }] = await Promise.all([
+      import("./features/index.ts"),
+      import("./settings/help.ts"),
+    ]);
+    program.addHelpText("after", settingsHelp(features.map(({ settings }) => settings)));
   }
-  const close = async () => {
-    await gateway.close();
-    await upstream.close();
-  };
-  const { endpoints } = catalogue;
-  return { gateway, settings, fragments, endpoints, observer, upstream, off, close };
-};
-type Opened = Exclude<Awaited<ReturnType<typeof open>>, undefined | void>;
-
-const runCheck = async ({ gateway, settings, upstream, close }: Opened): Promise<void> => {
-  const { check } = await import("./serve/check.ts");
-  const print = isJson ? () => undefined : console.log;
-  print(`configuration is valid; legacy is ${upstream.description}`);
-  const result = await check(gateway, { settings, strict: args.includes("--strict"), print });
-  if (isJson) console.log(JSON.stringify(result, null, 2));
-  process.exitCode = result.ready ? 0 : 1;
-  await close();
-};
-
-/** Listens and starts the features; `undefined` if that cannot be, and the reason has been printed. */
-const begin = async ({ gateway, settings, close }: Opened) => {
-  const { startServer, cannotListen } = await import("./serve/server.ts");
-  const { HOST: host, PORT: port, PREFIXES: prefixes } = settings;
-  const server = await startServer(gateway, { host, port, prefixes }).catch((error: NodeJS.ErrnoException) => error);
-  if (server instanceof Error) {
-    fail([cannotListen("PORT, HOST", host, port, server)]);
-    return close();
+  for (const [name, [what, load]] of Object.entries(commands)) {
+    const isDefault = name === "serve" && first.startsWith("-");
+    const command = program.command(name, { isDefault }).description(what);
+    if (isDefault || name === first) await load(command);
   }
-  const started = await gateway.start().catch((error: Error) => error);
-  if (!(started instanceof Error)) return { server, started };
-  fail([started.message]);
-  await server.stop(0);
-  return close();
-};
-
-const serve = async (opened: Opened): Promise<void> => {
-  const { gateway, settings, fragments, endpoints, observer, upstream } = opened;
-  const begun = await begin(opened);
-  if (!begun) return;
-  const { server, started } = begun;
-  const { onStopSignal } = await import("./serve/stopSignals.ts");
-  const { openReload } = await import("./settings/reload.ts");
-  const reload = openReload({
-    environment: process.env,
-    endpoints,
-    fragments,
-    settings,
-    observer,
-    apply: gateway.reload,
-  });
-  onStopSignal((urgent) => stop(opened, server, reload, urgent));
-  // Only now: a program that reads these lines may send the signal to stop at once.
-  await printStart(opened, server.port, started);
-  // By default the heap may grow to several times what lives in it; here that is mostly the cache, which has its bound. During the
-  // start nearly all that is made stays, so collecting it earlier would only take time.
-  setFlagsFromString("--heap-growing-percent=30");
-  // The gateway answers: what it did not need for that is loaded now.
-  await upstream.load();
-  const { collectDefaultMetrics } = await import("prom-client");
-  collectDefaultMetrics({ register: gateway.services.meter.registry });
+  await runCommand(program, args, tools);
   flushCompileCache();
-};
-
-/** Prints where it listens, and what the features do. */
-const printStart = async (
-  { settings, upstream, off }: Opened,
-  port: number,
-  started: Awaited<ReturnType<Opened["gateway"]["start"]>>,
-): Promise<void> => {
-  const { urlOf } = await import("./serve/server.ts");
-  const { HOST: host, PREFIXES: prefixes } = settings;
-  const listening = [
-    `catalog-gateway listens on ${urlOf(host, port)}, asks ${upstream.description}, serves ${prefixes.join(" ")}`,
-    ...started.flatMap(({ listensOn }) => listensOn ?? []),
-  ];
-  console.log(listening.join("; "));
-  for (const { line } of started) if (line !== undefined) console.log(line);
-  for (const { setting, effect } of off) console.log(`${effect}: ${setting} is not set`);
-};
-
-/** Ends the process after what it has begun to answer. It serves on for `DRAIN_DELAY_MS` first, or until `urgent` is aborted. */
-const stop = async (
-  { gateway, settings, observer, close }: Opened,
-  server: RunningServer,
-  reload: { close: () => void },
-  urgent: AbortSignal,
-): Promise<void> => {
-  const { DRAIN_DELAY_MS: delay, DRAIN_TIMEOUT_MS: timeout } = settings;
-  observer.event("stopping", { delay: urgent.aborted ? 0 : delay });
-  gateway.beginStop();
-  const whole = await server.stop(
-    timeout,
-    sleep(delay, undefined, { signal: urgent }).catch(() => undefined),
-  );
-  if (!whole) {
-    observer.event("drain_timeout", { ms: timeout });
-    process.exit(1);
-  }
-  reload.close();
-  await close();
-  const counts = observer.counts();
-  if (Object.keys(counts).length > 0) observer.event("stopped", { counts });
-  // Unread lines of the standard output would keep the process from ending by itself.
-  process.exit();
-};
-
-const help = async (): Promise<void> => {
-  const [{ features }, { settingsHelp }] = await Promise.all([
-    import("./features/index.ts"),
-    import("./settings/help.ts"),
-  ]);
-  console.log(settingsHelp(features.map(({ settings }) => settings)));
-};
-
-const version = async (): Promise<void> => {
-  const { default: about } = await import("../package.json", { with: { type: "json" } });
-  console.log(`${about.name} ${about.version}`);
 };
 
 // A reader that leaves (`npm start -- --check | head -1`) ends neither the check nor the gateway.
 process.stdout.on("error", () => undefined);
-if (unknown !== undefined)
-  fail([`${unknown}: unknown option; allowed are --check, --strict, --json, --help, --version`]);
-else if (args.includes("--help") || args.includes("-h")) await help();
-else if (args.includes("--version") || args.includes("-V")) await version();
-else {
-  const isCheck = args.includes("--check");
-  const opened = await open(isCheck);
-  if (opened) await (isCheck ? runCheck(opened) : serve(opened));
-}
+const args = process.argv.slice(2);
+const [first] = args;
+// A plain start does without the reading of options, which takes 25 ms to load.
+await (first === undefined ? (await import("./serveCommand.ts")).serveGateway() : runCommandLine(args, first));

@@ -1,4 +1,8 @@
-import { type Command, CommanderError } from "commander";
+import { Command, CommanderError } from "commander";
+
+/** A command line of this name, whose commands end as `runCommand` says. */
+export const openCommandLine = (name: string): Command =>
+  new Command(name).exitOverride().showHelpAfterError("--help shows what is allowed");
 
 /** Runs a command line. Errors are printed; the exit code is then 2, whatever was wrong. */
 export const runCommand = async (
@@ -7,7 +11,7 @@ export const runCommand = async (
   { complain, exit }: { complain: (line: string) => void; exit: (code: 0 | 2) => void },
 ): Promise<void> => {
   try {
-    await command.exitOverride().parseAsync(args, { from: "user" });
+    await command.parseAsync(args, { from: "user" });
   } catch (error) {
     // Commander has printed its own errors, and what --help asks for.
     if (!(error instanceof CommanderError)) complain((error as Error).message);

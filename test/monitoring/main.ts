@@ -13,7 +13,7 @@ import { killPrograms, startProgram } from "../torture/lib/program.ts";
 import { dashboardQueries, files, variableQueries } from "./queries.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 
-const usage = `npm run monitoring [-- --help]
+const usage = `npm run check:monitoring [-- --help]
 
 Starts the gateway, a legacy by TLS, a stand-in for the new implementation with a fault, Redis and a Prometheus that scrapes the gateway by
 METRICS_TOKEN. Under traffic, every query of deploy/grafana.json has to give data, and every rule of deploy/alerts.yaml has to be evaluated.

@@ -5,7 +5,7 @@ import { findingsOf } from "./byCompare.ts";
 import { openTests } from "./byTests.ts";
 import { mutated, mutantsOf } from "./mutants.ts";
 
-const usage = `npm run mutate -- [--endpoint NAME ...] [--only compare|tests] [--help]
+const usage = `npm run check:mutate -- [--endpoint NAME ...] [--only compare|tests] [--help]
 
 Breaks each rule at each place of the rule trees, once left out and once with another result, and looks who finds it: the comparer over the
 fixtures, and the tests. Exit code: 0 every one is found, 1 some survive, 2 it could not run.`;

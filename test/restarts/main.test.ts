@@ -8,7 +8,7 @@ const run = (...args: string[]) =>
     );
   });
 
-test("npm run restarts has a help, and refuses what it does not know", async () => {
+test("npm run check:restarts has a help, and refuses what it does not know", async () => {
   const [help, value, name] = await Promise.all([run("--help"), run("--rounds", "0"), run("--onyl")]);
   expect([help.code, help.out]).toEqual([0, expect.stringContaining("--rounds N")]);
   expect([value.code, value.error]).toEqual([

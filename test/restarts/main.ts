@@ -7,7 +7,7 @@ import { openProgress } from "../torture/report.ts";
 import { type Ports, startBalancers, startRedis, stopBalancers } from "./balancers.ts";
 import { openLegacy, startLoad, type Tally } from "./load.ts";
 
-const usage = `npm run restarts -- [options]
+const usage = `npm run check:restarts -- [options]
 
 Restarts two gateways one after the other, again and again, behind a real HAProxy that checks /readyz and never repeats a request, and behind a
 real nginx with its defaults, which finds out by failures. Both gateways share a real Redis. Clients send hits, misses, proxied requests and POSTs all the time. No request may fail.

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -189,15 +190,31 @@ describe("--help and --check", () => {
     for (const one of all) expect(one).toEqual({ code: 0, out: `${name} ${version}\n`, error: "" });
   });
 
-  test("any other argument is no option: 2", async () => {
-    const all = await Promise.all([run({}, "--chekc"), run({}, "check"), run({}, "--check", "--port=1")]);
-    expect(all).toEqual(
-      ["--chekc", "check", "--port=1"].map((arg) => ({
-        code: 2,
-        out: "",
-        error: `${arg}: unknown option; allowed are --check, --strict, --json, --help, --version\n`,
-      })),
-    );
+  test("any other argument is no option or command: 2, with what was meant", async () => {
+    const wrong = [["--chekc"], ["compar"], ["--check", "--port=1"], ["check", "--port=1"], ["serve", "check"]];
+    const all = await Promise.all(wrong.map((args) => run({}, ...args)));
+    for (const { code, out, error } of all)
+      expect([code, out, error]).toEqual([2, "", expect.stringContaining("--help shows what is allowed")]);
+    expect(all[0]?.error).toContain("Did you mean --check?");
+    expect(all[1]?.error).toContain("Did you mean compare?");
+  });
+
+  test("each command has a help of its own, and all stand in that of the program", async () => {
+    const { out } = await run({}, "--help");
+    const names = ["serve", "check", "compare", "record", "kit", "sample", "docs"];
+    for (const name of names) expect(out).toMatch(new RegExp(`^  ${name}\\b`, "m"));
+    const helps = await Promise.all(names.map((name) => run({}, name, "--help")));
+    expect(helps.map(({ code, error }) => [code, error])).toEqual(names.map(() => [0, ""]));
+    for (const [i, name] of names.entries()) expect(helps[i]?.out).toContain(`Usage: catalog-gateway ${name}`);
+  });
+
+  test("check is --check as a command, and sample runs the sample legacy alone", async () => {
+    const sample = start({}, "sample", "--port", "0");
+    const [line] = (await once(sample.child.stdout, "data")) as [Buffer];
+    const url = /http:\/\/\S+\d/.exec(line.toString())?.[0] ?? "";
+    const { code, out } = await run({ LEGACY_URL: url }, "check", "--json");
+    expect([code, JSON.parse(out)]).toEqual([0, expect.objectContaining({ ready: true })]);
+    expect((await run({}, "sample", "--port", "x")).code).toBe(2);
   });
 });
 

@@ -22,7 +22,7 @@ const run = async ({ requests, seed, only }: Options): Promise<boolean> => {
   }
   console.log(`\n${tableOf(results)}`);
   const again = only.map((name) => ` --only ${name}`).join("");
-  console.log(`\nThe same again: npm run torture -- --seed ${seed} --requests ${requests}${again}`);
+  console.log(`\nThe same again: npm run check:torture -- --seed ${seed} --requests ${requests}${again}`);
   return results.every(({ checks }) => checks.every(({ holds }) => holds));
 };
 

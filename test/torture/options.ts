@@ -2,7 +2,9 @@ import { parseArgs } from "node:util";
 
 export type Options = { requests: number; seed: number; only: string[] };
 
-export const usageOf = (attacks: readonly { name: string; what: string }[]): string => `npm run torture -- [options]
+export const usageOf = (
+  attacks: readonly { name: string; what: string }[],
+): string => `npm run check:torture -- [options]
 
 Runs attacks against the real program, each with a verdict of its own. The last one, "fuzz", sends many requests of fuzzed clients to a fuzzed
 upstream through the gateway.

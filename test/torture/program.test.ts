@@ -12,7 +12,7 @@ const run = (...args: string[]) =>
     );
   });
 
-describe("npm run torture", () => {
+describe("npm run check:torture", () => {
   test("--help names every attack and option, and is 0", async () => {
     const { code, out } = await run("--help");
     expect(code).toBe(0);

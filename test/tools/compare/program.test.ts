@@ -6,12 +6,12 @@ import type { Report } from "../../../src/compare/report.ts";
 import { openServers } from "./support.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";
 
-const main = join(import.meta.dirname, "../../../src/tools/compare/main.ts");
+const main = join(import.meta.dirname, "../../../src/main.ts");
 const { serve, candidate, datasets, legacy } = openServers();
 
 const compare = (args: string[], environment: Record<string, string> = {}) => {
   const out = temporaryFolder();
-  const child = spawn(process.execPath, [main, "--out", out, ...args], {
+  const child = spawn(process.execPath, [main, "compare", "--out", out, ...args], {
     env: { PATH: process.env["PATH"], ...environment },
   });
   const output = { out: "", err: "" };

@@ -2,12 +2,11 @@ import { readFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { Command } from "commander";
 import { afterAll, beforeAll } from "vitest";
 import type { Report } from "../../../src/compare/report.ts";
 import type { JsonObject } from "../../../src/rules/rule.ts";
 import { compareCommand } from "../../../src/tools/compare/command.ts";
-import { runCommand } from "../../../src/tools/runCommand.ts";
+import { openCommandLine, runCommand } from "../../../src/tools/runCommand.ts";
 import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { catalogue } from "../../../transforms/catalogue.ts";
 import { gatewayFor } from "../../support/gateway.ts";
@@ -71,7 +70,7 @@ export const compare = async (args: string[], environment: Record<string, string
     signal: new AbortController().signal,
     exit: (given: number) => void (code = given),
   };
-  const command = new Command("compare").configureOutput({ writeOut: tools.print, writeErr: tools.complain });
+  const command = openCommandLine("compare").configureOutput({ writeOut: tools.print, writeErr: tools.complain });
   await runCommand(compareCommand(command, tools), ["--out", folder, ...args], tools);
   const file = (name: string) => readFileSync(join(folder, name), "utf8");
   return { code, out: printed.join("\n"), errors: complained.join("\n"), folder, file };

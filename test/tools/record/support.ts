@@ -1,13 +1,12 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Command } from "commander";
 import { expect } from "vitest";
 import { legacyHandlers } from "../../../fixtures/legacyHandlers.ts";
 import { readPairs } from "../../../fixtures/pairs.ts";
 import { serveHandlers } from "../../../fixtures/serveHandlers.ts";
 import { recordCommand } from "../../../src/tools/record/command.ts";
 import { catalogue } from "../../../transforms/catalogue.ts";
-import { runCommand } from "../../../src/tools/runCommand.ts";
+import { openCommandLine, runCommand } from "../../../src/tools/runCommand.ts";
 import { type Exchange, storedExchange } from "../../../src/tools/record/exchange.ts";
 import { expectPair } from "../../fixtures/fixtureCheck.ts";
 import { gatewayFor } from "../../support/gateway.ts";
@@ -35,7 +34,7 @@ export const run = async (
     exit: (given: number) => void (code = given),
     signal: new AbortController().signal,
   };
-  const command = new Command("record").configureOutput({ writeOut: tools.print, writeErr: tools.complain });
+  const command = openCommandLine("record").configureOutput({ writeOut: tools.print, writeErr: tools.complain });
   await runCommand(recordCommand(command, tools), args.split(" "), tools);
   return { code, out, errors, folder, files: globSync("**/*.json", { cwd: folder }).toSorted() };
 };

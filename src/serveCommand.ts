@@ -1,0 +1,190 @@
+import { flushCompileCache } from "node:module";
+import { setTimeout as sleep } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import type { Command } from "commander";
+import type { RunningServer } from "./serve/server.ts";
+
+type CheckOptions = { strict?: boolean; json?: boolean };
+
+/** Gives a command the options of `serve`, and its action. */
+export const serveCommand = (command: Command): Command =>
+  command
+    .option("--check", "the same as the command check, with its options")
+    .addOption(command.createOption("--strict").hideHelp())
+    .addOption(command.createOption("--json").hideHelp())
+    .action(({ check, ...options }: CheckOptions & { check?: boolean }) =>
+      check ? runCheck(options) : serveGateway(),
+    );
+
+/** Gives a command the options of `check`, and its action. */
+export const checkCommand = (command: Command): Command =>
+  command
+    .option("--strict", "fail where the ledger of expected differences has an entry that has ended or allows nothing")
+    .option("--json", "print what was found as one JSON object")
+    .addHelpText("after", "\nExit code: 0 good, 1 not, 2 bad configuration.")
+    .action(runCheck);
+
+const fail = (lines: string[]): void => {
+  for (const line of lines) console.error(line);
+  process.exitCode = 2;
+};
+
+const startUpstream = async (url: string | undefined) => {
+  if (url !== undefined) return { url, load: async () => undefined, close: async () => undefined, description: url };
+  const { startSampleLegacy } = await import("./tools/sampleLegacy/startSampleLegacy.ts");
+  const sample = await startSampleLegacy();
+  return { ...sample, description: `${sample.url} (the sample legacy, started beside: LEGACY_URL is not set)` };
+};
+
+/** Reads the settings and opens the gateway that they describe; or says why that cannot be. */
+const open = async (isCheck: boolean) => {
+  const [
+    { features },
+    { loadFeatures },
+    { catalogue },
+    { loadSettings },
+    { ownAddressErrors },
+    { dataDirectoryErrors },
+  ] = await Promise.all([
+    import("./features/index.ts"),
+    import("./serve/feature.ts"),
+    import("../transforms/catalogue.ts"),
+    import("./settings/load.ts"),
+    import("./settings/ownAddress.ts"),
+    import("./store/dataDirectory.ts"),
+  ]);
+  const fragments = features.map(({ settings }) => settings);
+  const loaded = loadSettings(process.env, catalogue.endpoints, fragments);
+  if ("errors" in loaded) return loaded;
+  const { settings, warnings } = loaded;
+  for (const warning of warnings) console.error(warning);
+  const errors = [...ownAddressErrors(settings), ...(isCheck ? [] : dataDirectoryErrors(settings))];
+  if (errors.length > 0) return { errors };
+  const [{ openGateway }, { openObserver }, { modules, off }] = await Promise.all([
+    import("./serve/gateway.ts"),
+    import("./telemetry/observer.ts"),
+    loadFeatures(features, settings),
+  ]);
+  const observer = openObserver(settings.LOG_LEVEL);
+  const upstream = await startUpstream(settings.LEGACY_URL);
+  const gatewaySettings = { ...settings, LEGACY_URL: upstream.url };
+  const parts = { features: modules, off, isCheck };
+  const gateway = await openGateway(gatewaySettings, catalogue, observer, parts).catch((error: Error) => error);
+  if (gateway instanceof Error) {
+    await upstream.close();
+    return { errors: [gateway.message] };
+  }
+  const close = async () => {
+    await gateway.close();
+    await upstream.close();
+  };
+  const { endpoints } = catalogue;
+  return { gateway, settings, fragments, endpoints, observer, upstream, off, close };
+};
+type Opened = Exclude<Awaited<ReturnType<typeof open>>, { errors: string[] }>;
+
+const runCheck = async ({ strict = false, json = false }: CheckOptions): Promise<void> => {
+  const opened = await open(true);
+  if ("errors" in opened) {
+    if (json) console.log(JSON.stringify({ ready: false, errors: opened.errors }, null, 2));
+    return fail(opened.errors);
+  }
+  const { gateway, settings, upstream, close } = opened;
+  const { check } = await import("./serve/check.ts");
+  const print = json ? () => undefined : console.log;
+  print(`configuration is valid; legacy is ${upstream.description}`);
+  const result = await check(gateway, { settings, strict, print });
+  if (json) console.log(JSON.stringify(result, null, 2));
+  process.exitCode = result.ready ? 0 : 1;
+  await close();
+};
+
+/** Listens and starts the features; `undefined` if that cannot be, and the reason has been printed. */
+const begin = async ({ gateway, settings, close }: Opened) => {
+  const { startServer, cannotListen } = await import("./serve/server.ts");
+  const { HOST: host, PORT: port, PREFIXES: prefixes } = settings;
+  const server = await startServer(gateway, { host, port, prefixes }).catch((error: NodeJS.ErrnoException) => error);
+  if (server instanceof Error) {
+    fail([cannotListen("PORT, HOST", host, port, server)]);
+    return close();
+  }
+  const started = await gateway.start().catch((error: Error) => error);
+  if (!(started instanceof Error)) return { server, started };
+  fail([started.message]);
+  await server.stop(0);
+  return close();
+};
+
+/** Runs the gateway as the environment says, until a signal ends it. */
+export const serveGateway = async (): Promise<void> => {
+  const opened = await open(false);
+  if ("errors" in opened) return fail(opened.errors);
+  const { gateway, settings, fragments, endpoints, observer, upstream } = opened;
+  const begun = await begin(opened);
+  if (!begun) return;
+  const { server, started } = begun;
+  const { onStopSignal } = await import("./serve/stopSignals.ts");
+  const { openReload } = await import("./settings/reload.ts");
+  const reload = openReload({
+    environment: process.env,
+    endpoints,
+    fragments,
+    settings,
+    observer,
+    apply: gateway.reload,
+  });
+  onStopSignal((urgent) => stop(opened, server, reload, urgent));
+  // Only now: a program that reads these lines may send the signal to stop at once.
+  await printStart(opened, server.port, started);
+  // By default the heap may grow to several times what lives in it; here that is mostly the cache, which has its bound. During the
+  // start nearly all that is made stays, so collecting it earlier would only take time.
+  setFlagsFromString("--heap-growing-percent=30");
+  // The gateway answers: what it did not need for that is loaded now.
+  await upstream.load();
+  const { collectDefaultMetrics } = await import("prom-client");
+  collectDefaultMetrics({ register: gateway.services.meter.registry });
+  flushCompileCache();
+};
+
+/** Prints where it listens, and what the features do. */
+const printStart = async (
+  { settings, upstream, off }: Opened,
+  port: number,
+  started: Awaited<ReturnType<Opened["gateway"]["start"]>>,
+): Promise<void> => {
+  const { urlOf } = await import("./serve/server.ts");
+  const { HOST: host, PREFIXES: prefixes } = settings;
+  const listening = [
+    `catalog-gateway listens on ${urlOf(host, port)}, asks ${upstream.description}, serves ${prefixes.join(" ")}`,
+    ...started.flatMap(({ listensOn }) => listensOn ?? []),
+  ];
+  console.log(listening.join("; "));
+  for (const { line } of started) if (line !== undefined) console.log(line);
+  for (const { setting, effect } of off) console.log(`${effect}: ${setting} is not set`);
+};
+
+/** Ends the process after what it has begun to answer. It serves on for `DRAIN_DELAY_MS` first, or until `urgent` is aborted. */
+const stop = async (
+  { gateway, settings, observer, close }: Opened,
+  server: RunningServer,
+  reload: { close: () => void },
+  urgent: AbortSignal,
+): Promise<void> => {
+  const { DRAIN_DELAY_MS: delay, DRAIN_TIMEOUT_MS: timeout } = settings;
+  observer.event("stopping", { delay: urgent.aborted ? 0 : delay });
+  gateway.beginStop();
+  const whole = await server.stop(
+    timeout,
+    sleep(delay, undefined, { signal: urgent }).catch(() => undefined),
+  );
+  if (!whole) {
+    observer.event("drain_timeout", { ms: timeout });
+    process.exit(1);
+  }
+  reload.close();
+  await close();
+  const counts = observer.counts();
+  if (Object.keys(counts).length > 0) observer.event("stopped", { counts });
+  // Unread lines of the standard output would keep the process from ending by itself.
+  process.exit();
+};

@@ -1,0 +1,29 @@
+import type { Command } from "commander";
+import type { Endpoint } from "../../endpoint/endpoint.ts";
+import { openApiDocument } from "../../openapi/openApiDocument.ts";
+import { configurationSchema } from "../../settings/jsonSchema.ts";
+import type { SettingsFragment } from "../../settings/settings.ts";
+import { documentsWithTables, writeTables } from "./tables.ts";
+
+type Documented = { version: string; endpoints: Record<string, Endpoint>; fragments: readonly SettingsFragment[] };
+
+const print = (document: object): void => void process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+
+/** Gives a command the documents that `docs` prints; without one it writes the tables again, in place. */
+export const docsCommand = (command: Command, { version, endpoints, fragments }: Documented): void => {
+  command
+    .description(`Writes again, in place, the tables of ${documentsWithTables.join(", ")}; or prints a document.`)
+    .action(() => writeTables(endpoints));
+  command
+    .command("openapi")
+    .description("print the description of the new interface in OpenAPI 3.1")
+    .option("--prefix <path>", "where the new interface lies", "/v1")
+    .option("--rate-limit", "with 429, as where RATE_LIMIT is set")
+    .action(({ prefix, rateLimit = false }: { prefix: string; rateLimit?: boolean }) =>
+      print(openApiDocument({ version, prefix, isRateLimited: rateLimit, endpoints })),
+    );
+  command
+    .command("config-schema")
+    .description("print the JSON Schema of the configuration file, for editors")
+    .action(() => print(configurationSchema(fragments, Object.keys(endpoints))));
+};
