@@ -101,14 +101,15 @@ const runCheck = async ({ strict = false, json = false }: CheckOptions): Promise
 
 /** Listens and starts the features; `undefined` if that cannot be, and the reason has been printed. */
 const begin = async ({ gateway, settings, close }: Opened) => {
-  const { startServer, cannotListen } = await import("./serve/server.ts");
+  const { startServer, cannotListen, urlOf } = await import("./serve/server.ts");
   const { HOST: host, PORT: port, PREFIXES: prefixes } = settings;
   const server = await startServer(gateway, { host, port, prefixes }).catch((error: NodeJS.ErrnoException) => error);
   if (server instanceof Error) {
     fail([cannotListen("PORT, HOST", host, port, server)]);
     return close();
   }
-  const started = await gateway.start().catch((error: Error) => error);
+  const address = `${urlOf(host, server.port)}${prefixes[0] ?? ""}`.replace(/\/$/, "");
+  const started = await gateway.start(address).catch((error: Error) => error);
   if (!(started instanceof Error)) return { server, started };
   fail([started.message]);
   await server.stop(0);

@@ -108,8 +108,11 @@ export type Feature = {
   check?: (report: CheckReport) => Promise<void>;
   /** Takes over changed settings: what is wrong with them, or a function that puts them in force. */
   reload?: (settings: Settings) => { errors: string[] } | (() => Promise<void> | void);
-  /** Begins what runs in the background. `listensOn` joins the first line printed at start, `line` follows it. Rejects with what stops the start. */
-  start?: () => Promise<{ listensOn?: string; line?: string }>;
+  /**
+   * Begins what runs in the background. `address`: where the new interface is served, `http://127.0.0.1:8000/v1`. `listensOn` joins the
+   * first line printed at start, `line` follows it. Rejects with what stops the start.
+   */
+  start?: (address: string) => Promise<{ listensOn?: string; line?: string }>;
   close?: () => Promise<void>;
 };
 

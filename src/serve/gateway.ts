@@ -52,7 +52,7 @@ export type Gateway = {
   /** Requests that come from now on are answered, and their connections closed; `/readyz` says so. */
   beginStop: () => void;
   /** Begins what the features do in the background; the results are parts of the lines that the start prints. Rejects with what stops the start. */
-  start(): Promise<{ listensOn?: string; line?: string }[]>;
+  start(address: string): Promise<{ listensOn?: string; line?: string }[]>;
   /** Puts changed settings in force, all at once; what is wrong with them, and then nothing has changed. */
   reload: (settings: Settings) => Promise<string[]>;
   /** Waits for what legacy still answers, then closes the connections to it. */
@@ -172,9 +172,9 @@ export const openGateway = async (
     services,
     core,
     beginStop: () => void (lifecycle.isStopping = true),
-    async start() {
+    async start(address) {
       const started: Awaited<ReturnType<Gateway["start"]>> = [];
-      for (const feature of features) if (feature.start) started.push(await feature.start());
+      for (const feature of features) if (feature.start) started.push(await feature.start(address));
       return started;
     },
     async reload(next) {

@@ -18,8 +18,11 @@ export type PagePart = {
   script?: string;
   /** Dialogs, which stand outside of what is refreshed. */
   dialogs?: Html;
-  /** What it shows now. Called for each rendering of the page; `query` is that of the page's address, which anybody may have written. */
-  show: (now: Date, query: URLSearchParams) => PageContent;
+  /**
+   * What it shows now. Called for each rendering of the page; `query` is that of the page's address, which anybody may have written.
+   * `address`: where the new interface is served.
+   */
+  show: (now: Date, query: URLSearchParams, address: string) => PageContent;
 };
 
 /** What one part shows at one time. */

@@ -46,8 +46,8 @@ const cacheViewOf = ({ services: { cache }, settings, lifetimes }: ConsoleCore) 
   return { bound, bytes, entries, evicted, ...(shared && { shared }), windows };
 };
 
-/** The operators' interface and page: the core's routes, and those that features add. */
-export const consoleApp = (core: ConsoleCore, guard: GuardSettings): Hono => {
+/** The operators' interface and page: the core's routes, and those that features add. `address`: where the new interface is served. */
+export const consoleApp = (core: ConsoleCore, guard: GuardSettings, address: string): Hono => {
   const { cache, meter, dependencies, observer } = core.services;
   const parts = core.features.flatMap((feature) => feature.console ?? []);
   const endpoints = Object.keys(core.lifetimes);
@@ -58,7 +58,7 @@ export const consoleApp = (core: ConsoleCore, guard: GuardSettings): Hono => {
   const loadPage = async (): Promise<ConsolePage> => {
     const { openConsolePage } = await import("./page/consolePage.ts");
     const loaded = await Promise.all(parts.flatMap((part) => part.page?.() ?? []));
-    return openConsolePage(cacheView, core.off, loaded, {
+    return openConsolePage(cacheView, core.off, loaded, address, {
       untrustedProxies: core.untrustedProxies,
       openCircuits: () => meter.openCircuits(),
     });

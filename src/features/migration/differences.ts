@@ -86,8 +86,8 @@ export const openDifferences = (
       }
     },
     view(kind) {
-      const all = groups.all();
-      return all.filter((group) => group.kind === kind).toSorted(byCause(all));
+      const shown = groups.all().filter((group) => group.kind === kind);
+      return shown.toSorted(byCause(shown));
     },
     remove(wanted) {
       for (const { samples } of groups.remove(wanted))
@@ -99,11 +99,8 @@ export const openDifferences = (
 /** The causes behind most answers first, and within a cause the paths. */
 const byCause = (groups: readonly DifferenceView[]) => {
   const weight = new Map<string, number>();
-  for (const { endpoint, cause, answers } of groups) {
-    const key = `${endpoint} ${cause}`;
-    weight.set(key, (weight.get(key) ?? 0) + answers);
-  }
-  const of = ({ endpoint, cause }: DifferenceView) => weight.get(`${endpoint} ${cause}`) ?? 0;
+  for (const { cause, answers } of groups) weight.set(cause, (weight.get(cause) ?? 0) + answers);
+  const of = ({ cause }: DifferenceView) => weight.get(cause) ?? 0;
   return (a: DifferenceView, b: DifferenceView) =>
     of(b) - of(a) || a.cause.localeCompare(b.cause) || b.answers - a.answers;
 };

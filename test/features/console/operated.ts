@@ -15,7 +15,7 @@ export const operated = async (guard: Partial<GuardSettings> = {}) => {
     isStopping: () => !state.ready,
     dispatches: () => Promise.resolve(state.dispatches),
   };
-  const app = consoleApp(core, { host: "127.0.0.1", ...guard });
+  const app = consoleApp(core, { host: "127.0.0.1", ...guard }, "http://127.0.0.1:8000/v1");
   const server = await startAdminServer(consoleListener(app), "127.0.0.1", 0, gateway.clientLimits);
   onTestFinished(() => server.stop());
   const see = (path: string, headers: Record<string, string> = {}) =>

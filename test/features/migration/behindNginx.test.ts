@@ -54,9 +54,12 @@ const askedThrough = async (headers: string, environment: Record<string, string>
   const front = await startNginx(port, headers);
   const decisions: string[] = [];
   for (let i = 1; i <= 110; i++) decisions.push(await askFrom(`127.0.0.${i}`, front));
-  const page = await consoleApp(gateway.core, { host: "127.0.0.1" }).request("http://127.0.0.1/", {
-    headers: { host: "127.0.0.1" },
-  });
+  const page = await consoleApp(gateway.core, { host: "127.0.0.1" }, `http://127.0.0.1:${port}/v1`).request(
+    "http://127.0.0.1/",
+    {
+      headers: { host: "127.0.0.1" },
+    },
+  );
   const notices = Array.from((await page.text()).matchAll(/<p class="notice"[^>]*>([^]*?)<\/p>/g), ([, text]) =>
     String(text)
       .replaceAll(/<[^>]*>/g, "")

@@ -116,6 +116,31 @@ describe("shadow", () => {
     });
   });
 
+  test("the causes of differences stand in the order of their answers, over all endpoints", async () => {
+    const { ask, compared, operate } = await staged(
+      { getDataset: { stage: "shadow" }, getSetup: { stage: "shadow" }, getStudy: { stage: "shadow" } },
+      {
+        faults: [
+          { endpoint: "getDataset", fault: "extraField", path: "/shade" },
+          { endpoint: "getSetup", fault: "extraField", path: "/colour" },
+          { endpoint: "getStudy", fault: "extraField", path: "/colour" },
+        ],
+      },
+    );
+    for (const id of [1, 2, 3]) await ask(`/datasets/${id}`);
+    for (const id of [1, 2]) await ask(`/setup/${id}`);
+    for (const id of [99, 100]) await ask(`/studies/${id}`);
+    await compared("getDataset", 3);
+    await compared("getSetup", 2);
+    await compared("getStudy", 2);
+    const { body } = await operate("GET", "/differences");
+    expect((body as DifferenceView[]).map(({ cause, answers }) => [cause, answers])).toEqual([
+      ["extra at /colour", 2],
+      ["extra at /colour", 2],
+      ["extra at /shade", 3],
+    ]);
+  });
+
   test("a key is in no sample, however short, and its curl can be run", async () => {
     const { ask, migration, compared } = await staged(
       { getDataset: { stage: "shadow" } },

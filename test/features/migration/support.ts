@@ -45,7 +45,7 @@ export const staged = async (
     () => gateway.close(),
     () => server.stop(100),
   );
-  const admin = consoleApp(gateway.core, { host: "127.0.0.1" });
+  const admin = consoleApp(gateway.core, { host: "127.0.0.1" }, `http://127.0.0.1:${server.port}/v1`);
   const ask = async (path: string, headers: Record<string, string> = {}, init: RequestInit = {}): Promise<Answer> => {
     const response = await fetch(`http://127.0.0.1:${server.port}/v1${path}`, { headers, ...init });
     return {

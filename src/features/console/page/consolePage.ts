@@ -2,6 +2,8 @@ import type { WhenOff } from "../../../settings/settings.ts";
 import type { Headline, PagePart, PageSection } from "../../../ui/consolePart.ts";
 import { copyScript, documentFrame, joinModules, readAsset, sharedStyle } from "../../../ui/documentFrame.ts";
 import { html, type Html } from "../../../ui/html.ts";
+import { timeAt } from "../../../ui/timeAgo.ts";
+import { buildInfo } from "../../../telemetry/buildInfo.ts";
 import { counted, enumerate } from "../../../ui/wording.ts";
 import type { UntrustedProxy } from "../../../upstream/untrustedProxies.ts";
 import { section, sectionLinks } from "../../../ui/section.ts";
@@ -18,11 +20,12 @@ export type ConsolePage = {
   };
 };
 
-/** Assembles the page of the core's sections and the loaded parts of features. */
+/** Assembles the page of the core's sections and the loaded parts of features. `address`: where the new interface is served. */
 export const openConsolePage = (
   cacheView: () => CacheView,
   off: readonly WhenOff[],
   loaded: readonly PagePart[],
+  address: string,
   troubles: CoreTroubles = { untrustedProxies: () => [], openCircuits: () => [] },
 ): ConsolePage => {
   const parts = [corePart(cacheView, off, troubles), ...loaded];
@@ -32,6 +35,8 @@ export const openConsolePage = (
     ["connect-src 'self'", "frame-ancestors 'none'"],
   );
   const head = html`<meta name="robots" content="noindex" />`;
+  const about = html`catalog-gateway ${buildInfo().labels["version"]} at <code>${address}</code>, started
+    ${timeAt(new Date(performance.timeOrigin).toISOString())}`;
   const dialogs = parts.map((part) => part.dialogs ?? "");
   const renderDocument = (title: string, content: Html): Html =>
     render({ title, head, body: html`<div id="page">${content}</div>` });
@@ -45,7 +50,7 @@ export const openConsolePage = (
     },
     render: {
       page(now, query = new URLSearchParams()) {
-        const { title, content } = contentOf(parts, now, query);
+        const { title, content } = contentOf(parts, { now, query, address, about });
         return renderDocument(
           title,
           html`${content} ${dialogs}
@@ -134,8 +139,11 @@ const offSection = ({ setting, effect, section: about }: WhenOff): PageSection[]
       ];
 
 /** The page is complete without a script; the script keeps the regions marked `data-live` up to date. */
-const contentOf = (parts: readonly PagePart[], now: Date, query: URLSearchParams): { title: string; content: Html } => {
-  const shown = parts.map((part) => part.show(now, query));
+const contentOf = (
+  parts: readonly PagePart[],
+  { now, query, address, about: gateway }: { now: Date; query: URLSearchParams; address: string; about: Html },
+): { title: string; content: Html } => {
+  const shown = parts.map((part) => part.show(now, query, address));
   const sections = shown.flatMap((one) => one.sections).toSorted((a, b) => a.order - b.order);
   const numbers = shown.flatMap((one) => one.numbers ?? []).toSorted((a, b) => a.order - b.order);
   const { text, heading, about } = joinHeadlines(shown.flatMap(({ headline }) => headline ?? []));
@@ -148,6 +156,7 @@ const contentOf = (parts: readonly PagePart[], now: Date, query: URLSearchParams
       <button type="button" id="sign-out" class="scripted" hidden>Sign out</button>
     </div>
     <header class="overview" id="overview" data-live>
+      <p class="gateway">${gateway}</p>
       <p class="compared">
         ${about}, as of <time datetime="${now.toISOString()}">${now.toISOString().slice(11, 19)} UTC</time>
       </p>
@@ -193,7 +202,7 @@ const allInLegacy: Headline = {
 const signInForm = (): Html =>
   html`<main class="sign-in">
     <form id="sign-in" autocomplete="off">
-      <h1>Migration</h1>
+      <h1>Gateway</h1>
       <p class="about">
         This gateway’s operators have a token, <code>ADMIN_TOKEN</code>. It is kept for this tab alone.
       </p>

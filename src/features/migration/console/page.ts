@@ -29,7 +29,7 @@ export const migrationPage = (migration: OperatedMigration): PagePart => ({
   style: ["stages.css", "differences.css", "history.css"].map((file) => readAsset(fileUrl(file))).join("\n"),
   script: joinModules(scripts.map(fileUrl)),
   dialogs: html`${moveDialog()} ${gateDialog()} ${allDialog()} ${expectDialog()}`,
-  show(now, query) {
+  show(now, query, address) {
     const { hasModern } = migration;
     const [stages, audit, expected] = [migration.view(), migration.audit(), migration.expected()];
     const differences = differenceKinds.flatMap((kind) => migration.differences(kind));
@@ -37,11 +37,14 @@ export const migrationPage = (migration: OperatedMigration): PagePart => ({
     const views = Object.values(stages);
     const chosen = readHistoryQuery(query, Object.keys(stages));
     return {
-      headline: { ...headlineOf(stages, hasModern), about: html`<strong>Migration</strong> to modern` },
-      numbers: numbersOf(views, unexplained),
+      headline: {
+        ...headlineOf(stages, hasModern),
+        about: hasModern ? html`<strong>Migration</strong> to modern` : html`<strong>Gateway</strong>`,
+      },
+      numbers: numbersOf(views, unexplained, hasModern),
       notices: Object.entries(stages).flatMap(([endpoint, view]) => oneBucketNotice(endpoint, view)),
       sections: [
-        stagesSection(stages, { hasModern, gateways: migration.gateways() }, now),
+        stagesSection(stages, { hasModern, gateways: migration.gateways(), address }, now),
         historySection(
           {
             ...chosen,
@@ -51,9 +54,9 @@ export const migrationPage = (migration: OperatedMigration): PagePart => ({
           },
           Object.keys(stages),
         ),
-        liveDifferencesSection(differences, Object.keys(stages)),
-        auditSection(audit),
-        ledgerSection(expected, now),
+        ...(hasModern ? [liveDifferencesSection(differences, Object.keys(stages))] : []),
+        ...(hasModern || audit.length > 0 ? [auditSection(audit)] : []),
+        ...(hasModern ? [ledgerSection(expected, now)] : []),
       ],
     };
   },
@@ -68,13 +71,17 @@ const oneBucketNotice = (endpoint: string, { oneBucket, share }: StageView): Htm
           <code>TRUSTED_PROXIES</code> to its address, and let it send <code>X-Forwarded-For</code>.`,
       ];
 
-const numbersOf = (views: readonly StageView[], unexplained: number): OverviewNumber[] => [
-  ...stageNames.map((name) => ({
-    order: 10,
-    name: `in ${name}`,
-    value: formatNumber(views.filter(({ stage }) => stage === name).length),
-  })),
-  { order: 20, name: "unexplained", value: formatNumber(unexplained), isUnexplained: unexplained > 0 },
+const numbersOf = (views: readonly StageView[], unexplained: number, hasModern: boolean): OverviewNumber[] => [
+  ...(hasModern
+    ? [
+        ...stageNames.map((name) => ({
+          order: 10,
+          name: `in ${name}`,
+          value: formatNumber(views.filter(({ stage }) => stage === name).length),
+        })),
+        { order: 20, name: "unexplained", value: formatNumber(unexplained), isUnexplained: unexplained > 0 },
+      ]
+    : []),
   { order: 40, name: "requests a second", value: rate(views.reduce((sum, view) => sum + view.rate, 0)) },
 ];
 

@@ -74,7 +74,8 @@ const ledgerRow = (
     <td class="long">${reason}${link === undefined ? "" : html` <span class="link">${linked(link)}</span>`}</td>
     <td>${owner}</td>
     <td>
-      <span class="short-label">until </span>${until}${until < today ? html` <span class="over">over</span>` : ""}
+      <span class="short-label">until </span
+      ><time>${until}</time>${until < today ? html` <span class="over">over</span>` : ""}
     </td>
   </tr>`;
 

@@ -18,7 +18,7 @@ const MIN_PART_WIDTH = 5;
 /** Every endpoint, those that need an operator first: its stage, its traffic, the results of comparisons, and what can be done. */
 export const stagesSection = (
   stages: StagesView,
-  { hasModern, gateways }: { hasModern: boolean; gateways: number },
+  { hasModern, gateways, address }: { hasModern: boolean; gateways: number; address: string },
   now: Date,
 ): PageSection => {
   const { troubled, used, idle } = sortByTrouble(stages);
@@ -27,12 +27,12 @@ export const stagesSection = (
   return {
     order: 10,
     id: "stages",
-    title: "Stages",
+    title: hasModern ? "Stages" : "Endpoints",
     count: Object.keys(stages).length,
     about: hasModern
       ? `Who answers each endpoint. Those that need somebody come first.${gateways > 1 ? ` Traffic and comparisons of ${gateways} gateways together.` : ""}`
       : "No modern implementation is configured, so that there is nothing to move to: legacy answers every endpoint.",
-    content: html`${isMoved ? "" : beginning(hasModern, shown.length > 0)}
+    content: html`${isMoved ? "" : beginning(hasModern, shown.length > 0, address)}
     ${hasModern ? allButtons(stages, isMoved) : ""} ${shown.length === 0 ? "" : stagesTable(shown, hasModern, now)}
     ${idle.length === 0 ? "" : idleStages(idle, hasModern, now)}`,
   };
@@ -85,12 +85,11 @@ const allButton = (
   </button>`;
 
 /** What to do where nothing has been moved yet. */
-const beginning = (hasModern: boolean, hasTraffic: boolean): Html =>
+const beginning = (hasModern: boolean, hasTraffic: boolean, address: string): Html =>
   html`<ol class="beginning">
     <li class="${hasTraffic ? "done" : ""}">
       ${hasTraffic ? html`<strong>Done:</strong> ` : ""}Send the gateway a request:
-      <code>curl http://127.0.0.1:8000/v1/…</code> (its <code>PORT</code> and <code>PREFIXES</code>). The endpoint then
-      shows its traffic here.
+      <code>curl ${address}/…</code>. The endpoint then shows its traffic here.
     </li>
     ${
       hasModern

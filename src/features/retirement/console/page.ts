@@ -22,7 +22,9 @@ export const retirementPage = (list: ListClients): PagePart => ({
     const search = (query.get("clients") ?? "").slice(0, MAX_SEARCH);
     return {
       numbers: [{ order: 30, name: "callers of legacy", value: formatNumber(callers) }],
-      sections: [clientsSection(clients, { search, all: query.get("all") === "clients" }, now)],
+      // The overview counts none.
+      sections:
+        clients.length === 0 ? [] : [clientsSection(clients, { search, all: query.get("all") === "clients" }, now)],
     };
   },
 });
@@ -42,14 +44,9 @@ const clientsSection = (
     shortTitle: "Clients",
     count: groups.length,
     about: "Callers of the legacy interface, by program and by what they ask for.",
-    content:
-      groups.length === 0
-        ? html`<p class="none">
-            Nobody has called the legacy interface. Its callers appear here once they come through the gateway.
-          </p>`
-        : html`${tools(search)}
-          ${shown.length === 0 ? html`<p class="none">No client has this text.</p>` : clientTable(shown, now)}
-          ${more(found.length - shown.length, all)}`,
+    content: html`${tools(search)}
+    ${shown.length === 0 ? html`<p class="none">No client has this text.</p>` : clientTable(shown, now)}
+    ${more(found.length - shown.length, all)}`,
   };
 };
 

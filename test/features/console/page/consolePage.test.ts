@@ -3,8 +3,9 @@ import { decodeHTMLStrict } from "entities";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { arbitraryData } from "./arbitraryData.ts";
-import { openSamplePage, sampleConsole, type SampleData } from "./sampleConsole.ts";
+import { openSamplePage, sampleAddress, sampleConsole, type SampleData } from "./sampleConsole.ts";
 import { sampleData, sampleNow } from "./sampleData.ts";
+import { minute } from "../../../../src/ui/wording.ts";
 
 const ours = /<(style|script)[^>]*>[\s\S]*?<\/\1>/g;
 
@@ -97,15 +98,27 @@ test("without a modern implementation nothing can be moved", () => {
 });
 
 test("empty sections say so", () => {
-  const text = textOf(pageOf({ stages: {}, differences: [], audit: [], clients: [], expected: [], hasModern: false }));
-  for (const sentence of [
-    "Legacy answers everything",
-    "No difference has been seen.",
-    "Nothing has been moved yet.",
-    "Nobody has called the legacy interface.",
-    "No difference is expected.",
-  ])
+  const text = textOf(pageOf({ stages: {}, differences: [], audit: [], clients: [], expected: [] }));
+  for (const sentence of ["No difference has been seen.", "Nothing has been moved yet.", "No difference is expected."])
     expect(text).toContain(sentence);
+});
+
+test("without a modern implementation the page is the gateway's, and has no empty section", () => {
+  const page = pageOf({ stages: {}, differences: [], audit: [], clients: [], hasModern: false });
+  expect(textOf(page)).toMatch(/Gateway , as of 09:30:00 UTC Legacy answers everything callers of legacy 0/);
+  expect([...page.matchAll(/<section id="([^"]+)"/g)].map(([, id]) => id)).toEqual([
+    "stages",
+    "history",
+    "cache",
+    "private-rows",
+  ]);
+});
+
+test("the head names the gateway, its version, its address and its start", () => {
+  const begin = minute(new Date(performance.timeOrigin).toISOString());
+  const text = textOf(pageOf({}));
+  expect(text).toMatch(new RegExp(`catalog-gateway \\d+\\.\\d+\\.\\d+ at ${sampleAddress} , started ${begin}`));
+  expect(textOf(pageOf({ stages: {} }))).toContain(`curl ${sampleAddress}/…`);
 });
 
 test("what is long is cut, and the page says where the rest is", () => {

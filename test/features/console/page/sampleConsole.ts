@@ -17,6 +17,9 @@ import { openObserver } from "../../../../src/telemetry/observer.ts";
 import type { WhenOff } from "../../../../src/settings/settings.ts";
 import type { ConsolePart } from "../../../../src/ui/consolePart.ts";
 
+/** Where clients find the gateway of the data. */
+export const sampleAddress = "http://gateway.example:8642/v1";
+
 /** All that the operators' page can show. */
 export type SampleData = {
   stages: StagesView;
@@ -87,7 +90,7 @@ export const openSamplePage = async (
   openCircuits: readonly string[] = [],
 ): Promise<ConsolePage> => {
   const parts = await Promise.all(partsOf(read).flatMap((part) => part.page?.() ?? []));
-  return openConsolePage(() => read().cache, off, parts, {
+  return openConsolePage(() => read().cache, off, parts, sampleAddress, {
     untrustedProxies: () => [],
     openCircuits: () => openCircuits,
   });
@@ -117,5 +120,6 @@ export const sampleConsole = (
       dispatches: () => Promise.resolve(true),
     },
     { host: "127.0.0.1", token },
+    sampleAddress,
   );
 };

@@ -17,7 +17,7 @@ const complete: Partial<PrivateRowsView> = {
 
 const markupOf = (given: Partial<PrivateRowsView>): string =>
   privateDatasetsPage(() => ({ ...walking, ...given }))
-    .show(sampleNow, new URLSearchParams())
+    .show(sampleNow, new URLSearchParams(), "http://127.0.0.1:8000/v1")
     .sections.map(section)
     .join("");
 const textOf = (markup: string): string =>

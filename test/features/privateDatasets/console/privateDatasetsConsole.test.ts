@@ -28,7 +28,7 @@ const LAST = 7 + BEYOND;
 /** What operators are told by a gateway, in which no key may ever be. */
 const viewsOf = (gateway: TestGateway) => {
   onTestFinished(() => gateway.close());
-  const app = consoleApp(gateway.core, { host: "127.0.0.1" });
+  const app = consoleApp(gateway.core, { host: "127.0.0.1" }, "http://127.0.0.1:8000/v1");
   const see = async (path: string): Promise<string> => {
     const text = await (await app.request(path, { headers: { host: "127.0.0.1" } })).text();
     for (const { key } of [administrator.user, secondAdministrator.user, owner.user]) expect(text).not.toContain(key);
