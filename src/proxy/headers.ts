@@ -52,18 +52,21 @@ const isOurs = (name: string): boolean =>
 
 /**
  * undici's raw headers as a flat list for `writeHead`: case, order and repetitions stay, the connection's own go. So does `X-Request-Id`,
- * in whose place the server writes the one that was sent to the upstream.
+ * in whose place the server writes the one that was sent to the upstream. So does the length of what can have no body (RFC 9110 8.6).
  */
 export const replyHeaders = (
   raw: Dispatcher.DispatchController["rawHeaders"],
   connection: string | readonly string[] | undefined,
+  status: number,
 ): string[] => {
   const named = namedInConnection(connection);
+  const hasNoLength = status < 200 || status === 204;
   const headers: string[] = [];
   if (!Array.isArray(raw)) return headers; // never with HTTP/1.1
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const name = latin1(raw[i]);
     if (isHopByHop(name) || isRequestId(name) || named?.has(name.toLowerCase()) === true) continue;
+    if (hasNoLength && name.toLowerCase() === "content-length") continue;
     headers.push(name, latin1(raw[i + 1]));
   }
   return headers;

@@ -39,6 +39,9 @@ type Passage = {
 /** Bytes held for a slow client before the upstream is paused; one read's worth waits for the end of the tick and must not count. */
 const held = 128 * 1024;
 
+/** Smaller chunks are joined, those that come at a time: each write takes memory of its own while its client does not read. */
+const SMALL = 1024;
+
 /** Passes one request to the upstream and its answer back; undici's handler and the semaphore's turn in one object, for speed. */
 export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
   /** Its place is one of those for uploads: its client may hold it for long. */
@@ -59,6 +62,8 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
   #interimAnswers = 0;
   /** Bytes of the body still to come; NaN where the length is unknown. */
   #remaining = Number.NaN;
+  /** Parts of the body that are not written yet; after this turn of the event loop there are none. */
+  readonly #chunks: Buffer[] = [];
 
   constructor(upstream: Upstream, passage: Passage) {
     this.#upstream = upstream;
@@ -128,7 +133,7 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
     reason = "",
   ): void {
     const { req, res, request, added, meter } = this.#passage;
-    const raw = replyHeaders(controller.rawHeaders, headers.connection);
+    const raw = replyHeaders(controller.rawHeaders, headers.connection, status);
     if (status < 200) {
       // undici cannot be paused here, so that a client which reads nothing would have all of them kept in memory.
       if (++this.#interimAnswers > MAX_INTERIM_ANSWERS || res.writableLength > held) return this.#fail("broken");
@@ -150,17 +155,28 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
     queueMicrotask(() => this.#flushHeaders());
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     // An answer that was held may be over already, and then undici cannot give it up.
     if (this.#done) return;
-    const { res, meter } = this.#passage;
+    const { meter } = this.#passage;
     this.#flowing = true;
     if (meter) meter.sent.value += chunk.length;
     this.#remaining -= chunk.length;
+    const count = this.#chunks.push(chunk);
+    if (chunk.length >= SMALL || this.#remaining === 0) this.#write();
+    else if (count === 1) queueMicrotask(() => this.#write());
+  }
+
+  #write(): void {
+    const { res } = this.#passage;
+    const [first] = this.#chunks;
+    if (first === undefined || this.#done || res.destroyed) return;
+    const bytes = this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
+    this.#chunks.length = 0;
     if (this.#remaining === 0) {
-      res.end(chunk);
-    } else if (!res.write(chunk) && res.writableLength > held && !controller.paused) {
-      controller.pause();
+      res.end(bytes);
+    } else if (!res.write(bytes) && res.writableLength > held && this.#controller?.paused === false) {
+      this.#controller.pause();
       this.#pauses ??= new Pauses(() => this.#upstream.semaphore.becomesSlow(this));
       this.#pauses.begin();
       // A client that takes nothing is cut off by the server (http/unsentBytes.ts), which knows what else waits.
@@ -171,6 +187,7 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
   onResponseEnd(): void {
     const { res, meter, started } = this.#passage;
     this.#upstream.health?.answered();
+    this.#write();
     if (!this.#done) meter?.over(performance.now() - started);
     this.#done = true;
     if (!res.writableEnded) res.end();
@@ -237,6 +254,7 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
 
   #fail(kind: FailureKind, trouble: Trouble = kind, cause?: UpstreamFailure): void {
     if (this.#done) return;
+    this.#write();
     this.#done = true;
     const { req, res, request, upload, added, report } = this.#passage;
     const failure = cause ?? new UpstreamFailure(kind, request);

@@ -191,6 +191,25 @@ test("chunked stays chunked, both ways, however short", async () => {
   expect(body.replace(/[\r\n\d]/g, "")).toBe("onetwo");
 });
 
+test("small chunks that come at a time are joined: each write would hold memory", async () => {
+  const bytes = "uvwxyz".repeat(600);
+  const chunks = bytes.replaceAll(/./g, "1\r\n$&\r\n");
+  const { origin } = await reply(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`);
+  const { port } = await openGateway(origin);
+  const { body } = await send(port, get("/"));
+  expect(body.replaceAll(/[^u-z]/g, "")).toBe(bytes);
+  expect(body.split("\r\n").length).toBeLessThan(100);
+});
+
+test("an answer that can have no body has no length", async () => {
+  const early = "HTTP/1.1 103 Early Hints\r\nContent-Length: 5\r\nLink: <a>\r\n\r\n";
+  const { origin } = await reply(`${early}HTTP/1.1 204 No Content\r\nContent-Length: 5\r\nX-A: 1\r\n\r\n`);
+  const { port } = await openGateway(origin);
+  const { text } = await send(port, get("/"));
+  expect(text).toMatch(/^HTTP\/1\.1 103 [^]*Link: <a>\r\n\r\nHTTP\/1\.1 204 [^]*X-A: 1\r\n/);
+  expect(text).not.toMatch(/content-length/i);
+});
+
 test("a length stays a length, on GET and DELETE too", async () => {
   const origin = await httpUpstream((req, res) => {
     let got = "";
