@@ -22,6 +22,9 @@ const headSchema = z.strictObject({
 
 const decompress = promisify(brotliDecompress);
 
+/** Bytes of a decompressed body at most: as many as legacy's answers have by default. */
+const MAX_BODY = 32 * 1024 ** 2;
+
 /** An entry as bytes: the version, the length of a JSON head, the head, the body (compressed where that is smaller). */
 export const toWire = ({
   endpoint,
@@ -55,7 +58,7 @@ export const toWire = ({
   return Buffer.concat([start, head, br ?? body]);
 };
 
-/** Reads an entry. Rejects if another version wrote it, or if the bytes have changed. */
+/** Reads an entry. Rejects if another version wrote it, if the bytes have changed, or if they stand for too many. */
 export const fromWire = async (bytes: Buffer): Promise<Entry> => {
   if (bytes.readUInt8(0) !== VERSION) throw new Error("written by another version");
   const end = 5 + bytes.readUInt32BE(1);
@@ -64,7 +67,7 @@ export const fromWire = async (bytes: Buffer): Promise<Entry> => {
   const { fresh, stale: staleWhileRevalidate, staleIfError } = windows;
   const about = { ...rest, lifetimes: { fresh, staleWhileRevalidate, staleIfError } };
   const bodyBytes = bytes.subarray(end);
-  const plain = isBrotli ? await decompress(bodyBytes) : bodyBytes;
+  const plain = isBrotli ? await decompress(bodyBytes, { maxOutputLength: MAX_BODY }) : bodyBytes;
   const body = copyOf(plain);
   const { status, tag, freshUntil } = about;
   if (tagOf(body) !== tag) throw new Error("not the bytes that were written");

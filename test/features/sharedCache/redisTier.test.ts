@@ -1,5 +1,7 @@
+import { brotliCompressSync } from "node:zlib";
 import { expect, test } from "vitest";
 import type { Entry } from "../../../src/cache/entry.ts";
+import { tagOf } from "../../../src/cache/reply.ts";
 import type { Invalidation } from "../../../src/cache/sharedTier.ts";
 import { fromWire, toWire } from "../../../src/features/sharedCache/wire.ts";
 import { describeWithRedis, startRedis } from "../../store/redis/redisServer.ts";
@@ -33,6 +35,12 @@ test("foreign bytes are refused", async () => {
     Buffer.from([1, 255, 255, 255, 255]),
   ])
     await expect(fromWire(bad)).rejects.toBeInstanceOf(Error);
+});
+
+test("few bytes that stand for more than 32 MiB are refused", async () => {
+  const body = Buffer.alloc(33 * 1024 ** 2);
+  const bomb = toWire({ ...(await entry("{}", { tag: tagOf(body) })), body, coded: { br: brotliCompressSync(body) } });
+  await expect(fromWire(bomb)).rejects.toThrow("33554432");
 });
 
 describeWithRedis("the tier on Redis", () => {
