@@ -14,7 +14,9 @@ type Parsed = { value: unknown } | { why: string };
 /** Reads the settings in a file: YAML 1.2 if its name ends with `.yaml` or `.yml`, else JSON. `errors`: why it cannot be used. */
 export const readConfigurationFile = (path: string): { values: Record<string, unknown> } | { errors: string[] } => {
   const isYaml = /\.ya?ml$/i.test(path);
-  const read = readText(path, isYaml ? MAX_YAML : MAX_JSON);
+  // It would be waited for without end, also while the gateway serves.
+  const isPipe = statSync(path, { throwIfNoEntry: false })?.isFIFO() === true;
+  const read = isPipe ? { why: "a pipe" } : readText(path, isYaml ? MAX_YAML : MAX_JSON);
   const allowed = "allowed is the path of a JSON or YAML (.yaml, .yml) file";
   if ("why" in read) return { errors: [`CONFIG: ${path} cannot be read (${read.why}); ${allowed}`] };
   const parsed = isYaml ? parseYaml(read.text) : parseJson(read.text);

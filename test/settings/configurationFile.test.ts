@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { chmodSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { settingsOf } from "../support/settings.ts";
@@ -67,6 +68,14 @@ DEPRECATED:
     expect(errorsOf(yaml(`#${"x".repeat(64 * 1024)}`))).toEqual([expect.stringContaining("more than 65536 bytes")]);
     expect(errorsOf(settingsOf({ CONFIG: "/dev/zero" }))).toEqual([expect.stringContaining("more than 1048576 bytes")]);
   });
+});
+
+test("a pipe is refused: it would be waited for", () => {
+  const pipe = `${fileWith("")}.pipe`;
+  execFileSync("mkfifo", [pipe]);
+  expect(errorsOf(settingsOf({ CONFIG: pipe }))).toEqual([
+    `CONFIG: ${pipe} cannot be read (a pipe); allowed is the path of a JSON or YAML (.yaml, .yml) file`,
+  ]);
 });
 
 test("broken JSON is refused by line and column", () => {
