@@ -153,7 +153,10 @@ const printStart = async (
   port: number,
   started: Awaited<ReturnType<Opened["gateway"]["start"]>>,
 ): Promise<void> => {
-  const { urlOf } = await import("./serve/server.ts");
+  const [{ urlOf }, { fileLimitWarnings }] = await Promise.all([
+    import("./serve/server.ts"),
+    import("./settings/fileLimit.ts"),
+  ]);
   const { HOST: host, PREFIXES: prefixes } = settings;
   const listening = [
     `catalog-gateway listens on ${urlOf(host, port)}, asks ${upstream.description}, serves ${prefixes.join(" ")}`,
@@ -162,6 +165,7 @@ const printStart = async (
   console.log(listening.join("; "));
   for (const { line } of started) if (line !== undefined) console.log(line);
   for (const { setting, effect } of off) console.log(`${effect}: ${setting} is not set`);
+  for (const warning of fileLimitWarnings(settings)) console.error(warning);
 };
 
 /** Ends the process after what it has begun to answer. It serves on for `DRAIN_DELAY_MS` first, or until `urgent` is aborted. */

@@ -227,6 +227,18 @@ test("a port or an address that cannot be had is 2, with what it is", async () =
   for (const { out, error } of [port, host]) expect([out, error.trim().split("\n").length]).toEqual(["", 1]);
 });
 
+test("fewer files than connections are a warning at the start", async () => {
+  const script = `ulimit -n 500; exec ${process.execPath} src/main.ts`;
+  const [few, enough] = [startByShell(script), startByShell(script, { MAX_CLIENT_CONNECTIONS: "400" })];
+  await Promise.all([few.listening(), enough.listening()]);
+  for (const { child } of [few, enough]) child.kill("SIGTERM");
+  expect([await few.ended, await enough.ended]).toEqual([0, 0]);
+  expect(few.output.error.match(/^MAX_CLIENT_CONNECTIONS: .*$/gm)).toEqual([
+    "MAX_CLIENT_CONNECTIONS: 10000 connections, but this process may open 500 files only: raise that limit (ulimit -n, LimitNOFILE), or set MAX_CLIENT_CONNECTIONS to less",
+  ]);
+  expect(enough.output.error).not.toContain("MAX_CLIENT_CONNECTIONS");
+});
+
 test("the operators' port has to be free, and its address loopback without a token", async () => {
   const taken = new URL(await httpUpstream(() => undefined)).port;
   const [port, host] = await Promise.all([run({ ADMIN_PORT: taken }), run({ ADMIN_HOST: "0.0.0.0" })]);
