@@ -28,9 +28,9 @@ describeInChromium("the report, opened as a file", (open) => {
   test("is styled, its scripts run, and nothing of it is refused", async () => {
     const page = await open(await fileWith());
     expect(await page.evaluate("document.documentElement.className")).toContain("with-script");
-    const exhibit = page.locator("#exhibits li").first();
-    await exhibit.locator("summary").first().click();
-    await exhibit.locator("table.sides").waitFor({ state: "visible" });
+    const example = page.locator("#exhibits li").first();
+    await example.locator("summary").first().click();
+    await example.locator("table.sides").waitFor({ state: "visible" });
     const difference = page.locator("#differences li").first();
     await difference.locator("summary").first().click();
     await difference.locator(".curl summary").click();

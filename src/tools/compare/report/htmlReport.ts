@@ -45,7 +45,7 @@ export const htmlReport = (report: Report): string => {
         title: "Exhibits",
         count: examples.length,
         about: "Whole answers beside each other: what differs is marked, with the rule that changed it.",
-        content: fitting(examples.map(exhibit), MAX_CHARS.exhibits),
+        content: fitting(examples.map(exampleItem), MAX_CHARS.exhibits),
       })}
       ${section({
         id: "failures",
@@ -184,7 +184,7 @@ const differenceItem = (difference: ReportedDifference): Html => {
 };
 
 /** Two documents side by side, as one indented tree. */
-const exhibit = ({ endpoint, question, result, left, right, rows, curl }: ExampleAnswer): Html => {
+const exampleItem = ({ endpoint, question, result, left, right, rows, curl }: ExampleAnswer): Html => {
   const differing = rows.filter(({ form }) => form !== undefined).length;
   const title = ({ title: name, status }: ExampleAnswer["left"]) =>
     status === undefined ? name : `${name}, ${status}`;
@@ -204,7 +204,7 @@ const exhibit = ({ endpoint, question, result, left, right, rows, curl }: Exampl
           </tr>
         </thead>
         <tbody>
-          ${rows.map(exhibitRow)}
+          ${rows.map(exampleRow)}
         </tbody>
       </table>
       ${curlPair(curl)}
@@ -212,7 +212,7 @@ const exhibit = ({ endpoint, question, result, left, right, rows, curl }: Exampl
   </li>`;
 };
 
-const exhibitRow = ({ depth, name, left, right, form, kind = "unexplained", rules = [], omitted }: Row): Html => {
+const exampleRow = ({ depth, name, left, right, form, kind = "unexplained", rules = [], omitted }: Row): Html => {
   const indent = "\u00A0\u00A0".repeat(Math.min(depth, MAX_DEPTH));
   const field = html`<th scope="row">${indent}${omitted === undefined ? formatPath(name) : "…"}</th>`;
   if (omitted !== undefined)
