@@ -1,12 +1,12 @@
-import { z } from "zod";
-import { endpoint, type Route } from "../src/endpoint/endpoint.ts";
+import type { Route } from "../src/endpoint/endpoint.ts";
 import { flag, integerFrom, matching, oneOf, optionalField, withDefault } from "../src/endpoint/field.ts";
 import { collection } from "../src/endpoint/groups.ts";
-import { list, nullable, object, unwrapped } from "../src/rules/compose.ts";
-import { type JsonObject, rule, type Rule } from "../src/rules/rule.ts";
+import { nullable, object, unwrapped } from "../src/rules/compose.ts";
+import type { JsonObject, Rule } from "../src/rules/rule.ts";
 import { integer, number, numberList, text, timestamp, verbatim } from "../src/rules/values.ts";
-import { idFilter, idList, listBy, pageGroups, tagFilter } from "./filters.ts";
+import { idFilter, idList, listBy, tagFilter } from "./filters.ts";
 import { noEvaluations, unfiltered } from "./outcomes.ts";
+import { pagedList } from "./pagedList.ts";
 import { listedParameters } from "./setupParameters.ts";
 
 /** Lists inside each other in an evaluation's array: a matrix has two levels. */
@@ -17,16 +17,6 @@ const LIMIT = 100;
 /** The filters of which legacy wants at least one. */
 const narrowing = ["task", "setup", "flow", "uploader", "run", "tag", "function", "study", "limit"] as const;
 
-/** Legacy does not escape names. One that holds legacy's own elements could forge an evaluation. */
-const name = verbatim(
-  rule(
-    "name",
-    "a name without elements of legacy's, which does not escape it: `R&amp;D` -> `R&amp;D`",
-    z.string().regex(/^(?![\s\S]*<\/?oml:)/),
-    (legacy) => legacy,
-  ),
-);
-
 /** What both lists have before and behind the parameters. */
 const run = {
   run_id: integer,
@@ -34,11 +24,11 @@ const run = {
   task_id: integer,
   setup_id: integer,
   flow_id: integer,
-  flow_name: nullable(name),
+  flow_name: nullable(verbatim(text)),
 };
 const result = {
   data_id: nullable(integer),
-  data_name: nullable(name),
+  data_name: nullable(verbatim(text)),
   evaluation_engine_id: nullable(integer),
   function: nullable(text),
   upload_time: nullable(timestamp),
@@ -80,7 +70,7 @@ export const evaluationList = <T>(
   { summary, also, list: legacyList, exampleMembers }: Listing,
   evaluation: Rule<T>,
 ) =>
-  endpoint(route, {
+  pagedList(route, {
     summary,
     also,
     input: {
@@ -98,24 +88,17 @@ export const evaluationList = <T>(
       limit: optionalField(integerFrom(1, 10_000)),
       offset: withDefault(integerFrom(0, Number.MAX_SAFE_INTEGER), 0),
     },
-    groups: pageGroups,
     format: "xml",
     legacy: ({ per_fold, limit = LIMIT, ...filters }) =>
       listBy(legacyList, { ...filters, per_fold: per_fold ? String(per_fold) : undefined, limit }),
     notFound: noEvaluations,
     rejectEarly: (input) => (narrowing.every((filter) => input[filter] === undefined) ? unfiltered("540") : undefined),
 
-    output: unwrapped("evaluations", unwrapped("evaluation", list(evaluation))),
+    wrappers: ["evaluations", "evaluation"],
+    row: evaluation,
 
-    cache: {
-      fresh: "1m",
-      staleWhileRevalidate: "1h",
-      staleIfError: "1h",
-      mayTurnPrivate: true,
-      // Callers see evaluations of their own runs on tasks under embargo.
-      personal: true,
-      groups: ({ study }) => [collection("run"), ...(study === undefined ? [] : [`study/${study}`, "study"])],
-    },
+    // Callers see evaluations of their own runs on tasks under embargo.
+    about: ({ study }) => [collection("run"), ...(study === undefined ? [] : [`study/${study}`, "study"])],
     examples: {
       ofFunction: { function: "predictive_accuracy", limit: 5 },
       perFold: { run: 1, per_fold: true },

@@ -59,14 +59,3 @@ export const listBy = (
   { offset, ...filters }: Filters & { offset: number },
 ): LegacyRequest | Unsent =>
   getSegments([...list, ...filterSegments({ ...filters, offset: offset === 0 ? undefined : offset })]);
-
-/** Asks for the rows with these ids only, by the filter `name`; `undefined` where the caller's own filter leaves none of them. */
-export const narrowTo = <Name extends string, Input extends Partial<Record<Name, number[] | undefined>>>(
-  name: Name,
-  input: Input,
-  ids: readonly number[],
-): Input | undefined => {
-  const wanted = input[name];
-  const among = wanted === undefined ? [...ids] : ids.filter((id) => wanted.includes(id));
-  return among.length === 0 ? undefined : { ...input, [name]: among, limit: among.length, offset: 0 };
-};

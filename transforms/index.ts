@@ -13,32 +13,34 @@ import { getStudy } from "./getStudy.ts";
 import { getTask } from "./getTask.ts";
 import { getTaskType } from "./getTaskType.ts";
 import { listDatasets } from "./listDatasets.ts";
-import { listDatasetTags } from "./listDatasetTags.ts";
 import { listEstimationProcedures } from "./listEstimationProcedures.ts";
 import { listEvaluationMeasures } from "./listEvaluationMeasures.ts";
 import { listEvaluations } from "./listEvaluations.ts";
 import { listEvaluationsWithSetups } from "./listEvaluationsWithSetups.ts";
 import { listFlows } from "./listFlows.ts";
 import { listRuns } from "./listRuns.ts";
-import { listRunTags } from "./listRunTags.ts";
 import { listSetups } from "./listSetups.ts";
-import { listFlowTags } from "./listFlowTags.ts";
 import { listQualities } from "./listQualities.ts";
-import { listSetupTags } from "./listSetupTags.ts";
 import { listStudies } from "./listStudies.ts";
 import { listTasks } from "./listTasks.ts";
-import { listTaskTags } from "./listTaskTags.ts";
 import { listTaskTypes } from "./listTaskTypes.ts";
-import { tagDataset } from "./tagDataset.ts";
-import { tagFlow } from "./tagFlow.ts";
-import { tagRun } from "./tagRun.ts";
-import { tagSetup } from "./tagSetup.ts";
-import { tagTask } from "./tagTask.ts";
-import { untagDataset } from "./untagDataset.ts";
-import { untagFlow } from "./untagFlow.ts";
-import { untagRun } from "./untagRun.ts";
-import { untagSetup } from "./untagSetup.ts";
-import { untagTask } from "./untagTask.ts";
+import {
+  tagDataset,
+  untagDataset,
+  listDatasetTags,
+  tagSetup,
+  untagSetup,
+  listSetupTags,
+  tagFlow,
+  untagFlow,
+  listFlowTags,
+  tagTask,
+  untagTask,
+  listTaskTags,
+  tagRun,
+  untagRun,
+  listRunTags,
+} from "./tagging.ts";
 import { updateDatasetStatus } from "./updateDatasetStatus.ts";
 import { updateStudyStatus } from "./updateStudyStatus.ts";
 

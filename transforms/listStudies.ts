@@ -1,13 +1,13 @@
-import { endpoint } from "../src/endpoint/endpoint.ts";
 import { optionalField } from "../src/endpoint/field.ts";
 import { collection } from "../src/endpoint/groups.ts";
-import { list, nullable, object, unwrapped } from "../src/rules/compose.ts";
+import { entriesOf, member, nullable, object } from "../src/rules/compose.ts";
 import { integer, markup, text, timestamp } from "../src/rules/values.ts";
-import { datasetStatus, idFilter, listBy, page, pageGroups } from "./filters.ts";
+import { datasetStatus, idFilter, listBy, page } from "./filters.ts";
 import { noStudies } from "./outcomes.ts";
+import { pagedList } from "./pagedList.ts";
 import { studyEntity } from "./studies.ts";
 
-export const listStudies = endpoint("POST /studies/list", {
+export const listStudies = pagedList("POST /studies/list", {
   summary: "The studies that match every filter.",
   also: ["GET /studies/list", "GET /study/list/{...filters}"],
   input: {
@@ -18,38 +18,30 @@ export const listStudies = endpoint("POST /studies/list", {
     benchmark_suite: idFilter,
     ...page(),
   },
-  groups: pageGroups,
   legacy: (filters) => listBy(["study", "list"], filters),
   notFound: noStudies,
 
-  output: unwrapped(
-    "study_list",
-    unwrapped(
-      "study",
-      list(
-        object({
-          id: integer,
-          alias: nullable(text),
-          main_entity_type: nullable(text),
-          benchmark_suite: nullable(integer),
-          name: nullable(markup),
-          status: nullable(text),
-          creation_date: nullable(timestamp),
-          creator: nullable(integer),
-        }),
-      ),
-    ),
-  ),
-
-  cache: {
-    fresh: "1m",
-    staleWhileRevalidate: "1h",
-    staleIfError: "1h",
-    mayTurnPrivate: true,
-    // Owners see their private rows.
-    personal: true,
-    groups: () => [collection("study")],
+  // A study's name is free text, which legacy escapes in JSON only.
+  texts: {
+    entriesIn: (legacy) => entriesOf(member(legacy, "study_list", "study")),
+    members: ["id", "main_entity_type", "name", "status", "creation_date", "creator"],
+    text: "name",
+    isEscapedInJson: true,
   },
+
+  wrappers: ["study_list", "study"],
+  row: object({
+    id: integer,
+    alias: nullable(text),
+    main_entity_type: nullable(text),
+    benchmark_suite: nullable(integer),
+    name: nullable(markup),
+    status: nullable(text),
+    creation_date: nullable(timestamp),
+    creator: nullable(integer),
+  }),
+
+  about: () => [collection("study")],
   examples: { firstFive: { limit: 5 }, ofRuns: { main_entity_type: "run" }, none: { uploader: 999_999 } },
   exampleAnswer: [
     {

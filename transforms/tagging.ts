@@ -1,10 +1,10 @@
 import { endpoint, type Route } from "../src/endpoint/endpoint.ts";
 import { identifier, matching } from "../src/endpoint/field.ts";
-import { written } from "../src/endpoint/groups.ts";
-import { get, type LegacyRequest, post, type Unsent } from "../src/endpoint/legacyRequest.ts";
-import { anyOrder, entriesOf, list, member, object } from "../src/rules/compose.ts";
+import { collection, written } from "../src/endpoint/groups.ts";
+import { get, post } from "../src/endpoint/legacyRequest.ts";
+import { anyOrder, entriesOf, list, member, object, unwrapped } from "../src/rules/compose.ts";
 import { isObject, type Json } from "../src/rules/rule.ts";
-import { integer, text } from "../src/rules/values.ts";
+import { integer, text, verbatim } from "../src/rules/values.ts";
 import { unknownEntity } from "./outcomes.ts";
 
 /** A tag's name. */
@@ -15,34 +15,58 @@ export type Taggable = "data" | "setup" | "flow" | "task" | "run";
 
 type Entity = { tag: string } & { [K in `${Taggable}_id`]?: number };
 
-/** Where legacy shows an entity with its tags, and the wrapper of that document. */
-type Shown = { document(id: number): LegacyRequest | Unsent; wrapper: string };
-
-/** The group of each kind's entities, and where their tags can be read; a setup shows none. */
-export const kinds: Record<Taggable, { group: string; shown?: Shown }> = {
-  data: { group: "dataset", shown: { document: (id) => get`/data/${id}`, wrapper: "data_set_description" } },
-  setup: { group: "setup" },
-  flow: { group: "flow", shown: { document: (id) => get`/flow/${id}`, wrapper: "flow" } },
-  task: { group: "task", shown: { document: (id) => get`/task/${id}`, wrapper: "task" } },
-  run: { group: "run", shown: { document: (id) => get`/run/${id}`, wrapper: "run" } },
+type Kind = {
+  /** The word for one, which its group is called by. */
+  group: string;
+  /** The paths that its tags lie below: the first takes tags, any lists them. */
+  paths: readonly string[];
+  /** The wrapper of legacy's document of one, which shows its tags; a setup's does not. */
+  shownAs?: string;
+  /** One that the sample legacy has. */
+  example: number;
 };
 
-type Tagging = {
-  summary: string;
-  also?: Route[];
-  /** What is tagged: the body has its id as `data_id`, `flow_id`, … */
-  of: Taggable;
-  action: "tag" | "untag";
+/** Everything that can be tagged. */
+export const kinds: Record<Taggable, Kind> = {
+  data: {
+    group: "dataset",
+    paths: ["datasets", "data"],
+    shownAs: "data_set_description",
+    example: 1,
+  },
+  setup: { group: "setup", paths: ["setup", "setups"], example: 1 },
+  flow: {
+    group: "flow",
+    paths: ["flows", "flow"],
+    shownAs: "flow",
+    example: 101,
+  },
+  task: {
+    group: "task",
+    paths: ["tasks", "task"],
+    shownAs: "task",
+    example: 1,
+  },
+  run: {
+    group: "run",
+    paths: ["runs", "run"],
+    shownAs: "run",
+    example: 1,
+  },
 };
+
+const texts = { tag: "Adds a tag to a", untag: "Removes a tag from a" };
 
 /** An endpoint that adds or removes one tag, and answers with all tags of the entity. */
-export const tagging = (route: Route, { summary, also, of, action }: Tagging) => {
+const tagging = (action: "tag" | "untag", of: Taggable) => {
   const id = `${of}_id` as const;
-  const { group, shown } = kinds[of];
+  const { group, paths, shownAs, example } = kinds[of];
   const wrapper = `${of}_${action}`;
-  return endpoint(route, {
-    summary,
-    ...(also ? { also } : {}),
+  // The setup's is the specification's spelling, which has a second one.
+  const [route, ...also] = (of === "setup" ? paths : paths.slice(0, 1)).map((path): Route => `POST /${path}/${action}`);
+  return endpoint(route as Route, {
+    summary: `${texts[action]} ${group}.`,
+    ...(also.length > 0 ? { also } : {}),
     input: { [id]: identifier, tag: tagName },
     writes: (input: Entity) => written(group, [input[id] as number]),
     legacy: (input: Entity) => post(`/${of}/${action}`, { [id]: input[id] as number, tag: input.tag }),
@@ -50,29 +74,65 @@ export const tagging = (route: Route, { summary, also, of, action }: Tagging) =>
     // 473, 474: it has the tag already, perhaps in another case. 475: no such tag.
     modern: { codes: action === "tag" ? [473, 474] : [475] },
     ...(of === "data" ? { access: readableDataset } : {}),
-    ...(shown ? { recover: settleBy(shown, id, action, wrapper) } : {}),
+    ...(shownAs === undefined ? {} : { recover: settleBy(of, shownAs, action) }),
     output: object({ [wrapper]: object({ id: integer, tag: anyOrder(list(text)) }) }),
-    examples: { one: { [id]: EXAMPLE_IDS[of], tag: "my-tag" } },
-    exampleAnswer: { [wrapper]: { id: EXAMPLE_IDS[of], tag: action === "tag" ? ["demo", "my-tag"] : ["demo"] } },
+    examples: { one: { [id]: example, tag: "my-tag" } },
+    exampleAnswer: { [wrapper]: { id: example, tag: action === "tag" ? ["demo", "my-tag"] : ["demo"] } },
   });
 };
-
-/** Entities that the sample legacy has. */
-const EXAMPLE_IDS: Record<Taggable, number> = { data: 1, setup: 1, flow: 101, task: 1, run: 1 };
 
 /** Legacy lets every key tag a private dataset, and answers with its tags. */
 const readableDataset = { endpoint: "getDataset", input: ({ data_id }: Entity) => ({ dataset_id: data_id }) };
 
 /** When legacy's search index fails (105), the tag is stored nevertheless: the entity's own document shows it. */
-const settleBy = (shown: Shown, id: `${Taggable}_id`, action: Tagging["action"], wrapper: string) => ({
+const settleBy = (of: Taggable, shownAs: string, action: "tag" | "untag") => ({
   code: 105,
-  look: (input: Entity) => shown.document(input[id] as number),
+  look: (input: Entity) => get`/${of}/${input[`${of}_id`] as number}`,
   answer(input: Entity, legacy: Json) {
-    const document = member(legacy, shown.wrapper);
+    const document = member(legacy, shownAs);
     if (!isObject(document)) return undefined;
     const tags = entriesOf(document["tag"]);
     // Legacy compares tags without regard to case.
     const there = tags.some((tag) => typeof tag === "string" && tag.toLowerCase() === input.tag.toLowerCase());
-    return there === (action === "tag") ? { [wrapper]: { id: input[id] as number, tag: tags } } : undefined;
+    return there === (action === "tag")
+      ? { [`${of}_${action}`]: { id: input[`${of}_id`] as number, tag: tags } }
+      : undefined;
   },
 });
+
+/** An endpoint that lists the tags of all entities of a kind. */
+const tagsInUse = (of: Taggable) =>
+  endpoint(`GET /${of}/tag/list`, {
+    summary: `All tags that some ${kinds[of].group} has.`,
+    also: [`GET /${kinds[of].paths.find((path) => path !== of)}/tag/list`],
+    input: {},
+    legacy: () => get`/${of}/tag/list`,
+    // Legacy escapes tags in its JSON, but not in its XML.
+    output: unwrapped(`${of}_tag_list`, unwrapped("tag", anyOrder(list(verbatim(text))))),
+    cache: {
+      fresh: "5m",
+      staleWhileRevalidate: "1h",
+      staleIfError: "24h",
+      groups: () => [collection(kinds[of].group)],
+    },
+    // No entity has a tag.
+    modern: { codes: [1002] },
+    examples: { all: {} },
+    exampleAnswer: ["study_14", "time_series"],
+  });
+
+export const tagDataset = tagging("tag", "data");
+export const untagDataset = tagging("untag", "data");
+export const listDatasetTags = tagsInUse("data");
+export const tagSetup = tagging("tag", "setup");
+export const untagSetup = tagging("untag", "setup");
+export const listSetupTags = tagsInUse("setup");
+export const tagFlow = tagging("tag", "flow");
+export const untagFlow = tagging("untag", "flow");
+export const listFlowTags = tagsInUse("flow");
+export const tagTask = tagging("tag", "task");
+export const untagTask = tagging("untag", "task");
+export const listTaskTags = tagsInUse("task");
+export const tagRun = tagging("tag", "run");
+export const untagRun = tagging("untag", "run");
+export const listRunTags = tagsInUse("run");

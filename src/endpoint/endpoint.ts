@@ -20,31 +20,16 @@ type ExcerptOf<T, Name extends string> = T extends readonly (infer Row)[]
   ? Pick<Row, Name & keyof Row>[]
   : Pick<T, Name & keyof T>;
 
-/**
- * A list whose texts legacy escapes in neither form: how to find its rows in a page that cannot be parsed, and to request them by id. A
- * row counts once it has been read by itself, and the page is seen to hold it.
- */
-export type ListedRows<Input> = {
-  /** Matches a row's beginning in either form, up to the first character of its `text`; the one group that matches is the id. Global. */
-  begins: RegExp;
-  /** Matches what follows that text, in either form. */
-  behind: RegExp;
-  /** Matches the end of a whole page. */
-  ends: RegExp;
-  /** Most ids of one request. */
-  most: number;
-  /** The same filters among these ids only, all on one page; `undefined`: no id can match. */
-  among(input: Input, ids: readonly number[]): Input | undefined;
-  /** The members of a row, ours and legacy's, that hold its id and that text. */
-  id: string;
-  text: string;
+/** A list with texts of users that legacy does not escape: one could forge members, or rows. */
+export type ListedTexts = {
   /** The rows of legacy's document, in either form. */
-  entriesIn(legacy: JsonObject): readonly Json[];
-  /** The known members of legacy's rows, and those of them that a row may lack in each form. */
+  entriesIn: (legacy: JsonObject) => readonly Json[];
+  /** The members that each of legacy's rows has, in either form. */
   members: readonly string[];
-  mayLack: Readonly<Record<"json" | "xml", readonly string[]>>;
-  /** How to read a row that no list shows in a form that can be parsed. */
-  apart?: RowApart;
+  /** The first member with such a text. */
+  text: string;
+  /** Only the XML form is not escaped. */
+  isEscapedInJson?: true;
 };
 
 /** How to read a row without a list, from other answers of legacy's, which are escaped. */
@@ -65,7 +50,7 @@ export type RowApart = {
 export type Route = `${"GET" | "POST"} /${string}`;
 
 /** One endpoint, written once: its input, the request to legacy, its answer `T` and its errors. */
-type Definition<F extends Fields = Fields, T = unknown, Name extends string = string> = {
+export type Definition<F extends Fields = Fields, T = unknown, Name extends string = string> = {
   summary: string;
   /** Other routes with the same meaning. */
   also?: Route[];
@@ -120,7 +105,10 @@ type Definition<F extends Fields = Fields, T = unknown, Name extends string = st
   excerpt?: readonly Name[];
   /** PHP notices that may precede a whole XML form. */
   harmlessNotices?: readonly RegExp[];
-  rows?: ListedRows<InputOf<F>>;
+  /** Set where the page is only believed after a look at its rows. */
+  texts?: ListedTexts;
+  /** The member of our rows that is their id, and how to read a row that legacy does not list. */
+  rows?: { id: string; apart: RowApart };
   output: Rule<T>;
   /** A request of legacy's, a list of one entry, and the input that its document gives: an example that any catalogue has. */
   first?: { legacy: LegacyRequest; input(legacy: JsonObject): Record<string, Json> | undefined };
@@ -133,13 +121,12 @@ type Definition<F extends Fields = Fields, T = unknown, Name extends string = st
 /** An endpoint that answers with a `T`. The gateway runs any of them; only a definition knows the type of its input. */
 export type Endpoint<T = unknown> = Omit<
   Definition<Fields, T>,
-  "legacy" | "rejectEarly" | "recover" | "writes" | "access" | "cache" | "rows"
+  "legacy" | "rejectEarly" | "recover" | "writes" | "access" | "cache"
 > & {
   routes: Route[];
   writes?(input: Record<string, unknown>): string[];
   access?: { endpoint: string; input(input: Record<string, unknown>): Record<string, unknown> };
   cache?: CachePolicy<Record<string, unknown>, Json>;
-  rows?: ListedRows<Record<string, unknown>>;
   legacy(input: Record<string, unknown>): LegacyRequest | Unsent;
   rejectEarly?(input: Record<string, unknown>, knowledge: Knowledge): Outcome | undefined;
   recover?: {

@@ -2,15 +2,11 @@ import type { LegacyRequest } from "../endpoint/legacyRequest.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
 import type { Caller, LegacyFailed, LegacyAnswer, LegacyReply } from "../legacy/client.ts";
 import { type LegacyReading, outcomeOf, ownStatusOf } from "../legacy/reading.ts";
-import { xmlReader } from "../legacy/xml.ts";
 import { scrubTarget } from "../scrub/requestTarget.ts";
-import type { RowPlaces } from "../reading/findRows.ts";
-import { type Read, convertDocument, type ReadTask, type Written } from "../reading/readAnswer.ts";
+import type { Read, ReadTask, Written } from "../reading/readAnswer.ts";
 import type { MaybePromise, Unread } from "../reading/reader.ts";
 import type { Services } from "./services.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
-import { documentApart } from "./rowApart.ts";
-import { readRowByRow, type SomeRows } from "./rowByRow.ts";
 
 /** What fetching from legacy needs; it knows no cache. */
 export type FetchServices = Omit<Services, "cache" | "unconfirmed" | "meter" | "dependencies" | "hooks">;
@@ -25,140 +21,26 @@ export type LegacyResult = { written: Written } | Ended;
 
 type Input = Record<string, unknown>;
 
-/** Requests to legacy at most for one list: for the list itself, and for its rows where they are fetched one by one. */
-const MAX_REQUESTS = 64;
-
-/** The requests that are left for one answer. */
-export type RequestBudget = { left: number };
-
-/** Opens the budget of one answer. */
-export const openRequestBudget = (): RequestBudget => ({ left: MAX_REQUESTS });
-
-/** How an answer is fetched. `budget`: the requests that several answers share. */
-export type FetchOptions = { as?: "answer" | "rows"; budget?: RequestBudget };
-
 /**
  * Asks legacy and makes our answer of what it says. As `rows` the answer to a list tells where each of its rows stands in the bytes
  * (`written.rows`, in legacy's order), so that lists can be merged without parsing them.
  */
-export const fetchAnswer = (
+export const fetchAnswer = async (
   services: FetchServices,
   endpoint: PreparedEndpoint,
   request: LegacyRequest,
   caller: Caller,
   input: Input,
-  { as = "answer", budget }: FetchOptions = {},
-): Promise<LegacyResult> =>
-  endpoint.rows === undefined
-    ? fetchPage(services, endpoint, request, caller, input, as)
-    : fetchList(services, { ...endpoint, rows: endpoint.rows }, request, caller, input, {
-        as,
-        budget: budget ?? openRequestBudget(),
-      });
-
-/** A page of a list; where it cannot be parsed, it is put together from its rows. */
-const fetchList = async (
-  services: FetchServices,
-  endpoint: PreparedEndpoint & Required<Pick<PreparedEndpoint, "rows">>,
-  request: LegacyRequest,
-  caller: Caller,
-  input: Input,
-  { as, budget }: Required<FetchOptions>,
+  as: "answer" | "rows" = "answer",
 ): Promise<LegacyResult> => {
-  const { rows } = endpoint;
-  const rationed: FetchServices = {
-    ...services,
-    client: async (...call) => (budget.left-- > 0 ? services.client(...call) : tooMany),
-  };
-  const page = await fetchPage(rationed, endpoint, request, caller, input, as);
-  const pages = "outcome" in page ? page.pages : undefined;
-  if (pages === undefined) return page;
-  // One event for the page, not one for each of its parts.
-  const quiet: FetchServices = { ...rationed, observer: { ...services.observer, event: () => undefined } };
-  const together = await readRowByRow<Ended>(rows, input, pages, {
-    fetch: (among) => fetchSome(quiet, endpoint, caller, among),
-    fetchApart: (id, shown) => fetchApart(quiet, endpoint, caller, id, shown),
-  });
-  services.observer.event("list_row_by_row", {
-    endpoint: endpoint.name,
-    requests: MAX_REQUESTS - Math.max(0, budget.left),
-    answered: together !== undefined && "written" in together,
-  });
-  if (together === undefined) return page;
-  return "other" in together ? together.other : together;
-};
-
-const tooMany: LegacyFailed = {
-  failed: { kind: "broken", message: "The legacy interface's list cannot be read." },
-  why: `it would take more than ${MAX_REQUESTS} requests`,
-};
-
-/** Fetches rows by their ids. */
-const fetchSome = async (
-  services: FetchServices,
-  endpoint: PreparedEndpoint,
-  caller: Caller,
-  input: Input,
-): Promise<SomeRows<Ended>> => {
-  const request = endpoint.legacy(input);
-  if ("unsent" in request) return { other: { outcome: { kind: "broken", message: request.unsent } } };
-  const some = await fetchPage(services, endpoint, request, caller, input, "rows");
-  if ("written" in some) return some;
-  if (some.pages) return { unparsable: some.pages };
-  return some.outcome.kind === "notFound" ? { none: true } : { other: some };
-};
-
-const plain = xmlReader([]);
-
-/** A row that no list shows in a form that is parsed. */
-const fetchApart = async (
-  services: FetchServices,
-  { rows, ...endpoint }: PreparedEndpoint,
-  caller: Caller,
-  id: number,
-  pages: readonly RowPlaces[],
-): Promise<{ written: Written } | { other: Ended } | undefined> => {
-  if (rows?.apart === undefined) return undefined;
-  const list = { name: endpoint.name, readXml: plain };
-  const ask = (request: LegacyRequest) => fetchReadable(services, list, request, caller);
-  const found = await documentApart(rows, rows.apart, id, pages, ask);
-  if (found === undefined) return undefined;
-  if ("failed" in found) return { other: { outcome: found.failed } };
-  const concluded = convertDocument({ ...endpoint, rows }, "rows", found.document, services.knowledge);
-  return "written" in concluded ? concluded : undefined;
-};
-
-/** `pages`: where rows may stand in the forms of an answer that is parsed in neither. */
-const fetchPage = async (
-  services: FetchServices,
-  endpoint: PreparedEndpoint,
-  request: LegacyRequest,
-  caller: Caller,
-  input: Input,
-  as: "answer" | "rows",
-): Promise<{ written: Written } | (Ended & { pages?: RowPlaces[] })> => {
   const { observer } = services;
-  const pages: RowPlaces[] = [];
-  const notePages = (reading: Read | LegacyFailed): Read | LegacyFailed => {
-    if ("rows" in reading && reading.rows !== undefined) pages.push(reading.rows);
-    return reading;
-  };
-  const read = (reply: LegacyAnswer): MaybePromise<Read | LegacyFailed> => {
-    const reading = readBy(services, { endpoint: endpoint.name, as, input }, reply, caller);
-    return reading instanceof Promise ? reading.then(notePages) : notePages(reading);
-  };
-  const unparsable = () => (pages.length === 2 ? { pages } : {});
+  const read = (reply: LegacyAnswer) => readBy(services, { endpoint: endpoint.name, as, input }, reply, caller);
   const reply = await askEither(services, endpoint, request, caller, read, endpoint.format);
   if ("failed" in reply) return { outcome: reply.failed, unanswered: reply.isUnsent ? "refused" : "unknown" };
   const { reading, status } = reply;
   // A front refuses by a 4xx page; legacy's own errors are 412.
   const isFrontRefusal = status >= 400 && status < 500 && status !== 412;
-  if (reading.is === "unreadable")
-    return {
-      outcome: noAnswer,
-      unanswered: isFrontRefusal ? "refused" : "unknown",
-      ...(status === 200 ? unparsable() : {}),
-    };
+  if (reading.is === "unreadable") return { outcome: noAnswer, unanswered: isFrontRefusal ? "refused" : "unknown" };
   if (reading.is === "document" && status !== 200) {
     observer.event("odd_status", { endpoint: endpoint.name, status });
     return { outcome: noAnswer, unanswered: "unknown" };
@@ -182,10 +64,7 @@ const fetchPage = async (
   for (const field of document.unknown) observer.event("unknown_field", { endpoint: endpoint.name, field });
   if (!("mismatch" in document)) return document;
   observer.event("schema_mismatch", { endpoint: endpoint.name, places: document.mismatch });
-  return {
-    outcome: { kind: "broken", message: "The legacy interface's answer is not what it should be." },
-    ...unparsable(),
-  };
+  return { outcome: { kind: "broken", message: "The legacy interface's answer is not what it should be." } };
 };
 
 /** Legacy's answer is neither a document nor an error of its own. */

@@ -27,11 +27,6 @@ export const coreEvents: EventDefinitions = {
   legacy_failed: { level: "error", msg: "Legacy gave no answer.", isOfRequest: true },
   legacy_unreadable: { level: "error", msg: "Legacy's answer cannot be read.", isOfRequest: true },
   json_broken: { level: "warn", msg: "Legacy's JSON does not parse; its XML was asked for.", isOfRequest: true },
-  list_row_by_row: {
-    level: "warn",
-    msg: "A list that does not parse was put together from its rows.",
-    isOfRequest: true,
-  },
   odd_status: { level: "error", msg: "Legacy sent a document with an error status.", isOfRequest: true },
   schema_mismatch: { level: "error", msg: "Legacy's answer does not fit the schema.", isOfRequest: true },
   unknown_field: { level: "warn", msg: "Legacy sent a field that no rule knows.", isOfRequest: true },

@@ -1,17 +1,12 @@
 import { expect, test } from "vitest";
-import type { Endpoint } from "../../src/endpoint/endpoint.ts";
 import { passingWrite } from "../../src/serve/passingWrite.ts";
 import { readLegacy } from "../../src/legacy/reading.ts";
 import { xmlReader } from "../../src/legacy/xml.ts";
-import { findRows } from "../../src/reading/findRows.ts";
 import { commaSeparated, urlList } from "../../src/rules/commaSeparated.ts";
 import { servingNote } from "../../src/rules/notes.ts";
 import type { Rule } from "../../src/rules/rule.ts";
 import { integer, lowercase, number, timestamp } from "../../src/rules/values.ts";
 import { legacyReads, legacyRefusals, legacyWrites } from "../../transforms/legacyInterface.ts";
-import { listFlows } from "../../transforms/listFlows.ts";
-import { listTasks } from "../../transforms/listTasks.ts";
-import { listDatasets } from "../../transforms/listDatasets.ts";
 import { inLane } from "../support/lane.ts";
 
 const note = servingNote(() => undefined);
@@ -22,10 +17,6 @@ const within = (before: string, text: string, after: string) => (length: number)
 const rule = (one: Rule, make: (length: number) => string) => (length: number) => {
   one.schema.safeParse(one.read(make(length), note, {}));
 };
-const rows =
-  (text: string, { rows: listed }: Pick<Endpoint, "rows"> = listDatasets) =>
-  (length: number) =>
-    listed && findRows(listed, Buffer.from(text.repeat(length / text.length)));
 const write = (text: string) => (length: number) => {
   const written = passingWrite({ writes: legacyWrites, reads: legacyReads, refusals: legacyRefusals }, "POST", {
     path: "/api/v1/json/data/tag",
@@ -74,12 +65,6 @@ test.each<[string, (length: number) => unknown]>([
   ["texts within a text", within("<oml:study><oml:description>", "<oml:description>", "")],
   ["names", within("<oml:data>", "<oml:dataset><oml:name>a</oml:name></oml:dataset>", "</oml:data>")],
   ["entities of an error", within('{"error":{"code":"1","message":"', "&am;&#x", '"}}')],
-  ["what may be rows", rows('"did":1,"name":"')],
-  ["what is nearly a row", rows('"did": ')],
-  ["what is nearly a task", rows('"task_id":1,"task_type_id":1,"task_type":"', listTasks)],
-  ["tasks' types without an end", rows(`"task_id":1,"task_type_id":1,"task_type":"${"x".repeat(128)}`, listTasks)],
-  ["what may be flows", rows('"id":1,"full_name":"', listFlows)],
-  ["blanks behind an id", (length) => rows(`"did":1${" ".repeat(length)}`)(length)],
   ["fields of a form that passes through", write("data_id=1&")],
   ["parts of a form that passes through", write('name="data_id"\r\nx\r\n')],
 ])("%s take time in proportion to their length", (_, work) => {

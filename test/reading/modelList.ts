@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
 import type { Caller, LegacyClient } from "../../src/legacy/client.ts";
 import { legacyAnswer } from "../../src/legacy/client.ts";
-import { type RequestBudget, fetchAnswer, type LegacyResult } from "../../src/serve/legacyFetch.ts";
+import { fetchAnswer, type LegacyResult } from "../../src/serve/legacyFetch.ts";
 import type { PreparedEndpoint } from "../../src/serve/prepared.ts";
 import { prepare } from "../../src/serve/prepared.ts";
 import { openObserver } from "../../src/telemetry/observer.ts";
@@ -32,41 +32,6 @@ export const ours = ({ did, name }: ModelRow) => ({
   quality: [{ name: "NumberOfClasses", value: 3 }],
 });
 
-/** What legacy tells of one row: made from XML that it escapes, whose texts it trims. */
-const tells: Record<string, (row: ModelRow) => [status: number, body: string]> = {
-  "": ({ did, name }) => [
-    200,
-    JSON.stringify({
-      data_set_description: {
-        id: String(did),
-        name: name.replaceAll(/\r\n?/g, "\n").trim() || [],
-        version: "1",
-        description: "of its own",
-        format: "ARFF",
-        visibility: "public",
-        status: "active",
-        file_id: String(did),
-        tag: ["a"],
-        md5_checksum: "x",
-      },
-    }),
-  ],
-  "/qualities": () => [
-    200,
-    JSON.stringify({
-      data_qualities: {
-        quality: [
-          { name: "NumberOfClasses", value: "3.0" },
-          { name: "AutoCorrelation", value: "0.5" },
-          { name: "NumBinaryAtts", value: [] },
-        ],
-      },
-    }),
-  ],
-};
-
-const unknown = '{"error":{"code":"111","message":"Unknown dataset"}}';
-
 const none = '{"error":{"code":"372","message":"No results"}}';
 
 export const settings: Omit<ReaderSettings, "endpoints"> = {
@@ -93,30 +58,20 @@ export const modelList = (
   {
     order = (some: ModelRow[]) => some,
     limit = 10_000,
-    cut = (text: string) => text,
-    told = tells,
     ...changed
   }: Partial<ReaderSettings> & {
     order?: (rows: ModelRow[]) => ModelRow[];
     limit?: number;
-    cut?: (text: string) => string;
-    told?: typeof tells;
   } = {},
 ) => {
   const asked: string[] = [];
   const client: LegacyClient = async (request, form, _caller, readXml) => {
     asked.push(`${form} ${request.path}`);
-    const [, what = "", id] = /^\/data(\/qualities)?\/(\d+)$/.exec(request.path) ?? [];
-    if (id !== undefined) {
-      const row = rows.find(({ did }) => did === Number(id));
-      const [status, body] = (row && told[what]?.(row)) ?? [412, unknown];
-      return legacyAnswer(status, Buffer.from(body), readXml);
-    }
     const ids = /\/data_id\/([\d,]+)/.exec(request.path)?.[1]?.split(",").map(Number);
     const most = Number(/\/limit\/(\d+)/.exec(request.path)?.[1]);
     const page = order(rows.filter(({ did }) => ids?.includes(did) ?? true)).slice(0, most);
     if (page.length === 0) return legacyAnswer(412, Buffer.from(none), readXml);
-    return legacyAnswer(200, Buffer.from(cut(form === "json" ? jsonList(page) : xmlList(page))), readXml);
+    return legacyAnswer(200, Buffer.from(form === "json" ? jsonList(page) : xmlList(page)), readXml);
   };
   const endpoints = new Map(prepared.map((endpoint) => [endpoint.name, endpoint]));
   const reader = openReader({ ...settings, endpoints, ...changed });
@@ -137,15 +92,11 @@ export const modelList = (
     totalTimeout: 10_000,
   };
   const input = { ...listInput, limit, offset: 0 };
-  const ask = async (
-    as: "answer" | "rows" = "answer",
-    caller: Partial<Caller> = {},
-    budget?: RequestBudget,
-  ): Promise<LegacyResult> => {
+  const ask = async (as: "answer" | "rows" = "answer", caller: Partial<Caller> = {}): Promise<LegacyResult> => {
     const request = listDatasets.legacy(input);
     if ("unsent" in request) throw new Error(request.unsent);
     const whole = { headers: [], deadline: Date.now() + 10_000, ...caller };
-    return fetchAnswer(services, listDatasets, request, whole, input, { as, ...(budget ? { budget } : {}) });
+    return fetchAnswer(services, listDatasets, request, whole, input, as);
   };
   return { ask, asked, close: () => reader.close() };
 };

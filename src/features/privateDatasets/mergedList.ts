@@ -13,7 +13,7 @@ import {
   uncached,
 } from "../../serve/backend.ts";
 import { answerFrom, unauthenticated } from "../../serve/legacyBackend.ts";
-import { fetchAnswer, type LegacyResult, openRequestBudget } from "../../serve/legacyFetch.ts";
+import { fetchAnswer, type LegacyResult } from "../../serve/legacyFetch.ts";
 import type { Services } from "../../serve/services.ts";
 import { inTurn, openSemaphore, type Semaphore } from "../../upstream/semaphore.ts";
 import { LIST_ENDPOINT, MAX_IDS_ASKED, PRIVATE_GROUP } from "./datasets.ts";
@@ -208,8 +208,6 @@ const fetchRowsOf = (
   { endpoint, input }: Pick<EndpointRequest, "endpoint" | "input">,
   caller: Caller,
 ): FetchRows<Buffer, LegacyResult> => {
-  // For the whole list, its parts and its page together.
-  const budget = openRequestBudget();
   return async (part) => {
     const asked = {
       ...input,
@@ -218,8 +216,7 @@ const fetchRowsOf = (
     const request = endpoint.legacy(asked);
     if ("unsent" in request) return { ok: false, other: { outcome: { kind: "broken", message: request.unsent } } };
     const deadline = "limit" in part ? (Date.now() + caller.deadline) / 2 : caller.deadline;
-    const options = { as: "rows", budget } as const;
-    const result = await fetchAnswer(services, endpoint, request, { ...caller, deadline }, asked, options);
+    const result = await fetchAnswer(services, endpoint, request, { ...caller, deadline }, asked, "rows");
     if (!("written" in result))
       return result.outcome.kind === "notFound" ? { ok: true, rows: new Map() } : { ok: false, other: result };
     const { body, rows = [] } = result.written;

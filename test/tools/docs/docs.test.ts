@@ -115,10 +115,15 @@ test.each([
 });
 
 test("every endpoint's file is in the index, under its own name", () => {
-  const isEndpoint = (file: string) =>
-    /= (endpoint|tagging|tagsInUse|membership|evaluationList)\(\s*"/.test(read(`transforms/${file}`));
-  const files = globSync("*.ts", { cwd: join(root, "transforms") }).filter(isEndpoint);
-  expect(files.map((file) => file.replace(".ts", "")).toSorted()).toEqual(Object.keys(endpoints).toSorted());
+  const defined = globSync("*.ts", { cwd: join(root, "transforms") }).flatMap((file) => {
+    const matches = [
+      ...read(`transforms/${file}`).matchAll(
+        /^export const (\w+) = (endpoint|pagedList|tagging|tagsInUse|membership|evaluationList)\(/gm,
+      ),
+    ];
+    return matches.map(([, name = ""]) => name);
+  });
+  expect(defined.toSorted()).toEqual(Object.keys(endpoints).toSorted());
 });
 
 test.each(

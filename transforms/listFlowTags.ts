@@ -1,3 +1,0 @@
-import { tagsInUse } from "./tagsInUse.ts";
-
-export const listFlowTags = tagsInUse("GET /flow/tag/list", "flow", ["GET /flows/tag/list"]);

@@ -1,3 +1,0 @@
-import { tagsInUse } from "./tagsInUse.ts";
-
-export const listRunTags = tagsInUse("GET /run/tag/list", "run", ["GET /runs/tag/list"]);

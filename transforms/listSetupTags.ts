@@ -1,3 +1,0 @@
-import { tagsInUse } from "./tagsInUse.ts";
-
-export const listSetupTags = tagsInUse("GET /setup/tag/list", "setup", ["GET /setups/tag/list"]);

@@ -1,0 +1,36 @@
+import { type Definition, endpoint, type Route } from "../src/endpoint/endpoint.ts";
+import type { Fields, InputOf } from "../src/endpoint/field.ts";
+import { list, unwrapped } from "../src/rules/compose.ts";
+import type { Rule } from "../src/rules/rule.ts";
+import { pageGroups } from "./filters.ts";
+
+/** One of legacy's lists, a page of it at a time: its rows stand in two wrappers. */
+export const pagedList = <F extends Fields, Row, const Name extends string = never>(
+  route: Route,
+  {
+    wrappers: [outer, inner],
+    row,
+    about,
+    isPublic = false,
+    ...definition
+  }: Omit<Definition<F, Row[], Name>, "groups" | "output" | "cache"> & {
+    wrappers: readonly [outer: string, inner: string];
+    row: Rule<Row>;
+    /** The groups that a page belongs to. */
+    about: (input: InputOf<F>) => string[];
+    /** Every caller sees all rows; otherwise owners see more, and rows may turn private. */
+    isPublic?: boolean;
+  },
+) =>
+  endpoint<F, Row[], Name>(route, {
+    ...definition,
+    groups: pageGroups,
+    output: unwrapped(outer, unwrapped(inner, list(row))),
+    cache: {
+      fresh: "1m",
+      staleWhileRevalidate: "1h",
+      staleIfError: "1h",
+      ...(isPublic ? {} : { mayTurnPrivate: true, personal: true }),
+      groups: about,
+    },
+  });
