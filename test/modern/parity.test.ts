@@ -10,6 +10,7 @@ import { catalogue } from "../../transforms/catalogue.ts";
 import { endpoints } from "../../transforms/index.ts";
 import { until } from "../support/waiting.ts";
 import { httpUpstream } from "../proxy/support.ts";
+import { migrationOf } from "../features/migration/support.ts";
 import { gatewayFor } from "../support/gateway.ts";
 import { known } from "../support/settings.ts";
 
@@ -52,14 +53,14 @@ const sides = async ({ status, type = JSON_TYPE, body }: Given) => {
 /** The counts of a shadow for requests that legacy answers with "does not exist". */
 const shadowed = async (given: Given, expected: LedgerEntry[] = shipped.entries) => {
   const { legacyUrl, modernUrl } = await sides(given);
-  const { app, services, close } = await gatewayFor(
+  const gateway = await gatewayFor(
     legacyUrl,
     { MODERN_URL: modernUrl, STAGES: JSON.stringify({ findFlow: { stage: "shadow", share: 100 } }) },
     { expected, times: { settle: 5, look: 20 } },
   );
-  onTestFinished(close);
-  for (let i = 0; i < 3; i++) await app.request(`/v1/flow/exists/no-such-flow/${i}`);
-  const { migration } = services;
+  onTestFinished(gateway.close);
+  for (let i = 0; i < 3; i++) await gateway.app.request(`/v1/flow/exists/no-such-flow/${i}`);
+  const migration = migrationOf(gateway);
   await until(() => migration.viewOf("findFlow").parity.compared === 3);
   const { expected: allowed, unexplained } = migration.viewOf("findFlow").parity;
   const shown = migration.differences("unexplained").map(({ path, cause }) => `${path}: ${cause}`);

@@ -54,7 +54,7 @@ const open = async (settings: GatewaySettings) => {
 };
 
 test("while slow downloads would take all places, a GET is answered, and none is cut", async () => {
-  const { gateway, readers, open: sending } = await open({ connections: 4, slowConnections: 4, waitTimeout: 3000 });
+  const { gateway, readers, open: sending } = await open({ connections: 4, slowConnections: 4, waitTimeout: 60_000 });
   const slow = readers(8);
   await until(() => sending() === 8);
   expect(gateway.events).toEqual([]);
@@ -66,7 +66,7 @@ test("while slow downloads would take all places, a GET is answered, and none is
 });
 
 test("a GET that finds slow downloads in every place ends the one that stalls", async () => {
-  const { gateway, readers } = await open({ connections: 2, slowConnections: 2, waitTimeout: 5000 });
+  const { gateway, readers } = await open({ connections: 2, slowConnections: 2, waitTimeout: 60_000 });
   const [first] = readers(1);
   await until(() => gateway.upstream.semaphore.aside === 1);
   const rest = readers(3);

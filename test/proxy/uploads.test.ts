@@ -58,7 +58,7 @@ test("while more uploads drip than there are places, a GET is answered at once",
 
 test("large uploads take half of the places at most, and a GET finds another", async () => {
   const { origin, begun } = await taking();
-  const gateway = await openGateway(origin, { connections: 4, waitTimeout: 400 });
+  const gateway = await openGateway(origin, { connections: 4, waitTimeout: 2000 });
   const half = Buffer.alloc(100_000);
   const uploads = Array.from({ length: 4 }, (_, i) => client(gateway.port, large(`/${i}`), half));
   await until(() => begun.length === 2 && gateway.upstream.semaphore.waiting === 2);
@@ -99,12 +99,13 @@ test.each([
 
 test("an upload at the least rate may take longer than any silence", async () => {
   const { origin, got } = await taking();
-  const gateway = await openGateway(origin, { bodyTimeout: 500, uploads: { minRate: 1000, memory: 1e6 } });
+  const gateway = await openGateway(origin, { bodyTimeout: 3000, uploads: { minRate: 1000, memory: 1e6 } });
   const { socket, text } = client(gateway.port, large("/steady", 30_000));
+  // Twice as long as it may be silent, had it to send nothing.
   for (let i = 0; i < 10; i++) {
     socket.write(Buffer.alloc(3000));
     // oxlint-disable-next-line no-await-in-loop -- its pace
-    await sleep(100);
+    await sleep(600);
   }
   await until(() => text().startsWith("HTTP/1.1 200 "));
   expect(got.map(({ body }) => body.length)).toEqual([30_000]);
@@ -118,7 +119,8 @@ test("time in which the upstream takes nothing does not count against the client
     const pause = () => {
       pauses++;
       req.pause();
-      setTimeout(() => req.resume(), 1000);
+      // Two of them are longer than all that the client is granted.
+      setTimeout(() => req.resume(), 3000);
     };
     req.on("data", (chunk: Buffer) => {
       received += chunk.length;
@@ -127,8 +129,8 @@ test("time in which the upstream takes nothing does not count against the client
     req.on("end", () => res.end("ok"));
     pause();
   });
-  const gateway = await openGateway(origin, { bodyTimeout: 1500, uploads: { minRate: 1e9, memory: 1e6 } });
-  const size = 32 * 1024 * 1024;
+  const gateway = await openGateway(origin, { bodyTimeout: 4500, uploads: { minRate: 1e9, memory: 1e6 } });
+  const size = 24 * 1024 * 1024;
   const { head } = await send(gateway.port, large("/held", size), Buffer.alloc(size));
   expect(head).toMatch(/^HTTP\/1\.1 200 /);
   expect([received, pauses]).toEqual([size, 2]);
@@ -136,10 +138,11 @@ test("time in which the upstream takes nothing does not count against the client
 
 test("a request that waits too long for a place gets 503, and is never sent", async () => {
   const asked: string[] = [];
+  let finish = () => {};
   const origin = await httpUpstream((req, res) => {
     asked.push(req.url ?? "");
     if (req.url === "/healthy") res.end("healthy");
-    else setTimeout(() => res.end("late"), 800);
+    else finish = () => void res.end("late");
   });
   const gateway = await openGateway(origin, { connections: 1, waitTimeout: 200 });
   const first = send(gateway.port, get("/first"));
@@ -152,21 +155,36 @@ test("a request that waits too long for a place gets 503, and is never sent", as
     expect(head).toMatch(/^HTTP\/1\.1 503 [^]*Retry-After: 1\r/);
     expect(JSON.parse(body)).toEqual({ detail: "Too many requests wait for the upstream." });
   }
+  finish();
   expect((await first).body).toContain("late");
   await expectHealthy(gateway);
   expect(asked).toEqual(["/first", "/healthy"]);
 });
 
+/** Counts the bytes of bodies that have come to the gateway. */
+const counting = () => {
+  let count = 0;
+  return {
+    observe: () => ({ chunk: (bytes: Buffer) => void (count += bytes.length), over: () => undefined }),
+    received: (bytes: number) => until(() => count === bytes),
+  };
+};
+
 const crowded = { detail: "Too many bodies are being received." };
 
 test("where bodies fill the memory, the slowest unfinished one gets 503, no newcomer", async () => {
   const { origin, got } = await taking();
-  const gateway = await openGateway(origin, { uploads: { minRate: 1, memory: 100_000 } });
+  const { observe, received } = counting();
+  const gateway = await openGateway(origin, {
+    observe,
+    bodyTimeout: 120_000,
+    uploads: { minRate: 1, memory: 100_000 },
+  });
   const stalled = [0, 1, 2].map((i) => client(gateway.port, large(`/stalled${i}`, 60_000), Buffer.alloc(30_000)));
-  await sleep(200);
+  await received(90_000);
   // The first one goes on: the second one is the slowest now.
   stalled[0]?.socket.write("x");
-  await sleep(50);
+  await received(90_001);
   const newcomer = await send(gateway.port, large("/newcomer", 35_000), Buffer.alloc(35_000));
   expect(newcomer.head).toMatch(/^HTTP\/1\.1 200 /);
   await until(() => stalled[1]?.text() !== "" || stalled[2]?.text() !== "");
@@ -185,7 +203,10 @@ test("where bodies fill the memory, the slowest unfinished one gets 503, no newc
 
 test("the client that holds more than half of the memory loses a body first", async () => {
   const { origin } = await taking();
+  const { observe, received } = counting();
   const gateway = await openGateway(origin, {
+    observe,
+    bodyTimeout: 120_000,
     trusted: () => true,
     uploads: { minRate: 1, memory: 100_000 },
   });
@@ -196,9 +217,9 @@ test("the client that holds more than half of the memory loses a body first", as
       Buffer.alloc(length),
     );
   const other = from("192.0.2.1", 20_000);
-  await sleep(100);
+  await received(20_000);
   const many = [from("192.0.2.2", 30_000), from("192.0.2.2", 30_000)];
-  await sleep(100);
+  await received(80_000);
   const newcomer = from("192.0.2.3", 45_000);
   await until(() => many.some(({ text }) => text().startsWith("HTTP/1.1 503 ")));
   expect([other, ...many, newcomer].filter(({ text }) => text() === "")).toHaveLength(3);
@@ -242,11 +263,12 @@ test("bodies that are whole keep their memory while they wait for the upstream",
 
 test("a client that leaves while its body is collected gives its memory back", async () => {
   const { origin, begun } = await taking();
-  const gateway = await openGateway(origin, { uploads: { minRate: 1, memory: 40_000 } });
+  const { observe, received } = counting();
+  const gateway = await openGateway(origin, { observe, uploads: { minRate: 1, memory: 40_000 } });
   for (let i = 0; i < 3; i++) {
     const { socket } = client(gateway.port, large("/gone", 40_000), Buffer.alloc(30_000));
     // oxlint-disable-next-line no-await-in-loop -- one after the other
-    await sleep(50);
+    await received((i + 1) * 30_000);
     socket.destroy();
     // oxlint-disable-next-line no-await-in-loop -- one after the other
     await until(() => gateway.events.length === i + 1);

@@ -44,7 +44,9 @@ export const onRedis = (
   url: string,
   { isRebuildable = false, ...more }: Partial<RedisStoreSettings<Value>> = {},
 ): Promise<Observed> =>
-  openWith(isRebuildable, (about) => redisStore({ ...about, url, interval: 100, timeout: 10_000, ...more }));
+  openWith(isRebuildable, (about) =>
+    redisStore({ ...about, url, interval: 100, timeout: 10_000, renewAfter: 60_000, ...more }),
+  );
 
 /** `a=x b=y`, by key. */
 export const textOf = (store: KeyedStore<Value>): string =>

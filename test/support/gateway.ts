@@ -1,92 +1,35 @@
-import { migrationFeature, type MigrationParts } from "../../src/features/migration/feature.ts";
-import { memoryStateStore } from "../../src/features/migration/store/stateStore.ts";
-import { privateDatasetsFeature, type PrivateDatasetsParts } from "../../src/features/privateDatasets/feature.ts";
-import { memoryIndexStore } from "../../src/features/privateDatasets/store/indexStore.ts";
-import { rateLimitFeature } from "../../src/features/rateLimit/feature.ts";
-import { type RateLimitSettings, rateLimitSettings } from "../../src/features/rateLimit/settings.ts";
-import { retirementFeature } from "../../src/features/retirement/feature.ts";
-import { webhookFeature } from "../../src/features/webhook/feature.ts";
-import { sharedCacheFeature } from "../../src/features/sharedCache/feature.ts";
-import type { Core, Feature, FeatureModule } from "../../src/serve/feature.ts";
+import { features } from "../../src/features/index.ts";
+import { type Feature, type FeatureModule, loadFeatures } from "../../src/serve/feature.ts";
 import { type GatewayParts as CoreParts, openGateway } from "../../src/serve/gateway.ts";
-import type { Settings } from "../../src/settings/settings.ts";
 import { openObserver } from "../../src/telemetry/observer.ts";
 import { catalogue } from "../../transforms/catalogue.ts";
-import { fragments, settingsOf } from "./settings.ts";
+import { settingsOf } from "./settings.ts";
 
-/** Parts of a gateway that a test replaces. Without them nothing that features store outlives the gateway. */
-export type GatewayParts = CoreParts &
-  MigrationParts &
-  Pick<PrivateDatasetsParts, "walk"> & {
-    openIndexStore?: PrivateDatasetsParts["openStore"];
-  };
+/** Parts of the gateway and of its features that a test replaces: each takes those that it knows. */
+export type GatewayParts = CoreParts & Record<string, unknown>;
 
-/** A gateway in front of this upstream with all features that its settings ask for, but the console. Nothing listens. */
-export const gatewayFor = async (
-  url: string,
-  environment: Record<string, string> = {},
-  {
-    store = memoryStateStore(),
-    expected = [],
-    times,
-    openIndexStore = memoryIndexStore,
-    walk,
-    ...parts
-  }: GatewayParts = {},
-) => {
-  const loaded = settingsOf({ ...environment, LEGACY_URL: url });
+/** A feature's function that opens it, and replaces parts of it in tests. */
+type Open = (
+  ...about: [...Parameters<NonNullable<FeatureModule["open"]>>, parts: object]
+) => Feature | Promise<Feature>;
+
+/**
+ * A gateway in front of this upstream with the features that its settings ask for; documents and the access log only where the
+ * environment says so. Nothing listens.
+ */
+export const gatewayFor = async (url: string, environment: Record<string, string> = {}, parts: GatewayParts = {}) => {
+  const loaded = settingsOf({ DOCUMENTS: "false", ACCESS_LOG: "off", ...environment, LEGACY_URL: url });
   if ("errors" in loaded) throw new Error(loaded.errors.join("\n"));
-  const { settings } = loaded;
-  type Opened = {
-    migration: Awaited<ReturnType<typeof migrationFeature.open>>["migration"];
-    privateRows: ReturnType<typeof privateDatasetsFeature.open>["privateRows"];
-    oldClients: Awaited<ReturnType<typeof retirementFeature.open>>["retirement"];
-  };
-  const opened: Partial<Opened> = {};
-  const modules: FeatureModule[] = [
-    ...(environment["WEBHOOK_URL"] === undefined ? [] : [webhookFeature as unknown as FeatureModule]),
-    ...(settings.REDIS_URL === undefined ? [] : [sharedCacheFeature as unknown as FeatureModule]),
-    {
-      open(core: Core, given: Settings): Feature {
-        const feature = privateDatasetsFeature.open(core, given as Parameters<typeof privateDatasetsFeature.open>[1], {
-          openStore: openIndexStore,
-          ...(walk ? { walk } : {}),
-        });
-        opened.privateRows = feature.privateRows;
-        return feature;
-      },
-    },
-    {
-      async open(core: Core, given: Settings): Promise<Feature> {
-        const feature = await migrationFeature.open(core, given as Parameters<typeof migrationFeature.open>[1], {
-          store,
-          expected,
-          ...(times ? { times } : {}),
-        });
-        opened.migration = feature.migration;
-        return feature;
-      },
-    },
-    {
-      async open(core: Core, given: Settings): Promise<Feature> {
-        const feature = await retirementFeature.open(core, given as Parameters<typeof retirementFeature.open>[1]);
-        opened.oldClients = feature.retirement;
-        return feature;
-      },
-    },
-    ...(rateLimitSettings.isOn(settings as RateLimitSettings) ? [rateLimitFeature as unknown as FeatureModule] : []),
-  ];
-  const observer = openObserver("silent");
-  const gateway = await openGateway({ ...settings, LEGACY_URL: url }, catalogue, observer, {
-    features: modules,
-    off: fragments.flatMap(({ isOn, whenOff }) => (whenOff && isOn?.(settings) === false ? whenOff : [])),
-    ...parts,
+  const settings = { ...loaded.settings, LEGACY_URL: url };
+  const { modules, off } = await loadFeatures(features, settings);
+  const replaced = modules.map(({ open, ...module }): FeatureModule => {
+    const openFeature = open as Open | undefined;
+    return { ...module, ...(openFeature && { open: (core, given) => openFeature(core, given, parts) }) };
   });
-  const { migration: moving, privateRows, oldClients } = opened as Opened;
+  const observer = openObserver("silent");
+  const gateway = await openGateway(settings, catalogue, observer, { features: replaced, off, ...parts });
   return {
     ...gateway,
-    services: { ...gateway.services, migration: moving, ...(privateRows ? { privateRows } : {}) },
-    oldClients,
     clientLimits: gateway.core.clientLimits,
     windows: gateway.core.lifetimes,
     observer,
@@ -94,3 +37,9 @@ export const gatewayFor = async (
 };
 
 export type TestGateway = Awaited<ReturnType<typeof gatewayFor>>;
+
+/** What one of the features has opened under this name; `undefined` where none has. */
+export const openedBy = <F extends Feature, Name extends keyof F>(
+  { core }: TestGateway,
+  name: Name,
+): F[Name] | undefined => core.features.flatMap((one) => (name in one ? [(one as F)[name]] : [])).at(0);

@@ -1,5 +1,6 @@
-/** Resolves after so many milliseconds. */
-export const sleep = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));
+import { setTimeout as sleep } from "node:timers/promises";
+
+export { sleep };
 
 /** Polls a condition for at most so many milliseconds, and tells whether it came to hold. */
 export const holdsWithin = async (holds: () => boolean | Promise<boolean>, ms: number): Promise<boolean> => {

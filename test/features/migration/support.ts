@@ -6,14 +6,21 @@ import { consoleApp } from "../../../src/features/console/consoleApp.ts";
 import { startAdminServer } from "../../../src/features/console/adminServer.ts";
 import { consoleListener } from "../../../src/features/console/consoleListener.ts";
 import { startServer } from "../../../src/serve/server.ts";
+import type { MigrationParts } from "../../../src/features/migration/feature.ts";
+import type { Migration } from "../../../src/features/migration/migration.ts";
+import type { Feature } from "../../../src/serve/feature.ts";
 import type { Stage } from "../../../src/features/migration/stage.ts";
-import { type GatewayParts, gatewayFor } from "../../support/gateway.ts";
+import { type GatewayParts, gatewayFor, openedBy, type TestGateway } from "../../support/gateway.ts";
 import { until } from "../../support/waiting.ts";
 
 const closing: (() => Promise<unknown>)[] = [];
 afterAll(async () => {
   for (const close of closing.toReversed()) await close();
 });
+
+/** The migration that a gateway has opened. */
+export const migrationOf = (gateway: TestGateway): Migration =>
+  openedBy<Feature & { migration: Migration }, "migration">(gateway, "migration") as Migration;
 
 export type Answer = { status: number; body: unknown; decision: string; cache: string };
 
@@ -27,14 +34,19 @@ export const staged = async (
     reference = false,
     environment = {},
     parts = {},
-  }: { faults?: Fault[]; reference?: boolean; environment?: Record<string, string>; parts?: GatewayParts } = {},
+  }: {
+    faults?: Fault[];
+    reference?: boolean;
+    environment?: Record<string, string>;
+    parts?: GatewayParts & MigrationParts;
+  } = {},
 ) => {
   const legacy = await startSampleLegacy();
   const modern = await startStandIn({ legacyUrl: legacy.url, path: "/v1", faults, reference });
   const gateway = await gatewayFor(
     legacy.url,
     { MODERN_URL: modern.url, STAGES: JSON.stringify(stages), ...environment },
-    { times: { settle: 20, look: 20 }, ...parts },
+    { expected: [], times: { settle: 20, look: 20 }, ...parts },
   );
   const { settings } = gateway.core;
   const { observer } = gateway;
@@ -67,7 +79,7 @@ export const staged = async (
     });
     return { status: response.status, body: await response.json() };
   };
-  const { migration } = gateway.services;
+  const migration = migrationOf(gateway);
   /** Waits until an endpoint has been compared `count` times. */
   const compared = async (endpoint: string, count: number) =>
     until(() => migration.viewOf(endpoint).parity.comparisons >= count);

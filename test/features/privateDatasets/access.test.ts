@@ -50,8 +50,8 @@ describe("who is listed what", () => {
   });
 
   test("is as ever where no administrator's key is set", async () => {
-    const { list, services } = await through(undefined, { LEGACY_ADMIN_KEY: "" });
-    expect(services.privateRows).toBeUndefined();
+    const { list, state } = await through(undefined, { LEGACY_ADMIN_KEY: "" });
+    expect(state()).toBeUndefined();
     const listed = await list(administrator);
     expect(listed).toMatchObject({ ids: [2, 6, 9], isIncomplete: false });
   });

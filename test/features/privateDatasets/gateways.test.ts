@@ -10,7 +10,7 @@ describeWithRedis("two gateways and a Redis", () => {
   /** Two over one legacy. */
   const two = async (REDIS_URL: string) => {
     const parts = {
-      openIndexStore: indexStoreOver("these", (about) => redisStore({ ...about, url: REDIS_URL, interval: 100 })),
+      openStore: indexStoreOver("these", (about) => redisStore({ ...about, url: REDIS_URL, interval: 100 })),
     };
     const a = await through(undefined, { REDIS_URL }, parts);
     const b = await through(a.bed, { REDIS_URL }, parts);

@@ -1,12 +1,11 @@
 import { onTestFinished } from "vitest";
 import type { DatasetRow } from "../../../src/tools/sampleLegacy/catalogueRows.ts";
 import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
-import type { GatewayParts } from "../../support/gateway.ts";
 import { listeningGateway } from "../../http/support.ts";
 import { type Bed, openBed } from "./bed.ts";
 import type { ListInput } from "./model.ts";
 import { type Caller, administrator, otherOwner, owner } from "./people.ts";
-import { fewer, walking } from "./walked.ts";
+import { fewer, searchOf, walking, type WalkingParts } from "./walked.ts";
 import { until } from "../../support/waiting.ts";
 
 /** Two that anybody is listed, and one private row each of two owners and of an administrator. */
@@ -25,7 +24,7 @@ export type Listed = { ids: number[] | number; isIncomplete: boolean; headers: H
 export const through = async (
   over: readonly DatasetRow[] | Bed = rows,
   environment: Record<string, string> = {},
-  parts: GatewayParts = {},
+  parts: WalkingParts = {},
 ) => {
   const bed = "url" in over ? over : await openBed();
   if (!("url" in over)) {
@@ -37,7 +36,7 @@ export const through = async (
     { ...walking, ...environment },
     { ...parts, walk: { ...fewer, ...parts.walk } },
   );
-  const { privateRows } = gateway.services;
+  const privateRows = searchOf(gateway);
   await privateRows?.start();
 
   const headersFor = ({ key }: Caller) => (key === undefined ? {} : { "X-API-Key": key });

@@ -2,6 +2,9 @@ import { onTestFinished, vi } from "vitest";
 import type { Brownout, Deprecation } from "../../../src/features/retirement/schemas.ts";
 import { listeningGateway } from "../../http/support.ts";
 import { httpUpstream } from "../../proxy/support.ts";
+import type { Retirement } from "../../../src/features/retirement/retirement.ts";
+import type { Feature } from "../../../src/serve/feature.ts";
+import { openedBy } from "../../support/gateway.ts";
 
 export const page = "https://catalogue.example/move";
 
@@ -52,7 +55,9 @@ export const gatewayOver = async (
       typeof value === "string" ? value : JSON.stringify(value),
     ]),
   );
-  return { ...(await listeningGateway(url, environment)), asked };
+  const gateway = await listeningGateway(url, environment);
+  const oldClients = openedBy<Feature & { retirement: Retirement }, "retirement">(gateway, "retirement") as Retirement;
+  return { ...gateway, oldClients, asked };
 };
 
 /** The header lines of an answer whose name is one of these. */

@@ -94,14 +94,15 @@ describeWithRedis("gateways that share a store on Redis", () => {
 
   test("at most one of them holds the lease; when it closes another one does", async () => {
     const { url } = await startRedis();
-    const open = () => onRedis(url, { hasLease: true, interval: 50, lease: 1500 });
+    const open = () => onRedis(url, { hasLease: true, interval: 50, lease: 60_000 });
     const gateways = [await open(), await open(), await open()];
     const holders = () => gateways.filter((store) => store.holdsLease());
     await until(() => holders().length === 1);
     const [first] = holders();
     for (let i = 0; i < 20; i++) {
       expect(holders()).toEqual([first]);
-      await wait(20);
+      // Another gateway's look is over.
+      await gateways[i % 3]?.update("a", () => ({ name: `${i}` }));
     }
     await first?.close();
     await until(() => holders().length === 1);

@@ -16,7 +16,7 @@ export type Program = {
   processorTime: () => number;
   /** Open files and sockets. */
   openFiles: () => number;
-  /** Sends SIGTERM, after five seconds SIGKILL; the exit code, `null` where it was killed. */
+  /** Sends SIGTERM, after a minute SIGKILL; the exit code, `null` where it was killed. */
   stop: () => Promise<number | null>;
 };
 
@@ -27,7 +27,7 @@ export type ProgramOptions = {
   readsLog?: boolean;
 };
 
-const START_LIMIT = 30_000;
+const START_LIMIT = 120_000;
 const running = new Set<ChildProcess>();
 
 /** Ends every program that still runs, at once. */
@@ -86,7 +86,7 @@ export const startProgram = async (
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
       child.kill("SIGTERM");
-      const late = setTimeout(() => child.kill("SIGKILL"), 5000);
+      const late = setTimeout(() => child.kill("SIGKILL"), 60_000);
       const code = await ended;
       clearTimeout(late);
       return code;

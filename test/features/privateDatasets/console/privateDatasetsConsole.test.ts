@@ -67,7 +67,7 @@ const walkingUpTo = (id: number): OpenIndexStore => {
 
 test("during the search: its progress, and how many lists may be incomplete", async () => {
   bed.use(rows);
-  const gateway = await startWalking(bed.url, {}, { openIndexStore: walkingUpTo(2) });
+  const gateway = await startWalking(bed.url, {}, { openStore: walkingUpTo(2) });
   const { see, cache, metrics } = viewsOf(gateway);
   await until(() => !gateway.state().walksHere && gateway.state().doing === "waiting");
   await askList(gateway.app, administrator, {});
