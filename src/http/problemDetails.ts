@@ -3,9 +3,6 @@ import { truncate } from "../scrub/truncate.ts";
 import { isBelow, isBelowAny, pathOf } from "./requestTarget.ts";
 import type { InputError } from "../endpoint/problem.ts";
 
-/** How errors are written: `{"detail": ...}`, or as RFC 9457 has it. */
-export type ErrorDialect = "detail" | "problem";
-
 const PROBLEM_TYPE = "application/problem+json";
 
 /** What a type of problem means: the end of its `type` URI, its `title`, and what a client can do. */
@@ -99,22 +96,18 @@ export type ErrorFormat = { type: string; bytes: (status: number, body: Buffer) 
 /** The format of the errors of a request, by its `Accept` and its path. `undefined`: `{"detail": ...}`, as everywhere below no prefix. */
 export type ErrorFormats = (accept: string | undefined, path: string) => ErrorFormat | undefined;
 
-/** `usual`: the dialect below a prefix where the client has no preference; the default is `detail`. */
-export const openErrorFormats = (
-  prefixes: readonly string[],
-  usual: Readonly<Record<string, ErrorDialect>>,
-): ErrorFormats => {
+/** Problems below these prefixes, for clients that prefer them. */
+export const openErrorFormats = (prefixes: readonly string[]): ErrorFormats => {
   const formats = prefixes
     .map((prefix) => ({
       prefix,
-      usual: usual[prefix] ?? "detail",
       format: { type: PROBLEM_TYPE, bytes: problemBytes(prefix === "/" ? "" : prefix) },
     }))
     // The longest prefix first: all paths are below "/".
     .toSorted((a, b) => b.prefix.length - a.prefix.length);
   return (accept, path) => {
-    const found = formats.find(({ prefix }) => prefix === "/" || isBelow(path, prefix));
-    return found && dialectOf(accept, found.usual) === "problem" ? found.format : undefined;
+    if (!prefersProblem(accept)) return undefined;
+    return formats.find(({ prefix }) => prefix === "/" || isBelow(path, prefix))?.format;
   };
 };
 
@@ -131,7 +124,7 @@ export type WriteError = (
 /** Writes every error as `{"detail": ...}`. */
 export const writeDetail: WriteError = (_request, _status, body) => ({ type: "application/json", body, vary: [] });
 
-/** Writes the errors below these prefixes in either dialect, all others as `{"detail": ...}`. */
+/** Writes the errors below these prefixes as their clients prefer, all others as `{"detail": ...}`. */
 export const openErrorWriter =
   (prefixes: readonly string[], formats: ErrorFormats): WriteError =>
   (request, status, body) => {
@@ -176,17 +169,17 @@ const membersOf = (detail: Detail) => {
 };
 
 /**
- * The dialect that a client prefers by the q-values of its `Accept` (RFC 9110, 12.5.1). Of equal ones it is `problem` where the client names
- * that; else `usual`.
+ * Whether a client prefers problems to `{"detail": ...}`, by the q-values of its `Accept` (RFC 9110, 12.5.1). Of equal ones it prefers
+ * problems where it names them.
  */
-const dialectOf = (accept: string | undefined, usual: ErrorDialect): ErrorDialect => {
-  if (accept === undefined || !/problem\+json|application\/json/i.test(accept)) return usual;
+const prefersProblem = (accept: string | undefined): boolean => {
+  // A wildcard alone weighs both alike.
+  if (accept === undefined || !/problem\+json|application\/json/i.test(accept)) return false;
   const ranges = parseAccept(accept).map(({ type, q }) => ({ type: type.toLowerCase(), q }));
   const quality = (type: string) =>
     [type, "application/*", "*/*"]
       .map((range) => ranges.find((one) => one.type === range)?.q)
       .find((q) => q !== undefined) ?? 0;
   const [problem, detail] = [quality(PROBLEM_TYPE), quality("application/json")];
-  if (problem !== detail) return problem > detail ? "problem" : "detail";
-  return problem > 0 && ranges.some(({ type }) => type === PROBLEM_TYPE) ? "problem" : usual;
+  return problem > detail || (problem === detail && problem > 0 && ranges.some(({ type }) => type === PROBLEM_TYPE));
 };

@@ -1,5 +1,5 @@
 import type { Endpoint } from "../endpoint/endpoint.ts";
-import { type ErrorBody, type ErrorDialect, problemOf, problemTypes } from "../http/problemDetails.ts";
+import { type ErrorBody, problemOf, problemTypes } from "../http/problemDetails.ts";
 import type { Json, JsonObject } from "../rules/rule.ts";
 
 const text: JsonObject = { type: "string" };
@@ -7,7 +7,7 @@ const code: JsonObject = { type: "string", pattern: "^[0-9]+$", description: "Th
 /** A reference to a schema of the document. */
 export const schemaRef = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
 
-/** The schemas of errors, in both dialects. */
+/** The schemas of errors, in both formats. */
 export const errorSchemas: JsonObject = {
   InputError: {
     type: "object",
@@ -62,35 +62,27 @@ const details: Readonly<Record<number, ErrorBody["detail"]>> = {
   504: "The legacy server took too long.",
 };
 
-type ErrorSettings = {
-  /** The prefix, "" for "/". */
-  base: string;
-  /** How errors are written by default: viewers show the first media type. */
-  dialect: ErrorDialect;
-};
-
-/** The responses of errors, by status and `default`. */
-export const errorResponses = (settings: ErrorSettings): JsonObject => ({
+/** The responses of errors, by status and `default`. `base`: the prefix, "" for "/". */
+export const errorResponses = (base: string): JsonObject => ({
   ...(Object.fromEntries(
     Object.entries(details).map(([status, detail]) => {
       const { title, about } = problemTypes[Number(status)] as { title: string; about: string };
-      return [status, response(`${title}. ${about}`, Number(status), { detail }, settings)];
+      return [status, response(`${title}. ${about}`, Number(status), { detail }, base)];
     }),
   ) as JsonObject),
-  default: response("Any other error.", 500, { detail: "Internal Server Error" }, settings),
+  default: response("Any other error.", 500, { detail: "Internal Server Error" }, base),
 });
 
-const response = (description: string, status: number, body: ErrorBody, { base, dialect }: ErrorSettings) => {
-  const detail = { schema: schemaRef("Error"), example: body as unknown as Json };
-  const problem = { schema: schemaRef("Problem"), example: problemOf(status, body, base) as unknown as Json };
-  return {
-    description,
-    content:
-      dialect === "problem"
-        ? { "application/problem+json": problem, "application/json": detail }
-        : { "application/json": detail, "application/problem+json": problem },
-  };
-};
+const response = (description: string, status: number, body: ErrorBody, base: string) => ({
+  description,
+  content: {
+    "application/json": { schema: schemaRef("Error"), example: body as unknown as Json },
+    "application/problem+json": {
+      schema: schemaRef("Problem"),
+      example: problemOf(status, body, base) as unknown as Json,
+    },
+  },
+});
 
 /** The keys of `errorResponses` that an endpoint's operation has. */
 export const errorsOf = (endpoint: Endpoint, method: string, isRateLimited: boolean): string[] => {

@@ -3,7 +3,6 @@ import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { Field } from "../endpoint/field.ts";
 import { dropped } from "../rules/compose.ts";
 import type { Json, JsonObject } from "../rules/rule.ts";
-import type { ErrorDialect } from "../http/problemDetails.ts";
 import { errorResponses, errorSchemas, errorsOf, schemaRef } from "./errorResponses.ts";
 import { documentedHeaders, headerRefs } from "./replyHeaders.ts";
 
@@ -11,8 +10,6 @@ import { documentedHeaders, headerRefs } from "./replyHeaders.ts";
 export type Deployment = {
   /** The prefix that paths are below. */
   prefix: string;
-  /** How errors are written where `Accept` prefers neither way. */
-  dialect?: ErrorDialect;
   /** Whether requests may be answered 429. */
   isRateLimited?: boolean;
 };
@@ -35,8 +32,8 @@ const about = `Typed answers about the datasets, setups, studies, flows and eval
 
 /** The description of the new interface in OpenAPI 3.1, made of the definitions of its endpoints. It takes up to 200 ms. */
 export const openApiDocument = (settings: DocumentSettings): JsonObject => {
-  const { version, prefix, endpoints, dialect = "detail", isRateLimited = false } = settings;
-  const { 429: limited, ...errors } = errorResponses({ base: prefix === "/" ? "" : prefix, dialect });
+  const { version, prefix, endpoints, isRateLimited = false } = settings;
+  const { 429: limited, ...errors } = errorResponses(prefix === "/" ? "" : prefix);
   const operations = Object.entries(endpoints).map(([name, endpoint]) => operationOf(name, endpoint, isRateLimited));
   const paths: Record<string, JsonObject> = {};
   for (const { path, method, operation } of operations) (paths[path] ??= {})[method] = operation;

@@ -129,7 +129,7 @@ export type Core = {
   /** The bound on answers that are being collected, over all upstreams. */
   replies: ByteBudget;
   clientLimits: ClientLimits;
-  /** Writes errors in the dialect that a request wants. */
+  /** Writes errors in the format that a request prefers. */
   writeError: WriteError;
   /** Callers take so much of legacy that what runs in the background has to wait. */
   isBusy: () => boolean;

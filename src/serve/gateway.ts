@@ -117,7 +117,7 @@ export const openGateway = async (
     observer.event("untrusted_proxy", { address, advice: `if it is your proxy, set TRUSTED_PROXIES=${address}` });
   });
   const lifecycle = { isStopping: false };
-  const errorFormats = openErrorFormats(settings.PREFIXES, settings.ERRORS);
+  const errorFormats = openErrorFormats(settings.PREFIXES);
   const writeError = openErrorWriter(settings.PREFIXES, errorFormats);
   const core = coreOf(settings, catalogue, services, {
     ...parts,

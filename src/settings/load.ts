@@ -56,7 +56,6 @@ export const loadSettings = (
     ...unknownEndpoints("CACHE_LIFETIMES", settings.CACHE_LIFETIMES, cached),
     ...fragments.flatMap(({ errorsOf }) => errorsOf?.(settings, endpoints) ?? []),
     ...tooLarge(settings),
-    ...unknownPrefixes(settings),
   ];
   if (errors.length > 0) return { errors };
   const names = [...Object.keys(schema.shape), ...Array.from(secrets, fileSettingOf), "CONFIG"];
@@ -71,14 +70,6 @@ const tooLarge = ({ MAX_REPLY_BYTES, MAX_REPLIES_BYTES }: Settings): string[] =>
     : [
         `MAX_REPLIES_BYTES: ${MAX_REPLIES_BYTES} given; allowed is at least MAX_REPLY_BYTES (${MAX_REPLY_BYTES}), so that one answer alone has room`,
       ];
-
-const unknownPrefixes = ({ ERRORS, PREFIXES }: Settings): string[] =>
-  Object.keys(ERRORS)
-    .filter((prefix) => !PREFIXES.includes(prefix))
-    .map(
-      (prefix) =>
-        `ERRORS: ${JSON.stringify(prefix)} given, which is not in PREFIXES; allowed are ${PREFIXES.join(", ")}`,
-    );
 
 const numeric = (text: string): unknown => (/^[+-]?\d+$/.test(text) ? Number(text) : text);
 

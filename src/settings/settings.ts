@@ -76,10 +76,6 @@ const coreShape = {
     .refine((list) => new Set(list).size === list.length, "each prefix once")
     .default(["/v1"])
     .describe("the prefixes the new interface is served under"),
-  ERRORS: z
-    .record(z.string(), z.enum(["detail", "problem"]))
-    .default({})
-    .describe("by prefix, how errors are written where Accept names no preference: detail, or problem (RFC 9457)"),
   CORS_ORIGINS: z.array(corsOrigin).default(["*"]).describe("the origins whose pages may read answers"),
   TRUSTED_PROXIES: networksField.describe("the addresses and networks whose X-Forwarded-* are believed"),
   CONNECT_TIMEOUT_MS: millisecondsField(5_000).describe("to connect to legacy"),

@@ -35,9 +35,7 @@ const open = (core: Core, settings: AllSettings): Feature => {
       return prefix === undefined ? undefined : documentLinks(prefix);
     },
     paths: documentPaths,
-    ...(settings.API_CATALOG
-      ? { proxy: { headers: (target) => (pathOf(target) === "/" ? catalogLink : undefined) } }
-      : {}),
+    proxy: { headers: (target) => (pathOf(target) === "/" ? catalogLink : undefined) },
     start: () =>
       Promise.resolve({ line: `the new interface is described at ${bases[0]}/docs and ${bases[0]}/openapi.json` }),
   };
@@ -60,7 +58,7 @@ const documentPaths = ["/openapi.json", "/docs", "/problems", ...problemSlugs.ma
 
 /** All paths that lead to a document. */
 const routesOf = (core: Core, settings: AllSettings): ReadonlyMap<string, SendResource> => {
-  const { PREFIXES: prefixes, API_CATALOG, ROOT } = settings;
+  const { PREFIXES: prefixes } = settings;
   const routes = new Map<string, SendResource>();
   const files = viewerFiles.map(({ name, read }) => ({ name, send: openResource(read) }));
   for (const prefix of prefixes) {
@@ -76,27 +74,22 @@ const routesOf = (core: Core, settings: AllSettings): ReadonlyMap<string, SendRe
     addProblems(add, base, core);
     if (base !== "") routes.set(base, toDocs(base)).set(`${base}/`, toDocs(base));
   }
-  if (API_CATALOG)
-    routes.set(
-      CATALOG_PATH,
-      openResource(() => apiCatalog(prefixes.map(baseOf))),
-    );
-  const [first = "/"] = prefixes;
-  if (ROOT === "docs") routes.set("/", routes.get(`${baseOf(first)}/docs`) as SendResource);
-  return routes;
+  return routes.set(
+    CATALOG_PATH,
+    openResource(() => apiCatalog(prefixes.map(baseOf))),
+  );
 };
 
 /** The document takes longer to make than the event loop may wait: a thread makes it. */
 const openApiOf = async (
   prefix: string,
   { catalogue: { module } }: Core,
-  { ERRORS, RATE_LIMIT }: AllSettings,
+  { RATE_LIMIT }: AllSettings,
 ): Promise<Resource> => {
   if (module === undefined) throw new Error("openapi.json is made of the catalogue's `module`, and it has none");
   const workerData: OpenApiThreadData = {
     module,
     prefix,
-    dialect: ERRORS[prefix] ?? "detail",
     isRateLimited: RATE_LIMIT !== undefined,
   };
   // What the gateway was started with, keys among it, is not for the thread.

@@ -6,9 +6,9 @@ import { documentedGateway } from "./support.ts";
 describeInChromium("the reference", (open) => {
   test("finds an operation by its words and tries it, on a phone in the dark", async () => {
     const legacy = await startSampleLegacy();
-    const { url } = await documentedGateway(legacy.url, { ROOT: "docs" });
+    const { url } = await documentedGateway(legacy.url);
     // A request to any other place fails the test, as does what the policy refuses.
-    const page = await open(url, { viewport: { width: 390, height: 800 }, colorScheme: "dark" });
+    const page = await open(`${url}/v1/docs`, { viewport: { width: 390, height: 800 }, colorScheme: "dark" });
     const shown = () => page.locator(".opblock").count();
     await expect.poll(shown).toBeGreaterThan(40);
     await page.fill("input.operation-filter-input", "setup parameters");

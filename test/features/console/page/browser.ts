@@ -38,7 +38,7 @@ const openIn = async (
   });
   page.on("request", (request) => {
     const message = `asked ${request.url()}`;
-    if (!request.url().startsWith(url) && !request.url().startsWith("data:,") && !may?.test(message))
+    if (!request.url().startsWith(new URL(url).origin) && !request.url().startsWith("data:,") && !may?.test(message))
       wrong.push(message);
   });
   onTestFinished(async () => {
