@@ -219,7 +219,6 @@ describe("every setting", () => {
             "LEGACY_HOST",
             "LEGACY_CA",
             "RATE_LIMIT",
-            "RATE_LIMIT_BURST",
             "MODERN_CA",
             "LEGACY_API_KEY",
             "LEGACY_ADMIN_KEY",

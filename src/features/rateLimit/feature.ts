@@ -4,11 +4,13 @@ import { rateLimitEvents } from "./events.ts";
 import { openBuckets } from "./buckets.ts";
 import { openCallers, ownBucketOf } from "./caller.ts";
 import { openRefusals } from "./refuse.ts";
-import { burstOf } from "./burst.ts";
 import type { RateLimitSettings } from "./settings.ts";
 
 /** Milliseconds that a request waits for Redis at most; then this gateway counts by itself. */
 const TIMEOUT_MS = 50;
+
+/** A caller that sent nothing for a while may send the requests of so many seconds at once. */
+const BURST_SECONDS = 10;
 
 type Admit = NonNullable<Feature["admit"]>;
 
@@ -16,7 +18,7 @@ type Admit = NonNullable<Feature["admit"]>;
 const open = async (core: Core, settings: RateLimitSettings): Promise<Feature> => {
   const { meter, observer, keys } = core.services;
   const { RATE_LIMIT: rate = 1, REDIS_URL: url } = settings;
-  const burst = burstOf(settings);
+  const burst = BURST_SECONDS * rate;
   const size = { rate, burst };
   const buckets = openBuckets(size);
   const callerOf = openCallers({
