@@ -20,7 +20,7 @@ const openAll = ({ all, will, moves, objections }, title) => {
     ...JSON.parse(moves).map((text) => Object.assign(document.createElement("li"), { textContent: text })),
   );
   showObjections(dialog, JSON.parse(objections));
-  partOf(dialog, "confirm").textContent = title;
+  partOf(dialog, "confirm").textContent = all === "legacy" ? title : "Undo";
   fields.by.value = operatorName.get();
   openDialog(dialog);
   fields.why.focus();
