@@ -85,7 +85,7 @@ const commands: Record<string, [about: string, load: (command: Command) => Promi
     async (command) => (await import("./tools/sampleLegacy/command.ts")).sampleCommand(command, tools),
   ],
   docs: [
-    "write the tables of README.md and docs/ again, or print a document",
+    "write the tables of docs/ again, or print a document",
     async (command) => {
       const [{ docsCommand }, { features }, { endpoints }] = await Promise.all([
         import("./tools/docs/command.ts"),

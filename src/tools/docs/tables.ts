@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { withDefaults } from "../../cache/entry.ts";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
-import type { Rule } from "../../rules/rule.ts";
 
 type Endpoints = Record<string, Endpoint>;
 
@@ -9,62 +8,32 @@ const row = (...cells: string[]) => `| ${cells.map((cell) => cell.replaceAll("|"
 const table = (heads: string[], rows: string[][]) =>
   [row(...heads), row(...heads.map(() => "---")), ...rows.map((cells) => row(...cells))].join("\n");
 
-/** Every endpoint that reads: its main route, and what it answers. */
-const endpointsTable = (endpoints: Endpoints): string =>
-  table(
-    ["route, below the prefix", "what it answers"],
-    Object.values(endpoints).flatMap((endpoint) =>
-      endpoint.writes ? [] : [[`\`${endpoint.routes[0]}\``, endpoint.summary]],
-    ),
-  );
-
-/** Every endpoint: its name, all of its routes, what it takes, and what it writes. */
+/** Every endpoint: its name, all of its routes, and what it answers or writes. */
 const routesTable = (endpoints: Endpoints): string =>
   table(
-    ["endpoint", "routes, below the prefix", "fields", "writes"],
-    Object.entries(endpoints).map(([name, endpoint]) => [
+    ["endpoint", "routes, below the prefix", "what it does"],
+    Object.entries(endpoints).map(([name, { routes, summary }]) => [
       `\`${name}\``,
-      endpoint.routes.map((route) => `\`${route}\``).join("<br>"),
-      Object.keys(endpoint.input)
-        .map((field) => `\`${field}\``)
-        .join(", "),
-      endpoint.writes ? endpoint.summary : "",
+      routes.map((route) => `\`${route}\``).join("<br>"),
+      summary,
     ]),
   );
 
-/** Every endpoint whose answers are cached, for how long, and which callers share them. */
-const lifetimesTable = (endpoints: Endpoints): string =>
-  table(
-    ["endpoint", "fresh", "stale while revalidated", "stale if legacy fails", "404, 410", "412", "shared by"],
-    Object.entries(endpoints).flatMap(([name, { cache }]) => {
-      if (cache === undefined) return [];
-      const { fresh, staleWhileRevalidate, staleIfError, notFoundTtl, preconditionTtl } = withDefaults(cache);
-      const callers = cache.personal ? "callers without a key; else cached for one key" : "all callers";
-      return [[`\`${name}\``, fresh, staleWhileRevalidate, staleIfError, notFoundTtl, preconditionTtl, callers]];
-    }),
-  );
-
-/** A rule and all rules inside it. */
-const withInner = (rule: Rule): Rule[] => [rule, ...Object.values(rule.inside ?? {}).flatMap(withInner)];
-
-/** Every rule by name: what it does, and which endpoints use it. */
-const rulesTable = (endpoints: Endpoints): string => {
-  const uses = new Map<string, { does: string; in: Set<string> }>();
-  for (const [name, { output }] of Object.entries(endpoints))
-    for (const rule of withInner(output)) {
-      const use = uses.get(rule.name) ?? { does: rule.does, in: new Set() };
-      uses.set(rule.name, { ...use, in: use.in.add(name) });
-    }
-  const all = Object.keys(endpoints).length;
+/** The endpoints whose answers are cached, by how long and for which callers. */
+const lifetimesTable = (endpoints: Endpoints): string => {
+  const rows = new Map<string, { cells: string[]; names: string[] }>();
+  for (const [name, { cache }] of Object.entries(endpoints)) {
+    if (cache === undefined) continue;
+    const { fresh, staleWhileRevalidate, staleIfError, notFoundTtl, preconditionTtl } = withDefaults(cache);
+    const callers = cache.personal ? "callers without a key; else cached for one key" : "all callers";
+    const cells = [fresh, staleWhileRevalidate, staleIfError, notFoundTtl, preconditionTtl, callers];
+    const same = rows.get(cells.join()) ?? { cells, names: [] };
+    same.names.push(`\`${name}\``);
+    rows.set(cells.join(), same);
+  }
   return table(
-    ["rule", "what it does", "used by"],
-    [...uses]
-      .toSorted(([a], [b]) => a.localeCompare(b))
-      .map(([name, use]) => [
-        `\`${name}\``,
-        use.does,
-        use.in.size === all ? "all endpoints" : [...use.in].map((one) => `\`${one}\``).join(", "),
-      ]),
+    ["endpoints", "fresh", "stale while revalidated", "stale if legacy fails", "404, 410", "412", "shared by"],
+    [...rows.values()].map(({ cells, names }) => [names.join(", "), ...cells]),
   );
 };
 
@@ -72,14 +41,12 @@ const marked = (name: string, content: string) =>
   `<!-- ${name}: made by npm run docs -->\n${content}\n<!-- /${name} -->`;
 
 /** The documents with a table in them, from the repository's root. */
-export const documentsWithTables = ["README.md", "docs/caching.md", "docs/rules.md", "docs/endpoints.md"] as const;
+export const documentsWithTables = ["docs/clients.md", "docs/caching.md"] as const;
 
 /** A document's text with its marked tables made anew. */
 export const withTables = (text: string, endpoints: Endpoints): string =>
   Object.entries({
-    endpoints: endpointsTable(endpoints),
     routes: routesTable(endpoints),
-    rules: rulesTable(endpoints),
     lifetimes: lifetimesTable(endpoints),
   }).reduce(
     (before, [name, content]) =>

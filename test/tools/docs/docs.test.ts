@@ -30,15 +30,6 @@ test.each(documentsWithTables)("the tables of %s are those of the definitions (n
   expect(read(path)).toBe(withTables(read(path), endpoints));
 });
 
-test("the README has the main route of every read, docs/endpoints.md all routes", () => {
-  const [readme, document] = [read("README.md"), read("docs/endpoints.md")];
-  const lacking = Object.entries(endpoints).flatMap(([name, endpoint]: [string, Endpoint]) => [
-    ...endpoint.routes.slice(0, endpoint.writes ? 0 : 1).filter((route) => !readme.includes(`\`${route}\``)),
-    ...[name, ...endpoint.routes].filter((one) => !document.includes(`\`${one}\``)),
-  ]);
-  expect(lacking).toEqual([]);
-});
-
 test("the tables of docs/operate.md have every setting", () => {
   const named = namesInTables("docs/operate.md");
   expect(Object.keys(settingsSchemaOf(fragments).shape).filter((name) => !named.includes(name))).toEqual([]);
