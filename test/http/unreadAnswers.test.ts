@@ -1,11 +1,7 @@
 import { connect } from "node:net";
-import { Hono } from "hono";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { startAdminServer } from "../../src/features/console/adminServer.ts";
-import { consoleListener } from "../../src/features/console/consoleListener.ts";
 import { openConnection } from "../serve/support.ts";
 import { get, httpUpstream } from "../proxy/support.ts";
-import { roomyLimits } from "./limits.ts";
 import { listeningGateway } from "./support.ts";
 import { LARGE, large, open, staying, streaming, unreader } from "./unreaders.ts";
 import { until } from "../support/waiting.ts";
@@ -71,28 +67,6 @@ describe("a client that takes nothing, while much waits in all,", () => {
       const metrics = await gateway.services.meter.registry.metrics();
       return expected.every((line) => metrics.includes(`\ncatalog_gateway_${line}\n`));
     });
-  });
-
-  test("is on the operators' listener", async () => {
-    const answer = consoleListener(new Hono().get("/", (c) => c.body(large)));
-    let isCut = false;
-    const server = await startAdminServer(
-      (request, response) => {
-        request.socket.once("close", () => (isCut = true));
-        answer(request, response);
-      },
-      "127.0.0.1",
-      0,
-      { ...roomyLimits, sendTimeout: LIMIT, maxSendBytes: LARGE },
-    );
-    onTestFinished(() => server.stop());
-    const socket = unreader(server.port, staying("/"));
-    await untilCut(() => isCut);
-    // What the system holds for it is gone as well: it is reset, not ended.
-    const reset = new Promise((resolve) => void socket.once("close", resolve));
-    socket.resume();
-    await reset;
-    expect(socket.bytesRead).toBeLessThan(LARGE);
   });
 });
 

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { curlsOf } from "../../src/compare/curls.ts";
-import { openDifferences } from "../../src/features/migration/differences.ts";
 import { openSecrets } from "../../src/scrub/secrets.ts";
 
 const alphabet = Array.from("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789");
@@ -22,36 +21,6 @@ test("a key of any length is taken out of texts, whatever its case", () => {
       }
     }),
   );
-});
-
-test("the shortest keys break no sample: its members stay, and it is kept", () => {
-  for (const key of ["a", "1", "at", "question", "null", "true", "path", "GET"]) {
-    const differences = openDifferences();
-    differences.add({
-      endpoint: "getDataset",
-      question: "GET /datasets/1",
-      at: "2026-11-21T00:00:00.000Z",
-      key,
-      differences: [
-        {
-          path: "/id",
-          at: "/id",
-          form: "value",
-          kind: "unexplained",
-          expected: 12,
-          candidate: { at: null, ok: true },
-          count: 1,
-        },
-      ],
-      curl: (scrub) => curlsOf(addresses, { method: "GET", path: "/datasets/1" }, true, undefined, scrub),
-    });
-    const [sample] = differences.view("unexplained")[0]?.samples ?? [];
-    expect(Object.keys(sample ?? {}).toSorted()).toEqual(["at", "candidate", "curl", "expected", "question"]);
-    expect(sample).toMatchObject({
-      expected: 12,
-      curl: { candidate: expect.stringContaining('"X-API-Key: $KEY"') as string },
-    });
-  }
 });
 
 test("a command names the caller's key and shows it in no path, body or form", () => {

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
 import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
-import { describeInChromium } from "../features/console/page/browser.ts";
+import { describeInChromium } from "../support/browser.ts";
 import { listeningGateway } from "../http/support.ts";
 import { httpUpstream } from "../proxy/support.ts";
 

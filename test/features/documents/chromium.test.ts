@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
-import { describeInChromium } from "../console/page/browser.ts";
+import { describeInChromium } from "../../support/browser.ts";
 import { documentedGateway } from "./support.ts";
 
 describeInChromium("the reference", (open) => {

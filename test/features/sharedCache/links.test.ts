@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { pathTo } from "../../store/redis/pathTo.ts";
 import { describeWithRedis, startRedis } from "../../store/redis/redisServer.ts";
-import { begin, entry, open, wait } from "./support.ts";
-import { until } from "../../support/waiting.ts";
+import { begin, entry, open } from "./support.ts";
+import { sleep, until } from "../../support/waiting.ts";
 
 describeWithRedis("a link to Redis that breaks", () => {
   test("what was cached before it first listened is reported as lost", async () => {
@@ -39,7 +39,7 @@ describeWithRedis("a link to Redis that breaks", () => {
     path.freeze("listeners");
     const state = { running: true };
     const drops = (async () => {
-      for (let i = 0; state.running; i++) await Promise.all([b.invalidate({ groups: [`dataset/${i}`] }), wait(100)]);
+      for (let i = 0; state.running; i++) await Promise.all([b.invalidate({ groups: [`dataset/${i}`] }), sleep(100)]);
     })();
     await until(() => a.observed.lost > 0);
     await until(() => a.trusted());
@@ -68,7 +68,7 @@ describeWithRedis("a link to Redis that breaks", () => {
       { groups: ["dataset/61"], hold: 700 },
       { endpoint: "getSetup", soft: true },
     ]);
-    await wait(700);
+    await sleep(700);
     expect([a.observed.lost > 0, b.trusted()]).toEqual([true, true]);
     // A gateway that was cut off may have written, so Redis holds no earlier entries.
     expect(await b.get("other")).toBeUndefined();
@@ -102,7 +102,7 @@ describeWithRedis("a link to Redis that breaks", () => {
     const connected = async () => ((await redis.talk("CLIENT LIST")).match(/^id=|\nid=/g)?.length ?? 0) - 1;
     for (const ms of [0, 1, 2, 5, 10, 50]) {
       const tier = begin(redis.url);
-      await wait(ms);
+      await sleep(ms);
       await tier.close();
       expect(tier.trusted()).toBe(false);
       expect(await tier.get("k")).toBeUndefined();
@@ -119,7 +119,7 @@ describeWithRedis("a link to Redis that breaks", () => {
     const redis = await startRedis();
     const a = await open(redis.url.replace("//", "//:hunter2@"));
     await redis.kill();
-    await wait(1500);
+    await sleep(1500);
     await redis.start();
     await until(() => a.trusted());
     const counts = (name: string) => a.observed.events.filter((event) => event === name).length;

@@ -5,8 +5,8 @@ import { tagOf } from "../../../src/cache/reply.ts";
 import type { Invalidation } from "../../../src/cache/sharedTier.ts";
 import { fromWire, toWire } from "../../../src/features/sharedCache/wire.ts";
 import { describeWithRedis, startRedis } from "../../store/redis/redisServer.ts";
-import { begin, entry, open, wait } from "./support.ts";
-import { until } from "../../support/waiting.ts";
+import { begin, entry, open } from "./support.ts";
+import { sleep, until } from "../../support/waiting.ts";
 
 test.each([
   ["small", "{}"],
@@ -72,7 +72,7 @@ describeWithRedis("the tier on Redis", () => {
     await a.put("short", await entry("[2]", { lifetimes: { fresh: 1500, staleWhileRevalidate: 0, staleIfError: 0 } }));
     expect((await b.get("short"))?.body.toString()).toBe("[2]");
     expect([await b.get("own"), await b.get("lines")]).toEqual([undefined, undefined]);
-    await wait(1600);
+    await sleep(1600);
     expect(await b.get("short")).toBeUndefined();
     const names = (await redis.talk("KEYS *")).split("\r\n").filter((line) => /^[^$*+]/.test(line));
     const ours = /^catalog-gateway:1:(e:b:(k|short)|epoch|v:(\*|@getDataset|dataset|dataset\/61))$/;
@@ -105,7 +105,7 @@ describeWithRedis("the tier on Redis", () => {
     expect(await a.put("k", await entry("[3]"))).toBe("set stored");
     expect((await b.get("k"))?.body.toString()).toBe("[3]");
     // Two beats later; once is enough.
-    await wait("all" in drop ? 700 : 0);
+    await sleep("all" in drop ? 700 : 0);
     expect([a.observed.lost, b.observed.lost, a.trusted(), b.trusted()]).toEqual([0, 0, true, true]);
   });
 
@@ -178,7 +178,7 @@ describeWithRedis("the tier on Redis", () => {
     expect([await a.get("k"), await b.get("k")]).toEqual([undefined, undefined]);
     await redis.talk("CONFIG SET maxmemory 0");
     await until(() => a.mark() !== undefined && a.mark() === b.mark());
-    await wait(700);
+    await sleep(700);
     expect([a.observed.lost, b.observed.lost]).toEqual([0, 0]);
     expect(await a.put("k", await entry("new"))).toBe("set stored");
   });
@@ -228,7 +228,7 @@ describeWithRedis("the tier on Redis", () => {
     const redis = await startRedis();
     await redis.kill();
     const tier = begin(redis.url);
-    await wait(300);
+    await sleep(300);
     expect([tier.trusted(), await tier.get("k")]).toEqual([false, undefined]);
     await redis.start();
     await until(() => tier.trusted());

@@ -8,8 +8,6 @@ import { until } from "../../support/waiting.ts";
 
 const windows = { fresh: 60_000, staleWhileRevalidate: 60_000, staleIfError: 120_000 };
 
-export const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
 export const entry = async (body: string, about: Partial<Entry> = {}): Promise<Entry> => {
   const plain = tagged({ status: about.status ?? 200, body });
   const br = await compress(plain.body, "br");

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
-import { describeInChromium } from "../../features/console/page/browser.ts";
+import { describeInChromium } from "../../support/browser.ts";
 import { httpUpstream } from "../../proxy/support.ts";
 import { compare, openServers } from "./support.ts";
 

@@ -4,7 +4,7 @@ import type { ClientView } from "../../../../src/features/retirement/console/ret
 import { expect, test } from "vitest";
 import { gateSchema } from "../../../../src/features/migration/stage.ts";
 import { staged } from "../../migration/support.ts";
-import { describeInChromium } from "./browser.ts";
+import { describeInChromium } from "../../../support/browser.ts";
 import { operatorsListener } from "./operators.ts";
 import { until } from "../../../support/waiting.ts";
 

@@ -1,10 +1,9 @@
 import { expect, test } from "vitest";
 import { pathTo } from "../../../store/redis/pathTo.ts";
 import { describeWithRedis, startRedis } from "../../../store/redis/redisServer.ts";
-import { wait } from "../../sharedCache/support.ts";
 import { agreed, expectAgreed, begin, openRedis } from "./instances.ts";
 import { row, walked } from "./rows.ts";
-import { until } from "../../../support/waiting.ts";
+import { sleep, until } from "../../../support/waiting.ts";
 
 const namesOf = (events: string[]) => events.map((event) => event.split(" ")[0]);
 const lostAndUp = ["private_index_store_lost", "private_index_store_up"];
@@ -75,6 +74,6 @@ describeWithRedis("a Redis that is away", () => {
     await Promise.all([a.store.close(), a.store.close()]);
     expect(performance.now() - began).toBeLessThan(4000);
     redis.resume();
-    await wait(10);
+    await sleep(10);
   });
 });

@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
 import { describeWithRedis, startRedis } from "../../../store/redis/redisServer.ts";
-import { wait } from "../../sharedCache/support.ts";
 import { agreed, expectAgreed, begin, KEY, openRedis } from "./instances.ts";
 import { row, walked } from "./rows.ts";
-import { until } from "../../../support/waiting.ts";
+import { sleep, until } from "../../../support/waiting.ts";
 
 const RESTORED = 'private_index_store_restored {"rows":2}';
 
@@ -17,7 +16,7 @@ describeWithRedis("a Redis that has lost what it kept", () => {
     const { redis, a, b } = await begin();
     await redis.talk(...commands);
     await until(() => a.events.length + b.events.length > 0);
-    await wait(250);
+    await sleep(250);
     expect([...a.events, ...b.events]).toEqual([`private_index_store_restored {"rows":${rows}}`]);
     expect([a.text(), b.text()]).toEqual([agreed, agreed]);
     const c = await openRedis(redis.url);
@@ -42,7 +41,7 @@ describeWithRedis("a Redis that has lost what it kept", () => {
     await redis.talk("FLUSHALL");
     b.learn({ rows: [row(3)] });
     await expectAgreed("1:row 1 2:row 2 3:row 3 @40", a, b);
-    await wait(250);
+    await sleep(250);
     expect([a.text(), b.text()]).toEqual(Array(2).fill("1:row 1 2:row 2 3:row 3 @40"));
   });
 

@@ -1,10 +1,9 @@
 import { expect, test } from "vitest";
 import { pathTo } from "../../../store/redis/pathTo.ts";
 import { describeWithRedis } from "../../../store/redis/redisServer.ts";
-import { wait } from "../../sharedCache/support.ts";
 import { agreed, expectAgreed, begin, KEY, openRedis, walkers } from "./instances.ts";
 import { row, walked } from "./rows.ts";
-import { until } from "../../../support/waiting.ts";
+import { sleep, until } from "../../../support/waiting.ts";
 
 describeWithRedis("instances that share an index by a Redis", () => {
   test("what one learns the others are told, that and no more; it is not told itself", async () => {
@@ -19,7 +18,7 @@ describeWithRedis("instances that share an index by a Redis", () => {
     await expectAgreed("2:changed 3:row 3 4:row 4 @40", a, c, d);
     expect(c.told.slice(1)).toEqual(["-1 2 3"]);
     expect(d.told.slice(1)).toEqual(["-1 2 3", "4"]);
-    await wait(300);
+    await sleep(300);
     expect([c.told.length, d.told.length, c.events, d.events]).toEqual([2, 3, [], []]);
   });
 
@@ -53,7 +52,7 @@ describeWithRedis("instances that share an index by a Redis", () => {
     const c = await openRedis(redis.url);
     for (let round = 0; round < 20; round++) {
       for (const [i, one] of [a, b, c].entries()) one.learn({ rows: [row(5, `${round}`), row(100 + 3 * round + i)] });
-      await wait(round % 3);
+      await sleep(round % 3);
     }
     await until(() => [a, b, c].every(({ known }) => known().rows.length === 63));
     const stored = await redis.talk(`HGET ${KEY}records 5`);
@@ -100,7 +99,7 @@ describeWithRedis("instances that share an index by a Redis", () => {
     await expectAgreed("1:another 9:row 9 @7", c, d);
     a.learn({ gone: [1] });
     await expectAgreed("2:row 2 @40", a, b);
-    await wait(250);
+    await sleep(250);
     expect([a, b, c, d].map((one) => one.text())).toEqual([
       ...Array<string>(2).fill("2:row 2 @40"),
       ...Array<string>(2).fill("1:another 9:row 9 @7"),

@@ -3,10 +3,9 @@ import type { IndexRecord } from "../../../../src/features/privateDatasets/store
 import type { RedisStoreSettings } from "../../../../src/store/redis/redisStore.ts";
 import { pathTo } from "../../../store/redis/pathTo.ts";
 import { describeWithRedis, startRedis } from "../../../store/redis/redisServer.ts";
-import { wait } from "../../sharedCache/support.ts";
 import { expectAgreed, openRedis, walkers } from "./instances.ts";
 import { row, walked } from "./rows.ts";
-import { until } from "../../../support/waiting.ts";
+import { sleep, until } from "../../../support/waiting.ts";
 
 /** A Redis, and three instances, each on a way of its own. */
 const three = async (settings: Partial<RedisStoreSettings<IndexRecord>> = {}) => {
@@ -25,7 +24,7 @@ describeWithRedis("one of the instances walks", () => {
     const { instances, walker } = await three();
     for (let i = 0; i < 30; i++) {
       expect(walkers(instances)).toEqual([walker]);
-      await wait(50);
+      await sleep(50);
     }
   });
 
@@ -67,7 +66,7 @@ describeWithRedis("one of the instances walks", () => {
     const { redis, instances } = await three({ lease: 800 });
     await redis.kill();
     await until(() => walkers(instances).length === 0);
-    await wait(200);
+    await sleep(200);
     expect(walkers(instances)).toEqual([]);
     await redis.start();
     await until(() => walkers(instances).length === 1);

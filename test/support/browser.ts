@@ -1,6 +1,6 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
-import { describeWith, programPath } from "../../../support/needs.ts";
+import { describeWith, programPath } from "./needs.ts";
 
 /** Opens a page. At the end of the test it fails where the page requested another address or a script failed. */
 type OpenPage = (url: string, options?: BrowserContextOptions & { may?: RegExp }) => Promise<Page>;

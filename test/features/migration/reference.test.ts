@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { readFileSync } from "node:fs";
-import { ledgerSchema } from "../../src/compare/ledger.ts";
-import { endpoints } from "../../transforms/index.ts";
-import { staged, type Staged } from "../features/migration/support.ts";
+import { ledgerSchema } from "../../../src/compare/ledger.ts";
+import { endpoints } from "../../../transforms/index.ts";
+import { staged, type Staged } from "./support.ts";
 
 const shipped = ledgerSchema.parse(
-  JSON.parse(readFileSync(new URL("../../transforms/expectedDifferences.json", import.meta.url), "utf8")),
+  JSON.parse(readFileSync(new URL("../../../transforms/expectedDifferences.json", import.meta.url), "utf8")),
 );
 const OWNER = "DA1A0000000000000000000000000000";
 const byModern = "stage=modern; backend=modern; reason=stage";

@@ -1,0 +1,36 @@
+import { Hono } from "hono";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { startAdminServer } from "../../../src/features/console/adminServer.ts";
+import { consoleListener } from "../../../src/features/console/consoleListener.ts";
+import { roomyLimits } from "../../http/limits.ts";
+import { LARGE, large, staying, unreader } from "../../http/unreaders.ts";
+import { until } from "../../support/waiting.ts";
+
+test("a client that takes nothing is cut off after the time limit", async () => {
+  const LIMIT = 200;
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const answer = consoleListener(new Hono().get("/", (c) => c.body(large)));
+  let isCut = false;
+  const server = await startAdminServer(
+    (request, response) => {
+      request.socket.once("close", () => (isCut = true));
+      answer(request, response);
+    },
+    "127.0.0.1",
+    0,
+    { ...roomyLimits, sendTimeout: LIMIT, maxSendBytes: LARGE },
+  );
+  onTestFinished(() => server.stop());
+  const socket = unreader(server.port, staying("/"));
+  await until(() => {
+    // 16 time limits, which is enough however little waits.
+    vi.advanceTimersByTime(16 * LIMIT);
+    return isCut;
+  });
+  // What the system holds for it is gone as well: it is reset, not ended.
+  const reset = new Promise((resolve) => void socket.once("close", resolve));
+  socket.resume();
+  await reset;
+  expect(socket.bytesRead).toBeLessThan(LARGE);
+});
