@@ -8,7 +8,7 @@ const canary = { stage: "canary", share: 5, by: "Ada", why: "a try" } as const;
 const ids = [1, 2, 3, 61];
 
 describe("a step towards modern", () => {
-  test("is 409 with the evidence while answers are unexplained, unless it is made despite them", async () => {
+  test("is 409 with the evidence while answers are unexplained", async () => {
     const { ask, compared, operate, migration } = await staged(
       { getDataset: { stage: "shadow" } },
       { faults: [wrongType] },
@@ -40,7 +40,7 @@ describe("a step towards modern", () => {
     ]);
   });
 
-  test("is 409 while nothing was compared, and free when all that was compared agrees", async () => {
+  test("is 409 while nothing was compared, and free when all agrees", async () => {
     const { ask, compared, operate } = await staged({});
     const move = (stage: string) => operate("POST", "/stages/getDataset", { stage, share: 100, despite: undefined });
     expect(await move("shadow")).toMatchObject({ status: 200 });
@@ -87,7 +87,7 @@ describe("a step towards modern", () => {
   });
 });
 
-test("however often it is compared, one request is one piece of evidence, and no gate passes on it", async () => {
+test("one request is one piece of evidence, however often it is compared", async () => {
   const gate = { parity: 0.5, requests: 1, minutes: 0, errorRate: 1, p95: 60_000, hold: 0 };
   const { ask, compared, operate, migration } = await staged(
     { listEvaluationMeasures: { stage: "shadow", gate } },
@@ -112,7 +112,7 @@ test("a gate's promotion names the distinct requests that its bound counts", asy
   expect(migration.audit().at(-1)?.why).toBe("parity at least 51.01 % over 4 distinct requests");
 });
 
-test("everything back to legacy can be undone, with one reason for what speaks against it", async () => {
+test("everything back to legacy can be undone, with one reason for all", async () => {
   const { ask, compared, operate, migration } = await staged(
     {
       getDataset: { stage: "canary", share: 50 },

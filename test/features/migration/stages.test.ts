@@ -116,7 +116,7 @@ describe("shadow", () => {
     });
   });
 
-  test("the causes of differences stand in the order of their answers, over all endpoints", async () => {
+  test("causes stand in the order of their answers over all endpoints", async () => {
     const { ask, compared, operate } = await staged(
       { getDataset: { stage: "shadow" }, getSetup: { stage: "shadow" }, getStudy: { stage: "shadow" } },
       {

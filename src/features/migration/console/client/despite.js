@@ -16,7 +16,7 @@ export const showObjections = (dialog, objections) => {
 export const despiteOf = ({ despite }) => (despite.disabled ? {} : { despite: despite.value.trim() });
 
 /** Whether a move gives modern more of the callers. */
-export const isForward = (from, to) => {
+export const givesMoreCallers = (from, to) => {
   const callersOf = ({ stage, share }) => (stage === "modern" ? 101 : stage === "canary" ? Number(share) : 0);
   return callersOf(to) > callersOf(from);
 };

@@ -3,7 +3,7 @@ import { openDialog, partOf, sendDialog } from "../../../../ui/client/dialogs.js
 import { setText, showMessage } from "../../../../ui/client/messages.js";
 import { operatorName } from "../../../../ui/client/remembered.js";
 import { requestChange } from "../../../../ui/client/request.js";
-import { despiteOf, isForward, showObjections } from "./despite.js";
+import { despiteOf, givesMoreCallers, showObjections } from "./despite.js";
 
 const readMove = () => {
   const dialog = document.getElementById("move");
@@ -35,7 +35,7 @@ const showMove = () => {
     partOf(dialog, "will"),
     isSame ? `${endpoint} is there already.` : `${sentence} Was: ${formatStage(now.stage, now.share)}.`,
   );
-  const isAgainst = now.against !== undefined && isForward(now, { stage, share });
+  const isAgainst = now.against !== undefined && givesMoreCallers(now, { stage, share });
   showObjections(dialog, isAgainst ? [`${endpoint}: ${now.against}`] : []);
   const confirm = partOf(dialog, "confirm");
   confirm.textContent = `Move to ${formatStage(stage, share)}`;
