@@ -1,33 +1,49 @@
 import { readFileSync } from "node:fs";
-import type { FlowRow, ProcedureRow, RunRow, SetupRow, StudyRow, TaskRow, TaskTypeRow, User } from "./catalogueRows.ts";
+import type { DatasetRow, FlowRow, RunRow, SetupRow, StudyRow, TaskRow, TaskTypeRow, User } from "./catalogueRows.ts";
 import { type ShortDataset, completeDataset } from "./completeDataset.ts";
+import type { Tree } from "./tree.ts";
 
 const read = (name: string) =>
   JSON.parse(readFileSync(new URL(`../../../fixtures/catalogue/${name}.json`, import.meta.url), "utf8"));
 
-const users: User[] = read("users");
-const datasets: { basicQualities: string[]; rows: ShortDataset[] } = read("datasets");
-const setups: SetupRow[] = read("setups");
-const flows: FlowRow[] = read("flows");
-const studies: StudyRow[] = read("studies");
-const tasks: TaskRow[] = read("tasks");
-const runs: RunRow[] = read("runs");
-const taskTypes: TaskTypeRow[] = read("taskTypes");
-const estimationProcedures: ProcedureRow[] = read("estimationProcedures");
-const evaluationMeasures: string[] = read("evaluationMeasures");
-
-/** The data of the sample server. Each server starts with a copy of the datasets and tags. */
-export const sampleCatalogue = {
-  users,
-  /** The qualities that legacy's dataset list shows. */
-  basicQualities: datasets.basicQualities,
-  datasets: datasets.rows.map(completeDataset),
-  setups,
-  flows,
-  studies,
-  tasks,
-  runs,
-  taskTypes,
-  estimationProcedures,
-  evaluationMeasures,
+/** All rows, by the kind of entity. */
+export type Catalogue = {
+  users: User[];
+  datasets: DatasetRow[];
+  setups: SetupRow[];
+  flows: FlowRow[];
+  studies: StudyRow[];
+  tasks: TaskRow[];
+  runs: RunRow[];
+  taskTypes: TaskTypeRow[];
+  estimationProcedures: ({ id: number } & Tree)[];
+  evaluationMeasures: string[];
 };
+
+const { basicQualities: names, rows }: { basicQualities: string[]; rows: ShortDataset[] } = read("datasets");
+
+/** The data of the sample server. Each server starts with a copy. */
+export const sampleCatalogue: Catalogue = {
+  users: read("users"),
+  datasets: rows.map(completeDataset),
+  setups: read("setups"),
+  flows: read("flows"),
+  studies: read("studies"),
+  tasks: read("tasks"),
+  runs: read("runs"),
+  taskTypes: read("taskTypes"),
+  estimationProcedures: read("estimationProcedures"),
+  evaluationMeasures: read("evaluationMeasures"),
+};
+
+/** The names of all qualities. */
+export const allQualities = [
+  ...new Set([...names, ...rows.flatMap(({ otherQualities = {} }) => Object.keys(otherQualities))]),
+].toSorted();
+
+const asText = (value: number | string | null): string | null =>
+  typeof value === "number" && Number.isInteger(value) ? `${value}.0` : value === null ? null : `${value}`;
+
+/** The qualities that legacy's dataset list shows, by name; null has no value. */
+export const basicQualities = ({ qualities }: DatasetRow): [name: string, value: string | null][] =>
+  qualities.map((value, i) => [names[i] ?? "", asText(value)]);

@@ -1,23 +1,26 @@
 import type { Handler } from "./call.ts";
 import { completeDataset } from "./completeDataset.ts";
 import { searchIndexDown } from "./errors.ts";
-import { readUpload } from "./parseMarkup.ts";
-import { isOwn } from "./datasetReads.ts";
-import { element } from "./renderXml.ts";
-import { legacyCollationKey } from "./textQuirks.ts";
+import { isOwn } from "./documents.ts";
+import { isSameText } from "./textQuirks.ts";
+import { readUpload } from "./tree.ts";
+
+/** The texts of an uploaded document's elements, by name; `undefined` if its root has another name. */
+const readFields = (root: string, xml: string): Record<string, string> | undefined => {
+  const elements = readUpload(root, xml);
+  return elements && Object.fromEntries(elements.map(({ name, text }) => [name, text]));
+};
 
 /** `POST data`: a new dataset of the caller's, not processed yet. Its file is ignored. */
 export const dataUpload: Handler = ({ caller, datasets, form, given }) => {
   const xml = form.get("description");
   if (!xml) return { error: 135 };
-  const { name, description, format, visibility } = readUpload("data_set_description", xml) ?? {};
+  const { name, description, format, visibility } = readFields("data_set_description", xml) ?? {};
   if (!name) return { error: 131 };
 
   const id = datasets.reduce((last, row) => Math.max(last, row.id), given.last) + 1;
   given.last = id;
-  const versions = datasets
-    .filter((row) => legacyCollationKey(row.name) === legacyCollationKey(name))
-    .map((row) => row.version);
+  const versions = datasets.filter((row) => isSameText(row.name, name)).map((row) => row.version);
   const said = Object.fromEntries(
     Object.entries({ description, format, visibility }).filter(([, text]) => text !== undefined),
   );
@@ -32,7 +35,7 @@ export const dataUpload: Handler = ({ caller, datasets, form, given }) => {
       uploader: caller?.id ?? 0,
     }),
   );
-  return { root: element("upload_data_set", [element("id", id)]) };
+  return { tree: { upload_data_set: { id } } };
 };
 
 const anybodys = [
@@ -55,7 +58,7 @@ export const dataEdit: Handler = ({ caller, datasets, form, faults }) => {
   if (sent === "" || sent === "0") return { error: 1062 };
   const xml = form.get("edit_parameters");
   if (!xml) return { error: 1061 };
-  const fields = readUpload("data_edit_parameters", xml);
+  const fields = readFields("data_edit_parameters", xml);
   if (!fields) return { error: 1060 };
   const row = datasets.find(({ id }) => id === Number(sent));
   if (!row) return { error: 1063 };
@@ -65,7 +68,7 @@ export const dataEdit: Handler = ({ caller, datasets, form, faults }) => {
   if (names.some((name) => owners.includes(name)) && !isOwn(caller, row)) return { error: 1065 };
   for (const name of [...anybodys, ...owners]) if (name in fields) Object.assign(row, { [name]: fields[name] });
   if (fields.description !== undefined) row.description_version = (row.description_version ?? 0) + 1;
-  return faults.searchIndexDown ? searchIndexDown : { root: element("data_edit", [element("id", row.id)]) };
+  return faults.searchIndexDown ? searchIndexDown : { tree: { data_edit: { id: row.id } } };
 };
 
 /** `data/status/update`, by any method. */
@@ -79,7 +82,7 @@ export const dataStatusUpdate: Handler = ({ caller, datasets, form }) => {
   if (status === "active" && caller?.role !== "administrator") return { error: 696 };
   if (status === row.status) return { error: 694 };
   row.status = status;
-  return { root: element("data_status_update", [element("id", sent), element("status", status)]) };
+  return { tree: { data_status_update: { id: sent, status } } };
 };
 
 /** `DELETE data/{id}` */
@@ -89,5 +92,5 @@ export const dataDelete: Handler = ({ segments: [segment = ""], caller, datasets
   if (!isOwn(caller, row)) return { error: 353 };
   given.last = Math.max(given.last, row.id);
   datasets.splice(datasets.indexOf(row), 1);
-  return faults.searchIndexDown ? searchIndexDown : { root: element("data_delete", [element("id", row.id)]) };
+  return faults.searchIndexDown ? searchIndexDown : { tree: { data_delete: { id: row.id } } };
 };

@@ -1,14 +1,38 @@
+import type { Call } from "./call.ts";
+import type { TagRow } from "./catalogueRows.ts";
 import type { SampleError } from "./errors.ts";
+import { isSameText } from "./textQuirks.ts";
 
 /** The given filters of a list; a repeated one has its last value. */
 export type ListFilters = Partial<Record<string, string>>;
 
-/** One of legacy's lists: its filters, those of digits only, and its errors. */
-export type FilterRules = {
-  legal: readonly string[];
-  digits: ReadonlySet<string>;
-  errors: Record<"illegal" | "unsafe" | "offset", SampleError["error"]>;
+/** One filter of a list: whether it takes digits only, and the rows that fit. Without `fits` it chooses none. */
+export type ListFilter<Row> = { digits?: true; fits?: (row: Row, value: string, call: Call) => boolean };
+
+/** A filter of comma-separated ids. */
+export const among = <Row>(read: (row: Row) => number): ListFilter<Row> => ({
+  digits: true,
+  fits: (row, ids) => ids.split(",").some((one) => Number(one) === read(row)),
+});
+
+/** A filter of one number, which MariaDB reads off the front of `64,2`. */
+export const firstOf = <Row>(read: (row: Row) => number | undefined): ListFilter<Row> => ({
+  digits: true,
+  fits: (row, list) => Number.parseInt(list, 10) === read(row),
+});
+
+/** A filter of one tag. */
+export const tagged = <Row>(read: (row: Row) => TagRow[] | undefined): ListFilter<Row> => ({
+  fits: (row, tag) => (read(row) ?? []).some(([known]) => isSameText(known, tag)),
+});
+
+/** The filter of a state, where a list shows active rows unless it is given. */
+export const status: ListFilter<{ status: string }> = {
+  fits: (row, wanted) => isSameText(wanted, "all") || isSameText(wanted, row.status),
 };
+
+/** `limit` and `offset`, as every list has them. */
+export const paging = { limit: { digits: true }, offset: { digits: true } } satisfies Record<string, ListFilter<never>>;
 
 // The range from comma to underscore is legacy's own slip of the pen: it lets : ; < = > @ [ \ ] ^ through.
 const safe = /^[a-zA-Z0-9\s.,-_()]+$/;
@@ -22,24 +46,24 @@ const decode = (value: string): string => {
 };
 
 /** Reads `name/value/name/value`; a last name without a value is ignored. */
-export const readFilters = (
+export const readFilters = <Row>(
   segments: string[],
-  { legal, digits, errors }: FilterRules,
+  legal: Record<string, ListFilter<Row>>,
+  errors: Record<"illegal" | "unsafe" | "offset", number>,
 ): { filters: ListFilters } | SampleError => {
   const pairs = segments.flatMap((name, i): [string, string][] =>
     i % 2 === 0 && i + 1 < segments.length ? [[name, decode(segments[i + 1] ?? "")]] : [],
   );
-  const unknown = pairs.map(([name]) => name).filter((name) => !legal.includes(name));
+  const unknown = pairs.map(([name]) => name).filter((name) => !Object.hasOwn(legal, name));
   if (unknown.length > 0) {
-    const about = `Legal filter operators: ${legal.join()}. Found illegal filter(s): ${unknown.join(", ")}`;
+    const about = `Legal filter operators: ${Object.keys(legal).join()}. Found illegal filter(s): ${unknown.join(", ")}`;
     return { error: errors.illegal, about };
   }
-  const given = Object.entries(Object.fromEntries(pairs));
-  const isSafe = ([name, value]: [string, string]): boolean => (digits.has(name) ? /^\d+(,\d+)*$/ : safe).test(value);
-  const unsafe = given.filter((pair) => !isSafe(pair)).map(([name]) => name);
+  const filters: ListFilters = Object.fromEntries(pairs);
+  const unsafe = Object.entries(filters)
+    .filter(([name, value = ""]) => !(legal[name]?.digits ? /^\d+(,\d+)*$/ : safe).test(value))
+    .map(([name]) => name);
   if (unsafe.length > 0) return { error: errors.unsafe, about: `Filters with illegal values: ${unsafe.join()}` };
-
-  const filters: ListFilters = Object.fromEntries(given);
   // PHP takes "0" for empty: offset/0 needs no limit, and limit/0 counts as no limit.
   if (Number(filters["offset"] ?? 0) !== 0 && Number(filters["limit"] ?? 0) === 0) return { error: errors.offset };
   return { filters };
@@ -51,10 +75,3 @@ export const pageOf = <Row>(rows: Row[], { limit, offset = "0" }: ListFilters): 
   const [start, count] = limit.includes(",") ? limit.split(",").map(Number) : [Number(offset), Number(limit)];
   return rows.slice(start, (start ?? 0) + (count ?? 0));
 };
-
-/** MariaDB reads a number off the front of `64,2`. */
-export const firstNumber = (list: string): number => Number.parseInt(list, 10);
-
-/** Whether a filter of comma-separated ids, if it is given, has this one. */
-export const isAmong = (ids: string | undefined, id: number): boolean =>
-  ids === undefined || ids.split(",").some((one) => Number(one) === id);

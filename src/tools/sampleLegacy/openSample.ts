@@ -4,19 +4,13 @@ import type { Faults, ServerState } from "./call.ts";
 import { sampleCatalogue } from "./catalogue.ts";
 import type { DatasetRow, User } from "./catalogueRows.ts";
 import { sampleAnswer } from "./sampleAnswer.ts";
-import { openTagTables } from "./tags.ts";
 
 /** What a sample server holds. The array of datasets that it is given stays its table; of the catalogue's it keeps its own. */
 export type SampleOptions = { faults?: Faults; datasets?: DatasetRow[]; users?: User[] };
 
 /** Answers requests as legacy does. Rejects where a client leaves in the middle of its body. */
-export const openSample = ({
-  faults = {},
-  datasets = sampleCatalogue.datasets.map((row) => ({ ...row })),
-  users = sampleCatalogue.users,
-}: SampleOptions) => {
-  const studies = sampleCatalogue.studies.map((row) => ({ ...row }));
-  const state: ServerState = { datasets, users, studies, tags: openTagTables(datasets), faults, given: { last: 0 } };
+export const openSample = ({ faults = {}, ...rows }: SampleOptions) => {
+  const state: ServerState = { ...structuredClone(sampleCatalogue), ...rows, faults, given: { last: 0 } };
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const form = await readForm(request);
     const answered = sampleAnswer(request.method ?? "GET", request.url ?? "/", form, state);

@@ -6,7 +6,10 @@ const weight = (character: string): string =>
   character === "ß" ? "S" : (character.normalize("NFD")[0] ?? "").toUpperCase();
 
 /** The database's collation (utf8_general_ci): neither case, nor accents, nor trailing blanks count. */
-export const legacyCollationKey = (text: string): string => Array.from(text.replace(/ +$/, ""), weight).join("");
+const collationKey = (text: string): string => Array.from(text.replace(/ +$/, ""), weight).join("");
+
+/** Whether the database takes two texts for the same. */
+export const isSameText = (a: string, b: string): boolean => collationKey(a) === collationKey(b);
 
 const latin1 =
   "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest " +

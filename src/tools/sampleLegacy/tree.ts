@@ -1,0 +1,122 @@
+/**
+ * A document of legacy's, whose XML and JSON are both written from it: elements by name, in their order. `@name` is an attribute, `#` the
+ * text beside it. Legacy does not escape the text of `!name`. Null and undefined are left out, a list repeats its element.
+ */
+export type Tree = { [name: string]: Content };
+type Content = One | null | undefined | Content[];
+type One = string | number | boolean | Tree;
+
+/** The blanks around the elements: each of legacy's templates has its own. */
+export type XmlLayout = { newline?: string; indent?: string };
+
+/** The death of legacy's script: an empty answer. */
+export class ScriptDied extends Error {}
+
+/** The five characters of XML, but for the apostrophe, as PHP's htmlspecialchars writes them. */
+export const escapeXml = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+
+/** A content that is a text. */
+export const textIn = (content: Content): string => (typeof content === "object" ? "" : String(content ?? ""));
+
+const xmlOf = (key: string, content: Content, margin: string, indent: string, attributes = ""): string => {
+  if (content === null || content === undefined) return "";
+  if (Array.isArray(content)) return content.map((one) => xmlOf(key, one, margin, indent)).join("");
+  const [name, escape] = key.startsWith("!") ? [key.slice(1), String] : [key, escapeXml];
+  const tree = typeof content === "object" ? content : { "#": content };
+  let [head, inside] = [`<oml:${name}${attributes}`, ""];
+  for (const [it, value] of Object.entries(tree)) {
+    if (it === "#") inside += escape(textIn(value));
+    else if (it.startsWith("@")) head += ` ${it.slice(1)}="${escapeXml(textIn(value))}"`;
+    else inside += xmlOf(it, value, margin + indent, indent);
+  }
+  return `${margin}${head}>${inside}${"#" in tree ? "" : margin}</oml:${name}>`;
+};
+
+/** A document as legacy's XML: no prolog, one prefix, a line an element. */
+export const renderXml = (document: Tree, { newline = "\n", indent = "  " }: XmlLayout = {}): string => {
+  const [[root, content] = ["", ""]] = Object.entries(document);
+  const xml = xmlOf(root, content, newline, indent, ' xmlns:oml="http://openml.org/openml"');
+  return xml.slice(newline.length) + newline;
+};
+
+type Json = string | Json[] | { [key: string]: Json };
+
+// eslint-disable-next-line no-control-regex -- these are the characters that XML 1.0 cannot hold
+const notXml = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/;
+const phpBlanks = /^[ \t\n\r\v]+|[ \t\n\r\v]+$/g;
+
+/** Legacy writes its XML and parses it again, which ends the script where that is not well-formed. */
+const trimmed = (text: string): string => {
+  if (notXml.test(text)) throw new ScriptDied();
+  return text.replaceAll("\r\n", "\n").replaceAll(phpBlanks, "");
+};
+
+/** None: absent. One: itself. More: a list. No text: `[]`. Attributes come first, text beside them is `value`. */
+const jsonOf = (content: One): Json => {
+  const { "#": text = "", ...tree }: Tree = typeof content === "object" ? content : { "#": content };
+  const value = trimmed(textIn(text));
+  const fields = Object.entries(tree).flatMap(([key, inside]): [string, Json][] => {
+    if (key.startsWith("@")) return [[key.slice(1), textIn(inside)]];
+    const all = [inside].flat().filter((one) => one !== null && one !== undefined) as One[];
+    const [first, ...others] = all.map((one) => jsonOf(key.startsWith("!") ? treeOf(readMarkup(textIn(one))) : one));
+    return first === undefined ? [] : [[key.replace("!", ""), others.length === 0 ? first : [first, ...others]]];
+  });
+  if (fields.length === 0) return value === "" ? [] : value;
+  return { ...Object.fromEntries(fields), ...(value === "" ? {} : { value }) };
+};
+
+/** A document as legacy's JSON, which is PHP's json_encode: slashes and everything beyond ASCII escaped. */
+export const renderJson = (document: Tree): string =>
+  JSON.stringify(jsonOf(document))
+    .replaceAll("/", "\\/")
+    .replaceAll(/[\u0080-\uffff]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
+/** An element that was read, its attributes left out. */
+export type Markup = { name: string; text: string; children: Markup[] };
+
+const tokens = /<(\/?)([a-z][\w.-]*)>|&(amp|lt|gt|quot|apos);|&#(\d+);|[^<&]+|[<&]/giy;
+const entities: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
+
+/** Parses a text that was never escaped as XML; `undefined` if it is not well-formed. */
+const parseMarkup = (text: string): Markup | undefined => {
+  const root: Markup = { name: "", text: "", children: [] };
+  const open = [root];
+  for (const [token, slash, tag, entity, code] of text.matchAll(tokens)) {
+    const current = open.at(-1) ?? root;
+    if (tag && slash) {
+      if (open.length === 1 || current.name !== tag) return undefined;
+      open.pop();
+    } else if (tag) {
+      const child = { name: tag, text: "", children: [] };
+      current.children.push(child);
+      open.push(child);
+    } else if (token === "<" || token === "&") {
+      return undefined;
+    } else {
+      current.text += entity ? (entities[entity] ?? "") : code ? String.fromCodePoint(Number(code)) : token;
+    }
+  }
+  return open.length === 1 ? root : undefined;
+};
+
+const readMarkup = (text: string): Markup => {
+  const read = parseMarkup(text);
+  if (!read) throw new ScriptDied();
+  return read;
+};
+
+const treeOf = ({ text, children }: Markup): Tree => {
+  const groups = Map.groupBy(children, ({ name }) => name);
+  return { ...Object.fromEntries([...groups].map(([name, all]) => [name, all.map(treeOf)])), "#": text };
+};
+
+/** The elements of an uploaded document; `undefined` if its root has another name. */
+export const readUpload = (name: string, xml: string): Markup[] | undefined => {
+  const plain = xml
+    .replace(/^\s*<\?xml[^>]*\?>/, "")
+    .replaceAll(/<oml:(\w+)[^>]*\/>/g, "<$1></$1>")
+    .replaceAll(/<(\/?)oml:(\w+)[^>]*>/g, "<$1$2>");
+  const root = parseMarkup(plain.trim())?.children[0];
+  return root?.name === name ? root.children : undefined;
+};
