@@ -36,9 +36,11 @@ const openIn = async (
     wrong.push(`a script spoke: ${dialog.message()}`);
     void dialog.dismiss();
   });
+  // A file has no origin.
+  const own = url.startsWith("file:") ? url : new URL(url).origin;
   page.on("request", (request) => {
     const message = `asked ${request.url()}`;
-    if (!request.url().startsWith(new URL(url).origin) && !request.url().startsWith("data:,") && !may?.test(message))
+    if (!request.url().startsWith(own) && !request.url().startsWith("data:,") && !may?.test(message))
       wrong.push(message);
   });
   onTestFinished(async () => {
