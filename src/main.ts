@@ -87,13 +87,14 @@ const commands: Record<string, [about: string, load: (command: Command) => Promi
   docs: [
     "write the tables of docs/ again, or print a document",
     async (command) => {
-      const [{ docsCommand }, { features }, { endpoints }] = await Promise.all([
+      const [{ docsCommand }, { features }, { endpoints }, { allEvents }] = await Promise.all([
         import("./tools/docs/command.ts"),
         import("./features/index.ts"),
         import("../transforms/index.ts"),
+        import("./serve/feature.ts"),
       ]);
       const fragments = features.map(({ settings }) => settings);
-      docsCommand(command, { version: about.version, endpoints, fragments });
+      docsCommand(command, { version: about.version, endpoints, fragments, events: await allEvents(features) });
     },
   ],
 };

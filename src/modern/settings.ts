@@ -15,18 +15,22 @@ export const comparedShape = {
     .string()
     .min(1)
     .optional()
-    .describe("a file with the certificates (PEM) of the authorities that the new implementation's must come from"),
+    .describe(
+      "File with the certificates (PEM) of the authorities that modern's must come from. Without it: those that Node trusts",
+    ),
   MODERN_ROUTES: z
     .record(z.string(), route)
     .default({})
     .describe(
-      'where the new implementation has an endpoint, by endpoint: {"findFlow": "GET /flows/exists/{name}/{external_version}"} (default: as each definition says)',
+      'Routes of modern, where they differ from the definitions: `{"findFlow": "GET /flows/exists/{name}/{external_version}"}`. With the method and the names of our first route',
     ),
   EXPECTED_DIFFERENCES: z
     .string()
     .min(1)
     .optional()
-    .describe("the file with the ledger of expected differences (default: the one that ships)"),
+    .describe(
+      "File with the ledger of expected differences. Without it: [the one that ships](../transforms/expectedDifferences.json)",
+    ),
 };
 
 /** Routes of endpoints that do not exist, and those that could not be asked as the endpoint's first one: another method, other names in its path, or no path at all. */

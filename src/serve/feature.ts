@@ -13,7 +13,7 @@ import type { Beginning } from "../proxy/heldAnswer.ts";
 import type { Json } from "../rules/rule.ts";
 import { fragmentOf, type Settings, type SettingsFragment, type WhenOff } from "../settings/settings.ts";
 import type { Dependencies } from "../telemetry/dependencies.ts";
-import type { EventDefinitions } from "../telemetry/events.ts";
+import { coreEvents, type EventDefinitions } from "../telemetry/events.ts";
 import type { Meter } from "../telemetry/meter.ts";
 import type { Observer } from "../telemetry/observer.ts";
 import type { UntrustedProxy } from "../upstream/untrustedProxies.ts";
@@ -181,6 +181,12 @@ export const loadFeatures = async (
   const on = features.filter((one) => one.settings.isOn?.(settings) ?? true);
   const off = features.flatMap((one) => (on.includes(one) ? [] : (one.settings.whenOff ?? [])));
   return { modules: await Promise.all(on.map(({ load }) => load())), off };
+};
+
+/** All events: the core's, and those of features. */
+export const allEvents = async (features: readonly FeatureDefinition[]): Promise<EventDefinitions> => {
+  const modules = await Promise.all(features.map(({ load }) => load()));
+  return Object.assign({}, coreEvents, ...modules.map(({ events }) => events)) as EventDefinitions;
 };
 
 /** What the core tells its features while it serves. */

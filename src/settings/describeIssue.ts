@@ -12,14 +12,18 @@ type Described = {
   minimum?: number;
   maximum?: number;
   description?: string;
+  default?: unknown;
   items?: Described;
   properties?: Record<string, Described>;
   additionalProperties?: Described | boolean;
 };
 
-/** Describes what a setting takes. */
-export const described = (field: z.ZodType): Described =>
-  z.toJSONSchema(field, { io: "input", unrepresentable: "any" }) as Described;
+/** Describes what a setting takes, by the first sentence of its description without its Markdown. */
+export const described = (field: z.ZodType): Described => {
+  const about = z.toJSONSchema(field, { io: "input", unrepresentable: "any" }) as Described;
+  const [description = ""] = about.description?.split(". ") ?? [];
+  return { ...about, description: description.replaceAll("`", "") };
+};
 
 type Shown = {
   schema: z.ZodObject<z.ZodRawShape>;
@@ -69,7 +73,7 @@ const innerOf = ({ properties, additionalProperties, items }: Described, step: P
 };
 
 const allowedFor = (
-  { type, enum: values, minimum, maximum, description, ...about }: Described,
+  { type, enum: values, minimum, maximum, description = "", ...about }: Described,
   issue: Issue,
 ): string => {
   if (values) return `one of ${values.join(", ")}`;
@@ -77,9 +81,10 @@ const allowedFor = (
   const bounds = maximum === undefined ? "" : ` from ${minimum} to ${maximum}`;
   if (type === "integer") return `an integer${bounds}`;
   if (type === "number") return `a number${bounds}`;
+  const within = description.charAt(0).toLowerCase() + description.slice(1);
   if (type === "object" && issue.code === "invalid_type")
-    return description ?? `an object with ${Object.keys(about.properties ?? {}).join(", ")}`;
-  if (type === "array" && issue.code === "invalid_type") return `a list: ${description}`;
+    return within || `an object with ${Object.keys(about.properties ?? {}).join(", ")}`;
+  if (type === "array" && issue.code === "invalid_type") return `a list: ${within}`;
   return issue.message;
 };
 

@@ -1,27 +1,37 @@
-import { z } from "zod";
-import { secretSettings, type SettingsFragment, settingsSchemaOf } from "./settings.ts";
+import type { z } from "zod";
+import { described } from "./describeIssue.ts";
+import { secretSettings, settingsByGroup, type SettingsFragment } from "./settings.ts";
 
-type Described = { description?: string; default?: unknown };
+/** The default of a setting as a person reads it: `64 MiB`; "" where it has none, or an empty one. */
+export const shownDefault = (field: z.ZodType): string => {
+  const { default: value } = described(field);
+  if (Array.isArray(value)) return value.join(",");
+  const mebibytes = Number(value) / 1024 ** 2;
+  if (mebibytes >= 1 && Number.isInteger(mebibytes)) return `${Number(value)} (${mebibytes} MiB)`;
+  return typeof value === "string" ? value : (JSON.stringify(value) ?? "").replace("{}", "");
+};
 
-/** What `--help` prints below the commands: every setting with its default. */
-export const settingsHelp = (fragments: readonly SettingsFragment[]): string => {
-  const secrets = secretSettings(fragments);
-  const rows = Object.entries(settingsSchemaOf(fragments).shape).map(([name, field]) => {
-    const { description = "", default: byDefault } = z.toJSONSchema(field as z.ZodType, {
-      io: "input",
-      unrepresentable: "any",
-    }) as Described;
-    const shown = byDefault === undefined || secrets.has(name) ? "" : ` [${JSON.stringify(byDefault)}]`;
-    return `  ${name.padEnd(20)} ${description}${shown}`;
-  });
-  return [
+const row = (name: string, about: string) => `  ${name.padEnd(27)} ${about}`;
+
+/** What `--help` prints below the commands: every setting with its default, the usual ones first. */
+export const settingsHelp = (fragments: readonly SettingsFragment[]): string =>
+  [
     "",
-    "Settings, from the environment or from a file (the environment wins):",
-    `  ${"CONFIG".padEnd(20)} the path of that file: JSON, or YAML (.yaml, .yml); npm run docs -- config-schema describes it to editors`,
-    `  ${"..._FILE".padEnd(20)} the path of a file with the value, in place of ${[...secrets].join(", ")}`,
-    ...rows,
-    "",
+    "Settings, from the environment or from a file (the environment wins). docs/operate.md says more of each.",
+    row(
+      "CONFIG",
+      "Path of that file: JSON, or YAML (.yaml, .yml); npm run docs -- config-schema describes it to editors",
+    ),
+    row("..._FILE", `Path of a file with the value, in place of ${[...secretSettings(fragments)].join(", ")}`),
     "Lists are written as JSON or parted by commas: PREFIXES=/v1,/api/v2",
+    ...Object.entries(settingsByGroup(fragments)).flatMap(([group, shape]) => [
+      "",
+      `${group}:`,
+      ...Object.entries(shape as Record<string, z.ZodType>).map(([name, field]) => {
+        const { description = "" } = described(field);
+        const byDefault = shownDefault(field);
+        return row(name, `${description}${byDefault === "" ? "" : ` [${byDefault}]`}`);
+      }),
+    ]),
     "",
   ].join("\n");
-};

@@ -43,112 +43,157 @@ const isRedisUrl = (text: string): boolean => {
   }
 };
 
-/** The settings of the core: their names in the environment and in the file, their bounds, what they are for. */
+/** The settings of the core by heading: their names in the environment and in the file, their bounds, what they are for. */
+const coreGroups = {
+  "Where it listens": {
+    PORT: z.int().min(0).max(65_535).default(8000).describe("Port of the public listener. 0 takes a free one"),
+    HOST: hostField.default("127.0.0.1").describe("Address of the public listener"),
+    PREFIXES: z
+      .array(prefixField)
+      .min(1)
+      .refine((list) => new Set(list).size === list.length, "each prefix once")
+      .default(["/v1"])
+      .describe("Path prefixes of the new interface. Under `/` it has its own paths only"),
+    CORS_ORIGINS: z.array(corsOrigin).default(["*"]).describe("Origins whose pages may read answers"),
+    TRUSTED_PROXIES: networksField.describe(
+      "Addresses and networks (`10.0.0.0/8`) whose `X-Forwarded-*` and `Forwarded` are believed",
+    ),
+  },
+  "The legacy server": {
+    LEGACY_URL: originField.optional().describe("Origin of the legacy server; without it a sample legacy is started"),
+    LEGACY_PATH: prefixField.default("/api/v1").describe("Path of legacy's interface, before `json` or `xml`"),
+    LEGACY_HOST: hostField
+      .optional()
+      .describe(
+        "`Host` that legacy is addressed by. Without it: the client's for proxied requests, that of `LEGACY_URL` for the gateway's own",
+      ),
+    LEGACY_CA: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        "File with the certificates (PEM) of the authorities that legacy's must come from. Without it: those that Node trusts",
+      ),
+    LEGACY_API_KEY: z
+      .string()
+      .regex(/^[A-Za-z0-9]{1,64}$/, "1-64 letters and digits")
+      .optional()
+      .describe(
+        "The gateway's own key, for what legacy answers only with one. Flow names with `=`, `+`, `/` and the like need it",
+      ),
+    LEGACY_STUDIES: z
+      .array(z.int().min(1))
+      .optional()
+      .describe("Ids of the studies that are no longer supported. Without it: the specification's 25"),
+    MAX_CONNECTIONS: countField(64).describe(
+      "Most connections to legacy: for transforms, for pass-through and for slow downloads each",
+    ),
+    MAX_WAITING: countField(1_000).describe(
+      "Most requests that wait for such a connection. Half as many large uploads may wait beside them",
+    ),
+    WAIT_TIMEOUT_MS: millisecondsField(10_000).describe("Longest wait for such a connection, in ms. Then 503"),
+    CONNECT_TIMEOUT_MS: millisecondsField(5_000).describe("Longest time to connect to legacy, in ms"),
+    HEADERS_TIMEOUT_MS: millisecondsField(30_000).describe("Longest wait for legacy's first byte, in ms"),
+    BODY_TIMEOUT_MS: millisecondsField(30_000).describe("Longest silence within a body, in ms"),
+    TOTAL_TIMEOUT_MS: millisecondsField(60_000).describe(
+      "Longest time for one answer of the new interface, in ms. Proxied requests have no such limit",
+    ),
+  },
+  Clients: {
+    MAX_BODY_BYTES: bytesField(1024 ** 2).describe("Largest JSON body of a client, in bytes"),
+    MAX_CLIENT_CONNECTIONS: countField(10_000).describe(
+      "Most connections of clients. Beyond it the newest is answered 503",
+    ),
+    MAX_SEND_BYTES: z
+      .int()
+      .min(1024 ** 2)
+      .max(64 * 1024 ** 3)
+      .default(256 * 1024 ** 2)
+      .describe(
+        "Most bytes of answers that clients have not taken yet. Beyond it the gateway resets connections whose clients take nothing, then answers the newest request 503",
+      ),
+    SEND_TIMEOUT_MS: millisecondsField(20_000).describe(
+      "Time in which a client has to take 1/32 of what waits for it, in ms. It holds while more than a quarter of `MAX_SEND_BYTES` waits. Otherwise the gateway resets a client that takes nothing for 15 times as long",
+    ),
+    MIN_UPLOAD_RATE: countField(1_024).describe(
+      "Least speed of the body of a proxied request, in bytes a second. Below it 408, unless the gateway causes the delay",
+    ),
+    DRAIN_DELAY_MS: z
+      .int()
+      .min(0)
+      .max(3_600_000)
+      .default(5_000)
+      .describe(
+        "Time from SIGTERM until the port closes, in ms. Load balancers see `/readyz` meanwhile; 0 closes it at once",
+      ),
+    DRAIN_TIMEOUT_MS: millisecondsField(30_000).describe(
+      "Longest time for requests in flight when the port has closed, in ms",
+    ),
+  },
+  "Large answers": {
+    MAX_REPLY_BYTES: bytesField(32 * 1024 ** 2).describe("Largest answer of legacy to be transformed, in bytes"),
+    MAX_REPLIES_BYTES: z
+      .int()
+      .min(1024)
+      .max(64 * 1024 ** 3)
+      .default(256 * 1024 ** 2)
+      .describe(
+        "Most bytes of answers that are being collected at a time. A large one that does not fit is answered 503. At least `MAX_REPLY_BYTES`",
+      ),
+    READER_THREADS: z
+      .int()
+      .min(1)
+      .max(32)
+      .default(2)
+      .describe("Most threads that read large answers. One for each core at most; they start when they are needed"),
+    READER_HEAP_MB: z.int().min(64).max(16_384).default(512).describe("Heap of each such thread, in MiB"),
+    READER_TIMEOUT_MS: millisecondsField(30_000).describe("Longest time to read one answer, in ms"),
+    READER_QUEUE_BYTES: bytesField(128 * 1024 ** 2).describe(
+      "Most bytes of large answers and JSON bodies that wait to be read. Callers take turns",
+    ),
+  },
+  "Cache and storage": {
+    CACHE_BYTES: z
+      .int()
+      .min(0)
+      .max(64 * 1024 ** 3)
+      .default(64 * 1024 ** 2)
+      .describe(
+        "Memory for cached answers, in bytes. Keys, headers and every encoding count; 0 switches the cache off",
+      ),
+    CACHE_LIFETIMES: lifetimes
+      .default({})
+      .describe(
+        'Lifetimes of cached answers, by endpoint: `{"getDataset": {"fresh": "5m"}}`. Also `staleWhileRevalidate`, `staleIfError`, `notFoundTtl` and `preconditionTtl`; without it each endpoint\'s own',
+      ),
+    REDIS_URL: z
+      .string()
+      .refine(isRedisUrl, "a URL such as redis://127.0.0.1:6379/0, a % in its password written %25")
+      .optional()
+      .describe("URL of a Redis or Valkey that several gateways share"),
+    DATA_DIR: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        "Directory for what was set at run time, and for the index of private datasets. Both then survive a restart. The start fails if it cannot be made or written to",
+      ),
+  },
+  "The log": {
+    LOG_LEVEL: z
+      .enum(["debug", "info", "warn", "error", "silent"])
+      .default("info")
+      .describe("Least level that is logged: `debug`, `info`, `warn`, `error` or `silent`"),
+  },
+};
+
 const coreShape = {
-  PORT: z.int().min(0).max(65_535).default(8000).describe("the port to listen on; 0 takes any free one"),
-  HOST: hostField.default("127.0.0.1").describe("the address to listen on"),
-  LEGACY_URL: originField
-    .optional()
-    .describe("the origin of the legacy server; without it the sample legacy is started"),
-  LEGACY_PATH: prefixField.default("/api/v1").describe("the path of its interface, before json or xml"),
-  LEGACY_HOST: hostField
-    .optional()
-    .describe("the Host it is addressed by (default: the client's, and LEGACY_URL's for the gateway's own requests)"),
-  LEGACY_CA: z
-    .string()
-    .min(1)
-    .optional()
-    .describe(
-      "a file with the certificates (PEM) of the authorities that legacy's must come from (default: those that Node trusts)",
-    ),
-  LEGACY_API_KEY: z
-    .string()
-    .regex(/^[A-Za-z0-9]{1,64}$/, "1-64 letters and digits")
-    .optional()
-    .describe("the gateway's own key, for what legacy answers only with one"),
-  LEGACY_STUDIES: z
-    .array(z.int().min(1))
-    .optional()
-    .describe("the ids of the studies that are no longer supported (default: the specification's)"),
-  PREFIXES: z
-    .array(prefixField)
-    .min(1)
-    .refine((list) => new Set(list).size === list.length, "each prefix once")
-    .default(["/v1"])
-    .describe("the prefixes the new interface is served under"),
-  CORS_ORIGINS: z.array(corsOrigin).default(["*"]).describe("the origins whose pages may read answers"),
-  TRUSTED_PROXIES: networksField.describe("the addresses and networks whose X-Forwarded-* are believed"),
-  CONNECT_TIMEOUT_MS: millisecondsField(5_000).describe("to connect to legacy"),
-  HEADERS_TIMEOUT_MS: millisecondsField(30_000).describe("until legacy begins to answer"),
-  BODY_TIMEOUT_MS: millisecondsField(30_000).describe("of silence within a body"),
-  TOTAL_TIMEOUT_MS: millisecondsField(60_000).describe("for one answer of the new interface, whatever it takes"),
-  DRAIN_DELAY_MS: z
-    .int()
-    .min(0)
-    .max(3_600_000)
-    .default(5_000)
-    .describe("from SIGTERM until the port closes, for load balancers to see /readyz; SIGINT closes it at once"),
-  DRAIN_TIMEOUT_MS: millisecondsField(30_000).describe("for requests in flight when the port has closed"),
-  MAX_BODY_BYTES: bytesField(1024 ** 2).describe("of a JSON body sent to the new interface"),
-  MAX_REPLY_BYTES: bytesField(32 * 1024 ** 2).describe("of a legacy answer to be transformed"),
-  MAX_REPLIES_BYTES: z
-    .int()
-    .min(1024)
-    .max(64 * 1024 ** 3)
-    .default(256 * 1024 ** 2)
-    .describe("of all answers that are being collected to be transformed; more large ones are answered 503"),
-  MAX_CONNECTIONS: countField(64).describe(
-    "connections to legacy, for transforms, for pass-through and for slow downloads each",
-  ),
-  MAX_WAITING: countField(1_000).describe(
-    "requests that may wait for such a connection; half as many large uploads beside them",
-  ),
-  MAX_CLIENT_CONNECTIONS: countField(10_000).describe("connections of clients at a time; more are answered 503"),
-  SEND_TIMEOUT_MS: millisecondsField(20_000).describe(
-    "in which a client has to take 1/32 of what waits for it, where much waits in all",
-  ),
-  MAX_SEND_BYTES: z
-    .int()
-    .min(1024 ** 2)
-    .max(64 * 1024 ** 3)
-    .default(256 * 1024 ** 2)
-    .describe(
-      "of answers that clients have not taken yet, over all of them; beyond it those that take nothing are cut off, then more are answered 503",
-    ),
-  WAIT_TIMEOUT_MS: millisecondsField(10_000).describe("that a request waits for such a connection at most; then 503"),
-  MIN_UPLOAD_RATE: countField(1_024).describe("bytes a second that a client's upload has to come with; below it 408"),
-  READER_THREADS: z
-    .int()
-    .min(1)
-    .max(32)
-    .default(2)
-    .describe("threads that read large answers, one for each core at most; they start when they are needed"),
-  READER_HEAP_MB: z.int().min(64).max(16_384).default(512).describe("MiB of heap for each of them"),
-  READER_TIMEOUT_MS: millisecondsField(30_000).describe("that reading one answer may take"),
-  READER_QUEUE_BYTES: bytesField(128 * 1024 ** 2).describe(
-    "of large answers and bodies that wait to be read; callers take turns",
-  ),
-  CACHE_BYTES: z
-    .int()
-    .min(0)
-    .max(64 * 1024 ** 3)
-    .default(64 * 1024 ** 2)
-    .describe("of memory for what is kept, all encodings and keys counted; 0 keeps nothing"),
-  CACHE_LIFETIMES: lifetimes
-    .default({})
-    .describe(
-      'how long answers hold, by endpoint: {"getDataset": {"fresh": "5m"}} (also staleWhileRevalidate, staleIfError, notFoundTtl, preconditionTtl)',
-    ),
-  REDIS_URL: z
-    .string()
-    .refine(isRedisUrl, "a URL such as redis://127.0.0.1:6379/0, a % in its password written %25")
-    .optional()
-    .describe("a Redis or Valkey that several gateways share what they keep by"),
-  DATA_DIR: z.string().min(1).optional().describe("where what was set at run time survives a restart"),
-  LOG_LEVEL: z
-    .enum(["debug", "info", "warn", "error", "silent"])
-    .default("info")
-    .describe("what is logged to the standard error"),
+  ...coreGroups["Where it listens"],
+  ...coreGroups["The legacy server"],
+  ...coreGroups.Clients,
+  ...coreGroups["Large answers"],
+  ...coreGroups["Cache and storage"],
+  ...coreGroups["The log"],
 };
 
 /** The settings of the core. The features' own settings stand in the same object. */
@@ -160,6 +205,10 @@ export type KnownEndpoints = Readonly<Record<string, { cache?: unknown; routes?:
 /** What one feature adds to the settings. `All`: all settings with its own. */
 export type SettingsFragment<Shape extends z.ZodRawShape = z.ZodRawShape> = {
   shape: Shape;
+  /** The heading that they stand under. */
+  group?: string;
+  /** Those that come first, because most operators set them. */
+  usual?: readonly string[];
   /** Settings whose value is never shown. */
   secrets?: readonly string[];
   /** Settings that may change while the gateway runs. */
@@ -179,6 +228,7 @@ export type WhenOff = { setting: string; effect: string; section?: { id: string;
 export const fragmentOf = <Shape extends z.ZodRawShape>(fragment: SettingsFragment<Shape>): SettingsFragment =>
   fragment as unknown as SettingsFragment;
 
+const usualOfCore = ["PORT", "LEGACY_URL", "PREFIXES", "TRUSTED_PROXIES", "REDIS_URL", "DATA_DIR"];
 const secretsOfCore = ["LEGACY_API_KEY", "REDIS_URL"];
 
 /** All settings: the core's, and those that the fragments of features add. */
@@ -186,6 +236,17 @@ export const settingsSchemaOf = (fragments: readonly SettingsFragment[], isStric
   (isStrict ? z.strictObject : z.object)(
     Object.assign({}, coreShape, ...fragments.map(({ shape }) => shape)) as z.ZodRawShape,
   );
+
+/** All settings by heading, the usual ones first. */
+export const settingsByGroup = (fragments: readonly SettingsFragment[]): Record<string, z.ZodRawShape> => {
+  const usual = new Set([...usualOfCore, ...fragments.flatMap((one) => one.usual ?? [])]);
+  const groups: Record<string, Record<string, z.core.$ZodType>> = { "The usual ones": {} };
+  const given = fragments.map(({ group = "More", shape }) => [group, shape] as const);
+  for (const [group, shape] of [...Object.entries(coreGroups), ...given])
+    for (const [name, field] of Object.entries(shape))
+      (groups[usual.has(name) ? "The usual ones" : group] ??= {})[name] = field;
+  return groups;
+};
 
 /** Settings whose value is never shown. */
 export const secretSettings = (fragments: readonly SettingsFragment[]): ReadonlySet<string> =>

@@ -3,39 +3,160 @@ export type EventLevel = "debug" | "info" | "warn" | "error";
 
 /**
  * What is said of an event wherever it happens. `msg`: a sentence that a person can read. `isOfRequest`: it happens while a request is
- * carried out, whose id and path its line has.
+ * carried out, whose id and path its line has. `notes`: what docs/operate.md adds to `msg`, in Markdown, and what to do.
  */
-export type EventDefinition = { level: EventLevel; msg: string; isOfRequest?: true };
+export type EventDefinition = { level: EventLevel; msg: string; notes?: string; isOfRequest?: true };
 
 /** Events by their names. */
 export type EventDefinitions = Readonly<Record<string, EventDefinition>>;
 
-/** The events of the core; each feature has its own. docs/operate.md says of each what to do. */
+/** The events of the core; each feature has its own. */
 export const coreEvents: EventDefinitions = {
-  internal_error: { level: "error", msg: "The gateway has a fault.", isOfRequest: true },
-  stopping: { level: "info", msg: "The gateway stops." },
-  drain_timeout: { level: "error", msg: "Requests were cut off by the stop." },
-  stopped: { level: "info", msg: "The gateway stopped." },
-  configuration_reloaded: { level: "info", msg: "The configuration was read again." },
-  configuration_refused: { level: "error", msg: "The changed configuration is wrong; the old one stays in force." },
-  restart_needed: { level: "warn", msg: "Changed settings take effect only at a restart." },
-  log_lines_dropped: { level: "warn", msg: "Lines of the log are lost: its reader was too slow." },
-  requests_refused: { level: "warn", msg: "Requests were refused." },
-  untrusted_proxy: { level: "warn", msg: "A proxy that is not trusted forwards requests." },
-  circuit_opened: { level: "error", msg: "The circuit opened: the backend fails and is given time." },
-  circuit_closed: { level: "info", msg: "The circuit closed: the backend answers again." },
-  legacy_failed: { level: "error", msg: "Legacy gave no answer.", isOfRequest: true },
-  legacy_unreadable: { level: "error", msg: "Legacy's answer cannot be read.", isOfRequest: true },
-  json_broken: { level: "warn", msg: "Legacy's JSON does not parse; its XML was asked for.", isOfRequest: true },
-  odd_status: { level: "error", msg: "Legacy sent a document with an error status.", isOfRequest: true },
-  schema_mismatch: { level: "error", msg: "Legacy's answer does not fit the schema.", isOfRequest: true },
-  unknown_field: { level: "warn", msg: "Legacy sent a field that no rule knows.", isOfRequest: true },
-  code_unknown: { level: "warn", msg: "Legacy sent an error code that is not known.", isOfRequest: true },
-  code_misasked: { level: "error", msg: "Legacy says that the gateway asked wrongly.", isOfRequest: true },
-  service_key_refused: { level: "error", msg: "Legacy refused the gateway's own key.", isOfRequest: true },
-  large_answer_failed: { level: "error", msg: "A large answer could not be read." },
-  pass_through_failed: { level: "error", msg: "A request that was passed through failed.", isOfRequest: true },
-  request_loop: { level: "error", msg: "A request came back to this gateway.", isOfRequest: true },
-  legacy_asked: { level: "debug", msg: "Legacy was asked.", isOfRequest: true },
-  modern_asked: { level: "debug", msg: "Modern was asked.", isOfRequest: true },
+  internal_error: {
+    level: "error",
+    msg: "The gateway has a fault.",
+    isOfRequest: true,
+    notes: "The line has the stack. Report it.",
+  },
+  stopping: {
+    level: "info",
+    msg: "The gateway stops.",
+    notes: "SIGTERM or SIGINT came; the port stays open for another `delay` milliseconds.",
+  },
+  drain_timeout: {
+    level: "error",
+    msg: "Requests were cut off by the stop.",
+    notes: "They were still in flight `DRAIN_TIMEOUT_MS` after the port closed. Raise it if uploads take longer.",
+  },
+  stopped: { level: "info", msg: "The gateway stopped.", notes: "The line has the counts of all events." },
+  configuration_reloaded: {
+    level: "info",
+    msg: "The configuration was read again.",
+    notes: "`changed` names what took effect.",
+  },
+  configuration_refused: {
+    level: "error",
+    msg: "The changed configuration is wrong; the old one stays in force.",
+    notes: "Correct what `errors` names.",
+  },
+  restart_needed: {
+    level: "warn",
+    msg: "Changed settings take effect only at a restart.",
+    notes: "`settings` names them.",
+  },
+  log_lines_dropped: {
+    level: "warn",
+    msg: "Lines of the log are lost: its reader was too slow.",
+    notes: "Look at what reads the standard error.",
+  },
+  requests_refused: {
+    level: "warn",
+    msg: "Requests were refused.",
+    notes:
+      "They were malformed, or more than a bound on clients allows. At most one line a minute, with their number by status. Look at who sends them if it goes on.",
+  },
+  untrusted_proxy: {
+    level: "warn",
+    msg: "A proxy that is not trusted forwards requests.",
+    notes:
+      "It sends `X-Forwarded-For` or `Forwarded` and is not in `TRUSTED_PROXIES`, so all callers behind it look like one. Logged once a subnet. If it is your proxy, add its `address` (or its network).",
+  },
+  circuit_opened: {
+    level: "error",
+    msg: "The circuit opened: the backend fails and is given time.",
+    notes:
+      "Requests are answered without this `backend` (legacy or modern) for five seconds, then one tries it. Look at that backend.",
+  },
+  circuit_closed: {
+    level: "info",
+    msg: "The circuit closed: the backend answers again.",
+    notes: "It was open for `openFor` milliseconds.",
+  },
+  legacy_failed: {
+    level: "error",
+    msg: "Legacy gave no answer.",
+    isOfRequest: true,
+    notes:
+      "A connection failed, took too long, found a full pool or an open circuit; `why` says which. Where the pool is full or the circuit open, the level is warn. Look at legacy if it goes on.",
+  },
+  legacy_unreadable: {
+    level: "error",
+    msg: "Legacy's answer cannot be read.",
+    isOfRequest: true,
+    notes: "It is neither JSON nor XML; the client got 502. Look at the path in the legacy server.",
+  },
+  json_broken: {
+    level: "warn",
+    msg: "Legacy's JSON does not parse; its XML was asked for.",
+    isOfRequest: true,
+    notes: "Nothing to do; a rise means that legacy changed.",
+  },
+  odd_status: {
+    level: "error",
+    msg: "Legacy sent a document with an error status.",
+    isOfRequest: true,
+    notes: "The client got 502. Look at what stands before legacy.",
+  },
+  schema_mismatch: {
+    level: "error",
+    msg: "Legacy's answer does not fit the schema.",
+    isOfRequest: true,
+    notes: "The client got 502. `places` says where: extend the rule, or repair the record.",
+  },
+  unknown_field: {
+    level: "warn",
+    msg: "Legacy sent a field that no rule knows.",
+    isOfRequest: true,
+    notes: "It is passed on as it is. Logged once a field. Add it to the rules.",
+  },
+  code_unknown: {
+    level: "warn",
+    msg: "Legacy sent an error code that is not known.",
+    isOfRequest: true,
+    notes: "Add it to `transforms/legacyErrors.ts`.",
+  },
+  code_misasked: {
+    level: "error",
+    msg: "Legacy says that the gateway asked wrongly.",
+    isOfRequest: true,
+    notes: "Report it with the endpoint and code.",
+  },
+  service_key_refused: {
+    level: "error",
+    msg: "Legacy refused the gateway's own key.",
+    isOfRequest: true,
+    notes: "Check `LEGACY_API_KEY`.",
+  },
+  large_answer_failed: {
+    level: "error",
+    msg: "A large answer could not be read.",
+    notes:
+      "A reader thread failed, ran out of heap or took longer than `READER_TIMEOUT_MS`. Raise `READER_HEAP_MB` if it repeats.",
+  },
+  pass_through_failed: {
+    level: "error",
+    msg: "A request that was passed through failed.",
+    isOfRequest: true,
+    notes:
+      "`kind` and `why` say how. The level is warn where the gateway had no room, info where the client left (`aborted`), debug where the request was refused. Look at legacy if errors go on.",
+  },
+  request_loop: {
+    level: "error",
+    msg: "A request came back to this gateway.",
+    isOfRequest: true,
+    notes:
+      "Correct `LEGACY_URL` or `MODERN_URL`: one of them leads here. For a proxied request `pass_through_failed` says `loop`.",
+  },
+  legacy_asked: {
+    level: "debug",
+    msg: "Legacy was asked.",
+    isOfRequest: true,
+    notes: "The line has `method`, `asked` (the path without keys), `status` and `bytes` or the `failure`, and `ms`.",
+  },
+  modern_asked: {
+    level: "debug",
+    msg: "Modern was asked.",
+    isOfRequest: true,
+    notes: "The line has the members of `legacy_asked`.",
+  },
 };

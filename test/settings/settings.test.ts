@@ -60,9 +60,9 @@ describe("settings", () => {
     ["LEGACY_URL", "ftp://x", "an origin such as http://127.0.0.1:8080, without a path"],
     ["LEGACY_URL", "http://x/path", "an origin such as http://127.0.0.1:8080, without a path"],
     ["PREFIXES", "v1", "a path such as /v1, or /"],
-    ["PREFIXES", "[", "a list: the prefixes the new interface is served under"],
+    ["PREFIXES", "[", "a list: path prefixes of the new interface"],
     ["TRUSTED_PROXIES", "10.0.0.0/99", "addresses or networks such as 10.0.0.0/8"],
-    ["LEGACY_STUDIES", "x", "a list: the ids of the studies"],
+    ["LEGACY_STUDIES", "x", "a list: ids of the studies"],
   ])("%s=%s is named with what is allowed", (name, value, allowed) => {
     const [error, ...others] = errors({ [name]: value });
     expect(others).toEqual([]);
@@ -88,12 +88,12 @@ describe("settings", () => {
     ],
     ["STAGES", { getDataset: { stage: "legacy", shares: 5 } }, ".getDataset.shares: 5 ", "one of stage, share, gate"],
     ["STAGES", { getDataset: "shadow" }, '.getDataset: "shadow" ', "an object with stage, share, gate"],
-    ["STAGES", [], ": [] ", "who answers, by endpoint"],
+    ["STAGES", [], ": [] ", "stages by endpoint"],
     ["CACHE_LIFETIMES", { getDataset: { fresh: "5 m" } }, '.getDataset.fresh: "5 m" ', "durations such as 90s, 10m"],
     ["MODERN_ROUTES", { getDataset: "GET x" }, '.getDataset: "GET x" ', "routes such as GET /flows"],
     ["DEPRECATED", [{ path: "/a", since: "x" }], '[0].since: "x" ', "a date such as 2026-01-01"],
     ["DEPRECATED", [{ path: "/a", since: "2026-01-01", until: 1 }], "[0].until: 1 ", "one of path, since, sunset"],
-    ["BROWNOUTS", [1], ": [1] ", "a list: when paths answer nothing"],
+    ["BROWNOUTS", [1], ": [1] ", "a list: times without legacy paths"],
   ])("a field within %s, as in %j, is named", (name, value, place, allowed) => {
     for (const found of [
       errors({ [name]: JSON.stringify(value) }),
@@ -296,7 +296,18 @@ test.each([
   expect(errors({ [name]: value })).toHaveLength(1);
 });
 
-test("the help names every setting", () => {
-  const help = settingsHelp(fragments);
-  expect(Object.keys(settingsSchemaOf(fragments).shape).filter((name) => !help.includes(`  ${name} `))).toEqual([]);
+test("the help has every setting once with what it is, the usual ones first", () => {
+  const rows = [...settingsHelp(fragments).matchAll(/^ {2}([A-Z][A-Z_]+) +\S/gm)].map(([, name]) => name);
+  expect(rows.slice(1, 9)).toEqual([
+    "PORT",
+    "PREFIXES",
+    "TRUSTED_PROXIES",
+    "LEGACY_URL",
+    "REDIS_URL",
+    "DATA_DIR",
+    "MODERN_URL",
+    "STAGES",
+  ]);
+  const names = ["CONFIG", ...Object.keys(settingsSchemaOf(fragments).shape)];
+  expect([rows.length, new Set(rows)]).toEqual([names.length, new Set(names)]);
 });

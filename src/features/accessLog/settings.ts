@@ -6,13 +6,18 @@ const shape = {
   ACCESS_LOG: z
     .enum(["off", "errors", "all"])
     .default("errors")
-    .describe("which requests get a line on the standard output; errors include slow ones"),
-  SLOW_REQUEST_MS: millisecondsField(1_000).describe("until an answer begins, from which on its request is slow"),
+    .describe(
+      "Requests that get a line on the standard output: `off`; `errors`, those answered 5xx and slow ones; `all`",
+    ),
+  SLOW_REQUEST_MS: millisecondsField(1_000).describe(
+    "Longest time until an answer begins, in ms, of a request that is not slow",
+  ),
 };
 
 /** What the feature adds to the settings. */
 export const accessLogSettings = {
   shape,
+  group: "The log",
   isOn: ({ ACCESS_LOG }: AccessLogSettings) => ACCESS_LOG !== "off",
 };
 

@@ -8,19 +8,23 @@ const tokenField = z
   .optional();
 
 const shape = {
-  ADMIN_PORT: z.int().min(0).max(65_535).default(8001).describe("the port for operators; 0 takes any free one"),
+  ADMIN_PORT: z.int().min(0).max(65_535).default(8001).describe("Port of the operators' listener. 0 takes a free one"),
   ADMIN_HOST: hostField
     .default("127.0.0.1")
-    .describe("the address for operators; others than loopback need an ADMIN_TOKEN"),
+    .describe("Address of the operators' listener. Others than loopback need `ADMIN_TOKEN`"),
   ADMIN_NAMES: z
     .array(
       z.string().regex(/^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/, "host names such as gateway.internal, without a port"),
     )
     .max(100)
     .default([])
-    .describe("further host names by which operators reach it without a token"),
-  ADMIN_TOKEN: tokenField.describe("what operators have to send as Authorization: Bearer TOKEN"),
-  METRICS_TOKEN: tokenField.describe("what /metrics takes as well, so that Prometheus need not have ADMIN_TOKEN"),
+    .describe(
+      "Further host names (`gateway.internal`) by which operators reach it without a token. Or the page that asks them for one",
+    ),
+  ADMIN_TOKEN: tokenField.describe(
+    "Token that operators send as `Authorization: Bearer TOKEN`. Required unless `ADMIN_HOST` is a loopback address",
+  ),
+  METRICS_TOKEN: tokenField.describe("Token that `/metrics` takes too. So Prometheus does not need `ADMIN_TOKEN`"),
 };
 
 const secrets = ["ADMIN_TOKEN", "METRICS_TOKEN"];
@@ -33,7 +37,7 @@ const errorsOf = ({ ADMIN_HOST, ADMIN_TOKEN }: { ADMIN_HOST: string; ADMIN_TOKEN
       ];
 
 /** What the feature adds to the settings. */
-export const consoleSettings = { shape, secrets, errorsOf };
+export const consoleSettings = { shape, group: "Operators", secrets, errorsOf };
 
 /** All settings with those of the feature. */
 export type ConsoleSettings = Settings & z.infer<z.ZodObject<typeof shape>>;

@@ -5,13 +5,15 @@ const shape = {
   DOCUMENTS: z
     .boolean()
     .default(true)
-    .describe("openapi.json, docs and problems below each prefix, and /.well-known/api-catalog (RFC 9727)"),
+    .describe(
+      "Whether the gateway serves `openapi.json`, `docs` and `problems` below each prefix, and `/.well-known/api-catalog` (RFC 9727)",
+    ),
 };
 
 type Given = z.infer<z.ZodObject<typeof shape>>;
 
 /** What the feature adds to the settings. */
-export const documentsSettings = { shape, isOn: ({ DOCUMENTS }: Given) => DOCUMENTS };
+export const documentsSettings = { shape, group: "Where it listens", isOn: ({ DOCUMENTS }: Given) => DOCUMENTS };
 
 /** All settings with those of the feature. */
 export type DocumentsSettings = Settings & Given;

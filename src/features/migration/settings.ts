@@ -7,17 +7,24 @@ import { stageSchema } from "./stage.ts";
 const shape = {
   MODERN_URL: baseUrlField
     .optional()
-    .describe("the new implementation: the URL below which its paths lie; without it every endpoint stays with legacy"),
-  MODERN_TIMEOUT_MS: millisecondsField(5_000).describe("for one answer of modern's, before legacy is asked instead"),
+    .describe("URL of the new implementation, below which its paths lie. Without it every endpoint stays with legacy"),
+  MODERN_TIMEOUT_MS: millisecondsField(5_000).describe(
+    "Longest time for one answer of modern, in ms. Then legacy answers",
+  ),
   ...comparedShape,
   STAGES: z
     .record(z.string(), stageSchema)
     .default({})
     .describe(
-      'who answers, by endpoint: {"getDataset": {"stage": "shadow", "share": 10, "gate": {"parity": 0.999}}} (legacy, shadow, canary, modern)',
+      'Stages by endpoint: `{"getDataset": {"stage": "shadow", "share": 10, "gate": {"parity": 0.999}}}`. They are `legacy`, `shadow`, `canary` and `modern`',
     ),
-  FORCE_BACKEND: z.boolean().default(false).describe("requests may name their side: Gateway-Backend: legacy or modern"),
-  MIRROR_RATE: countField(50).describe("comparisons a second"),
+  FORCE_BACKEND: z
+    .boolean()
+    .default(false)
+    .describe("Whether a request may name its side, by `Gateway-Backend: legacy` or `modern`"),
+  MIRROR_RATE: countField(50).describe(
+    "Most comparisons a second, and at a time. Beyond 16 MiB of answers a second there are fewer",
+  ),
 };
 
 const reloadable = ["STAGES", "EXPECTED_DIFFERENCES"];
@@ -50,7 +57,13 @@ const wrongTimeout = ({ MODERN_URL, MODERN_TIMEOUT_MS, TOTAL_TIMEOUT_MS }: Migra
       ];
 
 /** What the feature adds to the settings. */
-export const migrationSettings = { shape, reloadable, errorsOf };
+export const migrationSettings = {
+  shape,
+  group: "Migration and retirement",
+  usual: ["MODERN_URL", "STAGES"],
+  reloadable,
+  errorsOf,
+};
 
 /** All settings with those of the feature. */
 export type MigrationSettings = Settings & z.infer<z.ZodObject<typeof shape>>;

@@ -7,9 +7,9 @@ const shape = {
     .string()
     .regex(/^[A-Za-z0-9]{1,64}$/, "1-64 letters and digits")
     .optional()
-    .describe("an administrator's key: private datasets are looked for with it, and listed to administrators"),
+    .describe("Key of an administrator, to find private datasets. Administrators are then listed them"),
   PRIVATE_WALK_RATE: countField(10).describe(
-    "requests a second to legacy at most, while private datasets are looked for",
+    "Most requests a second to legacy, while the gateway looks for private datasets",
   ),
 };
 
@@ -28,7 +28,7 @@ const whenOff = {
 };
 
 /** What the feature adds to the settings. */
-export const privateDatasetsSettings = { shape, secrets, isOn, whenOff };
+export const privateDatasetsSettings = { shape, group: "The legacy server", secrets, isOn, whenOff };
 
 /** All settings with those of the feature. */
 export type PrivateDatasetsSettings = Settings & z.infer<z.ZodObject<typeof shape>>;

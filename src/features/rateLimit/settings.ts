@@ -9,16 +9,16 @@ const shape = {
     .max(100_000)
     .optional()
     .describe(
-      "requests a second that each caller may send, by key or else by address; more are answered 429 (default: no limit)",
+      "Most requests a second of each caller, on both interfaces. Ten seconds' worth may come at once; more are answered 429",
     ),
-  RATE_LIMIT_EXEMPT: networksField.describe("the addresses and networks whose requests are not limited"),
+  RATE_LIMIT_EXEMPT: networksField.describe("Addresses and networks whose requests are not limited"),
 };
 
 /** The feature is on if `RATE_LIMIT` is set. */
 const isOn = ({ RATE_LIMIT }: { RATE_LIMIT?: number | undefined }): boolean => RATE_LIMIT !== undefined;
 
 /** What the feature adds to the settings. */
-export const rateLimitSettings = { shape, isOn };
+export const rateLimitSettings = { shape, group: "Rate limits", isOn };
 
 /** All settings with those of the feature. */
 export type RateLimitSettings = Settings & z.infer<z.ZodObject<typeof shape>>;

@@ -14,28 +14,33 @@ const samplers = [
 const shape = {
   OTEL_EXPORTER_OTLP_ENDPOINT: baseUrlField
     .optional()
-    .describe("the OpenTelemetry collector that gets traces, by OTLP over HTTP (default: no traces)"),
+    .describe(
+      "URL of the OpenTelemetry collector, below which it takes `/v1/traces` by OTLP over HTTP. Without it nothing is recorded, and the SDK is not loaded",
+    ),
   OTEL_EXPORTER_OTLP_HEADERS: z
     .string()
     .regex(/^[\w-]+=[^,\s]*(,[\w-]+=[^,\s]*)*$/, "names and values such as api-key=abc,tenant=a")
     .optional()
-    .describe("headers that the collector asks for"),
-  OTEL_SERVICE_NAME: z.string().min(1).max(255).default("catalog-gateway").describe("the service's name in traces"),
+    .describe("Headers that the collector asks for: `api-key=abc,tenant=a`"),
+  OTEL_SERVICE_NAME: z.string().min(1).max(255).default("catalog-gateway").describe("Name of the service in traces"),
   OTEL_TRACES_SAMPLER: z
     .enum(samplers)
     .default("parentbased_always_on")
-    .describe("which traces are recorded, as OpenTelemetry names it"),
+    .describe(
+      "Traces that are recorded: `always_on`, `always_off`, `traceidratio`, or the same after `parentbased_`. Those follow the client's `traceparent`",
+    ),
   OTEL_TRACES_SAMPLER_ARG: z
     .number()
     .min(0)
     .max(1)
     .default(1)
-    .describe("the share of traces that is recorded where OTEL_TRACES_SAMPLER is one of traceidratio"),
+    .describe("Share of traces that `traceidratio` records, from 0 to 1"),
 };
 
 /** What the feature adds to the settings. */
 export const tracingSettings = {
   shape,
+  group: "Traces",
   secrets: ["OTEL_EXPORTER_OTLP_HEADERS"],
   isOn: (settings: TracingSettings) => settings.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,
 };

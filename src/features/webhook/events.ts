@@ -2,8 +2,24 @@ import type { EventDefinitions } from "../../telemetry/events.ts";
 
 /** The events of the feature. */
 export const webhookEvents: EventDefinitions = {
-  webhook_failed: { level: "warn", msg: "A message was not taken by WEBHOOK_URL; it is sent again." },
-  webhook_dropped: { level: "error", msg: "A message for WEBHOOK_URL was given up." },
-  webhook_lost: { level: "error", msg: "Messages for WEBHOOK_URL are lost with this process." },
-  webhook_not_kept: { level: "warn", msg: "A message for WEBHOOK_URL could not be stored." },
+  webhook_failed: {
+    level: "warn",
+    msg: "A message was not taken by WEBHOOK_URL; it is sent again.",
+    notes: "`why` says how. Look at the receiver if it repeats.",
+  },
+  webhook_dropped: {
+    level: "error",
+    msg: "A message for WEBHOOK_URL was given up.",
+    notes: "It was not taken in ten attempts, or more than 1000 wait. Read what happened in the audit log.",
+  },
+  webhook_lost: {
+    level: "error",
+    msg: "Messages for WEBHOOK_URL are lost with this process.",
+    notes: "They waited in memory alone. Set `DATA_DIR`.",
+  },
+  webhook_not_kept: {
+    level: "warn",
+    msg: "A message for WEBHOOK_URL could not be stored.",
+    notes: "It is sent from memory. Look at `DATA_DIR` or Redis.",
+  },
 };

@@ -9,12 +9,14 @@ const shape = {
     .string()
     .refine(isWebhookUrl, "a URL such as https://hooks.example/gateway, without a user")
     .optional()
-    .describe("where to post moves, demotions and new unexplained differences"),
+    .describe("URL that gets moves, demotions, changed gates and new unexplained differences, by POST"),
   WEBHOOK_SECRET: z
     .string()
     .regex(/^(whsec_)?[A-Za-z0-9+/]{32,88}={0,2}$/, "24 to 64 random bytes in base64, with or without whsec_ before")
     .optional()
-    .describe("what these messages are signed with (Standard Webhooks)"),
+    .describe(
+      "Secret that signs the messages (Standard Webhooks): 24 to 64 random bytes in base64. Make one with `openssl rand -base64 32`; required with `WEBHOOK_URL`",
+    ),
 };
 
 // The URL of a chat service is its password.
@@ -34,7 +36,7 @@ const errorsOf = ({ WEBHOOK_URL, WEBHOOK_SECRET }: Given): string[] =>
       ];
 
 /** What the feature adds to the settings. */
-export const webhookSettings = { shape, secrets, isOn, errorsOf };
+export const webhookSettings = { shape, group: "Webhook", secrets, isOn, errorsOf };
 
 /** All settings with those of the feature. */
 export type WebhookSettings = Settings & z.infer<z.ZodObject<typeof shape>>;

@@ -1,19 +1,16 @@
 import type { Command } from "commander";
-import type { Endpoint } from "../../endpoint/endpoint.ts";
 import { openApiDocument } from "../../openapi/openApiDocument.ts";
 import { configurationSchema } from "../../settings/jsonSchema.ts";
-import type { SettingsFragment } from "../../settings/settings.ts";
-import { documentsWithTables, writeTables } from "./tables.ts";
-
-type Documented = { version: string; endpoints: Record<string, Endpoint>; fragments: readonly SettingsFragment[] };
+import { type Definitions, documentsWithTables, writeTables } from "./tables.ts";
 
 const print = (document: object): void => void process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
 
 /** Gives a command the documents that `docs` prints; without one it writes the tables again, in place. */
-export const docsCommand = (command: Command, { version, endpoints, fragments }: Documented): void => {
+export const docsCommand = (command: Command, { version, ...definitions }: Definitions & { version: string }): void => {
+  const { endpoints, fragments } = definitions;
   command
     .description(`Writes again, in place, the tables of ${documentsWithTables.join(", ")}; or prints a document.`)
-    .action(() => writeTables(endpoints));
+    .action(() => writeTables(definitions));
   command
     .command("openapi")
     .description("print the description of the new interface in OpenAPI 3.1")

@@ -1,8 +1,15 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { withDefaults } from "../../cache/entry.ts";
+import type { z } from "zod";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
+import { shownDefault } from "../../settings/help.ts";
+import { settingsByGroup, type SettingsFragment } from "../../settings/settings.ts";
+import type { EventDefinitions } from "../../telemetry/events.ts";
 
 type Endpoints = Record<string, Endpoint>;
+
+/** What the tables are made of. `fragments`: the settings of features; `events`: those of the core and of features. */
+export type Definitions = { endpoints: Endpoints; fragments: readonly SettingsFragment[]; events: EventDefinitions };
 
 const row = (...cells: string[]) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
 const table = (heads: string[], rows: string[][]) =>
@@ -37,17 +44,43 @@ const lifetimesTable = (endpoints: Endpoints): string => {
   );
 };
 
+/** Every setting below the heading of its group: its default, and what it is. */
+const settingsTables = (fragments: Definitions["fragments"]): string =>
+  Object.entries(settingsByGroup(fragments))
+    .map(([group, shape]) => {
+      const rows = Object.entries(shape as Record<string, z.ZodType>).map(([name, field]) => [
+        `\`${name}\``,
+        shownDefault(field) || "none",
+        field.description ?? "",
+      ]);
+      return `### ${group}\n\n${table(["setting", "default", "what it is"], rows)}`;
+    })
+    .join("\n\n");
+
+/** Every event with its level. */
+const eventsTable = (events: EventDefinitions): string =>
+  table(
+    ["event", "level", "what happened, and what to do"],
+    Object.entries(events).map(([name, { level, msg, notes }]) => [
+      `\`${name}\``,
+      level,
+      notes === undefined ? msg : `${msg} ${notes}`,
+    ]),
+  );
+
 const marked = (name: string, content: string) =>
   `<!-- ${name}: made by npm run docs -->\n${content}\n<!-- /${name} -->`;
 
 /** The documents with a table in them, from the repository's root. */
-export const documentsWithTables = ["docs/clients.md", "docs/caching.md"] as const;
+export const documentsWithTables = ["docs/clients.md", "docs/operate.md", "docs/caching.md"] as const;
 
 /** A document's text with its marked tables made anew. */
-export const withTables = (text: string, endpoints: Endpoints): string =>
+export const withTables = (text: string, { endpoints, fragments, events }: Definitions): string =>
   Object.entries({
     routes: routesTable(endpoints),
     lifetimes: lifetimesTable(endpoints),
+    settings: settingsTables(fragments),
+    events: eventsTable(events),
   }).reduce(
     (before, [name, content]) =>
       before.replace(new RegExp(`<!-- ${name}: [^]*?<!-- /${name} -->`), () => marked(name, content)),
@@ -55,9 +88,9 @@ export const withTables = (text: string, endpoints: Endpoints): string =>
   );
 
 /** Writes the tables of all documents anew, in place. */
-export const writeTables = (endpoints: Endpoints): void => {
+export const writeTables = (definitions: Definitions): void => {
   for (const path of documentsWithTables) {
     const file = new URL(`../../../${path}`, import.meta.url);
-    writeFileSync(file, withTables(readFileSync(file, "utf8"), endpoints));
+    writeFileSync(file, withTables(readFileSync(file, "utf8"), definitions));
   }
 };
