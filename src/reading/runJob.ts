@@ -24,6 +24,9 @@ export type JobResult =
 /** Why a job has no result, as a sentence for the log. */
 export type JobFailure = { of: "failure"; why: string };
 
+/** What a thread says first, when it can run jobs. */
+export const READY = "ready";
+
 /** What a thread is sent: a job and its body. */
 export type JobMessage = { job: ReadJob; body: Uint8Array };
 

@@ -2,7 +2,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { bytesOf, tagOf } from "../cache/reply.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import { readableOf } from "./readAnswer.ts";
-import { runJob, type JobMessage, type JobResult, type ThreadData } from "./runJob.ts";
+import { READY, runJob, type JobMessage, type JobResult, type ThreadData } from "./runJob.ts";
 
 // A thread that reads large bodies, one at a time. Bytes come in, bytes go out; of a document only the excerpt crosses as an object.
 const { module, legacyStudies } = workerData as ThreadData;
@@ -30,6 +30,7 @@ const inBytes = (result: JobResult): { result: JobResult; transfer: ArrayBuffer[
   };
 };
 
+parentPort?.postMessage(READY, []);
 parentPort?.on("message", ({ job, body }: JobMessage) => {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const { result, transfer } = inBytes(runJob(readable, knowledge, job, bytes));

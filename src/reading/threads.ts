@@ -1,6 +1,6 @@
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
-import type { JobFailure, ReadJob, JobMessage, JobResult, ThreadData } from "./runJob.ts";
+import { type JobFailure, type ReadJob, type JobMessage, type JobResult, READY, type ThreadData } from "./runJob.ts";
 
 /** The bounds of the threads. */
 export type ThreadSettings = {
@@ -8,7 +8,7 @@ export type ThreadSettings = {
   threads: number;
   /** Of heap, for each thread, in MiB. */
   heap: number;
-  /** Milliseconds that one job may run. */
+  /** Milliseconds that one job may run, and in which a thread has to start. */
   timeout: number;
   /** Milliseconds without a job after which a thread ends. */
   idle: number;
@@ -76,7 +76,11 @@ export const openThreads = ({ threads, heap, timeout, idle }: ThreadSettings, da
           else rest(thread);
           resolve(result);
         };
-        const onMessage = (result: JobResult) => settle(withBuffer(result));
+        const onMessage = (result: JobResult | typeof READY) => {
+          // The job begins now.
+          if (result === READY) timer.refresh();
+          else settle(withBuffer(result));
+        };
         const onError = (error: Error) => settle({ of: "failure", why: error.message });
         const onExit = (code: number) => settle({ of: "failure", why: `the thread ended with ${code}` });
         const timer = setTimeout(() => settle({ of: "failure", why: `it took more than ${timeout} ms` }), timeout);
