@@ -17,9 +17,9 @@ export type Shown = { name: string; endpoint: Endpoint; example: string; legacy:
 export const shown = (name: string): Shown[] => {
   const endpoint = endpoints[name] as Endpoint;
   const readXml = xmlReaderFor(endpoint);
-  return readPairs(name).flatMap(({ example, legacy, expected }) => {
+  return readPairs(name).flatMap(({ example, legacy, answer }) => {
     const [first] = legacy;
-    if (expected.status !== 200 || legacy.length !== 1 || first === undefined) return [];
+    if (answer.status !== 200 || legacy.length !== 1 || first === undefined) return [];
     const reading = readLegacy(Buffer.from(first.response.body), readXml);
     if (reading.is !== "document" || first.response.body.length > 50_000) return [];
     const transformed = transform(

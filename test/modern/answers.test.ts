@@ -173,9 +173,9 @@ test("of what says not found, conflict or gone, an endpoint has its own codes", 
   });
 });
 
-test("what the expected answers of the fixtures say can be served of each endpoint", () => {
-  for (const { endpoint: name, example, expected } of readPairs()) {
-    const { status, body } = expected;
+test("what the answers of the fixtures say can be served of each endpoint", () => {
+  for (const { endpoint: name, example, answer } of readPairs()) {
+    const { status, body } = answer;
     if (![404, 409, 410].includes(status)) continue;
     const given = { status, contentType: JSON_TYPE, text: JSON.stringify(body) };
     const endpoint = endpoints[name as keyof typeof endpoints];

@@ -22,7 +22,7 @@ export const findingsOf = (name: string, endpoint: Endpoint): string[] => {
     const { exchange, document } = documentOf(pair, readXml);
     if (!exchange || !document) return [];
     const ours = answerOf(endpoint, document);
-    const given = { status: pair.expected.status, body: pair.expected.body as Json };
+    const given = { status: pair.answer.status, body: pair.answer.body as Json };
     const explained = explainAnswer({ ...about, endpoint }, exchange, ours);
     const judging = { endpoint: name, output: endpoint.output, ledger };
     return [

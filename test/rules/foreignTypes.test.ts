@@ -26,12 +26,12 @@ const foreignersIn = (document: Json, name = ""): { name: string; document: Json
 const documentsOf = (endpoint: string): JsonObject[] =>
   readPairs(endpoint)
     // Of a write: the answer to the write, not to the read before it.
-    .map(({ legacy, expected }) => {
+    .map(({ legacy, answer }) => {
       const posted = legacy.filter(({ request }) => request.method === "POST");
       const [one] = posted.length === 0 ? legacy : posted;
-      return { one, isAlone: legacy.length === 1 || (posted.length === 1 && legacy.at(-1) === one), expected };
+      return { one, isAlone: legacy.length === 1 || (posted.length === 1 && legacy.at(-1) === one), answer };
     })
-    .filter(({ one, isAlone, expected }) => expected.status === 200 && isAlone && one?.response.type === "json")
+    .filter(({ one, isAlone, answer }) => answer.status === 200 && isAlone && one?.response.type === "json")
     .map(({ one }) => one?.response.body ?? "")
     .filter((body) => body.startsWith("{") && body.length < 20_000)
     .map((body) => JSON.parse(body) as JsonObject);

@@ -15,8 +15,7 @@ export const buildKit = (): string => {
     cwd: root,
     stdio: "inherit",
   });
-  for (const path of globSync("fixtures/*/*.{legacy,expected}.json", { cwd: root }))
-    cpSync(join(root, path), join(kit, path));
+  for (const path of globSync("fixtures/*.json", { cwd: root })) cpSync(join(root, path), join(kit, path));
   cpSync(join(root, "LICENSE"), join(kit, "LICENSE"));
   cpSync(join(import.meta.dirname, "package.md"), join(kit, "README.md"));
   const manifest = kitManifest(about);

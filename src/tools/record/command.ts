@@ -30,7 +30,7 @@ type RecordOptions = {
 /** Gives a command the options of `record`, and its action. */
 export const recordCommand = (command: Command, tools: RecordTools): Command =>
   command
-    .description("Records what a legacy server answers as a pair of fixtures: a regression test at once.")
+    .description("Records what a legacy server answers as a fixture: a regression test at once.")
     .usage("--legacy URL [options] getDataset 61 as iris")
     .argument("<words...>", "endpoint, fields (61, or status=active limit=5), and the example's name: as iris")
     .requiredOption("--legacy <url>", "legacy; with a path where its interface does not begin at /api/v1", readPlace)
@@ -38,8 +38,8 @@ export const recordCommand = (command: Command, tools: RecordTools): Command =>
     .option("--corpus <file>", "a log: records each answer that shows something new; without an endpoint: as seen")
     .option("--about <text>", "what the example shows, in a sentence")
     .option("--key <env>", "environment variable with the key to ask with; recorded is the sample legacy's key")
-    .option("--out <folder>", "where the pair goes", tools.folder)
-    .option("--force", "overwrite files; write what does not fit the schema")
+    .option("--out <folder>", "the folder of {endpoint}.json, where the case goes", tools.folder)
+    .option("--force", "overwrite an example; write what does not fit the schema")
     .addHelpText("after", `\nEndpoints: ${readingEndpoints(tools).join(", ")}`)
     .addHelpText("after", "\nExit code: 0 done, 1 an answer does not fit its endpoint's schema, 2 could not run.")
     .action((words: string[], options: RecordOptions) => record(words, options, tools));

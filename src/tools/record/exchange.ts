@@ -29,6 +29,15 @@ export type StoredExchange = {
   response: Omit<Exchange["response"], "body"> & { body?: unknown; text?: string };
 };
 
+/** A case as a fixture file `{endpoint}.json` holds it, under its name. */
+export type StoredCase = {
+  about: string;
+  isPlain?: boolean;
+  ask: FixtureAsk;
+  legacy: StoredExchange[];
+  answer: { status: number; body: unknown };
+};
+
 /** Reads an exchange from a fixture. A JSON body becomes compact JSON text; its spacing and escapes are lost. */
 export const exchangeFrom = ({ request, response: { body, text, ...others } }: StoredExchange): Exchange => ({
   request,

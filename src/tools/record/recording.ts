@@ -24,7 +24,7 @@ export type Recording = {
   /** Sends one request to the gateway, and records its exchanges with legacy. */
   record(ask: FixtureAsk): Promise<Recorded | RecordingFailed>;
   /** The gateway's answer to the scrubbed exchanges. Rejects where they do not make the same one. */
-  expectedOf(recorded: Recorded): Promise<{ status: number; body: unknown }>;
+  answerTo(recorded: Recorded): Promise<{ status: number; body: unknown }>;
   close(): Promise<void>;
 };
 
@@ -56,7 +56,7 @@ export const openRecording = async ({
       if (recorded.length === 0 && status >= 500) return { failed: `The key could not be verified: ${text}` };
       return { ...scrub.json({ ask, legacy: recorded }), status, mismatch };
     },
-    async expectedOf({ ask, legacy: exchanges, status }) {
+    async answerTo({ ask, legacy: exchanges, status }) {
       const replay = await openReplay(exchanges);
       const again = await quietGatewayOf(catalogue, replay.url);
       try {

@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
 import { type LegacyReading, readLegacy } from "../../legacy/reading.ts";
 import { xmlReaderFor } from "../../legacy/xml.ts";
@@ -7,7 +7,7 @@ import { collectChanges } from "../../rules/notes.ts";
 import type { Json } from "../../rules/rule.ts";
 import type { Secrets } from "../../scrub/secrets.ts";
 import { truncate } from "../../scrub/truncate.ts";
-import { type Exchange, storedExchange } from "./exchange.ts";
+import { type Exchange, type StoredCase, storedExchange } from "./exchange.ts";
 import type { Recorded, Recording } from "./recording.ts";
 
 /** One recording to be written. `name`: the endpoint's. */
@@ -21,32 +21,30 @@ type SaveTools = {
   print: (line: string) => void;
 };
 
-/** Writes one pair, and prints what a person should review. Throws where a file is there already, unless `force`. */
+/** Writes one case into its endpoint's file, and prints what a person should review. Throws where it is there already, unless `force`. */
 export const savePair = async (
   { name, endpoint, example, recorded, about }: PairToSave,
   { folder, force, recording, scrub, print }: SaveTools,
 ): Promise<void> => {
   const { ask, legacy } = recorded;
-  const files = ["legacy", "expected"].map((side) => join(folder, name, `${example}.${side}.json`)) as [string, string];
-  for (const path of files)
-    if (!force && existsSync(path)) throw new Error(`${path} is there already; allowed is another name, or --force`);
-  const expected = await recording.expectedOf(recorded);
+  const path = join(folder, `${name}.json`);
+  const cases = existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as Record<string, StoredCase>) : {};
+  if (!force && Object.hasOwn(cases, example))
+    throw new Error(`${path} has ${example} already; allowed is another name, or --force`);
+  const answer = await recording.answerTo(recorded);
   const sentence = about ?? `Recorded from a legacy server: ${ask.method} ${ask.path}.`;
-  mkdirSync(dirname(files[0]), { recursive: true });
-  writeFileSync(files[0], fixtureText({ about: scrub.text(sentence), ask, legacy: legacy.map(storedExchange) }));
-  writeFileSync(files[1], fixtureText(expected));
+  cases[example] = { about: scrub.text(sentence), ask, legacy: legacy.map(storedExchange), answer };
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(path, `${JSON.stringify(cases, undefined, 2)}\n`);
   const lines = [
-    `${files[0]}: ${ask.method} ${ask.path}`,
+    `${path}: ${example}, ${ask.method} ${ask.path}`,
     ...legacy.map(({ request, response }) => `  ${request.method} ${request.path} -> ${response.status}`),
     "What the rules changed:",
     ...formatChanges(endpoint, legacy),
-    `${files[1]}, written by the code under test: read it before you commit it.`,
+    "The answer was written by the code under test: read it before you commit it.",
   ];
   for (const line of lines) print(line);
 };
-
-/** The text of a fixture. */
-const fixtureText = (document: unknown): string => `${JSON.stringify(document, undefined, 2)}\n`;
 
 const MAX_VALUE = 61;
 const MAX_CHANGES = 100;

@@ -51,7 +51,7 @@ test("an operation names the statuses of its fixtures, but for 410", () => {
   const left = new Set<number>();
   for (const { operationId, answers } of document.operations) {
     expect(answers.has(0)).toBe(true);
-    for (const { expected } of readPairs(operationId)) if (!answers.has(expected.status)) left.add(expected.status);
+    for (const { answer } of readPairs(operationId)) if (!answers.has(answer.status)) left.add(answer.status);
   }
   expect([...left]).toEqual([410]);
 });

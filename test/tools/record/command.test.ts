@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Pair, readPairs } from "../../../fixtures/pairs.ts";
@@ -46,14 +46,14 @@ test("npm run record: a new pair that passes at once, and is not overwritten by 
     about: "Iris.",
     ask: { method: "GET", path: "/datasets/61" },
     legacy: [{ request: { method: "GET", path: "/json/data/61" }, response: { status: 200, type: "json" } }],
-    expected: { status: 200, body: { id: 61, name: "iris" } },
+    answer: { status: 200, body: { id: 61, name: "iris" } },
   });
   await expectSound(out);
 
   const again = `${at} getDataset 61 as iris`;
   const second = await run(again, { folder: out });
   expect([second.code, second.out]).toEqual([2, []]);
-  expect(second.errors[0]).toMatch(/iris\.legacy\.json is there already; allowed is another name, or --force$/);
+  expect(second.errors[0]).toMatch(/getDataset\.json has iris already; allowed is another name, or --force$/);
   expect((await run(`${again} --force`, { folder: out })).code).toBe(0);
   expect(only(out).about).toBe("Recorded from a legacy server: GET /datasets/61.");
 });
@@ -109,7 +109,7 @@ describe("the real requests to legacy are recorded", () => {
       ),
     );
     const { code, folder } = await run(`--legacy ${url}/old/rest listEvaluationMeasures as one`);
-    expect([code, only(folder).expected]).toEqual([0, { status: 200, body: ["a"] }]);
+    expect([code, only(folder).answer]).toEqual([0, { status: 200, body: ["a"] }]);
     await expectSound(folder);
   });
 });
@@ -119,7 +119,7 @@ describe("what is secret", () => {
     const { code, out, errors, folder } = await run(`${at} --key OWNER getDataset 16 as private`, {
       environment: { OWNER: owner },
     });
-    expect([code, only(folder).expected.status]).toEqual([0, 200]);
+    expect([code, only(folder).answer.status]).toEqual([0, 200]);
     expect(only(folder).legacy[0]?.request.key).toBe(lab);
     expect(everythingIn(folder) + out.join() + errors.join()).not.toContain(owner);
     await expectSound(folder);
@@ -153,7 +153,7 @@ describe("what is secret", () => {
     const everything = everythingIn(folder) + out.join("\n");
     expect(everything.toLowerCase()).not.toContain(secret.toLowerCase());
     expect(everything).not.toMatch(/ann@|ann%40|ci_session=5f/);
-    expect(only(folder).expected.body).toMatchObject({
+    expect(only(folder).answer.body).toMatchObject({
       creator: ["Ann <someone@example.org>", lab],
       md5_checksum: hash,
       session_hash: lab,
@@ -185,8 +185,8 @@ test("an answer that does not fit is 1: not written unless forced", async () => 
     errors: ["getDataset: the answer does not fit its schema: /id: invalid_type"],
   });
   const forced = await run(`${args} --force`);
-  expect(forced).toMatchObject({ code: 1, files: ["getDataset/odd.expected.json", "getDataset/odd.legacy.json"] });
-  expect(only(forced.folder).expected.status).toBe(502);
+  expect(forced).toMatchObject({ code: 1, files: ["getDataset.json"] });
+  expect(only(forced.folder).answer.status).toBe(502);
   await expectSound(forced.folder);
 });
 
@@ -234,7 +234,7 @@ describe("errors of the command line exit with 2, and say what is allowed", () =
 
   test("a folder that cannot be written", async () => {
     const folder = temporaryFolder();
-    writeFileSync(join(folder, "getDataset"), "");
+    mkdirSync(join(folder, "getDataset.json"));
     expect(await run(`${at} getDataset 61 as iris`, { folder })).toMatchObject({ code: 2, out: [] });
   });
 });
@@ -249,13 +249,13 @@ test("--help says all of it", async () => {
 
 describe("several at once", () => {
   test("--ids: each that shows something new", async () => {
-    const { code, errors, folder, files } = await run(`${at} --ids 1..40 getDataset as seen`);
+    const { code, errors, folder } = await run(`${at} --ids 1..40 getDataset as seen`);
     expect([code, errors]).toEqual([0, []]);
     const pairs = readPairs("*", folder);
     expect(pairs.length).toBeLessThan(25);
-    expect(files).toContain("getDataset/seen-1.legacy.json");
+    expect(pairs.map(({ example }) => example)).toContain("seen-1");
     // One each of what the sample's datasets come to, and both kinds of lists.
-    expect(new Set(pairs.map(({ expected }) => expected.status))).toEqual(new Set([200, 403, 404, 412, 502]));
+    expect(new Set(pairs.map(({ answer }) => answer.status))).toEqual(new Set([200, 403, 404, 412, 502]));
     const tags = pairs.map(({ legacy }) => /"tag":(\[?)/.exec(legacy[0]?.response.body ?? "")?.[1]);
     expect(new Set(tags)).toEqual(new Set(["", "[", undefined]));
     await expectSound(folder);
@@ -289,7 +289,7 @@ describe("several at once", () => {
 
   test("--corpus with a key asks what came with one", async () => {
     const { folder } = await run(`${at} --key OWNER --corpus ${log()} as log`, { environment: { OWNER: owner } });
-    expect(readPairs("getDataset", folder).map(({ ask, expected }) => [ask.key, expected.status])).toContainEqual([
+    expect(readPairs("getDataset", folder).map(({ ask, answer }) => [ask.key, answer.status])).toContainEqual([
       lab,
       200,
     ]);
@@ -301,7 +301,7 @@ describe("several at once", () => {
       response.end(`{"data_set_description":{"id":"${target?.endsWith("2") === true ? "two" : "1"}"}}`),
     );
     const some = await run(`--legacy ${url} --ids 1..3 getDataset as some`);
-    expect([some.code, some.files.length]).toEqual([1, 2]);
+    expect([some.code, readPairs("*", some.folder).length]).toEqual([1, 1]);
     expect(some.errors).toEqual(["getDataset: the answer does not fit its schema: /id: invalid_type"]);
     expect(await run(`--legacy ${url} --ids 2..2 getDataset as none`)).toMatchObject({ code: 1, files: [] });
   });

@@ -7,7 +7,7 @@ import { serveHandlers } from "../../../fixtures/serveHandlers.ts";
 import { recordCommand } from "../../../src/tools/record/command.ts";
 import { catalogue } from "../../../transforms/catalogue.ts";
 import { openCommandLine, runCommand } from "../../../src/tools/runCommand.ts";
-import { type Exchange, storedExchange } from "../../../src/tools/record/exchange.ts";
+import { type Exchange, type StoredCase, storedExchange } from "../../../src/tools/record/exchange.ts";
 import { expectPair } from "../../fixtures/fixtureCheck.ts";
 import { gatewayFor } from "../../support/gateway.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";
@@ -52,10 +52,10 @@ export const expectSound = async (folder: string): Promise<void> => {
   try {
     for (const pair of readPairs("*", folder)) {
       await expectPair(pair, gateway, legacy);
-      const { about, ask, legacy: exchanges } = pair;
-      const path = join(folder, pair.endpoint, `${pair.example}.legacy.json`);
-      const stored = { about, ask, legacy: exchanges.map(storedExchange) };
-      expect(readFileSync(path, "utf8")).toBe(`${JSON.stringify(stored, undefined, 2)}\n`);
+      const text = readFileSync(join(folder, `${pair.endpoint}.json`), "utf8");
+      const cases = JSON.parse(text) as Record<string, StoredCase>;
+      expect(text).toBe(`${JSON.stringify(cases, undefined, 2)}\n`);
+      expect(cases[pair.example]?.legacy).toEqual(pair.legacy.map(storedExchange));
     }
   } finally {
     await gateway.close();
