@@ -7,7 +7,7 @@ const read = (name: string) =>
   JSON.parse(readFileSync(new URL(`../../../fixtures/catalogue/${name}.json`, import.meta.url), "utf8"));
 
 /** All rows, by the kind of entity. */
-export type Catalogue = {
+export type CatalogueRows = {
   users: User[];
   datasets: DatasetRow[];
   setups: SetupRow[];
@@ -23,7 +23,7 @@ export type Catalogue = {
 const { basicQualities: names, rows }: { basicQualities: string[]; rows: ShortDataset[] } = read("datasets");
 
 /** The data of the sample server. Each server starts with a copy. */
-export const sampleCatalogue: Catalogue = {
+export const sampleCatalogue: CatalogueRows = {
   users: read("users"),
   datasets: rows.map(completeDataset),
   setups: read("setups"),

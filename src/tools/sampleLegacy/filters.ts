@@ -22,7 +22,7 @@ export const firstOf = <Row>(read: (row: Row) => number | undefined): ListFilter
 });
 
 /** A filter of one tag. */
-export const tagged = <Row>(read: (row: Row) => TagRow[] | undefined): ListFilter<Row> => ({
+export const withTag = <Row>(read: (row: Row) => TagRow[] | undefined): ListFilter<Row> => ({
   fits: (row, tag) => (read(row) ?? []).some(([known]) => isSameText(known, tag)),
 });
 

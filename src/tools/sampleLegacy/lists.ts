@@ -11,7 +11,7 @@ import {
   paging,
   readFilters,
   status,
-  tagged,
+  withTag,
 } from "./filters.ts";
 import { isSameText, phpNotice } from "./textQuirks.ts";
 import { textIn, type Tree } from "./tree.ts";
@@ -88,7 +88,7 @@ const datasets = list<DatasetRow>({
   root: "data",
   row: "dataset",
   filters: {
-    tag: tagged(({ tags }) => tags),
+    tag: withTag(({ tags }) => tags),
     status,
     ...paging,
     ...byData,
@@ -145,8 +145,8 @@ const tasks = list<ListedTask>({
   row: "task",
   filters: {
     type: firstOf(({ task }) => task.type),
-    tag: tagged(({ task }) => task.tags),
-    data_tag: tagged(({ tags }) => tags),
+    tag: withTag(({ task }) => task.tags),
+    data_tag: withTag(({ tags }) => tags),
     status,
     ...paging,
     task_id: among(({ task }) => task.id),
@@ -194,7 +194,7 @@ const setups = list<SetupRow>({
     flow: among(({ flow_id }) => flow_id),
     setup: among(({ id }) => id),
     ...paging,
-    tag: tagged(({ tags }) => tags),
+    tag: withTag(({ tags }) => tags),
   },
   errors: { illegal: 671, unsafe: 672, none: 674, offset: 675 },
   refuse: (filters) => (Object.keys(filters).length === 0 ? 670 : Number(filters["limit"]) > 1000 ? 676 : undefined),
@@ -231,7 +231,7 @@ const studies = list<StudyRow>({
 const flows = list<FlowRow>({
   root: "flows",
   row: "flow",
-  filters: { uploader: firstOf(({ uploader }) => uploader), tag: tagged(({ tags }) => tags), ...paging },
+  filters: { uploader: firstOf(({ uploader }) => uploader), tag: withTag(({ tags }) => tags), ...paging },
   errors: { none: 500, illegal: 501, unsafe: 502, offset: 503 },
   rows: (call) => call.flows,
   listed: ({ id, name, version, external_version, uploader }) => ({
@@ -259,7 +259,7 @@ const byRun = {
   flow: among<RunRow>(({ flow_id }) => flow_id),
   uploader: among<RunRow>(({ uploader }) => uploader),
   run: among<RunRow>(({ id }) => id),
-  tag: tagged<RunRow>(({ tags }) => tags),
+  tag: withTag<RunRow>(({ tags }) => tags),
   ...paging,
 };
 
