@@ -1,5 +1,5 @@
 import { startSampleLegacy } from "../src/tools/sampleLegacy/startSampleLegacy.ts";
-import type { Fault } from "../test/standIn/program/fault.ts";
+import type { Fault } from "../test/standIn/fault.ts";
 import { openClients } from "./clients.ts";
 import { startGateway } from "./gateway.ts";
 import type { BenchOptions } from "./options.ts";
@@ -68,10 +68,9 @@ export const benchMirror = async ({ rounds }: BenchOptions): Promise<void> => {
 };
 
 const startModern = async (legacy: string, faults: Fault[]): Promise<string> => {
-  const args = faults.flatMap((fault) => ["--fault", JSON.stringify(fault)]);
   const { line } = await start(
     undefined,
-    [process.execPath, "test/standIn/program/main.ts", "--legacy", legacy, ...args],
+    [process.execPath, "bench/standIn.ts", legacy, JSON.stringify(faults)],
     /http:\/\/\S+/,
     {},
   );

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import type { DifferenceView } from "../../src/features/migration/views.ts";
 import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
-import { type StandIn, startStandIn } from "../standIn/program/startStandIn.ts";
-import { trafficOf } from "../standIn/program/traffic.ts";
+import { type StandIn, startStandIn } from "../standIn/startStandIn.ts";
+import { sendTraffic } from "../standIn/traffic.ts";
 import { findingOf, plantedFaults } from "./plantedFaults.ts";
 
 const usage = `npm run demo -- [--rate N] [--once] [--help]
@@ -57,32 +57,17 @@ const startGateway = async (legacy: string, modern: string) => {
   return page === "" ? undefined : { client, page, close, ended };
 };
 
-/** Sends requests of both interfaces until the signal. */
-const sendTraffic = async (client: string, perSecond: number, signal: AbortSignal): Promise<void> => {
-  const ask = (path: string, init: RequestInit) =>
-    fetch(client + path, { ...init, signal })
-      .then((answer) => answer.arrayBuffer())
-      .catch(() => undefined);
-  let count = 0;
-  for (const { method, path, body, key, client: agent } of trafficOf(1, Number.MAX_SAFE_INTEGER)) {
-    if (signal.aborted) return;
-    const headers = {
-      "User-Agent": agent,
-      ...(key === undefined ? {} : { "X-API-Key": key }),
-      ...(body === undefined ? {} : { "Content-Type": "application/json" }),
-    };
-    void ask(`/v1${path}`, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
-    // Their gates need evidence: the one that climbs needs distinct requests.
-    for (const one of count % 4 === 0
-      ? ["evaluationmeasures/list", `datasets/qualities/${1 + ((count / 4) % 60)}`]
-      : [])
-      void ask(`/v1/${one}`, { headers: { "User-Agent": agent } });
-    if (count++ % 5 === 0)
-      void ask(`/api/v1/${oldPaths[count % oldPaths.length]}`, {
-        headers: { "User-Agent": oldClients[count % oldClients.length] ?? "" },
-      });
-    await sleep(1000 / perSecond, undefined, { signal }).catch(() => undefined);
+/** Requests beside those of the new interface's clients: evidence for two gates, and clients of the legacy interface. */
+const sendBeside: Parameters<typeof sendTraffic>[3] = (send, count, agent) => {
+  if (count % 4 === 0) {
+    // The one that climbs needs distinct requests.
+    for (const path of ["evaluationmeasures/list", `datasets/qualities/${1 + ((count / 4) % 60)}`])
+      send(`/v1/${path}`, { headers: { "User-Agent": agent } });
   }
+  if (count % 5 === 0)
+    send(`/api/v1/${oldPaths[count % oldPaths.length]}`, {
+      headers: { "User-Agent": oldClients[count % oldClients.length] ?? "" },
+    });
 };
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -102,7 +87,7 @@ const run = async (perSecond: number, isOnce: boolean): Promise<void> => {
     void gateway.ended.then(() => stopping.abort());
     print(`Operators' page: ${gateway.page}/   new interface: ${gateway.client}/v1/datasets/61`);
     print(`${plantedFaults.length} faults are planted in the new implementation. Found by comparing it with legacy:`);
-    const sending = sendTraffic(gateway.client, perSecond, signal);
+    const sending = sendTraffic(gateway.client, perSecond, signal, sendBeside);
     const isComplete = await watch(gateway.page, modern, signal, isOnce ? MINUTE : Number.POSITIVE_INFINITY);
     if (isOnce) {
       process.exitCode = isComplete ? 0 : 1;

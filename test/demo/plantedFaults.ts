@@ -1,7 +1,7 @@
 import type { Difference } from "../../src/compare/difference.ts";
 import type { DifferenceView } from "../../src/features/migration/views.ts";
-import type { Fault } from "../standIn/program/fault.ts";
-import type { Planted } from "../standIn/program/planted.ts";
+import type { Fault } from "../standIn/fault.ts";
+import type { Planted } from "../standIn/planted.ts";
 
 /** A fault of the stand-in, and what it does in words. */
 export type PlantedFault = { fault: Fault; means: string };

@@ -4,7 +4,7 @@ import { listeningGateway } from "../http/support.ts";
 import { httpUpstream } from "../proxy/support.ts";
 import { describeWith } from "../support/needs.ts";
 import { until } from "../support/waiting.ts";
-import { startCaddy, startNginx } from "./proxyPrograms.ts";
+import { caddyProxies, nginxProxies } from "./proxyPrograms.ts";
 
 type Sent = { method?: string; headers?: OutgoingHttpHeaders; body?: string; from?: string };
 
@@ -45,7 +45,7 @@ const openLegacy = async () => {
   return { url, state };
 };
 
-const openAll = async (start: typeof startNginx) => {
+const openAll = async (start: typeof nginxProxies) => {
   const legacy = await openLegacy();
   const modern = await httpUpstream((_, response) =>
     response.setHeader("Content-Type", "application/json").end('["kappa"]'),
@@ -60,8 +60,8 @@ const openAll = async (start: typeof startNginx) => {
 };
 
 const programs = [
-  ["nginx", startNginx],
-  ["caddy", startCaddy],
+  ["nginx", nginxProxies],
+  ["caddy", caddyProxies],
 ] as const;
 
 for (const [program, start] of programs)

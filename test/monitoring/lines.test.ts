@@ -8,7 +8,7 @@ import { writeExposition } from "../../src/telemetry/exposition.ts";
 import { exampleRequests } from "../../src/tools/corpus/madeRequests.ts";
 import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { endpoints } from "../../transforms/index.ts";
-import { startStandIn } from "../standIn/program/startStandIn.ts";
+import { startStandIn } from "../standIn/startStandIn.ts";
 import { gatewayFor } from "../support/gateway.ts";
 import { until } from "../support/waiting.ts";
 

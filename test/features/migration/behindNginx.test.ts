@@ -1,38 +1,19 @@
-import { spawn } from "node:child_process";
-import { writeFileSync } from "node:fs";
 import { get } from "node:http";
-import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { consoleApp } from "../../../src/features/console/consoleApp.ts";
 import { freePort } from "../../support/freePort.ts";
 import { describeWith } from "../../support/needs.ts";
-import { until } from "../../support/waiting.ts";
+import { startNginx } from "../../support/startCommand.ts";
 import { staged } from "./support.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";
 
 const forward = "proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;";
 
 /** A real nginx in front of a port. It gives its own port. */
-const startNginx = async (upstream: number, headers: string): Promise<number> => {
-  const directory = temporaryFolder();
+const nginxBefore = async (upstream: number, headers: string): Promise<number> => {
   const port = await freePort();
-  const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
-    (name) => `${name}_temp_path ${directory}/${name};`,
-  );
-  writeFileSync(
-    join(directory, "nginx.conf"),
-    `daemon off; pid ${directory}/pid; error_log ${directory}/error.log; events {}
-     http { access_log off; ${paths.join(" ")}
-       server { listen 127.0.0.1:${port}; location / { proxy_pass http://127.0.0.1:${upstream}; ${headers} } } }`,
-  );
-  const child = spawn("nginx", ["-e", `${directory}/error.log`, "-p", directory, "-c", `${directory}/nginx.conf`]);
-  onTestFinished(() => void child.kill());
-  await until(() =>
-    askFrom("127.0.0.1", port).then(
-      () => true,
-      () => false,
-    ),
-  );
+  const server = `listen 127.0.0.1:${port}; location / { proxy_pass http://127.0.0.1:${upstream}; ${headers} }`;
+  await startNginx(temporaryFolder(), `server { ${server} }`, [port]);
   return port;
 };
 
@@ -51,7 +32,7 @@ const askedThrough = async (headers: string, environment: Record<string, string>
     { getDataset: { stage: "canary", share: 50 } },
     { environment },
   );
-  const front = await startNginx(port, headers);
+  const front = await nginxBefore(port, headers);
   const decisions: string[] = [];
   for (let i = 1; i <= 110; i++) decisions.push(await askFrom(`127.0.0.${i}`, front));
   const page = await consoleApp(gateway.core, { host: "127.0.0.1" }, `http://127.0.0.1:${port}/v1`).request(

@@ -1,7 +1,7 @@
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startStandIn } from "../../standIn/program/startStandIn.ts";
+import { startStandIn } from "../../standIn/startStandIn.ts";
 import type { StageView } from "../../../src/features/migration/views.ts";
 import { start } from "../../serve/support.ts";
 import { describeWithRedis, startRedis } from "../../store/redis/redisServer.ts";

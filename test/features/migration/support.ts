@@ -1,7 +1,7 @@
 import { afterAll } from "vitest";
 import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
-import type { Fault } from "../../standIn/program/fault.ts";
-import { startStandIn } from "../../standIn/program/startStandIn.ts";
+import type { Fault } from "../../standIn/fault.ts";
+import { startStandIn } from "../../standIn/startStandIn.ts";
 import { consoleApp } from "../../../src/features/console/consoleApp.ts";
 import { startAdminServer } from "../../../src/features/console/adminServer.ts";
 import { consoleListener } from "../../../src/features/console/consoleListener.ts";
@@ -42,7 +42,7 @@ export const staged = async (
   } = {},
 ) => {
   const legacy = await startSampleLegacy();
-  const modern = await startStandIn({ legacyUrl: legacy.url, path: "/v1", faults, reference });
+  const modern = await startStandIn({ legacyUrl: legacy.url, faults, reference });
   const gateway = await gatewayFor(
     legacy.url,
     { MODERN_URL: modern.url, STAGES: JSON.stringify(stages), ...environment },

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { idRequests } from "../../../src/tools/corpus/madeRequests.ts";
 import { endpoints } from "../../../transforms/index.ts";
-import { startStandIn } from "../../standIn/program/startStandIn.ts";
+import { startStandIn } from "../../standIn/startStandIn.ts";
 import type { JsonObject } from "../../../src/rules/rule.ts";
 import { compare, openServers, reportOf } from "./support.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";

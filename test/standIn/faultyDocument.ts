@@ -1,9 +1,9 @@
-import { facetsOf, memberOf } from "../../../src/compare/facets.ts";
-import { pointerSteps } from "../../../src/compare/pointer.ts";
-import type { Json, JsonObject, Rule } from "../../../src/rules/rule.ts";
+import { facetsOf, memberOf } from "../../src/compare/facets.ts";
+import { pointerSteps } from "../../src/compare/pointer.ts";
+import type { Json, JsonObject, Rule } from "../../src/rules/rule.ts";
 import { type Change, documentChanges } from "./documentChanges.ts";
 import type { DocumentFault, Fault } from "./fault.ts";
-import { hashOf } from "./hashOf.ts";
+import { hashOf } from "./chance.ts";
 import { isAround, isMeant, type Place, placesOf } from "./places.ts";
 import type { Seen } from "./planted.ts";
 

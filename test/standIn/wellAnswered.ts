@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
-import { loadSettings } from "../../../src/settings/load.ts";
-import { openGateway } from "../../../src/serve/gateway.ts";
-import { openObserver } from "../../../src/telemetry/observer.ts";
-import { catalogue } from "../../../transforms/catalogue.ts";
+import { loadSettings } from "../../src/settings/load.ts";
+import { openGateway } from "../../src/serve/gateway.ts";
+import { openObserver } from "../../src/telemetry/observer.ts";
+import { catalogue } from "../../transforms/catalogue.ts";
 import type { Sendable } from "./transports.ts";
 
 /** Gives the right answers of the new interface. */

@@ -1,24 +1,27 @@
+import { hash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { isBelow, pathOf } from "../../../src/http/requestTarget.ts";
-import { trafficMapper } from "../../../src/tools/corpus/mapTraffic.ts";
-import type { NamedEndpoint } from "../../../src/tools/corpus/corpusRequest.ts";
-import type { Json } from "../../../src/rules/rule.ts";
-import { endpoints } from "../../../transforms/index.ts";
-import { type Fault, faultSchema, type TransportFault } from "./fault.ts";
+import { readCredential } from "../../src/http/credential.ts";
+import { isBelow, pathOf, queryOf } from "../../src/http/requestTarget.ts";
+import { trafficMapper } from "../../src/tools/corpus/mapTraffic.ts";
+import type { NamedEndpoint } from "../../src/tools/corpus/corpusRequest.ts";
+import type { Json } from "../../src/rules/rule.ts";
+import { endpoints } from "../../transforms/index.ts";
+import type { Fault, TransportFault } from "./fault.ts";
 import { faultyAnswer } from "./faultyAnswer.ts";
 import { openPlay, seenAs } from "./play.ts";
 import type { Planted } from "./planted.ts";
-import { questionOf } from "./question.ts";
 import { openReference } from "./reference.ts";
 import { send, type Sendable, transports } from "./transports.ts";
 import { openWellAnswered } from "./wellAnswered.ts";
+
+/** Where the new interface begins. */
+const BASE = "/v1";
 
 /** A stand-in for the modern backend that listens. */
 export type StandIn = {
   /** The URL at which the new interface begins, with its path. */
   url: string;
-  port: number;
   /** Replaces the faults, and resets `planted` and `asked`. */
   use(faults: readonly Fault[]): void;
   /** The changes that the faults have really made. */
@@ -37,41 +40,45 @@ const isOfTransport = (fault: Fault): fault is Fault & { fault: TransportFault }
 /** Throws for a misspelt fault, which would look like one that the comparison overlooks. */
 const checked = (faults: readonly Fault[]): Fault[] =>
   faults.map((fault) => {
-    const { endpoint } = faultSchema.parse(fault);
+    const { endpoint } = fault;
     if (endpoint !== "*" && !Object.hasOwn(endpoints, endpoint)) throw new Error(`${endpoint}: no such endpoint`);
     return fault;
   });
 
-const endpointOf = ({ method = "", url = "/" }: IncomingMessage, base: string): NamedEndpoint | undefined => {
-  const path = pathOf(url);
-  if (!isBelow(path, base)) return undefined;
-  return routed(path.slice(base.length))?.methods.get(method === "HEAD" ? "GET" : (method as "GET" | "POST"));
+/** The identity of a request and its key. The key cannot be recovered from it. */
+const questionOf = ({ method, url = "/", headers }: IncomingMessage, body: Buffer): string => {
+  const { key } = readCredential(queryOf(url), (name) => {
+    const header = headers[name];
+    return Array.isArray(header) ? header.join(", ") : header;
+  });
+  return hash("sha256", JSON.stringify([method, pathOf(url), body.toString(), key])).slice(0, 24);
 };
 
-/** Starts a server of the new interface over a legacy one, with these faults. Port 0: any free one. */
+const endpointOf = ({ method = "", url = "/" }: IncomingMessage): NamedEndpoint | undefined => {
+  const path = pathOf(url);
+  if (!isBelow(path, BASE)) return undefined;
+  return routed(path.slice(BASE.length))?.methods.get(method === "HEAD" ? "GET" : (method as "GET" | "POST"));
+};
+
+/** Starts a server of the new interface over a legacy one, with these faults. */
 export const startStandIn = async ({
   legacyUrl,
-  path = "/v1",
-  port = 0,
   faults = [],
   reference = false,
 }: {
   legacyUrl: string;
-  path?: string;
-  port?: number;
   faults?: readonly Fault[];
   /** With the routes and shapes of the public reference implementation, and no others. */
   reference?: boolean;
 }): Promise<StandIn> => {
-  const base = path === "/" ? "" : path;
-  const gateway = await openWellAnswered(legacyUrl, path);
-  const well = reference ? openReference(gateway, base) : gateway;
+  const gateway = await openWellAnswered(legacyUrl, BASE);
+  const well = reference ? openReference(gateway, BASE) : gateway;
   let play = openPlay(checked(faults));
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { due, add } = play;
     const body = Buffer.concat((await request.toArray()) as Buffer[]);
-    const endpoint = endpointOf(request, base);
+    const endpoint = endpointOf(request);
     if (endpoint === undefined) return send(response, await well.answer(request, body));
     const question = questionOf(request, body);
     const wrong = due(endpoint.name, question);
@@ -106,12 +113,7 @@ export const startStandIn = async ({
     // A client that leaves is no error; any other failure must not look like an answer.
     serve(request, response).catch(() => response.destroy());
   });
-  server.on("connection", (socket) => {
-    if (!play.isDown) return;
-    play.add("*", undefined, [{ fault: "down", seen: { as: "noDocument" } }]);
-    socket.resetAndDestroy();
-  });
-  await new Promise<void>((resolve, reject) => void server.once("error", reject).listen(port, "127.0.0.1", resolve));
+  await new Promise<void>((resolve, reject) => void server.once("error", reject).listen(0, "127.0.0.1", resolve));
   let closing: Promise<void> | undefined;
   const close = async () => {
     await new Promise<void>((resolve) => {
@@ -120,10 +122,8 @@ export const startStandIn = async ({
     });
     await well.close();
   };
-  const { port: listening } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${listening}${base}`,
-    port: listening,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${BASE}`,
     use: (next) => (play = openPlay(checked(next))),
     planted: () => play.planted(),
     asked: () => ({ ...play.asked }),

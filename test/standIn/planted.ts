@@ -1,4 +1,4 @@
-import type { DifferenceKind } from "../../../src/compare/difference.ts";
+import type { DifferenceKind } from "../../src/compare/difference.ts";
 import type { Fault } from "./fault.ts";
 
 /** How a comparer should classify a fault: as a difference, as allowed by a rule, or as gone when it is checked again. */

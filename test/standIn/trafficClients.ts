@@ -1,4 +1,4 @@
-import { sampleCatalogue } from "../../../src/tools/sampleLegacy/catalogue.ts";
+import { sampleCatalogue } from "../../src/tools/sampleLegacy/catalogue.ts";
 
 /** A caller: an address, an agent, and perhaps a key. */
 export type TrafficClient = { client: string; key?: string };

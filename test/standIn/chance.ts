@@ -1,5 +1,5 @@
-import { pseudoRandom } from "../../../bench/pseudoRandom.ts";
-import { hashOf } from "./hashOf.ts";
+import { hash } from "node:crypto";
+import { pseudoRandom } from "../../bench/pseudoRandom.ts";
 
 /** Pseudo-random choices, the same in every run. */
 export type Chance = {
@@ -23,3 +23,6 @@ export const chanceOf = (seed: string): Chance => {
     of: <T>(choices: readonly T[]) => choices[below(choices.length)] as T,
   };
 };
+
+/** A whole number from 0 to 2^32 - 1 that depends on nothing but the text. */
+export const hashOf = (text: string): number => Number.parseInt(hash("sha256", text).slice(0, 8), 16);

@@ -1,5 +1,5 @@
-import { childPointer, pointerSteps } from "../../../src/compare/pointer.ts";
-import { isObject, type Json } from "../../../src/rules/rule.ts";
+import { childPointer, pointerSteps } from "../../src/compare/pointer.ts";
+import { isObject, type Json } from "../../src/rules/rule.ts";
 
 /** One place of a document. */
 export type Place = {

@@ -1,6 +1,6 @@
-import type { DifferenceKind } from "../../../src/compare/difference.ts";
-import { childPointer } from "../../../src/compare/pointer.ts";
-import { isObject, type Json } from "../../../src/rules/rule.ts";
+import type { DifferenceKind } from "../../src/compare/difference.ts";
+import { childPointer } from "../../src/compare/pointer.ts";
+import { isObject, type Json } from "../../src/rules/rule.ts";
 import type { DocumentFault } from "./fault.ts";
 import type { Place } from "./places.ts";
 

@@ -1,4 +1,4 @@
-import { isObject, type Json, type Rule } from "../../../src/rules/rule.ts";
+import { isObject, type Json, type Rule } from "../../src/rules/rule.ts";
 import { type DocumentFault, documentFaults, type Fault } from "./fault.ts";
 import { type Played, faultyDocument } from "./faultyDocument.ts";
 

@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../../src/rules/rule.ts";
-import { sampleCatalogue } from "../../../src/tools/sampleLegacy/catalogue.ts";
+import type { JsonObject } from "../../src/rules/rule.ts";
+import { sampleCatalogue } from "../../src/tools/sampleLegacy/catalogue.ts";
 import type { Chance } from "./chance.ts";
 
 /** What is asked of the new interface, below its prefix. */

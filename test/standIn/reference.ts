@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
-import type { Endpoint } from "../../../src/endpoint/endpoint.ts";
-import { isObject, type Json, type JsonObject } from "../../../src/rules/rule.ts";
-import { endpoints } from "../../../transforms/index.ts";
+import type { Endpoint } from "../../src/endpoint/endpoint.ts";
+import { isObject, type Json, type JsonObject } from "../../src/rules/rule.ts";
+import { endpoints } from "../../transforms/index.ts";
 import type { Sendable } from "./transports.ts";
 import type { WellAnswered } from "./wellAnswered.ts";
 

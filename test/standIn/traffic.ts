@@ -1,6 +1,7 @@
-import { exampleRequests } from "../../../src/tools/corpus/madeRequests.ts";
-import { sampleCatalogue } from "../../../src/tools/sampleLegacy/catalogue.ts";
-import { endpoints } from "../../../transforms/index.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { exampleRequests } from "../../src/tools/corpus/madeRequests.ts";
+import { sampleCatalogue } from "../../src/tools/sampleLegacy/catalogue.ts";
+import { endpoints } from "../../transforms/index.ts";
 import { type Chance, chanceOf } from "./chance.ts";
 import { listQuestion, type TrafficQuestion } from "./listQuestion.ts";
 import { CALLERS, type TrafficClient, trafficClient } from "./trafficClients.ts";
@@ -92,3 +93,28 @@ export function* trafficOf(seed: number, count: number): Generator<TrafficReques
     yield { endpoint, ...question(chance, String(seed)), ...trafficClient(chance.popular(CALLERS)) };
   }
 }
+
+/** Sends so many of these requests a second until the signal; `beside` is called at each with its number, to send others. */
+export const sendTraffic = async (
+  client: string,
+  perSecond: number,
+  signal: AbortSignal,
+  beside: (send: (path: string, init?: RequestInit) => void, count: number, agent: string) => void,
+): Promise<void> => {
+  const send = (path: string, init: RequestInit = {}): void =>
+    void fetch(client + path, { ...init, signal })
+      .then((answer) => answer.arrayBuffer())
+      .catch(() => undefined);
+  let count = 0;
+  for (const { method, path, body, key, client: agent } of trafficOf(1, Number.MAX_SAFE_INTEGER)) {
+    if (signal.aborted) return;
+    const headers = {
+      "User-Agent": agent,
+      ...(key === undefined ? {} : { "X-API-Key": key }),
+      ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+    };
+    send(`/v1${path}`, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+    beside(send, count++, agent);
+    await sleep(1000 / perSecond, undefined, { signal }).catch(() => undefined);
+  }
+};
