@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { MAX_UNCONFIRMED, openUnconfirmedWrites } from "../../src/serve/unconfirmedWrites.ts";
 import { listeningGateway } from "../http/support.ts";
 import { alice, cachedGateway, held, kept } from "./support.ts";
+import { request as requestText, send } from "../proxy/support.ts";
 import { sleep, until } from "../support/waiting.ts";
 
 const paths = [kept.getDataset, kept.listDatasets, kept.getStudy];
@@ -66,7 +67,8 @@ describe("proxied requests that invalidate nothing", () => {
   });
 
   test("what lies elsewhere than legacy's interface", async () => {
-    const { ask, served } = await filled();
+    const { ask, port, served } = await filled();
+    await send(port, requestText("POST /api/v1/../data/61", "Content-Length: 0"));
     for (const [method, path] of [
       ["POST", "/nowhere/data"],
       ["POST", "/data/61"],

@@ -75,7 +75,7 @@ const openApi = (base: string) => {
   return {
     api,
     query: async (expr: string) => (await api<{ result: Sampled[] }>("query", { query: withVariables(expr) })).result,
-    labelValues(definition: string) {
+    labelValues: (definition: string) => {
       const [, selector = "", label = ""] = /^label_values\((.*), (\w+)\)$/.exec(definition) ?? [];
       return api<string[]>(`label/${label}/values`, { "match[]": withVariables(selector) });
     },

@@ -1,33 +1,20 @@
-import { parseArgs } from "node:util";
+import { Option } from "commander";
 import type { Endpoint } from "../../src/endpoint/endpoint.ts";
+import { severalOf } from "../../src/tools/optionValues.ts";
 import { endpoints } from "../../transforms/index.ts";
+import { runCheck } from "../support/runCheck.ts";
 import { findingsOf } from "./byCompare.ts";
 import { openTests } from "./byTests.ts";
 import { mutated, mutantsOf } from "./mutants.ts";
 
-const usage = `npm run check:mutate -- [--endpoint NAME ...] [--only compare|tests] [--help]
-
-Breaks each rule at each place of the rule trees, once left out and once with another result, and looks who finds it: the comparer over the
-fixtures, and the tests. Exit code: 0 every one is found, 1 some survive, 2 it could not run.`;
-
 const known: Readonly<Record<string, Endpoint>> = endpoints;
 
-const readOptions = () => {
-  const { values } = parseArgs({
-    options: { endpoint: { type: "string", multiple: true }, only: { type: "string" }, help: { type: "boolean" } },
-  });
-  const unknown = (values.endpoint ?? []).find((name) => !Object.hasOwn(known, name));
-  if (unknown !== undefined)
-    throw new TypeError(`--endpoint: "${unknown}" given; allowed are ${Object.keys(known).join(", ")}`);
-  if (values.only !== undefined && !["compare", "tests"].includes(values.only))
-    throw new TypeError(`--only: "${values.only}" given; allowed are compare, tests`);
-  return values;
-};
+type Options = { endpoint?: string[]; only?: "compare" | "tests" };
 
 /** What has found one mutant; unset for a search that was not run. */
 type Found = { compare?: boolean; tests?: string | undefined };
 
-const run = async ({ endpoint: wanted, only }: ReturnType<typeof readOptions>): Promise<void> => {
+const run = async ({ endpoint: wanted, only }: Options): Promise<boolean> => {
   const mutants = mutantsOf(known).filter(({ endpoint }) => wanted?.includes(endpoint) ?? true);
   const baseline = new Map(
     Object.entries(known).map(([name, endpoint]) => [name, new Set(findingsOf(name, endpoint))]),
@@ -67,14 +54,18 @@ const run = async ({ endpoint: wanted, only }: ReturnType<typeof readOptions>): 
   console.log(
     `${mutants.length} mutants: ${score.compare} found by compare, ${score.tests} by the tests, ${survivors} by nobody`,
   );
-  process.exitCode = survivors > 0 ? 1 : 0;
+  return survivors === 0;
 };
 
-try {
-  const options = readOptions();
-  if (options.help) console.log(usage);
-  else await run(options);
-} catch (error) {
-  console.error(error instanceof TypeError ? error.message : error);
-  process.exitCode = 2;
-}
+await runCheck(
+  "check:mutate",
+  (command) =>
+    command
+      .description(
+        "Breaks each rule at each place of the rule trees, once left out and once with another result, and shows who finds it: the comparison over the fixtures, and the tests.",
+      )
+      .option("--endpoint <name>", "only this endpoint; may be given several times", severalOf(Object.keys(known)))
+      .addOption(new Option("--only <who>", "who looks").choices(["compare", "tests"]))
+      .addHelpText("after", "\nExit code: 0 every one is found, 1 some survive, 2 it could not run."),
+  run,
+);

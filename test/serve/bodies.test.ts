@@ -218,6 +218,18 @@ describe("a body", () => {
   });
 });
 
+test("a MiB of unknown fields is 422 with a hundred of them, and a long name is cut", async () => {
+  const { port } = await open({ MAX_BODY_BYTES: String(1024 ** 2) });
+  const fields = Array.from({ length: 90_000 }, (_, i) => `"${i.toString(36)}x":1`);
+  const many = await exchange(port, sized(`{${fields.join()}}`));
+  expectDetail(many, 422);
+  const { detail } = JSON.parse(many.body) as { detail: { msg: string }[] };
+  expect([detail.length, detail.at(-1)?.msg]).toEqual([101, "and 89900 more"]);
+  const long = await exchange(port, sized(JSON.stringify({ ["x".repeat(1_000_000)]: 1 })));
+  expectDetail(long, 422);
+  expect(many.body.length + long.body.length).toBeLessThan(100_000);
+});
+
 describe("bodies that are being received", () => {
   test("take the memory of their bytes, also in chunks of one byte", async () => {
     const { port, receiving } = await open({ MAX_BODY_BYTES: "1000000" });

@@ -1,9 +1,8 @@
-import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { connect } from "node:net";
-import type { Readable } from "node:stream";
 import { expect, onTestFinished } from "vitest";
 import { get, httpUpstream, request, send } from "../proxy/support.ts";
-import { until } from "../support/waiting.ts";
+import { spawnProgram, watchProgram } from "../support/program.ts";
 
 /** The sample legacy's keys, and one that it does not know. */
 export const keys = {
@@ -87,14 +86,12 @@ export const openConnection = (port: number) => {
   return { socket, closed, text: () => text };
 };
 
-/** The real program, with its output and its end. */
-export const start = (environment: Record<string, string>, ...args: string[]) =>
-  watchProgram(
-    spawn(process.execPath, ["src/main.ts", ...args], {
-      env: { PATH: process.env["PATH"], PORT: "0", ADMIN_PORT: "0", DRAIN_DELAY_MS: "0", ...environment },
-      stdio: ["ignore", "pipe", "pipe"],
-    }),
-  );
+/** The real program, with its output and its end; it is killed when the test ends. */
+export const start = (environment: Record<string, string>, ...args: string[]) => {
+  const program = spawnProgram(environment, ...args);
+  onTestFinished(() => void program.child.kill("SIGKILL"));
+  return program;
+};
 
 /** The same as the shell of `npm start` runs it, in a group of processes of its own; `child` is the shell, to which npm passes signals. */
 export const startByShell = (script: string, environment: Record<string, string> = {}) => {
@@ -111,17 +108,4 @@ export const startByShell = (script: string, environment: Record<string, string>
     }
   });
   return watchProgram(child);
-};
-
-const watchProgram = (child: ChildProcessByStdio<null, Readable, Readable>) => {
-  onTestFinished(() => void child.kill("SIGKILL"));
-  const output = { out: "", error: "" };
-  child.stdout.on("data", (chunk: Buffer) => (output.out += chunk.toString()));
-  child.stderr.on("data", (chunk: Buffer) => (output.error += chunk.toString()));
-  const ended = new Promise<number | null>((resolve) => void child.once("close", resolve));
-  const listening = async () => {
-    await until(() => output.out.includes("listens on"));
-    return /http:\/\/[\d.:]+/.exec(output.out)?.[0] as string;
-  };
-  return { child, output, ended, listening };
 };

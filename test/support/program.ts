@@ -58,7 +58,7 @@ export const startProgram = async (settings: Record<string, string>) => {
     /** Open files and sockets. */
     openFiles: () => readdirSync(`/proc/${pid}/fd`).length,
     /** Sends SIGTERM, after a minute SIGKILL; the exit code, `null` where it was killed. */
-    async stop(): Promise<number | null> {
+    stop: async (): Promise<number | null> => {
       if (isAlive()) child.kill("SIGTERM");
       const late = setTimeout(() => child.kill("SIGKILL"), 60_000);
       const code = await ended;

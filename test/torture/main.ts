@@ -1,47 +1,52 @@
+import { numberFrom, severalOf } from "../../src/tools/optionValues.ts";
+import { runCheck } from "../support/runCheck.ts";
 import { attacks } from "./attacks/index.ts";
 import type { Check } from "./lib/attack.ts";
 import { runAttack } from "./lib/context.ts";
-import { killPrograms } from "./lib/program.ts";
-import { type Options, readOptions, usageOf } from "./options.ts";
-import { openProgress, tableOf } from "./report.ts";
 
-const run = async ({ requests, seed, only }: Options): Promise<boolean> => {
-  const chosen = attacks.filter(({ name }) => only.length === 0 || only.includes(name));
-  console.log(`seed ${seed}, ${requests} requests in the fuzz`);
-  const results: { name: string; seconds: number; checks: Check[] }[] = [];
-  for (const attack of chosen) {
-    const progress = openProgress(process.stdout, attack.name);
-    const began = performance.now();
-    const checks = await runAttack(attack, { seed, requests, progress: progress.say });
-    progress.end();
-    const seconds = (performance.now() - began) / 1000;
-    results.push({ name: attack.name, seconds, checks });
-    console.log(`\n${attack.name} (${seconds.toFixed(0)} s). ${attack.what}`);
-    for (const { holds, what, measured, bound } of checks)
-      console.log(`  ${holds ? "held  " : "FAILED"} ${what}: ${measured} (${bound})`);
-  }
-  console.log(`\n${tableOf(results)}`);
-  const again = only.map((name) => ` --only ${name}`).join("");
-  console.log(`\nThe same again: npm run check:torture -- --seed ${seed} --requests ${requests}${again}`);
-  return results.every(({ checks }) => checks.every(({ holds }) => holds));
+type Options = { requests: number; seed?: number; only: string[] };
+
+/** On a terminal one line that is drawn again; elsewhere nothing. */
+const drawn = (text: string): void => {
+  if (process.stdout.isTTY) process.stdout.write(`\r\u001B[K${text.slice(0, process.stdout.columns - 1)}`);
 };
 
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(2));
-process.on("exit", killPrograms);
+const run = async ({ requests, seed = Math.floor(Math.random() * 2 ** 32), only }: Options): Promise<boolean> => {
+  console.log(`seed ${seed}, ${requests} requests in the fuzz`);
+  const failed: { name: string; check: Check }[] = [];
+  for (const attack of attacks.filter(({ name }) => only.length === 0 || only.includes(name))) {
+    const began = performance.now();
+    const progress = (text: string) => drawn(`${attack.name}: ${text}`);
+    const checks = await runAttack(attack, { seed, requests, progress });
+    drawn("");
+    console.log(`\n${attack.name} (${((performance.now() - began) / 1000).toFixed(0)} s). ${attack.what}`);
+    for (const check of checks) {
+      const { holds, what, measured, bound } = check;
+      console.log(`  ${holds ? "held  " : "FAILED"} ${what}: ${measured} (${bound})`);
+      if (!holds) failed.push({ name: attack.name, check });
+    }
+  }
+  console.log(failed.length === 0 ? "\nAll held." : "\nDid not hold:");
+  for (const { name, check } of failed) console.log(`  ${name}, ${check.what}: ${check.measured.split("\n")[0]}`);
+  const again = only.map((name) => ` --only ${name}`).join("");
+  console.log(`The same again: npm run check:torture -- --seed ${seed} --requests ${requests}${again}`);
+  return failed.length === 0;
+};
 
 const names = attacks.map(({ name }) => name);
-const options = readOptions(process.argv.slice(2), names);
-if (options === "help") console.log(usageOf(attacks));
-else if ("error" in options) {
-  console.error(`${options.error}\n\n${usageOf(attacks)}`);
-  process.exitCode = 2;
-} else {
-  try {
-    process.exitCode = (await run(options)) ? 0 : 1;
-  } catch (error) {
-    console.error(error);
-    process.exitCode = 2;
-  }
-  // Connections that an attack left open do not hold the program up.
-  process.exit();
-}
+const listed = attacks.map(({ name, what }) => `  ${name.padEnd(16)} ${what}`).join("\n");
+await runCheck(
+  "check:torture",
+  (command) =>
+    command
+      .description("Attacks the real program. Each attack judges itself; the last one is the fuzz.")
+      .option("--requests <n>", "requests of the fuzz", numberFrom(1, 100_000_000), 100_000)
+      .option(
+        "--seed <n>",
+        "the same seed sends the same requests (default: another one at each run)",
+        numberFrom(0, 2 ** 32 - 1),
+      )
+      .option("--only <name>", "only this attack; may be given several times", severalOf(names), [])
+      .addHelpText("after", `\n${listed}\n\nExit code: 0 all held, 1 something did not, 2 it could not run.`),
+  run,
+);

@@ -1,7 +1,8 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import { withoutUrlSecrets } from "../../scrub/secrets.ts";
 import type { CommandTools } from "../commandTools.ts";
 import { readIds } from "../corpus/madeRequests.ts";
+import { numberFrom, severalOf } from "../optionValues.ts";
 import type { CompareOptions } from "./comparison.ts";
 
 /** Gives a command the options of `compare`, and its action. */
@@ -21,7 +22,11 @@ export const compareCommand = (command: Command, tools: CommandTools): Command =
       readUrl,
     )
     .option("--modern", "ask the candidate as the gateway asks modern: on MODERN_ROUTES, with the key in the query")
-    .option("--endpoint <name>", "only this endpoint; may be given several times", endpointOf(tools))
+    .option(
+      "--endpoint <name>",
+      "only this endpoint; may be given several times",
+      severalOf(Object.keys(tools.catalogue.endpoints)),
+    )
     .option("--ids <list>", "ids such as 1..9,61, for every endpoint that answers for one", readIds)
     .addOption(
       new Option(
@@ -63,19 +68,3 @@ const readUrl = (text: string): string => {
   if (/^https?:\/\/[^/?#@\s]+(\/[^?#\s]*)?$/.test(text) && URL.canParse(text)) return text.replace(/\/+$/, "");
   throw new Error(`${withoutUrlSecrets(text)} is no URL such as http://127.0.0.1:8080, without a user or a query`);
 };
-
-const endpointOf =
-  ({ catalogue }: CommandTools) =>
-  (name: string, before: string[] = []): string[] => {
-    const known = Object.keys(catalogue.endpoints);
-    if (!known.includes(name)) throw new InvalidArgumentError(`Allowed are ${known.join(", ")}.`);
-    return [...before, name];
-  };
-
-const numberFrom =
-  (least: number, most = 10_000_000) =>
-  (text: string): number => {
-    const value = /^\d{1,8}(\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
-    if (value >= least && value <= most && (least === 0 || Number.isInteger(value))) return value;
-    throw new InvalidArgumentError(`Allowed is a number from ${least} to ${most}.`);
-  };

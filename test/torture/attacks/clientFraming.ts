@@ -88,7 +88,7 @@ export const clientFraming: Attack = {
     for (const [name, bytes, expected] of cases) {
       progress(name);
       const before = upstream.received().map((text) => text.length);
-      const { status, isClosed } = await exchange(port, bytes, { limit: 2000 });
+      const { status, isClosed } = await exchange(port, bytes, { limit: 10_000 });
       const isRefused = (status >= 400 && status < 502) || (status === 0 && isClosed);
       const isRight = expected === "passes" ? status === 200 : expected === "refused" ? isRefused : status === expected;
       answered.push({ name: `${name} (${status || (isClosed ? "closed" : "no answer")})`, holds: isRight });

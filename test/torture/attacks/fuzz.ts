@@ -4,7 +4,7 @@ import { ask, inParallel, jsonOf } from "../lib/client.ts";
 import { type FuzzTally, openFuzz } from "../fuzz/fuzz.ts";
 import { datasetOf } from "../fuzz/model.ts";
 import type { FuzzedUpstream } from "../fuzz/upstream.ts";
-import type { Program } from "../lib/program.ts";
+import type { Program } from "../../support/program.ts";
 import { holdsWithin, sleep } from "../../support/waiting.ts";
 
 /** More than the gateway has connections to the upstream, so that some wait for one. */
@@ -112,7 +112,12 @@ const afterwards = async (
   start: { resident: number; openFiles: number },
 ): Promise<Check[]> => {
   const isAlive = gateway.isAlive();
-  const alive = holds("the process", isAlive ? "alive" : `ended: ${gateway.log().slice(-500)}`, "alive", isAlive);
+  const alive = holds(
+    "the process",
+    isAlive ? "alive" : `ended: ${gateway.output.error.slice(-500)}`,
+    "alive",
+    isAlive,
+  );
   if (!isAlive) return [alive];
   context.progress("looking whether everything is as before");
   upstream.becomeSound();

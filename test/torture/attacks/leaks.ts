@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { type Attack, allHold, atMost, holds } from "../lib/attack.ts";
 import { ask, openSocket } from "../lib/client.ts";
-import type { Program } from "../lib/program.ts";
+import type { Program } from "../../support/program.ts";
 import { holdsWithin, sleep } from "../../support/waiting.ts";
 
 const OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";

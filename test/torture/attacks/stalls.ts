@@ -1,11 +1,47 @@
 import { type Attack, type Check, atMost } from "../lib/attack.ts";
 import { ask, watchWaits } from "../lib/client.ts";
-import { datasetList } from "../lib/bigAnswers.ts";
-import { noiseOf } from "../lib/noise.ts";
+import { sleep } from "../../support/waiting.ts";
 
 /** No step of the event loop may take longer, in ms; what the machine adds by itself is measured. */
 const BOUND = 100;
 const MEASURES = '{"evaluation_measures":{"measures":{"measure":"kappa"}}}';
+
+const qualities = Array.from({ length: 11 }, (_, index) => `NumberOfFeaturesOfKind${index}`);
+
+/** Legacy's list of so many datasets, in both of its forms; `brokenJson` has a quote in a name, as legacy would send it. */
+const datasetList = (rows: number): { json: string; brokenJson: string; xml: string } => {
+  const ids = Array.from({ length: rows }, (_, index) => index + 1);
+  const json = JSON.stringify({
+    data: {
+      dataset: ids.map((id) => ({
+        did: id,
+        name: `dataset_${id}`,
+        version: 1,
+        status: "active",
+        format: "ARFF",
+        md5_checksum: "",
+        file_id: id,
+        quality: qualities.map((name) => ({ name, value: "898.0" })),
+      })),
+    },
+  });
+  const described = ids.map(
+    (id) =>
+      `<oml:dataset><oml:did>${id}</oml:did><oml:name>dataset_${id}</oml:name><oml:version>1</oml:version><oml:status>active</oml:status><oml:format>ARFF</oml:format><oml:md5_checksum></oml:md5_checksum><oml:uploader>1</oml:uploader><oml:file_id>${id}</oml:file_id>${qualities.map((name) => `<oml:quality name="${name}">898.0</oml:quality>`).join("")}</oml:dataset>`,
+  );
+  return {
+    json,
+    brokenJson: json.replace("dataset_5", 'data"set'),
+    xml: `<oml:data xmlns:oml="http://openml.org/openml">${described.join("")}</oml:data>`,
+  };
+};
+
+/** The longest wait for a trivial request on an idle gateway, in ms: this machine's share of any measured wait. */
+const noiseOf = async (port: number, path: string): Promise<number> => {
+  const waits = await watchWaits(port, path);
+  await sleep(1500);
+  return waits.stop();
+};
 
 export const stalls: Attack = {
   name: "stalls",

@@ -1,4 +1,4 @@
-import type { Program, ProgramOptions } from "./program.ts";
+import type { Program } from "../../support/program.ts";
 import type { Random } from "./random.ts";
 import type { HttpUpstream, RawUpstream, UpstreamListener } from "./upstreams.ts";
 import type { Socket } from "node:net";
@@ -22,7 +22,7 @@ export type Context = {
   requests: number;
   random: Random;
   /** Starts the real program with these settings. */
-  startGateway: (settings: Record<string, string>, options?: ProgramOptions) => Promise<Program>;
+  startGateway: (settings: Record<string, string>) => Promise<Program>;
   openUpstream: (listener: UpstreamListener) => Promise<HttpUpstream>;
   openRawUpstream: (answer: (socket: Socket, request: string) => void) => Promise<RawUpstream>;
   /** Closes something else at the end. */

@@ -1,5 +1,5 @@
 import type { Attack, Check, Context } from "./attack.ts";
-import { startProgram } from "./program.ts";
+import { startProgram } from "../../support/program.ts";
 import { openRandom, scrambled } from "./random.ts";
 import { openRawUpstream, openUpstream } from "./upstreams.ts";
 
@@ -17,8 +17,9 @@ export const runAttack = async (attack: Attack, { seed, requests, progress }: Ru
     seed,
     requests,
     random: openRandom(seed, scrambled(attack.name)),
-    async startGateway(settings, options) {
-      const program = await startProgram(settings, options);
+    async startGateway(settings) {
+      // The prefix alone would lead to the documents, of which the model knows nothing.
+      const program = await startProgram({ DOCUMENTS: "false", LOG_LEVEL: "error", ...settings });
       return closing(program, () => program.child.kill("SIGKILL"));
     },
     async openUpstream(listener) {
