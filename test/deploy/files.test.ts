@@ -8,10 +8,26 @@ import { describeWith } from "../support/needs.ts";
 import { freePort } from "../support/freePort.ts";
 import { fragments } from "../support/settings.ts";
 import { until } from "../support/waiting.ts";
-import { dockerfile } from "./dockerfile.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 
 const read = (file: string) => readFileSync(join("deploy", file), "utf8");
+
+const dockerfileText = read("Dockerfile");
+const commandOf = (instruction: RegExp): string[] =>
+  JSON.parse(instruction.exec(dockerfileText)?.[1] ?? "[]") as string[];
+
+/** What `deploy/Dockerfile` says: commands as lists of arguments, and each copy from the build condockerfileText with its sources. */
+const dockerfile = {
+  entrypoint: commandOf(/^ENTRYPOINT (.*)$/m),
+  health: commandOf(/^HEALTHCHECK[^]*?CMD (\[.*\])$/m),
+  copies: [...dockerfileText.matchAll(/^COPY (?!--from)(.*) (\S+)$/gm)].map(([, from = "", to = ""]) => ({
+    from: from.split(" "),
+    to,
+  })),
+  environment: [...(/^ENV ([^]*?[^\\])$/m.exec(dockerfileText)?.[1] ?? "").matchAll(/(\w+)=/g)].map(([, name]) =>
+    String(name),
+  ),
+};
 
 type Container = {
   env: { name: string; value?: string }[];
