@@ -1,5 +1,7 @@
 import { z } from "zod";
 import { HIDDEN, withoutUrlSecrets } from "../scrub/secrets.ts";
+import { fileSettingOf } from "./secretFiles.ts";
+import { meantSetting } from "./slips.ts";
 
 /** A value that was given for a setting, and where: `from` is "in the environment" or "in <file>". */
 export type GivenSetting = { value: unknown; from: string };
@@ -38,7 +40,9 @@ type Place = { name: string; value: unknown; about: Described };
 /** Describes one issue of the settings, one line for each place: the name, what was given, what is allowed. */
 export const describeIssue = (issue: z.core.$ZodIssue, { schema, secrets, given }: Shown): string[] => {
   if (issue.code === "unrecognized_keys" && issue.path.length === 0)
-    return issue.keys.map((name) => `${name}: unknown setting ${given.get(name)?.from}; ${nearest(name, schema)}`);
+    return issue.keys.map(
+      (name) => `${name}: unknown setting ${given.get(name)?.from}; ${nearest(name, { schema, secrets })}`,
+    );
   const name = String(issue.path[0]);
   const { value, from } = given.get(name) ?? { value: undefined, from: "" };
   return placesOf(issue, value, schema.shape[name] as z.ZodType).map((place) => {
@@ -88,8 +92,10 @@ const allowedFor = (
   return issue.message;
 };
 
-const nearest = (name: string, { shape }: Shown["schema"]): string => {
-  const names = Object.keys(shape);
+const nearest = (name: string, { schema, secrets }: Pick<Shown, "schema" | "secrets">): string => {
+  const names = Object.keys(schema.shape);
+  const meant = meantSetting(name, new Set([...names, ...Array.from(secrets, fileSettingOf)]));
+  if (meant !== undefined) return `is ${meant} meant?`;
   const near = names.filter((known) => known.includes(name.toUpperCase()) || name.toUpperCase().includes(known));
   return `allowed are ${(near.length > 0 ? near : names).join(", ")}`;
 };

@@ -19,6 +19,12 @@ const isOneOff = (a: string, b: string): boolean => {
 
 const singular = (name: string): string => name.replace(/IES$/, "Y").replace(/(?<=X)ES$|S$/, "");
 
+/** The setting that a name is likely to mean: `PREFXES` means `PREFIXES`. */
+export const meantSetting = (given: string, known: ReadonlySet<string>): string | undefined => {
+  const name = given.toUpperCase();
+  return [...known].find((one) => isOneOff(name, one) || singular(name) === singular(one));
+};
+
 /** A warning for each variable of the environment whose name is nearly that of a setting: `PROT` is likely to mean `PORT`. */
 export const slipWarnings = (
   environment: Readonly<Record<string, string | undefined>>,
@@ -26,10 +32,8 @@ export const slipWarnings = (
 ): string[] =>
   Object.entries(environment).flatMap(([given, value]) => {
     if (value === undefined || value === "" || known.has(given) || ordinary.has(given)) return [];
-    const name = given.toUpperCase();
-    const isSlip = (one: string) => isOneOff(name, one) || singular(name) === singular(one);
     // A lower-case word such as `port` is a variable of a shell; `legacy_url` is not.
-    const meant = name === given || name.includes("_") ? [...known].find(isSlip) : undefined;
+    const meant = given === given.toUpperCase() || given.includes("_") ? meantSetting(given, known) : undefined;
     return meant === undefined
       ? []
       : [`${given} in the environment is not a setting and has no effect: is ${meant} meant?`];

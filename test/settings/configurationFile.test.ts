@@ -1,12 +1,27 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync } from "node:fs";
+import { chmodSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { settingsOf } from "../support/settings.ts";
+import { parse } from "yaml";
+import { settingsByGroup } from "../../src/settings/settings.ts";
+import { fragments, settingsOf } from "../support/settings.ts";
 import { fileWith } from "./support.ts";
 
 const yaml = (content: string) => settingsOf({ CONFIG: fileWith(content, "config.yaml") });
 const errorsOf = (loaded: ReturnType<typeof settingsOf>) => ("errors" in loaded ? loaded.errors : []);
 const warningsOf = (loaded: ReturnType<typeof settingsOf>) => ("errors" in loaded ? loaded.errors : loaded.warnings);
+
+test("deploy/gateway.example.yaml is valid, and has the usual settings and HOST", () => {
+  const path = "deploy/gateway.example.yaml";
+  expect(settingsOf({ CONFIG: path })).toMatchObject({
+    settings: {
+      PORT: 8000,
+      LEGACY_URL: "https://legacy.example",
+      STAGES: { getDataset: { stage: "shadow", share: 10 } },
+    },
+  });
+  const names = Object.keys(parse(readFileSync(path, "utf8")) as object);
+  expect(new Set(names)).toEqual(new Set(["HOST", ...Object.keys(settingsByGroup(fragments)["The usual ones"] ?? {})]));
+});
 
 describe("a configuration in YAML", () => {
   test("says the same as one in JSON", () => {

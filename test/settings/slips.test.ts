@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { settingsOf } from "../support/settings.ts";
+import { fileWith } from "./support.ts";
 
 const warningsOf = (environment: Record<string, string>): string[] => {
   const loaded = settingsOf(environment);
@@ -24,6 +25,18 @@ describe("a variable whose name is nearly a setting's", () => {
       `${given} in the environment is not a setting and has no effect: is ${meant} meant?`,
     ]);
     expect(warningsOf({ [given]: "" })).toEqual([]);
+  });
+});
+
+test.each([
+  ["PREFXES", "PREFIXES"],
+  ["PREFIX", "PREFIXES"],
+  ["port", "PORT"],
+  ["ADMIN_TOKEN_FIEL", "ADMIN_TOKEN_FILE"],
+])("%s in the configuration file is refused with the question whether %s is meant", (given, meant) => {
+  const path = fileWith(JSON.stringify({ [given]: "x" }));
+  expect(settingsOf({ CONFIG: path })).toEqual({
+    errors: [`${given}: unknown setting in ${path}; is ${meant} meant?`],
   });
 });
 
