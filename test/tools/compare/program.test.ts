@@ -1,25 +1,18 @@
-import { spawn } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Report } from "../../../src/compare/report.ts";
+import { spawnProgram } from "../../support/program.ts";
 import { openServers } from "./support.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";
 
-const main = join(import.meta.dirname, "../../../src/main.ts");
 const { serve, candidate, datasets, legacy } = openServers();
 
 const compare = (args: string[], environment: Record<string, string> = {}) => {
   const out = temporaryFolder();
-  const child = spawn(process.execPath, [main, "compare", "--out", out, ...args], {
-    env: { PATH: process.env["PATH"], ...environment },
-  });
-  const output = { out: "", err: "" };
-  child.stdout.on("data", (chunk: Buffer) => void (output.out += chunk.toString()));
-  child.stderr.on("data", (chunk: Buffer) => void (output.err += chunk.toString()));
+  const { child, output, ended } = spawnProgram(environment, "compare", "--out", out, ...args);
   // A run of more than ten seconds tells how far it is.
-  child.once("close", () => void (output.err = output.err.replaceAll(/^\d+ of \d+ compared, .*\n/gm, "")));
-  const ended = new Promise<number | null>((resolve) => void child.on("close", resolve));
+  child.once("close", () => void (output.error = output.error.replaceAll(/^\d+ of \d+ compared, .*\n/gm, "")));
   const report = () => JSON.parse(readFileSync(join(out, "report.json"), "utf8")) as Report;
   return { child, out, output, ended, report };
 };
@@ -32,7 +25,7 @@ const written = (directory: string): string =>
 describe.concurrent("exit codes", () => {
   test("0 where everything is explained: the examples over the sample legacy", async () => {
     const { ended, report, out, output } = compare([]);
-    expect([await ended, output.err]).toEqual([0, ""]);
+    expect([await ended, output.error]).toEqual([0, ""]);
     expect(report().summary).toMatchObject({ unexplained: 0, failed: 0, drift: 0 });
     expect(report().summary.compared).toBeGreaterThan(10);
     expect(output.out).toContain("Nothing unexplained");
@@ -72,7 +65,7 @@ describe.concurrent("exit codes", () => {
     ["a legacy server that is not there", ["--legacy", "http://127.0.0.1:1"], "requests could not be compared"],
   ])("2 for %s", async (_, args, message) => {
     const { ended, output } = compare(args);
-    expect([await ended, output.err]).toEqual([2, expect.stringContaining(message)]);
+    expect([await ended, output.error]).toEqual([2, expect.stringContaining(message)]);
   });
 });
 
@@ -97,7 +90,7 @@ test.concurrent("2 for an output folder that cannot be written, before a server 
   const file = join(temporaryFolder(), "file");
   writeFileSync(file, "");
   const { ended, output } = compare(["--legacy", url, "--out", join(file, "reports")]);
-  expect([await ended, output.err]).toEqual([2, expect.stringMatching(/ENOTDIR|EEXIST/)]);
+  expect([await ended, output.error]).toEqual([2, expect.stringMatching(/ENOTDIR|EEXIST/)]);
   expect(asked).toEqual([]);
 });
 
@@ -115,7 +108,7 @@ test.concurrent("the gateway's own key is in nothing that is written or printed 
   writeFileSync(corpus, "/v1/flow/exists/a%3Db/1\n");
   const { ended, out, output } = compare(["--legacy", url, "--corpus", corpus], { LEGACY_API_KEY: key });
   expect(await ended).toBe(1);
-  const everything = written(out) + output.out + output.err;
+  const everything = written(out) + output.out + output.error;
   expect(everything).toContain("(key)");
   expect(everything).not.toMatch(new RegExp(key, "i"));
 });
@@ -157,7 +150,7 @@ test.concurrent("the key goes to both sides, and is in nothing that is written o
   expect(await ended).toBe(1);
   expect(seen.some((line) => line.startsWith("legacy /api/v1/json/data/1?api_key=") && line.includes(key))).toBe(true);
   expect(seen.some((line) => line === `candidate /datasets/1 ${key}`)).toBe(true);
-  const everything = written(out) + output.out + output.err;
+  const everything = written(out) + output.out + output.error;
   expect(everything).toContain("$MY_KEY");
   expect(everything).not.toContain(key);
 });
@@ -182,7 +175,7 @@ test.concurrent("2 when it is interrupted, without a report", async () => {
     "--ids",
     "1..30",
   ]);
-  expect([await ended, output.err]).toEqual([2, expect.stringContaining("interrupted: there is no report")]);
+  expect([await ended, output.error]).toEqual([2, expect.stringContaining("interrupted: there is no report")]);
   expect(readdirSync(out)).toEqual([]);
 });
 

@@ -1,13 +1,13 @@
-import { execFile, spawn } from "node:child_process";
+import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { describeWith } from "../../support/needs.ts";
+import { type Program, startProgram } from "../../support/program.ts";
 import { consoleCommands } from "./markdown.ts";
 
 const root = join(import.meta.dirname, "../../..");
@@ -20,25 +20,9 @@ const patternOf = (output: string): RegExp => {
 };
 
 describeWith("curl", "the commands of the documents", () => {
-  let gateway: ReturnType<typeof spawn>;
-  let port = "";
-
-  beforeAll(async () => {
-    gateway = spawn(process.execPath, ["src/main.ts"], {
-      cwd: root,
-      env: { ...process.env, PORT: "0", ADMIN_PORT: "0", LOG_LEVEL: "silent" },
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    if (gateway.stdout === null) throw new Error("the gateway has no output");
-    for await (const line of createInterface(gateway.stdout)) {
-      port = /listens on http:\/\/127\.0\.0\.1:(\d+)/.exec(line)?.[1] ?? "";
-      if (port !== "") break;
-    }
-  });
-  afterAll(async () => {
-    gateway.kill();
-    await once(gateway, "exit");
-  });
+  let gateway: Program;
+  beforeAll(async () => (gateway = await startProgram({ LOG_LEVEL: "silent" })));
+  afterAll(() => gateway.stop());
 
   // Each document on its own: the first one read finds the cache empty.
   test.each(["docs/caching.md", "README.md", "docs/clients.md"])(
@@ -47,7 +31,7 @@ describeWith("curl", "the commands of the documents", () => {
       const commands = consoleCommands(readFileSync(join(root, document), "utf8"));
       expect(commands.length).toBeGreaterThan(1);
       for (const { command, output } of commands) {
-        const { stdout } = await run("sh", ["-c", command.replaceAll("127.0.0.1:8000", `127.0.0.1:${port}`)]);
+        const { stdout } = await run("sh", ["-c", command.replaceAll("127.0.0.1:8000", `127.0.0.1:${gateway.port}`)]);
         const printed = stdout.replaceAll("\r", "").trim();
         expect([command, patternOf(output).test(printed) ? output : printed]).toEqual([command, output]);
       }
