@@ -9,7 +9,7 @@ import { benchPassThrough } from "./passThrough.ts";
 import { benchStartup } from "./startup.ts";
 import { benchTransform } from "./transform.ts";
 import { benchZipf } from "./zipf.ts";
-import { benchWalk } from "./walk.ts";
+import { benchScan } from "./scan.ts";
 import { benchGateways } from "./gateways.ts";
 import { readOptions, usage } from "./options.ts";
 import { stopAll } from "./processes.ts";
@@ -42,7 +42,7 @@ else if (typeof options === "string") {
     if (wanted("miss")) await benchMiss(options);
     if (wanted("mirror")) await benchMirror(options);
     if (wanted("memory")) await benchMemory();
-    if (wanted("walk")) await benchWalk();
+    if (wanted("scan")) await benchScan();
     if (wanted("gateways")) await benchGateways(options);
     if (wanted("capacity")) await benchCapacity(options);
   } catch (error) {

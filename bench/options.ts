@@ -10,7 +10,7 @@ const sections = [
   "miss",
   "mirror",
   "memory",
-  "walk",
+  "scan",
   "gateways",
   "capacity",
 ] as const;

@@ -34,7 +34,7 @@ export const listDatasets = pagedList("POST /datasets/list", {
   notFound: noDatasets,
   excerpt: ["did"],
 
-  rows: { id: "did", apart: datasetApart },
+  apart: datasetApart,
 
   wrappers: ["data", "dataset"],
   row: object({

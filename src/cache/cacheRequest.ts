@@ -27,9 +27,6 @@ const digest = (parts: readonly unknown[]): string => hash("sha256", JSON.string
 export const cacheKeyOf = (endpoint: string, backend: string, input: Readonly<Record<string, unknown>>): string =>
   digest([endpoint, backend, ...Object.values(input)]);
 
-/** The key of the same request, answered with the private rows that are known in this version of their index. */
-export const mergedCacheKey = (key: string, version: number): string => digest([key, "private rows", version]);
-
 /** The key of the same request, sent by one owner. */
 export const ownerKey = (key: string, owner: string): string => digest([key, owner]);
 

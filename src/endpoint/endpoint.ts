@@ -32,7 +32,7 @@ export type ListedTexts = {
   isEscapedInJson?: true;
 };
 
-/** How to read a row without a list, from other answers of legacy's, which are escaped. */
+/** How to read a row that legacy does not list, from its other answers. */
 export type RowApart = {
   /** The request for one row, and the row's visibility; `undefined`: the answer is about another row. */
   one(id: number): LegacyRequest | Unsent;
@@ -107,8 +107,8 @@ export type Definition<F extends Fields = Fields, T = unknown, Name extends stri
   harmlessNotices?: readonly RegExp[];
   /** Set where the page is only believed after a look at its rows. */
   texts?: ListedTexts;
-  /** The member of our rows that is their id, and how to read a row that legacy does not list. */
-  rows?: { id: string; apart: RowApart };
+  /** How to read a row that legacy does not list. */
+  apart?: RowApart;
   output: Rule<T>;
   /** A request of legacy's, a list of one entry, and the input that its document gives: an example that any catalogue has. */
   first?: { legacy: LegacyRequest; input(legacy: JsonObject): Record<string, Json> | undefined };

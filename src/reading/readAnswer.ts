@@ -24,13 +24,10 @@ export const readableOf = (name: string, endpoint: Endpoint): Readable => ({
 });
 
 /**
- * One legacy answer to read. `answer`: our document as bytes. `rows`: the same, and where each row stands in it. `settled`: legacy's document
+ * One legacy answer to read. `answer`: our document as bytes. `lines`: each row of a list as a line. `settled`: legacy's document
  * is the one that `recover` looks at, and ours is made of what that says.
  */
-export type ReadTask = { endpoint: string; as: "answer" | "rows" | "settled"; input: Input };
-
-/** Where a row stands in the bytes of a list, and its id. */
-type RowBytes = { id: number; start: number; end: number };
+export type ReadTask = { endpoint: string; as: "answer" | "lines" | "settled"; input: Input };
 
 /** Our document, written: a string where it was made in this thread, bytes with their `tag` where it comes from another one. */
 export type Written = {
@@ -39,7 +36,6 @@ export type Written = {
   tag?: string;
   /** The members that the endpoint's `excerpt` names. */
   excerpt: Json;
-  rows?: RowBytes[];
 };
 
 /** A legacy answer after reading. `unknown`: the legacy fields that no rule knows. All but `written.body` is small: it crosses threads. */
@@ -90,24 +86,11 @@ const convert = (
   return transformed.ok ? { written: write(endpoint, transformed.ours, as) } : { mismatch: transformed.mismatch };
 };
 
-const write = ({ excerpt, rows }: Readable, ours: Json, as: ReadTask["as"]): Written => ({
-  ...(as === "rows" && rows !== undefined && Array.isArray(ours)
-    ? writeRows(ours, rows.id)
-    : { body: JSON.stringify(ours) }),
+const write = ({ excerpt }: Readable, ours: Json, as: ReadTask["as"]): Written => ({
+  body:
+    as === "lines" && Array.isArray(ours) ? ours.map((row) => JSON.stringify(row)).join("\n") : JSON.stringify(ours),
   excerpt: excerptOf(ours, excerpt),
 });
-
-const writeRows = (ours: Json[], id: string): Pick<Written, "body" | "rows"> => {
-  const texts = ours.map((row) => JSON.stringify(row));
-  let at = 1;
-  const rows = texts.map((text, i): RowBytes => {
-    const start = at;
-    const end = start + Buffer.byteLength(text);
-    at = end + 1;
-    return { id: Number(own(ours[i] as JsonObject, id)), start, end };
-  });
-  return { body: `[${texts.join(",")}]`, rows };
-};
 
 /** The members of these names, of an object or of each entry of a list; `null` for any other value. */
 export const excerptOf = (ours: Json, names: readonly string[] = []): Json => {

@@ -4,13 +4,11 @@ import type { OpenSharedTier } from "../cache/sharedTier.ts";
 import type { DeclaredLifetimes } from "../cache/entry.ts";
 import type { ByteBudget } from "../concurrency/byteBudget.ts";
 import { allOf } from "../concurrency/allOf.ts";
-import type { OutcomeKind } from "../endpoint/outcome.ts";
 import type { HttpExchange, RequestContext } from "../http/exchange.ts";
 import type { ClientLimits } from "../http/httpServer.ts";
 import type { WriteError } from "../http/problemDetails.ts";
 import type { LegacyTarget } from "../legacy/legacyTarget.ts";
 import type { Beginning } from "../proxy/heldAnswer.ts";
-import type { Json } from "../rules/rule.ts";
 import { fragmentOf, type Settings, type SettingsFragment, type WhenOff } from "../settings/settings.ts";
 import type { Dependencies } from "../telemetry/dependencies.ts";
 import { coreEvents, type EventDefinitions } from "../telemetry/events.ts";
@@ -25,15 +23,8 @@ import type { Notice } from "./notice.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
 import type { Services } from "./services.ts";
 
-/** What legacy answered to one request of an endpoint. Without `found` only the time counts. */
-export type LegacyAnswered = {
-  endpoint: string;
-  /** Milliseconds for all requests that the answer took, and the status that the client gets. */
-  ms: number;
-  status: number;
-  /** The input, the excerpt of our document or the outcome instead, and whether a key was sent. */
-  found?: { input: Record<string, unknown>; answer: { ours: Json } | { kind: OutcomeKind }; isKeyed: boolean };
-};
+/** Legacy's answer to one request of an endpoint: milliseconds for all requests that it took, and the status that the client gets. */
+export type LegacyAnswered = { endpoint: string; ms: number; status: number };
 
 /** A write that legacy or the new implementation has got. `isLost`: its answer is lost, so it may have happened or not. */
 export type Write = {
@@ -131,8 +122,8 @@ export type Core = {
   clientLimits: ClientLimits;
   /** Writes errors in the format that a request prefers. */
   writeError: WriteError;
-  /** Callers take so much of legacy that what runs in the background has to wait. */
-  isBusy: () => boolean;
+  /** The share of the connections to legacy that requests use or wait for: 0 where there are none. */
+  load: () => number;
   isStopping: () => boolean;
   /** False where requests do not get to the connections to legacy any more. */
   dispatches: () => Promise<boolean>;

@@ -77,8 +77,6 @@ export type GatewayParts = {
 
 /** Bytes of clients' JSON bodies that are being received; one alone may be larger. */
 const MAX_BODIES_BYTES = 64 * 1024 ** 2;
-/** Above this share of the connections, what runs in the background waits for callers. */
-const BUSY_SHARE = 1 / 4;
 /** The share of the cache's bytes for the cache keys of paths. */
 const PATHS_SHARE = 1 / 16;
 /** Large answers that may wait to be read, beside the bound on their bytes. */
@@ -274,10 +272,8 @@ const coreOf = (
       maxConnections: settings.MAX_CLIENT_CONNECTIONS,
     },
     writeError,
-    isBusy: () =>
-      upstreams.some(
-        ({ semaphore: { waiting, running } }) => waiting > 0 || running > BUSY_SHARE * settings.MAX_CONNECTIONS,
-      ),
+    load: () =>
+      Math.max(...upstreams.map(({ semaphore: { waiting, running } }) => waiting + running)) / settings.MAX_CONNECTIONS,
     isStopping: () => lifecycle.isStopping,
     untrustedProxies: () => untrustedProxies.list(),
     dispatches: async () => (await Promise.all(upstreams.map((one) => one.dispatches()))).every(Boolean),

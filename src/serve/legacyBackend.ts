@@ -61,16 +61,7 @@ const fetchFromLegacy = async (
   const answer = answerFrom(result);
   // Only the excerpt of the document is at hand here: a large one is made in another thread.
   const ours = "written" in result ? result.written.excerpt : undefined;
-  services.hooks.onLegacyAnswer({
-    endpoint: endpoint.name,
-    ms: performance.now() - started,
-    status: answer.status,
-    found: {
-      input,
-      answer: "outcome" in result ? result.outcome : { ours: result.written.excerpt },
-      isKeyed: caller.key !== undefined,
-    },
-  });
+  services.hooks.onLegacyAnswer({ endpoint: endpoint.name, ms: performance.now() - started, status: answer.status });
   const groups = endpoint.cache?.groups(input, ours) ?? [];
   return "outcome" in result && result.unanswered
     ? { answer, groups, unanswered: result.unanswered }

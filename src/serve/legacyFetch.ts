@@ -21,17 +21,14 @@ export type LegacyResult = { written: Written } | Ended;
 
 type Input = Record<string, unknown>;
 
-/**
- * Asks legacy and makes our answer of what it says. As `rows` the answer to a list tells where each of its rows stands in the bytes
- * (`written.rows`, in legacy's order), so that lists can be merged without parsing them.
- */
+/** Asks legacy and makes our answer of what it says. As `lines` each row of a list is a line, so that lists can be merged without parsing them. */
 export const fetchAnswer = async (
   services: FetchServices,
   endpoint: PreparedEndpoint,
   request: LegacyRequest,
   caller: Caller,
   input: Input,
-  as: "answer" | "rows" = "answer",
+  as: "answer" | "lines" = "answer",
 ): Promise<LegacyResult> => {
   const { observer } = services;
   const read = (reply: LegacyAnswer) => readBy(services, { endpoint: endpoint.name, as, input }, reply, caller);

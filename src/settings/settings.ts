@@ -176,7 +176,7 @@ const coreGroups = {
       .min(1)
       .optional()
       .describe(
-        "Directory for what was set at run time, and for the index of private datasets. Both then survive a restart. The start fails if it cannot be made or written to",
+        "Directory for what was set at run time, and for what the scan for private datasets found. Both then survive a restart. The start fails if it cannot be made or written to",
       ),
   },
   "The log": {

@@ -11,14 +11,13 @@ const took = async (what: () => Promise<unknown>) => {
 };
 
 test("requests go out at their rate on average, however slow each is", async () => {
-  const takeTurn = openRateLimiter({ rate: 100, slack: 10 });
+  const takeTurn = openRateLimiter({ rate: 100 });
   const ms = await took(async () => {
     for (let i = 0; i <= 30; i++) {
       await takeTurn(signal);
       if (i % 3 === 0) await sleep(4);
     }
   });
-  // A pause is made up for by one request at most.
   expect(ms).toBeGreaterThan(285);
 });
 
@@ -28,7 +27,7 @@ test("requests that wait at the same time go out one after the other", async () 
 });
 
 test("a pause saves up no burst", async () => {
-  const takeTurn = openRateLimiter({ rate: 100, slack: 10 });
+  const takeTurn = openRateLimiter({ rate: 100 });
   await takeTurn(signal);
   await sleep(200);
   expect(
@@ -47,28 +46,10 @@ test("a rate of 0 is no limit", async () => {
   ).toBeLessThan(500);
 });
 
-test("more important requests go first, until there are none", async () => {
-  let looks = 0;
-  await openRateLimiter({ rate: 1e6, isBusy: () => ++looks < 4 })(signal);
-  expect(looks).toBe(4);
-});
-
-test("more important requests that never pause go first for a second, each time", async () => {
-  let looks = 0;
-  const takeTurn = openRateLimiter({ rate: 1e6, isBusy: () => ++looks > 0 });
-  expect(await took(() => takeTurn(signal))).toBeGreaterThan(990);
-  expect(looks).toBeLessThanOrEqual(60);
-});
-
-test.each([
-  ["while it waits for its turn", 1e-3, () => false],
-  ["while others go first", 1e6, () => true],
-])("its signal ends a request: %s", async (_, rate, busy) => {
+test("its signal ends a request that waits for its turn", async () => {
   const stopping = new AbortController();
-  let isFirst = true;
-  const takeTurn = openRateLimiter({ rate, isBusy: () => !isFirst && busy() });
+  const takeTurn = openRateLimiter({ rate: 1e-3 });
   await takeTurn(stopping.signal);
-  isFirst = false;
   const next = takeTurn(stopping.signal);
   stopping.abort();
   await expect(next).rejects.toThrow("aborted");

@@ -92,7 +92,7 @@ export const modelList = (
     totalTimeout: 10_000,
   };
   const input = { ...listInput, limit, offset: 0 };
-  const ask = async (as: "answer" | "rows" = "answer", caller: Partial<Caller> = {}): Promise<LegacyResult> => {
+  const ask = async (as: "answer" | "lines" = "answer", caller: Partial<Caller> = {}): Promise<LegacyResult> => {
     const request = listDatasets.legacy(input);
     if ("unsent" in request) throw new Error(request.unsent);
     const whole = { headers: [], deadline: Date.now() + 10_000, ...caller };

@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import { monotonic } from "../../cache/store.ts";
 import { withTimeout } from "../../concurrency/withTimeout.ts";
 import { adminProbe, probeStatuses } from "./datasets.ts";
-import type { AskLegacy } from "./readRow.ts";
+import type { AskLegacy } from "./askLegacy.ts";
 
 /** The status of a key. `refused`: legacy does not know it. `unknown`: no answer in time, or one without a known code. */
 export type AdminStatus = "administrator" | "other" | "refused" | "unknown";
@@ -35,8 +35,6 @@ export const openAdminStatuses = (maxOwners = MAX_OWNERS) => {
     return probe;
   };
   return {
-    /** The cached status of a key; `undefined`: none is cached. */
-    known: (owner: string): AdminStatus | undefined => probes.get(owner)?.status,
     /** Waits `patience` milliseconds at most. A later answer is cached for the next request. */
     async of(caller: KeyedCaller, patience: number): Promise<AdminStatus> {
       const { status, answer } = probes.get(caller.owner) ?? launch(caller);

@@ -1,21 +1,21 @@
-import { getSegments, type LegacyRequest, type Unsent } from "../../endpoint/legacyRequest.ts";
-import { entriesOf } from "../../rules/compose.ts";
-import { isObject, type Json, type JsonObject } from "../../rules/rule.ts";
+import type { LegacyRequest } from "../../endpoint/legacyRequest.ts";
 
 // What this feature knows of datasets and of the legacy interface. It serves no other kind of rows.
 
 /** The endpoint whose lists lack private datasets. */
 export const LIST_ENDPOINT = "listDatasets";
-/** The endpoint that reads one dataset. */
-export const READ_ENDPOINT = "getDataset";
-/** The cache group of lists that private rows were added to. */
+/** The cache group of whole lists, which pages are cut from. */
 export const PRIVATE_GROUP = "private-dataset";
-/** The largest number of ids in one list request: legacy's paths are bounded. */
-export const MAX_IDS_ASKED = 500;
-/** Legacy's error codes: the list is empty, there is no such dataset, the caller may not read it. */
-export const [NO_RESULTS, UNKNOWN_DATASET, NO_ACCESS] = [372, 111, 112];
-/** The code after which a write took effect all the same: only the search index failed. */
-export const INDEX_FAILED = 105;
+/** More rows than any list has. */
+const MAX_ROWS = 1_000_000;
+/** The input of a whole list: its filters, and all of its rows. */
+export const wholeOf = (input: Record<string, unknown>) => ({ ...input, offset: 0, limit: MAX_ROWS });
+/** The input of the list of all datasets, in any state. */
+export const allDatasets = wholeOf({ status: "all" });
+/** Whether an input asks for all datasets. */
+export const hasNoFilter = (input: Record<string, unknown>): boolean =>
+  input["status"] === "all" &&
+  Object.entries(input).every(([name, given]) => given === undefined || ["status", "limit", "offset"].includes(name));
 
 /** Legacy checks rights before the filter, which is illegal: administrators get 1011, other callers 106. No query runs. */
 export const adminProbe: LegacyRequest = { method: "GET", path: "/evaluation/request/1/normal/1/none/0" };
@@ -25,51 +25,36 @@ export const probeStatuses: Readonly<Record<number, "administrator" | "other">> 
   106: "other",
 };
 
-/** Requests a page of all datasets that legacy lists to a caller, in any state. */
-export const listPage = (limit: number, offset: number): LegacyRequest | Unsent =>
-  getSegments(["data", "list", "status", "all", "limit", limit, "offset", offset]);
-
-/** Requests those of these datasets (at most `MAX_IDS_ASKED`) that legacy lists to a caller. */
-export const listAmong = (ids: readonly number[]): LegacyRequest | Unsent =>
-  getSegments(["data", "list", "status", "all", "data_id", ids.join(",")]);
-
-const member = (value: Json | undefined, name: string): Json | undefined => (isObject(value) ? value[name] : undefined);
-
-/** The ids in legacy's list; `undefined`: the document is no list. */
-export const idsInList = (legacy: JsonObject): number[] | undefined => {
-  const ids = entriesOf(member(legacy["data"], "dataset")).map((row) => member(row, "did"));
-  const isList = ids.length > 0 && ids.every((id) => /^[1-9]\d{0,9}$/.test(typeof id === "string" ? id : ""));
-  return isList ? ids.map(Number) : undefined;
+/** The rows of a list that was written as lines, by id. */
+export const rowsById = (lines: Buffer): Map<number, Buffer> => {
+  const rows = new Map<number, Buffer>();
+  for (let start = 0; start < lines.length;) {
+    const found = lines.indexOf(10, start);
+    const end = found === -1 ? lines.length : found;
+    const [id = Number.NaN] = idsInText(lines.toString("latin1", start, Math.min(end, start + 24)));
+    rows.set(id, lines.subarray(start, end));
+    start = end + 1;
+  }
+  return rows;
 };
 
-/** The id of a row of our list. */
-export const idOfRow = (ours: Json): number => Number(member(ours, "did"));
-
-/** Whether our document of one dataset is a private one. */
-export const isPrivateDocument = (ours: Json): boolean => member(ours, "visibility") === "private";
-
-/** The id of the dataset that a path of legacy's interface reads. */
-export const idOfPath = (path: string): number | undefined => numberIn(/\/data\/(\d{1,10})\/?$/.exec(path));
-
-/** Whether a path of legacy's interface changes tags only, which does not change who may see a dataset. */
-export const changesTags = (path: string): boolean => /\/data\/(?:un)?tag\/?$/.test(path);
+/** The ids in the beginning, or in all, of a list of ours. No text can hold one: its quotes are escaped. */
+export const idsInText = (list: string): number[] => Array.from(list.matchAll(/"did":(\d+)/g), ([, id]) => Number(id));
 
 /** The ids of the datasets that cache groups name. */
 export const idsOfGroups = (groups: readonly string[]): number[] =>
   groups.flatMap((group) => numberIn(/^dataset\/(\d+)$/.exec(group)) ?? []);
 
-/** The code of legacy's error, in the beginning of an answer. */
-export const errorCodeIn = (text: string): number | undefined =>
-  numberIn(
+/** Whether a path of legacy's interface changes tags only, which does not change who may see a dataset. */
+export const changesTags = (path: string): boolean => /\/data\/(?:un)?tag\/?$/.test(path);
+
+/** Whether legacy's answer to a write is an error after which nothing has changed. After 105 only the search index failed. */
+export const isRefusal = (text: string): boolean => {
+  const code =
     /^\s*(?:\{\s*"error":\s*\{\s*"code":\s*"|(?:<\?xml[^>]*>\s*)?<oml:error\b[^>]*>\s*<oml:code>)(\d{1,6})(?:"|<\/oml:code>)/.exec(
       text,
-    ),
-  );
-
-/** Whether the beginning of an answer shows a private dataset; `undefined`: it does not say. */
-export const isPrivateIn = (text: string): boolean | undefined => {
-  const [, inJson, inXml] = /"visibility":\s*"(private|public)"|<oml:visibility>(private|public)</.exec(text) ?? [];
-  return inJson === undefined && inXml === undefined ? undefined : (inJson ?? inXml) === "private";
+    )?.[1];
+  return code !== undefined && code !== "105";
 };
 
 /** The id of the dataset that the beginning of an answer says was uploaded. */

@@ -2,14 +2,14 @@ import type { EventDefinitions } from "../../telemetry/events.ts";
 
 /** The events of the feature. */
 export const privateDatasetsEvents: EventDefinitions = {
-  private_walk_failed: {
+  private_scan_failed: {
     level: "warn",
-    msg: "Legacy does not answer the search for private datasets.",
-    notes: "The search waits and goes on by itself.",
+    msg: "Legacy does not answer the scan for private datasets.",
+    notes: "The scan begins again by itself.",
   },
-  private_walk_refused: {
+  private_scan_refused: {
     level: "error",
-    msg: "Legacy refused the key of the search for private datasets.",
+    msg: "Legacy refused the key of the scan for private datasets.",
     notes: "Check that `LEGACY_ADMIN_KEY` is an administrator's.",
   },
   private_row_hidden: {
@@ -22,20 +22,20 @@ export const privateDatasetsEvents: EventDefinitions = {
     msg: "A private dataset does not fit the schema of the list.",
     notes: "The list lacks it and says `private=incomplete`.",
   },
-  private_index_store_up: { level: "info", msg: "The index of private datasets is stored again." },
+  private_index_store_up: { level: "info", msg: "What the scan for private datasets found is stored again." },
   private_index_store_lost: {
     level: "error",
-    msg: "The index of private datasets cannot be stored.",
+    msg: "What the scan for private datasets finds cannot be stored.",
     notes: "The gateway goes on from memory. Look at `DATA_DIR` or Redis.",
   },
   private_index_store_restored: {
     level: "warn",
-    msg: "The index of private datasets was lost, and written back.",
+    msg: "What the scan for private datasets found was lost, and written back.",
     notes: "Redis was flushed or replaced.",
   },
   private_index_store_unreadable: {
     level: "error",
-    msg: "The stored index of private datasets cannot be read.",
-    notes: "It may belong to another legacy. The search begins anew.",
+    msg: "What the scan for private datasets had stored cannot be read.",
+    notes: "It may belong to another legacy. The scan begins anew.",
   },
 };

@@ -1,79 +1,106 @@
 import type { CheckReport } from "../../serve/check.ts";
 import type { Core, Feature } from "../../serve/feature.ts";
 import type { Services } from "../../serve/services.ts";
-import { UNSETTLED } from "../../serve/unconfirmedWrites.ts";
+import { openKeyedStore } from "../../store/openKeyedStore.ts";
 import type { Meter } from "../../telemetry/meter.ts";
-import { privateDatasetsEvents } from "./events.ts";
 import { type AdminStatus, openAdminStatuses } from "./adminStatus.ts";
+import { askAs, failure } from "./askLegacy.ts";
 import { privateDatasetsConsole } from "./console/privateDatasetsConsole.ts";
-import { LIST_ENDPOINT } from "./datasets.ts";
-import { openWholeLists, privateRowsLayer } from "./mergedList.ts";
-import { openListedRows, openMissingRows } from "./missingRows.ts";
-import { askAs } from "./readRow.ts";
-import { FAR, type ScanOptions } from "./scan.ts";
-import { openSearch, type Search } from "./search.ts";
+import { LIST_ENDPOINT, PRIVATE_GROUP } from "./datasets.ts";
+import { privateDatasetsEvents } from "./events.ts";
+import { openFound, type OpenFoundStore, scopeOf } from "./found.ts";
+import { openListedRows } from "./listedRow.ts";
+import { privateRowsLayer } from "./mergedList.ts";
+import { openScanner, type PrivateRowsView, type ScanOptions } from "./scan.ts";
 import type { PrivateDatasetsSettings } from "./settings.ts";
-import { openSignals } from "./signals.ts";
-import type { OpenIndexStore } from "./store/indexStore.ts";
-import { openIndexStore } from "./store/openIndexStore.ts";
+import { readWritten } from "./signals.ts";
+import { fetchListedIds, openWholeLists } from "./wholeLists.ts";
 
-/** Parts that a test replaces: the store of the index, and the scan. */
-export type PrivateDatasetsParts = { openStore?: OpenIndexStore; walk?: ScanOptions };
+/** Parts that a test replaces: the store, and options of the scan. */
+export type PrivateDatasetsParts = { openStore?: OpenFoundStore; scan?: ScanOptions };
+
+/** What a test sees of the feature. */
+export type PrivateDatasets = { privateRows?: { start: () => Promise<void>; state: () => PrivateRowsView } };
 
 /** Adds to administrators' lists the private datasets that legacy's lists lack. */
 const open = (
-  { services, catalogue, isBusy }: Core,
+  { services, endpoints, load }: Core,
   settings: PrivateDatasetsSettings,
-  { openStore = openIndexStore(settings), walk = {} }: PrivateDatasetsParts = {},
-): Feature & { privateRows?: Search } => {
-  const endpoint = catalogue.endpoints[LIST_ENDPOINT];
-  const apart = endpoint?.rows?.apart;
-  const { LEGACY_ADMIN_KEY: key, PRIVATE_WALK_RATE: rate, TOTAL_TIMEOUT_MS: timeout } = settings;
+  { openStore = (about) => openKeyedStore(settings, about), scan = {} }: PrivateDatasetsParts = {},
+): Feature & PrivateDatasets => {
+  const endpoint = endpoints.find(({ name }) => name === LIST_ENDPOINT);
+  const apart = endpoint?.apart;
+  const { LEGACY_ADMIN_KEY: key, TOTAL_TIMEOUT_MS: timeout } = settings;
   if (key === undefined || endpoint === undefined || apart === undefined) return {};
-  const search = openSearch({ services, apart, openStore, key, rate, timeout, isBusy, options: walk });
-  const { index } = search;
-  const adminStatuses = openAdminStatuses();
-  const { listed, ...signals } = openSignals({ ...search, unsettled: UNSETTLED });
-  const rowsLayer = privateRowsLayer({
-    services,
-    missingRows: openMissingRows({
-      ...search,
-      adminStatuses,
-      listedRow: openListedRows(endpoint, (id, places) =>
-        services.observer.event("private_row_unfit", { endpoint: LIST_ENDPOINT, id, places }),
-      ),
-    }),
-    wholeLists: openWholeLists(),
-    // So many ids may be newer than the last scan.
-    listableIds: () => index.listableIds(FAR),
-    async onWholeList(input, rows, ask) {
-      listed(input, [...rows.keys()], true);
-      await search.recheckUnlisted(rows, ask);
-    },
+  const onEvent: Services["observer"]["event"] = (name, about) =>
+    services.observer.event(name, { endpoint: LIST_ENDPOINT, ...about });
+  const dropLists = () => services.cache.invalidateLocally(PRIVATE_GROUP);
+  const found = openFound({ openStore, scope: scopeOf(settings), onRows: dropLists, onEvent });
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const spent = { calls: 0, ms: 0 };
+  const callerNow = () => ({
+    headers: ["user-agent", "catalog-gateway"],
+    deadline: Date.now() + timeout,
+    signal,
+    spent,
   });
-  addMetrics(services.meter, search);
+  const scanner = openScanner({
+    found,
+    ask: (request) => askAs(services, { ...callerNow(), key })(request),
+    apart,
+    async fetchListed() {
+      const { status, body } = await fetchListedIds(services, endpoint, callerNow());
+      if (status !== 200) return failure(`the public list is ${status}`);
+      return { ok: true, ids: JSON.parse(String(body)) as number[] };
+    },
+    load,
+    onCompleted: dropLists,
+    onEvent,
+    spent,
+    signal,
+    options: scan,
+  });
+  const adminStatuses = openAdminStatuses();
+  addMetrics(services.meter, scanner.view);
+  let scanning: Promise<void> | undefined;
+  const start = async (): Promise<void> => {
+    await found.start();
+    scanning = scanner.run();
+  };
   return {
-    ...signals,
-    privateRows: search,
-    console: privateDatasetsConsole(() => search.state()),
-    layer: rowsLayer,
+    privateRows: { start, state: scanner.view },
+    console: privateDatasetsConsole(scanner.view),
+    layer: privateRowsLayer({
+      services,
+      found,
+      scanner,
+      adminStatuses,
+      wholeLists: openWholeLists(services, endpoint, found.version),
+      listedRow: openListedRows(endpoint.output, apart, (id, places) => onEvent("private_row_unfit", { id, places })),
+    }),
     // Only legacy knows whether a caller with a key is an administrator, who sees more.
     isPlain: (name, isKeyed) => !isKeyed || name !== LIST_ENDPOINT,
+    onWrite: readWritten((id) => found.get(id) !== undefined, scanner.readNext),
     onKeyRefused: adminStatuses.remove,
     check: (report) => checkKey(services, report, key, timeout),
     async start() {
-      await search.start();
-      const place = places[search.state().kept];
+      await start();
+      const place = places[found.kind()];
       return {
-        line: `private datasets are looked for and listed to administrators; what is found is kept in ${place}`,
+        line: `private datasets are scanned for and listed to administrators; what is found is kept in ${place}`,
       };
     },
-    close: () => search.close(),
+    async close() {
+      stopping.abort();
+      await scanning;
+      await found.close();
+    },
   };
 };
 
 const places = {
-  memory: "memory: it is looked for anew after a restart, unless DATA_DIR or REDIS_URL is set",
+  memory: "memory: a restart begins the scan anew, unless DATA_DIR or REDIS_URL is set",
   directory: "DATA_DIR",
   redis: "Redis",
 };
@@ -93,16 +120,15 @@ const checkResults: Record<AdminStatus, string> = {
   refused: unclear,
 };
 
-const addMetrics = (meter: Meter, search: Search): void => {
-  const state = () => search.state();
-  meter.gauge("private_rows", "Private rows that are known.", () => state().rows);
-  meter.gauge("private_rows_hidden", "Of these, the ones that legacy tells nobody of.", () => state().hidden);
-  meter.gauge("private_index_complete", "1 where every id has been looked at, and still is now and then.", () =>
-    state().state === "complete" ? 1 : 0,
+const addMetrics = (meter: Meter, view: () => PrivateRowsView): void => {
+  meter.gauge("private_rows", "Private datasets that are known.", () => view().rows);
+  meter.gauge("private_rows_hidden", "Of these, the ones that legacy does not show.", () => view().hidden);
+  meter.gauge("private_scan_complete", "1 if a scan was completed within the last hour.", () =>
+    view().state === "complete" ? 1 : 0,
   );
-  meter.gauge("private_walk_checked", "The last id that was looked at for the first time.", () => state().checkedUpTo);
-  meter.gauge("private_walk_last", "The last id to look at.", () => state().lastId);
-  meter.total("private_walk_calls_total", "Requests to legacy for the index of private rows.", () => state().calls);
+  meter.gauge("private_scan_at", "The id that the scan is at, 0 between two scans.", () => view().at);
+  meter.gauge("private_scan_last", "The last id that the scan reads.", () => view().lastId);
+  meter.total("private_scan_calls_total", "Requests to legacy for the scan.", () => view().calls);
 };
 
 /** The feature, as the gateway opens it. */

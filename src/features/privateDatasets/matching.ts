@@ -1,6 +1,6 @@
 import { entriesOf } from "../../rules/compose.ts";
 import { isObject, type Json, type JsonObject } from "../../rules/rule.ts";
-import type { PrivateRow } from "./rows.ts";
+import type { PrivateRow } from "./found.ts";
 
 /** As legacy's database compares texts (utf8_general_ci): without regard to case, accents and blanks at the end. */
 export const collationKey = (text: string): string =>

@@ -1,220 +1,277 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import type { PrivateIndex } from "./index.ts";
-import { legacyAnswers, publicPage, readRow, type RowSource, type RowState } from "./readRow.ts";
-import { type RecheckQueue, recordable } from "./recheckQueue.ts";
-import { openRetryUntil, type RetrySettings, type RetryUntil } from "./retryUntil.ts";
-import { type IdSet, MAX_ID, openIdSet, type Walk } from "./rows.ts";
+import type { RowApart } from "../../endpoint/endpoint.ts";
+import { type AskLegacy, type DatasetState, failure, type LegacyFailure, readDataset } from "./askLegacy.ts";
+import { adminProbe, probeStatuses } from "./datasets.ts";
+import type { Found } from "./found.ts";
+import { MAX_ID, openIdSet } from "./idSet.ts";
 
 /** Options of the scan, for tests. */
 export type ScanOptions = {
-  /** Milliseconds from the end of a scan to the next one, and until a failed request is repeated. */
+  /** Milliseconds from the end of a scan to the next one, and until a failed one begins again. */
   pause?: number;
   retry?: number;
-  /** Ids beyond the highest known one that are read: the newest row of all may be private. */
+  /** Ids beyond the highest known one that are read: the newest dataset may be private. */
   margin?: number;
-  /** Ids without a row that each scan reads again. */
+  /** Unknown ids that each scan reads again. */
   slice?: number;
 };
 
-/** The default of `ScanOptions.margin`. */
-export const MARGIN = 100;
-/** The largest gap of deleted ids above the highest row. A row above a larger gap is ignored. */
-export const FAR = 1000;
-/** At ten requests a second this takes half a minute of each scan, and a day for 50,000 ids. */
-const SLICE = 300;
-const PAUSE = 10 * 60_000;
-const SHORT_PAUSE = 60_000;
-/** Rows on a page of the public list. They are whole rows, so that this bounds memory. */
-const PAGE = 200;
-/**
- * One row that cannot be parsed makes its page unparsable. So many such rows are found by halving pages. After that, so many pages are left
- * out, and their rows are read one by one. Beyond that the scan fails.
- */
-const MAX_UNPARSABLE = 20;
-const MAX_UNPARSABLE_PAGES = 200;
+/** The defaults of the options. */
+const defaults = { pause: 10 * 60_000, retry: 30_000, margin: 100, slice: 300 };
+/** Milliseconds after which what a scan has found is out of date. */
+const OUTDATED = 60 * 60_000;
+/** While callers use legacy: milliseconds from one request to the next, and the share of the connections at which the scan waits. */
+const SPACING = 100;
+const BUSY_SHARE = 1 / 4;
+/** So many reads are lost where the process is killed. */
+const SAVED_EVERY = 100;
+/** Milliseconds between two looks at whether a scan is due. */
+const TICK = 1000;
+/** Ids that may wait to be read next. The next scan reads the others. */
+const MAX_NEXT = 1000;
 
-/** What the scan does, at which row or id, and why legacy does not answer now. */
-export type ScanView = { doing: "waiting" | "listing" | "looking"; at: number; trouble?: string | undefined };
+/** What operators see. Times are ISO 8601. */
+export type PrivateRowsView = {
+  /** `scanning`: the first scan is not over. `outdated`: the last one was over more than an hour ago. */
+  state: "scanning" | "complete" | "outdated";
+  /** Why legacy cannot be asked. */
+  trouble?: string | undefined;
+  /** Known private datasets, and how many of them legacy does not show even to the administrator. */
+  rows: number;
+  hidden: number;
+  /** The id that is being read, 0 between two scans; and the last id to read. */
+  at: number;
+  lastId: number;
+  completedAt?: string | undefined;
+  /** Requests to legacy since the start. */
+  calls: number;
+  kept: "memory" | "directory" | "redis";
+  /** Whether this gateway is the one that scans. */
+  scansHere: boolean;
+};
 
-/** The parts of a scan. */
-type ScanSettings = {
-  index: PrivateIndex;
-  source: RowSource;
-  /** Takes over rows that may have changed; what it reads is newer than what the scan has begun to read. */
-  queue: Pick<RecheckQueue, "add" | "watch">;
-  record: (id: number, state: RowState) => void;
-  mayScan: () => boolean;
-  onEvent: (event: "private_walk_failed" | "private_walk_refused", about: Record<string, unknown>) => void;
+/** The parts of a scanner. */
+type ScannerSettings = {
+  found: Found;
+  /** Asks legacy with the administrator's key. */
+  ask: AskLegacy;
+  apart: RowApart;
+  /** The ids of all datasets that legacy lists without a key. */
+  fetchListed: () => Promise<{ ok: true; ids: Iterable<number> } | LegacyFailure>;
+  /** The share of the connections to legacy that callers use. */
+  load: () => number;
+  /** Called at the end of each scan. */
+  onCompleted: () => void;
+  onEvent: (event: string, about: Record<string, unknown>) => void;
+  spent: { calls: number };
   signal: AbortSignal;
-  now: () => number;
   options?: ScanOptions;
 };
 
-/** Makes a scanner: the first scan reads all ids that are not listed publicly, later ones the new, known and formerly used ones. */
-export const openScanner = (settings: ScanSettings) => {
-  const { index, source, queue, record, mayScan, onEvent, signal, now, options = {} } = settings;
-  const { pause = PAUSE, retry, margin = MARGIN, slice = SLICE } = options;
-  let isSoon = false;
-  let view: ScanView = { doing: "waiting", at: 0 };
-  const retrySettings: RetrySettings = {
-    goesOn: () => !signal.aborted && mayScan(),
-    signal,
-    firstWait: retry,
-    onFailure(failure) {
-      if (failure && view.trouble === undefined)
-        onEvent(failure.kind === "refused" ? "private_walk_refused" : "private_walk_failed", { why: failure.why });
-      view = { ...view, trouble: failure?.why };
-    },
-  };
-  const retryUntil = openRetryUntil(retrySettings);
+/** The scan for private datasets. */
+export type Scanner = ReturnType<typeof openScanner>;
 
-  /** Reads a row; whether there is or may be one. `undefined`: the scan is over. */
-  const look = async (id: number): Promise<boolean | undefined> => {
-    view = { ...view, doing: "looking", at: id };
-    const isOutdated = queue.watch(id);
-    const known = index.get(id);
-    const isHidden = known !== undefined && known.shown === undefined;
-    const state = await retryUntil(
-      () => readRow(source, id),
-      () => legacyAnswers(source),
-      // A row that failed in the last scan does not hold up this one.
-      isHidden ? 1 : undefined,
-    );
-    const isOlder = isOutdated();
-    if (state !== undefined && !isOlder) record(id, recordable(state));
-    if (!retrySettings.goesOn()) return undefined;
-    return isOlder || state === undefined || !state.ok || state.found !== "none";
+/**
+ * Makes a scanner. Each scan asks for the public list, and reads one by one what is not in it: ids never read, known private datasets, ids
+ * that have left the list, and some beyond the highest. An id that legacy does not know is read once, and later a few of them at a time.
+ */
+export const openScanner = (settings: ScannerSettings) => {
+  const { found, ask, apart, fetchListed, load, onCompleted, onEvent, spent, signal, options } = settings;
+  const { pause, retry, margin, slice } = { ...defaults, ...options };
+  /** The ids to read next, and the one of them that is being read. */
+  const next = new Set<number>();
+  let reading: number | undefined;
+  const waiting: (() => void)[] = [];
+  /** The public list of the scan that runs. */
+  let listing = openIdSet();
+  let at = 0;
+  let trouble: string | undefined;
+  let retryAt = -Infinity;
+  let wake = () => undefined as void;
+
+  /** Waits so many milliseconds, or until there is something to do. */
+  const rest = (ms: number): Promise<void> =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms).unref();
+      wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      if (signal.aborted) wake();
+    });
+  signal.addEventListener("abort", () => wake());
+
+  const release = () => {
+    for (const resolve of waiting.splice(0)) resolve();
   };
+  const fail = ({ kind, why }: LegacyFailure): false => {
+    if (signal.aborted) return false;
+    if (trouble === undefined) onEvent(kind === "refused" ? "private_scan_refused" : "private_scan_failed", { why });
+    trouble = why;
+    retryAt = performance.now() + retry;
+    release();
+    return false;
+  };
+  /** Whether legacy answers, and takes the key for an administrator's. */
+  const checkKey = async (): Promise<boolean> => {
+    const answer = await ask(adminProbe);
+    if (!answer.ok) return fail(answer);
+    if (answer.document !== undefined) return fail(failure("it answered with something else"));
+    const status = probeStatuses[answer.code];
+    if (status === "other") return fail(failure("the key is no administrator's", "refused"));
+    return status === "administrator" || fail(failure(`it answered with code ${answer.code}`));
+  };
+
+  const record = (id: number, state: DatasetState, isLast: boolean): void => {
+    const { unknown, listed, highest } = found.progress();
+    if (state.found !== "none") unknown.delete(id);
+    if (state.found === "private") {
+      found.progress().highest = Math.max(highest, id);
+      return found.put({ id, shown: state.shown });
+    }
+    // The public list has datasets that legacy does not show by themselves.
+    if (state.found === "hidden" && !listing.has(id)) {
+      const known = found.get(id);
+      if (known === undefined || known.shown !== undefined) onEvent("private_row_hidden", { id, why: state.why });
+      return found.put({ id });
+    }
+    if (state.found === "none") {
+      // A dataset may still come under an id beyond all others.
+      if (!isLast) unknown.add(id);
+      listed.delete(id);
+      listing.delete(id);
+    }
+    found.remove(id);
+  };
+  /** Reads an id and records what it is; false if legacy cannot be asked. Where legacy fails at this id alone, its dataset is hidden. */
+  const read = async (id: number): Promise<boolean> => {
+    const isLast = id >= found.progress().highest;
+    let state = await readDataset(ask, apart, id);
+    if (!state.ok) {
+      if (!(await checkKey())) return false;
+      state = await readDataset(ask, apart, id);
+    }
+    if (signal.aborted) return false;
+    trouble = undefined;
+    record(id, state.ok ? state : { ok: true, found: "hidden", why: state.why }, isLast);
+    return true;
+  };
+  /** Reads what is to be read next. */
+  const readNext = async (): Promise<boolean> => {
+    for (const id of next) {
+      next.delete(id);
+      reading = id;
+      // oxlint-disable-next-line no-await-in-loop -- one request at a time
+      const isRead = await read(id);
+      if (!isRead) next.add(id);
+      reading = undefined;
+      if (!isRead) return false;
+    }
+    release();
+    return true;
+  };
+  /** Waits for the turn of the next request; false if the scan is over. */
+  const takeTurn = async (): Promise<boolean> => {
+    for (const since = performance.now(); ;) {
+      // oxlint-disable-next-line no-await-in-loop -- one request at a time
+      if (signal.aborted || !found.mayScan() || !(await readNext())) return false;
+      const share = load();
+      const left = SPACING - (performance.now() - since);
+      if (share === 0 || (share < BUSY_SHARE && left <= 0)) return true;
+      // oxlint-disable-next-line no-await-in-loop -- see above
+      await rest(Math.max(left, SPACING / 10));
+    }
+  };
+
+  const scan = async (): Promise<void> => {
+    if (!(await checkKey())) return;
+    const answer = await fetchListed();
+    if (!answer.ok) return void fail(answer);
+    listing = openIdSet();
+    const progress = () => found.progress();
+    for (const id of answer.ids) {
+      if (id > MAX_ID) continue;
+      listing.add(id);
+      progress().highest = Math.max(progress().highest, id);
+    }
+    let left = progress().completedAt === undefined ? 0 : slice;
+    let reads = 0;
+    for (let id = 1; id <= progress().highest + margin; id++) {
+      const { unknown } = progress();
+      if (found.get(id) === undefined) {
+        if (listing.has(id)) {
+          unknown.delete(id);
+          continue;
+        }
+        if (unknown.has(id)) {
+          if (left === 0 || id <= progress().recheckedUpTo) continue;
+          left--;
+          progress().recheckedUpTo = id;
+        }
+      }
+      at = id;
+      // oxlint-disable-next-line no-await-in-loop -- one request at a time
+      if (!(await takeTurn()) || !(await read(id))) return found.saveProgress();
+      if (++reads % SAVED_EVERY === 0) found.saveProgress();
+    }
+    // Fewer than a slice were left: the next scan begins with the first again.
+    if (left > 0) progress().recheckedUpTo = 0;
+    Object.assign(progress(), { listed: listing, completedAt: Date.now() });
+    trouble = undefined;
+    found.saveProgress();
+    onCompleted();
+  };
+
+  const isDue = (): boolean =>
+    found.mayScan() &&
+    performance.now() >= retryAt &&
+    Date.now() - (found.progress().completedAt ?? -Infinity) >= pause;
+  /** Whether the last scan was over within the last hour. */
+  const isCurrent = (): boolean => Date.now() - (found.progress().completedAt ?? -Infinity) <= OUTDATED;
 
   return {
+    isCurrent,
     /** Scans until the signal aborts. */
     async run(): Promise<void> {
       while (!signal.aborted) {
-        const { completedAt } = index.walk();
-        const rest = isSoon ? Math.min(pause, SHORT_PAUSE) : pause;
-        if (mayScan() && (completedAt === undefined || now() - completedAt >= rest)) {
-          isSoon = false;
-          const at = (offset: number) => void (view = { ...view, doing: "listing", at: offset });
-          const listed = await listPublic(source, retryUntil, at);
-          if (listed) await scanOnce({ index, queue, look, now, margin, slice }, listed);
-        }
-        view = { doing: "waiting", at: 0 };
-        await sleep(Math.min(1000, pause), undefined, { signal, ref: false }).catch(() => undefined);
+        // oxlint-disable no-await-in-loop -- one request at a time
+        if (performance.now() >= retryAt) await readNext();
+        if (isDue()) await scan();
+        at = 0;
+        if (next.size === 0 || trouble !== undefined) await rest(Math.min(TICK, pause, retry));
+        // oxlint-enable no-await-in-loop
       }
+      release();
     },
-    /** Begins the next scan a minute after the last one at the latest. */
-    soon: (): void => void (isSoon = true),
-    view: (): ScanView => view,
+    /** Reads an id before all others: it may have changed. */
+    readNext: (id: number): void => {
+      // Any request can name an impossible id.
+      if (signal.aborted || !(id >= 1 && id <= MAX_ID) || next.size >= MAX_NEXT) return;
+      next.add(id);
+      wake();
+    },
+    /** The ids that are still to be read before all others. */
+    pending: (): number[] => [...next, ...(reading === undefined ? [] : [reading])],
+    /** Resolves when there are none, or when legacy fails. */
+    settled: (): Promise<void> =>
+      new Promise((resolve) => {
+        if ((next.size === 0 && reading === undefined) || trouble !== undefined) resolve();
+        else waiting.push(resolve);
+      }),
+    view: (): PrivateRowsView => {
+      const { highest, completedAt } = found.progress();
+      const rows = found.rows();
+      return {
+        state: completedAt === undefined ? "scanning" : isCurrent() ? "complete" : "outdated",
+        ...(trouble !== undefined && { trouble }),
+        rows: rows.length,
+        hidden: rows.filter(({ shown }) => shown === undefined).length,
+        at,
+        lastId: highest === 0 ? 0 : highest + margin,
+        ...(completedAt !== undefined && { completedAt: new Date(completedAt).toISOString() }),
+        calls: spent.calls,
+        kept: found.kind(),
+        scansHere: found.mayScan(),
+      };
+    },
   };
-};
-
-type PublicIds = { ids: IdSet; highest: number };
-
-/** All publicly listed ids; `undefined`: the scan is over. `at` is called with each offset. */
-const listPublic = async (
-  source: RowSource,
-  retryUntil: RetryUntil,
-  at: (offset: number) => void,
-): Promise<PublicIds | undefined> => {
-  const ids = openIdSet();
-  let highest = 0;
-  let unparsable = 0;
-  /** Reads a part of the list, and gives the number of its rows. */
-  const read = async (offset: number, limit: number): Promise<number | undefined> => {
-    at(offset);
-    const page = await retryUntil(async () => {
-      const answer = await publicPage(source, limit, offset);
-      if (answer.ok || answer.kind !== "unparsable" || unparsable >= MAX_UNPARSABLE + MAX_UNPARSABLE_PAGES)
-        return answer;
-      return { ok: true as const, ids: undefined };
-    });
-    if (!page?.ok) return undefined;
-    if (page.ids !== undefined) {
-      for (const id of page.ids.filter((one) => one <= MAX_ID)) {
-        ids.add(id);
-        highest = Math.max(highest, id);
-      }
-      return page.ids.length;
-    }
-    if (limit === 1 || unparsable >= MAX_UNPARSABLE) {
-      unparsable++;
-      return limit;
-    }
-    const half = limit >> 1;
-    const first = await read(offset, half);
-    if (first === undefined || first < half) return first;
-    const second = await read(offset + half, limit - half);
-    return second && first + second;
-  };
-  for (let offset = 0; ; offset += PAGE) {
-    const count = await read(offset, PAGE);
-    if (count === undefined) return undefined;
-    // If no page could be parsed, the length of the list is unknown.
-    if (count < PAGE) return highest === 0 && unparsable > 0 ? undefined : { ids, highest };
-  }
-};
-
-type OneScan = Pick<ScanSettings, "index" | "queue" | "now"> &
-  Required<Pick<ScanOptions, "margin" | "slice">> & { look: (id: number) => Promise<boolean | undefined> };
-
-/** Scans once, from where the last scan was cut off. */
-const scanOnce = async ({ index, queue, look, now, margin, slice }: OneScan, listed: PublicIds): Promise<void> => {
-  const before: Walk = index.walk();
-  const isPublic = (id: number) => listed.ids.has(id);
-  const wasThere = openIdSet(before.listed);
-  const there = openIdSet(listed.ids.toText());
-  for (const { id } of index.rows()) there.add(id);
-
-  // A hidden row may not exist, so that its id does not count.
-  const highestShown = () => index.rows().findLast(({ shown }) => shown !== undefined)?.id ?? 0;
-  const highestSeen = () => Math.max(listed.highest, highestShown());
-  // The highest of all may have been deleted, and ids are not reused. But one far beyond all others never existed.
-  const highestOf = () => Math.max(highestSeen(), Math.min(before.highest, highestSeen() + FAR));
-  for (const { id } of index.rows()) if (isPublic(id) || id > highestOf() + margin) queue.add(id);
-
-  let { checkedUpTo, recheckedUpTo = 0 } = before;
-  let left = before.completedAt === undefined ? 0 : slice;
-  const saveProgress = () => {
-    // A scan that continues this one reads the rows of now and of before again.
-    const text = openIdSet(before.listed, there.toText()).toText();
-    index.walked({ ...before, checkedUpTo, recheckedUpTo, highest: highestOf(), listed: text, progressAt: now() });
-  };
-  /** The first id that was read while it was beyond all others. */
-  let beyond = Infinity;
-  /** A row may have come since under an id that was beyond all others when it was read: the next scan reads it again. */
-  const markPassed = (reached: number) => {
-    if (reached < beyond) return;
-    for (let id = beyond; id <= reached; id++) if (!isPublic(id)) there.add(id);
-    beyond = reached + 1;
-  };
-  saveProgress();
-  for (let id = 1; id <= highestOf() + margin; id++) {
-    if (isPublic(id)) continue;
-    const isNew = id > before.checkedUpTo;
-    const isKnown = wasThere.has(id) || index.get(id) !== undefined;
-    const isOld = !isNew && !isKnown && id > recheckedUpTo && left > 0;
-    if (!isNew && !isKnown && !isOld) continue;
-    if (id > highestOf()) beyond = Math.min(beyond, id);
-    const isThere = await look(id);
-    if (isThere === undefined) return;
-    if (isThere) there.add(id);
-    markPassed(isThere ? Math.max(id, highestOf()) : highestOf());
-    if (isNew) checkedUpTo = Math.min(id, highestOf());
-    if (isOld) {
-      recheckedUpTo = id;
-      left--;
-    }
-    saveProgress();
-  }
-  markPassed(highestOf());
-  const [time, highest] = [now(), highestOf()];
-  index.walked({
-    checkedUpTo: highest,
-    // Fewer than a slice were left: the next scan starts again.
-    recheckedUpTo: left > 0 ? 0 : recheckedUpTo,
-    highest,
-    listed: there.toText(),
-    completedAt: time,
-    progressAt: time,
-  });
 };

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import type { Settings } from "../../settings/settings.ts";
-import { countField } from "../../settings/fields.ts";
 
 const shape = {
   LEGACY_ADMIN_KEY: z
@@ -8,9 +7,6 @@ const shape = {
     .regex(/^[A-Za-z0-9]{1,64}$/, "1-64 letters and digits")
     .optional()
     .describe("Key of an administrator, to find private datasets. Administrators are then listed them"),
-  PRIVATE_WALK_RATE: countField(10).describe(
-    "Most requests a second to legacy, while the gateway looks for private datasets",
-  ),
 };
 
 const secrets = ["LEGACY_ADMIN_KEY"];
@@ -23,7 +19,7 @@ const whenOff = {
   section: {
     id: "private-rows",
     title: "Private datasets",
-    about: "What legacy's list keeps from administrators, and the search for it, id by id.",
+    about: "What legacy's list keeps from administrators, and the scan that finds it.",
   },
 };
 

@@ -3,11 +3,15 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import type { LegacyFailed, LegacyReply } from "../../../src/legacy/client.ts";
 import { openAdminStatuses } from "../../../src/features/privateDatasets/adminStatus.ts";
 import { legacyErrors } from "../../../transforms/legacyErrors.ts";
-import { askLegacyBy } from "../../../src/features/privateDatasets/readRow.ts";
-import { away, error } from "./smallLegacy.ts";
+import { askLegacyBy } from "../../../src/features/privateDatasets/askLegacy.ts";
 
 afterEach(() => void vi.restoreAllMocks());
 
+const error = (code: number): LegacyReply => ({
+  status: 412,
+  reading: { is: "error", code, message: `code ${code}` },
+});
+const away: LegacyFailed = { failed: { kind: "broken", message: "It is away." }, why: "it is away" };
 const document: LegacyReply = { status: 200, reading: { is: "document", document: {}, form: "json" } };
 const unreadable: LegacyReply = { status: 200, reading: { is: "unreadable", why: "it is a page" } };
 

@@ -17,8 +17,8 @@ const foreign: [string, string][] = [
 describe.each(foreign)("%s with status 200", (_, body) => {
   test("as a list makes no caller an administrator, as a dataset no private row public", async () => {
     const front = await fronted();
-    const { walked, list, legacy } = await over(front, {}, { walk: { retry: 1 } });
-    await walked();
+    const { scanned, list, legacy } = await over(front, {}, { scan: { retry: 1 } });
+    await scanned();
     const standIn = (pattern: RegExp | undefined) =>
       (front.instead = (target, response) => {
         const isIts = pattern?.test(target) ?? false;
@@ -42,17 +42,17 @@ describe.each(foreign)("%s with status 200", (_, body) => {
     });
   });
 
-  test("instead of everything ends no search", async () => {
+  test("instead of everything ends no scan", async () => {
     const front = await fronted();
     front.instead = (_target, response) => {
       response.writeHead(200).end(body);
       return true;
     };
-    const { walked, list, state } = await over(front, {}, { walk: { retry: 1 } });
+    const { scanned, list, state } = await over(front, {}, { scan: { retry: 1 } });
     await until(() => state()?.trouble !== undefined);
-    expect(state()?.state).toBe("broken");
+    expect(state()?.state).toBe("scanning");
     front.instead = undefined;
-    await walked();
+    await scanned();
     expect(await list(administrator)).toMatchObject({ ids: [2, 3, 5, 6, 9], isIncomplete: false });
   });
 });
@@ -67,8 +67,8 @@ describe("legacy's list writes names as they are, and who names a dataset writes
   ])("but no owner of a private dataset becomes an administrator by it: %s", async (_, name) => {
     for (const id of [1, 4]) {
       const crafted = completeDataset({ id, name, uploader: owner.user.id, visibility: "private" });
-      const { walked, list } = await over(await fronted([...rows, crafted]));
-      await walked();
+      const { scanned, list } = await over(await fronted([...rows, crafted]));
+      await scanned();
       for (const filters of ["status/all/data_id/5", "data_name/other", "data_name/own"])
         expect([404, 502]).toContain((await list(owner, filters)).ids);
       expect((await list(administrator, "data_name/other")).ids).toEqual([5]);
@@ -77,8 +77,8 @@ describe("legacy's list writes names as they are, and who names a dataset writes
 
   test("nor does a public one keep a private one from being found", async () => {
     const crafted = completeDataset({ id: 4, name: `q"},{"did":5,"name":"z`, uploader: owner.user.id });
-    const { walked, list, state } = await over(await fronted([...rows, crafted]));
-    await walked();
+    const { scanned, list, state } = await over(await fronted([...rows, crafted]));
+    await scanned();
     expect(state()?.rows).toBe(3);
     expect((await list(administrator, "data_name/other")).ids).toEqual([5]);
   });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { indexStoreOver } from "../../../src/features/privateDatasets/store/indexStore.ts";
+import type { PrivateDatasetsParts } from "../../../src/features/privateDatasets/feature.ts";
 import { redisStore } from "../../../src/store/redis/redisStore.ts";
 import { describeWithRedis, startRedis } from "../../store/redis/redisServer.ts";
 import { administrator, nobody, owner } from "./people.ts";
@@ -9,19 +9,19 @@ import { until } from "../../support/waiting.ts";
 describeWithRedis("two gateways and a Redis", () => {
   /** Two over one legacy. */
   const two = async (REDIS_URL: string) => {
-    const parts = {
-      openStore: indexStoreOver("these", (about) => redisStore({ ...about, url: REDIS_URL, interval: 100 })),
+    const parts: PrivateDatasetsParts = {
+      openStore: (about) => redisStore({ ...about, scope: "these", url: REDIS_URL, interval: 100 }),
     };
     const a = await through(undefined, { REDIS_URL }, parts);
     const b = await through(a.bed, { REDIS_URL }, parts);
-    await Promise.all([a.walked(), b.walked()]);
+    await Promise.all([a.scanned(), b.scanned()]);
     return { a, b };
   };
 
-  test("one of them walks, and both list what it finds", async () => {
+  test("one of them scans, and both list what it finds", async () => {
     const redis = await startRedis();
     const { a, b } = await two(redis.url);
-    expect([a, b].filter(({ state }) => state()?.walksHere === true)).toHaveLength(1);
+    expect([a, b].filter(({ state }) => state()?.scansHere === true)).toHaveLength(1);
     expect([a, b].map(({ state }) => state()?.calls).toSorted((x = 0, y = 0) => x - y)[0]).toBe(0);
     for (const { list } of [a, b]) {
       expect((await list(administrator)).ids).toEqual([2, 3, 5, 6, 9]);
@@ -30,7 +30,7 @@ describeWithRedis("two gateways and a Redis", () => {
     }
   });
 
-  test("what is written through one of them reaches the other, whichever walks", async () => {
+  test("what is written through one of them reaches the other, whichever scans", async () => {
     const redis = await startRedis();
     const { a, b } = await two(redis.url);
     for (const [one, other, id] of [

@@ -4,13 +4,13 @@ import { describe, expect, test } from "vitest";
 import { until } from "../../support/waiting.ts";
 import { fronted, over } from "./fronted.ts";
 import { administrator, nobody, owner, secondAdministrator, user, wrongKey } from "./people.ts";
-import { startWalking } from "./walked.ts";
+import { startScanning } from "./scanned.ts";
 
 describe("a legacy that answers single datasets slowly, or not at all", () => {
   test("holds up no list for long: it is legacy's own, and says so", async () => {
     const front = await fronted();
-    const { walked, list, legacy } = await over(front, { TOTAL_TIMEOUT_MS: "4000" });
-    await walked();
+    const { scanned, list, legacy } = await over(front, { TOTAL_TIMEOUT_MS: "4000" });
+    await scanned();
     front.instead = (target) => /GET .*\/(data\/\d+|evaluation\/)/.test(target);
     const started = performance.now();
     expect(await list(administrator)).toMatchObject({ ids: [2, 6, 9], isIncomplete: true });
@@ -26,8 +26,8 @@ describe("a legacy that answers single datasets slowly, or not at all", () => {
   test("does not hold up a stop", async () => {
     const front = await fronted();
     front.instead = (target) => /GET .*\/data\/\d+/.test(target);
-    const { close, state } = await startWalking(front.url);
-    await until(() => state().doing === "looking");
+    const { close, state } = await startScanning(front.url);
+    await until(() => state().at > 0);
     const started = performance.now();
     await close();
     expect(performance.now() - started).toBeLessThan(10_000);
@@ -35,8 +35,8 @@ describe("a legacy that answers single datasets slowly, or not at all", () => {
 
   test("holds up no caller over one dataset at which it fails", async () => {
     const front = await fronted();
-    const { walked, list, legacy, state } = await over(front, {});
-    await walked();
+    const { scanned, list, legacy, state } = await over(front, {});
+    await scanned();
     expect((await list(user)).ids).toEqual([2, 9]);
     front.instead = (target, response) => {
       const fails = /GET .*\/data\/3\b/.test(target);
@@ -61,8 +61,8 @@ describe("no caller causes many requests to legacy", () => {
 
   test("by a write that names many, whether it is refused, fails or is given up", async () => {
     const front = await fronted();
-    const { walked, url, port } = await over(front);
-    await walked();
+    const { scanned, url, port } = await over(front);
+    await scanned();
     const before = front.asked(secondAdministrator).length;
     const send = (key?: string) =>
       fetch(`${url}/api/v1/json/data/tag${key === undefined ? "" : `?api_key=${key}`}`, {
@@ -86,8 +86,8 @@ describe("no caller causes many requests to legacy", () => {
 
   test("by reading what is known, or what does not exist", async () => {
     const front = await fronted();
-    const { walked, legacy } = await over(front);
-    await walked();
+    const { scanned, legacy } = await over(front);
+    await scanned();
     const before = front.asked(secondAdministrator).length;
     for (let i = 0; i < 20; i++) for (const id of [2, 3, 777 + i]) await legacy(nobody, `json/data/${id}`);
     await sleep(100);
@@ -96,8 +96,8 @@ describe("no caller causes many requests to legacy", () => {
 
   test("by a wrong key: legacy is asked about it once, and the list is not", async () => {
     const front = await fronted();
-    const { walked, list } = await over(front);
-    await walked();
+    const { scanned, list } = await over(front);
+    await scanned();
     for (let i = 1; i <= 3; i++) {
       expect((await list(wrongKey, `status/all/limit/${i}`)).ids).toBe(401);
       expect(front.asked(wrongKey)).toHaveLength(i);
@@ -107,8 +107,8 @@ describe("no caller causes many requests to legacy", () => {
 
 test("if legacy refuses the administrator's key, no list waits for rechecks", async () => {
   const front = await fronted();
-  const { walked, list, legacy } = await over(front);
-  await walked();
+  const { scanned, list, legacy } = await over(front);
+  await scanned();
   front.instead = (target, response) => {
     const isRefused = target.includes(secondAdministrator.key);
     if (isRefused)

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { openIdSet } from "../../../src/features/privateDatasets/rows.ts";
+import { openIdSet } from "../../../src/features/privateDatasets/idSet.ts";
 
 test("bits are the set of what was added, and still are when they were text", () => {
   const number = fc.oneof(fc.nat(70), fc.nat(50_000));

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { DatasetRow } from "../../../src/tools/sampleLegacy/catalogueRows.ts";
 import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
 import { until } from "../../support/waiting.ts";
+import { fronted, over } from "./fronted.ts";
 import { administrator, nobody, otherOwner, owner, secondAdministrator, user } from "./people.ts";
 import { rows, through } from "./through.ts";
 
@@ -12,49 +12,53 @@ const own = { ids: [2, 6, 9], isIncomplete: true };
 const whole = { ids: [2, 3, 5, 6, 9], isIncomplete: false };
 
 describe("a list that says that it may lack something", () => {
-  test("while nothing has been looked at", async () => {
-    // A request a second: no walk comes to anything meanwhile.
-    const { list, state } = await through(undefined, { PRIVATE_WALK_RATE: "1" });
-    await until(() => state()?.doing !== "waiting");
-    expect(["missing", "walking"]).toContain(state()?.state);
+  test("while nothing has been read", async () => {
+    const front = await fronted();
+    front.instead = (target) => target.includes("/xml/data/list");
+    const { list, state } = await over(front);
+    await until(() => front.seen.some((target) => target.includes("/xml/data/list")));
+    expect(state()).toMatchObject({ state: "scanning", rows: 0 });
     expect(await list(administrator)).toMatchObject(own);
     expect(await list(nobody)).toMatchObject({ ids: [2, 9], isIncomplete: false });
   });
 
-  test("while the walk is on its way, but not to those who are none", async () => {
-    const { list, state } = await through(undefined, { PRIVATE_WALK_RATE: "20" });
-    await until(() => state()?.rows === 3);
-    expect(state()?.state).toBe("walking");
+  test("while the first scan is on its way, but not to those who are no administrators", async () => {
+    const front = await fronted();
+    front.instead = (target) => /\/data\/12\b/.test(target);
+    const { list, state } = await over(front);
+    await until(() => state()?.at === 12);
+    expect(state()).toMatchObject({ state: "scanning", rows: 3 });
     expect(await list(administrator)).toMatchObject({ ...whole, isIncomplete: true });
     expect(await list(user)).toMatchObject({ ids: [2, 9], isIncomplete: false });
   });
 
-  test("where nothing was looked at for half an hour, until something is", async () => {
-    const { list, walked, state } = await through(undefined, {}, { walk: { pause: 500 } });
-    await walked();
+  test("where the last scan is older than an hour, until the next one is over", async () => {
+    const front = await fronted();
+    const { list, scanned, state } = await over(front);
+    await scanned();
     expect(await list(administrator)).toMatchObject(whole);
+    front.instead = (target) => target.includes("/xml/data/list");
     const now = Date.now;
-    const later = vi.spyOn(Date, "now").mockImplementation(() => now() + 31 * 60_000);
-    expect(state()?.state).toBe("stale");
-    expect(await list(administrator)).toMatchObject(own);
-    await walked();
-    expect(await list(administrator)).toMatchObject(whole);
+    const later = vi.spyOn(Date, "now").mockImplementation(() => now() + 61 * 60_000);
+    expect(state()?.state).toBe("outdated");
+    expect(await list(administrator)).toMatchObject({ ...whole, isIncomplete: true });
     later.mockRestore();
+    expect(await list(administrator)).toMatchObject(whole);
   });
 
   test("where legacy does not know the administrator's key", async () => {
     const { list, state, observer } = await through(undefined, { LEGACY_ADMIN_KEY: "n0b0dys" });
-    await until(() => state()?.state === "broken");
+    await until(() => state()?.trouble !== undefined);
     expect(state()?.trouble).toBe("legacy does not know the key");
     expect(await list(administrator)).toMatchObject(own);
-    expect(observer.counts()).toMatchObject({ "private_walk_refused listDatasets": 1 });
+    expect(observer.counts()).toMatchObject({ "private_scan_refused listDatasets": 1 });
   });
 
-  test("where it is the key of somebody whom legacy shows nothing", async () => {
+  test("where it is the key of a caller who is no administrator", async () => {
     const { list, state, observer } = await through(undefined, { LEGACY_ADMIN_KEY: user.key });
-    await until(() => state()?.state === "broken");
-    expect(state()).toMatchObject({ rows: 0, trouble: "the key is no administrator's" });
-    expect(observer.counts()).toMatchObject({ "private_walk_refused listDatasets": 1 });
+    await until(() => state()?.trouble !== undefined);
+    expect(state()).toMatchObject({ state: "scanning", rows: 0, trouble: "the key is no administrator's" });
+    expect(observer.counts()).toMatchObject({ "private_scan_refused listDatasets": 1 });
     expect(await list(administrator)).toMatchObject(own);
   });
 
@@ -64,8 +68,8 @@ describe("a list that says that it may lack something", () => {
     ["of another visibility", { visibility: "friends" }],
   ])("lacks a row %s alone, and says so where that row could match", async (_, about) => {
     const untold = completeDataset({ id: 7, name: "untold", uploader: owner.user.id, visibility: "private" });
-    const { list, walked, state } = await through([...rows, { ...untold, ...about }], {}, { walk: { retry: 1 } });
-    await walked();
+    const { list, scanned, state } = await through([...rows, { ...untold, ...about }], {}, { scan: { retry: 1 } });
+    await scanned();
     expect(state()?.hidden).toBe(1);
     expect(await list(administrator)).toMatchObject({ ...whole, isIncomplete: true });
     expect(await list(administrator, "status/all/limit/2/offset/1")).toMatchObject({ ids: [3, 5], isIncomplete: true });
@@ -80,14 +84,14 @@ describe("a list that says that it may lack something", () => {
       .filter(({ visibility }) => visibility === "private")
       .map((row) => ({ ...row, file_id: null }));
     const other = await through(fileless);
-    await other.walked();
+    await other.scanned();
     expect(await other.list(user)).toMatchObject({ ids: 404, isIncomplete: false });
     expect(await other.list(administrator)).toMatchObject({ ids: [6], isIncomplete: true });
   });
 
   test("by uploader lacks rows of unknown uploaders, until these list their own", async () => {
-    const { list, walked } = await through();
-    await walked();
+    const { list, scanned } = await through();
+    await scanned();
     const by = (id: number) => `status/all/uploader/${id}`;
     expect(await list(administrator, by(16))).toMatchObject({ ids: [2], isIncomplete: true });
     expect(await list(owner, by(16))).toMatchObject({ ids: [2, 3], isIncomplete: false });
@@ -102,23 +106,23 @@ describe("a list that says that it may lack something", () => {
   });
 
   test("is counted", async () => {
-    const { list, walked, services } = await through();
-    await walked();
+    const { list, scanned, services } = await through();
+    await scanned();
     for (let i = 0; i < 3; i++) await list(administrator, "status/all/uploader/16");
     await list(administrator);
     expect(await services.meter.registry.metrics()).toMatch(/^catalog_gateway_private_incomplete_total 3$/m);
   });
 });
 
-test("while legacy is down lists are errors, and the scan goes on by itself afterwards", async () => {
-  const { list, bed, walked, state, observer } = await through(undefined, {}, { walk: { pause: 50, retry: 10 } });
-  await walked();
+test("while legacy is down lists are errors, and the scan tells it once", async () => {
+  const { list, bed, scanned, state, observer } = await through(undefined, {}, { scan: { pause: 50, retry: 10 } });
+  await scanned();
   await bed.close();
   await until(() => state()?.trouble !== undefined);
-  expect(observer.counts()).toMatchObject({ "private_walk_failed listDatasets": 1 });
+  const { calls = 0 } = state() ?? {};
+  await until(() => (state()?.calls ?? 0) > calls + 3);
+  expect(observer.counts()).toMatchObject({ "private_scan_failed listDatasets": 1 });
   const { ids, isIncomplete } = await list(administrator);
   expect([502, 503]).toContain(ids);
   expect(isIncomplete).toBe(false);
-  await sleep(50);
-  expect(observer.counts()).toMatchObject({ "private_walk_failed listDatasets": 1 });
 });

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/rules/rule.ts";
 import { datasetApart } from "../../../transforms/datasetApart.ts";
-import { idOfPath } from "../../../src/features/privateDatasets/datasets.ts";
 import { rowMatcher } from "../../../src/features/privateDatasets/matching.ts";
 
 const quality = (name: string, value: string) => ({ name, value });
@@ -123,15 +122,4 @@ test("what is kept of a row is what a list shows, and no more", () => {
   expect(Object.keys(datasetApart.shown({ data_set_description: bare }, undefined)).toSorted()).toEqual(
     ["did", "format", "md5_checksum", "name", "quality", "status", "version"].toSorted(),
   );
-});
-
-test.each([
-  ["/data/61", 61],
-  ["/api/v1/json/data/61/", 61],
-  ["/data/qualities/61", undefined],
-  ["/data/61/more", undefined],
-  ["/data/list", undefined],
-  ["/mydata/61", undefined],
-])("the path %s reads %j", (path, id) => {
-  expect(idOfPath(path)).toBe(id);
 });

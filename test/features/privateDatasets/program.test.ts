@@ -2,9 +2,8 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
-import type { Walk } from "../../../src/features/privateDatasets/rows.ts";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import type { PrivateRowsView } from "../../../src/features/privateDatasets/state.ts";
+import type { PrivateRowsView } from "../../../src/features/privateDatasets/scan.ts";
 import { start } from "../../serve/support.ts";
 import { type Bed, openBed } from "./bed.ts";
 import { administrator, nobody, owner, user } from "./people.ts";
@@ -18,13 +17,12 @@ beforeAll(async () => {
 });
 afterAll(() => bed.close());
 
-/** The program as an operator starts it, and what they see of the walk. */
+/** The program as an operator starts it, and what they see of the scan. */
 const gateway = async (environment: Record<string, string>) => {
   const program = start({
     LEGACY_URL: bed.url,
     LOG_LEVEL: "debug",
     LEGACY_ADMIN_KEY: administrator.key,
-    PRIVATE_WALK_RATE: "1000",
     ...environment,
   });
   const url = await program.listening();
@@ -42,39 +40,33 @@ const gateway = async (environment: Record<string, string>) => {
   return { ...program, state, list, end, isComplete: async () => (await state()).state === "complete" };
 };
 
-/** What is on the disk, when no process has it. */
-const keptIn = (place: string): { rows: unknown[]; walk: Walk } => {
+/** The ids on the disk, when no process has it. */
+const keptIn = (place: string): string[] => {
   const database = new DatabaseSync(join(place, "private-rows.sqlite"));
-  const records = database.prepare("SELECT key, value FROM records ORDER BY key").all();
+  const records = database.prepare("SELECT key FROM records ORDER BY key").all();
   database.close();
-  const values = new Map(records.map(({ key, value }) => [key, JSON.parse(String(value))]));
-  const walk = values.get("walk") as Walk;
-  values.delete("walk");
-  return { rows: [...values.values()], walk };
+  return records.map(({ key }) => String(key));
 };
 
-test("a walk goes on where it was when the process was killed", async () => {
-  bed.use([...rows, completeDataset({ id: 150, name: "last" })]);
+test("a scan goes on where it was when the process was killed", async () => {
+  bed.use([...rows, completeDataset({ id: 1000, name: "last" })]);
   const DATA_DIR = temporaryFolder();
-  const first = await gateway({ DATA_DIR, PRIVATE_WALK_RATE: "20" });
-  await until(() => first.output.out.includes("private datasets are looked for"));
+  const first = await gateway({ DATA_DIR });
   // What is found is on the disk a moment later.
   const log = join(DATA_DIR, "private-rows.sqlite-wal");
-  await until(() => existsSync(log) && /"checkedUpTo":\d\d/.test(readFileSync(log, "latin1")));
+  await until(() => existsSync(log) && /"unknown":"[\w/+]{40}/.test(readFileSync(log, "latin1")));
   await first.end("SIGKILL");
-  const kept = keptIn(DATA_DIR);
-  expect(kept).toMatchObject({ rows: [{ id: 3 }, { id: 5 }, { id: 6 }] });
+  expect(keptIn(DATA_DIR)).toEqual(["3", "5", "6", "scan"]);
   expect(statSync(join(DATA_DIR, "private-rows.sqlite")).mode & 0o77).toBe(0);
 
   const second = await gateway({ DATA_DIR });
   await until(() => second.isComplete());
-  expect(await second.list(administrator.key)).toEqual([2, 3, 5, 6, 9, 150]);
-  // A page of the list, the known rows once more, and of the others those that were not looked at: up to a hundred beyond the highest.
-  const { calls } = await second.state();
-  expect(calls).toBe(1 + 3 * 2 + (250 - kept.walk.checkedUpTo - 1));
+  expect(await second.list(administrator.key)).toEqual([2, 3, 5, 6, 9, 1000]);
+  // Without what was on the disk: the probe, the list, each id that is not listed, and the qualities of three.
+  expect((await second.state()).calls).toBeLessThan(2 + (1100 - 3) + 3 - 100);
 });
 
-test("an unreadable index is made anew; an unusable directory stops the start", async () => {
+test("an unreadable store is made anew; an unusable directory stops the start", async () => {
   bed.use(rows);
   const DATA_DIR = temporaryFolder();
   writeFileSync(join(DATA_DIR, "private-rows.sqlite"), "no database\n".repeat(100));
@@ -86,7 +78,7 @@ test("an unreadable index is made anew; an unusable directory stops the start", 
   expect(other.output.error).toMatch(/^DATA_DIR: .* cannot be used: another process uses it/);
 });
 
-test("a complete index survives a restart, without any key in it, for the same legacy", async () => {
+test("what a scan found survives a restart, without any key in it, for the same legacy", async () => {
   bed.use(rows);
   const DATA_DIR = temporaryFolder();
   const first = await gateway({ DATA_DIR });
@@ -98,8 +90,8 @@ test("a complete index survives a restart, without any key in it, for the same l
   for (const { key } of [administrator, owner, user])
     expect(shown + written + first.output.out + first.output.error).not.toContain(key);
 
-  const second = await gateway({ DATA_DIR, PRIVATE_WALK_RATE: "1" });
-  expect(await second.state()).toMatchObject({ state: "complete", rows: 3, kept: "directory", walksHere: true });
+  const second = await gateway({ DATA_DIR });
+  expect(await second.state()).toMatchObject({ state: "complete", rows: 3, kept: "directory", scansHere: true });
   expect(await second.list(administrator.key)).toEqual([2, 3, 5, 6, 9]);
   expect(await second.list(owner.key)).toEqual([2, 3, 9]);
   await second.end("SIGTERM");
@@ -107,7 +99,7 @@ test("a complete index survives a restart, without any key in it, for the same l
 
   const another = await openBed();
   onTestFinished(() => another.close());
-  // Below the ids that were looked at before.
+  // Below the ids that were read before.
   const theirs = [1, 4, 5].map((id) =>
     completeDataset({ id, name: `theirs ${id}`, uploader: owner.user.id, visibility: id === 1 ? "public" : "private" }),
   );

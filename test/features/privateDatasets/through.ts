@@ -5,7 +5,7 @@ import { listeningGateway } from "../../http/support.ts";
 import { type Bed, openBed } from "./bed.ts";
 import type { ListInput } from "./model.ts";
 import { type Caller, administrator, otherOwner, owner } from "./people.ts";
-import { fewer, searchOf, walking, type WalkingParts } from "./walked.ts";
+import { fewer, scanOf, scanSettings, type ScanningParts } from "./scanned.ts";
 import { until } from "../../support/waiting.ts";
 
 /** Two that anybody is listed, and one private row each of two owners and of an administrator. */
@@ -20,11 +20,11 @@ export const rows: DatasetRow[] = [
 /** A list as a test looks at it: the ids, or the status of another answer. */
 export type Listed = { ids: number[] | number; isIncomplete: boolean; headers: Headers };
 
-/** A gateway that listens and looks for private rows, over a legacy whose rows a test changes. */
+/** A gateway that listens and scans, over a legacy whose rows a test changes. */
 export const through = async (
   over: readonly DatasetRow[] | Bed = rows,
   environment: Record<string, string> = {},
-  parts: WalkingParts = {},
+  parts: ScanningParts = {},
 ) => {
   const bed = "url" in over ? over : await openBed();
   if (!("url" in over)) {
@@ -33,10 +33,10 @@ export const through = async (
   }
   const gateway = await listeningGateway(
     bed.url,
-    { ...walking, ...environment },
-    { ...parts, walk: { ...fewer, ...parts.walk } },
+    { ...scanSettings, ...environment },
+    { ...parts, scan: { ...fewer, ...parts.scan } },
   );
-  const privateRows = searchOf(gateway);
+  const privateRows = scanOf(gateway);
   await privateRows?.start();
 
   const headersFor = ({ key }: Caller) => (key === undefined ? {} : { "X-API-Key": key });
@@ -53,7 +53,7 @@ export const through = async (
     ...gateway,
     bed,
     state: () => privateRows?.state(),
-    walked: () => until(() => privateRows?.state().state === "complete"),
+    scanned: () => until(() => privateRows?.state().state === "complete"),
     /** By a path, as the front may answer it. */
     list: async (caller: Caller, filters = "status/all"): Promise<Listed> =>
       read(await fetch(`${gateway.url}/v1/data/list/${filters}`, { headers: headersFor(caller) })),

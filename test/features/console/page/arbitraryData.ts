@@ -70,24 +70,16 @@ const difference = fc.record({
 });
 
 const privateRows = fc.record({
-  state: fc.constantFrom(
-    "missing" as const,
-    "walking" as const,
-    "complete" as const,
-    "stale" as const,
-    "broken" as const,
-  ),
+  state: fc.constantFrom("scanning" as const, "complete" as const, "outdated" as const),
   trouble: maybe(text),
   rows: count,
   hidden: count,
-  checkedUpTo: count,
+  at: count,
   lastId: count,
   completedAt: maybe(text),
   calls: count,
-  doing: fc.constantFrom("waiting" as const, "listing" as const, "looking" as const),
-  at: count,
   kept: fc.constantFrom("memory" as const, "directory" as const, "redis" as const),
-  walksHere: fc.boolean(),
+  scansHere: fc.boolean(),
 });
 
 /** Any data that the page may have to show, with many texts that try to become markup. */

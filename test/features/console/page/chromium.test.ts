@@ -240,24 +240,24 @@ describeInChromium("the operators' page", (open) => {
     expect(await page.evaluate(`String(getSelection())`)).toBe("GET /datasets/61");
   });
 
-  test("the search for private rows is seen going on and ending", async () => {
+  test("the scan for private datasets is seen going on and ending", async () => {
     const { url, data } = await operatorsListener();
     const page = await open(url);
     const bar = page.locator("#private-rows .fill-bar");
     const drawn = async () => Number(await bar.locator("rect").getAttribute("width"));
-    expect(await bar.getAttribute("aria-label")).toBe("38.1 % of the ids have been looked at");
+    expect(await bar.getAttribute("aria-label")).toBe("38.1 % of the ids have been read");
     const before = await drawn();
     const { privateRows } = data.cache;
-    Object.assign(privateRows ?? {}, { checkedUpTo: 23_050, rows: 300 });
+    Object.assign(privateRows ?? {}, { at: 23_050, rows: 300 });
     await look(page);
-    await page.getByText("50 %, 23,050 of 46,100 ids looked at").waitFor();
+    await page.getByText("the scan is at id 23,050 of 46,100").waitFor();
     expect(await drawn()).toBeGreaterThan(before);
     expect(await textOf(page, "#contents")).toContain("Private datasets 300");
-    Object.assign(privateRows ?? {}, { state: "complete", completedAt: new Date().toISOString(), checkedUpTo: 46_000 });
+    Object.assign(privateRows ?? {}, { state: "complete", completedAt: new Date().toISOString(), at: 0 });
     await look(page);
-    await page.getByText("every id up to 46,000 has been looked at").waitFor();
-    expect(await textOf(page, "#private-rows .values")).toContain("completed a moment ago");
-    expect(await bar.getAttribute("aria-label")).toBe("100 % of the ids have been looked at");
+    await page.getByText("no scan runs now").waitFor();
+    expect(await textOf(page, "#private-rows .values")).toContain("last scan a moment ago");
+    expect(await bar.getAttribute("aria-label")).toBe("100 % of the ids have been read");
   });
 
   test("it says since when it is disconnected, and when it is live again", async () => {

@@ -63,7 +63,7 @@ test("without a script everything can be read", () => {
     "every endpoint /** old-order order Orders were not kept before the index was rebuilt. Ada until 2026-10-01 over",
     "20.4 MiB of 64 MiB",
     "getDataset 10m 1h 7d 60s 15s",
-    "walking 38.1 %, 17,604 of 46,100 ids looked at",
+    "scanning the scan is at id 17,605 of 46,100",
   ])
     expect(text).toContain(sentence);
 });

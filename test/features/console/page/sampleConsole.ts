@@ -9,7 +9,7 @@ import type { OperatedMigration } from "../../../../src/features/migration/conso
 import type { Move } from "../../../../src/features/migration/stage.ts";
 import type { DifferenceView, StagesView, StageView } from "../../../../src/features/migration/views.ts";
 import { privateDatasetsConsole } from "../../../../src/features/privateDatasets/console/privateDatasetsConsole.ts";
-import type { PrivateRowsView } from "../../../../src/features/privateDatasets/state.ts";
+import type { PrivateRowsView } from "../../../../src/features/privateDatasets/scan.ts";
 import { type ClientView, retirementConsole } from "../../../../src/features/retirement/console/retirementConsole.ts";
 import { openDependencies } from "../../../../src/telemetry/dependencies.ts";
 import { openMeter } from "../../../../src/telemetry/meter.ts";

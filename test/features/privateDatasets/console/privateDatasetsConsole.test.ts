@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { completeDataset } from "../../../../src/tools/sampleLegacy/completeDataset.ts";
 import { consoleApp } from "../../../../src/features/console/consoleApp.ts";
-import type { PrivateRowsView } from "../../../../src/features/privateDatasets/state.ts";
-import type { OpenIndexStore } from "../../../../src/features/privateDatasets/store/indexStore.ts";
+import type { PrivateRowsView } from "../../../../src/features/privateDatasets/scan.ts";
 import { askList } from "../askList.ts";
 import { type Bed, openBed } from "../bed.ts";
+import { fronted } from "../fronted.ts";
 import { administrator, owner, secondAdministrator } from "../people.ts";
-import { BEYOND, startWalked, startWalking } from "../walked.ts";
+import { BEYOND, startScanned, startScanning } from "../scanned.ts";
 import { gatewayFor, type TestGateway } from "../../../support/gateway.ts";
 import { until } from "../../../support/waiting.ts";
 
@@ -51,83 +51,69 @@ test("without the setting there is no view and the page says why", async () => {
   expect(await see("/")).toContain("<code>LEGACY_ADMIN_KEY</code> is not set");
 });
 
-/** Lets a gateway walk until this id has been looked at. */
-const walkingUpTo = (id: number): OpenIndexStore => {
-  let mayWalk = true;
-  return () =>
-    Promise.resolve({
-      kind: "directory",
-      save({ walk }) {
-        if (walk && walk.checkedUpTo >= id) mayWalk = false;
-      },
-      mayWalk: () => mayWalk,
-      close: () => Promise.resolve(),
-    });
-};
-
-test("during the search: its progress, and how many lists may be incomplete", async () => {
-  bed.use(rows);
-  const gateway = await startWalking(bed.url, {}, { openStore: walkingUpTo(2) });
+test("during the first scan: its progress, and how many lists may be incomplete", async () => {
+  const front = await fronted(rows);
+  front.instead = (target) => /\/data\/4\b/.test(target);
+  const gateway = await startScanning(front.url, { TOTAL_TIMEOUT_MS: "3000" });
   const { see, cache, metrics } = viewsOf(gateway);
-  await until(() => !gateway.state().walksHere && gateway.state().doing === "waiting");
+  await until(() => gateway.state().at === 4);
+  await until(() => front.seen.some((target) => /\/data\/4\b/.test(target)));
   await askList(gateway.app, administrator, {});
   expect((await cache()).privateRows).toEqual({
-    state: "walking",
-    rows: 1,
-    hidden: 0,
-    checkedUpTo: 2,
+    state: "scanning",
+    rows: 2,
+    hidden: 1,
+    at: 4,
     lastId: 2 + BEYOND,
-    // The list, the second id, and its qualities.
-    calls: 3,
-    doing: "waiting",
-    at: 0,
-    kept: "directory",
-    walksHere: false,
+    // The probe, the list, the second id and its qualities, the third.
+    calls: 5,
+    kept: "memory",
+    scansHere: true,
   });
   expect(await metrics()).toEqual({
-    catalog_gateway_private_rows: 1,
-    catalog_gateway_private_rows_hidden: 0,
-    catalog_gateway_private_index_complete: 0,
-    catalog_gateway_private_walk_checked: 2,
-    catalog_gateway_private_walk_last: 2 + BEYOND,
-    catalog_gateway_private_walk_calls_total: 3,
+    catalog_gateway_private_rows: 2,
+    catalog_gateway_private_rows_hidden: 1,
+    catalog_gateway_private_scan_complete: 0,
+    catalog_gateway_private_scan_at: 4,
+    catalog_gateway_private_scan_last: 2 + BEYOND,
+    catalog_gateway_private_scan_calls_total: 5,
     catalog_gateway_private_incomplete_total: 1,
   });
-  expect(await see("/")).toContain(`2 of ${2 + BEYOND} ids looked at`);
+  expect(await see("/")).toContain(`the scan is at id 4 of ${2 + BEYOND}`);
 });
 
-test("after the search: what is known, since when, and what it took", async () => {
+test("after the scan: what is known, since when, and what it took", async () => {
   bed.use(rows);
   const before = Date.now();
-  const gateway = await startWalked(bed.url);
+  const gateway = await startScanned(bed.url);
   const { see, cache, metrics } = viewsOf(gateway);
   const { privateRows } = await cache();
-  expect(privateRows).toMatchObject({ state: "complete", rows: 3, hidden: 1, checkedUpTo: 7, lastId: LAST });
+  expect(privateRows).toMatchObject({ state: "complete", rows: 3, hidden: 1, at: 0, lastId: LAST });
   expect(Date.parse(privateRows?.completedAt ?? "")).toBeGreaterThanOrEqual(before);
-  // The list; each id but the listed one; the qualities of two, and whether anybody is listed the third.
-  const calls = 1 + (LAST - 1) + 3;
+  // The probe and the list; each id but the listed one; the qualities of two.
+  const calls = 2 + (LAST - 1) + 2;
   expect(await metrics()).toEqual({
     catalog_gateway_private_rows: 3,
     catalog_gateway_private_rows_hidden: 1,
-    catalog_gateway_private_index_complete: 1,
-    catalog_gateway_private_walk_checked: 7,
-    catalog_gateway_private_walk_last: LAST,
-    catalog_gateway_private_walk_calls_total: calls,
+    catalog_gateway_private_scan_complete: 1,
+    catalog_gateway_private_scan_at: 0,
+    catalog_gateway_private_scan_last: LAST,
+    catalog_gateway_private_scan_calls_total: calls,
     catalog_gateway_private_incomplete_total: 0,
   });
-  expect(await see("/")).toContain("every id up to 7 has been looked at");
+  expect(await see("/")).toContain("no scan runs now");
   expect(await see("/metrics")).toContain(`catalog_gateway_events_total{event="private_row_hidden",endpoint=""} 1`);
 });
 
-test("a key that legacy does not know: broken, and why", async () => {
+test("a key that legacy does not know: why nothing is found", async () => {
   bed.use(rows);
   const wrong = "FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF";
-  const gateway = await startWalking(bed.url, { LEGACY_ADMIN_KEY: wrong });
+  const gateway = await startScanning(bed.url, { LEGACY_ADMIN_KEY: wrong });
   const { see, cache } = viewsOf(gateway);
-  await until(() => gateway.state().state === "broken");
-  expect((await cache()).privateRows).toMatchObject({ state: "broken", trouble: "legacy does not know the key" });
+  await until(() => gateway.state().trouble !== undefined);
+  expect((await cache()).privateRows).toMatchObject({ state: "scanning", trouble: "legacy does not know the key" });
   const texts = [await see("/"), await see("/cache"), await see("/metrics")].join("\n");
   expect(texts).toContain("Trouble: legacy does not know the key");
-  expect(texts).toContain(`catalog_gateway_events_total{event="private_walk_refused",endpoint=""} 1`);
+  expect(texts).toContain(`catalog_gateway_events_total{event="private_scan_refused",endpoint=""} 1`);
   expect(texts).not.toContain(wrong);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { loadSettings } from "../../../../src/settings/load.ts";
-import { scopeOf } from "../../../../src/features/privateDatasets/store/scope.ts";
+import { loadSettings } from "../../../src/settings/load.ts";
+import { scopeOf } from "../../../src/features/privateDatasets/found.ts";
 
 /** As the program has it from its environment. */
 const scope = (environment: Record<string, string | undefined>): string => {

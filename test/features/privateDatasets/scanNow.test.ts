@@ -1,0 +1,92 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { DatasetRow } from "../../../src/tools/sampleLegacy/catalogueRows.ts";
+import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
+import { until } from "../../support/waiting.ts";
+import { askList, expectedList } from "./askList.ts";
+import { openBed } from "./bed.ts";
+import type { ListInput } from "./model.ts";
+import { administrator, otherOwner, owner, type Caller } from "./people.ts";
+import { pools } from "./pools.ts";
+import { randomCatalogue } from "./randomCatalogue.ts";
+import { randomInput, randomVisitor } from "./randomQuestion.ts";
+import { startScanned } from "./scanned.ts";
+
+/** How many catalogues are tried; `CASES=1000` for a long run. */
+const CASES = Number(process.env["CASES"] ?? 12);
+
+/** What happens behind the gateway between two scans. */
+type Change = { turns: number } | { deletes: number } | { tags: number } | { adds: "public" | "private" };
+const change: fc.Arbitrary<Change> = fc.oneof(
+  fc.record({ turns: fc.nat(60) }),
+  fc.record({ deletes: fc.nat(60) }),
+  fc.record({ tags: fc.nat(60) }),
+  fc.record({ adds: fc.constantFrom("public" as const, "private" as const) }),
+);
+const step = fc.record({
+  changes: fc.array(change, { maxLength: 4 }),
+  turned: fc.nat(60),
+  questions: fc.array(fc.tuple(randomVisitor, randomInput), { minLength: 2, maxLength: 4 }),
+});
+
+const apply = (rows: DatasetRow[], one: Change, nextId: () => number): void => {
+  const place =
+    ("turns" in one ? one.turns : "deletes" in one ? one.deletes : "tags" in one ? one.tags : 0) % rows.length;
+  const row = rows[place];
+  if ("adds" in one)
+    rows.push(completeDataset({ id: nextId(), name: "iris", visibility: one.adds, uploader: otherOwner.user.id }));
+  else if (row === undefined) return;
+  else if ("turns" in one) row.visibility = row.visibility === "public" ? "private" : "public";
+  else if ("deletes" in one) rows.splice(place, 1);
+  else row.tags = [["demo", owner.user.id]];
+};
+
+test(
+  "after each scan lists are the model's; before it one that lacks a row says so",
+  { timeout: 300_000 },
+  async () => {
+    const bed = await openBed();
+    await fc.assert(
+      fc.asyncProperty(randomCatalogue(), fc.array(step, { minLength: 1, maxLength: 3 }), async (catalogue, steps) => {
+        bed.use([...catalogue, completeDataset({ id: pools.highestId + 1, name: "last" })]);
+        let last = pools.highestId + 1;
+        // What is cached may be a minute old.
+        const gateway = await startScanned(bed.url, { CACHE_BYTES: "0" }, { scan: { pause: 1, retry: 1, margin: 70 } });
+        const scanNow = async () => {
+          // The scan that runs may have begun before.
+          for (let i = 0; i < 2; i++) {
+            const { completedAt } = gateway.state();
+            await until(() => gateway.state().completedAt !== completedAt);
+          }
+        };
+        const ask = (caller: Caller, input: ListInput) => askList(gateway.app, caller, input);
+        try {
+          for (const { changes, turned, questions } of steps) {
+            for (const one of changes) apply(bed.datasets, one, () => ++last);
+            await scanNow();
+            for (const [visitor, input] of questions) {
+              const { uploader: _, ...known } = input;
+              const { isIncomplete, ...answer } = await ask(administrator, known);
+              expect(isIncomplete).toBeUndefined();
+              expect(answer).toEqual(expectedList(bed.datasets, administrator, known));
+              const { isIncomplete: isTheirs, ...theirs } = await ask(visitor, input);
+              expect(isTheirs).toBeUndefined();
+              expect(theirs).toEqual(expectedList(bed.datasets, visitor, input));
+            }
+            apply(bed.datasets, { turns: turned }, () => ++last);
+            const complete: unknown[] = [];
+            const expected: unknown[] = [];
+            for (const [, { uploader: _, ...input }] of questions) {
+              const { isIncomplete, ...answer } = await ask(administrator, input);
+              if (!isIncomplete) expect(answer).toEqual(expectedList(bed.datasets, administrator, input));
+            }
+          }
+        } finally {
+          await gateway.close();
+        }
+      }),
+      { numRuns: CASES },
+    );
+    await bed.close();
+  },
+);
