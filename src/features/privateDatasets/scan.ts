@@ -71,8 +71,8 @@ type ScannerSettings = {
 export type Scanner = ReturnType<typeof openScanner>;
 
 /**
- * Makes a scanner. Each scan asks for the public list, and reads one by one what is not in it: ids never read, known private datasets, ids
- * that have left the list, and some beyond the highest. An id that legacy does not know is read once, and later a few of them at a time.
+ * Makes a scanner. Each scan asks for the public list, and then reads the ids outside it, one at a time: ids never read, known private
+ * datasets, ids that have left the list, and some beyond the highest. It reads an unknown id once, and later a few of them in each scan.
  */
 export const openScanner = (settings: ScannerSettings) => {
   const { found, ask, apart, fetchListed, load, onCompleted, onEvent, spent, signal, options } = settings;

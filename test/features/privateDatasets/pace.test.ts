@@ -1,0 +1,57 @@
+import { expect, onTestFinished, test } from "vitest";
+import { openFound } from "../../../src/features/privateDatasets/found.ts";
+import { openScanner } from "../../../src/features/privateDatasets/scan.ts";
+import { memoryStore } from "../../../src/store/localStore.ts";
+import { datasetApart } from "../../../transforms/datasetApart.ts";
+import { until } from "../../support/waiting.ts";
+
+/** A scan of 20 unknown ids while callers use this share of the connections; `asked`: when each id was asked for. */
+const scanUnder = async (load: () => number) => {
+  const asked: number[] = [];
+  const stopping = new AbortController();
+  const found = openFound({
+    openStore: (about) => Promise.resolve(memoryStore(about)),
+    scope: "here",
+    onRows: () => undefined,
+    onEvent: () => undefined,
+  });
+  const scanner = openScanner({
+    found,
+    async ask(request) {
+      if ("path" in request && request.path.startsWith("/data/")) asked.push(performance.now());
+      else return { ok: true, code: 1011, kind: "refused" };
+      return { ok: true, code: 111, kind: "notFound" };
+    },
+    apart: datasetApart,
+    fetchListed: () => Promise.resolve({ ok: true, ids: [] }),
+    load,
+    onCompleted: () => undefined,
+    onEvent: () => undefined,
+    spent: { calls: 0 },
+    signal: stopping.signal,
+    options: { margin: 20 },
+  });
+  await found.start();
+  const running = scanner.run();
+  onTestFinished(async () => {
+    stopping.abort();
+    await running;
+  });
+  return { asked, isComplete: () => scanner.view().state === "complete" };
+};
+
+test("while callers use legacy the scan asks ten times a second", async () => {
+  const { asked } = await scanUnder(() => 0.1);
+  await until(() => asked.length >= 4);
+  const [first = 0, , , fourth = 0] = asked;
+  expect(fourth - first).toBeGreaterThan(290);
+});
+
+test("while callers use a quarter of the connections the scan asks nothing", async () => {
+  let looks = 0;
+  const { asked, isComplete } = await scanUnder(() => (++looks < 15 ? 0.25 : 0));
+  await until(() => looks === 14);
+  expect(asked).toEqual([]);
+  await until(isComplete);
+  expect(asked).toHaveLength(20);
+});
