@@ -1,7 +1,7 @@
 import { type Socket, connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { expectHealthy, get, httpUpstream, openGateway, request, send } from "./support.ts";
 import { until } from "../support/waiting.ts";
 
@@ -40,6 +40,22 @@ const taking = async () => {
     });
   });
   return { origin, begun, got };
+};
+
+/** Counts the bytes of bodies that have come to the gateway. */
+const counting = () => {
+  let count = 0;
+  return {
+    observe: () => ({ chunk: (bytes: Buffer) => void (count += bytes.length), over: () => undefined }),
+    received: (bytes: number) => until(() => count === bytes),
+    /** Waits until no more bytes come, though the client, the gateway and the upstream have all had their turns. */
+    still: async () => {
+      for (let turns = 0, before = -1; turns < 100; before = count) {
+        await sleep(1);
+        turns = count === before ? turns + 1 : 0;
+      }
+    },
+  };
 };
 
 const large = (path: string, length = 1_000_000) => request(`POST ${path}`, `Content-Length: ${length}`);
@@ -113,27 +129,36 @@ test("an upload at the least rate may take longer than any silence", async () =>
 });
 
 test("time in which the upstream takes nothing does not count against the client", async () => {
-  let received = 0;
+  vi.useFakeTimers({ toFake: ["performance", "setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  let taken = 0;
   let pauses = 0;
+  let resume = () => {};
   const origin = await httpUpstream((req, res) => {
     const pause = () => {
       pauses++;
       req.pause();
-      // Two of them are longer than all that the client is granted.
-      setTimeout(() => req.resume(), 3000);
+      resume = () => void req.resume();
     };
     req.on("data", (chunk: Buffer) => {
-      received += chunk.length;
-      if (pauses === 1 && received > 8_000_000) pause();
+      taken += chunk.length;
+      if (pauses === 1 && taken > 8_000_000) pause();
     });
     req.on("end", () => res.end("ok"));
     pause();
   });
-  const gateway = await openGateway(origin, { bodyTimeout: 4500, uploads: { minRate: 1e9, memory: 1e6 } });
-  const size = 24 * 1024 * 1024;
-  const { head } = await send(gateway.port, large("/held", size), Buffer.alloc(size));
-  expect(head).toMatch(/^HTTP\/1\.1 200 /);
-  expect([received, pauses]).toEqual([size, 2]);
+  const { observe, still } = counting();
+  const gateway = await openGateway(origin, { observe, bodyTimeout: 1500, uploads: { minRate: 1e9, memory: 1e6 } });
+  const size = 32 * 1024 * 1024;
+  const answer = send(gateway.port, large("/held", size), Buffer.alloc(size));
+  for (const pause of [1, 2]) {
+    await until(() => pauses === pause);
+    await still();
+    vi.advanceTimersByTime(1000);
+    resume();
+  }
+  expect((await answer).head).toMatch(/^HTTP\/1\.1 200 /);
+  expect([taken, pauses]).toEqual([size, 2]);
 });
 
 test("a request that waits too long for a place gets 503, and is never sent", async () => {
@@ -160,15 +185,6 @@ test("a request that waits too long for a place gets 503, and is never sent", as
   await expectHealthy(gateway);
   expect(asked).toEqual(["/first", "/healthy"]);
 });
-
-/** Counts the bytes of bodies that have come to the gateway. */
-const counting = () => {
-  let count = 0;
-  return {
-    observe: () => ({ chunk: (bytes: Buffer) => void (count += bytes.length), over: () => undefined }),
-    received: (bytes: number) => until(() => count === bytes),
-  };
-};
 
 const crowded = { detail: "Too many bodies are being received." };
 
