@@ -17,7 +17,6 @@ export const getDataset = endpoint("GET /datasets/{dataset_id}", {
   input: { dataset_id: identifier },
   legacy: ({ dataset_id }) => get`/data/${dataset_id}`,
   notFound: unknownDataset,
-  excerpt: ["id", "visibility"],
   // PHP's notices for a dataset without a description row; the other fields are complete.
   harmlessNotices: [/^(Attempt to read|Trying to get) property ['"](version|description)['"] (on bool|of non-object)$/],
 

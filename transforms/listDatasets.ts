@@ -32,7 +32,6 @@ export const listDatasets = pagedList("POST /datasets/list", {
   },
   legacy: (filters) => getSegments(["data", "list", ...filterSegments(filters)]),
   notFound: noDatasets,
-  excerpt: ["did"],
 
   apart: datasetApart,
 

@@ -207,33 +207,3 @@ class TwoQueues implements Semaphore {
     slowest.giveWay?.();
   }
 }
-
-/** Runs in a place, for which it waits at most `patience` milliseconds. `noTurn`: it got none, and did not run. */
-export const inTurn = async <T>(
-  semaphore: Semaphore,
-  patience: number,
-  run: () => Promise<T>,
-): Promise<T | "noTurn"> => {
-  let turn: Turn | undefined;
-  const hasTurn = await new Promise<boolean>((resolve) => {
-    const waiting: Turn = {
-      start() {
-        clearTimeout(timer);
-        resolve(true);
-      },
-      expire() {
-        clearTimeout(timer);
-        resolve(false);
-      },
-    };
-    const timer = setTimeout(() => semaphore.withdraw(waiting) && resolve(false), Math.max(0, patience));
-    turn = waiting;
-    if (!semaphore.enter(waiting)) waiting.expire();
-  });
-  if (!hasTurn || turn === undefined) return "noTurn";
-  try {
-    return await run();
-  } finally {
-    semaphore.leave(turn);
-  }
-};
