@@ -5,7 +5,7 @@ import { type Entry, lifetimesBy } from "../../src/cache/entry.ts";
 import { replyWith } from "../../src/cache/reply.ts";
 import type { SharedTier } from "../../src/cache/sharedTier.ts";
 import { openStore } from "../../src/cache/store.ts";
-import { until } from "../support/waiting.ts";
+import { settled, until } from "../support/waiting.ts";
 
 const MIB = 1024 ** 2;
 const lifetimesOf = lifetimesBy({ fresh: "1m", staleWhileRevalidate: "1m", staleIfError: "1m" });
@@ -78,7 +78,7 @@ test("no coding is made unless a hit wants it", async () => {
   await ask("a", "br, gzip");
   for (let i = 0; i < 3; i++) await ask("a");
   await ask("b", "br, gzip", { noStore: true });
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await settled();
   expect(store.all().map(([key, { coded }]) => [key, coded])).toEqual([["a", {}]]);
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { cachedGateway, clock } from "./support.ts";
+import { settled } from "../support/waiting.ts";
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -96,7 +97,7 @@ describe.each(legacies)("legacy %s", (mode) => {
       expect(headers.get("etag") === null).toBe(status !== 200);
 
       // A refresh in the background comes to its end.
-      await new Promise((resolve) => setTimeout(resolve, 60));
+      await settled();
       // While legacy fails, only the cache can answer.
       const after = await ask("/v1/datasets/61", mode === "healthy" ? { "Cache-Control": "only-if-cached" } : {});
       expect(after.status === 200 ? after.body : undefined).toBe(version && record(version));

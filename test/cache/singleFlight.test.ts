@@ -1,10 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { alice, cachedGateway, clock, held, markOf } from "./support.ts";
-import { until } from "../support/waiting.ts";
+import { settled, until } from "../support/waiting.ts";
 
 const hour = 3_600_000;
-const settled = () => new Promise((resolve) => setTimeout(resolve, 40));
-
 /** How many requests have waited for the fetch of another one. */
 const coalesced = async ({ meter }: Awaited<ReturnType<typeof cachedGateway>>["services"]) => {
   const events = (await meter.read()).find(({ name }) => name === "catalog_gateway_cache_events_total");

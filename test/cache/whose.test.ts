@@ -1,11 +1,9 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, test } from "vitest";
 import { alice, bob, cachedGateway, clock, held, kept, markOf } from "./support.ts";
+import { settled } from "../support/waiting.ts";
 
 const minute = 60_000;
-/** A refresh in the background comes to its end. */
-const settled = () => new Promise((resolve) => setTimeout(resolve, 40));
-
 type Gateway = Awaited<ReturnType<typeof cachedGateway>>;
 let time: ReturnType<typeof clock>;
 let gateway: Gateway;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { alice, cachedGateway, held, kept, markOf } from "./support.ts";
-import { until } from "../support/waiting.ts";
+import { settled, until } from "../support/waiting.ts";
 
 const others = { getDataset: "/v1/datasets/62", getSetup: "/v1/setup/4" };
 const paths = { ...kept, otherDataset: others.getDataset, otherSetup: others.getSetup };
@@ -220,7 +220,7 @@ describe("a read that was running when a write came", () => {
     expect(await left).toBe("AbortError");
     // Until the gateway has noticed that it left.
     await until(async () => Number(await connections()) < before);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await settled();
     release();
     for (let i = 0; i < 2; i++) {
       const { body, how } = await ask("/v1/datasets/61");

@@ -5,7 +5,7 @@ import { sampleConsole } from "./page/sampleConsole.ts";
 import { sampleData } from "./page/sampleData.ts";
 import { exchange, expectDetail } from "../../serve/support.ts";
 import { request, send } from "../../proxy/support.ts";
-import { until } from "../../support/waiting.ts";
+import { settled, until } from "../../support/waiting.ts";
 import type { DependencyState } from "../../../src/telemetry/dependencies.ts";
 import { endpoints } from "../../../transforms/index.ts";
 
@@ -133,7 +133,7 @@ describe("POST /purge", () => {
         names.includes(name),
       ]);
     }
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    await settled();
     expect((await gateway.purge({ ...what, hard: true })).status).toBe(200);
     for (const [name, path] of Object.entries(kept))
       expect([name, await how(gateway, path)]).toEqual([name, names.includes(name) ? "detail=only-if-cached" : "hit"]);
@@ -341,7 +341,7 @@ test("GET /metrics: requests, cache, calls to legacy, but no path and no key", a
   await Promise.all([ask("/v1/datasets/7"), ask("/v1/datasets/7")]);
   pass(3_600_000);
   await ask(kept.getDataset);
-  await new Promise((resolve) => setTimeout(resolve, 40));
+  await settled();
   pass(48 * 3_600_000);
   legacy.mode = "down";
   await ask(kept.getDataset);

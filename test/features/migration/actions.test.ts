@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { gateSchema } from "../../../src/features/migration/stage.ts";
 import { memoryStateStore } from "../../../src/features/migration/store/stateStore.ts";
 import { staged } from "./support.ts";
+import { settled } from "../../support/waiting.ts";
 
 const gate = gateSchema.parse({ parity: 0.5, requests: 1, minutes: 0 });
 
@@ -64,7 +65,7 @@ test("a paused gate moves nothing, and keeps the evidence and the time of the mo
   const after = migration.viewOf("getDataset");
   expect(after.parity).toEqual(before.parity);
   expect(after).toMatchObject({ movedAt: before.since, by: "configuration", gate: { requests: 2, paused: true } });
-  await new Promise((resolve) => setTimeout(resolve, 60));
+  await settled();
   expect(migration.viewOf("getDataset")).toMatchObject({ stage: "shadow", gateSays: "paused: it moves nothing" });
   await set({ gate: null, by: "Ada", why: "by hand" });
   expect(migration.viewOf("getDataset").gate).toBeUndefined();

@@ -3,6 +3,7 @@ import type { Stage } from "../../../src/features/migration/stage.ts";
 import { openStages } from "../../../src/features/migration/stages.ts";
 import { memoryStateStore } from "../../../src/features/migration/store/stateStore.ts";
 import type { StateStore } from "../../../src/features/migration/store/stateStore.ts";
+import { settled } from "../../support/waiting.ts";
 
 /** One state that several gateways share. Each is notified of the others' changes. */
 const shared = (): StateStore => {
@@ -33,7 +34,7 @@ const gateway = async (store: StateStore, configured: Record<string, Stage>) => 
     onUnwritten: () => undefined,
     now: () => new Date(Date.UTC(2026, 10, 21) + clock++),
   });
-  await new Promise((resolve) => setTimeout(resolve, 5));
+  await settled();
   const at = () => `${stages.of("getThing").stage} ${stages.of("getThing").share} by ${stages.of("getThing").by}`;
   return { stages, at, moves };
 };

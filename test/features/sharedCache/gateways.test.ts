@@ -2,7 +2,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { alice, cachedGateway, held, kept, markOf, type ScriptedLegacy, scriptedLegacy } from "../../cache/support.ts";
 import { pathTo } from "../../store/redis/pathTo.ts";
 import { describeWithRedis, startRedis } from "../../store/redis/redisServer.ts";
-import { until } from "../../support/waiting.ts";
+import { settled, until } from "../../support/waiting.ts";
 
 const path = kept.getDataset;
 
@@ -50,7 +50,7 @@ describeWithRedis("two gateways and a Redis", () => {
     const legacy = await scriptedLegacy();
     const { a, b } = await two(legacy, redis.url);
     await a.ask(path, a.as(alice));
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await settled();
     expect(await redis.talk("KEYS catalog-gateway:1:e:*")).toMatch(/^\*0/);
     expect((await b.ask(path)).how).toMatch(/^fwd=uri-miss/);
   });
