@@ -65,10 +65,19 @@ test.each([
   ["a row with some members", 'x"},{"run_id":2,"task_id":1,"error_message":"y'],
   ["a member before the next", 'x","uploader":"9'],
   ["an unknown member", 'x","licence":"9'],
+  ["an unknown member behind the details", 'x","run_details":"y","licence":"9'],
   ["its own members twice", 'x","run_details":"y","error_message":"z'],
 ])("a message that writes %s in JSON is not believed", (_, message) => {
   expect(documentOf(runs, jsonRuns([{ id: 1, message }]))).toBeUndefined();
 });
+
+test.each(['x","licence":"9', 'x","visibility":{"a":1},"z":"', 'x","task_type_id":"9'])(
+  "details that write a member in JSON are not believed: %s",
+  (details) => {
+    expect(documentOf(runs, jsonRuns([{ id: 1, message: "", details }]))).toBeUndefined();
+    expect(runsOf([{ id: 1, message: "", details }])).toMatchObject([{ run_details: details }]);
+  },
+);
 
 test.each([
   ["a row with some members", "x</oml:error_message></oml:run><oml:run><oml:run_id>2</oml:run_id><oml:error_message>y"],

@@ -67,8 +67,9 @@ type SharedEvidenceSettings = { url: string; scope: string; onEvidence: (evidenc
 /** Requests to a side, and comparisons, in one message. */
 const MAX_ASKED = 1000;
 const MAX_COMPARED = 1000;
-/** Characters of values in one message, and differences of one answer that have values; more come without. */
+/** Characters of one message's comparisons; of one answer, the differences that count, and those that have values. */
 const MAX_CHARS = 1024 ** 2;
+const MAX_DIFFERENCES = 100;
 const MAX_WITH_VALUES = 20;
 /** Characters of a message; a longer one is not ours. */
 const MAX_MESSAGE_CHARS = 16 * 1024 ** 2;
@@ -130,16 +131,15 @@ export const openSharedEvidence = ({ url, scope, onEvidence }: SharedEvidenceSet
       buckets[bucket] = (buckets[bucket] ?? 0) + 1;
     },
     compared({ name: endpoint, id, question, key, curl }, found, at) {
-      if (compared.length >= MAX_COMPARED) return;
+      if (compared.length >= MAX_COMPARED || chars >= MAX_CHARS) return;
       const caller = secrets.ofCaller(key);
-      const differences = found.map((difference, i) => {
-        const { legacy, expected, candidate, ...bare } = difference;
-        if (i >= MAX_WITH_VALUES || chars >= MAX_CHARS) return bare;
-        const text = JSON.stringify({ legacy, expected, candidate });
-        chars += text.length;
-        return chars > MAX_CHARS ? bare : { ...bare, ...caller.json(JSON.parse(text) as Partial<Difference>) };
+      const differences = found.slice(0, MAX_DIFFERENCES).map((difference, i) => {
+        const { legacy: _, expected: __, candidate: ___, ...bare } = difference;
+        return caller.json(i < MAX_WITH_VALUES ? difference : bare);
       });
-      compared.push({ endpoint, id, question: caller.text(question), at, differences, curl: curl(caller) });
+      const one = { endpoint, id, question: caller.text(question), at, differences, curl: curl(caller) };
+      chars += JSON.stringify(one).length;
+      compared.push(one);
     },
     gateways: () => 1 + present(),
     close() {

@@ -108,12 +108,9 @@ export const gateChangeOf = (from: Gate | undefined, to: Gate | null): GateChang
   return to.paused === true ? "paused" : "resumed";
 };
 
-/** Where the endpoints were that went back to legacy with all others and have not moved since. `audit`: the newest move first. */
+/** Where the endpoints were whose newest move took them back to legacy with all others. `audit`: the newest move first. */
 export const formerStages = (audit: readonly Move[]): ReadonlyMap<string, Move["from"]> => {
-  const last = audit.find(({ all }) => all !== undefined)?.all;
   const latest = new Map<string, Move>();
   for (const move of audit) if (move.gate === undefined && !latest.has(move.endpoint)) latest.set(move.endpoint, move);
-  return new Map(
-    [...latest].flatMap(([endpoint, { all, from }]) => (last !== undefined && all === last ? [[endpoint, from]] : [])),
-  );
+  return new Map([...latest].flatMap(([endpoint, { all, from }]) => (all === undefined ? [] : [[endpoint, from]])));
 };

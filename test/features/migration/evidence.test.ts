@@ -130,6 +130,10 @@ test("everything back to legacy can be undone, with one reason for all", async (
   await operate("POST", "/stages", { stage: "legacy", ...who });
   // An operator has decided about this one since.
   await operate("POST", "/stages/findFlow", { stage: "shadow", ...who });
+  // A second time, as after a move that could not be stored, it takes nothing from what can be undone.
+  await operate("POST", "/stages/getStudy", { stage: "shadow", share: 10, ...who });
+  await operate("POST", "/stages", { stage: "legacy", ...who });
+  await operate("POST", "/stages/findFlow", { stage: "shadow", ...who });
   expect(migration.viewOf("getDataset").former).toEqual({ stage: "canary", share: 50 });
   expect(migration.viewOf("findFlow").former).toBeUndefined();
   const undo = { stage: "former", by: "Ada", why: "it was the network" };
