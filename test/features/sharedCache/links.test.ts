@@ -24,8 +24,9 @@ describeWithRedis("a link to Redis that breaks", () => {
     const b = await open(redis.url);
     await a.put("k", await entry("old"));
     path.freeze("all");
-    await b.invalidate({ groups: ["dataset/61"] });
+    const invalidated = b.invalidate({ groups: ["dataset/61"] });
     await until(() => !a.trusted());
+    await invalidated;
     await until(() => a.trusted());
     expect(a.observed.lost).toBeGreaterThan(0);
     expect(await a.get("k")).toBeUndefined();

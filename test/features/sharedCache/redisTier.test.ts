@@ -46,7 +46,7 @@ test("few bytes that stand for more than 32 MiB are refused", async () => {
 describeWithRedis("the tier on Redis", () => {
   test("an entry of another build is not found", async () => {
     const redis = await startRedis();
-    const [a, other] = [await open(redis.url), await open(redis.url, 250, "another")];
+    const [a, other] = [await open(redis.url), await open(redis.url, 2000, "another")];
     await a.put("k", await entry("[1]"));
     expect([(await a.get("k"))?.body.toString(), await other.get("k")]).toEqual(["[1]", undefined]);
   });

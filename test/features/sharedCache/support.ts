@@ -24,7 +24,7 @@ export const entry = async (body: string, about: Partial<Entry> = {}): Promise<E
 };
 
 /** One gateway's tier, and its events; it may not be trusted yet. */
-export const begin = (url: string, timeout = 250, build = "b") => {
+export const begin = (url: string, timeout = 2000, build = "b") => {
   const observed = {
     drops: [] as Invalidation[],
     lost: 0,
@@ -56,7 +56,7 @@ export const begin = (url: string, timeout = 250, build = "b") => {
 };
 
 /** One that is trusted. `lost` counts from then on. */
-export const open = async (url: string, timeout = 250, build?: string) => {
+export const open = async (url: string, timeout = 2000, build?: string) => {
   const tier = begin(url, timeout, build);
   await until(() => tier.trusted());
   tier.observed.lost = 0;
