@@ -4,8 +4,8 @@ import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
 /**
  * Whether a page whose texts are not escaped can be trusted: a text may close its quotes and forge members, or rows, of its own. Forged
  * rows lack members that other rows have. In JSON a backslash means itself, so a page with one is not trusted. Members hidden by a later one
- * of the same name leave quotes behind. A forged member follows the text, where legacy writes members of every row only. A page with more rows
- * than its `limit` has forged ones.
+ * of the same name leave quotes behind. A forged member follows the text, where legacy writes a member of every row, or stands in one row
+ * alone. A page with more rows than its `limit` has forged ones.
  */
 export const isTrustworthy = (
   { entriesIn, members, text, isEscapedInJson }: ListedTexts,
@@ -22,8 +22,9 @@ export const isTrustworthy = (
   return rows.every((row) => {
     if (!isObject(row)) return false;
     const names = Object.keys(row);
-    if (isBare && !names.slice(names.indexOf(text)).every((name) => members.includes(name))) return false;
-    const own = members.filter((name) => Object.hasOwn(row, name)).join();
+    const behind = names[names.indexOf(text) + 1];
+    if (isBare && behind !== undefined && !members.includes(behind)) return false;
+    const own = (isBare ? names : members.filter((name) => Object.hasOwn(row, name))).join();
     common ??= own;
     return own === common;
   });

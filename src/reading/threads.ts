@@ -8,7 +8,7 @@ export type ThreadSettings = {
   threads: number;
   /** Of heap, for each thread, in MiB. */
   heap: number;
-  /** Milliseconds that one job may run, and in which a thread has to start. */
+  /** Milliseconds that one job may run. */
   timeout: number;
   /** Milliseconds without a job after which a thread ends. */
   idle: number;
@@ -23,7 +23,7 @@ type Threads = {
   close(): Promise<void>;
 };
 
-type Thread = { worker: Worker; idle?: NodeJS.Timeout; isBusy: boolean };
+type Thread = { worker: Worker; idle?: NodeJS.Timeout; isBusy: boolean; isReady: boolean };
 
 /** Opens the threads; none runs yet. */
 export const openThreads = ({ threads, heap, timeout, idle }: ThreadSettings, data: ThreadData): Threads => {
@@ -43,7 +43,7 @@ export const openThreads = ({ threads, heap, timeout, idle }: ThreadSettings, da
       resourceLimits: { maxOldGenerationSizeMb: heap, maxYoungGenerationSizeMb: YOUNG },
     });
     worker.unref();
-    const thread: Thread = { worker, isBusy: false };
+    const thread: Thread = { worker, isBusy: false, isReady: false };
     // One that dies without a job is replaced when the next one comes.
     worker.on("error", () => running.delete(thread));
     worker.on("exit", () => running.delete(thread));
@@ -77,13 +77,15 @@ export const openThreads = ({ threads, heap, timeout, idle }: ThreadSettings, da
           resolve(result);
         };
         const onMessage = (result: JobResult | typeof READY) => {
-          // The job begins now.
-          if (result === READY) timer.refresh();
-          else settle(withBuffer(result));
+          if (result !== READY) return settle(withBuffer(result));
+          thread.isReady = true;
+          clearTimeout(timer);
+          timer = setTimeout(expire, timeout);
         };
         const onError = (error: Error) => settle({ of: "failure", why: error.message });
         const onExit = (code: number) => settle({ of: "failure", why: `the thread ended with ${code}` });
-        const timer = setTimeout(() => settle({ of: "failure", why: `it took more than ${timeout} ms` }), timeout);
+        const expire = () => settle({ of: "failure", why: `it took more than ${timeout} ms` });
+        let timer = setTimeout(expire, thread.isReady ? timeout : Math.max(START_MS, timeout));
         worker.on("message", onMessage).on("error", onError).on("exit", onExit);
         const bytes = transferable(body);
         worker.postMessage({ job, body: bytes } satisfies JobMessage, [bytes.buffer]);
@@ -93,6 +95,9 @@ export const openThreads = ({ threads, heap, timeout, idle }: ThreadSettings, da
     },
   };
 };
+
+/** Milliseconds in which a thread has to start. */
+const START_MS = 30_000;
 
 /** MiB for what lives shortly: most of what parsing makes does, and a small nursery is emptied too often. */
 const YOUNG = 64;
