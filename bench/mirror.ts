@@ -1,5 +1,5 @@
 import { startSampleLegacy } from "../src/tools/sampleLegacy/startSampleLegacy.ts";
-import type { Fault } from "../test/standIn/fault.ts";
+import type { Fault } from "../test/standIn/faults.ts";
 import { openClients } from "./clients.ts";
 import { startGateway } from "./gateway.ts";
 import type { BenchOptions } from "./options.ts";

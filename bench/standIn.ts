@@ -1,4 +1,4 @@
-import type { Fault } from "../test/standIn/fault.ts";
+import type { Fault } from "../test/standIn/faults.ts";
 import { startStandIn } from "../test/standIn/startStandIn.ts";
 
 // `standIn.ts legacyUrl faults`: the stand-in in a process of its own, so that its work is not measured.

@@ -38,27 +38,19 @@ const startUpstream = async (url: string | undefined) => {
 
 /** Reads the settings and opens the gateway that they describe; or says why that cannot be. */
 const open = async (isCheck: boolean) => {
-  const [
-    { features },
-    { loadFeatures },
-    { catalogue },
-    { loadSettings },
-    { ownAddressErrors },
-    { dataDirectoryErrors },
-  ] = await Promise.all([
+  const [{ features }, { loadFeatures }, { catalogue }, { loadSettings }, { ownAddressErrors }] = await Promise.all([
     import("./features/index.ts"),
     import("./serve/feature.ts"),
     import("../transforms/catalogue.ts"),
     import("./settings/load.ts"),
     import("./settings/ownAddress.ts"),
-    import("./store/dataDirectory.ts"),
   ]);
   const fragments = features.map(({ settings }) => settings);
   const loaded = loadSettings(process.env, catalogue.endpoints, fragments);
   if ("errors" in loaded) return loaded;
   const { settings, warnings } = loaded;
   for (const warning of warnings) console.error(warning);
-  const errors = [...ownAddressErrors(settings), ...(isCheck ? [] : dataDirectoryErrors(settings))];
+  const errors = ownAddressErrors(settings);
   if (errors.length > 0) return { errors };
   const [{ openGateway }, { openObserver }, { modules, off }] = await Promise.all([
     import("./serve/gateway.ts"),

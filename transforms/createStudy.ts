@@ -5,7 +5,7 @@ import { explained, identifier, identifierList, matching, optionalField, withDef
 import { collection } from "../src/endpoint/groups.ts";
 import { upload } from "../src/endpoint/legacyRequest.ts";
 import type { Outcome } from "../src/endpoint/outcome.ts";
-import { entriesOf, member, object, renamed, unwrapped } from "../src/rules/compose.ts";
+import { entriesOf, member, numberOf, object, renamed, unwrapped } from "../src/rules/compose.ts";
 import type { Json } from "../src/rules/rule.ts";
 import { integer } from "../src/rules/values.ts";
 import { listBy } from "./filters.ts";
@@ -40,16 +40,23 @@ const studyAlias = explained(
 
 const members = withDefault(identifierList(0, MAX_MEMBERS), []);
 
-/** The element around a list of ids, which legacy's schema does not allow without one. */
+/** The element around a list of ids, each once, which legacy's schema does not allow without one. */
 const idsIn = (group: string, id: string, ids: readonly number[]) =>
-  ids.length === 0 ? {} : { [`oml:${group}`]: { [`oml:${id}`]: ids } };
+  ids.length === 0 ? {} : { [`oml:${group}`]: { [`oml:${id}`]: [...new Set(ids)] } };
 
-/** The 422 that names the tasks which are not in legacy's list; `undefined` where all of them are. */
+/** Tasks that are looked up: legacy takes their ids in its path, which may have 8 KB. */
+const MAX_LOOKED_UP = 600;
+
+/** The first of the tasks, each once. */
+const lookedUp = (tasks: readonly number[]): number[] => [...new Set(tasks)].slice(0, MAX_LOOKED_UP);
+
+/** The 422 that names the tasks which were looked up and are not in legacy's list; `undefined` where all of them are. */
 const unknownTasks = (tasks: readonly number[], listed: readonly Json[]): Outcome | undefined => {
-  const known = new Set(listed.map((row) => Number(member(row, "task_id"))));
+  const unknownIds = new Set(lookedUp(tasks));
+  for (const row of listed) unknownIds.delete(numberOf(member(row, "task_id")));
   const found = collectErrors("body");
   for (const [i, task] of tasks.entries())
-    if (!known.has(task))
+    if (unknownIds.has(task))
       found.add(["body", "tasks", i], { at: [], msg: `there is no task ${task}`, type: "value_error.unknown" });
   const unknown = found.errors();
   return unknown.length === 0 ? undefined : { kind: "refused", message: "There are unknown tasks.", errors: unknown };
@@ -91,10 +98,12 @@ export const createStudy = endpoint("POST /studies", {
   // Legacy says so whatever the cause: its list shows the tasks that it has.
   recover: {
     code: 1039,
-    look: ({ tasks }) =>
-      tasks.length === 0
+    look({ tasks }) {
+      const ids = lookedUp(tasks);
+      return ids.length === 0
         ? { unsent: "There are no tasks to look up." }
-        : listBy(["task", "list"], { task_id: tasks, status: "all", limit: tasks.length, offset: 0 }),
+        : listBy(["task", "list"], { task_id: ids, status: "all", limit: ids.length, offset: 0 });
+    },
     errors: new Set([Number(noTasks.code)]),
     outcome: ({ tasks }, legacy) => unknownTasks(tasks, entriesOf(member(legacy, "tasks", "task"))),
   },

@@ -1,4 +1,4 @@
-import { member } from "../src/rules/compose.ts";
+import { member, numberOf } from "../src/rules/compose.ts";
 import { isObject, type Json, type JsonObject } from "../src/rules/rule.ts";
 
 /** The first entry of a legacy list, which is an object where it has one entry; `undefined` where it has none. */
@@ -10,7 +10,7 @@ export const firstEntry = (legacy: JsonObject, list: string, entries: string): J
 
 /** The integer that legacy writes as a number or as text. */
 export const idOf = (entry: JsonObject | undefined, name: string): number | undefined => {
-  const id = Number(entry?.[name]);
+  const id = numberOf(entry?.[name]);
   return Number.isSafeInteger(id) && id > 0 ? id : undefined;
 };
 

@@ -2,7 +2,7 @@ import { endpoint } from "../src/endpoint/endpoint.ts";
 import { identifierOr } from "../src/endpoint/field.ts";
 import { entity } from "../src/endpoint/groups.ts";
 import { get } from "../src/endpoint/legacyRequest.ts";
-import { anyOrder, list, member, nullable, object, renamed, unwrapped } from "../src/rules/compose.ts";
+import { anyOrder, list, member, nullable, numberOf, object, renamed, unwrapped } from "../src/rules/compose.ts";
 import { isUnset, type Rule } from "../src/rules/rule.ts";
 import { integer, markup, timestamp } from "../src/rules/values.ts";
 import { legacyStudy, unknownStudy } from "./outcomes.ts";
@@ -28,7 +28,7 @@ export const getStudy = endpoint("GET /studies/{id_or_alias}", {
     typeof id_or_alias === "number" && known.has(id_or_alias) ? legacyStudy : undefined,
   rejectDocument(legacy, { legacyStudies: known }) {
     const isByTag = !isUnset(member(legacy, "study", "tag"));
-    return isByTag || known.has(Number(member(legacy, "study", "id"))) ? legacyStudy : undefined;
+    return isByTag || known.has(numberOf(member(legacy, "study", "id"))) ? legacyStudy : undefined;
   },
 
   errors: { 603: legacyStudy },

@@ -30,7 +30,8 @@ export const membership = (route: Route, { summary, action }: Membership) =>
     // Legacy lets every key change every study. It shows a private one to its creator only, but never says who a caller is: of a public one
     // the gateway cannot tell.
     access: { endpoint: "getStudy", input: ({ study_id }) => ({ id_or_alias: study_id }) },
-    legacy: ({ study_id, entity_ids }) => post(`/study/${study_id}/${action}`, { ids: entity_ids.join(",") }),
+    legacy: ({ study_id, entity_ids }) =>
+      post(`/study/${study_id}/${action}`, { ids: [...new Set(entity_ids)].join(",") }),
     notFound: noStudyToAttachTo,
     rejectEarly: rejectLegacyStudy,
     errors: { 1042: legacyStudy },

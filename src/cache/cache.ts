@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { type CacheRequest, entryKey, type Fetch } from "./cacheRequest.ts";
-import { backOff, type Entry, entryOf, ownedLifetimes } from "./entry.ts";
+import { type Entry, entryOf } from "./entry.ts";
+import { backOff, isFailure, mayStore, storedFor, UNCACHEABLE_FOR } from "./policy.ts";
 import { monotonic, type Store } from "./store.ts";
 import { type Answered, type CacheStatus, HIT, type Content, tagged, untagged } from "./reply.ts";
 import type { OpenSharedTier } from "./sharedTier.ts";
@@ -8,7 +9,7 @@ import { openSingleFlight, type SingleFlight } from "./singleFlight.ts";
 import { openTieredEntries, type TieredEntries } from "./tieredEntries.ts";
 
 /** The cache of answers: fresh and stale entries, one fetch for concurrent misses, invalidation by writes. */
-export type Cache = Pick<TieredEntries, "ready" | "invalidate" | "invalidateLocally" | "sharing" | "close"> & {
+export type Cache = Pick<TieredEntries, "lookUp" | "invalidate" | "invalidateLocally" | "sharing" | "close"> & {
   /** Answers from an entry or by a fetch. `authorize` is asked before an entry is served; what it returns is answered instead. */
   answer(request: CacheRequest, fetchAnswer: Fetch, authorize: () => Promise<Content | undefined>): Promise<Answered>;
   size: Store["size"];
@@ -20,8 +21,6 @@ export type CacheEvent = "refreshed" | "refresh_failed" | "coalesced" | "dropped
 /** What a cache is opened with. */
 export type CacheSettings = {
   store: Store;
-  /** The longest time that a fetch can take, in milliseconds. */
-  longest: number;
   openTier?: OpenSharedTier | undefined;
   count: (event: CacheEvent) => void;
   /** Hears of failures in the background, which no client waits for. */
@@ -29,10 +28,7 @@ export type CacheSettings = {
   now?: () => number;
 };
 
-/** Milliseconds for which concurrent requests do not wait for each other, after an answer that must not be stored. */
-const UNCACHEABLE_FOR = 5000;
-
-type FetchedAnswer = { answered: Answered; entry?: Entry };
+type FetchedAnswer = { answered: Answered; entry?: Entry; isForOne?: boolean };
 
 /** What fetching answers needs. */
 type FetcherParts = Pick<CacheSettings, "count" | "onError"> & {
@@ -56,34 +52,42 @@ const openFetcher = ({ entries, fetches, count, onError, now }: FetcherParts) =>
     const { endpoint, lifetimesOf } = request.cacheKey;
     const key = entryKey(request, owner);
     const mark = entries.mark();
-    const { answer, groups } = await fetchAnswer(owner, background);
-    const declared = lifetimesOf(answer.status);
-    if (declared === undefined) {
-      // The next request after a failure asks again, and others wait for it as well.
-      if (answer.status < 500) uncacheable.set(key, true);
-      return { answered: { representation: untagged(answer), cacheable: true, how } };
+    const { answer, groups, isForOne } = await fetchAnswer(owner, background);
+    const lifetimes = storedFor(lifetimesOf, answer.status, owner);
+    if (lifetimes === undefined) {
+      if (!isFailure(answer.status)) uncacheable.set(key, true);
+      return {
+        answered: { representation: untagged(answer), cacheable: true, how },
+        isForOne: isForOne ?? !isFailure(answer.status),
+      };
     }
-    const lifetimes = owner === undefined ? declared : ownedLifetimes(declared);
     const about = { endpoint, groups, lifetimes, storedAt: now(), ...(owner === undefined ? {} : { owner }) };
     const entry = entryOf(tagged(answer), about);
     uncacheable.delete(key);
-    const stored = request.wanted.noStore !== true && entries.put(key, entry, mark);
+    const stored = mayStore(request.wanted) && entries.put(key, entry, mark);
     if (!stored) count("not_stored");
     return { answered: { entry, how: { ...how, stored } }, entry };
   };
 
   /** One fetch, and its failure, for all who ask the same at the same time. Any other answer that cannot be stored is for one caller alone. */
-  const fetchOnce = async (request: CacheRequest, fetchAnswer: Fetch, how: CacheStatus): Promise<Answered> => {
+  const fetchOnce = async (
+    request: CacheRequest,
+    fetchAnswer: Fetch,
+    how: CacheStatus,
+    isAgain = false,
+  ): Promise<Answered> => {
     const { owner, wanted } = request;
     const key = entryKey(request, owner);
     const start = () => fetchAndStore(request, owner, fetchAnswer, how);
-    if (uncacheable.has(key) || wanted.noStore) return (await start()).answered;
+    if (uncacheable.has(key) || !mayStore(wanted)) return (await start()).answered;
     const running = fetches.get(key);
     if (running === undefined) return (await fetches.launch(key, start())).answered;
     count("coalesced");
-    const { answered } = await running;
-    const isForAll = "entry" in answered || answered.representation.status >= 500;
-    return isForAll ? { ...answered, how: { ...how, collapsed: true } } : (await start()).answered;
+    const { answered, isForOne } = await running;
+    // Else each of them in turn would ask legacy, in vain.
+    const isLast = isAgain && "representation" in answered && isFailure(answered.representation.status);
+    if (isForOne && !isLast) return fetchOnce(request, fetchAnswer, how, true);
+    return { ...answered, how: { ...how, collapsed: true } };
   };
 
   /** Fetches an entry anew while it is still being served. */
@@ -104,9 +108,9 @@ const openFetcher = ({ entries, fetches, count, onError, now }: FetcherParts) =>
     count("refresh_failed");
   };
 
-  /** Waits longer before the next refresh if legacy fails. Any other answer means that the entry is no longer right. */
+  /** Waits longer before the next refresh. Any answer but a failure means that the entry is no longer right. */
   const applyFailure = (key: string, status: number, entry: Entry): void => {
-    if (status < 500) return entries.invalidateEntry(key, entry);
+    if (!isFailure(status)) return entries.invalidateEntry(key, entry);
     entry.failures++;
     entry.retryAt = now() + backOff(entry.failures);
   };
@@ -115,11 +119,10 @@ const openFetcher = ({ entries, fetches, count, onError, now }: FetcherParts) =>
 };
 
 /** Opens the cache over a store, and over a shared tier where one is given. */
-export const openCache = ({ store, longest, openTier, count, onError, now = Date.now }: CacheSettings): Cache => {
+export const openCache = ({ store, openTier, count, onError, now = Date.now }: CacheSettings): Cache => {
   const fetches = openSingleFlight<FetchedAnswer>();
   const entries = openTieredEntries({
     store,
-    longest,
     openTier,
     now,
     onInvalidation: () => fetches.clear(),
@@ -129,7 +132,7 @@ export const openCache = ({ store, longest, openTier, count, onError, now = Date
   const { fetchOnce, refresh, applyFailure } = openFetcher({ entries, fetches, count, onError, now });
 
   return {
-    ready: (request, at) => entries.ready(request, at),
+    lookUp: (request, at) => entries.lookUp(request, at),
     invalidate: (invalidation) => entries.invalidate(invalidation),
     invalidateLocally: (group) => entries.invalidateLocally(group),
     sharing: () => entries.sharing(),
@@ -138,7 +141,8 @@ export const openCache = ({ store, longest, openTier, count, onError, now = Date
 
     async answer(request, fetchAnswer, authorize) {
       const { wanted } = request;
-      const found = await entries.find(request);
+      let found = entries.lookUp(request, now());
+      if (found?.freshness !== "fresh") found = (await entries.lookUpShared(request)) ?? found;
       const serve = async (entry: Entry, how: CacheStatus): Promise<Answered> => {
         const refusal = await authorize();
         return refusal
@@ -167,7 +171,7 @@ export const openCache = ({ store, longest, openTier, count, onError, now = Date
       // Those who waited for one failed fetch count it once.
       if (request.owner === owner && !answered.how.collapsed)
         applyFailure(entryKey(request, owner), status, found.entry);
-      return ifError && status >= 500 ? serveStale(ifError) : answered;
+      return ifError && isFailure(status) ? serveStale(ifError) : answered;
     },
   };
 };

@@ -14,8 +14,8 @@ export type CacheKey = {
 /** One request to the cache. `owner`: the caller's key, hashed; `undefined` for a caller without one. `wanted`: its Cache-Control. */
 export type CacheRequest = { cacheKey: CacheKey; owner: string | undefined; wanted: Directives };
 
-/** An answer just fetched from a backend, and the groups it belongs to. */
-export type Fetched = { answer: Content; groups: readonly string[] };
+/** An answer just fetched from a backend, and the groups it belongs to. `isForOne`: it says that there was no room for this caller, so that others ask for themselves. */
+export type Fetched = { answer: Content; groups: readonly string[]; isForOne?: boolean };
 
 /** Fetches the answer, as the owner or (`undefined`) without a key. `background`: no client waits for it. */
 export type Fetch = (owner: string | undefined, background: boolean) => Promise<Fetched>;
@@ -33,14 +33,6 @@ export const ownerKey = (key: string, owner: string): string => digest([key, own
 /** The key under which an answer is stored that was fetched as this owner. */
 export const entryKey = ({ cacheKey }: CacheRequest, owner: string | undefined): string =>
   owner === undefined ? cacheKey.key : ownerKey(cacheKey.key, owner);
-
-/** The keys to look up, in order: the owner's own entry, then the public one. */
-export const lookupKeys = (request: CacheRequest): string[] => {
-  const { owner, cacheKey } = request;
-  if (owner === undefined) return [cacheKey.key];
-  const own = entryKey(request, owner);
-  return cacheKey.personal ? [own] : [own, cacheKey.key];
-};
 
 /** The Cache-Control of a request (RFC 9111, section 5.2.1); times in milliseconds. */
 export type Directives = {

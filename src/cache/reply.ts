@@ -1,5 +1,6 @@
 import { type Coding, acceptedCodings } from "./compression.ts";
 import type { Entry } from "./entry.ts";
+import { isAscii } from "node:buffer";
 import { hash } from "node:crypto";
 
 /** The parts of a request that decide how an answer is written. */
@@ -15,8 +16,11 @@ export type ReplyRequest = {
   errorFormat?: { type: string; bytes: (status: number, body: Buffer) => Buffer } | undefined;
 };
 
-/** Status, flat names and values, bytes: what `writeHead` and `end` take. */
-export type Reply = { status: number; headers: string[]; body: Buffer | undefined };
+/** Status, flat names and values, bytes or ASCII: what `writeHead` and `end` take. */
+export type Reply = { status: number; headers: string[]; body: Buffer | string | undefined };
+
+/** Bytes of an answer that is written as text where it is ASCII: it then leaves in one write with its header. */
+const MAX_TEXT = 16 * 1024;
 
 /** An answer and how it came about; `entry` where it may be stored. */
 export type Answered = {
@@ -183,10 +187,11 @@ export const replyWith = (answered: Answered, asker: ReplyRequest, now: number):
   if (answered.how === HIT && "entry" in answered) requestCoding(answered.entry, accepted);
   const errorBytes = status >= 400 ? asker.errorFormat?.bytes(status, body) : undefined;
   const bytes = errorBytes ?? (coding && coded[coding]) ?? body;
+  const isText = bytes.length <= MAX_TEXT && isAscii(bytes);
   return {
     status,
     headers: headers(errorBytes ? undefined : coding, bytes.length),
-    body: asker.method === "HEAD" ? undefined : bytes,
+    body: asker.method === "HEAD" ? undefined : isText ? bytes.toString("latin1") : bytes,
   };
 };
 

@@ -21,8 +21,8 @@ export type SharedTier = {
   get(key: string): Promise<Entry | undefined>;
   /** Stores in the background. */
   set(key: string, entry: Entry, mark: string | undefined): void;
-  /** Tells all gateways. Resolves when they have acknowledged it, or after a bounded wait; it is then sent again until they have. */
-  invalidate(invalidation: Invalidation): Promise<void>;
+  /** Tells all gateways. True when they have acknowledged it; false after a bounded wait, and it then holds in each as soon as it can. */
+  invalidate(invalidation: Invalidation): Promise<boolean>;
   close(): Promise<void>;
 };
 

@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { Coding } from "./compression.ts";
-import { type Entry, isExpired } from "./entry.ts";
+import type { Entry } from "./entry.ts";
+import { isExpired } from "./policy.ts";
 
 /** The entries in memory, the least recently used evicted; bounded in bytes that count keys, headers and every coding. */
 export type Store = {

@@ -9,12 +9,9 @@ export type FoundDifference = Omit<Difference, "count">;
 export const collectDifferences = (): { add: (found: FoundDifference) => void; differences: () => Difference[] } => {
   const byKind = new Map<string, Difference>();
   return {
-    add: (found) => {
-      const difference = { ...found, count: 1 };
-      const key = differenceKey(difference);
-      const known = byKind.get(key);
-      if (known) known.count++;
-      else byKind.set(key, difference);
+    add(found) {
+      const difference = { ...found, count: 0 };
+      byKind.getOrInsert(differenceKey(difference), difference).count++;
     },
     differences: () => [...byKind.values()].map(withShortValues),
   };
@@ -23,14 +20,10 @@ export const collectDifferences = (): { add: (found: FoundDifference) => void; d
 /** Characters of a value's JSON. */
 const MAX_VALUE = 400;
 
-const withShortValues = (difference: Difference): Difference => {
-  const short = { ...difference };
-  for (const side of ["legacy", "expected", "candidate"] as const) {
-    const value = short[side];
-    if (value === undefined) delete short[side];
-    else short[side] = cut(value);
-  }
-  return short;
+const withShortValues = ({ legacy, expected, candidate, ...difference }: Difference): Difference => {
+  const values = Object.entries({ legacy, expected, candidate });
+  const given = values.flatMap(([side, value]) => (value === undefined ? [] : [[side, cut(value)]]));
+  return { ...difference, ...Object.fromEntries(given) };
 };
 
 /** A value, or the beginning of its text or JSON if it is long. */

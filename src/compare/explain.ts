@@ -17,17 +17,19 @@ type VisitExplained = (place: Explained, isLeaf: boolean) => void;
 /** The changes by the pointer of their place. */
 type ChangesByPlace = ReadonlyMap<string, RuleChange[]>;
 
-/** Groups what rules noted by place, without the fields that no rule knows. */
-export const changesByPlace = (changes: readonly RuleChange[]): ChangesByPlace => {
-  const places = new Map<string, RuleChange[]>();
-  for (const change of changes) {
-    if (change.rule === "unknown") continue;
-    const there = places.get(change.at);
-    if (there) there.push(change);
-    else places.set(change.at, [change]);
-  }
-  return places;
+/** What a rule notes of a document by place, without the fields that no rule knows. */
+export const changesIn = (output: Rule, document: JsonObject): ChangesByPlace => {
+  const { note, changes } = collectChanges();
+  output.read(document, note, document);
+  return changesByPlace(changes);
 };
+
+/** Groups what rules noted by place, without the fields that no rule knows. */
+export const changesByPlace = (changes: readonly RuleChange[]): ChangesByPlace =>
+  Map.groupBy(
+    changes.filter(({ rule }) => rule !== "unknown"),
+    ({ at }) => at,
+  );
 
 /**
  * Walks the legacy document and ours side by side, and checks the changes that rules noted against the actual values. A difference that
@@ -132,11 +134,7 @@ export const originIn = (output: Rule, document: JsonObject | undefined): Origin
   let places: ChangesByPlace | undefined;
   return (at) => {
     if (at !== "" && !at.startsWith("/")) return { rules: [] };
-    if (places === undefined) {
-      const { note, changes } = collectChanges();
-      if (document !== undefined) output.read(document, note, document);
-      places = changesByPlace(changes);
-    }
+    places ??= document === undefined ? new Map() : changesIn(output, document);
     return lookUp(output, document, places, pointerSteps(at));
   };
 };

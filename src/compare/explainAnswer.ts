@@ -8,7 +8,7 @@ import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
 import type { AnsweredExchange, GivenAnswer } from "./answers.ts";
 import { collectDifferences } from "./collectDifferences.ts";
 import { type Difference, differenceKindOf, isSame } from "./difference.ts";
-import { changesByPlace, explain, lookUp } from "./explain.ts";
+import { changesByPlace, changesIn, explain, lookUp } from "./explain.ts";
 import { pointerSteps } from "./pointer.ts";
 
 /** What an answer is explained by. */
@@ -86,9 +86,7 @@ const isAnswer = ({ status, body }: Answer, ours: GivenAnswer): boolean =>
 
 const explainDocument = ({ endpoint }: Explaining, legacy: JsonObject, ours: Json | undefined): Difference[] => {
   const { add, differences } = collectDifferences();
-  const { note, changes } = collectChanges();
-  endpoint.output.read(legacy, note, legacy);
-  explain(endpoint.output, legacy, ours, changesByPlace(changes), ({ path, at, steps }) => {
+  explain(endpoint.output, legacy, ours, changesIn(endpoint.output, legacy), ({ path, at, steps }) => {
     for (const { form, rule, legacy: before, ours: after } of steps) {
       const made = rule === undefined ? ({ kind: "unexplained" } as const) : ({ kind: "explained", rule } as const);
       add({ path, at, form, legacy: before, expected: after, ...made });

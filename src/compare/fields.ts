@@ -105,19 +105,16 @@ export const fieldReports = (
   const schemaDrift: FieldReport[] = [];
   for (const { path, inner, legacyPath } of placesOf(rule)) {
     const found = fields[path] ?? { legacyPath, documents: 0, seen: {}, examples: [] };
-    const declared = declaredBy(inner);
-    const { never, odd } = coverageOf(inner, declared, found.seen);
+    const { declared, never, odd } = coverageOf(inner, found.seen);
     const rules = facetsOf(inner).rules.map(({ name }) => name);
-    const report = { endpoint, path, ...seenOf(found), rules, declared, never };
+    const report = { endpoint, path, ...found, rules, declared, never };
     coverage.push(report);
     if (odd.length > 0) schemaDrift.push(report);
   }
-  for (const [path, found] of Object.entries(fields))
-    if (found.unread) schemaDrift.push({ endpoint, path, ...seenOf(found), rules: [], declared: [], never: [] });
+  for (const [path, { unread, ...found }] of Object.entries(fields))
+    if (unread) schemaDrift.push({ endpoint, path, ...found, rules: [], declared: [], never: [] });
   return { coverage, schemaDrift };
 };
-
-const seenOf = ({ legacyPath, documents, seen, examples }: SeenField) => ({ legacyPath, documents, seen, examples });
 
 /** Every place of a rule, with the rule of that place. */
 const placesOf = (rule: Rule, path = "", legacyPath = ""): { path: string; legacyPath: string; inner: Rule }[] => {
@@ -167,14 +164,12 @@ const expectedVariants = (rule: Rule, declared: readonly string[]): Record<strin
 };
 
 /** `never`: the expected variants of a field that the corpus has not shown. `odd`: the variants seen that no rule expects. */
-const coverageOf = (
-  rule: Rule,
-  declared: readonly string[],
-  seen: Readonly<Record<string, number>>,
-): { never: string[]; odd: string[] } => {
+const coverageOf = (rule: Rule, seen: Readonly<Record<string, number>>) => {
+  const declared = declaredBy(rule);
   const wanted = expectedVariants(rule, declared);
   const known = new Set([...unset, ...Object.values(wanted).flat()]);
   return {
+    declared,
     never: Object.keys(wanted).filter((name) => !wanted[name]?.some((variant) => seen[variant] !== undefined)),
     odd: Object.keys(seen).filter((variant) => !known.has(variant)),
   };

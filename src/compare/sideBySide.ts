@@ -1,9 +1,8 @@
-import { collectChanges } from "../rules/notes.ts";
 import type { Json, JsonObject, Rule } from "../rules/rule.ts";
 import { truncate } from "../scrub/truncate.ts";
 import { differ } from "./differ.ts";
 import type { Difference } from "./difference.ts";
-import { changesByPlace, explain } from "./explain.ts";
+import { changesIn, explain } from "./explain.ts";
 import { pointerSteps } from "./pointer.ts";
 import type { Row } from "./report.ts";
 
@@ -15,18 +14,14 @@ const MAX_ROWS = 400;
 
 /** Legacy's document beside ours, with the rules that made each difference. */
 export const explainedRows = (output: Rule, legacy: JsonObject, ours: Json | undefined): Row[] => {
-  const { note, changes } = collectChanges();
-  output.read(legacy, note, legacy);
   const rows: Placed[] = [];
-  explain(output, legacy, ours, changesByPlace(changes), (place, isLeaf) => {
-    const { at, steps } = place;
+  explain(output, legacy, ours, changesIn(output, legacy), ({ at, steps, ...place }, isLeaf) => {
     const rules = steps.flatMap(({ rule }) => rule ?? []);
-    const isExplained = steps.every(({ rule }) => rule !== undefined);
     rows.push({
-      at,
-      ...nameOf(at),
-      ...(isLeaf || isEmpty(place.legacy) || isEmpty(place.ours) ? sides(place.legacy, place.ours) : {}),
-      ...(steps.length > 0 ? { form: steps.at(-1)?.form, kind: isExplained ? "explained" : "unexplained" } : {}),
+      ...rowAt(at, place.legacy, place.ours, isLeaf),
+      ...(steps.length > 0
+        ? { form: steps.at(-1)?.form, kind: rules.length === steps.length ? "explained" : "unexplained" }
+        : {}),
       ...(rules.length > 0 ? { rules } : {}),
     });
   });
@@ -45,15 +40,20 @@ export const judgedRows = (
     const found = form && differences.find((one) => one.path === path && one.form === form);
     const rule = allowedBy ?? found?.rule;
     rows.push({
-      at,
-      ...nameOf(at),
-      ...(isLeaf || isEmpty(place.expected) || isEmpty(place.candidate) ? sides(place.expected, place.candidate) : {}),
+      ...rowAt(at, place.expected, place.candidate, isLeaf),
       ...(form ? { form, kind: found?.kind ?? (allowedBy === undefined ? "unexplained" : "explained") } : {}),
       ...(form && rule !== undefined ? { rules: [rule] } : {}),
     });
   });
   return withoutFarEntries(rows);
 };
+
+/** Only a leaf, and what has no members on one side, shows its values: else its members do. */
+const rowAt = (at: string, left: Json | undefined, right: Json | undefined, isLeaf: boolean): Placed => ({
+  at,
+  ...nameOf(at),
+  ...(isLeaf || isEmpty(left) || isEmpty(right) ? sides(left, right) : {}),
+});
 
 const nameOf = (at: string): { depth: number; name: string } => {
   const steps = pointerSteps(at);
@@ -65,7 +65,6 @@ const sides = (left: Json | undefined, right: Json | undefined): { left?: string
   ...(right === undefined ? {} : { right: formatValue(right) }),
 });
 
-/** An empty list or object has no rows of its own that would show it. */
 const isEmpty = (value: Json | undefined): boolean =>
   typeof value === "object" && value !== null && Object.keys(value).length === 0;
 

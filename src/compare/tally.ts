@@ -64,24 +64,19 @@ export const openTally = (): Tally => {
   const examples = new Map<string, ExampleAnswer>();
   let exampleChars = 0;
 
-  const countedOf = (endpoint: string): Counted => {
-    const counted = byEndpoint.get(endpoint) ?? {
+  const countedOf = (endpoint: string): Counted =>
+    byEndpoint.getOrInsertComputed(endpoint, () => ({
       summary: { ...zeroCounts(), failed: 0 },
       statuses: new Map(),
       latency: { legacy: noLatencies(), candidate: noLatencies() },
       fields: {},
-    };
-    byEndpoint.set(endpoint, counted);
-    return counted;
-  };
+    }));
 
   const causeFor = (endpoint: string, difference: Difference, curl: CurlPair): Cause => {
     const { kind } = difference;
     const name = causeOf(difference);
-    const key = `${kind} ${name}`;
-    const cause = causes.get(key) ?? { kind, name, fields: 0, answers: 0, endpoints: [], curl };
+    const cause = causes.getOrInsert(`${kind} ${name}`, { kind, name, fields: 0, answers: 0, endpoints: [], curl });
     if (!cause.endpoints.includes(endpoint)) cause.endpoints.push(endpoint);
-    causes.set(key, cause);
     return cause;
   };
 
@@ -109,9 +104,7 @@ export const openTally = (): Tally => {
         summary.failed++;
         const isKnown = failures.size < MAX_FAILURES || failures.has(`${endpoint} ${outcome.failed}`);
         const why = isKnown ? outcome.failed : "(other reasons)";
-        const failure = failures.get(`${endpoint} ${why}`) ?? { endpoint, why, count: 0, curl };
-        failure.count++;
-        failures.set(`${endpoint} ${why}`, failure);
+        failures.getOrInsert(`${endpoint} ${why}`, { endpoint, why, count: 0, curl }).count++;
         return;
       }
       if (answers) {

@@ -1,3 +1,6 @@
+/** The first bytes of each answer are not counted: small answers are given however many large ones there are. */
+export const UNCOUNTED = 64 * 1024;
+
 /** A bound on the bytes that several holders have at the same time. Each holder releases what it took. */
 export type ByteBudget = {
   /** Takes so many bytes; where they do not fit it takes none, and gives false. */

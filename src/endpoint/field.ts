@@ -189,13 +189,13 @@ export const identifiers = (most: number, longest: number): Field<number[]> => {
   };
 };
 
-/** A list of at least `least` and at most `most` ids, each taken once. One that cannot exist is refused: a write must not leave it out. */
+/** A list of at least `least` and at most `most` ids, in the client's order, some perhaps twice. One that cannot exist is refused: a write must not leave it out. */
 export const identifierList = (least: number, most: number): Field<number[]> => {
   const id = integerFrom(1, MAX_ID);
   const within = <A>(entries: readonly A[], read: (entry: A) => FieldReading<number>): FieldReading<number[]> => {
     if (entries.length < least) return refuse(tooFew(least));
     if (entries.length > most) return refuse(tooMany(most));
-    return then(readEach(entries, read), (ids) => accept([...new Set(ids)]));
+    return readEach(entries, read);
   };
   return {
     schema: z.array(id.schema).min(least).max(most),

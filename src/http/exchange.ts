@@ -1,9 +1,13 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { randomUUID } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { keysGiven } from "./credential.ts";
 import { queryOf } from "./requestTarget.ts";
 import { scrubTarget } from "../scrub/requestTarget.ts";
+
+/** Ids of requests: as unique as a UUID for each, over gateways and starts, at the price of a counter. */
+const start = randomBytes(9).toString("base64url").replaceAll(/[-_]/g, "0");
+let requests = 0;
 
 /** One request of a client and its answer, as logs and traces tell of it. All times are in milliseconds. */
 export class HttpExchange {
@@ -33,18 +37,12 @@ export class HttpExchange {
   /** Requests to legacy and modern for it until now, and the time of all of them together. */
   upstreamCalls = 0;
   upstreamMs = 0;
-  #target: string | undefined;
-  #headers: IncomingHttpHeaders | undefined;
+  #request: Pick<IncomingMessage, "url" | "headers"> | undefined;
   #path: string | undefined;
 
-  constructor(id?: string) {
-    this.id = id ?? randomUUID();
-  }
-
-  /** What the request asks for, as `path` gives it. */
-  read({ url, headers }: IncomingMessage): void {
-    this.#target = url;
-    this.#headers = headers;
+  constructor(request?: IncomingMessage, id = `${start}-${(requests++).toString(36)}`) {
+    this.id = id;
+    this.#request = request;
   }
 
   /** A request to legacy or modern for it is over. */
@@ -61,16 +59,16 @@ export class HttpExchange {
 
   /** Path and query without what may be secret; `undefined` where no request was read. */
   get path(): string | undefined {
-    if (this.#path === undefined && this.#target !== undefined && this.#headers !== undefined)
-      this.#path = scrubTarget(this.#target, keysOf(this.#target, this.#headers));
+    const { url, headers } = this.#request ?? {};
+    if (this.#path === undefined && url !== undefined && headers !== undefined)
+      this.#path = scrubTarget(url, keysOf(url, headers));
     return this.#path;
   }
 
-  /** Lets the request's headers go: what runs on after its answer must not keep a key in memory. */
+  /** Lets the request go: what runs on after its answer must not keep a key in memory. */
   forget(): void {
     this.#path = this.path;
-    this.#headers = undefined;
-    this.#target = undefined;
+    this.#request = undefined;
   }
 }
 
@@ -86,7 +84,7 @@ const requestId = /^[\w.-]{1,128}$/;
 export const openExchange = (request: IncomingMessage, trusted: (address: string) => boolean): HttpExchange => {
   const given = request.headers["x-request-id"];
   const isTaken = typeof given === "string" && requestId.test(given) && trusted(request.socket.remoteAddress ?? "");
-  return new HttpExchange(isTaken ? given : undefined);
+  return new HttpExchange(request, isTaken ? given : undefined);
 };
 
 const exchangeKey = Symbol("exchange");
@@ -110,7 +108,8 @@ export type RequestContext = {
   step?: unknown;
 };
 
-const contexts = new AsyncLocalStorage<RequestContext>();
+/** The context of what runs; a feature that observes steps gives each its own. */
+export const contexts = new AsyncLocalStorage<RequestContext | undefined>();
 
 /** Runs what is done for a request: all that it begins finds its context. */
 export const inContext = <T>(context: RequestContext, run: () => T): T => contexts.run(context, run);

@@ -1,21 +1,22 @@
 import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { type ByteBudget, UNCOUNTED } from "../concurrency/byteBudget.ts";
 import { hasBody } from "./body.ts";
-import { HttpExchange, exchangeOf, openExchange, setExchange } from "./exchange.ts";
+import { HttpExchange, openExchange, setExchange } from "./exchange.ts";
 import { JoiningRequest } from "./joiningRequest.ts";
 import * as http from "./nodeHttp.ts";
 import { type WriteError, writeDetail } from "./problemDetails.ts";
 import { refuseFraming, type Refusal, refusalBytes, refuseRequest } from "./refusal.ts";
 import { readRequestTarget } from "./requestTarget.ts";
-import { openUnsentBytes, type UnsentBytes } from "./unsentBytes.ts";
+import { openStalledClients, type StalledClients } from "./stalledClients.ts";
 
 /** Bounds on what clients may hold of a server. */
 export type ClientLimits = {
-  /** Milliseconds in which a client has to take a part of the bytes that wait for it. */
+  /** Milliseconds in which a client has to take some of the bytes that wait for it. */
   sendTimeout: number;
-  /** Bytes of answers that may wait to be sent, over all connections. */
-  maxSendBytes: number;
+  /** Bounds the bytes of whole answers that wait to be sent, over all connections. */
+  memory: ByteBudget;
   /** Connections at a time. */
   maxConnections: number;
 };
@@ -31,7 +32,7 @@ export type ExchangeOptions = {
 /** A server and what can be seen of its clients. */
 type HttpServer = {
   server: Server;
-  unsent: UnsentBytes;
+  stalled: StalledClients;
   /** Connections that are open now, and how many were refused because of the bound. */
   connections: () => { open: number; refused: number };
   /** Whether requests of this connection wait for their turn. */
@@ -44,8 +45,8 @@ const MAX_HEADERS = 100;
 /** Requests of one connection that may wait behind the one that is answered (pipelining). */
 const MAX_PIPELINED = 8;
 
-/** Requests behind those that wait, in what was read with them; none of them is answered, but Node keeps each, with 2 KiB. */
-const MAX_IGNORED = 120;
+/** Requests behind those that wait, of all connections, in what was read with them; none of them is answered, but Node keeps each, with 2 KiB. */
+const MAX_IGNORED = 30_000;
 
 /** Milliseconds for the client of a refused connection to read why, and how many such connections may linger at a time. */
 const LINGER_MS = 1000;
@@ -55,7 +56,7 @@ const MAX_LINGERING = 1000;
 const REST_OF_BODY = 500;
 
 const tooManyConnections: Refusal = { status: 503, detail: "Too many connections are open.", retryAfter: 5 };
-const tooManyBytes: Refusal = { status: 503, detail: "Too many bytes wait for other clients.", retryAfter: 5 };
+const tooManyBytes: Refusal = { status: 503, detail: "Too many bytes of other answers are in memory.", retryAfter: 5 };
 const unknownExpectation: Refusal = { status: 417, detail: "Expectation Failed" };
 
 /**
@@ -65,19 +66,17 @@ const unknownExpectation: Refusal = { status: 417, detail: "Expectation Failed" 
  */
 export const openHttpServer = (
   options: ServerOptions,
-  { sendTimeout, maxSendBytes, maxConnections }: ClientLimits,
+  { sendTimeout, memory, maxConnections }: ClientLimits,
   listener: RequestListener,
   { trusted, onOver = () => undefined, writeError = writeDetail }: ExchangeOptions & { writeError?: WriteError } = {
     trusted: () => false,
   },
 ): HttpServer => {
-  const unsent = openUnsentBytes({ timeout: sendTimeout, max: maxSendBytes });
+  const stalled = openStalledClients(sendTimeout);
   const answer: Answer = (request, response) => {
     // The connection has ended with a refusal: a request that follows it must not be acted on (RFC 9112 9.6).
     if (request.socket.writableEnded) return;
-    const refused = readHead(request);
-    exchangeOf(response).read(request);
-    const refusal = refused ?? (unsent.hasRoomFor(1) ? undefined : tooManyBytes);
+    const refusal = readHead(request);
     // The request is sound, only more than the server does: it may say how it wants errors.
     if (refusal !== undefined) refuseRequest(response, refusal, refusal.status === 501 ? writeError : writeDetail);
     else if (request.url === "*") response.writeHead(204).end();
@@ -90,7 +89,7 @@ export const openHttpServer = (
       ...options,
       requireHostHeader: false,
       IncomingMessage: JoiningRequest,
-      ServerResponse: responseNotedBy(unsent, trusted, onOver),
+      ServerResponse: responseNotedBy({ stalled, memory }, trusted, onOver),
     },
     inTurn(answer),
   );
@@ -115,9 +114,8 @@ export const openHttpServer = (
     inTurn((_, response) => refuseRequest(response, unknownExpectation)),
   );
   server.on("connect", (_, socket) => refuseOn(socket, { status: 400, detail: "This server is no proxy." }));
-  const connections = boundConnections(server, maxConnections, unsent.forget, refuseOn);
-  server.once("close", unsent.close);
-  return { server, unsent, connections, hasWaiting };
+  const connections = boundConnections(server, maxConnections, refuseOn);
+  return { server, stalled, connections, hasWaiting };
 };
 
 /** Reads what a request is for, and writes it back: its `url` and its Host then say it in one form only. */
@@ -139,25 +137,30 @@ const setHost = ({ headers, rawHeaders }: IncomingMessage, host: string | undefi
   }
 };
 
-const unsentBytes = Symbol("unsentBytes");
+const memoryKey = Symbol("memory");
 
 /**
- * Sends a whole answer, `headers` as flat names and values. False where its bytes do not fit beside those that wait for other clients: then
- * 503 is sent instead, before anything was.
+ * Sends a whole answer, `headers` as flat names and values. False where its bytes do not fit into the memory beside others: then 503 is sent
+ * instead, before anything was.
  */
 export const sendWhole = (
-  response: ServerResponse & { [unsentBytes]?: UnsentBytes },
-  { status, headers, body }: { status: number; headers: string[]; body: Buffer | undefined },
+  response: ServerResponse & { [memoryKey]?: ByteBudget },
+  { status, headers, body }: { status: number; headers: string[]; body: Buffer | string | undefined },
 ): boolean => {
-  if (body !== undefined && response[unsentBytes]?.hasRoomFor(body.length) === false) {
+  const { req, [memoryKey]: memory } = response;
+  const counted = (body?.length ?? 0) - UNCOUNTED;
+  if (counted > 0 && memory?.take(counted) === false) {
     refuseRequest(response, tooManyBytes);
     return false;
   }
-  const { req } = response;
   // Otherwise a body that never comes would hold its connection.
   if (!req.complete && hasBody(req)) response.once("finish", () => void setTimeout(discard, REST_OF_BODY, req).unref());
   response.writeHead(status, headers);
-  response.end(body);
+  response.end(body, "latin1");
+  if (counted > 0) {
+    if (response.writableLength === 0) memory?.release(counted);
+    else response.once("close", () => memory?.release(counted));
+  }
   return true;
 };
 
@@ -166,11 +169,11 @@ const discard = (request: IncomingMessage): void => {
 };
 
 /**
- * Responses that have their unsent bytes counted (for one that is sent at once that is a comparison), and that tell their exchange by
- * `X-Request-Id`.
+ * Responses whose clients are watched where bytes wait for them (for one that is sent at once that is a comparison), and that tell their
+ * exchange by `X-Request-Id`.
  */
 const responseNotedBy = (
-  unsent: UnsentBytes,
+  { stalled, memory }: { stalled: StalledClients; memory: ByteBudget },
   trusted: ExchangeOptions["trusted"],
   onOver: NonNullable<ExchangeOptions["onOver"]>,
 ) =>
@@ -183,8 +186,8 @@ const responseNotedBy = (
       setExchange(this, this.#exchange);
     }
 
-    get [unsentBytes](): UnsentBytes {
-      return unsent;
+    get [memoryKey](): ByteBudget {
+      return memory;
     }
 
     override writeHead(status: number, ...[first, second]: [first?: unknown, second?: unknown]): this {
@@ -200,13 +203,14 @@ const responseNotedBy = (
     override write(chunk: unknown, encoding?: unknown, callback?: unknown): boolean {
       this.#count(chunk);
       const flows = super.write(chunk, encoding as BufferEncoding, callback as () => void);
-      if (!flows) unsent.note(this);
+      // A response that waits behind another one of its connection has no socket of its own yet.
+      if (!flows) stalled.watch(this.req.socket);
       return flows;
     }
 
     override end(chunk?: unknown, encoding?: unknown, callback?: unknown): this {
       super.end(chunk, encoding as BufferEncoding, callback as () => void);
-      if (this.writableLength > 0) unsent.note(this);
+      if (this.writableLength > 0) stalled.watch(this.req.socket);
       this.#count(chunk);
       if (!this.#exchange.isDeferred) onOver(this.#exchange, this);
       return this;
@@ -227,6 +231,8 @@ type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 const openPipelining = () => {
   /** Requests that wait, by connection; those behind `last` are ignored. */
   const queues = new WeakMap<Socket, { waiting: number; ignored: number; last: ServerResponse }>();
+  /** Of all connections. */
+  let ignored = 0;
 
   const wait = (answer: Answer, request: IncomingMessage, response: ServerResponse): void => {
     const { socket } = request;
@@ -235,7 +241,8 @@ const openPipelining = () => {
     if (queue.ignored > 0 || queue.waiting === MAX_PIPELINED) {
       // The end of the connection says that these were not carried out (RFC 9112 9.3.2).
       queue.last.shouldKeepAlive = false;
-      if (++queue.ignored > MAX_IGNORED) socket.destroy();
+      if (queue.ignored++ === 0) socket.once("close", () => (ignored -= queue.ignored));
+      if (++ignored > MAX_IGNORED) socket.destroy();
       // At the end of a request Node reads on.
       else process.nextTick(() => socket.pause());
       return;
@@ -269,7 +276,6 @@ const openPipelining = () => {
 const boundConnections = (
   server: Server,
   max: number,
-  onClose: (socket: Socket) => void,
   refuseOn: (socket: Socket, refusal: Refusal) => void,
 ): HttpServer["connections"] => {
   let open = 0;
@@ -278,10 +284,7 @@ const boundConnections = (
   server.on("connection", (socket: Socket) => {
     if (open < max) {
       open++;
-      socket.once("close", () => {
-        open--;
-        onClose(socket);
-      });
+      socket.once("close", () => open--);
       return;
     }
     refused++;

@@ -7,7 +7,7 @@ const nothing = Buffer.alloc(0);
 
 /**
  * A request that joins the small chunks of a body that is not read yet, those of each turn of the event loop: apart, each would take
- * 150 bytes more than its own.
+ * 150 bytes more than its own. Emits `whole` when all of the body is there, be it unread.
  */
 export class JoiningRequest extends http.IncomingMessage {
   #joined: Buffer = nothing;
@@ -16,7 +16,9 @@ export class JoiningRequest extends http.IncomingMessage {
   override push(chunk: Buffer | null): boolean {
     if (chunk === null || this.readableLength === 0 || chunk.length > SMALL) {
       this.#pushJoined();
-      return super.push(chunk);
+      const wantsMore = super.push(chunk);
+      if (chunk === null) this.emit("whole");
+      return wantsMore;
     }
     if (this.#size === 0) setImmediate(() => this.#pushJoined());
     const end = this.#size + chunk.length;

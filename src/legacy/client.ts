@@ -52,7 +52,8 @@ export type LegacyClient = (
 
 /**
  * A call without an answer. `why`: for the log. `isItsFault`: legacy could not be reached, took too long or broke off. `isUnconnected`:
- * there was no connection. `isUnsent`: legacy cannot have received any part of the request.
+ * there was no connection. `isUnsent`: legacy cannot have received any part of the request. `isForOne`: the gateway had no room or time for
+ * this caller's request; another one may have its answer.
  */
 export type LegacyFailed = {
   failed: Outcome;
@@ -60,6 +61,7 @@ export type LegacyFailed = {
   isItsFault?: boolean;
   isUnconnected?: boolean;
   isUnsent?: boolean;
+  isForOne?: boolean;
 };
 
 /** Where legacy's interface is. `maxReply`: most bytes of an answer. */
@@ -104,9 +106,12 @@ export const legacyClient =
         isItsFault: isItsFault(error),
         isUnconnected: isConnectionFailure(error),
         isUnsent: error.isUnsent,
+        isForOne: isForOne.has(error.kind),
       };
     }
   };
+
+const isForOne: ReadonlySet<FailureKind> = new Set(["overloaded", "crowded", "aborted"]);
 
 /** A form's bytes and their media type. */
 const formBody = async (
@@ -146,6 +151,8 @@ const open: LegacyFailed = {
   failed: { kind: "unavailable", message: "The legacy interface fails; it is given time." },
   why: "the circuit is open",
   isUnsent: true,
+  // The next request for the same may find legacy back.
+  isForOne: true,
 };
 
 /** Hears of one call: how it ended, its milliseconds. */

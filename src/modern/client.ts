@@ -15,6 +15,7 @@ import { readCertificates } from "../settings/certificates.ts";
 import { upstreamSettings } from "../settings/upstreamSettings.ts";
 import type { Dependencies } from "../telemetry/dependencies.ts";
 import type { CallResult, Meter } from "../telemetry/meter.ts";
+import { runStep } from "../telemetry/steps.ts";
 import type { Observer } from "../telemetry/observer.ts";
 import { observeCalls, observeCircuit } from "../telemetry/observeUpstream.ts";
 import { ask, type UpstreamReply } from "../upstream/ask.ts";
@@ -36,11 +37,8 @@ export type ModernReply =
 /** Modern's answer, served or not. */
 type ModernGiven = { status: number; contentType: string; text: string };
 
-/**
- * `client`: the address of the caller. `from`: the caller for whom large answers are read in turn, without naming a key. `deadline`:
- * milliseconds since the epoch.
- */
-type ModernCaller = { key?: string; client?: string; from?: string; headers: string[]; deadline: number };
+/** `client`: the address of the caller. `deadline`: milliseconds since the epoch. */
+type ModernCaller = { key?: string; client?: string; headers: string[]; deadline: number };
 
 /** Asks the new implementation. */
 export type ModernClient = {
@@ -61,16 +59,12 @@ export type Judging = {
   check: Reader["checkModern"];
 };
 
-/** Observes a call that is made for an endpoint, or for a comparison. */
-type AroundCall = <T>(endpoint: string, call: () => Promise<T>) => Promise<T>;
-
 /** What of the gateway modern's client uses: the bound on answers that are being collected, metrics, and the list of dependencies. */
 type ModernParts = {
-  replies: ByteBudget;
+  memory: ByteBudget;
   meter: Meter;
   dependencies: Dependencies;
   observer: Observer;
-  around: AroundCall;
 };
 
 /** Opens connections of its own to modern, so that requests that wait there delay no others. */
@@ -78,14 +72,14 @@ export const openModern = (
   url: string,
   settings: Settings & { MODERN_CA?: string | undefined },
   judging: Judging,
-  { replies, meter, dependencies, observer, around }: ModernParts,
+  { memory, meter, dependencies, observer }: ModernParts,
 ): { client: ModernClient; close: () => Promise<void> } => {
   const health = openUpstreamHealth(dependencies.add("modern"));
   const upstream = openUpstream({
     ...upstreamSettings(settings),
     ...readCertificates("MODERN_CA", settings.MODERN_CA),
     origin: new URL(url).origin,
-    replies,
+    memory,
     health,
     onCall: observeCalls(observer, "modern_asked"),
   });
@@ -96,8 +90,8 @@ export const openModern = (
   const client = modernClient(upstream, { target, maxReply: settings.MAX_REPLY_BYTES, breaker, onCall, ...judging });
   return {
     client: {
-      ask: (endpoint, ...of) => around(endpoint.name, () => client.ask(endpoint, ...of)),
-      look: (...of) => around("comparison", () => client.look(...of)),
+      ask: (endpoint, ...of) => runStep("modern", { endpoint: endpoint.name }, () => client.ask(endpoint, ...of)),
+      look: (...of) => runStep("modern", { endpoint: "comparison" }, () => client.look(...of)),
     },
     close: () => upstream.close(),
   };
@@ -208,17 +202,17 @@ const readModern = async (
   endpoint: NamedEndpoint,
   given: UpstreamReply,
   { errors, ledger, check }: Judging,
-  { from = "", deadline }: ModernCaller,
+  { deadline }: ModernCaller,
 ): Promise<ModernReply> => {
   const { status, contentType, body: bytes } = given;
   if (status === 200) {
     if (!isJsonType(contentType)) return { failed: unservedReasons.notJsonType(contentType), status };
-    const checked = await check(endpoint.name, bytes, { caller: from, deadline });
+    const checked = await check({ endpoint: endpoint.name }, bytes, deadline);
     if ("unread" in checked) return { failed: `its answer could not be read (${checked.unread})`, status };
     if ("failed" in checked) return { ...checked, status };
     const misfit = firstUnexpected(endpoint.name, ledger(), checked.misfits);
     if (misfit !== undefined) return { failed: unservedReasons.doesNotFit(misfit), status };
-    const { body, tag, excerpt } = checked;
+    const { body, tag, excerpt } = checked.written;
     return { answer: { status, body, ...(tag === undefined ? {} : { tag }) }, document: excerpt };
   }
   if (status < 400 || status >= 500 || bytes.length > MAX_ERROR_BYTES)

@@ -48,7 +48,10 @@ export const openApiDocument = (settings: DocumentSettings): JsonObject => {
     },
     servers: [{ url: prefix }],
     security: [{}, ...withKey],
-    tags: [...new Set(Object.values(endpoints).map(groupOf))].map((name) => ({ name })),
+    tags: [...new Set(Object.values(endpoints).map(groupOf))].map((name) => ({
+      name,
+      description: `Paths that begin with \`/${name}\`.`,
+    })),
     paths,
     components: {
       securitySchemes: {

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { hasBody } from "../http/body.ts";
 import { currentContext, exchangeOf, inContext, propagatedHeaders } from "../http/exchange.ts";
-import { clientAddress, isLoop } from "../upstream/forwarding.ts";
+import { runStep, steps } from "../telemetry/steps.ts";
+import { isLoop } from "../upstream/forwarding.ts";
 import { UpstreamFailure, withoutQuery } from "../upstream/failure.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import type { ResponseObserver } from "./heldAnswer.ts";
@@ -10,7 +11,6 @@ import { type Trouble, refuse } from "./refuse.ts";
 import { Relay } from "./relay.ts";
 import { requestHeaders } from "./headers.ts";
 import { Upload } from "./upload.ts";
-import { openUploadMemory } from "./uploadMemory.ts";
 
 /** What may be done with a request besides passing it on. */
 export type PassThroughHooks = {
@@ -31,20 +31,17 @@ export type PassThroughOptions = {
   meter?: PassThroughMeter;
   observe?: (method: string, target: string, req: IncomingMessage) => ResponseObserver | undefined;
   hooks?: PassThroughHooks;
-  /** Observes the request to the upstream, from its begin to the end of its answer. */
-  around?: ((run: () => Promise<void>) => Promise<void>) | undefined;
-  /** `minRate`: bytes a second that an upload must send. `memory`: most bytes of all bodies that are collected before they are sent. */
-  uploads?: { minRate: number; memory: number };
 };
 
 /** A listener for requests whose target and host were read (`src/http`): `url` is in origin form, `headers.host` the host it is for. */
 export type PassThrough = (req: IncomingMessage, res: ServerResponse) => void;
 
-/** Passes requests to the upstream and its answers back, unchanged and streaming. */
-export const passThrough = (upstream: Upstream, options: PassThroughOptions): PassThrough => {
+/**
+ * Passes requests to an upstream and its answers back, unchanged and streaming. `uploads`: connections to the same upstream for requests with
+ * a body that is not small, whose clients may hold them for long.
+ */
+export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThroughOptions): PassThrough => {
   const { meter } = options;
-  const { minRate, memory } = options.uploads ?? { minRate: 1024, memory: 64 * 1024 ** 2 };
-  const uploads = { minRate, silence: upstream.bodyTimeout, memory: openUploadMemory(memory) };
   return function passThroughListener(req, res) {
     const method = req.method ?? "GET";
     const path = req.url ?? "/";
@@ -67,16 +64,17 @@ export const passThrough = (upstream: Upstream, options: PassThroughOptions): Pa
     if (options.hooks?.standIn(req, res, path)) return;
     const observer = options.observe?.(method, path, req);
     const upload = hasBody(req)
-      ? new Upload(req, { ...uploads, onChunk: chunkListener(observer, meter), client: clientOf(req, options.trusted) })
+      ? new Upload(req, { period: uploads.bodyTimeout, onChunk: chunkListener(observer, meter) })
       : undefined;
+    const upstream = upload?.isSmall === false ? uploads : plain;
     const pass = (): void => {
       const own = propagatedHeaders(currentContext() ?? context);
       const headers = requestHeaders(req, options.host, options.trusted, own);
       const request = { method, path, headers, body: upload ?? null, servername: upstream.servername };
       new Relay(upstream, { req, res, context, request, upload, report, observer, added, meter, started }).begin();
     };
-    if (options.around === undefined) return pass();
-    void options.around(() => {
+    if (!steps.hasSubscribers) return pass();
+    void runStep("legacy", { "catalog_gateway.proxied": "true" }, () => {
       const over = new Promise<void>((resolve) => void res.once("close", resolve));
       pass();
       return over;
@@ -93,9 +91,4 @@ const chunkListener = (
     if (meter) meter.received.value += chunk.length;
     observer?.chunk(chunk);
   };
-};
-
-const clientOf = ({ socket, headers }: IncomingMessage, trusted: (address: string) => boolean): string => {
-  const forwarded = headers["x-forwarded-for"];
-  return clientAddress(socket.remoteAddress, Array.isArray(forwarded) ? forwarded.join(",") : forwarded, trusted);
 };

@@ -14,11 +14,10 @@ import { inContext, type RequestContext } from "../http/exchange.ts";
 import type { Turn } from "../upstream/semaphore.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { addHeaders, reasonBytes, replyHeaders } from "./headers.ts";
-import { Pauses } from "./clientSpeed.ts";
 import type { PassThroughMeter } from "./passThroughMeter.ts";
 import { type Trouble, cut, refuse } from "./refuse.ts";
 import { heldAnswer, type ResponseObserver } from "./heldAnswer.ts";
-import type { Upload, UploadListener } from "./upload.ts";
+import type { Upload } from "./upload.ts";
 
 /** One request on its way: what the client sent, what goes to the upstream, and who hears of failures. */
 type Passage = {
@@ -43,14 +42,11 @@ const held = 128 * 1024;
 const SMALL = 1024;
 
 /** Passes one request to the upstream and its answer back; undici's handler and the semaphore's turn in one object, for speed. */
-export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
-  /** Its place is one of those for uploads: its client may hold it for long. */
-  isUpload = false;
+export class Relay implements Dispatcher.DispatchHandler, Turn {
   readonly #upstream: Upstream;
   readonly #passage: Passage;
   #controller: Dispatcher.DispatchController | undefined;
   #uploading: NodeJS.Timeout | undefined;
-  #pauses: Pauses | undefined;
   /** The client has its answer, or never gets one. */
   #done = false;
   #hasPlace = false;
@@ -73,30 +69,13 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
   begin(): void {
     const { res, upload } = this.#passage;
     res.on("close", () => this.#fail("aborted"));
-    if (upload === undefined) this.#enter();
-    else upload.collect(this);
-  }
-
-  uploadReady(isWhole: boolean): void {
-    if (this.#done) return;
-    this.isUpload = !isWhole;
-    this.#enter();
-  }
-
-  uploadFailed(trouble: "slowClient" | "crowded"): void {
-    this.#fail(trouble === "slowClient" ? "timeout" : "crowded", trouble);
+    upload?.on("slow", () => this.#fail("timeout", "slowClient"));
+    if (upload?.isSmall) upload.whenWhole(() => this.#enter());
+    else this.#enter();
   }
 
   expire(): void {
     this.#fail("overloaded");
-  }
-
-  stalledFor(): number {
-    return this.#pauses?.current ?? 0;
-  }
-
-  giveWay(): void {
-    this.#fail("overloaded", "slowClient");
   }
 
   start(): void {
@@ -177,10 +156,8 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
       res.end(bytes);
     } else if (!res.write(bytes) && res.writableLength > held && this.#controller?.paused === false) {
       this.#controller.pause();
-      this.#pauses ??= new Pauses(() => this.#upstream.semaphore.becomesSlow(this));
-      this.#pauses.begin();
-      // A client that takes nothing is cut off by the server (http/unsentBytes.ts), which knows what else waits.
-      res.once("drain", () => this.#onDrain());
+      // A client that takes nothing is cut off by the server (http/stalledClients.ts).
+      res.once("drain", () => this.#controller?.resume());
     }
   }
 
@@ -214,22 +191,18 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
   }
 
   #enter(): void {
-    if (!this.#upstream.semaphore.enter(this)) this.#fail("overloaded");
+    if (!this.#done && !this.#upstream.semaphore.enter(this)) this.#fail("overloaded");
   }
 
   #flushHeaders(): void {
     if (!this.#flowing && !this.#done) this.#passage.res.flushHeaders();
   }
 
-  #onDrain(): void {
-    this.#pauses?.end();
-    this.#controller?.resume();
-  }
-
   #onUploadStall(): void {
     const { req } = this.#passage;
-    // An upload that is paused or has come waits for the upstream, any other for the client.
-    this.#fail("timeout", req.isPaused() || req.complete ? "timeout" : "slowClient");
+    // An upload that is paused or has come waits for the upstream, any other for the client, who has a least rate.
+    if (req.isPaused() || req.complete) this.#fail("timeout");
+    else this.#uploading?.refresh();
   }
 
   #leave(): void {
@@ -237,9 +210,8 @@ export class Relay implements Dispatcher.DispatchHandler, Turn, UploadListener {
     this.#hasPlace = false;
     this.#noteCall(performance.now() - (this.#startedAt ?? 0));
     clearTimeout(this.#uploading);
-    this.#pauses?.stop();
     this.#passage.upload?.destroy();
-    this.#upstream.semaphore.leave(this);
+    this.#upstream.semaphore.leave();
   }
 
   #noteCall(ms: number): void {

@@ -1,150 +1,165 @@
+import { extname } from "node:path";
+import type { Tinypool } from "tinypool";
+import { openByteBudget } from "../concurrency/byteBudget.ts";
+import { withTimeout } from "../concurrency/withTimeout.ts";
 import type { Knowledge } from "../endpoint/endpoint.ts";
-import type { InputReading } from "../endpoint/input.ts";
-import { type Checked, runJob, type ReadJob, type JobResult } from "./runJob.ts";
-import { openFairQueue, type Queued } from "./fairQueue.ts";
-import type { Read, Readable, ReadTask } from "./readAnswer.ts";
-import { openThreads, type ThreadSettings } from "./threads.ts";
+import type { Readable } from "./readAnswer.ts";
+import { type Jobs, runJob, type ThreadData, type ThreadMessage, type ThreadResult } from "./runJob.ts";
 
-/** The caller for whom an answer is read. `deadline`: milliseconds since the epoch. `leaving` gives the signal that fires when the caller is gone. */
-export type ReadFor = { caller: string; deadline: number; leaving?: (() => AbortSignal) | undefined };
-
-/** `full`: too many answers wait to be read. `late`: the deadline has passed. `broken`: reading it failed. `left`: its caller is gone. */
-export type Unread = { of: "unread"; unread: "full" | "late" | "broken" | "left" };
+/** Why a large body was not read. `full`: too many wait. `late`: the deadline has passed. `broken`: reading it failed. */
+export type Unread = { unread: "full" | "late" | "broken" };
 
 /** A result, or a promise of it where it takes another thread. */
 export type MaybePromise<T> = T | Promise<T>;
 
-const broken: Unread = { of: "unread", unread: "broken" };
+/** `deadline`: milliseconds since the epoch. */
+type ReadBody<K extends keyof Jobs> = (
+  task: Jobs[K]["task"],
+  body: Buffer,
+  deadline: number,
+) => MaybePromise<Jobs[K]["result"] | Unread>;
 
 /**
- * Reads answers and requests' bodies: small ones at once, large ones in other threads, so that callers do not wait for each other's.
- * Large ones wait in a bounded queue in which callers take turns.
+ * Reads answers and requests' bodies: small ones at once and without a promise, since there are many; large ones in other threads, so
+ * that callers do not wait for each other's. The bytes of a large one go to its thread.
  */
 export type Reader = {
-  /** Reads an answer of legacy. A small one is read at once, without a promise: there are many. */
-  read(task: ReadTask, body: Buffer, readFor: ReadFor): MaybePromise<Read | Unread>;
-  checkModern(endpoint: string, body: Buffer, readFor: ReadFor): Promise<Checked | Unread>;
+  /** Reads an answer of legacy. */
+  read: ReadBody<"legacy">;
+  /** Reads an answer of the new implementation. */
+  checkModern: ReadBody<"modern">;
   /** Reads a client's JSON body. */
-  readInput(endpoint: string, body: Buffer, readFor: ReadFor): Promise<InputReading | Unread>;
-  size(): { threads: number; jobs: number; bytes: number };
+  readInput: ReadBody<"input">;
+  /** `waiting`: bodies that wait for a thread. `bytes`: of these, and of those that are being read. */
+  size(): { threads: number; waiting: number; bytes: number };
   close(): Promise<void>;
 };
 
 /** What a reader reads, and its bounds. */
-export type ReaderSettings = ThreadSettings & {
+export type ReaderSettings = {
   endpoints: ReadonlyMap<string, Readable>;
   knowledge: Knowledge;
   /** The URL of the module that exports the same endpoints; without it everything is read in this thread. */
   module: string | undefined;
-  /** Answers of so many bytes are large. */
+  /** Bodies of so many bytes are large. */
   large: { json: number; xml: number };
-  /** What may wait, beside what is being read. */
-  queue: { jobs: number; bytes: number };
-  onFailed: (endpoint: string, why: string) => void;
-  /** A thread has read one. */
+  /** Threads at most; MiB of heap of each; milliseconds without a body after which one ends. */
+  threads: number;
+  heap: number;
+  idle: number;
+  /** Large bodies that wait or are being read, at most; and bytes of these. */
+  jobs: number;
+  bytes: number;
+  /** Milliseconds after its deadline that a thread may go on with a body; then the thread is ended. */
+  overtime: number;
+  /** A thread failed. `endpoint`: of the body that it read. */
+  onFailed: (why: string, endpoint?: string) => void;
+  /** A thread has read a body. */
   onRead?: () => void;
 };
 
-/** Of JSON and XML, in bytes: each takes about 4 ms to read, which is as long as others may wait. */
+/** In bytes: each takes about 4 ms to read, which is as long as others may wait. */
 export const LARGE = { json: 128 * 1024, xml: 32 * 1024 };
 
 /** The members of a client's body are listed as well: that takes as long again as parsing it. */
 const PER_MEMBER = 2;
 
-type Waiting = Queued & { start: () => void; refuse: (unread: Unread) => void };
-
 /** Opens a reader; threads start when the first large body comes. */
 export const openReader = (settings: ReaderSettings): Reader => {
   const { endpoints, knowledge, module, large, onFailed } = settings;
-  const threads =
-    module === undefined ? undefined : openThreads(settings, { module, legacyStudies: [...knowledge.legacyStudies] });
-  const queue = openFairQueue<Waiting>(settings.queue);
+  const threadData = module === undefined ? undefined : { module, legacyStudies: [...knowledge.legacyStudies] };
+  const held = openByteBudget(settings.bytes);
+  let jobs = 0;
+  let opening: Promise<Tinypool> | undefined;
+  let pool: Tinypool | undefined;
 
-  let closed = false;
-  const startNext = (): void => {
-    if (closed) return;
-    while (queue.size().jobs > 0 && threads?.hasRoom()) queue.take()?.start();
+  const inThread = async (message: ThreadMessage, data: ThreadData): Promise<ThreadResult | Unread> => {
+    opening ??= openPool(settings, data);
+    pool = await opening;
+    // A thread begins nothing that is late: one that is ended has read for all of `overtime`.
+    const signal = AbortSignal.timeout(Math.max(0, message.deadline - Date.now()) + settings.overtime);
+    try {
+      const options = { ...THREAD, transferList: { transfer: [message.body.buffer] }, signal };
+      const result = withBuffer((await pool.run(message, options)) as ThreadResult);
+      settings.onRead?.();
+      return result;
+    } catch (error) {
+      onFailed(signal.aborted ? "it took too long" : (error as Error).message, message.task.endpoint);
+      // The pool starts threads for new tasks only, but others may wait for the one that failed.
+      if (pool.queueSize > 0) pool.run(undefined, THREAD).catch((failure: Error) => onFailed(failure.message));
+      return { unread: "broken" };
+    }
   };
 
-  const elsewhere = (
-    job: ReadJob,
+  const run = <K extends keyof Jobs>(
+    of: K,
+    task: Jobs[K]["task"],
     body: Buffer,
-    { caller, deadline, ...readFor }: ReadFor,
-  ): Promise<JobResult | Unread> =>
-    new Promise((resolve) => {
-      const leaving = readFor.leaving?.();
-      if (leaving?.aborted) return resolve({ of: "unread", unread: "left" });
-      const settle = (result: JobResult | Unread) => {
-        clearTimeout(timer);
-        leaving?.removeEventListener("abort", leave);
-        resolve(result);
-      };
-      const run = async () => {
-        const result = await (threads as NonNullable<typeof threads>).run(job, body);
-        if (result.of === "failure") {
-          onFailed(job.of === "legacy" ? job.task.endpoint : job.endpoint, result.why);
-          settle(broken);
-        } else {
-          settings.onRead?.();
-          settle(result);
-        }
-        startNext();
-      };
-      const waiting: Waiting = { caller, bytes: body.byteLength, start: () => void run(), refuse: settle };
-      const leave = () => {
-        if (queue.remove(waiting)) settle({ of: "unread", unread: "left" });
-      };
-      // One that runs goes on: what it makes may be kept, and its thread is not worth a restart.
-      const timer = setTimeout(
-        () => {
-          queue.remove(waiting);
-          settle({ of: "unread", unread: "late" });
-        },
-        Math.max(1, deadline - Date.now()),
-      );
-      leaving?.addEventListener("abort", leave);
-      for (const refused of queue.add(waiting)) refused.refuse({ of: "unread", unread: "full" });
-      startNext();
+    deadline: number,
+  ): MaybePromise<Jobs[K]["result"] | Unread> => {
+    const bytes = body.byteLength;
+    const largeFrom = of === "input" ? large.json / PER_MEMBER : isJson(body) ? large.json : large.xml;
+    if (threadData === undefined || bytes < largeFrom) return runJob(endpoints, knowledge, of, task, body);
+    if (jobs >= settings.jobs || !held.take(bytes)) return { unread: "full" };
+    jobs++;
+    const reading = inThread({ of, task, body: transferable(body), deadline }, threadData).finally(() => {
+      jobs--;
+      held.release(bytes);
     });
-
-  const largeFrom = (job: ReadJob, body: Buffer): number => {
-    if (job.of === "input") return large.json / PER_MEMBER;
-    return isJson(body) ? large.json : large.xml;
+    return withTimeout(reading, Math.max(0, deadline - Date.now())).then((read) =>
+      read === "late" ? { unread: read } : read,
+    );
   };
-
-  const run = (job: ReadJob, body: Buffer, readFor: ReadFor): MaybePromise<JobResult | Unread> =>
-    threads !== undefined && body.byteLength >= largeFrom(job, body)
-      ? elsewhere(job, body, readFor)
-      : runJob(endpoints, knowledge, job, body);
 
   return {
-    read(task, body, readFor) {
-      const result = run({ of: "legacy", task }, body, readFor);
-      return result instanceof Promise ? result.then(legacyResult) : legacyResult(result);
-    },
-    async checkModern(endpoint, body, readFor) {
-      const result = await run({ of: "modern", endpoint }, body, readFor);
-      if (result.of === "unread") return result;
-      return result.of === "modern" ? result.checked : broken;
-    },
-    async readInput(endpoint, body, readFor) {
-      const result = await run({ of: "input", endpoint }, body, readFor);
-      if (result.of === "unread") return result;
-      return result.of === "input" ? result.input : broken;
-    },
-    size: () => ({ threads: threads?.size() ?? 0, ...queue.size() }),
-    async close() {
-      closed = true;
-      for (let job = queue.take(); job !== undefined; job = queue.take()) job.refuse(broken);
-      await threads?.close();
-    },
+    read: (...of) => run("legacy", ...of),
+    checkModern: (...of) => run("modern", ...of),
+    readInput: (...of) => run("input", ...of),
+    size: () => ({ threads: pool?.threads.length ?? 0, waiting: pool?.queueSize ?? 0, bytes: held.held }),
+    close: async () => (await opening)?.destroy(),
   };
 };
 
-const legacyResult = (result: JobResult | Unread): Read | Unread => {
-  if (result.of === "unread") return result;
-  return result.of === "legacy" ? result.read : broken;
+/** Given with each body: what a thread loads, and fails to load, then belongs to the body that waits for it. */
+const THREAD = { filename: new URL(`./thread${extname(import.meta.url)}`, import.meta.url), name: "readLarge" };
+
+/** MiB for what lives shortly: most of what parsing makes does, and a small nursery is emptied too often. */
+const YOUNG = 64;
+
+/** The library is loaded here: most gateways start long before they read a large body. */
+const openPool = async (
+  { threads, heap, idle, onFailed }: ReaderSettings,
+  workerData: ThreadData,
+): Promise<Tinypool> => {
+  const { Tinypool } = await import("tinypool");
+  const pool = new Tinypool({
+    minThreads: 0,
+    maxThreads: threads,
+    idleTimeout: idle,
+    workerData,
+    // What the gateway was started with, keys among it, is not for a thread that reads foreign bytes.
+    env: {},
+    resourceLimits: { maxOldGenerationSizeMb: heap, maxYoungGenerationSizeMb: YOUNG },
+  });
+  // Of a thread without a task: one that could not start, say.
+  pool.on("error", ({ message }: Error) => onFailed(message));
+  return pool;
 };
 
 /** By its first sign; what hides it behind blanks counts as what takes longer. */
 const isJson = (body: Buffer): boolean => /^\s{0,16}[{[]/.test(body.toString("latin1", 0, 17));
+
+/** The same bytes, where they have their memory for themselves; else a copy of them. */
+const transferable = (body: Buffer): Uint8Array<ArrayBuffer> =>
+  body.buffer instanceof ArrayBuffer && body.buffer.byteLength === body.byteLength
+    ? new Uint8Array(body.buffer)
+    : new Uint8Array(body);
+
+/** Bytes arrive as plain arrays. */
+const withBuffer = (result: ThreadResult): ThreadResult => {
+  if ("written" in result && typeof result.written.body !== "string") {
+    const { buffer, byteOffset, byteLength } = result.written.body;
+    result.written.body = Buffer.from(buffer, byteOffset, byteLength);
+  }
+  return result;
+};

@@ -1,10 +1,20 @@
 import type { Knowledge } from "../endpoint/endpoint.ts";
 import { readBodyInput, type InputReading } from "../endpoint/input.ts";
-import { type Readable, readLegacyAnswer, type Read, type ReadTask, excerptOf } from "./readAnswer.ts";
-import type { Result } from "../endpoint/result.ts";
+import { type Readable, readLegacyAnswer, type Read, type ReadTask, type Written, excerptOf } from "./readAnswer.ts";
 import { parseJson } from "../rules/parseJson.ts";
-import type { Json } from "../rules/rule.ts";
 import { type Misfit, misfitsOf } from "../compare/fits.ts";
+
+/** What is read of a body, and what reading it gives: an answer of legacy, one of the new implementation, a client's JSON (`input`). */
+export type Jobs = {
+  legacy: { task: ReadTask; result: Read };
+  modern: { task: OfEndpoint; result: Checked };
+  input: { task: OfEndpoint; result: InputReading };
+};
+
+type OfEndpoint = { endpoint: string };
+
+/** A 200 of the new implementation: where it departs from its schema, and its bytes; or why it is no document. */
+export type Checked = { misfits: Misfit[]; written: Written } | { failed: string };
 
 /** What a thread is started with; it holds no secret. */
 export type ThreadData = {
@@ -13,44 +23,38 @@ export type ThreadData = {
   legacyStudies: readonly number[];
 };
 
-/** A large body to read: an answer of legacy, an answer of the new implementation, or a client's JSON (`input`). */
-export type ReadJob = { of: "legacy"; task: ReadTask } | { of: "modern" | "input"; endpoint: string };
-/** What reading a body gave, by the kind of job. */
-export type JobResult =
-  | { of: "legacy"; read: Read }
-  | { of: "modern"; checked: Checked }
-  | { of: "input"; input: InputReading };
-
-/** Why a job has no result, as a sentence for the log. */
-export type JobFailure = { of: "failure"; why: string };
-
-/** What a thread says first, when it can run jobs. */
-export const READY = "ready";
-
-/** What a thread is sent: a job and its body. */
-export type JobMessage = { job: ReadJob; body: Uint8Array };
-
-/** Reads one body. The same function runs in the main thread and in the others, so that the result is the same whatever its size. */
-export const runJob = (
-  endpoints: ReadonlyMap<string, Readable>,
-  knowledge: Knowledge,
-  job: ReadJob,
-  body: Buffer,
-): JobResult => {
-  const endpoint = endpoints.get(job.of === "legacy" ? job.task.endpoint : job.endpoint);
-  if (endpoint === undefined) throw new Error("a job names an endpoint that does not exist");
-  if (job.of === "legacy") return { of: "legacy", read: readLegacyAnswer(endpoint, job.task, body, knowledge) };
-  return job.of === "modern"
-    ? { of: "modern", checked: checkModern(endpoint, body) }
-    : { of: "input", input: readBodyInput(endpoint, body) };
+/** What a thread is sent. `deadline`: milliseconds since the epoch. */
+export type ThreadMessage = {
+  of: keyof Jobs;
+  task: ReadTask | OfEndpoint;
+  body: Uint8Array<ArrayBuffer>;
+  deadline: number;
 };
 
-/** A 200 of the new implementation: where it departs from its schema, its excerpt and its bytes; or why it is no document. */
-export type Checked = Result<{ misfits: Misfit[]; excerpt: Json; body: Buffer; tag?: string }, { failed: string }>;
+/** What a thread answers; `late`: the deadline had passed before it began. */
+export type ThreadResult = Jobs[keyof Jobs]["result"] | { unread: "late" };
 
-/** Parses and validates one document of the new implementation, in this or another thread. Never throws. */
-const checkModern = ({ output, excerpt }: Pick<Readable, "output" | "excerpt">, body: Buffer): Checked => {
-  const document = parseJson(body.toString("utf8"));
-  if (document === undefined) return { ok: false, failed: "its answer is no JSON" };
-  return { ok: true, misfits: misfitsOf(output, document), excerpt: excerptOf(document, excerpt), body };
+const readers: {
+  [K in keyof Jobs]: (e: Readable, task: Jobs[K]["task"], body: Buffer, knowledge: Knowledge) => Jobs[K]["result"];
+} = {
+  legacy: readLegacyAnswer,
+  modern: ({ output, excerpt }, _, body) => {
+    const document = parseJson(body.toString("utf8"));
+    if (document === undefined) return { failed: "its answer is no JSON" };
+    return { misfits: misfitsOf(output, document), written: { body, excerpt: excerptOf(document, excerpt) } };
+  },
+  input: (endpoint, _, body) => readBodyInput(endpoint, body),
+};
+
+/** Reads one body. The same function runs in the main thread and in the others, so that the result is the same whatever its size. */
+export const runJob = <K extends keyof Jobs>(
+  endpoints: ReadonlyMap<string, Readable>,
+  knowledge: Knowledge,
+  of: K,
+  task: Jobs[K]["task"],
+  body: Buffer,
+): Jobs[K]["result"] => {
+  const endpoint = endpoints.get(task.endpoint);
+  if (endpoint === undefined) throw new Error("a job names an endpoint that does not exist");
+  return readers[of](endpoint, task, body, knowledge);
 };

@@ -105,7 +105,7 @@ export const sortedBy = <T>(names: readonly string[], inner: Rule<T>): Rule<T> =
 
 const compareBy = (names: readonly string[], a: Json, b: Json): number => {
   for (const name of names) {
-    const difference = Number(member(a, name)) - Number(member(b, name));
+    const difference = numberOf(member(a, name)) - numberOf(member(b, name));
     if (difference < 0 || difference > 0) return difference;
   }
   return 0;
@@ -214,6 +214,10 @@ export const dropped: Rule<undefined> = {
 /** The own member under these names, one inside the other; `undefined` where one is missing. */
 export const member = (value: Json | undefined, ...names: readonly string[]): Json | undefined =>
   names.reduce((inner, name) => (isObject(inner) ? own(inner, name) : undefined), value);
+
+/** The number that legacy writes as one or as text; NaN for all else. `Number` throws for an object with a `toString` of its own. */
+export const numberOf = (value: Json | undefined): number =>
+  typeof value === "string" || typeof value === "number" ? Number(value) : Number.NaN;
 
 /** The own member of a legacy object, never one of its prototype. */
 export const own = (object: JsonObject, key: string): Json | undefined =>

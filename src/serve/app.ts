@@ -20,7 +20,7 @@ import { type AppRequest, fromNode, fromWeb, type RequestInputSettings, readRequ
 import { answerResultOf } from "../telemetry/meter.ts";
 import { serve } from "./serve.ts";
 import { type Candidate, suggestPath } from "./suggestPath.ts";
-import type { Services } from "./services.ts";
+import type { Services } from "./feature.ts";
 
 /** What the app is set to, beside how it reads requests. */
 export type AppSettings = RequestInputSettings & {
@@ -86,7 +86,7 @@ export const gatewayApp = (
 
   const app: App = {
     async listen(incoming, outgoing) {
-      const request = fromNode(incoming, outgoing);
+      const request = fromNode(incoming);
       const answered = await answer(request).catch((error: unknown) =>
         // A client that leaves in the middle of its body is not an error.
         incoming.destroyed && !incoming.complete ? "left" : failed(request, error),

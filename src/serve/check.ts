@@ -1,40 +1,13 @@
 import { exampleTarget } from "../endpoint/canonicalRequest.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { LegacyRequest, Unsent } from "../endpoint/legacyRequest.ts";
-import type { Caller } from "../legacy/client.ts";
+import type { LegacyAnswer, LegacyFailed } from "../legacy/client.ts";
 import { xmlReader } from "../legacy/xml.ts";
 import type { Json } from "../rules/rule.ts";
 import type { Settings } from "../settings/settings.ts";
 import { dataDirectoryTrouble } from "../store/dataDirectory.ts";
-import { describeLegacy } from "./describeLegacy.ts";
+import type { CheckReport, Examples } from "./feature.ts";
 import type { Gateway } from "./gateway.ts";
-
-/** What the check of a key comes to. */
-type KeyFound = { ok: boolean; found: string };
-
-/** Inputs of an endpoint, by name. */
-type Examples = Record<string, Record<string, Json>>;
-
-/** What a feature's part of `--check` works with. */
-export type CheckReport = {
-  /** Asks the gateway for a path below its prefix, past the cache. */
-  ask: (target: string) => Promise<Response>;
-  /** Inputs of each endpoint that this legacy server knows, where they could be found; none while legacy does not answer. */
-  examples: Map<string, Examples>;
-  /** Prints a line; `ok: false` makes the check fail. `advice`: what to do then, for the verdict. */
-  row: (ok: boolean, name: string, found: string, advice?: string) => void;
-  /** Prints a line that never makes the check fail. */
-  note: (name: string, found: string) => void;
-  /** Verifies a key with legacy (`writes`: for writing), and prints the refusal or what `accepted` finds. */
-  keyRow: (
-    name: string,
-    key: string,
-    writes: boolean,
-    accepted: (caller: Caller & { key: string }) => KeyFound | Promise<KeyFound>,
-  ) => Promise<void>;
-  /** Entries of a ledger that have ended, or that allow nothing, are failures. */
-  strict: boolean;
-};
 
 /** What `--check` is run with. */
 export type CheckSettings = {
@@ -159,7 +132,7 @@ const askExample = async (report: CheckReport, endpoint: Endpoint, input: Record
 /** The records behind one that is tried instead of it. */
 const MAX_OTHERS = 3;
 
-/** One of the next records, which legacy does show: a single broken one says nothing of all. */
+/** One of the next records that legacy does show: a single record may be broken. */
 const otherRecord = async (
   gateway: Gateway,
   report: CheckReport,
@@ -217,4 +190,37 @@ const verdictOf = ({ ready, legacy, passed, failed, rows }: CheckResult): string
     `NOT READY: ${legacy}; ${passed} checks passed, ${failed} failed:`,
     ...wrong.map(({ name, found, advice }) => `  ${name}: ${advice ?? found}`),
   ];
+};
+
+/** What legacy's answer to a harmless request shows: whether it is legacy's interface, in plain words, and what to do if not. */
+type LegacyState = { ok: boolean; words: string; advice?: string };
+
+/** `url`: where legacy's interface is, with its path. */
+const describeLegacy = (url: string, reply: LegacyAnswer | LegacyFailed): LegacyState => {
+  if ("failed" in reply) {
+    const advice = /\([A-Z_]*(CERT|UNABLE_TO)[A-Z_]*\)/.test(reply.why)
+      ? "its certificate is not trusted: name its authority's by LEGACY_CA, or correct the host in LEGACY_URL"
+      : "is LEGACY_URL right, and is legacy up?";
+    return { ok: false, words: `legacy at ${url} gives no answer: ${reply.why}`, advice };
+  }
+  const { status, contentType, reading, body } = reply;
+  const type = contentType.split(";", 1)[0] || "without a type";
+  const words = `legacy at ${url} answers ${status} ${type}`;
+  if (reading.is === "document" && status === 200) return { ok: true, words };
+  if (reading.is === "error")
+    return { ok: false, words: `${words}: ${reading.message}`, advice: "look at legacy's log" };
+  return { ok: false, words, advice: adviceOfLegacy(status, body.toString("latin1", 0, MAX_LOOKED_AT)) };
+};
+
+/** Bytes of an answer that are looked at. */
+const MAX_LOOKED_AT = 1000;
+
+const adviceOfLegacy = (status: number, text: string): string => {
+  if (/been through this gateway|the gateway itself/.test(text))
+    return "LEGACY_URL leads to the gateway itself: correct it";
+  if (status === 401) return "a server before legacy asks for a password: let the gateway pass without one";
+  if (status === 403) return "a server before legacy refuses the gateway: is LEGACY_HOST right?";
+  if (status >= 300 && status < 400) return "it redirects: are LEGACY_URL (http or https) and LEGACY_HOST right?";
+  if (status >= 500) return "legacy fails: look at its log";
+  return "is LEGACY_PATH right?";
 };

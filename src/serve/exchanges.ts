@@ -3,6 +3,7 @@ import { type HttpExchange, exchangeOf, inContext, type RequestContext } from ".
 import type { ExchangeOptions } from "../http/httpServer.ts";
 import { traceContextOf } from "../http/traceContext.ts";
 import { trustedProxies } from "../upstream/forwarding.ts";
+import { requestBegins } from "../telemetry/steps.ts";
 import type { Core } from "./feature.ts";
 
 /** Follows the exchanges of one listener from their begin to their end. */
@@ -21,7 +22,6 @@ const SUMMARY = 60_000;
 /** Tells the features of each exchange, and counts the requests that are refused. */
 export const openExchanges = ({ settings, services, features }: Core): Exchanges => {
   const { meter, observer } = services;
-  const begins = features.flatMap(({ onRequest }) => onRequest ?? []);
   const ends = features.flatMap(({ onExchange }) => onExchange ?? []);
   /** Refused requests by status, since the last line. */
   let refused: Record<number, number> = {};
@@ -45,7 +45,8 @@ export const openExchanges = ({ settings, services, features }: Core): Exchanges
       summary ??= setTimeout(report, SUMMARY).unref();
     }
     for (const onExchange of ends) onExchange(exchange, response);
-    exchange.forget();
+    // A hit leaves nothing that runs on.
+    if (exchange.isDeferred) exchange.forget();
   };
   return {
     trusted: trustedProxies(settings.TRUSTED_PROXIES),
@@ -60,7 +61,7 @@ export const openExchanges = ({ settings, services, features }: Core): Exchanges
       });
       // What is passed through has these headers anyway, valid or not.
       const context: RequestContext = { exchange, ...(isOurs ? traceContextOf(request.headers) : {}) };
-      for (const onRequest of begins) onRequest(context, request);
+      if (requestBegins.hasSubscribers) requestBegins.publish({ context, request });
       inContext(context, answer);
     },
     inFlight: () => inFlight,

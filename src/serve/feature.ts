@@ -4,24 +4,30 @@ import type { OpenSharedTier } from "../cache/sharedTier.ts";
 import type { DeclaredLifetimes } from "../cache/entry.ts";
 import type { ByteBudget } from "../concurrency/byteBudget.ts";
 import { allOf } from "../concurrency/allOf.ts";
-import type { HttpExchange, RequestContext } from "../http/exchange.ts";
+import type { HttpExchange } from "../http/exchange.ts";
 import type { ClientLimits } from "../http/httpServer.ts";
 import type { WriteError } from "../http/problemDetails.ts";
 import type { LegacyTarget } from "../legacy/legacyTarget.ts";
 import type { Beginning } from "../proxy/heldAnswer.ts";
 import { fragmentOf, type Settings, type SettingsFragment, type WhenOff } from "../settings/settings.ts";
+import type { Stores } from "../store/store.ts";
 import type { Dependencies } from "../telemetry/dependencies.ts";
 import { coreEvents, type EventDefinitions } from "../telemetry/events.ts";
 import type { Meter } from "../telemetry/meter.ts";
 import type { Observer } from "../telemetry/observer.ts";
 import type { UntrustedProxy } from "../upstream/untrustedProxies.ts";
 import type { ConsolePart } from "../ui/consolePart.ts";
-import type { Layer } from "./backend.ts";
+import type { Layer, RequestCaller } from "./backend.ts";
 import type { Catalogue } from "./catalogue.ts";
-import type { CheckReport } from "./check.ts";
-import type { Notice } from "./notice.ts";
+import type { Cache } from "../cache/cache.ts";
+import type { Knowledge } from "../endpoint/endpoint.ts";
+import type { Caller, LegacyClient } from "../legacy/client.ts";
+import type { ErrorTable } from "../legacy/reading.ts";
+import type { Reader } from "../reading/reader.ts";
+import type { Json } from "../rules/rule.ts";
+import type { Keys } from "./keys.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
-import type { Services } from "./services.ts";
+import type { UnconfirmedWrites } from "./unconfirmedWrites.ts";
 
 /** Legacy's answer to one request of an endpoint: milliseconds for all requests that it took, and the status that the client gets. */
 export type LegacyAnswered = { endpoint: string; ms: number; status: number };
@@ -58,11 +64,38 @@ export type ProxyHooks = {
   observe?: (request: ProxiedRequest) => ProxiedObserver | undefined;
 };
 
-/** What is done for a request, beside the request itself. */
-export type StepName = "cache" | "legacy" | "modern" | "transform";
+/**
+ * Something that operators may want to be told of while they do not look: its type such as `stage.moved`, when (ISO 8601), and facts without
+ * secrets.
+ */
+export type Notice = { type: string; at: string } & Record<string, unknown>;
 
-/** Runs one step of a request; `about`: names and numbers of ours, never a key or a value of a client's. */
-export type ObserveStep = <T>(name: StepName, about: Record<string, string>, run: () => T) => T;
+/** What the check of a key comes to. */
+type KeyFound = { ok: boolean; found: string };
+
+/** Inputs of an endpoint, by name. */
+export type Examples = Record<string, Record<string, Json>>;
+
+/** What a feature's part of `--check` works with. */
+export type CheckReport = {
+  /** Asks the gateway for a path below its prefix, past the cache. */
+  ask: (target: string) => Promise<Response>;
+  /** Inputs of each endpoint that this legacy server knows, where they could be found; none while legacy does not answer. */
+  examples: Map<string, Examples>;
+  /** Prints a line; `ok: false` makes the check fail. `advice`: what to do then, for the verdict. */
+  row: (ok: boolean, name: string, found: string, advice?: string) => void;
+  /** Prints a line that never makes the check fail. */
+  note: (name: string, found: string) => void;
+  /** Verifies a key with legacy (`writes`: for writing), and prints the refusal or what `accepted` finds. */
+  keyRow: (
+    name: string,
+    key: string,
+    writes: boolean,
+    accepted: (caller: Caller & { key: string }) => KeyFound | Promise<KeyFound>,
+  ) => Promise<void>;
+  /** Entries of a ledger that have ended, or that allow nothing, are failures. */
+  strict: boolean;
+};
 
 /** Everything the core asks of a feature that is open; every member is optional. */
 export type Feature = {
@@ -79,13 +112,10 @@ export type Feature = {
   isPlain?: (endpoint: string, isKeyed: boolean, headers: IncomingHttpHeaders) => boolean;
   /** The stage of an endpoint, for answers that no backend made. */
   stageOf?: (endpoint: string) => string;
-  /** A request begins that the hit path does not answer. The feature may change the trace context that legacy and modern get. */
-  onRequest?: (context: RequestContext, request: IncomingMessage) => void;
+  /** Whether the new implementation answers this caller's reads and writes, so that they do not need legacy. */
+  isModern?: (endpoint: string, caller: RequestCaller) => boolean;
   /** An exchange is over. `response` is absent where no request was read: the HTTP parser refused it, or its connection was refused. */
   onExchange?: (exchange: HttpExchange, response?: ServerResponse) => void;
-  /** Observes a step of a request: it runs it once, and gives its result or error. */
-  step?: ObserveStep;
-  onAnswered?: (endpoint: string, isHit: boolean) => void;
   onLegacyAnswer?: (answer: LegacyAnswered) => void;
   /** The answer to the write waits for what it returns. */
   onWrite?: (write: Write) => Promise<void> | undefined | void;
@@ -107,26 +137,45 @@ export type Feature = {
   close?: () => Promise<void>;
 };
 
+/** What answering any request needs. It is made once, and nothing is assigned to it afterwards. */
+export type Services = {
+  client: LegacyClient;
+  reader: Reader;
+  keys: Keys;
+  unconfirmed: UnconfirmedWrites;
+  errors: ErrorTable;
+  knowledge: Knowledge;
+  observer: Observer;
+  meter: Meter;
+  dependencies: Dependencies;
+  cache: Cache;
+  hooks: Hooks;
+  /** The gateway's own key, for what legacy answers only with one. */
+  serviceKey?: string;
+  /** Milliseconds for one request, all of its requests to legacy together. */
+  totalTimeout: number;
+};
+
 /** What the core offers to a feature. */
 export type Core = {
   settings: Settings & { LEGACY_URL: string };
   catalogue: Catalogue;
   services: Services;
+  /** Where features store what outlives the process, or what gateways share. */
+  stores: Stores;
   endpoints: readonly PreparedEndpoint[];
   /** How long answers are cached, by endpoint, as in force. */
   lifetimes: Readonly<Record<string, DeclaredLifetimes>>;
   /** The features that have been opened, in their order; complete when the first of them starts. */
   features: readonly Feature[];
   /** The bound on answers that are being collected, over all upstreams. */
-  replies: ByteBudget;
+  memory: ByteBudget;
   clientLimits: ClientLimits;
   /** Writes errors in the format that a request prefers. */
   writeError: WriteError;
   /** The share of the connections to legacy that requests use or wait for: 0 where there are none. */
   load: () => number;
   isStopping: () => boolean;
-  /** False where requests do not get to the connections to legacy any more. */
-  dispatches: () => Promise<boolean>;
   /** Peers whose forwarded headers are not believed, the busiest first. */
   untrustedProxies: () => readonly UntrustedProxy[];
   /** What is said of features that are not loaded. */
@@ -181,20 +230,12 @@ export const allEvents = async (features: readonly FeatureDefinition[]): Promise
 };
 
 /** What the core tells its features while it serves. */
-export type Hooks = Required<
-  Pick<Feature, "step" | "stageOf" | "onAnswered" | "onLegacyAnswer" | "onWrite" | "onKeyRefused">
->;
-
-/** Runs a step that nothing observes. */
-const runStep: ObserveStep = (_name, _about, run) => run();
+export type Hooks = Required<Pick<Feature, "stageOf" | "isModern" | "onLegacyAnswer" | "onWrite" | "onKeyRefused">>;
 
 /** Calls the same member of each feature; `features` may grow until the first request. */
 export const hooksOf = (features: readonly Feature[]): Hooks => ({
-  step: (name, about, run) => (features.find((one) => one.step)?.step ?? runStep)(name, about, run),
   stageOf: (endpoint) => features.find(({ stageOf }) => stageOf)?.stageOf?.(endpoint) ?? "legacy",
-  onAnswered(endpoint, isHit) {
-    for (const one of features) one.onAnswered?.(endpoint, isHit);
-  },
+  isModern: (endpoint, caller) => features.some((one) => one.isModern?.(endpoint, caller)),
   onLegacyAnswer(answer) {
     for (const one of features) one.onLegacyAnswer?.(answer);
   },

@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { type Cache, openCache } from "../cache/cache.ts";
-import { type DeclaredLifetimes, longestLifetime, withDefaults } from "../cache/entry.ts";
+import type { DeclaredLifetimes } from "../cache/entry.ts";
+import { longestLifetime, withDefaults } from "../cache/policy.ts";
 import { maxEntryBytes, openStore } from "../cache/store.ts";
 import { type ByteBudget, openByteBudget } from "../concurrency/byteBudget.ts";
 import type { Knowledge } from "../endpoint/endpoint.ts";
@@ -8,7 +9,6 @@ import { type LegacyClient, legacyClient, type OnCall, withBreaker } from "../le
 import { legacyTargets } from "../legacy/legacyTarget.ts";
 import { type PassThrough, type PassThroughEvent, passThrough } from "../proxy/passThrough.ts";
 import { openPassThroughMeter } from "../proxy/passThroughMeter.ts";
-import { SMALL_BODY } from "../proxy/upload.ts";
 import { readableOf } from "../reading/readAnswer.ts";
 import { LARGE, openReader, type Reader, type ReaderSettings } from "../reading/reader.ts";
 import type { Settings, WhenOff } from "../settings/settings.ts";
@@ -16,6 +16,9 @@ import { readCertificates } from "../settings/certificates.ts";
 import { upstreamSettings } from "../settings/upstreamSettings.ts";
 import { type Dependencies, openDependencies } from "../telemetry/dependencies.ts";
 import { type Meter, openMeter } from "../telemetry/meter.ts";
+import { openStores } from "../store/openStores.ts";
+import type { Stores } from "../store/store.ts";
+import { runStep } from "../telemetry/steps.ts";
 import type { EventLevel } from "../telemetry/events.ts";
 import type { Observer } from "../telemetry/observer.ts";
 import { observeCircuit, observeCalls } from "../telemetry/observeUpstream.ts";
@@ -27,15 +30,15 @@ import { openUpstream, type Upstream } from "../upstream/upstream.ts";
 import { type App, gatewayApp } from "./app.ts";
 import type { Backend } from "./backend.ts";
 import type { Catalogue } from "./catalogue.ts";
-import { type Core, type Feature, type FeatureModule, hooksOf } from "./feature.ts";
+import { type Core, type Feature, type FeatureModule, hooksOf, type Services } from "./feature.ts";
 import { openErrorFormats, openErrorWriter, type WriteError } from "../http/problemDetails.ts";
 import { type HitPath, openHitPath } from "./hitPath.ts";
 import { openKeys } from "./keys.ts";
 import { legacyBackend } from "./legacyBackend.ts";
 import { observePassThrough } from "./observePassThrough.ts";
 import { prepare } from "./prepared.ts";
-import { meterDependencies } from "./meterDependencies.ts";
-import type { Services } from "./services.ts";
+import { buildInfo } from "../telemetry/buildInfo.ts";
+import type { Sample } from "../telemetry/series.ts";
 import { openUnconfirmedWrites } from "./unconfirmedWrites.ts";
 
 /** All settings; the legacy server is known, be it the sample. */
@@ -68,21 +71,30 @@ export type GatewayParts = {
   /** The gateway only checks its configuration (`--check`). */
   isCheck?: boolean;
   /** How large answers are read, where it differs from the default. */
-  reading?: Partial<Pick<ReaderSettings, "large" | "idle" | "queue" | "module">>;
+  reading?: Partial<ReaderSettings>;
+  /** Requests that may wait for a connection to legacy, and milliseconds in which a client has to take some of an answer, where they differ from the default. */
+  waiting?: number;
+  sendTimeout?: number;
   /** Wraps the requests to legacy for answers; those that verify keys are not among them. */
   aroundClient?: (client: LegacyClient) => LegacyClient;
   /** Nothing is taken from the cache or stored, and no request waits for the same one of another caller. */
   isUncached?: boolean;
 };
 
-/** Bytes of clients' JSON bodies that are being received; one alone may be larger. */
-const MAX_BODIES_BYTES = 64 * 1024 ** 2;
+/** Milliseconds in which a client has to take some of an answer. A slow one takes some every few seconds, by the buffers of its system. */
+const SEND_TIMEOUT = 20_000;
+const MIB = 1024 ** 2;
 /** The share of the cache's bytes for the cache keys of paths. */
 const PATHS_SHARE = 1 / 16;
-/** Large answers that may wait to be read, beside the bound on their bytes. */
-const MAX_JOBS = 500;
+/** Large answers and bodies that may wait or be read at a time, beside the bound on their bytes. */
+const MAX_READING = 500;
+/** Bytes of heap for a thread: so many for each byte of the largest answer, and no fewer. */
+const HEAP_PER_BYTE = 16;
+const MIN_HEAP = 512 * MIB;
 /** Milliseconds without a large answer after which a thread ends, and gives its memory back. */
 const IDLE_THREAD = 60_000;
+/** Milliseconds after a request's deadline until a thread that still reads for it is ended. */
+const READER_OVERTIME = 30_000;
 
 /** Puts the gateway together; nothing is connected or listens yet. Rejects where a feature cannot be opened, with the setting's name. */
 export const openGateway = async (
@@ -93,13 +105,15 @@ export const openGateway = async (
 ): Promise<Gateway> => {
   const { features: modules = [], isUncached } = parts;
   for (const { events } of modules) if (events) observer.define(events);
-  const replies = openByteBudget(settings.MAX_REPLIES_BYTES);
-  // Each its own connections: downloads that pass through do not hold up what is transformed.
+  const memory = openByteBudget(settings.MEMORY_BYTES);
+  // Each its own connections: transforms, downloads that pass through, and uploads do not hold each other up.
   const dependencies = openDependencies();
+  const stores = await openStoresOf(settings, parts.isCheck, { observer, dependencies });
   const health = openUpstreamHealth(dependencies.add("legacy"));
-  const transformed = upstreamOf(settings, { replies, health, observer, slowConnections: 0 });
-  const proxied = upstreamOf(settings, { replies, health, observer, slowConnections: settings.MAX_CONNECTIONS });
-  const upstreams = [transformed, proxied];
+  const [transformed, proxied, uploads] = [1, 2, 3].map(() =>
+    upstreamOf(settings, { memory, health, observer, waiting: parts.waiting }),
+  ) as [Upstream, Upstream, Upstream];
+  const upstreams = [transformed, proxied, uploads];
   const features: Feature[] = [];
   const services = openServices(settings, catalogue, observer, {
     ...parts,
@@ -109,7 +123,7 @@ export const openGateway = async (
     features,
     modules,
   });
-  meterDependencies(settings, services);
+  meterDependencies(services);
   const trusted = trustedProxies(settings.TRUSTED_PROXIES);
   const untrustedProxies = openUntrustedProxies(trusted, (address) => {
     observer.event("untrusted_proxy", { address, advice: `if it is your proxy, set TRUSTED_PROXIES=${address}` });
@@ -120,8 +134,9 @@ export const openGateway = async (
   const core = coreOf(settings, catalogue, services, {
     ...parts,
     writeError,
+    stores,
     features,
-    replies,
+    memory,
     upstreams,
     lifecycle,
     untrustedProxies,
@@ -133,6 +148,7 @@ export const openGateway = async (
     await Promise.all(upstreams.map((upstream) => upstream.close()));
     await services.reader.close();
     await services.cache.close();
+    await stores.close();
   };
   try {
     for (const { open } of modules) if (open) features.push(await open(core, settings));
@@ -146,18 +162,17 @@ export const openGateway = async (
     (next, { layer }) => layer?.(next) ?? next,
     isUncached ? (request, caller) => legacy({ ...request, bypass: true }, caller) : legacy,
   );
-  const pass = openProxy(settings, catalogue, services, { upstream: proxied, features, trusted });
+  const pass = openProxy(settings, catalogue, services, { proxied, uploads, features, trusted });
   const written = { corsOrigins: settings.CORS_ORIGINS, errorFormats };
   const hitPath = openHitPath(services, features, written, settings.CACHE_BYTES * PATHS_SHARE);
-  const bodies = openByteBudget(Math.max(MAX_BODIES_BYTES, settings.MAX_BODY_BYTES));
-  meterBudgets(services, replies, bodies);
+  meterMemory(services, memory);
   const app = gatewayApp(services, backend, core.endpoints, {
     prefixes: settings.PREFIXES,
     ...written,
     writeError,
     documents: features.flatMap(({ paths }) => paths ?? []),
     linksOf: (path) => features.map((one) => one.linksOf?.(path)).find((links) => links !== undefined),
-    body: { most: settings.MAX_BODY_BYTES, timeout: settings.BODY_TIMEOUT_MS, budget: bodies },
+    body: { most: settings.MAX_BODY_BYTES, timeout: settings.BODY_TIMEOUT_MS, budget: memory },
     trusted,
     passThrough: pass,
     hitPath,
@@ -185,6 +200,37 @@ export const openGateway = async (
   };
 };
 
+/** Registers what runs, and whether its dependencies work. */
+const meterDependencies = ({ meter, dependencies }: Services): void => {
+  let info: Sample | undefined;
+  meter.gauge("build_info", "Always 1: the version, the build of the code and of Node.", () => [
+    (info ??= buildInfo()),
+  ]);
+  meter.gauge("dependency_up", "Whether a dependency works, as it was seen last: 1 or 0.", () =>
+    dependencies.states().map(({ name, state }) => ({ labels: { dependency: name }, value: state === "ok" ? 1 : 0 })),
+  );
+};
+
+/** Opens the stores. With Redis or `DATA_DIR` they are a dependency. */
+const openStoresOf = (
+  settings: GatewaySettings,
+  isCheck = false,
+  { observer, dependencies }: Pick<Services, "observer" | "dependencies">,
+): Promise<Stores> => {
+  const isDurable = (settings.REDIS_URL ?? settings.DATA_DIR) !== undefined && !isCheck;
+  const report = isDurable ? dependencies.add("store") : undefined;
+  return openStores({
+    ...settings,
+    isCheck,
+    onEvent(event, about) {
+      observer.event(event, about);
+      if (event === "store_up") report?.(true);
+      // Its reason may name an address.
+      if (event === "store_lost") report?.(false, "it cannot be written: the event store_lost says why");
+    },
+  });
+};
+
 type ServiceParts = Pick<GatewayParts, "reading" | "aroundClient"> & {
   upstream: Upstream;
   health: UpstreamHealth;
@@ -209,7 +255,7 @@ const openServices = (
   const hooks = hooksOf(features);
   const called = withBreaker(legacyClient(upstream, clientSettings), onCall, breaker);
   const client: LegacyClient = (request, form, caller, readXml) =>
-    hooks.step("legacy", { "http.request.method": request.method }, () => called(request, form, caller, readXml));
+    runStep("legacy", { "http.request.method": request.method }, () => called(request, form, caller, readXml));
   const cache = openCacheOf(settings, catalogue, { meter, observer, dependencies, modules });
   const onKeyRefused = (owner: string): void => {
     cache.invalidateLocally(owner);
@@ -227,7 +273,7 @@ const openServices = (
     knowledge,
     reader: {
       ...reader,
-      read: (task, ...of) => hooks.step("transform", { endpoint: task.endpoint }, () => reader.read(task, ...of)),
+      read: (task, ...of) => runStep("transform", { endpoint: task.endpoint }, () => reader.read(task, ...of)),
     },
     cache,
     meter,
@@ -239,9 +285,10 @@ const openServices = (
   };
 };
 
-type CoreParts = Pick<GatewayParts, "off" | "isCheck"> & {
+type CoreParts = Pick<GatewayParts, "off" | "isCheck" | "sendTimeout"> & {
+  stores: Stores;
   features: readonly Feature[];
-  replies: ByteBudget;
+  memory: ByteBudget;
   upstreams: readonly Upstream[];
   lifecycle: { isStopping: boolean };
   writeError: WriteError;
@@ -252,7 +299,18 @@ const coreOf = (
   settings: GatewaySettings,
   catalogue: Catalogue,
   services: Services,
-  { off = [], isCheck = false, features, replies, upstreams, lifecycle, writeError, untrustedProxies }: CoreParts,
+  {
+    off = [],
+    isCheck = false,
+    sendTimeout = SEND_TIMEOUT,
+    stores,
+    features,
+    memory,
+    upstreams,
+    lifecycle,
+    writeError,
+    untrustedProxies,
+  }: CoreParts,
 ): Core => {
   const lifetimes = lifetimesInForce(settings, catalogue);
   const { LEGACY_URL: url, LEGACY_PATH: path } = settings;
@@ -262,13 +320,14 @@ const coreOf = (
     settings,
     catalogue,
     services,
+    stores,
     endpoints: prepare(catalogue.endpoints, { legacy, lifetimes }),
     lifetimes,
     features,
-    replies,
+    memory,
     clientLimits: {
-      sendTimeout: settings.SEND_TIMEOUT_MS,
-      maxSendBytes: settings.MAX_SEND_BYTES,
+      sendTimeout,
+      memory,
       maxConnections: settings.MAX_CLIENT_CONNECTIONS,
     },
     writeError,
@@ -276,7 +335,6 @@ const coreOf = (
       Math.max(...upstreams.map(({ semaphore: { waiting, running } }) => waiting + running)) / settings.MAX_CONNECTIONS,
     isStopping: () => lifecycle.isStopping,
     untrustedProxies: () => untrustedProxies.list(),
-    dispatches: async () => (await Promise.all(upstreams.map((one) => one.dispatches()))).every(Boolean),
     off,
     isCheck,
   };
@@ -287,13 +345,14 @@ const openProxy = (
   catalogue: Catalogue,
   { cache, unconfirmed, hooks, meter, observer }: Services,
   {
-    upstream,
+    proxied,
+    uploads,
     features,
     trusted,
-  }: { upstream: Upstream; features: readonly Feature[]; trusted: (address: string) => boolean },
+  }: { proxied: Upstream; uploads: Upstream; features: readonly Feature[]; trusted: (address: string) => boolean },
 ): PassThrough => {
   const headers = features.flatMap(({ proxy }) => proxy?.headers ?? []);
-  return passThrough(upstream, {
+  return passThrough(proxied, uploads, {
     host: settings.LEGACY_HOST,
     meter: openPassThroughMeter(meter),
     trusted,
@@ -309,10 +368,6 @@ const openProxy = (
       headers: (target) => headers.flatMap((of) => of(target) ?? []),
       standIn: (...request) => features.some(({ proxy }) => proxy?.standIn?.(...request)),
     },
-    around: features.some(({ step }) => step)
-      ? (run) => hooks.step("legacy", { "catalog_gateway.proxied": "true" }, run)
-      : undefined,
-    uploads: { minRate: settings.MIN_UPLOAD_RATE, memory: SMALL_BODY * settings.MAX_WAITING },
     onEvent: ({ kind, method, path, error }) =>
       observer.event("pass_through_failed", { kind, method, path, why: error?.message, level: levelOf(kind) }),
   });
@@ -329,7 +384,7 @@ const legacyHost = ({ LEGACY_HOST, LEGACY_URL }: GatewaySettings): string => LEG
 
 const upstreamOf = (
   settings: GatewaySettings,
-  parts: { replies: ByteBudget; health: UpstreamHealth; slowConnections: number; observer: Observer },
+  parts: { memory: ByteBudget; health: UpstreamHealth; observer: Observer; waiting?: number | undefined },
 ): Upstream =>
   openUpstream({
     ...upstreamSettings(settings),
@@ -342,14 +397,12 @@ const upstreamOf = (
 const meteredEndpoints = ({ endpoints }: Catalogue) =>
   Object.entries(endpoints).map(([name, { cache }]) => ({ name, isCached: cache !== undefined }));
 
-const meterBudgets = ({ meter, observer }: Services, replies: ByteBudget, bodies: ByteBudget): void => {
+const meterMemory = ({ meter, observer }: Services, memory: ByteBudget): void => {
   meter.total("log_lines_dropped_total", "Lines of the log that were dropped because its reader was too slow.", () =>
     observer.droppedLines(),
   );
-  meter.gauge("collecting_bytes", "Bytes of answers that are being collected.", () => replies.held);
-  meter.total("crowded_replies_total", "Answers given up because of MAX_REPLIES_BYTES.", () => replies.refused);
-  meter.gauge("receiving_bytes", "Bytes of clients' JSON bodies that are being received.", () => bodies.held);
-  meter.total("crowded_bodies_total", "Such bodies refused because too many come at a time.", () => bodies.refused);
+  meter.gauge("memory_bytes", "Bytes of answers and bodies that are collected or wait to be sent.", () => memory.held);
+  meter.total("crowded_total", "Answers and bodies refused because of MEMORY_BYTES.", () => memory.refused);
 };
 
 const lifetimesInForce = (
@@ -379,7 +432,6 @@ const openCacheOf = (settings: GatewaySettings, catalogue: Catalogue, { modules,
   const longest = Math.max(...Object.values(lifetimes).map(longestLifetime));
   const cache = openCache({
     store,
-    longest: settings.TOTAL_TIMEOUT_MS,
     openTier: modules.find(({ sharedTier }) => sharedTier)?.sharedTier?.(settings, { ...parts, longest }),
     count: meter.cache,
     onError: (error) => observer.event("internal_error", { error: (error as Error).stack }),
@@ -410,11 +462,12 @@ const openReaderOf = (
     module,
     large: LARGE,
     threads: Math.min(settings.READER_THREADS, availableParallelism()),
-    heap: settings.READER_HEAP_MB,
-    timeout: settings.READER_TIMEOUT_MS,
+    heap: Math.max(MIN_HEAP, HEAP_PER_BYTE * settings.MAX_REPLY_BYTES) / MIB,
     idle: IDLE_THREAD,
-    queue: { jobs: MAX_JOBS, bytes: settings.READER_QUEUE_BYTES },
-    onFailed(endpoint, why) {
+    jobs: MAX_READING,
+    bytes: Math.max(settings.MEMORY_BYTES, settings.MAX_BODY_BYTES),
+    overtime: READER_OVERTIME,
+    onFailed(why, endpoint) {
       report(false, "the last large answer was not read");
       observer.event("large_answer_failed", { endpoint, why });
     },
@@ -422,7 +475,7 @@ const openReaderOf = (
     ...reading,
   });
   meter.gauge("reader_threads", "Threads that read large answers.", () => reader.size().threads);
-  meter.gauge("reader_waiting", "Large answers and bodies that wait to be read.", () => reader.size().jobs);
-  meter.gauge("reader_waiting_bytes", "Bytes of these.", () => reader.size().bytes);
+  meter.gauge("reader_waiting", "Large answers and bodies that wait for a thread.", () => reader.size().waiting);
+  meter.gauge("reader_waiting_bytes", "Bytes of these, and of those that threads read now.", () => reader.size().bytes);
   return reader;
 };

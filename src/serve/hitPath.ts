@@ -7,9 +7,8 @@ import { corsList } from "../http/cors.ts";
 import type { ErrorFormats } from "../http/problemDetails.ts";
 import { readCredential } from "../http/credential.ts";
 import { exchangeOf } from "../http/exchange.ts";
-import type { Feature } from "./feature.ts";
+import type { Feature, Services } from "./feature.ts";
 import { headerOf } from "./requestInput.ts";
-import type { Services } from "./services.ts";
 import { queryOf } from "../http/requestTarget.ts";
 
 /** Stands before the router: it answers from memory at once, and knows a path by the cache key that the router has made of it. */
@@ -25,13 +24,12 @@ const OVERHEAD = 600;
 
 /** `bytes`: all that may be remembered of paths. `features` may grow until the first request. */
 export const openHitPath = (
-  { cache, keys, meter, hooks }: Services,
+  { cache, keys, meter }: Services,
   features: readonly Feature[],
   { corsOrigins, errorFormats }: { corsOrigins: readonly string[]; errorFormats: ErrorFormats },
   bytes: number,
 ): HitPath => {
-  const isPlain: NonNullable<Feature["isPlain"]> = (...about) =>
-    features.every((one) => one.isPlain?.(...about) !== false);
+  let plain: NonNullable<Feature["isPlain"]>[] | undefined;
   const cacheKeys = new LRUCache<string, CacheKey>({
     maxSize: Math.max(1, Math.floor(bytes)),
     sizeCalculation: (_, path) => OVERHEAD + 2 * path.length,
@@ -57,11 +55,13 @@ export const openHitPath = (
         }
       }
       const { endpoint } = cacheKey;
-      if (!isPlain(endpoint, owner !== undefined, headers)) return false;
+      plain ??= features.flatMap(({ isPlain }) => isPlain ?? []);
+      for (const isPlain of plain) if (!isPlain(endpoint, owner !== undefined, headers)) return false;
       const now = Date.now();
       const wanted = readDirectives(headers["cache-control"], headers.pragma);
-      const entry = cache.ready({ cacheKey, owner, wanted }, now);
-      if (entry === undefined) return false;
+      const found = cache.lookUp({ cacheKey, owner, wanted }, now);
+      if (found?.freshness !== "fresh") return false;
+      const { entry } = found;
       // The router writes errors in the other format.
       if (entry.status >= 400 && errorFormats(headers.accept, url) !== undefined) return false;
       const reply = replyWith(
@@ -80,7 +80,6 @@ export const openHitPath = (
       exchange.cache = "hit";
       exchange.owner = owner;
       if (!sendWhole(response, reply)) return true;
-      hooks.onAnswered(endpoint, true);
       meter.countHit(endpoint, reply.status, reply.body?.length ?? 0, performance.now() - exchange.started);
       return true;
     },

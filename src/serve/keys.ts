@@ -18,7 +18,7 @@ export type Keys = {
   accepted(key: string): void;
   /** Legacy has just refused it. */
   refused(key: string): void;
-  /** Whose it is, without saying the key: a salted hash. */
+  /** Whose it is, without saying the key: a salted hash, the same in capitals and small letters. */
   ownerOf(key: string): string;
   /** Legacy accepted it within the last minute. */
   isProven(owner: string): boolean;
@@ -38,7 +38,8 @@ export const openKeys = (
   // Keys are remembered by a salted hash: a heap dump or a log of this map tells none.
   salt: string = randomBytes(16).toString("hex"),
 ): Keys => {
-  const digest = (key: string) => hash("sha256", salt + key, "base64");
+  // Legacy ignores the case of keys: all spellings of one have one owner.
+  const digest = (key: string) => hash("sha256", salt + key.toLowerCase(), "base64");
   const known = new LRUCache<string, { writes?: Outcome | "allowed" }>({
     max: MAX_KEYS,
     ttl: MINUTE,

@@ -3,11 +3,12 @@ import { type Answer, answerOf } from "../endpoint/answer.ts";
 import type { LegacyRequest } from "../endpoint/legacyRequest.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
 import type { Caller } from "../legacy/client.ts";
+import { runStep } from "../telemetry/steps.ts";
 import { type Backend, type EndpointRequest, uncached } from "./backend.ts";
 import { fetchAnswer, type LegacyResult, type Unanswered } from "./legacyFetch.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
-import type { Services } from "./services.ts";
-import { confirmWrite, refusedAccess } from "./write.ts";
+import type { Services } from "./feature.ts";
+import { confirmWrite, refusedAccess } from "./writes.ts";
 
 /** A missing or wrong key. */
 export const unauthenticated: Outcome = { kind: "unauthenticated", code: "103", message: "Authentication failed" };
@@ -34,7 +35,7 @@ export const legacyBackend = (services: Services): Backend =>
     if (cacheKey === undefined)
       return { answered: uncached((await fetchFromLegacy(services, request, caller)).answer, "bypass") };
     const owner = caller.key === undefined ? undefined : services.keys.ownerOf(caller.key);
-    const answered = await services.hooks.step("cache", { endpoint: endpoint.name }, () =>
+    const answered = await runStep("cache", { endpoint: endpoint.name }, () =>
       services.cache.answer(
         { cacheKey, owner, wanted },
         (as, isBackground) => {
@@ -63,9 +64,9 @@ const fetchFromLegacy = async (
   const ours = "written" in result ? result.written.excerpt : undefined;
   services.hooks.onLegacyAnswer({ endpoint: endpoint.name, ms: performance.now() - started, status: answer.status });
   const groups = endpoint.cache?.groups(input, ours) ?? [];
-  return "outcome" in result && result.unanswered
-    ? { answer, groups, unanswered: result.unanswered }
-    : { answer, groups };
+  if (!("outcome" in result) || result.unanswered === undefined) return { answer, groups };
+  const { unanswered, isForOne } = result;
+  return { answer, groups, unanswered, ...(isForOne ? { isForOne } : {}) };
 };
 
 /** What came of asking legacy, as it is answered. */

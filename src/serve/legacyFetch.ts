@@ -5,7 +5,7 @@ import { type LegacyReading, outcomeOf, ownStatusOf } from "../legacy/reading.ts
 import { scrubTarget } from "../scrub/requestTarget.ts";
 import type { Read, ReadTask, Written } from "../reading/readAnswer.ts";
 import type { MaybePromise, Unread } from "../reading/reader.ts";
-import type { Services } from "./services.ts";
+import type { Services } from "./feature.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
 
 /** What fetching from legacy needs; it knows no cache. */
@@ -14,7 +14,7 @@ export type FetchServices = Omit<Services, "cache" | "unconfirmed" | "meter" | "
 /** Of a write that legacy gave no answer of its own to: it was not carried out for certain, or it may have been. */
 export type Unanswered = "refused" | "unknown";
 
-type Ended = { outcome: Outcome; status?: number; unanswered?: Unanswered };
+type Ended = { outcome: Outcome; status?: number; unanswered?: Unanswered; isForOne?: boolean };
 
 /** Our document, written; or how else it ended, with legacy's `status` where that has to stand. */
 export type LegacyResult = { written: Written } | Ended;
@@ -33,7 +33,10 @@ export const fetchAnswer = async (
   const { observer } = services;
   const read = (reply: LegacyAnswer) => readBy(services, { endpoint: endpoint.name, as, input }, reply, caller);
   const reply = await askEither(services, endpoint, request, caller, read, endpoint.format);
-  if ("failed" in reply) return { outcome: reply.failed, unanswered: reply.isUnsent ? "refused" : "unknown" };
+  if ("failed" in reply) {
+    const { failed, isUnsent, isForOne = false } = reply;
+    return { outcome: failed, unanswered: isUnsent ? "refused" : "unknown", isForOne };
+  }
   const { reading, status } = reply;
   // A front refuses by a 4xx page; legacy's own errors are 412.
   const isFrontRefusal = status >= 400 && status < 500 && status !== 412;
@@ -90,14 +93,12 @@ const withMarkup = async (
 
 /** Reads a reply, in this thread or another one. */
 const readBy = (
-  { reader, keys }: FetchServices,
+  { reader }: FetchServices,
   task: ReadTask,
   { body }: LegacyAnswer,
-  { key, client = "", deadline }: Caller,
+  { deadline }: Caller,
 ): MaybePromise<Read | LegacyFailed> => {
-  // Callers take turns, each by its key or else by its address.
-  const caller = key === undefined ? client : keys.ownerOf(key);
-  const reading = reader.read(task, body, { caller, deadline });
+  const reading = reader.read(task, body, deadline);
   return reading instanceof Promise ? reading.then(orFailed) : orFailed(reading);
 };
 
@@ -108,18 +109,16 @@ const unread: Record<Unread["unread"], LegacyFailed> = {
   full: {
     failed: { kind: "unavailable", message: "Too many large answers of the legacy interface wait to be read." },
     why: "too many large answers wait to be read",
+    isForOne: true,
   },
   late: {
     failed: { kind: "tooSlow", message: "The legacy interface's answer took too long to read." },
     why: "reading the answer took too long",
+    isForOne: true,
   },
   broken: {
     failed: { kind: "broken", message: "The legacy interface's answer could not be read." },
     why: "reading the answer failed",
-  },
-  left: {
-    failed: { kind: "broken", message: "The request to the legacy interface was given up." },
-    why: "the client is gone",
   },
 };
 

@@ -5,10 +5,9 @@ import type { LegacyWriteKnowledge } from "../endpoint/legacyInterface.ts";
 import type { LegacyTarget, ReadLegacyTarget } from "../legacy/legacyTarget.ts";
 import type { ResponseObserver } from "../proxy/heldAnswer.ts";
 import type { PassThroughOptions } from "../proxy/passThrough.ts";
-import { fateOf } from "./answeredWrite.ts";
 import type { Feature, Hooks } from "./feature.ts";
-import { type PassingWrite, passingWrite } from "./passingWrite.ts";
 import { type UnconfirmedWrites, UNSETTLED } from "./unconfirmedWrites.ts";
+import { fateOf, type PassingWrite, passingWrite } from "./writes.ts";
 
 /** What observing the proxied traffic needs. */
 export type PassThroughParts = {

@@ -1,5 +1,6 @@
 import { cacheKeyOf, type CacheKey } from "../cache/cacheRequest.ts";
-import { type DeclaredLifetimes, lifetimesBy } from "../cache/entry.ts";
+import type { DeclaredLifetimes } from "../cache/entry.ts";
+import { lifetimesBy } from "../cache/policy.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { Field } from "../endpoint/field.ts";
 import { markupPaths } from "../legacy/xml.ts";

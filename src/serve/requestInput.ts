@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { TLSSocket } from "node:tls";
 import { readDirectives } from "../cache/cacheRequest.ts";
 import { forwardedHeaders, clientAddress } from "../upstream/forwarding.ts";
@@ -6,12 +6,11 @@ import { type Answer, answerOf, collectErrors } from "../endpoint/answer.ts";
 import type { InputError } from "../endpoint/problem.ts";
 import { elsewhere, extra } from "../endpoint/problem.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
-import type { Reader, ReadFor, Unread } from "../reading/reader.ts";
+import type { Reader, Unread } from "../reading/reader.ts";
 import { type BodyLimits, readBody } from "../http/body.ts";
 import { readCredential } from "../http/credential.ts";
 import { givenInPairs, givenInPath, type InputReading, readInput } from "../endpoint/input.ts";
 import { pathOf, queryOf } from "../http/requestTarget.ts";
-import type { Keys } from "./keys.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
 import type { RequestInput } from "./serve.ts";
 
@@ -25,31 +24,17 @@ export type AppRequest = {
   body: () => AsyncIterable<Uint8Array> | null;
   /** Node's own request, where there is one. */
   incoming?: IncomingMessage | undefined;
-  /** The signal that fires when the client is gone; most requests need none, and making one costs time. */
-  leaving?: () => AbortSignal;
 };
 
 /** A request that came over a socket. */
-export const fromNode = (incoming: IncomingMessage, outgoing: ServerResponse): AppRequest => {
-  let leaving: AbortController | undefined;
-  return {
-    method: incoming.method ?? "GET",
-    target: incoming.url ?? "/",
-    header: (name) => headerOf(incoming, name),
-    // A body that is not read to its end must not take its connection, and our answer, with it.
-    body: () => incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>,
-    incoming,
-    leaving() {
-      if (leaving === undefined) {
-        const controller = (leaving = new AbortController());
-        const abort = () => controller.abort("the client is gone");
-        if (outgoing.closed) abort();
-        else outgoing.once("close", abort);
-      }
-      return leaving.signal;
-    },
-  };
-};
+export const fromNode = (incoming: IncomingMessage): AppRequest => ({
+  method: incoming.method ?? "GET",
+  target: incoming.url ?? "/",
+  header: (name) => headerOf(incoming, name),
+  // A body that is not read to its end must not take its connection, and our answer, with it.
+  body: () => incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>,
+  incoming,
+});
 
 /** A header's value, all of its lines joined by commas: of some, `headers` keeps only the first. */
 export const headerOf = (incoming: IncomingMessage, name: string): string | undefined =>
@@ -65,7 +50,7 @@ export const fromWeb = (web: Request, incoming?: IncomingMessage): AppRequest =>
 });
 
 /** What reading a request takes. `totalTimeout`: milliseconds for one request, whatever it takes. */
-export type RequestInputServices = { reader: Reader; keys: Pick<Keys, "ownerOf">; totalTimeout: number };
+export type RequestInputServices = { reader: Reader; totalTimeout: number };
 
 /** The bounds of clients' requests. */
 export type RequestInputSettings = {
@@ -83,15 +68,12 @@ export const readRequest = async (
   endpoint: PreparedEndpoint,
   path: PathInput,
   { body, trusted }: RequestInputSettings,
-  { reader, keys, totalTimeout }: RequestInputServices,
+  services: RequestInputServices,
 ): Promise<RequestInput> => {
-  const { header, incoming, leaving } = request;
+  const { header, incoming } = request;
   const query = queryOf(request.target);
   const credential = readCredential(query, header);
-  const { key } = credential;
   const client = clientAddress(incoming?.socket.remoteAddress, header("x-forwarded-for"), trusted);
-  const caller = key === undefined ? client : keys.ownerOf(key);
-  const readFor = (): ReadFor => ({ caller, deadline: Date.now() + totalTimeout, ...(leaving ? { leaving } : {}) });
   return {
     credential,
     client,
@@ -99,7 +81,7 @@ export const readRequest = async (
     input: withQueryErrors(
       queryErrors(query, endpoint),
       request.method === "POST"
-        ? await inputOfBody(request, endpoint, body, reader, readFor)
+        ? await inputOfBody(request, endpoint, body, services)
         : inputOfPath(request, endpoint, path),
     ),
     wanted: readDirectives(header("cache-control"), header("pragma")),
@@ -129,18 +111,17 @@ const withQueryErrors = (errors: InputError[], reading: InputReading | Answer): 
   return { errors: "errors" in reading ? [...errors, ...reading.errors] : errors };
 };
 
-/** `readFor` is called when the body has come: reading it has a deadline of its own. */
+/** Reading a body has a deadline of its own, from when it has come. */
 const inputOfBody = async (
   request: AppRequest,
   { name }: PreparedEndpoint,
   limits: BodyLimits,
-  reader: Reader,
-  readFor: () => ReadFor,
+  { reader, totalTimeout }: RequestInputServices,
 ): Promise<InputReading | Answer> => {
   const { header } = request;
   const collected = await readBody(request.body(), header, limits);
   if (!collected.ok) return collected.answer;
-  const reading = await reader.readInput(name, collected.body, readFor());
+  const reading = await reader.readInput({ endpoint: name }, collected.body, Date.now() + totalTimeout);
   return "unread" in reading ? answerOf(unread[reading.unread]) : reading;
 };
 
@@ -148,7 +129,6 @@ const unread: Record<Unread["unread"], Outcome> = {
   full: { kind: "unavailable", message: "Too many large bodies wait to be read." },
   late: { kind: "tooSlow", message: "The body took too long to read." },
   broken: { kind: "unavailable", message: "The body could not be read now." },
-  left: { kind: "unavailable", message: "The request was given up." },
 };
 
 const inputOfPath = (

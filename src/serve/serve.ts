@@ -7,7 +7,7 @@ import type { Credential } from "../http/credential.ts";
 import { type Backend, type EndpointRequest, type RequestCaller, type Served, uncached } from "./backend.ts";
 import { unauthenticated } from "./legacyBackend.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
-import type { Services } from "./services.ts";
+import type { Services } from "./feature.ts";
 
 /** One request, read: who asks, for what. `input` is an answer where the body could not be read. */
 export type RequestInput = {
@@ -42,18 +42,16 @@ export const serve = async (
   const caller = callerOf(services, request, isWrite);
   const read = checkInput(services, endpoint, input);
   if ("rejected" in read) {
-    const refusal = await caller.authorize(services.hooks.stageOf(endpoint.name) === "modern");
+    const refusal = await caller.authorize(services.hooks.isModern(endpoint.name, caller));
     return rejected(services, endpoint, refusal ?? read.rejected, "input");
   }
   const served = await backend({ ...read, wanted }, caller);
-  services.hooks.onAnswered(endpoint.name, served.answered.how.hit === true);
   const { calls, ms } = caller.spent;
   return calls === 0 || isWrite ? served : { ...served, answered: { ...served.answered, upstream: ms } };
 };
 
 /** The gateway answers by itself. */
 const rejected = ({ hooks }: Services, { name }: PreparedEndpoint, answer: Answer, reason: string): Served => {
-  hooks.onAnswered(name, false);
   return { answered: uncached(answer), decision: { stage: hooks.stageOf(name), backend: "gateway", reason } };
 };
 

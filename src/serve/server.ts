@@ -49,7 +49,7 @@ export const startServer = async (
       else gateway.passThrough(request, response);
     });
   });
-  const { server, unsent, connections, hasWaiting } = openHttpServer(
+  const { server, stalled, connections, hasWaiting } = openHttpServer(
     {
       // An upload may take longer than any fixed time; silence within one is bounded by the pass-through.
       requestTimeout: 0,
@@ -67,7 +67,7 @@ export const startServer = async (
     },
     { ...exchanges, writeError: gateway.core.writeError },
   );
-  meterClients(gateway.services.meter, { connections, unsent, inFlight: exchanges.inFlight });
+  meterClients(gateway.services.meter, { connections, stalled, inFlight: exchanges.inFlight });
   await new Promise<void>((resolve, reject) => void server.once("error", reject).listen(port, host, resolve));
   const address = server.address();
   return {
@@ -108,9 +108,9 @@ const closePort = (server: Server, onClosed: () => void): void => {
   turn(0);
 };
 
-type Clients = Pick<ReturnType<typeof openHttpServer>, "connections" | "unsent"> & { inFlight: () => number };
+type Clients = Pick<ReturnType<typeof openHttpServer>, "connections" | "stalled"> & { inFlight: () => number };
 
-const meterClients = (meter: Meter, { connections, unsent, inFlight }: Clients): void => {
+const meterClients = (meter: Meter, { connections, stalled, inFlight }: Clients): void => {
   meter.gauge(
     "requests_in_flight",
     "Requests of clients that are being answered; a hit is answered at once.",
@@ -122,10 +122,7 @@ const meterClients = (meter: Meter, { connections, unsent, inFlight }: Clients):
     "Connections refused because of MAX_CLIENT_CONNECTIONS.",
     () => connections().refused,
   );
-  meter.gauge("unsent_bytes", "Bytes of answers that clients have not taken yet.", () => unsent.total);
-  meter.total("slow_clients_total", "Connections reset because of SEND_TIMEOUT_MS.", () => unsent.timedOut);
-  meter.total("crowded_answers_total", "Answers refused because of MAX_SEND_BYTES.", () => unsent.refused);
-  meter.total("crowded_out_total", "Connections reset because of MAX_SEND_BYTES.", () => unsent.crowdedOut);
+  meter.total("slow_clients_total", "Connections reset because their clients took nothing.", () => stalled.resets);
 };
 
 /** Lets the features that admit requests see each one before it is answered. */

@@ -1,4 +1,4 @@
-import { editDistance } from "./editDistance.ts";
+import { editDistance } from "../settings/editDistance.ts";
 import type { Pattern } from "./prepared.ts";
 
 /** The longest path that is looked at, in characters. */

@@ -1,17 +1,15 @@
 import { z } from "zod";
 import { trustedProxies } from "../upstream/forwarding.ts";
 
+/** A whole number within bounds. */
+export const integerField = (least: number, most: number, byDefault: number) =>
+  z.int().min(least).max(most).default(byDefault);
 /** Milliseconds, at most an hour. */
-export const millisecondsField = (byDefault: number) => z.int().min(1).max(3_600_000).default(byDefault);
+export const millisecondsField = (byDefault: number) => integerField(1, 3_600_000, byDefault);
 /** A number from 1 to 100,000. */
-export const countField = (byDefault: number) => z.int().min(1).max(100_000).default(byDefault);
+export const countField = (byDefault: number) => integerField(1, 100_000, byDefault);
 /** Bytes, from 1 KiB to 1 GiB. */
-export const bytesField = (byDefault: number) =>
-  z
-    .int()
-    .min(1024)
-    .max(1024 ** 3)
-    .default(byDefault);
+export const bytesField = (byDefault: number) => integerField(1024, 1024 ** 3, byDefault);
 
 /** An origin, without a slash at its end. */
 export const originField = z

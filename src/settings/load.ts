@@ -34,14 +34,14 @@ export const loadSettings = (
   const given = new Map<string, GivenSetting>(
     Object.entries(file.values).map(([name, value]) => [name, { value, from: `in ${path}` }]),
   );
-  for (const [name, field] of Object.entries(schema.shape) as [string, z.ZodType][]) {
+  const names = [...Object.keys(schema.shape), ...Array.from(secrets, fileSettingOf)];
+  for (const name of names) {
     const text = environment[name];
-    if (text !== undefined && text !== "")
-      given.set(name, { value: fromText(text, field), from: "in the environment" });
-  }
-  for (const name of Array.from(secrets, fileSettingOf)) {
-    const text = environment[name];
-    if (text !== undefined && text !== "") given.set(name, { value: text, from: "in the environment" });
+    if (text)
+      given.set(name, {
+        value: fromText(text, schema.shape[name] as z.ZodType | undefined),
+        from: "in the environment",
+      });
   }
   const wrong = readSecretFiles(given, secrets);
   if (wrong.length > 0) return { errors: wrong };
@@ -58,23 +58,26 @@ export const loadSettings = (
     ...tooLarge(settings),
   ];
   if (errors.length > 0) return { errors };
-  const names = [...Object.keys(schema.shape), ...Array.from(secrets, fileSettingOf), "CONFIG"];
   const exposed = Object.keys(file.values).filter((name) => secrets.has(name));
-  const warnings = [...readableByAll(path, exposed), ...(isStrict ? slipWarnings(environment, new Set(names)) : [])];
+  const warnings = [
+    ...readableByAll(path, exposed),
+    ...(isStrict ? slipWarnings(environment, new Set([...names, "CONFIG"])) : []),
+  ];
   return { settings, warnings };
 };
 
-const tooLarge = ({ MAX_REPLY_BYTES, MAX_REPLIES_BYTES }: Settings): string[] =>
-  MAX_REPLY_BYTES <= MAX_REPLIES_BYTES
+const tooLarge = ({ MAX_REPLY_BYTES, MEMORY_BYTES }: Settings): string[] =>
+  MAX_REPLY_BYTES <= MEMORY_BYTES
     ? []
     : [
-        `MAX_REPLIES_BYTES: ${MAX_REPLIES_BYTES} given; allowed is at least MAX_REPLY_BYTES (${MAX_REPLY_BYTES}), so that one answer alone has room`,
+        `MEMORY_BYTES: ${MEMORY_BYTES} given; allowed is at least MAX_REPLY_BYTES (${MAX_REPLY_BYTES}), so that one answer alone has room`,
       ];
 
 const numeric = (text: string): unknown => (/^[+-]?\d+$/.test(text) ? Number(text) : text);
 
 /** The environment has only text: numbers are digits, lists are JSON or parted by commas. */
-const fromText = (text: string, field: z.ZodType): unknown => {
+const fromText = (text: string, field: z.ZodType | undefined): unknown => {
+  if (field === undefined) return text;
   const { type, anyOf = [], items } = described(field);
   if ([type, ...anyOf.map((one) => one.type)].includes("integer")) return numeric(text.trim());
   if (type === "number") return /^\d*\.?\d+$/.test(text.trim()) ? Number(text) : text;

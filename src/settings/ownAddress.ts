@@ -4,21 +4,8 @@ import { hostname, networkInterfaces } from "node:os";
 /** Where the gateway listens: the value of `HOST` or another such setting, and the port (0: not known yet). */
 type Listener = { host: string; port: number };
 
-const loopback = new BlockList();
-loopback.addSubnet("127.0.0.0", 8, "ipv4");
-loopback.addAddress("::1", "ipv6");
-
-/** An address without brackets, and an IPv4 address that is written as IPv6 (`::ffff:7f00:1`) as IPv4. */
-const plain = (host: string): string => {
-  const address = host.replace(/^\[|\]$/g, "").toLowerCase();
-  const [, high, low] = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(address) ?? [];
-  if (high === undefined || low === undefined) return address.replace(/^::ffff:(?=\d+\.)/, "");
-  const bits = [high, low].map((part) => Number.parseInt(part, 16));
-  return bits.flatMap((part) => [part >> 8, part & 255]).join(".");
-};
-
 const isWildcard = (host: string): boolean => host === "0.0.0.0" || host === "::";
-const isLoopback = (host: string): boolean => isIP(host) !== 0 && loopback.check(host, isIPv4(host) ? "ipv4" : "ipv6");
+const familyOf = (address: string) => (isIPv4(address) ? "ipv4" : "ipv6");
 
 const ownAddresses = (): string[] =>
   Object.values(networkInterfaces()).flatMap((addresses = []) => addresses.map(({ address }) => address));
@@ -36,11 +23,13 @@ const addressesOf = (host: string): string[] => {
 const leadsToListener = (url: string, { host, port }: Listener): boolean => {
   const { protocol, hostname: named, port: given } = new URL(url);
   if (port === 0 || Number(given || (protocol === "https:" ? 443 : 80)) !== port) return false;
-  const on = plain(host);
-  const isOn = isWildcard(on)
-    ? (address: string) => isLoopback(address) || ownAddresses().includes(address)
-    : (address: string) => addressesOf(on).includes(address);
-  return addressesOf(plain(named)).some(isOn);
+  const [on = "", to = ""] = [host.toLowerCase(), named].map((one) => one.replace(/^\[|\]$/g, ""));
+  const listening = new BlockList();
+  if (isWildcard(on)) listening.addSubnet("127.0.0.0", 8);
+  for (const address of [...addressesOf(on), ...(isWildcard(on) ? ownAddresses() : [])])
+    if (isIP(address) !== 0) listening.addAddress(address, familyOf(address));
+  // An IPv4 address that is written as IPv6 (`::ffff:7f00:1`) is found as well.
+  return on === to || addressesOf(to).some((one) => isIP(one) !== 0 && listening.check(one, familyOf(one)));
 };
 
 /** What is wrong where a setting `..._URL` leads to an address that a pair of `...HOST` and `...PORT` makes the gateway listen on. */

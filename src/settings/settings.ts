@@ -4,6 +4,7 @@ import {
   bytesField,
   countField,
   hostField,
+  integerField,
   millisecondsField,
   networksField,
   originField,
@@ -46,7 +47,7 @@ const isRedisUrl = (text: string): boolean => {
 /** The settings of the core by heading: their names in the environment and in the file, their bounds, what they are for. */
 const coreGroups = {
   "Where it listens": {
-    PORT: z.int().min(0).max(65_535).default(8000).describe("Port of the public listener. 0 takes a free one"),
+    PORT: integerField(0, 65_535, 8000).describe("Port of the public listener. 0 takes a free one"),
     HOST: hostField.default("127.0.0.1").describe("Address of the public listener"),
     PREFIXES: z
       .array(prefixField)
@@ -86,12 +87,8 @@ const coreGroups = {
       .optional()
       .describe("Ids of the studies that are no longer supported. Without it: the specification's 25"),
     MAX_CONNECTIONS: countField(64).describe(
-      "Most connections to legacy: for transforms, for pass-through and for slow downloads each",
+      "Most connections to legacy: for transforms, for pass-through and for uploads each",
     ),
-    MAX_WAITING: countField(1_000).describe(
-      "Most requests that wait for such a connection. Half as many large uploads may wait beside them",
-    ),
-    WAIT_TIMEOUT_MS: millisecondsField(10_000).describe("Longest wait for such a connection, in ms. Then 503"),
     CONNECT_TIMEOUT_MS: millisecondsField(5_000).describe("Longest time to connect to legacy, in ms"),
     HEADERS_TIMEOUT_MS: millisecondsField(30_000).describe("Longest wait for legacy's first byte, in ms"),
     BODY_TIMEOUT_MS: millisecondsField(30_000).describe("Longest silence within a body, in ms"),
@@ -104,63 +101,26 @@ const coreGroups = {
     MAX_CLIENT_CONNECTIONS: countField(10_000).describe(
       "Most connections of clients. Beyond it the newest is answered 503",
     ),
-    MAX_SEND_BYTES: z
-      .int()
-      .min(1024 ** 2)
-      .max(64 * 1024 ** 3)
-      .default(256 * 1024 ** 2)
-      .describe(
-        "Most bytes of answers that clients have not taken yet. Beyond it the gateway resets connections whose clients take nothing, then answers the newest request 503",
-      ),
-    SEND_TIMEOUT_MS: millisecondsField(20_000).describe(
-      "Time in which a client has to take 1/32 of what waits for it, in ms. It holds while more than a quarter of `MAX_SEND_BYTES` waits. Otherwise the gateway resets a client that takes nothing for 15 times as long",
+    DRAIN_DELAY_MS: integerField(0, 3_600_000, 5_000).describe(
+      "Time from SIGTERM until the port closes, in ms. Load balancers see `/readyz` meanwhile; 0 closes it at once",
     ),
-    MIN_UPLOAD_RATE: countField(1_024).describe(
-      "Least speed of the body of a proxied request, in bytes a second. Below it 408, unless the gateway causes the delay",
-    ),
-    DRAIN_DELAY_MS: z
-      .int()
-      .min(0)
-      .max(3_600_000)
-      .default(5_000)
-      .describe(
-        "Time from SIGTERM until the port closes, in ms. Load balancers see `/readyz` meanwhile; 0 closes it at once",
-      ),
     DRAIN_TIMEOUT_MS: millisecondsField(30_000).describe(
       "Longest time for requests in flight when the port has closed, in ms",
     ),
   },
   "Large answers": {
     MAX_REPLY_BYTES: bytesField(32 * 1024 ** 2).describe("Largest answer of legacy to be transformed, in bytes"),
-    MAX_REPLIES_BYTES: z
-      .int()
-      .min(1024)
-      .max(64 * 1024 ** 3)
-      .default(256 * 1024 ** 2)
-      .describe(
-        "Most bytes of answers that are being collected at a time. A large one that does not fit is answered 503. At least `MAX_REPLY_BYTES`",
-      ),
-    READER_THREADS: z
-      .int()
-      .min(1)
-      .max(32)
-      .default(2)
-      .describe("Most threads that read large answers. One for each core at most; they start when they are needed"),
-    READER_HEAP_MB: z.int().min(64).max(16_384).default(512).describe("Heap of each such thread, in MiB"),
-    READER_TIMEOUT_MS: millisecondsField(30_000).describe("Longest time to read one answer, in ms"),
-    READER_QUEUE_BYTES: bytesField(128 * 1024 ** 2).describe(
-      "Most bytes of large answers and JSON bodies that wait to be read. Callers take turns",
+    MEMORY_BYTES: integerField(1024, 64 * 1024 ** 3, 256 * 1024 ** 2).describe(
+      "Most bytes of answers and bodies in memory: that are collected, or that clients have not taken yet. As many again may wait to be read. What does not fit is answered 503. At least `MAX_REPLY_BYTES`",
+    ),
+    READER_THREADS: integerField(1, 32, 2).describe(
+      "Most threads that read large answers. One for each core at most; they start when they are needed",
     ),
   },
   "Cache and storage": {
-    CACHE_BYTES: z
-      .int()
-      .min(0)
-      .max(64 * 1024 ** 3)
-      .default(64 * 1024 ** 2)
-      .describe(
-        "Memory for cached answers, in bytes. Keys, headers and every encoding count; 0 switches the cache off",
-      ),
+    CACHE_BYTES: integerField(0, 64 * 1024 ** 3, 64 * 1024 ** 2).describe(
+      "Memory for cached answers, in bytes. Keys, headers and every encoding count; 0 switches the cache off",
+    ),
     CACHE_LIFETIMES: lifetimes
       .default({})
       .describe(

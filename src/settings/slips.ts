@@ -1,3 +1,5 @@
+import { editDistance } from "./editDistance.ts";
+
 /** Variables that platforms and images set, and that are one slip away from a setting. */
 const ordinary: ReadonlySet<string> = new Set(["PREFIX", "STAGE", "HOSTS", "PORTS"]);
 
@@ -5,17 +7,10 @@ const ordinary: ReadonlySet<string> = new Set(["PREFIX", "STAGE", "HOSTS", "PORT
 const SHORT = 4;
 
 /** Whether two texts differ by one letter: another, one more, one less, or two that changed places. */
-const isOneOff = (a: string, b: string): boolean => {
-  let at = 0;
-  while (at < a.length && a[at] === b[at]) at++;
-  const [restA, restB] = [a.slice(at), b.slice(at)];
-  return (
-    (b.length > SHORT && restA.slice(1) === restB.slice(1)) ||
-    restA.slice(1) === restB ||
-    restA === restB.slice(1) ||
-    (restA.slice(2) === restB.slice(2) && restA[0] === restB[1] && restA[1] === restB[0])
-  );
-};
+const isOneOff = (a: string, b: string): boolean =>
+  Math.abs(a.length - b.length) <= 1 &&
+  editDistance(a, b) <= 1 &&
+  (b.length > SHORT || a.length !== b.length || Array.from(a).every((one) => b.includes(one)));
 
 const singular = (name: string): string => name.replace(/IES$/, "Y").replace(/(?<=X)ES$|S$/, "");
 

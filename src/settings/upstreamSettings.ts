@@ -5,8 +5,6 @@ import type { Settings } from "./settings.ts";
 export const upstreamSettings = (settings: Settings) =>
   ({
     connections: settings.MAX_CONNECTIONS,
-    waiting: settings.MAX_WAITING,
-    waitTimeout: settings.WAIT_TIMEOUT_MS,
     connectTimeout: settings.CONNECT_TIMEOUT_MS,
     headersTimeout: settings.HEADERS_TIMEOUT_MS,
     bodyTimeout: settings.BODY_TIMEOUT_MS,

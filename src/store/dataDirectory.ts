@@ -12,7 +12,6 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import type { Settings } from "../settings/settings.ts";
 
 /** Reasons by the codes of the system, and of SQLite: read-only, input or output, full, cannot open. */
 const reasons: Record<string, string> = {
@@ -78,19 +77,5 @@ export const dataDirectoryTrouble = (directory: string): string | undefined => {
     return undefined;
   } catch (error) {
     return dataDirectoryError(directory, error as Error).replace(/^DATA_DIR: /, "");
-  }
-};
-
-/** Makes `DATA_DIR`, where values are to be kept there; what is wrong with it. */
-export const dataDirectoryErrors = ({
-  DATA_DIR: directory,
-  REDIS_URL,
-}: Pick<Settings, "DATA_DIR" | "REDIS_URL">): string[] => {
-  if (directory === undefined || REDIS_URL !== undefined) return [];
-  try {
-    makeDataDirectory(directory);
-    return [];
-  } catch (error) {
-    return [dataDirectoryError(directory, error as Error)];
   }
 };

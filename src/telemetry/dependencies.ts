@@ -6,20 +6,19 @@ export type ReportState = (isOk: boolean, why?: string) => void;
 
 /** The dependencies of the gateway, for `/readyz?verbose` and the metrics. */
 export type Dependencies = {
-  /** Adds one, which counts as ok until a failure is reported. `look`: finds out before the states are read; must not reject. */
-  add(name: string, look?: (report: ReportState) => Promise<void>): ReportState;
+  /** Adds one, which counts as ok until a failure is reported. */
+  add(name: string): ReportState;
   /** All of them, in the order in which they were added. */
-  states(): Promise<DependencyState[]>;
+  states(): DependencyState[];
 };
 
 /** Opens an empty list. */
 export const openDependencies = (): Dependencies => {
   const states = new Map<string, DependencyState>();
-  const looks: (() => Promise<void>)[] = [];
   return {
-    add(name, look) {
+    add(name) {
       states.set(name, { name, state: "ok", since: new Date().toISOString() });
-      const report: ReportState = (isOk, why) => {
+      return (isOk, why) => {
         const state = isOk ? "ok" : "failed";
         const known = states.get(name);
         // Every answer of legacy comes here: only a change costs something.
@@ -27,12 +26,7 @@ export const openDependencies = (): Dependencies => {
         const since = known?.state === state ? known.since : new Date().toISOString();
         states.set(name, { name, state, since, ...(why === undefined ? {} : { why }) });
       };
-      if (look) looks.push(() => look(report));
-      return report;
     },
-    async states() {
-      await Promise.all(looks.map((look) => look()));
-      return [...states.values()];
-    },
+    states: () => [...states.values()],
   };
 };

@@ -29,6 +29,25 @@ export const coreEvents: EventDefinitions = {
     notes: "They were still in flight `DRAIN_TIMEOUT_MS` after the port closed. Raise it if uploads take longer.",
   },
   stopped: { level: "info", msg: "The gateway stopped.", notes: "The line has the counts of all events." },
+  store_lost: {
+    level: "error",
+    msg: "What is set or found cannot be stored.",
+    notes:
+      "Redis or the disk of `DATA_DIR` does not do what it is asked; `why` is its message. The gateway goes on with what it knows, refuses moves of stages, and stores the rest when it can. `store_up` ends it.",
+  },
+  store_up: { level: "info", msg: "What is set or found is stored again." },
+  store_emptied: {
+    level: "warn",
+    msg: "Redis has lost what was stored.",
+    notes:
+      "It was flushed or replaced. It is not filled again: what `feature` had stored begins anew (`stages`: see `stages_lost`).",
+  },
+  store_unreadable: {
+    level: "error",
+    msg: "A stored value cannot be read.",
+    notes:
+      "It is dropped, or what was read before holds. `feature` and `keys` name it, `why` says what is wrong with it.",
+  },
   configuration_reloaded: {
     level: "info",
     msg: "The configuration was read again.",
@@ -131,7 +150,7 @@ export const coreEvents: EventDefinitions = {
     level: "error",
     msg: "A large answer could not be read.",
     notes:
-      "A reader thread failed, ran out of heap or took longer than `READER_TIMEOUT_MS`. Raise `READER_HEAP_MB` if it repeats.",
+      "A thread failed, ran out of heap or read for 30 s beyond the request's end; `why` says which. Its caller was answered 502 or 504. Lower `MAX_REPLY_BYTES` if it repeats.",
   },
   pass_through_failed: {
     level: "error",

@@ -1,8 +1,8 @@
-import { write, writeSync } from "node:fs";
+import { writeSync } from "node:fs";
 
 /** Where lines of the log go. */
 type LogDestination = {
-  /** Never blocks, even while the reader of the log is stuck. */
+  /** Does not wait for a reader that is stuck: the line then waits. */
   write(line: string): void;
   /** Lines that were dropped until now. */
   dropped(): number;
@@ -10,11 +10,11 @@ type LogDestination = {
 
 /** Bytes that wait at most for a reader; lines beyond are dropped. */
 const MAX_BYTES = 1024 ** 2;
-/** Bytes that a pipe takes whole or not at all (PIPE_BUF of Linux), so that the lines of processes that share it do not mix. */
+/** Bytes that a pipe takes whole or not at all (PIPE_BUF of Linux), so that the lines of two writers that share it do not mix. */
 const MAX_CHUNK = 4096;
-/** Milliseconds until a full pipe is tried again, and at most until one that fails is: the time doubles with each failure. */
-const RETRY = 50;
-const MAX_RETRY = 5000;
+/** Milliseconds until a full pipe is tried again, and one whose reader has gone, or a full disk. */
+const RETRY_FULL = 50;
+const RETRY_BROKEN = 5000;
 /** Milliseconds that the end of the process waits for what is still to be written. */
 const LAST_WORDS = 1000;
 
@@ -22,9 +22,8 @@ const LAST_WORDS = 1000;
 type LogDestinationOptions = { maxBytes?: number; delayMs?: number };
 
 /**
- * Writes lines to a file descriptor without blocking. Lines wait while the reader is slow, up to `maxBytes`; beyond that the newest are dropped.
- * A line of up to 4096 bytes does not mix with those that another process writes to the same pipe.
- * When all that waited is written, `onDropped` gets the number of lines dropped. When the process ends, the rest is written for up to a second.
+ * Writes lines to a file descriptor. Lines wait while the reader is slow, up to `maxBytes`; beyond that the newest are dropped. When all that
+ * waited is written, `onDropped` gets the number of lines dropped. When the process ends, the rest is written for up to a second.
  */
 export const openLogDestination = (
   fd: number,
@@ -33,75 +32,53 @@ export const openLogDestination = (
 ): LogDestination => {
   /** Whole lines, to be written in one go: up to `MAX_CHUNK` bytes, or one longer line. */
   const waiting: { text: string; size: number }[] = [];
-  /** Of the lines that wait and of the chunk that is being written. */
+  /** What is left of the first of them. */
+  let rest: Buffer | undefined;
   let bytes = 0;
-  let chunk: Buffer = nothing;
-  let state: "idle" | "delayed" | "writing" | "waiting" = "idle";
-  let delay: NodeJS.Timeout | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let isStuck = false;
   let isOpened = false;
   let dropped = 0;
   let reported = 0;
-  /** Writes in a row that failed. */
-  let failures = 0;
 
   const open = (): void => {
     isOpened = true;
-    // Node makes a pipe non-blocking when its stream is opened. A write to a full one then fails instead of holding a thread of the pool.
+    // Node makes a pipe non-blocking when its stream is opened: a write to a full one then fails instead of waiting.
     if (fd === 1) void process.stdout;
     if (fd === 2) void process.stderr;
-    if (flushes.size === 0) process.once("exit", () => flushes.forEach((one) => one()));
-    flushes.add(flush);
+    if (endings.length === 0) process.once("exit", () => endings.forEach((end) => end()));
+    endings.push(() => {
+      const pause = new Int32Array(new SharedArrayBuffer(4));
+      const until = Date.now() + LAST_WORDS;
+      while (writeWaiting() === "EAGAIN" && Date.now() < until) Atomics.wait(pause, 0, 0, 10);
+    });
   };
 
-  const next = (): void => {
-    if (chunk.length === 0) {
-      chunk = Buffer.from(waiting.shift()?.text ?? "");
+  /** Writes what it can; the code of the error that kept it from writing all. */
+  const writeWaiting = (): string | undefined => {
+    try {
+      for (let [chunk] = waiting; chunk !== undefined; [chunk] = waiting) {
+        rest ??= Buffer.from(chunk.text);
+        while (rest.length > 0) rest = rest.subarray(writeSync(fd, rest));
+        rest = undefined;
+        bytes -= chunk.size;
+        waiting.shift();
+      }
+      return undefined;
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code ?? "";
     }
-    if (chunk.length > 0) {
-      state = "writing";
-      write(fd, chunk, onWritten);
-      return;
-    }
-    state = "idle";
-    // A line about it would fail as the last one did.
-    if (dropped === reported || failures > 0) return;
-    const since = dropped - reported;
-    reported = dropped;
-    onDropped(since);
   };
 
-  const onWritten = (error: NodeJS.ErrnoException | null, written: number): void => {
-    if (error?.code === "EAGAIN") {
-      state = "waiting";
-      setTimeout(next, RETRY).unref();
-      return;
-    }
-    const done = error ? chunk.length : written;
-    bytes -= done;
-    if (error) {
-      // The reader has gone, or the disk is full.
-      dropped += chunk.toString("latin1").split("\n").length - 1;
-      chunk = nothing;
-      state = "waiting";
-      setTimeout(next, Math.min(MAX_RETRY, RETRY * 2 ** failures++)).unref();
-      return;
-    }
-    failures = 0;
-    chunk = chunk.subarray(done);
-    nextOrLater();
+  const flush = (): void => {
+    const code = writeWaiting();
+    timer = undefined;
+    isStuck = code !== undefined;
+    if (isStuck) timer = setTimeout(flush, code === "EAGAIN" ? RETRY_FULL : RETRY_BROKEN).unref();
+    const lines = isStuck ? 0 : dropped - reported;
+    reported += lines;
+    if (lines > 0) onDropped(lines);
   };
-
-  /** Writes what waits, unless it may still be joined by others. */
-  const nextOrLater = (): void => {
-    if (delayMs === 0 || chunk.length > 0 || waiting.length !== 1) return next();
-    state = "delayed";
-    delay ??= setTimeout(() => state === "delayed" && next(), delayMs).unref();
-    delay.refresh();
-  };
-
-  const flush = (): void =>
-    // A chunk that is being written is written by the pool of threads, whose end the process waits for.
-    writeNow(fd, [state === "writing" ? nothing : chunk, ...waiting.map(({ text }) => Buffer.from(text))]);
 
   return {
     write(line) {
@@ -113,34 +90,17 @@ export const openLogDestination = (
       }
       bytes += size;
       const last = waiting.at(-1);
-      if (last !== undefined && last.size + size <= MAX_CHUNK) {
+      if (last !== undefined && last.size + size <= MAX_CHUNK && rest === undefined) {
         last.text += line;
         last.size += size;
       } else waiting.push({ text: line, size });
-      if (state === "idle" || (state === "delayed" && waiting.length > 1)) nextOrLater();
+      if (isStuck) return;
+      if (delayMs === 0 || waiting.length > 1) flush();
+      else timer ??= setTimeout(flush, delayMs).unref();
     },
     dropped: () => dropped,
   };
 };
 
-/** Writes these chunks before the process ends, for up to a second. */
-const writeNow = (fd: number, chunks: readonly Buffer[]): void => {
-  const until = Date.now() + LAST_WORDS;
-  const pause = new Int32Array(new SharedArrayBuffer(4));
-  for (const chunk of chunks) {
-    let rest = chunk;
-    while (rest.length > 0 && Date.now() < until) {
-      try {
-        rest = rest.subarray(writeSync(fd, rest));
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== "EAGAIN") return;
-        Atomics.wait(pause, 0, 0, 10);
-      }
-    }
-  }
-};
-
 /** What the end of the process writes, for each destination. */
-const flushes = new Set<() => void>();
-
-const nothing = Buffer.alloc(0);
+const endings: (() => void)[] = [];

@@ -30,6 +30,9 @@ export type CallResult = "answered" | "failed" | "circuit_open";
 /** One answer that the router gave. `backend`: who made it, the gateway perhaps. `ms`: milliseconds from the request's arrival. */
 export type MeteredAnswer = { backend: string; status: number; how: CacheStatus; ms: number; bytes: number };
 
+/** Answers since the start; `hits`: from the cache, fresh or stale. */
+export type AnswerCounts = { requests: number; hits: number };
+
 /**
  * Counts what happens, for `/metrics`. Labels are names of ours: never a key, a path or a value. Names are given without their beginning,
  * `catalog_gateway_`; those of counters end with `_total`.
@@ -44,6 +47,8 @@ export type Meter = {
   countAnswer: (endpoint: string, answer: MeteredAnswer) => void;
   /** A backend was called, and the call took so many milliseconds. */
   countCall: (backend: string, result: CallResult, ms: number) => void;
+  /** The answers of an endpoint until now, and those of them that the cache gave. */
+  traffic: (endpoint: string) => AnswerCounts;
   cache: (event: string) => void;
   /** The series of this backend exist from now on. */
   addBackend: (backend: MeteredBackend) => void;
@@ -151,7 +156,7 @@ const eventSamples = (events: Record<string, number>, endpoints: readonly Metere
 const meterAnswers = (
   meter: Registering,
   endpoints: readonly MeteredEndpoint[],
-): Pick<Meter, "countHit" | "countAnswer" | "cache"> & { expectBackend: (name: string) => void } => {
+): Pick<Meter, "countHit" | "countAnswer" | "traffic" | "cache"> & { expectBackend: (name: string) => void } => {
   const requests = meter.counter("requests_total", "Answers of the new interface.", ["endpoint", "status"]);
   const results = meter.counter("cache_answers_total", "These answers, by how they were made (error: 5xx).", [
     "result",
@@ -169,24 +174,27 @@ const meterAnswers = (
   for (const event of cacheEvents) events(event);
   const hits = results("hit");
   const ownTook = took("", "gateway");
-  /** What an endpoint's answers with a status count in: looked up once. */
-  const byEndpoint = new Map<string, Map<number, CounterChild>>();
-  const requestsOf = (endpoint: string, status: number): CounterChild => {
-    let byStatus = byEndpoint.get(endpoint);
-    if (byStatus === undefined) byEndpoint.set(endpoint, (byStatus = new Map()));
-    let child = byStatus.get(status);
-    if (child === undefined) byStatus.set(status, (child = requests(endpoint, statusLabel(status))));
-    return child;
+  /** An endpoint's traffic, and what its answers with a status count in: looked up once. */
+  const byEndpoint = new Map<string, AnswerCounts & { byStatus: Map<number, CounterChild> }>();
+  const count = (endpoint: string, status: number, isHit: boolean): void => {
+    let traffic = byEndpoint.get(endpoint);
+    if (traffic === undefined) byEndpoint.set(endpoint, (traffic = { requests: 0, hits: 0, byStatus: new Map() }));
+    traffic.requests++;
+    if (isHit) traffic.hits++;
+    let child = traffic.byStatus.get(status);
+    if (child === undefined) traffic.byStatus.set(status, (child = requests(endpoint, statusLabel(status))));
+    child.value++;
   };
   return {
+    traffic: (endpoint) => byEndpoint.get(endpoint) ?? { requests: 0, hits: 0 },
     countHit(endpoint, status, bytes, ms) {
-      requestsOf(endpoint, status).value++;
+      count(endpoint, status, true);
       hits.value++;
       ownTook.observe(ms / 1000);
       sent.value += bytes;
     },
     countAnswer(endpoint, { backend, status, how, ms, bytes }) {
-      requestsOf(endpoint, status).value++;
+      count(endpoint, status, how.hit === true);
       results(answerResultOf(status, how)).value++;
       (how.hit || backend === "gateway" ? ownTook : took(endpoint, backend)).observe(ms / 1000);
       sent.value += bytes;

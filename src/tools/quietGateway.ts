@@ -56,6 +56,7 @@ export const openQuietGateway = async (
   const gateway = await openGateway({ ...settings, PREFIXES: [PREFIX], CACHE_BYTES: 0 }, unthreaded, observer, {
     // Two equal requests at the same time must each see their own exchanges.
     isUncached: true,
+    isCheck: true,
     aroundClient: (client) => async (request, format, caller, readXml) => {
       const started = performance.now();
       const reply = await client(request, format, caller, readXml);

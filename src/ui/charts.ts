@@ -19,7 +19,7 @@ export const fillBar = (share: number, ofWhat: string): Html => {
   </svg>`;
 };
 
-/** Requests in each half-minute as a line, and in words; empty for fewer than two counts. */
+/** Requests in each minute as a line, and in words; empty for fewer than two counts. */
 export const sparkline = (counts: readonly number[]): Html => {
   if (counts.length < 2) return html``;
   const most = Math.max(1, ...counts);
@@ -27,7 +27,7 @@ export const sparkline = (counts: readonly number[]): Html => {
     const x = (LINE_WIDTH * i) / (counts.length - 1);
     return `${x.toFixed(1)},${(LINE_HEIGHT - 1 - ((LINE_HEIGHT - 3) * count) / most).toFixed(1)}`;
   });
-  const label = `Requests in each half-minute of the last ${formatNumber(counts.length / 2)} minutes: between ${formatNumber(Math.min(...counts))} and ${formatNumber(Math.max(...counts))}, lately ${formatNumber(counts.at(-1) ?? 0)}`;
+  const label = `Requests in each of the last ${formatNumber(counts.length)} minutes: between ${formatNumber(Math.min(...counts))} and ${formatNumber(Math.max(...counts))}, lately ${formatNumber(counts.at(-1) ?? 0)}`;
   return html`<svg
     class="spark"
     viewBox="0 0 ${LINE_WIDTH} ${LINE_HEIGHT}"

@@ -1,4 +1,4 @@
-/* A button beside every pair of commands that copies them, made when their fold is opened. */
+/* A button beside commands, or an entry, that copies them, made when their fold is opened. */
 const said = document.getElementById("said");
 
 /** Some browsers give a page that was opened as a file no clipboard: then it goes by a selection. */
@@ -21,7 +21,7 @@ const copy = async (element) => {
 const press = async (target) => {
   const isDone = await copy(target.previousElementSibling);
   target.textContent = isDone ? "Copied" : "Selected";
-  said.textContent = isDone ? "Copied both commands" : "Selected, to be copied";
+  said.textContent = isDone ? "Copied" : "Selected, to be copied";
   setTimeout(() => {
     target.textContent = "Copy";
     said.textContent = "";

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
+import { UNCOUNTED } from "../concurrency/byteBudget.ts";
 import { type FailureKind, UpstreamFailure, failureOf, MAX_INTERIM_ANSWERS, maySendAgain } from "./failure.ts";
 import { currentContext, propagatedHeaders } from "../http/exchange.ts";
 import type { Turn } from "./semaphore.ts";
@@ -20,9 +21,6 @@ export type AskOptions = {
 
 /** An answer with its whole body. `contentType` is empty where the answer has none. */
 export type UpstreamReply = { status: number; contentType: string; headers: IncomingHttpHeaders; body: Buffer };
-
-/** The first bytes of each answer are not counted: small answers are given however many large ones come. */
-const UNCOUNTED = 64 * 1024;
 
 /**
  * Chunks, and their bytes, that are collected before they are joined. Many small chunks take more memory than their bytes, and many of 64 KiB
@@ -140,7 +138,7 @@ class PendingRequest implements Dispatcher.DispatchHandler, Turn {
   #reserve(size: number): boolean {
     const more = size - UNCOUNTED - this.#taken;
     if (this.#settled || !(more > 0)) return true;
-    if (!this.#upstream.replies.take(more)) return false;
+    if (!this.#upstream.memory.take(more)) return false;
     this.#taken += more;
     return true;
   }
@@ -163,7 +161,7 @@ class PendingRequest implements Dispatcher.DispatchHandler, Turn {
   }
 
   onResponseEnd(): void {
-    this.#upstream.semaphore.leave(this);
+    this.#upstream.semaphore.leave();
     this.#upstream.health?.answered();
     if (this.#settled) return;
     this.#settle();
@@ -183,7 +181,7 @@ class PendingRequest implements Dispatcher.DispatchHandler, Turn {
       setImmediate(() => this.start());
       return;
     }
-    this.#upstream.semaphore.leave(this);
+    this.#upstream.semaphore.leave();
     this.#fail(failureOf(error, this.#options));
   }
 
@@ -205,7 +203,7 @@ class PendingRequest implements Dispatcher.DispatchHandler, Turn {
 
   #settle(): void {
     this.#settled = true;
-    this.#upstream.replies.release(this.#taken);
+    this.#upstream.memory.release(this.#taken);
     clearTimeout(this.#timer);
     this.#options.signal?.removeEventListener("abort", this.#abort);
   }

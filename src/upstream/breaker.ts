@@ -1,10 +1,10 @@
 import { hash, randomBytes } from "node:crypto";
-import type { IBreaker } from "cockatiel";
 // Each from its own file: the package's index also loads retries, timeouts and bulkheads.
 import { SamplingBreaker } from "cockatiel/dist/breaker/SamplingBreaker.js";
 import { CircuitBreakerPolicy, CircuitState } from "cockatiel/dist/CircuitBreakerPolicy.js";
 import { ExecuteWrapper } from "cockatiel/dist/common/Executor.js";
-import { BrokenCircuitError, TaskCancelledError } from "cockatiel/dist/errors/Errors.js";
+import { BrokenCircuitError } from "cockatiel/dist/errors/Errors.js";
+import { LRUCache } from "lru-cache";
 import { withTimeout } from "../concurrency/withTimeout.ts";
 import { isConnectionFailure, UpstreamFailure } from "./failure.ts";
 import { subnetOf } from "./subnet.ts";
@@ -41,18 +41,18 @@ const WINDOW = 10_000;
 const RETRY = 5_000;
 /** Milliseconds for which a caller whose attempt failed while the circuit was open makes no further attempt, so that others do. */
 const OTHERS_FIRST = 15_000;
-/** Failed connections that open the circuit, or distinct requests that failed, of which at most two of each caller count. */
-const FAILURES = 5;
-const FAILURES_OF_ONE = 2;
+/** Calls in the window, of which most must have failed, and callers with different requests that failed. */
+const CALLS = 5;
+const CALLERS = 3;
 
 /**
- * The circuit opens when more than half of the calls of the last ten seconds failed and one caller cannot have caused it: five connections
- * failed, or five distinct requests by at least three callers did. After five seconds one call finds out whether the backend is back.
+ * The circuit opens when more than half of the calls of the last ten seconds failed, five at least, and one caller cannot have caused it:
+ * three callers had failures of three requests. After five seconds one call finds out whether the backend is back.
  */
 export const openBreaker = (onChange: OnCircuitChange = () => undefined): Breaker => {
   const salt = randomBytes(16).toString("hex");
-  const sampled = new OutageSampler();
-  const policy = new CircuitBreakerPolicy({ halfOpenAfter: RETRY, breaker: sampled }, new ExecuteWrapper(isItsFault));
+  const outage = new OutageBreaker(() => policy.state);
+  const policy = new CircuitBreakerPolicy({ halfOpenAfter: RETRY, breaker: outage }, new ExecuteWrapper(isItsFault));
   observeChanges(policy, onChange);
   let barred: { caller: string; until: number } | undefined;
 
@@ -60,40 +60,12 @@ export const openBreaker = (onChange: OnCircuitChange = () => undefined): Breake
   const callerOf = ({ key, client = "" }: Attempt["caller"]): string =>
     key === undefined ? `client ${subnetOf(client)}` : `key ${hash("sha256", salt + key.toLowerCase(), "base64")}`;
 
-  /** Calls directly while the circuit is closed: the policy costs several promises, and has to hear of failures only. */
-  const executeClosed = async <T>({ request, caller }: Attempt, call: () => Promise<T>): Promise<T> => {
-    try {
-      const result = await call();
-      sampled.success(CircuitState.Closed);
-      return result;
-    } catch (error) {
-      if (!isItsFault(error)) throw error;
-      note(error, request, caller);
-      // The failure may open the circuit, which calls at the same time may have done already.
-      if (policy.state === CircuitState.Closed)
-        await policy.execute(() => Promise.reject(error as Error)).catch(() => undefined);
-      throw error;
-    }
-  };
-  /** Counts a failed call. Returns whether there was no connection. */
-  const note = (error: unknown, request: Attempt["request"], caller: Attempt["caller"]): boolean => {
-    const isUnconnected = error instanceof BackendFailure ? error.isUnconnected : isConnectionFailure(error);
-    if (isUnconnected) sampled.unconnected();
-    else sampled.failed(hash("sha256", request(), "base64"), callerOf(caller));
-    return isUnconnected;
-  };
-
   return {
-    circuit() {
-      if (policy.state === CircuitState.Closed) return "closed";
-      return policy.state === CircuitState.HalfOpen ? "half_open" : "open";
-    },
-    async execute(attempt, call) {
-      if (policy.state === CircuitState.Closed) return executeClosed(attempt, call);
-      const { request, caller } = attempt;
-      // One call is finding out whether the backend is back: the others do not wait for it.
+    circuit: () => circuits[policy.state],
+    async execute({ request, caller }, call) {
+      const isProbe = policy.state !== CircuitState.Closed;
+      // One call finds out whether the backend is back, and the others do not wait for it.
       if (policy.state === CircuitState.HalfOpen) return undefined;
-      const isProbe = policy.state === CircuitState.Open;
       // Otherwise the caller of a request that breaks the backend could keep the circuit open.
       if (isProbe && barred && Date.now() < barred.until && callerOf(caller) === barred.caller) return undefined;
       let running: ReturnType<typeof call> | undefined;
@@ -104,13 +76,15 @@ export const openBreaker = (onChange: OnCircuitChange = () => undefined): Breake
             return await (isProbe ? withinRetry(running) : running);
           } catch (error) {
             if (!isItsFault(error)) throw error;
-            const isUnconnected = note(error, request, caller);
+            const isUnconnected = error instanceof BackendFailure ? error.isUnconnected : isConnectionFailure(error);
+            if (isUnconnected) outage.unconnected();
+            else outage.failed(callerOf(caller), hash("sha256", request(), "base64"));
             if (isProbe && !isUnconnected) barred = { caller: callerOf(caller), until: Date.now() + OTHERS_FIRST };
             throw error;
           }
         });
       } catch (error) {
-        if (error instanceof BrokenCircuitError || error instanceof TaskCancelledError) return undefined;
+        if (error instanceof BrokenCircuitError) return undefined;
         // Its caller still gets its answer.
         if (error instanceof LateProbe) return running;
         throw error;
@@ -118,6 +92,13 @@ export const openBreaker = (onChange: OnCircuitChange = () => undefined): Breake
     },
   };
 };
+
+const circuits = {
+  [CircuitState.Closed]: "closed",
+  [CircuitState.Open]: "open",
+  [CircuitState.HalfOpen]: "half_open",
+  [CircuitState.Isolated]: "open",
+} as const;
 
 /** An attempt that fails opens the circuit again: that is no change. */
 const observeChanges = (policy: CircuitBreakerPolicy, onChange: OnCircuitChange): void => {
@@ -142,59 +123,38 @@ const withinRetry = async <T>(running: Promise<T>): Promise<T> => {
   return result;
 };
 
-/** Decides whether the failures in the window mean an outage. It remembers at most five failed connections and five failed requests. */
-class OutageSampler implements IBreaker {
-  readonly #rate = new SamplingBreaker({
-    threshold: 0.5,
-    duration: WINDOW,
-    minimumRps: FAILURES / (WINDOW / 1000),
-  });
-  /** When connections failed. */
-  #unconnected: number[] = [];
-  /** Requests that failed: for whom, and when last. */
-  readonly #requests = new Map<string, { caller: string; at: number }>();
+/** Opens the circuit at a rate of failures, if they are those of three callers: each has one, the last. */
+class OutageBreaker extends SamplingBreaker {
+  readonly #failures = new LRUCache<string, string>({ max: 100, ttl: WINDOW, perf: Date });
+  readonly #current: () => CircuitState;
+  #connections = 0;
 
-  get state(): unknown {
-    return this.#rate.state;
+  constructor(current: () => CircuitState) {
+    super({ threshold: 0.5, duration: WINDOW, minimumRps: CALLS / (WINDOW / 1000) });
+    this.#current = current;
   }
 
-  set state(value: unknown) {
-    this.#rate.state = value;
+  /** A caller's request has failed. */
+  failed(caller: string, request: string): void {
+    this.#failures.set(caller, request);
   }
 
+  /** A connection has failed, which is due to no caller: it counts as one of its own. */
   unconnected(): void {
-    this.#unconnected = [...this.#unconnected, Date.now()].slice(-FAILURES);
+    const connection = `connection ${this.#connections++ % CALLERS}`;
+    this.failed(connection, connection);
   }
 
-  failed(request: string, caller: string): void {
-    this.#forgetOld();
-    const known = this.#requests.get(request);
-    if (known) known.at = Date.now();
-    if (known || this.#requests.size >= FAILURES) return;
-    const ofCaller = [...this.#requests.values()].filter((other) => other.caller === caller).length;
-    if (ofCaller < FAILURES_OF_ONE) this.#requests.set(request, { caller, at: Date.now() });
+  override success(state: CircuitState): void {
+    super.success(state);
+    if (state === CircuitState.HalfOpen) this.#failures.clear();
   }
 
-  success(state: CircuitState): void {
-    this.#rate.success(state);
-    if (state !== CircuitState.HalfOpen) return;
-    this.#unconnected = [];
-    this.#requests.clear();
-  }
-
-  failure(state: CircuitState): boolean {
-    const isMost = this.#rate.failure(state);
-    return state === CircuitState.Closed ? isMost && this.#isOutage() : true;
-  }
-
-  #isOutage(): boolean {
-    this.#forgetOld();
-    return Math.max(this.#unconnected.length, this.#requests.size) >= FAILURES;
-  }
-
-  #forgetOld(): void {
-    const since = Date.now() - WINDOW;
-    this.#unconnected = this.#unconnected.filter((at) => at > since);
-    for (const [request, { at }] of this.#requests) if (at <= since) this.#requests.delete(request);
+  /** `state`: when the call began. */
+  override failure(state: CircuitState): boolean {
+    const isMost = super.failure(state);
+    if (state !== CircuitState.Closed) return isMost;
+    // A call that began before it opened decides nothing about the attempt.
+    return isMost && this.#current() === state && new Set(this.#failures.values()).size >= CALLERS;
   }
 }

@@ -2,7 +2,6 @@ import { isIP } from "node:net";
 import { TLSSocket } from "node:tls";
 import type { buildConnector as connectors, Dispatcher, Pool } from "undici";
 import { type ByteBudget, openByteBudget } from "../concurrency/byteBudget.ts";
-import { openDispatchProbe } from "./dispatchProbe.ts";
 import { type Semaphore, openSemaphore } from "./semaphore.ts";
 import { connectionReset } from "./failure.ts";
 import type { UpstreamHealth } from "./health.ts";
@@ -21,12 +20,10 @@ export type OnUpstreamCall = (call: UpstreamCall) => void;
 export type UpstreamSettings = {
   /** `http://127.0.0.1:8080`, https too; no path. */
   origin: string;
-  /** Sockets at most, without those for slow clients. */
+  /** Sockets at most. */
   connections: number;
-  /** Sockets at most beside those, for answers that their clients take slowly (default: 0). */
-  slowConnections?: number;
-  /** Requests at most that wait beyond those; more are refused at once. */
-  waiting: number;
+  /** Requests at most that wait beyond those (default: 1,000); more are refused at once. */
+  waiting?: number | undefined;
   /** Milliseconds that a request waits at most (default: 10 s). */
   waitTimeout?: number;
   /** Certificates (PEM) of the authorities that the server's must come from, in place of those that Node trusts. */
@@ -36,7 +33,7 @@ export type UpstreamSettings = {
   /** Silence at most within a body, either way. */
   bodyTimeout: number;
   /** Bounds the bytes of answers that are being collected, shared with other upstreams (default: no bound). */
-  replies?: ByteBudget;
+  memory?: ByteBudget;
   /** Hears what requests and connections show of the upstream. */
   health?: UpstreamHealth;
   /** Hears of each call when it is over. */
@@ -48,22 +45,25 @@ export type Upstream = {
   readonly origin: string;
   readonly pool: Pool;
   readonly semaphore: Semaphore;
-  readonly replies: ByteBudget;
+  readonly memory: ByteBudget;
   readonly bodyTimeout: number;
   readonly health: UpstreamHealth | undefined;
   readonly onCall: OnUpstreamCall | undefined;
   /** The name for TLS, so that a client's Host header cannot choose it. */
   readonly servername: string | undefined;
-  /** False where requests do not get to a connection any more, though connections are free. */
-  dispatches(): Promise<boolean>;
   /** Waits for what is in flight (at most its timeouts), then closes all connections. */
   close(): Promise<void>;
 };
 
+/** Requests that wait for a connection: with 64 connections a second's worth, if legacy takes 60 ms for each. */
+const MAX_WAITING = 1000;
+/** Milliseconds that a request waits; then its client has waited long enough to be told. */
+export const WAIT_TIMEOUT = 10_000;
+
 /** Opens an upstream without a connection yet. Throws a TypeError where the origin is no URL. */
 export const openUpstream = (settings: UpstreamSettings): Upstream => {
   const url = new URL(settings.origin);
-  const connections = settings.connections + (settings.slowConnections ?? 0);
+  const { connections, waiting = MAX_WAITING, waitTimeout = WAIT_TIMEOUT } = settings;
   const pool = new undici.Pool(url.origin, {
     connections,
     factory: (origin, options) => new PooledClient(origin, options),
@@ -80,22 +80,16 @@ export const openUpstream = (settings: UpstreamSettings): Upstream => {
     keepAliveTimeoutThreshold: 1000,
     maxHeaderSize: 64 * 1024,
   });
-  const semaphore = openSemaphore({
-    places: settings.connections,
-    queue: settings.waiting,
-    waitTimeout: settings.waitTimeout,
-    asidePlaces: settings.slowConnections,
-  });
+  const semaphore = openSemaphore({ places: connections, queue: waiting, waitTimeout });
   return {
     origin: url.origin,
     pool,
     semaphore,
-    replies: settings.replies ?? openByteBudget(Number.POSITIVE_INFINITY),
+    memory: settings.memory ?? openByteBudget(Number.POSITIVE_INFINITY),
     bodyTimeout: settings.bodyTimeout,
     health: settings.health,
     onCall: settings.onCall,
     servername: url.protocol === "https:" && isIP(url.hostname) === 0 ? url.hostname : undefined,
-    dispatches: openDispatchProbe(pool, connections),
     async close() {
       await semaphore.idle();
       await pool.close();

@@ -25,11 +25,11 @@ export const importsOf = (): Import[] => {
   );
 };
 
-/** The parts that import one another, directly or through others. */
-export const cyclesOf = (imports: readonly Import[]): string[][] => {
+/** The parts, or files, that import one another, directly or through others. */
+export const cyclesOf = (imports: readonly Import[], of = partOf): string[][] => {
   const edges = new Map<string, Set<string>>();
   for (const { from, to } of imports)
-    if (partOf(from) !== partOf(to)) edges.set(partOf(from), (edges.get(partOf(from)) ?? new Set()).add(partOf(to)));
+    if (of(from) !== of(to)) edges.set(of(from), (edges.get(of(from)) ?? new Set()).add(of(to)));
   const reachable = (start: string): Set<string> => {
     const found = new Set<string>();
     const next = [start];

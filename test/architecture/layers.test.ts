@@ -42,3 +42,9 @@ test("only main.ts and tools join src with transforms, and only tools with fixtu
 test("no folder is in an import cycle", () => {
   expect(cyclesOf(imports.filter(({ from }) => partOf(from) !== "src"))).toEqual([]);
 });
+
+test("no file of serve is in an import cycle", () => {
+  const inServe = imports.filter(({ from, to }) => partOf(from) === "serve" && partOf(to) === "serve");
+  expect(inServe.length).toBeGreaterThan(20);
+  expect(cyclesOf(inServe, (file) => file)).toEqual([]);
+});

@@ -1,7 +1,8 @@
 import { brotliDecompressSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { openCache } from "../../src/cache/cache.ts";
-import { type Entry, lifetimesBy } from "../../src/cache/entry.ts";
+import type { Entry } from "../../src/cache/entry.ts";
+import { lifetimesBy } from "../../src/cache/policy.ts";
 import { replyWith } from "../../src/cache/reply.ts";
 import type { SharedTier } from "../../src/cache/sharedTier.ts";
 import { openStore } from "../../src/cache/store.ts";
@@ -15,7 +16,6 @@ const openWith = (entryBytes = MIB, tier?: Partial<SharedTier>) => {
   const store = openStore({ bytes: 512 * MIB, entryBytes });
   const cache = openCache({
     store,
-    longest: 1000,
     openTier:
       tier &&
       (() => ({
@@ -23,7 +23,7 @@ const openWith = (entryBytes = MIB, tier?: Partial<SharedTier>) => {
         mark: () => "a",
         get: async () => undefined,
         set: () => undefined,
-        invalidate: async () => undefined,
+        invalidate: async () => true,
         close: async () => undefined,
         ...tier,
       })),

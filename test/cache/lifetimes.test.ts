@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
-import { freshnessOf, entryOf } from "../../src/cache/entry.ts";
+import { entryOf } from "../../src/cache/entry.ts";
+import { freshnessOf } from "../../src/cache/policy.ts";
 import { untagged } from "../../src/cache/reply.ts";
 import { alice, cachedGateway, clock, kept, markOf } from "./support.ts";
 

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ownerKey, cacheKeyOf, readDirectives } from "../../src/cache/cacheRequest.ts";
-import { isDuration, milliseconds, backOff, type Entry, entryOf, freshnessOf } from "../../src/cache/entry.ts";
+import { isDuration, milliseconds, type Entry, entryOf } from "../../src/cache/entry.ts";
+import { backOff, freshnessOf } from "../../src/cache/policy.ts";
 import { acceptedCodings } from "../../src/cache/compression.ts";
 import { HIT, replyWith, untagged } from "../../src/cache/reply.ts";
 import { openStore, sizeOf } from "../../src/cache/store.ts";

@@ -1,4 +1,7 @@
+import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
+import { listeningGateway } from "../http/support.ts";
+import { httpUpstream } from "../proxy/support.ts";
 import { alice, cachedGateway, clock, held, markOf } from "./support.ts";
 import { settled, until } from "../support/waiting.ts";
 
@@ -60,6 +63,52 @@ describe("many equal requests at the same time", () => {
     legacy.mode = "healthy";
     expect(await ofAll(20)).toEqual(new Set(["200 fwd=uri-miss; stored; ttl", "200 fwd=uri-miss; collapsed; ttl"]));
     expect(legacy.asked).toHaveLength(2);
+  });
+
+  test("who got no room is refused alone; those who waited for it share one more request", async () => {
+    const asked: ServerResponse[] = [];
+    const url = await httpUpstream((_, response) => void asked.push(response));
+    const { port, services } = await listeningGateway(url, {
+      MEMORY_BYTES: "1048576",
+      MAX_REPLY_BYTES: "1048576",
+    });
+    const ask = (path: string) => fetch(`http://127.0.0.1:${port}${path}`);
+    const large = ask("/v1/evaluationmeasures/list");
+    await until(() => asked.length === 1);
+    asked[0]?.writeHead(200, { "Content-Length": 1024 ** 2 }).write("{");
+    const all = Array.from({ length: 20 }, () => ask("/v1/datasets/61"));
+    await until(async () => asked.length === 2 && (await coalesced(services)) === 19);
+    // The first of them comes while there is no room, the next one when there is.
+    asked[1]?.writeHead(200, { "Content-Length": 1024 ** 2 }).write("{");
+    await until(() => asked.length === 3);
+    asked[0]?.end('"evaluation_measures":{"measures":{"measure":"kappa"}}}'.padEnd(1024 ** 2 - 1));
+    expect((await large).status).toBe(200);
+    asked[2]?.end('{"data_set_description":{"id":"61","name":"a","format":"arff"}}');
+    const statuses = (await Promise.all(all)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(19);
+    expect(statuses).toContain(503);
+    expect(asked).toHaveLength(3);
+  });
+
+  test("where there is no room for that one either, all who waited are refused by it", async () => {
+    const asked: ServerResponse[] = [];
+    const url = await httpUpstream((_, response) => void asked.push(response));
+    const bound = String(1024 ** 2);
+    const { port, services } = await listeningGateway(url, { MEMORY_BYTES: bound, MAX_REPLY_BYTES: bound });
+    const ask = (path: string) => fetch(`http://127.0.0.1:${port}${path}`);
+    const large = ask("/v1/evaluationmeasures/list");
+    await until(() => asked.length === 1);
+    asked[0]?.writeHead(200, { "Content-Length": bound }).write("{");
+    const all = Array.from({ length: 20 }, () => ask("/v1/datasets/61"));
+    await until(async () => asked.length === 2 && (await coalesced(services)) === 19);
+    asked[1]?.writeHead(200, { "Content-Length": bound }).write("{");
+    await until(() => asked.length === 3);
+    asked[2]?.writeHead(200, { "Content-Length": bound }).write("{");
+    await Promise.race([Promise.all(all), until(() => asked.length > 3)]);
+    expect(asked).toHaveLength(3);
+    expect(new Set((await Promise.all(all)).map(({ status }) => status))).toEqual(new Set([503]));
+    asked[0]?.end('"evaluation_measures":{"measures":{"measure":"kappa"}}}'.padEnd(1024 ** 2 - 1));
+    expect((await large).status).toBe(200);
   });
 
   test("a failure that many waited for counts once for the back-off", async () => {

@@ -2,6 +2,7 @@ import { gzipSync } from "node:zlib";
 import { onTestFinished, vi } from "vitest";
 import { listeningGateway } from "../http/support.ts";
 import { httpUpstream } from "../proxy/support.ts";
+import type { GatewayParts } from "../support/gateway.ts";
 
 export const alice = "a".repeat(32);
 export const bob = "b".repeat(32);
@@ -95,7 +96,9 @@ export const scriptedLegacy = async () => {
       const { pathname, searchParams } = new URL(request.url ?? "/", "http://legacy");
       const path = pathname.replace(/^\/api\/v1\/(json|xml)/, "");
       const inParts = /name="api_key"\r\n\r\n(\w+)/.exec(text)?.[1];
-      const key = searchParams.get("api_key") ?? new URLSearchParams(text).get("api_key") ?? inParts;
+      const given = searchParams.get("api_key") ?? new URLSearchParams(text).get("api_key") ?? inParts;
+      // Legacy ignores the case of keys.
+      const key = given?.toLowerCase();
       legacy.asked.push(
         `${request.method} ${path}${key === undefined ? "" : ` as ${key === alice ? "alice" : key === bob ? "bob" : key}`}`,
       );
@@ -137,9 +140,13 @@ export const clock = () => {
 };
 
 /** A gateway over a scripted legacy, and how to ask it over a socket. */
-export const cachedGateway = async (environment: Record<string, string> = {}, given?: ScriptedLegacy) => {
+export const cachedGateway = async (
+  environment: Record<string, string> = {},
+  given?: ScriptedLegacy,
+  parts: GatewayParts = {},
+) => {
   const legacy = given ?? (await scriptedLegacy());
-  const gateway = await listeningGateway(legacy.url, environment);
+  const gateway = await listeningGateway(legacy.url, environment, parts);
   const ask = async (path: string, headers: Record<string, string> = {}, init: RequestInit = {}) => {
     const response = await fetch(gateway.url + path, {
       ...init,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type Entry, entryOf, lifetimesBy } from "../../src/cache/entry.ts";
+import { type Entry, entryOf } from "../../src/cache/entry.ts";
+import { lifetimesBy } from "../../src/cache/policy.ts";
 import { openTieredEntries } from "../../src/cache/tieredEntries.ts";
 import { untagged } from "../../src/cache/reply.ts";
 import type { Invalidation, SharedTier } from "../../src/cache/sharedTier.ts";
@@ -19,13 +20,12 @@ const openWith = (entry?: Entry) => {
     mark: () => "a",
     get: () => Promise.resolve(entry),
     set: () => undefined,
-    invalidate: () => Promise.resolve(),
+    invalidate: () => Promise.resolve(true),
     close: () => Promise.resolve(),
   };
   const store = openStore({ bytes: 100_000, entryBytes: 10_000 }, () => 1);
   const settings = {
     store,
-    longest: 1000,
     onInvalidation: () => undefined,
     onInvalidated: () => undefined,
     onError: () => undefined,
@@ -38,7 +38,7 @@ const one = (different: Partial<Entry> = {}) =>
 
 test("an entry with longer lifetimes of another gateway is served no longer than here", async () => {
   const { entries } = openWith(one({ lifetimes: { fresh: 5000, staleWhileRevalidate: 9000, staleIfError: 9000 } }));
-  const found = await entries.find(asking);
+  const found = await entries.lookUpShared(asking);
   expect(found?.entry).toMatchObject({
     freshUntil: 1000,
     lifetimes: { fresh: 1000, staleWhileRevalidate: 0, staleIfError: 0 },
@@ -51,16 +51,16 @@ describe("after an unconfirmed write", () => {
   test("an entry only stands in where legacy fails", async () => {
     const { entries, store } = openWith();
     store.set("k", one());
-    expect((await entries.find(asking))?.freshness).toBe("fresh");
+    expect(entries.lookUp(asking, 1)?.freshness).toBe("fresh");
     await entries.invalidate(lost);
-    expect((await entries.find(asking))?.freshness).toBe("ifError");
+    expect(entries.lookUp(asking, 1)?.freshness).toBe("ifError");
   });
 
   test("an entry that may never be served stale is gone", async () => {
     const { entries, store } = openWith();
     store.set("k", one({ lifetimes: { fresh: 1000, staleWhileRevalidate: 1000, staleIfError: 0 } }));
     await entries.invalidate(lost);
-    expect(await entries.find(asking)).toBeUndefined();
+    expect(entries.lookUp(asking, 1)).toBeUndefined();
   });
 
   test("an answer that is fetched meanwhile is not stored", async () => {
@@ -83,20 +83,29 @@ test.each<[string, Invalidation, boolean]>([
     mark: () => "a",
     get: () => new Promise((resolve) => (arrive = resolve)),
     set: () => undefined,
-    invalidate: () => Promise.resolve(),
+    invalidate: () => Promise.resolve(true),
     close: () => Promise.resolve(),
   };
   const entries = openTieredEntries({
     store: openStore({ bytes: 100_000, entryBytes: 10_000 }, () => 1),
-    longest: 1000,
     openTier: () => tier,
     onInvalidation: () => undefined,
     onInvalidated: () => undefined,
     onError: () => undefined,
     now: () => 1,
   });
-  const found = entries.find(asking);
+  const found = entries.lookUpShared(asking);
   await entries.invalidate(drop);
   arrive(entryOf(untagged({ status: 200, body: "x" }), about));
-  expect([(await found) !== undefined, entries.ready(asking, 1) !== undefined]).toEqual([isKept, isKept]);
+  expect([(await found) !== undefined, entries.lookUp(asking, 1) !== undefined]).toEqual([isKept, isKept]);
+});
+
+test.each([
+  ["newer", 1, "x"],
+  ["older", -1, undefined],
+])("an entry of the shared tier that is %s than the one in memory", async (_, storedAt, expected) => {
+  const { entries, store } = openWith(one({ storedAt }));
+  store.set("k", one());
+  expect((await entries.lookUpShared(asking))?.entry.body.toString()).toBe(expected);
+  expect(entries.lookUp(asking, 1)?.entry.storedAt).toBe(Math.max(0, storedAt));
 });

@@ -1,3 +1,4 @@
+import type { GatewayParts } from "../support/gateway.ts";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { connect } from "node:net";
@@ -15,8 +16,8 @@ const tagForm = (key?: string) => `data_id=61&tag=a${key === undefined ? "" : `&
 type Answer = { status: number; type: string; body: string };
 
 /** A gateway that has cached an answer of each path. Legacy gives proxied requests the answer that the test sets, or no answer. */
-const filled = async (environment: Record<string, string> = {}) => {
-  const gateway = await cachedGateway(environment);
+const filled = async (environment: Record<string, string> = {}, parts: GatewayParts = {}) => {
+  const gateway = await cachedGateway(environment, undefined, parts);
   const fill = async () => {
     for (const path of paths) await gateway.ask(path);
   };
@@ -188,7 +189,7 @@ describe("a write that cannot have been sent", () => {
   });
 
   test("changes nothing: too many requests wait already", async () => {
-    const { legacy, ask, post, as, served } = await filled({ MAX_CONNECTIONS: "1", MAX_WAITING: "1" });
+    const { legacy, ask, post, as, served } = await filled({ MAX_CONNECTIONS: "1" }, { waiting: 1 });
     await ask("/v1/datasets/abc", as(alice));
     const { promise, release } = held();
     legacy.gate = promise;

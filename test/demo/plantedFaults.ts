@@ -1,7 +1,7 @@
 import type { Difference } from "../../src/compare/difference.ts";
 import type { DifferenceView } from "../../src/features/migration/views.ts";
-import type { Fault } from "../standIn/fault.ts";
-import type { Planted } from "../standIn/planted.ts";
+import type { Fault } from "../standIn/faults.ts";
+import type { Planted } from "../standIn/startStandIn.ts";
 
 /** A fault of the stand-in, and what it does in words. */
 export type PlantedFault = { fault: Fault; means: string };
@@ -39,7 +39,7 @@ export const findingOf = (
   found: readonly Pick<DifferenceView, "endpoint" | "path" | "form" | "kind">[],
 ): { kind: "unexplained" | "drift"; paths: string[] } | undefined => {
   const done = planted.flatMap((one) =>
-    one.endpoint === endpoint && one.faults.includes(fault) && "path" in one && one.as !== "allowed" ? [one] : [],
+    one.endpoint === endpoint && one.fault === fault && "path" in one && one.as !== "allowed" ? [one] : [],
   );
   const isFound = ({ path, form, as }: { path: string; form: Difference["form"]; as: string }): boolean =>
     found.some(

@@ -4,6 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { secretSettings, settingsSchemaOf } from "../../src/settings/settings.ts";
+import { WAIT_TIMEOUT } from "../../src/upstream/upstream.ts";
 import { describeWith } from "../support/needs.ts";
 import { freePort } from "../support/freePort.ts";
 import { fragments } from "../support/settings.ts";
@@ -152,7 +153,7 @@ describeWith("promtool", "deploy/prometheus/prometheus.yml", () => {
 });
 
 test("the proxies wait longer than the gateway does", () => {
-  const wait = (defaultOf("WAIT_TIMEOUT_MS") + defaultOf("TOTAL_TIMEOUT_MS")) / 1000;
+  const wait = (WAIT_TIMEOUT + defaultOf("TOTAL_TIMEOUT_MS")) / 1000;
   const waits = globSync("deploy/{nginx,caddy}/forward.*").map((file) =>
     Number(/(?:proxy_read_timeout|response_header_timeout) (\d+)s/.exec(readFileSync(file, "utf8"))?.[1]),
   );

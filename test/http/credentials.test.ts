@@ -118,7 +118,10 @@ describe("the order of checks", () => {
     const gateway = await gatewayFor(good.url);
     for (let i = 0; i < 3; i++) expect((await gateway.app.request(`/v1/datasets/abc?api_key=${KEY}`)).status).toBe(422);
     expect(good.seen).toHaveLength(1);
+    // Legacy ignores the case of keys.
     await gateway.app.request(`/v1/datasets/abc?api_key=${KEY.toLowerCase()}`);
+    expect(good.seen).toHaveLength(1);
+    await gateway.app.request(`/v1/datasets/abc?api_key=${"0".repeat(32)}`);
     expect(good.seen).toHaveLength(2);
     await gateway.close();
 

@@ -8,7 +8,7 @@ import { anyText } from "../support/anyText.ts";
 
 const idOf = (head: string): string[] =>
   [...head.matchAll(/^x-request-id: (.*?)\r?$/gim)].map(([, id]) => id as string);
-const made = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const made = /^[0-9A-Za-z]{12}-[0-9a-z]+$/;
 const ours = "/v1/evaluationmeasures/list";
 const theirs = "/api/v1/json/anything";
 

@@ -97,7 +97,7 @@ describe("a legacy that", () => {
       arrived++;
       void waiting.then(() => response.end(measures));
     });
-    const gateway = await gatewayFor(url, { MAX_CONNECTIONS: "1", MAX_WAITING: "1" });
+    const gateway = await gatewayFor(url, { MAX_CONNECTIONS: "1" }, { waiting: 1 });
     const one = () => gateway.app.request("/v1/evaluationmeasures/list", { headers: { "Cache-Control": "no-store" } });
     const first = one();
     await until(() => arrived === 1);

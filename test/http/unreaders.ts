@@ -32,9 +32,6 @@ export const unreader = (port: number, bytes: string, localAddress = "127.0.0.1"
   return socket;
 };
 
-/** So long that no client is looked at while a test runs. */
-export const UNSEEN = 600_000;
-
 /** Answers in pieces of 64 KiB, without an end, and waits for the client after each that it does not take. */
 export const streaming: RequestListener = (_, response) => {
   const more = () => {

@@ -1,13 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { readPairs } from "../../fixtures/pairs.ts";
 import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import type { GatewayParts } from "../support/gateway.ts";
-import { type Ledger, openLedger } from "../../src/compare/ledger.ts";
-import type { Endpoint } from "../../src/endpoint/endpoint.ts";
 import { errorAnswer } from "../../src/modern/errorAnswer.ts";
-import { firstUnexpected, MAX_MISFITS, misfitsOf } from "../../src/compare/fits.ts";
+import { MAX_MISFITS } from "../../src/compare/fits.ts";
 import type { Json } from "../../src/rules/rule.ts";
 import { catalogue } from "../../transforms/catalogue.ts";
 import { endpoints } from "../../transforms/index.ts";
@@ -138,50 +135,21 @@ describe("a document is served as application/json alone", () => {
   );
 });
 
-test("of what says not found, conflict or gone, an endpoint has its own codes", () => {
-  const own = new Set(["notFound", "conflict", "gone"]);
-  const served = (endpoint: Endpoint) =>
-    Array.from(catalogue.errors.values(), ({ code, kind }) => {
-      if (!own.has(kind)) return [];
-      const statuses = [404, 409, 410].filter((status) => {
-        const body = { detail: { code: String(code), message: "words" } };
-        const problem = { code: String(code) };
-        const given = { status, text: JSON.stringify(body) };
-        const answers = [
-          errorAnswer(endpoint, catalogue.errors, { ...given, contentType: JSON_TYPE }, body),
-          errorAnswer(endpoint, catalogue.errors, { ...given, contentType: PROBLEM }, problem),
-        ];
-        expect(answers[0] === undefined).toBe(answers[1] === undefined);
-        return answers[0] !== undefined;
-      });
-      return statuses.map((status) => `${code} ${status}`);
-    }).flat();
-  const tagged = ["472 404", "473 409", "474 409"];
-  const untagged = ["472 404", "475 404"];
-  expect(Object.fromEntries(Object.entries(endpoints).map(([name, one]) => [name, served(one)]))).toMatchObject({
-    getDataset: ["111 404"],
-    listDatasets: ["372 404"],
-    tagDataset: tagged,
-    untagDataset: untagged,
-    getSetup: ["281 404"],
-    tagSetup: tagged,
-    untagSetup: untagged,
-    getStudy: ["601 404", "603 410"],
-    findFlow: [],
-    listEstimationProcedures: ["500 404"],
-    listEvaluationMeasures: [],
-  });
-});
-
-test("what the answers of the fixtures say can be served of each endpoint", () => {
-  for (const { endpoint: name, example, answer } of readPairs()) {
-    const { status, body } = answer;
-    if (![404, 409, 410].includes(status)) continue;
-    const given = { status, contentType: JSON_TYPE, text: JSON.stringify(body) };
-    const endpoint = endpoints[name as keyof typeof endpoints];
-    const served = errorAnswer(endpoint, catalogue.errors, given, body as Json);
-    expect([name, example, served?.status]).toEqual([name, example, status]);
-  }
+test("of what says not found, conflict or gone, an endpoint has its own codes", async () => {
+  const { ask } = await over({ CACHE_BYTES: "0" });
+  const served: string[] = [];
+  for (const { code, kind } of catalogue.errors.values())
+    for (const status of ["notFound", "conflict", "gone"].includes(kind) ? [404, 409, 410] : [])
+      for (const [type, body] of [
+        [JSON_TYPE, { detail: { code: String(code), message: "words" } }],
+        [PROBLEM, { code: String(code) }],
+      ] as const) {
+        said = { status, type, body };
+        for (const path of ["/datasets/1", "/studies/99"])
+          if ((await ask(path)).backend === "modern") served.push(`${path} ${code} ${status}`);
+      }
+  const own = ["/datasets/1 111 404", "/studies/99 601 404", "/studies/99 603 410"];
+  expect(served).toEqual(own.flatMap((one) => [one, one]));
 });
 
 describe("an outcome of the endpoint is served", () => {
@@ -285,7 +253,6 @@ describe("modern is asked", () => {
 });
 
 const entry = { reason: "known", owner: "us", until: "2999-01-01" };
-const study = { ...endpoints.getStudy, name: "getStudy" };
 const sound = {
   id: 99,
   name: "a",
@@ -303,119 +270,60 @@ const sound = {
   run_ids: [],
 };
 
-const firstMisfit = ({ name, output }: Pick<Endpoint, "output"> & { name: string }, ledger: Ledger, document: Json) =>
-  firstUnexpected(name, ledger, misfitsOf(output, document));
+const whole = { ...sound, benchmark_suite: null };
+const missing = { path: "/benchmark_suite", kind: "missing" };
+const deep = JSON.parse(`${"[".repeat(100)}${"]".repeat(100)}`) as Json;
+const deepest = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
 
-describe("a document fits but for what the ledger allows", () => {
-  const misfit = (document: Json, ...entries: object[]) =>
-    firstMisfit(
-      study,
-      openLedger(
-        entries.map((one) => ({ id: "one", endpoint: "getStudy", ...entry, ...one }) as never),
-        "2026-11-21",
-      ),
-      document,
-    );
+test.each<[title: string, backend: "modern" | "legacy", document: unknown, entries: object[]]>([
+  ["fits", "modern", whole, []],
+  ["lacks a field", "legacy", sound, []],
+  ["lacks a field, as the ledger allows it", "modern", sound, [missing]],
+  ["lacks a field, as it is allowed to every endpoint", "modern", sound, [{ ...missing, endpoint: "*" }]],
+  ["lacks a field, where any kind is allowed", "modern", sound, [{ ...missing, kind: "*" }]],
+  ["lacks a field, where another kind is allowed", "legacy", sound, [{ ...missing, kind: "type" }]],
+  ["lacks a field, as it is allowed to another endpoint", "legacy", sound, [{ ...missing, endpoint: "getSetup" }]],
+  ["lacks a field, as it was allowed until yesterday", "legacy", sound, [{ ...missing, until: "2020-01-01" }]],
+  ["has another type where a field may be missing", "legacy", { ...sound, benchmark_suite: "1" }, [missing]],
+  ["is wrong beside what is allowed", "legacy", { ...sound, creator: "1" }, [missing]],
+  ["has a wrong entry", "legacy", { ...sound, task_ids: [1, "2"] }, [missing]],
+  [
+    "has a wrong entry, as it is allowed too",
+    "modern",
+    { ...sound, task_ids: [1, "2"] },
+    [missing, { path: "/task_ids/*", kind: "type" }],
+  ],
+  [
+    "has exactly the value that is allowed",
+    "modern",
+    { ...sound, benchmark_suite: "" },
+    [{ path: "/benchmark_suite", kind: "type", candidate: "" }],
+  ],
+  [
+    "has another value than the one that is allowed",
+    "legacy",
+    { ...sound, benchmark_suite: "" },
+    [{ path: "/benchmark_suite", kind: "type", candidate: 0 }],
+  ],
+  ["is nested too deep, whatever is allowed", "legacy", { ...whole, more: deep }, [{ path: "/**", kind: "*" }]],
+  ["is nested deeper than any stack", "legacy", `{"name":${deepest}}`, []],
+])("a document that %s is answered by %s", async (_, backend, document, entries) => {
+  said = { status: 200, body: document };
+  const expected = entries.map((one, i) => ({ id: `${i}`, endpoint: "getStudy", ...entry, ...one }));
+  const { ask } = await over({}, { expected });
+  expect((await ask("/studies/99")).backend).toBe(backend);
+});
 
-  test("a missing field is served where the ledger allows it there, today", () => {
-    expect(misfit({ ...sound, benchmark_suite: null })).toBeUndefined();
-    expect(misfit(sound)).toBe("/benchmark_suite");
-    const allowed = { path: "/benchmark_suite", kind: "missing" };
-    expect(misfit(sound, allowed)).toBeUndefined();
-    expect(misfit(sound, { ...allowed, endpoint: "*" })).toBeUndefined();
-    expect(misfit(sound, { ...allowed, kind: "*" })).toBeUndefined();
-    expect(misfit(sound, { ...allowed, kind: "type" })).toBe("/benchmark_suite");
-    expect(misfit(sound, { ...allowed, endpoint: "getSetup" })).toBe("/benchmark_suite");
-    expect(misfit(sound, { ...allowed, until: "2026-11-20" })).toBe("/benchmark_suite");
-    expect(misfit({ ...sound, benchmark_suite: "1" }, allowed)).toBe("/benchmark_suite");
-  });
-
-  test("the places beside it still have to fit", () => {
-    const allowed = { path: "/benchmark_suite", kind: "missing" };
-    expect(misfit({ ...sound, creator: "1" }, allowed)).toBe("/creator");
-    expect(misfit({ ...sound, task_ids: [1, "2"] }, allowed)).toBe("/task_ids/1");
-    expect(misfit({ ...sound, task_ids: [1, "2"] }, allowed, { path: "/task_ids/*", kind: "type" })).toBeUndefined();
-  });
-
-  test("a value, where exactly this one is allowed", () => {
-    const whole = { ...sound, benchmark_suite: "" };
-    expect(misfit(whole, { path: "/benchmark_suite", kind: "type", candidate: "" })).toBeUndefined();
-    expect(misfit(whole, { path: "/benchmark_suite", kind: "type", candidate: 0 })).toBe("/benchmark_suite");
-  });
-
-  test("an answer that is allowed is served", async () => {
-    said = { status: 200, body: sound };
-    const strict = await over();
-    expect((await strict.ask("/studies/99")).backend).toBe("legacy");
-    const allowed = { id: "one", endpoint: "getStudy", path: "/benchmark_suite", kind: "missing", ...entry } as const;
-    const lenient = await over({}, { expected: [allowed] });
-    expect(await lenient.ask("/studies/99")).toMatchObject({ backend: "modern", body: sound });
-    expect(lenient.failures()).toEqual({});
-  });
-
-  test("no document makes it throw, and an empty ledger allows what the schema does", () => {
-    const all = [{ path: "/**", kind: "*" }];
-    fc.assert(
-      fc.property(fc.jsonValue({ maxDepth: 6 }), (document) => {
-        const fits = study.output.schema.safeParse(document).success;
-        expect(misfit(document as Json) === undefined).toBe(fits);
-        misfit(document as Json, ...all);
-      }),
-    );
-  });
-
-  test("too many kinds of misfits are never allowed, one kind many times may be", () => {
-    const rows = (count: number, format: (i: number) => string): Json =>
-      Array.from({ length: count }, (_, i) => ({
-        did: i,
-        name: "a",
-        version: 1,
-        format: format(i),
-        file_id: 1,
-        status: "active",
-        md5_checksum: "",
-        quality: [],
-      }));
-    const list = { ...endpoints.listDatasets, name: "listDatasets" };
-    const allowed = { id: "one", endpoint: "listDatasets", path: "/*/format", kind: "value", ...entry } as const;
-    const ledger = openLedger([allowed], "2026-11-21");
-    expect(
-      misfitsOf(
-        list.output,
-        rows(5000, () => "ARFF"),
-      ),
-    ).toEqual([{ at: "/0/format", path: "/*/format", kinds: ["value"], candidate: "ARFF" }]);
-    expect(
-      firstMisfit(
-        list,
-        ledger,
-        rows(5000, () => "ARFF"),
-      ),
-    ).toBeUndefined();
-    expect(
-      firstMisfit(
-        list,
-        ledger,
-        rows(MAX_MISFITS, (i) => `F${i}`),
-      ),
-    ).toBeUndefined();
-    expect(
-      firstMisfit(
-        list,
-        ledger,
-        rows(MAX_MISFITS + 1, (i) => `F${i}`),
-      ),
-    ).toBe(`/${MAX_MISFITS}/format`);
-  });
-
-  test("what is nested too deep is never passed on", () => {
-    const deep = JSON.parse(`${"[".repeat(100)}${"]".repeat(100)}`) as Json;
-    const whole = { ...sound, benchmark_suite: null, more: deep };
-    expect(misfit(whole, { path: "/**", kind: "*" })).toBe("/more");
-    const deepest = JSON.parse(`${"[".repeat(100_000)}${"]".repeat(100_000)}`) as Json;
-    for (const one of [deepest, { ...sound, name: deepest }, { ...sound, more: deepest }])
-      expect(misfit(one)).toBeTypeOf("string");
-  });
+test.each([
+  ["one kind of misfit many times", "modern", 5000, () => "ARFF"],
+  ["as many kinds as are looked at", "modern", MAX_MISFITS, (i: number) => `F${i}`],
+  ["more kinds", "legacy", MAX_MISFITS + 1, (i: number) => `F${i}`],
+] as const)("of a list with %s, as they are allowed: %s", async (_, backend, count, format) => {
+  const row = { name: "a", version: 1, file_id: 1, status: "active", md5_checksum: "", quality: [] };
+  said = { status: 200, body: Array.from({ length: count }, (_one, i) => ({ did: i, ...row, format: format(i) })) };
+  const allowed = { id: "one", endpoint: "listDatasets", path: "/*/format", kind: "value", ...entry };
+  const { ask } = await over({}, { expected: [allowed] });
+  expect((await ask("/datasets/list")).backend).toBe(backend);
 });
 
 test("no error of modern makes it throw; what is served has its status and a detail", () => {

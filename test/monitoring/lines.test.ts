@@ -1,5 +1,4 @@
-import { globSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { globSync } from "node:fs";
 import { join } from "node:path";
 import { collectDefaultMetrics } from "prom-client";
 import { expect, onTestFinished, test } from "vitest";
@@ -10,6 +9,7 @@ import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegac
 import { endpoints } from "../../transforms/index.ts";
 import { startStandIn } from "../standIn/startStandIn.ts";
 import { gatewayFor } from "../support/gateway.ts";
+import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { until } from "../support/waiting.ts";
 
 const names = Object.keys(endpoints) as (keyof typeof endpoints)[];
@@ -18,11 +18,10 @@ const names = Object.keys(endpoints) as (keyof typeof endpoints)[];
 const metered = async () => {
   const legacy = await startSampleLegacy();
   const modern = await startStandIn({ legacyUrl: legacy.url });
-  const directory = mkdtempSync(join(tmpdir(), "lines-"));
   const gateway = await gatewayFor(legacy.url, {
     MODERN_URL: modern.url,
     FORCE_BACKEND: "true",
-    DATA_DIR: directory,
+    DATA_DIR: temporaryFolder(),
     WEBHOOK_URL: "http://127.0.0.1:9/",
     WEBHOOK_SECRET: Buffer.alloc(32).toString("base64"),
     LEGACY_ADMIN_KEY: "AD000000000000000000000000000000",
@@ -36,7 +35,6 @@ const metered = async () => {
     await gateway.close();
     await modern.close();
     await legacy.close();
-    rmSync(directory, { recursive: true });
   });
   const page = async () => (await writeExposition(await gateway.services.meter.read())).body;
   return { gateway, url: `http://127.0.0.1:${server.port}`, page };

@@ -80,15 +80,16 @@ test("a scrape has the state of each dependency", async () => {
   );
   expect(up).toEqual([
     [
+      ["store", expect.any(Number)],
       ["legacy", 1],
       // Until it is connected.
       ["redis", 0],
       ["reader_threads", 1],
-      ["data_dir", 1],
     ],
     [
       ["legacy", 1],
       ["reader_threads", 1],
+      ["stages", 1],
       ["modern", 1],
     ],
   ]);

@@ -91,7 +91,7 @@ const meteredGateway = async (folder: string) => {
     legacyUrl: sample.url,
     faults: [{ endpoint: "getSetup", fault: "lostEntry", path: "/setup_parameters/parameter" }],
   });
-  const gate = { parity: 0.5, requests: 100_000 };
+  const gate = { parity: 0.5, requests: 5000 };
   const program = await startProgram({
     LEGACY_URL: legacy.url,
     LEGACY_CA: legacy.ca,

@@ -20,7 +20,7 @@ test("status, reason, header case, order, repetitions and odd bytes are preserve
   const { origin } = await reply(`${lines.join("\r\n")}\r\n\r\nok`);
   const { port } = await openGateway(origin);
   const { head, body } = await send(port, get("/"));
-  const added = [expect.stringMatching(/^X-Request-Id: [\w-]{36}$/), "Connection: close"];
+  const added = [expect.stringMatching(/^X-Request-Id: [\w-]{14,}$/), "Connection: close"];
   expect(head.split("\r\n").slice(1)).toEqual([...lines.slice(1), ...added]);
   expect(head).toMatch(/^HTTP\/1\.1 299 Tr/);
   expect(body).toBe("ok");

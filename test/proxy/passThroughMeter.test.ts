@@ -44,7 +44,7 @@ test("a proxied request without an answer counts as a failure with its reason", 
     await valueOf("pass_through_failures_total reason=timeout"),
     await valueOf("pass_through_duration_seconds_count"),
   ]).toEqual([1, 0, 1]);
-  const legacy = (await services.dependencies.states()).find(({ name }) => name === "legacy");
+  const legacy = services.dependencies.states().find(({ name }) => name === "legacy");
   expect(legacy).toMatchObject({ state: "failed", why: "it cannot be reached" });
   expect(await valueOf("dependency_up dependency=legacy")).toBe(0);
 });

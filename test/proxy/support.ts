@@ -24,6 +24,7 @@ export type GatewaySettings = Partial<
 export type Gateway = {
   port: number;
   upstream: Upstream;
+  uploads: Upstream;
   events: PassThroughEvent[];
   listener: (req: IncomingMessage, res: ServerResponse) => void;
 };
@@ -84,31 +85,27 @@ export const openGateway = async (origin: string, settings: GatewaySettings = {}
     onEvent = (event) => events.push(event),
     observe,
     hooks,
-    uploads,
     limits,
     ...rest
   } = settings;
-  const upstream = openUpstream({
-    origin,
-    connections: 4,
-    waiting: 100,
-    connectTimeout: 2000,
-    headersTimeout: 8000,
-    bodyTimeout: 8000,
-    ...rest,
+  const times = { connectTimeout: 2000, headersTimeout: 8000, bodyTimeout: 8000 };
+  const opened = () => openUpstream({ origin, connections: 4, waiting: 100, ...times, ...rest });
+  const [upstream, uploads] = [opened(), opened()];
+  onTestFinished(async () => {
+    await upstream.pool.destroy();
+    await uploads.pool.destroy();
   });
-  onTestFinished(() => upstream.pool.destroy());
-  const listener = passThrough(upstream, {
+  const listener = passThrough(upstream, uploads, {
     host,
     trusted,
     onEvent,
     ...(observe ? { observe } : {}),
     ...(hooks ? { hooks } : {}),
-    ...(uploads ? { uploads } : {}),
   });
   return {
     port: await listening(openHttpServer({}, { ...roomyLimits, ...limits }, listener).server),
     upstream,
+    uploads,
     events,
     listener,
   };
@@ -140,10 +137,9 @@ export const request = (line: string, ...headers: string[]): string =>
   `${[`${line} HTTP/1.1`, "Host: front.example", ...headers, "Connection: close"].join("\r\n")}\r\n\r\n`;
 
 /** That the gateway holds no place and still answers; the last line of every nasty test. */
-export const expectHealthy = async ({ port, upstream }: Gateway): Promise<void> => {
-  await until(
-    () => upstream.semaphore.running === 0 && upstream.semaphore.aside === 0 && upstream.semaphore.waiting === 0,
-  );
+export const expectHealthy = async ({ port, upstream, uploads }: Gateway): Promise<void> => {
+  const isIdle = ({ semaphore: { running, waiting } }: Upstream) => running + waiting === 0;
+  await until(() => isIdle(upstream) && isIdle(uploads));
   const { head, body } = await send(port, get("/healthy"));
   expect(head).toMatch(/^HTTP\/1\.1 200 /);
   expect(body).toBe("healthy");

@@ -1,32 +1,36 @@
-import { endpoint } from "../../src/endpoint/endpoint.ts";
-import { get } from "../../src/endpoint/legacyRequest.ts";
 import type { Json } from "../../src/rules/rule.ts";
-import { text } from "../../src/rules/values.ts";
+import { catalogue } from "../../transforms/catalogue.ts";
 
-const hoard = (): Json => {
+const hoard = (): never => {
   const all: Json[] = [];
   for (;;) all.push(Array.from({ length: 1000 }, (_, i) => `${i} and ${all.length}`));
 };
 
-const busy = (): Json => {
-  for (;;);
+/** Without work for the processor. */
+const hang = (): never => {
+  for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 };
 
-/** As `busy`, without work for the processor. */
-const stuck = (): Json => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
-
-const throwing = (): Json => {
+const fail = (): never => {
   throw new Error("a rule that throws");
 };
 
-const bad = (read: () => Json) =>
-  endpoint("GET /bad", {
-    summary: "An endpoint whose rule misbehaves.",
-    input: {},
-    legacy: () => get`/bad`,
-    output: { ...text, read: (legacy) => (JSON.stringify(legacy).includes("good") ? "good" : read()) },
-    examples: {},
-  });
+const faults: Record<string, () => never> = { hoard, hang, fail };
 
-/** Endpoints that only a thread of their own survives. */
-export const endpoints = { hoard: bad(hoard), busy: bad(busy), stuck: bad(stuck), throwing: bad(throwing) };
+const { listDatasets } = catalogue.endpoints;
+
+/** The endpoints, for threads. The list of datasets fails as the name of a dataset says. */
+export const endpoints = {
+  ...catalogue.endpoints,
+  listDatasets: {
+    ...listDatasets,
+    output: {
+      ...listDatasets.output,
+      read(...of: Parameters<typeof listDatasets.output.read>) {
+        const [, fault = ""] = /"(hoard|hang|fail)"/.exec(JSON.stringify(of[0])) ?? [];
+        faults[fault]?.();
+        return listDatasets.output.read(...of);
+      },
+    },
+  },
+};

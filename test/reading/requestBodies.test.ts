@@ -2,11 +2,11 @@ import { request as httpRequest } from "node:http";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { readBodyInput } from "../../src/endpoint/input.ts";
-import { openReader, type ReaderSettings } from "../../src/reading/reader.ts";
+import type { ReaderSettings } from "../../src/reading/reader.ts";
 import { catalogue } from "../../transforms/catalogue.ts";
 import { listeningGateway } from "../http/support.ts";
 import { gatewayFor } from "../support/gateway.ts";
-import { prepared, settings } from "./modelList.ts";
+import { prepare } from "../../src/serve/prepared.ts";
 import { until } from "../support/waiting.ts";
 
 const noSuchModule = new URL("./noSuchModule.ts", import.meta.url).href;
@@ -38,7 +38,7 @@ test("a body of 64 KiB is read in another thread, a smaller one here", async () 
 test("a body that no thread can read is 503, and so is one for which there is no room", async () => {
   const body = unknownFields(64 * 1024);
   expect((await post(body, { module: noSuchModule })).status).toBe(503);
-  const full = await post(body, { queue: { jobs: 1, bytes: 1000 } });
+  const full = await post(body, { bytes: 1000 });
   expect([full.status, full.retryAfter]).toEqual([503, "5"]);
 });
 
@@ -48,9 +48,10 @@ test("a large body that is no UTF-8 or no JSON is 422", async () => {
 });
 
 test("every body is read the same in this thread and in another one", async () => {
-  const endpoints = new Map(prepared.map((endpoint) => [endpoint.name, endpoint]));
-  const reader = openReader({ ...settings, endpoints, module: catalogue.module });
-  onTestFinished(() => reader.close());
+  const prepared = prepare(catalogue.endpoints, { legacy: "", lifetimes: {} });
+  const gateway = await gatewayFor("http://127.0.0.1:1", {}, { reading: { large: { json: 0, xml: 0 } } });
+  onTestFinished(() => gateway.close());
+  const { reader } = gateway.services;
   const given = fc.record(
     {
       pagination: fc.oneof(fc.json(), fc.record({ limit: fc.integer(), offset: fc.nat(), x: fc.jsonValue() })),
@@ -70,7 +71,7 @@ test("every body is read the same in this thread and in another one", async () =
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...prepared), bodies, async (endpoint, body) => {
       const here = readBodyInput(endpoint, Buffer.from(body));
-      const there = await reader.readInput(endpoint.name, body, { caller: "", deadline: Date.now() + 30_000 });
+      const there = await reader.readInput({ endpoint: endpoint.name }, body, Date.now() + 300_000);
       expect(there).toEqual(here);
     }),
     { numRuns: 300 },
@@ -86,8 +87,8 @@ test("a client that leaves gives the place of its body back", async () => {
     request.on("error", () => undefined).end(body);
     return request;
   });
-  await until(() => reader.size().jobs > 5);
+  await until(() => reader.size().waiting > 5);
   for (const request of requests) request.destroy();
-  await until(() => reader.size().jobs === 0);
-  expect(reader.size().bytes).toBe(0);
+  await until(() => reader.size().bytes === 0);
+  expect(reader.size().waiting).toBe(0);
 });

@@ -7,6 +7,7 @@ import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegac
 import { httpUpstream } from "../proxy/support.ts";
 import { freePort } from "../support/freePort.ts";
 import { gatewayFor } from "../support/gateway.ts";
+import { keys } from "./support.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 
 /** The check of a gateway before this legacy, and its last lines. */
@@ -74,6 +75,14 @@ test("a MODERN_URL that leads to the gateway itself is an event, and legacy answ
   await server.stop(1000);
   await gateway.close();
   await legacy.close();
+});
+
+test("a read-only key fails, and is not shown", async () => {
+  const legacy = await startSampleLegacy();
+  onTestFinished(() => legacy.close());
+  const { ready, lines } = await checked(legacy.url, { LEGACY_API_KEY: keys.reader });
+  expect([ready, lines.join("\n")]).toEqual([false, expect.stringMatching(/^FAIL +LEGACY_API_KEY /m)]);
+  expect(lines.join("\n")).not.toContain(keys.reader);
 });
 
 test("with all well it says so, and how much was checked", async () => {

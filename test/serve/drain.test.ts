@@ -26,7 +26,7 @@ const connectTo = (port: number) =>
 
 describe("the delay of a stop", () => {
   test("keeps the port open: every request is answered, and its connection closed", async () => {
-    const program = start({ DRAIN_DELAY_MS: "1000" });
+    const program = start({ DRAIN_DELAY_MS: "3000" });
     const port = await portOf(program);
     const operators = /operators: (\S+)/.exec(program.output.out)?.[1];
     const probe = async (path: string) => (await fetch(`${operators}${path}`)).status;
@@ -40,7 +40,7 @@ describe("the delay of a stop", () => {
     expect([await probe("/healthz"), await probe("/readyz")]).toEqual([200, 503]);
 
     used.socket.write(stayingGet("/v1/evaluationmeasures/list"));
-    await within(used.closed, 2000);
+    await within(used.closed, 30_000);
     expect(used.text()).toMatch(/]HTTP\/1\.1 200 OK[^]*connection: close/i);
     // It was open before, and asks late.
     setTimeout(() => unused.socket.write(stayingGet("/v1/evaluationmeasures/list")), 300);
@@ -58,15 +58,15 @@ describe("the delay of a stop", () => {
     // A hit, one that asks legacy, a proxied request.
     const paths = ["/v1/evaluationmeasures/list", "/v1/datasets/61?api_key=x", "/api/v1/json/data/61"];
     await Promise.all(paths.map(ask));
-    expect(refused).toBeGreaterThan(990);
+    expect(refused).toBeGreaterThan(2990);
     // A connection may still come in the microseconds in which the port closes.
     expect(cut).toBeLessThanOrEqual(1);
     expect(new Set(answers)).toEqual(
       new Set([`${paths[0]} 200 close`, `${paths[1]} 401 close`, `${paths[2]} 200 close`]),
     );
-    await within(unused.closed, 2000);
+    await within(unused.closed, 30_000);
     expect(unused.text()).toMatch(/^HTTP\/1\.1 200 OK[^]*connection: close/i);
-    expect(await within(program.ended, 2000)).toBe(0);
+    expect(await within(program.ended, 30_000)).toBe(0);
   });
 });
 
@@ -79,7 +79,7 @@ describe("a stop", () => {
     await until(() => used.text().includes("]"));
     expect(used.text()).not.toMatch(/connection: close/i);
     program.child.kill("SIGINT");
-    expect(await within(program.ended, 2000)).toBe(0);
+    expect(await within(program.ended, 30_000)).toBe(0);
     await Promise.all([used.closed, unused.closed]);
   });
 
@@ -89,7 +89,7 @@ describe("a stop", () => {
     client.socket.write(`${of} HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\nabc`);
     await until(() => client.text().includes("HTTP/1.1 40"));
     program.child.kill("SIGTERM");
-    expect(await within(program.ended, 2000)).toBe(0);
+    expect(await within(program.ended, 30_000)).toBe(0);
   });
 
   test.each([
@@ -100,7 +100,7 @@ describe("a stop", () => {
     await exchange(port, get("/v1/evaluationmeasures/list"));
     const client = openConnection(port);
     client.socket.write(`${of} HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\nabc`);
-    expect(await within(client.closed, 2000)).not.toBe("too late");
+    expect(await within(client.closed, 30_000)).not.toBe("too late");
     expect(client.text()).toMatch(new RegExp(`^HTTP/1\\.1 ${answer}`));
   });
 
@@ -143,7 +143,7 @@ describe("a stop", () => {
     await until(async () => (await connectTo(port)) === "ECONNREFUSED");
     expect(await within(program.ended, 1200)).toBe("too late");
     program.child.kill("SIGINT");
-    expect(await within(program.ended, 1000)).toBe(1);
+    expect(await within(program.ended, 30_000)).toBe(1);
   });
 
   /** A stop while legacy is silent. */

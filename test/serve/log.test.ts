@@ -24,7 +24,7 @@ const unread = async (environment: Record<string, string>) => {
   const ended = new Promise<number | null>((resolve) => void child.once("close", resolve));
   // Its output cannot say that it listens. A start takes its time on a busy machine.
   let isUp = false;
-  for (let i = 0; i < 300 && !isUp; i++) {
+  for (let i = 0; i < 2400 && !isUp; i++) {
     isUp = (await send(adminPort, get("/readyz"))).head !== "";
     if (!isUp) await new Promise((resolve) => void setTimeout(resolve, 50));
   }

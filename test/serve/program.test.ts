@@ -1,14 +1,11 @@
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
-import { connect } from "node:net";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
-import { check } from "../../src/serve/check.ts";
 import { settingsSchemaOf } from "../../src/settings/settings.ts";
 import { get, httpUpstream, request } from "../proxy/support.ts";
-import { gatewayFor } from "../support/gateway.ts";
-import { fragments, settingsOf } from "../support/settings.ts";
+import { fragments } from "../support/settings.ts";
 import { exchange, keys, measures, start, startByShell } from "./support.ts";
 import { until } from "../support/waiting.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
@@ -79,27 +76,6 @@ describe("keys and secrets", () => {
     for (const line of output.error.trim().split("\n")) expect(() => JSON.parse(line) as unknown).not.toThrow();
   });
 
-  test("what is wrong with them is one line that names the setting and shows no value", () => {
-    const wrong: [string, Record<string, string>][] = [
-      ["LEGACY_API_KEY", { LEGACY_API_KEY: "hush-hush" }],
-      ["LEGACY_URL", { LEGACY_URL: "http://me:hush@legacy" }],
-      ["REDIS_URL", { REDIS_URL: "http://me:hush@redis" }],
-      ["ADMIN_TOKEN", { ADMIN_TOKEN: "hush" }],
-      ["CACHE_LIFETIMES", { CACHE_LIFETIMES: '{"getNothing": {"fresh": "1m"}}' }],
-      ["CACHE_LIFETIMES.getDataset.fresh", { CACHE_LIFETIMES: '{"getDataset": {"fresh": "1 minute"}}' }],
-      ["CACHE_BYTES", { CACHE_BYTES: "-1" }],
-      ["CONFIG", { CONFIG: file('{"LEGACY_API_KEY": "hush" oops') }],
-      ["LEGACY_API_KEY", { CONFIG: file('{"LEGACY_API_KEY": ["hush"]}') }],
-      ["API_KEY", { CONFIG: file('{"API_KEY": "hush"}') }],
-    ];
-    for (const [name, environment] of wrong) {
-      const loaded = settingsOf(environment);
-      const errors = "errors" in loaded ? loaded.errors : [];
-      expect([errors.length, errors[0]?.split(":")[0]]).toEqual([1, name]);
-      expect(errors[0]).not.toMatch(/hush|\n/);
-    }
-  });
-
   test("a feature that cannot be opened stops the program with 2, whatever is open", async () => {
     const { code, error } = await run({ REDIS_URL: "redis://127.0.0.1:1", EXPECTED_DIFFERENCES: "/nonexistent" });
     expect(code).toBe(2);
@@ -154,27 +130,6 @@ describe("--help and --check", () => {
     expect(all[2]?.out).not.toMatch(/^FAIL /m);
     for (const { out, error } of all)
       for (const key of [keys.unknown, keys.user]) expect(out + error).not.toContain(key);
-  });
-
-  test("--check fails for a read-only key and for a legacy server that is not there", async () => {
-    const legacy = await startSampleLegacy();
-    onTestFinished(() => legacy.close());
-    const checked = async (url: string, environment: Record<string, string> = {}) => {
-      const gateway = await gatewayFor(url, environment);
-      const lines: string[] = [];
-      const { ready: isGood } = await check(gateway, {
-        settings: gateway.core.settings,
-        strict: false,
-        print: (line) => lines.push(line),
-      });
-      await gateway.close();
-      return { isGood, out: lines.join("\n") };
-    };
-    const reader = await checked(legacy.url, { LEGACY_API_KEY: keys.reader });
-    expect(reader).toEqual({ isGood: false, out: expect.stringMatching(/^FAIL +LEGACY_API_KEY /m) });
-    expect(reader.out).not.toContain(keys.reader);
-    const away = await checked("http://127.0.0.1:1");
-    expect(away).toEqual({ isGood: false, out: expect.stringMatching(/FAIL +legacy +legacy at .* gives no answer/) });
   });
 
   test("a reader of the output that leaves changes nothing about the verdict", async () => {
@@ -265,17 +220,6 @@ test("the start line names the legacy server of LEGACY_URL, and no sample is sta
   await legacy.close();
 });
 
-/** Whether a connection to this port is refused. */
-const isRefused = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect(port, "127.0.0.1");
-    socket.once("error", () => resolve(true));
-    socket.once("connect", () => {
-      socket.destroy();
-      resolve(false);
-    });
-  });
-
 describe("npm start", () => {
   test("says where it listens, whom it asks, what it serves and who stays with legacy", async () => {
     const { child, output, ended, listening } = start({ PREFIXES: "/v1,/api/v2" });
@@ -319,34 +263,6 @@ describe("npm start", () => {
       answer();
       expect(await (await inFlight).json()).toEqual(["kappa"]);
       expect(await ended).toBe(0);
-    },
-  );
-
-  test.each(["SIGTERM", "SIGINT"] as const)(
-    "%s: what is in flight is answered, nothing new is taken, idle clients do not count",
-    async (signal) => {
-      let answer = () => {};
-      const answered = new Promise<void>((resolve) => (answer = resolve));
-      let asked = 0;
-      const legacy = await httpUpstream((_, response) => {
-        asked++;
-        response.write('{"evaluation_measures":{"measures":');
-        void answered.then(() => response.end('{"measure":"kappa"}}}'));
-      });
-      const { child, ended, listening } = start({ LEGACY_URL: legacy });
-      const url = await listening();
-      const port = Number(new URL(url).port);
-      const idle = connect(port, "127.0.0.1").on("error", () => undefined);
-      const ours = fetch(`${url}/v1/evaluationmeasures/list`);
-      const passed = fetch(`${url}/api/v1/json/evaluationmeasure/list`);
-      await until(() => asked === 2);
-      child.kill(signal);
-      await until(() => isRefused(port));
-      answer();
-      expect(await (await ours).json()).toEqual(["kappa"]);
-      expect(await (await passed).json()).toHaveProperty("evaluation_measures");
-      expect(await ended).toBe(0);
-      idle.destroy();
     },
   );
 });

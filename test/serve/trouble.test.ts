@@ -37,7 +37,7 @@ describe("a legacy that", () => {
 
   test("is overloaded: 503 at once with Retry-After, until a place is free again", async () => {
     const { url, asked, release } = await heldUpstream();
-    const { port } = await listeningGateway(url, { MAX_CONNECTIONS: "1", MAX_WAITING: "1" });
+    const { port } = await listeningGateway(url, { MAX_CONNECTIONS: "1" }, { waiting: 1 });
     const one = () => exchange(port, get("/v1/evaluationmeasures/list", "Cache-Control: no-store"));
     const first = one();
     await until(() => asked.length === 1);

@@ -52,7 +52,7 @@ DEPRECATED:
     expect(errorsOf(yaml("FORCE_BACKEND: yes\n"))).toEqual([
       expect.stringMatching(/^FORCE_BACKEND: "yes" given in .*; allowed is true or false$/),
     ]);
-    expect(yaml("MAX_WAITING: 010\n")).toMatchObject({ settings: { MAX_WAITING: 10 } });
+    expect(yaml("MAX_CONNECTIONS: 010\n")).toMatchObject({ settings: { MAX_CONNECTIONS: 10 } });
   });
 
   test.each([

@@ -9,7 +9,6 @@ const errorsOf = (environment: Record<string, string>) => {
   return "errors" in loaded ? loaded.errors : [];
 };
 const values: Record<string, string> = {
-  OTEL_EXPORTER_OTLP_HEADERS: "api-key=hush-hush-hush-hush",
   LEGACY_API_KEY: "a".repeat(32),
   LEGACY_ADMIN_KEY: "b".repeat(32),
   REDIS_URL: "redis://127.0.0.1:6379",

@@ -180,22 +180,21 @@ describe("every setting", () => {
     ["MAX_BODY_BYTES", 1024 ** 2, 1024, 1024 ** 3],
     ["MAX_REPLY_BYTES", 32 * 1024 ** 2, 1024, 1024 ** 3],
     ["MAX_CONNECTIONS", 64, 1, 100_000],
-    ["MAX_WAITING", 1000, 1, 100_000],
   ];
 
-  test("MAX_REPLIES_BYTES is at least MAX_REPLY_BYTES", () => {
-    expect(settings({})).toMatchObject({ MAX_REPLIES_BYTES: 256 * 1024 ** 2 });
-    const both = { MAX_REPLY_BYTES: "2000", MAX_REPLIES_BYTES: "2000" };
-    expect(settings(both)).toMatchObject({ MAX_REPLIES_BYTES: 2000 });
-    expect(errors({ ...both, MAX_REPLIES_BYTES: "1999" })).toEqual([
-      "MAX_REPLIES_BYTES: 1999 given; allowed is at least MAX_REPLY_BYTES (2000), so that one answer alone has room",
+  test("MEMORY_BYTES is at least MAX_REPLY_BYTES", () => {
+    expect(settings({})).toMatchObject({ MEMORY_BYTES: 256 * 1024 ** 2 });
+    const both = { MAX_REPLY_BYTES: "2000", MEMORY_BYTES: "2000" };
+    expect(settings(both)).toMatchObject({ MEMORY_BYTES: 2000 });
+    expect(errors({ ...both, MEMORY_BYTES: "1999" })).toEqual([
+      "MEMORY_BYTES: 1999 given; allowed is at least MAX_REPLY_BYTES (2000), so that one answer alone has room",
     ]);
   });
 
   test.each(bounds)("%s is %i, from %i to %i", (name, usual, least, most) => {
     expect(settings({})).toMatchObject({ [name]: usual });
     // One answer has to fit into what all may take.
-    const roomy: Record<string, string> = name === "MAX_REPLY_BYTES" ? { MAX_REPLIES_BYTES: String(2 ** 30) } : {};
+    const roomy: Record<string, string> = name === "MAX_REPLY_BYTES" ? { MEMORY_BYTES: String(2 ** 30) } : {};
     for (const good of [least, most, ` ${most} `])
       expect(settings({ ...roomy, [name]: String(good) })).toMatchObject({ [name]: Number(good) });
     for (const bad of [least - 1, most + 1, "1.5", "1e3", "0x10", "ten", "1,000"])
@@ -210,34 +209,6 @@ describe("every setting", () => {
       ]);
   });
 
-  test("has a default or needs none", () => {
-    expect(Object.keys(settings({}))).toEqual(
-      Object.keys(settingsSchemaOf(fragments).shape).filter(
-        (name) =>
-          ![
-            "LEGACY_URL",
-            "LEGACY_HOST",
-            "LEGACY_CA",
-            "RATE_LIMIT",
-            "MODERN_CA",
-            "LEGACY_API_KEY",
-            "LEGACY_ADMIN_KEY",
-            "LEGACY_STUDIES",
-            "REDIS_URL",
-            "ADMIN_TOKEN",
-            "METRICS_TOKEN",
-            "OTEL_EXPORTER_OTLP_ENDPOINT",
-            "OTEL_EXPORTER_OTLP_HEADERS",
-            "MODERN_URL",
-            "EXPECTED_DIFFERENCES",
-            "DATA_DIR",
-            "WEBHOOK_URL",
-            "WEBHOOK_SECRET",
-          ].includes(name),
-      ),
-    );
-  });
-
   test("of another name is ignored in the environment and refused in the file", () => {
     expect(settings({ PREFIX: "x", port: "x" })).toEqual(settings({}));
     for (const name of ["CACHE", "__proto__", "toString", "CONFIG"])
@@ -247,8 +218,8 @@ describe("every setting", () => {
   });
 
   test("of the file yields to the environment alone, and is not mended by an empty one", () => {
-    const CONFIG = file('{"PORT": "x", "HOST": "::1", "MAX_WAITING": 5}');
-    expect(settings({ CONFIG, PORT: "1" })).toMatchObject({ PORT: 1, HOST: "::1", MAX_WAITING: 5 });
+    const CONFIG = file('{"PORT": "x", "HOST": "::1", "MAX_CONNECTIONS": 5}');
+    expect(settings({ CONFIG, PORT: "1" })).toMatchObject({ PORT: 1, HOST: "::1", MAX_CONNECTIONS: 5 });
     expect(errors({ CONFIG, PORT: "" })[0]).toContain('PORT: "x" given in');
   });
 });

@@ -1,9 +1,7 @@
-import type { IncomingMessage } from "node:http";
 import type { Endpoint } from "../../src/endpoint/endpoint.ts";
 import { isObject, type Json, type JsonObject } from "../../src/rules/rule.ts";
 import { endpoints } from "../../transforms/index.ts";
-import type { Sendable } from "./transports.ts";
-import type { WellAnswered } from "./wellAnswered.ts";
+import type { Answering, Sendable } from "./startStandIn.ts";
 
 type Route = { method: "GET" | "POST"; path: RegExp; shape: (document: Json) => Json };
 
@@ -122,6 +120,12 @@ const problem = (slug: string, status: number, detail: string, more: JsonObject 
     "application/problem+json",
   );
 
+const failed: Sendable = {
+  status: 500,
+  headers: { "content-type": "text/plain" },
+  body: Buffer.from("Internal Server Error"),
+};
+
 /** What its framework's router answers (Starlette). */
 const notRouted = json(404, { detail: "Not Found" });
 const wrongMethod = json(405, { detail: "Method Not Allowed" });
@@ -164,8 +168,9 @@ const isBeyondLimit = (path: string, body: Buffer): boolean => {
 const formats: ReadonlySet<Json | undefined> = new Set(["arff", "sparse_arff", "parquet"]);
 
 /** Answers as the reference implementation does, on its routes alone: what `well` knows, in the reference's shapes. */
-export const openReference = (well: WellAnswered, base: string): WellAnswered => ({
-  async answer(request: IncomingMessage, body: Buffer) {
+export const likeReference =
+  (well: Answering, base: string): Answering =>
+  async (request, body) => {
     const [target = "", query = ""] = (request.url ?? "").slice(base.length).split("?", 2);
     const decoded = target.replaceAll(/%2f/gi, "/");
     const known = routes.filter(({ path }) => path.test(decoded));
@@ -182,15 +187,10 @@ export const openReference = (well: WellAnswered, base: string): WellAnswered =>
     if (request.method === "POST" && target.endsWith("tag") && !query.includes("api_key="))
       return problem("authentication-required", 401, "No API key provided.", { code: "103" });
     if (isBeyondLimit(target, body)) return problem("validation-error", 422, "Input validation failed.");
-    const ours = await well.answer(request, body);
-    if (ours.status >= 500)
-      return { status: 500, headers: { "content-type": "text/plain" }, body: Buffer.from("Internal Server Error") };
+    const ours = await well(request, body);
+    if (ours.status >= 500) return failed;
     if (ours.status !== 200) return errorOf(target, ours);
-    const document = JSON.parse(ours.body.toString()) as Json;
-    const shaped = route.shape(document);
-    if (route.path.test("/datasets/1") && isObject(shaped) && !formats.has(shaped["format"]))
-      return { status: 500, headers: { "content-type": "text/plain" }, body: Buffer.from("Internal Server Error") };
-    return json(200, shaped);
-  },
-  close: () => well.close(),
-});
+    const shaped = route.shape(JSON.parse(ours.body.toString()) as Json);
+    const isOdd = route.path.test("/datasets/1") && isObject(shaped) && !formats.has(shaped["format"]);
+    return isOdd ? failed : json(200, shaped);
+  };

@@ -1,58 +1,103 @@
-import { hash } from "node:crypto";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
 import { readCredential } from "../../src/http/credential.ts";
 import { isBelow, pathOf, queryOf } from "../../src/http/requestTarget.ts";
-import { trafficMapper } from "../../src/tools/corpus/mapTraffic.ts";
-import type { NamedEndpoint } from "../../src/tools/corpus/corpusRequest.ts";
 import type { Json } from "../../src/rules/rule.ts";
+import { openGateway } from "../../src/serve/gateway.ts";
+import { loadSettings } from "../../src/settings/load.ts";
+import { openObserver } from "../../src/telemetry/observer.ts";
+import type { NamedEndpoint } from "../../src/tools/corpus/corpusRequest.ts";
+import { trafficMapper } from "../../src/tools/corpus/mapTraffic.ts";
+import { catalogue } from "../../transforms/catalogue.ts";
 import { endpoints } from "../../transforms/index.ts";
-import type { Fault, TransportFault } from "./fault.ts";
-import { faultyAnswer } from "./faultyAnswer.ts";
-import { openPlay, seenAs } from "./play.ts";
-import type { Planted } from "./planted.ts";
-import { openReference } from "./reference.ts";
-import { send, type Sendable, transports } from "./transports.ts";
-import { openWellAnswered } from "./wellAnswered.ts";
+import { type Fault, faultyAnswer, hashOf, type Seen, type TransportFault } from "./faults.ts";
+import { likeReference } from "./reference.ts";
 
 /** Where the new interface begins. */
 const BASE = "/v1";
 
-/** A stand-in for the modern backend that listens. */
-export type StandIn = {
-  /** The URL at which the new interface begins, with its path. */
-  url: string;
-  /** Replaces the faults, and resets `planted` and `asked`. */
-  use(faults: readonly Fault[]): void;
-  /** The changes that the faults have really made. */
-  planted(): Planted[];
-  /** The number of requests by endpoint. */
-  asked(): Record<string, number>;
-  close(): Promise<void>;
+/** An answer that could be sent. */
+export type Sendable = { status: number; headers: OutgoingHttpHeaders; body: Buffer };
+/** Gives the right answer of the new interface. */
+export type Answering = (request: IncomingMessage, body: Buffer) => Promise<Sendable>;
+
+/** What one fault did to answers of an endpoint, and of how many questions; without a path where it left no document. */
+export type Planted = { endpoint: string; fault: Fault["fault"]; questions: number } & (Seen | { as: "noDocument" });
+
+/** Headers that would change the answer to less than the whole document, or make a chain of gateways look like a loop. */
+const leftOut = new Set("via accept-encoding if-none-match if-modified-since host connection expect".split(" "));
+/** Headers that are wrong for a changed document, or are about this gateway only. */
+const keptBack = new Set("etag content-length cache-status server-timing".split(" "));
+
+/** A gateway in this process without a cache. */
+const openWellAnswering = async (legacyUrl: string): Promise<{ answer: Answering; close: () => Promise<void> }> => {
+  const loaded = loadSettings({ CACHE_BYTES: "0", LEGACY_URL: legacyUrl, PREFIXES: BASE }, catalogue.endpoints);
+  if ("errors" in loaded) throw new Error(loaded.errors.join("\n"));
+  const gateway = await openGateway({ ...loaded.settings, LEGACY_URL: legacyUrl }, catalogue, openObserver("silent"));
+  return {
+    async answer(incoming, body) {
+      const { method = "GET", url = "/" } = incoming;
+      const headers = Object.entries(incoming.headersDistinct).flatMap(([name, values = []]) =>
+        leftOut.has(name) ? [] : values.map((value): [string, string] => [name, value]),
+      );
+      // A body has been read already; where there is none, the target is taken as it was sent.
+      const asked =
+        method === "POST"
+          ? await gateway.app.fetch(new Request(new URL(url, "http://stand-in"), { method, headers, body }))
+          : await gateway.app.fetch(new Request("http://stand-in/", { method, headers }), { incoming });
+      return {
+        status: asked.status,
+        headers: Object.fromEntries([...asked.headers].filter(([name]) => !keptBack.has(name))),
+        body: Buffer.from(await asked.arrayBuffer()),
+      };
+    },
+    close: () => gateway.close(),
+  };
+};
+
+const send = (response: ServerResponse, { status, headers, body }: Sendable): void => {
+  response.writeHead(status, body.length === 0 ? headers : { ...headers, "Content-Length": body.length }).end(body);
+};
+
+/** Whether the client is still there after so many milliseconds. */
+const isThereAfter = async (response: ServerResponse, ms: number): Promise<boolean> => {
+  const left = new AbortController();
+  const leave = () => left.abort();
+  response.once("close", leave);
+  await wait(ms, undefined, { signal: left.signal }).catch(() => undefined);
+  response.off("close", leave);
+  return !response.destroyed;
+};
+
+/** How each fault sends an answer. */
+const transports: Record<TransportFault, (response: ServerResponse, answer: Sendable, fault: Fault) => unknown> = {
+  down: (response) => response.socket?.resetAndDestroy(),
+  async late(response, answer, { ms = 3000 }) {
+    if (await isThereAfter(response, ms)) send(response, answer);
+  },
+  halfBody: (response, { status, headers, body }) =>
+    response
+      .writeHead(status, { ...headers, "Content-Length": body.length })
+      .write(body.subarray(0, body.length >> 1), () => response.socket?.destroySoon()),
+  html: (response, { status, headers }) =>
+    send(response, {
+      status,
+      headers: { ...headers, "content-type": "text/html; charset=utf-8" },
+      body: Buffer.from("<!DOCTYPE html>\n<html><body><h1>Error</h1></body></html>\n"),
+    }),
+  async dripping(response, { status, headers, body }) {
+    response.writeHead(status, { ...headers, "Content-Length": body.length });
+    for (let i = 0; i < body.length; i++) {
+      response.write(body.subarray(i, i + 1));
+      if (!(await isThereAfter(response, 100))) return;
+    }
+    response.end();
+  },
+  redirect: (response) => send(response, { status: 302, headers: { Location: "/elsewhere" }, body: Buffer.alloc(0) }),
 };
 
 const { routed } = trafficMapper(endpoints);
-
-const nothing: Sendable = { status: 500, headers: {}, body: Buffer.alloc(0) };
-
-const isOfTransport = (fault: Fault): fault is Fault & { fault: TransportFault } => fault.fault in transports;
-
-/** Throws for a misspelt fault, which would look like one that the comparison overlooks. */
-const checked = (faults: readonly Fault[]): Fault[] =>
-  faults.map((fault) => {
-    const { endpoint } = fault;
-    if (endpoint !== "*" && !Object.hasOwn(endpoints, endpoint)) throw new Error(`${endpoint}: no such endpoint`);
-    return fault;
-  });
-
-/** The identity of a request and its key. The key cannot be recovered from it. */
-const questionOf = ({ method, url = "/", headers }: IncomingMessage, body: Buffer): string => {
-  const { key } = readCredential(queryOf(url), (name) => {
-    const header = headers[name];
-    return Array.isArray(header) ? header.join(", ") : header;
-  });
-  return hash("sha256", JSON.stringify([method, pathOf(url), body.toString(), key])).slice(0, 24);
-};
 
 const endpointOf = ({ method = "", url = "/" }: IncomingMessage): NamedEndpoint | undefined => {
   const path = pathOf(url);
@@ -60,7 +105,13 @@ const endpointOf = ({ method = "", url = "/" }: IncomingMessage): NamedEndpoint 
   return routed(path.slice(BASE.length))?.methods.get(method === "HEAD" ? "GET" : (method as "GET" | "POST"));
 };
 
-/** Starts a server of the new interface over a legacy one, with these faults. */
+/** What tells requests apart: what is asked, and by whom. */
+const questionOf = ({ method, url = "/", headers }: IncomingMessage, body: Buffer): string => {
+  const { key } = readCredential(queryOf(url), (name) => headers[name]?.toString());
+  return JSON.stringify([method, pathOf(url), body.toString(), key]);
+};
+
+/** A server of the new interface over a legacy one, with these faults. `reference`: as the public reference implementation answers. */
 export const startStandIn = async ({
   legacyUrl,
   faults = [],
@@ -68,45 +119,65 @@ export const startStandIn = async ({
 }: {
   legacyUrl: string;
   faults?: readonly Fault[];
-  /** With the routes and shapes of the public reference implementation, and no others. */
   reference?: boolean;
-}): Promise<StandIn> => {
-  const gateway = await openWellAnswered(legacyUrl, BASE);
-  const well = reference ? openReference(gateway, BASE) : gateway;
-  let play = openPlay(checked(faults));
+}) => {
+  const well = await openWellAnswering(legacyUrl);
+  const answerWell = reference ? likeReference(well.answer, BASE) : well.answer;
+  let inForce: readonly Fault[] = [];
+  const [known, planted] = [new Set<string>(), new Map<string, { one: Planted; questions: Set<string> }>()];
+  let asked: Record<string, number> = {};
 
-  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const { due, add } = play;
+  /** Replaces the faults, and forgets what was asked and planted. Throws for a misspelt endpoint: its fault would look overlooked. */
+  const use = (next: readonly Fault[]): void => {
+    const wrong = next.find(({ endpoint }) => endpoint !== "*" && !Object.hasOwn(endpoints, endpoint));
+    if (wrong) throw new Error(`${wrong.endpoint}: no such endpoint`);
+    [inForce, asked] = [next, {}];
+    known.clear();
+    planted.clear();
+  };
+  use(faults);
+
+  const plant = (endpoint: string, question: string, { fault }: Fault, seen: Seen | { as: "noDocument" }): void => {
+    const key = JSON.stringify([endpoint, seen, "path" in seen ? "" : fault]);
+    const { questions } = planted.get(key) ?? { questions: new Set<string>() };
+    planted.set(key, { one: { endpoint, fault, ...seen, questions: questions.add(question).size }, questions });
+  };
+  /** The faults for this request, in their order: each for the same requests in every run. */
+  const dueFor = (endpoint: string, question: string): Fault[] => {
+    asked[endpoint] = (asked[endpoint] ?? 0) + 1;
+    const isFirst = !known.has(question);
+    known.add(question);
+    return inForce.filter(({ share = 100, ...fault }) => {
+      const isIts = fault.endpoint === "*" || fault.endpoint === endpoint;
+      const isInShare = (hashOf(`${JSON.stringify(fault)} ${question}`) % 10_000) / 100 < share;
+      return isIts && isInShare && (fault.again !== false || isFirst);
+    });
+  };
+
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<unknown> => {
     const body = Buffer.concat((await request.toArray()) as Buffer[]);
     const endpoint = endpointOf(request);
-    if (endpoint === undefined) return send(response, await well.answer(request, body));
+    if (endpoint === undefined) return send(response, await answerWell(request, body));
     const question = questionOf(request, body);
-    const wrong = due(endpoint.name, question);
-    const transport = wrong.find(isOfTransport);
-    if (transport) {
-      add(endpoint.name, question, [{ fault: transport.fault, seen: { as: "noDocument" } }]);
-      const answer = transport.fault === "down" ? nothing : await well.answer(request, body);
-      return transports[transport.fault](response, answer, transport, question);
+    const due = dueFor(endpoint.name, question);
+    const broken = due.find(({ fault }) => fault in transports);
+    if (broken?.fault === "down") plant(endpoint.name, question, broken, { as: "noDocument" });
+    if (broken?.fault === "down") return response.socket?.resetAndDestroy();
+    const answer = await answerWell(request, body);
+    if (broken) {
+      plant(endpoint.name, question, broken, { as: "noDocument" });
+      return transports[broken.fault as TransportFault](response, answer, broken);
     }
-    const answer = await well.answer(request, body);
-    if (wrong.length === 0 || request.method === "HEAD") return send(response, answer);
-    const contentType = String(answer.headers["content-type"]);
-    const document = JSON.parse(answer.body.toString()) as Json;
-    const { answer: faulty, done } = faultyAnswer(
-      endpoint.output,
-      { status: answer.status, contentType, body: document },
-      wrong,
-    );
-    add(
-      endpoint.name,
-      question,
-      done.map(({ fault, seen }) => ({ fault: fault.fault, seen: { ...seen, as: seenAs(fault, seen.as) } })),
-    );
-    send(response, {
-      status: faulty.status,
-      headers: { ...answer.headers, "content-type": faulty.contentType },
-      body: Buffer.from(JSON.stringify(faulty.body)),
-    });
+    if (due.length === 0 || request.method === "HEAD") return send(response, answer);
+    const whole = {
+      status: answer.status,
+      contentType: String(answer.headers["content-type"]),
+      body: JSON.parse(answer.body.toString()) as Json,
+    };
+    const { answer: faulty, done } = faultyAnswer(endpoint.output, whole, due);
+    for (const { fault, seen } of done) plant(endpoint.name, question, fault, seen);
+    const headers = { ...answer.headers, "content-type": faulty.contentType };
+    return send(response, { status: faulty.status, headers, body: Buffer.from(JSON.stringify(faulty.body)) });
   };
 
   const server = createServer((request, response) => {
@@ -123,10 +194,16 @@ export const startStandIn = async ({
     await well.close();
   };
   return {
+    /** The URL at which the new interface begins, with its path. */
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${BASE}`,
-    use: (next) => (play = openPlay(checked(next))),
-    planted: () => play.planted(),
-    asked: () => ({ ...play.asked }),
+    use,
+    /** The changes that the faults have really made. */
+    planted: (): Planted[] => [...planted.values()].map(({ one }) => one),
+    /** The number of requests by endpoint. */
+    asked: () => ({ ...asked }),
     close: () => (closing ??= close()),
   };
 };
+
+/** A stand-in for the new implementation that listens. */
+export type StandIn = Awaited<ReturnType<typeof startStandIn>>;

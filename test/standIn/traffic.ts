@@ -1,98 +1,61 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { exampleRequests } from "../../src/tools/corpus/madeRequests.ts";
+import { pseudoRandom } from "../../bench/pseudoRandom.ts";
+import type { JsonObject } from "../../src/rules/rule.ts";
+import type { CorpusRequest } from "../../src/tools/corpus/corpusRequest.ts";
+import { exampleRequests, idRequests, requestFor } from "../../src/tools/corpus/madeRequests.ts";
 import { sampleCatalogue } from "../../src/tools/sampleLegacy/catalogue.ts";
 import { endpoints } from "../../transforms/index.ts";
-import { type Chance, chanceOf } from "./chance.ts";
-import { listQuestion, type TrafficQuestion } from "./listQuestion.ts";
-import { CALLERS, type TrafficClient, trafficClient } from "./trafficClients.ts";
 
-/** One request of the new interface: what is asked, and by whom. */
-export type TrafficRequest = TrafficQuestion & TrafficClient & { endpoint: string };
-
-/** Lists that can be asked for: most requests are for popular ones, so many of a hundred for any. */
-const LISTS = 20_000;
-const ANY_LIST = 53;
-const MAX_ID = 50_000;
-
-const get = (path: string): TrafficQuestion => ({ method: "GET", path });
-const notIds = ["abc", "1.5", "0x3d", "61,62", "-", "NaN"];
-
-/** An id that mostly exists: a few are asked for often, the others seldom; some are unknown, some no ids. */
-const idOf = (ids: readonly number[], { popular, percent, below, of }: Chance): string => {
-  if (percent(5)) return String(1 + below(MAX_ID));
-  return percent(2) ? of(notIds) : String(ids[popular(ids.length)]);
-};
+/** One request of the new interface; some carry a key. */
+export type TrafficRequest = Pick<CorpusRequest, "endpoint" | "method" | "path" | "body"> & { key?: string };
 
 // Without those that crash legacy (a form feed, a bare ampersand): they say nothing about another implementation.
-const datasetIds = sampleCatalogue.datasets
-  .flatMap(({ id, description }) => (description?.includes("\f") ? [] : [id]))
-  .toReversed();
-const setupIds = sampleCatalogue.setups.map(({ id }) => id);
-const studyKeys = sampleCatalogue.studies
-  .filter(({ description }) => !description.includes("&"))
-  .toSorted((a, b) => Number(a.legacy !== undefined) - Number(b.legacy !== undefined))
-  .flatMap(({ id, alias }) => [id, ...(alias === undefined ? [] : [alias])]);
-/** A path can carry them; those that legacy looks up only with a key are seldom asked for. */
-const flows = sampleCatalogue.flows
-  .filter(({ name }) => /^[\w.,()=-]+$/.test(name))
-  .toSorted((a, b) => Number(a.external_version.includes("=")) - Number(b.external_version.includes("=")));
-
-const studyQuestion = ({ popular, percent, of, below }: Chance): TrafficQuestion => {
-  const key = percent(4)
-    ? of(["no-such-study", String(below(MAX_ID)), "1", "a b"])
-    : String(studyKeys[popular(studyKeys.length)]);
-  return get(`${of(["/studies", "/study"])}/${encodeURIComponent(key)}`);
-};
-
-const questionOf = ({ method, path, body }: TrafficQuestion): TrafficQuestion =>
-  body === undefined ? { method, path } : { method, path, body };
-
-const flowQuestion = ({ popular, percent, of, below }: Chance): TrafficQuestion => {
-  const { name, external_version: version } = flows[popular(flows.length)] ?? { name: "", external_version: "" };
-  const other = percent(10) ? `${version}.${below(50)}` : version;
-  return get(`/${of(["flow", "flows"])}/exists/${[name, other].map(encodeURIComponent).join("/")}`);
-};
-
-type Part = [endpoint: string, share: number, question: (chance: Chance, seed: string) => TrafficQuestion];
-
-/** Endpoints whose requests are made from the sample catalogue: the share of each, and a request for it. */
-const known: Part[] = [
-  [
-    "listDatasets",
-    80,
-    ({ popular, percent, below }, seed) =>
-      listQuestion(chanceOf(`${seed} list ${percent(ANY_LIST) ? below(LISTS) : popular(LISTS)}`)),
-  ],
-  ["getDataset", 28, (chance) => get(`/datasets/${idOf(datasetIds, chance)}${chance.percent(3) ? "/" : ""}`)],
-  ["getStudy", 9, studyQuestion],
-  ["getSetup", 8, (chance) => get(`/${chance.of(["setup", "setups"])}/${idOf(setupIds, chance)}`)],
-  ["findFlow", 6, flowQuestion],
-  ["listEstimationProcedures", 3, () => get("/estimationprocedure/list")],
-  ["listEvaluationMeasures", 3, ({ of }) => get(`/${of(["evaluationmeasures", "evaluationmeasure"])}/list`)],
+const crashing = new Set(
+  sampleCatalogue.datasets.flatMap(({ id, description }) => (description?.includes("\f") ? id : [])),
+);
+const ids = Array.from({ length: 130 }, (_, i) => i + 1).filter((id) => !crashing.has(id));
+const pages = [1, 2, 5, 10, 20, 50].flatMap((limit) => [0, 5, 10].map((offset) => ({ limit, offset })));
+const filters: JsonObject[] = [
+  {},
+  ...["active", "all", "deactivated", "in_preparation"].map((status) => ({ status })),
+  ...["study_10", "demo", "time_series", "flowers"].map((tag) => ({ tag })),
+  { number_instances: "100..2000" },
+  { uploader: 1, data_version: 1 },
+  { data_id: [1, 2, 61] },
 ];
 
-/** The share of an endpoint that is not among them: it gets the requests of its examples. */
-const SHARE = 2;
+/** Requests of one kind: every example, ids of everything, pages of the list of datasets. */
+export const madeRequests: readonly (readonly TrafficRequest[])[] = [
+  exampleRequests(endpoints),
+  [...idRequests(endpoints, ids)],
+  filters.flatMap((filter) =>
+    pages.flatMap((page) => requestFor("listDatasets", endpoints.listDatasets, { ...filter, ...page }) ?? []),
+  ),
+].map((requests) =>
+  requests.map(({ endpoint, method, path, body }) => ({ endpoint, method, path, ...(body && { body }) })),
+);
 
-const mix: Part[] = [
-  ...known,
-  ...Object.keys(endpoints).flatMap((name): Part[] => {
-    const examples = exampleRequests(endpoints).filter(({ endpoint }) => endpoint === name);
-    const isKnown = known.some(([endpoint]) => endpoint === name);
-    return isKnown || examples.length === 0 ? [] : [[name, SHARE, ({ of }) => questionOf(of(examples))]];
-  }),
-];
-const SHARES = mix.reduce((sum, [, share]) => sum + share, 0);
+const keys = sampleCatalogue.users.map(({ key }) => key);
 
-/** So many requests over the sample catalogue, the same ones for the same seed. */
+/** So many requests over the sample catalogue, of each kind alike and one of 25 with a key; the same ones for the same seed. */
 export function* trafficOf(seed: number, count: number): Generator<TrafficRequest> {
-  const chance = chanceOf(`traffic ${seed}`);
-  for (let i = 0; i < count; i++) {
-    let left = chance.below(SHARES);
-    const [endpoint, , question] = mix.find(([, share]) => (left -= share) < 0) as (typeof mix)[number];
-    yield { endpoint, ...question(chance, String(seed)), ...trafficClient(chance.popular(CALLERS)) };
-  }
+  const random = pseudoRandom(seed);
+  const pick = <T>(choices: readonly T[]) => choices[Math.floor(random() * choices.length)] as T;
+  for (let i = 0; i < count; i++) yield { ...pick(pick(madeRequests)), ...(i % 25 === 24 ? { key: pick(keys) } : {}) };
 }
+
+/** How a request goes out. */
+export const initOf = ({ method, body, key }: TrafficRequest, agent = "node"): RequestInit => ({
+  method,
+  headers: {
+    "User-Agent": agent,
+    ...(key === undefined ? {} : { "X-API-Key": key }),
+    ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+  },
+  ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+});
+
+const agents = ["catalogue-py/0.15.1", "catalogue-r/1.14", "curl/8.11.0"];
 
 /** Sends so many of these requests a second until the signal; `beside` is called at each with its number, to send others. */
 export const sendTraffic = async (
@@ -106,14 +69,10 @@ export const sendTraffic = async (
       .then((answer) => answer.arrayBuffer())
       .catch(() => undefined);
   let count = 0;
-  for (const { method, path, body, key, client: agent } of trafficOf(1, Number.MAX_SAFE_INTEGER)) {
+  for (const request of trafficOf(1, Number.MAX_SAFE_INTEGER)) {
     if (signal.aborted) return;
-    const headers = {
-      "User-Agent": agent,
-      ...(key === undefined ? {} : { "X-API-Key": key }),
-      ...(body === undefined ? {} : { "Content-Type": "application/json" }),
-    };
-    send(`/v1${path}`, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+    const agent = agents[count % agents.length] as string;
+    send(`/v1${request.path}`, initOf(request, agent));
     beside(send, count++, agent);
     await sleep(1000 / perSecond, undefined, { signal }).catch(() => undefined);
   }

@@ -4,7 +4,8 @@ import { join, relative } from "node:path";
 const root = join(import.meta.dirname, "../..");
 
 /** What starts a process or a thread, or listens on a socket or talks over one. */
-const outside = /^(node:(child_process|cluster|dgram|http|https|net|tls|worker_threads)|redis|playwright-core|undici)$/;
+const outside =
+  /^(node:(child_process|cluster|dgram|http|https|net|tls|worker_threads)|@redis\/client|playwright-core|undici)$/;
 const outsideOfSrc =
   /^src\/(serve\/(gateway|server)|http\/httpServer|features\/console\/adminServer|upstream\/upstream)\.ts$/;
 

@@ -1,6 +1,7 @@
 import { type IncomingMessage, type ServerResponse, createServer, request as httpRequest } from "node:http";
-import type { AddressInfo } from "node:net";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { type AddressInfo, type Socket, createServer as createNetServer } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { type Plan, runConnection } from "./fuzz/connection.ts";
 import { openFuzz } from "./fuzz/fuzz.ts";
 import { legacyAnswer } from "./fuzz/legacy.ts";
 
@@ -8,53 +9,47 @@ type Mistake = {
   /** Called before a proxied request is sent on; true where it has answered itself. */
   instead?: (request: IncomingMessage, response: ServerResponse, target: string) => boolean;
   /** Changes a proxied answer's body. */
-  body?: (body: Buffer, target: string) => Buffer;
-  /** Milliseconds that the upstream may take. */
-  patience?: number;
-  /** How often a proxied request is sent. */
-  times?: (method: string) => number;
+  body?: (body: Buffer) => Buffer;
+  /** How often a proxied POST is sent. */
+  posts?: number;
 };
 
+/** What the upstream answers; `undefined` where that is no whole answer, or comes late. */
+const forwarded = (url: string, method: string, path: string, sent: Buffer) =>
+  new Promise<{ status: number; body: Buffer } | undefined>((resolve) => {
+    const headers = { Host: "double", ...(sent.length > 0 ? { "Content-Length": sent.length } : {}) };
+    const outgoing = httpRequest(url, { method, path, headers, agent: false }, (answer) => {
+      const chunks: Buffer[] = [];
+      answer.on("data", (chunk: Buffer) => chunks.push(chunk)).on("error", fail);
+      answer.on("end", () => resolve({ status: answer.statusCode ?? 502, body: Buffer.concat(chunks) }));
+    });
+    // An error behind a whole answer comes before that answer's end is told.
+    const fail = () => setImmediate(resolve, undefined);
+    outgoing.on("error", fail).on("upgrade", (_, socket) => (socket.destroy(), fail()));
+    outgoing.setTimeout(800, () => outgoing.destroy());
+    outgoing.end(sent);
+  });
+
+const detail = (response: ServerResponse, status: number) =>
+  response.writeHead(status, { "Content-Type": "application/json" }).end('{"detail":"no"}');
+
 /** A correct gateway with one mistake. It proxies, and answers the new interface with 503. */
-const openDouble = async (upstream: string, mistake: Mistake): Promise<number> => {
-  const detail = (response: ServerResponse, status: number) =>
-    response.writeHead(status, { "Content-Type": "application/json" }).end('{"detail":"no"}');
-  const proxy = (incoming: IncomingMessage, response: ServerResponse, target: string, body: Buffer) => {
+const openDouble = async (upstream: string, { instead, body = (same) => same, posts = 1 }: Mistake) => {
+  const answer = async (incoming: IncomingMessage, response: ServerResponse, sent: Buffer): Promise<unknown> => {
+    const target = (incoming.url ?? "/").replace(/^http:\/\/[^/]*/, "");
     const { method = "GET" } = incoming;
-    const send = (isLast: boolean) => {
-      const headers = { Host: "double", ...(body.length > 0 ? { "Content-Length": body.length } : {}) };
-      const outgoing = httpRequest(upstream, { method, path: target, headers, agent: false }, (answer) => {
-        const chunks: Buffer[] = [];
-        answer.on("data", (chunk: Buffer) => chunks.push(chunk));
-        answer.on("end", () => {
-          if (!isLast || response.headersSent) return;
-          const whole = Buffer.concat(chunks);
-          response.writeHead(answer.statusCode ?? 502).end(mistake.body?.(whole, target) ?? whole);
-        });
-        answer.on("error", fail);
-      });
-      // An error behind a whole answer comes before that answer's end is told.
-      const fail = () => setImmediate(() => isLast && !response.headersSent && detail(response, 502));
-      outgoing.on("error", fail);
-      outgoing.on("upgrade", (_, socket) => {
-        socket.destroy();
-        fail();
-      });
-      outgoing.setTimeout(mistake.patience ?? 200, () => outgoing.destroy());
-      outgoing.end(body);
-    };
-    const times = mistake.times?.(method) ?? 1;
-    for (let i = 1; i <= times; i++) send(i === times);
+    if (instead?.(incoming, response, target) === true) return undefined;
+    if (/^\/v1(\/|\?|$)/.test(target)) return detail(response, 503);
+    const times = Array.from({ length: method === "POST" ? posts : 1 }, () =>
+      forwarded(upstream, method, target, sent),
+    );
+    const given = (await Promise.all(times)).at(-1);
+    return given ? response.writeHead(given.status).end(body(given.body)) : detail(response, 502);
   };
   const server = createServer((incoming, response) => {
     const chunks: Buffer[] = [];
     incoming.on("error", () => undefined).on("data", (chunk: Buffer) => chunks.push(chunk));
-    incoming.on("end", () => {
-      const target = (incoming.url ?? "/").replace(/^http:\/\/[^/]*/, "");
-      if (mistake.instead?.(incoming, response, target) === true) return;
-      if (/^\/v1(\/|\?|$)/.test(target)) detail(response, 503);
-      else proxy(incoming, response, target, Buffer.concat(chunks));
-    });
+    incoming.on("end", () => void answer(incoming, response, Buffer.concat(chunks)));
   });
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => {
@@ -65,135 +60,146 @@ const openDouble = async (upstream: string, mistake: Mistake): Promise<number> =
 };
 
 /** What the oracle says of a double, sent well-formed requests that it takes in turn. */
-const judged = async (mistake: Mistake, limit = 5000) => {
+const judged = async (mistake: Mistake, limit = 60_000) => {
   const { upstream, run } = await openFuzz({ seed: 5, requests: 240, clients: 8, limit, isPlain: true });
   onTestFinished(() => upstream.close());
   return run(await openDouble(upstream.url, mistake));
 };
 
-type Document = { id: number; name: string; format: string };
-
-/** The new interface's answer to one dataset, as this double makes it. */
-const dataset = (target: string, change: (document: Document) => unknown) => {
-  const id = Number(/^\/v1\/datasets\/(\d+)\/?$/.exec(target)?.[1]);
-  const { status, body } = legacyAnswer("GET", `/api/v1/json/data/${id}`, "");
-  if (Number.isNaN(id) || status !== 200) return undefined;
-  const { data_set_description: description } = JSON.parse(body) as { data_set_description: { name: string } };
-  return JSON.stringify(change({ ...description, id, format: "arff" }));
-};
+/** Reads of one dataset without a key are answered with this document. */
 const answering =
-  (change: (document: Document) => unknown): Mistake["instead"] =>
+  (change: (document: { id: number }) => unknown): Mistake["instead"] =>
   ({ method, headers }, response, target) => {
-    const body = dataset(target, change);
-    const isPlainRead = method === "GET" && headers["if-none-match"] === undefined;
-    if (body === undefined || !isPlainRead || target.includes("api_key") || headers["x-api-key"] !== undefined)
-      return false;
-    if (headers.authorization !== undefined) return false;
-    response.writeHead(200, { "Content-Type": "application/json" }).end(body);
+    const id = Number(/^\/v1\/datasets\/(\d+)\/?$/.exec(target)?.[1]);
+    const { status, body } = legacyAnswer("GET", `/api/v1/json/data/${id}`, "");
+    const isPlain = ["if-none-match", "x-api-key", "authorization"].every((name) => headers[name] === undefined);
+    if (Number.isNaN(id) || status !== 200 || method !== "GET" || !isPlain) return false;
+    const { data_set_description: document } = JSON.parse(body) as { data_set_description: object };
+    const json = JSON.stringify(change({ ...document, id, format: "arff" } as { id: number }));
+    response.writeHead(200, { "Content-Type": "application/json" }).end(json);
     return true;
   };
 
-describe("the oracle", () => {
-  test("finds nothing wrong with a gateway that makes no mistake", async () => {
-    const tally = await judged({ instead: answering((document) => document), patience: 1500 });
-    expect(tally.examples).toEqual([]);
-    expect(tally).toMatchObject({ wrong: 0, hung: 0, sent: 240 });
-    expect(tally.right).toBeGreaterThan(100);
-  });
+/** A mistake of each twentieth request. */
+const everyTwentieth = (mistake: (socket: Socket) => unknown): Mistake["instead"] => {
+  let count = 0;
+  return ({ socket }) => ++count % 20 === 0 && (mistake(socket), true);
+};
 
-  test("reports an answer that was meant for another request", async () => {
-    let last: Buffer | undefined;
-    const tally = await judged({
-      body(body) {
-        const before = last ?? body;
-        last = body;
-        return before;
-      },
-    });
-    expect(tally.wrong).toBeGreaterThan(20);
-    expect(tally.examples.join("\n")).toMatch(/wrong: client \d+, connection \d+, a whole answer of \d+ bytes/);
-  });
+test("finds nothing wrong with a gateway that makes no mistake", async () => {
+  const tally = await judged({ instead: answering((document) => document) });
+  expect(tally.examples).toEqual([]);
+  expect(tally).toMatchObject({ wrong: 0, hung: 0, sent: 240 });
+  expect(tally.right).toBeGreaterThan(100);
+});
 
-  test("reports a body that lacks its end", async () => {
-    const tally = await judged({ body: (body) => body.subarray(0, -1) });
-    expect(tally.wrong).toBeGreaterThan(20);
-  });
-
-  test("reports one byte that is changed in a body", async () => {
-    const tally = await judged({
-      body(body) {
-        const changed = Buffer.from(body);
-        if (changed.length > 0) changed[changed.length - 1] = 0;
-        return changed;
-      },
-    });
-    expect(tally.wrong).toBeGreaterThan(20);
-  });
-
-  test("reports a write that is sent twice", async () => {
-    const tally = await judged({ times: (method) => (method === "POST" ? 2 : 1) });
-    expect(tally.examples.join("\n")).toContain("the upstream received it 2 times");
-  });
-
-  test("reports another dataset than the one that was asked for", async () => {
-    const tally = await judged({ instead: answering((document) => ({ ...document, id: document.id + 1 })) });
-    expect(tally.examples.join("\n")).toMatch(/id is \d+; right is \d+/);
-  });
-
-  test("reports a private dataset that is shown to others", async () => {
-    const tally = await judged({
+let last: Buffer | undefined;
+test.each<[what: string, mistake: Mistake, least: number, example: RegExp, limit?: number]>([
+  [
+    "an answer that was meant for another request",
+    { body: (body) => ([last, body] = [body, last ?? body])[1] },
+    20,
+    /wrong: client \d+, connection \d+, a whole answer of \d+ bytes/,
+  ],
+  ["a body that lacks its end", { body: (body) => body.subarray(0, -1) }, 20, /a whole answer/],
+  ["one byte that is changed", { body: (body) => body.fill(0, Math.max(0, body.length - 1)) }, 20, /a whole answer/],
+  ["a write that is sent twice", { posts: 2 }, 1, /the upstream received it 2 times/],
+  [
+    "another dataset than the one that was asked for",
+    { instead: answering((document) => ({ ...document, id: document.id + 1 })) },
+    1,
+    /id is \d+; right is \d+/,
+  ],
+  [
+    "a private dataset that is shown to others",
+    {
       instead(incoming, response, target) {
         const id = Number(/^\/v1\/datasets\/(\d+)/.exec(target)?.[1]);
         if (Number.isNaN(id) || id % 13 !== 0 || incoming.method !== "GET") return false;
         response.writeHead(200, { "Content-Type": "application/json" }).end(JSON.stringify({ id }));
         return true;
       },
+    },
+    1,
+    /status 200; right is 40[134]/,
+  ],
+  [
+    "an error that is no JSON",
+    {
+      instead: (_, response, target) =>
+        target.startsWith("/v1/") && Boolean(response.writeHead(502, { "Content-Type": "text/html" }).end("<h1>")),
+    },
+    20,
+    /status 502; right is/,
+  ],
+  ["requests without an answer", { instead: everyTwentieth(() => undefined) }, 3, /hung: client/, 300],
+  [
+    "a connection that is closed without an answer",
+    { instead: everyTwentieth((socket) => socket.destroy()) },
+    1,
+    /closed without an answer/,
+  ],
+])("reports %s", async (_, mistake, least, example, limit) => {
+  const tally = await judged(mistake, limit);
+  expect(tally.wrong + tally.hung).toBeGreaterThanOrEqual(least);
+  expect(tally.examples.join("\n")).toMatch(example);
+});
+
+test("sends the same requests for the same seed", async () => {
+  const targets = async () => {
+    const seen: string[] = [];
+    await judged({
+      instead: ({ method }, response, target) => Boolean(seen.push(`${method} ${target}`) && detail(response, 503)),
     });
-    expect(tally.examples.join("\n")).toMatch(/status 200; right is 40[134]/);
-  });
+    return seen.toSorted();
+  };
+  expect(await targets()).toEqual(await targets());
+});
 
-  test("reports an error that is no JSON", async () => {
-    const tally = await judged({
-      instead(_, response, target) {
-        if (!target.startsWith("/v1/")) return false;
-        response.writeHead(502, { "Content-Type": "text/html" }).end("<h1>Bad Gateway</h1>");
-        return true;
-      },
-    });
-    expect(tally.wrong).toBeGreaterThan(20);
-  });
+const OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+const REFUSED = 'HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 15\r\n\r\n{"detail":"no"}';
 
-  test("reports requests without an answer as hung", async () => {
-    let count = 0;
-    const tally = await judged({ instead: () => ++count % 20 === 0 }, 300);
-    expect(tally.hung).toBeGreaterThan(2);
-    expect(tally.examples.join("\n")).toContain("hung: client");
+/** What is reported of one client of a server that answers with these bytes: at once, or when the client has half-closed. */
+const reportedOf = async (answer: string, plan: Partial<Plan>) => {
+  const server = createNetServer({ allowHalfOpen: true }, (socket) => {
+    socket.on("error", () => undefined).resume();
+    socket.once(plan.leaves ? "end" : "data", () => socket.end(answer));
   });
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const reports: string[] = [];
+  const none = () => undefined;
+  await runConnection({
+    port: (server.address() as AddressInfo).port,
+    plan: { requests: [], isPipelined: true, endsByReset: false, pieces: 1, ...plan },
+    limit: 5000,
+    events: {
+      sent: none,
+      sentMalformed: none,
+      answered: none,
+      dropped: () => void reports.push("dropped"),
+      hung: () => void reports.push("hung"),
+      wrong: (_, why) => void reports.push(why),
+    },
+  });
+  return reports;
+};
 
-  test("reports a connection that is closed without an answer", async () => {
-    let count = 0;
-    const tally = await judged({
-      instead({ socket }) {
-        if (++count % 20 !== 0) return false;
-        socket.destroy();
-        return true;
-      },
-    });
-    expect(tally.examples.join("\n")).toContain("closed without an answer");
-  });
+const bytes = Buffer.from("HEAD /echo HTTP/1.1\r\n");
+const head = { bytes, method: "HEAD", target: "/echo", closes: false, expected: { status: 200 } };
+const halfCloses = { after: 0, how: "halfClose" } as const;
 
-  test("sends the same requests for the same seed", async () => {
-    const targets = async () => {
-      const seen: string[] = [];
-      await judged({
-        instead(incoming, response, target) {
-          seen.push(`${incoming.method} ${target}`);
-          response.writeHead(503, { "Content-Type": "application/json" }).end('{"detail":"no"}');
-          return true;
-        },
-      });
-      return seen.toSorted();
-    };
-    expect(await targets()).toEqual(await targets());
-  });
+test.each<[what: string, plan: Partial<Plan>, answer: string, reports: (string | RegExp)[]]>([
+  ["a client that stays", { requests: [head] }, `HTTP/1.1 200 OK\r\n\r\n${OK}`, [/^an answer that nothing asked for/]],
+  ["one that has left", { requests: [head], leaves: halfCloses }, REFUSED + OK, [/^an answer that nothing asked for/]],
+  ["one that has left, but for the refusal of its half request", { requests: [head], leaves: halfCloses }, REFUSED, []],
+  ["one that sent what is forbidden", { last: { is: "forbidden", bytes } }, OK, [/^a forbidden request was answered/]],
+  [
+    "one that sent what is forbidden, and has left",
+    { last: { is: "forbidden", bytes }, leaves: halfCloses },
+    OK,
+    [/^a forbidden request was answered/],
+  ],
+])("reports what nothing asked for to %s", async (_, plan, answer, reports) => {
+  expect(await reportedOf(answer, plan)).toEqual(reports.map((one) => expect.stringMatching(one) as string));
 });

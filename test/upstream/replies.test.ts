@@ -15,9 +15,9 @@ const open = async (budget: number) => {
   const held: ServerResponse[] = [];
   const bodies: Buffer[] = [];
   const origin = await httpUpstream((_, response) => void held.push(response));
-  const replies = openByteBudget(budget);
+  const memory = openByteBudget(budget);
   const times = { connectTimeout: 2000, headersTimeout: 8000, bodyTimeout: 8000 };
-  const upstream = openUpstream({ origin, connections: 8, waiting: 10, ...times, replies });
+  const upstream = openUpstream({ origin, connections: 8, waiting: 10, ...times, memory });
   onTestFinished(() => upstream.pool.destroy());
   const get = (options: Partial<AskOptions> = {}) =>
     ask(upstream, { method: "GET", path: "/", headers: {}, maxBytes: 2 ** 24, totalTimeout: 8000, ...options }).then(
@@ -28,46 +28,46 @@ const open = async (budget: number) => {
       (error: unknown) => (error instanceof UpstreamFailure ? error : Promise.reject(error as Error)),
     );
   const asked = async (count: number) => until(() => held.length === count);
-  return { held, bodies, replies, get, asked };
+  return { held, bodies, memory, get, asked };
 };
 const crowded = expect.objectContaining({ kind: "crowded", isUnsent: false });
 const bytes = (size: number) => Buffer.alloc(size, "x");
 
 test("bytes of answers count from their Content-Length on, until the answer is there", async () => {
-  const { held, replies, get, asked } = await open(200 * KIB);
+  const { held, memory, get, asked } = await open(200 * KIB);
   const first = get();
   await asked(1);
   held[0]?.writeHead(200, { "Content-Length": 264 * KIB }).write(bytes(1));
-  await until(() => replies.held === 200 * KIB);
+  await until(() => memory.held === 200 * KIB);
   const second = get();
   await asked(2);
   held[1]?.end(bytes(65 * KIB));
   expect(await second).toEqual(crowded);
   held[0]?.end(bytes(264 * KIB - 1));
-  expect([await first, replies.held, replies.refused]).toEqual([264 * KIB, 0, 1]);
+  expect([await first, memory.held, memory.refused]).toEqual([264 * KIB, 0, 1]);
 });
 
 test("without a length bytes count as they come; a reply that does not fit is dropped", async () => {
-  const { held, replies, get, asked } = await open(300 * KIB);
+  const { held, memory, get, asked } = await open(300 * KIB);
   const [first, second] = [get(), get()];
   await asked(2);
   for (const response of held) response.write(bytes(200 * KIB));
-  await until(() => replies.held === 2 * 136 * KIB);
+  await until(() => memory.held === 2 * 136 * KIB);
   held[1]?.write(bytes(100 * KIB));
   expect(await Promise.race([first, second])).toEqual(crowded);
-  expect(replies.held).toBe(136 * KIB);
+  expect(memory.held).toBe(136 * KIB);
   held[0]?.end(bytes(100 * KIB));
   held[1]?.end();
   expect(await Promise.all([first, second])).toEqual(expect.arrayContaining([300 * KIB, crowded]));
-  expect(replies.held).toBe(0);
+  expect(memory.held).toBe(0);
 });
 
 test("small answers are given however many large ones come", async () => {
-  const { held, replies, get, asked } = await open(100 * KIB);
+  const { held, memory, get, asked } = await open(100 * KIB);
   const large = get();
   await asked(1);
   held[0]?.writeHead(200, { "Content-Length": 164 * KIB }).write(bytes(1));
-  await until(() => replies.held === 100 * KIB);
+  await until(() => memory.held === 100 * KIB);
   const small = get();
   await asked(2);
   held[1]?.end(bytes(64 * KIB));
@@ -81,23 +81,23 @@ test.each([
   ["takes too long", { totalTimeout: 300 }, "timeout"],
   ["becomes too large", { maxBytes: 150 * KIB }, "tooLarge"],
 ])("an answer that %s gives its bytes back", async (_, options, kind) => {
-  const { held, replies, get, asked } = await open(1000 * KIB);
+  const { held, memory, get, asked } = await open(1000 * KIB);
   const answer = get(options);
   await asked(1);
   held[0]?.write(bytes(140 * KIB));
-  await until(() => replies.held > 0);
+  await until(() => memory.held > 0);
   if (kind === "broken") held[0]?.destroy();
   if (kind === "tooLarge") held[0]?.write(bytes(20 * KIB));
   expect(await answer).toMatchObject({ kind });
-  expect(replies.held).toBe(0);
+  expect(memory.held).toBe(0);
 });
 
 test("a HEAD takes nothing for the length it tells", async () => {
-  const { held, replies, get, asked } = await open(KIB);
+  const { held, memory, get, asked } = await open(KIB);
   const answer = get({ method: "HEAD" });
   await asked(1);
   held[0]?.writeHead(200, { "Content-Length": 1000 * KIB }).end();
-  expect([await answer, replies.refused]).toEqual([0, 0]);
+  expect([await answer, memory.refused]).toEqual([0, 0]);
 });
 
 test("a body of very many small chunks is collected whole", async () => {
@@ -114,7 +114,7 @@ test("what did not fit says nothing of the upstream", () => {
 });
 
 test("a large body that tells its length is the same bytes, and a short one is none", async () => {
-  const { held, bodies, replies, get, asked } = await open(1000 * KIB);
+  const { held, bodies, memory, get, asked } = await open(1000 * KIB);
   const [whole, cut] = [get(), get()];
   await asked(2);
   const sent = Buffer.from(Array.from({ length: 300 * KIB }, (_, i) => (i * i) % 251));
@@ -126,6 +126,6 @@ test("a large body that tells its length is the same bytes, and a short one is n
   expect([await whole, await cut]).toEqual(
     expect.arrayContaining([sent.length, expect.objectContaining({ kind: "broken" })]),
   );
-  expect(replies.held).toBe(0);
+  expect(memory.held).toBe(0);
   expect(bodies.map((body) => body.equals(sent))).toEqual([true]);
 });

@@ -16,7 +16,7 @@ import { readPurge } from "./purge.ts";
 const MAX_BODY_BYTES = 64 * 1024;
 
 /** What the console needs of the core. `features` is complete when the console starts. */
-type ConsoleCore = Pick<Core, "lifetimes" | "features" | "off" | "isStopping" | "dispatches" | "untrustedProxies"> & {
+type ConsoleCore = Pick<Core, "lifetimes" | "features" | "off" | "isStopping" | "untrustedProxies"> & {
   services: {
     cache: Pick<Cache, "size" | "sharing" | "invalidate">;
     meter: Pick<Meter, "read" | "openCircuits">;
@@ -28,12 +28,6 @@ type ConsoleCore = Pick<Core, "lifetimes" | "features" | "off" | "isStopping" | 
 
 const OPEN_METRICS = "application/openmetrics-text";
 const TEXT = "text/plain";
-
-/** A dependency that fails leaves the gateway ready: the cache still answers. */
-const readiness = async ({ isStopping, dispatches }: ConsoleCore): Promise<"ready" | "stopping" | "stuck"> => {
-  if (isStopping()) return "stopping";
-  return (await dispatches()) ? "ready" : "stuck";
-};
 
 /** What `GET /cache` answers, besides the members that parts add. */
 export type CacheView = ReturnType<typeof cacheViewOf>;
@@ -83,9 +77,10 @@ export const consoleApp = (core: ConsoleCore, guard: GuardSettings, address: str
   });
   app.use(bodyLimit({ maxSize: MAX_BODY_BYTES, onError: (c) => c.json({ detail: "The body is too large." }, 413) }));
   app.get("/healthz", (c) => c.json({ status: "ok" }));
-  app.get("/readyz", async (c) => {
-    const status = await readiness(core);
-    const verbose = c.req.query("verbose") === undefined ? {} : { dependencies: await dependencies.states() };
+  app.get("/readyz", (c) => {
+    // A dependency that fails leaves the gateway ready: the cache still answers.
+    const status = core.isStopping() ? "stopping" : "ready";
+    const verbose = c.req.query("verbose") === undefined ? {} : { dependencies: dependencies.states() };
     return c.json({ status, ...verbose }, status === "ready" ? 200 : 503);
   });
   app.get("/metrics", async (c) => {
@@ -100,9 +95,11 @@ export const consoleApp = (core: ConsoleCore, guard: GuardSettings, address: str
   app.post("/purge", async (c) => {
     const purge = readPurge(await c.req.text(), endpoints);
     if (!purge.ok) return c.json({ detail: purge.detail }, 422);
-    await cache.invalidate(purge.invalidation);
+    const isEverywhere = (await cache.invalidate(purge.invalidation)) ?? true;
     observer.event("purged", { ...purge.invalidation });
-    return c.json({ purged: purge.invalidation });
+    if (isEverywhere) return c.json({ purged: purge.invalidation });
+    const detail = "Purged here. Another gateway, or Redis, has not acknowledged it yet.";
+    return c.json({ purged: purge.invalidation, detail }, 202);
   });
   for (const part of parts) part.routes?.(app);
   app.get("/", (c) => send(c, "page"));

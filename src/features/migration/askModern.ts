@@ -1,5 +1,5 @@
 import type { Fetched } from "../../cache/cacheRequest.ts";
-import { freshOnly } from "../../cache/entry.ts";
+import { freshOnly } from "../../cache/policy.ts";
 import { type Answered, untagged } from "../../cache/reply.ts";
 import { type Answer, answerOf } from "../../endpoint/answer.ts";
 import { canonicalRequest } from "../../endpoint/canonicalRequest.ts";
@@ -8,7 +8,7 @@ import type { ModernClient, ModernReply } from "../../modern/client.ts";
 import type { EndpointRequest } from "../../serve/backend.ts";
 import type { Unanswered } from "../../serve/legacyFetch.ts";
 import type { PreparedEndpoint } from "../../serve/prepared.ts";
-import type { Services } from "../../serve/services.ts";
+import type { Services } from "../../serve/feature.ts";
 import type { Migration } from "./migration.ts";
 
 /** The new implementation, and how to send requests to it. */
@@ -29,7 +29,7 @@ type Input = Record<string, unknown>;
 
 /** Asks modern for one answer, within its timeout. */
 const askModern = async (
-  { services: { observer, keys }, migration, modern }: MigrationServices,
+  { services: { observer }, migration, modern }: MigrationServices,
   endpoint: PreparedEndpoint,
   input: Input,
   { key, headers, client = "", deadline }: Caller,
@@ -40,7 +40,6 @@ const askModern = async (
     headers,
     client,
     deadline: Math.min(deadline, Date.now() + modern.timeout),
-    from: key === undefined ? client : keys.ownerOf(key),
     ...(key === undefined ? {} : { key }),
   });
   if (!("failed" in reply && reply.isUnasked))

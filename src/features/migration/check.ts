@@ -6,7 +6,7 @@ import type { Endpoint } from "../../endpoint/endpoint.ts";
 import { readInput } from "../../endpoint/input.ts";
 import { whyUnserved } from "../../modern/whyUnserved.ts";
 import type { Json } from "../../rules/rule.ts";
-import type { CheckReport } from "../../serve/check.ts";
+import type { CheckReport } from "../../serve/feature.ts";
 import { counted } from "../../ui/wording.ts";
 import type { MigrationServices } from "./askModern.ts";
 import type { Migration } from "./migration.ts";

@@ -12,12 +12,10 @@ type ComparedAnswer = {
   differences: readonly Difference[];
   curl: (secrets: Secrets) => CurlPair;
   key?: string | undefined;
-  /** Another gateway has compared it. */
-  isOfAnother?: true;
 };
 
 /** The differences of live traffic: counted by endpoint, path and kind, with a few samples each. */
-export type Differences = {
+type Differences = {
   add(answer: ComparedAnswer): void;
   /** The differences of one kind; the causes behind most answers come first. */
   view(kind: Classification): DifferenceView[];

@@ -1,21 +1,22 @@
+import { hash } from "node:crypto";
 import { type LedgerEntry, readLedger } from "../../compare/ledger.ts";
 import { buildId } from "../../cache/buildId.ts";
 import type { Core, Feature } from "../../serve/feature.ts";
+import { memoryStores } from "../../store/localStores.ts";
 import { migrationEvents } from "./events.ts";
 import type { Modern } from "./askModern.ts";
 import { migrationConsole } from "./console/migrationConsole.ts";
 import { countComparisons, meterStages } from "./metrics.ts";
-import { type Migration, type MigrationOptions, openMigration } from "./migration.ts";
+import { type Migration, openMigration } from "./migration.ts";
 import { stageText } from "./stage.ts";
 import type { MigrationSettings } from "./settings.ts";
-import { openMigrationStore } from "./store/openStore.ts";
-import { memoryStateStore, type StateStore } from "./store/stateStore.ts";
+import { openEvidenceStore, openStateStore, type StateStore } from "./stateStore.ts";
 
-/** Replaces parts of the feature in tests. Milliseconds: `settle` until a mismatch is checked again, `look` between two checks of the gates. */
+/** Replaces parts of the feature in tests. Milliseconds: `settle` until a mismatch is checked again, `look` between two checks of the gates, `save` between two savings of evidence. */
 export type MigrationParts = {
   store?: StateStore;
   expected?: readonly LedgerEntry[];
-  times?: { settle?: number; look?: number };
+  times?: { settle?: number; look?: number; save?: number };
 };
 
 /** Bytes of compared answers a second. */
@@ -29,15 +30,16 @@ const open = async (
 ): Promise<Feature & { migration: Migration }> => {
   const { services, catalogue, isCheck } = core;
   const { meter, observer, cache, errors, reader } = services;
-  const names = Object.keys(catalogue.endpoints);
   const expected = parts.expected ?? ledgerOf(settings, catalogue.expectedDifferences);
-  // A check writes nothing, and may run beside the gateway.
-  const store =
-    parts.store ??
-    (isCheck
-      ? memoryStateStore()
-      : await openMigrationStore(settings, names, (event, about) => observer.event(event, about)));
   const { MODERN_URL: url, MODERN_ROUTES: routes, MODERN_TIMEOUT_MS: timeout } = settings;
+  // Without a modern side Redis is only a cache, and the gateway starts without it.
+  const stores = url === undefined ? memoryStores() : core.stores;
+  const store = parts.store ?? (await openStateStore(stores));
+  const isShared = stores.place === "redis";
+  const reportStages = url === undefined ? undefined : core.services.dependencies.add("stages");
+  const isAnySet = () => Object.keys(store.state().stages).length > 0;
+  if (isShared && !isAnySet()) reportStages?.(true, NONE_SET);
+  store.onChange(() => isAnySet() && reportStages?.(true));
   const judging = {
     errors,
     ledger: () => migration.ledger(),
@@ -46,32 +48,33 @@ const open = async (
   // Only what these settings need is loaded.
   const [client, layer] =
     url === undefined ? [] : await Promise.all([import("../../modern/client.ts"), import("./layer.ts")]);
-  const opened =
-    url === undefined
-      ? undefined
-      : client?.openModern(url, settings, judging, {
-          ...core,
-          ...services,
-          around: (endpoint, call) => services.hooks.step("modern", { endpoint }, call),
-        });
+  const opened = url === undefined ? undefined : client?.openModern(url, settings, judging, { ...core, ...services });
   const modern: Modern | undefined = opened && {
     client: opened.client,
     timeout,
     routes,
     identity: JSON.stringify(["modern", url, routes]),
   };
-  const share = isCheck || modern === undefined ? undefined : await sharing(settings.REDIS_URL, modern.identity);
+  const evidenceOf =
+    isCheck || modern === undefined ? "" : hash("sha256", `${buildId()} ${modern.identity}`, "base64url");
   const migration = openMigration({
     endpoints: catalogue.endpoints,
     // A check compares both sides itself: whatever the stages are, the gateway answers it by legacy.
     configured: isCheck ? {} : settings.STAGES,
     expected,
     store,
+    evidence: await openEvidenceStore(stores),
+    isShared,
+    onLost(endpoints) {
+      observer.event("stages_lost", { endpoints });
+      reportStages?.(false, "Redis has lost those that were set: those of STAGES hold");
+    },
     hasModern: modern !== undefined,
-    share,
+    evidenceOf,
     // As many at a time as begin in a second: one whose sides differ takes that long.
     budget: { concurrency: settings.MIRROR_RATE, rate: settings.MIRROR_RATE, bytes: COMPARED_BYTES },
     observer,
+    trafficOf: meter.traffic,
     onCompared: countComparisons(meter),
     notify: (notice) => core.features.forEach((one) => one.onNotice?.(notice)),
     onMoved: (endpoint) => void cache.invalidate({ endpoint, soft: false }),
@@ -85,12 +88,12 @@ const open = async (
     ...(modern && layer
       ? {
           layer: layer.migrationLayer({ services, migration, modern }, { mayForce: settings.FORCE_BACKEND, addresses }),
+          isModern: layer.answersByModern(migration, settings.FORCE_BACKEND),
           isPlain: (endpoint, _isKeyed, headers) =>
             migration.isUndivided(endpoint) && headers["gateway-backend"] === undefined,
         }
       : {}),
     stageOf: (endpoint) => migration.stageOf(endpoint).stage,
-    onAnswered: (endpoint, isHit) => migration.track(endpoint).answered(isHit),
     onLegacyAnswer: ({ endpoint, ms, status }) => migration.track(endpoint).asked("legacy", ms, status >= 500),
     async check(report) {
       const { checkMigration } = await import("./check.ts");
@@ -101,7 +104,8 @@ const open = async (
       const ledger = readLedger(EXPECTED_DIFFERENCES ?? catalogue.expectedDifferences, "EXPECTED_DIFFERENCES");
       return "errors" in ledger ? ledger : () => migration.configure(STAGES, ledger.entries);
     },
-    start: () => Promise.resolve({ line: describeStages(migration) }),
+    start: () =>
+      Promise.resolve({ line: describeStages(migration) + (isShared && !isAnySet() ? `; ${NONE_SET}` : "") }),
     async close() {
       await migration.close();
       await opened?.close();
@@ -109,12 +113,8 @@ const open = async (
   };
 };
 
-/** Gateways of the same build and the same modern share their evidence by Redis. */
-const sharing = async (url: string | undefined, identity: string): Promise<MigrationOptions["share"]> => {
-  if (url === undefined) return undefined;
-  const { openSharedEvidence } = await import("./sharedEvidence.ts");
-  return (onEvidence) => openSharedEvidence({ url, scope: `${buildId()} ${identity}`, onEvidence });
-};
+/** What is said where Redis has no stage: it may have lost them. */
+const NONE_SET = "Redis has none that was set at run time: those of STAGES hold";
 
 const ledgerOf = (settings: MigrationSettings, shipped: string): LedgerEntry[] => {
   const read = readLedger(settings.EXPECTED_DIFFERENCES ?? shipped, "EXPECTED_DIFFERENCES");

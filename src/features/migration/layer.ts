@@ -1,7 +1,8 @@
 import { type EndpointRequest, type Layer, type RequestCaller, type Served, uncached } from "../../serve/backend.ts";
-import { confirmWrite } from "../../serve/write.ts";
+import { confirmWrite } from "../../serve/writes.ts";
 import { type MigrationServices, readByModern, writeByModern } from "./askModern.ts";
-import { type Bucketing, bucketOf } from "./decide.ts";
+import { type Bucketing, bucketOf, decide } from "./decide.ts";
+import type { Migration } from "./migration.ts";
 import { type MirrorAddresses, mirrored } from "./mirror.ts";
 
 /** What the layer is opened with. */
@@ -51,6 +52,12 @@ export const migrationLayer =
     };
   };
 
+/** Whether modern answers this caller, by the endpoint's stage and by what the request names. */
+export const answersByModern =
+  (migration: Migration, mayForce: boolean) =>
+  (endpoint: string, caller: RequestCaller): boolean =>
+    decide(migration.stageOf(endpoint), bucketing(caller, mayForce)).backend === "modern";
+
 const write = async (parts: MigrationServices, request: EndpointRequest, caller: RequestCaller): Promise<Served> => ({
   // Modern checks the caller's access itself.
   answered: await confirmWrite(parts.services, request, caller, await writeByModern(parts, request, caller)),
@@ -59,8 +66,11 @@ const write = async (parts: MigrationServices, request: EndpointRequest, caller:
 /** A caller always sees the same side. Its key identifies it or, without a key, its address and user agent. */
 const bucketing = ({ key, client, header }: RequestCaller, mayForce: boolean): Bucketing => {
   const forced = mayForce ? header("gateway-backend") : undefined;
+  // Legacy ignores the case of keys.
+  const caller = () =>
+    key === undefined ? `client ${client} ${header("user-agent") ?? ""}` : `key ${key.toLowerCase()}`;
   return {
-    bucket: () => bucketOf(key === undefined ? `client ${client} ${header("user-agent") ?? ""}` : `key ${key}`),
+    bucket: () => bucketOf(caller()),
     ...(forced === "legacy" || forced === "modern" ? { forced } : {}),
   };
 };

@@ -1,5 +1,5 @@
 import type { Migration } from "./migration.ts";
-import type { Destination, MoveNote } from "./stage.ts";
+import type { MoveNote, Stage } from "./stage.ts";
 
 /** An endpoint may be moved by others this often before it counts as one that could not be moved. */
 const MAX_ATTEMPTS = 3;
@@ -10,7 +10,7 @@ const MAX_ATTEMPTS = 3;
  */
 export const moveAll = async (
   { view, move }: Pick<Migration, "view" | "move">,
-  destination: (endpoint: string) => Destination | undefined,
+  destination: (endpoint: string) => Stage | undefined,
   by: string,
   why: string,
   note: (endpoint: string) => MoveNote,

@@ -1,5 +1,5 @@
 import { truncate } from "../../scrub/truncate.ts";
-import type { Notice } from "../../serve/notice.ts";
+import type { Notice } from "../../serve/feature.ts";
 import type { Move } from "./stage.ts";
 import type { DifferenceView } from "./views.ts";
 
@@ -15,11 +15,9 @@ export const openNotices = (notify: (notice: Notice) => void) => {
   const timers = new Set<NodeJS.Timeout>();
   return {
     /** A line of the audit log was written here. */
-    moved({ endpoint, at, by, why, from, to, gate }: Move): void {
-      const isDemotion = by === "gate" && gate === undefined;
-      const type =
-        gate !== undefined ? "gate.changed" : isDemotion && to.stage === "shadow" ? "stage.demoted" : "stage.moved";
-      notify({ type, at, endpoint, by, why, from, to, ...(gate === undefined ? {} : { gate }) });
+    moved({ endpoint, at, by, why, from, to, despite }: Move): void {
+      const type = by === "gate" && to.stage === "shadow" ? "stage.demoted" : "stage.moved";
+      notify({ type, at, endpoint, by, why, from, to, ...(despite && { despite }) });
     },
     /** An unexplained difference was seen for the first time since the endpoint moved. */
     differs({ endpoint, path, form, cause }: DifferenceView): void {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { comparedShape, wrongRoutes } from "../../modern/settings.ts";
 import { baseUrlField, countField, millisecondsField } from "../../settings/fields.ts";
 import { type KnownEndpoints, type Settings, unknownEndpoints } from "../../settings/settings.ts";
-import { stageSchema } from "./stage.ts";
+import { configuredStageSchema } from "./stage.ts";
 
 const shape = {
   MODERN_URL: baseUrlField
@@ -13,7 +13,7 @@ const shape = {
   ),
   ...comparedShape,
   STAGES: z
-    .record(z.string(), stageSchema)
+    .record(z.string(), configuredStageSchema)
     .default({})
     .describe(
       'Stages by endpoint: `{"getDataset": {"stage": "shadow", "share": 10, "gate": {"parity": 0.999}}}`. They are `legacy`, `shadow`, `canary` and `modern`',

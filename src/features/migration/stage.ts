@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { MAX_COMPARED } from "./comparedRequests.ts";
 
 /** The stages, from legacy alone to modern alone. */
 export const stageNames = ["legacy", "shadow", "canary", "modern"] as const;
@@ -16,7 +17,7 @@ export const gateSchema = z.strictObject({
   /** The least share (0-1) of compared answers without an unexplained difference. */
   parity: z.number().min(0).max(1).default(0.99),
   /** Distinct requests compared and minutes since the last move that a promotion needs. */
-  requests: z.int().min(1).max(100_000).default(500),
+  requests: z.int().min(1).max(MAX_COMPARED).default(500),
   minutes: z.number().min(0).max(100_000).default(10),
   /** The largest share (0-1) of modern's answers that may fail, and the milliseconds that 95 % of its answers stay within. */
   errorRate: z.number().min(0).max(1).default(0.01),
@@ -31,24 +32,21 @@ export const gateSchema = z.strictObject({
 export type Gate = z.infer<typeof gateSchema>;
 
 /** `share` in percent: of requests that are compared in shadow and modern, of callers in canary. */
-export const stageSchema = z.strictObject({
-  stage: z.enum(stageNames),
-  share: percentage.default(100),
-  gate: gateSchema.optional(),
-});
+export const stageSchema = z.strictObject({ stage: z.enum(stageNames), share: percentage.default(100) });
 
-/** A stage with its share and gate. */
+/** A stage with its share. */
 export type Stage = z.infer<typeof stageSchema>;
 
-/** The stage that an endpoint moves to. Without `gate` the present gate stays; `null` removes it. */
-export type Destination = Omit<Stage, "gate"> & { gate?: Gate | null | undefined };
+/** An endpoint as `STAGES` has it. */
+export const configuredStageSchema = stageSchema.extend({ gate: gateSchema.optional() });
+
+/** A configured stage, with the gate of its endpoint. */
+export type ConfiguredStage = z.infer<typeof configuredStageSchema>;
 
 /** A stage as it is in force, and how it came to be. */
 export type StageInForce = Stage & {
   /** When it was set, ISO 8601: also identifies it. */
   since: string;
-  /** When the endpoint moved, if its gate has changed since then. */
-  movedAt?: string;
   /** Who moved the endpoint, and why. */
   by: string;
   why: string;
@@ -67,16 +65,11 @@ export const stageText = ({ stage, share }: { stage: StageName; share: number | 
   return stage + meanings[stage];
 };
 
-/** When the endpoint moved last, ISO 8601. */
-export const movedAt = ({ since, movedAt: moved = since }: Pick<StageInForce, "since" | "movedAt">): string => moved;
-
 /** The share (0-100) of callers that modern answers; the stage `modern` is one step beyond canary's 100. */
-const callersOf = ({ stage, share }: Pick<Stage, "stage" | "share">): number =>
-  stage === "modern" ? 101 : stage === "canary" ? share : 0;
+const callersOf = ({ stage, share }: Stage): number => (stage === "modern" ? 101 : stage === "canary" ? share : 0);
 
 /** Whether a move gives modern more of the callers. Legacy to shadow gives it none. */
-export const isForward = (from: Pick<Stage, "stage" | "share">, to: Pick<Stage, "stage" | "share">): boolean =>
-  callersOf(to) > callersOf(from);
+export const isForward = (from: Stage, to: Stage): boolean => callersOf(to) > callersOf(from);
 
 /**
  * What the audit log keeps of a move by an operator. `despite`: the reason given for a step against the evidence. `all`: when everything
@@ -84,33 +77,19 @@ export const isForward = (from: Pick<Stage, "stage" | "share">, to: Pick<Stage, 
  */
 export type MoveNote = { despite?: string; all?: string };
 
-/** One line of the audit log. `gate`: what became of the gate, if the endpoint stayed where it was. */
+/** One line of the audit log. */
 export type Move = MoveNote & {
   at: string;
   endpoint: string;
   by: string;
   why: string;
-  from: { stage: StageName; share: number };
-  to: { stage: StageName; share: number };
-  gate?: GateChange;
-};
-
-/** How an operator changes a gate without a move. */
-export const gateChanges = ["paused", "resumed", "set", "removed"] as const;
-
-/** One of these changes. */
-export type GateChange = (typeof gateChanges)[number];
-
-/** What became of a gate. */
-export const gateChangeOf = (from: Gate | undefined, to: Gate | null): GateChange => {
-  if (to === null) return "removed";
-  if (from === undefined || (from.paused ?? false) === (to.paused ?? false)) return "set";
-  return to.paused === true ? "paused" : "resumed";
+  from: Stage;
+  to: Stage;
 };
 
 /** Where the endpoints were whose newest move took them back to legacy with all others. `audit`: the newest move first. */
 export const formerStages = (audit: readonly Move[]): ReadonlyMap<string, Move["from"]> => {
   const latest = new Map<string, Move>();
-  for (const move of audit) if (move.gate === undefined && !latest.has(move.endpoint)) latest.set(move.endpoint, move);
+  for (const move of audit) if (!latest.has(move.endpoint)) latest.set(move.endpoint, move);
   return new Map([...latest].flatMap(([endpoint, { all, from }]) => (all === undefined ? [] : [[endpoint, from]])));
 };

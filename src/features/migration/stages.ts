@@ -1,34 +1,25 @@
-import {
-  type Destination,
-  type Gate,
-  gateChangeOf,
-  type Move,
-  movedAt,
-  type MoveNote,
-  type Stage,
-  type StageInForce,
-} from "./stage.ts";
-import type { StateStore } from "./store/stateStore.ts";
+import type { ConfiguredStage, Gate, Move, MoveNote, Stage, StageInForce } from "./stage.ts";
+import type { StateStore } from "./stateStore.ts";
 
 /** The stages in force: what was set at run time, unless the configuration has changed since. */
 type Stages = {
   of(endpoint: string): StageInForce;
+  /** The gate of the configuration. */
+  gateOf(endpoint: string): Gate | undefined;
   /** Moves one endpoint; false if another move came first. Rejects if the store does not confirm the write. */
-  move(endpoint: string, to: Destination, by: string, why: string, note?: MoveNote): Promise<boolean>;
-  /** Changes or removes (`null`) a gate; the endpoint stays where it is. Resolves and rejects as `move` does. */
-  setGate(endpoint: string, gate: Gate | null, by: string, why: string): Promise<boolean>;
+  move(endpoint: string, to: Stage, by: string, why: string, note?: MoveNote): Promise<boolean>;
   /** Applies a new configuration. Endpoints that it does not name are `legacy`. */
-  configure(configured: Readonly<Record<string, Stage>>): Promise<void>;
+  configure(configured: Readonly<Record<string, ConfiguredStage>>): Promise<void>;
 };
 
 type StagesSettings = {
   store: StateStore;
   endpoints: readonly string[];
-  configured: Readonly<Record<string, Stage>>;
+  configured: Readonly<Record<string, ConfiguredStage>>;
   /** Called for every endpoint that has a new stage or share. */
   onMove: (endpoint: string, from: StageInForce, to: StageInForce) => void;
-  /** Called for every endpoint that has another gate, or none, and has not moved. */
-  onGate: (endpoint: string) => void;
+  /** Called with the endpoints whose stage Redis has lost: the configured one holds. */
+  onLost: (endpoints: string[]) => void;
   /** Called with each line of the audit log that this process has stored. */
   onStored: (move: Move) => void;
   /** Called if a configured stage could not be stored. It stays in force in this gateway until the process ends. */
@@ -44,15 +35,16 @@ export const openStages = ({
   endpoints,
   configured: first,
   onMove,
-  onGate,
+  onLost,
   onStored,
   onUnwritten,
   now = () => new Date(),
 }: StagesSettings): Stages => {
   let configured = first;
   let stages = new Map<string, StageInForce>();
+  let stored = store.state().stages;
 
-  const configuredStage = (endpoint: string): Stage => configured[endpoint] ?? defaultStage;
+  const configuredStage = (endpoint: string): Stage => stageAndShare(configured[endpoint] ?? defaultStage);
 
   /** Configured stages that the store does not have yet. */
   const unwritten = new Map<string, StageInForce>();
@@ -73,12 +65,17 @@ export const openStages = ({
   /** Reads all stages again, exchanges them at once, and reports those that have moved. */
   const refresh = () => {
     const before = stages;
+    const found = store.state().stages;
+    const lost = endpoints.filter((name) => stored[name] !== undefined && found[name] === undefined);
+    stored = found;
+    stages = new Map(stages);
+    for (const name of lost) stages.set(name, fromConfiguration(name, "Redis has lost the stage that was set"));
     stages = new Map(endpoints.map((name) => [name, inForce(name)]));
     for (const [name, to] of stages) {
       const from = before.get(name);
       if (from && hasMoved(from, to)) onMove(name, from, to);
-      else if (from && from.since !== to.since) onGate(name);
     }
+    if (lost.length > 0) onLost(lost);
   };
 
   /** Puts configured stages in force at once. Then stores them, so that the other gateways and a restart use the same. */
@@ -111,35 +108,21 @@ export const openStages = ({
     stages.get(endpoint) ?? { ...defaultStage, since: "", by: "", why: "" };
 
   const move: Stages["move"] = async (endpoint, to, by, why, note) => {
-    const from = of(endpoint);
-    const gate = to.gate === null ? undefined : (to.gate ?? from.gate);
     const configuredAs = JSON.stringify(configuredStage(endpoint));
     const set = { ...stageAndShare(to), since: now().toISOString(), by, why, configured: configuredAs };
-    const change = { at: set.since, by, why, ...note };
-    const moved = await storeMove({ store, onStored }, endpoint, from, gate ? { ...set, gate } : set, change);
+    const moved = await storeMove({ store, onStored }, endpoint, of(endpoint), set, note);
     if (moved) unwritten.delete(endpoint);
     refresh();
     return moved;
   };
 
-  const setGate = async (endpoint: string, gate: Gate | null, by: string, why: string): Promise<boolean> => {
-    const { gate: from, ...at } = of(endpoint);
-    const since = now().toISOString();
-    const set = { ...at, since, movedAt: movedAt(at), configured: JSON.stringify(configuredStage(endpoint)) };
-    const change = { at: since, by, why, gate: gateChangeOf(from, gate) };
-    const isSet = await storeMove({ store, onStored }, endpoint, at, gate ? { ...set, gate } : set, change);
-    if (isSet) unwritten.delete(endpoint);
-    refresh();
-    return isSet;
-  };
-
-  const configure = async (next: Readonly<Record<string, Stage>>): Promise<void> => {
+  const configure = async (next: Readonly<Record<string, ConfiguredStage>>): Promise<void> => {
     const before = new Map(endpoints.map((name) => [name, JSON.stringify(configuredStage(name))]));
     configured = next;
     await applyConfiguration(endpoints.filter((name) => before.get(name) !== JSON.stringify(configuredStage(name))));
   };
 
-  return { of, move, setGate, configure };
+  return { of, gateOf: (endpoint) => configured[endpoint]?.gate, move, configure };
 };
 
 const stageOfConfiguration = (stage: Stage, at: Date, why: string): StageInForce => ({
@@ -151,9 +134,9 @@ const stageOfConfiguration = (stage: Stage, at: Date, why: string): StageInForce
 });
 
 const hasMoved = (from: StageInForce, to: StageInForce): boolean =>
-  from.stage !== to.stage || from.share !== to.share || movedAt(from) !== movedAt(to);
+  from.stage !== to.stage || from.share !== to.share || from.since !== to.since;
 
-const stageAndShare = ({ stage, share }: Pick<Stage, "stage" | "share">) => ({ stage, share });
+const stageAndShare = ({ stage, share }: Stage): Stage => ({ stage, share });
 
 /** Stores a stage and its line of the audit log, unless another gateway has moved the endpoint meanwhile. */
 const storeMove = async (
@@ -161,9 +144,10 @@ const storeMove = async (
   endpoint: string,
   from: Stage,
   to: StageInForce,
-  change: Omit<Move, "endpoint" | "from" | "to"> = { at: to.since, by: to.by, why: to.why },
+  note: MoveNote = {},
 ): Promise<boolean> => {
-  const move: Move = { ...change, endpoint, from: stageAndShare(from), to: stageAndShare(to) };
+  const { since: at, by, why } = to;
+  const move: Move = { at, endpoint, by, why, ...note, from: stageAndShare(from), to: stageAndShare(to) };
   const isStored = await store.move(endpoint, to, move, store.state().stages[endpoint]?.since);
   if (isStored) onStored(move);
   return isStored;

@@ -1,98 +1,79 @@
-import {
-  type Difference,
-  type DifferenceResult,
-  type ResultCounts,
-  zeroCounts,
-  resultOf,
-} from "../../compare/difference.ts";
+import { type Difference, type ResultCounts, resultOf } from "../../compare/difference.ts";
+import type { ComparedRequests } from "./comparedRequests.ts";
 import type { Evidence } from "./gate.ts";
-import type { EndpointHistory } from "./history/slot.ts";
 import { openRecent, quantile } from "./recent.ts";
+import type { AnswerCounts } from "../../telemetry/meter.ts";
+import { openTraffic, type EndpointTraffic } from "./traffic.ts";
 import type { Latency, Parity } from "./views.ts";
 import { wilson } from "./wilson.ts";
 
 /** Measures one endpoint: its traffic, how its sides answer, and how they agree. */
-export type Track = {
-  /** So many callers were answered (default: one); `isHit`: from the cache. */
-  answered(isHit: boolean, count?: number): void;
+export type Track = EndpointTraffic & {
   /** A side has answered after `ms` milliseconds, or failed. */
   asked(side: "legacy" | "modern", ms: number, failed: boolean): void;
   /** Both sides were compared on one request, identified by `question`. */
   compared(question: string, differences: readonly Difference[]): void;
-  /** So many requests of a canary (default: one) came from callers in this bucket (0-99). */
-  calledFrom(bucket: number, count?: number): void;
+  /** A request of a canary came from a caller in this bucket (0-99). */
+  calledFrom(bucket: number): void;
   /** How many such requests came since the endpoint moved last, if there are many and all from one bucket. */
   oneBucket(): number | undefined;
-  /** The ledger allows all differences that have been seen: no request counts as unexplained. */
-  allowed(): void;
   /** The endpoint has moved: its gate begins anew. */
   moved(demoted: boolean): void;
   /** The gate demoted it at this time, in milliseconds since the epoch. */
   wasDemoted(at: number): void;
-  /** Since the start. */
+  /** Of all requests that count. */
   parity(): Parity;
   /** Since the endpoint moved last. */
   parityInStage(): Parity;
   latency(side: "legacy" | "modern"): Latency;
   errorRate(): number;
-  rate(): number;
-  hitRatio(): number;
   evidence(): Evidence;
 };
 
 /** The recent answers and comparisons that evidence covers. */
 const RECENT = 200;
-const MAX_REQUESTS = 100_000;
 /** Requests of a canary after which callers of one bucket alone are worth a warning. */
 const MANY_CALLS = 100;
-/** This half-minute and the one before. */
-const MAX_SLOTS = 2;
-const SLOT_MS = 30_000;
-
-/** Opens an empty track, which also counts into the endpoint's history. `now` gives milliseconds since the epoch. */
-export const openTrack = (history: EndpointHistory, now: () => number = Date.now): Track => {
+/** Opens a track. `now` gives milliseconds since the epoch. */
+export const openTrack = (
+  requests: ComparedRequests,
+  traffic: () => AnswerCounts,
+  now: () => number = Date.now,
+): Track => {
   const times = { legacy: openRecent(RECENT), modern: openRecent(RECENT) };
   const failures = openRecent(RECENT);
   const results = openRecent(RECENT);
-  const sinceStart = openAgreement();
-  let inStage = openAgreement();
+  const comparisons = { sinceStart: 0, inStage: 0 };
   const buckets = new Set<number>();
   let calls = 0;
   let movedAt = now();
   let demotedAt: number | undefined;
-  const traffic = openTraffic(now);
-
+  const parityOf = (counts: ResultCounts, made: number): Parity => {
+    const { good, judged } = evidenceOf(counts);
+    return { ...counts, comparisons: made, lower: wilson(good, judged).lower };
+  };
   const p95 = (side: "legacy" | "modern") => quantile(times[side].values(), 0.95);
 
   return {
-    ...traffic,
-    answered(isHit, count) {
-      traffic.answered(isHit, count);
-      history.answered(isHit, count);
-    },
+    ...openTraffic(traffic, now),
     asked(side, ms, failed) {
-      history.asked(side, ms, failed);
       if (side === "modern") failures.add(failed ? 1 : 0);
       if (!failed) times[side].add(ms);
     },
     compared(question, differences) {
       const result = resultOf(differences);
-      for (const agreement of [sinceStart, inStage]) agreement.add(question, result);
-      if (result !== "drift") {
-        results.add(result === "unexplained" ? 0 : 1);
-        history.compared(result !== "unexplained");
-      }
+      requests.add(question, result);
+      comparisons.sinceStart++;
+      comparisons.inStage++;
+      if (result !== "drift") results.add(result === "unexplained" ? 0 : 1);
     },
-    calledFrom(bucket, count = 1) {
-      calls += count;
+    calledFrom(bucket) {
+      calls++;
       buckets.add(bucket);
     },
     oneBucket: () => (calls >= MANY_CALLS && buckets.size === 1 ? calls : undefined),
-    allowed() {
-      for (const agreement of [sinceStart, inStage]) agreement.allow();
-    },
     moved(demoted) {
-      inStage = openAgreement();
+      comparisons.inStage = 0;
       calls = 0;
       buckets.clear();
       for (const one of [results, failures, times.modern]) one.clear();
@@ -100,8 +81,8 @@ export const openTrack = (history: EndpointHistory, now: () => number = Date.now
       demotedAt = demoted ? now() : undefined;
     },
     wasDemoted: (at) => void (demotedAt = at),
-    parity: () => sinceStart.parity(),
-    parityInStage: () => inStage.parity(),
+    parity: () => parityOf(requests.counts(), comparisons.sinceStart),
+    parityInStage: () => parityOf(requests.counts(movedAt), comparisons.inStage),
     latency(side) {
       const [p50, high] = [quantile(times[side].values(), 0.5), p95(side)];
       return p50 === undefined || high === undefined ? undefined : { p50, p95: high };
@@ -114,7 +95,7 @@ export const openTrack = (history: EndpointHistory, now: () => number = Date.now
       const recent = results.values();
       const failed = failures.values();
       return {
-        ...evidenceOf(inStage.parity()),
+        ...evidenceOf(requests.counts(movedAt)),
         minutes: (now() - movedAt) / 60_000,
         recent: { good: recent.reduce((sum, one) => sum + one, 0), judged: recent.length },
         modern: {
@@ -138,58 +119,3 @@ const evidenceOf = ({
   good: compared - drift - unexplained,
   judged: compared - drift,
 });
-
-/**
- * Counts distinct requests: however often one is compared, it is one piece of evidence. An unexplained one stays so; otherwise its
- * latest result counts that is no drift.
- */
-const openAgreement = () => {
-  const results = new Map<string, DifferenceResult>();
-  const counts = zeroCounts();
-  let comparisons = 0;
-  return {
-    add(request: string, result: DifferenceResult): void {
-      comparisons++;
-      const before = results.get(request);
-      if (before === "unexplained" || (before !== undefined && result === "drift")) return;
-      counts[before ?? "compared"] += before === undefined ? 1 : -1;
-      counts[result]++;
-      results.set(request, result);
-      // One that is forgotten counts again when it is compared again.
-      if (results.size > MAX_REQUESTS) results.delete(results.keys().next().value ?? "");
-    },
-    allow(): void {
-      for (const [request, result] of results) if (result === "unexplained") results.set(request, "expected");
-      counts.expected += counts.unexplained;
-      counts.unexplained = 0;
-    },
-    parity(): Parity {
-      const { good, judged } = evidenceOf(counts);
-      return { ...counts, comparisons, lower: wilson(good, judged).lower };
-    },
-  };
-};
-
-/** Counts callers' requests by half-minutes. */
-const openTraffic = (now: () => number): Pick<Track, "answered" | "rate" | "hitRatio"> => {
-  const slots: { at: number; count: number; hits: number }[] = [];
-  const presentSlot = () => Math.floor(now() / SLOT_MS);
-  const latest = () => slots.filter(({ at }) => at >= presentSlot() - 1);
-  const sumOf = (name: "count" | "hits") => latest().reduce((sum, slot) => sum + slot[name], 0);
-  return {
-    answered(isHit, count = 1) {
-      if (count === 0) return;
-      const at = presentSlot();
-      let slot = slots.at(-1);
-      if (slot?.at !== at) {
-        slot = { at, count: 0, hits: 0 };
-        slots.push(slot);
-        if (slots.length > MAX_SLOTS) slots.shift();
-      }
-      slot.count += count;
-      if (isHit) slot.hits += count;
-    },
-    rate: () => sumOf("count") / ((SLOT_MS + (now() % SLOT_MS)) / 1000),
-    hitRatio: () => (latest().length === 0 ? 0 : sumOf("hits") / sumOf("count")),
-  };
-};

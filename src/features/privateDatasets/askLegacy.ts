@@ -6,7 +6,7 @@ import { type ErrorTable, outcomeOf } from "../../legacy/reading.ts";
 import { xmlReader } from "../../legacy/xml.ts";
 import type { JsonObject } from "../../rules/rule.ts";
 import { fetchReadable } from "../../serve/legacyFetch.ts";
-import type { Services } from "../../serve/services.ts";
+import type { Services } from "../../serve/feature.ts";
 import { LIST_ENDPOINT } from "./datasets.ts";
 
 /** Why legacy gave no answer: it failed, or the key is unknown or no administrator's. */

@@ -22,20 +22,4 @@ export const privateDatasetsEvents: EventDefinitions = {
     msg: "A private dataset does not fit the schema of the list.",
     notes: "The list lacks it and says `private=incomplete`.",
   },
-  private_index_store_up: { level: "info", msg: "What the scan for private datasets found is stored again." },
-  private_index_store_lost: {
-    level: "error",
-    msg: "What the scan for private datasets finds cannot be stored.",
-    notes: "The gateway goes on from memory. Look at `DATA_DIR` or Redis.",
-  },
-  private_index_store_restored: {
-    level: "warn",
-    msg: "What the scan for private datasets found was lost, and written back.",
-    notes: "Redis was flushed or replaced.",
-  },
-  private_index_store_unreadable: {
-    level: "error",
-    msg: "What the scan for private datasets had stored cannot be read.",
-    notes: "It may belong to another legacy. The scan begins anew.",
-  },
 };

@@ -1,14 +1,11 @@
-import type { CheckReport } from "../../serve/check.ts";
-import type { Core, Feature } from "../../serve/feature.ts";
-import type { Services } from "../../serve/services.ts";
-import { openKeyedStore } from "../../store/openKeyedStore.ts";
+import type { CheckReport, Core, Feature, Services } from "../../serve/feature.ts";
 import type { Meter } from "../../telemetry/meter.ts";
 import { type AdminStatus, openAdminStatuses } from "./adminStatus.ts";
 import { askAs, failure } from "./askLegacy.ts";
 import { privateDatasetsConsole } from "./console/privateDatasetsConsole.ts";
 import { LIST_ENDPOINT, PRIVATE_GROUP } from "./datasets.ts";
 import { privateDatasetsEvents } from "./events.ts";
-import { openFound, type OpenFoundStore, scopeOf } from "./found.ts";
+import { openFound, scopeOf } from "./found.ts";
 import { openListedRows } from "./listedRow.ts";
 import { privateRowsLayer } from "./mergedList.ts";
 import { openScanner, type PrivateRowsView, type ScanOptions } from "./scan.ts";
@@ -16,17 +13,17 @@ import type { PrivateDatasetsSettings } from "./settings.ts";
 import { readWritten } from "./signals.ts";
 import { fetchListedIds, openWholeLists } from "./wholeLists.ts";
 
-/** Parts that a test replaces: the store, and options of the scan. */
-export type PrivateDatasetsParts = { openStore?: OpenFoundStore; scan?: ScanOptions };
+/** Parts that a test replaces: options of the scan. */
+export type PrivateDatasetsParts = { scan?: ScanOptions };
 
 /** What a test sees of the feature. */
 export type PrivateDatasets = { privateRows?: { start: () => Promise<void>; state: () => PrivateRowsView } };
 
 /** Adds to administrators' lists the private datasets that legacy's lists lack. */
 const open = (
-  { services, endpoints, load }: Core,
+  { services, endpoints, load, stores }: Core,
   settings: PrivateDatasetsSettings,
-  { openStore = (about) => openKeyedStore(settings, about), scan = {} }: PrivateDatasetsParts = {},
+  { scan = {} }: PrivateDatasetsParts = {},
 ): Feature & PrivateDatasets => {
   const endpoint = endpoints.find(({ name }) => name === LIST_ENDPOINT);
   const apart = endpoint?.apart;
@@ -35,7 +32,7 @@ const open = (
   const onEvent: Services["observer"]["event"] = (name, about) =>
     services.observer.event(name, { endpoint: LIST_ENDPOINT, ...about });
   const dropLists = () => services.cache.invalidateLocally(PRIVATE_GROUP);
-  const found = openFound({ openStore, scope: scopeOf(settings), onRows: dropLists, onEvent });
+  const found = openFound({ stores, scope: scopeOf(settings), onRows: dropLists });
   const stopping = new AbortController();
   const { signal } = stopping;
   const spent = { calls: 0, ms: 0 };
@@ -86,7 +83,7 @@ const open = (
     check: (report) => checkKey(services, report, key, timeout),
     async start() {
       await start();
-      const place = places[found.kind()];
+      const place = places[found.place];
       return {
         line: `private datasets are scanned for and listed to administrators; what is found is kept in ${place}`,
       };
@@ -94,7 +91,6 @@ const open = (
     async close() {
       stopping.abort();
       await scanning;
-      await found.close();
     },
   };
 };

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import type { Settings } from "../../settings/settings.ts";
-import type { KeyedStore, KeyedStoreSettings } from "../../store/keyedStore.ts";
+import type { KeyValueStore, Stores } from "../../store/store.ts";
 import { type IdSet, MAX_ID, openIdSet } from "./idSet.ts";
 
 const id = z.int().min(1).max(MAX_ID);
@@ -47,40 +47,50 @@ export const scopeOf = ({ LEGACY_URL, LEGACY_PATH, LEGACY_HOST }: LegacySettings
   return hash("sha256", JSON.stringify([origin, LEGACY_PATH, LEGACY_HOST ?? host]), "base64url").slice(0, 16);
 };
 
-/** Opens the store. */
-export type OpenFoundStore = (settings: KeyedStoreSettings<FoundRecord>) => Promise<KeyedStore<FoundRecord>>;
-
 type FoundSettings = {
-  openStore: OpenFoundStore;
+  stores: Pick<Stores, "place" | "open" | "claim">;
   scope: string;
   /** Called after each change of a row. */
   onRows: () => void;
-  onEvent: (event: string, about: Record<string, unknown>) => void;
 };
 
 /** What the scan has found. */
 export type Found = ReturnType<typeof openFound>;
 
 const PROGRESS = "scan";
+const noProgress = (): Progress => ({ highest: 0, listed: openIdSet(), unknown: openIdSet(), recheckedUpTo: 0 });
 
 /** The private datasets that are known, and how far the scan is: in memory, and in the store once `start` has opened it. */
-export const openFound = ({ openStore, scope, onRows, onEvent }: FoundSettings) => {
+export const openFound = ({ stores, scope, onRows }: FoundSettings) => {
   const byId = new Map<number, PrivateRow>();
-  let store: KeyedStore<FoundRecord> | undefined;
+  const feature = `private-rows:${scope}`;
+  const claim = stores.claim(feature);
+  /** Keys that the next `save` stores. */
+  const unsaved = new Set<string>();
+  let store: KeyValueStore<FoundRecord> | undefined;
+  let scansHere = false;
   let ordered: readonly PrivateRow[] | undefined;
   let version = 0;
-  let progress: Progress = { highest: 0, listed: openIdSet(), unknown: openIdSet(), recheckedUpTo: 0 };
+  let progress = noProgress();
 
   const changed = () => {
     ordered = undefined;
     version++;
     onRows();
   };
+  const progressRecord = (): FoundRecord => {
+    const { listed, unknown, completedAt, ...others } = progress;
+    const texts = { listed: listed.toText(), unknown: unknown.toText() };
+    return { ...others, ...texts, ...(completedAt !== undefined && { completedAt }) };
+  };
   const take = (records: Iterable<readonly [string, FoundRecord | undefined]>): void => {
     let hasRow = false;
     for (const [key, record] of records) {
+      // What was found here is later.
+      if (unsaved.has(key)) continue;
       hasRow ||= key !== PROGRESS;
-      if (record === undefined) byId.delete(Number(key));
+      if (key === PROGRESS && record === undefined) progress = noProgress();
+      else if (record === undefined) byId.delete(Number(key));
       else if ("id" in record) byId.set(record.id, record);
       else progress = { ...record, listed: openIdSet(record.listed), unknown: openIdSet(record.unknown) };
     }
@@ -93,6 +103,7 @@ export const openFound = ({ openStore, scope, onRows, onEvent }: FoundSettings) 
     rows: () => (ordered ??= [...byId.values()].toSorted((a, b) => a.id - b.id)),
     /** Changes with every change of a row. */
     version: () => version,
+    /** Another object after a change from outside: Redis has lost it, or another gateway has scanned. */
     progress: () => progress,
     /** Adds or replaces a row. Without an uploader it keeps the one that is known. */
     put(next: PrivateRow): void {
@@ -101,41 +112,36 @@ export const openFound = ({ openStore, scope, onRows, onEvent }: FoundSettings) 
       const row = { id: next.id, ...(shown && { shown }), ...(uploader !== undefined && { uploader }) };
       if (isDeepStrictEqual(byId.get(row.id), row)) return;
       byId.set(row.id, row);
-      store?.save(new Map([[String(row.id), row]]));
+      unsaved.add(String(row.id));
       changed();
     },
     remove(one: number): void {
       if (!byId.delete(one)) return;
-      store?.save(new Map([[String(one), undefined]]));
+      unsaved.add(String(one));
       changed();
     },
-    /** Stores how far the scan is. Only the next scan needs it. */
-    saveProgress(): void {
-      const { listed, unknown, completedAt, ...others } = progress;
-      const texts = { listed: listed.toText(), unknown: unknown.toText() };
-      const record = { ...others, ...texts, ...(completedAt !== undefined && { completedAt }) };
-      store?.save(new Map([[PROGRESS, record]]), { isMinor: true });
+    /** How far the scan is is stored with the next `save`. */
+    progressed: () => void unsaved.add(PROGRESS),
+    /** Stores what has changed since the last time. What cannot be stored waits for the next time, and the store says why. */
+    async save(): Promise<void> {
+      for (const key of unsaved) {
+        const record = key === PROGRESS ? progressRecord() : byId.get(Number(key));
+        unsaved.delete(key);
+        const isStored = await store?.update(key, () => record ?? null).catch(() => false);
+        if (!isStored) return void unsaved.add(key);
+      }
     },
-    /** Whether this gateway is the one that scans. */
-    mayScan: (): boolean => store?.holdsLease() ?? false,
-    kind: () => store?.kind ?? "memory",
-    /** Opens the store; rejects, with the setting's name, if it cannot be used. */
+    /** Asks whether this gateway is the one that scans. */
+    mayScan: async (): Promise<boolean> => (scansHere = await claim()),
+    /** What it said last. */
+    scansHere: () => scansHere,
+    place: stores.place,
+    /** Takes over what is stored. */
     async start(): Promise<void> {
-      store = await openStore({
-        name: "private-rows",
-        scope,
-        schema: (key): z.ZodType<FoundRecord> => (key === PROGRESS ? progressSchema : rowSchema),
-        fits: (key, record) => key === ("id" in record ? String(record.id) : PROGRESS),
-        isRebuildable: true,
-        hasLease: true,
-        onChange: take,
-        onEvent(event, { why, file }) {
-          // Neither matters here: no row is stored by `update`, and the next scan reads each again.
-          if (event !== "overtaken" && event !== "error") onEvent(`private_index_store_${event}`, { why, file });
-        },
-      });
+      const schema = (key: string): z.ZodType<FoundRecord> => (key === PROGRESS ? progressSchema : rowSchema);
+      store = await stores.open<FoundRecord>({ feature, schema });
+      store.onChange(take);
       take(store.entries());
     },
-    close: async (): Promise<void> => store?.close(),
   };
 };

@@ -12,7 +12,7 @@ import {
   uncached,
 } from "../../serve/backend.ts";
 import { unauthenticated } from "../../serve/legacyBackend.ts";
-import type { Services } from "../../serve/services.ts";
+import type { Services } from "../../serve/feature.ts";
 import type { AdminStatuses } from "./adminStatus.ts";
 import { askAs } from "./askLegacy.ts";
 import { hasNoFilter, idsInText, LIST_ENDPOINT, rowsById } from "./datasets.ts";

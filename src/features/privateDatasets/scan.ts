@@ -167,13 +167,14 @@ export const openScanner = (settings: ScannerSettings) => {
       if (!isRead) return false;
     }
     release();
+    await found.save();
     return true;
   };
   /** Waits for the turn of the next request; false if the scan is over. */
   const takeTurn = async (): Promise<boolean> => {
     for (const since = performance.now(); ;) {
       // oxlint-disable-next-line no-await-in-loop -- one request at a time
-      if (signal.aborted || !found.mayScan() || !(await readNext())) return false;
+      if (signal.aborted || !(await found.mayScan()) || !(await readNext())) return false;
       const share = load();
       const left = SPACING - (performance.now() - since);
       if (share === 0 || (share < BUSY_SHARE && left <= 0)) return true;
@@ -187,6 +188,7 @@ export const openScanner = (settings: ScannerSettings) => {
     const answer = await fetchListed();
     if (!answer.ok) return void fail(answer);
     listing = openIdSet();
+    const mine = found.progress();
     const progress = () => found.progress();
     for (const id of answer.ids) {
       if (id > MAX_ID) continue;
@@ -210,21 +212,22 @@ export const openScanner = (settings: ScannerSettings) => {
       }
       at = id;
       // oxlint-disable-next-line no-await-in-loop -- one request at a time
-      if (!(await takeTurn()) || !(await read(id))) return found.saveProgress();
-      if (++reads % SAVED_EVERY === 0) found.saveProgress();
+      const isRead = (await takeTurn()) && (await read(id));
+      // What Redis has lost was not read: the next scan begins anew.
+      if (progress() !== mine) return;
+      if (!isRead) return found.progressed();
+      if (++reads % SAVED_EVERY === 0) found.progressed();
     }
     // Fewer than a slice were left: the next scan begins with the first again.
     if (left > 0) progress().recheckedUpTo = 0;
     Object.assign(progress(), { listed: listing, completedAt: Date.now() });
     trouble = undefined;
-    found.saveProgress();
+    found.progressed();
     onCompleted();
   };
 
   const isDue = (): boolean =>
-    found.mayScan() &&
-    performance.now() >= retryAt &&
-    Date.now() - (found.progress().completedAt ?? -Infinity) >= pause;
+    performance.now() >= retryAt && Date.now() - (found.progress().completedAt ?? -Infinity) >= pause;
   /** Whether the last scan was over within the last hour. */
   const isCurrent = (): boolean => Date.now() - (found.progress().completedAt ?? -Infinity) <= OUTDATED;
 
@@ -235,12 +238,14 @@ export const openScanner = (settings: ScannerSettings) => {
       while (!signal.aborted) {
         // oxlint-disable no-await-in-loop -- one request at a time
         if (performance.now() >= retryAt) await readNext();
-        if (isDue()) await scan();
+        if ((await found.mayScan()) && isDue()) await scan();
+        await found.save();
         at = 0;
         if (next.size === 0 || trouble !== undefined) await rest(Math.min(TICK, pause, retry));
         // oxlint-enable no-await-in-loop
       }
       release();
+      await found.save();
     },
     /** Reads an id before all others: it may have changed. */
     readNext: (id: number): void => {
@@ -269,8 +274,8 @@ export const openScanner = (settings: ScannerSettings) => {
         lastId: highest === 0 ? 0 : highest + margin,
         ...(completedAt !== undefined && { completedAt: new Date(completedAt).toISOString() }),
         calls: spent.calls,
-        kept: found.kind(),
-        scansHere: found.mayScan(),
+        kept: found.place,
+        scansHere: found.scansHere(),
       };
     },
   };

@@ -1,12 +1,12 @@
 import type { CacheKey, Directives, Fetched } from "../../cache/cacheRequest.ts";
-import { freshOnly } from "../../cache/entry.ts";
+import { freshOnly } from "../../cache/policy.ts";
 import { type Answered, bytesOf } from "../../cache/reply.ts";
 import type { Caller } from "../../legacy/client.ts";
 import { uncached } from "../../serve/backend.ts";
 import { answerFrom } from "../../serve/legacyBackend.ts";
 import { fetchAnswer } from "../../serve/legacyFetch.ts";
 import type { PreparedEndpoint } from "../../serve/prepared.ts";
-import type { Services } from "../../serve/services.ts";
+import type { Services } from "../../serve/feature.ts";
 import { allDatasets, idsInText, PRIVATE_GROUP, wholeOf } from "./datasets.ts";
 
 type Input = Record<string, unknown>;

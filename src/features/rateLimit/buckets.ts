@@ -1,40 +1,27 @@
 import { LRUCache } from "lru-cache";
 
-/** How many tokens (requests) a second a bucket gains, and how many it holds. */
-export type BucketSize = { rate: number; burst: number };
-
-/** A token bucket for each caller, in this process. */
-export type Buckets = {
-  /** Takes one token; gives 0, or the milliseconds until there is one. */
-  take(caller: string, now: number): number;
-  has(caller: string): boolean;
-  remove(caller: string): void;
-  readonly size: number;
-};
+/** A caller that sent nothing for a while may send the requests of so many milliseconds at once. */
+export const BURST_MS = 10_000;
 
 /** Callers whose buckets are remembered; the one seen longest ago is forgotten first, and its bucket is full again. */
-const MAX_CALLERS = 50_000;
+const MAX_CALLERS = 100_000;
 
 /**
- * Opens full buckets. Each is one number, the time at which it is full again (GCRA, the generic cell rate algorithm): a token taken puts
- * that off by the time for one, and there is a token while it lies no further off than a burst.
+ * Opens a token bucket for each caller, full at first; `rate`: tokens that it gains a second. Each is one number, the time at which it is full
+ * again (GCRA, the generic cell rate algorithm): a token taken puts that off by the time for one.
  */
-export const openBuckets = ({ rate, burst }: BucketSize, max = MAX_CALLERS): Buckets => {
-  const interval = 1000 / rate;
-  const fullAt = new LRUCache<string, number>({ max });
+export const openBuckets = (rate: number) => {
+  const fullAt = new LRUCache<string, number>({ max: MAX_CALLERS });
   return {
-    take(caller, now) {
-      const next = Math.max(fullAt.get(caller) ?? now, now) + interval;
-      const wait = next - now - burst * interval;
+    /** Takes one token; gives 0, or the milliseconds until there is one. */
+    take(caller: string, now: number): number {
+      const next = Math.max(fullAt.get(caller) ?? now, now) + 1000 / rate;
+      const wait = next - now - BURST_MS;
       // Times are fractions: what is less than a microsecond is not there.
       if (wait > 0.001) return wait;
       fullAt.set(caller, next);
       return 0;
     },
-    has: (caller) => fullAt.has(caller),
-    remove: (caller) => void fullAt.delete(caller),
-    get size() {
-      return fullAt.size;
-    },
+    size: (): number => fullAt.size,
   };
 };

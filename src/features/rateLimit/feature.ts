@@ -1,61 +1,104 @@
+import { createHmac } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { corsList, legacyCorsList } from "../../http/cors.ts";
+import { readCredential } from "../../http/credential.ts";
+import { sendWhole } from "../../http/httpServer.ts";
+import { isBelowAny, pathOf, queryOf } from "../../http/requestTarget.ts";
+import { unstoredHeaders } from "../../http/unstoredHeaders.ts";
 import type { Core, Feature } from "../../serve/feature.ts";
-import { trustedProxies } from "../../upstream/forwarding.ts";
+import { headerOf } from "../../serve/requestInput.ts";
+import { clientAddress, trustedProxies } from "../../upstream/forwarding.ts";
+import { subnetOf } from "../../upstream/subnet.ts";
+import { BURST_MS, openBuckets } from "./buckets.ts";
 import { rateLimitEvents } from "./events.ts";
-import { openBuckets } from "./buckets.ts";
-import { openCallers, ownBucketOf } from "./caller.ts";
-import { openRefusals } from "./refuse.ts";
 import type { RateLimitSettings } from "./settings.ts";
 
-/** Milliseconds that a request waits for Redis at most; then this gateway counts by itself. */
-const TIMEOUT_MS = 50;
+/** Who sends a request: the name of its bucket here, and in Redis. No key can be recovered from either. */
+type LimitedCaller = { own: string; shared: () => string };
 
-/** A caller that sent nothing for a while may send the requests of so many seconds at once. */
-const BURST_SECONDS = 10;
-
-type Admit = NonNullable<Feature["admit"]>;
+const detail = Buffer.from(JSON.stringify({ detail: "Too many requests: see Retry-After." }));
 
 /** Limits how many requests each caller sends, before anything else is done for them. */
 const open = async (core: Core, settings: RateLimitSettings): Promise<Feature> => {
   const { meter, observer, keys } = core.services;
-  const { RATE_LIMIT: rate = 1, REDIS_URL: url } = settings;
-  const burst = BURST_SECONDS * rate;
-  const size = { rate, burst };
-  const buckets = openBuckets(size);
-  const callerOf = openCallers({
-    trusted: trustedProxies(settings.TRUSTED_PROXIES),
-    exempt: trustedProxies(settings.RATE_LIMIT_EXEMPT),
-    keys,
-    hasBucket: (own) => buckets.has(own),
-    secret: url ?? "",
-  });
-  const answerRefused = openRefusals(size, core.writeError, {
-    corsOrigins: settings.CORS_ORIGINS,
-    prefixes: settings.PREFIXES,
-  });
-  let refused = 0;
-  const refuse: typeof answerRefused = (...about) => {
-    refused++;
-    answerRefused(...about);
-  };
+  const { RATE_LIMIT: rate = 1, REDIS_URL: url, CORS_ORIGINS, PREFIXES } = settings;
+  const burst = (rate * BURST_MS) / 1000;
+  const trusted = trustedProxies(settings.TRUSTED_PROXIES);
+  const isExempt = trustedProxies(settings.RATE_LIMIT_EXEMPT);
+  const buckets = openBuckets(rate);
   const shared =
-    url === undefined || core.isCheck
+    core.stores.run === undefined
       ? undefined
       : (await import("./sharedBuckets.ts")).openSharedBuckets({
-          ...size,
-          url,
-          timeout: TIMEOUT_MS,
+          run: core.stores.run,
+          rate,
           onLost: (why) => observer.event("rate_limit_redis_lost", { why }),
           onUp: () => observer.event("rate_limit_redis_up", {}),
         });
+  let refused = 0;
+  meter.total("rate_limited_total", "Requests refused because of RATE_LIMIT.", () => refused);
+  meter.gauge("rate_limit_callers", "Callers whose rate is counted.", buckets.size);
+
+  /**
+   * `undefined`: the caller is exempt. A key counts once legacy has accepted it: with made-up keys a client would get a bucket for each. Any
+   * other request counts for its address, IPv6 for its /64.
+   */
+  const callerOf = (request: IncomingMessage): LimitedCaller | undefined => {
+    const { headers, socket, url: target = "" } = request;
+    const forwarded = String(headers["x-forwarded-for"] ?? "") || undefined;
+    const address = clientAddress(socket.remoteAddress, forwarded, trusted);
+    if (isExempt(address)) return undefined;
+    const query = queryOf(target);
+    if (query !== "" || headers.authorization !== undefined || headers["x-api-key"] !== undefined) {
+      const { key, refused: isWrong } = readCredential(query, (name) => headerOf(request, name));
+      const owner = key === undefined || isWrong ? undefined : keys.ownerOf(key);
+      if (key !== undefined && owner !== undefined && keys.wasAccepted(owner)) {
+        // Legacy ignores the case of keys: else each spelling would have a bucket.
+        const digest = () =>
+          createHmac("sha256", url ?? "")
+            .update(key.toLowerCase())
+            .digest("base64url");
+        return { own: `key ${owner}`, shared: () => `key ${digest().slice(0, 22)}` };
+      }
+    }
+    const own = `address ${subnetOf(address)}`;
+    return { own, shared: () => own };
+  };
+
+  /**
+   * Answers 429 with `Retry-After` (seconds) and the fields `RateLimit` and `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers-10:
+   * `q` requests in a window of `w` seconds, of which `r` are left, for `t` seconds. `wait`: milliseconds until the next token.
+   */
+  const refuse = (request: IncomingMessage, response: ServerResponse, wait: number): void => {
+    refused++;
+    const seconds = String(Math.max(1, Math.ceil(wait / 1000)));
+    const { url: target = "/", method, headers: sent } = request;
+    const { type, body, vary } = core.writeError({ target, accept: sent.accept }, 429, detail);
+    const headers = [
+      ...unstoredHeaders(type, body.length),
+      ...vary,
+      "Retry-After",
+      seconds,
+      "RateLimit-Policy",
+      `"caller";q=${burst};w=${BURST_MS / 1000}`,
+      "RateLimit",
+      `"caller";r=0;t=${seconds}`,
+      ...(isBelowAny(pathOf(target), PREFIXES) ? corsList(CORS_ORIGINS, sent.origin) : legacyCorsList),
+    ];
+    sendWhole(response, { status: 429, headers, body: method === "HEAD" ? undefined : body });
+  };
+
   /** While Redis does not say, the bucket of this process is enough. */
-  const admitShared = async (taking: Promise<number | undefined>, ...[request, response, next]: Parameters<Admit>) => {
-    const wait = (await taking) ?? 0;
+  const admitShared = async (
+    taken: Promise<number | undefined>,
+    ...[request, response, next]: Parameters<NonNullable<Feature["admit"]>>
+  ): Promise<void> => {
+    const wait = (await taken) ?? 0;
     if (response.destroyed || request.socket.destroyed) return;
     if (wait > 0) refuse(request, response, wait);
     else next();
   };
-  meter.total("rate_limited_total", "Requests refused because of RATE_LIMIT.", () => refused);
-  meter.gauge("rate_limit_callers", "Callers whose rate is counted.", () => buckets.size);
+
   return {
     admit(request, response, next) {
       const caller = callerOf(request);
@@ -65,13 +108,10 @@ const open = async (core: Core, settings: RateLimitSettings): Promise<Feature> =
       if (shared === undefined) return next();
       void admitShared(shared.take(caller.shared()), request, response, next);
     },
-    onKeyRefused: (owner) => buckets.remove(ownBucketOf(owner)),
     console: { page: async () => (await import("./console/page.ts")).rateLimitPage(() => refused) },
-    start: () =>
-      Promise.resolve({ line: `each caller may send ${rate} requests a second, ${burst} at once: RATE_LIMIT is set` }),
-    async close() {
-      shared?.close();
-    },
+    start: async () => ({
+      line: `each caller may send ${rate} requests a second, ${burst} at once: RATE_LIMIT is set`,
+    }),
   };
 };
 

@@ -1,26 +1,10 @@
 import { withTimeout } from "../../concurrency/withTimeout.ts";
-import { connectRedis } from "../../store/redis/connection.ts";
-import { script } from "../../store/redis/script.ts";
-import type { BucketSize } from "./buckets.ts";
-
-/** Token buckets in Redis, which all gateways share. */
-export type SharedBuckets = {
-  /** Takes one token; gives 0, or the milliseconds until there is one; `undefined`: Redis did not say in time. */
-  take(caller: string): Promise<number | undefined>;
-  close(): void;
-};
-
-type SharedBucketsSettings = BucketSize & {
-  url: string;
-  /** Milliseconds that a request waits for Redis. */
-  timeout: number;
-  /** Milliseconds for the first connection, and without Redis after a late or failed answer (default: a second). */
-  rest?: number;
-  onLost: (why: string) => void;
-  onUp: () => void;
-};
+import { type RunScript, script } from "../../store/redis.ts";
+import { BURST_MS } from "./buckets.ts";
 
 const PREFIX = "catalog-gateway:2:rate:";
+/** Milliseconds without Redis after the start, and after a late or failed answer. */
+const REST = 1000;
 
 /** The same step as in `openBuckets`, by the clock of Redis. ARGV: milliseconds for one token, and for a whole burst. */
 const take = script(`
@@ -33,52 +17,36 @@ redis.call('SET', KEYS[1], string.format('%.3f', full), 'PX', math.ceil(full - n
 return 0
 `);
 
-/** Connects in the background. */
-export const openSharedBuckets = ({
-  url,
-  timeout,
-  rate,
-  burst,
-  onLost,
-  onUp,
-  rest = 1000,
-}: SharedBucketsSettings): SharedBuckets => {
-  const interval = 1000 / rate;
-  const args = [String(interval), String(burst * interval)];
-  // Failures of the connection show in the calls.
-  const redis = connectRedis({
-    url,
-    channels: [],
-    onMessage: () => undefined,
-    onListening: () => undefined,
-    onError: () => undefined,
-  });
-  const opened = performance.now();
-  let restUntil = 0;
+type SharedBucketsSettings = {
+  run: RunScript;
+  rate: number;
+  onLost: (why: string) => void;
+  onUp: () => void;
+  /** Milliseconds that a request waits for Redis. */
+  timeout?: number;
+};
+
+/** Opens the same buckets in Redis, for all gateways together. Failures of the connection show in the calls. */
+export const openSharedBuckets = ({ run, rate, onLost, onUp, timeout = 50 }: SharedBucketsSettings) => {
+  const args = [String(1000 / rate), String(BURST_MS)];
+  let restUntil = performance.now() + REST;
   let isLost = false;
-  const lost = (why: string): void => {
-    const now = performance.now();
-    if (now < opened + rest) return;
-    restUntil = now + rest;
-    if (!isLost) onLost(why);
-    isLost = true;
-  };
   return {
-    async take(caller) {
+    /** Takes one token; gives 0, or the milliseconds until there is one; `undefined`: Redis did not say in time. */
+    async take(caller: string): Promise<number | undefined> {
       if (performance.now() < restUntil) return undefined;
       try {
-        const wait = await withTimeout(redis.run(take, [PREFIX + caller], args), timeout);
-        if (wait !== "late") {
-          if (isLost) onUp();
-          isLost = false;
-          return Number(wait);
-        }
-        lost(`no answer within ${timeout} ms`);
+        const wait = await withTimeout(run(take, [PREFIX + caller], args), timeout);
+        if (wait === "late") throw new Error(`no answer within ${timeout} ms`);
+        if (isLost) onUp();
+        isLost = false;
+        return Number(wait);
       } catch (error) {
-        lost((error as Error).message);
+        restUntil = performance.now() + REST;
+        if (!isLost) onLost((error as Error).message);
+        isLost = true;
+        return undefined;
       }
-      return undefined;
     },
-    close: () => redis.close(),
   };
 };

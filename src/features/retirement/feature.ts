@@ -1,51 +1,98 @@
+import type { IncomingMessage } from "node:http";
+import { isBelow, pathOf } from "../../http/requestTarget.ts";
+import { legacyKeyOf } from "../../legacy/formFields.ts";
+import { type LegacyTarget, legacyTargets } from "../../legacy/legacyTarget.ts";
+import { answerItself } from "../../proxy/refuse.ts";
 import type { Core, Feature } from "../../serve/feature.ts";
+import { brownoutAnswer } from "./brownoutAnswer.ts";
+import { openCallers } from "./callers.ts";
+import { type ListClients, retirementConsole } from "./console/retirementConsole.ts";
+import { deprecationHeaders } from "./deprecationHeaders.ts";
 import { retirementEvents } from "./events.ts";
-import { openKeyedStore } from "../../store/openKeyedStore.ts";
-import { openStoredClients } from "./clientStore.ts";
-import { retirementConsole } from "./console/retirementConsole.ts";
-import { openRetirement, type Retirement } from "./retirement.ts";
 import type { RetirementSettings } from "./settings.ts";
 
+/** The settings, prepared for lookups: the longest path first, of brown-outs then the one that ends last. */
+const configured = ({ DEPRECATED, BROWNOUTS }: Pick<RetirementSettings, "DEPRECATED" | "BROWNOUTS">) => ({
+  deprecated: DEPRECATED.map((one) => ({ ...one, headers: deprecationHeaders(one) })).toSorted(byLength),
+  brownouts: BROWNOUTS.map((one) => ({ ...one, begins: Date.parse(one.from), ends: Date.parse(one.until) })).toSorted(
+    (a, b) => byLength(a, b) || b.ends - a.ends,
+  ),
+});
+
+const byLength = (a: { path: string }, b: { path: string }): number => b.path.length - a.path.length;
+
 /** Deprecation headers and brown-outs for legacy paths, and a list of the callers of the legacy interface. */
-const open = async (core: Core, settings: RetirementSettings): Promise<Feature & { retirement: Retirement }> => {
-  const { services, catalogue } = core;
-  const { meter, observer } = services;
-  const retirement = openRetirement(
-    settings,
-    catalogue.legacyPaths,
-    () => Date.now(),
-    (name, about) => observer.event(name, about),
-    await storedClients(core),
-  );
-  meter.total("brownout_answers_total", "Requests that a brown-out answered in legacy's place.", retirement.refused);
+const open = async (core: Core, settings: RetirementSettings): Promise<Feature & { clients: ListClients }> => {
+  const { meter, observer } = core.services;
+  const { LEGACY_PATH } = settings;
+  const legacyPath = LEGACY_PATH === "/" ? "" : LEGACY_PATH;
+  const readTarget = legacyTargets(LEGACY_PATH, core.catalogue.legacyPaths);
+  const callers = await openCallers(core.stores);
+  const clients: ListClients = (below) => {
+    const all = callers.list();
+    return below === undefined ? all : all.filter(({ path }) => isBelow(path, below.replace(/\/$/, "")));
+  };
+  let inForce = configured(settings);
+  let refused = 0;
+  meter.total("brownout_answers_total", "Requests that a brown-out answered in legacy's place.", () => refused);
+  const begun = new Set<string>();
+  /** The beginning of a write's body, which may hold its key. */
+  const bodies = new WeakMap<IncomingMessage, string>();
+
+  /** The first entry for a target, as legacy reads it or as it was requested: an alias may be configured separately. */
+  const find = <T extends { path: string }>(entries: readonly T[], target: string): T | undefined => {
+    if (entries.length === 0) return undefined;
+    const paths = [readTarget(target)?.path ?? "", pathOf(target).replaceAll(/\/{2,}/g, "/")];
+    return entries.find(({ path }) => path === "/" || paths.some((one) => isBelow(one, path)));
+  };
+
   return {
-    retirement,
-    console: retirementConsole(retirement.clients),
+    clients,
+    console: retirementConsole(clients),
     proxy: {
-      headers: retirement.headers,
-      standIn: retirement.standIn,
-      observe({ req, target, isWrite }) {
-        // The key of a write may be in the body, which is complete only after the answer.
-        if (isWrite) return (_answer, _isSent, body) => retirement.seen(req, target, body);
-        retirement.seen(req, target);
-        return undefined;
+      headers: (target) => find(inForce.deprecated, target)?.headers,
+      standIn(req, res, target) {
+        const now = Date.now();
+        const on = inForce.brownouts.filter(({ begins, ends }) => begins <= now && now < ends);
+        const brownout = find(on, target);
+        if (brownout === undefined) return false;
+        refused++;
+        const { path, from, until, status } = brownout;
+        const identity = `${path} ${from} ${until}`;
+        if (!begun.has(identity)) observer.event("brownout", { path, from, until, status });
+        begun.add(identity);
+        const deprecation = find(inForce.deprecated, target);
+        answerItself(req, res, brownoutAnswer(brownout, deprecation, readTarget(target)?.path, `${legacyPath}/json`));
+        return true;
       },
+      observe: ({ req, isWrite }) =>
+        isWrite ? (_answer, _isSent, body) => void bodies.set(req, body ?? "") : undefined,
     },
-    close: retirement.close,
-    reload: (next) => () => retirement.reconfigure({ ...settings, ...pick(next as RetirementSettings) }),
+    onExchange({ isProxied, status }, response) {
+      if (!isProxied || response === undefined) return;
+      const { url = "/", method, headers } = response.req;
+      const legacy = readTarget(url);
+      if (legacy === undefined) return;
+      callers.count({
+        // Legacy ignores the case of keys.
+        key: legacyKeyOf(legacy.query, headers["content-type"], bodies.get(response.req) ?? "")?.toLowerCase(),
+        // A web server answers TRACE by itself.
+        isAccepted: status >= 200 && status < 300 && method !== "TRACE",
+        agent: headers["user-agent"],
+        path: find(inForce.deprecated, url)?.path ?? groupOf(legacy, legacyPath),
+      });
+    },
+    close: () => callers.close(),
+    reload: (next) => () => void (inForce = configured(next as RetirementSettings)),
   };
 };
 
-const storedClients = async ({ settings, services, isCheck }: Core) => {
-  if (isCheck) return {};
-  const { REDIS_URL, DATA_DIR } = settings;
-  return openStoredClients(
-    (about) => openKeyedStore({ REDIS_URL, DATA_DIR }, about),
-    (error) => services.observer.event("clients_not_kept", { why: error.message }),
-  );
-};
+/** The interface's own names are words. Other segments are values: ids, names, perhaps keys. */
+const word = /^[a-z][a-z_.-]{0,23}$/i;
 
-const pick = ({ DEPRECATED, BROWNOUTS }: RetirementSettings) => ({ DEPRECATED, BROWNOUTS });
+/** What a request asks for, in at most three segments: `/api/v1/json/data/61/x` -> `/api/v1/json/data/{id}`. */
+const groupOf = ({ segments }: LegacyTarget, legacyPath: string): string =>
+  [legacyPath, ...segments.slice(0, 3).map((segment) => (word.test(segment) ? segment : "{id}"))].join("/") || "/";
 
 /** The feature, as the gateway opens it. */
 export const retirementFeature = { open, events: retirementEvents };

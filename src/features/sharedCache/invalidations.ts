@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Invalidation } from "../../cache/sharedTier.ts";
-import { parseAs } from "../../store/redis/script.ts";
+import { parseJson } from "../../rules/parseJson.ts";
 
 /** The message of a gateway to the others: its id, an invalidation, and the epoch that begins with it. */
 export type InvalidationMessage = { from: string; epoch: string; drop: Invalidation };
@@ -20,7 +20,7 @@ const schema: z.ZodType<InvalidationMessage> = z.strictObject({
 });
 
 /** The message that a text is; `undefined` if this version cannot read it. */
-export const parseMessage = (text: string): InvalidationMessage | undefined => parseAs(schema, text);
+export const parseMessage = (text: string): InvalidationMessage | undefined => schema.safeParse(parseJson(text)).data;
 
 /** Counts the gateways that have acknowledged a message. */
 export const openAcknowledgements = () => {

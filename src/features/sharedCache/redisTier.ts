@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { buildId } from "../../cache/buildId.ts";
-import { type Entry, isExpired, totalLifetime } from "../../cache/entry.ts";
+import type { Entry } from "../../cache/entry.ts";
+import { isExpired, totalLifetime } from "../../cache/policy.ts";
 import type { OpenSharedTier, SharedTier } from "../../cache/sharedTier.ts";
 import { withTimeout } from "../../concurrency/withTimeout.ts";
 import { openReplication } from "./replication.ts";
@@ -75,7 +76,11 @@ export const redisTier =
           () => count("set", "failed"),
         );
       },
-      invalidate: async (invalidation) => count("drop", await replication.invalidate(invalidation)),
+      async invalidate(invalidation) {
+        const result = await replication.invalidate(invalidation);
+        count("drop", result);
+        return result === "done";
+      },
       close: async () => replication.close(),
     };
   };

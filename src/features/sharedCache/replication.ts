@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Invalidation, OpenSharedTier } from "../../cache/sharedTier.ts";
 import { withTimeout } from "../../concurrency/withTimeout.ts";
-import { connectRedis } from "../../store/redis/connection.ts";
-import { asTexts } from "../../store/redis/script.ts";
+import { asTexts, connectRedis } from "../../store/redis.ts";
 import {
   type InvalidationMessage,
   openAcknowledgements,

@@ -1,5 +1,5 @@
 import { ErrorReply } from "@redis/client";
-import { openHeartbeat } from "../../store/redis/heartbeat.ts";
+import { openHeartbeat } from "./heartbeat.ts";
 
 /** The events of the shared tier. */
 export type SharedTierEvent = "shared_tier_up" | "shared_tier_lost" | "shared_tier_error";

@@ -1,6 +1,6 @@
 import type { Entry } from "../../cache/entry.ts";
 import type { Invalidation } from "../../cache/sharedTier.ts";
-import { script } from "../../store/redis/script.ts";
+import { script } from "../../store/redis.ts";
 
 const PREFIX = "catalog-gateway:1:";
 

@@ -10,10 +10,11 @@ import {
 } from "@opentelemetry/api";
 import type { IncomingHttpHeaders } from "node:http";
 import { withTimeout } from "../../concurrency/withTimeout.ts";
-import { currentContext, type HttpExchange, inContext } from "../../http/exchange.ts";
+import { contexts, currentContext, type HttpExchange } from "../../http/exchange.ts";
 import { pathOf } from "../../http/requestTarget.ts";
 import { traceContextOf } from "../../http/traceContext.ts";
-import type { Core, Feature, ObserveStep } from "../../serve/feature.ts";
+import type { Core, Feature } from "../../serve/feature.ts";
+import { type RequestBegin, requestBegins, type Step, steps } from "../../telemetry/steps.ts";
 import { openTracerProvider } from "./provider.ts";
 import type { TracingSettings } from "./settings.ts";
 
@@ -22,7 +23,7 @@ const LAST_EXPORT = 2_000;
 
 /** Records each request and its steps as spans, and exports them. `lastExport`: milliseconds that a stop waits for the last ones. */
 const open = (_: Core, settings: TracingSettings, lastExport = LAST_EXPORT): Feature => {
-  const provider = openTracerProvider(settings);
+  const provider = openTracerProvider(settings.OTEL_EXPORTER_OTLP_ENDPOINT ?? "");
   const tracer = provider.getTracer("catalog-gateway");
   const spans = new WeakMap<HttpExchange, Span>();
 
@@ -33,37 +34,42 @@ const open = (_: Core, settings: TracingSettings, lastExport = LAST_EXPORT): Fea
       parent,
     );
 
-  const step: ObserveStep = (name, about, run) => {
-    const context = currentContext();
-    if (context?.step === undefined) return run();
-    const parent = context.step as Context;
-    const kind = name === "legacy" || name === "modern" ? SpanKind.CLIENT : SpanKind.INTERNAL;
-    const span = tracer.startSpan(name, { kind, attributes: about }, parent);
-    const inner = { ...context, step: trace.setSpan(parent, span), traceparent: traceparentOf(span) };
-    try {
-      const result = inContext(inner, run);
-      if (!(result instanceof Promise)) endStep(span, result);
-      else
-        result.then(
-          (value) => endStep(span, value),
-          () => endStep(span, { failed: true }),
-        );
-      return result;
-    } catch (error) {
-      endStep(span, { failed: true });
-      throw error;
-    }
+  const onRequest = (message: unknown): void => {
+    const { context, request } = message as RequestBegin;
+    const parent = parentOf(request.headers);
+    const span = begin(context.exchange, request.method, parent);
+    spans.set(context.exchange, span);
+    context.step = trace.setSpan(parent, span);
+    context.traceparent = traceparentOf(span);
   };
 
-  return {
-    step,
-    onRequest(context, { method, headers }) {
-      const parent = parentOf(headers);
-      const span = begin(context.exchange, method, parent);
-      spans.set(context.exchange, span);
-      context.step = trace.setSpan(parent, span);
-      context.traceparent = traceparentOf(span);
+  const running = new WeakMap<object, Span>();
+  /** The context of a step: its requests to legacy and modern name its span. */
+  const beginStep = (step: Step) => {
+    const context = currentContext();
+    // A step that belongs to no request, or to a request of another gateway in this process.
+    if (context?.step === undefined || !spans.has(context.exchange)) return context;
+    const parent = context.step as Context;
+    const kind = step.name === "legacy" || step.name === "modern" ? SpanKind.CLIENT : SpanKind.INTERNAL;
+    const span = tracer.startSpan(step.name, { kind, attributes: step.about }, parent);
+    running.set(step, span);
+    return { ...context, step: trace.setSpan(parent, span), traceparent: traceparentOf(span) };
+  };
+  const onStep = {
+    end(step: Step & { result?: unknown; error?: unknown }) {
+      const span = running.get(step);
+      if (span === undefined) return;
+      const fail = () => endStep(span, { failed: true });
+      if ("error" in step) fail();
+      else if (step.result instanceof Promise) step.result.then((result) => endStep(span, result), fail);
+      else endStep(span, step.result);
     },
+  };
+  requestBegins.subscribe(onRequest);
+  steps.start.bindStore(contexts, beginStep);
+  steps.subscribe(onStep);
+
+  return {
     onExchange(exchange, response) {
       const request = response?.req;
       const span = spans.get(exchange) ?? begin(exchange, request?.method, parentOf(request?.headers ?? {}));
@@ -74,10 +80,11 @@ const open = (_: Core, settings: TracingSettings, lastExport = LAST_EXPORT): Fea
       span.end();
     },
     async close() {
-      await withTimeout(
-        provider.shutdown().catch(() => undefined),
-        lastExport,
-      );
+      requestBegins.unsubscribe(onRequest);
+      steps.start.unbindStore(contexts);
+      steps.unsubscribe(onStep);
+      const exported = provider.shutdown().catch(() => undefined);
+      await withTimeout(exported, lastExport);
     },
   };
 };

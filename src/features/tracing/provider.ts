@@ -9,53 +9,33 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
-import type { TracingSettings } from "./settings.ts";
 
 /** Spans that wait for the collector at most; more are dropped. */
 const MAX_QUEUE = 2048;
-/** Milliseconds that one export may take. */
-const EXPORT_TIMEOUT = 10_000;
 
-const samplerOf = ({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: share }: TracingSettings): Sampler => {
+/** The sampler that `OTEL_TRACES_SAMPLER` names, which the SDK does not read. */
+const samplerOf = ({ OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG: share = "1" }: NodeJS.ProcessEnv): Sampler => {
+  const name = OTEL_TRACES_SAMPLER ?? "parentbased_always_on";
   const root = name.endsWith("traceidratio")
-    ? new TraceIdRatioBasedSampler(share)
+    ? new TraceIdRatioBasedSampler(Number(share))
     : name.endsWith("always_off")
       ? new AlwaysOffSampler()
       : new AlwaysOnSampler();
   return name.startsWith("parentbased") ? new ParentBasedSampler({ root }) : root;
 };
 
-/** `a=1,b=2` -> `{a: "1", b: "2"}`; values may be percent-encoded. */
-const headersOf = (text = ""): Record<string, string> =>
-  Object.fromEntries(
-    text.split(",").flatMap((one) => {
-      const at = one.indexOf("=");
-      return at === -1 ? [] : [[one.slice(0, at), unescaped(one.slice(at + 1))]];
-    }),
-  );
-
-const unescaped = (value: string): string => {
-  try {
-    return decodeURIComponent(value);
-  } catch {
-    return value;
-  }
-};
-
-/** Opens the SDK: what it records is exported in batches, in the background. `OTEL_RESOURCE_ATTRIBUTES` and `OTEL_BSP_…` it reads itself. */
-export const openTracerProvider = (settings: TracingSettings): TracerProvider => {
-  const exporter = new OTLPTraceExporter({
-    url: `${settings.OTEL_EXPORTER_OTLP_ENDPOINT}/v1/traces`,
-    headers: headersOf(settings.OTEL_EXPORTER_OTLP_HEADERS),
-    timeoutMillis: EXPORT_TIMEOUT,
-  });
-  const named = resourceFromAttributes({ "service.name": settings.OTEL_SERVICE_NAME });
-  return new TracerProvider({
-    resource: detectResources({ detectors: [envDetector] }).merge(named),
-    sampler: samplerOf(settings),
+/** Opens the SDK: what it records is exported in batches, in the background. It reads the other `OTEL_` variables itself. */
+export const openTracerProvider = (endpoint: string): TracerProvider =>
+  new TracerProvider({
+    resource: resourceFromAttributes({ "service.name": "catalog-gateway" }).merge(
+      detectResources({ detectors: [envDetector] }),
+    ),
+    sampler: samplerOf(process.env),
     spanProcessors: [
-      new BatchSpanProcessor({ exporter, maxQueueSize: MAX_QUEUE, exportTimeoutMillis: EXPORT_TIMEOUT }),
+      new BatchSpanProcessor({
+        exporter: new OTLPTraceExporter({ url: `${endpoint}/v1/traces` }),
+        maxQueueSize: MAX_QUEUE,
+      }),
     ],
     spanLimits: { attributeValueLengthLimit: 500 },
   });
-};

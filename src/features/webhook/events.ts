@@ -10,16 +10,11 @@ export const webhookEvents: EventDefinitions = {
   webhook_dropped: {
     level: "error",
     msg: "A message for WEBHOOK_URL was given up.",
-    notes: "It was not taken in ten attempts, or more than 1000 wait. Read what happened in the audit log.",
+    notes: "It was not taken in eight attempts, or 100 wait. Read what happened in the audit log.",
   },
   webhook_lost: {
     level: "error",
     msg: "Messages for WEBHOOK_URL are lost with this process.",
-    notes: "They waited in memory alone. Set `DATA_DIR`.",
-  },
-  webhook_not_kept: {
-    level: "warn",
-    msg: "A message for WEBHOOK_URL could not be stored.",
-    notes: "It is sent from memory. Look at `DATA_DIR` or Redis.",
+    notes: "They waited when it stopped. Read what happened in the audit log.",
   },
 };

@@ -1,65 +1,85 @@
-import { randomUUID } from "node:crypto";
+import { createHmac, randomUUID } from "node:crypto";
 import type { Core, Feature } from "../../serve/feature.ts";
-import { openKeyedStore } from "../../store/openKeyedStore.ts";
-import { openDelivery } from "./delivery.ts";
 import { webhookEvents } from "./events.ts";
 import type { WebhookSettings } from "./settings.ts";
-import { signedHeaders } from "./signature.ts";
 
 /** Milliseconds in which a message has to be taken. */
 const TIMEOUT = 10_000;
+/** Messages that wait at most. */
+const MAX_WAITING = 100;
+/** Milliseconds after each failed attempt until the next: eight attempts within four hours. */
+const DELAYS = [5, 30, 120, 600, 1800, 3600, 7200].map((seconds) => seconds * 1000);
 
-/** Replaces the times of the delivery in tests, in milliseconds. */
-export type WebhookTimes = Pick<Parameters<typeof openDelivery>[0], "delays" | "interval">;
-
-/** Posts what operators want to know of to a URL of theirs, signed, until it is taken. */
-const open = async (core: Core, settings: WebhookSettings, times: WebhookTimes = {}): Promise<Feature> => {
-  const { isCheck, services } = core;
-  const { WEBHOOK_URL: url, WEBHOOK_SECRET: secret, REDIS_URL, DATA_DIR } = settings;
+/** Posts what operators want to know of to a URL of theirs, signed (Standard Webhooks 1.0), until it is taken. */
+const open = ({ isCheck, services }: Core, settings: WebhookSettings, delays: readonly number[] = DELAYS): Feature => {
+  const { WEBHOOK_URL: url, WEBHOOK_SECRET: secret } = settings;
   if (isCheck || url === undefined || secret === undefined) return {};
   const { observer, meter } = services;
-  const results = meter.counter("webhook_attempts_total", "Attempts to send a message to WEBHOOK_URL.", ["result"]);
-  const [taken, failed, dropped] = ["taken", "failed", "dropped"].map((result) => results(result));
+  const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
+  const results = { taken: 0, failed: 0, dropped: 0 };
+  const waiting = new Set<string>();
+  const stopping = new AbortController();
+  meter.total("webhook_attempts_total", "Attempts to send a message to WEBHOOK_URL, by result.", () =>
+    Object.entries(results).map(([result, value]) => ({ labels: { result }, value })),
+  );
+  meter.gauge("webhook_waiting", "Messages that wait for WEBHOOK_URL.", () => waiting.size);
 
-  const send = async (id: string, body: string, stopping: AbortSignal): Promise<void> => {
-    const seconds = Math.floor(Date.now() / 1000);
-    const answer = await fetch(url, {
-      method: "POST",
-      headers: signedHeaders(secret, id, seconds, body),
-      body,
-      // A redirect could lead a signed message to another place.
-      redirect: "manual",
-      signal: AbortSignal.any([stopping, AbortSignal.timeout(TIMEOUT)]),
-    }).catch((error: Error) => {
-      const cause = error.cause as NodeJS.ErrnoException | undefined;
-      throw new Error(cause?.code ?? cause?.message ?? error.name, { cause: error });
-    });
-    await answer.body?.cancel();
-    if (!answer.ok) throw new Error(`it answered ${answer.status}`);
-    if (taken) taken.value++;
+  /** Sends a message once: why it was not taken. */
+  const send = async (id: string, body: string): Promise<string | undefined> => {
+    const seconds = String(Math.floor(Date.now() / 1000));
+    const signature = createHmac("sha256", key).update(`${id}.${seconds}.${body}`).digest("base64");
+    try {
+      const answer = await fetch(url, {
+        method: "POST",
+        headers: {
+          "Content-Type": "application/json",
+          "Webhook-Id": id,
+          "Webhook-Timestamp": seconds,
+          "Webhook-Signature": `v1,${signature}`,
+        },
+        body,
+        // A redirect could lead a signed message to another place.
+        redirect: "manual",
+        signal: AbortSignal.any([stopping.signal, AbortSignal.timeout(TIMEOUT)]),
+      });
+      await answer.body?.cancel();
+      return answer.ok ? undefined : `it answered ${answer.status}`;
+    } catch (error) {
+      const { name, cause } = error as Error & { cause?: NodeJS.ErrnoException };
+      return cause?.code ?? cause?.message ?? name;
+    }
   };
-  const delivery = await openDelivery({
-    ...times,
-    open: (about) => openKeyedStore({ REDIS_URL, DATA_DIR }, about),
-    send,
-    onFailed(id, attempts, error) {
-      if (failed) failed.value++;
-      observer.event("webhook_failed", { id, attempts, why: error.message });
-    },
-    onDropped(id, why) {
-      if (dropped) dropped.value++;
-      observer.event("webhook_dropped", { id, why });
-    },
-    onNotKept: (error) => observer.event("webhook_not_kept", { why: error.message }),
-  });
-  meter.gauge("webhook_waiting", "Messages that wait for WEBHOOK_URL.", () => delivery.waiting());
+
+  const drop = (id: string, why: string): void => {
+    results.dropped++;
+    observer.event("webhook_dropped", { id, why });
+  };
+
+  const attempt = async (id: string, body: string, attempts = 1): Promise<void> => {
+    const why = await send(id, body);
+    if (stopping.signal.aborted) return;
+    if (why === undefined) results.taken++;
+    else {
+      results.failed++;
+      observer.event("webhook_failed", { id, attempts, why });
+      const delay = delays[attempts - 1];
+      if (delay !== undefined) return void setTimeout(() => void attempt(id, body, attempts + 1), delay).unref();
+      drop(id, `it was not taken in ${attempts} attempts`);
+    }
+    waiting.delete(id);
+  };
+
   return {
-    onNotice: ({ type, at, ...data }) =>
-      void delivery.add(`msg_${randomUUID()}`, JSON.stringify({ type, timestamp: at, data })),
-    start: () => Promise.resolve({ line: "moves and new unexplained differences are posted to WEBHOOK_URL" }),
+    onNotice({ type, at, ...data }) {
+      const id = `msg_${randomUUID()}`;
+      if (waiting.size >= MAX_WAITING) return drop(id, `${MAX_WAITING} messages wait`);
+      waiting.add(id);
+      void attempt(id, JSON.stringify({ type, timestamp: at, data }));
+    },
+    start: async () => ({ line: "moves and new unexplained differences are posted to WEBHOOK_URL" }),
     async close() {
-      const lost = await delivery.close();
-      if (lost > 0) observer.event("webhook_lost", { messages: lost });
+      stopping.abort();
+      if (waiting.size > 0) observer.event("webhook_lost", { messages: waiting.size });
     },
   };
 };

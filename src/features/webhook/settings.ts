@@ -9,7 +9,7 @@ const shape = {
     .string()
     .refine(isWebhookUrl, "a URL such as https://hooks.example/gateway, without a user")
     .optional()
-    .describe("URL that gets moves, demotions, changed gates and new unexplained differences, by POST"),
+    .describe("URL that gets moves, demotions and new unexplained differences, by POST"),
   WEBHOOK_SECRET: z
     .string()
     .regex(/^(whsec_)?[A-Za-z0-9+/]{32,88}={0,2}$/, "24 to 64 random bytes in base64, with or without whsec_ before")
@@ -24,8 +24,6 @@ const secrets = ["WEBHOOK_SECRET", "WEBHOOK_URL"];
 
 type Given = { WEBHOOK_URL?: string | undefined; WEBHOOK_SECRET?: string | undefined };
 
-const isOn = ({ WEBHOOK_URL }: Given): boolean => WEBHOOK_URL !== undefined;
-
 const errorsOf = ({ WEBHOOK_URL, WEBHOOK_SECRET }: Given): string[] =>
   (WEBHOOK_URL === undefined) === (WEBHOOK_SECRET === undefined)
     ? []
@@ -36,7 +34,13 @@ const errorsOf = ({ WEBHOOK_URL, WEBHOOK_SECRET }: Given): string[] =>
       ];
 
 /** What the feature adds to the settings. */
-export const webhookSettings = { shape, group: "Webhook", secrets, isOn, errorsOf };
+export const webhookSettings = {
+  shape,
+  group: "Webhook",
+  secrets,
+  isOn: ({ WEBHOOK_URL }: Given): boolean => WEBHOOK_URL !== undefined,
+  errorsOf,
+};
 
 /** All settings with those of the feature. */
 export type WebhookSettings = Settings & z.infer<z.ZodObject<typeof shape>>;

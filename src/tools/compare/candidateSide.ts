@@ -1,19 +1,12 @@
 import { type GivenAnswer, parseAnswer } from "../../compare/answers.ts";
 import { type CanonicalRequest, canonicalRequest } from "../../endpoint/canonicalRequest.ts";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
-import {
-  givenInBody,
-  givenInPairs,
-  givenInPath,
-  type InputReading,
-  readInput,
-  unescaped,
-} from "../../endpoint/input.ts";
+import { givenInBody, type InputReading, readInput } from "../../endpoint/input.ts";
 import { sendCanonical, modernTarget } from "../../modern/client.ts";
 import { UpstreamFailure } from "../../upstream/failure.ts";
 import { openUpstream, type UpstreamSettings } from "../../upstream/upstream.ts";
 import type { CorpusRequest } from "../corpus/corpusRequest.ts";
-import { routeTable } from "../corpus/mapModernPath.ts";
+import { givenInUrl, routeTable } from "../corpus/mapModernPath.ts";
 
 /** The side that is compared with the expected answers: another gateway, or the new implementation. */
 export type CandidateSide = {
@@ -75,18 +68,10 @@ export const openAsModern = (
 ): RouteAsModern => {
   const routed = routeTable(Object.entries(endpoints).map(([name, endpoint]) => ({ ...endpoint, name })));
 
-  const inputOf = ({ input, groups = {} }: Endpoint, { path, body }: CorpusRequest): InputReading | undefined => {
-    if (body !== undefined) {
-      const given = givenInBody(JSON.stringify(body), groups);
-      return "errors" in given ? given : readInput(input, given.given, "body");
-    }
-    const { params = {}, pairs } = routed(path) ?? {};
-    if (pairs !== undefined) {
-      const given = givenInPairs(pairs);
-      return "errors" in given ? given : readInput(input, given.given, "path");
-    }
-    const texts = Object.entries(params).map(([name, text]) => [name, unescaped(text)]);
-    return readInput(input, givenInPath(Object.fromEntries(texts) as Record<string, string>), "path");
+  const inputOf = ({ input, groups = {} }: Endpoint, { path, body }: CorpusRequest): InputReading => {
+    const read =
+      body === undefined ? givenInUrl(routed(path) ?? { params: {} }) : givenInBody(JSON.stringify(body), groups);
+    return "errors" in read ? read : readInput(input, read.given, body === undefined ? "path" : "body");
   };
 
   return (request) => {

@@ -1,7 +1,7 @@
 import { type AnsweredExchange, type GivenAnswer, type LegacyQuery, parseAnswer } from "../../compare/answers.ts";
 import { type Addresses, curlsOf } from "../../compare/curls.ts";
 import { originIn } from "../../compare/explain.ts";
-import { explainAnswer } from "../../compare/explainAnswer.ts";
+import { explainAnswer, legacyBody } from "../../compare/explainAnswer.ts";
 import { judgeAnswer } from "../../compare/judge.ts";
 import type { Ledger } from "../../compare/ledger.ts";
 import { explainedRows, judgedRows, plainRows } from "../../compare/sideBySide.ts";
@@ -9,7 +9,7 @@ import type { ComparisonOutcome } from "../../compare/tally.ts";
 import { formatRequest } from "../../endpoint/canonicalRequest.ts";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
 import { whyUnserved } from "../../modern/whyUnserved.ts";
-import type { Json, JsonObject } from "../../rules/rule.ts";
+import type { JsonObject } from "../../rules/rule.ts";
 import type { Catalogue } from "../../serve/catalogue.ts";
 import type { CorpusRequest } from "../corpus/corpusRequest.ts";
 import type { CapturedExchange, QuietGateway } from "../quietGateway.ts";
@@ -139,7 +139,7 @@ const explained = (
       rows:
         document && ours.status === 200
           ? explainedRows(endpoint.output, document, ours.body)
-          : plainRows(exchange && legacyValue(exchange), ours.body, differences),
+          : plainRows(exchange && legacyBody(exchange.reading), ours.body, differences),
     }),
   };
 };
@@ -201,8 +201,3 @@ const noExpectation = ({ status, body }: GivenAnswer): string =>
 
 const documentOf = ({ reading }: AnsweredExchange): JsonObject | undefined =>
   reading.is === "document" ? reading.document : undefined;
-
-const legacyValue = ({ reading }: AnsweredExchange): Json => {
-  if (reading.is === "document") return reading.document;
-  return reading.is === "error" ? { code: reading.code, message: reading.message } : reading.why;
-};

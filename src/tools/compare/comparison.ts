@@ -103,7 +103,7 @@ export const performComparison = async (
   };
 
   const tally = openTally();
-  const progress = showProgress(process.stderr, corpus.total, tally.counts);
+  const progress = showProgress(process.stderr, corpus.total, tally.counts, complain);
   try {
     await run(
       {

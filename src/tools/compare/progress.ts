@@ -3,13 +3,14 @@ type Terminal = { isTTY?: boolean; columns?: number; write(text: string): unknow
 const BAR_WIDTH = 24;
 
 /**
- * Shows how far a run has come: on a terminal one line that is redrawn, else a line every ten seconds. `total`: the number of requests,
- * where it is known.
+ * Shows how far a run has come: on a terminal one line that is redrawn, else a line every ten seconds by `say`. `total`: the number of
+ * requests, where it is known.
  */
 export const showProgress = (
   out: Terminal,
   total: number | undefined,
   counts: () => { done: number; unexplained: number },
+  say: (line: string) => void,
 ): { close: () => void } => {
   const started = performance.now();
   const show = () => {
@@ -17,7 +18,7 @@ export const showProgress = (
     const rate = done / ((performance.now() - started) / 1000);
     const left = total === undefined || rate === 0 ? "" : `, ${Math.ceil((total - done) / rate)} s left`;
     const text = `${done}${total === undefined ? "" : ` of ${total}`} compared, ${rate.toFixed(rate < 10 ? 1 : 0)}/s${left}, ${unexplained} unexplained`;
-    if (!out.isTTY) return out.write(`${text}\n`);
+    if (!out.isTTY) return say(text);
     const full = total ? Math.round((done / total) * BAR_WIDTH) : 0;
     const bar = total ? `${"█".repeat(full)}${"░".repeat(BAR_WIDTH - full)} ` : "";
     return out.write(`\r\u001B[K${`${bar}${text}`.slice(0, (out.columns ?? 80) - 1)}`);

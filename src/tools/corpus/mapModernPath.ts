@@ -47,18 +47,19 @@ export const mapModernPath = (
   if (endpoint === undefined) return { skipped: "not an endpoint" };
   if (endpoint.writes) return { skipped: "a write" };
   const request = { endpoint: endpoint.name, method, path, keyed: false };
-  if (method === "POST") {
-    if (body === undefined) return { skipped: "a POST without its body" };
-    const json = body === "" ? {} : parseJson(body);
-    if (!isObject(json)) return { skipped: "not understood" };
-    return {
-      request: { ...request, body: json, shape: bodyShape(endpoint, givenInBody(body, endpoint.groups ?? {})) },
-    };
-  }
-  if (pairs === undefined) {
-    const texts = Object.entries(params).map(([name, text]) => [name, unescaped(text)] as const);
-    return { request: { ...request, shape: shapeOf(endpoint.input, givenInPath(Object.fromEntries(texts))) } };
-  }
-  const read = givenInPairs(pairs);
-  return { request: { ...request, shape: "errors" in read ? "unpaired" : shapeOf(endpoint.input, read.given) } };
+  if (method === "GET") return { request: { ...request, shape: shapeIn(endpoint, givenInUrl({ params, pairs })) } };
+  if (body === undefined) return { skipped: "a POST without its body" };
+  const json = body === "" ? {} : parseJson(body);
+  if (!isObject(json)) return { skipped: "not understood" };
+  return { request: { ...request, body: json, shape: bodyShape(endpoint, givenInBody(body, endpoint.groups ?? {})) } };
+};
+
+const shapeIn = ({ input }: NamedEndpoint, read: ReturnType<typeof givenInPairs>): string =>
+  "errors" in read ? "unpaired" : shapeOf(input, read.given);
+
+/** The fields that a path gives. */
+export const givenInUrl = ({ params, pairs }: Pick<Routed, "params" | "pairs">): ReturnType<typeof givenInPairs> => {
+  if (pairs !== undefined) return givenInPairs(pairs);
+  const texts = Object.entries(params).map(([name, text]) => [name, unescaped(text)]);
+  return { given: givenInPath(Object.fromEntries(texts) as Record<string, string>) };
 };

@@ -29,9 +29,7 @@ export const sampleRequests = async (
     const kind = JSON.stringify([endpoint, status, keyed]);
     const name = `${kind} ${shape}`;
     const key = strata.has(name) || strata.size < MAX_STRATA ? name : endpoint;
-    const stratum = strata.get(key) ?? { kind, seen: 0, held: new Map(), bound: AFTER_EVERY_HASH };
-    strata.set(key, stratum);
-    return stratum;
+    return strata.getOrInsertComputed(key, () => ({ kind, seen: 0, held: new Map(), bound: AFTER_EVERY_HASH }));
   };
   const shrink = () => {
     total = 0;

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { withDefaults } from "../../cache/entry.ts";
+import { withDefaults } from "../../cache/policy.ts";
 import type { z } from "zod";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
 import { shownDefault } from "../../settings/help.ts";
@@ -34,9 +34,7 @@ const lifetimesTable = (endpoints: Endpoints): string => {
     const { fresh, staleWhileRevalidate, staleIfError, notFoundTtl, preconditionTtl } = withDefaults(cache);
     const callers = cache.personal ? "callers without a key; else cached for one key" : "all callers";
     const cells = [fresh, staleWhileRevalidate, staleIfError, notFoundTtl, preconditionTtl, callers];
-    const same = rows.get(cells.join()) ?? { cells, names: [] };
-    same.names.push(`\`${name}\``);
-    rows.set(cells.join(), same);
+    rows.getOrInsert(cells.join(), { cells, names: [] }).names.push(`\`${name}\``);
   }
   return table(
     ["endpoints", "fresh", "stale while revalidated", "stale if legacy fails", "404, 410", "412", "shared by"],

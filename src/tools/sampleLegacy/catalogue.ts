@@ -1,49 +1,69 @@
 import { readFileSync } from "node:fs";
-import type { DatasetRow, FlowRow, RunRow, SetupRow, StudyRow, TaskRow, TaskTypeRow, User } from "./catalogueRows.ts";
-import { type ShortDataset, completeDataset } from "./completeDataset.ts";
+import type { DatasetRow, FlowRow, CatalogueRow, RunRow, StudyRow, User, WrittenRow } from "./catalogueRows.ts";
+import { completeDataset } from "./completeDataset.ts";
 import type { Tree } from "./tree.ts";
 
 const read = (name: string) =>
   JSON.parse(readFileSync(new URL(`../../../fixtures/catalogue/${name}.json`, import.meta.url), "utf8"));
 
-/** All rows, by the kind of entity. */
+/** All rows, by their kind. */
 export type CatalogueRows = {
   users: User[];
   datasets: DatasetRow[];
-  setups: SetupRow[];
+  setups: (WrittenRow & { flow_id: number })[];
   flows: FlowRow[];
   studies: StudyRow[];
-  tasks: TaskRow[];
+  tasks: (WrittenRow & { data_id: number; listed: Record<string, string> })[];
   runs: RunRow[];
-  taskTypes: TaskTypeRow[];
-  estimationProcedures: ({ id: number } & Tree)[];
+  taskTypes: (WrittenRow & { listed: Tree })[];
+  estimationProcedures: (CatalogueRow & Tree)[];
   evaluationMeasures: string[];
 };
 
-const { basicQualities: names, rows }: { basicQualities: string[]; rows: ShortDataset[] } = read("datasets");
+const { basicQualities: names, rows }: { basicQualities: string[]; rows: DatasetRow[] } = read("datasets");
+const others = [
+  "users",
+  "setups",
+  "flows",
+  "studies",
+  "tasks",
+  "runs",
+  "taskTypes",
+  "estimationProcedures",
+  "evaluationMeasures",
+];
 
 /** The data of the sample server. Each server starts with a copy. */
-export const sampleCatalogue: CatalogueRows = {
-  users: read("users"),
+export const sampleCatalogue = {
   datasets: rows.map(completeDataset),
-  setups: read("setups"),
-  flows: read("flows"),
-  studies: read("studies"),
-  tasks: read("tasks"),
-  runs: read("runs"),
-  taskTypes: read("taskTypes"),
-  estimationProcedures: read("estimationProcedures"),
-  evaluationMeasures: read("evaluationMeasures"),
+  ...Object.fromEntries(others.map((name) => [name, read(name)])),
+} as CatalogueRows;
+
+/** One of legacy's lists: the names of its elements, its errors, its filters in the order in which an error names them. */
+export type ListTable = {
+  root: string;
+  row: string;
+  errors: Record<"illegal" | "unsafe" | "offset" | "none", number>;
+  /** The kind of each filter, and the column or quality that it is about. */
+  filters: Record<string, string>;
+  columns: string;
+  before?: string;
+  between?: string;
+  /** Legacy's hand-written template of a row in JSON, with its blanks: `$name` is a value, which nothing escapes. */
+  template?: string;
 };
+
+/** Legacy's lists, by path. */
+export const listTables: Record<string, ListTable> = read("lists");
 
 /** The names of all qualities. */
 export const allQualities = [
   ...new Set([...names, ...rows.flatMap(({ otherQualities = {} }) => Object.keys(otherQualities))]),
 ].toSorted();
 
-const asText = (value: number | string | null): string | null =>
-  typeof value === "number" && Number.isInteger(value) ? `${value}.0` : value === null ? null : `${value}`;
-
 /** The qualities that legacy's dataset list shows, by name; null has no value. */
 export const basicQualities = ({ qualities }: DatasetRow): [name: string, value: string | null][] =>
-  qualities.map((value, i) => [names[i] ?? "", asText(value)]);
+  qualities.map((value, i) => [
+    names[i] ?? "",
+    Number.isInteger(value) ? `${value}.0` : value === null ? null : `${value}`,
+  ]);

@@ -1,6 +1,6 @@
 import type { Handler } from "./call.ts";
 import { completeDataset } from "./completeDataset.ts";
-import { searchIndexDown } from "./errors.ts";
+import { searchIndexDown } from "./tags.ts";
 import { isOwn } from "./documents.ts";
 import { isSameText } from "./textQuirks.ts";
 import { readUpload } from "./tree.ts";
@@ -52,6 +52,9 @@ const anybodys = [
 // In legacy, `visibility` is not a field of `data/edit`: owners change it on the site. Tests change it here.
 const owners = ["default_target_attribute", "row_id_attribute", "ignore_attribute", "visibility"];
 
+/** These are csv. A quoted comma is a comma here. */
+const lists = new Set(["creator", "contributor", "ignore_attribute"]);
+
 /** `data/edit`: all callers with a key may change it, but only owners some fields. */
 export const dataEdit: Handler = ({ caller, datasets, form, faults }) => {
   const sent = form.get("data_id") ?? "";
@@ -66,7 +69,9 @@ export const dataEdit: Handler = ({ caller, datasets, form, faults }) => {
   const names = Object.keys(fields);
   if (!names.some((name) => anybodys.includes(name) || owners.includes(name))) return { error: 1064 };
   if (names.some((name) => owners.includes(name)) && !isOwn(caller, row)) return { error: 1065 };
-  for (const name of [...anybodys, ...owners]) if (name in fields) Object.assign(row, { [name]: fields[name] });
+  for (const [name, text] of Object.entries(fields))
+    if ([...anybodys, ...owners].includes(name))
+      Object.assign(row, { [name]: lists.has(name) ? text.split(",").filter(Boolean) : text });
   if (fields.description !== undefined) row.description_version = (row.description_version ?? 0) + 1;
   return faults.searchIndexDown ? searchIndexDown : { tree: { data_edit: { id: row.id } } };
 };

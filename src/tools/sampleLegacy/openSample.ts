@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { answerHeaders } from "./answerHeaders.ts";
 import type { Faults, ServerState } from "./call.ts";
 import { sampleCatalogue } from "./catalogue.ts";
 import type { DatasetRow, User } from "./catalogueRows.ts";
@@ -13,9 +12,8 @@ export const openSample = ({ faults = {}, ...rows }: SampleOptions) => {
   const state: ServerState = { ...structuredClone(sampleCatalogue), ...rows, faults, given: { last: 0 } };
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const form = await readForm(request);
-    const answered = sampleAnswer(request.method ?? "GET", request.url ?? "/", form, state);
-    response.writeHead(answered.status, answerHeaders(answered));
-    response.end("html" in answered ? answered.html : answered.body);
+    const { status, headers, body } = sampleAnswer(request.method ?? "GET", request.url ?? "/", form, state);
+    response.writeHead(status, headers).end(body);
   };
 };
 

@@ -1,6 +1,6 @@
-import type { Call, Handler, HandlerResult } from "./call.ts";
+import type { SampleError } from "./answers.ts";
+import type { Call, Handler } from "./call.ts";
 import type { TagRow } from "./catalogueRows.ts";
-import { searchIndexDown } from "./errors.ts";
 import { cleanInput } from "./textQuirks.ts";
 import { ScriptDied } from "./tree.ts";
 
@@ -26,11 +26,14 @@ export const tagList =
     return { tree: { [root]: { tag } }, json: `{\n    "${root}": { "tag": [\n        ${list}    ]}\n}` };
   };
 
+/** The answer to a write that was stored and could not be indexed. */
+export const searchIndexDown: SampleError = { error: 105, about: "No alive nodes found in your cluster" };
+
 /** The rows and the caller of one change; `present` are the tags so far. */
 type Change = { caller: Call["caller"]; present: TagRow[]; sent: string; tag: string };
 
 /** The checks of adding a tag, in legacy's order, or the tags afterwards. */
-const added = ({ caller, present, sent, tag }: Change): TagRow[] | Extract<HandlerResult, { error: number }> => {
+const added = ({ caller, present, sent, tag }: Change): TagRow[] | SampleError => {
   const about = `id=${sent}; tag=${tag}`;
   if (present.some(([known]) => known === tag)) return { error: 473, about };
   if (!/^[\w.-]{1,64}$/.test(tag)) return { error: 477, about };

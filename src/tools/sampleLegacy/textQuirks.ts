@@ -1,3 +1,5 @@
+import { encodeNonAsciiHTML } from "entities";
+
 /** PHP's is_numeric, for a path segment. */
 export const isNumeric = (text: string): boolean => /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text);
 
@@ -11,21 +13,8 @@ const collationKey = (text: string): string => Array.from(text.replace(/ +$/, ""
 /** Whether the database takes two texts for the same. */
 export const isSameText = (a: string, b: string): boolean => collationKey(a) === collationKey(b);
 
-const latin1 =
-  "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest " +
-  "Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave Uacute Ucirc Uuml Yacute THORN szlig " +
-  "agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml";
-const names = new Map<string, string>([
-  ["&", "amp"],
-  ["<", "lt"],
-  [">", "gt"],
-  ['"', "quot"],
-]);
-latin1.split(" ").forEach((name, i) => names.set(String.fromCodePoint(160 + i), name));
-
 /** PHP's htmlentities: also letters become names, which only HTML knows and XML does not. */
-export const htmlEntities = (text: string): string =>
-  text.replaceAll(/[&<>"\u00a0-\u00ff]/g, (character) => `&${names.get(character)};`);
+export const htmlEntities = (text: string): string => text.replaceAll(/[&<>"\u00a0-\u00ff]/g, encodeNonAsciiHTML);
 
 const escapes = /(?:%[0-9a-f]{2})+/gi;
 
@@ -39,20 +28,6 @@ export const cleanInput = (field: string): string => {
   return field
     .replaceAll(/<\/?script[^>]*>/gi, "[removed]")
     .replaceAll(/\b(alert|prompt|confirm|eval|exec|system|fopen|unlink)\((.*?)\)/gi, "$1&#40;$2&#41;");
-};
-
-/** The entries of a csv text's first line, read as PHP's fgetcsv does; an unclosed quote swallows the rest. */
-export const firstCsvLine = (csv: string): string[] => {
-  const entries: string[] = [];
-  let rest = csv;
-  for (;;) {
-    const [quoted = "", inner] = /^[ \t]*"((?:[^"]|"")*)(?:"|$)/.exec(rest) ?? [];
-    rest = rest.slice(quoted.length);
-    const [plain = ""] = /^[^,\n]*/.exec(rest) ?? [];
-    entries.push((inner ?? "").replaceAll('""', '"') + plain);
-    if (rest[plain.length] !== ",") return entries;
-    rest = rest.slice(plain.length + 1);
-  }
 };
 
 /** The block of HTML that PHP writes into the output if it displays errors. */

@@ -1,21 +1,21 @@
 import { describe, expect, test } from "vitest";
 import { clock, held, kept, markOf } from "../../cache/support.ts";
 import { operated } from "./operated.ts";
-import { sampleConsole } from "./page/sampleConsole.ts";
-import { sampleData } from "./page/sampleData.ts";
+import { gatewayFor } from "../../support/gateway.ts";
+import { consoleApp } from "../../../src/features/console/consoleApp.ts";
+import type { ConsolePart } from "../../../src/ui/consolePart.ts";
 import { exchange, expectDetail } from "../../serve/support.ts";
 import { request, send } from "../../proxy/support.ts";
+import { pathTo } from "../../store/redis/pathTo.ts";
+import { describeWithRedis, startRedis } from "../../store/redis/redisServer.ts";
 import { settled, until } from "../../support/waiting.ts";
 import type { DependencyState } from "../../../src/telemetry/dependencies.ts";
 import { endpoints } from "../../../transforms/index.ts";
 
-test("it is alive but not ready where requests no longer reach legacy", async () => {
-  const { see, state } = await operated();
-  state.dispatches = false;
-  expect((await see("/healthz")).status).toBe(200);
-  const answer = await see("/readyz");
-  expect([answer.status, await answer.json()]).toEqual([503, { status: "stuck" }]);
-});
+const { core } = await gatewayFor("http://127.0.0.1:1");
+/** The console of a gateway without features but for one with this part. */
+const consoleOf = (console: ConsolePart = {}) =>
+  consoleApp({ ...core, features: [{ console }], off: [] }, { host: "127.0.0.1" }, "http://127.0.0.1:8000/v1");
 
 test("malformed requests are refused in our format", async () => {
   const { adminPort } = await operated({ token: "0123456789abcdef" });
@@ -93,14 +93,10 @@ describe("every answer of the listener", () => {
       const { status, headers } = await see(path);
       expect([status, headers.get("x-content-type-options")]).toEqual([401, "nosniff"]);
     }
-    const app = sampleConsole(sampleData, {
-      first: {
-        routes: (routes) =>
-          void routes.get("/fault", () => {
-            throw new Error("a fault");
-          }),
-      },
-    });
+    const fault = (): never => {
+      throw new Error("a fault");
+    };
+    const app = consoleOf({ routes: (routes) => void routes.get("/fault", fault) });
     const { status, headers } = await app.request("http://127.0.0.1/fault", { headers: { host: "127.0.0.1" } });
     expect([status, headers.get("x-content-type-options")]).toEqual([500, "nosniff"]);
   });
@@ -184,6 +180,26 @@ describe("POST /purge", () => {
     expect([answer.status, await answer.json()]).toEqual([
       status,
       { detail: expect.stringMatching(status === 422 ? /allowed is \{"all": true\}/ : /large/) as unknown },
+    ]);
+  });
+});
+
+describeWithRedis("POST /purge with a Redis", () => {
+  test("says whether all gateways have acknowledged it", async () => {
+    const redis = await startRedis();
+    const path = await pathTo(redis.url);
+    const { purge, services } = await operated({}, { REDIS_URL: path.url });
+    await until(() => services.cache.sharing() === "in step");
+    // A busy machine may answer later than the gateway waits.
+    await until(async () => (await purge({ all: true })).status === 200);
+    path.cut();
+    const answer = await purge({ all: true });
+    expect([answer.status, await answer.json()]).toEqual([
+      202,
+      {
+        purged: { all: true, soft: true },
+        detail: "Purged here. Another gateway, or Redis, has not acknowledged it yet.",
+      },
     ]);
   });
 });
@@ -422,21 +438,14 @@ test("metrics keep their names whichever format was asked for before", async () 
   expect(plain.includes('\ncatalog_gateway_requests_total{endpoint="getDataset",status="2xx"} 0\n')).toBe(true);
 });
 
-describe("without features", () => {
-  test("the page shows the cache, and says that legacy answers", async () => {
-    const app = sampleConsole(sampleData, { parts: [] });
-    const page = await (await app.request("/", { headers: { Host: "127.0.0.1" } })).text();
-    expect(page.match(/<section id="[^"]+"/g)).toEqual([`<section id="cache"`]);
-    expect(page).toContain("<h1>Legacy answers everything</h1>");
-    expect(page).toContain(`<a class="skip" href="#cache">Skip to the cache</a>`);
-    expect(page).not.toContain("<dialog");
-  });
-
-  test("there are no routes of theirs", async () => {
-    const app = sampleConsole(sampleData, { parts: [] });
-    for (const path of ["/stages", "/clients", "/differences"])
-      expect((await app.request(path, { headers: { Host: "127.0.0.1" } })).status).toBe(404);
-  });
+test("without features the page shows the cache alone, and has no routes of theirs", async () => {
+  const see = (path: string) => consoleOf().request(path, { headers: { Host: "127.0.0.1" } });
+  const page = await (await see("/")).text();
+  expect(page.match(/<section id="[^"]+"/g)).toEqual([`<section id="cache"`]);
+  expect(page).toContain("<h1>Legacy answers everything</h1>");
+  expect(page).toContain(`<a class="skip" href="#cache">Skip to the cache</a>`);
+  expect(page).not.toContain("<dialog");
+  for (const path of ["/stages", "/clients", "/differences"]) expect((await see(path)).status).toBe(404);
 });
 
 test("parts of the page are loaded once, with its first request, or after a failure", async () => {
@@ -445,7 +454,7 @@ test("parts of the page are loaded once, with its first request, or after a fail
     loaded++;
     return loaded === 1 ? Promise.reject(new Error("not found")) : Promise.resolve({ show: () => ({ sections: [] }) });
   };
-  const app = sampleConsole(sampleData, { first: { page } });
+  const app = consoleOf({ page });
   const see = async (path: string) => (await app.request(path, { headers: { Host: "127.0.0.1" } })).status;
   expect([await see("/cache"), loaded]).toEqual([200, 0]);
   expect([await see("/"), await see("/"), await see("/"), loaded]).toEqual([500, 200, 200, 2]);

@@ -6,14 +6,13 @@ import type { GuardSettings } from "../../../src/features/console/guard.ts";
 import { cachedGateway } from "../../cache/support.ts";
 
 /** A gateway with its operators' listener. */
-export const operated = async (guard: Partial<GuardSettings> = {}) => {
-  const gateway = await cachedGateway();
-  const state = { ready: true, dispatches: true };
+export const operated = async (guard: Partial<GuardSettings> = {}, environment: Record<string, string> = {}) => {
+  const gateway = await cachedGateway(environment);
+  const state = { ready: true };
   const core = {
     ...gateway.core,
     settings: { ...gateway.core.settings, CACHE_BYTES: 1000 },
     isStopping: () => !state.ready,
-    dispatches: () => Promise.resolve(state.dispatches),
   };
   const app = consoleApp(core, { host: "127.0.0.1", ...guard }, "http://127.0.0.1:8000/v1");
   const server = await startAdminServer(consoleListener(app), "127.0.0.1", 0, gateway.clientLimits);

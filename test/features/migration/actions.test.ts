@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { gateSchema } from "../../../src/features/migration/stage.ts";
-import { memoryStateStore } from "../../../src/features/migration/store/stateStore.ts";
+import { openStateStore } from "../../../src/features/migration/stateStore.ts";
+import { memoryStores } from "../../../src/store/localStores.ts";
 import { staged } from "./support.ts";
-import { settled } from "../../support/waiting.ts";
+import { until } from "../../support/waiting.ts";
 
 const gate = gateSchema.parse({ parity: 0.5, requests: 1, minutes: 0 });
 
@@ -33,7 +34,7 @@ test("a move without who and why is recorded as such", async () => {
 });
 
 test("what could not go back to legacy is named", async () => {
-  const store = memoryStateStore();
+  const store = await openStateStore(memoryStores());
   const move: typeof store.move = (endpoint, ...about) =>
     endpoint === "getStudy" ? Promise.reject(new Error("the disk is full")) : store.move(endpoint, ...about);
   const { operate } = await staged(
@@ -50,40 +51,30 @@ test("what could not go back to legacy is named", async () => {
   });
 });
 
-test("a paused gate moves nothing, and keeps the evidence and the time of the move", async () => {
-  const { operate, migration, ask, compared } = await staged({
-    getDataset: { stage: "shadow", gate: { ...gate, paused: true } },
+test("the configuration pauses and changes a gate, and its endpoint does not move", async () => {
+  const gates = (change: object) => ({
+    getDataset: { stage: "shadow" as const, share: 100, gate: { ...gate, ...change } },
   });
+  const { operate, migration, ask, compared } = await staged(gates({ paused: true }));
+  const despite = "a test";
+  await operate("POST", "/stages/getDataset", { stage: "canary", share: 5, by: "Ada", why: "a try", despite });
   await ask("/datasets/61");
   await compared("getDataset", 1);
-  const before = migration.viewOf("getDataset");
-  const set = (json: unknown) => operate("POST", "/stages/getDataset/gate", json);
-  expect(await set({ gate: { ...gate, parity: 2 }, by: "Ada", why: "a typo" })).toMatchObject({ status: 422 });
-  expect(await set({ gate: { ...gate, paused: true, requests: 2 }, by: "Ada", why: "a slow start" })).toMatchObject({
-    status: 200,
+  await until(() => migration.viewOf("getDataset").gateSays === "paused: it moves nothing");
+  await migration.configure(gates({ requests: 4000 }), []);
+  await until(() => migration.viewOf("getDataset").gateSays === "held: 1 of 4000 distinct requests compared");
+  expect(migration.viewOf("getDataset")).toMatchObject({
+    stage: "canary",
+    share: 5,
+    by: "Ada",
+    gate: { requests: 4000 },
   });
-  const after = migration.viewOf("getDataset");
-  expect(after.parity).toEqual(before.parity);
-  expect(after).toMatchObject({ movedAt: before.since, by: "configuration", gate: { requests: 2, paused: true } });
-  await settled();
-  expect(migration.viewOf("getDataset")).toMatchObject({ stage: "shadow", gateSays: "paused: it moves nothing" });
-  await set({ gate: null, by: "Ada", why: "by hand" });
-  expect(migration.viewOf("getDataset").gate).toBeUndefined();
-  expect(migration.audit().map(({ gate: change, by, why }) => [change, by, why])).toEqual([
-    ["removed", "Ada", "by hand"],
-    ["set", "Ada", "a slow start"],
-  ]);
-});
-
-test("GET /history gives the points of a range", async () => {
-  const { operate, ask } = await staged({});
-  await ask("/datasets/61");
-  await ask("/datasets/61");
-  const { body } = await operate("GET", "/history?endpoint=getDataset&range=30m");
-  const { points, starts } = body as { points: { requests: number; hits: number }[]; starts: number[] };
-  expect([points.length, starts.length]).toEqual([60, 1]);
-  expect(points.reduce((sum, { requests }) => sum + requests, 0)).toBe(2);
-  expect(points.reduce((sum, { hits }) => sum + hits, 0)).toBe(1);
-  expect(await operate("GET", "/history?range=1y")).toMatchObject({ status: 422 });
-  expect(await operate("GET", "/history?endpoint=getThing")).toMatchObject({ status: 404 });
+  expect(await operate("POST", "/stages/getDataset", { stage: "canary", share: 6, gate })).toMatchObject({
+    status: 422,
+    body: { detail: expect.stringContaining("gates are set in STAGES") as string },
+  });
+  await migration.configure({ getDataset: { stage: "shadow", share: 100 } }, []);
+  expect(migration.viewOf("getDataset")).toMatchObject({ stage: "canary", gate: undefined });
+  expect(migration.viewOf("getDataset").gateSays).toBeUndefined();
+  expect(migration.audit()).toHaveLength(1);
 });

@@ -1,22 +1,22 @@
 import { describe, expect, test } from "vitest";
 import type { Stage } from "../../../src/features/migration/stage.ts";
 import { openStages } from "../../../src/features/migration/stages.ts";
-import { memoryStateStore } from "../../../src/features/migration/store/stateStore.ts";
-import type { StateStore } from "../../../src/features/migration/store/stateStore.ts";
+import { openStateStore } from "../../../src/features/migration/stateStore.ts";
+import { memoryStores } from "../../../src/store/localStores.ts";
+import type { StateStore } from "../../../src/features/migration/stateStore.ts";
 import { settled } from "../../support/waiting.ts";
 
 /** One state that several gateways share. Each is notified of the others' changes. */
-const shared = (): StateStore => {
-  const inner = memoryStateStore();
-  const listeners: ((state: ReturnType<StateStore["state"]>) => void)[] = [];
+const shared = async (): Promise<StateStore> => {
+  const inner = await openStateStore(memoryStores());
+  const listeners: (() => void)[] = [];
   const tell = <T>(result: T): T => {
-    for (const listener of listeners) listener(inner.state());
+    for (const listener of listeners) listener();
     return result;
   };
   return {
     ...inner,
     move: async (...about) => tell(await inner.move(...about)),
-    expect: async (entry) => tell(await inner.expect(entry)),
     onChange: (listener) => void listeners.push(listener),
   };
 };
@@ -28,7 +28,7 @@ const gateway = async (store: StateStore, configured: Record<string, Stage>) => 
     store,
     endpoints: ["getThing"],
     configured,
-    onGate: () => undefined,
+    onLost: (endpoints) => void moves.push(`lost ${endpoints.join()}`),
     onStored: () => undefined,
     onMove: (_, from, to) => void moves.push(`${from.stage} ${from.share} -> ${to.stage} ${to.share}`),
     onUnwritten: () => undefined,
@@ -42,14 +42,14 @@ const thing = (stage: Stage["stage"], share = 100) => ({ getThing: { stage, shar
 
 describe("configured stages and moves", () => {
   test("an operator's move holds over restarts with the same configuration", async () => {
-    const store = shared();
+    const store = await shared();
     const first = await gateway(store, thing("shadow"));
     await first.stages.move("getThing", { stage: "modern", share: 100 }, "me", "");
     expect((await gateway(store, thing("shadow"))).at()).toBe("modern 100 by me");
   });
 
   test("a changed configuration undoes a move for good, even if it is changed back", async () => {
-    const store = shared();
+    const store = await shared();
     await (await gateway(store, {})).stages.move("getThing", { stage: "modern", share: 100 }, "me", "");
     expect((await gateway(store, thing("shadow"))).at()).toBe("shadow 100 by configuration");
     expect(store.state().audit[0]).toMatchObject({
@@ -61,7 +61,7 @@ describe("configured stages and moves", () => {
   });
 
   test("gateways with different configurations follow the latest change", async () => {
-    const store = shared();
+    const store = await shared();
     const a = await gateway(store, {});
     await a.stages.move("getThing", { stage: "canary", share: 50 }, "me", "");
     const c = await gateway(store, thing("canary", 60));
@@ -73,7 +73,7 @@ describe("configured stages and moves", () => {
 
   test("what cannot be written down holds here all the same, at once and whole", async () => {
     const store: StateStore = {
-      ...memoryStateStore(),
+      ...(await openStateStore(memoryStores())),
       move: async () => Promise.reject(new Error("the disk is full")),
     };
     const { stages, at } = await gateway(store, {});

@@ -6,15 +6,13 @@ import { gatewayFor } from "../../support/gateway.ts";
 const known = keys.user;
 const wrong = xmlError(103, "Authentication failed");
 const down = { status: 503, body: "<html>maintenance</html>" };
-const inModern = JSON.stringify({
-  listEvaluationMeasures: { stage: "modern", share: 0 },
-  tagDataset: { stage: "modern" },
-});
+const stages = (reads: object) => JSON.stringify({ listEvaluationMeasures: reads, tagDataset: { stage: "modern" } });
+const inModern = { stage: "modern", share: 0 };
 
 afterEach(() => void vi.restoreAllMocks());
 
 /** A gateway whose new implementation takes any key, and a legacy that knows one and can be taken down. */
-const open = async () => {
+const open = async (reads: object = inModern, environment: Record<string, string> = {}) => {
   let isDown = false;
   const legacy = await recordingUpstream(({ target, body }) => {
     if (isDown) return down;
@@ -23,7 +21,7 @@ const open = async () => {
   const modern = await recordingUpstream(({ method }) => ({
     body: method === "GET" ? '["kappa"]' : '{"data_tag":{"id":1,"tag":["a"]}}',
   }));
-  const { app } = await gatewayFor(legacy.url, { MODERN_URL: modern.url, STAGES: inModern });
+  const { app } = await gatewayFor(legacy.url, { MODERN_URL: modern.url, STAGES: stages(reads), ...environment });
   const answered = async (response: Response | Promise<Response>) => {
     const { status, headers } = await response;
     return { status, decision: headers.get("gateway-decision"), retryAfter: headers.get("retry-after") };
@@ -37,9 +35,11 @@ const open = async () => {
     takeDown: () => void (isDown = true),
     // The cache reads the clock once in a millisecond.
     pass: (ms: number) => new Promise((resolve) => void setTimeout(resolve, 5, (later += ms))),
-    read: (key?: string, query = "") =>
+    read: (key?: string, query = "", headers: Record<string, string> = {}) =>
       answered(
-        app.request(`/v1/evaluationmeasures/list${query}`, key === undefined ? {} : { headers: { "X-API-Key": key } }),
+        app.request(`/v1/evaluationmeasures/list${query}`, {
+          headers: key === undefined ? headers : { ...headers, "X-API-Key": key },
+        }),
       ),
     tag: (key: string) =>
       answered(
@@ -87,5 +87,19 @@ describe("where modern answers, a given key is verified with legacy", () => {
     expect((await read(known)).status).toBe(503);
     expect((await tag(known)).status).toBe(503);
     expect(modern).toHaveLength(asked);
+  });
+
+  test.each([
+    ["a caller of the canary", { stage: "canary", share: 100 }, {}],
+    ["a request that names modern", { stage: "legacy" }, { "Gateway-Backend": "modern" }],
+  ])("nor is legacy needed for bad input of %s", async (_, reads, headers) => {
+    const { read, pass, takeDown } = await open(reads, { FORCE_BACKEND: "true" });
+    expect((await read(known, "", headers)).status).toBe(200);
+    takeDown();
+    await pass(59 * 60_000);
+    expect((await read(known, "?limit=1", headers)).status).toBe(422);
+    expect((await read(keys.owner, "?limit=1", headers)).status).toBe(503);
+    // Legacy answers this one.
+    expect((await read(keys.owner, "?limit=1", { "Gateway-Backend": "legacy" })).status).toBe(502);
   });
 });

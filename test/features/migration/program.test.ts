@@ -40,7 +40,13 @@ const gateway = async (environment: Record<string, string>) => {
     program.child.kill("SIGTERM");
     return program.ended;
   };
-  return { ...program, stage, move, stop };
+  const dependency = async (wanted: string) => {
+    const { dependencies } = (await (await fetch(`${admin}/readyz?verbose`)).json()) as {
+      dependencies: { name: string; state?: string; why?: string }[];
+    };
+    return dependencies.find(({ name }) => name === wanted);
+  };
+  return { ...program, stage, move, stop, dependency };
 };
 
 const despite = "a test compares nothing";
@@ -80,10 +86,10 @@ test("the configuration file is read again when it changes and at SIGHUP", async
   write({ STAGES: { getDataset: { stage: "shadow" } } });
   const { stage, output, child } = await gateway({ CONFIG });
   expect((await stage()).stage).toBe("shadow");
-  write({ STAGES: { getDataset: { stage: "canary", share: 5 } }, MAX_WAITING: 10 });
+  write({ STAGES: { getDataset: { stage: "canary", share: 5 } }, MAX_CONNECTIONS: 10 });
   await until(async () => (await stage()).stage === "canary");
   expect(await stage()).toMatchObject({ share: 5, by: "configuration" });
-  await until(() => output.error.includes('"event":"restart_needed","settings":["MAX_WAITING"]'));
+  await until(() => output.error.includes('"event":"restart_needed","settings":["MAX_CONNECTIONS"]'));
   for (const [wrong, told] of [
     ["{", "is not valid JSON"],
     [{ STAGES: { getNothing: { stage: "shadow" } } }, "STAGES: unknown endpoint"],
@@ -94,7 +100,7 @@ test("the configuration file is read again when it changes and at SIGHUP", async
     await until(() => output.error.includes(told));
     expect(await stage()).toMatchObject({ stage: "canary", share: 5 });
   }
-  write({ STAGES: { getDataset: { stage: "legacy" } }, MAX_WAITING: 10 });
+  write({ STAGES: { getDataset: { stage: "legacy" } }, MAX_CONNECTIONS: 10 });
   child.kill("SIGHUP");
   await until(async () => (await stage()).stage === "legacy");
 });
@@ -182,7 +188,7 @@ describeWithRedis("two gateways with one Redis", () => {
   test("move no endpoint while it is away, say so, and keep their state", async () => {
     const redis = await startRedis({ keeps: true });
     const { move, stage } = await gateway({ REDIS_URL: redis.url });
-    await move({ stage: "shadow", share: 10 });
+    expect(await move({ stage: "shadow", share: 10 })).toMatchObject({ status: 200 });
     await redis.kill();
     expect(await move({ stage: "modern", despite })).toEqual({
       status: 503,
@@ -191,5 +197,31 @@ describeWithRedis("two gateways with one Redis", () => {
     expect(await stage()).toMatchObject({ stage: "shadow", share: 10 });
     await redis.start();
     await until(async () => (await move({ stage: "canary", share: 5, despite })).status === 200);
+  });
+
+  test("fall back to the configured stages where Redis has lost its data, and say so", async () => {
+    const redis = await startRedis();
+    const settings = { REDIS_URL: redis.url, STAGES: '{"getStudy":{"stage":"shadow"}}' };
+    const [a, b] = await Promise.all([gateway(settings), gateway(settings)]);
+    const none = "Redis has none that was set at run time: those of STAGES hold";
+    await until(() => a.output.out.includes(`stages: getStudy shadow, 100 % mirrored; all others legacy; ${none}`));
+    expect(await a.dependency("stages")).toMatchObject({ state: "ok", why: none });
+    expect((await a.move({ stage: "canary", share: 25, by: "me", why: "both", despite })).status).toBe(200);
+    await until(async () => (await b.stage()).share === 25);
+    await until(async () => (await b.dependency("stages"))?.why === undefined);
+    expect(await b.dependency("stages")).toEqual({ name: "stages", state: "ok", since: expect.any(String) as string });
+
+    await redis.talk("FLUSHALL");
+    for (const { stage, dependency, output } of [a, b]) {
+      await until(async () => (await stage()).stage === "legacy");
+      expect(await stage()).toMatchObject({ by: "configuration", why: "Redis has lost the stage that was set" });
+      expect(await stage("getStudy")).toMatchObject({ stage: "shadow" });
+      await until(() => /"event":"stages_lost","endpoints":\["getDataset"\]/.test(output.error));
+      await until(async () => (await dependency("stages"))?.state === "failed");
+      expect(await dependency("stages")).toMatchObject({ why: expect.stringContaining("Redis has lost") });
+    }
+    expect((await b.move({ stage: "canary", share: 5, by: "me", why: "again", despite })).status).toBe(200);
+    await until(async () => (await a.stage()).share === 5);
+    await until(async () => (await a.dependency("stages"))?.state === "ok");
   });
 });

@@ -1,6 +1,7 @@
 import { afterAll } from "vitest";
 import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
-import type { Fault } from "../../standIn/fault.ts";
+import type { LedgerEntry } from "../../../src/compare/ledger.ts";
+import type { Fault } from "../../standIn/faults.ts";
 import { startStandIn } from "../../standIn/startStandIn.ts";
 import { consoleApp } from "../../../src/features/console/consoleApp.ts";
 import { startAdminServer } from "../../../src/features/console/adminServer.ts";
@@ -9,9 +10,20 @@ import { startServer } from "../../../src/serve/server.ts";
 import type { MigrationParts } from "../../../src/features/migration/feature.ts";
 import type { Migration } from "../../../src/features/migration/migration.ts";
 import type { Feature } from "../../../src/serve/feature.ts";
-import type { Stage } from "../../../src/features/migration/stage.ts";
+import type { ConfiguredStage } from "../../../src/features/migration/stage.ts";
 import { type GatewayParts, gatewayFor, openedBy, type TestGateway } from "../../support/gateway.ts";
 import { until } from "../../support/waiting.ts";
+
+/** Allows a fault that is planted often. */
+export const known: LedgerEntry = {
+  id: "known",
+  endpoint: "getDataset",
+  path: "/version",
+  kind: "type",
+  reason: "known",
+  owner: "me",
+  until: "2999-01-01",
+};
 
 const closing: (() => Promise<unknown>)[] = [];
 afterAll(async () => {
@@ -28,7 +40,7 @@ export type Staged = Awaited<ReturnType<typeof staged>>;
 
 /** The sample legacy, a stand-in for modern, and a gateway between them that listens. */
 export const staged = async (
-  stages: Record<string, Partial<Stage>>,
+  stages: Record<string, Partial<ConfiguredStage>>,
   {
     faults = [],
     reference = false,

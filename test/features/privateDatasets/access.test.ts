@@ -12,10 +12,15 @@ import {
   users,
   wrongKey,
 } from "./people.ts";
+import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
+import { fronted, over } from "./fronted.ts";
 import { through } from "./through.ts";
 import { until } from "../../support/waiting.ts";
 
 afterEach(() => void vi.restoreAllMocks());
+
+const error = (code: number) =>
+  `<oml:error xmlns:oml="x"><oml:code>${code}</oml:code><oml:message>no</oml:message></oml:error>`;
 
 const matrix: [Caller, number[] | number][] = [
   [nobody, [2, 9]],
@@ -92,13 +97,84 @@ describe("who is listed what", () => {
       // Legacy says so at the next thing that is asked with it.
       expect((await list(administrator, "data_id/2,3/status/all")).ids).toBe(401);
       expect((await list(administrator)).ids).toBe(401);
+      // Nor what the key was before: it comes back with fewer rights.
+      if (person) users.splice(removed, 0, { ...person, role: "normal" });
+      expect(await list(administrator, "status/all/limit/50")).toMatchObject({ ids: [2, 6, 9], isIncomplete: false });
     } finally {
-      if (person) users.splice(removed, 0, person);
+      if (person) users.splice(removed, 1, person);
     }
   });
 });
 
 describe("an administrator's list", () => {
+  test("without a limit has the first hundred", async () => {
+    const many = Array.from({ length: 120 }, (_, i) =>
+      completeDataset({ id: i + 1, name: "one", visibility: i % 2 === 0 ? "private" : "public" }),
+    );
+    const { scanned, list, post } = await through(many);
+    await scanned();
+    for (const { ids } of [await list(secondAdministrator), await post(secondAdministrator, {})])
+      expect(ids).toEqual(many.slice(0, 100).map(({ id }) => id));
+  });
+
+  test("has a private row under the filters by which legacy's database finds it", async () => {
+    const qualities = ["NaN", null, null, "1.0E3", 5, "150.0"];
+    const about = { name: "Größe  ", version: 2, qualities, tags: [["Uni", 1]] as [string, number][] };
+    const { scanned, list } = await through([
+      completeDataset({ id: 1, ...about, uploader: owner.user.id, visibility: "private" }),
+    ]);
+    await scanned();
+    // The uploader is known from here on.
+    await list(owner, "uploader/16");
+    for (const [filters, ids] of [
+      ["data_name/GROSE", [1]],
+      ["data_name/grosse", 404],
+      ["data_version/2", [1]],
+      ["data_version/1", 404],
+      ["tag/uni", [1]],
+      ["tag/un", 404],
+      ["number_classes/1000", [1]],
+      ["number_classes/1..9", 404],
+      ["number_instances/150", [1]],
+      ["number_instances/100..200", [1]],
+      ["number_instances/0..149", 404],
+      ["number_features/50", 404],
+      // There is none of it.
+      ["number_missing_values/0", 404],
+      ["data_id/1,2", [1]],
+      ["data_id/2", 404],
+      ["status/deactivated", 404],
+      ["uploader/16/tag/uni", [1]],
+      ["uploader/17", 404],
+    ] as const)
+      expect({ filters, ...(await list(secondAdministrator, filters)) }).toMatchObject({
+        filters,
+        ids,
+        isIncomplete: false,
+      });
+  });
+
+  test.each<
+    [answer: string, status: number, body: string, expected: { ids: number[] | number; isIncomplete: boolean }]
+  >([
+    ["the code that only administrators get", 412, error(1011), { ids: [2, 3, 5, 6, 9], isIncomplete: false }],
+    ["the code for missing rights", 412, error(106), { ids: [2, 6, 9], isIncomplete: false }],
+    ["a code that says nothing of it", 412, error(100), { ids: [2, 6, 9], isIncomplete: true }],
+    ["a database that is down", 412, error(107), { ids: [2, 6, 9], isIncomplete: true }],
+    ["a wrong key", 412, error(103), { ids: 401, isIncomplete: false }],
+    ["a page", 200, "<html>", { ids: [2, 6, 9], isIncomplete: true }],
+  ])("is made by what legacy says of the key: %s", async (_, status, body, expected) => {
+    const front = await fronted();
+    const { scanned, list } = await over(front);
+    await scanned();
+    front.instead = (target, response) => {
+      const isProbe = target.includes("evaluation/request");
+      if (isProbe) response.writeHead(status).end(body);
+      return isProbe;
+    };
+    expect(await list(administrator)).toMatchObject(expected);
+  });
+
   test("is cached for that key only, and not by shared caches", async () => {
     const { scanned, list } = await through();
     await scanned();

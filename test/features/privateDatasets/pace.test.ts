@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { openFound } from "../../../src/features/privateDatasets/found.ts";
 import { openScanner } from "../../../src/features/privateDatasets/scan.ts";
-import { memoryStore } from "../../../src/store/localStore.ts";
+import { memoryStores } from "../../../src/store/localStores.ts";
 import { datasetApart } from "../../../transforms/datasetApart.ts";
 import { until } from "../../support/waiting.ts";
 
@@ -10,10 +10,9 @@ const scanUnder = async (load: () => number) => {
   const asked: number[] = [];
   const stopping = new AbortController();
   const found = openFound({
-    openStore: (about) => Promise.resolve(memoryStore(about)),
+    stores: memoryStores(),
     scope: "here",
     onRows: () => undefined,
-    onEvent: () => undefined,
   });
   const scanner = openScanner({
     found,

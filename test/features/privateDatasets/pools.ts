@@ -3,7 +3,6 @@ export const pools = {
   highestId: 60,
   storedNames: ["iris", "Iris", "ÌRÍS", "adult", "Ådult", "strase", "Straße", "Søren", "2019", "a.b, (c)"],
   namesWithQuotes: ['the "x" of y'],
-  namesWithBlanks: ["iris ", "Adult   "],
   matchingNames: ["iris", "IRIS", "iris  ", "adult", "ADULT ", "strase", "STRASE"],
   otherNames: ["strasse", "soren", "2019", "A.B, (C) ", "nosuch", " iris"],
   storedTags: ["demo", "Demo", "DEMO", "démo", "study_14", "Study_14", "2019"],

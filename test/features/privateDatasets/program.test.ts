@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
@@ -42,8 +42,8 @@ const gateway = async (environment: Record<string, string>) => {
 
 /** The ids on the disk, when no process has it. */
 const keptIn = (place: string): string[] => {
-  const database = new DatabaseSync(join(place, "private-rows.sqlite"));
-  const records = database.prepare("SELECT key FROM records ORDER BY key").all();
+  const database = new DatabaseSync(join(place, "catalog-gateway.sqlite"));
+  const records = database.prepare("SELECT key FROM entries WHERE feature LIKE 'private-rows:%' ORDER BY key").all();
   database.close();
   return records.map(({ key }) => String(key));
 };
@@ -53,11 +53,11 @@ test("a scan goes on where it was when the process was killed", async () => {
   const DATA_DIR = temporaryFolder();
   const first = await gateway({ DATA_DIR });
   // What is found is on the disk a moment later.
-  const log = join(DATA_DIR, "private-rows.sqlite-wal");
+  const log = join(DATA_DIR, "catalog-gateway.sqlite-wal");
   await until(() => existsSync(log) && /"unknown":"[\w/+]{40}/.test(readFileSync(log, "latin1")));
   await first.end("SIGKILL");
   expect(keptIn(DATA_DIR)).toEqual(["3", "5", "6", "scan"]);
-  expect(statSync(join(DATA_DIR, "private-rows.sqlite")).mode & 0o77).toBe(0);
+  expect(statSync(join(DATA_DIR, "catalog-gateway.sqlite")).mode & 0o77).toBe(0);
 
   const second = await gateway({ DATA_DIR });
   await until(() => second.isComplete());
@@ -66,13 +66,24 @@ test("a scan goes on where it was when the process was killed", async () => {
   expect((await second.state()).calls).toBeLessThan(2 + (1100 - 3) + 3 - 100);
 });
 
-test("an unreadable store is made anew; an unusable directory stops the start", async () => {
+/** Changes the file of a directory, when no process has it. */
+const alter = (place: string, sql: string) => {
+  const database = new DatabaseSync(join(place, "catalog-gateway.sqlite"));
+  database.exec(sql);
+  database.close();
+};
+
+test("what cannot be read is found anew; an unusable directory stops the start", async () => {
   bed.use(rows);
   const DATA_DIR = temporaryFolder();
-  writeFileSync(join(DATA_DIR, "private-rows.sqlite"), "no database\n".repeat(100));
+  const first = await gateway({ DATA_DIR });
+  await until(() => first.isComplete());
+  expect(await first.end("SIGTERM")).toBe(0);
+  alter(DATA_DIR, "UPDATE entries SET value = 'x' WHERE feature LIKE 'private-rows:%'");
   const one = await gateway({ DATA_DIR });
   await until(() => one.isComplete());
-  expect(one.output.error).toContain("private_index_store_unreadable");
+  expect(one.output.error).toContain("store_unreadable");
+  expect(await one.list(administrator.key)).toEqual([2, 3, 5, 6, 9]);
   const other = start({ LEGACY_URL: bed.url, LEGACY_ADMIN_KEY: administrator.key, DATA_DIR });
   expect(await other.ended).toBe(2);
   expect(other.output.error).toMatch(/^DATA_DIR: .* cannot be used: another process uses it/);
@@ -86,7 +97,7 @@ test("what a scan found survives a restart, without any key in it, for the same 
   for (const { key } of [administrator, owner, user, nobody]) await first.list(key);
   const shown = JSON.stringify(await first.state());
   expect(await first.end("SIGTERM")).toBe(0);
-  const written = readFileSync(join(DATA_DIR, "private-rows.sqlite"), "latin1");
+  const written = readFileSync(join(DATA_DIR, "catalog-gateway.sqlite"), "latin1");
   for (const { key } of [administrator, owner, user])
     expect(shown + written + first.output.out + first.output.error).not.toContain(key);
 
@@ -108,7 +119,6 @@ test("what a scan found survives a restart, without any key in it, for the same 
   for (const did of await third.list(administrator.key)) expect([1, 4, 5]).toContain(did);
   await until(() => third.isComplete());
   expect(await third.list(administrator.key)).toEqual([1, 4, 5]);
-  expect(third.output.error).toMatch(/private_index_store_unreadable.*it is of another legacy/);
 });
 
 test("--check asks legacy about the key", async () => {

@@ -5,17 +5,8 @@ import { pools } from "./pools.ts";
 import { administrator, otherOwner, owner, readOnly, secondAdministrator, user } from "./people.ts";
 import { sameText } from "./sameText.ts";
 
-export type CatalogueOptions = {
-  /** Some rows have no file, of which legacy tells nothing but the list (113). */
-  withoutFile?: boolean;
-  /**
-   * Some names end in blanks, instead of some with quotes in them: a list that those break is asked for as XML, where no blanks are
-   * seen. Nor are they in a dataset's own record.
-   */
-  blanksAtEnd?: boolean;
-  /** Some qualities are an empty text, which a dataset's own qualities tell like none. */
-  emptyQualities?: boolean;
-};
+/** `withoutFile`: some rows have no file, of which legacy tells nothing but the list (113). */
+type CatalogueOptions = { withoutFile?: boolean };
 
 const rarely = <T>(arbitrary: fc.Arbitrary<T>, otherwise: T, freq = 8) =>
   fc.oneof({ weight: freq, arbitrary: fc.constant(otherwise) }, { weight: 1, arbitrary });
@@ -36,57 +27,41 @@ const value = (numbers: readonly number[]) =>
   );
 
 /** What is no plain number stands only where no filter asks for it. */
-const odd = ({ emptyQualities }: CatalogueOptions) =>
-  fc.oneof(
-    { weight: 4, arbitrary: value([0, 1, 2, 50]) },
-    fc.constantFrom("NaN", "Infinity", "1.0E-4", "-1", ...(emptyQualities ? [""] : [])),
-  );
+const odd = fc.oneof(
+  { weight: 4, arbitrary: value([0, 1, 2, 50]) },
+  fc.constantFrom("NaN", "Infinity", "1.0E-4", "-1"),
+);
 
-const measured = (options: CatalogueOptions) =>
-  fc.tuple(
-    odd(options),
-    odd(options),
-    odd(options),
-    value(pools.classes),
-    value(pools.features),
-    value(pools.instances),
-    odd(options),
-    value(pools.missing),
-    odd(options),
-    odd(options),
-    odd(options),
-  );
+const { classes, features, instances, missing } = pools;
+const filtered = [value(classes), value(features), value(instances), odd, value(missing)];
+const measured = fc.tuple(odd, odd, odd, ...filtered, odd, odd, odd);
 
 const tags = fc
   .uniqueArray(fc.constantFrom(...pools.storedTags), { maxLength: 3, comparator: sameText })
   .map((names) => names.map((name): [string, number] => [name, owner.user.id]));
 
 /** How far a dataset is: measured, failed, found without qualities, or not processed yet. */
-const processing = (options: CatalogueOptions) =>
-  fc.oneof(
-    {
-      weight: 6,
-      arbitrary: fc.record({
-        qualities: measured(options),
-        otherQualities: rarely<Record<string, string>>(fc.constant({ AutoCorrelation: "0.5" }), {}, 2),
-      }),
-    },
-    { weight: 1, arbitrary: fc.constantFrom({}, { error: "It failed." }, { processing_date: null }) },
-  );
+const processing = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      qualities: measured,
+      otherQualities: rarely<Record<string, string>>(fc.constant({ AutoCorrelation: "0.5" }), {}, 2),
+    }),
+  },
+  { weight: 1, arbitrary: fc.constantFrom({}, { error: "It failed." }, { processing_date: null }) },
+);
 
 const row = (options: CatalogueOptions) =>
   fc.record({
-    name: fc.constantFrom(
-      ...pools.storedNames,
-      ...(options.blanksAtEnd ? pools.namesWithBlanks : pools.namesWithQuotes),
-    ),
+    name: fc.constantFrom(...pools.storedNames, ...pools.namesWithQuotes),
     version: fc.constantFrom(1, 1, 2, 3),
     format: rarely(fc.constantFrom("Sparse_ARFF", "csv", "CSV, MAT"), "ARFF", 3),
     visibility: fc.constantFrom("public", "public", "private"),
     status,
     uploader,
     tags,
-    processing: processing(options),
+    processing,
     withoutFile: options.withoutFile ? rarely(fc.constant(true), false, 15) : fc.constant(false),
   });
 

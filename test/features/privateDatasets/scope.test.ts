@@ -25,13 +25,6 @@ test("every legacy has its own, by its address, path and host name", () => {
   for (const one of all) expect(one).toMatch(/^[\w-]{16}$/);
 });
 
-// Were it another one after an upgrade, every index would begin anew.
-test("the sample legacy's is always the same", () => {
-  expect(scope({ DATA_DIR: "/tmp/any" })).toBe(scope({ LEGACY_URL: "", PORT: "0" }));
-  expect(scope({})).toBe("lvtt442vH-oTZH7R");
-  expect(scope({ LEGACY_URL })).toBe("WmEtLUySlQugZsGx");
-});
-
 test("one address written in other ways is one legacy", () => {
   for (const other of [
     { LEGACY_URL: `${LEGACY_URL}/` },

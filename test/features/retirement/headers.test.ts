@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { deprecationHeaders } from "../../../src/features/retirement/deprecationHeaders.ts";
-import type { Deprecation } from "../../../src/features/retirement/schemas.ts";
+import type { Deprecation } from "../../../src/features/retirement/settings.ts";
 import { addHeaders } from "../../../src/proxy/headers.ts";
 import { get, openGateway, rawUpstream, request, send } from "../../proxy/support.ts";
+import { until } from "../../support/waiting.ts";
 import { datasets, datasetsHeaders, gatewayOver, ofDeprecation, page } from "./support.ts";
 
 const path = "/api/v1/json/data/61";
@@ -133,6 +134,27 @@ describe("over the whole gateway", () => {
     expect(ofDeprecation((await send(port, get(target))).head)).toEqual(isTold ? datasetsHeaders : []);
   });
 
+  test.each([
+    ["/api/v1", 1],
+    ["/api/v1/", 1],
+    ["/api/v1/json/dat", 1],
+    ["/api/v1/json/data", 2],
+    ["/api/v1/json/database", 1],
+    ["/api/v1/json/data/list/tag/x", 3],
+    ["/api_new/v1/json/data/lists", 4],
+    ["/api/v10", undefined],
+    ["/api", undefined],
+    ["//a//b", 5],
+    ["/A", undefined],
+  ])("the longest path counts, by whole segments: %s", async (target, day) => {
+    const paths = ["/api/v1", "/api/v1/json/data", "/api/v1/json/data/list", "/api_new/v1/json/data", "/a"];
+    const DEPRECATED = paths.map((one, i) => ({ path: one, since: `1970-01-0${i + 2}` }));
+    const { port } = await gatewayOver({ DEPRECATED });
+    expect(ofDeprecation((await send(port, get(target))).head)).toEqual(
+      day === undefined ? [] : [`Deprecation: @${day * 86_400}`],
+    );
+  });
+
   test("below a deprecated path, only proxied answers have the headers", async () => {
     const { port } = await gatewayOver({ DEPRECATED: [{ ...datasets, path: "/" }], PREFIXES: "/,/v1" });
     for (const [target, told] of [
@@ -151,13 +173,13 @@ describe("over the whole gateway", () => {
   });
 
   test("other settings are in force at once", async () => {
-    const { port, oldClients } = await gatewayOver({ DEPRECATED: [datasets] });
-    const settings = { LEGACY_PATH: "/api/v1", BROWNOUTS: [] };
-    oldClients.reconfigure({ ...settings, DEPRECATED: [] });
+    const { port, clients, reconfigure } = await gatewayOver({ DEPRECATED: [datasets] });
+    await reconfigure({});
     expect(ofDeprecation((await send(port, get(path))).head)).toEqual([]);
-    oldClients.reconfigure({ ...settings, DEPRECATED: [{ path: "/api", since: "2026-01-02" }] });
+    await reconfigure({ DEPRECATED: [{ path: "/api", since: "2026-01-02" }] });
     expect(ofDeprecation((await send(port, get(path))).head)).toEqual(["Deprecation: @1767312000"]);
-    expect(oldClients.clients().map((one) => [one.path, one.count])).toEqual([
+    await until(() => clients().length === 2);
+    expect(clients().map((one) => [one.path, one.count])).toEqual([
       ["/api", 1],
       ["/api/v1/json/data/{id}", 1],
     ]);

@@ -1,8 +1,8 @@
-import { onTestFinished, vi } from "vitest";
-import type { Brownout, Deprecation } from "../../../src/features/retirement/schemas.ts";
+import { expect, onTestFinished, vi } from "vitest";
+import type { ListClients } from "../../../src/features/retirement/console/retirementConsole.ts";
+import type { Brownout, Deprecation } from "../../../src/features/retirement/settings.ts";
 import { listeningGateway } from "../../http/support.ts";
 import { httpUpstream } from "../../proxy/support.ts";
-import type { Retirement } from "../../../src/features/retirement/retirement.ts";
 import type { Feature } from "../../../src/serve/feature.ts";
 import { openedBy } from "../../support/gateway.ts";
 
@@ -37,16 +37,23 @@ export const stoppedAt = (instant: string) => {
   return { set: (other: string) => void vi.setSystemTime(new Date(other)) };
 };
 
-/** The whole gateway over an upstream that gives all requests the same answer and records them. */
+/** Keys of the 9000 that legacy takes: any other one is wrong. */
+export const goodKeys = ["a1000", "a1001"].map((key) => key.padStart(32, "0")) as [string, string];
+
+/** The whole gateway over an upstream that gives all requests the same answer, but for those with a wrong key, and records them. */
 export const gatewayOver = async (
   configured: { DEPRECATED?: Deprecation[]; BROWNOUTS?: Brownout[] } & Record<string, unknown> = {},
   headers: Record<string, string> = {},
 ) => {
   const asked: string[] = [];
   const url = await httpUpstream((request, response) => {
-    request.resume().once("end", () => {
+    let text = request.url ?? "";
+    request.on("data", (chunk: Buffer) => (text += chunk.toString("latin1")));
+    request.once("end", () => {
       asked.push(`${request.method} ${request.url}`);
-      response.writeHead(200, { "Content-Length": 2, ...headers }).end("{}");
+      const [, key = goodKeys[0]] = /api_key=([^&]*)/i.exec(text) ?? [];
+      const isGood = /^0{27}a[1-9]\d{3}$/i.test(key);
+      response.writeHead(isGood ? 200 : 412, { "Content-Length": 2, ...headers }).end("{}");
     });
   });
   const environment = Object.fromEntries(
@@ -56,8 +63,12 @@ export const gatewayOver = async (
     ]),
   );
   const gateway = await listeningGateway(url, environment);
-  const oldClients = openedBy<Feature & { retirement: Retirement }, "retirement">(gateway, "retirement") as Retirement;
-  return { ...gateway, oldClients, asked };
+  const clients = openedBy<Feature & { clients: ListClients }, "clients">(gateway, "clients") as ListClients;
+  const reconfigure = async (changed: { DEPRECATED?: Deprecation[]; BROWNOUTS?: Brownout[] }) => {
+    const given = { ...gateway.core.settings, DEPRECATED: [], BROWNOUTS: [], ...changed };
+    expect(await gateway.reload(given as typeof gateway.core.settings)).toEqual([]);
+  };
+  return { ...gateway, clients, reconfigure, asked };
 };
 
 /** The header lines of an answer whose name is one of these. */

@@ -128,7 +128,7 @@ describeWithRedis("two gateways and a Redis", () => {
       await a.post("/v1/datasets/tag", tag, a.as(alice));
       await until(() => b.services.cache.sharing() === "cut off");
       expect(markOf((await b.ask(path)).body)).toBe(`nobody ${legacy.version}`);
-      const states = await b.services.dependencies.states();
+      const states = b.services.dependencies.states();
       expect(states.find(({ name }) => name === "redis")).toMatchObject({
         state: "failed",
         why: expect.stringMatching(/^invalidations may be missed: (READONLY|MISCONF)/) as string,

@@ -1,9 +1,8 @@
 import { createServer, type IncomingMessage } from "node:http";
-import { expect, onTestFinished, test } from "vitest";
+import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import { migrationFeature } from "../../../src/features/migration/feature.ts";
 import { tracingFeature } from "../../../src/features/tracing/feature.ts";
 import { HttpExchange } from "../../../src/http/exchange.ts";
-import type { TracingSettings } from "../../../src/features/tracing/settings.ts";
 import type { Feature, FeatureModule } from "../../../src/serve/feature.ts";
 import { listeningGateway, recordingUpstream } from "../../http/support.ts";
 import { get, send } from "../../proxy/support.ts";
@@ -13,6 +12,8 @@ const theirs = "/api/v1/json/anything";
 const traceId = "0af7651916cd43dd8448eb211c80319c";
 const traceparent = `00-${traceId}-b7ad6b7169203331-01`;
 const KEY = "0123456789abcdef0123456789abcdef";
+
+afterEach(() => void vi.unstubAllEnvs());
 
 /** Milliseconds that a stop waits for the collector. */
 const LAST_EXPORT = 500;
@@ -53,8 +54,7 @@ const collector = async ({ hangs = false } = {}) => {
 const traced = async (url: string, environment: Record<string, string> = {}) => {
   const legacy = await recordingUpstream();
   let tracing: Feature | undefined;
-  const open: FeatureModule["open"] = (core, settings) =>
-    (tracing = tracingFeature.open(core, settings as TracingSettings, LAST_EXPORT));
+  const open: FeatureModule["open"] = (core, settings) => (tracing = tracingFeature.open(core, settings, LAST_EXPORT));
   const features = [migrationFeature as unknown as FeatureModule, { open }];
   const gateway = await listeningGateway(
     legacy.url,
@@ -73,10 +73,9 @@ const attribute = ({ attributes }: Span, name: string) =>
 
 test("a miss has spans for cache, legacy and transform, in the trace of its client", async () => {
   const { url, requests, spans } = await collector();
-  const { port, seen, flush } = await traced(url, {
-    OTEL_EXPORTER_OTLP_HEADERS: "api-key=secret%20one,tenant=a",
-    OTEL_SERVICE_NAME: "mine",
-  });
+  vi.stubEnv("OTEL_EXPORTER_OTLP_HEADERS", "api-key=secret%20one,tenant=a");
+  vi.stubEnv("OTEL_SERVICE_NAME", "mine");
+  const { port, seen, flush } = await traced(url);
   const { head } = await send(port, get(`${ours}?api_key=${KEY}`, `traceparent: ${traceparent}`, "tracestate: a=1"));
   await flush();
   const all = spans();
@@ -129,10 +128,9 @@ test("modern is a step, and gets the traceparent of its span", async () => {
 
 test("what the sampler leaves out is not exported, and says so to legacy", async () => {
   const { url, spans } = await collector();
-  const { port, seen, flush } = await traced(url, {
-    OTEL_TRACES_SAMPLER: "traceidratio",
-    OTEL_TRACES_SAMPLER_ARG: "0",
-  });
+  vi.stubEnv("OTEL_TRACES_SAMPLER", "traceidratio");
+  vi.stubEnv("OTEL_TRACES_SAMPLER_ARG", "0");
+  const { port, seen, flush } = await traced(url);
   await send(port, get(ours, `traceparent: ${traceparent}`));
   await flush();
   expect(spans()).toEqual([]);

@@ -2,16 +2,13 @@ import { createHmac } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { webhookFeature, type WebhookTimes } from "../../../src/features/webhook/feature.ts";
-import { openDelivery } from "../../../src/features/webhook/delivery.ts";
+import { webhookFeature } from "../../../src/features/webhook/feature.ts";
 import type { Core } from "../../../src/serve/feature.ts";
-import { memoryStore } from "../../../src/store/localStore.ts";
 import { openMeter } from "../../../src/telemetry/meter.ts";
 import { staged } from "../migration/support.ts";
 import { settingsOf } from "../../support/settings.ts";
 import { freePort } from "../../support/freePort.ts";
 import { until } from "../../support/waiting.ts";
-import { temporaryFolder } from "../../support/temporaryFolder.ts";
 
 const key = Buffer.alloc(32, 7);
 const secret = `whsec_${key.toString("base64")}`;
@@ -48,16 +45,13 @@ const receiver = async (...statuses: number[]) => {
   return { got, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?token=s3cret` };
 };
 
-const opened = async (
-  environment: Record<string, string>,
-  times: WebhookTimes = { delays: [10, 10], interval: 10 },
-) => {
+const opened = (environment: Record<string, string>, delays = [10, 10]) => {
   const loaded = settingsOf({ WEBHOOK_SECRET: secret, LEGACY_URL: "http://127.0.0.1:1", ...environment });
   if ("errors" in loaded) throw new Error(loaded.errors.join("\n"));
   const events: string[] = [];
   const observer = { event: (name: string, about: object) => void events.push(`${name} ${JSON.stringify(about)}`) };
   const core = { isCheck: false, services: { observer, meter: openMeter(() => ({})) } } as unknown as Core;
-  const feature = await webhookFeature.open(core, loaded.settings, times);
+  const feature = webhookFeature.open(core, loaded.settings, delays);
   onTestFinished(() => feature.close?.());
   return {
     tell: (type: string) => feature.onNotice?.({ type, at: new Date().toISOString(), endpoint: "getThing" }),
@@ -77,19 +71,19 @@ test("a gateway posts moves and new unexplained differences, signed", async () =
   );
   await ask("/datasets/61");
   await ask("/datasets/2");
-  await operate("POST", "/stages/getStudy", { stage: "shadow", share: 5, by: "Ada", why: "a week" });
+  await operate("POST", "/stages/getStudy", { stage: "canary", share: 5, by: "Ada", why: "a week", despite: "tried" });
   await until(() => got.length === 2);
   expect(got.map(({ type, data, isSigned }) => [type, data["endpoint"], isSigned])).toEqual([
     ["stage.moved", "getStudy", true],
     ["differences.unexplained", "getDataset", true],
   ]);
-  expect(got[0]?.data).toMatchObject({ by: "Ada", why: "a week", to: { stage: "shadow", share: 5 } });
+  expect(got[0]?.data).toMatchObject({ by: "Ada", why: "a week", despite: "tried", to: { stage: "canary", share: 5 } });
   expect(got[1]?.data).toMatchObject({ count: 1, differences: [{ path: "/version", form: "type" }] });
 });
 
 test("a message is sent until it is taken, follows no redirect, and names no secret", async () => {
   const { got, url } = await receiver(500, 302);
-  const { tell, events } = await opened({ WEBHOOK_URL: url });
+  const { tell, events } = opened({ WEBHOOK_URL: url });
   tell("a");
   await until(() => got.length === 3);
   expect(new Set(got.map(({ id, path, isSigned }) => `${id} ${path} ${isSigned}`)).size).toBe(1);
@@ -100,7 +94,7 @@ test("a message is sent until it is taken, follows no redirect, and names no sec
 });
 
 test("a message that is never taken is given up", async () => {
-  const { tell, events } = await opened({ WEBHOOK_URL: `http://127.0.0.1:${await freePort()}/s3cret` });
+  const { tell, events } = opened({ WEBHOOK_URL: `http://127.0.0.1:${await freePort()}/s3cret` });
   tell("a");
   await until(() => events.length === 4);
   expect(events.at(-1)).toContain("it was not taken in 3 attempts");
@@ -108,38 +102,13 @@ test("a message that is never taken is given up", async () => {
   expect(events.join("")).not.toMatch(/s3cret|whsec/);
 });
 
-test("what was not taken survives a restart with DATA_DIR; without, it counts as lost", async () => {
-  const directory = temporaryFolder();
-  const down = "http://127.0.0.1:1/";
-  const first = await opened({ WEBHOOK_URL: down, DATA_DIR: directory }, { delays: [50, 50], interval: 10 });
-  first.tell("kept");
-  await until(() => first.events.length === 1);
-  await first.feature.close?.();
-  const { got, url } = await receiver();
-  await opened({ WEBHOOK_URL: url, DATA_DIR: directory });
-  await until(() => got.length === 1);
-  expect(got[0]).toMatchObject({ type: "kept", isSigned: true });
-  const memory = await opened({ WEBHOOK_URL: down }, { delays: [60_000], interval: 10 });
-  memory.tell("gone");
-  await until(() => memory.events.length === 1);
-  await memory.feature.close?.();
-  expect(memory.events.at(-1)).toBe('webhook_lost {"messages":1}');
-});
-
-test("at most 1000 messages wait; the oldest is given up", async () => {
-  const dropped: string[] = [];
-  const delivery = await openDelivery({
-    open: async (about) => memoryStore({ schema: about.schema, onEvent: about.onEvent }),
-    send: () => Promise.reject(new Error("down")),
-    onFailed: () => undefined,
-    onDropped: (id) => dropped.push(id),
-    onNotKept: () => undefined,
-    delays: [60_000],
-    interval: 60_000,
-  });
-  for (let i = 0; i < 1003; i++) await delivery.add(`m${i}`, "{}");
-  expect([delivery.waiting(), dropped.length]).toEqual([1000, 3]);
-  expect(await delivery.close()).toBe(1000);
+test("at most 100 messages wait, further ones are given up; a stop says how many are lost", async () => {
+  const { tell, events, feature } = opened({ WEBHOOK_URL: "http://127.0.0.1:1/" }, [3_600_000]);
+  for (let i = 0; i < 102; i++) tell("a");
+  await until(() => events.length === 102);
+  expect(events.filter((event) => event.includes("100 messages wait"))).toHaveLength(2);
+  await feature.close?.();
+  expect(events.at(-1)).toBe('webhook_lost {"messages":100}');
 });
 
 test.each([

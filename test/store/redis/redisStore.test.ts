@@ -1,9 +1,13 @@
-import { expect, test } from "vitest";
-import { KEY, onRedis, put, textOf } from "../support.ts";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { z } from "zod";
+import { KEY, openAt, put, textOf } from "../support.ts";
+import { pathTo } from "./pathTo.ts";
 import { describeWithRedis, startRedis } from "./redisServer.ts";
-import { until } from "../../support/waiting.ts";
+import { settled, sleep, until } from "../../support/waiting.ts";
 
-const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+/** A gateway's store on a Redis. */
+const onRedis = (url: string, settings: Parameters<typeof openAt>[1] = {}, times: Parameters<typeof openAt>[0] = {}) =>
+  openAt({ REDIS_URL: url, ...times }, settings);
 
 /** A Redis, and two gateways that agree on two values; a third one was deleted. */
 const begin = async () => {
@@ -12,110 +16,236 @@ const begin = async () => {
   await put(a, "a", "one");
   await put(a, "gone", "one");
   await put(b, "b", "two");
-  b.save(new Map([["gone", undefined]]));
+  await b.update("gone", () => null);
   await until(() => [a, b].every((store) => textOf(store) === "a=one b=two"));
   return { redis, a, b };
 };
 
 describeWithRedis("gateways that share a store on Redis", () => {
   test("a change is reported once to the other gateway, and not to its own", async () => {
-    const { a, b } = await begin();
+    const { redis, a, b } = await begin();
     const before = [a.told.length, b.told.length];
     await put(a, "a", "three");
     await until(() => b.told.at(-1) === "a=three");
-    await wait(300);
-    expect([a.told.length, b.told.length]).toEqual([before[0], (before[1] ?? 0) + 1]);
-    expect([...a.events, ...b.events]).toEqual([]);
+    // Both look again.
+    await redis.talk("PUBLISH catalog-gateway:1:state:changes somebody");
+    await put(b, "c", "one");
+    await until(() => a.told.at(-1) === "c=one");
+    expect([a.told.length, b.told.length]).toEqual([(before[0] ?? 0) + 1, (before[1] ?? 0) + 1]);
   });
 
   test("of updates at the same moment none is lost", async () => {
     const { a, b } = await begin();
     const add = (store: typeof a, text: string) => store.update("a", (latest) => ({ name: `${latest?.name}${text}` }));
     await Promise.all(Array.from({ length: 20 }, () => [add(a, "+"), add(b, "-")]).flat());
-    await until(() => a.entries().get("a")?.name === b.entries().get("a")?.name);
-    expect(a.entries().get("a")?.name.split("").toSorted().join("")).toBe(`${"+".repeat(20)}${"-".repeat(20)}eno`);
+    await until(() => a.get("a")?.name === b.get("a")?.name);
+    expect(a.get("a")?.name.split("").toSorted().join("")).toBe(`${"+".repeat(20)}${"-".repeat(20)}eno`);
   });
 
-  test.each([
-    ["everything", ["FLUSHALL"], ["a", "b", "gone"]],
-    ["one record", [`HDEL ${KEY}records b`], ["b"]],
-    ["a deletion and the log", [`HDEL ${KEY}records gone`, `DEL ${KEY}log`], ["gone"]],
-  ])("a Redis that has lost %s is refilled, which one of them reports", async (_, commands, keys) => {
+  test("what a flushed Redis has lost is gone in all of them, which is said, and stays gone", async () => {
     const { redis, a, b } = await begin();
-    const before = [a.told.length, b.told.length];
-    await redis.talk(...commands);
-    await until(() => a.events.length + b.events.length > 0);
-    await wait(300);
-    const [event = "", ...more] = [...a.events, ...b.events];
-    expect([more, event.match(/"key":"\w+"/g)?.toSorted()]).toEqual([[], keys.map((key) => `"key":"${key}"`)]);
-    expect(textOf(await onRedis(redis.url))).toBe("a=one b=two");
-    expect([a.told.length, b.told.length]).toEqual(before);
+    await redis.talk("FLUSHALL");
+    await until(() => textOf(a) === "" && textOf(b) === "");
+    for (const { events, told } of [a, b]) {
+      expect(events).toEqual(['store_emptied {"feature":"things"}']);
+      expect(told.slice(-2).toSorted()).toEqual(["a-", "b-"]);
+    }
+    expect(await redis.talk(`EXISTS ${KEY}`)).toMatch(/^:0/);
+    expect(await put(a, "b", "new")).toBe(true);
+    await until(() => textOf(b) === "b=new");
+    expect(textOf(await onRedis(redis.url))).toBe("b=new");
   });
 
-  test("unreadable values are reported once and left alone until an update replaces them", async () => {
+  test("a gateway that has only written, and read nothing yet, sees the loss as well", async () => {
+    const redis = await startRedis();
+    const a = await onRedis(redis.url);
+    await put(a, "a", "one");
+    await redis.talk("FLUSHALL");
+    await until(() => textOf(a) === "");
+    expect(a.events).toContain('store_emptied {"feature":"things"}');
+  });
+
+  test("an update is not made from a value that Redis has lost", async () => {
+    const { redis, a } = await begin();
+    await redis.talk("FLUSHALL");
+    const seen: unknown[] = [];
+    await a.update("a", (latest) => {
+      seen.push(latest?.name);
+      return undefined;
+    });
+    await a.update("a", (latest) => {
+      seen.push(latest?.name);
+      return latest && { name: `${latest.name} more` };
+    });
+    expect([seen.at(-1), textOf(await onRedis(redis.url))]).toEqual([undefined, ""]);
+  });
+
+  test("a value that cannot be read stops a start if it is vital; those that run keep the last one", async () => {
     const { redis, a, b } = await begin();
-    await redis.talk(`HSET ${KEY}records a garbage c "{\\"version\\":99,\\"value\\":{\\"name\\":7}}"`);
-    await until(() => a.events.length + b.events.length === 2);
+    await redis.talk(`HSET ${KEY} a garbage # changed`);
+    await until(() => a.events.length === 1 && b.events.length === 1);
+    for (const { events } of [a, b])
+      expect(events).toEqual([expect.stringMatching(/^store_unreadable \{"feature":"things","keys":\["a"\]/)]);
+    expect(textOf(a)).toBe("a=one b=two");
+    await expect(onRedis(redis.url, { isVital: (key) => key === "a" })).rejects.toThrow(
+      /^REDIS_URL: 127\.0\.0\.1:\d+ cannot be used: the hash catalog-gateway:1:state:things .*: a: \/: /,
+    );
     const fresh = await onRedis(redis.url);
-    expect([textOf(a), textOf(fresh)]).toEqual(["a=one b=two", "b=two"]);
-    expect([fresh.isUnreadable("a"), fresh.isUnreadable("b"), fresh.isUnreadable("c")]).toEqual([true, false, true]);
-    await put(b, "b", "three");
-    await until(() => textOf(a) === "a=one b=three");
-    for (const { events } of [a, b, fresh]) expect(events).toEqual(['unreadable {"keys":["a","c"]}']);
-    expect(await redis.talk(`HGET ${KEY}records a`, `HGET ${KEY}records c`)).toMatch(/garbage[^]*"name":7/);
-    await put(b, "c", "mended");
-    await until(() => textOf(fresh) === "b=three c=mended");
+    expect([textOf(fresh), fresh.events.length]).toEqual(["b=two", 1]);
+    await put(fresh, "a", "mended");
+    await until(() => textOf(a) === "a=mended b=two");
   });
 
-  test("without Redis nothing is updated, and what is saved is written when it is back", async () => {
+  test("a key of another kind stops a start that needs Redis, but no gateway that runs", async () => {
+    const { redis, a } = await begin();
+    await redis.talk(`SET ${KEY} foreign`);
+    await expect(onRedis(redis.url, {}, { patience: 3000 })).rejects.toThrow("WRONGTYPE");
+    await until(() => a.events.length === 1);
+    expect([a.events[0], textOf(a)]).toEqual([expect.stringMatching(/^store_lost .*WRONGTYPE/), "a=one b=two"]);
+  });
+
+  test("without Redis nothing is updated, and each goes on with what it knows", async () => {
     const { redis, a, b } = await begin();
     await redis.kill();
     await expect(put(a, "a", "three")).rejects.toThrow(/./);
-    a.save(new Map([["c", { name: "saved" }]]));
-    expect(textOf(a)).toBe("a=one b=two c=saved");
     await until(() => a.events.length === 1 && b.events.length === 1);
-    expect(a.events[0]).toMatch(/^lost \{"why":/);
+    expect([a.events[0], textOf(a), textOf(b)]).toEqual([
+      expect.stringMatching(/^store_lost \{"why":/),
+      "a=one b=two",
+      "a=one b=two",
+    ]);
     await redis.start();
-    await until(() => textOf(b) === "a=one b=two c=saved");
     await until(() => a.events.length === 2 && b.events.length === 2);
-    expect([a.events[1], b.events[1]]).toEqual(["up {}", "up {}"]);
+    expect([a.events[1], b.events[1]]).toEqual(["store_up {}", "store_up {}"]);
+    expect(await put(a, "a", "three")).toBe(true);
+    await until(() => textOf(b) === "a=three b=two");
   });
 
-  test("a Redis that reads but refuses writes is lost until it takes them", async () => {
+  test.each([
+    ["replica", "READONLY"],
+    ["full disk", "MISCONF"],
+  ] as const)("one that reads but refuses writes (%s) is lost until it takes them", async (as, why) => {
     const { redis, a } = await begin();
-    await redis.refuseWrites("replica");
+    await redis.refuseWrites(as);
+    await expect(put(a, "a", "three")).rejects.toThrow(why);
     await until(() => a.events.length === 1);
-    expect(a.events[0]).toMatch(/^lost \{"why":"READONLY/);
-    await expect(put(a, "a", "three")).rejects.toThrow(/READONLY/);
+    expect(a.events[0]).toContain(`store_lost {"why":"${why}`);
+    // A start only reads.
+    expect(textOf(await onRedis(redis.url))).toBe("a=one b=two");
     await redis.takeWrites();
     await until(() => a.events.length === 2);
-    expect([a.events[1], textOf(a)]).toEqual(["up {}", "a=one b=two"]);
+    expect([a.events[1], textOf(a)]).toEqual(["store_up {}", "a=one b=two"]);
   });
 
-  test("at most one of them holds the lease; when it closes another one does", async () => {
-    const { url } = await startRedis();
-    const open = () => onRedis(url, { hasLease: true, interval: 50, lease: 60_000 });
-    const gateways = [await open(), await open(), await open()];
-    const holders = () => gateways.filter((store) => store.holdsLease());
-    await until(() => holders().length === 1);
-    const [first] = holders();
-    for (let i = 0; i < 20; i++) {
-      expect(holders()).toEqual([first]);
-      // Another gateway's look is over.
-      await gateways[i % 3]?.update("a", () => ({ name: `${i}` }));
-    }
-    await first?.close();
-    await until(() => holders().length === 1);
-    expect(holders()).not.toEqual([first]);
-    expect((await onRedis(url)).holdsLease()).toBe(false);
-  });
-
-  test("stores of another scope or name share nothing", async () => {
+  test("a full one refuses what is new", async () => {
     const { redis, a } = await begin();
-    const [other, scoped] = [await onRedis(redis.url, { name: "others" }), await onRedis(redis.url, { scope: "x" })];
-    await put(other, "a", "other");
-    await put(scoped, "a", "scoped");
-    await wait(300);
-    expect([textOf(a), textOf(other), textOf(scoped)]).toEqual(["a=one b=two", "a=other", "a=scoped"]);
+    await redis.talk("CONFIG SET maxmemory 1");
+    await expect(put(a, "a", "three")).rejects.toThrow("OOM");
+    expect(a.events).toEqual([expect.stringMatching(/^store_lost .*OOM/)]);
+    await redis.talk("CONFIG SET maxmemory 0");
+    expect(await put(a, "a", "four")).toBe(true);
+  });
+
+  test("one that hangs does not hold an update up; what it does late all the same is told", async () => {
+    const redis = await startRedis();
+    const a = await onRedis(redis.url, {}, { timeout: 2000 });
+    await put(a, "a", "one");
+    redis.pause();
+    await expect(put(a, "a", "two")).rejects.toThrow("Redis did not answer within 2000 ms");
+    expect(textOf(a)).toBe("a=one");
+    redis.resume();
+    // Redis takes what came before the connection was given up.
+    await until(async () => (await redis.talk(`HGET ${KEY} a`)).includes("two"));
+    await until(() => textOf(a) === "a=two");
+    expect(a.told).toEqual(["a=two"]);
+  });
+
+  test("connections that carry nothing any more are made anew", async () => {
+    const redis = await startRedis();
+    const path = await pathTo(redis.url);
+    const a = await onRedis(path.url, {}, { timeout: 2000 });
+    await put(a, "a", "one");
+    path.freeze("all");
+    await expect(put(a, "a", "two")).rejects.toThrow("did not answer");
+    await until(async () => await put(a, "a", "three").catch(() => false));
+    expect(textOf(await onRedis(redis.url))).toBe("a=three");
+  });
+
+  test("a lost message is made up for", async () => {
+    const redis = await startRedis();
+    const path = await pathTo(redis.url);
+    const [a, b] = [await onRedis(path.url), await onRedis(redis.url)];
+    path.freeze("listeners");
+    await put(b, "a", "one");
+    await until(() => textOf(a) === "a=one");
+    expect(a.told).toEqual(["a=one"]);
+  });
+
+  test("one gateway at a time has a claim; it keeps it, and another one gets it when it has ended", async () => {
+    const { redis, a, b } = await begin();
+    const [first, second] = [a.stores.claim("scan"), b.stores.claim("scan")];
+    expect([await first(), await second(), await first(), await second()]).toEqual([true, false, true, false]);
+    expect(await redis.talk("PTTL catalog-gateway:1:state:claim:scan")).toMatch(/^:\d{4,5}\r/);
+    expect(await b.stores.claim("another")()).toBe(true);
+    await a.stores.close();
+    // As it does after ten seconds.
+    await redis.talk("DEL catalog-gateway:1:state:claim:scan");
+    expect([await first(), await second()]).toEqual([false, true]);
+  });
+
+  test("at the start a Redis that is away is an error that names it and no password, where it is needed", async () => {
+    const redis = await startRedis();
+    await redis.kill();
+    const { host } = new URL(redis.url);
+    const url = `redis://olga:secret-word@${host}`;
+    const message = await onRedis(url, {}, { patience: 300 }).then(
+      () => "",
+      (error: Error) => error.message,
+    );
+    expect(message).toMatch(new RegExp(`^REDIS_URL: ${host} cannot be used: .*ECONNREFUSED`));
+    expect(message).not.toContain("secret-word");
+    const other = await onRedis(redis.url, { needsRedis: false });
+    await redis.start();
+    await until(async () => await put(other, "a", "one").catch(() => false));
+  });
+
+  test("at the start one that hangs is an error, and one that comes up is waited for", async () => {
+    const redis = await startRedis();
+    redis.pause();
+    const hanging = onRedis(redis.url, {}, { patience: 300 });
+    await expect(hanging).rejects.toThrow("cannot be used: it does not answer");
+    redis.resume();
+    await redis.kill();
+    const opening = onRedis(redis.url);
+    await sleep(200);
+    await redis.start();
+    expect(await put(await opening, "a", "one")).toBe(true);
+  });
+
+  test("a start that takes long reads all of a Redis that answers", async () => {
+    const redis = await startRedis();
+    await redis.talk(`HSET catalog-gateway:1:state:others a '"one"' # changed`);
+    const { stores } = await onRedis(redis.url);
+    const now = performance.now();
+    vi.spyOn(performance, "now").mockReturnValue(now + 60_000);
+    onTestFinished(() => void vi.restoreAllMocks());
+    await redis.talk("CLIENT PAUSE 50");
+    const others = await stores.open({ feature: "others", schema: () => z.string() });
+    expect(others.get("a")).toBe("one");
+  });
+
+  test("closed while connecting or connected, it leaves no connection behind", async () => {
+    const redis = await startRedis();
+    // All but the requesting one.
+    const connected = async () => ((await redis.talk("CLIENT LIST")).match(/^id=|\nid=/g)?.length ?? 0) - 1;
+    for (let turns = 0; turns < 3; turns++) {
+      const store = await onRedis(redis.url);
+      for (let i = 0; i < turns; i++) await settled();
+      await store.stores.close();
+    }
+    await until(async () => (await connected()) === 0);
+    const one = await onRedis(redis.url);
+    await one.stores.open({ feature: "others", schema: () => z.string() });
+    expect(await connected()).toBe(2);
   });
 });

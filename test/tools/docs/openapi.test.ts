@@ -23,6 +23,12 @@ test("each endpoint is one operation, which names its other routes", () => {
     for (const route of routes.slice(1)) expect(text).toContain(`\`${route}\``);
 });
 
+test("every tag has a description", () => {
+  const { tags } = JSON.parse(text) as { tags: { name: string; description?: string }[] };
+  expect(tags.length).toBeGreaterThan(10);
+  for (const { name, description } of tags) expect(description).toContain(`/${name}`);
+});
+
 test("the schemas of answers name no field that is dropped", () => {
   for (const [name, field] of [
     ["getFlow", "licence"],

@@ -72,8 +72,13 @@ const cases: [name: string, bytes: string, expected: Expected][] = [
   ["header without a name", get(`${H}: b\r\n`), 400],
   ["header name beyond ASCII", get(`${H}X\xe9: b\r\n`), 400],
   ["Connection names the length", post("Connection: Content-Length\r\nContent-Length: 5\r\n", "hello"), "passes"],
+  ["header of 200,000 bytes", get(`${H}X-Long: ${"a".repeat(200_000)}\r\n`), "refused"],
   ["two pipelined", get(H) + get(H), "passes"],
 ];
+
+/** Those of them that no gateway may accept, each for this target. */
+export const refusedRequests = (target: string): string[] =>
+  cases.flatMap(([, bytes, expected]) => (expected === "passes" ? [] : bytes.replace(/^(\w+) \/a /, `$1 ${target} `)));
 
 const ANSWER = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok";
 

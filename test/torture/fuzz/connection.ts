@@ -147,8 +147,8 @@ class Connection {
 
   #hasNoBody(start: string): boolean {
     const { requests } = this.#settings.plan;
-    // An answer to bytes that are no HTTP has a body, whatever request it stands in for.
-    const isRefusal = this.#settings.plan.last !== undefined && / 4(?:00|08|31) /.test(start);
+    // An answer to bytes that are no HTTP has a body, whatever request it stands in for: a half-close cuts a HEAD to such bytes.
+    const isRefusal = (this.#settings.plan.last !== undefined || this.#left) && / 4(?:00|08|31) /.test(start);
     return (requests[this.#answered]?.method === "HEAD" && !isRefusal) || / (?:204|304)(?: |$)/.test(start);
   }
 
@@ -172,11 +172,9 @@ class Connection {
   #onLastAnswer(message: Message): void {
     const { plan, events } = this.#settings;
     const status = Number(message.start.slice(9, 12));
-    if (plan.last?.is === "forbidden" && !this.#left && !(status >= 400 && status < 600))
+    if (plan.last?.is === "forbidden" && !(status >= 400 && status < 600))
       events.wrong(plan.last.bytes.toString("latin1", 0, 200), `a forbidden request was answered ${message.start}`);
-    // A HEAD that is cut by a half-close is answered 400, with a body.
-    if (plan.last === undefined && !this.#left)
-      events.wrong("no request", `an answer that nothing asked for: ${message.start}`);
+    if (plan.last === undefined) events.wrong("no request", `an answer that nothing asked for: ${message.start}`);
     this.#finish();
   }
 

@@ -63,71 +63,51 @@ const drip = (socket: Socket, sound: SoundAnswer, random: Random): void => {
   next();
 };
 
-/** Sound, however unusual. */
-const sound: Record<string, Fault> = {
-  none: { expects: "exact", answer: (socket, answer) => write(socket, bytesOf(answer)) },
-  chunks: {
-    expects: "exact",
-    answer: (socket, answer, random) =>
-      write(socket, withHead(answer, answer.length === answer.body.length ? chunked(answer, random) : "", CHUNKED)),
-  },
-  untilClose: {
-    expects: "exact",
-    answer: (socket, answer) => void socket.end(withHead(answer, answer.body, "Connection: close")),
-  },
-  closes: {
-    expects: "exact",
-    answer: (socket, answer) => void socket.end(bytesOf(answer, "Connection: close")),
-  },
-  drips: { expects: "exact", answer: drip },
-  hints: {
-    expects: "exact",
-    answer: (socket, answer) => write(socket, Buffer.concat([Buffer.from(EARLY.repeat(5), "latin1"), bytesOf(answer)])),
-  },
-  longHead: {
-    expects: "exact",
-    answer: (socket, answer) => write(socket, bytesOf(answer, `Set-Cookie: a=${"b".repeat(20_000)}`)),
-  },
-  claimsGzip: {
-    expects: "exact",
-    answer: (socket, answer) => write(socket, bytesOf(answer, "Content-Encoding: gzip")),
-  },
-  oddStatus: {
-    expects: "exact",
-    status: 299,
-    answer: (socket, answer) => write(socket, bytesOf({ ...answer, status: 299 })),
-  },
-  refuses: {
-    expects: "exact",
-    status: 599,
-    answer: (socket, answer) => write(socket, bytesOf({ ...answer, status: 599 })),
-  },
-  moved: {
-    expects: "noBody",
-    status: 301,
-    answer: (socket, answer) =>
-      write(socket, headOf({ ...answer, status: 301 }, "Location: /elsewhere", "Content-Length: 0")),
-  },
-  nothing: {
-    expects: "noBody",
-    status: 204,
-    answer: (socket) => write(socket, "HTTP/1.1 204 No Content\r\n\r\n"),
-  },
-  empty500: {
-    expects: "noBody",
-    status: 500,
-    answer: (socket) => write(socket, "HTTP/1.1 500 Error\r\nContent-Length: 0\r\n\r\n"),
-  },
-};
 const CHUNKED = "Transfer-Encoding: chunked";
 const EARLY = "HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n";
+const BAD_LINES = ["HTTP/1.1 99", "HTTP/1.1", "HTTP/9.9 200", "ICY 200", "HTTP/1.1 \x01\x02"];
+const BAD_LENGTHS = ["-1", "x", "9".repeat(25), "1 2"];
 
-/** No HTTP, or no whole answer. */
-const broken: Record<string, Fault> = {
+type Made = (answer: SoundAnswer, random: Random) => Buffer | string;
+/** A fault that writes these bytes, and may end the connection behind them. */
+const writes = (expects: Expectation, made: Made, more: Partial<Fault> = {}): Fault => ({
+  expects,
+  answer: (socket, answer, random) => write(socket, made(answer, random)),
+  ...more,
+});
+const ends = (expects: Expectation, made: Made): Fault => ({
+  expects,
+  answer: (socket, answer, random) => void socket.end(made(answer, random)),
+});
+const withLength = (answer: SoundAnswer, length: number | string, ...more: string[]): Buffer =>
+  withHead(answer, answer.body, `Content-Length: ${length}`, ...more);
+const withStatus = (status: number, expects: Expectation, made: Made): Fault =>
+  writes(expects, (answer, random) => made({ ...answer, status }, random), { status });
+
+export const faults: Readonly<Record<string, Fault>> = {
+  // Sound, however unusual.
+  none: writes("exact", (answer) => bytesOf(answer)),
+  chunks: writes("exact", (answer, random) =>
+    withHead(answer, answer.length === answer.body.length ? chunked(answer, random) : "", CHUNKED),
+  ),
+  untilClose: ends("exact", (answer) => withHead(answer, answer.body, "Connection: close")),
+  closes: ends("exact", (answer) => bytesOf(answer, "Connection: close")),
+  drips: { expects: "exact", answer: drip },
+  hints: writes("exact", (answer) => Buffer.concat([Buffer.from(EARLY.repeat(5), "latin1"), bytesOf(answer)])),
+  longHead: writes("exact", (answer) => bytesOf(answer, `Set-Cookie: a=${"b".repeat(20_000)}`)),
+  claimsGzip: writes("exact", (answer) => bytesOf(answer, "Content-Encoding: gzip")),
+  oddStatus: withStatus(299, "exact", (answer) => bytesOf(answer)),
+  refuses: withStatus(599, "exact", (answer) => bytesOf(answer)),
+  moved: withStatus(301, "noBody", (answer) => headOf(answer, "Location: /elsewhere", "Content-Length: 0")),
+  nothing: withStatus(204, "noBody", () => "HTTP/1.1 204 No Content\r\n\r\n"),
+  empty500: withStatus(500, "noBody", () => "HTTP/1.1 500 Error\r\nContent-Length: 0\r\n\r\n"),
+  twice: writes("exact", (answer) => Buffer.concat([bytesOf(answer), bytesOf(answer)])),
+  trailingBytes: writes("exact", (answer) => Buffer.concat([bytesOf(answer), Buffer.from("EXTRA\r\n\r\n")])),
+  // No HTTP, or no whole answer.
   resets: { expects: "broken", answer: (socket) => void socket.resetAndDestroy() },
   ends: { expects: "broken", answer: (socket) => void socket.end() },
   silent: { expects: "broken", isSlow: true, answer: () => undefined },
-  breaksOff: { expects: "broken", answer: (socket, answer, random) => void socket.end(part(answer, random)) },
+  breaksOff: ends("broken", part),
   resetsInside: {
     expects: "broken",
     answer(socket, answer, random) {
@@ -135,86 +115,41 @@ const broken: Record<string, Fault> = {
       setTimeout(() => socket.resetAndDestroy(), random.integer(10));
     },
   },
-  stopsInside: {
-    expects: "broken",
-    isSlow: true,
-    answer: (socket, answer, random) => write(socket, part(answer, random)),
-  },
-  longLength: {
-    expects: "broken",
-    isSlow: true,
-    answer: (socket, answer) => write(socket, withHead(answer, answer.body, `Content-Length: ${answer.length + 7}`)),
-  },
-  shortLength: {
-    expects: "shorter",
-    answer: (socket, answer) =>
-      write(socket, withHead(answer, answer.body, `Content-Length: ${Math.max(0, answer.length - SHORTER_BY)}`)),
-  },
-  noLength: {
-    expects: "broken",
-    answer: (socket, answer, random) =>
-      write(
-        socket,
-        withHead(answer, answer.body, `Content-Length: ${random.pick(["-1", "x", "9".repeat(25), "1 2"])}`),
-      ),
-  },
-  twoLengths: {
-    expects: "either",
-    answer: (socket, answer) =>
-      write(socket, withHead(answer, answer.body, `Content-Length: ${answer.length}`, "Content-Length: 3")),
-  },
-  lengthAndChunks: {
-    expects: "either",
-    answer: (socket, answer, random) =>
-      write(socket, withHead(answer, chunked(answer, random), CHUNKED, `Content-Length: ${answer.length}`)),
-  },
-  badChunk: {
-    expects: "broken",
-    answer: (socket, answer, random) => write(socket, withHead(answer, random.pick(["zz\r\n", "-1\r\n"]), CHUNKED)),
-  },
-  cutChunks: {
-    expects: "broken",
-    answer: (socket, answer, random) =>
-      void socket.end(withHead(answer, chunked(answer, random).subarray(0, -3), CHUNKED)),
-  },
-  garbage: {
-    expects: "broken",
-    answer: (socket, _, random) =>
-      write(socket, Buffer.from([0, ...Array.from({ length: 50 }, () => random.integer(256))])),
-  },
-  badStatusLine: {
-    expects: "broken",
-    answer: (socket, answer, random) =>
-      write(
-        socket,
-        bytesOf(answer)
-          .toString("latin1")
-          .replace(/^HTTP\/1.1 \d+/, random.pick(BAD_LINES)),
-      ),
-  },
-  switches: {
-    expects: "broken",
-    answer: (socket) => write(socket, "HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\nzzz"),
-  },
-  continues: {
-    expects: "either",
-    answer: (socket, answer) =>
-      write(socket, Buffer.concat([Buffer.from("HTTP/1.1 100 Continue\r\n\r\n"), bytesOf(answer)])),
-  },
-  hugeHead: {
-    expects: "either",
-    answer: (socket, answer) => write(socket, bytesOf(answer, `X-Long: ${"b".repeat(70_000)}`)),
-  },
-  twice: {
-    expects: "exact",
-    answer: (socket, answer) => write(socket, Buffer.concat([bytesOf(answer), bytesOf(answer)])),
-  },
-  trailingBytes: {
-    expects: "exact",
-    answer: (socket, answer) => write(socket, Buffer.concat([bytesOf(answer), Buffer.from("EXTRA\r\n\r\n")])),
-  },
+  stopsInside: writes("broken", part, { isSlow: true }),
+  longLength: writes("broken", (answer) => withLength(answer, answer.length + 7), { isSlow: true }),
+  shortLength: writes("shorter", (answer) => withLength(answer, Math.max(0, answer.length - SHORTER_BY))),
+  noLength: writes("broken", (answer, random) => withLength(answer, random.pick(BAD_LENGTHS))),
+  twoLengths: writes("either", (answer) => withLength(answer, answer.length, "Content-Length: 3")),
+  lengthAndChunks: writes("either", (answer, random) =>
+    withHead(answer, chunked(answer, random), CHUNKED, `Content-Length: ${answer.length}`),
+  ),
+  badChunk: writes("broken", (answer, random) => withHead(answer, random.pick(["zz\r\n", "-1\r\n"]), CHUNKED)),
+  cutChunks: ends("broken", (answer, random) => withHead(answer, chunked(answer, random).subarray(0, -3), CHUNKED)),
+  garbage: writes("broken", (_, random) => Buffer.from([0, ...Array.from({ length: 50 }, () => random.integer(256))])),
+  badStatusLine: writes("broken", (answer, random) =>
+    bytesOf(answer)
+      .toString("latin1")
+      .replace(/^HTTP\/1.1 \d+/, random.pick(BAD_LINES)),
+  ),
+  switches: writes("broken", () => "HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\nzzz"),
+  continues: writes("either", (answer) =>
+    Buffer.concat([Buffer.from("HTTP/1.1 100 Continue\r\n\r\n"), bytesOf(answer)]),
+  ),
+  hugeHead: writes("either", (answer) => bytesOf(answer, `X-Long: ${"b".repeat(70_000)}`)),
 };
-const BAD_LINES = ["HTTP/1.1 99", "HTTP/1.1", "HTTP/9.9 200", "ICY 200", "HTTP/1.1 \x01\x02"];
+
+const contentOf =
+  (body: string, type: string, status = 200) =>
+  (answer: SoundAnswer): SoundAnswer => ({
+    ...withBody(answer, Buffer.from(body)),
+    type,
+    status,
+  });
+const withBody = (answer: SoundAnswer, body: Buffer): SoundAnswer => ({ ...answer, body, length: body.length });
+const NOTICE =
+  '\n<div style="border:1px solid #990000;"><h4>A PHP Error was encountered</h4><p>Severity: Notice</p></div>';
+const DATABASE_DOWN =
+  '<oml:error xmlns:oml="http://openml.org/openml">\n\t<oml:code>107</oml:code>\n\t<oml:message>Database connection error.</oml:message>\n\t</oml:error>\n';
 
 /** Legacy's own ways to be wrong: the bytes are HTTP, the content is not what was asked for. For the new interface only. */
 export const contentFaults: Record<string, (sound: SoundAnswer, random: Random) => SoundAnswer> = {
@@ -225,27 +160,13 @@ export const contentFaults: Record<string, (sound: SoundAnswer, random: Random) 
     answer.type.includes("json")
       ? withBody(answer, Buffer.from(answer.body.toString().replace("dataset", 'data"set')))
       : answer,
-  html: (answer) => ({ ...withBody(answer, Buffer.from("<html><body>Sorry</body></html>")), type: "text/html" }),
-  databaseDown: (answer) => ({
-    ...withBody(answer, Buffer.from(DATABASE_DOWN)),
-    type: "text/xml; charset=utf-8",
-    status: 412,
-  }),
-  cutXmlError: (answer) => ({
-    ...withBody(answer, Buffer.from("<oml:error><oml:code")),
-    type: "text/xml",
-    status: 412,
-  }),
+  html: contentOf("<html><body>Sorry</body></html>", "text/html"),
+  databaseDown: contentOf(DATABASE_DOWN, "text/xml; charset=utf-8", 412),
+  cutXmlError: contentOf("<oml:error><oml:code", "text/xml", 412),
   notUtf8: (answer) => withBody(answer, Buffer.concat([Buffer.from([0xff, 0xfe, 0x00]), answer.body])),
   anotherShape: (answer) => withBody(answer, Buffer.from('{"data_set_description":[1,2],"data":7}')),
 };
-const NOTICE =
-  '\n<div style="border:1px solid #990000;"><h4>A PHP Error was encountered</h4><p>Severity: Notice</p></div>';
-const DATABASE_DOWN =
-  '<oml:error xmlns:oml="http://openml.org/openml">\n\t<oml:code>107</oml:code>\n\t<oml:message>Database connection error.</oml:message>\n\t</oml:error>\n';
-const withBody = (answer: SoundAnswer, body: Buffer): SoundAnswer => ({ ...answer, body, length: body.length });
 
-export const faults: Readonly<Record<string, Fault>> = { ...sound, ...broken };
 const names = Object.keys(faults).filter((name) => name !== "none");
 const fast = names.filter((name) => faults[name]?.isSlow !== true);
 const slow = names.filter((name) => faults[name]?.isSlow === true);

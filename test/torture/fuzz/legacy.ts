@@ -1,18 +1,16 @@
-import {
-  type Dataset,
-  type User,
-  datasetOf,
-  datasetsFor,
-  filler,
-  flowOf,
-  maySee,
-  measures,
-  setupParameters,
-  studyOf,
-  userOf,
-} from "./model.ts";
+import { datasetOf, datasetsFor, filler, flowOf, keys, maySee, measures, setupParameters, studyOf } from "./model.ts";
 
 export type LegacyAnswer = { status: number; type: string; body: string };
+
+type Shown = { id: number; name: string; visibility: "public" | "private" };
+
+/** The datasets that a legacy server has, and who may see them; a user is a key's name. */
+export type Datasets = {
+  keys: Record<string, string>;
+  datasetOf: (id: number) => Shown | undefined;
+  maySee: (user: string | undefined, id: number) => boolean;
+  listedFor: (user: string | undefined) => readonly Shown[];
+};
 
 const JSON_TYPE = "application/json; charset=utf-8";
 const XML_TYPE = "text/xml; charset=utf-8";
@@ -29,36 +27,50 @@ const error = (isXml: boolean, code: number, message: string): LegacyAnswer =>
       }
     : { status: 412, type: JSON_TYPE, body: JSON.stringify({ error: { code: String(code), message } }) };
 
-/** What the legacy interface answers to this, where nothing goes wrong. `target` is `/api/v1/json/data/61?api_key=...`. */
-export const legacyAnswer = (method: string, target: string, body: string): LegacyAnswer => {
-  const [path = "", query = ""] = target.split("?", 2);
-  const isXml = path.startsWith("/api/v1/xml/");
-  const rest = path.slice("/api/v1/json".length - (isXml ? 1 : 0));
-  const form = new URLSearchParams(body);
-  const key = new URLSearchParams(query).get("api_key") ?? form.get("api_key") ?? undefined;
-  const user = userOf(key);
-  if (key !== undefined && user === undefined) return error(true, 103, "Authentication failed");
-  if (method !== "GET" && user === undefined) return error(true, 102, "No authentication");
-  const id = Number(/\/(\d+)$/.exec(rest)?.[1] ?? Number.NaN);
-  if (/^\/data\/\d+$/.test(rest)) return dataset(isXml, datasetOf(id), user);
-  if (rest.startsWith("/data/list")) return list(isXml, rest, user);
-  if (/^\/(data|setup)\/(un)?tag$/.test(rest)) return tagging(rest, form);
-  if (/^\/study\/\d+$/.test(rest)) return study(isXml, id);
-  if (/^\/setup\/\d+$/.test(rest)) return setup(isXml, id);
-  if (rest.startsWith("/flow/exists")) return flow(isXml, rest, form);
-  if (rest === "/evaluationmeasure/list")
-    return isXml
-      ? okXml(
-          `<oml:evaluation_measures ${NAMESPACE}><oml:measures>${measures.map((one) => `<oml:measure>${one}</oml:measure>`).join("")}</oml:measures></oml:evaluation_measures>`,
-        )
-      : ok({ evaluation_measures: { measures: { measure: measures } } });
-  return error(isXml, 100, "Function not valid");
-};
+/** What the legacy interface answers, where nothing goes wrong. `target` is `/api/v1/json/data/61?api_key=...`. */
+export const legacyOver =
+  (datasets: Datasets) =>
+  (method: string, target: string, body: string): LegacyAnswer => {
+    const [path = "", query = ""] = target.split("?", 2);
+    const isXml = path.startsWith("/api/v1/xml/");
+    const rest = path.slice("/api/v1/json".length - (isXml ? 1 : 0));
+    const form = new URLSearchParams(body);
+    const key = new URLSearchParams(query).get("api_key") ?? form.get("api_key") ?? undefined;
+    const user = Object.keys(datasets.keys).find((name) => name !== "stranger" && datasets.keys[name] === key);
+    if (key !== undefined && user === undefined) return error(true, 103, "Authentication failed");
+    if (method !== "GET" && user === undefined) return error(true, 102, "No authentication");
+    const id = Number(/\/(\d+)$/.exec(rest)?.[1] ?? Number.NaN);
+    if (/^\/data\/\d+$/.test(rest)) {
+      const one = datasets.datasetOf(id);
+      if (one === undefined) return error(isXml, 111, "Unknown dataset");
+      return datasets.maySee(user, id) ? dataset(isXml, one, user) : error(isXml, 112, "No access granted");
+    }
+    if (rest.startsWith("/data/list")) return list(isXml, rest, datasets.listedFor(user));
+    if (/^\/(data|setup)\/(un)?tag$/.test(rest)) return tagging(rest, form);
+    if (/^\/study\/\d+$/.test(rest)) return study(isXml, id);
+    if (/^\/setup\/\d+$/.test(rest)) return setup(isXml, id);
+    if (rest.startsWith("/flow/exists")) return flow(isXml, rest, form);
+    if (rest === "/evaluationmeasure/list")
+      return isXml
+        ? okXml(
+            `<oml:evaluation_measures ${NAMESPACE}><oml:measures>${measures.map((one) => `<oml:measure>${one}</oml:measure>`).join("")}</oml:measures></oml:evaluation_measures>`,
+          )
+        : ok({ evaluation_measures: { measures: { measure: measures } } });
+    return error(isXml, 100, "Function not valid");
+  };
 
-const dataset = (isXml: boolean, one: Dataset | undefined, user: User | undefined): LegacyAnswer => {
-  if (one === undefined) return error(isXml, 111, "Unknown dataset");
-  if (!maySee(user, one)) return error(isXml, 112, "No access granted");
-  const { id, name, visibility } = one;
+/** That of the fuzz's model. */
+export const legacyAnswer = legacyOver({
+  keys,
+  datasetOf,
+  maySee: (user, id) => {
+    const one = datasetOf(id);
+    return one !== undefined && maySee(user, one);
+  },
+  listedFor: datasetsFor,
+});
+
+const dataset = (isXml: boolean, { id, name, visibility }: Shown, user: string | undefined): LegacyAnswer => {
   const description = filler(id % 3 === 0 ? 60 : 200 + (id % 1500));
   // Who it was made for shows answers that were given to somebody else.
   const citation = visibility === "public" ? "for all" : `for ${user}`;
@@ -80,13 +92,13 @@ const dataset = (isXml: boolean, one: Dataset | undefined, user: User | undefine
   });
 };
 
-const list = (isXml: boolean, rest: string, user: User | undefined): LegacyAnswer => {
+const list = (isXml: boolean, rest: string, datasets: readonly Shown[]): LegacyAnswer => {
   const given = (name: string, unset: number): number => {
     const found = new RegExp(`/${name}/(\\d+)`).exec(rest)?.[1];
     return found === undefined ? unset : Number(found);
   };
   const offset = given("offset", 0);
-  const rows = datasetsFor(user).slice(offset, offset + given("limit", 10_000));
+  const rows = datasets.slice(offset, offset + given("limit", 10_000));
   if (rows.length === 0) return error(isXml, 372, "No results");
   if (!isXml) {
     const described = rows.map(({ id, name }) => ({

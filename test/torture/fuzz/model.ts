@@ -12,9 +12,6 @@ export const keys = {
   stranger: "dead000000000000000000000000beef",
 };
 
-export const userOf = (key: string | undefined): User | undefined =>
-  key === keys.ann ? "ann" : key === keys.bob ? "bob" : undefined;
-
 /** Every 17th id names nothing, every 13th a private dataset. */
 export const datasetOf = (id: number): Dataset | undefined => {
   if (id < 1 || id > MAX_ID || id % 17 === 0) return undefined;
@@ -22,16 +19,16 @@ export const datasetOf = (id: number): Dataset | undefined => {
   return { id, owner, visibility: id % 13 === 0 ? "private" : "public", name: `dataset ${id} of ${owner}` };
 };
 
-export const maySee = (user: User | undefined, { owner, visibility }: Dataset): boolean =>
+export const maySee = (user: string | undefined, { owner, visibility }: Dataset): boolean =>
   visibility === "public" || owner === user;
 
 const datasets = Array.from({ length: MAX_ID }, (_, index) => datasetOf(index + 1)).filter(
   (dataset) => dataset !== undefined,
 );
-const listed = new Map<User | undefined, Dataset[]>();
+const listed = new Map<string | undefined, Dataset[]>();
 
 /** The datasets that legacy lists to this user, by ascending id. */
-export const datasetsFor = (user: User | undefined): Dataset[] => {
+export const datasetsFor = (user: string | undefined): Dataset[] => {
   const known = listed.get(user) ?? datasets.filter((dataset) => maySee(user, dataset));
   listed.set(user, known);
   return known;

@@ -1,3 +1,4 @@
+import { refusedRequests } from "../attacks/clientFraming.ts";
 import type { Random } from "../lib/random.ts";
 import { MAX_ECHO, type EchoRequest, echoQuery } from "./echo.ts";
 import { pickFault } from "./faults.ts";
@@ -295,38 +296,9 @@ const refusal = (random: Random): WellFormed => {
   return reading(random, { path, status });
 };
 
-/** Complete requests that must be refused (or their connection closed): what to send, and whether a close will do. */
-export const pickForbidden = (random: Random, nonce: string): string => {
-  const target = `/echo?${echoQuery({ nonce, fault: "none", size: 10 })}`;
-  const host = "Host: front.example\r\n";
-  const body = "Content-Length: 2\r\n\r\nhi";
-  return random.pick([
-    `GET * HTTP/1.1\r\n${host}\r\n`,
-    `POST * HTTP/1.1\r\n${host}${body}`,
-    `GET ftp://x/ HTTP/1.1\r\n${host}\r\n`,
-    `GET evil:80 HTTP/1.1\r\n${host}\r\n`,
-    `GET http:///a HTTP/1.1\r\n${host}\r\n`,
-    `GET ${target} HTTP/1.1\r\nHost: one\r\nHost: two\r\n\r\n`,
-    `POST ${target} HTTP/1.1\r\n${host}${host}${body}`,
-    `GET ${target} HTTP/1.1\r\nHost: one, two\r\n\r\n`,
-    `GET ${target} HTTP/1.1\r\nHost: a@b\r\n\r\n`,
-    `GET ${target} HTTP/1.1\r\n\r\n`,
-    `GET /v1/datasets/61 HTTP/1.1\r\n\r\n`,
-    `GET /v1/datasets/61 HTTP/1.1\r\nHost: one\r\nHost: two\r\n\r\n`,
-    `POST ${target} HTTP/1.1\r\n${host}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`,
-    `POST ${target} HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n`,
-    `POST ${target} HTTP/1.1\r\n${host}Content-Length: 9007199254740993\r\n\r\nhi`,
-    `POST ${target} HTTP/1.1\r\n${host}Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello!`,
-    `POST ${target} HTTP/1.1\r\n${host}Content-Length: -1\r\n\r\nhi`,
-    `POST ${target} HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\nzz\r\n`,
-    `GET ${target} HTTP/1.1\r\n${host}X-A: b\0c\r\n\r\n`,
-    `GET ${target} HTTP/1.1\r\n${host}X A: b\r\n\r\n`,
-    `get ${target} HTTP/1.1\r\n${host}\r\n`,
-    `FOO ${target} HTTP/1.1\r\n${host}\r\n`,
-    `CONNECT evil:443 HTTP/1.1\r\nHost: evil:443\r\n\r\n`,
-    `GET ${target} HTTP/1.1\r\n${host}X-Long: ${"a".repeat(200_000)}\r\n\r\n`,
-  ]);
-};
+/** A complete request that must be refused, or its connection closed. */
+export const pickForbidden = (random: Random, nonce: string): string =>
+  random.pick(refusedRequests(`/echo?${echoQuery({ nonce, fault: "none", size: 10 })}`));
 
 /** A request that was sound, with some of its bytes replaced, removed or doubled. */
 export const pickMangled = (random: Random, nonce: string): Buffer => {

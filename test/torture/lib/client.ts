@@ -45,16 +45,11 @@ export const jsonOf = ({ body }: Answer): unknown => {
   }
 };
 
-export type Exchange = { text: string; status: number; isClosed: boolean; ms: number };
+type Exchange = { text: string; status: number; isClosed: boolean };
 
 /** Sends bytes on a connection of their own and reads until it ends, `quiet` ms pass without a byte behind an answer, or `limit` ms in all. */
-export const exchange = (
-  port: number,
-  bytes: string | Buffer,
-  { quiet = 150, limit = 3000, isHalfClosed = false } = {},
-): Promise<Exchange> =>
+export const exchange = (port: number, bytes: string | Buffer, { quiet = 150, limit = 3000 } = {}): Promise<Exchange> =>
   new Promise((resolve) => {
-    const started = performance.now();
     const chunks: Buffer[] = [];
     let isClosed = false;
     const socket = connect({ port, host: "127.0.0.1", noDelay: true });
@@ -64,14 +59,11 @@ export const exchange = (
       socket.destroy();
       const text = Buffer.concat(chunks).toString("latin1");
       const status = Number(/^HTTP\/1\.1 ([2-5]\d\d)/m.exec(text)?.[1] ?? 0);
-      resolve({ text, status, isClosed, ms: performance.now() - started });
+      resolve({ text, status, isClosed });
     };
     const late = setTimeout(end, limit);
     let still: NodeJS.Timeout | undefined;
-    socket.on("connect", () => {
-      socket.write(typeof bytes === "string" ? Buffer.from(bytes, "latin1") : bytes);
-      if (isHalfClosed) socket.end();
-    });
+    socket.write(typeof bytes === "string" ? Buffer.from(bytes, "latin1") : bytes);
     socket.on("data", (chunk: Buffer) => {
       chunks.push(chunk);
       clearTimeout(still);
@@ -82,14 +74,11 @@ export const exchange = (
     socket.on("close", end);
   });
 
-/** A connection that stays open. Its answers are discarded, or not read if it `isPaused`. */
-export const openSocket = (port: number, { isPaused = false } = {}): Socket => {
-  const socket = connect({ port, host: "127.0.0.1", noDelay: true });
-  socket.on("error", () => undefined);
-  if (isPaused) socket.pause();
-  else socket.resume();
-  return socket;
-};
+/** A connection that stays open; its answers are discarded. */
+export const openSocket = (port: number): Socket =>
+  connect({ port, host: "127.0.0.1", noDelay: true })
+    .on("error", () => undefined)
+    .resume();
 
 /**
  * Sends a trivial request again and again, on its own connection and in its own thread, so that this program's work is not measured. `stop`

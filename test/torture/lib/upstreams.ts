@@ -9,7 +9,7 @@ export type UpstreamListener = (
   body: Buffer,
 ) => void;
 
-export type HttpUpstream = { url: string; port: number; sockets(): number; close(): void };
+export type HttpUpstream = { url: string; sockets(): number; close(): void };
 export type RawUpstream = HttpUpstream & {
   /** Everything that came, of each connection (latin1). */
   received(): string[];
@@ -45,10 +45,8 @@ const listening = async (server: Server): Promise<HttpUpstream> => {
     socket.on("error", () => undefined).on("close", () => sockets.delete(socket));
   });
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", 4096, resolve));
-  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
-    port,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     sockets: () => sockets.size,
     close() {
       server.close();

@@ -106,7 +106,7 @@ const filters = (differences: readonly DifferenceView[], endpoints: readonly str
   </form>`;
 };
 
-/** One difference at one path of one endpoint, folded, with its samples and the button that makes it expected. */
+/** One difference at one path of one endpoint, folded, with its samples and the entry that would allow it. */
 export const differenceItem = (difference: DifferenceView): Html => {
   const { endpoint, path, kind, form, rule, entry, count, answers, samples } = difference;
   const key = JSON.stringify([endpoint, path, kind, form, rule, entry]);
@@ -131,24 +131,18 @@ export const differenceItem = (difference: DifferenceView): Html => {
               ${samples.map(sampleItem)}
             </ol>`
       }
-      ${
-        (kind === "unexplained" || kind === "drift") && path !== UNSERVED
-          ? html`<p class="scripted">
-              <button
-                type="button"
-                data-expect
-                aria-haspopup="dialog"
-                data-endpoint="${endpoint}"
-                data-path="${path}"
-                data-form="${form}"
-              >
-                Make it expected<span class="unseen">: ${form} at ${formatPath(path)} of ${endpoint}</span>
-              </button>
-            </p>`
-          : ""
-      }
+      ${kind === "unexplained" && path !== UNSERVED ? ledgerEntry(difference) : ""}
     </details>
   </li>`;
+};
+
+/** The entry that would allow a difference, to be completed in the file of `EXPECTED_DIFFERENCES`. */
+const ledgerEntry = ({ endpoint, path, form: kind }: DifferenceView): Html => {
+  const entry = { id: "", endpoint, path, kind, reason: "", owner: "", until: "" };
+  return html`<details class="curl">
+    <summary>entry for the ledger<span class="unseen">: ${kind} at ${formatPath(path)} of ${endpoint}</span></summary>
+    <div class="commands"><pre>${JSON.stringify(entry)}</pre></div>
+  </details>`;
 };
 
 const madeBy = ({ kind, rule, entry }: DifferenceView): Html =>

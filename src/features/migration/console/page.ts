@@ -4,9 +4,8 @@ import { html, type Html } from "../../../ui/html.ts";
 import { counted, enumerate, formatNumber, rate } from "../../../ui/wording.ts";
 import { stageNames } from "../stage.ts";
 import type { StagesView, StageView } from "../views.ts";
-import { allDialog, expectDialog, gateDialog, moveDialog } from "./dialogs.ts";
+import { allDialog, moveDialog } from "./dialogs.ts";
 import { liveDifferencesSection } from "./differencesSection.ts";
-import { historySection, readHistoryQuery } from "./historySection.ts";
 import { auditSection, ledgerSection } from "./recordSections.ts";
 import { differenceKinds, type OperatedMigration } from "./routes.ts";
 import { stagesSection } from "./stagesSection.ts";
@@ -14,46 +13,27 @@ import { sortByTrouble } from "./troubles.ts";
 
 const fileUrl = (file: string): URL => new URL(file, import.meta.url);
 
-const scripts = [
-  "filters.js",
-  "despite.js",
-  "moveDialog.js",
-  "allDialog.js",
-  "gateDialog.js",
-  "expectDialog.js",
-  "historyCursor.js",
-].map((name) => `client/${name}`);
+const scripts = ["filters.js", "despite.js", "moveDialog.js", "allDialog.js"].map((name) => `client/${name}`);
 
-/** Stages, history, differences, the audit log and the ledger, with the dialogs that change them. */
+/** Stages, differences, the audit log and the ledger, with the dialogs that move endpoints. */
 export const migrationPage = (migration: OperatedMigration): PagePart => ({
-  style: ["stages.css", "differences.css", "history.css"].map((file) => readAsset(fileUrl(file))).join("\n"),
+  style: ["stages.css", "differences.css"].map((file) => readAsset(fileUrl(file))).join("\n"),
   script: joinModules(scripts.map(fileUrl)),
-  dialogs: html`${moveDialog()} ${gateDialog()} ${allDialog()} ${expectDialog()}`,
-  show(now, query, address) {
+  dialogs: html`${moveDialog()} ${allDialog()}`,
+  show(now, _query, address) {
     const { hasModern } = migration;
     const [stages, audit, expected] = [migration.view(), migration.audit(), migration.expected()];
     const differences = differenceKinds.flatMap((kind) => migration.differences(kind));
-    const unexplained = differences.filter(({ kind }) => kind === "unexplained").length;
     const views = Object.values(stages);
-    const chosen = readHistoryQuery(query, Object.keys(stages));
     return {
       headline: {
         ...headlineOf(stages, hasModern),
         about: hasModern ? html`<strong>Migration</strong> to modern` : html`<strong>Gateway</strong>`,
       },
-      numbers: numbersOf(views, unexplained, hasModern),
+      numbers: numbersOf(views, hasModern),
       notices: Object.entries(stages).flatMap(([endpoint, view]) => oneBucketNotice(endpoint, view)),
       sections: [
-        stagesSection(stages, { hasModern, gateways: migration.gateways(), address }, now),
-        historySection(
-          {
-            ...chosen,
-            points: migration.history.points(chosen.range, chosen.endpoint),
-            moves: audit.filter(({ endpoint }) => chosen.endpoint === undefined || endpoint === chosen.endpoint),
-            starts: migration.history.starts(),
-          },
-          Object.keys(stages),
-        ),
+        stagesSection(stages, { hasModern, isShared: migration.isShared, address }, now),
         ...(hasModern ? [liveDifferencesSection(differences, Object.keys(stages))] : []),
         ...(hasModern || audit.length > 0 ? [auditSection(audit)] : []),
         ...(hasModern ? [ledgerSection(expected, now)] : []),
@@ -71,19 +51,22 @@ const oneBucketNotice = (endpoint: string, { oneBucket, share }: StageView): Htm
           <code>TRUSTED_PROXIES</code> to its address, and let it send <code>X-Forwarded-For</code>.`,
       ];
 
-const numbersOf = (views: readonly StageView[], unexplained: number, hasModern: boolean): OverviewNumber[] => [
-  ...(hasModern
-    ? [
-        ...stageNames.map((name) => ({
-          order: 10,
-          name: `in ${name}`,
-          value: formatNumber(views.filter(({ stage }) => stage === name).length),
-        })),
-        { order: 20, name: "unexplained", value: formatNumber(unexplained), isUnexplained: unexplained > 0 },
-      ]
-    : []),
-  { order: 40, name: "requests a second", value: rate(views.reduce((sum, view) => sum + view.rate, 0)) },
-];
+const numbersOf = (views: readonly StageView[], hasModern: boolean): OverviewNumber[] => {
+  const unexplained = views.reduce((sum, { parity }) => sum + parity.unexplained, 0);
+  return [
+    ...(hasModern
+      ? [
+          ...stageNames.map((name) => ({
+            order: 10,
+            name: `in ${name}`,
+            value: formatNumber(views.filter(({ stage }) => stage === name).length),
+          })),
+          { order: 20, name: "unexplained", value: formatNumber(unexplained), isUnexplained: unexplained > 0 },
+        ]
+      : []),
+    { order: 40, name: "requests a second", value: rate(views.reduce((sum, view) => sum + view.rate, 0)) },
+  ];
+};
 
 /** Endpoints that the heading names. */
 const MAX_NAMED = 3;

@@ -18,19 +18,15 @@ export const auditSection = (audit: readonly Move[]): PageSection => ({
     heads: ["when", "endpoint", "moved", "by", "why"],
     none: "Nothing has been moved yet.",
     route: "/audit",
-    row: ({ at, endpoint, from, to, by, why, gate, despite }) =>
+    row: ({ at, endpoint, from, to, by, why, despite }) =>
       html`<tr data-key="${at} ${endpoint}">
         <td class="quiet">${timeAt(at)}</td>
         <th scope="row">${endpoint}</th>
         <td>
-          ${
-            gate === undefined
-              ? html`<span class="moved"
-                  >${stageText(from)} <span aria-hidden="true">→</span><span class="unseen">to</span>
-                  <strong>${stageText(to)}</strong></span
-                >`
-              : html`<strong>gate ${gate}</strong> in ${stageText(to)}`
-          }
+          <span class="moved"
+            >${stageText(from)} <span aria-hidden="true">→</span><span class="unseen">to</span>
+            <strong>${stageText(to)}</strong></span
+          >
         </td>
         <td><span class="short-label">by </span>${by}</td>
         <td class="long">
@@ -43,19 +39,23 @@ export const auditSection = (audit: readonly Move[]): PageSection => ({
 /** The ledger of expected differences. */
 export const ledgerSection = (expected: readonly LedgerEntry[], now: Date): PageSection => {
   const today = now.toISOString().slice(0, 10);
+  const over = expected.filter(({ until }) => until < today).length;
   return {
     order: 50,
     id: "ledger",
     title: "Ledger",
     count: expected.length,
     about: "Differences that are meant to be, for now: where, why, whose, and until when.",
-    content: rowsTable({
-      rows: expected,
-      heads: ["where", "what", "why", "owner", "until"],
-      none: "No difference is expected.",
-      route: "/expected",
-      row: (entry) => ledgerRow(entry, today),
-    }),
+    content: html`<details class="ledger" data-key="entries">
+      <summary>All entries${over === 0 ? "" : html` <span class="over">${over} over</span>`}</summary>
+      ${rowsTable({
+        rows: expected,
+        heads: ["where", "what", "why", "owner", "until"],
+        none: "No difference is expected.",
+        route: "/expected",
+        row: (entry) => ledgerRow(entry, today),
+      })}
+    </details>`,
   };
 };
 

@@ -1,12 +1,10 @@
 import type { Context, Hono } from "hono";
 import { z } from "zod";
-import { entrySchema } from "../../../compare/ledger.ts";
 import { parseJson } from "../../../rules/parseJson.ts";
 import type { Observer } from "../../../telemetry/observer.ts";
 import type { Migration } from "../migration.ts";
-import { historyRangeNames, historyRanges } from "../history/slot.ts";
 import { moveAll } from "../moveAll.ts";
-import { gateSchema, stageSchema } from "../stage.ts";
+import { stageSchema } from "../stage.ts";
 import type { StageView } from "../views.ts";
 
 /** The members of the migration that operators use. */
@@ -14,19 +12,16 @@ export type OperatedMigration = Pick<
   Migration,
   | "view"
   | "viewOf"
-  | "gateways"
+  | "isShared"
   | "stageOf"
   | "hasModern"
   | "against"
   | "formerOf"
   | "move"
-  | "setGate"
-  | "history"
   | "differences"
   | "audit"
   | "expected"
   | "fired"
-  | "expect"
 >;
 
 /** The kinds of differences, the most urgent first. */
@@ -38,35 +33,21 @@ const line = z.string().max(500);
 const givenLine = line.default("").transform((text) => text.trim() || "not given");
 
 const despite = line.trim().min(1).optional();
-const moveSchema = stageSchema.extend({
-  gate: gateSchema.nullable().optional(),
-  by: givenLine,
-  why: givenLine,
+const moveSchema = stageSchema.extend({ by: givenLine, why: givenLine, despite });
+
+const allSchema = z.strictObject({
+  stage: z.enum(["legacy", "former"]),
+  by: line.min(1),
+  why: line.min(1),
   despite,
 });
 
-const who = { by: line.min(1), why: line.min(1) };
-const allSchema = z.strictObject({ stage: z.enum(["legacy", "former"]), ...who, despite });
-const setGateSchema = z.strictObject({ gate: gateSchema.nullable(), ...who });
-
 const allAllowed =
   'allowed is {"stage": "legacy" or "former", "by": "who", "why": "..."}, and "despite": "..." where something speaks against a former stage';
-const gateAllowed =
-  'allowed is {"gate": {"parity": 0.99, "requests": 500, "minutes": 10, "errorRate": 0.01, "p95": 2000, "hold": 30, "paused": false}, "by": "who", "why": "..."}; a null gate takes it away';
 const moveAllowed =
-  'allowed is {"stage": "legacy", "shadow", "canary" or "modern", "share": 0 to 100, "by": "who", "why": "..."}, a "gate" (null takes it away), and "despite": "..." for a step against the evidence';
-const entryAllowed =
-  'allowed is {"endpoint": "getDataset" or "*", "path": "/version", "kind": "type" or "*", "reason": "...", "owner": "...", "until": "2027-06-30"}, and an "id", a "candidate" (only where modern says this) and a "link"';
-
+  'allowed is {"stage": "legacy", "shadow", "canary" or "modern", "share": 0 to 100, "by": "who", "why": "..."}, and "despite": "..." for a step against the evidence; gates are set in STAGES';
 const noModern = { detail: "There is no modern backend: MODERN_URL is not set." };
 const remedy = 'Mend it or allow it in the ledger, or say why it moves all the same: "despite": "...".';
-
-/** The id of an entry if the operator gives no other one. */
-const idOf = (endpoint: string, path: string): string =>
-  `${endpoint}-${path}`
-    .replaceAll(/[^A-Za-z0-9]+/g, "-")
-    .toLowerCase()
-    .replaceAll(/^-+|-+$/g, "") + `-${Date.now().toString(36)}`;
 
 /** Adds the routes of stages, differences, the audit log and the ledger. */
 export const addMigrationRoutes = (
@@ -139,30 +120,6 @@ export const addMigrationRoutes = (
       503,
     );
   });
-  app.post("/stages/:endpoint/gate", async (c) => {
-    const endpoint = c.req.param("endpoint");
-    if (!names.includes(endpoint)) return c.json(noSuch(names), 404);
-    const read = readBody(await c.req.text(), setGateSchema, gateAllowed);
-    if (!read.ok) return c.json({ detail: read.detail }, 422);
-    const { gate, by, why } = read.value;
-    return stored(c, endpoint, () => migration.setGate(endpoint, gate, by, why));
-  });
-  app.get("/history", (c) => {
-    const { endpoint, range = "24h" } = c.req.query();
-    const known = historyRangeNames.find((name) => name === range);
-    if (known === undefined)
-      return c.json(
-        { detail: `range: ${JSON.stringify(range)} given; allowed are ${historyRangeNames.join(", ")}` },
-        422,
-      );
-    if (endpoint !== undefined && !names.includes(endpoint)) return c.json(noSuch(names), 404);
-    const { history } = migration;
-    return c.json({
-      step: historyRanges[known].step,
-      starts: history.starts(),
-      points: history.points(known, endpoint),
-    });
-  });
   app.get("/differences", (c) => {
     const given = c.req.query("kind") ?? "unexplained";
     const kind = differenceKinds.find((one) => one === given);
@@ -174,23 +131,6 @@ export const addMigrationRoutes = (
   app.get("/expected", (c) => {
     const fired = migration.fired();
     return c.json(migration.expected().map((entry) => ({ ...entry, fired: fired.has(entry.id) })));
-  });
-  app.post("/expected", async (c) => {
-    const read = readBody(
-      await c.req.text(),
-      entrySchema.extend({ id: entrySchema.shape.id.optional() }),
-      entryAllowed,
-    );
-    if (!read.ok) return c.json({ detail: read.detail }, 422);
-    const { value } = read;
-    if (value.endpoint !== "*" && !names.includes(value.endpoint)) return c.json(noSuch(names), 422);
-    const entry = { ...value, id: value.id ?? idOf(value.endpoint, value.path) };
-    try {
-      return (await migration.expect(entry)) ? c.json(entry) : c.json({ detail: `The id ${entry.id} is taken.` }, 409);
-    } catch (error) {
-      observer.event("stage_not_kept", { endpoint: value.endpoint, why: (error as Error).message });
-      return c.json({ detail: "It could not be written down." }, 503);
-    }
   });
 };
 

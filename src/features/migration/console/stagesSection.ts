@@ -1,13 +1,11 @@
-import { comparisonResults } from "../../../compare/results.ts";
 import { sparkline } from "../../../ui/charts.ts";
 import type { PageSection } from "../../../ui/consolePart.ts";
 import { html, type Html } from "../../../ui/html.ts";
 import { timeAgo } from "../../../ui/timeAgo.ts";
 import { counted, duration, formatNumber, percent, rate } from "../../../ui/wording.ts";
 import { nextStep } from "../gate.ts";
-import { isForward, movedAt, stageNames, stageText } from "../stage.ts";
+import { isForward, stageText } from "../stage.ts";
 import type { Latency, Parity, StagesView, StageView } from "../views.ts";
-import { historyHref } from "./historySection.ts";
 import { type NamedView, sortByTrouble } from "./troubles.ts";
 
 const results = ["equal", "explained", "expected", "drift", "unexplained"] as const;
@@ -15,14 +13,14 @@ const BAR_WIDTH = 400;
 /** The least width of a part that is not empty, so that it can be seen. */
 const MIN_PART_WIDTH = 5;
 
-/** Every endpoint, those that need an operator first: its stage, its traffic, the results of comparisons, and what can be done. */
+/** Every endpoint: those that need an operator, those that are being moved, and folded those in legacy. */
 export const stagesSection = (
   stages: StagesView,
-  { hasModern, gateways, address }: { hasModern: boolean; gateways: number; address: string },
+  { hasModern, isShared, address }: { hasModern: boolean; isShared: boolean; address: string },
   now: Date,
 ): PageSection => {
-  const { troubled, used, idle } = sortByTrouble(stages);
-  const shown = [...troubled, ...used];
+  const { troubled, moved, inLegacy } = sortByTrouble(stages);
+  const shown = [...troubled, ...moved];
   const isMoved = Object.values(stages).some(({ stage }) => stage !== "legacy");
   return {
     order: 10,
@@ -30,11 +28,26 @@ export const stagesSection = (
     title: hasModern ? "Stages" : "Endpoints",
     count: Object.keys(stages).length,
     about: hasModern
-      ? `Who answers each endpoint. Those that need somebody come first.${gateways > 1 ? ` Traffic and comparisons of ${gateways} gateways together.` : ""}`
+      ? `Who answers each endpoint. Those that need somebody come first.${isShared ? " Compared requests are those of all gateways, traffic and times of this one." : ""}`
       : "No modern implementation is configured, so that there is nothing to move to: legacy answers every endpoint.",
-    content: html`${isMoved ? "" : beginning(hasModern, shown.length > 0, address)}
+    content: html`${
+      isMoved
+        ? ""
+        : beginning(
+            hasModern,
+            inLegacy.some(({ view }) => view.rate > 0),
+            address,
+          )
+    }
     ${hasModern ? allButtons(stages, isMoved) : ""} ${shown.length === 0 ? "" : stagesTable(shown, hasModern, now)}
-    ${idle.length === 0 ? "" : idleStages(idle, hasModern, now)}`,
+    ${
+      inLegacy.length === 0
+        ? ""
+        : html`<details class="in-legacy" data-key="in-legacy" ${isMoved ? "" : html`open`}>
+            <summary>${counted(inLegacy.length, "endpoint")} in legacy</summary>
+            ${stagesTable(inLegacy, hasModern, now)}
+          </details>`
+    }`,
   };
 };
 
@@ -117,18 +130,6 @@ const stagesTable = (views: readonly NamedView[], hasModern: boolean, now: Date)
     </tbody>
   </table>`;
 
-/** Idle endpoints in one line, which unfolds. */
-const idleStages = (idle: readonly NamedView[], hasModern: boolean, now: Date): Html =>
-  html`<details class="idle" data-key="idle">
-    <summary>
-      ${counted(idle.length, "idle endpoint")}
-      <span class="quiet"
-        >${idle.map(({ endpoint, view }) => (view.stage === "legacy" ? endpoint : `${endpoint} (${view.stage})`)).join(", ")}</span
-      >
-    </summary>
-    ${stagesTable(idle, hasModern, now)}
-  </details>`;
-
 const row = ({ endpoint, view, troubles }: NamedView, hasModern: boolean, now: Date): Html =>
   html`<tr
     id="stage-${endpoint}"
@@ -139,11 +140,9 @@ const row = ({ endpoint, view, troubles }: NamedView, hasModern: boolean, now: D
     ${view.against === undefined ? "" : html`data-against="${view.against}"`}
   >
     <th scope="row">
-      <a class="name" href="${historyHref(endpoint, "30m")}">${endpoint}</a>
+      <span class="name">${endpoint}</span>
       ${troubles.map((trouble) => html`<span class="trouble"><span class="sign" aria-hidden="true">?</span> ${trouble}</span>`)}
-      <span class="why"
-        >for ${timeAgo(movedAt(view), now)}, by ${view.by}${view.why === "" ? "" : `: ${view.why}`}</span
-      >
+      <span class="why">for ${timeAgo(view.since, now)}, by ${view.by}${view.why === "" ? "" : `: ${view.why}`}</span>
     </th>
     <td class="at">
       ${stageMark(view)}${
@@ -158,7 +157,7 @@ const row = ({ endpoint, view, troubles }: NamedView, hasModern: boolean, now: D
     </td>
     <td class="hits"><span class="short-label">hits </span>${percent(view.hitRatio)}</td>
     <td class="latency">
-      ${side("legacy", view.latency.legacy)}${side("modern", view.latency.modern)}${
+      ${side("legacy", view.latency.legacy)}${view.stage === "legacy" ? "" : side("modern", view.latency.modern)}${
         view.errorRate > 0
           ? html`<span class="failing ${view.errorRate > (view.gate?.errorRate ?? 0.01) ? "over-bound" : ""}"
               >${percent(view.errorRate)} of modern failed</span
@@ -183,17 +182,10 @@ const actions = (endpoint: string, view: StageView): Html => {
             aria-haspopup="dialog"
             title="${stageText(next)}"
           >
-            Next step<span class="unseen"> of ${endpoint}: ${stageText(next)}</span>
+            Next<span class="unseen"> step of ${endpoint}: ${stageText(next)}</span>
           </button>`
     }<button type="button" data-move="${endpoint}" aria-haspopup="dialog">
-      Move<span class="unseen"> ${endpoint}</span></button
-    ><button
-      type="button"
-      data-gate="${endpoint}"
-      data-bounds="${JSON.stringify(view.gate ?? null)}"
-      aria-haspopup="dialog"
-    >
-      Gate<span class="unseen"> of ${endpoint}</span>
+      Move<span class="unseen"> ${endpoint}</span>
     </button>`;
 };
 
@@ -206,19 +198,17 @@ const side = (name: string, latency: Latency): Html =>
     }</span
   >`;
 
-const parityCell = (endpoint: string, { parity: found }: StageView): Html => {
+const parityCell = (endpoint: string, { stage, parity: found }: StageView): Html => {
   const share = parityShare(found);
-  if (share === undefined) return html`<span class="quiet">nothing compared</span>`;
+  if (share === undefined) return stage === "legacy" ? html`` : html`<span class="quiet">nothing compared</span>`;
   return html`<span class="amount"
       ><strong>${percent(share)}</strong> <span class="quiet">≥ ${percent(found.lower)}</span></span
     >
     ${parityBar(found)}
     <span class="quiet"
-      >${counted(found.comparisons, "comparison")} of
-      ${counted(found.compared, "request")}${
-        found.expected > 0
-          ? html` · <a href="#ledger">${percent(found.expected / found.compared)} expected</a> by the ledger`
-          : ""
+      >${counted(found.compared, "request")}
+      compared${
+        found.expected > 0 ? html` · <a href="#ledger">${percent(found.expected / found.compared)} expected</a>` : ""
       }${
         found.unexplained > 0
           ? html` ·
@@ -230,30 +220,8 @@ const parityCell = (endpoint: string, { parity: found }: StageView): Html => {
     >`;
 };
 
-/** A stage in words, and as steps out of four. */
-const stageMark = ({ stage, share }: Pick<StageView, "stage" | "share">): Html => {
-  const at = stageNames.indexOf(stage);
-  return html`<span class="stage ${stage}"
-    ><svg class="steps" viewBox="0 0 52 8" aria-hidden="true">
-      ${stageNames.map(
-        (_, i) =>
-          html`<rect
-            class="${i <= at ? "reached" : "ahead"}"
-            x="${i * 13 + 1}"
-            y="1"
-            width="11"
-            height="6"
-            rx="2"
-          ></rect>`,
-      )}
-    </svg>
-    <strong>${stage}</strong>${
-      stage === "legacy"
-        ? ""
-        : html`, <span class="share">${stageText({ stage, share }).slice(stage.length + 2)}</span>`
-    }</span
-  >`;
-};
+const stageMark = ({ stage, share }: StageView): Html =>
+  html`<span class="stage ${stage}"><strong>${stage}</strong>${stageText({ stage, share }).slice(stage.length)}</span>`;
 
 /** The share (0-1) of compared answers without an unexplained difference, drift left out; `undefined` before the first comparison. */
 export const parityShare = ({ equal, explained, expected, unexplained }: Parity): number | undefined => {
@@ -265,33 +233,29 @@ export const parityShare = ({ equal, explained, expected, unexplained }: Parity)
 const parityBar = (parity: Parity): Html => {
   const shown = results.filter((kind) => parity[kind] > 0);
   const total = shown.reduce((sum, kind) => sum + parity[kind], 0);
-  if (total === 0) return html``;
-  const counts = shown.map((kind) => `${comparisonResults[kind].sign} ${formatNumber(parity[kind])} ${kind}`);
-  const label = [
-    ...shown.map((kind) => `${formatNumber(parity[kind])} ${kind}`),
-    `at least ${percent(parity.lower)} with confidence`,
-  ];
+  const free = BAR_WIDTH - MIN_PART_WIDTH * shown.length;
+  const counts = shown.map((kind) => `${formatNumber(parity[kind])} ${kind}`);
   const tick = (BAR_WIDTH * Math.min(1, Math.max(0, parity.lower))).toFixed(1);
+  let x = 0;
   return html`<svg
     class="parity-bar"
     viewBox="0 0 ${BAR_WIDTH} 14"
     preserveAspectRatio="none"
     role="img"
-    aria-label="${label.join(", ")}"
+    aria-label="${[...counts, `at least ${percent(parity.lower)} with confidence`].join(", ")}"
   >
     <title>${counts.join("\n")}</title>
-    ${parts(parity, shown, total)}
+    ${shown.map((kind) => {
+      const width = MIN_PART_WIDTH + (free * parity[kind]) / total;
+      x += width;
+      return html`<rect
+        class="${kind}"
+        x="${(x - width).toFixed(1)}"
+        y="3"
+        width="${width.toFixed(1)}"
+        height="8"
+      ></rect>`;
+    })}
     <line x1="${tick}" x2="${tick}" y1="0" y2="14"></line>
   </svg>`;
-};
-
-const parts = (parity: Parity, shown: readonly (typeof results)[number][], total: number): Html[] => {
-  const free = BAR_WIDTH - MIN_PART_WIDTH * shown.length;
-  let x = 0;
-  return shown.map((kind) => {
-    const width = MIN_PART_WIDTH + (free * parity[kind]) / total;
-    const part = html`<rect class="${kind}" x="${x.toFixed(1)}" y="3" width="${width.toFixed(1)}" height="8"></rect>`;
-    x += width;
-    return part;
-  });
 };

@@ -11,22 +11,22 @@ export const troublesOf = ({ parity, gateSays, isGateFailing }: StageView): stri
   ...(isGateFailing === true ? [`its gate fails: ${gateSays?.replace(/^\w+: /, "") ?? ""}`] : []),
 ];
 
-/** No request in half an hour, nothing compared, nothing wrong. */
-const isIdle = (view: StageView): boolean =>
-  view.spark.every((count) => count === 0) && view.rate === 0 && view.parity.compared === 0;
-
 /** One endpoint with its name. */
 export type NamedView = { endpoint: string; view: StageView; troubles: readonly string[] };
 
-/** The endpoints that need an operator, those with the most unexplained answers first; then those in use; then idle ones. */
-export const sortByTrouble = (stages: StagesView): Record<"troubled" | "used" | "idle", NamedView[]> => {
+/** The endpoints that need an operator, those with the most unexplained answers first; then others that are moved; then those in legacy, by use. */
+export const sortByTrouble = (stages: StagesView): Record<"troubled" | "moved" | "inLegacy", NamedView[]> => {
   const all = Object.entries(stages).map(([endpoint, view]) => ({ endpoint, view, troubles: troublesOf(view) }));
-  const fine = all.filter(({ troubles }) => troubles.length === 0);
+  const {
+    troubled = [],
+    moved = [],
+    inLegacy = [],
+  } = Object.groupBy(all, ({ view, troubles }) =>
+    troubles.length > 0 ? "troubled" : view.stage === "legacy" ? "inLegacy" : "moved",
+  );
   return {
-    troubled: all
-      .filter(({ troubles }) => troubles.length > 0)
-      .toSorted((a, b) => b.view.parity.unexplained - a.view.parity.unexplained),
-    used: fine.filter(({ view }) => !isIdle(view)),
-    idle: fine.filter(({ view }) => isIdle(view)),
+    troubled: troubled.toSorted((a, b) => b.view.parity.unexplained - a.view.parity.unexplained),
+    moved,
+    inLegacy: inLegacy.toSorted((a, b) => b.view.rate - a.view.rate),
   };
 };

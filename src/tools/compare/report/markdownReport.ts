@@ -22,35 +22,35 @@ export const markdownReport = (report: Report): string => {
       ["kind", "cause", "fields", "answers", "in"],
       causes.map(({ kind, name, fields, answers, endpoints }) => [
         `${comparisonResults[kind].sign} ${kind}`,
-        short(name),
-        formatNumber(fields),
-        formatNumber(answers),
-        short(endpoints.join(", ")),
+        name,
+        fields,
+        answers,
+        endpoints.join(", "),
       ]),
     ),
     ...table(
       "Not compared",
       ["endpoint", "why", "answers"],
-      failures.map(({ endpoint, why, count }) => [short(endpoint), code(truncate(why, 300)), formatNumber(count)]),
+      failures.map(({ endpoint, why, count }) => [endpoint, why, count]),
     ),
     ...table(
       "Statuses",
       ["endpoint", report.sides.candidate === undefined ? "legacy → ours" : "expected → candidate", "answers"],
-      statuses.map(({ endpoint, from, to, answers }) => [short(endpoint), `${from} → ${to}`, formatNumber(answers)]),
+      statuses.map(({ endpoint, from, to, answers }) => [endpoint, `${from} → ${to}`, answers]),
     ),
     ...table(
       "Latency",
       ["endpoint", "side", "p50", "p95"],
-      latency.map(({ endpoint, side, p50, p95 }) => [short(endpoint), side, duration(p50), duration(p95)]),
+      latency.map(({ endpoint, side, p50, p95 }) => [endpoint, side, duration(p50), duration(p95)]),
     ),
     ...table(
       "Schema drift: fields that no rule reads, or in a type that no rule expects",
       ["endpoint", "legacy field", "seen", "examples"],
       schemaDrift.map(({ endpoint, legacyPath, seen, examples }) => [
-        short(endpoint),
-        short(legacyPath),
-        short(Object.keys(seen).join(", ")),
-        short(examples.join(", ")),
+        endpoint,
+        legacyPath,
+        Object.keys(seen).join(", "),
+        examples.join(", "),
       ]),
     ),
     ...table(
@@ -58,13 +58,9 @@ export const markdownReport = (report: Report): string => {
       ["endpoint", "field", "never seen"],
       coverage
         .filter(({ never, documents }) => never.length > 0 && documents > 0)
-        .map(({ endpoint, path, never }) => [short(endpoint), short(formatPath(path)), never.join(", ")]),
+        .map(({ endpoint, path, never }) => [endpoint, formatPath(path), never.join(", ")]),
     ),
-    ...table(
-      "Lines not sent",
-      ["reason", "lines"],
-      Object.entries(skipped).map(([reason, count]) => [reason, formatNumber(count)]),
-    ),
+    ...table("Lines not sent", ["reason", "lines"], Object.entries(skipped)),
   ];
   let room = MAX_CHARS;
   const fitting = blocks.filter((block) => (room -= block.length + 2) >= 0);
@@ -72,13 +68,11 @@ export const markdownReport = (report: Report): string => {
   return `${[...fitting, ...left].join("\n\n")}\n`;
 };
 
-const short = (text: string): string => code(truncate(text, 80));
-
 const endpointsTable = ({ endpoints, summary }: Report): string => {
-  const counts = (of: Summary) => [of.compared, ...resultNames.map((name) => of[name])].map(formatNumber);
+  const counts = (of: Summary) => [of.compared, ...resultNames.map((name) => of[name])];
   const heads = resultNames.map((name) => `${comparisonResults[name].sign} ${name}`);
-  const rows = Object.entries(endpoints).map(([name, of]) => [short(name), ...counts(of)]);
-  return rowsOf(["endpoint", "compared", ...heads], [["**all**", ...counts(summary)], ...rows]);
+  const rows = Object.entries(endpoints).map(([name, of]) => [name, ...counts(of)]);
+  return rowsOf(["endpoint", "compared", ...heads], [["all", ...counts(summary)], ...rows]);
 };
 
 const unexplained = (differences: readonly ReportedDifference[]): string[] => {
@@ -111,16 +105,20 @@ const curls = ({ legacy, candidate }: CurlPair): string =>
     "</details>",
   ].join("\n");
 
+type Cells = readonly (string | number)[];
+
 /** A table below its title; nothing where it has no rows. */
-const table = (title: string, heads: readonly string[], rows: readonly (readonly string[])[]): string[] =>
+const table = (title: string, heads: readonly string[], rows: readonly Cells[]): string[] =>
   rows.length === 0 ? [] : [`### ${title}`, rowsOf(heads, rows)];
 
-const rowsOf = (heads: readonly string[], rows: readonly (readonly string[])[]): string => {
-  const shown = rows.slice(0, MAX_ROWS);
-  const isNumber = heads.map((_, i) => shown.every((cells) => /^[\d,]+$/.test(cells[i] ?? "")));
-  const more = rows.length > shown.length ? [`… and ${formatNumber(rows.length - shown.length)} more`] : [];
-  const lines = [heads, isNumber.map((right) => (right ? "--:" : ":--")), ...shown];
-  return [...lines.map((cells) => `| ${cells.join(" | ")} |`), ...more.flatMap((line) => ["", line])].join("\n");
+/** Numbers are aligned on the right; texts are code, and cut if they are long. */
+const rowsOf = (heads: readonly string[], rows: readonly Cells[]): string => {
+  const aligned = rows[0]?.map((cell) => (typeof cell === "number" ? "--:" : ":--")) ?? [];
+  const shown = rows
+    .slice(0, MAX_ROWS)
+    .map((cells) => cells.map((cell) => (typeof cell === "number" ? formatNumber(cell) : code(truncate(cell, 160)))));
+  const more = rows.length > shown.length ? ["", `… and ${formatNumber(rows.length - shown.length)} more`] : [];
+  return [...[heads, aligned, ...shown].map((cells) => `| ${cells.join(" | ")} |`), ...more].join("\n");
 };
 
 /**

@@ -1,159 +1,44 @@
 import { hash } from "node:crypto";
-import { decodeHTMLStrict } from "entities";
-import fc from "fast-check";
 import { expect, test } from "vitest";
-import { arbitraryData } from "./arbitraryData.ts";
-import { openSamplePage, sampleAddress, sampleConsole, type SampleData } from "./sampleConsole.ts";
-import { sampleData, sampleNow } from "./sampleData.ts";
 import { minute } from "../../../../src/ui/wording.ts";
+import { httpUpstream } from "../../../proxy/support.ts";
+import { gatewayFor } from "../../../support/gateway.ts";
+import { hostileTexts } from "../../../support/hostileText.ts";
+import { staged } from "../../migration/support.ts";
+import { address, markupOf, operatorsOf, textOf, underWay } from "./operators.ts";
 
-const ours = /<(style|script)[^>]*>[\s\S]*?<\/\1>/g;
+const sectionsOf = (page: string) => [...page.matchAll(/<section id="([^"]+)"/g)].map(([, id]) => id);
+const headingOf = (page: string) => /<h1>.*<\/h1>/s.exec(page)?.[0] ?? "";
 
-let shown = sampleData();
-const { render } = await openSamplePage(() => shown);
-
-const pageOf = (data: Partial<SampleData> = {}): string => {
-  shown = { ...sampleData(), ...data };
-  return render.page(sampleNow).toString();
-};
-
-/** The page without our own styles and scripts. */
-const markupOf = (page: string): string => page.replaceAll(ours, "");
-
-/** What a reader sees, in one line. */
-const textOf = (page: string): string =>
-  decodeHTMLStrict(markupOf(page).replaceAll(/<[^>]*>/g, " ")).replaceAll(/\s+/g, " ");
-
-const respond = async (data: SampleData): Promise<Response> =>
-  sampleConsole(() => data).request("/", { headers: { Host: "127.0.0.1" } });
-
-test("the sections of all features have their order", () => {
-  expect([...pageOf().matchAll(/<section id="([^"]+)"/g)].map(([, id]) => id)).toEqual([
-    "stages",
-    "history",
-    "differences",
-    "audit",
-    "clients",
-    "ledger",
-    "cache",
-    "private-rows",
-  ]);
-});
-
-test("without a script everything can be read", () => {
-  const page = pageOf();
+test("without a script all is in its order, and every control has its label", async () => {
+  const { markup } = await underWay();
+  const page = await markup();
+  expect(sectionsOf(page)).toEqual("stages differences audit clients ledger cache private-rows".split(" "));
   const text = textOf(page);
+  const began = minute(new Date(performance.timeOrigin).toISOString());
   for (const sentence of [
-    "getDataset : 41 answers differ, and nothing explains it; also listDatasets",
-    "? its gate fails: parity at least 95.37 %, needed 99.00 % for 47 min , by Ada: no unexplained difference for a day",
-    "canary , 5 % of callers",
-    "modern , 1 % checked",
-    "12.4 /s hits 83 %",
-    "legacy 118 ms / 486 ms modern 31 ms / 96 ms 0.2 % of modern failed",
-    "96.5 % ≥ 95.3 %",
-    "1,204 requests · 0.9 % expected by the ledger · 41 unexplained",
-    "1 idle endpoint findFlow",
-    "09:10 UTC a gateway started",
-    "GET /datasets/61",
-    `Expected " sparse _arff" Modern " Sparse _arff"`,
-    "curl 'https://legacy.example/api/v1/json/data/61' curl 'https://modern.example/datasets/61'",
-    "shadow, 100 % mirrored → to canary, 5 % of callers by Ada no unexplained difference for a day",
-    "18,230 sample-client /api/v1 1 caller 18,230 by 9f2c61ab with sample-client/0.14.2 (Python 3.12),",
-    "412 Firefox /api/v1/json",
-    "every endpoint /** old-order order Orders were not kept before the index was rebuilt. Ada until 2026-10-01 over",
-    "20.4 MiB of 64 MiB",
+    "getDataset : 1 answer differs, and nothing explains it; also listDatasets",
+    `at ${address} , started ${began}`,
+    "shadow , 100 % mirrored held: 1 of 500 distinct requests compared",
+    "1 request compared · 1 unexplained Next step of getDataset: canary, 5 % of callers",
+    "modern , 100 % checked",
+    "endpoints in legacy",
+    `Legacy "1" Expected 1 Modern " 1 "`,
+    "/api/v1/json/data/61 curl -si http://127.0.0.1",
+    "legacy → to shadow, 20 % mirrored by Ada first look",
+    "1 sample-client /api/v1/json/data/{id} 1 caller 1 by nobody with sample-client/0.14.2 (Python 3.12),",
+    "getDataset /licence no-licence missing Licences come later. https://issues.example/12 Grace until 2999-01-01",
+    "of 64 MiB 3 answers",
     "getDataset 10m 1h 7d 60s 15s",
-    "scanning the scan is at id 17,605 of 46,100",
+    "Until the first scan is over, administrators' lists may lack datasets",
   ])
     expect(text).toContain(sentence);
-});
-
-test("every drawing has its text", () => {
-  const page = pageOf();
-  expect(page).toMatch(
-    /aria-label="Requests in each half-minute of the last 30 minutes: between \d and 2\d, lately \d+"/,
-  );
-  expect(page).toContain(
-    `aria-label="820 equal, 327 explained, 12 expected, 4 drift, 41 unexplained, at least 95.3 % with confidence"`,
+  // Differences stand below their cause, in the order they came in.
+  expect([...page.matchAll(/class="cause-group" data-key="([^" ]+)/g)].map(([, key]) => key)).toEqual(
+    "unexplained unexplained expected drift explained".split(" "),
   );
   for (const [svg] of markupOf(page).matchAll(/<svg[^>]*>/g))
     expect(svg).toMatch(/role="img"\s+aria-label="[^"]+"|aria-hidden/);
-});
-
-test("differences stand below their cause, in the order they came in", () => {
-  const groups = [...pageOf().matchAll(/class="cause-group" data-key="([^"]+)"/g)].map(([, key]) => key);
-  expect(groups).toEqual([
-    "unexplained value, where the rule is lowercase",
-    "unexplained order, where the rule is list",
-    "drift value at /*/quality",
-    "expected citations-later",
-    "explained integer",
-  ]);
-});
-
-test("without a modern implementation nothing can be moved", () => {
-  const page = pageOf({ hasModern: false });
-  expect(page).toContain("No modern implementation is configured");
-  expect(page).not.toContain("data-move=");
-});
-
-test("empty sections say so", () => {
-  const text = textOf(pageOf({ stages: {}, differences: [], audit: [], clients: [], expected: [] }));
-  for (const sentence of ["No difference has been seen.", "Nothing has been moved yet.", "No difference is expected."])
-    expect(text).toContain(sentence);
-});
-
-test("without a modern implementation the page has no empty section", () => {
-  const page = pageOf({ stages: {}, differences: [], audit: [], clients: [], hasModern: false });
-  expect(textOf(page)).toMatch(/Gateway , as of 09:30:00 UTC Legacy answers everything callers of legacy 0/);
-  expect([...page.matchAll(/<section id="([^"]+)"/g)].map(([, id]) => id)).toEqual([
-    "stages",
-    "history",
-    "cache",
-    "private-rows",
-  ]);
-});
-
-test("the head names the gateway, its version, its address and its start", () => {
-  const begin = minute(new Date(performance.timeOrigin).toISOString());
-  const text = textOf(pageOf({}));
-  expect(text).toMatch(new RegExp(`catalog-gateway \\d+\\.\\d+\\.\\d+ at ${sampleAddress} , started ${begin}`));
-  expect(textOf(pageOf({ stages: {} }))).toContain(`curl ${sampleAddress}/…`);
-});
-
-test("what is long is cut, and the page says where the rest is", () => {
-  const { differences, audit } = sampleData();
-  const [difference] = differences;
-  const many = Array.from({ length: 5000 }, (_, i) => ({ ...difference, path: `/field${i}` }));
-  const page = pageOf({
-    differences: many as SampleData["differences"],
-    audit: Array.from({ length: 300 }, () => audit[0]) as SampleData["audit"],
-  });
-  expect(Buffer.byteLength(page)).toBeLessThan(1_000_000);
-  expect(textOf(page)).toMatch(/… and [\d,]+ more, in GET \/differences/);
-  expect(textOf(page)).toContain("… and 200 more, in GET /audit");
-});
-
-test("the policy allows our own style and scripts alone, and no frame", async () => {
-  const answer = await respond(sampleData());
-  const policy = answer.headers.get("content-security-policy") ?? "";
-  expect(policy).toMatch(/^default-src 'none'; script-src '/);
-  expect(policy).toContain("frame-ancestors 'none'");
-  expect(policy).not.toMatch(/unsafe|\*|https?:/);
-  const page = await answer.text();
-  const inline = [...page.matchAll(/<(style|script)[^>]*>([\s\S]*?)<\/\1>/g)];
-  expect(inline).toHaveLength(4);
-  for (const [, name, text = ""] of inline) {
-    const directive = policy.split("; ").find((one) => one.startsWith(`${name}-src`));
-    expect(directive).toContain(`'sha256-${hash("sha256", text, "base64")}'`);
-  }
-  expect(answer.headers.get("referrer-policy")).toBe("no-referrer");
-  expect(answer.headers.get("cache-control")).toBe("no-store");
-  expect(page).not.toMatch(/\ssrc=|@import|url\(|\sstyle=/);
-});
-
-test("every control has a label, every id exists once, every inner link has a target", () => {
-  const page = markupOf(pageOf());
   const ids = [...page.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id);
   expect(new Set(ids).size).toBe(ids.length);
   for (const [, id] of page.matchAll(/<(?:select|input|textarea)\s+id="([^"]+)"/g))
@@ -162,57 +47,129 @@ test("every control has a label, every id exists once, every inner link has a ta
   expect(page).not.toMatch(/<th(?![^>]*scope=)[\s>]/);
 });
 
+test("the policy allows our own style and scripts alone, and no frame", async () => {
+  const { app } = await operatorsOf({ gateway: await gatewayFor("http://127.0.0.1:1") });
+  const answer = await app.request("/", { headers: { Host: "127.0.0.1" } });
+  const policy = answer.headers.get("content-security-policy") ?? "";
+  expect(policy).toMatch(/^default-src 'none'; script-src '/);
+  expect(policy).toContain("frame-ancestors 'none'");
+  expect(policy).not.toMatch(/unsafe|\*|https?:/);
+  const page = await answer.text();
+  const inline = [...page.matchAll(/<(style|script)[^>]*>([\s\S]*?)<\/\1>/g)];
+  expect(inline.length).toBeGreaterThan(2);
+  for (const [, name, text = ""] of inline) {
+    const directive = policy.split("; ").find((one) => one.startsWith(`${name}-src`));
+    expect(directive).toContain(`'sha256-${hash("sha256", text, "base64")}'`);
+  }
+  expect([answer.headers.get("referrer-policy"), answer.headers.get("cache-control")]).toEqual([
+    "no-referrer",
+    "no-store",
+  ]);
+  expect(page).not.toMatch(/\ssrc=|@import|url\(|\sstyle=/);
+});
+
 /** A tag as our templates write them: attributes in double quotes, no handler, no style. */
 const tag = /<(\/?[a-z]\w*)((?:\s+(?!on|style)[a-zA-Z][\w-]*(?:="[^"<>]*")?)*)\s*\/?>/g;
 
-test("no value breaks out: the page is made of our own tags, and links to pages alone", () => {
-  fc.assert(
-    fc.property(arbitraryData, (data) => {
-      const page = pageOf(data);
-      expect(page.match(/<script/g)).toHaveLength(3);
-      const markup = markupOf(page);
-      expect(markup.replace("<!doctype html>", "").replaceAll(tag, "")).not.toMatch(/[<>]/);
-      for (const [, href = ""] of markup.matchAll(/\shref="([^"]*)"/g))
-        expect(href).toMatch(/^(#|\?[^"]*#(history|clients)$|\/clients\.csv$|data:,$|https?:\/\/)/i);
-    }),
+test("no value breaks out, from whichever side: the page is made of our own tags", async () => {
+  const given = [...hostileTexts, ...'javascript:alert(1) "onclick="a \'><b'.split(" ")];
+  const modern = await httpUpstream((_, response) => {
+    const fields = Object.fromEntries(given.map((text, i) => [`${text}${i}`, { [text]: given }]));
+    response.setHeader("Content-Type", "application/json").end(JSON.stringify({ id: 61, name: given[1], ...fields }));
+  });
+  const ledger = given
+    .filter((text) => text.trim() !== "" && text.isWellFormed())
+    .map((text, i) => ({
+      id: `${text}${i}`,
+      endpoint: "getDataset",
+      path: `/${text}`,
+      kind: "value",
+      reason: text,
+      owner: text,
+      until: "2999-01-01",
+      link: `https://a.example/${encodeURI(text)}"x`,
+    }));
+  const one = await staged(
+    { getDataset: { stage: "shadow" } },
+    { environment: { MODERN_URL: modern, LEGACY_ADMIN_KEY: "A".repeat(32) }, parts: { expected: ledger as never } },
   );
+  await one.ask("/datasets/61");
+  for (const text of given)
+    if (/^[\x20-\x7e]*$/.test(text)) {
+      const headers = { "User-Agent": text };
+      await fetch(`http://127.0.0.1:${one.port}/${encodeURI(text).replaceAll("/", "")}`, { headers });
+      await one.operate("POST", "/stages/getSetup", { stage: "shadow", share: 1, why: text || "-", by: text || "-" });
+    }
+  await one.compared("getDataset", 1);
+  const page = await (await operatorsOf(one)).markup();
+  expect(textOf(page)).toContain("--><script>alert(1)</script>");
+  expect(page.match(/<script/g)).toHaveLength(3);
+  const markup = markupOf(page);
+  expect(markup.replace("<!doctype html>", "").replaceAll(tag, "")).not.toMatch(/[<>]/);
+  for (const [, href = ""] of markup.matchAll(/\shref="([^"]*)"/g))
+    expect(href).toMatch(/^(#|\?[^"]*#clients$|\/clients\.csv$|data:,$|https?:\/\/)/i);
 });
 
-test("the heading names every open circuit breaker, before the endpoints in trouble", async () => {
-  const headingOf = async (open: string[], data: Partial<SampleData> = {}) => {
-    shown = { ...sampleData(), ...data };
-    const page = (await openSamplePage(() => shown, [], open)).render.page(sampleNow).toString();
-    expect(textOf(page)).toContain(/<title>([^<]*)</.exec(page)?.[1]);
-    return textOf(/<h1>.*<\/h1>/s.exec(page)?.[0] ?? "").trim();
-  };
-  const fine = { stages: {} };
-  expect(await headingOf(["modern"], fine)).toBe("Modern fails: its circuit breaker is open");
-  expect(await headingOf(["legacy", "modern"], fine)).toBe("Legacy and modern fail: their circuit breakers are open");
-  expect(await headingOf(["legacy"])).toBe(
-    "Legacy fails: its circuit breaker is open; getDataset : 41 answers differ, and nothing explains it; also listDatasets",
-  );
+test("what is long is cut, and the page says where the rest is", async () => {
+  const modern = await httpUpstream((_, response) => {
+    const fields = Object.fromEntries(Array.from({ length: 480 }, (_one, i) => [`field${i}`, "x".repeat(2000)]));
+    response.setHeader("Content-Type", "application/json").end(JSON.stringify({ id: 61, ...fields }));
+  });
+  const one = await staged({ getDataset: { stage: "shadow" } }, { environment: { MODERN_URL: modern } });
+  await one.ask("/datasets/61");
+  for (let share = 0; share < 102; share++)
+    await one.operate("POST", "/stages/getSetup", { stage: "shadow", share: share % 100, why: "again", by: "Ada" });
+  await one.compared("getDataset", 1);
+  const page = await (await operatorsOf(one)).markup();
+  expect(Buffer.byteLength(page)).toBeLessThan(1_500_000);
+  const cut = [...textOf(page).matchAll(/… and [\d,]+ more, in GET \/(\w+)/g)].map(([, path]) => path);
+  expect(cut).toEqual(["differences", "audit"]);
 });
 
-test("the heading links to three endpoints in trouble, and counts the others", () => {
-  const { getDataset } = sampleData().stages;
-  if (getDataset === undefined) throw new Error("no endpoint in trouble");
-  const stages = Object.fromEntries(["a", "b", "c", "d", "e"].map((name) => [name, getDataset]));
-  const heading = /<h1>.*<\/h1>/s.exec(pageOf({ stages }))?.[0] ?? "";
-  expect(textOf(heading).trim()).toBe("a : 41 answers differ, and nothing explains it; also b , c and 2 more");
-  expect([...heading.matchAll(/href="#stage-(.)"/g)].map(([, name]) => name)).toEqual(["a", "b", "c"]);
-  const { d: _d, e: _e, ...three } = stages;
-  expect(textOf(/<h1>.*<\/h1>/s.exec(pageOf({ stages: three }))?.[0] ?? "")).toMatch(/; also b and c $/);
+test("without modern no section is empty, and what is off names its setting", async () => {
+  const page = await (await operatorsOf({ gateway: await gatewayFor("http://127.0.0.1:1") })).markup();
+  expect(textOf(page)).toMatch(/Gateway , as of [\d:]+ UTC Legacy answers everything callers of legacy 0/);
+  expect(textOf(page)).toContain(`curl ${address}/…`);
+  expect(textOf(page)).toContain("LEGACY_ADMIN_KEY is not set");
+  expect(page).not.toContain("data-move=");
+  expect(sectionsOf(page)).toEqual(["stages", "cache", "private-rows"]);
 });
 
-test("a feature that is off has a section that names its missing setting", async () => {
-  const section = { id: "off", title: "Private datasets", about: "What it would show." };
-  const off = [
-    { setting: "LEGACY_ADMIN_KEY", effect: "nothing is looked for", section },
-    { setting: "B", effect: "b" },
+test("empty sections say so", async () => {
+  const text = textOf(await (await operatorsOf(await staged({}, {}))).markup());
+  for (const sentence of ["No difference has been seen.", "Nothing has been moved yet.", "No difference is expected."])
+    expect(text).toContain(sentence);
+});
+
+test("the heading links to three endpoints in trouble, open circuits first", async () => {
+  const trouble = ["getDataset", "getSetup", "getStudy", "listDatasets", "listEvaluationMeasures"];
+  const shadows = Object.fromEntries(trouble.map((name) => [name, { stage: "shadow" }] as const));
+  const { ask, compared, modern, ...one } = await staged(shadows, {
+    faults: [{ endpoint: "*", fault: "otherStatus" }],
+    environment: { TRUSTED_PROXIES: "127.0.0.1" },
+  });
+  const { markup } = await operatorsOf(one);
+  const paths = [
+    "/datasets/61",
+    "/setup/1",
+    "/studies/99",
+    "/studies/100",
+    "/data/list/limit/5",
+    "/evaluationmeasures/list",
   ];
-  const page = (await openSamplePage(sampleData, off)).render.page(sampleNow).toString();
-  expect(textOf(page)).toMatch(
-    /Private datasets What it would show\. LEGACY_ADMIN_KEY is not set: nothing is looked for\. /,
+  for (const path of paths) await ask(path);
+  for (const name of trouble) await compared(name, name === "getStudy" ? 2 : 1);
+  const heading = headingOf(await markup());
+  expect(textOf(heading).trim()).toMatch(
+    /^getStudy : 2 answers differ, and nothing explains it; also \w+ , \w+ and 2 more$/,
   );
-  expect([...page.matchAll(/<section id="([^"]+)"/g)].at(-1)?.[1]).toBe("off");
+  expect([...heading.matchAll(/href="#stage-(\w+)"/g)]).toHaveLength(3);
+  modern.use([{ endpoint: "*", fault: "down" }]);
+  for (let i = 1; i < 9; i++) {
+    await one.operate("POST", "/stages/getTask", { stage: "modern", share: 0, why: "x", by: "x", despite: "x" });
+    await ask(`/tasks/${i}`, { "X-Forwarded-For": `192.0.2.${i}` });
+  }
+  expect(textOf(headingOf(await markup()))).toMatch(
+    /^ *Modern fails: its circuit breaker is open; getStudy : 2 answers/,
+  );
 });

@@ -1,53 +1,84 @@
-import type { Hono } from "hono";
+import { decodeHTMLStrict } from "entities";
 import { onTestFinished } from "vitest";
 import { startAdminServer } from "../../../../src/features/console/adminServer.ts";
+import { consoleApp } from "../../../../src/features/console/consoleApp.ts";
 import { consoleListener } from "../../../../src/features/console/consoleListener.ts";
-import { roomyLimits } from "../../../http/limits.ts";
-import type { LedgerEntry } from "../../../../src/compare/ledger.ts";
-import type { Stage } from "../../../../src/features/migration/stage.ts";
-import { sampleConsole } from "./sampleConsole.ts";
-import { sampleData } from "./sampleData.ts";
+import { gateSchema } from "../../../../src/features/migration/stage.ts";
+import { staged } from "../../migration/support.ts";
 
-/** An operators' listener over a socket, whose stages, differences and ledger are held in memory. */
-export const operatorsListener = async ({ token }: { token?: string } = {}) => {
-  const data = sampleData();
-  const asked: string[] = [];
-  const state = { data, asked, down: false, refuse: undefined as string | undefined };
+/** Where clients find the gateway, as the page says it. */
+export const address = "http://gateway.example:8642/v1";
+/** The agent of somebody who calls legacy. */
+export const agent = "sample-client/0.14.2 (Python 3.12)";
 
-  const routes = (app: Hono): void => {
-    app.post("/stages/:endpoint", async (c) => {
-      if (state.refuse !== undefined) return c.json({ detail: state.refuse }, 422);
-      const endpoint = c.req.param("endpoint");
-      const { stage, share, by, why } = await c.req.json<Stage & { by: string; why: string }>();
-      const view = data.stages[endpoint];
-      if (view === undefined) return c.json({ detail: "There is no such endpoint." }, 422);
-      const at = new Date().toISOString();
-      const from = { stage: view.stage, share: view.share };
-      data.audit = [{ at, endpoint, by, why, from, to: { stage, share } }, ...data.audit];
-      Object.assign(view, { stage, share, by, why, since: at });
-      return c.json(view);
-    });
-    app.post("/expected", async (c) => {
-      if (state.refuse !== undefined) return c.json({ detail: state.refuse }, 422);
-      const entry = { id: `entry-${data.expected.length}`, ...(await c.req.json<Omit<LedgerEntry, "id">>()) };
-      data.expected = [...data.expected, entry];
-      data.differences = data.differences.map((one) =>
-        one.endpoint === entry.endpoint && one.path === entry.path && one.form === entry.kind
-          ? { ...one, kind: "expected", entry: entry.id, cause: entry.id }
-          : one,
-      );
-      return c.json(entry);
-    });
+/** Shown as a text, it does nothing. */
+export const hostile = `"><img src=x onerror=alert(1)><script>alert(2)<`;
+
+const entry = {
+  id: "no-licence",
+  endpoint: "getDataset",
+  path: "/licence",
+  kind: "missing" as const,
+  reason: "Licences come later.",
+  owner: "Grace",
+  until: "2999-01-01",
+  link: "https://issues.example/12",
+};
+
+/** The page as a text, without our own styles and scripts. */
+export const markupOf = (page: string): string => page.replaceAll(/<(style|script)[^>]*>[\s\S]*?<\/\1>/g, "");
+/** What a reader sees, in one line. */
+export const textOf = (page: string): string =>
+  decodeHTMLStrict(markupOf(page).replaceAll(/<[^>]*>/g, " ")).replaceAll(/\s+/g, " ");
+
+/** Where what was opened is told how it is closed: the end of the test. */
+type OnEnd = (close: () => Promise<void>) => void;
+
+/** The operators' listener of a gateway, for a browser, and its app, which needs none. */
+export const operatorsOf = async (
+  { gateway }: Pick<Awaited<ReturnType<typeof staged>>, "gateway">,
+  { token, onEnd = onTestFinished }: { token?: string | undefined; onEnd?: OnEnd } = {},
+) => {
+  const app = consoleApp(gateway.core, { host: "127.0.0.1", token }, address);
+  const server = await startAdminServer(consoleListener(app), "127.0.0.1", 0, gateway.clientLimits);
+  onEnd(() => server.stop());
+  return {
+    app,
+    url: `http://127.0.0.1:${server.port}/`,
+    markup: async (path = "/") => (await app.request(path, { headers: { Host: "127.0.0.1" } })).text(),
   };
-  /** Notes that the page was requested, or fails. */
-  const show = () => {
-    asked.push("/");
-    if (state.down) throw new Error("down");
-    return { sections: [] };
-  };
-  const first = { routes, page: () => Promise.resolve({ show }) };
-  const app = sampleConsole(() => data, { token, first });
-  const server = await startAdminServer(consoleListener(app), "127.0.0.1", 0, roomyLimits);
-  onTestFinished(() => server.stop());
-  return { ...state, state, url: `http://127.0.0.1:${server.port}/` };
+};
+
+/** A migration under way: differences of all four kinds, one move by Ada, one caller of legacy. */
+export const underWay = async ({
+  reason = entry.reason,
+  why = "first look",
+  ...options
+}: { token?: string; reason?: string; why?: string; onEnd?: OnEnd } = {}) => {
+  const one = await staged(
+    {
+      getDataset: { stage: "shadow", gate: { ...gateSchema.parse({}), parity: 0.97 } },
+      listDatasets: { stage: "shadow" },
+      getStudy: { stage: "modern", share: 100 },
+    },
+    {
+      faults: [
+        { endpoint: "getDataset", fault: "wrongType", path: "/version" },
+        { endpoint: "getDataset", fault: "reorderedList", path: "/tag" },
+        { endpoint: "getDataset", fault: "missingField", path: "/licence" },
+        { endpoint: "getStudy", fault: "otherValue", path: "/name", again: false },
+        { endpoint: "listDatasets", fault: "lostEntry", path: "/*/quality" },
+      ],
+      environment: { LEGACY_ADMIN_KEY: "AD000000000000000000000000000000" },
+      parts: { expected: [{ ...entry, reason }] },
+    },
+  );
+  const { ask, compared, operate, port } = one;
+  const callLegacy = (path: string, by = agent) =>
+    fetch(`http://127.0.0.1:${port}/api/v1/json/${path}`, { headers: { "User-Agent": by } });
+  for (const path of ["/datasets/61", "/data/list/limit/5", "/studies/99", "/setup/1"]) await ask(path);
+  await callLegacy("data/61");
+  for (const endpoint of ["getDataset", "listDatasets", "getStudy"]) await compared(endpoint, 1);
+  await operate("POST", "/stages/getSetup", { stage: "shadow", share: 20, why, by: "Ada" });
+  return { ...one, callLegacy, ...(await operatorsOf(one, options)) };
 };

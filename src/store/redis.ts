@@ -1,0 +1,139 @@
+import { hash } from "node:crypto";
+import { ClientOfflineError, createClient, RESP_TYPES } from "@redis/client";
+
+/** A Lua script. With its SHA-1 it is sent by that name; Redis gets the whole text only where it does not know the name. */
+export type Script = { text: string; sha?: string };
+
+/** A script that is sent by its SHA-1. */
+export const script = (text: string): Script => ({ text, sha: hash("sha1", text) });
+
+/** Runs a script; rejects at once, with the reason, without a connection. Texts come back as bytes. */
+export type RunScript = (
+  script: Script,
+  keys: readonly string[],
+  args: readonly (string | Buffer)[],
+) => Promise<unknown>;
+
+/** A reply with texts in place of bytes. */
+export const asTexts = (reply: unknown): unknown => {
+  if (Array.isArray(reply)) return reply.map(asTexts);
+  return reply instanceof Buffer ? reply.toString() : reply;
+};
+
+/** Two connections to one Redis: one for commands, one that listens to channels. Both reconnect for ever. */
+export type RedisConnection = {
+  run: RunScript;
+  /** Sends a message; a failure is reported by `onError`. */
+  publish(channel: string, message: string): void;
+  /** Connected, and subscribed to the channels. */
+  isListening(): boolean;
+  /** Replaces both connections: they may hang for ever, since neither end notices that packets are lost. */
+  renew(): void;
+  /** Ends both connections at once. Pending commands are rejected, and no callback is called any more. */
+  close(): void;
+};
+
+/** What a connection is opened with. */
+export type ConnectionSettings = {
+  url: string;
+  channels: string[];
+  onMessage: (message: string, channel: string) => void;
+  onListening: () => void;
+  /** The listening connection has broken: messages may be missed from now on. */
+  onDeaf: () => void;
+  onError?: (error: Error) => void;
+};
+
+/** Milliseconds for a connection to be made, and at most between two attempts. */
+const CONNECT = 1000;
+const RETRY = 500;
+const MAX_QUEUED_COMMANDS = 10_000;
+
+const bytes = { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } };
+
+/** Connects in the background. */
+export const connectRedis = (settings: ConnectionSettings): RedisConnection => {
+  let link = openLink(settings);
+  return {
+    run: (...about) => link.run(...about),
+    publish: (channel, message) => link.publish(channel, message),
+    isListening: () => link.isListening(),
+    renew() {
+      link.close();
+      link = openLink(settings);
+    },
+    close: () => link.close(),
+  };
+};
+
+const openLink = ({ url, channels, ...callbacks }: ConnectionSettings): Omit<RedisConnection, "renew"> => {
+  // The library changes the options that it gets.
+  const options = () => ({
+    url,
+    disableOfflineQueue: true,
+    commandsQueueMaxLength: MAX_QUEUED_COMMANDS,
+    socket: { connectTimeout: CONNECT, reconnectStrategy: (attempt: number) => Math.min(50 * (attempt + 1), RETRY) },
+  });
+  const [commands, listener] = [createClient(options()), createClient(options())];
+  let isClosed = false;
+  let wasSubscribed = false;
+  let isSubscribed = false;
+  let broken: Error | undefined;
+  const onError = (error: unknown) => {
+    if (isClosed) return;
+    broken = error as Error;
+    callbacks.onError?.(broken);
+  };
+  const deaf = () => {
+    isSubscribed = false;
+    if (!isClosed) callbacks.onDeaf();
+  };
+  const onMessage = (message: string, channel: string) => {
+    if (!isClosed) callbacks.onMessage(message, channel);
+  };
+  const subscribe = async () => {
+    try {
+      // After a reconnection the library subscribes again before it is ready.
+      if (!wasSubscribed) await listener.subscribe(channels, onMessage);
+      wasSubscribed = true;
+      isSubscribed = true;
+      if (!isClosed) callbacks.onListening();
+    } catch (error) {
+      onError(error);
+    }
+  };
+  for (const client of [commands, listener]) {
+    client.on("error", onError);
+    // The library goes on with a connection that was being made when the client was destroyed.
+    client.on("connect", () => isClosed && client.destroy());
+    // It retries for ever, and reports failures by events.
+    client.connect().catch(onError);
+  }
+  listener.on("ready", () => void subscribe());
+  listener.on("error", deaf).on("reconnecting", deaf).on("end", deaf);
+
+  const send = async ({ text, sha }: Script, rest: (string | Buffer)[]): Promise<unknown> => {
+    const whole = () => commands.sendCommand(["EVAL", text, ...rest], bytes);
+    if (sha === undefined) return whole();
+    try {
+      return await commands.sendCommand(["EVALSHA", sha, ...rest], bytes);
+    } catch (error) {
+      if (!(error as Error).message.startsWith("NOSCRIPT")) throw error;
+      return whole();
+    }
+  };
+  return {
+    run: (one, keys, args) =>
+      send(one, [String(keys.length), ...keys, ...args]).catch((error: unknown) => {
+        if (!(error instanceof ClientOfflineError)) throw error;
+        throw new Error(broken?.message ?? "it does not answer", { cause: error });
+      }),
+    publish: (channel, message) => void commands.publish(channel, message).catch(onError),
+    isListening: () => isSubscribed && listener.isReady,
+    close() {
+      isClosed = true;
+      // `close()` of the library would wait for replies that a hanging Redis never sends.
+      for (const client of [commands, listener]) client.destroy();
+    },
+  };
+};

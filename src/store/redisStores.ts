@@ -1,0 +1,218 @@
+import { hash, randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { openSerialQueue } from "../concurrency/serialQueue.ts";
+import { withTimeout } from "../concurrency/withTimeout.ts";
+import { asTexts, connectRedis, type RunScript, script } from "./redis.ts";
+import {
+  openHealth,
+  type OnStoreEvent,
+  type KeyValueStore,
+  storeIn,
+  type StoreInPlace,
+  type StoreSettings,
+  type Swap,
+  type Stores,
+} from "./store.ts";
+
+/** What stores on Redis are opened with; times are milliseconds. */
+export type RedisStoresSettings = {
+  url: string;
+  onEvent: OnStoreEvent;
+  /** That an update waits at most. */
+  timeout?: number;
+  /** That Redis may take to answer at the start. */
+  patience?: number;
+};
+
+/** The number is the format's. Each feature has one hash of JSON texts. */
+const PREFIX = "catalog-gateway:1:state:";
+/** The field that is another text after each change. */
+const VERSION = "#";
+/** What no such text is: all is read again, since another gateway may have changed something before. */
+const OWN = "own";
+/** The channel of changes: the id of the gateway that made one. */
+const CHANNEL = `${PREFIX}changes`;
+
+/** Milliseconds between two looks at what others have changed: messages may be lost. */
+const INTERVAL = 5000;
+/** Milliseconds between two looks after messages. */
+const DELAY = 100;
+/** Milliseconds for which a start waits for Redis where it could do without. */
+const SHORT_PATIENCE = 1000;
+/** Milliseconds for which a claim holds, and the share of them that counts: work under way ends before another gateway begins. */
+const CLAIM = 10_000;
+const CLAIM_COUNTS = 0.8;
+
+/** KEYS: a feature's hash, if nothing else is said. */
+const scripts = {
+  /** ARGV: the `#` that is known. -> nothing if it is still so, else keys and texts by turns */
+  read: script(`
+    if (redis.call('HGET', KEYS[1], '#') or '') == ARGV[1] then return false end
+    return redis.call('HGETALL', KEYS[1])`),
+
+  /** ARGV: key, the SHA-1 of the known text or '', new text or '', `#`, channel, message. -> nothing if it is stored, else what is there */
+  swap: script(`
+    local found = redis.call('HGET', KEYS[1], ARGV[1])
+    if (found and redis.sha1hex(found) or '') ~= ARGV[2] then return { found or '' } end
+    if ARGV[3] == '' then redis.call('HDEL', KEYS[1], ARGV[1])
+    else redis.call('HSET', KEYS[1], ARGV[1], ARGV[3]) end
+    redis.call('HSET', KEYS[1], '#', ARGV[4])
+    redis.call('PUBLISH', ARGV[5], ARGV[6])
+    return false`),
+
+  /** A write that changes nothing: fails where Redis refuses writes. */
+  touch: script("return redis.call('PERSIST', KEYS[1])"),
+
+  /** KEYS: a claim. ARGV: gateway, milliseconds. -> 1 if it is this gateway's now */
+  claim: script(`
+    local owner = redis.call('GET', KEYS[1])
+    if owner and owner ~= ARGV[1] then return 0 end
+    redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+    return 1`),
+};
+
+/** Opens the stores that all gateways on one Redis share. Without Redis each goes on with what it knows, and updates are refused. */
+export const redisStores = ({ url, onEvent, timeout = 2000, patience = 5000 }: RedisStoresSettings): Stores => {
+  const self = randomUUID();
+  const openedAt = performance.now();
+  const opened: (Pick<StoreInPlace<never>, "end"> & { read: () => Promise<void> })[] = [];
+  const report = openHealth(onEvent);
+  let last: Promise<void> = Promise.resolve();
+  let lookedAt = -Infinity;
+  let dueAt = Infinity;
+  let timer: NodeJS.Timeout | undefined;
+  let hasAnswered = false;
+  let isClosed = false;
+  const redis = connectRedis({
+    url,
+    channels: [CHANNEL],
+    onMessage(from) {
+      if (from !== self) lookSoon();
+    },
+    onListening: () => lookSoon(),
+    onDeaf: () => lookSoon(),
+  });
+
+  const run: RunScript = async (...about) => {
+    const reply = await withTimeout(redis.run(...about), timeout);
+    if (reply !== "late") return reply;
+    redis.renew();
+    throw new Error(`Redis did not answer within ${timeout} ms`);
+  };
+  const failed = (error: Error): never => {
+    if (!isClosed) report(error);
+    throw error;
+  };
+  const look = async (): Promise<void> => {
+    lookedAt = performance.now();
+    try {
+      for (const { read } of opened) await read();
+      await run(scripts.touch, [CHANNEL], []);
+      if (!isClosed) report();
+    } catch (error) {
+      if (!isClosed) report(error as Error);
+    }
+  };
+  const lookWithin = (ms: number): void => {
+    const at = performance.now() + ms;
+    if (isClosed || at >= dueAt) return;
+    dueAt = at;
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      dueAt = Infinity;
+      last = last.then(look);
+      lookWithin(INTERVAL);
+    }, ms);
+    timer.unref();
+  };
+  const lookSoon = (): void => lookWithin(Math.max(0, lookedAt + DELAY - performance.now()));
+
+  lookWithin(INTERVAL);
+
+  /** What `task` gives, as soon as Redis answers; the last error where it does not in time. */
+  const firstOf = async <T>(task: () => Promise<T>, until: number): Promise<T | Error> => {
+    let why = new Error("it does not answer");
+    for (;;) {
+      const left = Math.max(1, until - performance.now());
+      const result = await withTimeout(task(), left).catch((error: Error) => error);
+      if (!(result instanceof Error) && result !== "late") return result;
+      if (result instanceof Error) why = result;
+      if (performance.now() >= until) return why;
+      await sleep(50);
+    }
+  };
+
+  return {
+    place: "redis",
+    async open<T>(settings: StoreSettings<T>) {
+      const { feature, needsRedis } = settings;
+      const key = PREFIX + feature;
+      /** Its `#`, as it was read last; "" if there was none, `OWN` after a change of ours. */
+      let version = "";
+      const swap: Swap = async (field, before, next = "") => {
+        const sha = before === undefined ? "" : hash("sha1", before);
+        const swapping = run(scripts.swap, [key], [field, sha, next, randomUUID(), CHANNEL, self]);
+        const reply = asTexts(await swapping.catch(failed));
+        if (Array.isArray(reply)) return { found: (reply[0] as string) || undefined };
+        version = OWN;
+        return undefined;
+      };
+      const store = storeIn<T>(swap, settings, (keys, why) => onEvent("store_unreadable", { feature, keys, why }));
+      /** Its fields, if there was a change. */
+      const fetchAll = async (): Promise<Map<string, string> | undefined> => {
+        const reply = asTexts(await run(scripts.read, [key], [version]));
+        if (!Array.isArray(reply)) return undefined;
+        const fields = Array.from({ length: reply.length / 2 }, (_, i) => reply.slice(2 * i, 2 * i + 2));
+        return new Map(fields as [string, string][]);
+      };
+      const take = (fields: Map<string, string>, isStart = false): void => {
+        const before = version;
+        version = fields.get(VERSION) ?? "";
+        fields.delete(VERSION);
+        if (before !== "" && version === "") onEvent("store_emptied", { feature });
+        store.take(fields, isStart);
+      };
+      const refuse = (why: string): Error => new Error(`REDIS_URL: ${new URL(url).host} cannot be used: ${why}`);
+      // Where Redis is away, all features together wait for it once.
+      const from = needsRedis || hasAnswered ? performance.now() : openedAt;
+      const found = await firstOf(fetchAll, from + (needsRedis ? patience : SHORT_PATIENCE));
+      hasAnswered = !(found instanceof Error);
+      if (found instanceof Error && needsRedis) throw refuse(found.message);
+      try {
+        if (found instanceof Map) take(found, true);
+      } catch (error) {
+        throw refuse(`the hash ${key} has a field that is not what was written here: ${(error as Error).message}`);
+      }
+      // One after the other: else what was read before an update could be taken over after it.
+      const inTurn = openSerialQueue();
+      const read = () =>
+        inTurn(async () => {
+          const fields = await fetchAll();
+          if (fields) take(fields);
+        });
+      opened.push({ ...store, read });
+      const inStore: KeyValueStore<T> = { ...store, update: (...about) => inTurn(() => store.update(...about)) };
+      return inStore;
+    },
+    claim(work) {
+      let until = -Infinity;
+      return async () => {
+        const now = performance.now();
+        // More than half of it is left.
+        if (until - now > (CLAIM * CLAIM_COUNTS) / 2) return !isClosed;
+        const reply = await run(scripts.claim, [`${PREFIX}claim:${work}`], [self, String(CLAIM)]).catch(
+          () => undefined,
+        );
+        if (reply !== undefined) until = Number(reply) === 1 ? now + CLAIM * CLAIM_COUNTS : -Infinity;
+        return !isClosed && performance.now() < until;
+      };
+    },
+    run: redis.run,
+    async close() {
+      isClosed = true;
+      for (const { end } of opened) end();
+      clearTimeout(timer);
+      redis.close();
+    },
+  };
+};

@@ -1,0 +1,91 @@
+import { closeSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { dataDirectoryError, makeDataDirectory } from "./dataDirectory.ts";
+import type { Disk } from "./localStores.ts";
+
+/** A database with another number in `user_version` was written by another version. */
+const FORMAT = 1;
+/** SQLite's codes for: another process has locked the file, it is malformed, it is not a database. */
+const BUSY = 5;
+const DAMAGED: ReadonlySet<unknown> = new Set([11, 26]);
+
+const ADVICE = "it is left as it is: repair it, or move it away to begin with nothing set";
+
+/**
+ * Opens `catalog-gateway.sqlite`, in a directory that one process uses at a time. Throws with `DATA_DIR`, the file and the reason if it
+ * cannot be used.
+ */
+export const sqliteDisk = (directory: string): Disk => {
+  const file = join(directory, "catalog-gateway.sqlite");
+  const refuse = (error: Error): Error => new Error(dataDirectoryError(directory, error), { cause: error });
+  try {
+    makeDataDirectory(directory);
+    const database = openExclusively(file);
+    try {
+      prepare(database, file);
+      return {
+        place: "directory",
+        found: readAll(database),
+        write: (...entry) => put(database, ...entry),
+        close: () => database.close(),
+        refuse: (why) => refuse(new Error(`${file}: ${why}; ${ADVICE}`)),
+      };
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+  } catch (error) {
+    const { errcode, message } = error as Error & { errcode?: number };
+    if (!DAMAGED.has(errcode)) throw refuse(error as Error);
+    throw refuse(new Error(`${file}: ${message}; ${ADVICE}`, { cause: error }));
+  }
+};
+
+/**
+ * A database that this process has alone until it closes it; throws if another process has it. The operating system frees the lock when a
+ * process ends, however it ends. A file with a process id in it would go stale after a crash.
+ */
+const openExclusively = (file: string): DatabaseSync => {
+  // For this user alone; SQLite gives its other files the same permissions.
+  closeSync(openSync(file, "a", 0o600));
+  const database = new DatabaseSync(file);
+  try {
+    // In this mode the lock of the first transaction is kept.
+    database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL; BEGIN EXCLUSIVE; COMMIT");
+    return database;
+  } catch (error) {
+    database.close();
+    if ((error as { errcode?: number }).errcode !== BUSY) throw error;
+    throw new Error(`another process uses it and holds ${file}; allowed is one gateway a directory`, { cause: error });
+  }
+};
+
+/** Makes the table in a new database; throws if another version has written it. */
+const prepare = (database: DatabaseSync, file: string): void => {
+  const format = database.prepare("PRAGMA user_version").get()?.["user_version"];
+  // One write to the disk for each change.
+  database.exec("PRAGMA journal_mode = WAL");
+  if (format === FORMAT) return;
+  if (format !== 0)
+    throw new Error(`${file}: another version's format (${String(format)}); this one reads ${FORMAT}; ${ADVICE}`);
+  database.exec(
+    `BEGIN; CREATE TABLE entries (feature TEXT, key TEXT, value TEXT NOT NULL, PRIMARY KEY (feature, key)) STRICT; PRAGMA user_version = ${FORMAT}; COMMIT`,
+  );
+};
+
+/** All texts by feature and key. It reads every page, so that a damaged one is found. */
+const readAll = (database: DatabaseSync): Map<string, Map<string, string>> => {
+  const found = new Map<string, Map<string, string>>();
+  for (const row of database.prepare("SELECT feature, key, value FROM entries").iterate()) {
+    const [feature, key, value] = [String(row["feature"]), String(row["key"]), String(row["value"])];
+    found.set(feature, (found.get(feature) ?? new Map<string, string>()).set(key, value));
+  }
+  return found;
+};
+
+/** Comes back when it is on the disk. */
+const put = (database: DatabaseSync, feature: string, key: string, text: string | undefined): void => {
+  if (text === undefined) database.prepare("DELETE FROM entries WHERE feature = ? AND key = ?").run(feature, key);
+  else database.prepare("INSERT OR REPLACE INTO entries VALUES (?, ?, ?)").run(feature, key, text);
+};

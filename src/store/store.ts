@@ -1,0 +1,156 @@
+import type { z } from "zod";
+import { parseJson } from "../rules/parseJson.ts";
+import type { RunScript } from "./redis.ts";
+
+/** Values by key; `undefined` for a key that is gone. */
+export type Changes<T> = ReadonlyMap<string, T | undefined>;
+
+/** Durable or shared state of one feature: values by key. Every gateway has a copy of them in memory, which it reads without waiting. */
+export type KeyValueStore<T> = {
+  get(key: string): T | undefined;
+  /** All values. A new object after every change. */
+  entries(): ReadonlyMap<string, T>;
+  /**
+   * Compare-and-set: stores what `make` returns for the latest stored value, `null` deletes it; returns false if `make` returns `undefined`.
+   * `make` may be called again if another update came first. Rejects if the write is not confirmed in time. It may still have succeeded;
+   * `onChange` then reports it.
+   */
+  update(key: string, make: (latest: T | undefined) => T | null | undefined): Promise<boolean>;
+  /** Calls the listener with what another gateway has changed, or Redis has lost. */
+  onChange(listener: (changes: Changes<T>) => void): void;
+};
+
+/** What a feature opens its store with. */
+export type StoreSettings<T> = {
+  /** The name of the store, also in Redis. */
+  feature: string;
+  /** What a value looks like. */
+  schema: (key: string) => z.ZodType<T>;
+  /** The start is refused where such a value cannot be read. Others are dropped. */
+  isVital?: (key: string) => boolean;
+  /** The start waits for Redis, and is refused without it. */
+  needsRedis?: boolean;
+};
+
+/** The stores of all features, in one place. */
+export type Stores = {
+  place: "memory" | "directory" | "redis";
+  /** Rejects, with the setting's name, where the start is refused. */
+  open<T>(settings: StoreSettings<T>): Promise<KeyValueStore<T>>;
+  /** Gives a function that asks whether this gateway is the one that does this work now: at any time at most one is. */
+  claim(work: string): () => Promise<boolean>;
+  /** Runs a script of a feature in Redis, if there is one. */
+  run?: RunScript;
+  /** From now on nothing is stored. */
+  close(): Promise<void>;
+};
+
+/**
+ * Stores the text if `known` is what is stored under the key; `undefined`: nothing, of `next`: delete it. Otherwise it returns what is
+ * stored.
+ */
+export type Swap = (
+  key: string,
+  known: string | undefined,
+  next: string | undefined,
+) => Promise<{ found: string | undefined } | undefined>;
+
+/** A store, and what its place does with it. */
+export type StoreInPlace<T> = KeyValueStore<T> & {
+  /** Takes over all texts that are stored. At the start it throws, with the key and the reason, if a vital one cannot be read. */
+  take(texts: ReadonlyMap<string, string>, isStart?: boolean): void;
+  /** From now on nothing is updated. */
+  end(): void;
+};
+
+/** An update is given up where another one came first so often. */
+const MAX_COLLISIONS = 100;
+
+/** Makes the store of a feature, which is empty until it takes over what is stored. `onUnreadable` gets the keys of values that cannot be read. */
+export const storeIn = <T>(
+  swap: Swap,
+  { schema, isVital }: StoreSettings<T>,
+  onUnreadable: (keys: string[], why: string) => void,
+): StoreInPlace<T> => {
+  const known = new Map<string, { text: string; value: T | undefined }>();
+  const listeners: ((changes: Changes<T>) => void)[] = [];
+  let snapshot: ReadonlyMap<string, T> | undefined;
+  let hasEnded = false;
+
+  const get = (key: string): T | undefined => known.get(key)?.value;
+  const put = (key: string, text: string | undefined, value: T | undefined): void => {
+    snapshot = undefined;
+    if (text === undefined) known.delete(key);
+    else known.set(key, { text, value });
+  };
+  const take = (texts: ReadonlyMap<string, string>, isStart = false): void => {
+    const changes = new Map<string, T | undefined>();
+    const unreadable = new Map<string, string>();
+    for (const key of new Set([...known.keys(), ...texts.keys()])) {
+      const [text, before] = [texts.get(key), known.get(key)];
+      if (text === before?.text) continue;
+      const read = text === undefined ? undefined : schema(key).safeParse(parseJson(text));
+      if (read?.success === false) unreadable.set(key, `${key}: ${describeIssues(read.error)}`);
+      // Where a value cannot be read the last one stays.
+      put(key, text, read?.success === false ? before?.value : read?.data);
+      changes.set(key, get(key));
+    }
+    const vital = isStart ? [...unreadable].find(([key]) => isVital?.(key)) : undefined;
+    if (vital) throw new Error(vital[1]);
+    if (unreadable.size > 0) onUnreadable([...unreadable.keys()], [...unreadable.values()].slice(0, 5).join("; "));
+    if (changes.size > 0) for (const listener of listeners) listener(changes);
+  };
+  const takeOne = (key: string, text: string | undefined): void => {
+    const texts = new Map([...known].map(([one, { text: stored }]) => [one, stored]));
+    if (text === undefined) texts.delete(key);
+    else texts.set(key, text);
+    take(texts);
+  };
+
+  return {
+    get,
+    entries: () =>
+      (snapshot ??= new Map(
+        [...known].flatMap(([key, { value }]) => (value === undefined ? [] : [[key, value] as const])),
+      )),
+    async update(key, make) {
+      for (let collisions = 0; collisions < MAX_COLLISIONS; collisions++) {
+        if (hasEnded) throw new Error("the store is closed");
+        const made = make(get(key));
+        if (made === undefined) return false;
+        const value = made === null ? undefined : schema(key).parse(made);
+        const text = value === undefined ? undefined : JSON.stringify(value);
+        const other = await swap(key, known.get(key)?.text, text);
+        if (other === undefined) {
+          put(key, text, value);
+          return true;
+        }
+        takeOne(key, other.found);
+      }
+      throw new Error("others change it all the time");
+    },
+    onChange: (listener) => void listeners.push(listener),
+    take,
+    end: () => void (hasEnded = true),
+  };
+};
+
+/** The first few places where a value departs from its schema: `/rows/0/id: expected number; ...`. */
+const describeIssues = ({ issues }: z.ZodError): string =>
+  issues
+    .slice(0, 5)
+    .map(({ path, message }) => `/${path.join("/")}: ${message}`)
+    .join("; ");
+
+/** Called with the events `store_lost`, `store_up`, `store_emptied` and `store_unreadable`. */
+export type OnStoreEvent = (event: string, about: Record<string, unknown>) => void;
+
+/** Reports when storing begins to fail, and when it works again. */
+export const openHealth = (onEvent: OnStoreEvent): ((error?: Error) => void) => {
+  let isLost = false;
+  return (error) => {
+    if (isLost === (error !== undefined)) return;
+    isLost = error !== undefined;
+    onEvent(isLost ? "store_lost" : "store_up", error ? { why: error.message } : {});
+  };
+};

@@ -1,0 +1,18 @@
+import { channel, tracingChannel } from "node:diagnostics_channel";
+import type { IncomingMessage } from "node:http";
+import type { RequestContext } from "../http/exchange.ts";
+
+/** What is done for a request, beside the request itself. `about`: names and numbers of ours, never a key or a value of a client's. */
+export type Step = { name: "cache" | "legacy" | "modern" | "transform"; about: Record<string, string> };
+
+/** The steps of requests, from their begin to their end: a result that is a promise ends with it. They cost nothing while nobody subscribes. */
+export const steps = tracingChannel<Step, RequestContext | undefined>("catalog-gateway.step");
+
+/** A request that begins; a subscriber may change the trace context that legacy and modern get. */
+export type RequestBegin = { context: RequestContext; request: IncomingMessage };
+/** Requests that begin, without those that the hit path answers. */
+export const requestBegins = channel("catalog-gateway.request");
+
+/** Runs a step of a request. */
+export const runStep = <T>(name: Step["name"], about: Step["about"], run: () => T): T =>
+  steps.hasSubscribers ? steps.traceSync(run, { name, about }) : run();

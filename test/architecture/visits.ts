@@ -1,0 +1,42 @@
+import { Agent, request } from "node:http";
+import { Session } from "node:inspector/promises";
+import { join } from "node:path";
+import { setImmediate as turn } from "node:timers/promises";
+import { startServer } from "../../src/serve/server.ts";
+import { gatewayFor } from "../support/gateway.ts";
+
+// Prints what requests run: lines of JSON, a path and the functions by file. The arguments: legacy's URL, then the paths.
+const [legacy = "", ...paths] = process.argv.slice(2);
+const root = join(import.meta.dirname, "../..");
+const gateway = await gatewayFor(legacy, { DOCUMENTS: "true", ACCESS_LOG: "errors", SLOW_REQUEST_MS: "60000" });
+const { port } = await startServer(gateway, { host: "127.0.0.1", port: 0, prefixes: ["/v1"] });
+const agent = new Agent({ keepAlive: true });
+const session = new Session();
+session.connect();
+await session.post("Profiler.enable");
+await session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: false });
+
+const get = (path: string): Promise<number | undefined> =>
+  new Promise((resolve, reject) => {
+    const sent = request({ port, path, agent }, (response) => {
+      response.resume().once("end", () => resolve(response.statusCode));
+    });
+    sent.once("error", reject).end();
+  });
+
+for (const path of paths) {
+  await session.post("Profiler.takePreciseCoverage");
+  const status = await get(path);
+  // What a request does behind its answer belongs to it.
+  await turn();
+  const { result } = await session.post("Profiler.takePreciseCoverage");
+  const visited = result.flatMap(({ url, functions }) => {
+    const [, file] = url.split(`${root}/`);
+    if (file === undefined || !/^(src|transforms)\//.test(file)) return [];
+    // The first range of a module is the module itself.
+    const ran = functions.filter(({ ranges: [range] }) => range && range.startOffset > 0 && range.count > 0);
+    return ran.length === 0 ? [] : [[file, ran.map(({ functionName }) => functionName)] as const];
+  });
+  process.stdout.write(`${JSON.stringify({ path, status, visited: Object.fromEntries(visited) })}\n`);
+}
+process.exit();
