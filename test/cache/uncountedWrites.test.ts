@@ -7,6 +7,7 @@ import { MAX_UNCONFIRMED, openUnconfirmedWrites } from "../../src/serve/unconfir
 import { listeningGateway } from "../http/support.ts";
 import { alice, cachedGateway, held, kept } from "./support.ts";
 import { request as requestText, send } from "../proxy/support.ts";
+import { freePort } from "../support/freePort.ts";
 import { sleep, until } from "../support/waiting.ts";
 
 const paths = [kept.getDataset, kept.listDatasets, kept.getStudy];
@@ -149,8 +150,8 @@ const askAt = async (url: string, headers: Record<string, string> = {}, init: Re
   return { status: response.status, body, headers: response.headers, how };
 };
 
-const listening = async (server: Server): Promise<string> => {
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+const listening = async (server: Server, port = 0): Promise<string> => {
+  await new Promise<void>((resolve) => void server.listen(port, "127.0.0.1", resolve));
   onTestFinished(() => void server.close());
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 };
@@ -169,7 +170,8 @@ describe("a write that cannot have been sent", () => {
         );
       });
     });
-    const url = await listening(front);
+    // Not any port: once it is closed, a server of another test may get that one.
+    const url = await listening(front, await freePort());
     const gateway = await listeningGateway(url);
     const ask = (path: string, headers = {}, init = {}) => askAt(gateway.url + path, headers, init);
     const own = { "X-API-Key": alice };
