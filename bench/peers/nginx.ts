@@ -21,7 +21,7 @@ const location = (directory: string, what: What): string => {
 };
 
 const configuration = (port: number, directory: string, what: What, upstreams: readonly string[]) => `
-worker_processes 1; daemon off; pid ${directory}/pid; error_log ${directory}/error.log;
+worker_processes 1; daemon off; pid ${directory}/pid; error_log stderr notice;
 events { worker_connections 1024; }
 http {
   access_log off; keepalive_requests 1000000000; default_type application/json;
@@ -45,10 +45,12 @@ export const startNginx = async (core: number | undefined, what: What): Promise<
     join(directory, "nginx.conf"),
     configuration(port, directory, what, "body" in what ? [] : "cached" in what ? [what.cached] : what.upstreams),
   );
+  // By then it listens.
+  const ready = /start worker process/;
   const { child } = await start(
     core,
-    ["sh", "-c", `echo ready; exec nginx -e ${directory}/error.log -p ${directory} -c ${directory}/nginx.conf`],
-    /ready/,
+    ["nginx", "-e", "stderr", "-p", directory, "-c", `${directory}/nginx.conf`],
+    ready,
   );
   return { url: `http://127.0.0.1:${port}`, pid: child.pid as number };
 };
