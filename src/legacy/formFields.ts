@@ -107,16 +107,3 @@ export const keysInForm = (form: string): string[] =>
 
 /** Whether legacy takes a form field of this name for the key. */
 export const isKeyName = (name: string): boolean => reader.inForm(`${encodeURIComponent(name)}=`).values.length > 0;
-
-/** The keys in headers, in which legacy itself reads none; in a log they may be masked. */
-export const keysInHeaders = (headers: Iterable<readonly [name: string, value: string]>): string[] => {
-  const keys: string[] = [];
-  for (const [name, value] of headers) {
-    const header = name.toLowerCase();
-    if (header !== "x-api-key" && header !== "authorization") continue;
-    const isOther = header === "authorization" && /^(basic|digest|negotiate)\b/i.test(value.trim());
-    const key = header === "authorization" ? value.trim().replace(/^bearer(\s+|$)/i, "") : value.trim();
-    if (key !== "" && !isOther) keys.push(key);
-  }
-  return keys;
-};

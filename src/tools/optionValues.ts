@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from "commander";
+import { withoutUrlSecrets } from "../scrub/secrets.ts";
 
 /** Reads the value of an option: an integer from `least` to `most`; where 0 is allowed, with up to three decimals. */
 export const numberFrom =
@@ -16,3 +17,15 @@ export const severalOf =
     if (!names.includes(name)) throw new InvalidArgumentError(`Allowed are ${names.join(", ")}.`);
     return [...before, name];
   };
+
+/** Reads a URL without its slashes at the end. One with a user or a query is refused, and these are not shown: they would not be sent. */
+export const readUrl = (text: string): string => {
+  if (/^https?:\/\/[^/?#@\s]+(\/[^?#\s]*)?$/.test(text) && URL.canParse(text)) return text.replace(/\/+$/, "");
+  throw new Error(`${withoutUrlSecrets(text)} is no URL such as http://127.0.0.1:8080, without a user or a query`);
+};
+
+/** The settings that the URL of a legacy server stands for: its origin and, where the URL has one, the path of its interface. */
+export const legacySettings = (url: string): { LEGACY_URL: string; LEGACY_PATH?: string } => {
+  const { origin, pathname } = new URL(url);
+  return { LEGACY_URL: origin, ...(pathname === "/" ? {} : { LEGACY_PATH: pathname }) };
+};

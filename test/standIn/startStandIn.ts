@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { readCredential } from "../../src/http/credential.ts";
+import { listen } from "../../src/http/listen.ts";
 import { isBelow, pathOf, queryOf } from "../../src/http/requestTarget.ts";
 import type { Json } from "../../src/rules/rule.ts";
 import { openGateway } from "../../src/serve/gateway.ts";
@@ -184,18 +184,15 @@ export const startStandIn = async ({
     // A client that leaves is no error; any other failure must not look like an answer.
     serve(request, response).catch(() => response.destroy());
   });
-  await new Promise<void>((resolve, reject) => void server.once("error", reject).listen(0, "127.0.0.1", resolve));
+  const listening = await listen(server);
   let closing: Promise<void> | undefined;
   const close = async () => {
-    await new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
+    await listening.close();
     await well.close();
   };
   return {
     /** The URL at which the new interface begins, with its path. */
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${BASE}`,
+    url: listening.url + BASE,
     use,
     /** The changes that the faults have really made. */
     planted: (): Planted[] => [...planted.values()].map(({ one }) => one),

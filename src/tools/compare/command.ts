@@ -1,8 +1,7 @@
 import { type Command, Option } from "commander";
-import { withoutUrlSecrets } from "../../scrub/secrets.ts";
 import type { CommandTools } from "../commandTools.ts";
 import { readIds } from "../corpus/madeRequests.ts";
-import { numberFrom, severalOf } from "../optionValues.ts";
+import { numberFrom, readUrl, severalOf } from "../optionValues.ts";
 import type { CompareOptions } from "./comparison.ts";
 
 /** Gives a command the options of `compare`, and its action. */
@@ -62,9 +61,4 @@ const compare = async (options: CompareOptions, tools: CommandTools): Promise<vo
   // A promotion must not pass because a server was away.
   if (failed >= compared) throw new Error(`${failed} of ${compared + failed} requests could not be compared`);
   tools.exit(unexplained > 0 ? 1 : 0);
-};
-
-const readUrl = (text: string): string => {
-  if (/^https?:\/\/[^/?#@\s]+(\/[^?#\s]*)?$/.test(text) && URL.canParse(text)) return text.replace(/\/+$/, "");
-  throw new Error(`${withoutUrlSecrets(text)} is no URL such as http://127.0.0.1:8080, without a user or a query`);
 };

@@ -11,6 +11,7 @@ import { loadSettings } from "../../settings/load.ts";
 import { fragmentOf, type Settings } from "../../settings/settings.ts";
 import type { CommandTools } from "../commandTools.ts";
 import { readKeyVariable } from "../keyVariable.ts";
+import { legacySettings } from "../optionValues.ts";
 import { openQuietGateway } from "../quietGateway.ts";
 import { openAsModern, openCandidateSide, USER_AGENT } from "./candidateSide.ts";
 import { compareOne } from "./compareOne.ts";
@@ -141,12 +142,7 @@ const settingsOf = (
   environment: CommandTools["environment"],
   { endpoints }: Catalogue,
 ): CompareSettings => {
-  const { origin, pathname } = legacy === undefined ? {} : new URL(legacy);
-  const given = {
-    ...environment,
-    ...(origin === undefined ? {} : { LEGACY_URL: origin }),
-    ...(pathname === undefined || pathname === "/" ? {} : { LEGACY_PATH: pathname }),
-  };
+  const given = { ...environment, ...(legacy === undefined ? {} : legacySettings(legacy)) };
   const loaded = loadSettings(given, endpoints, [compareSettings], false);
   if ("errors" in loaded) throw new Error(loaded.errors.join("\n"));
   return loaded.settings as CompareSettings;

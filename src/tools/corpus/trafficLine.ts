@@ -1,4 +1,3 @@
-import { keysInHeaders } from "../../legacy/formFields.ts";
 import { parseJson } from "../../rules/parseJson.ts";
 import { isObject, type JsonObject } from "../../rules/rule.ts";
 
@@ -65,11 +64,11 @@ const jsonLine = (text: string): Traffic | undefined => {
   if (request === undefined) return undefined;
   // A `body` beside the request may as well be the answer's.
   const body = textIn(json, ["request_body"]) ?? nested.map((one) => textIn(one, names.body)).find(Boolean);
-  const headers = [...nested, json].flatMap((one) => (isObject(one.headers) ? headersOf(one.headers) : []));
+  const keys = [...nested, json].flatMap((one) => (isObject(one.headers) ? keysInHeaders(one.headers) : []));
   const status = [json, json.response, json.res]
     .flatMap((one) => (isObject(one) ? names.status.map((name) => statusOf(one[name])) : []))
     .find((one) => one.status !== undefined);
-  return { ...request, keys: keysInHeaders(headers), ...(body === undefined ? {} : { body }), ...status };
+  return { ...request, keys, ...(body === undefined ? {} : { body }), ...status };
 };
 
 const textIn = (holder: JsonObject, some: readonly string[]): string | undefined =>
@@ -84,10 +83,16 @@ const requestIn = (holder: JsonObject): { method: string; url: string } | undefi
   return { method, url: query ? `${url}?${query}` : url };
 };
 
-const headersOf = (headers: JsonObject): (readonly [string, string])[] =>
-  Object.entries(headers).flatMap(([name, value]) =>
-    [value].flat().flatMap((one) => (typeof one === "string" ? [[name, one] as const] : [])),
-  );
+/** The keys in headers, in which legacy itself reads none; in a log they may be masked. */
+const keysInHeaders = (headers: JsonObject): string[] =>
+  Object.entries(headers).flatMap(([header, value]) => {
+    const name = header.toLowerCase();
+    const texts = [value].flat().flatMap((one) => (typeof one === "string" ? one.trim() : []));
+    if (name === "x-api-key") return texts.filter((text) => text !== "");
+    if (name !== "authorization") return [];
+    const own = texts.filter((text) => !/^(basic|digest|negotiate)\b/i.test(text));
+    return own.map((text) => text.replace(/^bearer(\s+|$)/i, "")).filter((text) => text !== "");
+  });
 
 /** `GET /data/61 HTTP/1.1` -> its method and its target. */
 const requestLine = (text: string): { method: string; url: string } | undefined => {

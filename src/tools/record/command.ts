@@ -10,15 +10,16 @@ import { idRequests, readIds } from "../corpus/madeRequests.ts";
 import { trafficMapper } from "../corpus/mapTraffic.ts";
 import { readCorpus } from "../corpus/readCorpus.ts";
 import { readKeyVariable } from "../keyVariable.ts";
+import { readUrl } from "../optionValues.ts";
 import type { Exchange, FixtureAsk } from "./exchange.ts";
-import { type LegacyPlace, openRecording, type Recorded, type Replay } from "./recording.ts";
+import { openRecording, type Recorded, type Replay } from "./recording.ts";
 import { lastReading, savePair } from "./savePair.ts";
 
 /** `folder`: that of the project's own fixtures. `openReplay` starts a legacy that answers by these exchanges. */
 type RecordTools = CommandTools & { folder: string; openReplay: (exchanges: Exchange[]) => Promise<Replay> };
 
 type RecordOptions = {
-  legacy: LegacyPlace;
+  legacy: string;
   ids?: Iterable<number>;
   corpus?: string;
   about?: string;
@@ -33,7 +34,7 @@ export const recordCommand = (command: Command, tools: RecordTools): Command =>
     .description("Records what a legacy server answers as a fixture: a regression test at once.")
     .usage("--legacy URL [options] getDataset 61 as iris")
     .argument("<words...>", "endpoint, fields (61, or status=active limit=5), and the example's name: as iris")
-    .requiredOption("--legacy <url>", "legacy; with a path where its interface does not begin at /api/v1", readPlace)
+    .requiredOption("--legacy <url>", "legacy; with a path where its interface does not begin at /api/v1", readUrl)
     .option("--ids <list>", "ids such as 1..50: records each answer that shows something new", readIds)
     .option("--corpus <file>", "a log: records each answer that shows something new; without an endpoint: as seen")
     .option("--about <text>", "what the example shows, in a sentence")
@@ -104,14 +105,6 @@ const record = async (words: string[], options: RecordOptions, tools: RecordTool
 
 const readingEndpoints = ({ catalogue }: CommandTools): string[] =>
   Object.entries(catalogue.endpoints).flatMap(([name, endpoint]) => (endpoint.writes ? [] : [name]));
-
-/** A URL with a user or a password is refused, and not shown: they would not be sent. */
-const readPlace = (text: string): LegacyPlace => {
-  if (!/^https?:\/\/[^/?#@\s]+(\/[A-Za-z0-9_.~-]+)*\/?$/.test(text) || !URL.canParse(text))
-    throw new Error("--legacy: allowed is a URL such as https://legacy.example or https://legacy.example/api/v1");
-  const { origin, pathname } = new URL(text);
-  return { origin, path: pathname === "/" ? "/api/v1" : pathname.replace(/\/$/, "") };
-};
 
 /** The requests that the command line names. Throws where it names none that may be sent: recording must not write. */
 const requestsOf = (

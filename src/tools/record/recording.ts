@@ -4,11 +4,9 @@ import type { JsonObject } from "../../rules/rule.ts";
 import type { Secrets } from "../../scrub/secrets.ts";
 import type { Catalogue } from "../../serve/catalogue.ts";
 import { loadSettings } from "../../settings/load.ts";
+import { legacySettings } from "../optionValues.ts";
 import { type CapturedExchange, openQuietGateway, type QuietGateway } from "../quietGateway.ts";
 import type { Exchange, FixtureAsk } from "./exchange.ts";
-
-/** Where a legacy interface is: its origin, and the path it begins at (`""` or `/api/v1`). */
-export type LegacyPlace = { origin: string; path: string };
 
 /** A legacy that answers by recorded exchanges, at the default path; `unexpected` are the requests it has no answer to. */
 export type Replay = { url: string; unexpected: readonly string[]; close(): Promise<void> };
@@ -28,10 +26,10 @@ export type Recording = {
   close(): Promise<void>;
 };
 
-/** `openReplay` starts a legacy that answers by these exchanges. */
+/** `legacy`: its URL. `openReplay` starts a legacy that answers by these exchanges. */
 type RecordingSettings = {
   catalogue: Catalogue;
-  legacy: LegacyPlace;
+  legacy: string;
   scrub: Secrets;
   openReplay: (exchanges: Exchange[]) => Promise<Replay>;
 };
@@ -43,7 +41,7 @@ export const openRecording = async ({
   scrub,
   openReplay,
 }: RecordingSettings): Promise<Recording> => {
-  const gateway = await quietGatewayOf(catalogue, legacy.origin, legacy.path === "" ? "/" : legacy.path);
+  const gateway = await quietGatewayOf(catalogue, legacy);
   return {
     async record(ask) {
       const { status, text, exchanges, mismatch } = await send(gateway, ask);
@@ -76,10 +74,12 @@ export const openRecording = async ({
 };
 
 /** A gateway with the default settings but no cache. */
-const quietGatewayOf = async (catalogue: Catalogue, url: string, legacyPath?: string): Promise<QuietGateway> => {
-  const loaded = loadSettings({ LEGACY_URL: url, LEGACY_PATH: legacyPath }, catalogue.endpoints);
+const quietGatewayOf = async (catalogue: Catalogue, url: string): Promise<QuietGateway> => {
+  const given = legacySettings(url);
+  const loaded = loadSettings(given, catalogue.endpoints);
   if ("errors" in loaded) throw new Error(loaded.errors.join("\n"));
-  return openQuietGateway({ ...loaded.settings, LEGACY_URL: url }, catalogue, "catalog-gateway-record");
+  const settings = { ...loaded.settings, LEGACY_URL: given.LEGACY_URL };
+  return openQuietGateway(settings, catalogue, "catalog-gateway-record");
 };
 
 const send = (gateway: QuietGateway, { method, path, key, json }: FixtureAsk) =>

@@ -47,9 +47,8 @@ else {
       ...legacyHandlers(choice, legacyPath),
     ]);
     const kit = await serveKit({ handlers, known, toWeb: webRequest }, { host, port });
-    const origin = `http://${host.includes(":") ? `[${host}]` : host}:${kit.port}`;
     console.log(
-      `${pairs.length} pairs: the new interface at ${origin}${prefix}, the legacy one at ${origin}${legacyPath}`,
+      `${pairs.length} pairs: the new interface at ${kit.url}${prefix}, the legacy one at ${kit.url}${legacyPath}`,
     );
     const stop = (): void => void kit.close().then(() => process.exit(0));
     process.once("SIGINT", stop).once("SIGTERM", stop);

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { getResponse, type RequestHandler } from "msw";
+import { type Listening, listen } from "../../http/listen.ts";
 import { closestPairs, type KnownRequest } from "./closestPairs.ts";
 
 /** What the server answers with. `toWeb`: a request of Node's with its body, as `fetch` has it; throws where it refuses that. */
@@ -16,11 +16,11 @@ export const MAX_KIT_BODY = 1024 * 1024;
 const NAMED = 5;
 const open = { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "*" };
 
-/** Listens, and answers by the handlers. Rejects where the address cannot be had. `close` ends open connections too. */
+/** Listens, and answers by the handlers. Rejects where the address cannot be had. */
 export const serveKit = async (
   { handlers, known, toWeb }: KitParts,
-  { host, port }: { host: string; port: number },
-): Promise<{ port: number; close: () => Promise<void> }> => {
+  address: { host: string; port: number },
+): Promise<Listening> => {
   const answer = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     if (incoming.method === "OPTIONS") return preflight(incoming, outgoing);
     const body = await readBody(incoming);
@@ -43,17 +43,7 @@ export const serveKit = async (
   const server = createServer((incoming, outgoing) => {
     answer(incoming, outgoing).catch((error: Error) => refuse(outgoing, 400, error.message));
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject).listen(port, host, resolve);
-  });
-  return {
-    port: (server.address() as AddressInfo).port,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  return listen(server, address);
 };
 
 const readBody = async (incoming: IncomingMessage): Promise<Buffer | undefined> => {

@@ -1,8 +1,8 @@
-import type { CurlPair, Report, ReportedDifference, Summary } from "../../../compare/report.ts";
+import type { Report, ReportedDifference, Summary } from "../../../compare/report.ts";
 import { formatPath, resultNames } from "../../../compare/results.ts";
 import { buildXml } from "../../../endpoint/buildXml.ts";
 import { counted, formatNumber } from "../../../ui/wording.ts";
-import { formatSummary, formatValues } from "./reportWording.ts";
+import { commandsOf, formatSummary, formatValues } from "./reportWording.ts";
 
 /** The report for a CI: a suite for each endpoint, and a case for each path and form that differs without a reason. */
 export const junitReport = (report: Report): string => {
@@ -42,7 +42,7 @@ const suiteOf = (endpoint: string, report: Report) => {
     .filter((one) => one.endpoint === endpoint)
     .map(({ why, count, curl }) => {
       const message = `${why} (${counted(count, "answer")})`;
-      const error = { "@message": message, "@type": "failed", "#text": formatCommands(curl) };
+      const error = { "@message": message, "@type": "failed", "#text": commandsOf(curl).join("\n") };
       return caseOf(`answers: ${why}`, { error });
     });
   const testcase = [...counts, ...failed, ...errors];
@@ -67,11 +67,8 @@ const formatEvidence = (difference: ReportedDifference): string =>
   [
     ...(difference.rule === undefined ? [] : [`rule       ${difference.rule}`]),
     ...formatValues(difference, 2000).map(({ side, text }) => `${side.padEnd(10)} ${text}`),
-    formatCommands(difference.curl),
+    ...commandsOf(difference.curl),
   ].join("\n");
-
-const formatCommands = ({ legacy, candidate }: CurlPair): string =>
-  [legacy, candidate].filter((command) => command !== undefined).join("\n");
 
 const formatCounts = (summary: Summary): string =>
   [

@@ -1,8 +1,8 @@
-import type { CurlPair, Report, ReportedDifference, Summary } from "../../../compare/report.ts";
+import type { Report, ReportedDifference, Summary } from "../../../compare/report.ts";
 import { comparisonResults, formatPath, resultNames } from "../../../compare/results.ts";
 import { truncate } from "../../../scrub/truncate.ts";
 import { counted, duration, formatNumber, minute } from "../../../ui/wording.ts";
-import { formatSides, formatSummary, formatValues } from "./reportWording.ts";
+import { commandsOf, formatSides, formatSummary, formatValues } from "./reportWording.ts";
 
 /** Characters. GitHub takes comments of 65,536; the rest is room for what a bot adds. */
 const MAX_CHARS = 60_000;
@@ -92,18 +92,18 @@ const unexplainedDifference = (difference: ReportedDifference): string => {
     "",
     ...formatValues(difference, 160).map(({ side, text }) => `- ${side}: ${code(text)}`),
     "",
-    curls(curl),
-  ].join("\n");
-};
-
-const curls = ({ legacy, candidate }: CurlPair): string =>
-  [
     "<details><summary>curl</summary>",
     "",
-    fenced("sh", [...(legacy === undefined ? [] : [truncate(legacy, 600)]), truncate(candidate, 600)].join("\n")),
+    fenced(
+      "sh",
+      commandsOf(curl)
+        .map((command) => truncate(command, 600))
+        .join("\n"),
+    ),
     "",
     "</details>",
   ].join("\n");
+};
 
 type Cells = readonly (string | number)[];
 

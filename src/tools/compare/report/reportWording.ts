@@ -1,5 +1,5 @@
 import { causeOf } from "../../../compare/difference.ts";
-import type { Report, ReportedDifference, Summary } from "../../../compare/report.ts";
+import type { CurlPair, Report, ReportedDifference, Summary } from "../../../compare/report.ts";
 import type { Json } from "../../../rules/rule.ts";
 import { truncate } from "../../../scrub/truncate.ts";
 import { counted, formatNumber } from "../../../ui/wording.ts";
@@ -38,3 +38,7 @@ export const formatSides = ({ sides }: Report): string =>
   sides.candidate === undefined
     ? `legacy ${sides.legacy} and the new interface's rules`
     : `legacy ${sides.legacy} and candidate ${sides.candidate}`;
+
+/** The commands that ask both sides, one of them where there is only one. */
+export const commandsOf = ({ legacy, candidate }: CurlPair): string[] =>
+  [legacy, candidate].filter((command) => command !== undefined);

@@ -3,7 +3,7 @@ import type { Report, Summary } from "../../../compare/report.ts";
 import { comparisonResults, resultNames } from "../../../compare/results.ts";
 import { truncate } from "../../../scrub/truncate.ts";
 import { formatNumber, minute } from "../../../ui/wording.ts";
-import { formatSides, formatSummary } from "./reportWording.ts";
+import { commandsOf, formatSides, formatSummary } from "./reportWording.ts";
 
 /** The report for a terminal, at most `width` wide. Only commands, which people copy, may be wider. */
 export const terminalReport = (report: Report, width: number, colour: boolean): string[] => {
@@ -40,10 +40,10 @@ export const terminalReport = (report: Report, width: number, colour: boolean): 
     ),
     ...causes
       .filter(({ kind }) => kind === "unexplained")
-      .flatMap(({ name, curl: { legacy, candidate } }) => [
+      .flatMap(({ name, curl }) => [
         "",
         style("red", line(`${comparisonResults.unexplained.sign} ${name}`)),
-        ...[legacy, candidate].flatMap((command) => (command === undefined ? [] : plainText(command))),
+        ...commandsOf(curl).map(plainText),
       ]),
   ];
 };

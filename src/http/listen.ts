@@ -1,0 +1,22 @@
+import type { Server } from "node:http";
+
+/** A server that listens. `close` ends its open connections too. */
+export type Listening = { url: string; port: number; close: () => Promise<void> };
+
+/** Makes a server listen, by default on any free port of the loopback address. Rejects where the address cannot be had. */
+export const listen = async (server: Server, { host = "127.0.0.1", port = 0 } = {}): Promise<Listening> => {
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject).listen(port, host, resolve);
+  });
+  const address = server.address();
+  const own = typeof address === "object" && address !== null ? address.port : port;
+  return {
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${own}`,
+    port: own,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+};
