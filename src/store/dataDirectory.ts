@@ -1,16 +1,4 @@
-import {
-  accessSync,
-  closeSync,
-  constants,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
 /** Reasons by the codes of the system, and of SQLite: read-only, input or output, full, cannot open. */
@@ -28,41 +16,25 @@ const reasons: Record<string, string> = {
   14: "its files cannot be opened",
 };
 
-/** What is said of a `DATA_DIR` that cannot be used: why, and what is needed. One line. */
+/** Why a directory for `DATA_DIR` cannot be used, and what is needed. One line. */
 export const dataDirectoryError = (directory: string, error: Error & { code?: string; errcode?: number }): string => {
   // SQLite refines its codes in the upper bits.
   const code = error.errcode === undefined ? error.code : error.errcode & 0xff;
   const reason = reasons[code ?? ""];
-  const subject = `DATA_DIR: ${directory} cannot be used: `;
+  const subject = `${directory} cannot be used: `;
   if (reason === undefined) return subject + error.message;
   return `${subject}${reason} (${error.message}); needed is a directory with free space that this user may write to`;
 };
 
 /** Makes the directory, for this user alone, unless it exists. Throws the system's error if it cannot be made or written to. */
 export const makeDataDirectory = (directory: string): void => {
-  const whole = resolve(directory);
   const missing: string[] = [];
   // Not by Node's recursive mkdir: where a parent exists but takes no children, as /proc, that tries forever.
-  for (let at = whole; !existsSync(at); at = dirname(at)) missing.unshift(at);
-  for (const at of missing) makeOne(at);
-  if (!statSync(whole).isDirectory()) throw Object.assign(new Error("EEXIST: it is a file"), { code: "EEXIST" });
-  accessSync(whole, constants.R_OK | constants.W_OK | constants.X_OK);
-};
-
-const makeOne = (directory: string): void => {
-  try {
-    mkdirSync(directory, { mode: 0o700 });
-  } catch (error) {
-    // Another process may have made it meanwhile.
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST" || !existsSync(directory)) throw error;
-  }
-  // A directory is on the disk when its name in its parent is.
-  const parent = openSync(dirname(directory), "r");
-  try {
-    fsyncSync(parent);
-  } finally {
-    closeSync(parent);
-  }
+  for (let at = resolve(directory); !existsSync(at); at = dirname(at)) missing.unshift(at);
+  // Another process may have made one meanwhile.
+  for (const at of missing) if (!existsSync(at)) mkdirSync(at, { mode: 0o700 });
+  if (!statSync(directory).isDirectory()) throw Object.assign(new Error("EEXIST: it is a file"), { code: "EEXIST" });
+  accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
 };
 
 /** Tries whether a file can be written to the directory, and leaves nothing behind; why it cannot. */
@@ -76,6 +48,6 @@ export const dataDirectoryTrouble = (directory: string): string | undefined => {
     if (isNew) rmdirSync(directory);
     return undefined;
   } catch (error) {
-    return dataDirectoryError(directory, error as Error).replace(/^DATA_DIR: /, "");
+    return dataDirectoryError(directory, error as Error);
   }
 };

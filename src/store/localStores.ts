@@ -1,16 +1,7 @@
-import {
-  openHealth,
-  type OnStoreEvent,
-  storeIn,
-  type StoreInPlace,
-  type Stores,
-  type StoreSettings,
-  type Swap,
-} from "./store.ts";
+import { openHealth, type OnStoreEvent, storeIn, type Stores, type StoreSettings } from "./store.ts";
 
-/** Where stores that no other process uses are written. */
+/** Where the values of stores are written that no other process uses. */
 export type Disk = {
-  place: "memory" | "directory";
   /** What was stored, by feature and key. */
   found: ReadonlyMap<string, Map<string, string>>;
   /** Stores a text at once and durably, or deletes it; throws if it cannot. */
@@ -21,60 +12,38 @@ export type Disk = {
 };
 
 /** Opens stores in memory: their values are gone with the process. */
-export const memoryStores = (): Stores =>
-  localStores(
-    {
-      place: "memory",
-      found: new Map(),
-      write: () => undefined,
-      close: () => undefined,
-      refuse: (why) => new Error(why),
-    },
-    () => undefined,
-  );
+export const memoryStores = (): Stores => localStores(() => undefined);
 
-/** Opens the stores of one process. */
-export const localStores = (disk: Disk, onEvent: OnStoreEvent): Stores => {
-  const opened: Pick<StoreInPlace<never>, "end">[] = [];
+/** Opens the stores of one process, on its disk or in memory. */
+export const localStores = (onEvent: OnStoreEvent, disk?: Disk): Stores => {
   const report = openHealth(onEvent);
   let isClosed = false;
   return {
-    place: disk.place,
+    place: disk === undefined ? "memory" : "directory",
     async open<T>(settings: StoreSettings<T>) {
       const { feature } = settings;
-      const texts = new Map(disk.found.get(feature));
-      const write = (key: string, text: string | undefined): void => {
+      const write = async (key: string, _: string | undefined, text: string | undefined): Promise<undefined> => {
+        if (isClosed) throw new Error("the store is closed");
         try {
-          disk.write(feature, key, text);
+          disk?.write(feature, key, text);
         } catch (error) {
           report(error as Error);
           throw error;
         }
         report();
-        if (text === undefined) texts.delete(key);
-        else texts.set(key, text);
       };
-      const swap: Swap = async (key, known, next) => {
-        const found = texts.get(key);
-        if (found !== known) return { found };
-        write(key, next);
-        return undefined;
-      };
-      const store = storeIn<T>(swap, settings, (keys, why) => onEvent("store_unreadable", { feature, keys, why }));
+      const store = storeIn<T>(write, settings, onEvent);
       try {
-        store.take(texts, true);
+        store.take(disk?.found.get(feature) ?? new Map(), true);
       } catch (error) {
-        throw disk.refuse(`${feature}/${(error as Error).message}`);
+        throw disk?.refuse(`${feature}/${(error as Error).message}`);
       }
-      opened.push(store);
       return store;
     },
     claim: () => async () => true,
     async close() {
-      if (isClosed) return;
+      if (!isClosed) disk?.close();
       isClosed = true;
-      for (const { end } of opened) end();
-      disk.close();
     },
   };
 };

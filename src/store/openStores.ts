@@ -24,6 +24,6 @@ export const openStores = async ({
   // Loaded where they are used: Redis's client and SQLite take their time and memory.
   if (REDIS_URL !== undefined)
     return (await import("./redisStores.ts")).redisStores({ url: REDIS_URL, onEvent, ...times });
-  if (DATA_DIR !== undefined) return localStores((await import("./sqliteDisk.ts")).sqliteDisk(DATA_DIR), onEvent);
+  if (DATA_DIR !== undefined) return localStores(onEvent, (await import("./sqliteDisk.ts")).sqliteDisk(DATA_DIR));
   return memoryStores();
 };

@@ -3,16 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { openSerialQueue } from "../concurrency/serialQueue.ts";
 import { withTimeout } from "../concurrency/withTimeout.ts";
 import { asTexts, connectRedis, type RunScript, script } from "./redis.ts";
-import {
-  openHealth,
-  type OnStoreEvent,
-  type KeyValueStore,
-  storeIn,
-  type StoreInPlace,
-  type StoreSettings,
-  type Swap,
-  type Stores,
-} from "./store.ts";
+import { openHealth, type OnStoreEvent, storeIn, type StoreSettings, type Swap, type Stores } from "./store.ts";
 
 /** What stores on Redis are opened with; times are milliseconds. */
 export type RedisStoresSettings = {
@@ -35,7 +26,7 @@ const CHANNEL = `${PREFIX}changes`;
 
 /** Milliseconds between two looks at what others have changed: messages may be lost. */
 const INTERVAL = 5000;
-/** Milliseconds between two looks after messages. */
+/** Milliseconds from a message to the look: the messages that come meanwhile need no other one. */
 const DELAY = 100;
 /** Milliseconds for which a start waits for Redis where it could do without. */
 const SHORT_PATIENCE = 1000;
@@ -75,11 +66,10 @@ const scripts = {
 export const redisStores = ({ url, onEvent, timeout = 2000, patience = 5000 }: RedisStoresSettings): Stores => {
   const self = randomUUID();
   const openedAt = performance.now();
-  const opened: (Pick<StoreInPlace<never>, "end"> & { read: () => Promise<void> })[] = [];
-  const report = openHealth(onEvent);
-  let last: Promise<void> = Promise.resolve();
-  let lookedAt = -Infinity;
-  let dueAt = Infinity;
+  /** What has changed in each store. */
+  const reads: (() => Promise<void>)[] = [];
+  const health = openHealth(onEvent);
+  const inTurn = openSerialQueue();
   let timer: NodeJS.Timeout | undefined;
   let hasAnswered = false;
   let isClosed = false;
@@ -99,35 +89,20 @@ export const redisStores = ({ url, onEvent, timeout = 2000, patience = 5000 }: R
     redis.renew();
     throw new Error(`Redis did not answer within ${timeout} ms`);
   };
-  const failed = (error: Error): never => {
-    if (!isClosed) report(error);
-    throw error;
+  const report = (error?: Error): void => {
+    if (!isClosed) health(error);
   };
   const look = async (): Promise<void> => {
-    lookedAt = performance.now();
-    try {
-      for (const { read } of opened) await read();
-      await run(scripts.touch, [CHANNEL], []);
-      if (!isClosed) report();
-    } catch (error) {
-      if (!isClosed) report(error as Error);
-    }
+    // A message from now on needs another look.
+    timer = undefined;
+    for (const read of reads) await read();
+    await run(scripts.touch, [CHANNEL], []);
   };
-  const lookWithin = (ms: number): void => {
-    const at = performance.now() + ms;
-    if (isClosed || at >= dueAt) return;
-    dueAt = at;
-    clearTimeout(timer);
-    timer = setTimeout(() => {
-      dueAt = Infinity;
-      last = last.then(look);
-      lookWithin(INTERVAL);
-    }, ms);
-    timer.unref();
+  const lookSoon = (): void => {
+    if (isClosed) return;
+    timer ??= setTimeout(() => void inTurn(look).then(() => report(), report), DELAY).unref();
   };
-  const lookSoon = (): void => lookWithin(Math.max(0, lookedAt + DELAY - performance.now()));
-
-  lookWithin(INTERVAL);
+  const looking = setInterval(lookSoon, INTERVAL).unref();
 
   /** What `task` gives, as soon as Redis answers; the last error where it does not in time. */
   const firstOf = async <T>(task: () => Promise<T>, until: number): Promise<T | Error> => {
@@ -150,14 +125,16 @@ export const redisStores = ({ url, onEvent, timeout = 2000, patience = 5000 }: R
       /** Its `#`, as it was read last; "" if there was none, `OWN` after a change of ours. */
       let version = "";
       const swap: Swap = async (field, before, next = "") => {
+        if (isClosed) throw new Error("the store is closed");
         const sha = before === undefined ? "" : hash("sha1", before);
         const swapping = run(scripts.swap, [key], [field, sha, next, randomUUID(), CHANNEL, self]);
-        const reply = asTexts(await swapping.catch(failed));
+        swapping.catch(report);
+        const reply = asTexts(await swapping);
         if (Array.isArray(reply)) return { found: (reply[0] as string) || undefined };
         version = OWN;
         return undefined;
       };
-      const store = storeIn<T>(swap, settings, (keys, why) => onEvent("store_unreadable", { feature, keys, why }));
+      const store = storeIn<T>(swap, settings, onEvent);
       /** Its fields, if there was a change. */
       const fetchAll = async (): Promise<Map<string, string> | undefined> => {
         const reply = asTexts(await run(scripts.read, [key], [version]));
@@ -183,16 +160,13 @@ export const redisStores = ({ url, onEvent, timeout = 2000, patience = 5000 }: R
       } catch (error) {
         throw refuse(`the hash ${key} has a field that is not what was written here: ${(error as Error).message}`);
       }
-      // One after the other: else what was read before an update could be taken over after it.
-      const inTurn = openSerialQueue();
-      const read = () =>
-        inTurn(async () => {
+      reads.push(() =>
+        store.inTurn(async () => {
           const fields = await fetchAll();
           if (fields) take(fields);
-        });
-      opened.push({ ...store, read });
-      const inStore: KeyValueStore<T> = { ...store, update: (...about) => inTurn(() => store.update(...about)) };
-      return inStore;
+        }),
+      );
+      return store;
     },
     claim(work) {
       let until = -Infinity;
@@ -210,7 +184,7 @@ export const redisStores = ({ url, onEvent, timeout = 2000, patience = 5000 }: R
     run: redis.run,
     async close() {
       isClosed = true;
-      for (const { end } of opened) end();
+      clearInterval(looking);
       clearTimeout(timer);
       redis.close();
     },

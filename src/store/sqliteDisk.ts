@@ -14,50 +14,28 @@ const ADVICE = "it is left as it is: repair it, or move it away to begin with no
 
 /**
  * Opens `catalog-gateway.sqlite`, in a directory that one process uses at a time. Throws with `DATA_DIR`, the file and the reason if it
- * cannot be used.
+ * cannot be used. The operating system frees the lock when the process ends, however it ends. A file with a process id in it would go stale
+ * after a crash.
  */
 export const sqliteDisk = (directory: string): Disk => {
   const file = join(directory, "catalog-gateway.sqlite");
-  const refuse = (error: Error): Error => new Error(dataDirectoryError(directory, error), { cause: error });
+  const refuse = (why: Error): Error => new Error(`DATA_DIR: ${dataDirectoryError(directory, why)}`, { cause: why });
+  let database: DatabaseSync | undefined;
   try {
     makeDataDirectory(directory);
-    const database = openExclusively(file);
-    try {
-      prepare(database, file);
-      return {
-        place: "directory",
-        found: readAll(database),
-        write: (...entry) => put(database, ...entry),
-        close: () => database.close(),
-        refuse: (why) => refuse(new Error(`${file}: ${why}; ${ADVICE}`)),
-      };
-    } catch (error) {
-      database.close();
-      throw error;
-    }
-  } catch (error) {
-    const { errcode, message } = error as Error & { errcode?: number };
-    if (!DAMAGED.has(errcode)) throw refuse(error as Error);
-    throw refuse(new Error(`${file}: ${message}; ${ADVICE}`, { cause: error }));
-  }
-};
-
-/**
- * A database that this process has alone until it closes it; throws if another process has it. The operating system frees the lock when a
- * process ends, however it ends. A file with a process id in it would go stale after a crash.
- */
-const openExclusively = (file: string): DatabaseSync => {
-  // For this user alone; SQLite gives its other files the same permissions.
-  closeSync(openSync(file, "a", 0o600));
-  const database = new DatabaseSync(file);
-  try {
+    // For this user alone; SQLite gives its other files the same permissions.
+    closeSync(openSync(file, "a", 0o600));
+    database = new DatabaseSync(file);
     // In this mode the lock of the first transaction is kept.
     database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL; BEGIN EXCLUSIVE; COMMIT");
-    return database;
+    prepare(database, file);
+    return { ...entriesOf(database), refuse: (why) => refuse(new Error(`${file}: ${why}; ${ADVICE}`)) };
   } catch (error) {
-    database.close();
-    if ((error as { errcode?: number }).errcode !== BUSY) throw error;
-    throw new Error(`another process uses it and holds ${file}; allowed is one gateway a directory`, { cause: error });
+    database?.close();
+    const { errcode, message } = error as Error & { errcode?: number };
+    if (errcode === BUSY)
+      throw refuse(new Error(`another process uses it and holds ${file}; allowed is one gateway a directory`));
+    throw refuse(DAMAGED.has(errcode) ? new Error(`${file}: ${message}; ${ADVICE}`) : (error as Error));
   }
 };
 
@@ -74,18 +52,18 @@ const prepare = (database: DatabaseSync, file: string): void => {
   );
 };
 
-/** All texts by feature and key. It reads every page, so that a damaged one is found. */
-const readAll = (database: DatabaseSync): Map<string, Map<string, string>> => {
+/** Reads all entries, so that a damaged page is found. A write comes back when it is on the disk. */
+const entriesOf = (database: DatabaseSync): Omit<Disk, "refuse"> => {
   const found = new Map<string, Map<string, string>>();
   for (const row of database.prepare("SELECT feature, key, value FROM entries").iterate()) {
     const [feature, key, value] = [String(row["feature"]), String(row["key"]), String(row["value"])];
     found.set(feature, (found.get(feature) ?? new Map<string, string>()).set(key, value));
   }
-  return found;
-};
-
-/** Comes back when it is on the disk. */
-const put = (database: DatabaseSync, feature: string, key: string, text: string | undefined): void => {
-  if (text === undefined) database.prepare("DELETE FROM entries WHERE feature = ? AND key = ?").run(feature, key);
-  else database.prepare("INSERT OR REPLACE INTO entries VALUES (?, ?, ?)").run(feature, key, text);
+  const put = database.prepare("INSERT OR REPLACE INTO entries VALUES (?, ?, ?)");
+  const remove = database.prepare("DELETE FROM entries WHERE feature = ? AND key = ?");
+  return {
+    found,
+    write: (feature, key, text) => void (text === undefined ? remove.run(feature, key) : put.run(feature, key, text)),
+    close: () => database.close(),
+  };
 };

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { openSerialQueue, type SerialQueue } from "../concurrency/serialQueue.ts";
 import { parseJson } from "../rules/parseJson.ts";
 import type { RunScript } from "./redis.ts";
 
@@ -56,26 +57,26 @@ export type Swap = (
 ) => Promise<{ found: string | undefined } | undefined>;
 
 /** A store, and what its place does with it. */
-export type StoreInPlace<T> = KeyValueStore<T> & {
+type StoreInPlace<T> = KeyValueStore<T> & {
   /** Takes over all texts that are stored. At the start it throws, with the key and the reason, if a vital one cannot be read. */
   take(texts: ReadonlyMap<string, string>, isStart?: boolean): void;
-  /** From now on nothing is updated. */
-  end(): void;
+  /** Runs a task between updates. */
+  inTurn: SerialQueue;
 };
 
 /** An update is given up where another one came first so often. */
 const MAX_COLLISIONS = 100;
 
-/** Makes the store of a feature, which is empty until it takes over what is stored. `onUnreadable` gets the keys of values that cannot be read. */
+/** Makes the store of a feature, which is empty until it takes over what is stored. Reports `store_unreadable`. */
 export const storeIn = <T>(
   swap: Swap,
-  { schema, isVital }: StoreSettings<T>,
-  onUnreadable: (keys: string[], why: string) => void,
+  { feature, schema, isVital }: StoreSettings<T>,
+  onEvent: OnStoreEvent,
 ): StoreInPlace<T> => {
   const known = new Map<string, { text: string; value: T | undefined }>();
   const listeners: ((changes: Changes<T>) => void)[] = [];
+  const inTurn = openSerialQueue();
   let snapshot: ReadonlyMap<string, T> | undefined;
-  let hasEnded = false;
 
   const get = (key: string): T | undefined => known.get(key)?.value;
   const put = (key: string, text: string | undefined, value: T | undefined): void => {
@@ -83,11 +84,11 @@ export const storeIn = <T>(
     if (text === undefined) known.delete(key);
     else known.set(key, { text, value });
   };
-  const take = (texts: ReadonlyMap<string, string>, isStart = false): void => {
+  const takeSome = (texts: Iterable<readonly [string, string | undefined]>, isStart = false): void => {
     const changes = new Map<string, T | undefined>();
     const unreadable = new Map<string, string>();
-    for (const key of new Set([...known.keys(), ...texts.keys()])) {
-      const [text, before] = [texts.get(key), known.get(key)];
+    for (const [key, text] of texts) {
+      const before = known.get(key);
       if (text === before?.text) continue;
       const read = text === undefined ? undefined : schema(key).safeParse(parseJson(text));
       if (read?.success === false) unreadable.set(key, `${key}: ${describeIssues(read.error)}`);
@@ -97,14 +98,24 @@ export const storeIn = <T>(
     }
     const vital = isStart ? [...unreadable].find(([key]) => isVital?.(key)) : undefined;
     if (vital) throw new Error(vital[1]);
-    if (unreadable.size > 0) onUnreadable([...unreadable.keys()], [...unreadable.values()].slice(0, 5).join("; "));
+    const why = [...unreadable.values()].slice(0, 5).join("; ");
+    if (unreadable.size > 0) onEvent("store_unreadable", { feature, keys: [...unreadable.keys()], why });
     if (changes.size > 0) for (const listener of listeners) listener(changes);
   };
-  const takeOne = (key: string, text: string | undefined): void => {
-    const texts = new Map([...known].map(([one, { text: stored }]) => [one, stored]));
-    if (text === undefined) texts.delete(key);
-    else texts.set(key, text);
-    take(texts);
+  const update: KeyValueStore<T>["update"] = async (key, make) => {
+    for (let collisions = 0; collisions < MAX_COLLISIONS; collisions++) {
+      const made = make(get(key));
+      if (made === undefined) return false;
+      const value = made === null ? undefined : schema(key).parse(made);
+      const text = value === undefined ? undefined : JSON.stringify(value);
+      const other = await swap(key, known.get(key)?.text, text);
+      if (other === undefined) {
+        put(key, text, value);
+        return true;
+      }
+      takeSome([[key, other.found]]);
+    }
+    throw new Error("others change it all the time");
   };
 
   return {
@@ -113,25 +124,14 @@ export const storeIn = <T>(
       (snapshot ??= new Map(
         [...known].flatMap(([key, { value }]) => (value === undefined ? [] : [[key, value] as const])),
       )),
-    async update(key, make) {
-      for (let collisions = 0; collisions < MAX_COLLISIONS; collisions++) {
-        if (hasEnded) throw new Error("the store is closed");
-        const made = make(get(key));
-        if (made === undefined) return false;
-        const value = made === null ? undefined : schema(key).parse(made);
-        const text = value === undefined ? undefined : JSON.stringify(value);
-        const other = await swap(key, known.get(key)?.text, text);
-        if (other === undefined) {
-          put(key, text, value);
-          return true;
-        }
-        takeOne(key, other.found);
-      }
-      throw new Error("others change it all the time");
-    },
+    // One after the other: what was read before an update is not taken over after it.
+    update: (...about) => inTurn(() => update(...about)),
     onChange: (listener) => void listeners.push(listener),
-    take,
-    end: () => void (hasEnded = true),
+    take(texts, isStart) {
+      const gone = [...known.keys()].filter((key) => !texts.has(key));
+      takeSome([...gone.map((key) => [key, undefined] as const), ...texts], isStart);
+    },
+    inTurn,
   };
 };
 
