@@ -16,7 +16,7 @@ export const requestPage = async () => {
   return new DOMParser().parseFromString(await answer.text(), "text/html");
 };
 
-/** Sends a change; throws the sentence in which the gateway refuses it. */
+/** Sends a change; throws the sentence in which the gateway refuses it, with the evidence that speaks against it. */
 export const requestChange = async (path, json) => {
   const answer = await fetch(path, {
     method: "POST",
@@ -27,8 +27,10 @@ export const requestChange = async (path, json) => {
   }).catch(() => {
     throw new Error("The gateway did not answer, so it is not known whether this was done.");
   });
-  const { detail } = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw new Error(typeof detail === "string" ? detail : `The gateway answered ${answer.status}.`);
+  const { detail, evidence } = await answer.json().catch(() => ({}));
+  if (answer.ok) return;
+  const sentence = typeof detail === "string" ? detail : `The gateway answered ${answer.status}.`;
+  throw Object.assign(new Error(sentence), { evidence });
 };
 
 /** The content of a file of the gateway; throws a sentence if it cannot be had. */

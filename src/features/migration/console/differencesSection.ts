@@ -1,5 +1,6 @@
+import { diffWordsWithSpace } from "diff";
 import { UNSERVED } from "../../../compare/difference.ts";
-import { comparisonResults, formatPath } from "../../../compare/results.ts";
+import { formatPath } from "../../../compare/results.ts";
 import { badge } from "../../../ui/badge.ts";
 import type { PageSection } from "../../../ui/consolePart.ts";
 import { curlPair } from "../../../ui/curlPair.ts";
@@ -8,12 +9,13 @@ import { timeAt } from "../../../ui/timeAgo.ts";
 import { truncate } from "../../../scrub/truncate.ts";
 import { counted, formatNumber } from "../../../ui/wording.ts";
 import type { DifferenceSample, DifferenceView } from "../views.ts";
-import { type DiffPiece, diffWords } from "./wordDiff.ts";
 
 /** Characters of all differences together: the page is requested every two seconds. */
 const MAX_LENGTH = 800_000;
 /** Characters of one value. */
 const MAX_VALUE_LENGTH = 2000;
+/** Words that differ; with more of them all of both values is marked. */
+const MAX_EDITS = 400;
 
 const filterKinds = ["unexplained", "drift", "expected", "explained"] as const;
 
@@ -73,24 +75,15 @@ const group = (key: string, found: readonly { difference: DifferenceView; item: 
 /** The filters. The script hides the differences that they do not select. */
 const filters = (differences: readonly DifferenceView[], endpoints: readonly string[]): Html => {
   const named = [...new Set([...endpoints, ...differences.map(({ endpoint }) => endpoint)])];
+  const countOf = (kind: string): string => formatNumber(differences.filter((one) => one.kind === kind).length);
   return html`<form class="filters scripted" id="filters" aria-label="Filter the differences" autocomplete="off">
-    <fieldset>
-      <legend>Kind</legend>
-      ${filterKinds.map((kind) => {
-        const count = differences.filter((one) => one.kind === kind).length;
-        return html`<label class="chip ${kind}"
-          ><input type="radio" name="kind" value="${kind}" ${kind === "unexplained" ? html`checked` : ""} /><span
-            ><span aria-hidden="true">${comparisonResults[kind].sign}</span> ${kind}
-            <span class="tally">${formatNumber(count)}</span></span
-          ></label
-        >`;
-      })}
-      <label class="chip"
-        ><input type="radio" name="kind" value="" /><span
-          >all <span class="tally">${formatNumber(differences.length)}</span></span
-        ></label
-      >
-    </fieldset>
+    <p>
+      <label for="filter-kind">Kind</label>
+      <select id="filter-kind" name="kind">
+        ${filterKinds.map((kind) => html`<option value="${kind}">${kind} (${countOf(kind)})</option>`)}
+        <option value="">all (${formatNumber(differences.length)})</option>
+      </select>
+    </p>
     <p>
       <label for="filter-endpoint">Endpoint</label>
       <select id="filter-endpoint" name="endpoint">
@@ -102,7 +95,7 @@ const filters = (differences: readonly DifferenceView[], endpoints: readonly str
       <label for="filter-path">Path or cause contains</label>
       <input id="filter-path" name="path" type="search" spellcheck="false" placeholder="/creator" />
     </p>
-    <p class="shown"><output id="filtered" aria-live="polite" for="filter-endpoint filter-path"></output></p>
+    <p><output id="filtered" aria-live="polite" for="filter-kind filter-endpoint filter-path"></output></p>
   </form>`;
 };
 
@@ -172,24 +165,26 @@ const sampleItem = (sample: DifferenceSample): Html => {
 const shownNames = ({ legacy }: DifferenceSample): Side[] =>
   (Object.keys(sides) as Side[]).filter((side) => side !== "legacy" || legacy !== undefined);
 
-/** Marks changes between modern and the expected value, or legacy where modern is as expected. */
+/** Marks what differs between modern and the expected value, or legacy where modern is as expected. */
 const shownSides = (sample: DifferenceSample): Partial<Record<Side, Html>> => {
   const [legacy, expected, candidate] = (["legacy", "expected", "candidate"] as const).map((side) =>
     sample[side] === undefined ? undefined : truncate(JSON.stringify(sample[side], null, 2), MAX_VALUE_LENGTH),
   );
-  const isAsExpected = expected === candidate;
-  const { left, right } = diffWords((isAsExpected ? legacy : expected) ?? "", candidate ?? "");
+  const compared = expected === candidate ? legacy : expected;
+  const changes = diffWordsWithSpace(compared ?? "", candidate ?? "", { maxEditLength: MAX_EDITS }) ?? [
+    { value: compared ?? "", removed: true, added: false },
+    { value: candidate ?? "", removed: false, added: true },
+  ];
+  const left = html`<code
+    >${changes.map(({ added, removed, value }) => (added ? "" : removed ? html`<del>${value}</del>` : value))}</code
+  >`;
+  const right = html`<code
+    >${changes.map(({ added, removed, value }) => (removed ? "" : added ? html`<ins>${value}</ins>` : value))}</code
+  >`;
+  const plain = (value: string): Html => html`<code>${value}</code>`;
   return {
-    ...(legacy === undefined ? {} : { legacy: isAsExpected ? marked(left, "del") : html`<code>${legacy}</code>` }),
-    ...(expected === undefined
-      ? {}
-      : { expected: isAsExpected ? html`<code>${expected}</code>` : marked(left, "del") }),
-    ...(candidate === undefined ? {} : { candidate: marked(right, "ins") }),
+    ...(legacy === undefined ? {} : { legacy: expected === candidate ? left : plain(legacy) }),
+    ...(expected === undefined ? {} : { expected: expected === candidate ? plain(expected) : left }),
+    ...(candidate === undefined ? {} : { candidate: right }),
   };
 };
-
-const marked = (pieces: readonly DiffPiece[], tag: "del" | "ins"): Html =>
-  html`<code>${pieces.map(({ text, changed }) => (changed ? inTag(tag, text) : text))}</code>`;
-
-const inTag = (tag: "del" | "ins", text: string): Html =>
-  tag === "del" ? html`<del>${text}</del>` : html`<ins>${text}</ins>`;

@@ -4,22 +4,21 @@ import { html, type Html } from "../../../ui/html.ts";
 import { counted, enumerate, formatNumber, rate } from "../../../ui/wording.ts";
 import { stageNames } from "../stage.ts";
 import type { StagesView, StageView } from "../views.ts";
-import { allDialog, moveDialog } from "./dialogs.ts";
 import { liveDifferencesSection } from "./differencesSection.ts";
 import { auditSection, ledgerSection } from "./recordSections.ts";
+import { moveDialog } from "./moveDialog.ts";
 import { differenceKinds, type OperatedMigration } from "./routes.ts";
-import { stagesSection } from "./stagesSection.ts";
-import { sortByTrouble } from "./troubles.ts";
+import { sortByTrouble, stagesSection } from "./stagesSection.ts";
 
 const fileUrl = (file: string): URL => new URL(file, import.meta.url);
 
-const scripts = ["filters.js", "despite.js", "moveDialog.js", "allDialog.js"].map((name) => `client/${name}`);
+const scripts = ["client/filters.js", "client/move.js"];
 
 /** Stages, differences, the audit log and the ledger, with the dialogs that move endpoints. */
 export const migrationPage = (migration: OperatedMigration): PagePart => ({
   style: ["stages.css", "differences.css"].map((file) => readAsset(fileUrl(file))).join("\n"),
   script: joinModules(scripts.map(fileUrl)),
-  dialogs: html`${moveDialog()} ${allDialog()}`,
+  dialogs: moveDialog(),
   show(now, _query, address) {
     const { hasModern } = migration;
     const [stages, audit, expected] = [migration.view(), migration.audit(), migration.expected()];

@@ -4,14 +4,43 @@ import { html, type Html } from "../../../ui/html.ts";
 import { timeAgo } from "../../../ui/timeAgo.ts";
 import { counted, duration, formatNumber, percent, rate } from "../../../ui/wording.ts";
 import { nextStep } from "../gate.ts";
-import { isForward, stageText } from "../stage.ts";
+import { stageText } from "../stage.ts";
 import type { Latency, Parity, StagesView, StageView } from "../views.ts";
-import { type NamedView, sortByTrouble } from "./troubles.ts";
 
 const results = ["equal", "explained", "expected", "drift", "unexplained"] as const;
 const BAR_WIDTH = 400;
 /** The least width of a part that is not empty, so that it can be seen. */
 const MIN_PART_WIDTH = 5;
+
+/** Why an endpoint needs an operator, the most urgent reason first; empty if it does not. */
+const troublesOf = ({ parity, gateSays, isGateFailing }: StageView): string[] => [
+  ...(parity.unexplained > 0
+    ? [
+        `${counted(parity.unexplained, "answer")} ${parity.unexplained === 1 ? "differs" : "differ"}, and nothing explains it`,
+      ]
+    : []),
+  ...(isGateFailing === true ? [`its gate fails: ${gateSays?.replace(/^\w+: /, "") ?? ""}`] : []),
+];
+
+/** One endpoint with its name. */
+type NamedView = { endpoint: string; view: StageView; troubles: readonly string[] };
+
+/** The endpoints that need an operator, those with the most unexplained answers first; then others that are moved; then those in legacy, by use. */
+export const sortByTrouble = (stages: StagesView): Record<"troubled" | "moved" | "inLegacy", NamedView[]> => {
+  const all = Object.entries(stages).map(([endpoint, view]) => ({ endpoint, view, troubles: troublesOf(view) }));
+  const {
+    troubled = [],
+    moved = [],
+    inLegacy = [],
+  } = Object.groupBy(all, ({ view, troubles }) =>
+    troubles.length > 0 ? "troubled" : view.stage === "legacy" ? "inLegacy" : "moved",
+  );
+  return {
+    troubled: troubled.toSorted((a, b) => b.view.parity.unexplained - a.view.parity.unexplained),
+    moved,
+    inLegacy: inLegacy.toSorted((a, b) => b.view.rate - a.view.rate),
+  };
+};
 
 /** Every endpoint: those that need an operator, those that are being moved, and folded those in legacy. */
 export const stagesSection = (
@@ -53,49 +82,34 @@ export const stagesSection = (
 
 /** What moves all endpoints at once: back to legacy, and back from there. */
 const allButtons = (stages: StagesView, isMoved: boolean): Html => {
-  const former = Object.entries(stages).flatMap(([endpoint, view]) =>
-    view.former === undefined ? [] : [{ endpoint, view, to: view.former }],
+  const former = Object.entries(stages).flatMap(([endpoint, { former: to }]) =>
+    to === undefined ? [] : `${endpoint}: ${stageText(to)}`,
   );
-  const objections = former.flatMap(({ endpoint, view, to }) =>
-    view.against !== undefined && isForward(view, to) ? [`${endpoint}: ${view.against}`] : [],
-  );
-  const legacy =
-    "Every endpoint moves to the stage legacy at once. Legacy will answer all callers, and modern gets no requests.";
+  const button = (stage: "legacy" | "former", title: string, will: string): Html =>
+    html`<button type="button" class="${stage}" data-all="${stage}" data-will="${will}" aria-haspopup="dialog">
+      ${title}
+    </button>`;
   return html`<p class="all-buttons scripted">
-    ${isMoved ? allButton("legacy", "Everything back to legacy", legacy, [], []) : ""}
+    ${
+      isMoved
+        ? button(
+            "legacy",
+            "Everything back to legacy",
+            "Legacy will answer all callers, and modern will get no requests.",
+          )
+        : ""
+    }
     ${
       former.length === 0
         ? ""
-        : allButton(
+        : button(
             "former",
             "Undo “Everything back to legacy”",
-            `${counted(former.length, "endpoint")} will be where everything went back to legacy from.`,
-            former.map(({ endpoint, to }) => `${endpoint}: ${stageText(to)}`),
-            objections,
+            ["These endpoints will be where they were before:", ...former].join("\n"),
           )
     }
   </p>`;
 };
-
-/** `moves`: where each endpoint goes; `objections`: what speaks against it. The dialog shows them. */
-const allButton = (
-  stage: "legacy" | "former",
-  title: string,
-  will: string,
-  moves: readonly string[],
-  objections: readonly string[],
-): Html =>
-  html`<button
-    type="button"
-    class="${stage === "legacy" ? "alarming" : ""}"
-    data-all="${stage}"
-    data-will="${will}"
-    data-moves="${JSON.stringify(moves)}"
-    data-objections="${JSON.stringify(objections)}"
-    aria-haspopup="dialog"
-  >
-    ${title}
-  </button>`;
 
 /** What to do where nothing has been moved yet. */
 const beginning = (hasModern: boolean, hasTraffic: boolean, address: string): Html =>
@@ -118,7 +132,7 @@ const beginning = (hasModern: boolean, hasTraffic: boolean, address: string): Ht
   </ol>`;
 
 const stagesTable = (views: readonly NamedView[], hasModern: boolean, now: Date): Html =>
-  html`<table class="stages">
+  html`<table class="rows stages">
     <thead>
       <tr>
         ${["endpoint", "stage", "traffic", "hits", "p50 / p95", "parity"].map((head) => html`<th scope="col">${head}</th>`)}
@@ -134,78 +148,62 @@ const row = ({ endpoint, view, troubles }: NamedView, hasModern: boolean, now: D
   html`<tr
     id="stage-${endpoint}"
     class="${troubles.length > 0 ? "troubled" : ""}"
-    data-endpoint="${endpoint}"
     data-stage="${view.stage}"
     data-share="${view.share}"
-    ${view.against === undefined ? "" : html`data-against="${view.against}"`}
   >
     <th scope="row">
-      <span class="name">${endpoint}</span>
-      ${troubles.map((trouble) => html`<span class="trouble"><span class="sign" aria-hidden="true">?</span> ${trouble}</span>`)}
-      <span class="why">for ${timeAgo(view.since, now)}, by ${view.by}${view.why === "" ? "" : `: ${view.why}`}</span>
+      ${endpoint}
+      ${troubles.map((trouble) => html`<span class="where trouble"><span class="sign" aria-hidden="true">?</span> ${trouble}</span>`)}
+      <span class="where">for ${timeAgo(view.since, now)}, by ${view.by}${view.why === "" ? "" : `: ${view.why}`}</span>
     </th>
     <td class="at">
       ${stageMark(view)}${
         view.gateSays === undefined || view.isGateFailing === true
           ? ""
-          : html`<span class="says">${view.gateSays}</span>`
+          : html`<span class="where">${view.gateSays}</span>`
       }
     </td>
-    <td class="traffic">
-      <span class="amount">${rate(view.rate)}<span class="unit"> /s</span></span
-      >${sparkline(view.spark)}
-    </td>
+    <td class="traffic">${rate(view.rate)} /s${sparkline(view.spark)}</td>
     <td class="hits"><span class="short-label">hits </span>${percent(view.hitRatio)}</td>
     <td class="latency">
       ${side("legacy", view.latency.legacy)}${view.stage === "legacy" ? "" : side("modern", view.latency.modern)}${
         view.errorRate > 0
-          ? html`<span class="failing ${view.errorRate > (view.gate?.errorRate ?? 0.01) ? "over-bound" : ""}"
+          ? html`<span class="where ${view.errorRate > (view.gate?.errorRate ?? 0.01) ? "trouble" : ""}"
               >${percent(view.errorRate)} of modern failed</span
             >`
           : ""
       }
     </td>
     <td class="parity">${parityCell(endpoint, view)}</td>
-    ${hasModern ? html`<td class="move scripted">${actions(endpoint, view)}</td>` : ""}
+    ${hasModern ? html`<td class="move scripted">${moveButton(endpoint, view)}</td>` : ""}
   </tr>`;
 
-const actions = (endpoint: string, view: StageView): Html => {
-  const next = nextStep(view);
-  return html`${
-      next === undefined
-        ? ""
-        : html`<button
-            type="button"
-            data-next="${endpoint}"
-            data-stage="${next.stage}"
-            data-share="${next.share}"
-            aria-haspopup="dialog"
-            title="${stageText(next)}"
-          >
-            Next<span class="unseen"> step of ${endpoint}: ${stageText(next)}</span>
-          </button>`
-    }<button type="button" data-move="${endpoint}" aria-haspopup="dialog">
-      Move<span class="unseen"> ${endpoint}</span>
-    </button>`;
+/** Opens the dialog at the next step on the way to modern. */
+const moveButton = (endpoint: string, view: StageView): Html => {
+  const { stage, share } = nextStep(view) ?? view;
+  return html`<button
+    type="button"
+    data-move="${endpoint}"
+    data-stage="${stage}"
+    data-share="${share}"
+    aria-haspopup="dialog"
+  >
+    Move<span class="unseen"> ${endpoint}</span>
+  </button>`;
 };
 
 const side = (name: string, latency: Latency): Html =>
-  html`<span class="side"
-    ><span class="quiet">${name}</span> ${
-      latency === undefined
-        ? html`<span class="quiet" title="not asked">–</span>`
-        : html`<span>${duration(latency.p50)} <span class="quiet">/</span> ${duration(latency.p95)}</span>`
-    }</span
+  html`<span class="where"
+    >${name} ${latency === undefined ? "–" : html`${duration(latency.p50)} / ${duration(latency.p95)}`}</span
   >`;
 
 const parityCell = (endpoint: string, { stage, parity: found }: StageView): Html => {
-  const share = parityShare(found);
-  if (share === undefined) return stage === "legacy" ? html`` : html`<span class="quiet">nothing compared</span>`;
-  return html`<span class="amount"
-      ><strong>${percent(share)}</strong> <span class="quiet">≥ ${percent(found.lower)}</span></span
-    >
+  const judged = found.compared - found.drift;
+  if (judged === 0) return stage === "legacy" ? html`` : html`<span class="quiet">nothing compared</span>`;
+  return html`<strong>${percent(1 - found.unexplained / judged)}</strong>
+    <span class="quiet">≥ ${percent(found.lower)}</span>
     ${parityBar(found)}
-    <span class="quiet"
+    <span class="where"
       >${counted(found.compared, "request")}
       compared${
         found.expected > 0 ? html` · <a href="#ledger">${percent(found.expected / found.compared)} expected</a>` : ""
@@ -222,12 +220,6 @@ const parityCell = (endpoint: string, { stage, parity: found }: StageView): Html
 
 const stageMark = ({ stage, share }: StageView): Html =>
   html`<span class="stage ${stage}"><strong>${stage}</strong>${stageText({ stage, share }).slice(stage.length)}</span>`;
-
-/** The share (0-1) of compared answers without an unexplained difference, drift left out; `undefined` before the first comparison. */
-export const parityShare = ({ equal, explained, expected, unexplained }: Parity): number | undefined => {
-  const fine = equal + explained + expected;
-  return fine + unexplained === 0 ? undefined : fine / (fine + unexplained);
-};
 
 /** The results of comparisons as parts of a bar, with a tick at the lower bound of the share. */
 const parityBar = (parity: Parity): Html => {

@@ -12,14 +12,15 @@ const look = (page: Page) => page.evaluate(`document.dispatchEvent(new Event("vi
 const textOf = async (page: Page, selector: string): Promise<string> =>
   (await page.locator(selector).innerText()).replaceAll(/\s+/g, " ");
 
-const row = (endpoint: string) => `table.stages tr[data-endpoint="${endpoint}"]`;
+const row = (endpoint: string) => `#stage-${endpoint}`;
 const differenceAt = (page: Page, path: string) => page.locator(`.difference[data-path="${path}"]`);
 
 const focused = (page: Page): Promise<string> =>
   page.evaluate(`document.activeElement.innerText.replaceAll(/\\s+/g, " ")`);
 
-const fill = async (page: Page, dialog: string, fields: Record<string, string>) => {
-  for (const [name, value] of Object.entries(fields)) await page.fill(`#${dialog} [name=${name}]`, value);
+/** Fills the fields of the dialog. */
+const fill = async (page: Page, fields: Record<string, string>) => {
+  for (const [name, value] of Object.entries(fields)) await page.fill(`#move [name=${name}]`, value);
 };
 
 const closers: (() => Promise<void>)[] = [];
@@ -59,19 +60,23 @@ describeInChromium("the operators' page", (open) => {
 
   test("a stage is moved by click, with what speaks against it, and a refusal is shown", async () => {
     const { url, migration } = await underWay();
-    const page = await open(url, { may: /422/ });
+    const page = await open(url, { may: /409|422/ });
     await page.click(`${row("getDataset")} [data-move]`);
+    expect(await textOf(page, "#move h2 + p")).toBe("Now: shadow, 100 % mirrored");
+    expect(await textOf(page, "#move [type=submit]")).toBe("Move to canary, 5 % of callers");
+    await page.selectOption("#move select", "shadow");
     expect(await page.isDisabled("#move [type=submit]")).toBe(true);
-    await page.check("#move [value=canary]");
-    await fill(page, "move", { share: "20", why: "looks good", by: "Ada" });
-    expect(await page.inputValue("#move [name=range]")).toBe("20");
-    expect(await textOf(page, "#move .will")).toMatch(/^20 % of the callers of getDataset will be answered by modern,/);
-    expect(await textOf(page, "#move .objections")).toMatch(/^getDataset: 1 of 1 compared request unexplained/);
-    await fill(page, "move", { despite: "it is known" });
+    await page.selectOption("#move select", "canary");
+    await fill(page, { share: "20", why: "looks good", by: "Ada" });
+    expect(await textOf(page, "#move .will")).toBe("Modern will answer 20 % of the callers, legacy the others.");
     await page.route("**/stages/*", (route) => route.fulfill({ status: 422, body: '{"detail":"No modern."}' }));
     await page.click("#move [type=submit]");
     await page.getByText("No modern.").waitFor();
+    expect(await page.isVisible("#move [name=despite]")).toBe(false);
     await page.unroute("**/stages/*");
+    await page.click("#move [type=submit]");
+    await page.getByText(/^getDataset: 1 of 1 compared request unexplained/).waitFor();
+    await fill(page, { despite: "it is known" });
     await page.click("#move [type=submit]");
     await page.waitForSelector(`${row("getDataset")} .stage.canary`);
     expect(migration.stageOf("getDataset")).toMatchObject({ stage: "canary", share: 20, by: "Ada" });
@@ -88,20 +93,19 @@ describeInChromium("the operators' page", (open) => {
 
   test("all goes to legacy and comes back", async () => {
     const { url, migration } = await underWay();
-    const page = await open(url);
+    const page = await open(url, { may: /409/ });
     await page.click("[data-all=legacy]");
-    await fill(page, "all", { why: "an outage", by: "Ada" });
-    await page.click("#all [type=submit]");
+    await fill(page, { why: "an outage", by: "Ada" });
+    await page.click("#move [type=submit]");
     await page.getByText("Every endpoint is in legacy.").waitFor();
     expect(migration.stageOf("getStudy").stage).toBe("legacy");
     await page.click("[data-all=former]");
-    expect(await textOf(page, "#all [data-part=moves]")).toContain("getStudy: modern, 100 % checked");
-    expect(await textOf(page, "#all .objections")).toContain("getStudy: nothing has been compared");
-    await page.fill("#all [name=why]", "the outage is over");
-    await page.click("#all [type=submit]");
-    expect(await focused(page)).toBe("");
-    await page.fill("#all [name=despite]", "known");
-    await page.click("#all [type=submit]");
+    expect(await textOf(page, "#move .will")).toContain("getStudy: modern, 100 % checked");
+    await fill(page, { why: "the outage is over" });
+    await page.click("#move [type=submit]");
+    await page.getByText(/getStudy: nothing has been compared/).waitFor();
+    await fill(page, { despite: "known" });
+    await page.click("#move [type=submit]");
     await page.getByText("The former stages are back.").waitFor();
     expect(migration.stageOf("getStudy")).toMatchObject({ stage: "modern", share: 100 });
     await until(async () => (await textOf(page, "#audit")).includes("against the evidence: known"));
@@ -183,7 +187,7 @@ describeInChromium("the operators' page", (open) => {
 
   test("everything can be done with the keyboard alone", async () => {
     const { url, migration } = await underWay();
-    const page = await open(url);
+    const page = await open(url, { may: /409/ });
     const press = async (...keys: string[]) => {
       for (const key of keys) await page.keyboard.press(key);
     };
@@ -197,13 +201,14 @@ describeInChromium("the operators' page", (open) => {
     await press("Enter", "Tab");
     expect(await focused(page)).toBe("Everything back to legacy");
     await tabTo(/^Move getDataset/);
-    await press("Enter", "ArrowDown", "ArrowDown");
-    expect(await textOf(page, "#move .will")).toMatch(/^Every caller of getDataset will be answered by modern; 100 %/);
-    await press("Tab", "ArrowLeft", "Tab", "Tab");
+    await press("Enter", "ArrowDown");
+    expect(await textOf(page, "#move .will")).toMatch(/^Modern will answer every caller; 100 %/);
+    await press("Tab", "ArrowDown", "Tab");
     await page.keyboard.type("by hand");
     await press("Tab");
     await page.keyboard.type("Ada");
-    await press("Tab");
+    await press("Enter");
+    await page.waitForSelector("#move [name=despite]:focus");
     await page.keyboard.type("they are known");
     await press("Enter");
     await page.getByText("getDataset is in modern, 99 % checked.").waitFor();
@@ -222,8 +227,8 @@ describeInChromium("the operators' page", (open) => {
     await page.click(`${row("listDatasets")} [data-see]`);
     expect(await textOf(page, "#filtered")).toBe("1 of 5 differences");
     expect(await page.locator(".difference:visible .endpoint").allInnerTexts()).toEqual(["listDatasets"]);
-    await page.selectOption("#filters select", "getStudy");
-    await page.check("#filters [value=drift]");
+    await page.selectOption("#filter-endpoint", "getStudy");
+    await page.selectOption("#filter-kind", "drift");
     expect(await page.locator(".difference:visible .path").allInnerTexts()).toEqual(["/name"]);
   });
 
@@ -236,7 +241,7 @@ describeInChromium("the operators' page", (open) => {
         reducedMotion: "reduce",
       });
       const width = () => page.evaluate(`document.documentElement.scrollWidth`);
-      await page.check("#filters [value='']");
+      await page.selectOption("#filter-kind", "");
       for (const summary of await page.locator(".difference > details > summary").all()) await summary.click();
       const folds = ".curl > summary:visible, .windows > summary, .in-legacy > summary, .ledger > summary";
       for (const summary of await page.locator(folds).all()) await summary.click();

@@ -20,7 +20,7 @@ test("without a script all is in its order, and every control has its label", as
     "getDataset : 1 answer differs, and nothing explains it; also listDatasets",
     `at ${address} , started ${began}`,
     "shadow , 100 % mirrored held: 1 of 500 distinct requests compared",
-    "1 request compared · 1 unexplained Next step of getDataset: canary, 5 % of callers",
+    "1 request compared · 1 unexplained Move getDataset",
     "modern , 100 % checked",
     "endpoints in legacy",
     `Legacy "1" Expected 1 Modern " 1 "`,

@@ -1,0 +1,96 @@
+/* The dialog that moves one endpoint, or all at once. */
+import { openDialog, partOf, sendDialog } from "../../../../ui/client/dialogs.js";
+import { setText, showMessage } from "../../../../ui/client/messages.js";
+import { operatorName } from "../../../../ui/client/remembered.js";
+import { requestChange } from "../../../../ui/client/request.js";
+
+/** What the button that opened the dialog says: the endpoint that moves, and where to; or where all go. */
+let wanted = {};
+
+const readMove = () => {
+  const dialog = document.getElementById("move");
+  const form = dialog.querySelector("form");
+  return { dialog, form, fields: form.elements, now: document.getElementById(`stage-${wanted.move}`)?.dataset };
+};
+
+/** `canary, 5 % of callers` */
+const formatStage = ({ stage, share }) =>
+  document.querySelector(`#move [value=${stage}]`).dataset.text.replace("{share}", share);
+
+/** Shows what will happen, after a field has changed or the endpoint has moved meanwhile. */
+const showMove = () => {
+  const { dialog, fields, now } = readMove();
+  if (!dialog.open || !now) return;
+  const stage = fields.stage.value;
+  const share = fields.share.value || "0";
+  const isSame = stage === now.stage && (stage === "legacy" || share === now.share);
+  const { will } = fields.stage.selectedOptions[0].dataset;
+  fields.share.disabled = stage === "legacy";
+  setText(partOf(dialog, "now"), `Now: ${formatStage(now)}`);
+  setText(partOf(dialog, "will"), isSame ? "It is there already." : will.replace("{share}", share));
+  setText(partOf(dialog, "confirm"), `Move to ${formatStage({ stage, share })}`);
+  partOf(dialog, "confirm").disabled = isSame;
+};
+
+const openMove = ({ dataset, textContent }) => {
+  wanted = { ...dataset };
+  const { dialog, form, fields } = readMove();
+  form.reset();
+  fields.to.disabled = wanted.move === undefined;
+  fields.against.disabled = true;
+  fields.by.value = operatorName.get();
+  fields.stage.value = wanted.stage ?? "legacy";
+  fields.share.value = wanted.share ?? "100";
+  partOf(dialog, "title").textContent = textContent.trim();
+  partOf(dialog, "now").textContent = "";
+  partOf(dialog, "will").textContent = wanted.will ?? "";
+  partOf(dialog, "confirm").textContent = "Confirm";
+  partOf(dialog, "confirm").disabled = false;
+  openDialog(dialog);
+  showMove();
+  (fields.to.disabled ? fields.why : fields.stage).focus();
+};
+
+/** Another stage begins with its own share, and what speaks against it is not known yet. */
+const changeMove = ({ name, value }) => {
+  const { fields, now } = readMove();
+  if (name === "stage") fields.share.value = value === now?.stage ? now.share : value === "canary" ? 5 : 100;
+  if (name === "stage" || name === "share") fields.against.disabled = true;
+  showMove();
+};
+
+const sendMove = () => {
+  const { dialog, form, fields } = readMove();
+  const { move: endpoint, all } = wanted;
+  // Fields that are disabled are no part of it.
+  const given = Object.fromEntries([...new FormData(form)].map(([name, text]) => [name, text.trim()]));
+  const { share = 100 } = given;
+  return sendDialog(dialog, async () => {
+    try {
+      if (endpoint === undefined) await requestChange("/stages", { ...given, stage: all });
+      else await requestChange(`/stages/${encodeURIComponent(endpoint)}`, { ...given, share: Number(share) });
+    } catch (problem) {
+      // A step against the evidence needs a reason.
+      if (problem.evidence) {
+        fields.against.disabled = false;
+        fields.despite.focus();
+      }
+      throw problem;
+    }
+    operatorName.set(given.by);
+    if (endpoint) showMessage(`${endpoint} is in ${formatStage({ stage: given.stage, share })}.`);
+    else showMessage(all === "legacy" ? "Every endpoint is in legacy." : "The former stages are back.");
+  });
+};
+
+document.addEventListener("click", ({ target }) => {
+  const button = target.closest("[data-move], [data-all]");
+  if (button) openMove(button);
+});
+document.addEventListener("input", ({ target }) => {
+  if (target.closest("#move")) changeMove(target);
+});
+document.addEventListener("submit", ({ target }) => {
+  if (target.closest("#move")) void sendMove();
+});
+document.addEventListener("page:shown", showMove);
