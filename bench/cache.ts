@@ -1,31 +1,17 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { ask, askUntilAnswered } from "./ask.ts";
 import { SERVER_CORE, UPSTREAM_CORE } from "./cores.ts";
 import { datasetBody, listBody } from "./bodies.ts";
 import { startGateway } from "./gateway.ts";
 import { leftOut, reportMissingTools } from "./leftOut.ts";
-import type { BenchOptions } from "./options.ts";
+import { startBare } from "./peers/fixedAnswer.ts";
 import { startNginx } from "./peers/nginx.ts";
 import { startVarnish } from "./peers/varnish.ts";
-import { isInstalled, start, stop, stopAll } from "./processes.ts";
-import { type Contender, race, reportRace } from "./race.ts";
-import { temporaryDirectory } from "./temporaryDirectory.ts";
-
-const address = /http:\/\/127\.0\.0\.1:\d+/;
-
-/** Starts a bare node:http server that answers with these bytes. */
-const startBare = async (core: number, body: Buffer, headers: string[], options = {}) => {
-  const file = join(temporaryDirectory("body"), "body");
-  writeFileSync(file, body);
-  const env = { BODY: file, HEADERS: JSON.stringify(headers), OPTIONS: JSON.stringify(options) };
-  const { child, line } = await start(core, [process.execPath, "bench/peers/bare.js"], address, env);
-  return { url: line, pid: child.pid as number, child };
-};
+import { isInstalled, stop, stopAll } from "./processes.ts";
+import { type BenchOptions, type Contender, race, reportRace } from "./race.ts";
 
 /** Starts a gateway, with these settings, that has cached this one answer; stops its legacy, and gives the bytes of a hit. */
 export const startFilled = async (legacy: Buffer, path: string, settings: Record<string, string> = {}) => {
-  const upstream = await startBare(UPSTREAM_CORE, legacy, ["Content-Type", "application/json"]);
+  const upstream = await startBare(UPSTREAM_CORE, legacy);
   // All hits stay fresh during the race.
   const lifetimes = { getDataset: { fresh: "1d" }, listDatasets: { fresh: "1d" } };
   const { url, pid, counted } = await startGateway(SERVER_CORE, upstream.url, {

@@ -3,10 +3,9 @@ import { datasetBody, listBody } from "./bodies.ts";
 import { SERVER_CORE, UPSTREAM_CORE } from "./cores.ts";
 import { startGateway } from "./gateway.ts";
 import { reportMissingTools } from "./leftOut.ts";
-import type { BenchOptions } from "./options.ts";
 import { startFixedAnswer } from "./peers/fixedAnswer.ts";
 import { residentMegabytes, stopAll } from "./processes.ts";
-import { type Contender, race, reportRace } from "./race.ts";
+import { type BenchOptions, type Contender, race, reportRace } from "./race.ts";
 
 /** `{n}` stands for the number 1 in a hit, and for a number of its own in a miss. */
 const list = (rows: number) => ({ body: listBody(rows), path: `/v1/data/list/limit/${rows}/offset/{n}` });

@@ -1,13 +1,13 @@
+import { freePort } from "../test/support/freePort.ts";
 import { ask } from "./ask.ts";
 import { datasetBody } from "./bodies.ts";
 import { UPSTREAM_CORE } from "./cores.ts";
 import { startGateway } from "./gateway.ts";
 import { leftOut, reportMissingTools } from "./leftOut.ts";
-import type { BenchOptions } from "./options.ts";
 import { startFixedAnswer } from "./peers/fixedAnswer.ts";
-import { freePort, startNginx } from "./peers/nginx.ts";
-import { isInstalled, start, stopAll } from "./processes.ts";
-import { type Contender, race, reportRace } from "./race.ts";
+import { startNginx } from "./peers/nginx.ts";
+import { isInstalled, start } from "./processes.ts";
+import { type BenchOptions, type Contender, race, reportRace } from "./race.ts";
 
 /** `{n}` stands for a number of each request's own. */
 const kinds = [
@@ -45,5 +45,4 @@ export const benchGateways = async (options: BenchOptions): Promise<void> => {
     );
     reportRace(`${name} with 1 and 2 gateways`, await race(contenders, options), [[`${name}, 2`, `${name}, 1`]]);
   }
-  stopAll();
 };

@@ -1,6 +1,5 @@
 import { sha256 } from "./ask.ts";
 import { startPopulated } from "./populated.ts";
-import { stopAll } from "./processes.ts";
 
 const CALLERS = 1000;
 const KEYS = 6;
@@ -25,5 +24,4 @@ export const benchHerd = async (): Promise<void> => {
     `${CALLERS} concurrent misses of one key, legacy answers after ${DELAY} ms, ${KEYS} keys: at most ${Math.max(...calls)} upstream calls a key (aim: 1), at least ${Math.min(...waited)} waited for it`,
   );
   await clients.close();
-  stopAll();
 };

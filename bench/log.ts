@@ -1,8 +1,6 @@
 import { datasetBody } from "./bodies.ts";
 import { startFilled } from "./cache.ts";
-import type { BenchOptions } from "./options.ts";
-import { stopAll } from "./processes.ts";
-import { type Contender, race, reportRace } from "./race.ts";
+import { type BenchOptions, type Contender, race, reportRace } from "./race.ts";
 
 const path = "/v1/datasets/301";
 
@@ -21,5 +19,4 @@ export const benchLog = async (options: BenchOptions): Promise<void> => {
     ["errors", "off", { cpu: "1.02 or less" }],
     ["all", "off", { cpu: "1.10 or less" }],
   ]);
-  stopAll();
 };

@@ -1,56 +1,59 @@
+import { Option } from "commander";
+import { numberFrom } from "../src/tools/optionValues.ts";
+import { runCheck } from "../test/support/runCheck.ts";
 import { benchCache } from "./cache.ts";
 import { benchCapacity } from "./capacity.ts";
+import { benchGateways } from "./gateways.ts";
 import { benchHerd } from "./herd.ts";
 import { benchLog } from "./log.ts";
 import { benchMemory } from "./memory.ts";
-import { benchMiss } from "./miss.ts";
 import { benchMirror } from "./mirror.ts";
+import { benchMiss } from "./miss.ts";
 import { benchPassThrough } from "./passThrough.ts";
+import { stopAll } from "./processes.ts";
+import type { BenchOptions } from "./race.ts";
+import { benchScan } from "./scan.ts";
 import { benchStartup } from "./startup.ts";
 import { benchTransform } from "./transform.ts";
 import { benchZipf } from "./zipf.ts";
-import { benchScan } from "./scan.ts";
-import { benchGateways } from "./gateways.ts";
-import { readOptions, usage } from "./options.ts";
-import { stopAll } from "./processes.ts";
 
-const args = process.argv.slice(2);
-const options = readOptions(args.filter((arg) => arg !== "--help"));
+/** What `--only` chooses from, in the order in which they run. */
+const sections: Record<string, ((options: BenchOptions) => void | Promise<void>)[]> = {
+  transform: [benchTransform],
+  passthrough: [benchPassThrough],
+  startup: [benchStartup],
+  cache: [benchCache, benchZipf, benchHerd],
+  log: [benchLog],
+  miss: [benchMiss],
+  mirror: [benchMirror],
+  memory: [benchMemory],
+  scan: [benchScan],
+  gateways: [benchGateways],
+  capacity: [benchCapacity],
+};
 
-for (const signal of ["SIGINT", "SIGTERM"] as const)
-  process.on(signal, () => {
-    stopAll();
-    process.exit(1);
-  });
-
-if (args.includes("--help")) console.log(usage);
-else if (typeof options === "string") {
-  console.error(`${options}\n\n${usage}`);
-  process.exitCode = 2;
-} else {
-  try {
-    const wanted = (section: string) => options.only === undefined || options.only === section;
-    if (wanted("transform")) benchTransform(options);
-    if (wanted("passthrough")) await benchPassThrough(options);
-    if (wanted("startup")) await benchStartup();
-    if (wanted("cache")) {
-      await benchCache(options);
-      await benchZipf();
-      await benchHerd();
+process.once("exit", stopAll);
+await runCheck(
+  "bench",
+  (command) =>
+    command
+      .description(
+        "Measures this checkout against its peers, in one run: all figures are ratios to a peer, raw medians beside them. What is not installed (nginx, varnish, wrk, taskset) is left out, and said so.",
+      )
+      .option("--rounds <n>", "how often each is measured", numberFrom(1, 999), 6)
+      .option("--seconds <n>", "how long each load takes", numberFrom(1, 999), 1)
+      .addOption(new Option("--only <section>", "measure only this").choices(Object.keys(sections)))
+      .addHelpText("after", "\nExit code: 0 measured, 1 a wrong answer, 2 wrong options."),
+  async ({ only, ...options }: BenchOptions & { only?: string }) => {
+    try {
+      for (const benchmark of only === undefined ? Object.values(sections).flat() : (sections[only] ?? [])) {
+        await benchmark(options);
+        stopAll();
+      }
+      return true;
+    } catch (error) {
+      console.error(error);
+      return false;
     }
-    if (wanted("log")) await benchLog(options);
-    if (wanted("miss")) await benchMiss(options);
-    if (wanted("mirror")) await benchMirror(options);
-    if (wanted("memory")) await benchMemory();
-    if (wanted("scan")) await benchScan();
-    if (wanted("gateways")) await benchGateways(options);
-    if (wanted("capacity")) await benchCapacity(options);
-  } catch (error) {
-    console.error(error);
-    process.exitCode = 1;
-  } finally {
-    stopAll();
-  }
-  // The pipes of a worker that has not ended would keep this process alive.
-  process.exit();
-}
+  },
+);

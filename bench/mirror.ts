@@ -2,8 +2,8 @@ import { startSampleLegacy } from "../src/tools/sampleLegacy/startSampleLegacy.t
 import type { Fault } from "../test/standIn/faults.ts";
 import { openClients } from "./clients.ts";
 import { startGateway } from "./gateway.ts";
-import type { BenchOptions } from "./options.ts";
 import { start, stopAll } from "./processes.ts";
+import type { BenchOptions } from "./race.ts";
 import { median, percentile } from "./statistics.ts";
 
 const CLIENTS = 8;

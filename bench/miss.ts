@@ -3,10 +3,9 @@ import { datasetBody, listBody } from "./bodies.ts";
 import { UPSTREAM_CORE, SERVER_CORE } from "./cores.ts";
 import { startGateway } from "./gateway.ts";
 import { reportMissingTools } from "./leftOut.ts";
-import type { BenchOptions } from "./options.ts";
 import { startFixedAnswer } from "./peers/fixedAnswer.ts";
 import { stopAll } from "./processes.ts";
-import { type Contender, race, reportRace } from "./race.ts";
+import { type BenchOptions, type Contender, race, reportRace } from "./race.ts";
 
 /** `{n}` stands for a number of each request's own. */
 const cases = [

@@ -1,11 +1,10 @@
 import { SERVER_CORE, UPSTREAM_CORE } from "./cores.ts";
 import { datasetBody } from "./bodies.ts";
 import { leftOut, reportMissingTools } from "./leftOut.ts";
-import type { BenchOptions } from "./options.ts";
 import { startFixedAnswer } from "./peers/fixedAnswer.ts";
 import { startNginx } from "./peers/nginx.ts";
-import { isInstalled, start, stopAll } from "./processes.ts";
-import { type Contender, race, reportRace } from "./race.ts";
+import { isInstalled, start } from "./processes.ts";
+import { type BenchOptions, type Contender, race, reportRace } from "./race.ts";
 
 const path = "/api/v1/json/data/301";
 const address = /http:\/\/127\.0\.0\.1:\d+/;
@@ -38,5 +37,4 @@ export const benchPassThrough = async (options: BenchOptions): Promise<void> => 
     ["gateway", "hono/proxy", { throughput: "3 or more" }],
     ["gateway", "nginx", { throughput: "0.27 or more" }],
   ]);
-  stopAll();
 };

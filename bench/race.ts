@@ -1,10 +1,12 @@
 import { brotliDecompressSync } from "node:zlib";
 import { ask, sha256 } from "./ask.ts";
 import { distinct, load } from "./load.ts";
-import type { BenchOptions } from "./options.ts";
 import { cpuMicroseconds } from "./processes.ts";
 import { watchNeighbours } from "./neighbours.ts";
 import { median, shuffled, spread } from "./statistics.ts";
+
+/** How often each contender is measured, and for how many seconds. */
+export type BenchOptions = { rounds: number; seconds: number };
 
 /** The share of a core that other processes may use in one lap without distorting it. */
 const OTHERS = 0.2;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { startGateway } from "./gateway.ts";
 import { peakMegabytes, residentMegabytes, start, stop } from "./processes.ts";
-import { temporaryDirectory } from "./temporaryDirectory.ts";
+import { temporaryFolder } from "../test/support/temporaryFolder.ts";
 
 const LOOK = 500;
 
@@ -10,7 +10,7 @@ export const benchScan = async (): Promise<void> => {
   const legacy = await start(undefined, [process.execPath, "bench/peers/sparseLegacy.ts"], /http:\S+/);
   const settings = {
     LEGACY_ADMIN_KEY: "AD000000000000000000000000000000",
-    DATA_DIR: temporaryDirectory("scan"),
+    DATA_DIR: temporaryFolder(),
   };
   const idle = await startGateway(undefined, legacy.line);
   await sleep(LOOK);

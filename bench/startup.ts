@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { temporaryFolder } from "../test/support/temporaryFolder.ts";
 import { cpuMicroseconds, residentMegabytes, start, stop } from "./processes.ts";
 import { median, spread } from "./statistics.ts";
 
@@ -26,14 +24,13 @@ const once = async (command: string[], env: Record<string, string>) => {
 
 /** From the call to the line that says it listens, with the sample legacy, and the processor time and memory it then has taken. */
 export const benchStartup = async (): Promise<void> => {
-  const cache = mkdtempSync(join(tmpdir(), "bench-cache-"));
+  const cache = temporaryFolder();
   const ours: Awaited<ReturnType<typeof once>>[] = [];
   const peer: typeof ours = [];
   for (let i = 0; i <= STARTS; i++) {
     ours.push(await once([process.execPath, "src/main.ts"], { PORT: "0", NODE_COMPILE_CACHE: cache }));
     peer.push(await once([process.execPath, "-e", bare], {}));
   }
-  rmSync(cache, { recursive: true });
   const [first, ...later] = ours;
   const of = (key: "took" | "cpu" | "idle" | "used", runs: typeof ours) => runs.map((run) => run[key]);
   console.log(

@@ -7,8 +7,8 @@ import { servingNote } from "../src/rules/notes.ts";
 import { getDataset } from "../transforms/getDataset.ts";
 import { listDatasets } from "../transforms/listDatasets.ts";
 import { datasetBody, listBody } from "./bodies.ts";
-import type { BenchOptions } from "./options.ts";
 import { mapDataset, mapList } from "./peers/handWritten.ts";
+import type { BenchOptions } from "./race.ts";
 import { shuffled, spread } from "./statistics.ts";
 
 type Work = (body: Buffer) => Buffer;

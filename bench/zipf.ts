@@ -1,6 +1,5 @@
 import { sha256 } from "./ask.ts";
 import { startPopulated } from "./populated.ts";
-import { stopAll } from "./processes.ts";
 import { pseudoRandom } from "./pseudoRandom.ts";
 
 const DISTINCT = 10_000;
@@ -65,5 +64,4 @@ export const benchZipf = async (): Promise<void> => {
   );
   console.log(`  ${entries} entries, ${mebi(bytes)}, ${evicted} evicted`);
   await clients.close();
-  stopAll();
 };

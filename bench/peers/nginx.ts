@@ -1,16 +1,8 @@
 import { writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
+import { freePort } from "../../test/support/freePort.ts";
 import { start } from "../processes.ts";
-import { temporaryDirectory } from "../temporaryDirectory.ts";
-
-export const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
+import { temporaryFolder } from "../../test/support/temporaryFolder.ts";
 
 const location = (directory: string, what: What): string => {
   if ("body" in what) return `root ${directory}; try_files /answer =404;`;
@@ -38,7 +30,7 @@ type What = { body: Buffer } | { upstreams: readonly string[] } | { cached: stri
 
 /** Starts one worker that answers all requests with these bytes, proxies upstreams in turn, or caches an upstream's answers. */
 export const startNginx = async (core: number | undefined, what: What): Promise<{ url: string; pid: number }> => {
-  const directory = temporaryDirectory("nginx");
+  const directory = temporaryFolder();
   if ("body" in what) writeFileSync(join(directory, "answer"), what.body);
   const port = await freePort();
   writeFileSync(

@@ -1,12 +1,12 @@
 import { join } from "node:path";
+import { freePort } from "../../test/support/freePort.ts";
 import { start } from "../processes.ts";
-import { temporaryDirectory } from "../temporaryDirectory.ts";
-import { freePort } from "./nginx.ts";
+import { temporaryFolder } from "../../test/support/temporaryFolder.ts";
 
 /** Starts one varnishd in front of an upstream; it caches all answers for an hour. */
 export const startVarnish = async (core: number, upstream: string): Promise<{ url: string; pid: number }> => {
   const port = await freePort();
-  const directory = join(temporaryDirectory("varnish"), "work");
+  const directory = join(temporaryFolder(), "work");
   const { child } = await start(
     core,
     [

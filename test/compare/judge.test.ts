@@ -97,24 +97,6 @@ describe("every form of difference, where it is", () => {
   ])("%s", (_, expected, candidate, differences) => {
     expect(describeAll(judge(expected, candidate))).toEqual(differences);
   });
-
-  test("what the values were, and which rule made the expected one", () => {
-    const origin = (at: string) => ({ legacy: at === "/id" ? "1" : "", rules: ["integer"] });
-    const about = { endpoint: "getThing", output: tree, ledger: openLedger([], today), origin };
-    expect(judgeAnswer(about, answer(document), answer({ ...document, id: "1" }))).toEqual([
-      {
-        path: "/id",
-        at: "/id",
-        form: "type",
-        kind: "unexplained",
-        rule: "integer",
-        legacy: "1",
-        expected: 1,
-        candidate: "1",
-        count: 1,
-      },
-    ]);
-  });
 });
 
 test("a list in another order comes from its order, not from what made the list", () => {

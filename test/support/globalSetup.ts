@@ -1,4 +1,3 @@
-import { chmodSync } from "node:fs";
 import { missingPrograms } from "./needs.ts";
 import { temporaryFolder } from "./temporaryFolder.ts";
 
@@ -8,6 +7,4 @@ export const setup = (): void => {
   if (missing.length > 0)
     process.stderr.write(`Not installed: ${missing.join(", ")}. Tests that need them are skipped.\n`);
   process.env["TMPDIR"] = temporaryFolder();
-  // Servers that a test starts may run as other users.
-  chmodSync(process.env["TMPDIR"], 0o755);
 };

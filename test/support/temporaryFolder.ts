@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -10,6 +10,8 @@ process.once("exit", () => {
 /** Makes an empty folder. It is removed when the process ends; in a test it lies in the folder of the run, and goes with that. */
 export const temporaryFolder = (): string => {
   const folder = mkdtempSync(join(tmpdir(), "catalog-gateway-"));
+  // Servers that are started may run as other users.
+  chmodSync(folder, 0o755);
   folders.push(folder);
   return folder;
 };

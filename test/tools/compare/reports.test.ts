@@ -137,6 +137,7 @@ test("no value can drive the terminal or break its line", () => {
   expect(run.out).toMatch(/^2 of 4 answers differ without a reason\n/);
   expect(run.out).toMatch(/\ngetDataset +4 +2 +0 +0 +0 +2 +0\n/);
   expect(run.out).toContain("type, where the rule is integer in getDataset");
+  expect(run.out).toContain(`curl -si ${legacy()}/api/v1/json/data/61\ncurl -si http://`);
 });
 
 test("a candidate that invents paths fills neither the memory nor the page", async () => {
@@ -154,7 +155,7 @@ test("a candidate that invents paths fills neither the memory nor the page", asy
   expect(file("summary.md").length).toBeLessThan(65_536);
 });
 
-test("answers that a side did not give are told by reason", async () => {
+test("answers that a side did not give are counted by reason", async () => {
   const gone = await serve((_, response) => void response.destroy());
   const { file, code, errors } = await compare(["--legacy", gone, "--ids", "1..3", "--endpoint", "getDataset"]);
   expect([code, errors]).toEqual([2, expect.stringMatching(/^3 of 3 requests could not be compared$/m)]);

@@ -1,29 +1,24 @@
 import { readFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
 import type { Report } from "../../../src/compare/report.ts";
+import { listen } from "../../../src/http/listen.ts";
 import type { JsonObject } from "../../../src/rules/rule.ts";
 import { compareCommand } from "../../../src/tools/compare/command.ts";
-import { openCommandLine, runCommand } from "../../../src/tools/runCommand.ts";
 import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
-import { catalogue } from "../../../transforms/catalogue.ts";
 import { gatewayFor } from "../../support/gateway.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";
+import { runTool } from "../runTool.ts";
 
 /** The sample legacy and servers that a file's tests compare with it; all are closed after its last test. */
 export const openServers = () => {
   const closing: (() => unknown)[] = [];
 
   const serve = async (listener: RequestListener): Promise<string> => {
-    const server = createServer(listener);
-    closing.push(
-      () => server.close(),
-      () => server.closeAllConnections(),
-    );
-    await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { url, close } = await listen(createServer(listener));
+    closing.push(close);
+    return url;
   };
   let legacy = "";
   /** Serves the new interface over the sample, and changes its documents as a test wants. */
@@ -43,7 +38,7 @@ export const openServers = () => {
   };
   /** The options that hold a candidate against the sample, over some datasets. */
   const datasets = (url: string, ids: string): string[] =>
-    `--legacy ${legacy} --candidate ${url} --ids ${ids} --endpoint getDataset`.split(" ");
+    `--legacy ${legacy}/api/v1 --candidate ${url} --ids ${ids} --endpoint getDataset`.split(" ");
 
   beforeAll(async () => {
     const sample = await startSampleLegacy();
@@ -59,21 +54,9 @@ export const openServers = () => {
 /** Runs the command in this process: its exit code, what it printed and complained of, and the text of a file that it wrote. */
 export const compare = async (args: string[], environment: Record<string, string> = {}) => {
   const folder = temporaryFolder();
-  const printed: string[] = [];
-  const complained: string[] = [];
-  let code: number | undefined;
-  const tools = {
-    catalogue,
-    environment,
-    print: (line: string) => void printed.push(line),
-    complain: (line: string) => void complained.push(line),
-    signal: new AbortController().signal,
-    exit: (given: number) => void (code = given),
-  };
-  const command = openCommandLine("compare").configureOutput({ writeOut: tools.print, writeErr: tools.complain });
-  await runCommand(compareCommand(command, tools), ["--out", folder, ...args], tools);
+  const { code, out, errors } = await runTool(compareCommand, ["--out", folder, ...args], environment);
   const file = (name: string) => readFileSync(join(folder, name), "utf8");
-  return { code, out: printed.join("\n"), errors: complained.join("\n"), folder, file };
+  return { code, out: out.join("\n"), errors: errors.join("\n"), folder, file };
 };
 
 /** What the command reports with these arguments. */

@@ -5,38 +5,24 @@ import { legacyHandlers } from "../../../fixtures/legacyHandlers.ts";
 import { readPairs } from "../../../fixtures/pairs.ts";
 import { serveHandlers } from "../../../fixtures/serveHandlers.ts";
 import { recordCommand } from "../../../src/tools/record/command.ts";
-import { catalogue } from "../../../transforms/catalogue.ts";
-import { openCommandLine, runCommand } from "../../../src/tools/runCommand.ts";
 import { type Exchange, type StoredCase, storedExchange } from "../../../src/tools/record/exchange.ts";
 import { expectPair } from "../../fixtures/fixtureCheck.ts";
 import { gatewayFor } from "../../support/gateway.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";
+import { runTool } from "../runTool.ts";
 
 /** Runs the command in this process: its exit code, what it printed and complained of, and the names of the files it wrote. */
 export const run = async (
   args: string,
   { folder = temporaryFolder(), environment = {} }: { folder?: string; environment?: Record<string, string> } = {},
 ) => {
-  const out: string[] = [];
-  const errors: string[] = [];
-  let code: number | undefined;
-  const tools = {
-    catalogue,
+  const openReplay = (exchanges: Exchange[]) => serveHandlers(...legacyHandlers(exchanges));
+  const ended = await runTool(
+    (command, tools) => recordCommand(command, { ...tools, folder, openReplay }),
+    args.split(" "),
     environment,
-    folder,
-    async openReplay(exchanges: Exchange[]) {
-      const served = await serveHandlers();
-      served.use(legacyHandlers(exchanges));
-      return served;
-    },
-    print: (line: string) => void out.push(line),
-    complain: (line: string) => void errors.push(line),
-    exit: (given: number) => void (code = given),
-    signal: new AbortController().signal,
-  };
-  const command = openCommandLine("record").configureOutput({ writeOut: tools.print, writeErr: tools.complain });
-  await runCommand(recordCommand(command, tools), args.split(" "), tools);
-  return { code, out, errors, folder, files: globSync("**/*.json", { cwd: folder }).toSorted() };
+  );
+  return { ...ended, folder, files: globSync("**/*.json", { cwd: folder }).toSorted() };
 };
 
 /** Everything in the files of a folder, as one text. */
