@@ -1,9 +1,10 @@
 import type { LegacyRequest } from "../endpoint/legacyRequest.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
 import { ask } from "../upstream/ask.ts";
-import { type Breaker, isItsFault, BackendFailure, openBreaker } from "../upstream/breaker.ts";
-import { type FailureKind, isConnectionFailure, UpstreamFailure } from "../upstream/failure.ts";
+import { type Breaker, isItsFault } from "../upstream/breaker.ts";
+import { type FailureKind, UpstreamFailure } from "../upstream/failure.ts";
 import type { CallResult } from "../telemetry/meter.ts";
+import { runStep } from "../telemetry/steps.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { type LegacyReading, readLegacy } from "./reading.ts";
 import type { XmlReader } from "./xml.ts";
@@ -51,65 +52,97 @@ export type LegacyClient = (
 ) => Promise<LegacyAnswer | LegacyFailed>;
 
 /**
- * A call without an answer. `why`: for the log. `isItsFault`: legacy could not be reached, took too long or broke off. `isUnconnected`:
- * there was no connection. `isUnsent`: legacy cannot have received any part of the request. `isForOne`: the gateway had no room or time for
+ * A call without an answer. `why`: for the log. `isItsFault`: legacy could not be reached, took too long or broke off. `isUnsent`: legacy cannot have received any part of the request. `isForOne`: the gateway had no room or time for
  * this caller's request; another one may have its answer.
  */
 export type LegacyFailed = {
   failed: Outcome;
   why: string;
   isItsFault?: boolean;
-  isUnconnected?: boolean;
   isUnsent?: boolean;
   isForOne?: boolean;
 };
 
-/** Where legacy's interface is. `maxReply`: most bytes of an answer. */
+/** Where legacy's interface is, and what follows the calls to it. */
 type LegacyClientSettings = {
   /** Where the interface begins: `/api/v1`. */
   path: string;
   /** The Host that legacy is addressed by. */
   host: string;
+  /** Bytes at most of an answer. */
   maxReply: number;
+  /** While legacy fails, calls fail at once. */
+  breaker: Breaker;
+  onCall: OnCall;
 };
 
+/** Gets the result and the milliseconds of each call. */
+export type OnCall = (result: CallResult, ms: number) => void;
+
 /** A client for legacy's interface at this upstream. */
-export const legacyClient =
-  (upstream: Upstream, { path, host, maxReply }: LegacyClientSettings): LegacyClient =>
-  async (request, form, { key, headers, deadline, signal, onReply }, readXml) => {
-    const isPost = request.method === "POST";
-    const fields = isPost || key !== undefined ? new URLSearchParams(isPost ? request.form : undefined) : undefined;
-    // Legacy takes a key from the query first, but a query ends up in its access log.
-    if (key !== undefined) fields?.set("api_key", key);
-    const query = isPost || fields === undefined ? "" : `?${fields.toString()}`;
-    const sent = ["host", host, "accept", form === "json" ? "application/json" : "text/xml", ...headers];
-    const posted = isPost && fields !== undefined ? await formBody(fields, request.files) : undefined;
-    if (posted) sent.push("content-type", posted.type);
-    try {
-      const reply = await ask(upstream, {
-        method: request.method,
-        path: `${path}/${form}${request.path}${query}`,
-        headers: sent,
-        ...(posted ? { body: posted.body } : {}),
-        maxBytes: maxReply,
-        totalTimeout: Math.max(1, deadline - Date.now()),
-        ...(signal ? { signal } : {}),
-      });
-      const answer = legacyAnswer(reply.status, reply.body, readXml, reply.contentType);
-      onReply?.(answer);
-      return answer;
-    } catch (error) {
-      if (!(error instanceof UpstreamFailure)) throw error;
-      return {
-        failed: failures[error.kind],
-        why: error.message,
-        isItsFault: isItsFault(error),
-        isUnconnected: isConnectionFailure(error),
-        isUnsent: error.isUnsent,
-        isForOne: isForOne.has(error.kind),
-      };
+export const legacyClient = (upstream: Upstream, settings: LegacyClientSettings): LegacyClient => {
+  const { breaker, onCall } = settings;
+  const call: LegacyClient = async (request, form, caller, readXml) => {
+    const started = performance.now();
+    const describe = () => `${request.method} ${request.path} ${new URLSearchParams(request.form).toString()}`;
+    const answered = await breaker
+      .execute({ request: describe, caller }, () => send(upstream, settings, request, form, caller, readXml))
+      .catch(failedBy);
+    const took = performance.now() - started;
+    onCall(answered === undefined ? "circuit_open" : "failed" in answered ? "failed" : "answered", took);
+    if (caller.spent) {
+      caller.spent.calls++;
+      caller.spent.ms += took;
     }
+    return answered ?? circuitOpen;
   };
+  return (request, ...of) => runStep("legacy", { "http.request.method": request.method }, () => call(request, ...of));
+};
+
+/** Sends one request. Throws where legacy is at fault, which the circuit breaker counts. */
+const send = async (
+  upstream: Upstream,
+  { path, host, maxReply }: LegacyClientSettings,
+  ...[request, form, { key, headers, deadline, signal, onReply }, readXml]: Parameters<LegacyClient>
+): Promise<LegacyAnswer | LegacyFailed> => {
+  const isPost = request.method === "POST";
+  const fields = isPost || key !== undefined ? new URLSearchParams(isPost ? request.form : undefined) : undefined;
+  // Legacy takes a key from the query first, but a query ends up in its access log.
+  if (key !== undefined) fields?.set("api_key", key);
+  const query = isPost || fields === undefined ? "" : `?${fields.toString()}`;
+  const sent = ["host", host, "accept", form === "json" ? "application/json" : "text/xml", ...headers];
+  const posted = isPost && fields !== undefined ? await formBody(fields, request.files) : undefined;
+  if (posted) sent.push("content-type", posted.type);
+  try {
+    const reply = await ask(upstream, {
+      method: request.method,
+      path: `${path}/${form}${request.path}${query}`,
+      headers: sent,
+      ...(posted ? { body: posted.body } : {}),
+      maxBytes: maxReply,
+      totalTimeout: Math.max(1, deadline - Date.now()),
+      ...(signal ? { signal } : {}),
+    });
+    const answer = legacyAnswer(reply.status, reply.body, readXml, reply.contentType);
+    onReply?.(answer);
+    return answer;
+  } catch (error) {
+    if (isItsFault(error)) throw error;
+    return failedBy(error);
+  }
+};
+
+/** Throws any other error than an UpstreamFailure. */
+const failedBy = (error: unknown): LegacyFailed => {
+  if (!(error instanceof UpstreamFailure)) throw error;
+  return {
+    failed: failures[error.kind],
+    why: error.message,
+    isItsFault: isItsFault(error),
+    isUnsent: error.isUnsent,
+    isForOne: isForOne.has(error.kind),
+  };
+};
 
 const isForOne: ReadonlySet<FailureKind> = new Set(["overloaded", "crowded", "aborted"]);
 
@@ -137,57 +170,10 @@ const failures: Record<FailureKind, Outcome> = {
   aborted: { kind: "broken", message: "The request to the legacy interface was given up." },
 };
 
-/** A failed call, on its way through the breaker. */
-class LegacyFailure extends BackendFailure {
-  readonly reply: LegacyFailed;
-  constructor(reply: LegacyFailed) {
-    super(reply.why);
-    this.reply = reply;
-    this.isUnconnected = reply.isUnconnected === true;
-  }
-}
-
-const open: LegacyFailed = {
+const circuitOpen: LegacyFailed = {
   failed: { kind: "unavailable", message: "The legacy interface fails; it is given time." },
   why: "the circuit is open",
   isUnsent: true,
   // The next request for the same may find legacy back.
   isForOne: true,
-};
-
-/** Hears of one call: how it ended, its milliseconds. */
-export type OnCall = (result: CallResult, ms: number) => void;
-
-/**
- * The same client behind a circuit breaker: while legacy fails, calls fail at once. `onCall` gets each call's result and milliseconds, and the caller's `spent` grows by them.
- */
-export const withBreaker =
-  (client: LegacyClient, onCall: OnCall, breaker: Breaker = openBreaker()): LegacyClient =>
-  async (request, form, caller, readXml) => {
-    const started = performance.now();
-    const describe = () => `${request.method} ${request.path} ${new URLSearchParams(request.form).toString()}`;
-    let reply: LegacyAnswer | LegacyFailed;
-    try {
-      const called = await breaker.execute({ request: describe, caller }, async () => {
-        const answer = await client(request, form, caller, readXml);
-        if ("failed" in answer && answer.isItsFault) throw new LegacyFailure(answer);
-        return answer;
-      });
-      reply = called ?? open;
-    } catch (error) {
-      if (!(error instanceof LegacyFailure)) throw error;
-      ({ reply } = error);
-    }
-    const took = performance.now() - started;
-    onCall(resultOf(reply), took);
-    if (caller.spent) {
-      caller.spent.calls++;
-      caller.spent.ms += took;
-    }
-    return reply;
-  };
-
-const resultOf = (reply: LegacyAnswer | LegacyFailed): CallResult => {
-  if (!("failed" in reply)) return "answered";
-  return reply === open ? "circuit_open" : "failed";
 };

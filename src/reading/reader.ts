@@ -3,6 +3,7 @@ import type { Tinypool } from "tinypool";
 import { openByteBudget } from "../concurrency/byteBudget.ts";
 import { withTimeout } from "../concurrency/withTimeout.ts";
 import type { Knowledge } from "../endpoint/endpoint.ts";
+import { runStep } from "../telemetry/steps.ts";
 import type { Readable } from "./readAnswer.ts";
 import { type Jobs, runJob, type ThreadData, type ThreadMessage, type ThreadResult } from "./runJob.ts";
 
@@ -112,7 +113,7 @@ export const openReader = (settings: ReaderSettings): Reader => {
   };
 
   return {
-    read: (...of) => run("legacy", ...of),
+    read: (task, ...of) => runStep("transform", { endpoint: task.endpoint }, () => run("legacy", task, ...of)),
     checkModern: (...of) => run("modern", ...of),
     readInput: (...of) => run("input", ...of),
     size: () => ({ threads: pool?.threads.length ?? 0, waiting: pool?.queueSize ?? 0, bytes: held.held }),

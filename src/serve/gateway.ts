@@ -5,7 +5,7 @@ import { longestLifetime, withDefaults } from "../cache/policy.ts";
 import { maxEntryBytes, openStore } from "../cache/store.ts";
 import { type ByteBudget, openByteBudget } from "../concurrency/byteBudget.ts";
 import type { Knowledge } from "../endpoint/endpoint.ts";
-import { type LegacyClient, legacyClient, type OnCall, withBreaker } from "../legacy/client.ts";
+import { type LegacyClient, legacyClient } from "../legacy/client.ts";
 import { legacyTargets } from "../legacy/legacyTarget.ts";
 import { type PassThrough, type PassThroughEvent, passThrough } from "../proxy/passThrough.ts";
 import { openPassThroughMeter } from "../proxy/passThroughMeter.ts";
@@ -18,7 +18,6 @@ import { type Dependencies, openDependencies } from "../telemetry/dependencies.t
 import { type Meter, openMeter } from "../telemetry/meter.ts";
 import { openStores } from "../store/openStores.ts";
 import type { Stores } from "../store/store.ts";
-import { runStep } from "../telemetry/steps.ts";
 import type { EventLevel } from "../telemetry/events.ts";
 import type { Observer } from "../telemetry/observer.ts";
 import { observeCircuit, observeCalls } from "../telemetry/observeUpstream.ts";
@@ -249,13 +248,14 @@ const openServices = (
   const breaker = openBreaker((...change) => observeCircuit(observer, "legacy", ...change));
   const { certificateExpiry } = health;
   meter.addBackend({ name: "legacy", circuit: () => breaker.circuit(), certificateExpiry });
-  const onCall: OnCall = (...call) => meter.countCall("legacy", ...call);
-  const path = settings.LEGACY_PATH === "/" ? "" : settings.LEGACY_PATH;
-  const clientSettings = { path, host: legacyHost(settings), maxReply: settings.MAX_REPLY_BYTES };
+  const client = legacyClient(upstream, {
+    path: settings.LEGACY_PATH === "/" ? "" : settings.LEGACY_PATH,
+    host: legacyHost(settings),
+    maxReply: settings.MAX_REPLY_BYTES,
+    breaker,
+    onCall: (...call) => meter.countCall("legacy", ...call),
+  });
   const hooks = hooksOf(features);
-  const called = withBreaker(legacyClient(upstream, clientSettings), onCall, breaker);
-  const client: LegacyClient = (request, form, caller, readXml) =>
-    runStep("legacy", { "http.request.method": request.method }, () => called(request, form, caller, readXml));
   const cache = openCacheOf(settings, catalogue, { meter, observer, dependencies, modules });
   const onKeyRefused = (owner: string): void => {
     cache.invalidateLocally(owner);
@@ -271,10 +271,7 @@ const openServices = (
     unconfirmed: openUnconfirmedWrites({ keys, timeout: settings.TOTAL_TIMEOUT_MS, onError }),
     errors: catalogue.errors,
     knowledge,
-    reader: {
-      ...reader,
-      read: (task, ...of) => runStep("transform", { endpoint: task.endpoint }, () => reader.read(task, ...of)),
-    },
+    reader,
     cache,
     meter,
     dependencies,

@@ -12,8 +12,6 @@ import { subnetOf } from "./subnet.ts";
 /** An answer by which a backend says that it cannot answer; the breaker counts it as a failure. */
 export class BackendFailure extends Error {
   override name = "BackendFailure";
-  /** There was no connection to it. */
-  isUnconnected = false;
 }
 
 /** Whether an error is the backend's fault. A request that was given up, never sent, or has a large answer is not. */
@@ -76,7 +74,7 @@ export const openBreaker = (onChange: OnCircuitChange = () => undefined): Breake
             return await (isProbe ? withinRetry(running) : running);
           } catch (error) {
             if (!isItsFault(error)) throw error;
-            const isUnconnected = error instanceof BackendFailure ? error.isUnconnected : isConnectionFailure(error);
+            const isUnconnected = isConnectionFailure(error);
             if (isUnconnected) outage.unconnected();
             else outage.failed(callerOf(caller), hash("sha256", request(), "base64"));
             if (isProbe && !isUnconnected) barred = { caller: callerOf(caller), until: Date.now() + OTHERS_FIRST };

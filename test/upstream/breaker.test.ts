@@ -1,40 +1,30 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import {
-  type Caller,
-  type LegacyFailed,
-  legacyAnswer,
-  type LegacyAnswer,
-  withBreaker,
-} from "../../src/legacy/client.ts";
-import { xmlReader } from "../../src/legacy/xml.ts";
+import { openBreaker } from "../../src/upstream/breaker.ts";
+import { type FailureKind, UpstreamFailure } from "../../src/upstream/failure.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-const broken: LegacyFailed = { failed: { kind: "broken", message: "It broke." }, why: "it broke", isItsFault: true };
-const unconnected: LegacyFailed = { ...broken, isUnconnected: true };
-const open = { failed: { kind: "unavailable" }, why: "the circuit is open" };
-const readXml = xmlReader([]);
-const sound = legacyAnswer(200, Buffer.from("<html>"), readXml);
+const open = { why: "the circuit is open" };
 
-type Who = Pick<Caller, "key" | "client">;
+type Who = { key?: string; client?: string };
 
-/** A backend that breaks at paths that begin with `/bad`, while `whole` is what it answers to all others. */
-const backend = (bad: LegacyFailed = broken) => {
-  const state = { asked: 0, whole: sound as LegacyAnswer | LegacyFailed };
+/** A backend that fails at paths that begin with `/bad`, and answers all others. */
+const backend = (kind: FailureKind = "broken") => {
+  const state = { asked: 0 };
   let hold: Promise<void> | undefined;
-  const client = withBreaker(
-    async ({ path }) => {
-      state.asked++;
-      const reply = path.startsWith("/bad") ? bad : state.whole;
-      await hold;
-      return reply;
-    },
-    () => undefined,
-  );
-  const ask = (path: string, who: Who = { client: "192.0.2.1" }) =>
-    client({ method: "GET", path }, "json", { headers: [], deadline: 0, ...who }, readXml);
+  const breaker = openBreaker();
+  const call = async (path: string) => {
+    state.asked++;
+    await hold;
+    if (path.startsWith("/bad")) throw new UpstreamFailure(kind, { method: "GET", path });
+    return { status: 200 };
+  };
+  const ask = async (path: string, caller: Who = { client: "192.0.2.1" }) => {
+    const answered = breaker.execute({ request: () => path, caller }, () => call(path));
+    return (await answered.catch(() => ({ why: "it broke" }))) ?? open;
+  };
   /** Until it is called, no answer comes. */
   const holding = () => {
     let release = () => {};
@@ -85,7 +75,7 @@ test("a slow probe does not hold up other probes, and gets its answer", async ()
 });
 
 test("five failed connections of one caller open it", async () => {
-  const { ask } = backend(unconnected);
+  const { ask } = backend("unreachable");
   for (let i = 0; i < 5; i++) expect(await ask("/bad")).toMatchObject({ why: "it broke" });
   expect(await ask("/good")).toMatchObject(open);
 });
@@ -154,7 +144,7 @@ test("a caller who is the only one finds out later", async () => {
 });
 
 test("what is not its fault opens nothing", async () => {
-  const { ask } = backend({ ...broken, isItsFault: false });
+  const { ask } = backend("overloaded");
   for (let i = 0; i < 100; i++) await ask(`/bad/${i}`, { client: `192.0.2.${i}` });
   expect(await ask("/good")).toMatchObject({ status: 200 });
 });
