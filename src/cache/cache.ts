@@ -3,7 +3,7 @@ import { type CacheRequest, entryKey, type Fetch } from "./cacheRequest.ts";
 import { type Entry, entryOf } from "./entry.ts";
 import { backOff, isFailure, mayStore, storedFor, UNCACHEABLE_FOR } from "./policy.ts";
 import { monotonic, type Store } from "./store.ts";
-import { type Answered, type CacheStatus, HIT, type Content, tagged, untagged } from "./reply.ts";
+import { type Answer, type Answered, type CacheStatus, HIT, tagged, untagged } from "./reply.ts";
 import type { OpenSharedTier } from "./sharedTier.ts";
 import { openSingleFlight, type SingleFlight } from "./singleFlight.ts";
 import { openTieredEntries, type TieredEntries } from "./tieredEntries.ts";
@@ -11,7 +11,7 @@ import { openTieredEntries, type TieredEntries } from "./tieredEntries.ts";
 /** The cache of answers: fresh and stale entries, one fetch for concurrent misses, invalidation by writes. */
 export type Cache = Pick<TieredEntries, "lookUp" | "invalidate" | "invalidateLocally" | "sharing" | "close"> & {
   /** Answers from an entry or by a fetch. `authorize` is asked before an entry is served; what it returns is answered instead. */
-  answer(request: CacheRequest, fetchAnswer: Fetch, authorize: () => Promise<Content | undefined>): Promise<Answered>;
+  answer(request: CacheRequest, fetchAnswer: Fetch, authorize: () => Promise<Answer | undefined>): Promise<Answered>;
   size: Store["size"];
 };
 

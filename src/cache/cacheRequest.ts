@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { LifetimesOf } from "./entry.ts";
-import type { Content } from "./reply.ts";
+import type { Answer } from "./reply.ts";
 
 /** What a request asks for, independent of its caller. */
 export type CacheKey = {
@@ -15,7 +15,7 @@ export type CacheKey = {
 export type CacheRequest = { cacheKey: CacheKey; owner: string | undefined; wanted: Directives };
 
 /** An answer just fetched from a backend, and the groups it belongs to. `isForOne`: it says that there was no room for this caller, so that others ask for themselves. */
-export type Fetched = { answer: Content; groups: readonly string[]; isForOne?: boolean };
+export type Fetched = { answer: Answer; groups: readonly string[]; isForOne?: boolean };
 
 /** Fetches the answer, as the owner or (`undefined`) without a key. `background`: no client waits for it. */
 export type Fetch = (owner: string | undefined, background: boolean) => Promise<Fetched>;

@@ -214,11 +214,11 @@ export const bytesOf = (text: string | Buffer): Buffer => {
   return bytes;
 };
 
-/** An answer before it is written. `tag`: of these bytes, where another thread has made it already. */
-export type Content = { status: number; body: string | Buffer; tag?: string; headers?: Record<string, string> };
+/** An answer before it is written: always JSON. A large body is bytes already, with `tag`, their hash. */
+export type Answer = { status: number; body: string | Buffer; tag?: string; headers?: Record<string, string> };
 
 /** The representation of an answer that is not stored: it needs no tag. */
-export const untagged = ({ status, body, headers }: Content): Representation => ({
+export const untagged = ({ status, body, headers }: Answer): Representation => ({
   status,
   body: bytesOf(body),
   coded: {},
@@ -227,7 +227,7 @@ export const untagged = ({ status, body, headers }: Content): Representation => 
 });
 
 /** The representation of an answer that may be stored: with its tag, in no coding yet. */
-export const tagged = (content: Content): Representation => {
+export const tagged = (content: Answer): Representation => {
   const plain = untagged(content);
   return { ...plain, tag: content.tag ?? tagOf(plain.body) };
 };

@@ -1,8 +1,8 @@
+import type { Answer } from "../cache/reply.ts";
 import type { Outcome, OutcomeKind } from "./outcome.ts";
 import type { InputError, Problem } from "./problem.ts";
 
-/** What the gateway answers: always JSON. A large body is bytes already, with `tag`, their hash. */
-export type Answer = { status: number; body: string | Buffer; tag?: string; headers?: Record<string, string> };
+export type { Answer };
 
 const statuses: Record<OutcomeKind, number> = {
   unauthenticated: 401,

@@ -24,10 +24,10 @@ export const readableOf = (name: string, endpoint: Endpoint): Readable => ({
 });
 
 /**
- * One legacy answer to read. `answer`: our document as bytes. `lines`: each row of a list as a line. `settled`: legacy's document
+ * One legacy answer to read. `answer`: our document as bytes. `lines`: each row of a list as a line. `recovered`: legacy's document
  * is the one that `recover` looks at, and ours is made of what that says.
  */
-export type ReadTask = { endpoint: string; as: "answer" | "lines" | "settled"; input: Input };
+export type ReadTask = { endpoint: string; as: "answer" | "lines" | "recovered"; input: Input };
 
 /** Our document, written: a string where it was made in this thread, bytes with their `tag` where it comes from another one. */
 export type Written = {
@@ -76,13 +76,13 @@ const convert = (
   knowledge: Knowledge,
   note: ReturnType<typeof servingNote>,
 ): Converted => {
-  const settled = as === "settled" ? endpoint.recover?.outcome?.(input, document) : undefined;
-  if (settled) return { outcome: settled };
-  const meant = as === "settled" ? endpoint.recover?.answer?.(input, document) : document;
-  if (meant === undefined) return { mismatch: ["/: missing"] };
-  const judged = endpoint.rejectDocument?.(meant, knowledge);
-  if (judged) return { outcome: judged };
-  const transformed = transform(endpoint.output, meant, note);
+  const recovered = as === "recovered" ? endpoint.recover?.outcome?.(input, document) : undefined;
+  if (recovered) return { outcome: recovered };
+  const legacy = as === "recovered" ? endpoint.recover?.answer?.(input, document) : document;
+  if (legacy === undefined) return { mismatch: ["/: missing"] };
+  const rejected = endpoint.rejectDocument?.(legacy, knowledge);
+  if (rejected) return { outcome: rejected };
+  const transformed = transform(endpoint.output, legacy, note);
   return transformed.ok ? { written: write(endpoint, transformed.ours, as) } : { mismatch: transformed.mismatch };
 };
 

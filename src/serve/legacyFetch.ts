@@ -1,3 +1,5 @@
+import type { Fetched } from "../cache/cacheRequest.ts";
+import { answerOf } from "../endpoint/answer.ts";
 import type { LegacyRequest } from "../endpoint/legacyRequest.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
 import type { Caller, LegacyFailed, LegacyAnswer, LegacyReply } from "../legacy/client.ts";
@@ -5,67 +7,27 @@ import { type LegacyReading, outcomeOf, ownStatusOf } from "../legacy/reading.ts
 import { scrubTarget } from "../scrub/requestTarget.ts";
 import type { Read, ReadTask, Written } from "../reading/readAnswer.ts";
 import type { MaybePromise, Unread } from "../reading/reader.ts";
+import type { EndpointRequest } from "./backend.ts";
 import type { Services } from "./feature.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
 
+/** What asking legacy needs. */
+type AskServices = Pick<Services, "client" | "observer" | "keys" | "errors">;
 /** What fetching from legacy needs; it knows no cache. */
-export type FetchServices = Omit<Services, "cache" | "unconfirmed" | "meter" | "dependencies" | "hooks">;
+export type FetchServices = AskServices & Pick<Services, "reader" | "hooks" | "serviceKey">;
 
 /** Of a write that legacy gave no answer of its own to: it was not carried out for certain, or it may have been. */
 export type Unanswered = "refused" | "unknown";
 
-type Ended = { outcome: Outcome; status?: number; unanswered?: Unanswered; isForOne?: boolean };
-
-/** Our document, written; or how else it ended, with legacy's `status` where that has to stand. */
-export type LegacyResult = { written: Written } | Ended;
-
-type Input = Record<string, unknown>;
-
-/** Asks legacy and makes our answer of what it says. As `lines` each row of a list is a line, so that lists can be merged without parsing them. */
-export const fetchAnswer = async (
-  services: FetchServices,
-  endpoint: PreparedEndpoint,
-  request: LegacyRequest,
-  caller: Caller,
-  input: Input,
-  as: "answer" | "lines" = "answer",
-): Promise<LegacyResult> => {
-  const { observer } = services;
-  const read = (reply: LegacyAnswer) => readBy(services, { endpoint: endpoint.name, as, input }, reply, caller);
-  const reply = await askEither(services, endpoint, request, caller, read, endpoint.format);
-  if ("failed" in reply) {
-    const { failed, isUnsent, isForOne = false } = reply;
-    return { outcome: failed, unanswered: isUnsent ? "refused" : "unknown", isForOne };
-  }
-  const { reading, status } = reply;
-  // A front refuses by a 4xx page; legacy's own errors are 412.
-  const isFrontRefusal = status >= 400 && status < 500 && status !== 412;
-  if (reading.is === "unreadable") return { outcome: noAnswer, unanswered: isFrontRefusal ? "refused" : "unknown" };
-  if (reading.is === "document" && status !== 200) {
-    observer.event("odd_status", { endpoint: endpoint.name, status });
-    return { outcome: noAnswer, unanswered: "unknown" };
-  }
-  if (reading.is === "error") {
-    const outcome = endpoint.errors?.[reading.code] ?? outcomeOf(reading, services.errors);
-    if (outcome.kind === "unknown" || outcome.kind === "misasked")
-      observer.event(`code_${outcome.kind}`, { endpoint: endpoint.name, code: reading.code });
-    if (reading.code === endpoint.recover?.code)
-      return (await recover(services, endpoint, caller, input)) ?? { outcome };
-    const ownStatus = ownStatusOf(outcome, status);
-    return {
-      outcome,
-      ...(ownStatus === undefined ? {} : { status: ownStatus }),
-      // Without its database legacy looks at nothing.
-      ...(outcome.kind === "unavailable" ? { unanswered: "refused" as const } : {}),
-    };
-  }
-  const document =
-    "mismatch" in reading ? await withMarkup(services, endpoint, request, caller, reading, read) : reading;
-  for (const field of document.unknown) observer.event("unknown_field", { endpoint: endpoint.name, field });
-  if (!("mismatch" in document)) return document;
-  observer.event("schema_mismatch", { endpoint: endpoint.name, places: document.mismatch });
-  return { outcome: { kind: "broken", message: "The legacy interface's answer is not what it should be." } };
+/** Our answer to a request, made of legacy's, and the groups that it belongs to. */
+export type FetchedAnswer = Fetched & {
+  /** What the request came to, unless it is our document. */
+  outcome?: Outcome;
+  unanswered?: Unanswered;
 };
+
+/** A missing or wrong key. */
+export const unauthenticated: Outcome = { kind: "unauthenticated", code: "103", message: "Authentication failed" };
 
 /** Legacy's answer is neither a document nor an error of its own. */
 export const noAnswer: Outcome = {
@@ -73,37 +35,135 @@ export const noAnswer: Outcome = {
   message: "The legacy interface answered with something that is no answer.",
 };
 
-type Document = Extract<Read, { is: "document" }>;
+type RequestToLegacy = Pick<EndpointRequest, "endpoint" | "input" | "legacy">;
+type SentRequest = RequestToLegacy & { legacy: LegacyRequest };
 
-/** Markup makes an object of a text in JSON; the XML form has the text. */
-const withMarkup = async (
+/** Asks legacy and makes our answer of what it says. As `lines` each row of a list is a line, so that lists can be merged without parsing them. */
+export const fetchAnswer = async (
   services: FetchServices,
-  endpoint: PreparedEndpoint,
-  request: LegacyRequest,
+  request: RequestToLegacy,
   caller: Caller,
-  document: Document,
-  read: (reply: LegacyAnswer) => MaybePromise<Read | LegacyFailed>,
-): Promise<Document> => {
-  if (!("mismatch" in document) || document.form === "xml" || request.method !== "GET" || !endpoint.hasMarkup)
-    return document;
-  const reply = await services.client(request, "xml", caller, endpoint.readXml);
-  const reading = "failed" in reply ? reply : await read(reply);
-  return "is" in reading && reading.is === "document" ? reading : document;
+  as: "answer" | "lines" = "answer",
+): Promise<FetchedAnswer> => {
+  const { endpoint, legacy } = request;
+  if ("unsent" in legacy)
+    return answerTo(request, { kind: "broken", message: legacy.unsent }, { unanswered: "refused" });
+  const started = performance.now();
+  const byPost = legacy.method === "POST" && endpoint.writes === undefined;
+  const fetched = await (byPost ? fetchByPost : fetchDocument)(services, { ...request, legacy }, caller, as);
+  const { status } = fetched.answer;
+  services.hooks.onLegacyAnswer({ endpoint: endpoint.name, ms: performance.now() - started, status });
+  return fetched;
 };
 
-/** Reads a reply, in this thread or another one. */
-const readBy = (
-  { reader }: FetchServices,
-  task: ReadTask,
-  { body }: LegacyAnswer,
-  { deadline }: Caller,
-): MaybePromise<Read | LegacyFailed> => {
-  const reading = reader.read(task, body, deadline);
-  return reading instanceof Promise ? reading.then(orFailed) : orFailed(reading);
+/** Legacy answers some reads only by POST, and a POST only with a key that may write: the caller's, else the gateway's own. */
+const fetchByPost: typeof fetchDocument = async (services, request, caller, as) => {
+  const refuse = (additional: string) => answerTo(request, { ...unauthenticated, additional });
+  const key = caller.key ?? services.serviceKey;
+  if (key === undefined) return refuse("The legacy interface answers this only with a key.");
+  const fetched = await fetchDocument(services, request, { ...caller, key }, as);
+  const kind = fetched.outcome?.kind;
+  if (kind !== "forbidden" && kind !== "unauthenticated") return fetched;
+  if (caller.key === undefined) {
+    services.observer.event("service_key_refused", { endpoint: request.endpoint.name });
+    return refuse("The legacy interface answers this only with a key, and refused the gateway's own.");
+  }
+  return kind === "forbidden" ? refuse("The legacy interface answers this only with a key that may write.") : fetched;
 };
 
-const orFailed = (reading: Read | Unread): Read | LegacyFailed =>
-  "unread" in reading ? unread[reading.unread] : reading;
+const fetchDocument = async (
+  services: FetchServices,
+  request: SentRequest,
+  caller: Caller,
+  as: ReadTask["as"],
+): Promise<FetchedAnswer> => {
+  const { observer, reader } = services;
+  const { endpoint, input, legacy } = request;
+  const task: ReadTask = { endpoint: endpoint.name, as, input };
+  const read = ({ body }: LegacyAnswer) => reader.read(task, body, caller.deadline);
+  const reply = await ask(services, endpoint, legacy, caller, read, endpoint.format);
+  if ("failed" in reply) {
+    const { failed, isUnsent, isForOne } = reply;
+    return answerTo(request, failed, {
+      unanswered: isUnsent ? "refused" : "unknown",
+      ...(isForOne ? { isForOne } : {}),
+    });
+  }
+  const { reading, status } = reply;
+  // A front refuses by a 4xx page; legacy's own errors are 412.
+  const isFrontRefusal = status >= 400 && status < 500 && status !== 412;
+  if (reading.is === "unreadable")
+    return answerTo(request, noAnswer, { unanswered: isFrontRefusal ? "refused" : "unknown" });
+  if (reading.is === "error") return answerToError(services, request, caller, reading, status);
+  if (status !== 200) {
+    observer.event("odd_status", { endpoint: endpoint.name, status });
+    return answerTo(request, noAnswer, { unanswered: "unknown" });
+  }
+  for (const field of reading.unknown) observer.event("unknown_field", { endpoint: endpoint.name, field });
+  if ("written" in reading) return documentAnswer(request, reading.written);
+  if ("outcome" in reading) return answerTo(request, reading.outcome);
+  observer.event("schema_mismatch", { endpoint: endpoint.name, places: reading.mismatch });
+  return answerTo(request, { kind: "broken", message: "The legacy interface's answer is not what it should be." });
+};
+
+const documentAnswer = ({ endpoint, input }: RequestToLegacy, { body, tag, excerpt }: Written): FetchedAnswer => ({
+  answer: { status: 200, body, ...(tag === undefined ? {} : { tag }) },
+  // Only the excerpt of the document is at hand here: a large one is made in another thread.
+  groups: endpoint.cache?.groups(input, excerpt) ?? [],
+});
+
+/** `status`: legacy's, where that has to stand. */
+const answerTo = (
+  { endpoint, input }: RequestToLegacy,
+  outcome: Outcome,
+  { status, ...about }: Pick<FetchedAnswer, "unanswered" | "isForOne"> & { status?: number | undefined } = {},
+): FetchedAnswer => ({
+  answer: answerOf(outcome, status),
+  groups: endpoint.cache?.groups(input) ?? [],
+  outcome,
+  ...about,
+});
+
+/** The answer to an error of legacy's, by its code. */
+const answerToError = async (
+  services: FetchServices,
+  request: SentRequest,
+  caller: Caller,
+  error: LegacyError,
+  status: number,
+): Promise<FetchedAnswer> => {
+  const { endpoint } = request;
+  const outcome = endpoint.errors?.[error.code] ?? outcomeOf(error, services.errors);
+  if (outcome.kind === "unknown" || outcome.kind === "misasked")
+    services.observer.event(`code_${outcome.kind}`, { endpoint: endpoint.name, code: error.code });
+  if (error.code === endpoint.recover?.code)
+    return (await recover(services, request, caller)) ?? answerTo(request, outcome);
+  return answerTo(request, outcome, {
+    status: ownStatusOf(outcome, status),
+    // Without its database legacy looks at nothing.
+    ...(outcome.kind === "unavailable" ? { unanswered: "refused" } : {}),
+  });
+};
+
+/** Looks where the truth stands, when legacy's error does not tell it. */
+const recover = async (
+  services: FetchServices,
+  request: SentRequest,
+  caller: Caller,
+): Promise<FetchedAnswer | undefined> => {
+  const { endpoint, input } = request;
+  const look = endpoint.recover?.look(input);
+  if (!look || "unsent" in look) return undefined;
+  const task: ReadTask = { endpoint: endpoint.name, as: "recovered", input };
+  const read = ({ body }: LegacyAnswer) => services.reader.read(task, body, caller.deadline);
+  const reply = await ask(services, endpoint, look, caller, read);
+  if ("failed" in reply) return undefined;
+  const { reading } = reply;
+  if (reading.is === "error" && endpoint.recover?.errors?.has(reading.code))
+    return answerTo(request, endpoint.recover.outcome?.(input, {}) ?? outcomeOf(reading, services.errors));
+  if (reading.is !== "document" || "mismatch" in reading) return undefined;
+  return "written" in reading ? documentAnswer(request, reading.written) : answerTo(request, reading.outcome);
+};
 
 const unread: Record<Unread["unread"], LegacyFailed> = {
   full: {
@@ -122,48 +182,53 @@ const unread: Record<Unread["unread"], LegacyFailed> = {
   },
 };
 
+type LegacyError = Extract<LegacyReading, { is: "error" }>;
 type Reading = LegacyReading | Read;
 
 /**
- * An answer that can be read: where the JSON cannot, the same resource's XML form usually is sound. Or that one alone. `readReply` says
- * how a reply is read.
+ * Asks for JSON. If it cannot be read, or markup in it has become an object, asks a GET once more for XML. `form: "xml"` asks for XML only.
+ * `read` says how a reply is read.
  */
-const askEither = async <R extends Reading>(
-  services: Pick<FetchServices, "client" | "observer" | "keys" | "errors">,
+const ask = async <R extends Reading>(
+  services: AskServices,
   endpoint: Pick<PreparedEndpoint, "name" | "readXml"> & Partial<Pick<PreparedEndpoint, "hasMarkup">>,
   request: LegacyRequest,
   caller: Caller,
-  readReply: (reply: LegacyAnswer) => MaybePromise<R | LegacyFailed>,
+  read: (reply: LegacyAnswer) => MaybePromise<R | Unread>,
   form: "json" | "xml" = "json",
 ): Promise<{ status: number; reading: R } | LegacyFailed> => {
   const { client, observer } = services;
-  const name = endpoint.name;
+  const { name, hasMarkup } = endpoint;
+  const legacyPath = () => scrubTarget(request.path);
   const askFor = async (wanted: "json" | "xml"): Promise<{ status: number; reading: R } | LegacyFailed> => {
     const reply = await client(request, wanted, caller, endpoint.readXml);
     if ("failed" in reply) return reply;
-    const read = readReply(reply);
-    const reading = read instanceof Promise ? await read : read;
-    return "failed" in reading ? reading : { status: reply.status, reading };
+    const reading = read(reply);
+    const result = reading instanceof Promise ? await reading : reading;
+    return "unread" in result ? unread[result.unread] : { status: reply.status, reading: result };
   };
   let reply = await askFor(form);
-  // A front's 5xx is no badly written answer but none, as an empty 500 is, except where legacy could not make JSON of a text that it does
-  // not escape. A POST is never sent twice.
-  if (
-    form === "json" &&
-    !("failed" in reply) &&
-    reply.reading.is === "unreadable" &&
-    (reply.status < 500 || (reply.status === 500 && (!reply.reading.empty || endpoint.hasMarkup === true))) &&
-    request.method === "GET"
-  ) {
-    observer.event("json_broken", { endpoint: name, legacyPath: scrubTarget(request.path), why: reply.reading.why });
-    reply = await askFor("xml");
+  // A POST is never sent twice.
+  if (form === "json" && request.method === "GET" && !("failed" in reply)) {
+    const { reading, status } = reply;
+    // A front's 5xx is no badly written answer but none, as an empty 500 is, except where legacy could not make JSON of a text that it
+    // does not escape.
+    if (reading.is === "unreadable" && (status < 500 || (status === 500 && (!reading.empty || hasMarkup === true)))) {
+      observer.event("json_broken", { endpoint: name, legacyPath: legacyPath(), why: reading.why });
+      reply = await askFor("xml");
+    }
+    // Markup makes an object of a text in JSON; the XML form has the text.
+    if (hasMarkup && status === 200 && "mismatch" in reading && reading.form === "json") {
+      const other = await askFor("xml");
+      if ("reading" in other && other.reading.is === "document") reply = { status, reading: other.reading };
+    }
   }
   if ("failed" in reply)
     observer.event("legacy_failed", { endpoint: name, why: reply.why, level: reply.isItsFault ? "error" : "warn" });
   else if (reply.reading.is === "unreadable")
     observer.event("legacy_unreadable", {
       endpoint: name,
-      legacyPath: scrubTarget(request.path),
+      legacyPath: legacyPath(),
       status: reply.status,
       why: reply.reading.why,
     });
@@ -172,42 +237,18 @@ const askEither = async <R extends Reading>(
 };
 
 /** The document itself, parsed in this thread: for answers that are known to be small. */
-export const fetchReadable = async (
-  services: Pick<FetchServices, "client" | "observer" | "keys" | "errors">,
+export const fetchReadable = (
+  services: AskServices,
   endpoint: Pick<PreparedEndpoint, "name" | "readXml">,
   request: LegacyRequest,
   caller: Caller,
-  form: "json" | "xml" = "json",
 ): Promise<LegacyReply | LegacyFailed> =>
-  askEither<LegacyReading>(services, endpoint, request, caller, ({ reading }) => reading, form);
+  ask<LegacyReading>(services, endpoint, request, caller, ({ reading }) => reading);
 
 /** Legacy looks at the key before anything else, but at its database before the key. */
-const noteKey = (
-  { keys, errors }: Pick<FetchServices, "keys" | "errors">,
-  { key }: Caller,
-  reading: Reading,
-  status: number,
-) => {
+const noteKey = ({ keys, errors }: AskServices, { key }: Caller, reading: Reading, status: number) => {
   if (key === undefined || (reading.is === "document" && status !== 200)) return;
   const kind = reading.is === "error" ? outcomeOf(reading, errors).kind : undefined;
   if (kind === "unauthenticated") keys.refused(key);
   else if (kind !== "unavailable" && kind !== "unknown") keys.accepted(key);
-};
-
-/** Looks where the truth stands, when legacy's error does not tell it. */
-const recover = async (
-  services: FetchServices,
-  endpoint: PreparedEndpoint,
-  caller: Caller,
-  input: Input,
-): Promise<LegacyResult | undefined> => {
-  const look = endpoint.recover?.look(input);
-  if (!look || "unsent" in look) return undefined;
-  const task: ReadTask = { endpoint: endpoint.name, as: "settled", input };
-  const reply = await askEither(services, endpoint, look, caller, (one) => readBy(services, task, one, caller));
-  if ("failed" in reply) return undefined;
-  const { reading } = reply;
-  if (reading.is === "error" && endpoint.recover?.errors?.has(reading.code))
-    return { outcome: endpoint.recover.outcome?.(input, {}) ?? outcomeOf(reading, services.errors) };
-  return reading.is !== "document" || "mismatch" in reading ? undefined : reading;
 };

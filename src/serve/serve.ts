@@ -5,7 +5,7 @@ import type { InputReading } from "../endpoint/input.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
 import type { Credential } from "../http/credential.ts";
 import { type Backend, type EndpointRequest, type RequestCaller, type Served, uncached } from "./backend.ts";
-import { unauthenticated } from "./legacyBackend.ts";
+import { unauthenticated } from "./legacyFetch.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
 import type { Services } from "./feature.ts";
 

@@ -1,5 +1,5 @@
 import { entryOf } from "../../cache/entry.ts";
-import { tagged, untagged, type Content } from "../../cache/reply.ts";
+import { tagged, untagged, type Answer } from "../../cache/reply.ts";
 import { withTimeout } from "../../concurrency/withTimeout.ts";
 import { answerOf } from "../../endpoint/answer.ts";
 import type { Outcome } from "../../endpoint/outcome.ts";
@@ -11,7 +11,7 @@ import {
   type Served,
   uncached,
 } from "../../serve/backend.ts";
-import { unauthenticated } from "../../serve/legacyBackend.ts";
+import { unauthenticated } from "../../serve/legacyFetch.ts";
 import type { Services } from "../../serve/feature.ts";
 import type { AdminStatuses } from "./adminStatus.ts";
 import { askAs } from "./askLegacy.ts";
@@ -131,7 +131,7 @@ const answerMerged = async (
     }
     const [offset, limit] = [Number(input["offset"]), Number(input["limit"])];
     const page = [...listed].toSorted(([a], [b]) => a - b).slice(offset, offset + limit);
-    const content: Content =
+    const content: Answer =
       page.length === 0
         ? answerOf(endpoint.notFound ?? noResults)
         : {

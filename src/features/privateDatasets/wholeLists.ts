@@ -3,7 +3,6 @@ import { freshOnly } from "../../cache/policy.ts";
 import { type Answered, bytesOf } from "../../cache/reply.ts";
 import type { Caller } from "../../legacy/client.ts";
 import { uncached } from "../../serve/backend.ts";
-import { answerFrom } from "../../serve/legacyBackend.ts";
 import { fetchAnswer } from "../../serve/legacyFetch.ts";
 import type { PreparedEndpoint } from "../../serve/prepared.ts";
 import type { Services } from "../../serve/feature.ts";
@@ -18,14 +17,9 @@ const fetchWhole = async (
   input: Input,
   caller: Caller,
 ): Promise<Fetched["answer"]> => {
-  const request = endpoint.legacy(input);
-  if ("unsent" in request) return answerFrom({ outcome: { kind: "broken", message: request.unsent } });
-  const started = performance.now();
-  const result = await fetchAnswer(services, endpoint, request, caller, input, "lines");
-  const isEmpty = "outcome" in result && result.outcome.kind === "notFound";
-  const answer = isEmpty ? { status: 200, body: "" } : answerFrom(result);
-  services.hooks.onLegacyAnswer({ endpoint: endpoint.name, ms: performance.now() - started, status: answer.status });
-  return answer;
+  const request = { endpoint, input, legacy: endpoint.legacy(input) };
+  const { answer, outcome } = await fetchAnswer(services, request, caller, "lines");
+  return outcome?.kind === "notFound" ? { status: 200, body: "" } : answer;
 };
 
 /** The ids of all datasets that legacy lists to a caller without a key, as text; or how legacy failed. */
