@@ -6,9 +6,9 @@ import type { Endpoint } from "../../endpoint/endpoint.ts";
 import { readInput } from "../../endpoint/input.ts";
 import { whyUnserved } from "../../modern/whyUnserved.ts";
 import type { Json } from "../../rules/rule.ts";
-import type { CheckReport } from "../../serve/feature.ts";
+import type { CheckReport, Services } from "../../serve/feature.ts";
 import { counted } from "../../ui/wording.ts";
-import type { MigrationServices } from "./askModern.ts";
+import type { Modern } from "./layer.ts";
 import type { Migration } from "./migration.ts";
 
 type Endpoints = Readonly<Record<string, Endpoint>>;
@@ -18,27 +18,30 @@ const ADVICE = "mend the new implementation, or add what is meant to differ to E
 
 /** Compares every example that reads on both sides, if there is a modern one. Reports entries of the ledger that no comparison needed. */
 export const checkMigration = async (
-  parts: Omit<MigrationServices, "modern"> & Partial<MigrationServices>,
+  services: Services,
+  migration: Migration,
+  modern: Modern | undefined,
   endpoints: Endpoints,
   report: CheckReport,
 ): Promise<void> => {
-  const { modern } = parts;
   const fired = new Set<string>();
   if (modern)
     for (const [name, examples] of report.examples)
       for (const [example, given] of Object.entries(examples)) {
         const endpoint = { ...(endpoints[name] as Endpoint), name };
-        const compared = await compareExample({ ...parts, modern }, endpoint, given, report);
+        const compared = await compareExample(services, migration, modern, endpoint, given, report);
         if (compared === undefined) continue;
         for (const entry of compared.fired) fired.add(entry);
         report.row(compared.ok, `modern ${name} ${example}`, compared.found, ADVICE);
       }
-  checkLedger(parts.migration, endpoints, fired, report);
+  checkLedger(migration, endpoints, fired, report);
 };
 
 /** Compares one example; `undefined` if it takes a POST or is not valid input. */
 const compareExample = async (
-  { services: { errors, totalTimeout }, migration, modern }: MigrationServices,
+  { errors, totalTimeout }: Services,
+  migration: Migration,
+  modern: Modern,
   endpoint: Endpoint & { name: string },
   given: Record<string, Json>,
   report: CheckReport,

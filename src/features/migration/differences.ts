@@ -4,8 +4,8 @@ import type { CurlPair } from "../../compare/report.ts";
 import { openSecrets, type Secrets } from "../../scrub/secrets.ts";
 import type { DifferenceView } from "./views.ts";
 
-/** One compared request that showed differences. */
-type ComparedAnswer = {
+/** One compared request and what differs. `at`: ISO 8601. */
+export type ComparedAnswer = {
   endpoint: string;
   question: string;
   at: string;
@@ -14,26 +14,17 @@ type ComparedAnswer = {
   key?: string | undefined;
 };
 
-/** The differences of live traffic: counted by endpoint, path and kind, with a few samples each. */
-type Differences = {
-  add(answer: ComparedAnswer): void;
-  /** The differences of one kind; the causes behind most answers come first. */
-  view(kind: Classification): DifferenceView[];
-  /** Removes the differences that match, such as those that are expected from now on. */
-  remove(wanted: (difference: DifferenceView) => boolean): void;
-};
-
 const MAX_SAMPLES = 5;
 const MAX_PER_ENDPOINT = 500;
 /** Characters of all samples together. */
 const MAX_SAMPLE_CHARS = 8 * 1024 ** 2;
 
-/** Opens an empty collection. `random` draws the samples (0 to 1). `onNew` is called with each group before its first sample. */
-export const openDifferences = (
-  random: () => number = Math.random,
-  secrets: Secrets = openSecrets(),
-  onNew: (difference: DifferenceView, answer: ComparedAnswer) => void = () => undefined,
-): Differences => {
+/**
+ * Opens an empty collection of the differences of live traffic: counted by endpoint, path and kind, with a few samples each. `onNew` is called with
+ * each group before its first sample.
+ */
+export const openDifferences = (onNew: (difference: DifferenceView) => void = () => undefined) => {
+  const secrets = openSecrets();
   const groups = openDifferenceGroups<DifferenceView>(MAX_PER_ENDPOINT);
   let sampleChars = 0;
 
@@ -43,7 +34,7 @@ export const openDifferences = (
     { question, at, curl, key }: ComparedAnswer,
     { legacy, expected, candidate }: Difference,
   ) => {
-    const place = group.samples.length < MAX_SAMPLES ? group.samples.length : Math.floor(random() * group.answers);
+    const place = group.samples.length < MAX_SAMPLES ? group.samples.length : Math.floor(Math.random() * group.answers);
     if (place >= MAX_SAMPLES) return;
     const caller = secrets.ofCaller(key);
     const values = Object.entries({ legacy, expected, candidate }).filter(([, value]) => value !== undefined);
@@ -61,7 +52,7 @@ export const openDifferences = (
   };
 
   return {
-    add(answer) {
+    add(answer: ComparedAnswer): void {
       const { endpoint } = answer;
       for (const difference of answer.differences) {
         const group = groups.add(endpoint, difference, (one) => {
@@ -77,17 +68,19 @@ export const openDifferences = (
             answers: 0,
             samples: [],
           };
-          onNew(made, answer);
+          onNew(made);
           return made;
         });
         sample(group, answer, difference);
       }
     },
-    view(kind) {
+    /** The differences of one kind; the causes behind most answers come first. */
+    view(kind: Classification): DifferenceView[] {
       const shown = groups.all().filter((group) => group.kind === kind);
       return shown.toSorted(byCause(shown));
     },
-    remove(wanted) {
+    /** Removes the differences that match, such as those that are expected from now on. */
+    remove(wanted: (difference: DifferenceView) => boolean): void {
       for (const { samples } of groups.remove(wanted))
         for (const one of samples) sampleChars -= JSON.stringify(one).length;
     },

@@ -4,9 +4,9 @@ import { buildId } from "../../cache/buildId.ts";
 import type { Core, Feature } from "../../serve/feature.ts";
 import { memoryStores } from "../../store/localStores.ts";
 import { migrationEvents } from "./events.ts";
-import type { Modern } from "./askModern.ts";
 import { migrationConsole } from "./console/migrationConsole.ts";
-import { countComparisons, meterStages } from "./metrics.ts";
+import type { Modern } from "./layer.ts";
+import { meterStages } from "./metrics.ts";
 import { type Migration, openMigration } from "./migration.ts";
 import { stageText } from "./stage.ts";
 import type { MigrationSettings } from "./settings.ts";
@@ -19,9 +19,6 @@ export type MigrationParts = {
   times?: { settle?: number; look?: number; save?: number };
 };
 
-/** Bytes of compared answers a second. */
-const COMPARED_BYTES = 16 * 1024 ** 2;
-
 /** Moves endpoints from legacy to a new implementation by stages. Without `MODERN_URL` legacy answers everything, and the console says so. */
 const open = async (
   core: Core,
@@ -29,14 +26,14 @@ const open = async (
   parts: MigrationParts = {},
 ): Promise<Feature & { migration: Migration }> => {
   const { services, catalogue, isCheck } = core;
-  const { meter, observer, cache, errors, reader } = services;
+  const { meter, observer, errors, reader } = services;
   const expected = parts.expected ?? ledgerOf(settings, catalogue.expectedDifferences);
-  const { MODERN_URL: url, MODERN_ROUTES: routes, MODERN_TIMEOUT_MS: timeout } = settings;
+  const { MODERN_URL: url } = settings;
   // Without a modern side Redis is only a cache, and the gateway starts without it.
   const stores = url === undefined ? memoryStores() : core.stores;
   const store = parts.store ?? (await openStateStore(stores));
   const isShared = stores.place === "redis";
-  const reportStages = url === undefined ? undefined : core.services.dependencies.add("stages");
+  const reportStages = url === undefined ? undefined : services.dependencies.add("stages");
   const isAnySet = () => Object.keys(store.state().stages).length > 0;
   if (isShared && !isAnySet()) reportStages?.(true, NONE_SET);
   store.onChange(() => isAnySet() && reportStages?.(true));
@@ -46,19 +43,12 @@ const open = async (
     check: (...about: Parameters<typeof reader.checkModern>) => reader.checkModern(...about),
   };
   // Only what these settings need is loaded.
-  const [client, layer] =
-    url === undefined ? [] : await Promise.all([import("../../modern/client.ts"), import("./layer.ts")]);
-  const opened = url === undefined ? undefined : client?.openModern(url, settings, judging, { ...core, ...services });
-  const modern: Modern | undefined = opened && {
-    client: opened.client,
-    timeout,
-    routes,
-    identity: JSON.stringify(["modern", url, routes]),
-  };
-  const evidenceOf =
-    isCheck || modern === undefined ? "" : hash("sha256", `${buildId()} ${modern.identity}`, "base64url");
-  const migration = openMigration({
-    endpoints: catalogue.endpoints,
+  const opened =
+    url === undefined
+      ? undefined
+      : (await import("../../modern/client.ts")).openModern(url, settings, judging, { ...core, ...services });
+  const identity = JSON.stringify(["modern", url, settings.MODERN_ROUTES]);
+  const migration: Migration = openMigration(core, {
     // A check compares both sides itself: whatever the stages are, the gateway answers it by legacy.
     configured: isCheck ? {} : settings.STAGES,
     expected,
@@ -69,35 +59,31 @@ const open = async (
       observer.event("stages_lost", { endpoints });
       reportStages?.(false, "Redis has lost those that were set: those of STAGES hold");
     },
-    hasModern: modern !== undefined,
-    evidenceOf,
-    // As many at a time as begin in a second: one whose sides differ takes that long.
-    budget: { concurrency: settings.MIRROR_RATE, rate: settings.MIRROR_RATE, bytes: COMPARED_BYTES },
-    observer,
-    trafficOf: meter.traffic,
-    onCompared: countComparisons(meter),
-    notify: (notice) => core.features.forEach((one) => one.onNotice?.(notice)),
-    onMoved: (endpoint) => void cache.invalidate({ endpoint, soft: false }),
+    hasModern: url !== undefined,
+    evidenceOf: isCheck || url === undefined ? "" : hash("sha256", `${buildId()} ${identity}`, "base64url"),
     ...parts.times,
   });
-  meterStages(meter, migration);
-  const addresses = { legacy: core.settings.LEGACY_URL + settings.LEGACY_PATH, candidate: url ?? "" };
+  const modern: Modern | undefined =
+    url === undefined || opened === undefined
+      ? undefined
+      : { url, client: opened.client, timeout: settings.MODERN_TIMEOUT_MS, routes: settings.MODERN_ROUTES, identity };
+  const layer =
+    modern && (await import("./layer.ts")).openLayer(core, settings, modern, migration, parts.times?.settle ?? 1000);
+  meterStages(meter, migration, () => layer?.shed() ?? 0);
   return {
     migration,
     console: migrationConsole(migration, observer),
-    ...(modern && layer
-      ? {
-          layer: layer.migrationLayer({ services, migration, modern }, { mayForce: settings.FORCE_BACKEND, addresses }),
-          isModern: layer.answersByModern(migration, settings.FORCE_BACKEND),
-          isPlain: (endpoint, _isKeyed, headers) =>
-            migration.isUndivided(endpoint) && headers["gateway-backend"] === undefined,
-        }
-      : {}),
+    ...(layer && {
+      layer: layer.layer,
+      isModern: layer.isModern,
+      isPlain: (endpoint, _isKeyed, headers) =>
+        migration.isUndivided(endpoint) && headers["gateway-backend"] === undefined,
+    }),
     stageOf: (endpoint) => migration.stageOf(endpoint).stage,
     onLegacyAnswer: ({ endpoint, ms, status }) => migration.track(endpoint).asked("legacy", ms, status >= 500),
     async check(report) {
       const { checkMigration } = await import("./check.ts");
-      return checkMigration({ services, migration, ...(modern ? { modern } : {}) }, catalogue.endpoints, report);
+      return checkMigration(services, migration, modern, catalogue.endpoints, report);
     },
     reload(next) {
       const { STAGES, EXPECTED_DIFFERENCES } = next as MigrationSettings;
@@ -107,6 +93,7 @@ const open = async (
     start: () =>
       Promise.resolve({ line: describeStages(migration) + (isShared && !isAnySet() ? `; ${NONE_SET}` : "") }),
     async close() {
+      await layer?.idle();
       await migration.close();
       await opened?.close();
     },

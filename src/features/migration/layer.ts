@@ -1,76 +1,164 @@
+import type { Fetched } from "../../cache/cacheRequest.ts";
+import { freshOnly } from "../../cache/policy.ts";
+import { type Answered, untagged } from "../../cache/reply.ts";
+import { type Answer, answerOf } from "../../endpoint/answer.ts";
+import { canonicalRequest } from "../../endpoint/canonicalRequest.ts";
+import type { Caller } from "../../legacy/client.ts";
+import type { ModernClient, ModernReply } from "../../modern/client.ts";
 import { type EndpointRequest, type Layer, type RequestCaller, type Served, uncached } from "../../serve/backend.ts";
+import type { Core } from "../../serve/feature.ts";
+import type { Unanswered } from "../../serve/legacyFetch.ts";
 import { confirmWrite } from "../../serve/writes.ts";
-import { type MigrationServices, readByModern, writeByModern } from "./askModern.ts";
 import { type Bucketing, bucketOf, decide } from "./decide.ts";
 import type { Migration } from "./migration.ts";
-import { type MirrorAddresses, mirrored } from "./mirror.ts";
+import type { MigrationSettings } from "./settings.ts";
+import { openShadow } from "./shadow.ts";
 
-/** What the layer is opened with. */
-type MigrationLayerSettings = {
-  /** Requests may name the backend that answers them (`Gateway-Backend`). */
-  mayForce: boolean;
-  addresses: MirrorAddresses;
+/** The new implementation, and how to send requests to it. */
+export type Modern = {
+  url: string;
+  client: ModernClient;
+  /** Milliseconds for one answer; after that legacy answers instead. */
+  timeout: number;
+  /** The routes that the operator has set, by endpoint. */
+  routes: Readonly<Record<string, string>>;
+  /** Identifies the implementation in cache keys. */
+  identity: string;
 };
 
-/** Modern answers if the endpoint's stage says so. Legacy answers a read that modern fails. Both sides are compared after the answer. */
-export const migrationLayer =
-  (parts: MigrationServices, { mayForce, addresses }: MigrationLayerSettings): Layer =>
-  (next) => {
-    const { services, migration } = parts;
-    const decisions = services.meter.counter("backend_answers_total", "Answers by the side that made them.", [
-      "backend",
-      "reason",
-    ]);
-    return async (request, caller) => {
-      const { endpoint } = request;
-      const decision = migration.decide(endpoint.name, bucketing(caller, mayForce));
-      const isModern = decision.backend === "modern";
-      const refusal = isModern ? await caller.authorize(true) : undefined;
-      if (refusal)
-        return { answered: uncached(refusal), decision: { ...decision, backend: "gateway", reason: "credential" } };
-      if (endpoint.writes) {
-        const served = isModern ? await write(parts, request, caller) : await next(request, caller);
-        return { ...served, decision };
-      }
-      const answered = isModern ? await readByModern(parts, request, caller) : undefined;
-      const isFallback = isModern && answered === undefined;
-      const made = isFallback ? { ...decision, backend: "legacy" as const, reason: "fallback" } : decision;
-      const served: Served = answered === undefined ? await next(request, caller) : { answered };
-      if (decision.stage === "legacy") return { ...served, decision: made };
-      decisions(made.backend, made.reason).value++;
-      const compare = () =>
-        migration.mirror(endpoint.name, () =>
-          mirrored(parts, addresses, { request, caller, next, answered: served.answered, backend: made.backend }),
-        );
-      return {
-        ...served,
-        decision: made,
-        isDivided: decision.stage === "canary" || decision.reason === "forced",
-        // An incomplete list would differ from modern's.
-        ...(served.isIncomplete ? {} : { afterwards: compare }),
-      };
+/**
+ * Modern answers if the endpoint's stage says so. Legacy answers a read that modern fails. Both sides are compared after the answer; `settle`:
+ * milliseconds until a mismatch is checked again.
+ */
+export const openLayer = (
+  core: Core,
+  { FORCE_BACKEND: mayForce, MIRROR_RATE: rate }: MigrationSettings,
+  modern: Modern,
+  migration: Migration,
+  settle: number,
+) => {
+  const { services } = core;
+  const shadow = openShadow(core, modern, migration, rate, settle);
+  const decisions = services.meter.counter("backend_answers_total", "Answers by the side that made them.", [
+    "backend",
+    "reason",
+  ]);
+
+  /** Asks modern for one answer, within its timeout. */
+  const ask = async (
+    { endpoint, input }: EndpointRequest,
+    { key, headers, client = "", deadline }: Caller,
+  ): Promise<ModernReply> => {
+    if (deadline <= Date.now()) return { failed: "it took too long" };
+    const started = performance.now();
+    const reply = await modern.client.ask(endpoint, canonicalRequest(endpoint, input, modern.routes[endpoint.name]), {
+      headers,
+      client,
+      deadline: Math.min(deadline, Date.now() + modern.timeout),
+      ...(key === undefined ? {} : { key }),
+    });
+    if (!("failed" in reply && reply.isUnasked))
+      migration.track(endpoint.name).asked("modern", performance.now() - started, "failed" in reply);
+    if ("failed" in reply) services.observer.event("modern_failed", { endpoint: endpoint.name, why: reply.failed });
+    return reply;
+  };
+
+  /**
+   * Modern's answer to a read, cached as legacy's are; `undefined` if it cannot be served. Answers to callers with a key are not cached: a key
+   * may read cached answers only after legacy has accepted it.
+   */
+  const read = async (request: EndpointRequest, caller: Caller): Promise<Answered | undefined> => {
+    const { endpoint, input, wanted } = request;
+    let failed = false;
+    // A request may wait for the same fetch of another one. If that fails, the wait has used up its time as well.
+    const own = { ...caller, deadline: Math.min(caller.deadline, Date.now() + modern.timeout) };
+    const fetch = async (): Promise<Fetched> => {
+      const reply = await ask(request, own);
+      failed = "failed" in reply;
+      if ("failed" in reply) return { answer: noAnswer, groups: [] };
+      return { answer: reply.answer, groups: endpoint.cache?.groups(input, reply.document) ?? [] };
+    };
+    const cacheKey = endpoint.cacheKey?.(input, modern.identity);
+    if (cacheKey === undefined || caller.key !== undefined) {
+      const { answer } = await fetch();
+      return failed ? undefined : { representation: untagged(answer), cacheable: false, how: { fwd: "bypass" } };
+    }
+    const answered = await services.cache.answer(
+      // If modern fails, legacy answers: stale answers of modern are not served.
+      { cacheKey: { ...cacheKey, lifetimesOf: freshOnly(cacheKey.lifetimesOf) }, owner: undefined, wanted },
+      fetch,
+      async () => undefined,
+    );
+    const { status } = "entry" in answered ? answered.entry : answered.representation;
+    return failed || status >= 500 ? undefined : answered;
+  };
+
+  /** Sends a write to modern, once. If modern fails, the write is not sent to legacy. Modern checks the caller's access itself. */
+  const write = async (request: EndpointRequest, caller: RequestCaller): Promise<Served> => {
+    const reply = await ask(request, caller);
+    return { answered: await confirmWrite(services, request, caller, writeAnswer(reply)) };
+  };
+
+  /** A caller always sees the same side. Its key identifies it or, without a key, its address and user agent. */
+  const bucketing = ({ key, client, header }: RequestCaller): Bucketing => {
+    const forced = mayForce ? header("gateway-backend") : undefined;
+    // Legacy ignores the case of keys.
+    const caller = () =>
+      key === undefined ? `client ${client} ${header("user-agent") ?? ""}` : `key ${key.toLowerCase()}`;
+    return {
+      bucket: () => bucketOf(caller()),
+      ...(forced === "legacy" || forced === "modern" ? { forced } : {}),
     };
   };
 
-/** Whether modern answers this caller, by the endpoint's stage and by what the request names. */
-export const answersByModern =
-  (migration: Migration, mayForce: boolean) =>
-  (endpoint: string, caller: RequestCaller): boolean =>
-    decide(migration.stageOf(endpoint), bucketing(caller, mayForce)).backend === "modern";
-
-const write = async (parts: MigrationServices, request: EndpointRequest, caller: RequestCaller): Promise<Served> => ({
-  // Modern checks the caller's access itself.
-  answered: await confirmWrite(parts.services, request, caller, await writeByModern(parts, request, caller)),
-});
-
-/** A caller always sees the same side. Its key identifies it or, without a key, its address and user agent. */
-const bucketing = ({ key, client, header }: RequestCaller, mayForce: boolean): Bucketing => {
-  const forced = mayForce ? header("gateway-backend") : undefined;
-  // Legacy ignores the case of keys.
-  const caller = () =>
-    key === undefined ? `client ${client} ${header("user-agent") ?? ""}` : `key ${key.toLowerCase()}`;
-  return {
-    bucket: () => bucketOf(caller()),
-    ...(forced === "legacy" || forced === "modern" ? { forced } : {}),
+  const layer: Layer = (next) => async (request, caller) => {
+    const { endpoint } = request;
+    const decision = migration.decide(endpoint.name, bucketing(caller));
+    const isModern = decision.backend === "modern";
+    const refusal = isModern ? await caller.authorize(true) : undefined;
+    if (refusal)
+      return { answered: uncached(refusal), decision: { ...decision, backend: "gateway", reason: "credential" } };
+    if (endpoint.writes) {
+      const served = isModern ? await write(request, caller) : await next(request, caller);
+      return { ...served, decision };
+    }
+    const answered = isModern ? await read(request, caller) : undefined;
+    const isFallback = isModern && answered === undefined;
+    const made = isFallback ? { ...decision, backend: "legacy" as const, reason: "fallback" } : decision;
+    const served: Served = answered === undefined ? await next(request, caller) : { answered };
+    if (decision.stage === "legacy") return { ...served, decision: made };
+    decisions(made.backend, made.reason).value++;
+    const afterwards = () => {
+      if (migration.isCompared(endpoint.name))
+        shadow.compare({ request, caller, next, answered: served.answered, backend: made.backend });
+    };
+    return {
+      ...served,
+      decision: made,
+      isDivided: decision.stage === "canary" || decision.reason === "forced",
+      // An incomplete list would differ from modern's.
+      ...(served.isIncomplete ? {} : { afterwards }),
+    };
   };
+
+  return {
+    layer,
+    /** Whether modern answers this caller, by the endpoint's stage and by what the request names. */
+    isModern: (endpoint: string, caller: RequestCaller): boolean =>
+      decide(migration.stageOf(endpoint), bucketing(caller)).backend === "modern",
+    shed: shadow.shed,
+    idle: () => shadow.idle(),
+  };
+};
+
+const noAnswer: Answer = answerOf({ kind: "broken", message: "The new implementation gave no answer." });
+
+const writeAnswer = (reply: ModernReply): { answer: Answer; unanswered?: Unanswered } => {
+  if ("failed" in reply) {
+    // With any 4xx, such as a router's 404, modern has refused the write.
+    const status = reply.status ?? 0;
+    const isRefused = reply.isUnasked === true || (status >= 400 && status < 500);
+    return { answer: noAnswer, unanswered: isRefused ? "refused" : "unknown" };
+  }
+  return reply.answer.status >= 500 ? { answer: reply.answer, unanswered: "unknown" } : { answer: reply.answer };
 };

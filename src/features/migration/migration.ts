@@ -1,139 +1,82 @@
-import { type LedgerEntry, type Ledger, openLedger } from "../../compare/ledger.ts";
-import { type Classification, type DifferenceResult, resultOf } from "../../compare/difference.ts";
-import type { Endpoint } from "../../endpoint/endpoint.ts";
-import type { Notice } from "../../serve/feature.ts";
-import type { Meter } from "../../telemetry/meter.ts";
-import type { Observer } from "../../telemetry/observer.ts";
-import { type BudgetSettings, openBudget } from "./budget.ts";
-import { type Bucketing, decide, type StageDecision } from "./decide.ts";
-import { openDifferences } from "./differences.ts";
-import { openGates } from "./gates.ts";
-import { type Mirrored, openShadow } from "./shadow.ts";
-import { objectionTo } from "./objection.ts";
-import {
-  type ConfiguredStage,
-  formerStages,
-  isForward,
-  type Move,
-  type MoveNote,
-  type Stage,
-  type StageInForce,
-} from "./stage.ts";
-import { openStages } from "./stages.ts";
-import { openNotices } from "./notices.ts";
+import { type Ledger, type LedgerEntry, openLedger } from "../../compare/ledger.ts";
+import { type Classification, resultOf } from "../../compare/difference.ts";
+import type { Core } from "../../serve/feature.ts";
 import type { KeyValueStore } from "../../store/store.ts";
-import type { EvidenceRecord, StateStore } from "./stateStore.ts";
+import { counted, formatNumber, percent } from "../../ui/wording.ts";
 import { openComparedRequests } from "./comparedRequests.ts";
+import { type Bucketing, decide, type StageDecision } from "./decide.ts";
+import { type ComparedAnswer, openDifferences } from "./differences.ts";
+import { type GateDecision, judgeGate } from "./gate.ts";
+import { countComparisons } from "./metrics.ts";
+import { openNotices } from "./notices.ts";
 import { openSavedEvidence } from "./savedEvidence.ts";
+import { type ConfiguredStage, formerStages, isForward, type Stage, type StageInForce } from "./stage.ts";
+import { openStages } from "./stages.ts";
+import type { EvidenceRecord, StateStore } from "./stateStore.ts";
 import { openTrack, type Track } from "./track.ts";
-import type { DifferenceView, Parity, StagesView, StageView } from "./views.ts";
+import type { Parity, StagesView, StageView } from "./views.ts";
 
-/** Decides which side answers each endpoint, and compares both sides. */
-export type Migration = {
-  decide(endpoint: string, caller: Bucketing): StageDecision;
-  stageOf(endpoint: string): StageInForce;
-  /** True if legacy alone answers it. */
-  isUndivided(endpoint: string): boolean;
-  track(endpoint: string): Pick<Track, "asked">;
-  /** Compares one answered request on both sides, if the endpoint's stage and the budget allow it. */
-  mirror(endpoint: string, mirrored: () => Mirrored): void;
-  view(): StagesView;
-  viewOf(endpoint: string): StageView;
-  differences(kind: Classification): DifferenceView[];
-  audit(): Move[];
-  expected(): LedgerEntry[];
-  /** The expected differences that are in force today. */
-  ledger(): Ledger;
-  /** The ids of ledger entries that have allowed a difference since the start. */
-  fired(): ReadonlySet<string>;
-  /** What speaks against this move, and the figures; `undefined` unless it is a step towards modern against the evidence. */
-  against(endpoint: string, to: Stage): { why: string; evidence: Parity } | undefined;
-  /** Where an endpoint was until everything went back to legacy, if it has not moved since. */
-  formerOf(endpoint: string): Move["from"] | undefined;
-  /** Moves one endpoint, whatever speaks against it; false if another move came first. Rejects if the store does not confirm the write. */
-  move(endpoint: string, to: Stage, by: string, why: string, note?: MoveNote): Promise<boolean>;
-  /** Puts new stages and a new ledger file in force. */
-  configure(configured: Readonly<Record<string, ConfiguredStage>>, expected: readonly LedgerEntry[]): Promise<void>;
-  hasModern: boolean;
-  /** The number of comparisons that the budget had no room for. */
-  shed(): number;
-  /** What other gateways have compared counts as well. */
-  isShared: boolean;
-  close(): Promise<void>;
-};
+/** Decides which side answers each endpoint, and collects what comparisons of both sides show. */
+export type Migration = ReturnType<typeof openMigration>;
 
 /** What the migration is opened with. */
-export type MigrationOptions = {
-  endpoints: Readonly<Record<string, Endpoint>>;
+type MigrationOptions = {
   configured: Readonly<Record<string, ConfiguredStage>>;
   expected: readonly LedgerEntry[];
   store: StateStore;
   evidence: KeyValueStore<EvidenceRecord>;
-  /** Other gateways use the same stores. */
+  /** Other gateways use the same stores: what they have compared counts as well. */
   isShared: boolean;
-  /** Called with the endpoints whose stage Redis has lost. */
-  onLost?: (endpoints: string[]) => void;
+  /** Without a modern side all endpoints stay at `legacy`. */
   hasModern: boolean;
   /** What makes the answers that are compared. Evidence is stored with it, and counts as long as it is the same. */
   evidenceOf: string;
-  budget: BudgetSettings;
-  observer: Observer;
-  /** What the metrics count of an endpoint (default: nothing). */
-  trafficOf?: Meter["traffic"];
-  onCompared: (result: DifferenceResult) => void;
-  /** Tells operators of moves and new unexplained differences. */
-  notify?: (notice: Notice) => void;
-  /** Called when other callers or another side are served: cached answers of the endpoint are out of date. */
-  onMoved: (endpoint: string) => void;
-  /** Milliseconds until a mismatch is checked again; default: a second. */
-  settle?: number;
-  /** Milliseconds between two checks of the gates, and two savings of the evidence; default: five seconds, ten seconds. */
-  look?: number;
-  save?: number;
-  random?: () => number;
+  /** Called with the endpoints whose stage Redis has lost. */
+  onLost: (endpoints: string[]) => void;
+  /** Milliseconds between two checks of the gates, and two savings of the evidence. */
+  look?: number | undefined;
+  save?: number | undefined;
 };
 
-/** Opens the migration. Without a modern side all endpoints stay at `legacy`. */
-export const openMigration = (settings: MigrationOptions): Migration => {
-  const { store, observer, hasModern, random = Math.random } = settings;
-  const { trafficOf = () => ({ requests: 0, hits: 0 }) } = settings;
-  const names = Object.keys(settings.endpoints);
+/** Opens the migration of the catalogue's endpoints. */
+export const openMigration = (core: Core, options: MigrationOptions) => {
+  const { observer, meter, cache } = core.services;
+  const { endpoints } = core.catalogue;
+  const { store, hasModern, look = 5000 } = options;
+  const names = Object.keys(endpoints);
   const requests = new Map(names.map((name) => [name, openComparedRequests()]));
-  const tracks = new Map([...requests].map(([name, compared]) => [name, openTrack(compared, () => trafficOf(name))]));
+  const tracks = new Map(
+    [...requests].map(([name, compared]) => [name, openTrack(compared, () => meter.traffic(name))]),
+  );
   const trackOf = (endpoint: string) => tracks.get(endpoint) as Track;
-  const notices = openNotices(settings.notify ?? (() => undefined));
-  const differences = openDifferences(random, undefined, (one) => {
+  const notices = openNotices((notice) => core.features.forEach((one) => one.onNotice?.(notice)));
+  const differences = openDifferences((one) => {
     if (one.kind === "unexplained") notices.differs(one);
   });
-  const ledger = openExpected(settings.expected);
+  const countResult = countComparisons(meter);
   const onUnwritten = (endpoint: string, error: Error): undefined => {
     observer.event("stage_not_kept", { endpoint, why: error.message });
   };
   const stageOf = (endpoint: string): StageInForce =>
     hasModern ? stages.of(endpoint) : { ...stages.of(endpoint), stage: "legacy" };
-  // Opened before the stages, which may report moves at once.
-  const gates = openGates({
-    endpoints: names,
-    stageOf,
-    gateOf: (endpoint) => stages.gateOf(endpoint),
-    evidenceOf: (endpoint) => trackOf(endpoint).evidence(),
-    move: (...about) => stages.move(...about),
-    onError: onUnwritten,
-    interval: settings.look ?? 5000,
-  });
+
+  /** Why each gate does not promote now, or its last move; absent before its first check since the last change. */
+  const gateSays = new Map<string, GateDecision>();
+  const moving = new Set<string>();
   const stages = openStages({
     store,
     endpoints: names,
-    configured: settings.configured,
+    configured: options.configured,
     onUnwritten,
     onMove(endpoint, from, to) {
       trackOf(endpoint).moved(to.by === "gate" && to.stage === "shadow" && from.stage !== "legacy");
-      gates.changed(endpoint);
-      settings.onMoved(endpoint);
+      gateSays.delete(endpoint);
+      // Other callers or another side are served from now on.
+      void cache.invalidate({ endpoint, soft: false });
       const { stage, share, by, why } = to;
       observer.event("stage_moved", { endpoint, from: from.stage, to: stage, share, by, why });
     },
-    onLost: settings.onLost ?? (() => undefined),
+    onLost: options.onLost,
     onStored: (move) => notices.moved(move),
   });
   // A hold after a demotion does not end with a restart, nor begin again in another gateway.
@@ -141,36 +84,49 @@ export const openMigration = (settings: MigrationOptions): Migration => {
     const { by, stage, since } = stages.of(name);
     if (by === "gate" && stage === "shadow") trackOf(name).wasDemoted(Date.parse(since));
   }
-  const removeAllowed = (allowed: Ledger): void => {
-    differences.remove((one) => one.kind === "unexplained" && allowed.allowing(one.endpoint, one) !== undefined);
+
+  /** Moves an endpoint; meanwhile its gate does not act. False if another move came first; rejects if it could not be stored. */
+  const move: typeof stages.move = async (endpoint, ...about) => {
+    moving.add(endpoint);
+    try {
+      return await stages.move(endpoint, ...about);
+    } finally {
+      moving.delete(endpoint);
+    }
+  };
+  const checkGate = (endpoint: string): void => {
+    const gate = stages.gateOf(endpoint);
+    if (gate === undefined || moving.has(endpoint)) return;
+    const decision = judgeGate(gate, stageOf(endpoint), trackOf(endpoint).evidence());
+    gateSays.set(endpoint, decision);
+    const { reason, to } = decision;
+    if (to) move(endpoint, to, "gate", reason).catch((error: Error) => onUnwritten(endpoint, error));
+  };
+  const checking = setInterval(() => names.forEach(checkGate), look).unref();
+  const sampling = setInterval(() => tracks.forEach((track) => track.sample()), SAMPLE_MS).unref();
+  const savedEvidence = openSavedEvidence({
+    store: options.evidence,
+    of: options.evidenceOf,
+    requests,
+    interval: options.save,
+  });
+
+  let { expected } = options;
+  let ledgerOfDay: { of: Ledger; day: string } | undefined;
+  /** The expected differences that are in force today: entries end with a day. */
+  const ledger = (): Ledger => {
+    const day = new Date().toISOString().slice(0, 10);
+    if (ledgerOfDay?.day !== day) ledgerOfDay = { of: openLedger(expected, day), day };
+    return ledgerOfDay.of;
+  };
+  /** Forgets the unexplained differences that the ledger allows now. */
+  const removeAllowed = (): void => {
+    differences.remove((one) => one.kind === "unexplained" && ledger().allowing(one.endpoint, one) !== undefined);
     const unexplained = new Set(differences.view("unexplained").map(({ endpoint }) => endpoint));
     for (const name of names) if (!unexplained.has(name)) requests.get(name)?.allow();
   };
-  const sampling = setInterval(() => {
-    for (const track of tracks.values()) track.sample();
-  }, SAMPLE_MS).unref();
-  const savedEvidence = openSavedEvidence({
-    store: settings.evidence,
-    of: settings.evidenceOf,
-    requests,
-    interval: settings.save,
-  });
   const fired = new Set<string>();
-  const shadow = openShadow({
-    budget: openBudget(settings.budget),
-    ledger: () => ledger.inForce(),
-    settle: settings.settle ?? 1000,
-    onCompared(mirrored, found) {
-      const { name: endpoint, id, question, key, curl } = mirrored;
-      settings.onCompared(resultOf(found));
-      trackOf(endpoint).compared(id, found);
-      for (const { entry } of found) if (entry !== undefined) fired.add(entry);
-      if (found.length === 0) return;
-      differences.add({ endpoint, question, at: new Date().toISOString(), differences: found, curl, key });
-      if (found.some(({ kind }) => kind === "unexplained")) gates.check(endpoint);
-    },
-    onError: (error) => observer.event("internal_error", { error: (error as Error).stack }),
-  });
+
   const noteBucket = (endpoint: string, bucket: number): void => {
     const track = trackOf(endpoint);
     const wasOne = track.oneBucket() !== undefined;
@@ -181,23 +137,27 @@ export const openMigration = (settings: MigrationOptions): Migration => {
     const advice = "behind a proxy, set TRUSTED_PROXIES to its address, and let it send X-Forwarded-For";
     observer.event("canary_one_bucket", { endpoint, requests: calls, share, advice });
   };
-  const objection = (endpoint: string): string | undefined =>
-    objectionTo(settings.endpoints[endpoint]?.writes !== undefined, trackOf(endpoint).parity());
-  const against: Migration["against"] = (endpoint, to) => {
-    const why = isForward(stageOf(endpoint), to) ? objection(endpoint) : undefined;
-    return why === undefined ? undefined : { why, evidence: trackOf(endpoint).parity() };
+  /** What speaks against a step towards modern, as a clause; `undefined` if all that was compared is explained. */
+  const objection = (endpoint: string): string | undefined => {
+    if (endpoints[endpoint]?.writes !== undefined) return "writes are never compared";
+    const { compared, drift, unexplained, lower } = trackOf(endpoint).parity();
+    const judged = compared - drift;
+    if (judged === 0) return "nothing has been compared";
+    if (unexplained === 0) return undefined;
+    const parity = `parity ${percent(1 - unexplained / judged)}, at least ${percent(lower)}`;
+    return `${formatNumber(unexplained)} of ${counted(judged, "compared request")} unexplained (${parity})`;
   };
-  const formerOf = (endpoint: string) => formerStages(store.state().audit).get(endpoint);
-  const viewOf = (endpoint: string, former = formerStages(store.state().audit)): StageView => {
+  const former = () => formerStages(store.state().audit);
+  const viewOf = (endpoint: string, formerOf = former()): StageView => {
     const { configured: _, ...stage } = stageOf(endpoint);
-    const [track, said] = [trackOf(endpoint), gates.says(endpoint)];
+    const [track, said] = [trackOf(endpoint), gateSays.get(endpoint)];
     return {
       ...stage,
       gate: stages.gateOf(endpoint),
       gateSays: said?.reason,
       isGateFailing: said?.isFailing,
       against: hasModern ? objection(endpoint) : undefined,
-      former: former.get(endpoint),
+      former: formerOf.get(endpoint),
       parity: track.parity(),
       parityInStage: track.parityInStage(),
       rate: track.rate(),
@@ -208,7 +168,7 @@ export const openMigration = (settings: MigrationOptions): Migration => {
       oneBucket: stage.stage === "canary" ? track.oneBucket() : undefined,
     };
   };
-  /** The configuration is not held up. */
+  /** Warns of what the configuration moves against the evidence: it is not held up. */
   const warnOf = (configured: readonly string[]): void => {
     const unproven = configured.filter((endpoint) => {
       const at = stageOf(endpoint);
@@ -220,48 +180,68 @@ export const openMigration = (settings: MigrationOptions): Migration => {
 
   return {
     hasModern,
+    isShared: options.isShared,
     stageOf,
-    isUndivided: (endpoint) => !hasModern || stages.of(endpoint).stage === "legacy",
-    decide(endpoint, caller) {
+    /** True if legacy alone answers it. */
+    isUndivided: (endpoint: string): boolean => !hasModern || stages.of(endpoint).stage === "legacy",
+    decide(endpoint: string, caller: Bucketing): StageDecision {
       const decision = decide(stageOf(endpoint), caller);
       if (decision.bucket !== undefined) noteBucket(endpoint, decision.bucket);
       return decision;
     },
-    track: trackOf,
-    mirror(endpoint, mirrored) {
+    track: trackOf as (endpoint: string) => Pick<Track, "asked">,
+    /** Whether an answer is compared, by the endpoint's stage. */
+    isCompared(endpoint: string): boolean {
       const { stage, share } = stageOf(endpoint);
       // In canary the share is of the callers: requests of all callers are compared.
-      const isWanted = stage === "canary" || (stage !== "legacy" && random() * 100 < share);
-      if (isWanted) void shadow.compare(mirrored());
+      return stage === "canary" || (stage !== "legacy" && Math.random() * 100 < share);
     },
-    view() {
-      const former = formerStages(store.state().audit);
-      return Object.fromEntries(names.map((name) => [name, viewOf(name, former)]));
+    /** Both sides were compared on one request, identified by `id`. */
+    compared(id: string, answer: ComparedAnswer): void {
+      const { endpoint, differences: found } = answer;
+      countResult(resultOf(found));
+      trackOf(endpoint).compared(id, found);
+      for (const { entry } of found) if (entry !== undefined) fired.add(entry);
+      differences.add(answer);
+      if (found.some(({ kind }) => kind === "unexplained")) checkGate(endpoint);
     },
-    viewOf: (endpoint) => viewOf(endpoint),
-    differences: (kind) => differences.view(kind),
+    view: (): StagesView => {
+      const formerOf = former();
+      return Object.fromEntries(names.map((name) => [name, viewOf(name, formerOf)]));
+    },
+    viewOf: (endpoint: string) => viewOf(endpoint),
+    differences: (kind: Classification) => differences.view(kind),
     audit: () => store.state().audit,
-    expected: () => ledger.entries(),
-    ledger: () => ledger.inForce(),
-    fired: () => fired,
-    against,
-    formerOf,
-    move: (...about) => gates.move(...about),
-    async configure(configured, expected) {
-      ledger.replaceFile(expected);
-      removeAllowed(ledger.inForce());
+    /** All expected differences, also those that have ended. */
+    expected: () => expected,
+    ledger,
+    /** The ids of ledger entries that have allowed a difference since the start. */
+    fired: (): ReadonlySet<string> => fired,
+    /** What speaks against this move, and the figures; `undefined` unless it is a step towards modern against the evidence. */
+    against(endpoint: string, to: Stage): { why: string; evidence: Parity } | undefined {
+      const why = isForward(stageOf(endpoint), to) ? objection(endpoint) : undefined;
+      return why === undefined ? undefined : { why, evidence: trackOf(endpoint).parity() };
+    },
+    /** Where an endpoint was until everything went back to legacy, if it has not moved since. */
+    formerOf: (endpoint: string) => former().get(endpoint),
+    move,
+    /** Puts new stages and a new ledger file in force. */
+    async configure(
+      configured: Readonly<Record<string, ConfiguredStage>>,
+      entries: readonly LedgerEntry[],
+    ): Promise<void> {
+      expected = entries;
+      ledgerOfDay = undefined;
+      removeAllowed();
       const before = new Map(names.map((name) => [name, stageOf(name).since]));
       await stages.configure(configured);
-      for (const name of names) gates.changed(name);
+      gateSays.clear();
       warnOf(names.filter((name) => stageOf(name).since !== before.get(name)));
     },
-    shed: () => shadow.shed(),
-    isShared: settings.isShared,
-    async close() {
-      gates.close();
-      notices.close();
+    async close(): Promise<void> {
+      clearInterval(checking);
       clearInterval(sampling);
-      await shadow.idle();
+      notices.close();
       await savedEvidence.close();
     },
   };
@@ -271,24 +251,3 @@ const legacyAlone = { stage: "legacy", share: 100 } as const;
 
 /** Milliseconds between two samples of the traffic. */
 const SAMPLE_MS = 60_000;
-
-const today = (): string => new Date().toISOString().slice(0, 10);
-
-/** The expected differences. */
-const openExpected = (initial: readonly LedgerEntry[]) => {
-  let file = initial;
-  let ledger: { of: Ledger; day: string } | undefined;
-  return {
-    entries: () => [...file],
-    /** The entries that are in force today: they end with a day. */
-    inForce(): Ledger {
-      const day = today();
-      if (ledger?.day !== day) ledger = { of: openLedger(file, day), day };
-      return ledger.of;
-    },
-    replaceFile(next: readonly LedgerEntry[]): void {
-      file = next;
-      ledger = undefined;
-    },
-  };
-};

@@ -1,59 +1,193 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { GivenAnswer } from "../../compare/answers.ts";
+import type { Answered } from "../../cache/reply.ts";
+import { type GivenAnswer, type LegacyQuery, parseAnswer } from "../../compare/answers.ts";
+import { curlsOf } from "../../compare/curls.ts";
+import { type Difference, isSame } from "../../compare/difference.ts";
 import { originIn } from "../../compare/explain.ts";
 import { legacyBody } from "../../compare/explainAnswer.ts";
 import { judgeAnswer, MAX_COMPARED_BYTES, type Origin, settleDifferences } from "../../compare/judge.ts";
-import type { Ledger } from "../../compare/ledger.ts";
-import type { CurlPair } from "../../compare/report.ts";
-import { type Difference, isSame } from "../../compare/difference.ts";
+import { type CanonicalRequest, canonicalRequest, formatRequest } from "../../endpoint/canonicalRequest.ts";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
-import type { LegacyReply } from "../../legacy/client.ts";
+import type { LegacyAnswer } from "../../legacy/client.ts";
+import { whyUnserved } from "../../modern/whyUnserved.ts";
 import { collectChanges } from "../../rules/notes.ts";
-import type { Secrets } from "../../scrub/secrets.ts";
-import type { Budget } from "./budget.ts";
+import type { Backend, EndpointRequest, RequestCaller } from "../../serve/backend.ts";
+import type { Core } from "../../serve/feature.ts";
+import type { Side } from "./decide.ts";
+import type { Modern } from "./layer.ts";
+import type { Migration } from "./migration.ts";
+
+/** One request that the gateway has answered. */
+type AnsweredRequest = {
+  request: EndpointRequest;
+  caller: RequestCaller;
+  /** Answers by legacy. */
+  next: Backend;
+  answered: Answered;
+  /** The side that made the answer. */
+  backend: Side;
+};
 
 /** One side's answer. `bytes`: its size. `source`: the reply of legacy's that it was made of, where legacy was asked for it. */
-export type SideAnswer = GivenAnswer & { bytes: number; source?: LegacyReply };
+type SideAnswer = GivenAnswer & { bytes: number; source?: LegacyAnswer | undefined };
 
-/** Requests one side's answer, or gives the reason why it failed. `again`: the second time, bypassing the caches. */
-export type AskSide = (again: boolean) => Promise<SideAnswer | { failed: string }>;
+type Asked = SideAnswer | { failed: string };
 
-/** One request that the gateway has answered, and how to send it to either side. */
-export type Mirrored = {
-  name: string;
-  endpoint: Endpoint;
-  /** Identifies the request; the same for all callers. */
-  id: string;
-  question: string;
-  key: string | undefined;
-  legacy: AskSide;
-  modern: AskSide;
-  /** Why the gateway would not serve this answer of modern's; `undefined` if it would. */
-  whyUnserved: (given: GivenAnswer) => string | undefined;
-  /** The commands that send the request to both sides, with `secrets` taken out. */
-  curl: (secrets: Secrets) => CurlPair;
-  /** Invalidates the cached answer that was served, which its side no longer gives. */
-  invalidate?: () => void;
+/** Bytes of compared answers a second. */
+const MAX_BYTES = 16 * 1024 ** 2;
+
+/**
+ * Compares answered requests on both sides, in the background. `rate`: comparisons that start in a second; as many run at a time, since one
+ * whose sides differ takes a second. `settle`: milliseconds until a mismatch is checked again.
+ */
+export const openShadow = (core: Core, modern: Modern, migration: Migration, rate: number, settle: number) => {
+  const { services, settings } = core;
+  const addresses = {
+    legacy: settings.LEGACY_URL + settings.LEGACY_PATH,
+    candidate: modern.url,
+    keyName: "KEY",
+  };
+  const running = new Set<Promise<void>>();
+  const stopping = new AbortController();
+  let shed = 0;
+  let tokens = rate;
+  // The size is known only afterwards, so the credit may go negative; it then blocks later comparisons until it recovers.
+  let credit = MAX_BYTES;
+  let filledAt = performance.now();
+
+  /** Whether one more comparison may start. Those beyond the budget are left out, not queued. */
+  const enter = (): boolean => {
+    const seconds = (performance.now() - filledAt) / 1000;
+    filledAt = performance.now();
+    tokens = Math.min(rate, tokens + seconds * rate);
+    credit = Math.min(MAX_BYTES, credit + seconds * MAX_BYTES);
+    const isFree = running.size < rate && tokens >= 1 && credit > 0;
+    if (isFree) tokens--;
+    else shed++;
+    return isFree;
+  };
+
+  const askLegacy = async ({ request, caller, next }: AnsweredRequest): Promise<Asked> => {
+    let source: LegacyAnswer | undefined;
+    const onReply = (reply: LegacyAnswer) => void (source = reply.body.length > MAX_COMPARED_BYTES ? undefined : reply);
+    const asCaller = { ...mirrorCaller(caller, services.totalTimeout), onReply };
+    const { isIncomplete, answered } = await next({ ...request, bypass: true }, asCaller);
+    return isIncomplete ? { failed: "private rows may be lacking" } : { ...servedAnswer(answered), source };
+  };
+
+  const askModern = async (
+    { request: { endpoint }, caller }: AnsweredRequest,
+    canonical: CanonicalRequest,
+    again: boolean,
+  ): Promise<Asked> => {
+    const started = performance.now();
+    const reply = await modern.client.look(canonical, mirrorCaller(caller, modern.timeout), again);
+    const failed = "failed" in reply || reply.status >= 500;
+    migration.track(endpoint.name).asked("modern", performance.now() - started, failed);
+    return "failed" in reply ? reply : given(reply.status, reply.contentType, reply.text);
+  };
+
+  /**
+   * Compares both sides once: the answer that was served with that of the other side, or, `again`, two new ones past the caches.
+   * `differences` is `undefined` if one side gave no answer that can be compared.
+   */
+  const compareOnce = async (
+    about: AnsweredRequest,
+    canonical: CanonicalRequest,
+    again: boolean,
+  ): Promise<Difference[] | undefined> => {
+    const { endpoint } = about.request;
+    const [expected, candidate] = await Promise.all([
+      about.backend === "legacy" && !again ? servedAnswer(about.answered) : askLegacy(about),
+      about.backend === "modern" && !again ? servedAnswer(about.answered) : askModern(about, canonical, again),
+    ]);
+    for (const one of [expected, candidate]) credit -= "bytes" in one ? one.bytes : 0;
+    // If legacy fails, there is no expectation. Failures of modern are counted by its track.
+    if ("failed" in expected || "failed" in candidate || expected.status >= 500) return undefined;
+    if (expected.bytes > MAX_COMPARED_BYTES || candidate.bytes > MAX_COMPARED_BYTES) return undefined;
+    const ledger = migration.ledger();
+    return judgeAnswer(
+      {
+        endpoint: endpoint.name,
+        output: endpoint.output,
+        ledger,
+        origin: originOf(endpoint, expected),
+        whyUnserved: (one) => whyUnserved(endpoint, { errors: services.errors, ledger }, one),
+      },
+      expected,
+      candidate,
+    );
+  };
+
+  /** A mismatch is checked again before it counts. */
+  const compare = async (about: AnsweredRequest): Promise<void> => {
+    const { endpoint, input, legacy } = about.request;
+    const { key } = about.caller;
+    const canonical = canonicalRequest(endpoint, input, modern.routes[endpoint.name]);
+    let differences = await compareOnce(about, canonical, false);
+    if (differences?.some(({ kind }) => kind === "unexplained")) {
+      await sleep(settle, undefined, { signal: stopping.signal, ref: false });
+      const second = await compareOnce(about, canonical, true);
+      differences = second && settleDifferences(differences, second);
+      // Modern no longer gives the cached answer that was served.
+      if (about.backend === "modern" && about.answered.how.hit && differences?.some(({ kind }) => kind === "drift"))
+        void services.cache.invalidate({ endpoint: endpoint.name, soft: false });
+    }
+    if (differences === undefined) return;
+    const legacyQuery: LegacyQuery | undefined =
+      "unsent" in legacy ? undefined : { request: legacy, format: endpoint.format ?? "json" };
+    migration.compared(JSON.stringify([canonical.path, canonical.body]), {
+      endpoint: endpoint.name,
+      question: formatRequest(canonical),
+      at: new Date().toISOString(),
+      differences,
+      curl: (secrets) => curlsOf(addresses, canonical, key !== undefined, legacyQuery, secrets),
+      key,
+    });
+  };
+
+  return {
+    /** Compares both sides, if the budget has room. */
+    compare(about: AnsweredRequest): void {
+      if (stopping.signal.aborted || !enter()) return;
+      const one = compare(about)
+        .catch((error: Error) => {
+          if (!stopping.signal.aborted) services.observer.event("internal_error", { error: error.stack });
+        })
+        .finally(() => running.delete(one));
+      running.add(one);
+    },
+    /** The number of comparisons that the budget had no room for. */
+    shed: () => shed,
+    /** Stops comparing, and resolves when the running comparisons have ended. */
+    async idle(): Promise<void> {
+      stopping.abort();
+      await Promise.all(running);
+    },
+  };
 };
 
-/** Compares the sides in the background. */
-type Shadow = {
-  /** Compares both sides, if the budget has room. A mismatch is checked again before it counts. Never rejects. */
-  compare(mirrored: Mirrored): Promise<void>;
-  /** The number of comparisons that the budget had no room for. */
-  shed(): number;
-  /** Stops comparing, and resolves when the running comparisons have ended. */
-  idle(): Promise<void>;
+/** No client waits for it: it takes no client's turn, and its failures count for none. `timeout`: milliseconds. */
+const mirrorCaller = (caller: RequestCaller, timeout: number): RequestCaller => ({
+  ...caller,
+  headers: [...caller.headers, "gateway-mirror", "1"],
+  client: "",
+  deadline: Date.now() + timeout,
+  spent: { calls: 0, ms: 0 },
+});
+
+const servedAnswer = (answered: Answered): SideAnswer => {
+  const { status, body } = "entry" in answered ? answered.entry : answered.representation;
+  return given(status, "application/json", body);
 };
 
-type ShadowSettings = {
-  budget: Budget;
-  ledger: () => Ledger;
-  onCompared: (mirrored: Mirrored, differences: Difference[]) => void;
-  onError: (error: unknown) => void;
-  /** Milliseconds until a mismatch is checked again. */
-  settle: number;
-};
+const given = (status: number, contentType: string, body: string | Buffer): SideAnswer => ({
+  // Parsing a larger one would hold up callers, so it is not compared.
+  ...(body.length > MAX_COMPARED_BYTES
+    ? { status, contentType, body: undefined }
+    : parseAnswer(status, contentType, body.toString())),
+  bytes: body.length,
+});
 
 /** Legacy's values, and the rules that made the expected ones of them. Of an answer that is cached or merged only the rules are known. */
 const originOf = ({ output }: Endpoint, { source, status, body }: SideAnswer): Origin => {
@@ -66,74 +200,5 @@ const originOf = ({ output }: Endpoint, { source, status, body }: SideAnswer): O
     const isSource = () => document && status === 200 && isSame(output.read(document, note, document), body);
     ofDocument ??= originIn(output, isSource() ? document : undefined);
     return ofDocument(at);
-  };
-};
-
-/** Opens the comparison. `onCompared` gets every result, with an empty list if the sides agree. */
-export const openShadow = ({ budget, ledger, onCompared, onError, settle }: ShadowSettings): Shadow => {
-  const running = new Set<Promise<void>>();
-  const stopping = new AbortController();
-
-  /** Compares both sides once. `differences` is `undefined` if one side gave no answer that can be compared. */
-  const once = async (
-    { name, endpoint, legacy, modern, whyUnserved }: Mirrored,
-    again: boolean,
-  ): Promise<{ differences?: Difference[]; bytes: number }> => {
-    const [expected, candidate] = await Promise.all([legacy(again), modern(again)]);
-    const sizes = [expected, candidate].map((one) => ("bytes" in one ? one.bytes : 0));
-    const bytes = sizes.reduce((sum, size) => sum + size, 0);
-    const isLarge = sizes.some((size) => size > MAX_COMPARED_BYTES);
-    // If legacy fails, there is no expectation. Failures of modern are counted by its track.
-    if ("failed" in expected || "failed" in candidate || expected.status >= 500 || isLarge) return { bytes };
-    return {
-      differences: judgeAnswer(
-        {
-          endpoint: name,
-          output: endpoint.output,
-          ledger: ledger(),
-          origin: originOf(endpoint, expected),
-          whyUnserved,
-        },
-        expected,
-        candidate,
-      ),
-      bytes,
-    };
-  };
-
-  const compare = async (mirrored: Mirrored): Promise<void> => {
-    let taken = 0;
-    try {
-      const first = await once(mirrored, false);
-      taken += first.bytes;
-      if (first.differences === undefined) return;
-      if (first.differences.every(({ kind }) => kind !== "unexplained")) return onCompared(mirrored, first.differences);
-      await sleep(settle, undefined, { signal: stopping.signal, ref: false });
-      const second = await once(mirrored, true);
-      taken += second.bytes;
-      if (second.differences === undefined) return;
-      const differences = settleDifferences(first.differences, second.differences);
-      if (differences.some(({ kind }) => kind === "drift")) mirrored.invalidate?.();
-      onCompared(mirrored, differences);
-    } catch (error) {
-      if (!stopping.signal.aborted) onError(error);
-    } finally {
-      budget.leave(taken);
-    }
-  };
-
-  return {
-    async compare(mirrored) {
-      if (stopping.signal.aborted || !budget.enter()) return;
-      const one = compare(mirrored);
-      running.add(one);
-      await one;
-      running.delete(one);
-    },
-    shed: () => budget.shed(),
-    async idle() {
-      stopping.abort();
-      await Promise.all(running);
-    },
   };
 };

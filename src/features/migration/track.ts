@@ -1,111 +1,83 @@
+import type { AnswerCounts } from "../../telemetry/meter.ts";
 import { type Difference, type ResultCounts, resultOf } from "../../compare/difference.ts";
 import type { ComparedRequests } from "./comparedRequests.ts";
 import type { Evidence } from "./gate.ts";
-import { openRecent, quantile } from "./recent.ts";
-import type { AnswerCounts } from "../../telemetry/meter.ts";
-import { openTraffic, type EndpointTraffic } from "./traffic.ts";
 import type { Latency, Parity } from "./views.ts";
 import { wilson } from "./wilson.ts";
 
 /** Measures one endpoint: its traffic, how its sides answer, and how they agree. */
-export type Track = EndpointTraffic & {
-  /** A side has answered after `ms` milliseconds, or failed. */
-  asked(side: "legacy" | "modern", ms: number, failed: boolean): void;
-  /** Both sides were compared on one request, identified by `question`. */
-  compared(question: string, differences: readonly Difference[]): void;
-  /** A request of a canary came from a caller in this bucket (0-99). */
-  calledFrom(bucket: number): void;
-  /** How many such requests came since the endpoint moved last, if there are many and all from one bucket. */
-  oneBucket(): number | undefined;
-  /** The endpoint has moved: its gate begins anew. */
-  moved(demoted: boolean): void;
-  /** The gate demoted it at this time, in milliseconds since the epoch. */
-  wasDemoted(at: number): void;
-  /** Of all requests that count. */
-  parity(): Parity;
-  /** Since the endpoint moved last. */
-  parityInStage(): Parity;
-  latency(side: "legacy" | "modern"): Latency;
-  errorRate(): number;
-  evidence(): Evidence;
-};
+export type Track = ReturnType<typeof openTrack>;
 
 /** The recent answers and comparisons that evidence covers. */
 const RECENT = 200;
 /** Requests of a canary after which callers of one bucket alone are worth a warning. */
 const MANY_CALLS = 100;
-/** Opens a track. `now` gives milliseconds since the epoch. */
-export const openTrack = (
-  requests: ComparedRequests,
-  traffic: () => AnswerCounts,
-  now: () => number = Date.now,
-): Track => {
-  const times = { legacy: openRecent(RECENT), modern: openRecent(RECENT) };
-  const failures = openRecent(RECENT);
-  const results = openRecent(RECENT);
+/** Opens a track. `traffic`: what the metrics have counted until now. */
+export const openTrack = (requests: ComparedRequests, traffic: () => AnswerCounts) => {
+  const times: Record<"legacy" | "modern", number[]> = { legacy: [], modern: [] };
+  /** 1 for each request to modern that failed. */
+  const failures: number[] = [];
+  /** 1 for each comparison without an unexplained difference. */
+  const results: number[] = [];
   const comparisons = { sinceStart: 0, inStage: 0 };
   const buckets = new Set<number>();
   let calls = 0;
-  let movedAt = now();
+  let movedAt = Date.now();
   let demotedAt: number | undefined;
   const parityOf = (counts: ResultCounts, made: number): Parity => {
     const { good, judged } = evidenceOf(counts);
     return { ...counts, comparisons: made, lower: wilson(good, judged).lower };
   };
-  const p95 = (side: "legacy" | "modern") => quantile(times[side].values(), 0.95);
 
   return {
-    ...openTraffic(traffic, now),
-    asked(side, ms, failed) {
-      if (side === "modern") failures.add(failed ? 1 : 0);
-      if (!failed) times[side].add(ms);
+    ...openTraffic(traffic),
+    /** A side has answered after `ms` milliseconds, or failed. */
+    asked(side: "legacy" | "modern", ms: number, failed: boolean): void {
+      if (side === "modern") addRecent(failures, failed ? 1 : 0);
+      if (!failed) addRecent(times[side], ms);
     },
-    compared(question, differences) {
+    /** Both sides were compared on one request, identified by `id`. */
+    compared(id: string, differences: readonly Difference[]): void {
       const result = resultOf(differences);
-      requests.add(question, result);
+      requests.add(id, result);
       comparisons.sinceStart++;
       comparisons.inStage++;
-      if (result !== "drift") results.add(result === "unexplained" ? 0 : 1);
+      if (result !== "drift") addRecent(results, result === "unexplained" ? 0 : 1);
     },
-    calledFrom(bucket) {
+    /** A request of a canary came from a caller in this bucket (0-99). */
+    calledFrom(bucket: number): void {
       calls++;
       buckets.add(bucket);
     },
-    oneBucket: () => (calls >= MANY_CALLS && buckets.size === 1 ? calls : undefined),
-    moved(demoted) {
+    /** How many such requests came since the endpoint moved last, if there are many and all from one bucket. */
+    oneBucket: (): number | undefined => (calls >= MANY_CALLS && buckets.size === 1 ? calls : undefined),
+    /** The endpoint has moved: its gate begins anew. */
+    moved(demoted: boolean): void {
       comparisons.inStage = 0;
       calls = 0;
       buckets.clear();
-      for (const one of [results, failures, times.modern]) one.clear();
-      movedAt = now();
-      demotedAt = demoted ? now() : undefined;
+      for (const one of [results, failures, times.modern]) one.length = 0;
+      movedAt = Date.now();
+      demotedAt = demoted ? Date.now() : undefined;
     },
-    wasDemoted: (at) => void (demotedAt = at),
-    parity: () => parityOf(requests.counts(), comparisons.sinceStart),
-    parityInStage: () => parityOf(requests.counts(movedAt), comparisons.inStage),
-    latency(side) {
-      const [p50, high] = [quantile(times[side].values(), 0.5), p95(side)];
-      return p50 === undefined || high === undefined ? undefined : { p50, p95: high };
+    /** The gate demoted it at this time, in milliseconds since the epoch. */
+    wasDemoted: (at: number) => void (demotedAt = at),
+    /** Of all requests that count. */
+    parity: (): Parity => parityOf(requests.counts(), comparisons.sinceStart),
+    /** Since the endpoint moved last. */
+    parityInStage: (): Parity => parityOf(requests.counts(movedAt), comparisons.inStage),
+    latency(side: "legacy" | "modern"): Latency {
+      const [p50, p95] = [quantile(times[side], 0.5), quantile(times[side], 0.95)];
+      return p50 === undefined || p95 === undefined ? undefined : { p50, p95 };
     },
-    errorRate() {
-      const all = failures.values();
-      return all.length === 0 ? 0 : all.reduce((sum, one) => sum + one, 0) / all.length;
-    },
-    evidence() {
-      const recent = results.values();
-      const failed = failures.values();
-      return {
-        ...evidenceOf(requests.counts(movedAt)),
-        minutes: (now() - movedAt) / 60_000,
-        recent: { good: recent.reduce((sum, one) => sum + one, 0), judged: recent.length },
-        modern: {
-          asked: failed.length,
-          failed: failed.reduce((sum, one) => sum + one, 0),
-          times: times.modern.values(),
-        },
-        ...(demotedAt === undefined ? {} : { sinceDemotion: (now() - demotedAt) / 60_000 }),
-      };
-    },
+    errorRate: (): number => sum(failures) / Math.max(1, failures.length),
+    evidence: (): Evidence => ({
+      ...evidenceOf(requests.counts(movedAt)),
+      minutes: (Date.now() - movedAt) / 60_000,
+      recent: { good: sum(results), judged: results.length },
+      modern: { asked: failures.length, failed: sum(failures), times: times.modern },
+      ...(demotedAt === undefined ? {} : { sinceDemotion: (Date.now() - demotedAt) / 60_000 }),
+    }),
   };
 };
 
@@ -119,3 +91,43 @@ const evidenceOf = ({
   good: compared - drift - unexplained,
   judged: compared - drift,
 });
+
+/** Adds to the last values of a sequence. */
+const addRecent = (values: number[], value: number): void => {
+  values.push(value);
+  if (values.length > RECENT) values.shift();
+};
+
+const sum = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0);
+
+/** The quantile at a share (0-1); `undefined` without values. */
+const quantile = (values: readonly number[], share: number): number | undefined => {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
+};
+
+/** Minutes that the curve of an endpoint's requests covers. */
+const MINUTES = 180;
+
+/** The requests of callers to one endpoint, by samples of what the metrics count: a request costs nothing more. `sample` is called each minute. */
+const openTraffic = (traffic: () => AnswerCounts) => {
+  const take = () => ({ at: Date.now(), ...traffic() });
+  const samples = [take()];
+  /** One to two minutes ago, or the start. */
+  const lately = () => (samples.at(-2) ?? samples[0]) as (typeof samples)[number];
+  return {
+    sample(): void {
+      samples.push(take());
+      if (samples.length > MINUTES + 1) samples.shift();
+    },
+    /** Requests a second. */
+    rate: (): number => (traffic().requests - lately().requests) / Math.max(1, (Date.now() - lately().at) / 1000),
+    /** The share of them (0-1) that the cache answered. */
+    hitRatio(): number {
+      const { requests, hits } = traffic();
+      return (hits - lately().hits) / Math.max(1, requests - lately().requests);
+    },
+    /** The requests of each minute, the oldest first. */
+    curve: (): number[] => samples.slice(1).map((one, i) => one.requests - (samples[i]?.requests ?? 0)),
+  };
+};

@@ -2,12 +2,13 @@ import type { Headline, OverviewNumber, PagePart } from "../../../ui/consolePart
 import { joinModules, readAsset } from "../../../ui/documentFrame.ts";
 import { html, type Html } from "../../../ui/html.ts";
 import { counted, enumerate, formatNumber, rate } from "../../../ui/wording.ts";
+import type { Migration } from "../migration.ts";
 import { stageNames } from "../stage.ts";
 import type { StagesView, StageView } from "../views.ts";
 import { liveDifferencesSection } from "./differencesSection.ts";
 import { auditSection, ledgerSection } from "./recordSections.ts";
 import { moveDialog } from "./moveDialog.ts";
-import { differenceKinds, type OperatedMigration } from "./routes.ts";
+import { differenceKinds } from "./routes.ts";
 import { sortByTrouble, stagesSection } from "./stagesSection.ts";
 
 const fileUrl = (file: string): URL => new URL(file, import.meta.url);
@@ -15,7 +16,7 @@ const fileUrl = (file: string): URL => new URL(file, import.meta.url);
 const scripts = ["client/filters.js", "client/move.js"];
 
 /** Stages, differences, the audit log and the ledger, with the dialogs that move endpoints. */
-export const migrationPage = (migration: OperatedMigration): PagePart => ({
+export const migrationPage = (migration: Migration): PagePart => ({
   style: ["stages.css", "differences.css"].map((file) => readAsset(fileUrl(file))).join("\n"),
   script: joinModules(scripts.map(fileUrl)),
   dialogs: moveDialog(),

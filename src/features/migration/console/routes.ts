@@ -3,26 +3,8 @@ import { z } from "zod";
 import { parseJson } from "../../../rules/parseJson.ts";
 import type { Observer } from "../../../telemetry/observer.ts";
 import type { Migration } from "../migration.ts";
-import { moveAll } from "../moveAll.ts";
-import { stageSchema } from "../stage.ts";
+import { type MoveNote, type Stage, stageSchema } from "../stage.ts";
 import type { StageView } from "../views.ts";
-
-/** The members of the migration that operators use. */
-export type OperatedMigration = Pick<
-  Migration,
-  | "view"
-  | "viewOf"
-  | "isShared"
-  | "stageOf"
-  | "hasModern"
-  | "against"
-  | "formerOf"
-  | "move"
-  | "differences"
-  | "audit"
-  | "expected"
-  | "fired"
->;
 
 /** The kinds of differences, the most urgent first. */
 export const differenceKinds = ["unexplained", "expected", "drift", "explained"] as const;
@@ -50,11 +32,7 @@ const noModern = { detail: "There is no modern backend: MODERN_URL is not set." 
 const remedy = 'Mend it or allow it in the ledger, or say why it moves all the same: "despite": "...".';
 
 /** Adds the routes of stages, differences, the audit log and the ledger. */
-export const addMigrationRoutes = (
-  app: Hono,
-  migration: OperatedMigration,
-  observer: Pick<Observer, "event">,
-): void => {
+export const addMigrationRoutes = (app: Hono, migration: Migration, observer: Pick<Observer, "event">): void => {
   const names = Object.keys(migration.view());
 
   /** Answers with the stage after a change, or with the reason why nothing has changed. */
@@ -154,4 +132,34 @@ const readBody = <T extends z.ZodType>(
   const [issue] = read.error.issues;
   const at = issue === undefined || issue.path.length === 0 ? "" : `${issue.path.join(".")}: `;
   return { ok: false, detail: `${at}${issue?.message ?? "wrong"}; ${allowed}.` };
+};
+
+/** An endpoint may be moved by others this often before it counts as one that could not be moved. */
+const MAX_ATTEMPTS = 3;
+
+/**
+ * Moves each endpoint that has a `destination`, which is `undefined` where it is there. `failed`: those whose move could not be stored,
+ * which have not moved.
+ */
+const moveAll = async (
+  { view, move }: Pick<Migration, "view" | "move">,
+  destination: (endpoint: string) => Stage | undefined,
+  by: string,
+  why: string,
+  note: (endpoint: string) => MoveNote,
+): Promise<{ moved: string[]; failed: { endpoint: string; why: string }[] }> => {
+  const moved: string[] = [];
+  const failed: { endpoint: string; why: string }[] = [];
+  const moveOne = async (endpoint: string): Promise<void> => {
+    let to = destination(endpoint);
+    for (let i = 0; i < MAX_ATTEMPTS && to; i++, to = destination(endpoint))
+      if (await move(endpoint, to, by, why, note(endpoint))) return void moved.push(endpoint);
+    if (to) failed.push({ endpoint, why: "others move it at the same time" });
+  };
+  await Promise.all(
+    Object.keys(view()).map((endpoint) =>
+      moveOne(endpoint).catch((error: Error) => void failed.push({ endpoint, why: error.message })),
+    ),
+  );
+  return { moved, failed };
 };
