@@ -132,12 +132,12 @@ export const openCache = ({ store, openTier, count, onError, now = Date.now }: C
   const { fetchOnce, refresh, applyFailure } = openFetcher({ entries, fetches, count, onError, now });
 
   return {
-    lookUp: (request, at) => entries.lookUp(request, at),
-    invalidate: (invalidation) => entries.invalidate(invalidation),
-    invalidateLocally: (group) => entries.invalidateLocally(group),
-    sharing: () => entries.sharing(),
-    size: () => store.size(),
-    close: () => entries.close(),
+    lookUp: entries.lookUp,
+    invalidate: entries.invalidate,
+    invalidateLocally: entries.invalidateLocally,
+    sharing: entries.sharing,
+    size: store.size,
+    close: entries.close,
 
     async answer(request, fetchAnswer, authorize) {
       const { wanted } = request;

@@ -81,8 +81,7 @@ export const groupList = (groups: readonly string[]): string => groups.map((grou
 
 const flat = (headers: Record<string, string> = {}): string[] => Object.entries(headers).flat();
 
-/** An `If-None-Match` compares weakly, and with the tag of every coding: they all stand for the same content. */
-/** Whether an `If-None-Match` has this validator, in any coding. */
+/** Whether an `If-None-Match` has this validator. It compares weakly, and with the tag of every coding: they all stand for the same content. */
 export const matchesTag = (ifNoneMatch: string, tag: string): boolean =>
   ifNoneMatch.trim() === "*" ||
   [...ifNoneMatch.matchAll(/"([^"]*)"/g)].some(([, given = ""]) => given.replace(/-(br|gzip)$/, "") === tag);
@@ -143,14 +142,16 @@ const headersOf = (
 /** The status of a plain hit; replies compare with this very object. */
 export const HIT: CacheStatus = { hit: true };
 
-/** The headers of a hit, reused for the second in which they stay the same. */
-const cachedHeaders = (
-  answered: Answered & { entry: Entry },
+/** The headers of an answer; those of a hit are reused for the second in which they stay the same. */
+const headersFor = (
+  answered: Answered,
   asker: ReplyRequest,
   coding: Coding | undefined,
   length: number | undefined,
   now: number,
 ): string[] => {
+  if (!("entry" in answered) || answered.how !== HIT || answered.took !== undefined)
+    return headersOf(answered, asker, coding, length, now);
   const { entry } = answered;
   const second = seconds(now);
   if (entry.rendered?.second !== second || entry.rendered.cors !== asker.cors)
@@ -167,10 +168,6 @@ export const replyWith = (answered: Answered, asker: ReplyRequest, now: number):
   const { status, body, coded, tag } = representation;
   const accepted = acceptedCodings(asker.acceptEncoding);
   const coding = chosen(representation, accepted);
-  const headers = (used: Coding | undefined, length: number | undefined) =>
-    "entry" in answered && answered.how === HIT && answered.took === undefined
-      ? cachedHeaders(answered, asker, used, length, now)
-      : headersOf(answered, asker, used, length, now);
   const { ifNoneMatch } = asker;
   if (
     isRead(asker.method) &&
@@ -181,7 +178,7 @@ export const replyWith = (answered: Answered, asker: ReplyRequest, now: number):
   ) {
     // A cache updates what it has by a tag that is the same, coding included (RFC 9111, section 4.3.4).
     const held = accepted.find((one) => ifNoneMatch.includes(`"${tag}-${one}"`));
-    return { status: 304, headers: headers(held ?? coding, undefined), body: undefined };
+    return { status: 304, headers: headersFor(answered, asker, held ?? coding, undefined, now), body: undefined };
   }
   // The miss was the first request, a hit is at least the second: from here on compression pays off.
   if (answered.how === HIT && "entry" in answered) requestCoding(answered.entry, accepted);
@@ -190,7 +187,7 @@ export const replyWith = (answered: Answered, asker: ReplyRequest, now: number):
   const isText = bytes.length <= MAX_TEXT && isAscii(bytes);
   return {
     status,
-    headers: headers(errorBytes ? undefined : coding, bytes.length),
+    headers: headersFor(answered, asker, errorBytes ? undefined : coding, bytes.length, now),
     body: asker.method === "HEAD" ? undefined : isText ? bytes.toString("latin1") : bytes,
   };
 };

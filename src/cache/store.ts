@@ -18,7 +18,7 @@ export type Store = {
   inGroups(groups: readonly string[]): [string, Entry][];
   all(): [string, Entry][];
   clear(): void;
-  size(): { bytes: number; entries: number; evicted: number };
+  size: () => { bytes: number; entries: number; evicted: number };
 };
 
 /** Bytes of an entry beside its bodies: objects, rendered headers, places in the maps. Measured. */

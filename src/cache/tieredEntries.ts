@@ -25,7 +25,7 @@ export type WriteMark = { here: number; shared: string | undefined };
 /** All entries, in memory and in the shared tier behind it. */
 export type TieredEntries = {
   /** The most useful entry in memory for a request: the owner's own, or the public one. `at`: ms since the epoch. */
-  lookUp(request: CacheRequest, at: number): FoundEntry | undefined;
+  lookUp: (request: CacheRequest, at: number) => FoundEntry | undefined;
   /** The same with what the shared tier has, where that is newer; else `undefined`. */
   lookUpShared(request: CacheRequest): Promise<FoundEntry | undefined>;
   mark(): WriteMark;
@@ -34,12 +34,12 @@ export type TieredEntries = {
   /** Deletes this entry, for all gateways unless it has an owner. */
   invalidateEntry(key: string, entry: Entry): void;
   /** Deletes the entries of a group or of an owner, in this gateway only. */
-  invalidateLocally(group: string): void;
+  invalidateLocally: (group: string) => void;
   /** Invalidates here at once. True when the other gateways have, false when a bounded wait is over; `undefined` without others. */
-  invalidate(invalidation: Invalidation): Promise<boolean> | undefined;
+  invalidate: (invalidation: Invalidation) => Promise<boolean> | undefined;
   /** Whether the shared tier is trusted; `undefined` without one. */
-  sharing(): "in step" | "cut off" | undefined;
-  close(): Promise<void>;
+  sharing: () => "in step" | "cut off" | undefined;
+  close: () => Promise<void>;
 };
 
 /** What the entries are opened with. */

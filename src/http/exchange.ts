@@ -9,6 +9,9 @@ import { scrubTarget } from "../scrub/requestTarget.ts";
 const start = randomBytes(9).toString("base64url").replaceAll(/[-_]/g, "0");
 let requests = 0;
 
+/** An `X-Request-Id` that may be taken. */
+const requestId = /^[\w.-]{1,128}$/;
+
 /** One request of a client and its answer, as logs and traces tell of it. All times are in milliseconds. */
 export class HttpExchange {
   /** The `X-Request-Id` of the answer: a trusted proxy's, or a new one. */
@@ -40,8 +43,12 @@ export class HttpExchange {
   #request: Pick<IncomingMessage, "url" | "headers"> | undefined;
   #path: string | undefined;
 
-  constructor(request?: IncomingMessage, id = `${start}-${(requests++).toString(36)}`) {
-    this.id = id;
+  /** `request`: where one was read. `trusted`: says whether the `X-Request-Id` of this peer is taken. */
+  constructor(request?: IncomingMessage, trusted?: (address: string) => boolean) {
+    const given = request?.headers["x-request-id"];
+    const isTaken =
+      typeof given === "string" && requestId.test(given) && trusted?.(request?.socket.remoteAddress ?? "");
+    this.id = isTaken ? given : `${start}-${(requests++).toString(36)}`;
     this.#request = request;
   }
 
@@ -78,25 +85,11 @@ export const keysOf = (target: string, headers: IncomingHttpHeaders): string[] =
     ? keysGiven(queryOf(target), (name) => headers[name]?.toString())
     : [];
 
-const requestId = /^[\w.-]{1,128}$/;
-
-/** The exchange of a request; its `X-Request-Id` is taken from a trusted peer only. */
-export const openExchange = (request: IncomingMessage, trusted: (address: string) => boolean): HttpExchange => {
-  const given = request.headers["x-request-id"];
-  const isTaken = typeof given === "string" && requestId.test(given) && trusted(request.socket.remoteAddress ?? "");
-  return new HttpExchange(request, isTaken ? given : undefined);
-};
-
-const exchangeKey = Symbol("exchange");
-/** A response that knows its exchange. */
-export type WithExchange = { [exchangeKey]?: HttpExchange };
-
-/** Notes the exchange that a response belongs to. */
-export const setExchange = (response: ServerResponse & WithExchange, exchange: HttpExchange): void =>
-  void (response[exchangeKey] = exchange);
+/** Where a response has its exchange. */
+export const exchangeKey = Symbol("exchange");
 
 /** The exchange that a response belongs to; a response of another server than the gateway's gets one now. */
-export const exchangeOf = (response: ServerResponse & WithExchange): HttpExchange =>
+export const exchangeOf = (response: ServerResponse & { [exchangeKey]?: HttpExchange }): HttpExchange =>
   (response[exchangeKey] ??= new HttpExchange());
 
 /** What all that is done for one request shares. `traceparent`, `tracestate`: what goes to legacy and modern (W3C Trace Context). */

@@ -2,13 +2,12 @@ import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerRes
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type ByteBudget, UNCOUNTED } from "../concurrency/byteBudget.ts";
-import { hasBody } from "./body.ts";
-import { HttpExchange, openExchange, setExchange } from "./exchange.ts";
+import { exchangeKey, HttpExchange } from "./exchange.ts";
 import { JoiningRequest } from "./joiningRequest.ts";
 import * as http from "./nodeHttp.ts";
 import { type WriteError, writeDetail } from "./problemDetails.ts";
-import { refuseFraming, type Refusal, refusalBytes, refuseRequest } from "./refusal.ts";
-import { readRequestTarget } from "./requestTarget.ts";
+import { type Refusal, refusalBytes, refuseRequest } from "./refusal.ts";
+import { readHead } from "./requestTarget.ts";
 import { openStalledClients, type StalledClients } from "./stalledClients.ts";
 
 /** Bounds on what clients may hold of a server. */
@@ -118,25 +117,6 @@ export const openHttpServer = (
   return { server, stalled, connections, hasWaiting };
 };
 
-/** Reads what a request is for, and writes it back: its `url` and its Host then say it in one form only. */
-const readHead = (request: IncomingMessage): Refusal | undefined => {
-  const read = readRequestTarget(request);
-  if (!read.ok) return read;
-  request.url = read.target;
-  if (request.headers.host !== read.host) setHost(request, read.host);
-  return refuseFraming(request);
-};
-
-const setHost = ({ headers, rawHeaders }: IncomingMessage, host: string | undefined): void => {
-  const at = rawHeaders.findIndex((text, i) => i % 2 === 0 && text.toLowerCase() === "host");
-  if (at !== -1) rawHeaders.splice(at, 2);
-  if (host === undefined) delete headers.host;
-  else {
-    headers.host = host;
-    rawHeaders.push("Host", host);
-  }
-};
-
 const memoryKey = Symbol("memory");
 
 /**
@@ -147,19 +127,21 @@ export const sendWhole = (
   response: ServerResponse & { [memoryKey]?: ByteBudget },
   { status, headers, body }: { status: number; headers: string[]; body: Buffer | string | undefined },
 ): boolean => {
-  const { req, [memoryKey]: memory } = response;
+  const { req } = response;
   const counted = (body?.length ?? 0) - UNCOUNTED;
-  if (counted > 0 && memory?.take(counted) === false) {
+  const memory = counted > 0 ? response[memoryKey] : undefined;
+  if (memory?.take(counted) === false) {
     refuseRequest(response, tooManyBytes);
     return false;
   }
   // Otherwise a body that never comes would hold its connection.
-  if (!req.complete && hasBody(req)) response.once("finish", () => void setTimeout(discard, REST_OF_BODY, req).unref());
+  if (!req.complete && !req.readableEnded)
+    response.once("finish", () => void setTimeout(discard, REST_OF_BODY, req).unref());
   response.writeHead(status, headers);
   response.end(body, "latin1");
-  if (counted > 0) {
-    if (response.writableLength === 0) memory?.release(counted);
-    else response.once("close", () => memory?.release(counted));
+  if (memory !== undefined) {
+    if (response.writableLength === 0) memory.release(counted);
+    else response.once("close", () => memory.release(counted));
   }
   return true;
 };
@@ -178,12 +160,11 @@ const responseNotedBy = (
   onOver: NonNullable<ExchangeOptions["onOver"]>,
 ) =>
   class<Request extends IncomingMessage> extends http.ServerResponse<Request> {
-    readonly #exchange: HttpExchange;
+    readonly [exchangeKey]: HttpExchange;
 
     constructor(...args: ConstructorParameters<typeof http.ServerResponse<Request>>) {
       super(...args);
-      this.#exchange = openExchange(args[0], trusted);
-      setExchange(this, this.#exchange);
+      this[exchangeKey] = new HttpExchange(args[0], trusted);
     }
 
     get [memoryKey](): ByteBudget {
@@ -191,8 +172,8 @@ const responseNotedBy = (
     }
 
     override writeHead(status: number, ...[first, second]: [first?: unknown, second?: unknown]): this {
-      const { id } = this.#exchange;
-      this.#exchange.begin(status);
+      const { id } = this[exchangeKey];
+      this[exchangeKey].begin(status);
       if (Array.isArray(first)) return super.writeHead(status, first.concat("X-Request-Id", id) as string[]);
       const headers = Array.isArray(second)
         ? (second.concat("X-Request-Id", id) as string[])
@@ -212,13 +193,13 @@ const responseNotedBy = (
       super.end(chunk, encoding as BufferEncoding, callback as () => void);
       if (this.writableLength > 0) stalled.watch(this.req.socket);
       this.#count(chunk);
-      if (!this.#exchange.isDeferred) onOver(this.#exchange, this);
+      if (!this[exchangeKey].isDeferred) onOver(this[exchangeKey], this);
       return this;
     }
 
     #count(chunk: unknown): void {
-      if (typeof chunk === "string") this.#exchange.bytes += Buffer.byteLength(chunk);
-      else if (chunk instanceof Uint8Array) this.#exchange.bytes += chunk.length;
+      if (typeof chunk === "string") this[exchangeKey].bytes += Buffer.byteLength(chunk);
+      else if (chunk instanceof Uint8Array) this[exchangeKey].bytes += chunk.length;
     }
   };
 

@@ -15,7 +15,7 @@ export class JoiningRequest extends http.IncomingMessage {
 
   override push(chunk: Buffer | null): boolean {
     if (chunk === null || this.readableLength === 0 || chunk.length > SMALL) {
-      this.#pushJoined();
+      if (this.#size > 0) this.#pushJoined();
       const wantsMore = super.push(chunk);
       if (chunk === null) this.emit("whole");
       return wantsMore;

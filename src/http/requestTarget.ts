@@ -33,13 +33,6 @@ export const isHost = (text: string): boolean => {
 /** Clients repeat their Host from request to request: the last one that was valid is not checked again. */
 let lastValid = "";
 
-const isKnownHost = (host: string): boolean => {
-  if (host === lastValid) return true;
-  if (!isHost(host)) return false;
-  lastValid = host;
-  return true;
-};
-
 const countHosts = (rawHeaders: readonly string[]): number => {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -72,10 +65,66 @@ export const readRequestTarget = ({
   if (count > 1) return manyHosts;
   if (count === 0 && httpVersion !== "1.0") return noHost;
   const given = headers.host === "" ? undefined : headers.host;
-  if (given !== undefined && !isKnownHost(given)) return badHost;
+  if (given !== undefined && given !== lastValid) {
+    if (!isHost(given)) return badHost;
+    lastValid = given;
+  }
   if (url.startsWith("/") || (url === "*" && method === "OPTIONS")) return { ok: true, target: url, host: given };
   const absolute = readAbsoluteForm(url);
   return absolute === undefined ? noTarget : { ok: true, ...absolute };
+};
+
+/** The answer to a request whose head is not sound, whose body has no clear length, or that asks for another protocol. */
+type HeadRefusal = { status: 400 | 501; detail: string };
+
+const coded: HeadRefusal = {
+  status: 501,
+  detail: "The only transfer coding of a request that is understood is chunked.",
+};
+const oldCoded: HeadRefusal = { status: 400, detail: "An HTTP/1.0 request cannot have a Transfer-Encoding." };
+const tooLong: HeadRefusal = { status: 400, detail: "The Content-Length is larger than can be sent on." };
+
+/** Upgrades to HTTP/2 are not refused: RFC 9110 7.8 lets a server ignore them, and the client then goes on in HTTP/1.1. */
+const upgraded: HeadRefusal = { status: 501, detail: "WebSocket is not supported." };
+
+/**
+ * Refuses a WebSocket, and bodies that Node's parser accepts and undici would send on changed: a transfer coding beside chunked
+ * (RFC 9112 6.1 and 7) and a length beyond 2^53 - 1. `undefined`: the body can be read.
+ */
+const refuseFraming = ({
+  headers,
+  httpVersion,
+}: Pick<IncomingMessage, "headers" | "httpVersion">): HeadRefusal | undefined => {
+  if (headers.upgrade !== undefined && /\bwebsocket\b/i.test(headers.upgrade)) return upgraded;
+  const coding = headers["transfer-encoding"];
+  if (coding !== undefined) {
+    if (httpVersion === "1.0") return oldCoded;
+    if (coding.trim().toLowerCase() !== "chunked") return coded;
+  }
+  const length = headers["content-length"];
+  return length === undefined || Number.isSafeInteger(Number(length)) ? undefined : tooLong;
+};
+
+/**
+ * Reads the head of a request: what it is for, and whether its body can be read. What it is for is written back: `url` and Host then say it in
+ * one form only. The result is the refusal.
+ */
+export const readHead = (request: IncomingMessage): HeadRefusal | undefined => {
+  const read = readRequestTarget(request);
+  if (!read.ok) return read;
+  request.url = read.target;
+  if (request.headers.host !== read.host) setHost(request, read.host);
+  return refuseFraming(request);
+};
+
+const setHost = ({ headers, rawHeaders }: IncomingMessage, host: string | undefined): void => {
+  const at = rawHeaders.findIndex((text, i) => i % 2 === 0 && text.toLowerCase() === "host");
+  if (at !== -1) rawHeaders.splice(at, 2);
+  if (host === undefined) delete headers.host;
+  else {
+    headers.host = host;
+    rawHeaders.push("Host", host);
+  }
 };
 
 /** The origin form of a URL out of a log, which may name a user; other texts stay as they are. */
