@@ -1,5 +1,4 @@
 import { ErrorReply } from "@redis/client";
-import { openHeartbeat } from "./heartbeat.ts";
 
 /** The events of the shared tier. */
 export type SharedTierEvent = "shared_tier_up" | "shared_tier_lost" | "shared_tier_error";
@@ -31,7 +30,10 @@ export const openReplicationLease = (settings: ReplicationLeaseSettings) => {
   const { isListening, ask, flush, recover, renew, onEvent } = settings;
   const term = openTerm(() => performance.now());
   let state: "new" | "up" | "lost" = "new";
+  let isBeating = false;
   let isClosed = false;
+  /** When the lease was held last, or the connections were opened. */
+  let heldAt = performance.now();
   /** The number of losses: answers to requests from before a loss are ignored. */
   let losses = 0;
 
@@ -46,6 +48,11 @@ export const openReplicationLease = (settings: ReplicationLeaseSettings) => {
     term.end();
     losses++;
   };
+  const reconnect = () => {
+    drop();
+    heldAt = performance.now();
+    renew();
+  };
   /** Gives the lease up, and opens new connections. */
   const lose = (why: string): void => {
     drop();
@@ -54,7 +61,7 @@ export const openReplicationLease = (settings: ReplicationLeaseSettings) => {
     errors.clear();
     onEvent("shared_tier_lost", { why });
     // A connection that has failed once is not used again.
-    heartbeat.renew();
+    reconnect();
   };
   const isHeld = () => state === "up" && term.isRunning() && isListening();
 
@@ -74,29 +81,29 @@ export const openReplicationLease = (settings: ReplicationLeaseSettings) => {
     errors.clear();
     onEvent("shared_tier_up", {});
   };
-  const heartbeat = openHeartbeat({
-    interval: INTERVAL,
-    patience: PATIENCE,
-    healthyAt: () => (isHeld() ? performance.now() : -Infinity),
-    async check() {
-      const before = losses;
-      if (isClosed) return;
-      await askOnce().catch((error: Error) => {
-        // A loss is already reported.
-        if (losses !== before) return;
-        // Redis answers, but does not do what it is asked: others may miss invalidations as well.
-        if (error instanceof ErrorReply) lose(error.message);
-        failed(error);
-      });
-    },
-    onTick() {
-      if (state === "up" && !term.isRunning()) lose("it did not answer in time");
-    },
-    renew() {
-      drop();
-      renew();
-    },
-  });
+  /** Sends a heartbeat, unless one is under way. */
+  const beat = async (): Promise<void> => {
+    if (isBeating || isClosed) return;
+    isBeating = true;
+    const before = losses;
+    try {
+      await askOnce();
+    } catch (error) {
+      // A loss is already reported.
+      if (losses !== before) return;
+      // Redis answers, but does not do what it is asked: others may miss invalidations as well.
+      if (error instanceof ErrorReply) lose(error.message);
+      failed(error as Error);
+    } finally {
+      isBeating = false;
+    }
+  };
+  const beating = setInterval(() => {
+    if (state === "up" && !term.isRunning()) lose("it did not answer in time");
+    if (isHeld()) heldAt = performance.now();
+    else if (performance.now() - heldAt > PATIENCE) reconnect();
+    void beat();
+  }, INTERVAL).unref();
 
   return {
     isHeld,
@@ -105,11 +112,11 @@ export const openReplicationLease = (settings: ReplicationLeaseSettings) => {
     announced: (epoch: string) => term.announced(epoch),
     lose,
     /** Sends a heartbeat at once. */
-    beat: () => void heartbeat.beat(),
+    beat: () => void beat(),
     failed,
     close(): void {
       isClosed = true;
-      heartbeat.close();
+      clearInterval(beating);
     },
   };
 };

@@ -6,16 +6,17 @@ import { copyOf } from "../../cache/compression.ts";
 import { tagOf } from "../../cache/reply.ts";
 
 /** The first byte of an entry: the version of the format. */
-const VERSION = 1;
+const VERSION = 2;
 
-const headSchema = z.strictObject({
+// Whether a resource may turn private is not sent: each gateway finds it by the endpoint.
+const headSchema = z.object({
   endpoint: z.string(),
   status: z.int(),
   tag: z.string(),
   headers: z.record(z.string(), z.string()).optional(),
   storedAt: z.number(),
   freshUntil: z.number(),
-  windows: z.strictObject({ fresh: z.number(), stale: z.number(), staleIfError: z.number() }),
+  lifetimes: z.object({ fresh: z.number(), staleWhileRevalidate: z.number(), staleIfError: z.number() }),
   groups: z.array(z.string()),
   isBrotli: z.boolean(),
 });
@@ -26,36 +27,13 @@ const decompress = promisify(brotliDecompress);
 const MAX_BODY = 32 * 1024 ** 2;
 
 /** An entry as bytes: the version, the length of a JSON head, the head, the body (compressed where that is smaller). */
-export const toWire = ({
-  endpoint,
-  status,
-  tag,
-  headers,
-  storedAt,
-  freshUntil,
-  lifetimes,
-  groups,
-  body,
-  coded: { br },
-}: Entry): Buffer => {
-  // Whether a resource may turn private is not sent: each gateway finds it by the endpoint.
-  const { fresh, staleWhileRevalidate: stale, staleIfError } = lifetimes;
-  const about = {
-    endpoint,
-    status,
-    tag,
-    headers,
-    storedAt,
-    freshUntil,
-    windows: { fresh, stale, staleIfError },
-    groups,
-    isBrotli: br !== undefined,
-  };
-  const head = Buffer.from(JSON.stringify(about));
+export const toWire = (entry: Entry): Buffer => {
+  const { br } = entry.coded;
+  const head = Buffer.from(JSON.stringify(headSchema.parse({ ...entry, isBrotli: br !== undefined })));
   const start = Buffer.alloc(5);
   start.writeUInt8(VERSION, 0);
   start.writeUInt32BE(head.length, 1);
-  return Buffer.concat([start, head, br ?? body]);
+  return Buffer.concat([start, head, br ?? entry.body]);
 };
 
 /** Reads an entry. Rejects if another version wrote it, if the bytes have changed, or if they stand for too many. */
@@ -63,20 +41,12 @@ export const fromWire = async (bytes: Buffer): Promise<Entry> => {
   if (bytes.readUInt8(0) !== VERSION) throw new Error("written by another version");
   const end = 5 + bytes.readUInt32BE(1);
   if (end > bytes.length) throw new Error("cut off");
-  const { isBrotli, headers, windows, ...rest } = headSchema.parse(JSON.parse(bytes.toString("utf8", 5, end)));
-  const { fresh, stale: staleWhileRevalidate, staleIfError } = windows;
-  const about = { ...rest, lifetimes: { fresh, staleWhileRevalidate, staleIfError } };
+  const { isBrotli, status, tag, headers, freshUntil, ...about } = headSchema.parse(
+    JSON.parse(bytes.toString("utf8", 5, end)),
+  );
   const bodyBytes = bytes.subarray(end);
-  const plain = isBrotli ? await decompress(bodyBytes, { maxOutputLength: MAX_BODY }) : bodyBytes;
-  const body = copyOf(plain);
-  const { status, tag, freshUntil } = about;
+  const body = copyOf(isBrotli ? await decompress(bodyBytes, { maxOutputLength: MAX_BODY }) : bodyBytes);
   if (tagOf(body) !== tag) throw new Error("not the bytes that were written");
-  const representation = {
-    status,
-    tag,
-    body,
-    coded: isBrotli ? { br: copyOf(bodyBytes) } : {},
-    ...(headers ? { headers } : {}),
-  };
-  return { ...entryOf(representation, about), freshUntil };
+  const coded = isBrotli ? { br: copyOf(bodyBytes) } : {};
+  return { ...entryOf({ status, tag, body, coded, ...(headers && { headers }) }, about), freshUntil };
 };
