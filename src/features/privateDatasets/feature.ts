@@ -1,17 +1,15 @@
 import type { CheckReport, Core, Feature, Services } from "../../serve/feature.ts";
 import type { Meter } from "../../telemetry/meter.ts";
-import { type AdminStatus, openAdminStatuses } from "./adminStatus.ts";
-import { askAs, failure } from "./askLegacy.ts";
+import { openAdminStatuses } from "./adminStatus.ts";
+import { askAs, LIST_ENDPOINT, readAdminStatus } from "./askLegacy.ts";
 import { privateDatasetsConsole } from "./console/privateDatasetsConsole.ts";
-import { LIST_ENDPOINT, PRIVATE_GROUP } from "./datasets.ts";
 import { privateDatasetsEvents } from "./events.ts";
 import { openFound, scopeOf } from "./found.ts";
-import { openListedRows } from "./listedRow.ts";
-import { privateRowsLayer } from "./mergedList.ts";
+import { listedRows, privateRowsLayer } from "./mergedList.ts";
 import { openScanner, type PrivateRowsView, type ScanOptions } from "./scan.ts";
 import type { PrivateDatasetsSettings } from "./settings.ts";
-import { readWritten } from "./signals.ts";
-import { fetchListedIds, openWholeLists } from "./wholeLists.ts";
+import { fetchListedIds, PRIVATE_GROUP, wholeLists } from "./wholeLists.ts";
+import { readWritten } from "./writtenDatasets.ts";
 
 /** Parts that a test replaces: options of the scan. */
 export type PrivateDatasetsParts = { scan?: ScanOptions };
@@ -20,19 +18,19 @@ export type PrivateDatasetsParts = { scan?: ScanOptions };
 export type PrivateDatasets = { privateRows?: { start: () => Promise<void>; state: () => PrivateRowsView } };
 
 /** Adds to administrators' lists the private datasets that legacy's lists lack. */
-const open = (
+const open = async (
   { services, endpoints, load, stores }: Core,
   settings: PrivateDatasetsSettings,
   { scan = {} }: PrivateDatasetsParts = {},
-): Feature & PrivateDatasets => {
+): Promise<Feature & PrivateDatasets> => {
   const endpoint = endpoints.find(({ name }) => name === LIST_ENDPOINT);
   const apart = endpoint?.apart;
   const { LEGACY_ADMIN_KEY: key, TOTAL_TIMEOUT_MS: timeout } = settings;
   if (key === undefined || endpoint === undefined || apart === undefined) return {};
   const onEvent: Services["observer"]["event"] = (name, about) =>
     services.observer.event(name, { endpoint: LIST_ENDPOINT, ...about });
-  const dropLists = () => services.cache.invalidateLocally(PRIVATE_GROUP);
-  const found = openFound({ stores, scope: scopeOf(settings), onRows: dropLists });
+  const onChange = () => services.cache.invalidateLocally(PRIVATE_GROUP);
+  const found = await openFound({ stores, scope: scopeOf(settings), onChange });
   const stopping = new AbortController();
   const { signal } = stopping;
   const spent = { calls: 0, ms: 0 };
@@ -46,13 +44,8 @@ const open = (
     found,
     ask: (request) => askAs(services, { ...callerNow(), key })(request),
     apart,
-    async fetchListed() {
-      const { status, body } = await fetchListedIds(services, endpoint, callerNow());
-      if (status !== 200) return failure(`the public list is ${status}`);
-      return { ok: true, ids: JSON.parse(String(body)) as number[] };
-    },
+    fetchListed: () => fetchListedIds(services, endpoint, callerNow()),
     load,
-    onCompleted: dropLists,
     onEvent,
     spent,
     signal,
@@ -62,7 +55,6 @@ const open = (
   addMetrics(services.meter, scanner.view);
   let scanning: Promise<void> | undefined;
   const start = async (): Promise<void> => {
-    await found.start();
     scanning = scanner.run();
   };
   return {
@@ -73,14 +65,14 @@ const open = (
       found,
       scanner,
       adminStatuses,
-      wholeLists: openWholeLists(services, endpoint, found.version),
-      listedRow: openListedRows(endpoint.output, apart, (id, places) => onEvent("private_row_unfit", { id, places })),
+      wholeList: wholeLists(services, endpoint, found.version),
+      listedRow: listedRows(endpoint.output, apart, (id, places) => onEvent("private_row_unfit", { id, places })),
     }),
     // Only legacy knows whether a caller with a key is an administrator, who sees more.
     isPlain: (name, isKeyed) => !isKeyed || name !== LIST_ENDPOINT,
     onWrite: readWritten((id) => found.get(id) !== undefined, scanner.readNext),
     onKeyRefused: adminStatuses.remove,
-    check: (report) => checkKey(services, report, key, timeout),
+    check: (report) => checkKey(services, report, key),
     async start() {
       await start();
       const place = places[found.place];
@@ -101,19 +93,17 @@ const places = {
   redis: "Redis",
 };
 
-const checkKey = (services: Services, { keyRow }: CheckReport, key: string, timeout: number): Promise<void> =>
+const checkKey = (services: Services, { keyRow }: CheckReport, key: string): Promise<void> =>
   keyRow("LEGACY_ADMIN_KEY", key, false, async (caller) => {
-    const asked = { owner: services.keys.ownerOf(caller.key), ask: askAs(services, caller) };
-    const status = await openAdminStatuses().of(asked, timeout);
-    return { ok: status === "administrator", found: checkResults[status] };
+    const status = await readAdminStatus(askAs(services, caller));
+    const found = typeof status === "string" ? checkResults[status] : unclear;
+    return { ok: status === "administrator", found };
   });
 
 const unclear = "accepted, but legacy did not say whether it is an administrator's";
-const checkResults: Record<AdminStatus, string> = {
+const checkResults = {
   administrator: "accepted, and an administrator's",
   other: "accepted, but not an administrator's: it finds no private datasets but its owner's",
-  unknown: unclear,
-  refused: unclear,
 };
 
 const addMetrics = (meter: Meter, view: () => PrivateRowsView): void => {

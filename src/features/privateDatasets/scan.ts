@@ -1,6 +1,12 @@
 import type { RowApart } from "../../endpoint/endpoint.ts";
-import { type AskLegacy, type DatasetState, failure, type LegacyFailure, readDataset } from "./askLegacy.ts";
-import { adminProbe, probeStatuses } from "./datasets.ts";
+import {
+  type AskLegacy,
+  type DatasetState,
+  failure,
+  type LegacyFailure,
+  readAdminStatus,
+  readDataset,
+} from "./askLegacy.ts";
 import type { Found } from "./found.ts";
 import { MAX_ID, openIdSet } from "./idSet.ts";
 
@@ -59,8 +65,6 @@ type ScannerSettings = {
   fetchListed: () => Promise<{ ok: true; ids: Iterable<number> } | LegacyFailure>;
   /** The share of the connections to legacy that callers use. */
   load: () => number;
-  /** Called at the end of each scan. */
-  onCompleted: () => void;
   onEvent: (event: string, about: Record<string, unknown>) => void;
   spent: { calls: number };
   signal: AbortSignal;
@@ -75,7 +79,7 @@ export type Scanner = ReturnType<typeof openScanner>;
  * datasets, ids that have left the list, and some beyond the highest. It reads an unknown id once, and later a few of them in each scan.
  */
 export const openScanner = (settings: ScannerSettings) => {
-  const { found, ask, apart, fetchListed, load, onCompleted, onEvent, spent, signal, options } = settings;
+  const { found, ask, apart, fetchListed, load, onEvent, spent, signal, options } = settings;
   const { pause, retry, margin, slice } = { ...defaults, ...options };
   /** The ids to read next, and the one of them that is being read. */
   const next = new Set<number>();
@@ -113,15 +117,12 @@ export const openScanner = (settings: ScannerSettings) => {
   };
   /** Whether legacy answers, and takes the key for an administrator's. */
   const checkKey = async (): Promise<boolean> => {
-    const answer = await ask(adminProbe);
-    if (!answer.ok) return fail(answer);
-    if (answer.document !== undefined) return fail(failure("it answered with something else"));
-    const status = probeStatuses[answer.code];
+    const status = await readAdminStatus(ask);
     if (status === "other") return fail(failure("the key is no administrator's", "refused"));
-    return status === "administrator" || fail(failure(`it answered with code ${answer.code}`));
+    return status === "administrator" || fail(status);
   };
 
-  const record = (id: number, state: DatasetState, isLast: boolean): void => {
+  const record = async (id: number, state: DatasetState, isLast: boolean): Promise<void> => {
     const { unknown, listed, highest } = found.progress();
     if (state.found !== "none") unknown.delete(id);
     if (state.found === "private") {
@@ -140,9 +141,12 @@ export const openScanner = (settings: ScannerSettings) => {
       listed.delete(id);
       listing.delete(id);
     }
-    found.remove(id);
+    return found.remove(id);
   };
-  /** Reads an id and records what it is; false if legacy cannot be asked. Where legacy fails at this id alone, its dataset is hidden. */
+  /**
+   * Reads an id and stores what it is; false if legacy cannot be asked, or nothing can be stored. Where legacy fails at this id alone, its
+   * dataset is hidden.
+   */
   const read = async (id: number): Promise<boolean> => {
     const isLast = id >= found.progress().highest;
     let state = await readDataset(ask, apart, id);
@@ -152,8 +156,14 @@ export const openScanner = (settings: ScannerSettings) => {
     }
     if (signal.aborted) return false;
     trouble = undefined;
-    record(id, state.ok ? state : { ok: true, found: "hidden", why: state.why }, isLast);
-    return true;
+    try {
+      await record(id, state.ok ? state : { ok: true, found: "hidden", why: state.why }, isLast);
+      return true;
+    } catch (error) {
+      // The store reports it.
+      trouble = (error as Error).message;
+      return fail(failure(trouble));
+    }
   };
   /** Reads what is to be read next. */
   const readNext = async (): Promise<boolean> => {
@@ -167,7 +177,6 @@ export const openScanner = (settings: ScannerSettings) => {
       if (!isRead) return false;
     }
     release();
-    await found.save();
     return true;
   };
   /** Waits for the turn of the next request; false if the scan is over. */
@@ -215,15 +224,14 @@ export const openScanner = (settings: ScannerSettings) => {
       const isRead = (await takeTurn()) && (await read(id));
       // What Redis has lost was not read: the next scan begins anew.
       if (progress() !== mine) return;
-      if (!isRead) return found.progressed();
-      if (++reads % SAVED_EVERY === 0) found.progressed();
+      if (!isRead) return found.saveProgress();
+      // oxlint-disable-next-line no-await-in-loop -- see above
+      if (++reads % SAVED_EVERY === 0) await found.saveProgress();
     }
     // Fewer than a slice were left: the next scan begins with the first again.
     if (left > 0) progress().recheckedUpTo = 0;
-    Object.assign(progress(), { listed: listing, completedAt: Date.now() });
     trouble = undefined;
-    found.progressed();
-    onCompleted();
+    await found.complete(listing);
   };
 
   const isDue = (): boolean =>
@@ -239,13 +247,11 @@ export const openScanner = (settings: ScannerSettings) => {
         // oxlint-disable no-await-in-loop -- one request at a time
         if (performance.now() >= retryAt) await readNext();
         if ((await found.mayScan()) && isDue()) await scan();
-        await found.save();
         at = 0;
         if (next.size === 0 || trouble !== undefined) await rest(Math.min(TICK, pause, retry));
         // oxlint-enable no-await-in-loop
       }
       release();
-      await found.save();
     },
     /** Reads an id before all others: it may have changed. */
     readNext: (id: number): void => {

@@ -9,10 +9,10 @@ import { until } from "../../support/waiting.ts";
 const scanUnder = async (load: () => number) => {
   const asked: number[] = [];
   const stopping = new AbortController();
-  const found = openFound({
+  const found = await openFound({
     stores: memoryStores(),
     scope: "here",
-    onRows: () => undefined,
+    onChange: () => undefined,
   });
   const scanner = openScanner({
     found,
@@ -24,13 +24,11 @@ const scanUnder = async (load: () => number) => {
     apart: datasetApart,
     fetchListed: () => Promise.resolve({ ok: true, ids: [] }),
     load,
-    onCompleted: () => undefined,
     onEvent: () => undefined,
     spent: { calls: 0 },
     signal: stopping.signal,
     options: { margin: 20 },
   });
-  await found.start();
   const running = scanner.run();
   onTestFinished(async () => {
     stopping.abort();
