@@ -8,13 +8,14 @@ import { migrationConsole } from "./console/migrationConsole.ts";
 import type { Modern } from "./layer.ts";
 import { meterStages } from "./metrics.ts";
 import { type Migration, openMigration } from "./migration.ts";
+import { openEvidenceStore } from "./savedEvidence.ts";
 import { stageText } from "./stage.ts";
+import { openStageStore, type StageStore } from "./stages.ts";
 import type { MigrationSettings } from "./settings.ts";
-import { openEvidenceStore, openStateStore, type StateStore } from "./stateStore.ts";
 
 /** Replaces parts of the feature in tests. Milliseconds: `settle` until a mismatch is checked again, `look` between two checks of the gates, `save` between two savings of evidence. */
 export type MigrationParts = {
-  store?: StateStore;
+  store?: StageStore;
   expected?: readonly LedgerEntry[];
   times?: { settle?: number; look?: number; save?: number };
 };
@@ -31,10 +32,10 @@ const open = async (
   const { MODERN_URL: url } = settings;
   // Without a modern side Redis is only a cache, and the gateway starts without it.
   const stores = url === undefined ? memoryStores() : core.stores;
-  const store = parts.store ?? (await openStateStore(stores));
+  const store = parts.store ?? (await openStageStore(stores));
   const isShared = stores.place === "redis";
   const reportStages = url === undefined ? undefined : services.dependencies.add("stages");
-  const isAnySet = () => Object.keys(store.state().stages).length > 0;
+  const isAnySet = () => store.entries().size > 0;
   if (isShared && !isAnySet()) reportStages?.(true, NONE_SET);
   store.onChange(() => isAnySet() && reportStages?.(true));
   const judging = {

@@ -1,7 +1,6 @@
 import { type Ledger, type LedgerEntry, openLedger } from "../../compare/ledger.ts";
 import { type Classification, resultOf } from "../../compare/difference.ts";
 import type { Core } from "../../serve/feature.ts";
-import type { KeyValueStore } from "../../store/store.ts";
 import { counted, formatNumber, percent } from "../../ui/wording.ts";
 import { openComparedRequests } from "./comparedRequests.ts";
 import { type Bucketing, decide, type StageDecision } from "./decide.ts";
@@ -9,10 +8,9 @@ import { type ComparedAnswer, openDifferences } from "./differences.ts";
 import { type GateDecision, judgeGate } from "./gate.ts";
 import { countComparisons } from "./metrics.ts";
 import { openNotices } from "./notices.ts";
-import { openSavedEvidence } from "./savedEvidence.ts";
-import { type ConfiguredStage, formerStages, isForward, type Stage, type StageInForce } from "./stage.ts";
-import { openStages } from "./stages.ts";
-import type { EvidenceRecord, StateStore } from "./stateStore.ts";
+import { type EvidenceStore, openSavedEvidence } from "./savedEvidence.ts";
+import { type ConfiguredStage, isForward, type Stage, type StageInForce } from "./stage.ts";
+import { openStages, type StageStore } from "./stages.ts";
 import { openTrack, type Track } from "./track.ts";
 import type { Parity, StagesView, StageView } from "./views.ts";
 
@@ -23,8 +21,8 @@ export type Migration = ReturnType<typeof openMigration>;
 type MigrationOptions = {
   configured: Readonly<Record<string, ConfiguredStage>>;
   expected: readonly LedgerEntry[];
-  store: StateStore;
-  evidence: KeyValueStore<EvidenceRecord>;
+  store: StageStore;
+  evidence: EvidenceStore;
   /** Other gateways use the same stores: what they have compared counts as well. */
   isShared: boolean;
   /** Without a modern side all endpoints stay at `legacy`. */
@@ -147,8 +145,7 @@ export const openMigration = (core: Core, options: MigrationOptions) => {
     const parity = `parity ${percent(1 - unexplained / judged)}, at least ${percent(lower)}`;
     return `${formatNumber(unexplained)} of ${counted(judged, "compared request")} unexplained (${parity})`;
   };
-  const former = () => formerStages(store.state().audit);
-  const viewOf = (endpoint: string, formerOf = former()): StageView => {
+  const viewOf = (endpoint: string): StageView => {
     const { configured: _, ...stage } = stageOf(endpoint);
     const [track, said] = [trackOf(endpoint), gateSays.get(endpoint)];
     return {
@@ -157,7 +154,7 @@ export const openMigration = (core: Core, options: MigrationOptions) => {
       gateSays: said?.reason,
       isGateFailing: said?.isFailing,
       against: hasModern ? objection(endpoint) : undefined,
-      former: formerOf.get(endpoint),
+      former: stages.formerOf(endpoint),
       parity: track.parity(),
       parityInStage: track.parityInStage(),
       rate: track.rate(),
@@ -205,13 +202,10 @@ export const openMigration = (core: Core, options: MigrationOptions) => {
       differences.add(answer);
       if (found.some(({ kind }) => kind === "unexplained")) checkGate(endpoint);
     },
-    view: (): StagesView => {
-      const formerOf = former();
-      return Object.fromEntries(names.map((name) => [name, viewOf(name, formerOf)]));
-    },
-    viewOf: (endpoint: string) => viewOf(endpoint),
+    view: (): StagesView => Object.fromEntries(names.map((name) => [name, viewOf(name)])),
+    viewOf,
     differences: (kind: Classification) => differences.view(kind),
-    audit: () => store.state().audit,
+    audit: () => stages.audit(),
     /** All expected differences, also those that have ended. */
     expected: () => expected,
     ledger,
@@ -222,8 +216,7 @@ export const openMigration = (core: Core, options: MigrationOptions) => {
       const why = isForward(stageOf(endpoint), to) ? objection(endpoint) : undefined;
       return why === undefined ? undefined : { why, evidence: trackOf(endpoint).parity() };
     },
-    /** Where an endpoint was until everything went back to legacy, if it has not moved since. */
-    formerOf: (endpoint: string) => former().get(endpoint),
+    formerOf: (endpoint: string) => stages.formerOf(endpoint),
     move,
     /** Puts new stages and a new ledger file in force. */
     async configure(

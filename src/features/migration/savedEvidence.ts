@@ -1,12 +1,24 @@
-import type { ComparedRequests } from "./comparedRequests.ts";
-import type { KeyValueStore } from "../../store/store.ts";
-import type { EvidenceRecord } from "./stateStore.ts";
+import { z } from "zod";
+import type { KeyValueStore, Stores } from "../../store/store.ts";
+import { type ComparedRequests, comparedSchema } from "./comparedRequests.ts";
+
+/** What was compared of an endpoint. `of`: what made the answers that were compared. */
+const evidenceSchema = z.strictObject({ of: z.string().max(100), requests: comparedSchema });
+
+type EvidenceRecord = z.infer<typeof evidenceSchema>;
+
+/** What was compared, by endpoint. */
+export type EvidenceStore = KeyValueStore<EvidenceRecord>;
+
+/** Opens what was compared. What cannot be read is collected anew. */
+export const openEvidenceStore = ({ open }: Pick<Stores, "open">): Promise<EvidenceStore> =>
+  open({ feature: "evidence", schema: () => evidenceSchema });
 
 /** Milliseconds between two savings: evidence of so long is lost when a process is killed. */
 const SAVE_MS = 10_000;
 
 type SavedEvidenceSettings = {
-  store: KeyValueStore<EvidenceRecord>;
+  store: EvidenceStore;
   /** What made the answers that were compared: evidence of others does not count. */
   of: string;
   requests: ReadonlyMap<string, ComparedRequests>;

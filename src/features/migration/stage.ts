@@ -43,16 +43,21 @@ export const configuredStageSchema = stageSchema.extend({ gate: gateSchema.optio
 /** A configured stage, with the gate of its endpoint. */
 export type ConfiguredStage = z.infer<typeof configuredStageSchema>;
 
+const instant = z.iso.datetime({ offset: true });
+
 /** A stage as it is in force, and how it came to be. */
-export type StageInForce = Stage & {
-  /** When it was set, ISO 8601: also identifies it. */
-  since: string;
+export const stageInForceSchema = stageSchema.extend({
+  /** When it was set: also identifies it. */
+  since: instant,
   /** Who moved the endpoint, and why. */
-  by: string;
-  why: string;
+  by: z.string(),
+  why: z.string(),
   /** The configured stage (JSON) when this one was set. If the configuration differs from it later, the configuration wins. */
-  configured?: string;
-};
+  configured: z.string().optional(),
+});
+
+/** A stage in force. */
+export type StageInForce = z.infer<typeof stageInForceSchema>;
 
 /** A stage in words: `canary, 5 % of callers`. */
 export const stageText = ({ stage, share }: { stage: StageName; share: number | string }): string => {
@@ -71,25 +76,22 @@ const callersOf = ({ stage, share }: Stage): number => (stage === "modern" ? 101
 /** Whether a move gives modern more of the callers. Legacy to shadow gives it none. */
 export const isForward = (from: Stage, to: Stage): boolean => callersOf(to) > callersOf(from);
 
-/**
- * What the audit log keeps of a move by an operator. `despite`: the reason given for a step against the evidence. `all`: when everything
- * went back to legacy (ISO 8601), if this move was part of it.
- */
-export type MoveNote = { despite?: string; all?: string };
-
 /** One line of the audit log. */
-export type Move = MoveNote & {
-  at: string;
-  endpoint: string;
-  by: string;
-  why: string;
-  from: Stage;
-  to: Stage;
-};
+export const moveSchema = z.strictObject({
+  at: instant,
+  endpoint: z.string().min(1),
+  by: z.string(),
+  why: z.string(),
+  from: stageSchema,
+  to: stageSchema,
+  /** The reason given for a step against the evidence. */
+  despite: z.string().optional(),
+  /** When everything went back to legacy, if this move was part of it. */
+  all: instant.optional(),
+});
 
-/** Where the endpoints were whose newest move took them back to legacy with all others. `audit`: the newest move first. */
-export const formerStages = (audit: readonly Move[]): ReadonlyMap<string, Move["from"]> => {
-  const latest = new Map<string, Move>();
-  for (const move of audit) if (!latest.has(move.endpoint)) latest.set(move.endpoint, move);
-  return new Map([...latest].flatMap(([endpoint, { all, from }]) => (all === undefined ? [] : [[endpoint, from]])));
-};
+/** A move in the audit log. */
+export type Move = z.infer<typeof moveSchema>;
+
+/** What the audit log keeps of a move by an operator besides who and why. */
+export type MoveNote = Pick<Move, "despite" | "all">;

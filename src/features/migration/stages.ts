@@ -1,19 +1,30 @@
-import type { ConfiguredStage, Gate, Move, MoveNote, Stage, StageInForce } from "./stage.ts";
-import type { StateStore } from "./stateStore.ts";
+import { z } from "zod";
+import type { KeyValueStore, Stores } from "../../store/store.ts";
+import {
+  type ConfiguredStage,
+  type Move,
+  type MoveNote,
+  moveSchema,
+  type Stage,
+  type StageInForce,
+  stageInForceSchema,
+} from "./stage.ts";
 
-/** The stages in force: what was set at run time, unless the configuration has changed since. */
-type Stages = {
-  of(endpoint: string): StageInForce;
-  /** The gate of the configuration. */
-  gateOf(endpoint: string): Gate | undefined;
-  /** Moves one endpoint; false if another move came first. Rejects if the store does not confirm the write. */
-  move(endpoint: string, to: Stage, by: string, why: string, note?: MoveNote): Promise<boolean>;
-  /** Applies a new configuration. Endpoints that it does not name are `legacy`. */
-  configure(configured: Readonly<Record<string, ConfiguredStage>>): Promise<void>;
-};
+/** The stage of an endpoint that was set at run time, and its moves, the newest first. */
+const recordSchema = z.strictObject({ stage: stageInForceSchema, moves: z.array(moveSchema) });
+
+/** What survives a restart, by endpoint. */
+export type StageStore = KeyValueStore<z.infer<typeof recordSchema>>;
+
+/** Opens what was set at run time. The start is refused where it cannot be read: the gateway must not guess the stages. */
+export const openStageStore = ({ open }: Pick<Stores, "open">): Promise<StageStore> =>
+  open({ feature: "stages", schema: () => recordSchema, isVital: () => true, needsRedis: true });
+
+/** Lines of the audit log. */
+const MAX_MOVES = 1000;
 
 type StagesSettings = {
-  store: StateStore;
+  store: StageStore;
   endpoints: readonly string[];
   configured: Readonly<Record<string, ConfiguredStage>>;
   /** Called for every endpoint that has a new stage or share. */
@@ -29,7 +40,10 @@ type StagesSettings = {
 
 const defaultStage: Stage = { stage: "legacy", share: 100 };
 
-/** Opens the stages over a store. A configuration that has changed since they were stored is applied in the background. */
+/**
+ * Opens the stages in force: what was set at run time, unless the configuration has changed since. A configuration that has changed since they
+ * were stored is applied in the background.
+ */
 export const openStages = ({
   store,
   endpoints,
@@ -39,10 +53,10 @@ export const openStages = ({
   onStored,
   onUnwritten,
   now = () => new Date(),
-}: StagesSettings): Stages => {
+}: StagesSettings) => {
   let configured = first;
   let stages = new Map<string, StageInForce>();
-  let stored = store.state().stages;
+  let stored = store.entries();
 
   const configuredStage = (endpoint: string): Stage => stageAndShare(configured[endpoint] ?? defaultStage);
 
@@ -54,7 +68,7 @@ export const openStages = ({
 
   /** The stage that was set last, also by a gateway with another configuration. */
   const inForce = (endpoint: string): StageInForce => {
-    const set = store.state().stages[endpoint];
+    const set = store.get(endpoint)?.stage;
     const pending = unwritten.get(endpoint);
     if (set !== undefined && (pending === undefined || pending.since < set.since)) return set;
     return (
@@ -65,9 +79,8 @@ export const openStages = ({
   /** Reads all stages again, exchanges them at once, and reports those that have moved. */
   const refresh = () => {
     const before = stages;
-    const found = store.state().stages;
-    const lost = endpoints.filter((name) => stored[name] !== undefined && found[name] === undefined);
-    stored = found;
+    const lost = endpoints.filter((name) => stored.has(name) && store.get(name) === undefined);
+    stored = store.entries();
     stages = new Map(stages);
     for (const name of lost) stages.set(name, fromConfiguration(name, "Redis has lost the stage that was set"));
     stages = new Map(endpoints.map((name) => [name, inForce(name)]));
@@ -78,6 +91,20 @@ export const openStages = ({
     if (lost.length > 0) onLost(lost);
   };
 
+  /** Stores a stage and its line of the audit log, unless another gateway has moved the endpoint meanwhile. */
+  const storeMove = async (endpoint: string, from: Stage, to: StageInForce, note: MoveNote = {}): Promise<boolean> => {
+    const { since: at, by, why } = to;
+    const move: Move = { at, endpoint, by, why, ...note, from: stageAndShare(from), to: stageAndShare(to) };
+    const seen = store.get(endpoint)?.stage.since;
+    const isStored = await store.update(endpoint, (latest) =>
+      latest?.stage.since === seen
+        ? { stage: to, moves: [move, ...(latest?.moves ?? [])].slice(0, MAX_MOVES) }
+        : undefined,
+    );
+    if (isStored) onStored(move);
+    return isStored;
+  };
+
   /** Puts configured stages in force at once. Then stores them, so that the other gateways and a restart use the same. */
   const applyConfiguration = async (names: readonly string[]): Promise<void> => {
     const before = stages;
@@ -85,10 +112,8 @@ export const openStages = ({
     refresh();
     for (const endpoint of names) {
       const to = unwritten.get(endpoint) as StageInForce;
-      const from = before.get(endpoint) ?? store.state().stages[endpoint] ?? to;
-      const written = await storeMove({ store, onStored }, endpoint, from, to).catch((error: Error) =>
-        onUnwritten(endpoint, error),
-      );
+      const from = before.get(endpoint) ?? store.get(endpoint)?.stage ?? to;
+      const written = await storeMove(endpoint, from, to).catch((error: Error) => onUnwritten(endpoint, error));
       // `false`: another move came first, and stays in force.
       if (written !== undefined) unwritten.delete(endpoint);
     }
@@ -99,7 +124,7 @@ export const openStages = ({
   store.onChange(refresh);
   // The configuration may have changed while the gateway was stopped.
   const changedMeanwhile = endpoints.filter((name) => {
-    const was = store.state().stages[name]?.configured;
+    const was = store.get(name)?.stage.configured;
     return was !== undefined && was !== JSON.stringify(configuredStage(name));
   });
   if (changedMeanwhile.length > 0) void applyConfiguration(changedMeanwhile);
@@ -107,22 +132,37 @@ export const openStages = ({
   const of = (endpoint: string): StageInForce =>
     stages.get(endpoint) ?? { ...defaultStage, since: "", by: "", why: "" };
 
-  const move: Stages["move"] = async (endpoint, to, by, why, note) => {
-    const configuredAs = JSON.stringify(configuredStage(endpoint));
-    const set = { ...stageAndShare(to), since: now().toISOString(), by, why, configured: configuredAs };
-    const moved = await storeMove({ store, onStored }, endpoint, of(endpoint), set, note);
-    if (moved) unwritten.delete(endpoint);
-    refresh();
-    return moved;
+  return {
+    of,
+    /** The gate of the configuration. */
+    gateOf: (endpoint: string) => configured[endpoint]?.gate,
+    /** Where an endpoint was until everything went back to legacy, if it has not moved since. */
+    formerOf(endpoint: string): Stage | undefined {
+      const move = store.get(endpoint)?.moves[0];
+      return move?.all === undefined ? undefined : move.from;
+    },
+    /** All moves, the newest first. */
+    audit: (): Move[] =>
+      [...store.entries().values()]
+        .flatMap(({ moves }) => moves)
+        .toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
+        .slice(0, MAX_MOVES),
+    /** Moves one endpoint; false if another move came first. Rejects if the store does not confirm the write. */
+    async move(endpoint: string, to: Stage, by: string, why: string, note?: MoveNote): Promise<boolean> {
+      const configuredAs = JSON.stringify(configuredStage(endpoint));
+      const set = { ...stageAndShare(to), since: now().toISOString(), by, why, configured: configuredAs };
+      const moved = await storeMove(endpoint, of(endpoint), set, note);
+      if (moved) unwritten.delete(endpoint);
+      refresh();
+      return moved;
+    },
+    /** Applies a new configuration. Endpoints that it does not name are `legacy`. */
+    async configure(next: Readonly<Record<string, ConfiguredStage>>): Promise<void> {
+      const before = new Map(endpoints.map((name) => [name, JSON.stringify(configuredStage(name))]));
+      configured = next;
+      await applyConfiguration(endpoints.filter((name) => before.get(name) !== JSON.stringify(configuredStage(name))));
+    },
   };
-
-  const configure = async (next: Readonly<Record<string, ConfiguredStage>>): Promise<void> => {
-    const before = new Map(endpoints.map((name) => [name, JSON.stringify(configuredStage(name))]));
-    configured = next;
-    await applyConfiguration(endpoints.filter((name) => before.get(name) !== JSON.stringify(configuredStage(name))));
-  };
-
-  return { of, gateOf: (endpoint) => configured[endpoint]?.gate, move, configure };
 };
 
 const stageOfConfiguration = (stage: Stage, at: Date, why: string): StageInForce => ({
@@ -137,18 +177,3 @@ const hasMoved = (from: StageInForce, to: StageInForce): boolean =>
   from.stage !== to.stage || from.share !== to.share || from.since !== to.since;
 
 const stageAndShare = ({ stage, share }: Stage): Stage => ({ stage, share });
-
-/** Stores a stage and its line of the audit log, unless another gateway has moved the endpoint meanwhile. */
-const storeMove = async (
-  { store, onStored }: Pick<StagesSettings, "store" | "onStored">,
-  endpoint: string,
-  from: Stage,
-  to: StageInForce,
-  note: MoveNote = {},
-): Promise<boolean> => {
-  const { since: at, by, why } = to;
-  const move: Move = { at, endpoint, by, why, ...note, from: stageAndShare(from), to: stageAndShare(to) };
-  const isStored = await store.move(endpoint, to, move, store.state().stages[endpoint]?.since);
-  if (isStored) onStored(move);
-  return isStored;
-};

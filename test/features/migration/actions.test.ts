@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { gateSchema } from "../../../src/features/migration/stage.ts";
-import { openStateStore } from "../../../src/features/migration/stateStore.ts";
+import { openStageStore } from "../../../src/features/migration/stages.ts";
 import { memoryStores } from "../../../src/store/localStores.ts";
 import { staged } from "./support.ts";
 import { until } from "../../support/waiting.ts";
@@ -34,12 +34,12 @@ test("a move without who and why is recorded as such", async () => {
 });
 
 test("what could not go back to legacy is named", async () => {
-  const store = await openStateStore(memoryStores());
-  const move: typeof store.move = (endpoint, ...about) =>
-    endpoint === "getStudy" ? Promise.reject(new Error("the disk is full")) : store.move(endpoint, ...about);
+  const store = await openStageStore(memoryStores());
+  const update: typeof store.update = (endpoint, make) =>
+    endpoint === "getStudy" ? Promise.reject(new Error("the disk is full")) : store.update(endpoint, make);
   const { operate } = await staged(
     { getDataset: { stage: "modern" }, getStudy: { stage: "modern" } },
-    { parts: { store: { ...store, move } } },
+    { parts: { store: { ...store, update } } },
   );
   expect(await operate("POST", "/stages", { stage: "legacy", by: "Ada", why: "an outage" })).toEqual({
     status: 503,

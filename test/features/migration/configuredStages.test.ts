@@ -1,14 +1,12 @@
 import { describe, expect, test } from "vitest";
 import type { Stage } from "../../../src/features/migration/stage.ts";
-import { openStages } from "../../../src/features/migration/stages.ts";
-import { openStateStore } from "../../../src/features/migration/stateStore.ts";
+import { openStages, openStageStore, type StageStore } from "../../../src/features/migration/stages.ts";
 import { memoryStores } from "../../../src/store/localStores.ts";
-import type { StateStore } from "../../../src/features/migration/stateStore.ts";
 import { settled } from "../../support/waiting.ts";
 
 /** One state that several gateways share. Each is notified of the others' changes. */
-const shared = async (): Promise<StateStore> => {
-  const inner = await openStateStore(memoryStores());
+const shared = async (): Promise<StageStore> => {
+  const inner = await openStageStore(memoryStores());
   const listeners: (() => void)[] = [];
   const tell = <T>(result: T): T => {
     for (const listener of listeners) listener();
@@ -16,13 +14,13 @@ const shared = async (): Promise<StateStore> => {
   };
   return {
     ...inner,
-    move: async (...about) => tell(await inner.move(...about)),
-    onChange: (listener) => void listeners.push(listener),
+    update: async (...about) => tell(await inner.update(...about)),
+    onChange: (listener) => void listeners.push(() => listener(new Map())),
   };
 };
 
 let clock = 0;
-const gateway = async (store: StateStore, configured: Record<string, Stage>) => {
+const gateway = async (store: StageStore, configured: Record<string, Stage>) => {
   const moves: string[] = [];
   const stages = openStages({
     store,
@@ -51,8 +49,9 @@ describe("configured stages and moves", () => {
   test("a changed configuration undoes a move for good, even if it is changed back", async () => {
     const store = await shared();
     await (await gateway(store, {})).stages.move("getThing", { stage: "modern", share: 100 }, "me", "");
-    expect((await gateway(store, thing("shadow"))).at()).toBe("shadow 100 by configuration");
-    expect(store.state().audit[0]).toMatchObject({
+    const { at, stages } = await gateway(store, thing("shadow"));
+    expect(at()).toBe("shadow 100 by configuration");
+    expect(stages.audit()[0]).toMatchObject({
       by: "configuration",
       from: { stage: "modern" },
       to: { stage: "shadow" },
@@ -72,9 +71,9 @@ describe("configured stages and moves", () => {
   });
 
   test("what cannot be written down holds here all the same, at once and whole", async () => {
-    const store: StateStore = {
-      ...(await openStateStore(memoryStores())),
-      move: async () => Promise.reject(new Error("the disk is full")),
+    const store: StageStore = {
+      ...(await openStageStore(memoryStores())),
+      update: async () => Promise.reject(new Error("the disk is full")),
     };
     const { stages, at } = await gateway(store, {});
     await stages.configure(thing("canary", 5));
@@ -83,5 +82,21 @@ describe("configured stages and moves", () => {
       "the disk is full",
     );
     expect(at()).toBe("canary 5 by configuration");
+  });
+
+  test("of moves at the same moment from the same stage one is made", async () => {
+    const { stages } = await gateway(await shared(), {});
+    const moves = Array.from({ length: 8 }, (_, share) =>
+      stages.move("getThing", { stage: "canary", share }, "me", ""),
+    );
+    expect((await Promise.all(moves)).filter(Boolean)).toHaveLength(1);
+    expect(stages.audit()).toHaveLength(1);
+  });
+
+  test("the audit log keeps the newest thousand moves, the newest first", async () => {
+    const { stages } = await gateway(await shared(), {});
+    for (let i = 0; i < 1003; i++) await stages.move("getThing", { stage: "shadow", share: i % 100 }, "me", `${i}`);
+    const kept = stages.audit().map(({ why }) => why);
+    expect([kept.length, kept[0], kept.at(-1)]).toEqual([1000, "1002", "3"]);
   });
 });
