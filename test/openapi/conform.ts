@@ -1,8 +1,9 @@
-import { Agent, type IncomingHttpHeaders, request as send } from "node:http";
+import { Agent, type IncomingHttpHeaders } from "node:http";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import fc from "fast-check";
 import type { Endpoint } from "../../src/endpoint/endpoint.ts";
 import { endpoints } from "../../transforms/index.ts";
+import { ask } from "../torture/lib/client.ts";
 import { type ConformRequest, requestsFor } from "./requests.ts";
 import { openSchemas, type Operation } from "./schemas.ts";
 
@@ -60,13 +61,17 @@ export const conform = async ({
 }: ConformSettings): Promise<ConformResult> => {
   const schemas = openSchemas(document);
   const { operations } = schemas.document;
+  const port = Number(new URL(origin).port);
   const agent = new Agent({ keepAlive: true, maxSockets: CONCURRENCY });
   const findings = new Map<string, Finding>();
   const statuses: ConformResult["statuses"] = {};
   let sent = 0;
 
   const check = async (operation: Operation, request: ConformRequest): Promise<void> => {
-    const received = await exchange(agent, origin, request);
+    const { method, target, headers, ...rest } = request;
+    const answer = await ask(port, target, { ...rest, method, headers, limit: TIMEOUT, agent });
+    if (answer.status === 0) throw new Error(`no answer to ${method} ${target} within ${TIMEOUT} ms`);
+    const received = { ...answer, body: decoded(answer.body, answer.headers) };
     sent++;
     const { operationId } = operation;
     const counts = (statuses[operationId] ??= {});
@@ -96,24 +101,6 @@ export const conform = async ({
   }
   return { sent, statuses, findings: [...findings.values()] };
 };
-
-const exchange = (agent: Agent, origin: string, { method, target, headers, body }: ConformRequest): Promise<Received> =>
-  new Promise((resolve, reject) => {
-    const outgoing = send(`${origin}/`, { agent, method, path: target, headers, timeout: TIMEOUT }, (incoming) => {
-      const chunks: Buffer[] = [];
-      incoming.on("data", (chunk: Buffer) => chunks.push(chunk)).on("error", reject);
-      incoming.on("end", () => {
-        const bytes = Buffer.concat(chunks);
-        resolve({
-          status: incoming.statusCode ?? 0,
-          headers: incoming.headers,
-          body: decoded(bytes, incoming.headers),
-        });
-      });
-    });
-    outgoing.on("error", reject).on("timeout", () => outgoing.destroy(new Error(`no answer within ${TIMEOUT} ms`)));
-    outgoing.end(body);
-  });
 
 /** What an answer has that the document does not say, or lacks that it says. */
 const differences = (

@@ -58,8 +58,8 @@ export const placesOf = (value: Json, path = "", at = "", isField = false): Plac
       : []),
 ];
 
-/** Whether a pointer means this place: a `*` any entry of a list, an index that one. */
-const isMeant = (pointer: string, { path, at }: Place): boolean => {
+/** Whether a pointer leads to this place: a `*` to any entry of a list, an index to that one. */
+const isAt = (pointer: string, { path, at }: Place): boolean => {
   const [wanted, exact, general] = [pointer, at, path].map(pointerSteps) as [string[], string[], string[]];
   return (
     wanted.length === exact.length &&
@@ -68,7 +68,7 @@ const isMeant = (pointer: string, { path, at }: Place): boolean => {
 };
 const isAround = (outer: string, inner: string): boolean => inner === outer || inner.startsWith(`${outer}/`);
 
-/** What stands somewhere instead; `undefined` for nothing. `seenBelow`: the comparer tells it of the entries of this list. */
+/** What stands somewhere instead; `undefined` for nothing. `seenBelow`: the comparer reports it for the entries of this list. */
 type Change = { path: string; at: string; value: Json | undefined; seenBelow?: true };
 
 /** How a fault is seen, what it makes of a place (`undefined` where it does not fit), and which places it picks by itself. */
@@ -98,7 +98,7 @@ const otherValue = (value: Json): Json => {
   return value !== true;
 };
 
-/** Entries that the comparer tells apart, by their first field or their whole value: only then is another order nothing but that. */
+/** Whether the comparer can identify each entry, by its first field or its whole value: only then is another order nothing but that. */
 const areDistinct = (entries: readonly Json[]): boolean =>
   new Set(entries.map((entry) => JSON.stringify(isObject(entry) ? (Object.values(entry)[0] ?? entry) : entry))).size ===
   entries.length;
@@ -175,7 +175,7 @@ const changesOf = ({ endpoint, fault, path }: Wrong, places: readonly Place[], o
   const isNew = fault === "extraField";
   const parent = isNew ? path.slice(0, Math.max(0, path.lastIndexOf("/"))) : path;
   const name = isNew ? pointerSteps(path).at(-1) : undefined;
-  return places.flatMap((place) => (isMeant(parent, place) ? (kinds[fault].change(place, name) ?? []) : []));
+  return places.flatMap((place) => (isAt(parent, place) ? (kinds[fault].change(place, name) ?? []) : []));
 };
 
 /** Whether the order of this list's entries means nothing. */
@@ -217,7 +217,7 @@ export const faultyAnswer = (output: Rule, answer: Whole, faults: readonly Fault
   const changes: Change[] = [];
   const done: Played["done"] = [];
   for (const fault of faults) {
-    // Errors are meant only where the path says so.
+    // A fault changes an error only where its path says so.
     if (!(fault.fault in kinds) || (isError && fault.path?.startsWith("/detail") !== true)) continue;
     const wrong = fault as Wrong;
     const free = changesOf(wrong, places, rule).filter(

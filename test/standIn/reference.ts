@@ -93,9 +93,9 @@ const study = (ours: Json): Json => {
 const textId = (ours: Json): Json =>
   isObject(ours)
     ? Object.fromEntries(
-        Object.entries(ours).map(([action, told]) => [
+        Object.entries(ours).map(([action, done]) => [
           action,
-          isObject(told) ? { ...told, id: JSON.stringify(told["id"]) } : told,
+          isObject(done) ? { ...done, id: JSON.stringify(done["id"]) } : done,
         ]),
       )
     : ours;

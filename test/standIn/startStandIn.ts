@@ -4,13 +4,10 @@ import { readCredential } from "../../src/http/credential.ts";
 import { listen } from "../../src/http/listen.ts";
 import { isBelow, pathOf, queryOf } from "../../src/http/requestTarget.ts";
 import type { Json } from "../../src/rules/rule.ts";
-import { openGateway } from "../../src/serve/gateway.ts";
-import { loadSettings } from "../../src/settings/load.ts";
-import { openObserver } from "../../src/telemetry/observer.ts";
 import type { NamedEndpoint } from "../../src/tools/corpus/corpusRequest.ts";
 import { trafficMapper } from "../../src/tools/corpus/mapTraffic.ts";
-import { catalogue } from "../../transforms/catalogue.ts";
 import { endpoints } from "../../transforms/index.ts";
+import { gatewayFor, type TestGateway } from "../support/gateway.ts";
 import { type Fault, faultyAnswer, hashOf, type Seen, type TransportFault } from "./faults.ts";
 import { likeReference } from "./reference.ts";
 
@@ -30,31 +27,25 @@ const leftOut = new Set("via accept-encoding if-none-match if-modified-since hos
 /** Headers that are wrong for a changed document, or are about this gateway only. */
 const keptBack = new Set("etag content-length cache-status server-timing".split(" "));
 
-/** A gateway in this process without a cache. */
-const openWellAnswering = async (legacyUrl: string): Promise<{ answer: Answering; close: () => Promise<void> }> => {
-  const loaded = loadSettings({ CACHE_BYTES: "0", LEGACY_URL: legacyUrl, PREFIXES: BASE }, catalogue.endpoints);
-  if ("errors" in loaded) throw new Error(loaded.errors.join("\n"));
-  const gateway = await openGateway({ ...loaded.settings, LEGACY_URL: legacyUrl }, catalogue, openObserver("silent"));
-  return {
-    async answer(incoming, body) {
-      const { method = "GET", url = "/" } = incoming;
-      const headers = Object.entries(incoming.headersDistinct).flatMap(([name, values = []]) =>
-        leftOut.has(name) ? [] : values.map((value): [string, string] => [name, value]),
-      );
-      // A body has been read already; where there is none, the target is taken as it was sent.
-      const asked =
-        method === "POST"
-          ? await gateway.app.fetch(new Request(new URL(url, "http://stand-in"), { method, headers, body }))
-          : await gateway.app.fetch(new Request("http://stand-in/", { method, headers }), { incoming });
-      return {
-        status: asked.status,
-        headers: Object.fromEntries([...asked.headers].filter(([name]) => !keptBack.has(name))),
-        body: Buffer.from(await asked.arrayBuffer()),
-      };
-    },
-    close: () => gateway.close(),
+/** Answers as this gateway does. */
+const answerBy =
+  ({ app }: TestGateway): Answering =>
+  async (incoming, body) => {
+    const { method = "GET", url = "/" } = incoming;
+    const headers = Object.entries(incoming.headersDistinct).flatMap(([name, values = []]) =>
+      leftOut.has(name) ? [] : values.map((value): [string, string] => [name, value]),
+    );
+    // A body has been read already; where there is none, the target is taken as it was sent.
+    const asked =
+      method === "POST"
+        ? await app.fetch(new Request(new URL(url, "http://stand-in"), { method, headers, body }))
+        : await app.fetch(new Request("http://stand-in/", { method, headers }), { incoming });
+    return {
+      status: asked.status,
+      headers: Object.fromEntries([...asked.headers].filter(([name]) => !keptBack.has(name))),
+      body: Buffer.from(await asked.arrayBuffer()),
+    };
   };
-};
 
 const send = (response: ServerResponse, { status, headers, body }: Sendable): void => {
   response.writeHead(status, body.length === 0 ? headers : { ...headers, "Content-Length": body.length }).end(body);
@@ -105,7 +96,7 @@ const endpointOf = ({ method = "", url = "/" }: IncomingMessage): NamedEndpoint 
   return routed(path.slice(BASE.length))?.methods.get(method === "HEAD" ? "GET" : (method as "GET" | "POST"));
 };
 
-/** What tells requests apart: what is asked, and by whom. */
+/** What identifies a request: what is asked, and by whom. */
 const questionOf = ({ method, url = "/", headers }: IncomingMessage, body: Buffer): string => {
   const { key } = readCredential(queryOf(url), (name) => headers[name]?.toString());
   return JSON.stringify([method, pathOf(url), body.toString(), key]);
@@ -121,8 +112,8 @@ export const startStandIn = async ({
   faults?: readonly Fault[];
   reference?: boolean;
 }) => {
-  const well = await openWellAnswering(legacyUrl);
-  const answerWell = reference ? likeReference(well.answer, BASE) : well.answer;
+  const gateway = await gatewayFor(legacyUrl, { CACHE_BYTES: "0", PREFIXES: BASE });
+  const answerWell = reference ? likeReference(answerBy(gateway), BASE) : answerBy(gateway);
   let inForce: readonly Fault[] = [];
   const [known, planted] = [new Set<string>(), new Map<string, { one: Planted; questions: Set<string> }>()];
   let asked: Record<string, number> = {};
@@ -188,7 +179,7 @@ export const startStandIn = async ({
   let closing: Promise<void> | undefined;
   const close = async () => {
     await listening.close();
-    await well.close();
+    await gateway.close();
   };
   return {
     /** The URL at which the new interface begins, with its path. */

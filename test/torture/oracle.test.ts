@@ -1,6 +1,7 @@
 import { type IncomingMessage, type ServerResponse, createServer, request as httpRequest } from "node:http";
 import { type AddressInfo, type Socket, createServer as createNetServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
+import { listen } from "../../src/http/listen.ts";
 import { type Plan, runConnection } from "./fuzz/connection.ts";
 import { openFuzz } from "./fuzz/fuzz.ts";
 import { legacyAnswer } from "./fuzz/legacy.ts";
@@ -51,12 +52,9 @@ const openDouble = async (upstream: string, { instead, body = (same) => same, po
     incoming.on("error", () => undefined).on("data", (chunk: Buffer) => chunks.push(chunk));
     incoming.on("end", () => void answer(incoming, response, Buffer.concat(chunks)));
   });
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return (server.address() as AddressInfo).port;
+  const { port, close } = await listen(server);
+  onTestFinished(close);
+  return port;
 };
 
 /** What the oracle says of a double, sent well-formed requests that it takes in turn. */
@@ -176,7 +174,7 @@ const reportedOf = async (answer: string, plan: Partial<Plan>) => {
     events: {
       sent: none,
       sentMalformed: none,
-      answered: none,
+      answered: (_, { whole, body }) => void (whole || reports.push(`cut: ${body.toString()}`)),
       dropped: () => void reports.push("dropped"),
       hung: () => void reports.push("hung"),
       wrong: (_, why) => void reports.push(why),
@@ -202,4 +200,22 @@ test.each<[what: string, plan: Partial<Plan>, answer: string, reports: (string |
   ],
 ])("reports what nothing asked for to %s", async (_, plan, answer, reports) => {
   expect(await reportedOf(answer, plan)).toEqual(reports.map((one) => expect.stringMatching(one) as string));
+});
+
+const noHttp = /^an answer that is no HTTP/;
+const chunked = "Transfer-Encoding: chunked\r\n";
+
+test.each<[rest: string, report: string | RegExp]>([
+  ["X-A", "cut: "],
+  ["Content-Length: 9\r\n\r\nhello", "cut: hello"],
+  [`${chunked}\r\n9\r\nhello`, "cut: hello"],
+  [`${chunked}\r\n5\r\nhello\r\n0\r\n`, "cut: hello"],
+  [`${chunked}\r\nzz\r\n`, noHttp],
+  [`${chunked}\r\n2\r\nabXX0\r\n\r\n`, noHttp],
+  [`${chunked}Content-Length: 5\r\n\r\n`, noHttp],
+  ["Transfer-Encoding: gzip\r\n\r\n", noHttp],
+  ["Content-Length: x\r\n\r\n", noHttp],
+])("reports an answer that is no whole message: %j", async (rest, report) => {
+  const requests = [{ ...head, method: "GET" }];
+  expect(await reportedOf(`HTTP/1.1 200 OK\r\n${rest}`, { requests })).toEqual([expect.stringMatching(report)]);
 });

@@ -1,4 +1,4 @@
-import { type Attack, type Context, atMost, holds } from "../lib/attack.ts";
+import { type Attack, type Context, holds, none } from "../lib/attack.ts";
 import { type Answer, ask, inParallel, jsonOf } from "../lib/client.ts";
 import { type Row, type UserName, isListed, isShown, openAccessLegacy, rowOfName, users } from "../lib/accessLegacy.ts";
 
@@ -86,10 +86,7 @@ export const accessModel: Attack = {
     const about = `${count.reads} reads (${count.shown} of them shown a dataset), ${count.writes} writes`;
     return [
       holds("requests", about, "many of each", count.shown > REQUESTS / 10 && count.writes > REQUESTS / 200),
-      {
-        ...atMost("leaks, stale reads and lost rows", violations.length, 0),
-        measured: [String(violations.length), ...violations.slice(0, 8)].join("\n  "),
-      },
+      none("leaks, stale reads and lost rows", violations),
       holds("the process", isAlive() ? "alive" : "ended", "alive", isAlive()),
     ];
   },

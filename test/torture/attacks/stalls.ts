@@ -1,5 +1,6 @@
 import { type Attack, type Check, atMost } from "../lib/attack.ts";
 import { ask, watchWaits } from "../lib/client.ts";
+import { datasetList } from "../fuzz/legacy.ts";
 import { sleep } from "../../support/waiting.ts";
 
 /** No step of the event loop may take longer, in ms; what the machine adds by itself is measured. */
@@ -9,31 +10,10 @@ const MEASURES = '{"evaluation_measures":{"measures":{"measure":"kappa"}}}';
 const qualities = Array.from({ length: 11 }, (_, index) => `NumberOfFeaturesOfKind${index}`);
 
 /** Legacy's list of so many datasets, in both of its forms; `brokenJson` has a quote in a name, as legacy would send it. */
-const datasetList = (rows: number): { json: string; brokenJson: string; xml: string } => {
-  const ids = Array.from({ length: rows }, (_, index) => index + 1);
-  const json = JSON.stringify({
-    data: {
-      dataset: ids.map((id) => ({
-        did: id,
-        name: `dataset_${id}`,
-        version: 1,
-        status: "active",
-        format: "ARFF",
-        md5_checksum: "",
-        file_id: id,
-        quality: qualities.map((name) => ({ name, value: "898.0" })),
-      })),
-    },
-  });
-  const described = ids.map(
-    (id) =>
-      `<oml:dataset><oml:did>${id}</oml:did><oml:name>dataset_${id}</oml:name><oml:version>1</oml:version><oml:status>active</oml:status><oml:format>ARFF</oml:format><oml:md5_checksum></oml:md5_checksum><oml:uploader>1</oml:uploader><oml:file_id>${id}</oml:file_id>${qualities.map((name) => `<oml:quality name="${name}">898.0</oml:quality>`).join("")}</oml:dataset>`,
-  );
-  return {
-    json,
-    brokenJson: json.replace("dataset_5", 'data"set'),
-    xml: `<oml:data xmlns:oml="http://openml.org/openml">${described.join("")}</oml:data>`,
-  };
+const listOf = (count: number): { json: string; brokenJson: string; xml: string } => {
+  const rows = Array.from({ length: count }, (_, index) => ({ id: index + 1, name: `dataset_${index + 1}` }));
+  const [json, xml] = [false, true].map((isXml) => datasetList(isXml, rows, qualities).body) as [string, string];
+  return { json, brokenJson: json.replace("dataset_5", 'data"set'), xml };
 };
 
 /** The longest wait for a trivial request on an idle gateway, in ms: this machine's share of any measured wait. */
@@ -47,9 +27,9 @@ export const stalls: Attack = {
   name: "stalls",
   what: "Large answers of legacy, in JSON and XML, while another caller asks for something trivial.",
   async run({ startGateway, openUpstream, progress }) {
-    const list = datasetList(10_000);
+    const list = listOf(10_000);
     const perRow = list.json.length / 10_000;
-    const long = datasetList(Math.floor(28e6 / perRow));
+    const long = listOf(Math.floor(28e6 / perRow));
     const ids = (count: number) => Array.from({ length: count }, (_, index) => String(index));
     const study = JSON.stringify({
       study: { id: "99", main_entity_type: "run", name: "s", visibility: "public", runs: { run_id: ids(2_000_000) } },
@@ -64,7 +44,7 @@ export const stalls: Attack = {
     let offset = 0;
     const listed = () => ask(port, `/v1/data/list/limit/10000/offset/${++offset}`);
     await ask(port, probe);
-    answer = () => Buffer.from(datasetList(10).json);
+    answer = () => Buffer.from(listOf(10).json);
     await listed();
     const noise = await noiseOf(port, probe);
     const checks: Check[] = [];

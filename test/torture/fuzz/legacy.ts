@@ -1,3 +1,4 @@
+import { renderJson, renderXml, type Tree } from "../../../src/tools/sampleLegacy/tree.ts";
 import { datasetOf, datasetsFor, filler, flowOf, keys, maySee, measures, setupParameters, studyOf } from "./model.ts";
 
 export type LegacyAnswer = { status: number; type: string; body: string };
@@ -12,20 +13,14 @@ export type Datasets = {
   listedFor: (user: string | undefined) => readonly Shown[];
 };
 
-const JSON_TYPE = "application/json; charset=utf-8";
-const XML_TYPE = "text/xml; charset=utf-8";
-const NAMESPACE = 'xmlns:oml="http://openml.org/openml"';
-
-const ok = (body: unknown): LegacyAnswer => ({ status: 200, type: JSON_TYPE, body: JSON.stringify(body) });
-const okXml = (body: string): LegacyAnswer => ({ status: 200, type: XML_TYPE, body });
+/** A document of legacy's, in either format. An error's status is 412. */
+const answer = (isXml: boolean, tree: Tree, status = 200): LegacyAnswer => ({
+  status,
+  type: `${isXml ? "text/xml" : "application/json"}; charset=utf-8`,
+  body: isXml ? renderXml(tree) : renderJson(tree),
+});
 const error = (isXml: boolean, code: number, message: string): LegacyAnswer =>
-  isXml
-    ? {
-        status: 412,
-        type: XML_TYPE,
-        body: `<oml:error ${NAMESPACE}>\n\t<oml:code>${code}</oml:code>\n\t<oml:message>${message}</oml:message>\n\t</oml:error>\n`,
-      }
-    : { status: 412, type: JSON_TYPE, body: JSON.stringify({ error: { code: String(code), message } }) };
+  answer(isXml, { error: { code, message } }, 412);
 
 /** What the legacy interface answers, where nothing goes wrong. `target` is `/api/v1/json/data/61?api_key=...`. */
 export const legacyOver =
@@ -43,7 +38,8 @@ export const legacyOver =
     if (/^\/data\/\d+$/.test(rest)) {
       const one = datasets.datasetOf(id);
       if (one === undefined) return error(isXml, 111, "Unknown dataset");
-      return datasets.maySee(user, id) ? dataset(isXml, one, user) : error(isXml, 112, "No access granted");
+      if (!datasets.maySee(user, id)) return error(isXml, 112, "No access granted");
+      return answer(isXml, { data_set_description: dataset(one, user) });
     }
     if (rest.startsWith("/data/list")) return list(isXml, rest, datasets.listedFor(user));
     if (/^\/(data|setup)\/(un)?tag$/.test(rest)) return tagging(rest, form);
@@ -51,11 +47,7 @@ export const legacyOver =
     if (/^\/setup\/\d+$/.test(rest)) return setup(isXml, id);
     if (rest.startsWith("/flow/exists")) return flow(isXml, rest, form);
     if (rest === "/evaluationmeasure/list")
-      return isXml
-        ? okXml(
-            `<oml:evaluation_measures ${NAMESPACE}><oml:measures>${measures.map((one) => `<oml:measure>${one}</oml:measure>`).join("")}</oml:measures></oml:evaluation_measures>`,
-          )
-        : ok({ evaluation_measures: { measures: { measure: measures } } });
+      return answer(isXml, { evaluation_measures: { measures: { measure: measures } } });
     return error(isXml, 100, "Function not valid");
   };
 
@@ -70,27 +62,17 @@ export const legacyAnswer = legacyOver({
   listedFor: datasetsFor,
 });
 
-const dataset = (isXml: boolean, { id, name, visibility }: Shown, user: string | undefined): LegacyAnswer => {
-  const description = filler(id % 3 === 0 ? 60 : 200 + (id % 1500));
+const dataset = ({ id, name, visibility }: Shown, user: string | undefined): Tree => ({
+  id,
+  name,
+  version: 1,
+  description: filler(id % 3 === 0 ? 60 : 200 + (id % 1500)),
+  format: "ARFF",
   // Who it was made for shows answers that were given to somebody else.
-  const citation = visibility === "public" ? "for all" : `for ${user}`;
-  if (isXml)
-    return okXml(
-      `<oml:data_set_description ${NAMESPACE}><oml:id>${id}</oml:id><oml:name>${name}</oml:name><oml:version>1</oml:version><oml:description>${description}</oml:description><oml:format>ARFF</oml:format><oml:citation>${citation}</oml:citation><oml:visibility>${visibility}</oml:visibility><oml:status>active</oml:status></oml:data_set_description>`,
-    );
-  return ok({
-    data_set_description: {
-      id: String(id),
-      name,
-      version: "1",
-      description,
-      format: "ARFF",
-      citation,
-      visibility,
-      status: "active",
-    },
-  });
-};
+  citation: visibility === "public" ? "for all" : `for ${user}`,
+  visibility,
+  status: "active",
+});
 
 const list = (isXml: boolean, rest: string, datasets: readonly Shown[]): LegacyAnswer => {
   const given = (name: string, unset: number): number => {
@@ -99,86 +81,65 @@ const list = (isXml: boolean, rest: string, datasets: readonly Shown[]): LegacyA
   };
   const offset = given("offset", 0);
   const rows = datasets.slice(offset, offset + given("limit", 10_000));
-  if (rows.length === 0) return error(isXml, 372, "No results");
-  if (!isXml) {
-    const described = rows.map(({ id, name }) => ({
-      did: id,
-      name,
-      version: 1,
-      status: "active",
-      format: "ARFF",
-      md5_checksum: "",
-      file_id: id,
-      quality: [{ name: "NumberOfInstances", value: `${id}.0` }],
-    }));
-    return ok({ data: { dataset: described } });
-  }
-  const described = rows.map(
-    ({ id, name }) =>
-      `<oml:dataset><oml:did>${id}</oml:did><oml:name>${name}</oml:name><oml:version>1</oml:version><oml:status>active</oml:status><oml:format>ARFF</oml:format><oml:md5_checksum></oml:md5_checksum><oml:uploader>1</oml:uploader><oml:file_id>${id}</oml:file_id><oml:quality name="NumberOfInstances">${id}.0</oml:quality></oml:dataset>`,
-  );
-  return okXml(`<oml:data ${NAMESPACE}>${described.join("")}</oml:data>`);
+  return rows.length === 0 ? error(isXml, 372, "No results") : datasetList(isXml, rows);
+};
+
+/** Legacy's list of these datasets, each with these qualities. */
+export const datasetList = (
+  isXml: boolean,
+  rows: readonly Pick<Shown, "id" | "name">[],
+  qualities: readonly string[] = ["NumberOfInstances"],
+): LegacyAnswer => {
+  const listed = rows.map(({ id, name }) => ({
+    did: id,
+    name,
+    version: 1,
+    status: "active",
+    format: "ARFF",
+    md5_checksum: "",
+    file_id: id,
+    quality: qualities.map((one) => (isXml ? { "@name": one, "#": `${id}.0` } : { name: one, value: `${id}.0` })),
+  }));
+  if (isXml) return answer(isXml, { data: { dataset: listed } });
+  // The JSON of this list has a template of its own, where numbers are numbers.
+  return { ...answer(isXml, {}), body: JSON.stringify({ data: { dataset: listed } }) };
 };
 
 const tagging = (rest: string, form: URLSearchParams): LegacyAnswer => {
   const [, kind = "", what = ""] = rest.split("/");
   const [id, tag] = [form.get(`${kind}_id`), form.get("tag")];
   if (id === null || tag === null) return error(false, 471, "Please provide entity_id and tag");
-  return ok({ [`${kind}_${what}`]: { id, tag: ["always", tag] } });
+  return answer(false, { [`${kind}_${what}`]: { id, tag: ["always", tag] } });
 };
 
 const study = (isXml: boolean, id: number): LegacyAnswer => {
   const kind = studyOf(id);
   if (kind === "absent") return error(isXml, 601, "Study does not exist.");
-  if (isXml)
-    return okXml(
-      `<oml:study ${NAMESPACE}><oml:id>${id}</oml:id><oml:main_entity_type>task</oml:main_entity_type><oml:name>study ${id}</oml:name><oml:description>d</oml:description><oml:visibility>public</oml:visibility><oml:status>active</oml:status><oml:creation_date>2020-01-01T00:00:00</oml:creation_date><oml:creator>1</oml:creator>${kind === "byTag" ? "<oml:tag><oml:name>t</oml:name></oml:tag>" : ""}<oml:data></oml:data><oml:tasks><oml:task_id>${id}</oml:task_id></oml:tasks></oml:study>`,
-    );
-  return ok({
-    study: {
-      id: String(id),
-      main_entity_type: "task",
-      name: `study ${id}`,
-      description: "d",
-      visibility: "public",
-      status: "active",
-      creation_date: "2020-01-01T00:00:00",
-      creator: "1",
-      ...(kind === "byTag" ? { tag: { name: "t" } } : {}),
-      data: [],
-      tasks: { task_id: [String(id)] },
-    },
-  });
+  const tree: Tree = {
+    id,
+    main_entity_type: "task",
+    name: `study ${id}`,
+    description: "d",
+    visibility: "public",
+    status: "active",
+    creation_date: "2020-01-01T00:00:00",
+    creator: 1,
+    tag: kind === "byTag" ? { name: "t" } : null,
+    data: "",
+    tasks: { task_id: id },
+  };
+  return answer(isXml, { study: tree });
 };
 
 const setup = (isXml: boolean, id: number): LegacyAnswer => {
   const count = setupParameters(id);
   if (count === undefined) return error(isXml, 281, "Unknown setup");
-  const parameters = Array.from({ length: count }, (_, index) => ({
-    id: String(index),
-    flow_id: String(id),
-    parameter_name: `p${index}`,
-  }));
-  if (isXml)
-    return okXml(
-      `<oml:setup_parameters ${NAMESPACE}><oml:setup_id>${id}</oml:setup_id><oml:flow_id>${id}</oml:flow_id>${parameters.map((one) => `<oml:parameter><oml:id>${one.id}</oml:id><oml:flow_id>${id}</oml:flow_id><oml:parameter_name>${one.parameter_name}</oml:parameter_name></oml:parameter>`).join("")}</oml:setup_parameters>`,
-    );
-  return ok({
-    setup_parameters: {
-      setup_id: String(id),
-      flow_id: String(id),
-      ...(count > 0 ? { parameter: count === 1 ? parameters[0] : parameters } : {}),
-    },
-  });
+  const parameter = Array.from({ length: count }, (_, i) => ({ id: i, flow_id: id, parameter_name: `p${i}` }));
+  return answer(isXml, { setup_parameters: { setup_id: id, flow_id: id, parameter } });
 };
 
 const flow = (isXml: boolean, rest: string, form: URLSearchParams): LegacyAnswer => {
   const name = form.get("name") ?? rest.split("/")[3] ?? "";
   const id = flowOf(Number(/^flow\.(\d+)/.exec(name)?.[1] ?? 0));
-  const [exists, shown] = [id === undefined ? "false" : "true", String(id ?? -1)];
-  return isXml
-    ? okXml(
-        `<oml:flow_exists ${NAMESPACE}><oml:exists>${exists}</oml:exists><oml:id>${shown}</oml:id></oml:flow_exists>`,
-      )
-    : ok({ flow_exists: { exists, id: shown } });
+  return answer(isXml, { flow_exists: { exists: id !== undefined, id: id ?? -1 } });
 };

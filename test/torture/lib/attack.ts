@@ -39,6 +39,12 @@ export const atMost = (what: string, measured: number, bound: number, unit = "")
   holds: measured <= bound,
 });
 
+/** None of these may be there; the check shows the first of them. */
+export const none = (what: string, examples: readonly string[], count = examples.length): Check => ({
+  ...atMost(what, count, 0),
+  measured: [String(count), ...examples.slice(0, 20)].join("\n  "),
+});
+
 /** All cases must hold. The check names those that do not. */
 export const allHold = (what: string, cases: readonly { name: string; holds: boolean }[]): Check => {
   const failed = cases.filter(({ holds }) => !holds).map(({ name }) => name);
