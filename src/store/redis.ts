@@ -1,15 +1,8 @@
-import { hash } from "node:crypto";
 import { ClientOfflineError, createClient, RESP_TYPES } from "@redis/client";
 
-/** A Lua script. With its SHA-1 it is sent by that name; Redis gets the whole text only where it does not know the name. */
-export type Script = { text: string; sha?: string };
-
-/** A script that is sent by its SHA-1. */
-export const script = (text: string): Script => ({ text, sha: hash("sha1", text) });
-
-/** Runs a script; rejects at once, with the reason, without a connection. Texts come back as bytes. */
+/** Runs a Lua script; rejects at once, with the reason, without a connection. Texts come back as bytes. */
 export type RunScript = (
-  script: Script,
+  script: string,
   keys: readonly string[],
   args: readonly (string | Buffer)[],
 ) => Promise<unknown>;
@@ -112,19 +105,9 @@ const openLink = ({ url, channels, ...callbacks }: ConnectionSettings): Omit<Red
   listener.on("ready", () => void subscribe());
   listener.on("error", deaf).on("reconnecting", deaf).on("end", deaf);
 
-  const send = async ({ text, sha }: Script, rest: (string | Buffer)[]): Promise<unknown> => {
-    const whole = () => commands.sendCommand(["EVAL", text, ...rest], bytes);
-    if (sha === undefined) return whole();
-    try {
-      return await commands.sendCommand(["EVALSHA", sha, ...rest], bytes);
-    } catch (error) {
-      if (!(error as Error).message.startsWith("NOSCRIPT")) throw error;
-      return whole();
-    }
-  };
   return {
-    run: (one, keys, args) =>
-      send(one, [String(keys.length), ...keys, ...args]).catch((error: unknown) => {
+    run: (script, keys, args) =>
+      commands.sendCommand(["EVAL", script, String(keys.length), ...keys, ...args], bytes).catch((error: unknown) => {
         if (!(error instanceof ClientOfflineError)) throw error;
         throw new Error(broken?.message ?? "it does not answer", { cause: error });
       }),

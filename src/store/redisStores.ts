@@ -2,7 +2,7 @@ import { hash, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openSerialQueue } from "../concurrency/serialQueue.ts";
 import { withTimeout } from "../concurrency/withTimeout.ts";
-import { asTexts, connectRedis, type RunScript, script } from "./redis.ts";
+import { asTexts, connectRedis, type RunScript } from "./redis.ts";
 import { openHealth, type OnStoreEvent, storeIn, type StoreSettings, type Swap, type Stores } from "./store.ts";
 
 /** What stores on Redis are opened with; times are milliseconds. */
@@ -37,29 +37,29 @@ const CLAIM_COUNTS = 0.8;
 /** KEYS: a feature's hash, if nothing else is said. */
 const scripts = {
   /** ARGV: the `#` that is known. -> nothing if it is still so, else keys and texts by turns */
-  read: script(`
+  read: `
     if (redis.call('HGET', KEYS[1], '#') or '') == ARGV[1] then return false end
-    return redis.call('HGETALL', KEYS[1])`),
+    return redis.call('HGETALL', KEYS[1])`,
 
   /** ARGV: key, the SHA-1 of the known text or '', new text or '', `#`, channel, message. -> nothing if it is stored, else what is there */
-  swap: script(`
+  swap: `
     local found = redis.call('HGET', KEYS[1], ARGV[1])
     if (found and redis.sha1hex(found) or '') ~= ARGV[2] then return { found or '' } end
     if ARGV[3] == '' then redis.call('HDEL', KEYS[1], ARGV[1])
     else redis.call('HSET', KEYS[1], ARGV[1], ARGV[3]) end
     redis.call('HSET', KEYS[1], '#', ARGV[4])
     redis.call('PUBLISH', ARGV[5], ARGV[6])
-    return false`),
+    return false`,
 
   /** A write that changes nothing: fails where Redis refuses writes. */
-  touch: script("return redis.call('PERSIST', KEYS[1])"),
+  touch: "return redis.call('PERSIST', KEYS[1])",
 
   /** KEYS: a claim. ARGV: gateway, milliseconds. -> 1 if it is this gateway's now */
-  claim: script(`
+  claim: `
     local owner = redis.call('GET', KEYS[1])
     if owner and owner ~= ARGV[1] then return 0 end
     redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-    return 1`),
+    return 1`,
 };
 
 /** Opens the stores that all gateways on one Redis share. Without Redis each goes on with what it knows, and updates are refused. */

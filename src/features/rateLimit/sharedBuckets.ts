@@ -1,5 +1,5 @@
 import { withTimeout } from "../../concurrency/withTimeout.ts";
-import { type RunScript, script } from "../../store/redis.ts";
+import type { RunScript } from "../../store/redis.ts";
 import { BURST_MS } from "./buckets.ts";
 
 const PREFIX = "catalog-gateway:2:rate:";
@@ -7,7 +7,7 @@ const PREFIX = "catalog-gateway:2:rate:";
 const REST = 1000;
 
 /** The same step as in `openBuckets`, by the clock of Redis. ARGV: milliseconds for one token, and for a whole burst. */
-const take = script(`
+const take = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
 local full = math.max(tonumber(redis.call('GET', KEYS[1]) or now), now) + ARGV[1]
@@ -15,7 +15,7 @@ local wait = full - now - ARGV[2]
 if wait > 0.001 then return math.ceil(wait) end
 redis.call('SET', KEYS[1], string.format('%.3f', full), 'PX', math.ceil(full - now))
 return 0
-`);
+`;
 
 type SharedBucketsSettings = {
   run: RunScript;

@@ -1,6 +1,5 @@
 import type { Entry } from "../../cache/entry.ts";
 import type { Invalidation } from "../../cache/sharedTier.ts";
-import { script } from "../../store/redis.ts";
 
 const PREFIX = "catalog-gateway:1:";
 
@@ -38,7 +37,7 @@ export const namesOf = (build: string, { keys = [], groups = [], endpoint, all }
  */
 export const scripts = {
   /** KEYS: entry. ARGV: prefix of versions. -> bytes, or nothing */
-  get: script(`
+  get: `
     local entry = redis.call('HMGET', KEYS[1], 'd', 'g', 'v')
     if not entry[1] then return false end
     local versions = {}
@@ -51,10 +50,10 @@ export const scripts = {
         return false
       end
     end
-    return entry[1]`),
+    return entry[1]`,
 
   /** KEYS: entry, epoch. ARGV: prefix of versions, mark, a new version, ms for versions, ms for the entry, bytes, groups. -> 1 stored, 0 there was an invalidation since the mark */
-  set: script(`
+  set: `
     if redis.call('GET', KEYS[2]) ~= ARGV[2] then return 0 end
     local names = {}
     local versions = {}
@@ -66,31 +65,25 @@ export const scripts = {
     redis.call('HSET', KEYS[1], 'd', ARGV[6], 'g', ARGV[7], 'v', table.concat(versions, '\\n'))
     redis.call('PEXPIRE', KEYS[1], ARGV[5])
     for i, name in ipairs(names) do redis.call('SET', name, versions[i], 'PX', ARGV[4]) end
-    return 1`),
+    return 1`,
 
-  /**
-   * KEYS: epoch, then all that is deleted. ARGV: channel, message, new epoch. -> how many gateways receive the message
-   *
-   * Sent as a whole script. By its hash it might have to be sent twice, and a later `get` could overtake it and find an outdated entry.
-   */
-  invalidate: {
-    text: `
+  /** KEYS: epoch, then all that is deleted. ARGV: channel, message, new epoch. -> how many gateways receive the message */
+  invalidate: `
     for i = 2, #KEYS do redis.call('DEL', KEYS[i]) end
     local set = redis.pcall('SET', KEYS[1], ARGV[3])
     if set.err then redis.call('DEL', KEYS[1]) end
     return redis.call('PUBLISH', ARGV[1], ARGV[2])`,
-  },
 
   /**
    * KEYS: epoch. ARGV: the first one. -> the epoch, or nothing where Redis is full
    *
    * PERSIST is a write that changes nothing: a Redis that refuses writes cannot invalidate.
    */
-  epoch: script(`
+  epoch: `
     redis.call('PERSIST', KEYS[1])
     local epoch = redis.call('GET', KEYS[1])
     if epoch then return epoch end
     local set = redis.pcall('SET', KEYS[1], ARGV[1])
     if set.err then return false end
-    return ARGV[1]`),
+    return ARGV[1]`,
 };
