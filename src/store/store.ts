@@ -27,8 +27,8 @@ export type StoreSettings<T> = {
   feature: string;
   /** What a value looks like. */
   schema: (key: string) => z.ZodType<T>;
-  /** The start is refused where such a value cannot be read. Others are dropped. */
-  isVital?: (key: string) => boolean;
+  /** The start is refused where a value cannot be read. Else it is dropped. */
+  isVital?: boolean;
   /** The start waits for Redis, and is refused without it. */
   needsRedis?: boolean;
 };
@@ -58,7 +58,7 @@ export type Swap = (
 
 /** A store, and what its place does with it. */
 type StoreInPlace<T> = KeyValueStore<T> & {
-  /** Takes over all texts that are stored. At the start it throws, with the key and the reason, if a vital one cannot be read. */
+  /** Takes over all texts that are stored. At the start it throws, with the key and the reason, if one cannot be read that is vital. */
   take(texts: ReadonlyMap<string, string>, isStart?: boolean): void;
   /** Runs a task between updates. */
   inTurn: SerialQueue;
@@ -86,20 +86,20 @@ export const storeIn = <T>(
   };
   const takeSome = (texts: Iterable<readonly [string, string | undefined]>, isStart = false): void => {
     const changes = new Map<string, T | undefined>();
-    const unreadable = new Map<string, string>();
+    const unreadable: { key: string; why: string }[] = [];
     for (const [key, text] of texts) {
       const before = known.get(key);
       if (text === before?.text) continue;
       const read = text === undefined ? undefined : schema(key).safeParse(parseJson(text));
-      if (read?.success === false) unreadable.set(key, `${key}: ${describeIssues(read.error)}`);
+      if (read?.success === false) unreadable.push({ key, why: `${key}: ${describeIssues(read.error)}` });
       // Where a value cannot be read the last one stays.
       put(key, text, read?.success === false ? before?.value : read?.data);
       changes.set(key, get(key));
     }
-    const vital = isStart ? [...unreadable].find(([key]) => isVital?.(key)) : undefined;
-    if (vital) throw new Error(vital[1]);
-    const why = [...unreadable.values()].slice(0, 5).join("; ");
-    if (unreadable.size > 0) onEvent("store_unreadable", { feature, keys: [...unreadable.keys()], why });
+    const keys = unreadable.map(({ key }) => key);
+    const whys = unreadable.slice(0, 5).map(({ why }) => why);
+    if (isVital && isStart && whys[0] !== undefined) throw new Error(whys[0]);
+    if (keys.length > 0) onEvent("store_unreadable", { feature, keys, why: whys.join("; ") });
     if (changes.size > 0) for (const listener of listeners) listener(changes);
   };
   const update: KeyValueStore<T>["update"] = async (key, make) => {

@@ -11,7 +11,6 @@ const child = join(import.meta.dirname, "storingChild.ts");
 const fileIn = (directory: string) => join(directory, "catalog-gateway.sqlite");
 const inDirectory = (directory: string, settings: Parameters<typeof openAt>[1] = {}) =>
   openAt({ DATA_DIR: directory }, settings);
-const isVital = () => true;
 
 /** Changes a database that no store has open. */
 const alter = (file: string, sql: string) => {
@@ -70,7 +69,7 @@ test.each(spoiled)("a file with %s stops the start, says why, and stays as it is
   spoil(file);
   const before = readFileSync(file);
   for (let i = 0; i < 2; i++) {
-    const message = await messageOf(inDirectory(directory, { isVital }));
+    const message = await messageOf(inDirectory(directory, { isVital: true }));
     expect(message).toContain(`DATA_DIR: ${directory} cannot be used: ${file}`);
     expect(message).toContain(why);
     expect(message).toContain("it is left as it is: repair it, or move it away to begin with nothing set");
@@ -81,11 +80,11 @@ test.each(spoiled)("a file with %s stops the start, says why, and stays as it is
 test("values that are not vital are reported and dropped where they cannot be read", async () => {
   const directory = temporaryFolder();
   alter(await stored(directory), `UPDATE entries SET value = '{"name":7}' WHERE key = 'b'`);
-  const store = await inDirectory(directory, { isVital: (key) => key === "a" });
+  const store = await inDirectory(directory);
   expect([textOf(store), store.events]).toEqual(["a=one", [expect.stringMatching(/^store_unreadable .*b: \/name: /)]]);
   expect(await put(store, "b", "mended")).toBe(true);
   await store.stores.close();
-  expect((await inDirectory(directory, { isVital })).events).toEqual([]);
+  expect((await inDirectory(directory, { isVital: true })).events).toEqual([]);
 });
 
 test.each([

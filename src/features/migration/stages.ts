@@ -18,7 +18,7 @@ export type StageStore = KeyValueStore<z.infer<typeof recordSchema>>;
 
 /** Opens what was set at run time. The start is refused where it cannot be read: the gateway must not guess the stages. */
 export const openStageStore = ({ open }: Pick<Stores, "open">): Promise<StageStore> =>
-  open({ feature: "stages", schema: () => recordSchema, isVital: () => true, needsRedis: true });
+  open({ feature: "stages", schema: () => recordSchema, isVital: true, needsRedis: true });
 
 /** Lines of the audit log. */
 const MAX_MOVES = 1000;

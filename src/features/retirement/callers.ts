@@ -83,7 +83,7 @@ type Callers = {
 
 /** Opens the callers that are stored. What could not be stored is stored later. */
 export const openCallers = async ({ open }: Pick<Stores, "open">): Promise<Callers> => {
-  const store = await open<CallersRecord>({ feature: "clients", schema: () => recordSchema, isVital: () => true });
+  const store = await open<CallersRecord>({ feature: "clients", schema: () => recordSchema, isVital: true });
   let salt = randomBytes(32).toString("hex");
   let pending = new CallerCounts();
   let saving = new CallerCounts();
