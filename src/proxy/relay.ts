@@ -1,21 +1,13 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { Dispatcher } from "undici";
-import {
-  type RequestLine,
-  type FailureKind,
-  UpstreamFailure,
-  codeOf,
-  failureOf,
-  MAX_INTERIM_ANSWERS,
-  maySendAgain,
-} from "../upstream/failure.ts";
+import { codeOf, type RequestLine, type UpstreamFailure } from "../upstream/failure.ts";
 import { exposeProxied } from "../http/cors.ts";
 import { inContext, type RequestContext } from "../http/exchange.ts";
-import type { Turn } from "../upstream/semaphore.ts";
 import type { Upstream } from "../upstream/upstream.ts";
+import { UpstreamRequest } from "../upstream/upstreamRequest.ts";
 import { addHeaders, reasonBytes, replyHeaders } from "./headers.ts";
 import type { PassThroughMeter } from "./passThroughMeter.ts";
-import { type Trouble, cut, refuse } from "./refuse.ts";
+import { cut, refuse, type Trouble } from "./refuse.ts";
 import { heldAnswer, type ResponseObserver } from "./heldAnswer.ts";
 import type { Upload } from "./upload.ts";
 
@@ -41,56 +33,39 @@ const held = 128 * 1024;
 /** Smaller chunks are joined, those that come at a time: each write takes memory of its own while its client does not read. */
 const SMALL = 1024;
 
-/** Passes one request to the upstream and its answer back; undici's handler and the semaphore's turn in one object, for speed. */
-export class Relay implements Dispatcher.DispatchHandler, Turn {
-  readonly #upstream: Upstream;
+/** Passes one request to the upstream and its answer back. */
+export class Relay extends UpstreamRequest {
   readonly #passage: Passage;
-  #controller: Dispatcher.DispatchController | undefined;
   #uploading: NodeJS.Timeout | undefined;
-  /** The client has its answer, or never gets one. */
-  #done = false;
-  #hasPlace = false;
-  /** When it was first sent, on the clock of `performance.now()`. */
-  #startedAt: number | undefined;
-  #answered = false;
-  #sentAgain = false;
   #flowing = false;
-  #interimAnswers = 0;
+  /** Its body stopped coming. */
+  #isSlow = false;
   /** Bytes of the body still to come; NaN where the length is unknown. */
   #remaining = Number.NaN;
   /** Parts of the body that are not written yet; after this turn of the event loop there are none. */
   readonly #chunks: Buffer[] = [];
 
   constructor(upstream: Upstream, passage: Passage) {
-    this.#upstream = upstream;
+    super(upstream, passage.request);
     this.#passage = passage;
+    if (passage.observer) this.handler = heldAnswer(this, passage.observer);
   }
 
   begin(): void {
     const { res, upload } = this.#passage;
-    res.on("close", () => this.#fail("aborted"));
-    upload?.on("slow", () => this.#fail("timeout", "slowClient"));
-    if (upload?.isSmall) upload.whenWhole(() => this.#enter());
-    else this.#enter();
+    res.on("close", () => this.fail("aborted"));
+    upload?.on("slow", () => {
+      this.#isSlow = true;
+      this.fail("timeout", false);
+    });
+    if (upload?.isSmall) upload.whenWhole(() => this.enter());
+    else this.enter();
   }
 
-  expire(): void {
-    this.#fail("overloaded");
-  }
-
-  start(): void {
-    this.#hasPlace = true;
-    this.#startedAt ??= performance.now();
-    const { request, observer } = this.#passage;
-    this.#upstream.pool.dispatch(request, observer ? heldAnswer(this, observer) : this);
-  }
-
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    // Throwing drops a settled request and keeps the connection; controller.abort would close it.
-    if (this.#done) throw new UpstreamFailure("aborted", this.#passage.request);
-    this.#controller = controller;
+  override onRequestStart(controller: Dispatcher.DispatchController): void {
+    super.onRequestStart(controller);
     if (this.#passage.upload !== undefined)
-      this.#uploading = setTimeout(() => this.#onUploadStall(), this.#upstream.bodyTimeout);
+      this.#uploading = setTimeout(() => this.#onUploadStall(), this.upstream.bodyTimeout);
   }
 
   onBodySent(): void {
@@ -99,10 +74,6 @@ export class Relay implements Dispatcher.DispatchHandler, Turn {
 
   onRequestSent(): void {
     clearTimeout(this.#uploading);
-  }
-
-  onResponseStarted(): void {
-    this.#answered = true;
   }
 
   onResponseStart(
@@ -115,13 +86,13 @@ export class Relay implements Dispatcher.DispatchHandler, Turn {
     const raw = replyHeaders(controller.rawHeaders, headers.connection, status);
     if (status < 200) {
       // undici cannot be paused here, so that a client which reads nothing would have all of them kept in memory.
-      if (++this.#interimAnswers > MAX_INTERIM_ANSWERS || res.writableLength > held) return this.#fail("broken");
+      if (!this.isInterimAllowed() || res.writableLength > held) return this.fail("broken");
       if (req.httpVersion !== "1.0") res.writeInformation(status, raw);
       return;
     }
     meter?.answered(status);
     const coding = headers["transfer-encoding"];
-    if (coding !== undefined && coding.toLowerCase() !== "chunked") return this.#fail("broken");
+    if (coding !== undefined && coding.toLowerCase() !== "chunked") return this.fail("broken");
     const length = headers["content-length"];
     if (length !== undefined && request.method !== "HEAD" && status !== 204 && status !== 304) {
       this.#remaining = Number(length);
@@ -131,12 +102,14 @@ export class Relay implements Dispatcher.DispatchHandler, Turn {
     res.sendDate = false;
     res.writeHead(status, reasonBytes(reason), raw);
     // A body usually comes with the headers and is sent with them; where it does not, the client sees the headers now.
-    queueMicrotask(() => this.#flushHeaders());
+    queueMicrotask(() => {
+      if (!this.#flowing && !this.isOver) res.flushHeaders();
+    });
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     // An answer that was held may be over already, and then undici cannot give it up.
-    if (this.#done) return;
+    if (this.isOver) return;
     const { meter } = this.#passage;
     this.#flowing = true;
     if (meter) meter.sent.value += chunk.length;
@@ -149,91 +122,53 @@ export class Relay implements Dispatcher.DispatchHandler, Turn {
   #write(): void {
     const { res } = this.#passage;
     const [first] = this.#chunks;
-    if (first === undefined || this.#done || res.destroyed) return;
+    if (first === undefined || res.destroyed) return;
     const bytes = this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
     this.#chunks.length = 0;
     if (this.#remaining === 0) {
       res.end(bytes);
-    } else if (!res.write(bytes) && res.writableLength > held && this.#controller?.paused === false) {
-      this.#controller.pause();
+    } else if (!res.write(bytes) && res.writableLength > held && this.controller?.paused === false) {
+      this.controller.pause();
       // A client that takes nothing is cut off by the server (http/stalledClients.ts).
-      res.once("drain", () => this.#controller?.resume());
+      res.once("drain", () => this.controller?.resume());
     }
   }
 
-  onResponseEnd(): void {
+  override onResponseEnd(): void {
     const { res, meter, started } = this.#passage;
-    this.#upstream.health?.answered();
     this.#write();
-    if (!this.#done) meter?.over(performance.now() - started);
-    this.#done = true;
+    if (!this.isOver) meter?.over(performance.now() - started);
+    this.isOver = true;
     if (!res.writableEnded) res.end();
-    this.#leave();
-  }
-
-  onResponseError(_: Dispatcher.DispatchController | null, error: Error): void {
-    const { request, upload } = this.#passage;
-    this.#controller = undefined;
-    if (
-      !this.#done &&
-      !this.#sentAgain &&
-      upload === undefined &&
-      maySendAgain(request.method, this.#answered, error)
-    ) {
-      this.#sentAgain = true;
-      // After this round of events the other dead connections of a restarted upstream are known as such.
-      setImmediate(() => this.start());
-      return;
-    }
-    this.#leave();
-    const failure = failureOf(error, request);
-    this.#fail(failure.kind, codeOf(error) === "UND_ERR_INVALID_ARG" ? "badRequest" : failure.kind, failure);
-  }
-
-  #enter(): void {
-    if (!this.#done && !this.#upstream.semaphore.enter(this)) this.#fail("overloaded");
-  }
-
-  #flushHeaders(): void {
-    if (!this.#flowing && !this.#done) this.#passage.res.flushHeaders();
+    super.onResponseEnd();
   }
 
   #onUploadStall(): void {
     const { req } = this.#passage;
     // An upload that is paused or has come waits for the upstream, any other for the client, who has a least rate.
-    if (req.isPaused() || req.complete) this.#fail("timeout");
+    if (req.isPaused() || req.complete) this.fail("timeout");
     else this.#uploading?.refresh();
   }
 
-  #leave(): void {
-    if (!this.#hasPlace) return;
-    this.#hasPlace = false;
-    this.#noteCall(performance.now() - (this.#startedAt ?? 0));
-    clearTimeout(this.#uploading);
-    this.#passage.upload?.destroy();
-    this.#upstream.semaphore.leave();
-  }
-
-  #noteCall(ms: number): void {
-    const { request, context, res } = this.#passage;
+  protected override onLeave(): void {
+    const { request, context, res, upload } = this.#passage;
     const { exchange } = context;
+    clearTimeout(this.#uploading);
+    upload?.destroy();
+    const ms = performance.now() - (this.startedAt ?? 0);
     exchange.countCall(ms);
     const { method, path } = request;
     const end = res.headersSent ? { status: res.statusCode, bytes: exchange.bytes } : { failure: "no answer" };
     // This runs on behalf of a connection, which another request may have opened.
-    inContext(context, () => this.#upstream.onCall?.({ method, path, ms, ...end }));
+    inContext(context, () => this.upstream.onCall?.({ method, path, ms, ...end }));
   }
 
-  #fail(kind: FailureKind, trouble: Trouble = kind, cause?: UpstreamFailure): void {
-    if (this.#done) return;
-    this.#write();
-    this.#done = true;
-    const { req, res, request, upload, added, report } = this.#passage;
-    const failure = cause ?? new UpstreamFailure(kind, request);
-    if (trouble === kind) this.#upstream.health?.failed(kind);
-    // One that waits leaves the queue; one that runs leaves the semaphore when undici reports its end.
-    if (!this.#upstream.semaphore.withdraw(this)) this.#controller?.abort(failure);
+  protected override onFailure(failure: UpstreamFailure): void {
+    const { req, res, upload, added, report } = this.#passage;
+    const isBad = codeOf(failure.cause) === "UND_ERR_INVALID_ARG";
+    const trouble = isBad ? "badRequest" : this.#isSlow ? "slowClient" : failure.kind;
     upload?.destroy();
+    this.#write();
     if (res.headersSent) {
       // Where the answer broke with its head, that is still here: a client is to see that there was an answer.
       if (!this.#flowing && !res.destroyed) res.flushHeaders();

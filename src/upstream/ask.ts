@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
 import { UNCOUNTED } from "../concurrency/byteBudget.ts";
-import { type FailureKind, UpstreamFailure, failureOf, MAX_INTERIM_ANSWERS, maySendAgain } from "./failure.ts";
+import { type RequestLine, UpstreamFailure } from "./failure.ts";
 import { currentContext, propagatedHeaders } from "../http/exchange.ts";
-import type { Turn } from "./semaphore.ts";
 import type { Upstream } from "./upstream.ts";
+import { UpstreamRequest } from "./upstreamRequest.ts";
 
 /** One request whose answer is collected. `headers` must not have accept-encoding, which `ask` sets. */
 export type AskOptions = {
@@ -43,7 +43,7 @@ export const ask = async (upstream: Upstream, options: AskOptions): Promise<Upst
   };
   try {
     const reply = await new Promise<UpstreamReply>((resolve, reject) => {
-      new PendingRequest(upstream, options, resolve, reject).begin();
+      new CollectedRequest(upstream, options, resolve, reject).begin();
     });
     over({ status: reply.status, bytes: reply.body.length });
     return reply;
@@ -53,20 +53,12 @@ export const ask = async (upstream: Upstream, options: AskOptions): Promise<Upst
   }
 };
 
-/** undici's handler and the semaphore's turn in one object: this path is hot. */
-class PendingRequest implements Dispatcher.DispatchHandler, Turn {
-  readonly #upstream: Upstream;
+/** Collects the answer to one request, within its bounds. */
+class CollectedRequest extends UpstreamRequest {
   readonly #options: AskOptions;
-  readonly #request: Dispatcher.DispatchOptions;
   readonly #resolve: (reply: UpstreamReply) => void;
   readonly #reject: (failure: UpstreamFailure) => void;
   #timer: NodeJS.Timeout | undefined;
-  #controller: Dispatcher.DispatchController | undefined;
-  #settled = false;
-  #sent = false;
-  #answered = false;
-  #sentAgain = false;
-  #interimAnswers = 0;
   #status = 0;
   #headers: IncomingHttpHeaders = {};
   #chunks: Buffer[] = [];
@@ -85,50 +77,30 @@ class PendingRequest implements Dispatcher.DispatchHandler, Turn {
     resolve: (reply: UpstreamReply) => void,
     reject: (failure: UpstreamFailure) => void,
   ) {
-    this.#upstream = upstream;
+    super(upstream, requestOf(upstream, options));
     this.#options = options;
-    this.#request = requestOf(upstream, options);
     this.#resolve = resolve;
     this.#reject = reject;
   }
 
   begin(): void {
-    if (this.#options.signal?.aborted === true) return this.#fail("aborted");
+    if (this.#options.signal?.aborted === true) return this.fail("aborted");
     this.#timer = setTimeout(this.#expire, this.#options.totalTimeout);
     this.#options.signal?.addEventListener("abort", this.#abort);
-    if (!this.#upstream.semaphore.enter(this)) this.#fail("overloaded");
-  }
-
-  start(): void {
-    this.#upstream.pool.dispatch(this.#request, this);
-  }
-
-  expire(): void {
-    this.#fail("overloaded");
-  }
-
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    // Throwing drops a settled request and keeps the connection; controller.abort would close it.
-    if (this.#settled) throw new UpstreamFailure("aborted", this.#options);
-    this.#controller = controller;
-    this.#sent = true;
-  }
-
-  onResponseStarted(): void {
-    this.#answered = true;
+    this.enter();
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (status < 200) {
-      if (++this.#interimAnswers > MAX_INTERIM_ANSWERS) this.#fail("broken");
+      if (!this.isInterimAllowed()) this.fail("broken");
       return;
     }
     const encoding = headers["content-encoding"];
-    if (encoding !== undefined && encoding !== "" && encoding.toLowerCase() !== "identity") return this.#fail("broken");
+    if (encoding !== undefined && encoding !== "" && encoding.toLowerCase() !== "identity") return this.fail("broken");
     const hasBody = this.#options.method !== "HEAD" && status !== 204 && status !== 304;
-    if (hasBody && Number(headers["content-length"]) > this.#options.maxBytes) return this.#fail("tooLarge");
+    if (hasBody && Number(headers["content-length"]) > this.#options.maxBytes) return this.fail("tooLarge");
     const length = hasBody ? Number(headers["content-length"] ?? 0) : 0;
-    if (!this.#reserve(length)) return this.#fail("crowded");
+    if (!this.#reserve(length)) return this.fail("crowded");
     if (length > UNCOUNTED) this.#whole = Buffer.allocUnsafeSlow(length);
     this.#status = status;
     this.#headers = headers;
@@ -137,17 +109,17 @@ class PendingRequest implements Dispatcher.DispatchHandler, Turn {
   /** Takes a place for the first `size` bytes of the answer; false where there is none. */
   #reserve(size: number): boolean {
     const more = size - UNCOUNTED - this.#taken;
-    if (this.#settled || !(more > 0)) return true;
-    if (!this.#upstream.memory.take(more)) return false;
+    if (this.isOver || !(more > 0)) return true;
+    if (!this.upstream.memory.take(more)) return false;
     this.#taken += more;
     return true;
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#settled) return;
+    if (this.isOver) return;
     this.#size += chunk.length;
-    if (this.#size > this.#options.maxBytes) return this.#fail("tooLarge");
-    if (!this.#reserve(this.#size)) return this.#fail("crowded");
+    if (this.#size > this.#options.maxBytes) return this.fail("tooLarge");
+    if (!this.#reserve(this.#size)) return this.fail("crowded");
     if (this.#whole !== undefined) return void chunk.copy(this.#whole, this.#size - chunk.length);
     this.#chunks.push(chunk);
     this.#looseBytes += chunk.length;
@@ -160,11 +132,11 @@ class PendingRequest implements Dispatcher.DispatchHandler, Turn {
     this.#looseBytes = 0;
   }
 
-  onResponseEnd(): void {
-    this.#upstream.semaphore.leave();
-    this.#upstream.health?.answered();
-    if (this.#settled) return;
-    this.#settle();
+  override onResponseEnd(): void {
+    super.onResponseEnd();
+    if (this.isOver) return;
+    this.isOver = true;
+    this.#release();
     const [first] = this.#chunks;
     const body =
       this.#whole ??
@@ -173,43 +145,25 @@ class PendingRequest implements Dispatcher.DispatchHandler, Turn {
     this.#resolve({ status: this.#status, contentType, headers: this.#headers, body });
   }
 
-  onResponseError(_: Dispatcher.DispatchController | null, error: Error): void {
-    this.#controller = undefined;
-    if (!this.#settled && !this.#sentAgain && maySendAgain(this.#options.method, this.#answered, error)) {
-      this.#sentAgain = true;
-      // After this round of events the other dead connections of a restarted upstream are known as such.
-      setImmediate(() => this.start());
-      return;
-    }
-    this.#upstream.semaphore.leave();
-    this.#fail(failureOf(error, this.#options));
-  }
+  readonly #expire = (): void => this.fail("timeout");
+  readonly #abort = (): void => this.fail("aborted");
 
-  readonly #expire = (): void => this.#fail("timeout");
-  readonly #abort = (): void => this.#fail("aborted");
-
-  #fail(reason: FailureKind | UpstreamFailure): void {
-    if (this.#settled) return;
+  protected override onFailure(failure: UpstreamFailure): void {
     this.#chunks = [];
     this.#whole = undefined;
-    const failure = typeof reason === "string" ? new UpstreamFailure(reason, this.#options) : reason;
-    failure.isUnsent = !this.#sent;
-    this.#upstream.health?.failed(failure.kind);
-    this.#settle();
-    // One that waits leaves the queue; one that runs leaves the semaphore when undici reports its end.
-    if (!this.#upstream.semaphore.withdraw(this)) this.#controller?.abort(failure);
+    this.#release();
     this.#reject(failure);
   }
 
-  #settle(): void {
-    this.#settled = true;
-    this.#upstream.memory.release(this.#taken);
+  /** Lets go of what is held until it is over. */
+  #release(): void {
+    this.upstream.memory.release(this.#taken);
     clearTimeout(this.#timer);
     this.#options.signal?.removeEventListener("abort", this.#abort);
   }
 }
 
-const requestOf = (upstream: Upstream, options: AskOptions): Dispatcher.DispatchOptions => {
+const requestOf = (upstream: Upstream, options: AskOptions): Dispatcher.DispatchOptions & RequestLine => {
   const headers = ["accept-encoding", "identity"];
   if (Array.isArray(options.headers)) for (const text of options.headers) headers.push(text);
   else for (const name of Object.keys(options.headers)) headers.push(name, options.headers[name] ?? "");

@@ -86,9 +86,6 @@ export const isConnectionFailure = (error: unknown): boolean =>
   error instanceof UpstreamFailure &&
   (error.kind === "unreachable" || codeOf(error.cause) === "UND_ERR_CONNECT_TIMEOUT");
 
-/** Most answers with a status below 200 before the final one; an upstream that sends more has failed. */
-export const MAX_INTERIM_ANSWERS = 20;
-
 const connectionFailed = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE", "ECONNABORTED", connectionReset]);
 
 /** Whether a request without a body may be sent once more: only GET and HEAD, only on a failed connection, before any byte of an answer. */

@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 import { expect, test } from "vitest";
-import { MAX_INTERIM_ANSWERS } from "../../src/upstream/failure.ts";
+import { MAX_INTERIM_ANSWERS } from "../../src/upstream/upstreamRequest.ts";
 import { expectHealthy, get, healthy, openGateway, originOf, rawUpstream, request, send } from "./support.ts";
 import { until } from "../support/waiting.ts";
 
