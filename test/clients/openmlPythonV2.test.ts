@@ -37,7 +37,7 @@ const ask = async (path: string, body?: unknown): Promise<unknown> => {
 };
 
 describe("openml-python V2 over the new interface", () => {
-  test("reads a dataset, and tells an unknown one from a private one", async () => {
+  test("reads a dataset, and knows an unknown one from a private one", async () => {
     expect(await ask("datasets/61")).toMatchObject({
       id: 61,
       name: "iris",

@@ -123,7 +123,7 @@ const meteredGateway = async (folder: string) => {
 };
 
 test.skipIf(SECONDS === 0)(
-  "under traffic every query and rule gives data, and legacy's alert is pending when it is down",
+  "under traffic every query and rule has data, and a legacy that is down an alert",
   { timeout: 120_000 + SECONDS * 1000 },
   async () => {
     const folder = temporaryFolder();

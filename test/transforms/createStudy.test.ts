@@ -26,7 +26,12 @@ test("a study's alias is no fixed word of a path, and no number", () => {
 });
 
 test.each([
-  ["an unknown one of the first 600 is told", 599, 422, [{ loc: ["body", "tasks", 599], msg: "there is no task 599" }]],
+  [
+    "an unknown one of the first 600 is named",
+    599,
+    422,
+    [{ loc: ["body", "tasks", 599], msg: "there is no task 599" }],
+  ],
   ["one behind them is not found", 601, 502, { code: "1039" }],
 ])("of ten thousand tasks %s", async (_, unknown, status, detail) => {
   const legacy = await recordingUpstream(({ method, target }) => {

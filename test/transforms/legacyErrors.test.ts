@@ -69,7 +69,7 @@ test.each([
   [280, "281", "Unknown setup"],
   [102, "103", "Authentication failed"],
   [602, "112", "No access granted"],
-])("%i is told as %s", (code, shown, message) => {
+])("%i is answered as %s", (code, shown, message) => {
   expect(outcomeOf({ is: "error", code, message: "whatever" }, legacyErrors)).toMatchObject({ code: shown, message });
 });
 

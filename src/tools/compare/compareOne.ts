@@ -62,7 +62,7 @@ export const compareOne = async (
       ? explained(sides, compared)
       : "failed" in given
         ? unanswered(compared, given.failed)
-        : judged(sides, compared, given);
+        : comparedWithCandidate(sides, compared, given);
   const from = candidate ? ours.status : exchange?.status;
   const to = candidate ? given && "status" in given && given.status : ours.status;
   const ms = {
@@ -94,8 +94,8 @@ const decisive = (
   exchanges: readonly CapturedExchange[],
   { recover }: Pick<Endpoint, "recover">,
 ): CapturedExchange | undefined => {
-  const hasError = ({ reply }: CapturedExchange, isMeant: (code: number) => boolean | undefined): boolean =>
-    !("failed" in reply) && reply.reading.is === "error" && isMeant(reply.reading.code) === true;
+  const hasError = ({ reply }: CapturedExchange, matches: (code: number) => boolean | undefined): boolean =>
+    !("failed" in reply) && reply.reading.is === "error" && matches(reply.reading.code) === true;
   const last = exchanges.at(-1);
   if (recover?.errors === undefined || last === undefined || hasError(last, (code) => recover.errors?.has(code)))
     return last;
@@ -145,7 +145,7 @@ const explained = (
 };
 
 /** The candidate's answer against the gateway's. */
-const judged = (
+const comparedWithCandidate = (
   { catalogue, ledger }: ComparedSides,
   { endpoint, question, ours, document }: Compared,
   given: GivenAnswer,

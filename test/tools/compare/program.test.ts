@@ -11,7 +11,7 @@ const { serve, candidate, datasets, legacy } = openServers();
 const compare = (args: string[], environment: Record<string, string> = {}) => {
   const out = temporaryFolder();
   const { child, output, ended } = spawnProgram(environment, "compare", "--out", out, ...args);
-  // A run of more than ten seconds tells how far it is.
+  // A run of more than ten seconds prints how far it is.
   child.once("close", () => void (output.error = output.error.replaceAll(/^\d+ of \d+ compared, .*\n/gm, "")));
   const report = () => JSON.parse(readFileSync(join(out, "report.json"), "utf8")) as Report;
   return { child, out, output, ended, report };

@@ -42,7 +42,7 @@ describe("what asks for an input", () => {
     [listDatasets, { data_id: [7], nonsense: 1 }, "data_id=number other"],
     [findFlow, { name: "a(b)", external_version: "" }, "external_version=empty name=text"],
     [listDatasets, {}, "nothing"],
-  ])("its shape tells kinds: %#", (asked, input, shape) => {
+  ])("its shape has the kinds of its values: %#", (asked, input, shape) => {
     expect(requestFor("name", asked, input)?.shape).toBe(shape);
   });
 });

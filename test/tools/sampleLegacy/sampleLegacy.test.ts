@@ -1,7 +1,7 @@
-import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Faults } from "../../../src/tools/sampleLegacy/call.ts";
 import { type SampleLegacy, startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { exchange } from "../../torture/lib/client.ts";
 
 const administrator = "AD000000000000000000000000000000";
 const normal = "00000000000000000000000000000000";
@@ -50,7 +50,7 @@ describe("who is an administrator", () => {
     [readOnly, no, xml(106, "The intended action requires admin rights. ")],
     [undefined, no, xml(106, "The intended action requires admin rights. ")],
     [wrong, xml(103, "Authentication failed"), xml(103, "Authentication failed")],
-  ])("is told as recorded: %s", async (key, inJson, inXml) => {
+  ])("is answered as recorded: %s", async (key, inJson, inXml) => {
     const init = key === undefined ? {} : { key };
     expect(await ask(`/api/v1/json/${path}`, init)).toMatchObject({ status: 412, body: inJson });
     expect(await ask(`/api/v1/xml/${path}`, init)).toMatchObject({ status: 412, body: inXml });
@@ -462,20 +462,9 @@ describe("PHP's notices", () => {
 });
 
 test("brackets as they are, which no careful client sends, are refused", async () => {
-  const { hostname, port } = new URL(plain.url);
-  const answer = await new Promise<string>((resolve, reject) => {
-    const socket = connect(Number(port), hostname, () => {
-      socket.end("GET /api/v1/json/flow/exists/a[b]/1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
-    });
-    let text = "";
-    socket
-      .setEncoding("utf8")
-      .on("data", (chunk: string) => (text += chunk))
-      .on("end", () => resolve(text))
-      .on("error", reject);
-  });
-  expect(answer).toMatch(/^HTTP\/1\.1 400 /);
-  expect(answer).toContain("disallowed characters");
+  const bytes = "GET /api/v1/json/flow/exists/a[b]/1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+  const { status, text } = await exchange(plain.port, bytes);
+  expect([status, text]).toEqual([400, expect.stringContaining("disallowed characters")]);
 });
 
 test("each server listens on its own address, keeps its own tags, and closes", async () => {

@@ -15,7 +15,7 @@ export type FuzzedUpstream = {
   close(): void;
 };
 
-/** Who is told of each request that arrives. */
+/** Observes each request that arrives. */
 type UpstreamObserver = {
   /** A request that carries a nonce arrived. */
   arrived: (nonce: string) => void;
