@@ -5,7 +5,7 @@ import { backOff, isFailure, mayStore, storedFor, UNCACHEABLE_FOR } from "./poli
 import { monotonic, type Store } from "./store.ts";
 import { type Answer, type Answered, type CacheStatus, HIT, tagged, untagged } from "./reply.ts";
 import type { OpenSharedTier } from "./sharedTier.ts";
-import { openSingleFlight, type SingleFlight } from "./singleFlight.ts";
+import { openSingleFlight } from "./singleFlight.ts";
 import { openTieredEntries, type TieredEntries } from "./tieredEntries.ts";
 
 /** The cache of answers: fresh and stale entries, one fetch for concurrent misses, invalidation by writes. */
@@ -28,18 +28,21 @@ export type CacheSettings = {
   now?: () => number;
 };
 
-type FetchedAnswer = { answered: Answered; entry?: Entry; isForOne?: boolean };
+/** What came of a fetch. `isForOne`: others who wait for it ask for themselves. */
+type FetchedAnswer = { answered: Answered; isForOne?: boolean };
 
-/** What fetching answers needs. */
-type FetcherParts = Pick<CacheSettings, "count" | "onError"> & {
-  entries: TieredEntries;
-  fetches: SingleFlight<FetchedAnswer>;
-  now: () => number;
-};
-
-/** Fetches answers and stores them: once for concurrent misses, and in the background for stale entries. */
-const openFetcher = ({ entries, fetches, count, onError, now }: FetcherParts) => {
+/** Opens the cache over a store, and over a shared tier where one is given. */
+export const openCache = ({ store, openTier, count, onError, now = Date.now }: CacheSettings): Cache => {
+  const fetches = openSingleFlight<FetchedAnswer>();
   const uncacheable = new LRUCache<string, true>({ max: 10_000, ttl: UNCACHEABLE_FOR, perf: monotonic });
+  const entries = openTieredEntries({
+    store,
+    openTier,
+    now,
+    onInvalidation: () => fetches.clear(),
+    onInvalidated: () => count("dropped"),
+    onError,
+  });
 
   /** Fetches the answer, and stores it where that is allowed. */
   const fetchAndStore = async (
@@ -66,7 +69,7 @@ const openFetcher = ({ entries, fetches, count, onError, now }: FetcherParts) =>
     uncacheable.delete(key);
     const stored = mayStore(request.wanted) && entries.put(key, entry, mark);
     if (!stored) count("not_stored");
-    return { answered: { entry, how: { ...how, stored } }, entry };
+    return { answered: { entry, how: { ...how, stored } } };
   };
 
   /** One fetch, and its failure, for all who ask the same at the same time. Any other answer that cannot be stored is for one caller alone. */
@@ -98,9 +101,9 @@ const openFetcher = ({ entries, fetches, count, onError, now }: FetcherParts) =>
     let status = 500;
     try {
       const fetching = fetchAndStore({ ...request, wanted: {} }, owner, fetchAnswer, { fwd: "stale" }, true);
-      const { answered, entry } = await fetches.launch(key, fetching);
-      if (entry) return count("refreshed");
-      if ("representation" in answered) ({ status } = answered.representation);
+      const { answered } = await fetches.launch(key, fetching);
+      if ("entry" in answered) return count("refreshed");
+      ({ status } = answered.representation);
     } catch (error) {
       onError(error);
     }
@@ -114,22 +117,6 @@ const openFetcher = ({ entries, fetches, count, onError, now }: FetcherParts) =>
     entry.failures++;
     entry.retryAt = now() + backOff(entry.failures);
   };
-
-  return { fetchOnce, refresh, applyFailure };
-};
-
-/** Opens the cache over a store, and over a shared tier where one is given. */
-export const openCache = ({ store, openTier, count, onError, now = Date.now }: CacheSettings): Cache => {
-  const fetches = openSingleFlight<FetchedAnswer>();
-  const entries = openTieredEntries({
-    store,
-    openTier,
-    now,
-    onInvalidation: () => fetches.clear(),
-    onInvalidated: () => count("dropped"),
-    onError,
-  });
-  const { fetchOnce, refresh, applyFailure } = openFetcher({ entries, fetches, count, onError, now });
 
   return {
     lookUp: entries.lookUp,

@@ -45,11 +45,11 @@ export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThr
   return function passThroughListener(req, res) {
     const method = req.method ?? "GET";
     const path = req.url ?? "/";
-    const started = performance.now();
     const context = currentContext() ?? { exchange: exchangeOf(res) };
-    context.exchange.isProxied = true;
+    const { exchange } = context;
+    exchange.isProxied = true;
     const report = (kind: Trouble, error?: Error): void => {
-      meter?.over(performance.now() - started, kind);
+      meter?.over(performance.now() - exchange.started, kind);
       // What fails may do so on behalf of a connection, which another request may have opened.
       inContext(context, () => options.onEvent({ kind, method, path: withoutQuery(path), error }));
     };
@@ -63,15 +63,17 @@ export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThr
     }
     if (options.hooks?.standIn(req, res, path)) return;
     const observer = options.observe?.(method, path, req);
-    const upload = hasBody(req)
-      ? new Upload(req, { period: uploads.bodyTimeout, onChunk: chunkListener(observer, meter) })
-      : undefined;
+    const onChunk = (chunk: Buffer): void => {
+      if (meter) meter.received.value += chunk.length;
+      observer?.chunk(chunk);
+    };
+    const upload = hasBody(req) ? new Upload(req, { period: uploads.bodyTimeout, onChunk }) : undefined;
     const upstream = upload?.isSmall === false ? uploads : plain;
     const pass = (): void => {
       const own = propagatedHeaders(currentContext() ?? context);
       const headers = requestHeaders(req, options.host, options.trusted, own);
       const request = { method, path, headers, body: upload ?? null, servername: upstream.servername };
-      new Relay(upstream, { req, res, context, request, upload, report, observer, added, meter, started }).begin();
+      new Relay(upstream, { req, res, context, request, upload, report, observer, added, meter }).begin();
     };
     if (!steps.hasSubscribers) return pass();
     void runStep("legacy", { "catalog_gateway.proxied": "true" }, () => {
@@ -79,16 +81,5 @@ export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThr
       pass();
       return over;
     });
-  };
-};
-
-/** Hears of each part of a body that a client sends. */
-const chunkListener = (
-  observer: ResponseObserver | undefined,
-  meter: PassThroughMeter | undefined,
-): ((chunk: Buffer) => void) => {
-  return (chunk) => {
-    if (meter) meter.received.value += chunk.length;
-    observer?.chunk(chunk);
   };
 };

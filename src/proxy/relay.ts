@@ -22,8 +22,6 @@ type Passage = {
   /** Headers to add to the answer. */
   added: readonly string[] | undefined;
   meter: PassThroughMeter | undefined;
-  /** When the request came (`performance.now()`). */
-  started: number;
   report: (trouble: Trouble, failure: UpstreamFailure) => void;
 };
 
@@ -135,9 +133,9 @@ export class Relay extends UpstreamRequest {
   }
 
   override onResponseEnd(): void {
-    const { res, meter, started } = this.#passage;
+    const { res, meter, context } = this.#passage;
     this.#write();
-    if (!this.isOver) meter?.over(performance.now() - started);
+    if (!this.isOver) meter?.over(performance.now() - context.exchange.started);
     this.isOver = true;
     if (!res.writableEnded) res.end();
     super.onResponseEnd();
