@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { monotonic } from "../../cache/store.ts";
 import { withTimeout } from "../../concurrency/withTimeout.ts";
-import { type AskLegacy, readAdminStatus } from "./askLegacy.ts";
+import { type AskLegacy, isAdministrators, type LegacyFailure } from "./askLegacy.ts";
 
 /** The status of a key. `refused`: legacy does not know it. `unknown`: no answer in time, or one without a known code. */
 export type AdminStatus = "administrator" | "other" | "refused" | "unknown";
@@ -20,12 +20,14 @@ const MAX_OWNERS = 10_000;
 export const openAdminStatuses = () => {
   const statuses = new LRUCache<string, Promise<AdminStatus>>({ max: MAX_OWNERS, ttl: TTL, perf: monotonic });
   const launch = ({ owner, ask }: KeyedCaller): Promise<AdminStatus> => {
-    const status = readAdminStatus(ask).then((answer) => {
-      if (typeof answer === "string") return answer;
-      // Not cached: the next request probes again.
-      if (statuses.peek(owner) === status) statuses.delete(owner);
-      return answer.kind === "refused" ? "refused" : "unknown";
-    });
+    const status = isAdministrators(ask).then(
+      (isOne) => (isOne ? "administrator" : "other"),
+      ({ isRefused }: LegacyFailure) => {
+        // Not cached: the next request probes again.
+        if (statuses.peek(owner) === status) statuses.delete(owner);
+        return isRefused ? "refused" : "unknown";
+      },
+    );
     statuses.set(owner, status);
     return status;
   };

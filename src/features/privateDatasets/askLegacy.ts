@@ -11,23 +11,20 @@ import type { Services } from "../../serve/feature.ts";
 /** The endpoint whose lists lack private datasets. */
 export const LIST_ENDPOINT = "listDatasets";
 
-/** Why legacy gave no answer: it failed, or the key is unknown or no administrator's. */
-export type LegacyFailure = { ok: false; kind: "failed" | "refused"; why: string };
+/** Legacy gave no answer. `isRefused`: it does not know the key, or not as an administrator's. */
+export class LegacyFailure extends Error {
+  readonly isRefused: boolean;
+  constructor(why: string, isRefused = false) {
+    super(why);
+    this.isRefused = isRefused;
+  }
+}
 
 /** What legacy answered: a document, or an error. The code alone decides what an error means. */
-type LegacyDocument =
-  | { ok: true; document: JsonObject }
-  | { ok: true; document?: undefined; code: number; kind: OutcomeKind };
+type LegacyDocument = { document: JsonObject } | { document?: undefined; code: number; kind: OutcomeKind };
 
-/** Asks legacy with one key. It never rejects. */
-export type AskLegacy = (request: LegacyRequest | Unsent) => Promise<LegacyDocument | LegacyFailure>;
-
-/** The result of a request without an answer. */
-export const failure = (why: string, kind: LegacyFailure["kind"] = "failed"): LegacyFailure => ({
-  ok: false,
-  kind,
-  why,
-});
+/** Asks legacy with one key. Rejects with a `LegacyFailure`. */
+export type AskLegacy = (request: LegacyRequest | Unsent) => Promise<LegacyDocument>;
 
 const endpoint = { name: LIST_ENDPOINT, readXml: xmlReader([]) };
 
@@ -35,56 +32,51 @@ const endpoint = { name: LIST_ENDPOINT, readXml: xmlReader([]) };
 export const askAs =
   (services: Services, caller: Caller): AskLegacy =>
   async (request) => {
-    if ("unsent" in request) return failure(request.unsent);
+    if ("unsent" in request) throw new LegacyFailure(request.unsent);
     const reply = await fetchReadable(services, endpoint, request, caller).catch((error: Error) => ({
       why: error.message,
     }));
-    if ("why" in reply) return failure(reply.why);
+    if ("why" in reply) throw new LegacyFailure(reply.why);
     const { reading, status } = reply;
-    if (reading.is === "unreadable") return failure(reading.why);
-    if (reading.is === "document")
-      return status === 200 ? { ok: true, document: reading.document } : failure(`it answered with status ${status}`);
+    if (reading.is === "unreadable") throw new LegacyFailure(reading.why);
+    if (reading.is === "document") {
+      if (status !== 200) throw new LegacyFailure(`it answered with status ${status}`);
+      return { document: reading.document };
+    }
     const { kind } = outcomeOf(reading, services.errors);
-    if (kind === "unauthenticated") return failure("legacy does not know the key", "refused");
-    return kind === "unavailable" ? failure(reading.message) : { ok: true, code: reading.code, kind };
+    if (kind === "unauthenticated") throw new LegacyFailure("legacy does not know the key", true);
+    if (kind === "unavailable") throw new LegacyFailure(reading.message);
+    return { code: reading.code, kind };
   };
 
 /** Legacy checks rights before the filter, which is illegal: administrators get 1011, other callers 106. No query runs. */
 const adminProbe: LegacyRequest = { method: "GET", path: "/evaluation/request/1/normal/1/none/0" };
-const probeResults: Readonly<Record<number, "administrator" | "other">> = { 1011: "administrator", 106: "other" };
 
 /** Whether the key is an administrator's. */
-export const readAdminStatus = async (ask: AskLegacy): Promise<"administrator" | "other" | LegacyFailure> => {
+export const isAdministrators = async (ask: AskLegacy): Promise<boolean> => {
   const answer = await ask(adminProbe);
-  if (!answer.ok) return answer;
-  if (answer.document !== undefined) return failure("it answered with something else");
-  return probeResults[answer.code] ?? failure(`it answered with code ${answer.code}`);
+  if (answer.document !== undefined) throw new LegacyFailure("it answered with something else");
+  if (answer.code !== 1011 && answer.code !== 106) throw new LegacyFailure(`it answered with code ${answer.code}`);
+  return answer.code === 1011;
 };
 
 /** The state of an id. `hidden`: there may be a dataset, but legacy does not show it even to an administrator. */
 export type DatasetState =
-  | { ok: true; found: "private"; shown: JsonObject }
-  | { ok: true; found: "public" | "none" }
-  | { ok: true; found: "hidden"; why: string };
+  | { found: "private"; shown: JsonObject }
+  | { found: "public" | "none" }
+  | { found: "hidden"; why: string };
 
 /** Reads one id with an administrator's key: whether it is a private dataset, and its members in a list. */
-export const readDataset = async (
-  ask: AskLegacy,
-  apart: RowApart,
-  id: number,
-): Promise<DatasetState | LegacyFailure> => {
+export const readDataset = async (ask: AskLegacy, apart: RowApart, id: number): Promise<DatasetState> => {
   const one = await ask(apart.one(id));
-  if (!one.ok) return one;
   if (one.document === undefined)
-    return one.kind === "notFound"
-      ? { ok: true, found: "none" }
-      : { ok: true, found: "hidden", why: `code ${one.code}` };
+    return one.kind === "notFound" ? { found: "none" } : { found: "hidden", why: `code ${one.code}` };
   const visibility = apart.visibilityOf(one.document, id);
-  if (visibility === undefined) return failure("it answered with something else");
-  if (visibility === "public") return { ok: true, found: "public" };
+  if (visibility === undefined) throw new LegacyFailure("it answered with something else");
+  if (visibility === "public") return { found: "public" };
   const rest = await ask(apart.rest(id));
-  if (!rest.ok) return rest;
   // The dataset may have been deleted between the two requests.
-  if (rest.document === undefined && !apart.noRest.has(rest.code)) return failure(`it answered with code ${rest.code}`);
-  return { ok: true, found: "private", shown: apart.shown(one.document, rest.document) };
+  if (rest.document === undefined && !apart.noRest.has(rest.code))
+    throw new LegacyFailure(`it answered with code ${rest.code}`);
+  return { found: "private", shown: apart.shown(one.document, rest.document) };
 };

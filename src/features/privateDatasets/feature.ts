@@ -1,7 +1,7 @@
 import type { CheckReport, Core, Feature, Services } from "../../serve/feature.ts";
 import type { Meter } from "../../telemetry/meter.ts";
 import { openAdminStatuses } from "./adminStatus.ts";
-import { askAs, LIST_ENDPOINT, readAdminStatus } from "./askLegacy.ts";
+import { askAs, isAdministrators, LIST_ENDPOINT } from "./askLegacy.ts";
 import { privateDatasetsConsole } from "./console/privateDatasetsConsole.ts";
 import { privateDatasetsEvents } from "./events.ts";
 import { openFound, scopeOf } from "./found.ts";
@@ -94,17 +94,14 @@ const places = {
 };
 
 const checkKey = (services: Services, { keyRow }: CheckReport, key: string): Promise<void> =>
-  keyRow("LEGACY_ADMIN_KEY", key, false, async (caller) => {
-    const status = await readAdminStatus(askAs(services, caller));
-    const found = typeof status === "string" ? checkResults[status] : unclear;
-    return { ok: status === "administrator", found };
-  });
+  keyRow("LEGACY_ADMIN_KEY", key, false, (caller) =>
+    isAdministrators(askAs(services, caller)).then(
+      (ok) => ({ ok, found: ok ? "accepted, and an administrator's" : notAdministrators }),
+      () => ({ ok: false, found: "accepted, but legacy did not say whether it is an administrator's" }),
+    ),
+  );
 
-const unclear = "accepted, but legacy did not say whether it is an administrator's";
-const checkResults = {
-  administrator: "accepted, and an administrator's",
-  other: "accepted, but not an administrator's: it finds no private datasets but its owner's",
-};
+const notAdministrators = "accepted, but not an administrator's: it finds no private datasets but its owner's";
 
 const addMetrics = (meter: Meter, view: () => PrivateRowsView): void => {
   meter.gauge("private_rows", "Private datasets that are known.", () => view().rows);

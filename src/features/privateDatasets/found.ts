@@ -87,12 +87,14 @@ export const openFound = async ({ stores, scope, onChange }: FoundSettings) => {
     return { ...record, listed: openIdSet(record.listed), unknown: openIdSet(record.unknown) };
   };
   let progress = readProgress();
-  const saveProgress = async (): Promise<void> => {
+  const progressRecord = (): FoundRecord => {
     const { listed, unknown, completedAt, ...others } = progress;
     const texts = { listed: listed.toText(), unknown: unknown.toText() };
-    const record = { ...others, ...texts, ...(completedAt !== undefined && { completedAt }) };
-    // The next time is early enough.
-    await store.update(PROGRESS, () => record).catch(() => false);
+    return { ...others, ...texts, ...(completedAt !== undefined && { completedAt }) };
+  };
+  /** Where that fails, the next time is early enough. */
+  const saveProgress = async (): Promise<void> => {
+    await store.update(PROGRESS, progressRecord).catch(() => false);
   };
   store.onChange((changes) => {
     if (changes.has(PROGRESS)) progress = readProgress();

@@ -1,12 +1,5 @@
 import type { RowApart } from "../../endpoint/endpoint.ts";
-import {
-  type AskLegacy,
-  type DatasetState,
-  failure,
-  type LegacyFailure,
-  readAdminStatus,
-  readDataset,
-} from "./askLegacy.ts";
+import { type AskLegacy, type DatasetState, isAdministrators, LegacyFailure, readDataset } from "./askLegacy.ts";
 import type { Found } from "./found.ts";
 import { MAX_ID, openIdSet } from "./idSet.ts";
 
@@ -62,7 +55,7 @@ type ScannerSettings = {
   ask: AskLegacy;
   apart: RowApart;
   /** The ids of all datasets that legacy lists without a key. */
-  fetchListed: () => Promise<{ ok: true; ids: Iterable<number> } | LegacyFailure>;
+  fetchListed: () => Promise<Iterable<number>>;
   /** The share of the connections to legacy that callers use. */
   load: () => number;
   onEvent: (event: string, about: Record<string, unknown>) => void;
@@ -107,19 +100,18 @@ export const openScanner = (settings: ScannerSettings) => {
   const release = () => {
     for (const resolve of waiting.splice(0)) resolve();
   };
-  const fail = ({ kind, why }: LegacyFailure): false => {
-    if (signal.aborted) return false;
-    if (trouble === undefined) onEvent(kind === "refused" ? "private_scan_refused" : "private_scan_failed", { why });
-    trouble = why;
+  const failed = (error: Error): void => {
+    if (signal.aborted) return;
+    // Of a value that cannot be stored the store tells.
+    if (trouble === undefined && error instanceof LegacyFailure)
+      onEvent(error.isRefused ? "private_scan_refused" : "private_scan_failed", { why: error.message });
+    trouble = error.message;
     retryAt = performance.now() + retry;
     release();
-    return false;
   };
-  /** Whether legacy answers, and takes the key for an administrator's. */
-  const checkKey = async (): Promise<boolean> => {
-    const status = await readAdminStatus(ask);
-    if (status === "other") return fail(failure("the key is no administrator's", "refused"));
-    return status === "administrator" || fail(status);
+  /** Rejects unless legacy answers, and takes the key for an administrator's. */
+  const checkKey = async (): Promise<void> => {
+    if (!(await isAdministrators(ask))) throw new LegacyFailure("the key is no administrator's", true);
   };
 
   const record = async (id: number, state: DatasetState, isLast: boolean): Promise<void> => {
@@ -143,47 +135,41 @@ export const openScanner = (settings: ScannerSettings) => {
     }
     return found.remove(id);
   };
-  /**
-   * Reads an id and stores what it is; false if legacy cannot be asked, or nothing can be stored. Where legacy fails at this id alone, its
-   * dataset is hidden.
-   */
-  const read = async (id: number): Promise<boolean> => {
+  /** Reads an id and stores what it is. Where legacy fails at this id alone, its dataset is hidden. */
+  const read = async (id: number): Promise<void> => {
     const isLast = id >= found.progress().highest;
-    let state = await readDataset(ask, apart, id);
-    if (!state.ok) {
-      if (!(await checkKey())) return false;
-      state = await readDataset(ask, apart, id);
-    }
-    if (signal.aborted) return false;
+    const state = await readDataset(ask, apart, id).catch(async () => {
+      await checkKey();
+      return readDataset(ask, apart, id).catch(({ message: why }: Error) => ({ found: "hidden" as const, why }));
+    });
+    signal.throwIfAborted();
     trouble = undefined;
-    try {
-      await record(id, state.ok ? state : { ok: true, found: "hidden", why: state.why }, isLast);
-      return true;
-    } catch (error) {
-      // The store reports it.
-      trouble = (error as Error).message;
-      return fail(failure(trouble));
-    }
+    await record(id, state, isLast);
   };
   /** Reads what is to be read next. */
-  const readNext = async (): Promise<boolean> => {
+  const readNext = async (): Promise<void> => {
     for (const id of next) {
       next.delete(id);
       reading = id;
-      // oxlint-disable-next-line no-await-in-loop -- one request at a time
-      const isRead = await read(id);
-      if (!isRead) next.add(id);
-      reading = undefined;
-      if (!isRead) return false;
+      try {
+        // oxlint-disable-next-line no-await-in-loop -- one request at a time
+        await read(id);
+      } catch (error) {
+        next.add(id);
+        throw error;
+      } finally {
+        reading = undefined;
+      }
     }
     release();
-    return true;
   };
   /** Waits for the turn of the next request; false if the scan is over. */
   const takeTurn = async (): Promise<boolean> => {
     for (const since = performance.now(); ;) {
       // oxlint-disable-next-line no-await-in-loop -- one request at a time
-      if (signal.aborted || !(await found.mayScan()) || !(await readNext())) return false;
+      if (signal.aborted || !(await found.mayScan())) return false;
+      // oxlint-disable-next-line no-await-in-loop -- see above
+      await readNext();
       const share = load();
       const left = SPACING - (performance.now() - since);
       if (share === 0 || (share < BUSY_SHARE && left <= 0)) return true;
@@ -193,43 +179,40 @@ export const openScanner = (settings: ScannerSettings) => {
   };
 
   const scan = async (): Promise<void> => {
-    if (!(await checkKey())) return;
-    const answer = await fetchListed();
-    if (!answer.ok) return void fail(answer);
+    await checkKey();
+    const ids = await fetchListed();
     listing = openIdSet();
-    const mine = found.progress();
-    const progress = () => found.progress();
-    for (const id of answer.ids) {
+    const progress = found.progress();
+    for (const id of ids) {
       if (id > MAX_ID) continue;
       listing.add(id);
-      progress().highest = Math.max(progress().highest, id);
+      progress.highest = Math.max(progress.highest, id);
     }
-    let left = progress().completedAt === undefined ? 0 : slice;
+    let left = progress.completedAt === undefined ? 0 : slice;
     let reads = 0;
-    for (let id = 1; id <= progress().highest + margin; id++) {
-      const { unknown } = progress();
+    for (let id = 1; id <= progress.highest + margin; id++) {
       if (found.get(id) === undefined) {
         if (listing.has(id)) {
-          unknown.delete(id);
+          progress.unknown.delete(id);
           continue;
         }
-        if (unknown.has(id)) {
-          if (left === 0 || id <= progress().recheckedUpTo) continue;
+        if (progress.unknown.has(id)) {
+          if (left === 0 || id <= progress.recheckedUpTo) continue;
           left--;
-          progress().recheckedUpTo = id;
+          progress.recheckedUpTo = id;
         }
       }
       at = id;
-      // oxlint-disable-next-line no-await-in-loop -- one request at a time
-      const isRead = (await takeTurn()) && (await read(id));
+      // oxlint-disable no-await-in-loop -- one request at a time
+      if (!(await takeTurn())) return found.saveProgress();
+      await read(id);
       // What Redis has lost was not read: the next scan begins anew.
-      if (progress() !== mine) return;
-      if (!isRead) return found.saveProgress();
-      // oxlint-disable-next-line no-await-in-loop -- see above
+      if (found.progress() !== progress) return;
       if (++reads % SAVED_EVERY === 0) await found.saveProgress();
+      // oxlint-enable no-await-in-loop
     }
     // Fewer than a slice were left: the next scan begins with the first again.
-    if (left > 0) progress().recheckedUpTo = 0;
+    if (left > 0) progress.recheckedUpTo = 0;
     trouble = undefined;
     await found.complete(listing);
   };
@@ -245,8 +228,13 @@ export const openScanner = (settings: ScannerSettings) => {
     async run(): Promise<void> {
       while (!signal.aborted) {
         // oxlint-disable no-await-in-loop -- one request at a time
-        if (performance.now() >= retryAt) await readNext();
-        if ((await found.mayScan()) && isDue()) await scan();
+        try {
+          if (performance.now() >= retryAt) await readNext();
+          if ((await found.mayScan()) && isDue()) await scan();
+        } catch (error) {
+          failed(error as Error);
+          await found.saveProgress();
+        }
         at = 0;
         if (next.size === 0 || trouble !== undefined) await rest(Math.min(TICK, pause, retry));
         // oxlint-enable no-await-in-loop

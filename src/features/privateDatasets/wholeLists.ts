@@ -6,7 +6,7 @@ import { uncached } from "../../serve/backend.ts";
 import { fetchAnswer } from "../../serve/legacyFetch.ts";
 import type { PreparedEndpoint } from "../../serve/prepared.ts";
 import type { Services } from "../../serve/feature.ts";
-import { failure, type LegacyFailure } from "./askLegacy.ts";
+import { LegacyFailure } from "./askLegacy.ts";
 
 type Input = Record<string, unknown>;
 
@@ -29,17 +29,17 @@ const fetchWhole = async (
   return outcome?.kind === "notFound" ? { status: 200, body: "" } : answer;
 };
 
-/** The ids of all datasets that legacy lists to a caller without a key. */
+/** The ids of all datasets that legacy lists to a caller without a key. Rejects with a `LegacyFailure`. */
 export const fetchListedIds = async (
   services: Services,
   endpoint: PreparedEndpoint,
   caller: Caller,
-): Promise<{ ok: true; ids: number[] } | LegacyFailure> => {
+): Promise<number[]> => {
   // Legacy escapes names in XML only.
   const xml = { ...endpoint, format: "xml" as const };
   const { status, body } = await fetchWhole(services, xml, wholeOf({ status: "all" }), caller);
-  if (status !== 200) return failure(`the public list is ${status}`);
-  return { ok: true, ids: idsInText(bytesOf(body).toString("latin1")) };
+  if (status !== 200) throw new LegacyFailure(`the public list is ${status}`);
+  return idsInText(bytesOf(body).toString("latin1"));
 };
 
 /**

@@ -18,11 +18,11 @@ const scanUnder = async (load: () => number) => {
     found,
     async ask(request) {
       if ("path" in request && request.path.startsWith("/data/")) asked.push(performance.now());
-      else return { ok: true, code: 1011, kind: "refused" };
-      return { ok: true, code: 111, kind: "notFound" };
+      else return { code: 1011, kind: "refused" };
+      return { code: 111, kind: "notFound" };
     },
     apart: datasetApart,
-    fetchListed: () => Promise.resolve({ ok: true, ids: [] }),
+    fetchListed: () => Promise.resolve([]),
     load,
     onEvent: () => undefined,
     spent: { calls: 0 },
