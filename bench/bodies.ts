@@ -44,9 +44,9 @@ const qualities = [
 ];
 
 /** A legacy dataset list in the layout of its template; by default about 200 KB. */
-export const listBody = (rows = 263, first = 300): Buffer => {
+export const listBody = (rows = 263): Buffer => {
   const dataset = (i: number) =>
-    `{"did":${first + i},\n   "name":"bench_set_${i}",\n   "version":1,\n   "status":"active",\n   "format":"ARFF",\n   "md5_checksum":"",\n      "file_id": ${first + i},\n      "quality":[\n        ${qualities
+    `{"did":${300 + i},\n   "name":"bench_set_${i}",\n   "version":1,\n   "status":"active",\n   "format":"ARFF",\n   "md5_checksum":"",\n      "file_id": ${300 + i},\n      "quality":[\n        ${qualities
       .map((name, k) => `{"name":"${name}",\n     "value":"${i * 7 + k}.0"\n    }`)
       .join("\n    ,    ")}\n        ]\n      }\n`;
   return Buffer.from(

@@ -4,7 +4,6 @@ import { runCheck } from "../test/support/runCheck.ts";
 import { benchCache } from "./cache.ts";
 import { benchCapacity } from "./capacity.ts";
 import { benchGateways } from "./gateways.ts";
-import { benchHerd } from "./herd.ts";
 import { benchLog } from "./log.ts";
 import { benchMemory } from "./memory.ts";
 import { benchMirror } from "./mirror.ts";
@@ -15,21 +14,20 @@ import type { BenchOptions } from "./race.ts";
 import { benchScan } from "./scan.ts";
 import { benchStartup } from "./startup.ts";
 import { benchTransform } from "./transform.ts";
-import { benchZipf } from "./zipf.ts";
 
 /** What `--only` chooses from, in the order in which they run. */
-const sections: Record<string, ((options: BenchOptions) => void | Promise<void>)[]> = {
-  transform: [benchTransform],
-  passthrough: [benchPassThrough],
-  startup: [benchStartup],
-  cache: [benchCache, benchZipf, benchHerd],
-  log: [benchLog],
-  miss: [benchMiss],
-  mirror: [benchMirror],
-  memory: [benchMemory],
-  scan: [benchScan],
-  gateways: [benchGateways],
-  capacity: [benchCapacity],
+const sections: Record<string, (options: BenchOptions) => void | Promise<void>> = {
+  transform: benchTransform,
+  passthrough: benchPassThrough,
+  startup: benchStartup,
+  cache: benchCache,
+  log: benchLog,
+  miss: benchMiss,
+  mirror: benchMirror,
+  memory: benchMemory,
+  scan: benchScan,
+  gateways: benchGateways,
+  capacity: benchCapacity,
 };
 
 process.once("exit", stopAll);
@@ -45,8 +43,9 @@ await runCheck(
       .addOption(new Option("--only <section>", "measure only this").choices(Object.keys(sections)))
       .addHelpText("after", "\nExit code: 0 measured, 1 a wrong answer, 2 wrong options."),
   async ({ only, ...options }: BenchOptions & { only?: string }) => {
+    const wanted = Object.entries(sections).flatMap(([name, one]) => (only === undefined || only === name ? one : []));
     try {
-      for (const benchmark of only === undefined ? Object.values(sections).flat() : (sections[only] ?? [])) {
+      for (const benchmark of wanted) {
         await benchmark(options);
         stopAll();
       }

@@ -1,22 +1,27 @@
-import { startPopulated } from "./populated.ts";
-import { peakMegabytes, residentMegabytes, stop } from "./processes.ts";
+import { openClients } from "./clients.ts";
+import { startGateway } from "./gateway.ts";
+import { peakMegabytes, residentMegabytes, start, stop } from "./processes.ts";
 
+const CLIENTS = 64;
 const REQUESTS = 1_000_000;
 /** MB that the process may need beside the cache's bound. */
 const BESIDE = 60;
 
 /** Sends distinct requests, half of them for datasets that exist. Memory in MB since the start. */
 const flood = async (requests: number, settings: Record<string, string> = {}) => {
-  const { gateway, clients, asked } = await startPopulated(64, {}, settings);
+  const command = [process.execPath, "bench/peers/populatedLegacy.js"];
+  const { line: legacy } = await start(undefined, command, /http:\/\/127\.0\.0\.1:\d+/);
+  const gateway = await startGateway(undefined, legacy, settings);
+  const clients = openClients(gateway.url, CLIENTS);
   const { pid } = gateway;
   const before = residentMegabytes(pid);
   await clients.run(requests, async (i) => {
     const id = 1_000_001 + i;
-    const { status } = await clients.ask(`/v1/datasets/${id}`);
+    const status = await clients.ask(`/v1/datasets/${id}`);
     if (status !== (id % 2 === 0 ? 404 : 200)) throw new Error(`dataset ${id}: answered ${status}`);
   });
   const [grown, peak] = [residentMegabytes(pid) - before, peakMegabytes(pid) - before];
-  const calls = await asked();
+  const calls = Number(await (await fetch(`${legacy}/asked`)).text());
   if (calls !== requests) throw new Error(`${requests} distinct requests were ${calls} upstream calls`);
   const kept = await gateway.cache();
   await clients.close();

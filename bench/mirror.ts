@@ -42,7 +42,7 @@ export const benchMirror = async ({ rounds }: BenchOptions): Promise<void> => {
       const took: number[] = [];
       await clients.run(REQUESTS, async (i) => {
         const started = performance.now();
-        const { status } = await clients.ask(paths[i % paths.length] as string);
+        const status = await clients.ask(paths[i % paths.length] as string);
         took.push(performance.now() - started);
         if (status !== 200) throw new Error(`status ${status}`);
       });

@@ -1,10 +1,9 @@
-// A legacy interface of any size, which counts its requests. All datasets up to a million exist, and are as different as real ones are; above, every second
-// one does. Every list has its rows. DELAY: milliseconds before each answer.
+// A legacy interface of any size, which counts its requests. All datasets up to a million exist, and are as different as real ones are;
+// above, every second one does.
 import { createServer } from "node:http";
-import { datasetBody, listBody } from "../bodies.ts";
+import { datasetBody } from "../bodies.ts";
 import { pseudoRandom } from "../pseudoRandom.ts";
 
-const delay = Number(process.env.DELAY ?? 0);
 const unknown = '{"error":{"code":"111","message":"Unknown dataset"}}';
 const { data_set_description: dataset } = JSON.parse(datasetBody());
 
@@ -23,8 +22,6 @@ const datasetOf = (id) => {
   return JSON.stringify({ data_set_description: { ...dataset, id: String(id), description } });
 };
 const answerTo = (url) => {
-  const [, limit, offset] = /limit\/(\d+)\/offset\/(\d+)/.exec(url) ?? [];
-  if (limit !== undefined) return [200, listBody(Number(limit), Number(offset))];
   const id = Number(/\d+$/.exec(url)?.[0]);
   return id > 1_000_000 && id % 2 === 0 ? [412, unknown] : [200, datasetOf(id)];
 };
@@ -33,12 +30,9 @@ let asked = 0;
 const server = createServer((request, response) => {
   if (request.url === "/asked") return response.end(String(asked));
   asked++;
-  const answer = () => {
-    const [status, body] = answerTo(request.url);
-    response
-      .writeHead(status, { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) })
-      .end(body);
-  };
-  return delay > 0 ? setTimeout(answer, delay) : answer();
+  const [status, body] = answerTo(request.url);
+  return response
+    .writeHead(status, { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) })
+    .end(body);
 });
 server.listen(0, "127.0.0.1", () => console.log(`http://127.0.0.1:${server.address().port}`));

@@ -2,13 +2,12 @@ import { globSync } from "node:fs";
 import { join } from "node:path";
 import { collectDefaultMetrics } from "prom-client";
 import { expect, onTestFinished, test } from "vitest";
-import { startServer } from "../../src/serve/server.ts";
 import { writeExposition } from "../../src/telemetry/exposition.ts";
 import { exampleRequests } from "../../src/tools/corpus/madeRequests.ts";
 import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { endpoints } from "../../transforms/index.ts";
 import { startStandIn } from "../standIn/startStandIn.ts";
-import { gatewayFor } from "../support/gateway.ts";
+import { listeningGateway } from "../http/support.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { until } from "../support/waiting.ts";
 
@@ -18,7 +17,11 @@ const names = Object.keys(endpoints) as (keyof typeof endpoints)[];
 const metered = async () => {
   const legacy = await startSampleLegacy();
   const modern = await startStandIn({ legacyUrl: legacy.url });
-  const gateway = await gatewayFor(legacy.url, {
+  onTestFinished(async () => {
+    await modern.close();
+    await legacy.close();
+  });
+  const gateway = await listeningGateway(legacy.url, {
     MODERN_URL: modern.url,
     FORCE_BACKEND: "true",
     DATA_DIR: temporaryFolder(),
@@ -29,15 +32,8 @@ const metered = async () => {
     STAGES: JSON.stringify(Object.fromEntries(names.map((name) => [name, { stage: "shadow", share: 100, gate: {} }]))),
   });
   collectDefaultMetrics({ register: gateway.services.meter.registry });
-  const server = await startServer(gateway, { host: "127.0.0.1", port: 0, prefixes: ["/v1"] });
-  onTestFinished(async () => {
-    await server.stop(1000);
-    await gateway.close();
-    await modern.close();
-    await legacy.close();
-  });
   const page = async () => (await writeExposition(await gateway.services.meter.read())).body;
-  return { gateway, url: `http://127.0.0.1:${server.port}`, page };
+  return { gateway, page };
 };
 
 /** Requests that each endpoint answers and refuses, by both sides and from the cache, and proxied ones. */
@@ -71,11 +67,11 @@ const eventNames = async (): Promise<string[]> => {
 const MAX_LINES = 440 + 36 * names.length;
 
 test("a page of metrics has at most 36 lines an endpoint and 440 others", async () => {
-  const { gateway, url, page } = await metered();
+  const { gateway, page } = await metered();
   const lines = async () => (await page()).split("\n").length - 1;
   expect(await lines()).toBeLessThan(MAX_LINES);
 
-  await askEverything(url);
+  await askEverything(gateway.url);
   await until(async () => /^catalog_gateway_comparisons_total\{.*\} [1-9]/m.test(await page()));
   const text = await page();
   for (const labels of [

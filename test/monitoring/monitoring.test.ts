@@ -2,11 +2,10 @@ import { execFile, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { collectDefaultMetrics } from "prom-client";
-import { expect, onTestFinished, test } from "vitest";
-import { startServer } from "../../src/serve/server.ts";
+import { expect, test } from "vitest";
 import { writeExposition } from "../../src/telemetry/exposition.ts";
 import type { FamilyValues } from "../../src/telemetry/series.ts";
-import { gatewayFor } from "../support/gateway.ts";
+import { listeningGateway } from "../http/support.ts";
 import { describeWith } from "../support/needs.ts";
 import { dashboardPanels, dashboardQueries, files, metricNames, variableQueries } from "./queries.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
@@ -38,14 +37,9 @@ test("every alert has a test that it fires, and a row in docs/operate.md", () =>
 
 /** What a gateway with these settings answers before its first request. */
 const scrape = async (environment: Record<string, string>): Promise<FamilyValues[]> => {
-  const gateway = await gatewayFor("http://127.0.0.1:9", environment);
-  const server = await startServer(gateway, { host: "127.0.0.1", port: 0, prefixes: ["/v1"] });
-  onTestFinished(async () => {
-    await server.stop(1000);
-    await gateway.close();
-  });
-  collectDefaultMetrics({ register: gateway.services.meter.registry });
-  return gateway.services.meter.read();
+  const { services } = await listeningGateway("http://127.0.0.1:9", environment);
+  collectDefaultMetrics({ register: services.meter.registry });
+  return services.meter.read();
 };
 
 /** A shared cache that is away, and a migration: together they have all metrics. */
