@@ -48,12 +48,13 @@ export const zeroCounts = (): ResultCounts => ({
   unexplained: 0,
 });
 
-const severity: readonly DifferenceResult[] = ["equal", "explained", "expected", "drift", "unexplained"];
+/** The results of an answer, the harmless first. */
+export const differenceResults = ["equal", "explained", "expected", "drift", "unexplained"] as const;
 
 /** The result of an answer with these differences. */
 export const resultOf = (differences: readonly Difference[]): DifferenceResult =>
   differences.reduce<DifferenceResult>(
-    (worst, { kind }) => (severity.indexOf(kind) > severity.indexOf(worst) ? kind : worst),
+    (worst, { kind }) => (differenceResults.indexOf(kind) > differenceResults.indexOf(worst) ? kind : worst),
     "equal",
   );
 

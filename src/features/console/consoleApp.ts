@@ -1,3 +1,5 @@
+import type { RequestListener } from "node:http";
+import { getRequestListener } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import { accepts } from "hono/accepts";
 import { bodyLimit } from "hono/body-limit";
@@ -16,7 +18,7 @@ import { readPurge } from "./purge.ts";
 const MAX_BODY_BYTES = 64 * 1024;
 
 /** What the console needs of the core. `features` is complete when the console starts. */
-type ConsoleCore = Pick<Core, "lifetimes" | "features" | "off" | "isStopping" | "untrustedProxies"> & {
+export type ConsoleCore = Pick<Core, "lifetimes" | "features" | "off" | "isStopping" | "untrustedProxies"> & {
   services: {
     cache: Pick<Cache, "size" | "sharing" | "invalidate">;
     meter: Pick<Meter, "read" | "openCircuits">;
@@ -52,10 +54,7 @@ export const consoleApp = (core: ConsoleCore, guard: GuardSettings, address: str
   const loadPage = async (): Promise<ConsolePage> => {
     const { openConsolePage } = await import("./page/consolePage.ts");
     const loaded = await Promise.all(parts.flatMap((part) => part.page?.() ?? []));
-    return openConsolePage(cacheView, core.off, loaded, address, {
-      untrustedProxies: core.untrustedProxies,
-      openCircuits: () => meter.openCircuits(),
-    });
+    return openConsolePage(core, cacheView, loaded, address);
   };
   /** Loads the page with its first request. A failure is tried again with the next one. */
   const send = async (c: Context, name: "page" | "signIn"): Promise<Response> => {
@@ -104,4 +103,10 @@ export const consoleApp = (core: ConsoleCore, guard: GuardSettings, address: str
   for (const part of parts) part.routes?.(app);
   app.get("/", (c) => send(c, "page"));
   return app;
+};
+
+/** What answers requests by this app. */
+export const consoleListener = (app: Hono): RequestListener => {
+  const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false, hostname: "localhost" });
+  return (request, response) => void answer(request, response);
 };

@@ -8,10 +8,7 @@ import type { ConsoleSettings } from "./settings.ts";
 
 /** Loads what answers operators. It takes longer than the rest of the start, so it waits until the gateway listens. */
 const loadListener = async (core: Core, settings: ConsoleSettings, address: string) => {
-  const { consoleListener } = await import("./consoleListener.ts");
-  // Requests of clients come in between.
-  await new Promise((resolve) => setImmediate(resolve));
-  const { consoleApp } = await import("./consoleApp.ts");
+  const { consoleApp, consoleListener } = await import("./consoleApp.ts");
   const { ADMIN_HOST: host, ADMIN_NAMES: names, ADMIN_TOKEN: token, METRICS_TOKEN: metricsToken } = settings;
   return consoleListener(consoleApp(core, { host, names, token, metricsToken }, address));
 };

@@ -1,14 +1,12 @@
 import { hash } from "node:crypto";
 import { z } from "zod";
-import { type DifferenceResult, type ResultCounts, zeroCounts } from "../../compare/difference.ts";
+import { type DifferenceResult, differenceResults, type ResultCounts, zeroCounts } from "../../compare/difference.ts";
 
 /** The latest distinct requests of an endpoint are its evidence: so many can show a parity of 0.999. */
 export const MAX_COMPARED = 5000;
 /** Characters of a request's hash; of one request as text: its hash, the place of its result, and the time in base 36. */
 const ID = 8;
 const ENTRY = 17;
-
-const results: readonly DifferenceResult[] = ["equal", "explained", "expected", "drift", "unexplained"];
 
 /** Compared requests as text, the oldest first. */
 export const comparedSchema = z
@@ -70,13 +68,13 @@ export const openComparedRequests = (now: () => number = Date.now) => {
     version: () => version,
     toText: (): string =>
       [...requests]
-        .map(([id, { result, at }]) => `${id}${results.indexOf(result)}${at.toString(36).padStart(8, "0")}`)
+        .map(([id, { result, at }]) => `${id}${differenceResults.indexOf(result)}${at.toString(36).padStart(8, "0")}`)
         .join(""),
     /** Takes what others have compared later. */
     merge(text: string): void {
       for (let i = 0; i < text.length; i += ENTRY) {
         const id = text.slice(i, i + ID);
-        const result = results[Number(text[i + ID])] ?? "drift";
+        const result = differenceResults[Number(text[i + ID])] ?? "drift";
         const at = Number.parseInt(text.slice(i + ID + 1, i + ENTRY), 36);
         const known = requests.get(id);
         const isNews = known === undefined || (result !== "drift" && (known.result === "drift" || known.at < at));

@@ -13,11 +13,11 @@ import { stageText } from "./stage.ts";
 import { openStageStore, type StageStore } from "./stages.ts";
 import type { MigrationSettings } from "./settings.ts";
 
-/** Replaces parts of the feature in tests. Milliseconds: `settle` until a mismatch is checked again, `look` between two checks of the gates, `save` between two savings of evidence. */
+/** Replaces parts of the feature in tests. Milliseconds: `recheck` until a mismatch is checked again, `look` between two checks of the gates, `save` between two savings of evidence. */
 export type MigrationParts = {
   store?: StageStore;
   expected?: readonly LedgerEntry[];
-  times?: { settle?: number; look?: number; save?: number };
+  times?: { recheck?: number; look?: number; save?: number };
 };
 
 /** Moves endpoints from legacy to a new implementation by stages. Without `MODERN_URL` legacy answers everything, and the console says so. */
@@ -69,7 +69,7 @@ const open = async (
       ? undefined
       : { url, client: opened.client, timeout: settings.MODERN_TIMEOUT_MS, routes: settings.MODERN_ROUTES, identity };
   const layer =
-    modern && (await import("./layer.ts")).openLayer(core, settings, modern, migration, parts.times?.settle ?? 1000);
+    modern && (await import("./layer.ts")).openLayer(core, settings, modern, migration, parts.times?.recheck ?? 1000);
   meterStages(meter, migration, () => layer?.shed() ?? 0);
   return {
     migration,

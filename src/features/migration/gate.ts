@@ -6,11 +6,11 @@ export type Evidence = {
   /** Distinct requests compared since the move, and minutes since the move. */
   requests: number;
   minutes: number;
-  /** Those of them that are no drift (`judged`), and of these those without an unexplained difference (`good`). */
+  /** Those of them that are no drift (`conclusive`), and of these those without an unexplained difference (`good`). */
   good: number;
-  judged: number;
+  conclusive: number;
   /** The same of the last 200 comparisons, so that a long good record does not hide recent failures. */
-  recent: { good: number; judged: number };
+  recent: { good: number; conclusive: number };
   /** The last 200 requests to modern: their number, how many failed, and the milliseconds of the others. */
   modern: { asked: number; failed: number; times: readonly number[] };
   /** Minutes since the gate last demoted it. */
@@ -47,7 +47,7 @@ export const judgeGate = (gate: Gate, at: Stage, evidence: Evidence): GateDecisi
   const missing = whyNotYet(gate, evidence);
   return missing === undefined
     ? {
-        reason: `parity at least ${percent(wilson(evidence.good, evidence.judged).lower)} over ${evidence.requests} distinct requests`,
+        reason: `parity at least ${percent(wilson(evidence.good, evidence.conclusive).lower)} over ${evidence.requests} distinct requests`,
         to,
         isFailing,
       }
@@ -55,17 +55,17 @@ export const judgeGate = (gate: Gate, at: Stage, evidence: Evidence): GateDecisi
 };
 
 /** Whether modern was demoted just now, or is worse than the gate asks without proof so far. */
-const looksWorse = (gate: Gate, { good, judged, modern, sinceDemotion = gate.hold }: Evidence): boolean =>
+const looksWorse = (gate: Gate, { good, conclusive, modern, sinceDemotion = gate.hold }: Evidence): boolean =>
   sinceDemotion < gate.hold ||
-  (judged >= MIN_TRIALS && good / judged < gate.parity) ||
+  (conclusive >= MIN_TRIALS && good / conclusive < gate.parity) ||
   (modern.asked >= MIN_TRIALS && modern.failed / modern.asked > gate.errorRate) ||
   (modern.times.length >= MIN_TRIALS && slowerThan(gate.p95, modern.times) / modern.times.length > TAIL);
 
 /** Demotion needs proof that modern is worse, promotion proof that it is not. In between, the endpoint stays at its stage. */
 const whyWorse = ({ parity, errorRate, p95 }: Gate, { recent, modern }: Evidence): string | undefined => {
-  const { upper } = wilson(recent.good, recent.judged);
-  if (recent.judged >= MIN_TRIALS && upper < parity)
-    return `parity at most ${percent(upper)} over the last ${recent.judged} comparisons, needed ${percent(parity)}`;
+  const { upper } = wilson(recent.good, recent.conclusive);
+  if (recent.conclusive >= MIN_TRIALS && upper < parity)
+    return `parity at most ${percent(upper)} over the last ${recent.conclusive} comparisons, needed ${percent(parity)}`;
   const failing = wilson(modern.failed, modern.asked).lower;
   if (modern.asked >= MIN_TRIALS && failing > errorRate)
     return `at least ${percent(failing)} of modern's answers fail, allowed ${percent(errorRate)}`;
@@ -77,13 +77,13 @@ const whyWorse = ({ parity, errorRate, p95 }: Gate, { recent, modern }: Evidence
 
 const whyNotYet = (
   gate: Gate,
-  { requests, minutes, good, judged, modern, sinceDemotion }: Evidence,
+  { requests, minutes, good, conclusive, modern, sinceDemotion }: Evidence,
 ): string | undefined => {
   if (sinceDemotion !== undefined && sinceDemotion < gate.hold)
     return `${Math.ceil(gate.hold - sinceDemotion)} minutes after a demotion are left`;
   if (requests < gate.requests) return `${requests} of ${gate.requests} distinct requests compared`;
   if (minutes < gate.minutes) return `${minutes.toFixed(1)} of ${gate.minutes} minutes`;
-  const { lower } = wilson(good, judged);
+  const { lower } = wilson(good, conclusive);
   if (lower < gate.parity) return `parity at least ${percent(lower)}, needed ${percent(gate.parity)}`;
   if (modern.asked > 0 && modern.failed / modern.asked > gate.errorRate)
     return `${percent(modern.failed / modern.asked)} of modern's answers fail, allowed ${percent(gate.errorRate)}`;

@@ -27,7 +27,7 @@ export type Modern = {
 };
 
 /**
- * Modern answers if the endpoint's stage says so. Legacy answers a read that modern fails. Both sides are compared after the answer; `settle`:
+ * Modern answers if the endpoint's stage says so. Legacy answers a read that modern fails. Both sides are compared after the answer; `recheck`:
  * milliseconds until a mismatch is checked again.
  */
 export const openLayer = (
@@ -35,10 +35,10 @@ export const openLayer = (
   { FORCE_BACKEND: mayForce, MIRROR_RATE: rate }: MigrationSettings,
   modern: Modern,
   migration: Migration,
-  settle: number,
+  recheck: number,
 ) => {
   const { services } = core;
-  const shadow = openShadow(core, modern, migration, rate, settle);
+  const shadow = openShadow(core, modern, migration, rate, recheck);
   const decisions = services.meter.counter("backend_answers_total", "Answers by the side that made them.", [
     "backend",
     "reason",

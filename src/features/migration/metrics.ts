@@ -1,17 +1,15 @@
 import type { Meter } from "../../telemetry/meter.ts";
 import type { Sample } from "../../telemetry/series.ts";
-import type { DifferenceResult } from "../../compare/difference.ts";
+import { type DifferenceResult, differenceResults } from "../../compare/difference.ts";
 import type { Migration } from "./migration.ts";
 import { stageNames } from "./stage.ts";
 import type { StageView } from "./views.ts";
-
-const results: readonly DifferenceResult[] = ["equal", "explained", "expected", "drift", "unexplained"];
 
 /** Counts the comparisons, each answer by its worst difference. */
 export const countComparisons = (meter: Meter): ((result: DifferenceResult) => void) => {
   const help = "Answers compared on both sides, by their worst difference.";
   const comparisons = meter.counter("comparisons_total", help, ["result"]);
-  for (const result of results) comparisons(result);
+  for (const result of differenceResults) comparisons(result);
   return (result) => void comparisons(result).value++;
 };
 
@@ -24,7 +22,7 @@ export const meterStages = (meter: Meter, migration: Migration, shed: () => numb
       return value === undefined ? [] : [{ labels: { endpoint }, value }];
     });
   /** Distinct requests that say how both sides agree: a drift does not. */
-  const judged = ({ parityInStage }: StageView) => parityInStage.compared - parityInStage.drift;
+  const conclusive = ({ parityInStage }: StageView) => parityInStage.compared - parityInStage.drift;
 
   meter.gauge(
     "stage",
@@ -39,14 +37,14 @@ export const meterStages = (meter: Meter, migration: Migration, shed: () => numb
   meter.gauge(
     "parity_lower_bound_ratio",
     "Lower Wilson bound of the share of requests without an unexplained difference, which a gate looks at.",
-    each((view) => (judged(view) === 0 ? undefined : view.parityInStage.lower)),
+    each((view) => (conclusive(view) === 0 ? undefined : view.parityInStage.lower)),
   );
   meter.gauge(
     "gate_parity_ratio",
     "Least parity that the gate of an endpoint allows.",
     each(({ gate }) => gate?.parity),
   );
-  meter.gauge("parity_comparisons", "Distinct requests compared since the last move, without drift.", each(judged));
+  meter.gauge("parity_comparisons", "Distinct requests compared since the last move, without drift.", each(conclusive));
   meter.gauge(
     "unexplained_differences",
     "Distinct requests with an unexplained difference since the last move.",

@@ -139,11 +139,11 @@ export const openMigration = (core: Core, options: MigrationOptions) => {
   const objection = (endpoint: string): string | undefined => {
     if (endpoints[endpoint]?.writes !== undefined) return "writes are never compared";
     const { compared, drift, unexplained, lower } = trackOf(endpoint).parity();
-    const judged = compared - drift;
-    if (judged === 0) return "nothing has been compared";
+    const conclusive = compared - drift;
+    if (conclusive === 0) return "nothing has been compared";
     if (unexplained === 0) return undefined;
-    const parity = `parity ${percent(1 - unexplained / judged)}, at least ${percent(lower)}`;
-    return `${formatNumber(unexplained)} of ${counted(judged, "compared request")} unexplained (${parity})`;
+    const parity = `parity ${percent(1 - unexplained / conclusive)}, at least ${percent(lower)}`;
+    return `${formatNumber(unexplained)} of ${counted(conclusive, "compared request")} unexplained (${parity})`;
   };
   const viewOf = (endpoint: string): StageView => {
     const { configured: _, ...stage } = stageOf(endpoint);

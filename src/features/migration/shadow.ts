@@ -38,9 +38,9 @@ const MAX_BYTES = 16 * 1024 ** 2;
 
 /**
  * Compares answered requests on both sides, in the background. `rate`: comparisons that start in a second; as many run at a time, since one
- * whose sides differ takes a second. `settle`: milliseconds until a mismatch is checked again.
+ * whose sides differ takes a second. `recheck`: milliseconds until a mismatch is checked again.
  */
-export const openShadow = (core: Core, modern: Modern, migration: Migration, rate: number, settle: number) => {
+export const openShadow = (core: Core, modern: Modern, migration: Migration, rate: number, recheck: number) => {
   const { services, settings } = core;
   const addresses = {
     legacy: settings.LEGACY_URL + settings.LEGACY_PATH,
@@ -126,7 +126,7 @@ export const openShadow = (core: Core, modern: Modern, migration: Migration, rat
     const canonical = canonicalRequest(endpoint, input, modern.routes[endpoint.name]);
     let differences = await compareOnce(about, canonical, false);
     if (differences?.some(({ kind }) => kind === "unexplained")) {
-      await sleep(settle, undefined, { signal: stopping.signal, ref: false });
+      await sleep(recheck, undefined, { signal: stopping.signal, ref: false });
       const second = await compareOnce(about, canonical, true);
       differences = second && settleDifferences(differences, second);
       // Modern no longer gives the cached answer that was served.

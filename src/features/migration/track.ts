@@ -25,8 +25,8 @@ export const openTrack = (requests: ComparedRequests, traffic: () => AnswerCount
   let movedAt = Date.now();
   let demotedAt: number | undefined;
   const parityOf = (counts: ResultCounts, made: number): Parity => {
-    const { good, judged } = evidenceOf(counts);
-    return { ...counts, comparisons: made, lower: wilson(good, judged).lower };
+    const { good, conclusive } = evidenceOf(counts);
+    return { ...counts, comparisons: made, lower: wilson(good, conclusive).lower };
   };
 
   return {
@@ -74,7 +74,7 @@ export const openTrack = (requests: ComparedRequests, traffic: () => AnswerCount
     evidence: (): Evidence => ({
       ...evidenceOf(requests.counts(movedAt)),
       minutes: (Date.now() - movedAt) / 60_000,
-      recent: { good: sum(results), judged: results.length },
+      recent: { good: sum(results), conclusive: results.length },
       modern: { asked: failures.length, failed: sum(failures), times: times.modern },
       ...(demotedAt === undefined ? {} : { sinceDemotion: (Date.now() - demotedAt) / 60_000 }),
     }),
@@ -86,10 +86,10 @@ const evidenceOf = ({
   compared,
   drift,
   unexplained,
-}: ResultCounts): Pick<Evidence, "requests" | "good" | "judged"> => ({
+}: ResultCounts): Pick<Evidence, "requests" | "good" | "conclusive"> => ({
   requests: compared,
   good: compared - drift - unexplained,
-  judged: compared - drift,
+  conclusive: compared - drift,
 });
 
 /** Adds to the last values of a sequence. */

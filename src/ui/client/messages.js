@@ -3,7 +3,7 @@ let clearing;
 
 /** Shows a text at the foot of the page for six seconds. */
 export const showMessage = (text) => {
-  const message = document.getElementById("told");
+  const message = document.getElementById("message");
   message.textContent = text;
   clearTimeout(clearing);
   clearing = setTimeout(() => (message.textContent = ""), 6000);

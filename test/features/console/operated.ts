@@ -1,7 +1,6 @@
 import { onTestFinished } from "vitest";
 import { startAdminServer } from "../../../src/features/console/adminServer.ts";
-import { consoleListener } from "../../../src/features/console/consoleListener.ts";
-import { consoleApp } from "../../../src/features/console/consoleApp.ts";
+import { consoleApp, consoleListener } from "../../../src/features/console/consoleApp.ts";
 import type { GuardSettings } from "../../../src/features/console/guard.ts";
 import { cachedGateway } from "../../cache/support.ts";
 

@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { consoleListener } from "../../../src/features/console/consoleApp.ts";
 import { startAdminServer } from "../../../src/features/console/adminServer.ts";
-import { consoleListener } from "../../../src/features/console/consoleListener.ts";
 import { roomyLimits } from "../../http/limits.ts";
 import { LARGE, large, staying, unreader } from "../../http/unreaders.ts";
 import { until } from "../../support/waiting.ts";

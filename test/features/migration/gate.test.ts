@@ -68,8 +68,8 @@ describe("the gate", () => {
     requests: 400,
     minutes: 10,
     good: 400,
-    judged: 400,
-    recent: { good: 200, judged: 200 },
+    conclusive: 400,
+    recent: { good: 200, conclusive: 200 },
     modern: { asked: 200, failed: 0, times: times(50) },
   };
   const said = (stage: Stage, change: Partial<Evidence> = {}) => {
@@ -97,7 +97,7 @@ describe("the gate", () => {
     ["too soon", { minutes: 4.9 }, "stays: held: 4.9 of 5 minutes"],
     [
       "parity that is not proven yet",
-      { good: 100, judged: 100 },
+      { good: 100, conclusive: 100 },
       "stays: held: parity at least 96.30 %, needed 98.00 %",
     ],
     ["soon after a demotion", { sinceDemotion: 12 }, "stays: held: 18 minutes after a demotion are left"],
@@ -106,8 +106,8 @@ describe("the gate", () => {
       { modern: { asked: 100, failed: 3, times: times(50) } },
       "stays: held: 3.00 % of modern's answers fail",
     ],
-    ["parity shown to be worse", { recent: { good: 180, judged: 200 } }, "shadow 100: parity at most 93.4"],
-    ["one failure is no proof", { recent: { good: 199, judged: 200 } }, "canary 10:"],
+    ["parity shown to be worse", { recent: { good: 180, conclusive: 200 } }, "shadow 100: parity at most 93.4"],
+    ["one failure is no proof", { recent: { good: 199, conclusive: 200 } }, "canary 10:"],
     ["errors shown to be worse", { modern: { asked: 200, failed: 20, times: times(50) } }, "shadow 100: at least 6.5"],
     [
       "slow",
@@ -126,7 +126,7 @@ describe("the gate", () => {
     ],
     [
       "a bad moment after a good day",
-      { good: 100_000, judged: 100_020, recent: { good: 180, judged: 200 } },
+      { good: 100_000, conclusive: 100_020, recent: { good: 180, conclusive: 200 } },
       "shadow 100:",
     ],
   ])("%s", (_, change, expected) => {
@@ -134,7 +134,7 @@ describe("the gate", () => {
   });
 
   test("a worse modern stays in shadow, where it answers no caller", () => {
-    expect(said({ stage: "shadow", share: 10 }, { recent: { good: 0, judged: 200 } })).toContain(
+    expect(said({ stage: "shadow", share: 10 }, { recent: { good: 0, conclusive: 200 } })).toContain(
       "stays: held: parity at most",
     );
   });
@@ -147,18 +147,20 @@ describe("the gate", () => {
         fc.nat(200),
         fc.nat(200),
         fc.nat(200),
-        (judged, bad, lately, failed, p95) => {
+        (conclusive, bad, lately, failed, p95) => {
           const evidence: Evidence = {
-            requests: judged,
+            requests: conclusive,
             minutes: 10,
-            good: Math.max(0, judged - bad),
-            judged,
-            recent: { good: Math.max(0, lately - bad), judged: lately },
+            good: Math.max(0, conclusive - bad),
+            conclusive,
+            recent: { good: Math.max(0, lately - bad), conclusive: lately },
             modern: { asked: 200, failed, times: times(p95) },
           };
           const { to } = judgeGate(gate, canary(5), evidence);
-          expect(to?.stage === "canary" ? wilson(evidence.good, judged).lower : 1).toBeGreaterThanOrEqual(gate.parity);
-          expect(judgeGate(gate, canary(5), { ...evidence, requests: 0, judged: 0, good: 0 }).to?.stage).not.toBe(
+          expect(to?.stage === "canary" ? wilson(evidence.good, conclusive).lower : 1).toBeGreaterThanOrEqual(
+            gate.parity,
+          );
+          expect(judgeGate(gate, canary(5), { ...evidence, requests: 0, conclusive: 0, good: 0 }).to?.stage).not.toBe(
             "canary",
           );
         },

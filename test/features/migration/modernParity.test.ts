@@ -56,7 +56,7 @@ const shadowed = async (given: Given, expected: LedgerEntry[] = shipped.entries)
   const gateway = await gatewayFor(
     legacyUrl,
     { MODERN_URL: modernUrl, STAGES: JSON.stringify({ findFlow: { stage: "shadow", share: 100 } }) },
-    { expected, times: { settle: 5, look: 20 } },
+    { expected, times: { recheck: 5, look: 20 } },
   );
   onTestFinished(gateway.close);
   for (let i = 0; i < 3; i++) await gateway.app.request(`/v1/flow/exists/no-such-flow/${i}`);

@@ -3,9 +3,8 @@ import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLe
 import type { LedgerEntry } from "../../../src/compare/ledger.ts";
 import type { Fault } from "../../standIn/faults.ts";
 import { startStandIn } from "../../standIn/startStandIn.ts";
-import { consoleApp } from "../../../src/features/console/consoleApp.ts";
+import { consoleApp, consoleListener } from "../../../src/features/console/consoleApp.ts";
 import { startAdminServer } from "../../../src/features/console/adminServer.ts";
-import { consoleListener } from "../../../src/features/console/consoleListener.ts";
 import { startServer } from "../../../src/serve/server.ts";
 import type { MigrationParts } from "../../../src/features/migration/feature.ts";
 import type { Migration } from "../../../src/features/migration/migration.ts";
@@ -58,7 +57,7 @@ export const staged = async (
   const gateway = await gatewayFor(
     legacy.url,
     { MODERN_URL: modern.url, STAGES: JSON.stringify(stages), ...environment },
-    { expected: [], times: { settle: 20, look: 20 }, ...parts },
+    { expected: [], times: { recheck: 20, look: 20 }, ...parts },
   );
   const { settings } = gateway.core;
   const { observer } = gateway;

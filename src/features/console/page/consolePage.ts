@@ -7,7 +7,7 @@ import { buildInfo } from "../../../telemetry/buildInfo.ts";
 import { counted, enumerate } from "../../../ui/wording.ts";
 import type { UntrustedProxy } from "../../../upstream/untrustedProxies.ts";
 import { section, sectionLinks } from "../../../ui/section.ts";
-import type { CacheView } from "../consoleApp.ts";
+import type { CacheView, ConsoleCore } from "../consoleApp.ts";
 import { cacheSection } from "./cacheSection.ts";
 
 /** The operators' page: its headers, and how it is rendered for each request. */
@@ -22,13 +22,12 @@ export type ConsolePage = {
 
 /** Assembles the page of the core's sections and the loaded parts of features. `address`: where the new interface is served. */
 export const openConsolePage = (
+  core: ConsoleCore,
   cacheView: () => CacheView,
-  off: readonly WhenOff[],
   loaded: readonly PagePart[],
   address: string,
-  troubles: CoreTroubles = { untrustedProxies: () => [], openCircuits: () => [] },
 ): ConsolePage => {
-  const parts = [corePart(cacheView, off, troubles), ...loaded];
+  const parts = [corePart(core, cacheView), ...loaded];
   const { policy, render } = documentFrame(
     styleOf(parts),
     [copyScript(), scriptOf(parts)],
@@ -54,7 +53,7 @@ export const openConsolePage = (
         return renderDocument(
           title,
           html`${content} ${dialogs}
-            <p id="told" role="status"></p>`,
+            <p id="message" role="status"></p>`,
         );
       },
       signIn: () => renderDocument("Sign in", signInForm()),
@@ -81,17 +80,10 @@ const scriptOf = (parts: readonly PagePart[]): string =>
     joinModules([asset("client/live.js"), asset("client/start.js")]),
   ].join("\n");
 
-/** What the core knows to be wrong: proxies that are not trusted, and backends whose circuit breaker is open. */
-export type CoreTroubles = { untrustedProxies: () => readonly UntrustedProxy[]; openCircuits: () => readonly string[] };
-
-/** The cache, the sections of features that are off for lack of a setting, and proxies that are not trusted. */
-const corePart = (
-  cacheView: () => CacheView,
-  off: readonly WhenOff[],
-  { untrustedProxies, openCircuits }: CoreTroubles,
-): PagePart => ({
+/** The cache, the sections of features that are off for lack of a setting, open circuits, and proxies that are not trusted. */
+const corePart = ({ off, services, untrustedProxies }: ConsoleCore, cacheView: () => CacheView): PagePart => ({
   show() {
-    const open = openCircuits();
+    const open = services.meter.openCircuits();
     const names = enumerate(open).join("");
     const fails = open.length === 1 ? "fails: its circuit breaker is open" : "fail: their circuit breakers are open";
     const text = `${names.charAt(0).toUpperCase()}${names.slice(1)} ${fails}`;
@@ -149,14 +141,14 @@ const contentOf = (
   const { text, heading, about } = joinHeadlines(shown.flatMap(({ headline }) => headline ?? []));
   const first = sections[0] ?? { id: "main", title: "content" };
   const content = html`<a class="skip" href="#${first.id}">Skip to the ${first.title.toLowerCase()}</a>
-    <div class="connection">
+    <div class="connection where">
       <p id="connection" role="status">
         <noscript>Without a script this page shows one moment: reload it to see the next.</noscript>
       </p>
       <button type="button" id="sign-out" class="scripted" hidden>Sign out</button>
     </div>
     <header class="overview" id="overview" data-live>
-      <p class="gateway">${gateway}</p>
+      <p class="where">${gateway}</p>
       <p class="compared">
         ${about}, as of <time datetime="${now.toISOString()}">${now.toISOString().slice(11, 19)} UTC</time>
       </p>

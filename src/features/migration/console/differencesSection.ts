@@ -61,12 +61,9 @@ const group = (key: string, found: readonly { difference: DifferenceView; item: 
     <div class="cause-head">
       ${badge(kind)}
       <h3><code>${cause}</code></h3>
-      <span class="amount"
-        ><strong>${formatNumber(answers)}</strong>
-        <span class="quiet">${answers === 1 ? "answer" : "answers"}</span></span
-      >
+      <span class="where">${counted(answers, "answer")}</span>
     </div>
-    <ol class="places">
+    <ol>
       ${found.map(({ item }) => item)}
     </ol>
   </li>`;

@@ -47,7 +47,7 @@ export const ledgerSection = (expected: readonly LedgerEntry[], now: Date): Page
     count: expected.length,
     about: "Differences that are meant to be, for now: where, why, whose, and until when.",
     content: html`<details class="ledger" data-key="entries">
-      <summary>All entries${over === 0 ? "" : html` <span class="over">${over} over</span>`}</summary>
+      <summary>All entries${over === 0 ? "" : html` <span class="kind drift">${over} over</span>`}</summary>
       ${rowsTable({
         rows: expected,
         heads: ["where", "what", "why", "owner", "until"],
@@ -65,7 +65,8 @@ const ledgerRow = (
 ): Html =>
   html`<tr data-key="${id}">
     <th scope="row">
-      ${endpoint === "*" ? "every endpoint" : endpoint} <code>${formatPath(path)}</code><span class="id">${id}</span>
+      ${endpoint === "*" ? "every endpoint" : endpoint} <code>${formatPath(path)}</code
+      ><span class="id quiet">${id}</span>
     </th>
     <td>
       ${kind === "*" ? "any form" : kind}
@@ -75,7 +76,7 @@ const ledgerRow = (
     <td>${owner}</td>
     <td>
       <span class="short-label">until </span
-      ><time>${until}</time>${until < today ? html` <span class="over">over</span>` : ""}
+      ><time>${until}</time>${until < today ? html` <span class="kind drift">over</span>` : ""}
     </td>
   </tr>`;
 

@@ -1,3 +1,4 @@
+import { differenceResults } from "../../../compare/difference.ts";
 import { sparkline } from "../../../ui/charts.ts";
 import type { PageSection } from "../../../ui/consolePart.ts";
 import { html, type Html } from "../../../ui/html.ts";
@@ -7,7 +8,6 @@ import { nextStep } from "../gate.ts";
 import { stageText } from "../stage.ts";
 import type { Latency, Parity, StagesView, StageView } from "../views.ts";
 
-const results = ["equal", "explained", "expected", "drift", "unexplained"] as const;
 const BAR_WIDTH = 400;
 /** The least width of a part that is not empty, so that it can be seen. */
 const MIN_PART_WIDTH = 5;
@@ -198,9 +198,9 @@ const side = (name: string, latency: Latency): Html =>
   >`;
 
 const parityCell = (endpoint: string, { stage, parity: found }: StageView): Html => {
-  const judged = found.compared - found.drift;
-  if (judged === 0) return stage === "legacy" ? html`` : html`<span class="quiet">nothing compared</span>`;
-  return html`<strong>${percent(1 - found.unexplained / judged)}</strong>
+  const conclusive = found.compared - found.drift;
+  if (conclusive === 0) return stage === "legacy" ? html`` : html`<span class="quiet">nothing compared</span>`;
+  return html`<strong>${percent(1 - found.unexplained / conclusive)}</strong>
     <span class="quiet">≥ ${percent(found.lower)}</span>
     ${parityBar(found)}
     <span class="where"
@@ -223,7 +223,7 @@ const stageMark = ({ stage, share }: StageView): Html =>
 
 /** The results of comparisons as parts of a bar, with a tick at the lower bound of the share. */
 const parityBar = (parity: Parity): Html => {
-  const shown = results.filter((kind) => parity[kind] > 0);
+  const shown = differenceResults.filter((kind) => parity[kind] > 0);
   const total = shown.reduce((sum, kind) => sum + parity[kind], 0);
   const free = BAR_WIDTH - MIN_PART_WIDTH * shown.length;
   const counts = shown.map((kind) => `${formatNumber(parity[kind])} ${kind}`);

@@ -51,7 +51,7 @@ const clientsSection = (
 };
 
 const tools = (search: string): Html =>
-  html`<form class="filters find-clients" role="search" autocomplete="off">
+  html`<form class="filters" role="search" autocomplete="off">
     <p class="wide scripted">
       <label for="find-clients">Program, path or caller contains</label>
       <input
@@ -107,6 +107,6 @@ const groupRow = ({ family, path, count, first, last, clients }: ClientGroup, no
       </details>
     </td>
     <td class="quiet">
-      <span class="short-label">last </span>${timeAgo(last, now)} ago<span class="since">, since ${timeAt(first)}</span>
+      <span class="short-label">last </span>${timeAgo(last, now)} ago<span class="where">, since ${timeAt(first)}</span>
     </td>
   </tr>`;

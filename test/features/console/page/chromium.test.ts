@@ -84,7 +84,7 @@ describeInChromium("the operators' page", (open) => {
     expect(await textOf(page, "#audit tbody tr:first-child")).toMatch(
       /getDataset shadow.* → to canary, 20 % of callers Ada looks good.*it is known/,
     );
-    expect(await textOf(page, "#told")).toBe("getDataset is in canary, 20 % of callers.");
+    expect(await textOf(page, "#message")).toBe("getDataset is in canary, 20 % of callers.");
     expect(await focused(page)).toMatch(/^Move/);
     await page.reload();
     await page.click(`${row("listDatasets")} [data-move]`);

@@ -1,8 +1,7 @@
 import { decodeHTMLStrict } from "entities";
 import { onTestFinished } from "vitest";
 import { startAdminServer } from "../../../../src/features/console/adminServer.ts";
-import { consoleApp } from "../../../../src/features/console/consoleApp.ts";
-import { consoleListener } from "../../../../src/features/console/consoleListener.ts";
+import { consoleApp, consoleListener } from "../../../../src/features/console/consoleApp.ts";
 import { gateSchema } from "../../../../src/features/migration/stage.ts";
 import { staged } from "../../migration/support.ts";
 

@@ -1,6 +1,10 @@
 import { expect, test } from "vitest";
-import { agentFamily } from "../../../../src/features/retirement/console/agentFamily.ts";
-import { clientsCsv, groupClients, matchesSearch } from "../../../../src/features/retirement/console/clientGroups.ts";
+import {
+  agentFamily,
+  clientsCsv,
+  groupClients,
+  matchesSearch,
+} from "../../../../src/features/retirement/console/clientGroups.ts";
 
 const client = (agent: string, path: string, count: number, caller = "nobody") => ({
   caller,

@@ -56,7 +56,7 @@ const showConnection = (state, text) => {
 const disconnected = (why) => {
   lostAt ??= new Date();
   wait = Math.min(MAX_INTERVAL_MS, wait * 2);
-  showConnection("lost", `Disconnected since ${lostAt.toISOString().slice(11, 19)} UTC${why}`);
+  showConnection("lost unexplained", `Disconnected since ${lostAt.toISOString().slice(11, 19)} UTC${why}`);
 };
 
 const refreshOnce = async () => {
@@ -68,7 +68,7 @@ const refreshOnce = async () => {
     lostAt = undefined;
     wait = INTERVAL_MS;
     if (isSameVersion) showConnection("live", "Live");
-    else showConnection("old", "This gateway has a newer page: reload to see it");
+    else showConnection("old drift", "This gateway has a newer page: reload to see it");
   } catch {
     disconnected("; trying again");
   }
