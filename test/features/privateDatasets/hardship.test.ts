@@ -9,13 +9,13 @@ import { startScanning } from "./scanned.ts";
 describe("a legacy that answers single datasets slowly, or not at all", () => {
   test("holds up no list for long: it is legacy's own, and says so", async () => {
     const front = await fronted();
-    const { scanned, list, legacy } = await over(front, { TOTAL_TIMEOUT_MS: "4000" });
+    const { scanned, list, legacy } = await over(front, { TOTAL_TIMEOUT_MS: "120000", HEADERS_TIMEOUT_MS: "120000" });
     await scanned();
     front.instead = (target) => /GET .*\/(data\/\d+|evaluation\/)/.test(target);
     const started = performance.now();
     expect(await list(administrator)).toMatchObject({ ids: [2, 6, 9], isIncomplete: true });
-    // A quarter of its time, and no more of it.
-    expect(performance.now() - started).toBeLessThan(3000);
+    // Two seconds, not all of its time.
+    expect(performance.now() - started).toBeLessThan(60_000);
     expect(await list(nobody)).toMatchObject({ ids: [2, 9], isIncomplete: false });
     front.instead = (target) => /GET .*\/data\/\d+/.test(target);
     expect(await list(secondAdministrator)).toMatchObject({ ids: [2, 3, 5, 6, 9], isIncomplete: false });
@@ -30,7 +30,8 @@ describe("a legacy that answers single datasets slowly, or not at all", () => {
     await until(() => state().at > 0);
     const started = performance.now();
     await close();
-    expect(performance.now() - started).toBeLessThan(10_000);
+    // Not until legacy has taken too long.
+    expect(performance.now() - started).toBeLessThan(25_000);
   });
 
   test("holds up no caller over one dataset at which it fails", async () => {
@@ -45,12 +46,12 @@ describe("a legacy that answers single datasets slowly, or not at all", () => {
     };
     await legacy(owner, "json/data/tag", { data_id: "3", tag: "mine" });
     await until(() => front.asked(secondAdministrator).filter((target) => target.includes("/data/3")).length > 1);
+    expect(await list(user, "status/all/limit/50")).toMatchObject({ ids: [2, 9], isIncomplete: false });
+    // Two seconds each if they waited for it.
     const started = performance.now();
-    for (let i = 0; i < 5; i++)
-      expect(await list(user, `status/all/limit/${50 + i}`)).toMatchObject({ ids: [2, 9], isIncomplete: false });
-    for (let i = 0; i < 5; i++)
+    for (let i = 0; i < 20; i++)
       expect(await list(administrator, `status/all/limit/${50 + i}`)).toMatchObject({ isIncomplete: true });
-    expect(performance.now() - started).toBeLessThan(4000);
+    expect(performance.now() - started).toBeLessThan(35_000);
     expect(state()?.state).toBe("complete");
   });
 });
@@ -120,10 +121,10 @@ test("if legacy refuses the administrator's key, no list waits for rechecks", as
     return isRefused;
   };
   await legacy(owner, "json/data/status/update", { data_id: "2", status: "deactivated" });
+  expect(await list(user, "status/all/limit/50")).toMatchObject({ ids: [2, 9], isIncomplete: false });
+  // Two seconds each if they waited.
   const started = performance.now();
-  for (let i = 0; i < 3; i++) {
-    expect(await list(user, `status/all/limit/${50 + i}`)).toMatchObject({ ids: [2, 9], isIncomplete: false });
+  for (let i = 0; i < 20; i++)
     expect(await list(administrator, `status/all/limit/${50 + i}`)).toMatchObject({ isIncomplete: true });
-  }
-  expect(performance.now() - started).toBeLessThan(4000);
+  expect(performance.now() - started).toBeLessThan(35_000);
 });
