@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { acceptedCodings, type Coding, compress } from "../../cache/compression.ts";
-import { matchesTag, type Representation, tagged } from "../../cache/reply.ts";
+import { bytesOf, matchesTag, tagOf } from "../../cache/reply.ts";
 import { sendWhole } from "../../http/httpServer.ts";
 import { headerOf } from "../../serve/requestInput.ts";
 
@@ -19,22 +19,29 @@ const MIN_CODED = 860;
 
 /** Makes the resource with its first request, and each coding with the first request that takes it. */
 export const openResource = (make: () => Promise<Resource> | Resource): SendResource => {
-  let made: Promise<Stored> | undefined;
-  const stored = (): Promise<Stored> => {
-    made ??= Promise.resolve()
-      .then(make)
-      .then(store)
-      .catch((error: unknown) => {
-        made = undefined;
-        throw error;
-      });
-    return made;
+  const codings = new Map<Coding, Promise<Buffer | undefined>>();
+  let making: Promise<Resource & { body: Buffer; tag: string }> | undefined;
+  const makeAll = async () => {
+    const resource = await make();
+    const body = bytesOf(resource.body);
+    return { ...resource, body, tag: tagOf(body) };
+  };
+  const made = () =>
+    (making ??= makeAll().catch((error: unknown) => {
+      making = undefined;
+      throw error;
+    }));
+  /** The body in a coding; `undefined` where that is not shorter. */
+  const coded = (body: Buffer, coding: Coding | undefined): Promise<Buffer | undefined> | undefined => {
+    if (coding === undefined || body.length < MIN_CODED) return undefined;
+    const known = codings.get(coding) ?? compress(body, coding);
+    codings.set(coding, known);
+    return known;
   };
   return async (request, response, cors) => {
-    const { type, headers, representation, coded } = await stored();
-    const { tag } = representation;
+    const { type, headers, body: plain, tag } = await made();
     const [coding] = acceptedCodings(headerOf(request, "accept-encoding"));
-    const encoded = coding && (await coded(coding));
+    const encoded = await coded(plain, coding);
     const list = [
       "ETag",
       `"${tag}${encoded ? `-${coding}` : ""}"`,
@@ -50,31 +57,9 @@ export const openResource = (make: () => Promise<Resource> | Resource): SendReso
       sendWhole(response, { status: 304, headers: list, body: undefined });
       return;
     }
-    const body = encoded ?? representation.body;
+    const body = encoded ?? plain;
     list.push("Content-Type", type, "Content-Length", String(body.length));
-    if (encoded) list.push("Content-Encoding", coding);
+    if (encoded) list.push("Content-Encoding", String(coding));
     sendWhole(response, { status: 200, headers: list, body: request.method === "HEAD" ? undefined : body });
-  };
-};
-
-type Stored = Pick<Resource, "type" | "headers"> & {
-  representation: Representation;
-  /** The body in a coding; `undefined` where that is not shorter. */
-  coded: (coding: Coding) => Promise<Buffer | undefined>;
-};
-
-const store = ({ body, ...about }: Resource): Stored => {
-  const representation = tagged({ status: 200, body });
-  const codings = new Map<Coding, Promise<Buffer | undefined>>();
-  return {
-    ...about,
-    representation,
-    coded(coding) {
-      const bytes = representation.body;
-      if (bytes.length < MIN_CODED) return Promise.resolve(undefined);
-      const known = codings.get(coding) ?? compress(bytes, coding);
-      codings.set(coding, known);
-      return known;
-    },
   };
 };

@@ -1,9 +1,7 @@
-import { raw } from "hono/html";
 import { html } from "../../ui/html.ts";
 import { OPENAPI_TYPE } from "./apiCatalog.ts";
 import { pageHeaders } from "./pageHeaders.ts";
 import type { Resource } from "./resource.ts";
-import { viewerScripts, viewerStyles } from "./viewerFiles.ts";
 
 const policy = [
   "default-src 'none'",
@@ -27,7 +25,8 @@ export const viewerPage = (base: string, link: string): Resource => {
         <title>Machine-learning catalogue: the interface below ${base || "/"}</title>
         <link rel="icon" href="data:," />
         <link rel="service-desc" href="${base}/openapi.json" type="${OPENAPI_TYPE}" />
-        ${viewerStyles.map((name) => raw(`<link rel="stylesheet" href="${base}/docs/${name}" />`))}
+        <link rel="stylesheet" href="${base}/docs/swagger-ui.css" />
+        <link rel="stylesheet" href="${base}/docs/viewer.css" />
       </head>
       <body>
         <header>
@@ -39,7 +38,8 @@ export const viewerPage = (base: string, link: string): Resource => {
             >This reference needs scripts. All of it also stands in openapi.json, for people and programs.</noscript
           >
         </main>
-        ${viewerScripts.map((name) => raw(`<script src="${base}/docs/${name}" defer></script>`))}
+        <script src="${base}/docs/swagger-ui-bundle.js" defer></script>
+        <script src="${base}/docs/viewer.js" defer></script>
       </body>
     </html> `;
   return { body: String(page), type: "text/html; charset=utf-8", headers: pageHeaders(policy, link) };
