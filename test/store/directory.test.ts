@@ -1,9 +1,19 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";
+import { openStores } from "../../src/store/openStores.ts";
 import { openAt, put, textOf } from "./support.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 
@@ -87,15 +97,39 @@ test("values that are not vital are reported and dropped where they cannot be re
   expect((await inDirectory(directory, { isVital: true })).events).toEqual([]);
 });
 
-test.each([
-  ["is a file", (directory: string) => writeFileSync(directory, ""), "EEXIST"],
-  ["has a directory for its database", (at: string) => mkdirSync(fileIn(at), { recursive: true }), "EISDIR"],
-])("a directory that %s is an error at the start", async (_, make, why) => {
-  const directory = join(temporaryFolder(), "data");
-  make(directory);
-  const message = await messageOf(inDirectory(directory));
-  expect(message).toContain(`DATA_DIR: ${directory} cannot be used: `);
-  expect(message).toContain(why);
+test.each(["/proc/x", "/proc/x/y", "/sys/x"])("%s stops the start at once", async (directory) => {
+  expect(await messageOf(inDirectory(directory))).toMatch(
+    /^DATA_DIR: \/(proc|sys)\/x\S* cannot be used: .*\((ENOENT|EPERM|EACCES|EROFS): [^\n]*; needed is a directory/,
+  );
+});
+
+test("a file, a path through one and a dangling link are no directories, and a directory is no database", async () => {
+  const place = temporaryFolder();
+  writeFileSync(join(place, "file"), "");
+  symlinkSync(join(place, "nowhere/at/all"), join(place, "link"));
+  mkdirSync(fileIn(join(place, "other")), { recursive: true });
+  for (const [path, why] of [
+    ["file", "it is no directory"],
+    ["file/below", "a part of its path is no directory"],
+    ["link", "it is no directory"],
+    ["other", "EISDIR"],
+  ] as const) {
+    const message = await messageOf(inDirectory(join(place, path)));
+    expect(message).toContain(`DATA_DIR: ${join(place, path)} cannot be used: `);
+    expect(message).toContain(why);
+  }
+});
+
+test("a link to a directory is one; with Redis or in a check it is not used", async () => {
+  const place = temporaryFolder();
+  mkdirSync(join(place, "real"));
+  symlinkSync(join(place, "real"), join(place, "link"));
+  expect(textOf(await inDirectory(join(place, "link")))).toBe("");
+  const DATA_DIR = join(place, "unused");
+  const [onEvent, REDIS_URL] = [() => undefined, "redis://127.0.0.1:1"];
+  for (const settings of [{ REDIS_URL }, { REDIS_URL: undefined, isCheck: true }])
+    await (await openStores({ DATA_DIR, ...settings, onEvent })).close();
+  expect(existsSync(DATA_DIR)).toBe(false);
 });
 
 test("a directory that must not be written to is an error at the start", () => {
