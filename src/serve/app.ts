@@ -20,7 +20,7 @@ import { type AppRequest, fromNode, fromWeb, type RequestInputSettings, readRequ
 import { answerResultOf } from "../telemetry/meter.ts";
 import { serve } from "./serve.ts";
 import { type Candidate, suggestPath } from "./suggestPath.ts";
-import type { Services } from "./feature.ts";
+import type { Documents, Services } from "./feature.ts";
 
 /** What the app is set to, beside how it reads requests. */
 export type AppSettings = RequestInputSettings & {
@@ -28,10 +28,7 @@ export type AppSettings = RequestInputSettings & {
   corsOrigins: readonly string[];
   errorFormats: ErrorFormats;
   writeError: WriteError;
-  /** Paths below each prefix that are answered elsewhere to GET and HEAD. */
-  documents: readonly string[];
-  /** The `Link` of answers that no endpoint made, by their path. */
-  linksOf?: (path: string) => string | undefined;
+  documents: readonly Documents[];
   /** Gets the requests that no route below a prefix of `/` answers. */
   passThrough: PassThrough;
   /** Learns the cache key of a path, so that the next request for it is answered before it comes here. */
@@ -66,7 +63,7 @@ export const gatewayApp = (
   const { prefixes, passThrough } = settings;
   const known = patterns(endpoints);
   const router = routerOf(known, { services, backend, settings });
-  const candidates = [...known, ...settings.documents.map((path) => ({ path }))];
+  const candidates = [...known, ...documentPaths(settings).map((path) => ({ path }))];
 
   /** `undefined` where the request belongs to legacy's own interface. */
   const answer = async (request: AppRequest): Promise<Answered | undefined> => {
@@ -118,6 +115,8 @@ export const gatewayApp = (
   return app;
 };
 
+const documentPaths = ({ documents }: AppSettings): string[] => documents.flatMap(({ paths }) => paths);
+
 const notFound = plainAnswer(404, "Not Found");
 
 const notFoundBelow = (prefix: string, path: string, candidates: readonly Candidate[]): Answer => {
@@ -132,8 +131,10 @@ const plain = (settings: AppSettings, request: AppRequest, { status, body, heade
   const { target, header } = request;
   const written = settings.writeError({ target, accept: header("accept") }, status, Buffer.from(body));
   const shared = [...written.vary, ...corsOf(settings, request)];
-  const links = settings.linksOf?.(pathOf(target));
-  if (links !== undefined) shared.push("Link", links);
+  for (const { linksOf } of settings.documents) {
+    const links = linksOf(pathOf(target));
+    if (links !== undefined) shared.push("Link", links);
+  }
   return {
     reply: {
       status,
@@ -149,10 +150,10 @@ const errorFormatOf = ({ errorFormats }: AppSettings, { header, target }: AppReq
 /** Routes each path, with and without a slash at its end, to its endpoints; other methods get 405, or the answer to a preflight. */
 const routerOf = (known: readonly Pattern[], parts: AppParts): SmartRouter<Handler> => {
   const router = new SmartRouter<Handler>({ routers: [new RegExpRouter(), new TrieRouter()] });
-  const { prefixes, documents } = parts.settings;
+  const { prefixes } = parts.settings;
   for (const prefix of prefixes) {
     // Below "/" other methods are legacy's.
-    for (const path of prefix === "/" ? [] : documents)
+    for (const path of prefix === "/" ? [] : documentPaths(parts.settings))
       for (const written of writtenAs(prefix, { path })) router.add("ALL", written, otherMethods(parts, readOnly));
     for (const pattern of known) {
       const base = prefix === "/" ? "" : prefix;

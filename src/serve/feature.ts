@@ -1,3 +1,4 @@
+import type { EventEmitter } from "node:events";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { z } from "zod";
 import type { OpenSharedTier } from "../cache/sharedTier.ts";
@@ -17,7 +18,7 @@ import type { Meter } from "../telemetry/meter.ts";
 import type { Observer } from "../telemetry/observer.ts";
 import type { UntrustedProxy } from "../upstream/untrustedProxies.ts";
 import type { ConsolePart } from "../ui/consolePart.ts";
-import type { Layer, RequestCaller } from "./backend.ts";
+import { type Decision, type Layer, legacyDecision, type RequestCaller } from "./backend.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { Cache } from "../cache/cache.ts";
 import type { Knowledge } from "../endpoint/endpoint.ts";
@@ -97,32 +98,30 @@ export type CheckReport = {
   strict: boolean;
 };
 
+/** Answers beside those of endpoints: what describes them. */
+export type Documents = {
+  /** Answers a request that the hit path left, in place of the router and legacy; false lets it go on. */
+  answer: (request: IncomingMessage, response: ServerResponse) => boolean;
+  /** The paths below each prefix that it answers to GET and HEAD. The router suggests them, and refuses other methods there. */
+  paths: readonly string[];
+  /** A value of `Link` for the answers to this path that no endpoint made: unknown paths, other methods. */
+  linksOf: (path: string) => string | undefined;
+};
+
 /** Everything the core asks of a feature that is open; every member is optional. */
 export type Feature = {
   /** Sees each request of a client first. It calls `next`, at once or later, or answers by itself. */
-  admit?: (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
-  /** Answers a request that the hit path left, in place of the router and legacy; false lets it go on. */
-  answer?: (request: IncomingMessage, response: ServerResponse) => boolean;
-  /** A value of `Link` for the answers to this path that no endpoint made: unknown paths, other methods. */
-  linksOf?: (path: string) => string | undefined;
-  /** The paths below each prefix that `answer` answers to GET and HEAD. Other methods are refused there. */
-  paths?: readonly string[];
+  middleware?: (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
+  documents?: Documents;
   layer?: Layer;
   /** False where an answer from the cache needs more than looking it up: the request then takes the way through the layers. */
   isPlain?: (endpoint: string, isKeyed: boolean, headers: IncomingHttpHeaders) => boolean;
-  /** The stage of an endpoint, for answers that no backend made. */
-  stageOf?: (endpoint: string) => string;
-  /** Whether the new implementation answers this caller's reads and writes, so that they do not need legacy. */
-  isModern?: (endpoint: string, caller: RequestCaller) => boolean;
+  /** Which backend answers this caller, and in which stage: for requests that are refused before their layer decides. */
+  decide?: (endpoint: string, caller: RequestCaller) => Decision;
   /** An exchange is over. `response` is absent where no request was read: the HTTP parser refused it, or its connection was refused. */
   onExchange?: (exchange: HttpExchange, response?: ServerResponse) => void;
-  onLegacyAnswer?: (answer: LegacyAnswered) => void;
   /** The answer to the write waits for what it returns. */
   onWrite?: (write: Write) => Promise<void> | undefined | void;
-  /** Legacy has refused a key; `owner` is its salted hash. */
-  onKeyRefused?: (owner: string) => void;
-  /** A feature has something to tell operators. */
-  onNotice?: (notice: Notice) => void;
   proxy?: ProxyHooks;
   console?: ConsolePart;
   /** What `--check` finds of the feature. */
@@ -135,6 +134,15 @@ export type Feature = {
    */
   start?: (address: string) => Promise<{ listensOn?: string; line?: string }>;
   close?: () => Promise<void>;
+};
+
+/** What happens while the gateway serves, with what listeners get. */
+export type ServiceEvents = {
+  legacyAnswer: [LegacyAnswered];
+  /** Legacy has refused a key: its salted hash. */
+  keyRefused: [owner: string];
+  /** A feature has something to tell operators. */
+  notice: [Notice];
 };
 
 /** What answering any request needs. It is made once, and nothing is assigned to it afterwards. */
@@ -150,6 +158,7 @@ export type Services = {
   dependencies: Dependencies;
   cache: Cache;
   hooks: Hooks;
+  events: EventEmitter<ServiceEvents>;
   /** The gateway's own key, for what legacy answers only with one. */
   serviceKey?: string;
   /** Milliseconds for one request, all of its requests to legacy together. */
@@ -229,18 +238,11 @@ export const allEvents = async (features: readonly FeatureDefinition[]): Promise
   return Object.assign({}, coreEvents, ...modules.map(({ events }) => events)) as EventDefinitions;
 };
 
-/** What the core tells its features while it serves. */
-export type Hooks = Required<Pick<Feature, "stageOf" | "isModern" | "onLegacyAnswer" | "onWrite" | "onKeyRefused">>;
+/** What the core asks its features while it serves, and waits for. */
+export type Hooks = Required<Pick<Feature, "decide" | "onWrite">>;
 
 /** Calls the same member of each feature; `features` may grow until the first request. */
 export const hooksOf = (features: readonly Feature[]): Hooks => ({
-  stageOf: (endpoint) => features.find(({ stageOf }) => stageOf)?.stageOf?.(endpoint) ?? "legacy",
-  isModern: (endpoint, caller) => features.some((one) => one.isModern?.(endpoint, caller)),
-  onLegacyAnswer(answer) {
-    for (const one of features) one.onLegacyAnswer?.(answer);
-  },
+  decide: (...about) => features.find(({ decide }) => decide)?.decide?.(...about) ?? legacyDecision,
   onWrite: (write) => allOf(features.map((one) => one.onWrite?.(write))),
-  onKeyRefused(owner) {
-    for (const one of features) one.onKeyRefused?.(owner);
-  },
 });

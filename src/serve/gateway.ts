@@ -1,3 +1,4 @@
+import { EventEmitter } from "node:events";
 import { availableParallelism } from "node:os";
 import { type Cache, openCache } from "../cache/cache.ts";
 import type { DeclaredLifetimes } from "../cache/entry.ts";
@@ -29,7 +30,7 @@ import { openUpstream, type Upstream } from "../upstream/upstream.ts";
 import { type App, gatewayApp } from "./app.ts";
 import type { Backend } from "./backend.ts";
 import type { Catalogue } from "./catalogue.ts";
-import { type Core, type Feature, type FeatureModule, hooksOf, type Services } from "./feature.ts";
+import { type Core, type Feature, type FeatureModule, hooksOf, type ServiceEvents, type Services } from "./feature.ts";
 import { openErrorFormats, openErrorWriter, type WriteError } from "../http/problemDetails.ts";
 import { type HitPath, openHitPath } from "./hitPath.ts";
 import { openKeys } from "./keys.ts";
@@ -169,8 +170,7 @@ export const openGateway = async (
     prefixes: settings.PREFIXES,
     ...written,
     writeError,
-    documents: features.flatMap(({ paths }) => paths ?? []),
-    linksOf: (path) => features.map((one) => one.linksOf?.(path)).find((links) => links !== undefined),
+    documents: features.flatMap(({ documents }) => documents ?? []),
     body: { most: settings.MAX_BODY_BYTES, timeout: settings.BODY_TIMEOUT_MS, budget: memory },
     trusted,
     passThrough: pass,
@@ -257,11 +257,14 @@ const openServices = (
   });
   const hooks = hooksOf(features);
   const cache = openCacheOf(settings, catalogue, { meter, observer, dependencies, modules });
-  const onKeyRefused = (owner: string): void => {
-    cache.invalidateLocally(owner);
-    hooks.onKeyRefused(owner);
-  };
-  const keys = openKeys(client, catalogue.keyProbes, catalogue.errors, onKeyRefused);
+  const events = new EventEmitter<ServiceEvents>();
+  events.on("keyRefused", cache.invalidateLocally);
+  const keys = openKeys(
+    client,
+    catalogue.keyProbes,
+    catalogue.errors,
+    (owner) => void events.emit("keyRefused", owner),
+  );
   const onError = (error: unknown) => observer.event("internal_error", { error: (error as Error).stack });
   const knowledge = { legacyStudies: new Set(settings.LEGACY_STUDIES ?? catalogue.legacyStudies) };
   const reader = openReaderOf(settings, catalogue, knowledge, { meter, observer, dependencies, reading });
@@ -277,6 +280,7 @@ const openServices = (
     dependencies,
     observer,
     hooks,
+    events,
     ...(settings.LEGACY_API_KEY === undefined ? {} : { serviceKey: settings.LEGACY_API_KEY }),
     totalTimeout: settings.TOTAL_TIMEOUT_MS,
   };

@@ -14,7 +14,7 @@ import type { PreparedEndpoint } from "./prepared.ts";
 /** What asking legacy needs. */
 type AskServices = Pick<Services, "client" | "observer" | "keys" | "errors">;
 /** What fetching from legacy needs; it knows no cache. */
-export type FetchServices = AskServices & Pick<Services, "reader" | "hooks" | "serviceKey">;
+export type FetchServices = AskServices & Pick<Services, "reader" | "events" | "serviceKey">;
 
 /** Of a write that legacy gave no answer of its own to: it was not carried out for certain, or it may have been. */
 export type Unanswered = "refused" | "unknown";
@@ -52,7 +52,7 @@ export const fetchAnswer = async (
   const byPost = legacy.method === "POST" && endpoint.writes === undefined;
   const fetched = await (byPost ? fetchByPost : fetchDocument)(services, { ...request, legacy }, caller, as);
   const { status } = fetched.answer;
-  services.hooks.onLegacyAnswer({ endpoint: endpoint.name, ms: performance.now() - started, status });
+  services.events.emit("legacyAnswer", { endpoint: endpoint.name, ms: performance.now() - started, status });
   return fetched;
 };
 

@@ -37,22 +37,23 @@ export const serve = async (
 ): Promise<Served> => {
   const { credential, input, wanted } = request;
   const isWrite = endpoint.writes !== undefined;
-  if (credential.refused || (isWrite && credential.key === undefined))
-    return rejected(services, endpoint, answerOf(unauthenticated), "credential");
   const caller = callerOf(services, request, isWrite);
+  /** The gateway answers by itself. */
+  const rejected = (answer: Answer, reason: string): Served => {
+    const { stage } = services.hooks.decide(endpoint.name, caller);
+    return { answered: uncached(answer), decision: { stage, backend: "gateway", reason } };
+  };
+  if (credential.refused || (isWrite && credential.key === undefined))
+    return rejected(answerOf(unauthenticated), "credential");
   const read = checkInput(services, endpoint, input);
   if ("rejected" in read) {
-    const refusal = await caller.authorize(services.hooks.isModern(endpoint.name, caller));
-    return rejected(services, endpoint, refusal ?? read.rejected, "input");
+    const { backend: decided } = services.hooks.decide(endpoint.name, caller);
+    const refusal = await caller.authorize(decided === "modern");
+    return rejected(refusal ?? read.rejected, "input");
   }
   const served = await backend({ ...read, wanted }, caller);
   const { calls, ms } = caller.spent;
   return calls === 0 || isWrite ? served : { ...served, answered: { ...served.answered, upstream: ms } };
-};
-
-/** The gateway answers by itself. */
-const rejected = ({ hooks }: Services, { name }: PreparedEndpoint, answer: Answer, reason: string): Served => {
-  return { answered: uncached(answer), decision: { stage: hooks.stageOf(name), backend: "gateway", reason } };
 };
 
 /** The request that the backend gets, or the answer where the input decides it already. */

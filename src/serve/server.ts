@@ -39,12 +39,12 @@ export const startServer = async (
   let stopping = false;
   const exchanges = openExchanges(gateway.core);
   const { features } = gateway.core;
-  const answer = admittedBy(features, (request, response) => {
+  const answer = behindMiddleware(features, (request, response) => {
     if (gateway.hitPath.answer(request, response)) return;
     // A prefix of "/" leaves it to the router what is ours.
     const ours = isBelowAny(pathOf(request.url ?? "/"), prefixes);
     exchanges.answer(request, response, ours, () => {
-      if (features.some((one) => one.answer?.(request, response) === true)) return;
+      if (features.some((one) => one.documents?.answer(request, response) === true)) return;
       if (ours) void gateway.app.listen(request, response);
       else gateway.passThrough(request, response);
     });
@@ -125,11 +125,13 @@ const meterClients = (meter: Meter, { connections, stalled, inFlight }: Clients)
   meter.total("slow_clients_total", "Connections reset because their clients took nothing.", () => stalled.resets);
 };
 
-/** Lets the features that admit requests see each one before it is answered. */
-const admittedBy = (features: readonly Feature[], answer: RequestListener): RequestListener =>
+/** Lets the middleware of the features see each request before it is answered. */
+const behindMiddleware = (features: readonly Feature[], answer: RequestListener): RequestListener =>
   features.reduceRight<RequestListener>(
-    (next, { admit }) =>
-      admit === undefined ? next : (request, response) => admit(request, response, () => next(request, response)),
+    (next, { middleware }) =>
+      middleware === undefined
+        ? next
+        : (request, response) => middleware(request, response, () => next(request, response)),
     answer,
   );
 

@@ -26,7 +26,7 @@ const MAX_KNOWN = 1000;
 
 /** Writes a line for requests. `fd`: where they go (default: the standard output). */
 const open = ({ services }: Core, settings: AccessLogSettings, fd = 1): Feature => {
-  const { meter, observer, keys, hooks } = services;
+  const { meter, observer, keys } = services;
   const { ACCESS_LOG: which, SLOW_REQUEST_MS: slow } = settings;
   const trusted = trustedProxies(settings.TRUSTED_PROXIES);
   const onDropped = (lines: number) => observer.event("access_log_lines_dropped", { lines });
@@ -73,7 +73,8 @@ const open = ({ services }: Core, settings: AccessLogSettings, fd = 1): Feature 
       upstreamMs: isAsked ? rounded(upstreamMs) : undefined,
       upstreamCalls: isAsked ? upstreamCalls : undefined,
       cache,
-      stage: exchange.stage ?? (endpoint && hooks.stageOf(endpoint)),
+      // The hit path answers only where nothing is migrated.
+      stage: exchange.stage ?? (endpoint && "legacy"),
       backend: exchange.backend ?? (isProxied || cache === "hit" ? "legacy" : "gateway"),
       caller: sender?.caller,
       agent: sender?.agent,

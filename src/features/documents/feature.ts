@@ -22,19 +22,21 @@ const open = (core: Core, settings: AllSettings): Feature => {
   const bases = prefixes.map(baseOf);
   const routes = routesOf(core, settings);
   return {
-    answer(request, response) {
-      if (request.method !== "GET" && request.method !== "HEAD") return false;
-      const send = routes.get(pathOf(request.url ?? "/"));
-      if (send === undefined) return false;
-      const cors = corsList(origins, request.headers.origin);
-      void send(request, response, cors).catch((error: unknown) => fail(core, response, error));
-      return true;
+    documents: {
+      answer(request, response) {
+        if (request.method !== "GET" && request.method !== "HEAD") return false;
+        const send = routes.get(pathOf(request.url ?? "/"));
+        if (send === undefined) return false;
+        const cors = corsList(origins, request.headers.origin);
+        void send(request, response, cors).catch((error: unknown) => fail(core, response, error));
+        return true;
+      },
+      linksOf(path) {
+        const prefix = prefixes.find((one) => one !== "/" && isBelow(path, one));
+        return prefix === undefined ? undefined : documentLinks(prefix);
+      },
+      paths: documentPaths,
     },
-    linksOf(path) {
-      const prefix = prefixes.find((one) => one !== "/" && isBelow(path, one));
-      return prefix === undefined ? undefined : documentLinks(prefix);
-    },
-    paths: documentPaths,
     proxy: { headers: (target) => (pathOf(target) === "/" ? catalogLink : undefined) },
     start: () =>
       Promise.resolve({ line: `the new interface is described at ${bases[0]}/docs and ${bases[0]}/openapi.json` }),

@@ -27,7 +27,7 @@ const open = async (
   parts: MigrationParts = {},
 ): Promise<Feature & { migration: Migration }> => {
   const { services, catalogue, isCheck } = core;
-  const { meter, observer, errors, reader } = services;
+  const { meter, observer, errors, events, reader } = services;
   const expected = parts.expected ?? ledgerOf(settings, catalogue.expectedDifferences);
   const { MODERN_URL: url } = settings;
   // Without a modern side Redis is only a cache, and the gateway starts without it.
@@ -71,17 +71,16 @@ const open = async (
   const layer =
     modern && (await import("./layer.ts")).openLayer(core, settings, modern, migration, parts.times?.recheck ?? 1000);
   meterStages(meter, migration, () => layer?.shed() ?? 0);
+  events.on("legacyAnswer", ({ endpoint, ms, status }) => migration.track(endpoint).asked("legacy", ms, status >= 500));
   return {
     migration,
     console: migrationConsole(migration, observer),
     ...(layer && {
       layer: layer.layer,
-      isModern: layer.isModern,
+      decide: layer.decide,
       isPlain: (endpoint, _isKeyed, headers) =>
         migration.isUndivided(endpoint) && headers["gateway-backend"] === undefined,
     }),
-    stageOf: (endpoint) => migration.stageOf(endpoint).stage,
-    onLegacyAnswer: ({ endpoint, ms, status }) => migration.track(endpoint).asked("legacy", ms, status >= 500),
     async check(report) {
       const { checkMigration } = await import("./check.ts");
       return checkMigration(services, migration, modern, catalogue.endpoints, report);

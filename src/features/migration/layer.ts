@@ -143,9 +143,8 @@ export const openLayer = (
 
   return {
     layer,
-    /** Whether modern answers this caller, by the endpoint's stage and by what the request names. */
-    isModern: (endpoint: string, caller: RequestCaller): boolean =>
-      decide(migration.stageOf(endpoint), bucketing(caller)).backend === "modern",
+    /** Which side answers this caller, by the endpoint's stage and by what the request names. */
+    decide: (endpoint: string, caller: RequestCaller) => decide(migration.stageOf(endpoint), bucketing(caller)),
     shed: shadow.shed,
     idle: () => shadow.idle(),
   };

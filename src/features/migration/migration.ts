@@ -47,7 +47,7 @@ export const openMigration = (core: Core, options: MigrationOptions) => {
     [...requests].map(([name, compared]) => [name, openTrack(compared, () => meter.traffic(name))]),
   );
   const trackOf = (endpoint: string) => tracks.get(endpoint) as Track;
-  const notices = openNotices((notice) => core.features.forEach((one) => one.onNotice?.(notice)));
+  const notices = openNotices((notice) => void core.services.events.emit("notice", notice));
   const differences = openDifferences((one) => {
     if (one.kind === "unexplained") notices.differs(one);
   });

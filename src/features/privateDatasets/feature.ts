@@ -52,6 +52,7 @@ const open = async (
     options: scan,
   });
   const adminStatuses = openAdminStatuses();
+  services.events.on("keyRefused", adminStatuses.remove);
   addMetrics(services.meter, scanner.view);
   let scanning: Promise<void> | undefined;
   const start = async (): Promise<void> => {
@@ -71,7 +72,6 @@ const open = async (
     // Only legacy knows whether a caller with a key is an administrator, who sees more.
     isPlain: (name, isKeyed) => !isKeyed || name !== LIST_ENDPOINT,
     onWrite: readWritten((id) => found.get(id) !== undefined, scanner.readNext),
-    onKeyRefused: adminStatuses.remove,
     check: (report) => checkKey(services, report, key),
     async start() {
       await start();

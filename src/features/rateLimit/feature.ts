@@ -91,7 +91,7 @@ const open = async (core: Core, settings: RateLimitSettings): Promise<Feature> =
   /** While Redis does not say, the bucket of this process is enough. */
   const admitShared = async (
     taken: Promise<number | undefined>,
-    ...[request, response, next]: Parameters<NonNullable<Feature["admit"]>>
+    ...[request, response, next]: Parameters<NonNullable<Feature["middleware"]>>
   ): Promise<void> => {
     const wait = (await taken) ?? 0;
     if (response.destroyed || request.socket.destroyed) return;
@@ -100,7 +100,7 @@ const open = async (core: Core, settings: RateLimitSettings): Promise<Feature> =
   };
 
   return {
-    admit(request, response, next) {
+    middleware(request, response, next) {
       const caller = callerOf(request);
       if (caller === undefined) return next();
       const wait = buckets.take(caller.own, performance.now());

@@ -14,7 +14,7 @@ const DELAYS = [5, 30, 120, 600, 1800, 3600, 7200].map((seconds) => seconds * 10
 const open = ({ isCheck, services }: Core, settings: WebhookSettings, delays: readonly number[] = DELAYS): Feature => {
   const { WEBHOOK_URL: url, WEBHOOK_SECRET: secret } = settings;
   if (isCheck || url === undefined || secret === undefined) return {};
-  const { observer, meter } = services;
+  const { events, observer, meter } = services;
   const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
   const results = { taken: 0, failed: 0, dropped: 0 };
   const waiting = new Set<string>();
@@ -69,13 +69,13 @@ const open = ({ isCheck, services }: Core, settings: WebhookSettings, delays: re
     waiting.delete(id);
   };
 
+  events.on("notice", ({ type, at, ...data }) => {
+    const id = `msg_${randomUUID()}`;
+    if (waiting.size >= MAX_WAITING) return drop(id, `${MAX_WAITING} messages wait`);
+    waiting.add(id);
+    void attempt(id, JSON.stringify({ type, timestamp: at, data }));
+  });
   return {
-    onNotice({ type, at, ...data }) {
-      const id = `msg_${randomUUID()}`;
-      if (waiting.size >= MAX_WAITING) return drop(id, `${MAX_WAITING} messages wait`);
-      waiting.add(id);
-      void attempt(id, JSON.stringify({ type, timestamp: at, data }));
-    },
     start: async () => ({ line: "moves and new unexplained differences are posted to WEBHOOK_URL" }),
     async close() {
       stopping.abort();

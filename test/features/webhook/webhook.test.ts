@@ -1,9 +1,10 @@
 import { createHmac } from "node:crypto";
+import { EventEmitter } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { webhookFeature } from "../../../src/features/webhook/feature.ts";
-import type { Core } from "../../../src/serve/feature.ts";
+import type { Core, ServiceEvents } from "../../../src/serve/feature.ts";
 import { openMeter } from "../../../src/telemetry/meter.ts";
 import { staged } from "../migration/support.ts";
 import { settingsOf } from "../../support/settings.ts";
@@ -50,11 +51,13 @@ const opened = (environment: Record<string, string>, delays = [10, 10]) => {
   if ("errors" in loaded) throw new Error(loaded.errors.join("\n"));
   const events: string[] = [];
   const observer = { event: (name: string, about: object) => void events.push(`${name} ${JSON.stringify(about)}`) };
-  const core = { isCheck: false, services: { observer, meter: openMeter(() => ({})) } } as unknown as Core;
+  const services = { observer, meter: openMeter(() => ({})), events: new EventEmitter<ServiceEvents>() };
+  const core = { isCheck: false, services } as unknown as Core;
   const feature = webhookFeature.open(core, loaded.settings, delays);
   onTestFinished(() => feature.close?.());
   return {
-    tell: (type: string) => feature.onNotice?.({ type, at: new Date().toISOString(), endpoint: "getThing" }),
+    tell: (type: string) =>
+      services.events.emit("notice", { type, at: new Date().toISOString(), endpoint: "getThing" }),
     events,
     feature,
   };
