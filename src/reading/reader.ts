@@ -42,17 +42,20 @@ export type ReaderSettings = {
   knowledge: Knowledge;
   /** The URL of the module that exports the same endpoints; without it everything is read in this thread. */
   module: string | undefined;
-  /** Bodies of so many bytes are large. */
-  large: { json: number; xml: number };
-  /** Threads at most; MiB of heap of each; milliseconds without a body after which one ends. */
+  /** Bodies of so many bytes are large (default: `LARGE`). */
+  large?: { json: number; xml: number };
+  /** Threads at most. */
   threads: number;
-  heap: number;
-  idle: number;
-  /** Large bodies that wait or are being read, at most; and bytes of these. */
-  jobs: number;
+  /** Bytes of the largest answer: they give the heap of a thread, unless `heap` does (MiB). */
+  maxReply: number;
+  heap?: number;
+  /** Milliseconds without a body after which a thread ends, and gives its memory back (default: a minute). */
+  idle?: number;
+  /** Large bodies that wait or are being read, at most (default: 500); and bytes of these. */
+  jobs?: number;
   bytes: number;
-  /** Milliseconds after its deadline that a thread may go on with a body; then the thread is ended. */
-  overtime: number;
+  /** Milliseconds after its deadline that a thread may go on with a body; then the thread is ended (default: 30 s). */
+  overtime?: number;
   /** A thread failed. `endpoint`: of the body that it read. */
   onFailed: (why: string, endpoint?: string) => void;
   /** A thread has read a body. */
@@ -60,14 +63,14 @@ export type ReaderSettings = {
 };
 
 /** In bytes: each takes about 4 ms to read, which is as long as others may wait. */
-export const LARGE = { json: 128 * 1024, xml: 32 * 1024 };
+const LARGE = { json: 128 * 1024, xml: 32 * 1024 };
 
 /** The members of a client's body are listed as well: that takes as long again as parsing it. */
 const PER_MEMBER = 2;
 
 /** Opens a reader; threads start when the first large body comes. */
 export const openReader = (settings: ReaderSettings): Reader => {
-  const { endpoints, knowledge, module, large, onFailed } = settings;
+  const { endpoints, knowledge, module, large = LARGE, jobs: maxJobs = 500, overtime = 30_000, onFailed } = settings;
   const threadData = module === undefined ? undefined : { module, legacyStudies: [...knowledge.legacyStudies] };
   const held = openByteBudget(settings.bytes);
   let jobs = 0;
@@ -78,7 +81,7 @@ export const openReader = (settings: ReaderSettings): Reader => {
     opening ??= openPool(settings, data);
     pool = await opening;
     // A thread begins nothing that is late: one that is ended has read for all of `overtime`.
-    const signal = AbortSignal.timeout(Math.max(0, message.deadline - Date.now()) + settings.overtime);
+    const signal = AbortSignal.timeout(Math.max(0, message.deadline - Date.now()) + overtime);
     try {
       const options = { ...THREAD, transferList: { transfer: [message.body.buffer] }, signal };
       const result = withBuffer((await pool.run(message, options)) as ThreadResult);
@@ -101,7 +104,7 @@ export const openReader = (settings: ReaderSettings): Reader => {
     const bytes = body.byteLength;
     const largeFrom = of === "input" ? large.json / PER_MEMBER : isJson(body) ? large.json : large.xml;
     if (threadData === undefined || bytes < largeFrom) return runJob(endpoints, knowledge, of, task, body);
-    if (jobs >= settings.jobs || !held.take(bytes)) return { unread: "full" };
+    if (jobs >= maxJobs || !held.take(bytes)) return { unread: "full" };
     jobs++;
     const reading = inThread({ of, task, body: transferable(body), deadline }, threadData).finally(() => {
       jobs--;
@@ -124,12 +127,22 @@ export const openReader = (settings: ReaderSettings): Reader => {
 /** Given with each body: what a thread loads, and fails to load, then belongs to the body that waits for it. */
 const THREAD = { filename: new URL(`./thread${extname(import.meta.url)}`, import.meta.url), name: "readLarge" };
 
+const MIB = 1024 ** 2;
+/** Bytes of heap for a thread: so many for each byte of the largest answer, and no fewer. */
+const HEAP_PER_BYTE = 16;
+const MIN_HEAP = 512 * MIB;
 /** MiB for what lives shortly: most of what parsing makes does, and a small nursery is emptied too often. */
 const YOUNG = 64;
 
 /** The library is loaded here: most gateways start long before they read a large body. */
 const openPool = async (
-  { threads, heap, idle, onFailed }: ReaderSettings,
+  {
+    threads,
+    maxReply,
+    heap = Math.max(MIN_HEAP, HEAP_PER_BYTE * maxReply) / MIB,
+    idle = 60_000,
+    onFailed,
+  }: ReaderSettings,
   workerData: ThreadData,
 ): Promise<Tinypool> => {
   const { Tinypool } = await import("tinypool");

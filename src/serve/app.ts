@@ -22,8 +22,11 @@ import { serve } from "./serve.ts";
 import { type Candidate, suggestPath } from "./suggestPath.ts";
 import type { Documents, Services } from "./feature.ts";
 
-/** What the app is set to, beside how it reads requests. */
+/** What the app is made of, beside how it reads requests. */
 export type AppSettings = RequestInputSettings & {
+  services: Services;
+  backend: Backend;
+  endpoints: readonly PreparedEndpoint[];
   prefixes: readonly string[];
   corsOrigins: readonly string[];
   errorFormats: ErrorFormats;
@@ -50,19 +53,11 @@ type Answered = { reply: Reply; afterwards?: (() => void) | undefined; sent?: (i
 /** Answers one request of one route; `params` are the segments that the route names, as they were sent. */
 type Handler = (request: AppRequest, params: Readonly<Record<string, string>>) => Answered | Promise<Answered>;
 
-/** What each handler needs. */
-type AppParts = { services: Services; backend: Backend; settings: AppSettings };
-
 /** The new interface, below each of its prefixes. */
-export const gatewayApp = (
-  services: Services,
-  backend: Backend,
-  endpoints: readonly PreparedEndpoint[],
-  settings: AppSettings,
-): App => {
-  const { prefixes, passThrough } = settings;
+export const gatewayApp = (settings: AppSettings): App => {
+  const { services, endpoints, prefixes, passThrough } = settings;
   const known = patterns(endpoints);
-  const router = routerOf(known, { services, backend, settings });
+  const router = routerOf(known, settings);
   const candidates = [...known, ...documentPaths(settings).map((path) => ({ path }))];
 
   /** `undefined` where the request belongs to legacy's own interface. */
@@ -148,20 +143,19 @@ const errorFormatOf = ({ errorFormats }: AppSettings, { header, target }: AppReq
   errorFormats(header("accept"), pathOf(target));
 
 /** Routes each path, with and without a slash at its end, to its endpoints; other methods get 405, or the answer to a preflight. */
-const routerOf = (known: readonly Pattern[], parts: AppParts): SmartRouter<Handler> => {
+const routerOf = (known: readonly Pattern[], settings: AppSettings): SmartRouter<Handler> => {
   const router = new SmartRouter<Handler>({ routers: [new RegExpRouter(), new TrieRouter()] });
-  const { prefixes } = parts.settings;
-  for (const prefix of prefixes) {
+  for (const prefix of settings.prefixes) {
     // Below "/" other methods are legacy's.
-    for (const path of prefix === "/" ? [] : documentPaths(parts.settings))
-      for (const written of writtenAs(prefix, { path })) router.add("ALL", written, otherMethods(parts, readOnly));
+    for (const path of prefix === "/" ? [] : documentPaths(settings))
+      for (const written of writtenAs(prefix, { path })) router.add("ALL", written, otherMethods(settings, readOnly));
     for (const pattern of known) {
       const base = prefix === "/" ? "" : prefix;
       const pairsBelow = pattern.pairsBelow === undefined ? undefined : base + pattern.pairsBelow;
       for (const path of writtenAs(base, pattern)) {
         for (const [method, endpoint] of pattern.methods)
-          router.add(method, path, answerBy(parts, endpoint, pairsBelow));
-        router.add("ALL", path, otherMethods(parts, pattern));
+          router.add(method, path, answerBy(settings, endpoint, pairsBelow));
+        router.add("ALL", path, otherMethods(settings, pattern));
       }
     }
   }
@@ -169,8 +163,9 @@ const routerOf = (known: readonly Pattern[], parts: AppParts): SmartRouter<Handl
 };
 
 const answerBy =
-  ({ services, backend, settings }: AppParts, endpoint: PreparedEndpoint, pairsBelow: string | undefined): Handler =>
+  (settings: AppSettings, endpoint: PreparedEndpoint, pairsBelow: string | undefined): Handler =>
   async (request, params) => {
+    const { services, backend } = settings;
     if (isLoop(request.header("via"))) {
       services.observer.event("request_loop", { endpoint: endpoint.name });
       return plain(settings, request, plainAnswer(502, "The gateway's upstream is the gateway itself."));
@@ -211,7 +206,7 @@ const answerBy =
 const readOnly = { methods: new Map([["GET", undefined]] as const) };
 
 const otherMethods =
-  ({ settings }: AppParts, pattern: Parameters<typeof allowed>[0]): Handler =>
+  (settings: AppSettings, pattern: Parameters<typeof allowed>[0]): Handler =>
   (request) => {
     if (request.method !== "OPTIONS")
       return plain(settings, request, plainAnswer(405, "Method Not Allowed", { Allow: allowed(pattern) }));

@@ -1,28 +1,22 @@
 import type { IncomingMessage } from "node:http";
-import type { Cache } from "../cache/cache.ts";
 import { allOf } from "../concurrency/allOf.ts";
 import type { LegacyWriteKnowledge } from "../endpoint/legacyInterface.ts";
 import type { LegacyTarget, ReadLegacyTarget } from "../legacy/legacyTarget.ts";
 import type { ResponseObserver } from "../proxy/heldAnswer.ts";
 import type { PassThroughOptions } from "../proxy/passThrough.ts";
-import type { Feature, Hooks } from "./feature.ts";
-import { type UnconfirmedWrites, UNSETTLED } from "./unconfirmedWrites.ts";
-import { fateOf, type PassingWrite, passingWrite } from "./writes.ts";
-
-/** What observing the proxied traffic needs. */
-export type PassThroughParts = {
-  passing: LegacyWriteKnowledge;
-  readTarget: ReadLegacyTarget;
-  cache: Cache;
-  unconfirmed: UnconfirmedWrites;
-  hooks: Hooks;
-  features: readonly Feature[];
-};
+import type { Feature, Services } from "./feature.ts";
+import { UNCONFIRMED_MS } from "./unconfirmedWrites.ts";
+import { fateOf, type PassingWrite, passingWrite, type WriteFate } from "./writes.ts";
 
 /** Observes requests that are passed through: writes invalidate cached answers, and features see what they ask for. */
-export const observePassThrough = (parts: PassThroughParts): NonNullable<PassThroughOptions["observe"]> => {
-  const { passing, readTarget, features } = parts;
-  return (method, target, req) => {
+export const observePassThrough =
+  (
+    services: Services,
+    features: readonly Feature[],
+    passing: LegacyWriteKnowledge,
+    readTarget: ReadLegacyTarget,
+  ): NonNullable<PassThroughOptions["observe"]> =>
+  (method, target, req) => {
     const legacy = readTarget(target);
     if (legacy === undefined) return undefined;
     const write = passingWrite(passing, method, legacy);
@@ -34,27 +28,26 @@ export const observePassThrough = (parts: PassThroughParts): NonNullable<PassThr
       over(answer, isSent) {
         const body = write?.body();
         for (const observer of observers) observer(answer, isSent, body);
-        return write && isSent ? invalidate(parts, legacy, req, write, answer) : undefined;
+        if (write === undefined || !isSent || !req.complete) return undefined;
+        return invalidate(services, legacy, req, write, answer, fateOf(answer, passing.refusals));
       },
     };
   };
-};
 
 /**
  * Invalidates what a write touched. It counts with a key, where its body is complete and legacy did not refuse it unseen; with a session alone,
  * and where a key may stand further on in the body, only with an answer that is no error. Otherwise anybody could empty the cache.
  */
 const invalidate = (
-  { passing, cache, unconfirmed, hooks }: PassThroughParts,
+  { cache, unconfirmed, hooks }: Services,
   { path }: LegacyTarget,
   req: IncomingMessage,
   write: PassingWrite,
   answer: Parameters<ResponseObserver["over"]>[0],
+  fate: WriteFate,
 ): Promise<void> | undefined => {
-  if (!req.complete) return undefined;
-  const fate = fateOf(answer, passing.refusals);
   if (fate === "refused") return undefined;
-  const tell = (isLost: boolean) =>
+  const onWrite = (isLost: boolean) =>
     hooks.onWrite({
       groups: write.groups(),
       isLost,
@@ -63,11 +56,11 @@ const invalidate = (
   const key = write.key(req.headers["content-type"]);
   if (fate === "unknown")
     return unconfirmed.note(key, () =>
-      allOf([tell(true), cache.invalidate({ groups: write.groups(), soft: true, hold: UNSETTLED })]),
+      allOf([onWrite(true), cache.invalidate({ groups: write.groups(), soft: true, hold: UNCONFIRMED_MS })]),
     );
   const isError = answer === undefined || answer.status >= 300;
   if (key === undefined && (isError || !(hasSession(req) || write.isCut()))) return undefined;
-  return allOf([tell(false), cache.invalidate({ groups: write.groups() })]);
+  return allOf([onWrite(false), cache.invalidate({ groups: write.groups() })]);
 };
 
 /** Legacy's website logs people in by this cookie, and its interface then knows them. */

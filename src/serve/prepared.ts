@@ -26,7 +26,7 @@ export type Preparing = {
 
 /** Prepares all endpoints, once at the start. Throws where an endpoint names another one that does not exist. */
 export const prepare = (endpoints: Record<string, Endpoint>, { legacy, lifetimes }: Preparing): PreparedEndpoint[] => {
-  const questionOf = (name: string, { cache }: Endpoint): Pick<PreparedEndpoint, "cacheKey"> => {
+  const cacheKeyFor = (name: string, { cache }: Endpoint): Pick<PreparedEndpoint, "cacheKey"> => {
     if (cache === undefined) return {};
     const lifetimesOf = lifetimesBy({ ...cache, ...lifetimes[name] });
     const personal = cache.personal ?? false;
@@ -45,7 +45,7 @@ export const prepare = (endpoints: Record<string, Endpoint>, { legacy, lifetimes
       ...readableOf(name, endpoint),
       fields: endpoint.input,
       hasMarkup: markupPaths(endpoint.output).length > 0,
-      ...questionOf(name, endpoint),
+      ...cacheKeyFor(name, endpoint),
     };
   });
   for (const one of all) if (one.access) one.mustRead = mustReadOf(one.access, all);

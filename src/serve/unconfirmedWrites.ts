@@ -3,18 +3,18 @@ import { isKey } from "../http/credential.ts";
 import type { Keys } from "./keys.ts";
 
 /** Milliseconds for which a write whose answer is lost may still be going on. */
-export const UNSETTLED = 30_000;
+export const UNCONFIRMED_MS = 30_000;
 
-/** Drops what a write may have touched; comes back when that is known to all gateways. */
-type Outdate = () => Promise<void> | undefined;
+/** Makes stale what a write may have touched. Resolves when all gateways know. */
+type Invalidate = () => Promise<void> | undefined;
 
 /** Writes that were sent, and whose answers are lost. */
 export type UnconfirmedWrites = {
   /**
-   * Outdates what such a write may have touched, where its key is one that legacy knows: otherwise anybody could make everything stale. A key
+   * Makes stale what such a write may have touched, where its key is one that legacy knows: otherwise anybody could make everything stale. A key
    * that legacy did not accept within the last minute is verified in the background, and no request waits for that.
    */
-  note(key: string | undefined, outdate: Outdate): Promise<void> | undefined;
+  note(key: string | undefined, invalidate: Invalidate): Promise<void> | undefined;
   /** How many wait for what legacy says of their key. */
   waiting(): number;
   close(): void;
@@ -57,26 +57,26 @@ export const openUnconfirmedWrites = ({
     });
   const ask = (key: string): Promise<Outcome | undefined> =>
     keys.verify({ key, headers: ["user-agent", "catalog-gateway"], deadline: Date.now() + timeout }, false);
-  const outdateWhereKnown = async (key: string, outdate: Outdate): Promise<void> => {
+  const invalidateIfKnown = async (key: string, invalidate: Invalidate): Promise<void> => {
     for (const delay of delays) {
       // oxlint-disable-next-line no-await-in-loop -- one attempt after the other
       if (delay > 0) await pause(delay);
       if (isClosed) return;
       // oxlint-disable-next-line no-await-in-loop -- one attempt after the other
       const refusal = await ask(key);
-      if (refusal === undefined) return outdate();
+      if (refusal === undefined) return invalidate();
       if (refusal.kind === "unauthenticated") return;
     }
   };
 
   return {
-    note(given, outdate) {
+    note(given, invalidate) {
       const key = given?.trim();
       if (key === undefined || !isKey(key)) return undefined;
-      if (keys.isProven(keys.ownerOf(key))) return outdate();
+      if (keys.isProven(keys.ownerOf(key))) return invalidate();
       if (waiting >= MAX_UNCONFIRMED) return undefined;
       waiting++;
-      outdateWhereKnown(key, outdate)
+      invalidateIfKnown(key, invalidate)
         .catch(onError)
         .finally(() => waiting--);
       return undefined;

@@ -13,7 +13,7 @@ import { type EndpointRequest, uncached } from "./backend.ts";
 import { fetchReadable, noAnswer, type Unanswered } from "./legacyFetch.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
 import type { Services } from "./feature.ts";
-import { UNSETTLED } from "./unconfirmedWrites.ts";
+import { UNCONFIRMED_MS } from "./unconfirmedWrites.ts";
 
 // What a write invalidates, whichever way it went: by the new interface, or through to legacy's own.
 
@@ -36,7 +36,7 @@ export const confirmWrite = async (
   const invalidate = (isLost: boolean): Promise<void> | undefined =>
     allOf([
       services.hooks.onWrite({ groups, isLost }),
-      services.cache.invalidate({ groups, ...(isLost ? { soft: true, hold: UNSETTLED } : {}) }),
+      services.cache.invalidate({ groups, ...(isLost ? { soft: true, hold: UNCONFIRMED_MS } : {}) }),
     ]);
   await (unanswered === "unknown" ? services.unconfirmed.note(caller.key, () => invalidate(true)) : invalidate(false));
   return answer.status === 200 ? { ...answered, headers: ["Cache-Group-Invalidation", groupList(groups)] } : answered;

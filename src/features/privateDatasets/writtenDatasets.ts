@@ -1,6 +1,6 @@
 import type { Feature } from "../../serve/feature.ts";
 import { plainBody } from "../../proxy/heldAnswer.ts";
-import { UNSETTLED } from "../../serve/unconfirmedWrites.ts";
+import { UNCONFIRMED_MS } from "../../serve/unconfirmedWrites.ts";
 
 /** Has datasets read next that a write names: tags are of interest only if the dataset is known to be private. */
 export const readWritten =
@@ -14,7 +14,7 @@ export const readWritten =
     const written = [...ids].filter((id) => !isAboutTags || isKnown(id));
     for (const id of written) readNext(id);
     // It may still be going on.
-    if (isLost) setTimeout(() => written.map(readNext), UNSETTLED).unref();
+    if (isLost) setTimeout(() => written.map(readNext), UNCONFIRMED_MS).unref();
   };
 
 /** The beginning of an answer that says which dataset was uploaded. */
