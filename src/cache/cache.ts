@@ -69,7 +69,7 @@ export const openCache = ({ store, openTier, count, onError, now = Date.now }: C
     uncacheable.delete(key);
     const stored = mayStore(request.wanted) && entries.put(key, entry, mark);
     if (!stored) count("not_stored");
-    return { answered: { entry, how: { ...how, stored } } };
+    return { answered: { representation: entry, entry, how: { ...how, stored } } };
   };
 
   /** One fetch, and its failure, for all who ask the same at the same time. Any other answer that cannot be stored is for one caller alone. */
@@ -88,7 +88,7 @@ export const openCache = ({ store, openTier, count, onError, now = Date.now }: C
     count("coalesced");
     const { answered, isForOne } = await running;
     // Else each of them in turn would ask legacy, in vain.
-    const isLast = isAgain && "representation" in answered && isFailure(answered.representation.status);
+    const isLast = isAgain && answered.entry === undefined && isFailure(answered.representation.status);
     if (isForOne && !isLast) return fetchOnce(request, fetchAnswer, how, true);
     return { ...answered, how: { ...how, collapsed: true } };
   };
@@ -102,7 +102,7 @@ export const openCache = ({ store, openTier, count, onError, now = Date.now }: C
     try {
       const fetching = fetchAndStore({ ...request, wanted: {} }, owner, fetchAnswer, { fwd: "stale" }, true);
       const { answered } = await fetches.launch(key, fetching);
-      if ("entry" in answered) return count("refreshed");
+      if (answered.entry) return count("refreshed");
       ({ status } = answered.representation);
     } catch (error) {
       onError(error);
@@ -134,7 +134,7 @@ export const openCache = ({ store, openTier, count, onError, now = Date.now }: C
         const refusal = await authorize();
         return refusal
           ? { representation: untagged(refusal), cacheable: true, how: { fwd: "request" } }
-          : { entry, how };
+          : { representation: entry, entry, how };
       };
       if (found?.freshness === "fresh") return serve(found.entry, HIT);
       if (found?.freshness === "stale") {
@@ -152,7 +152,7 @@ export const openCache = ({ store, openTier, count, onError, now = Date.now }: C
 
       const fwd = found === undefined ? "uri-miss" : ifError ? "stale" : "request";
       const answered = await fetchOnce(request, fetchAnswer, { fwd });
-      if (found === undefined || "entry" in answered) return answered;
+      if (found === undefined || answered.entry) return answered;
       const { status } = answered.representation;
       const { owner } = found.entry;
       // Those who waited for one failed fetch count it once.

@@ -22,16 +22,21 @@ export type Reply = { status: number; headers: string[]; body: Buffer | string |
 /** Bytes of an answer that is written as text where it is ASCII: it then leaves in one write with its header. */
 const MAX_TEXT = 16 * 1024;
 
-/** An answer and how it came about; `entry` where it may be stored. */
+/** An answer and how it came about. */
 export type Answered = {
   how: CacheStatus;
+  representation: Representation;
+  /** The same representation, where it may be stored. */
+  entry?: Entry;
+  /** Another answer to the same request may be stored. */
+  cacheable?: true;
   /** The value of `Gateway-Decision`, where that is not the default. */
   decision?: string;
   headers?: readonly string[];
   /** Milliseconds that the backend took, and that the whole request took. */
   upstream?: number;
   took?: number;
-} & ({ entry: Entry } | { representation: Representation; cacheable: boolean });
+};
 
 /** How an answer came about, in the words of Cache-Status (RFC 9211). */
 export type CacheStatus = {
@@ -115,8 +120,8 @@ const headersOf = (
   length: number | undefined,
   now: number,
 ): string[] => {
-  const entry = "entry" in answered ? answered.entry : undefined;
-  const { tag, status, headers } = "entry" in answered ? answered.entry : answered.representation;
+  const { entry } = answered;
+  const { tag, status, headers } = answered.representation;
   const isError = status >= 400;
   const type = (isError && errorFormat?.type) || "application/json";
   const list = length === undefined ? [] : ["Content-Type", type, "Content-Length", String(length)];
@@ -131,7 +136,7 @@ const headersOf = (
   } else {
     list.push("Cache-Control", keyed ? "private, no-store" : "no-store");
     if (isError) list.push("Vary", VARY_OF_ERRORS);
-    else if ("cacheable" in answered && answered.cacheable) list.push("Vary", VARY);
+    else if (answered.cacheable) list.push("Vary", VARY);
   }
   list.push("Cache-Status", formatCacheStatus(answered.how, entry && seconds(entry.freshUntil - now)));
   list.push("Server-Timing", serverTiming(answered), "Gateway-Decision", answered.decision ?? DEFAULT_DECISION);
@@ -150,9 +155,9 @@ const headersFor = (
   length: number | undefined,
   now: number,
 ): string[] => {
-  if (!("entry" in answered) || answered.how !== HIT || answered.took !== undefined)
-    return headersOf(answered, asker, coding, length, now);
   const { entry } = answered;
+  if (entry === undefined || answered.how !== HIT || answered.took !== undefined)
+    return headersOf(answered, asker, coding, length, now);
   const second = seconds(now);
   if (entry.rendered?.second !== second || entry.rendered.cors !== asker.cors)
     entry.rendered = { second, cors: asker.cors, lists: [] };
@@ -164,7 +169,7 @@ const headersFor = (
 
 /** Writes an answer for one client: coding, validators, 304 where the client has it. A hit may have it compressed for later ones. */
 export const replyWith = (answered: Answered, asker: ReplyRequest, now: number): Reply => {
-  const representation = "entry" in answered ? answered.entry : answered.representation;
+  const { representation, entry } = answered;
   const { status, body, coded, tag } = representation;
   const accepted = acceptedCodings(asker.acceptEncoding);
   const coding = chosen(representation, accepted);
@@ -181,7 +186,7 @@ export const replyWith = (answered: Answered, asker: ReplyRequest, now: number):
     return { status: 304, headers: headersFor(answered, asker, held ?? coding, undefined, now), body: undefined };
   }
   // The miss was the first request, a hit is at least the second: from here on compression pays off.
-  if (answered.how === HIT && "entry" in answered) requestCoding(answered.entry, accepted);
+  if (answered.how === HIT && entry !== undefined) requestCoding(entry, accepted);
   const errorBytes = status >= 400 ? asker.errorFormat?.bytes(status, body) : undefined;
   const bytes = errorBytes ?? (coding && coded[coding]) ?? body;
   const isText = bytes.length <= MAX_TEXT && isAscii(bytes);

@@ -65,6 +65,5 @@ export const legacyDecision: Decision = { stage: "legacy", backend: "legacy", re
 /** An answer for one caller alone. `fwd`: why a backend was asked (RFC 9211); absent where the gateway answered by itself. */
 export const uncached = (answer: Answer, fwd?: "method" | "bypass"): Answered => ({
   representation: untagged(answer),
-  cacheable: false,
   how: fwd === undefined ? { detail: "settled" } : { fwd },
 });

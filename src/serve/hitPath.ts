@@ -65,7 +65,7 @@ export const openHitPath = (
       // The router writes errors in the other format.
       if (entry.status >= 400 && errorFormats(headers.accept, url) !== undefined) return false;
       const reply = replyWith(
-        { entry, how: HIT },
+        { representation: entry, entry, how: HIT },
         {
           method,
           acceptEncoding: headers["accept-encoding"],

@@ -1,6 +1,6 @@
 import type { Fetched } from "../../cache/cacheRequest.ts";
 import { freshOnly } from "../../cache/policy.ts";
-import { type Answered, untagged } from "../../cache/reply.ts";
+import type { Answered } from "../../cache/reply.ts";
 import { type Answer, answerOf } from "../../endpoint/answer.ts";
 import { canonicalRequest } from "../../endpoint/canonicalRequest.ts";
 import type { Caller } from "../../legacy/client.ts";
@@ -81,7 +81,7 @@ export const openLayer = (
     const cacheKey = endpoint.cacheKey?.(input, modern.identity);
     if (cacheKey === undefined || caller.key !== undefined) {
       const { answer } = await fetch();
-      return failed ? undefined : { representation: untagged(answer), cacheable: false, how: { fwd: "bypass" } };
+      return failed ? undefined : uncached(answer, "bypass");
     }
     const answered = await services.cache.answer(
       // If modern fails, legacy answers: stale answers of modern are not served.
@@ -89,7 +89,7 @@ export const openLayer = (
       fetch,
       async () => undefined,
     );
-    const { status } = "entry" in answered ? answered.entry : answered.representation;
+    const { status } = answered.representation;
     return failed || status >= 500 ? undefined : answered;
   };
 

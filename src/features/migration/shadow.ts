@@ -177,7 +177,7 @@ const mirrorCaller = (caller: RequestCaller, timeout: number): RequestCaller => 
 });
 
 const servedAnswer = (answered: Answered): SideAnswer => {
-  const { status, body } = "entry" in answered ? answered.entry : answered.representation;
+  const { status, body } = answered.representation;
   return given(status, "application/json", body);
 };
 

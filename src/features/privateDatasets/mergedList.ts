@@ -47,9 +47,6 @@ const noResults: Outcome = { kind: "notFound", message: "No results" };
 const lacksRows: Outcome = { kind: "unavailable", message: "The list may lack private rows." };
 const [open, comma, close] = [Buffer.from("["), Buffer.from(","), Buffer.from("]")];
 
-const representationOf = ({ answered }: Pick<Served, "answered">) =>
-  "entry" in answered ? answered.entry : answered.representation;
-
 /** Whether an input asks for all datasets. */
 const hasNoFilter = (input: Input): boolean =>
   input["status"] === "all" &&
@@ -62,7 +59,7 @@ export const privateRowsLayer = (parts: MergedListParts): Layer => {
 
   /** Marks a list as incomplete. Only 200 and 404 answer with a list, the latter with an empty one. */
   const marked = (served: Served, isIncomplete: boolean, isBypass = false): Served => {
-    const { status } = representationOf(served);
+    const { status } = served.answered.representation;
     if (!isIncomplete || (status !== 200 && status !== 404)) return served;
     // An incomplete list is not compared.
     if (isBypass) return { answered: uncached(answerOf(lacksRows)), isIncomplete };
@@ -94,7 +91,7 @@ export const privateRowsLayer = (parts: MergedListParts): Layer => {
       if (before.has(id) && !listed.has(id) && found.get(id) === undefined && matches({ id, shown: {} }))
         absent.push(id);
     if (absent.length === 0 || hasNoFilter(input)) return absent.length > 0;
-    const { status, body } = representationOf({ answered: await wholeList({ status: "all" }, {}, caller) });
+    const { status, body } = (await wholeList({ status: "all" }, {}, caller)).representation;
     if (status !== 200) return true;
     const present = rowsById(body);
     return absent.some((id) => !present.has(id));
@@ -119,7 +116,7 @@ export const privateRowsLayer = (parts: MergedListParts): Layer => {
       await isPending();
       const rows = found.rows();
       const answered = await wholeList(input, wanted, caller, bypass);
-      const { status, body } = representationOf({ answered });
+      const { status, body } = answered.representation;
       if (status >= 500 && !wanted.onlyIfCached) return undefined;
       if (status !== 200) return { answered };
       const listed = rowsById(body);
@@ -145,11 +142,12 @@ export const privateRowsLayer = (parts: MergedListParts): Layer => {
               status: 200,
               body: Buffer.concat([open, ...page.flatMap(([, row], i) => (i ? [comma, row] : row)), close]),
             };
-      if (!("entry" in answered)) return { answered: { ...answered, representation: untagged(content) }, isIncomplete };
+      if (!answered.entry) return { answered: { ...answered, representation: untagged(content) }, isIncomplete };
       // The page is as old as the list that it is cut from.
       const { endpoint: name, groups, owner, lifetimes, storedAt } = answered.entry;
       const about = { endpoint: name, groups, lifetimes, storedAt, ...(owner !== undefined && { owner }) };
-      return { answered: { ...answered, entry: entryOf(tagged(content), about) }, isIncomplete };
+      const entry = entryOf(tagged(content), about);
+      return { answered: { ...answered, representation: entry, entry }, isIncomplete };
     }
   };
 
@@ -163,7 +161,7 @@ export const privateRowsLayer = (parts: MergedListParts): Layer => {
     const merged = status === "administrator" ? await answerMerged(request, caller, until) : undefined;
     if (merged) return marked(merged, merged.isIncomplete === true, bypass);
     const served = await next(request, caller);
-    learnUploaders(input, () => idsInText(representationOf(served).body.toString("latin1")));
+    learnUploaders(input, () => idsInText(served.answered.representation.body.toString("latin1")));
     return status === "other" ? served : marked(served, true, bypass);
   };
 
