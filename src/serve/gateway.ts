@@ -130,7 +130,7 @@ export const openGateway = async (
     Object.entries(catalogue.endpoints).map(([name, { cache: cached }]) => ({ name, isCached: cached !== undefined })),
   );
   const breaker = openBreaker((...change) => observeCircuit(observer, "legacy", ...change));
-  meter.addBackend({ name: "legacy", circuit: breaker.circuit, certificateExpiry: health.certificateExpiry });
+  meter.addBackend({ name: "legacy", circuit: () => breaker.circuit(), certificateExpiry: health.certificateExpiry });
   const host = settings.LEGACY_HOST ?? new URL(settings.LEGACY_URL).host;
   const client = legacyClient(transformed, {
     path: settings.LEGACY_PATH === "/" ? "" : settings.LEGACY_PATH,
