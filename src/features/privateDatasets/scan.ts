@@ -32,7 +32,7 @@ const MAX_NEXT = 1000;
 export type PrivateRowsView = {
   /** `scanning`: the first scan is not over. `outdated`: the last one was over more than an hour ago. */
   state: "scanning" | "complete" | "outdated";
-  /** Why legacy cannot be asked. */
+  /** Why the scan does not go on: legacy cannot be asked, or what was found cannot be stored. */
   trouble?: string | undefined;
   /** Known private datasets, and how many of them legacy does not show even to the administrator. */
   rows: number;

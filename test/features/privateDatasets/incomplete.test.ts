@@ -1,6 +1,8 @@
+import { StatementSync } from "node:sqlite";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { DatasetRow } from "../../../src/tools/sampleLegacy/catalogueRows.ts";
 import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
+import { temporaryFolder } from "../../support/temporaryFolder.ts";
 import { until } from "../../support/waiting.ts";
 import { fronted, over } from "./fronted.ts";
 import { administrator, nobody, otherOwner, owner, secondAdministrator, user } from "./people.ts";
@@ -60,6 +62,24 @@ describe("a list that says that it may lack something", () => {
     expect(state()).toMatchObject({ state: "scanning", rows: 0, trouble: "the key is no administrator's" });
     expect(observer.counts()).toMatchObject({ "private_scan_refused listDatasets": 1 });
     expect(await list(administrator)).toMatchObject(own);
+  });
+
+  test("while nothing can be stored, until it can be", async () => {
+    const full = vi.spyOn(StatementSync.prototype, "run").mockImplementation(() => {
+      throw new Error("database or disk is full");
+    });
+    const about = { scan: { retry: 1 } };
+    const { list, scanned, state, observer } = await through(undefined, { DATA_DIR: temporaryFolder() }, about);
+    await until(() => state()?.trouble !== undefined);
+    expect(state()).toMatchObject({ state: "scanning", rows: 0, trouble: "database or disk is full" });
+    expect(await list(administrator)).toMatchObject(own);
+    full.mockRestore();
+    await scanned();
+    expect(await list(administrator)).toMatchObject(whole);
+    expect(Object.keys(observer.counts()).filter((name) => /store|private/.test(name))).toEqual([
+      "store_lost",
+      "store_up",
+    ]);
   });
 
   test.each<[string, Partial<DatasetRow>]>([
