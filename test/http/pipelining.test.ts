@@ -1,7 +1,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openHttpServer } from "../../src/http/httpServer.ts";
+import { listen } from "../../src/http/listen.ts";
 import { cachedGateway } from "../cache/support.ts";
 import { openConnection, within } from "../serve/support.ts";
 import { MessageReader, type Message } from "../torture/lib/messageReader.ts";
@@ -16,12 +17,9 @@ const open = async (listener: RequestListener) => {
   const { server } = openHttpServer({ optimizeEmptyRequests: true }, roomyLimits, listener);
   const sockets: Socket[] = [];
   server.on("connection", (socket: Socket) => void sockets.push(socket));
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { server, sockets, port: (server.address() as AddressInfo).port };
+  const { port, close } = await listen(server);
+  onTestFinished(close);
+  return { server, sockets, port };
 };
 
 /** A listener whose requests are kept until the test answers them. */

@@ -1,7 +1,8 @@
 import { type RequestListener } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { connect } from "node:net";
 import { onTestFinished } from "vitest";
 import { type ClientLimits, openHttpServer } from "../../src/http/httpServer.ts";
+import { listen } from "../../src/http/listen.ts";
 import { roomyLimits } from "./limits.ts";
 
 /** More than the system takes for a client that reads nothing. */
@@ -15,12 +16,9 @@ export const open = async (limits: Partial<ClientLimits> = {}, listener?: Reques
     { ...roomyLimits, ...limits },
     listener ?? ((request, response) => response.end(request.url === "/large" ? large : "ok")),
   );
-  await new Promise<void>((resolve) => void opened.server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    opened.server.closeAllConnections();
-    opened.server.close();
-  });
-  return { ...opened, port: (opened.server.address() as AddressInfo).port };
+  const { port, close } = await listen(opened.server);
+  onTestFinished(close);
+  return { ...opened, port };
 };
 
 /** A client that sends this and reads nothing; a reset shows only when it writes, so it is seen at the server. */

@@ -1,4 +1,3 @@
-import { createServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { openGateway as gatewayOver } from "../../src/serve/gateway.ts";
 import { startServer } from "../../src/serve/server.ts";
@@ -6,6 +5,7 @@ import { openObserver } from "../../src/telemetry/observer.ts";
 import { catalogue } from "../../transforms/catalogue.ts";
 import { recordingUpstream } from "../http/support.ts";
 import { get, httpUpstream, send } from "../proxy/support.ts";
+import { freePort } from "../support/freePort.ts";
 import { settingsOf } from "../support/settings.ts";
 import { until } from "../support/waiting.ts";
 import { openPipe } from "./support.ts";
@@ -38,13 +38,7 @@ const logging = async (url: string, environment: Record<string, string> = {}) =>
 };
 
 /** An origin on which nothing listens. */
-const nowhere = async (): Promise<string> => {
-  const server = createServer();
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => void server.close(resolve));
-  return `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
-};
+const nowhere = async () => `http://127.0.0.1:${await freePort()}`;
 
 const idOf = (head: string) => /^x-request-id: (.*)\r$/im.exec(head)?.[1];
 

@@ -1,5 +1,6 @@
 import type { RequestListener } from "node:http";
 import { type ClientLimits, openHttpServer } from "../../http/httpServer.ts";
+import { listen } from "../../http/listen.ts";
 
 /** A bound of their own, so that clients' connections do not keep operators out. */
 const MAX_CONNECTIONS = 256;
@@ -11,14 +12,6 @@ export const startAdminServer = async (listener: RequestListener, host: string, 
     { ...limits, maxConnections: MAX_CONNECTIONS },
     listener,
   );
-  await new Promise<void>((resolve, reject) => void server.once("error", reject).listen(port, host, resolve));
-  const address = server.address();
-  return {
-    port: typeof address === "object" && address !== null ? address.port : port,
-    stop: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  const listening = await listen(server, { host, port });
+  return { port: listening.port, stop: listening.close };
 };

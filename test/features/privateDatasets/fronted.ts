@@ -1,6 +1,7 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { onTestFinished } from "vitest";
 import type { DatasetRow } from "../../../src/tools/sampleLegacy/catalogueRows.ts";
+import { httpUpstream } from "../../proxy/support.ts";
 import type { GatewayParts } from "../../support/gateway.ts";
 import { openBed } from "./bed.ts";
 import type { Caller } from "./people.ts";
@@ -32,16 +33,9 @@ export const fronted = async (datasets: readonly DatasetRow[] = rows) => {
     response.writeHead(answer.status, { "Content-Type": answer.headers.get("content-type") ?? "" });
     response.end(Buffer.from(await answer.arrayBuffer()));
   };
-  const server = createServer((request, response) => {
+  onTestFinished(() => bed.close());
+  front.url = await httpUpstream((request, response) => {
     pass(request, response).catch(() => response.destroy());
-  });
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  front.url = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    server.close();
-    await bed.close();
   });
   return front;
 };

@@ -1,11 +1,11 @@
-import { createServer, type IncomingMessage } from "node:http";
-import { afterEach, expect, onTestFinished, test, vi } from "vitest";
+import type { IncomingMessage } from "node:http";
+import { afterEach, expect, test, vi } from "vitest";
 import { migrationFeature } from "../../../src/features/migration/feature.ts";
 import { tracingFeature } from "../../../src/features/tracing/feature.ts";
 import { HttpExchange } from "../../../src/http/exchange.ts";
 import type { Feature, FeatureModule } from "../../../src/serve/feature.ts";
 import { listeningGateway, recordingUpstream } from "../../http/support.ts";
-import { get, send } from "../../proxy/support.ts";
+import { get, httpUpstream, send } from "../../proxy/support.ts";
 
 const ours = "/v1/evaluationmeasures/list";
 const theirs = "/api/v1/json/anything";
@@ -31,7 +31,7 @@ type Span = {
 /** A collector that takes OTLP as JSON, or that never answers. */
 const collector = async ({ hangs = false } = {}) => {
   const requests: { headers: IncomingMessage["headers"]; url: string | undefined; spans: Span[]; text: string }[] = [];
-  const server = createServer((request, response) => {
+  const url = await httpUpstream((request, response) => {
     let text = "";
     request.on("data", (chunk: Buffer) => (text += chunk.toString()));
     request.on("end", () => {
@@ -41,13 +41,6 @@ const collector = async ({ hangs = false } = {}) => {
       if (!hangs) response.writeHead(200, { "Content-Type": "application/json" }).end("{}");
     });
   });
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
   return { url, requests, spans: () => requests.flatMap(({ spans }) => spans) };
 };
 

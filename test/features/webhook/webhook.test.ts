@@ -1,11 +1,11 @@
 import { createHmac } from "node:crypto";
 import { EventEmitter } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
 import { webhookFeature } from "../../../src/features/webhook/feature.ts";
 import type { Core, ServiceEvents } from "../../../src/serve/feature.ts";
 import { openMeter } from "../../../src/telemetry/meter.ts";
+import { httpUpstream } from "../../proxy/support.ts";
 import { staged } from "../migration/support.ts";
 import { settingsOf } from "../../support/settings.ts";
 import { freePort } from "../../support/freePort.ts";
@@ -40,10 +40,8 @@ const receiver = async (...statuses: number[]) => {
     });
     response.writeHead(statuses.shift() ?? 204, { Location: "/elsewhere", Connection: "close" }).end();
   };
-  const server = createServer((request, response) => void take(request, response));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
-  return { got, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?token=s3cret` };
+  const origin = await httpUpstream((request, response) => void take(request, response));
+  return { got, url: `${origin}/hook?token=s3cret` };
 };
 
 const opened = (environment: Record<string, string>, delays = [10, 10]) => {

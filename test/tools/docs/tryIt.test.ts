@@ -1,11 +1,9 @@
 import { execFile } from "node:child_process";
-import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { httpUpstream } from "../../proxy/support.ts";
 import { describeWith } from "../../support/needs.ts";
 import { type Program, startProgram } from "../../support/program.ts";
 import { consoleCommands } from "./markdown.ts";
@@ -44,17 +42,15 @@ test("docs/clients.md: its program waits for Retry-After and reads all pages", a
   const noMore = [404, { detail: { code: "372", message: "No results" } }] as const;
   const answers = [page("a", "b"), [503, { detail: "wait" }] as const, page("c"), noMore];
   const asked: unknown[] = [];
-  const server = createServer((request, response) => {
+  const origin = await httpUpstream((request, response) => {
     void (async () => {
       asked.push(JSON.parse(Buffer.concat(await request.toArray()).toString()));
       const [status, body] = answers.shift() ?? noMore;
       response.writeHead(status, status === 503 ? { "Retry-After": "0" } : {}).end(JSON.stringify(body));
     })();
   });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  onTestFinished(() => void server.close());
   const [, program = ""] = /^```js\n([^]*?)^```$/m.exec(readFileSync(join(root, "docs/clients.md"), "utf8")) ?? [];
-  const own = program.replace("127.0.0.1:8000", `127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const own = program.replace("http://127.0.0.1:8000", origin);
   const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", own]);
   expect(stdout.split("\n")).toEqual(["0 a", "1 b", "0 c", ""]);
   expect(asked).toEqual([0, 2, 2, 4].map((offset) => ({ status: "all", limit: 2, offset })));
