@@ -1,23 +1,12 @@
 import { html, type Html } from "./html.ts";
 import { formatNumber, percent } from "./wording.ts";
 
-const BAR_WIDTH = 400;
 const LINE_WIDTH = 120;
 const LINE_HEIGHT = 26;
 
 /** A share (0-1) as a bar and in words: `38 % of the room is taken`. */
-export const fillBar = (share: number, ofWhat: string): Html => {
-  const shown = Math.min(1, share);
-  return html`<svg
-    class="fill-bar"
-    viewBox="0 0 ${BAR_WIDTH} 8"
-    preserveAspectRatio="none"
-    role="img"
-    aria-label="${percent(shown)} ${ofWhat}"
-  >
-    <rect width="${(BAR_WIDTH * shown).toFixed(1)}" height="8"></rect>
-  </svg>`;
-};
+export const fillBar = (share: number, ofWhat: string): Html =>
+  html`<progress value="${Math.min(1, share)}" aria-label="${percent(Math.min(1, share))} ${ofWhat}"></progress>`;
 
 /** Requests in each minute as a line, and in words; empty for fewer than two counts. */
 export const sparkline = (counts: readonly number[]): Html => {

@@ -6,7 +6,7 @@ const MAX_ROWS = 100;
 
 type RowsTable<Row> = {
   rows: readonly Row[];
-  heads: readonly string[];
+  heads: readonly (string | Html)[];
   row: (row: Row) => Html;
   /** The sentence that stands for an empty table. */
   none: string;

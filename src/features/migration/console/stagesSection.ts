@@ -2,6 +2,7 @@ import { differenceResults } from "../../../compare/difference.ts";
 import { sparkline } from "../../../ui/charts.ts";
 import type { PageSection } from "../../../ui/consolePart.ts";
 import { html, type Html } from "../../../ui/html.ts";
+import { rowsTable } from "../../../ui/rowsTable.ts";
 import { timeAgo } from "../../../ui/timeAgo.ts";
 import { counted, duration, formatNumber, percent, rate } from "../../../ui/wording.ts";
 import { nextStep } from "../gate.ts";
@@ -132,17 +133,21 @@ const beginning = (hasModern: boolean, hasTraffic: boolean, address: string): Ht
   </ol>`;
 
 const stagesTable = (views: readonly NamedView[], hasModern: boolean, now: Date): Html =>
-  html`<table class="rows stages">
-    <thead>
-      <tr>
-        ${["endpoint", "stage", "traffic", "hits", "p50 / p95", "parity"].map((head) => html`<th scope="col">${head}</th>`)}
-        ${hasModern ? html`<th scope="col" class="scripted"><span class="unseen">actions</span></th>` : ""}
-      </tr>
-    </thead>
-    <tbody>
-      ${views.map((one) => row(one, hasModern, now))}
-    </tbody>
-  </table>`;
+  rowsTable({
+    rows: views,
+    heads: [
+      "endpoint",
+      "stage",
+      "traffic",
+      "hits",
+      "p50 / p95",
+      "parity",
+      ...(hasModern ? [html`<span class="unseen">actions</span>`] : []),
+    ],
+    none: "None.",
+    route: "/stages",
+    row: (one) => row(one, hasModern, now),
+  });
 
 const row = ({ endpoint, view, troubles }: NamedView, hasModern: boolean, now: Date): Html =>
   html`<tr

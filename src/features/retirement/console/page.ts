@@ -1,6 +1,7 @@
 import type { PagePart, PageSection } from "../../../ui/consolePart.ts";
 import { joinModules, readAsset } from "../../../ui/documentFrame.ts";
 import { html, type Html } from "../../../ui/html.ts";
+import { rowsTable } from "../../../ui/rowsTable.ts";
 import { timeAgo, timeAt } from "../../../ui/timeAgo.ts";
 import { counted, formatNumber } from "../../../ui/wording.ts";
 import { type ClientGroup, groupClients, matchesSearch } from "./clientGroups.ts";
@@ -45,7 +46,13 @@ const clientsSection = (
     count: groups.length,
     about: "Callers of the legacy interface, by program and by what they ask for.",
     content: html`${tools(search)}
-    ${shown.length === 0 ? html`<p class="none">No client has this text.</p>` : clientTable(shown, now)}
+    ${rowsTable({
+      rows: shown,
+      heads: ["requests", "program", "asks for", "callers", "last"],
+      none: "No client has this text.",
+      route: "/clients",
+      row: (group) => groupRow(group, now),
+    })}
     ${more(found.length - shown.length, all)}`,
   };
 };
@@ -72,18 +79,6 @@ const more = (left: number, all: boolean): Html | string =>
     : all
       ? html`<p class="none">… and ${formatNumber(left)} more, in <code>GET /clients</code>.</p>`
       : html`<p><a href="?all=clients#clients">Show ${formatNumber(left)} more</a></p>`;
-
-const clientTable = (groups: readonly ClientGroup[], now: Date): Html =>
-  html`<table class="rows clients">
-    <thead>
-      <tr>
-        ${["requests", "program", "asks for", "callers", "last"].map((head) => html`<th scope="col">${head}</th>`)}
-      </tr>
-    </thead>
-    <tbody>
-      ${groups.map((group) => groupRow(group, now))}
-    </tbody>
-  </table>`;
 
 const groupRow = ({ family, path, count, first, last, clients }: ClientGroup, now: Date): Html =>
   html`<tr data-key="${family} ${path}">
