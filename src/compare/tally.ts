@@ -13,7 +13,7 @@ import { addLatency, type Latencies, latencyQuantile, noLatencies } from "./late
 import type { Cause, CurlPair, ExampleAnswer, Report, ReportedDifference, SideLatency, Summary } from "./report.ts";
 
 /** What both sides answered. `statuses`: those of a `StatusPair`; `ms`: how long each side took, where it was asked. */
-export type SideAnswers = {
+type SideAnswers = {
   statuses: readonly [from: number, to: number];
   ms: { legacy?: number; candidate?: number };
 };

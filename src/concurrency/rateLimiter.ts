@@ -1,13 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How often a rate limiter lets requests out. */
-export type RateLimiterSettings = {
-  /** Requests a second; 0: no limit. */
-  rate: number;
-};
-
-/** Returns a function that resolves when the next request may go out. It rejects when `signal` aborts. */
-export const openRateLimiter = ({ rate }: RateLimiterSettings) => {
+/** Returns a function that resolves when the next of `rate` requests a second may go out; 0: no limit. It rejects when `signal` aborts. */
+export const openRateLimiter = (rate: number) => {
   const interval = rate > 0 ? 1000 / rate : 0;
   let next = -Infinity;
   return async (signal: AbortSignal): Promise<void> => {

@@ -51,7 +51,7 @@ export type ModernClient = {
 type NamedEndpoint = Endpoint & { name: string };
 
 /** What decides whether an answer of modern is served. */
-export type Judging = {
+type Judging = {
   errors: ErrorTable;
   /** The ledger in force: how modern's documents may differ. */
   ledger: () => Ledger;

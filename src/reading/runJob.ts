@@ -14,7 +14,7 @@ export type Jobs = {
 type OfEndpoint = { endpoint: string };
 
 /** A 200 of the new implementation: where it departs from its schema, and its bytes; or why it is no document. */
-export type Checked = { misfits: Misfit[]; written: Written } | { failed: string };
+type Checked = { misfits: Misfit[]; written: Written } | { failed: string };
 
 /** What a thread is started with; it holds no secret. */
 export type ThreadData = {

@@ -14,7 +14,7 @@ export const asTexts = (reply: unknown): unknown => {
 };
 
 /** Two connections to one Redis: one for commands, one that listens to channels. Both reconnect for ever. */
-export type RedisConnection = {
+type RedisConnection = {
   run: RunScript;
   /** Sends a message; a failure is reported by `onError`. */
   publish(channel: string, message: string): void;
@@ -27,7 +27,7 @@ export type RedisConnection = {
 };
 
 /** What a connection is opened with. */
-export type ConnectionSettings = {
+type ConnectionSettings = {
   url: string;
   channels: string[];
   onMessage: (message: string, channel: string) => void;

@@ -6,7 +6,7 @@ import { asTexts, connectRedis, type RunScript } from "./redis.ts";
 import { openHealth, type OnStoreEvent, storeIn, type StoreSettings, type Swap, type Stores } from "./store.ts";
 
 /** What stores on Redis are opened with; times are milliseconds. */
-export type RedisStoresSettings = {
+type RedisStoresSettings = {
   url: string;
   onEvent: OnStoreEvent;
   /** That an update waits at most. */

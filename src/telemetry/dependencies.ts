@@ -2,7 +2,7 @@
 export type DependencyState = { name: string; state: "ok" | "failed"; since: string; why?: string };
 
 /** Reports what was seen of a dependency; `why` says what failed. */
-export type ReportState = (isOk: boolean, why?: string) => void;
+type ReportState = (isOk: boolean, why?: string) => void;
 
 /** The dependencies of the gateway, for `/readyz?verbose` and the metrics. */
 export type Dependencies = {

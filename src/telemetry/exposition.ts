@@ -4,7 +4,7 @@ import { Registry } from "./promClient.ts";
 import type { FamilyValues } from "./series.ts";
 
 /** A page of metrics, and its `Content-Type`. */
-export type Exposition = { contentType: string; body: string };
+type Exposition = { contentType: string; body: string };
 
 /** Values of one metric that take about a millisecond to write. */
 const MANY = 100;

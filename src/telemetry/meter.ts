@@ -15,10 +15,10 @@ import {
 type LookedUp = number | readonly Sample[];
 
 /** The state of a circuit breaker. */
-export type CircuitName = "closed" | "open" | "half_open";
+type CircuitName = "closed" | "open" | "half_open";
 
 /** A backend as the metrics see it. `certificateExpiry`: seconds since the epoch; `undefined`: it has shown none. */
-export type MeteredBackend = {
+type MeteredBackend = {
   name: string;
   circuit: () => CircuitName;
   certificateExpiry: () => number | undefined;
@@ -28,7 +28,7 @@ export type MeteredBackend = {
 export type CallResult = "answered" | "failed" | "circuit_open";
 
 /** One answer that the router gave. `backend`: who made it, the gateway perhaps. `ms`: milliseconds from the request's arrival. */
-export type MeteredAnswer = { backend: string; status: number; how: CacheStatus; ms: number; bytes: number };
+type MeteredAnswer = { backend: string; status: number; how: CacheStatus; ms: number; bytes: number };
 
 /** Answers since the start; `hits`: from the cache, fresh or stale. */
 export type AnswerCounts = { requests: number; hits: number };

@@ -4,7 +4,7 @@ import type { Metric, Registry } from "prom-client";
 export type Sample = { labels: Readonly<Record<string, string | number>>; value: number; metricName?: string };
 
 /** A metric: its name, what it says, and how it is read. */
-export type Family = {
+type Family = {
   name: string;
   help: string;
   type: "counter" | "gauge" | "histogram";

@@ -11,7 +11,7 @@ const took = async (what: () => Promise<unknown>) => {
 };
 
 test("requests go out at their rate on average, however slow each is", async () => {
-  const takeTurn = openRateLimiter({ rate: 100 });
+  const takeTurn = openRateLimiter(100);
   const ms = await took(async () => {
     for (let i = 0; i <= 30; i++) {
       await takeTurn(signal);
@@ -22,12 +22,12 @@ test("requests go out at their rate on average, however slow each is", async () 
 });
 
 test("requests that wait at the same time go out one after the other", async () => {
-  const takeTurn = openRateLimiter({ rate: 100 });
+  const takeTurn = openRateLimiter(100);
   expect(await took(() => Promise.all([1, 2, 3, 4, 5].map(() => takeTurn(signal))))).toBeGreaterThan(35);
 });
 
 test("a pause saves up no burst", async () => {
-  const takeTurn = openRateLimiter({ rate: 100 });
+  const takeTurn = openRateLimiter(100);
   await takeTurn(signal);
   await sleep(200);
   expect(
@@ -38,7 +38,7 @@ test("a pause saves up no burst", async () => {
 });
 
 test("a rate of 0 is no limit", async () => {
-  const takeTurn = openRateLimiter({ rate: 0 });
+  const takeTurn = openRateLimiter(0);
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   // The clock stands still.
@@ -48,7 +48,7 @@ test("a rate of 0 is no limit", async () => {
 
 test("its signal ends a request that waits for its turn", async () => {
   const stopping = new AbortController();
-  const takeTurn = openRateLimiter({ rate: 1e-3 });
+  const takeTurn = openRateLimiter(1e-3);
   await takeTurn(stopping.signal);
   const next = takeTurn(stopping.signal);
   stopping.abort();
@@ -57,5 +57,5 @@ test("its signal ends a request that waits for its turn", async () => {
 });
 
 test("after its signal a request gets no turn, even if it need not wait", async () => {
-  await expect(openRateLimiter({ rate: 1e6 })(AbortSignal.abort())).rejects.toThrow("aborted");
+  await expect(openRateLimiter(1e6)(AbortSignal.abort())).rejects.toThrow("aborted");
 });

@@ -4,7 +4,7 @@ import { withTimeout } from "../../concurrency/withTimeout.ts";
 import { type AskLegacy, isAdministrators, type LegacyFailure } from "./askLegacy.ts";
 
 /** The status of a key. `refused`: legacy does not know it. `unknown`: no answer in time, or one without a known code. */
-export type AdminStatus = "administrator" | "other" | "refused" | "unknown";
+type AdminStatus = "administrator" | "other" | "refused" | "unknown";
 
 /** A caller with a key. `owner`: the salted hash of the key. `ask` asks legacy with it. */
 type KeyedCaller = { owner: string; ask: AskLegacy };

@@ -16,7 +16,7 @@ import type { CapturedExchange, QuietGateway } from "../quietGateway.ts";
 import type { CandidateSide, RouteAsModern } from "./candidateSide.ts";
 
 /** Both sides of a run, and the knowledge for judging their answers. */
-export type ComparedSides = {
+type ComparedSides = {
   catalogue: Catalogue;
   legacy: QuietGateway;
   candidate?: CandidateSide;

@@ -29,7 +29,7 @@ export const run = async (
   { requests, compare, count, rate, concurrency, settle }: RunTasks,
   signal: AbortSignal,
 ): Promise<void> => {
-  const limiter = openRateLimiter({ rate });
+  const limiter = openRateLimiter(rate);
   let rechecks: Recheck[] = [];
   let isOver = false;
 

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 
 /** The command line of `catalog-gateway-kit serve`. No `endpoints`: all of them. */
-export type KitArguments = {
+type KitArguments = {
   port: number;
   host: string;
   prefix: string;
