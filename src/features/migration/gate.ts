@@ -1,4 +1,4 @@
-import type { Gate, Stage, StageName } from "./stage.ts";
+import type { Gate, Stage } from "./stage.ts";
 import { wilson } from "./wilson.ts";
 
 /** What comparisons and answers have shown since an endpoint moved last. */
@@ -39,8 +39,10 @@ export const judgeGate = (gate: Gate, at: Stage, evidence: Evidence): GateDecisi
   const isFailing = worse !== undefined || looksWorse(gate, evidence);
   if (gate.paused) return { reason: "paused: it moves nothing", isFailing };
   if (worse !== undefined) {
-    const to = below(at);
-    return to ? { reason: worse, to, isFailing } : { reason: `held: ${worse}`, isFailing };
+    // In shadow modern is compared, but answers no caller.
+    return at.stage === "shadow"
+      ? { reason: `held: ${worse}`, isFailing }
+      : { reason: worse, to: { stage: "shadow", share: 100 }, isFailing };
   }
   const to = nextStep(at);
   if (to === undefined) return { reason: "at the top", isFailing };
@@ -100,13 +102,4 @@ export const nextStep = ({ stage, share }: Stage): Stage | undefined => {
   if (stage !== "canary") return undefined;
   const next = steps.find((step) => step > share);
   return next === undefined ? { stage: "modern", share: 100 } : { stage: "canary", share: next };
-};
-
-/** A demotion goes to shadow, where modern is compared but answers no caller. */
-const below = ({ stage }: Stage): Stage | undefined => {
-  const down: Partial<Record<StageName, Stage>> = {
-    canary: { stage: "shadow", share: 100 },
-    modern: { stage: "shadow", share: 100 },
-  };
-  return down[stage];
 };

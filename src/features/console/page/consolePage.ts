@@ -75,7 +75,7 @@ const styleOf = (parts: readonly PagePart[]): string =>
 const scriptOf = (parts: readonly PagePart[]): string =>
   [
     readAsset(new URL(import.meta.resolve("idiomorph/dist/idiomorph.min.js"))),
-    joinModules(["remembered.js", "request.js", "messages.js", "dialogs.js"].map((file) => uiAsset(`client/${file}`))),
+    joinModules(["remembered.js", "request.js", "messages.js"].map((file) => uiAsset(`client/${file}`))),
     ...parts.map(({ script }) => (script === undefined ? "" : `{\n${script}\n}`)),
     joinModules([asset("client/live.js"), asset("client/start.js")]),
   ].join("\n");

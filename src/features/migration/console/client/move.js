@@ -1,5 +1,4 @@
 /* The dialog that moves one endpoint, or all at once. */
-import { openDialog, partOf, sendDialog } from "../../../../ui/client/dialogs.js";
 import { setText, showMessage } from "../../../../ui/client/messages.js";
 import { operatorName } from "../../../../ui/client/remembered.js";
 import { requestChange } from "../../../../ui/client/request.js";
@@ -12,6 +11,8 @@ const readMove = () => {
   const form = dialog.querySelector("form");
   return { dialog, form, fields: form.elements, now: document.getElementById(`stage-${wanted.move}`)?.dataset };
 };
+
+const partOf = (dialog, name) => dialog.querySelector(`[data-part="${name}"]`);
 
 /** `canary, 5 % of callers` */
 const formatStage = ({ stage, share }) =>
@@ -41,12 +42,10 @@ const openMove = ({ dataset, textContent }) => {
   fields.by.value = operatorName.get();
   fields.stage.value = wanted.stage ?? "legacy";
   fields.share.value = wanted.share ?? "100";
-  partOf(dialog, "title").textContent = textContent.trim();
-  partOf(dialog, "now").textContent = "";
-  partOf(dialog, "will").textContent = wanted.will ?? "";
-  partOf(dialog, "confirm").textContent = "Confirm";
+  const texts = { title: textContent.trim(), now: "", will: wanted.will ?? "", error: "", confirm: "Confirm" };
+  for (const [name, text] of Object.entries(texts)) partOf(dialog, name).textContent = text;
   partOf(dialog, "confirm").disabled = false;
-  openDialog(dialog);
+  dialog.showModal();
   showMove();
   (fields.to.disabled ? fields.why : fields.stage).focus();
 };
@@ -59,33 +58,40 @@ const changeMove = ({ name, value }) => {
   showMove();
 };
 
-const sendMove = () => {
+/** Sends the move, closes the dialog and has the page refreshed. An error is shown in the dialog, which stays open. */
+const sendMove = async () => {
   const { dialog, form, fields } = readMove();
   const { move: endpoint, all } = wanted;
+  if (dialog.ariaBusy === "true") return;
+  dialog.ariaBusy = "true";
+  partOf(dialog, "error").textContent = "";
   // Fields that are disabled are no part of it.
   const given = Object.fromEntries([...new FormData(form)].map(([name, text]) => [name, text.trim()]));
   const { share = 100 } = given;
-  return sendDialog(dialog, async () => {
-    try {
-      if (endpoint === undefined) await requestChange("/stages", { ...given, stage: all });
-      else await requestChange(`/stages/${encodeURIComponent(endpoint)}`, { ...given, share: Number(share) });
-    } catch (problem) {
-      // A step against the evidence needs a reason.
-      if (problem.evidence) {
-        fields.against.disabled = false;
-        fields.despite.focus();
-      }
-      throw problem;
-    }
+  try {
+    if (endpoint === undefined) await requestChange("/stages", { ...given, stage: all });
+    else await requestChange(`/stages/${encodeURIComponent(endpoint)}`, { ...given, share: Number(share) });
     operatorName.set(given.by);
     if (endpoint) showMessage(`${endpoint} is in ${formatStage({ stage: given.stage, share })}.`);
     else showMessage(all === "legacy" ? "Every endpoint is in legacy." : "The former stages are back.");
-  });
+    dialog.close();
+    document.dispatchEvent(new Event("page:changed"));
+  } catch (problem) {
+    partOf(dialog, "error").textContent = problem.message;
+    // A step against the evidence needs a reason.
+    if (problem.evidence) {
+      fields.against.disabled = false;
+      fields.despite.focus();
+    }
+  } finally {
+    dialog.ariaBusy = "false";
+  }
 };
 
 document.addEventListener("click", ({ target }) => {
   const button = target.closest("[data-move], [data-all]");
   if (button) openMove(button);
+  if (target.closest("[data-close]")) document.getElementById("move").close();
 });
 document.addEventListener("input", ({ target }) => {
   if (target.closest("#move")) changeMove(target);
