@@ -12,6 +12,8 @@ export type ReplyRequest = {
   keyed: boolean;
   /** The names and values of its CORS headers, flat. */
   cors: readonly string[];
+  /** The value of `Gateway-Decision`, where that is not the default. */
+  decision?: string | undefined;
   /** How it wants errors written, other than as they are. */
   errorFormat?: { type: string; bytes: (status: number, body: Buffer) => Buffer } | undefined;
 };
@@ -30,8 +32,6 @@ export type Answered = {
   entry?: Entry;
   /** Another answer to the same request may be stored. */
   cacheable?: true;
-  /** The value of `Gateway-Decision`, where that is not the default. */
-  decision?: string;
   headers?: readonly string[];
   /** Milliseconds that the backend took, and that the whole request took. */
   upstream?: number;
@@ -115,7 +115,7 @@ const requestCoding = ({ coded, codingState, onCodingWanted }: Entry, accepted: 
 /** All headers but those of the connection. `length`: bytes of the body, `undefined` for a 304. */
 const headersOf = (
   answered: Answered,
-  { method, keyed, cors, errorFormat }: ReplyRequest,
+  { method, keyed, cors, decision, errorFormat }: ReplyRequest,
   coding: Coding | undefined,
   length: number | undefined,
   now: number,
@@ -139,7 +139,7 @@ const headersOf = (
     else if (answered.cacheable) list.push("Vary", VARY);
   }
   list.push("Cache-Status", formatCacheStatus(answered.how, entry && seconds(entry.freshUntil - now)));
-  list.push("Server-Timing", serverTiming(answered), "Gateway-Decision", answered.decision ?? DEFAULT_DECISION);
+  list.push("Server-Timing", serverTiming(answered), "Gateway-Decision", decision ?? DEFAULT_DECISION);
   list.push(...flat(headers), ...(answered.headers ?? []), ...cors);
   return list;
 };

@@ -49,9 +49,9 @@ export type App = {
 };
 
 /** A reply, and what is to be done once it has been sent. `isSent` is false where other clients' bytes left no room for it. */
-type Answered = { reply: Reply; afterwards?: (() => void) | undefined; sent?: (isSent: boolean) => void };
+type Handled = { reply: Reply; afterwards?: (() => void) | undefined; sent?: (isSent: boolean) => void };
 /** Answers one request of one route; `params` are the segments that the route names, as they were sent. */
-type Handler = (request: AppRequest, params: Readonly<Record<string, string>>) => Answered | Promise<Answered>;
+type Handler = (request: AppRequest, params: Readonly<Record<string, string>>) => Handled | Promise<Handled>;
 
 /** The new interface, below each of its prefixes. */
 export const gatewayApp = (settings: AppSettings): App => {
@@ -61,7 +61,7 @@ export const gatewayApp = (settings: AppSettings): App => {
   const candidates = [...known, ...documentPaths(settings).map((path) => ({ path }))];
 
   /** `undefined` where the request belongs to legacy's own interface. */
-  const answer = async (request: AppRequest): Promise<Answered | undefined> => {
+  const answer = async (request: AppRequest): Promise<Handled | undefined> => {
     const path = pathOf(request.target);
     const [routes, stash] = router.match(request.method === "HEAD" ? "GET" : request.method, path);
     const [handler, at] = routes[0] ?? [];
@@ -71,7 +71,7 @@ export const gatewayApp = (settings: AppSettings): App => {
     return request.incoming === undefined ? plain(settings, request, notFound) : undefined;
   };
 
-  const failed = (request: AppRequest, error: unknown): Answered => {
+  const failed = (request: AppRequest, error: unknown): Handled => {
     services.observer.event("internal_error", { error: (error as Error).stack });
     return plain(settings, request, plainAnswer(500, "Internal Server Error"));
   };
@@ -122,7 +122,7 @@ const notFoundBelow = (prefix: string, path: string, candidates: readonly Candid
 const corsOf = ({ corsOrigins }: AppSettings, request: AppRequest) => corsList(corsOrigins, request.header("origin"));
 
 /** An answer that no cache may store. */
-const plain = (settings: AppSettings, request: AppRequest, { status, body, headers = {} }: Answer): Answered => {
+const plain = (settings: AppSettings, request: AppRequest, { status, body, headers = {} }: Answer): Handled => {
   const { target, header } = request;
   const written = settings.writeError({ target, accept: header("accept") }, status, Buffer.from(body));
   const shared = [...written.vary, ...corsOf(settings, request)];
@@ -173,32 +173,31 @@ const answerBy =
     const started = performance.now();
     const input = await readRequest(request, endpoint, { params, pairsBelow }, settings, services);
     const served = await serve(services, backend, endpoint, input);
-    const { answered, cacheKey, decision, isIncomplete, afterwards } = served;
+    const { how, cacheKey, decision, isIncomplete, afterwards } = served;
     // A body may ask for anything; a path always asks for the same.
     if (cacheKey && request.method !== "POST") settings.hitPath.learn(pathOf(request.target), cacheKey);
     const { key, refused } = input.credential;
     const took = performance.now() - started;
-    const header =
-      decision || isIncomplete ? { decision: decisionHeader(decision ?? legacyDecision, isIncomplete) } : undefined;
     const replyRequest = {
       method: request.method,
       acceptEncoding: request.header("accept-encoding"),
       ifNoneMatch: request.header("if-none-match"),
       keyed: key !== undefined || refused === true || served.isDivided === true,
       cors: corsOf(settings, request),
+      decision: decision || isIncomplete ? decisionHeader(decision ?? legacyDecision, isIncomplete) : undefined,
       errorFormat: errorFormatOf(settings, request),
     };
-    const reply = replyWith({ ...answered, ...header, took }, replyRequest, Date.now());
+    const reply = replyWith({ ...served, took }, replyRequest, Date.now());
     const sent = (isSent: boolean) => {
       const [status, bytes] = isSent ? [reply.status, reply.body?.length ?? 0] : [503, 0];
       const by = decision ?? legacyDecision;
       const exchange = currentContext()?.exchange;
       if (exchange !== undefined) {
-        const cached = answerResultOf(status, answered.how);
+        const cached = answerResultOf(status, how);
         Object.assign(exchange, { endpoint: endpoint.name, cache: cached, stage: by.stage, backend: by.backend });
       }
       const { backend: answeredBy } = by;
-      services.meter.countAnswer(endpoint.name, { backend: answeredBy, status, how: answered.how, ms: took, bytes });
+      services.meter.countAnswer(endpoint.name, { backend: answeredBy, status, how, ms: took, bytes });
     };
     return { reply, afterwards, sent };
   };

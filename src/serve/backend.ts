@@ -32,8 +32,7 @@ export type RequestCaller = Caller & {
 };
 
 /** An answer on its way to the client. */
-export type Served = {
-  answered: Answered;
+export type Served = Answered & {
   /** Where a GET of the same path finds the answer in the cache. */
   cacheKey?: CacheKey;
   /** Who answered, unless that is legacy because nothing is migrated. */

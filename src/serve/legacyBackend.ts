@@ -10,17 +10,15 @@ export const legacyBackend = (services: Services): Backend =>
     const { endpoint, input, wanted, legacy } = request;
     if (endpoint.writes) {
       const refusal = await refusedAccess(services, endpoint, input, caller);
-      if (refusal) return { answered: uncached(refusal, "method") };
-      const fetched = await fetchAnswer(services, request, caller);
-      return { answered: await confirmWrite(services, request, caller, fetched) };
+      if (refusal) return uncached(refusal, "method");
+      return confirmWrite(services, request, caller, await fetchAnswer(services, request, caller));
     }
     if ("unsent" in legacy) {
       const refusal = await caller.authorize();
-      return { answered: uncached(refusal ?? (await fetchAnswer(services, request, caller)).answer) };
+      return uncached(refusal ?? (await fetchAnswer(services, request, caller)).answer);
     }
     const cacheKey = request.bypass ? undefined : endpoint.cacheKey?.(input);
-    if (cacheKey === undefined)
-      return { answered: uncached((await fetchAnswer(services, request, caller)).answer, "bypass") };
+    if (cacheKey === undefined) return uncached((await fetchAnswer(services, request, caller)).answer, "bypass");
     const owner = caller.key === undefined ? undefined : services.keys.ownerOf(caller.key);
     const answered = await runStep("cache", { endpoint: endpoint.name }, () =>
       services.cache.answer(
@@ -32,5 +30,5 @@ export const legacyBackend = (services: Services): Backend =>
         caller.authorize,
       ),
     );
-    return { answered, cacheKey };
+    return { ...answered, cacheKey };
   };

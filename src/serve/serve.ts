@@ -41,7 +41,7 @@ export const serve = async (
   /** The gateway answers by itself. */
   const rejected = (answer: Answer, reason: string): Served => {
     const { stage } = services.hooks.decide(endpoint.name, caller);
-    return { answered: uncached(answer), decision: { stage, backend: "gateway", reason } };
+    return { ...uncached(answer), decision: { stage, backend: "gateway", reason } };
   };
   if (credential.refused || (isWrite && credential.key === undefined))
     return rejected(answerOf(unauthenticated), "credential");
@@ -53,7 +53,7 @@ export const serve = async (
   }
   const served = await backend({ ...read, wanted }, caller);
   const { calls, ms } = caller.spent;
-  return calls === 0 || isWrite ? served : { ...served, answered: { ...served.answered, upstream: ms } };
+  return calls === 0 || isWrite ? served : { ...served, upstream: ms };
 };
 
 /** The request that the backend gets, or the answer where the input decides it already. */

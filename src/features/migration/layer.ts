@@ -96,7 +96,7 @@ export const openLayer = (
   /** Sends a write to modern, once. If modern fails, the write is not sent to legacy. Modern checks the caller's access itself. */
   const write = async (request: EndpointRequest, caller: RequestCaller): Promise<Served> => {
     const reply = await ask(request, caller);
-    return { answered: await confirmWrite(services, request, caller, writeAnswer(reply)) };
+    return confirmWrite(services, request, caller, writeAnswer(reply));
   };
 
   /** A caller always sees the same side. Its key identifies it or, without a key, its address and user agent. */
@@ -116,8 +116,7 @@ export const openLayer = (
     const decision = migration.decide(endpoint.name, bucketing(caller));
     const isModern = decision.backend === "modern";
     const refusal = isModern ? await caller.authorize(true) : undefined;
-    if (refusal)
-      return { answered: uncached(refusal), decision: { ...decision, backend: "gateway", reason: "credential" } };
+    if (refusal) return { ...uncached(refusal), decision: { ...decision, backend: "gateway", reason: "credential" } };
     if (endpoint.writes) {
       const served = isModern ? await write(request, caller) : await next(request, caller);
       return { ...served, decision };
@@ -125,12 +124,12 @@ export const openLayer = (
     const answered = isModern ? await read(request, caller) : undefined;
     const isFallback = isModern && answered === undefined;
     const made = isFallback ? { ...decision, backend: "legacy" as const, reason: "fallback" } : decision;
-    const served: Served = answered === undefined ? await next(request, caller) : { answered };
+    const served: Served = answered ?? (await next(request, caller));
     if (decision.stage === "legacy") return { ...served, decision: made };
     decisions(made.backend, made.reason).value++;
     const afterwards = () => {
       if (migration.isCompared(endpoint.name))
-        shadow.compare({ request, caller, next, answered: served.answered, backend: made.backend });
+        shadow.compare({ request, caller, next, answered: served, backend: made.backend });
     };
     return {
       ...served,

@@ -71,8 +71,8 @@ export const openShadow = (core: Core, modern: Modern, migration: Migration, rat
     let source: LegacyAnswer | undefined;
     const onReply = (reply: LegacyAnswer) => void (source = reply.body.length > MAX_COMPARED_BYTES ? undefined : reply);
     const asCaller = { ...mirrorCaller(caller, services.totalTimeout), onReply };
-    const { isIncomplete, answered } = await next({ ...request, bypass: true }, asCaller);
-    return isIncomplete ? { failed: "private rows may be lacking" } : { ...servedAnswer(answered), source };
+    const answered = await next({ ...request, bypass: true }, asCaller);
+    return answered.isIncomplete ? { failed: "private rows may be lacking" } : { ...servedAnswer(answered), source };
   };
 
   const askModern = async (

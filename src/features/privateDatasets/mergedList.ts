@@ -59,10 +59,10 @@ export const privateRowsLayer = (parts: MergedListParts): Layer => {
 
   /** Marks a list as incomplete. Only 200 and 404 answer with a list, the latter with an empty one. */
   const marked = (served: Served, isIncomplete: boolean, isBypass = false): Served => {
-    const { status } = served.answered.representation;
+    const { status } = served.representation;
     if (!isIncomplete || (status !== 200 && status !== 404)) return served;
     // An incomplete list is not compared.
-    if (isBypass) return { answered: uncached(answerOf(lacksRows)), isIncomplete };
+    if (isBypass) return { ...uncached(answerOf(lacksRows)), isIncomplete };
     incomplete.value++;
     return { ...served, isIncomplete };
   };
@@ -118,7 +118,7 @@ export const privateRowsLayer = (parts: MergedListParts): Layer => {
       const answered = await wholeList(input, wanted, caller, bypass);
       const { status, body } = answered.representation;
       if (status >= 500 && !wanted.onlyIfCached) return undefined;
-      if (status !== 200) return { answered };
+      if (status !== 200) return answered;
       const listed = rowsById(body);
       let isIncomplete =
         (await isPending()) || !scanner.isCurrent() || (await mayHaveTurnedPrivate(input, listed, caller));
@@ -142,12 +142,12 @@ export const privateRowsLayer = (parts: MergedListParts): Layer => {
               status: 200,
               body: Buffer.concat([open, ...page.flatMap(([, row], i) => (i ? [comma, row] : row)), close]),
             };
-      if (!answered.entry) return { answered: { ...answered, representation: untagged(content) }, isIncomplete };
+      if (!answered.entry) return { ...answered, representation: untagged(content), isIncomplete };
       // The page is as old as the list that it is cut from.
       const { endpoint: name, groups, owner, lifetimes, storedAt } = answered.entry;
       const about = { endpoint: name, groups, lifetimes, storedAt, ...(owner !== undefined && { owner }) };
       const entry = entryOf(tagged(content), about);
-      return { answered: { ...answered, representation: entry, entry }, isIncomplete };
+      return { ...answered, representation: entry, entry, isIncomplete };
     }
   };
 
@@ -157,11 +157,11 @@ export const privateRowsLayer = (parts: MergedListParts): Layer => {
     const until = performance.now() + wait;
     const owner = services.keys.ownerOf(caller.key);
     const status = await adminStatuses.of({ owner, ask: askAs(services, caller) }, wait);
-    if (status === "refused") return { answered: uncached(answerOf(unauthenticated)) };
+    if (status === "refused") return uncached(answerOf(unauthenticated));
     const merged = status === "administrator" ? await answerMerged(request, caller, until) : undefined;
     if (merged) return marked(merged, merged.isIncomplete === true, bypass);
     const served = await next(request, caller);
-    learnUploaders(input, () => idsInText(served.answered.representation.body.toString("latin1")));
+    learnUploaders(input, () => idsInText(served.representation.body.toString("latin1")));
     return status === "other" ? served : marked(served, true, bypass);
   };
 
