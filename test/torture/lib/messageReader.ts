@@ -1,5 +1,6 @@
 const EMPTY = Buffer.alloc(0);
-const HEAD_END = Buffer.from("\r\n\r\n");
+/** Bytes of a head. */
+const MAX_HEAD = 256 * 1024;
 
 /** An HTTP/1 message: `start` is its first line, `fields` its header lines as they came, `body` without chunk framing. */
 export type Message = {
@@ -22,149 +23,120 @@ type ReaderOptions = {
   onBroken: (why: string) => void;
 };
 
-type State = "head" | "length" | "chunkSize" | "chunkData" | "trailers" | "close" | "broken";
+/** What stands at the beginning of some bytes: a body and the bytes that it takes, its beginning, or no HTTP/1. */
+type Read = { body: Buffer; taken: number } | { begun: Buffer; endsWithConnection: boolean } | { broken: string };
 
 /** Reads HTTP/1 messages from a connection, piece by piece. It is strict: what it takes for sound, any client would. */
 export class MessageReader {
   readonly #options: ReaderOptions;
-  #state: State = "head";
+  /** What has come since the last whole message. */
   #data: Buffer = EMPTY;
-  #start = "";
-  #fields = "";
-  #pieces: Buffer[] = [];
-  /** Bytes still to come of the body or of the chunk. */
-  #remaining = 0;
   #interim = 0;
+  #isBroken = false;
 
   constructor(options: ReaderOptions) {
     this.#options = options;
   }
 
   push(chunk: Buffer): void {
-    this.#data = this.#data.length === 0 ? chunk : Buffer.concat([this.#data, chunk]);
-    while (this.#data.length > 0 && this.#step());
+    if (this.#isBroken) return;
+    this.#data = Buffer.concat([this.#data, chunk]);
+    while (this.#data.length > 0 && this.#readNext());
   }
 
   /** The connection has ended. A message that had begun is given out as it is. */
   end(): void {
-    if (this.#state === "broken") return;
-    if (this.#state === "close") return this.#finish(true);
-    if (this.#state === "head") {
-      if (this.#data.length > 0) this.#give({ start: this.#data.toString("latin1"), fields: "", whole: false });
-      return;
-    }
-    if (this.#data.length > 0 && this.#state !== "chunkSize" && this.#state !== "trailers")
-      this.#pieces.push(this.#data);
-    this.#finish(false);
+    if (this.#isBroken || this.#data.length === 0) return;
+    const head = this.#head();
+    const read = head && this.#bodyOf(head);
+    if (head === undefined) this.#give({ start: this.#data.toString("latin1"), fields: "" }, EMPTY, false);
+    else if (read && "begun" in read) this.#give(head, read.begun, read.endsWithConnection);
   }
 
-  /** True where something was read; false where more bytes are needed. */
-  #step(): boolean {
-    switch (this.#state) {
-      case "head":
-        return this.#readHead();
-      case "length":
-        return this.#readBody(() => this.#finish(true));
-      case "chunkSize":
-        return this.#readChunkSize();
-      case "chunkData":
-        return this.#readBody(() => (this.#state = "chunkSize"));
-      case "trailers":
-        return this.#readTrailers();
-      case "close":
-        this.#pieces.push(this.#data);
-        this.#data = EMPTY;
-        return false;
-      default:
-        this.#data = EMPTY;
-        return false;
-    }
-  }
-
-  #readHead(): boolean {
-    const end = this.#data.indexOf(HEAD_END);
-    if (end === -1) {
-      if (this.#data.length > 256 * 1024) this.#break("a head of more than 256 KiB");
-      return false;
-    }
-    const head = this.#data.toString("latin1", 0, end);
-    this.#data = this.#data.subarray(end + 4);
-    const line = head.indexOf("\r\n");
-    this.#start = line === -1 ? head : head.slice(0, line);
-    this.#fields = line === -1 ? "" : head.slice(line);
-    if (/^HTTP\/1\.[01] 1\d\d/.test(this.#start)) {
+  /** True where a head or a message was read; false where more bytes are needed. */
+  #readNext(): boolean {
+    const head = this.#head();
+    if (head === undefined) return this.#data.length > MAX_HEAD && this.#break("a head of more than 256 KiB");
+    if (/^HTTP\/1\.[01] 1\d\d/.test(head.start)) {
       this.#interim++;
+      this.#data = this.#data.subarray(head.length);
       return true;
     }
-    const length = /\r\ncontent-length:[ \t]*([^\r]*)/i.exec(this.#fields)?.[1];
-    const coding = /\r\ntransfer-encoding:[ \t]*([^\r]*)/i.exec(this.#fields)?.[1];
-    if (length !== undefined && coding !== undefined) return this.#break("a length and chunks");
-    if (this.#options.hasNoBody(this.#start)) this.#finish(true);
-    else if (coding !== undefined) {
-      if (coding.toLowerCase() !== "chunked") return this.#break(`Transfer-Encoding: ${coding}`);
-      this.#state = "chunkSize";
-    } else if (length !== undefined) {
-      if (!/^\d{1,15}$/.test(length)) return this.#break(`Content-Length: ${length}`);
-      this.#remaining = Number(length);
-      if (this.#remaining === 0) this.#finish(true);
-      else this.#state = "length";
-    } else if (this.#options.withoutLength === "none") this.#finish(true);
-    else this.#state = "close";
+    const read = this.#bodyOf(head);
+    if ("broken" in read) return this.#break(read.broken);
+    if ("begun" in read) return false;
+    this.#data = this.#data.subarray(head.length + read.taken);
+    this.#give(head, read.body, true);
     return true;
   }
 
-  #readBody(onEnd: () => void): boolean {
-    const piece = this.#data.length <= this.#remaining ? this.#data : this.#data.subarray(0, this.#remaining);
-    this.#data = piece === this.#data ? EMPTY : this.#data.subarray(this.#remaining);
-    this.#remaining -= piece.length;
-    // The line end after a chunk is no part of the body.
-    this.#pieces.push(piece);
-    if (this.#remaining === 0) onEnd();
-    return true;
+  #head(): { start: string; fields: string; length: number } | undefined {
+    const end = this.#data.indexOf("\r\n\r\n");
+    if (end === -1) return undefined;
+    const head = this.#data.toString("latin1", 0, end);
+    const [start = ""] = head.split("\r\n", 1);
+    return { start, fields: head.slice(start.length), length: end + 4 };
   }
 
-  #readChunkSize(): boolean {
-    // The end of the chunk before stands in front of the next size.
-    const from = this.#pieces.length > 0 ? 2 : 0;
-    const end = this.#data.indexOf("\r\n", from);
-    if (this.#data.length < from || end === -1) {
-      if (this.#data.length > 4096) this.#break("a chunk size of more than 4 KiB");
-      return false;
-    }
-    if (from === 2 && (this.#data[0] !== 13 || this.#data[1] !== 10)) return this.#break("a chunk without an end");
-    const size = /^([0-9a-f]{1,12})(?:;.*)?$/i.exec(this.#data.toString("latin1", from, end))?.[1];
-    if (size === undefined) return this.#break("no chunk size");
-    this.#data = this.#data.subarray(end + 2);
-    this.#remaining = Number.parseInt(size, 16);
-    this.#state = this.#remaining === 0 ? "trailers" : "chunkData";
-    return true;
+  #bodyOf({ start, fields, length: headLength }: { start: string; fields: string; length: number }): Read {
+    const data = this.#data.subarray(headLength);
+    const length = /\r\ncontent-length:[ \t]*([^\r]*)/i.exec(fields)?.[1];
+    const coding = /\r\ntransfer-encoding:[ \t]*([^\r]*)/i.exec(fields)?.[1];
+    if (length !== undefined && coding !== undefined) return { broken: "a length and chunks" };
+    if (this.#options.hasNoBody(start)) return { body: EMPTY, taken: 0 };
+    if (coding !== undefined)
+      return coding.toLowerCase() === "chunked" ? readChunks(data) : { broken: `Transfer-Encoding: ${coding}` };
+    if (length === undefined)
+      return this.#options.withoutLength === "none"
+        ? { body: EMPTY, taken: 0 }
+        : { begun: data, endsWithConnection: true };
+    if (!/^\d{1,15}$/.test(length)) return { broken: `Content-Length: ${length}` };
+    const size = Number(length);
+    return data.length < size
+      ? { begun: data, endsWithConnection: false }
+      : { body: data.subarray(0, size), taken: size };
   }
 
-  #readTrailers(): boolean {
-    const end = this.#data.indexOf("\r\n");
-    if (end === -1) return false;
-    this.#data = this.#data.subarray(end + 2);
-    if (end === 0) this.#finish(true);
-    return true;
-  }
-
-  #finish(whole: boolean): void {
-    this.#give({ start: this.#start, fields: this.#fields, whole });
-  }
-
-  #give(message: Omit<Message, "body" | "interim">): void {
-    const [first = EMPTY] = this.#pieces;
-    const body = this.#pieces.length < 2 ? first : Buffer.concat(this.#pieces);
+  #give({ start, fields }: { start: string; fields: string }, body: Buffer, whole: boolean): void {
     const interim = this.#interim;
-    this.#state = "head";
-    this.#pieces = [];
     this.#interim = 0;
-    this.#options.onMessage({ ...message, body, interim });
+    this.#options.onMessage({ start, fields, body, whole, interim });
   }
 
   #break(why: string): false {
-    this.#state = "broken";
+    this.#isBroken = true;
     this.#options.onBroken(why);
     return false;
   }
 }
+
+/** A body in chunks, to the end of its trailers. */
+const readChunks = (data: Buffer): Read => {
+  const pieces: Buffer[] = [];
+  const begun = (): Read => ({ begun: Buffer.concat(pieces), endsWithConnection: false });
+  for (let at = 0; ;) {
+    const end = data.indexOf("\r\n", at);
+    if (end === -1) return data.length - at > 4096 ? { broken: "a chunk size of more than 4 KiB" } : begun();
+    const size = /^([0-9a-f]{1,12})(?:;.*)?$/i.exec(data.toString("latin1", at, end))?.[1];
+    if (size === undefined) return { broken: "no chunk size" };
+    const [from, to] = [end + 2, end + 2 + Number.parseInt(size, 16)];
+    if (from === to) {
+      const last = endOfTrailers(data, from);
+      return last === undefined ? begun() : { body: Buffer.concat(pieces), taken: last };
+    }
+    pieces.push(data.subarray(from, to));
+    if (data.length < to + 2) return begun();
+    if (data[to] !== 13 || data[to + 1] !== 10) return { broken: "a chunk without an end" };
+    at = to + 2;
+  }
+};
+
+/** Behind the empty line that ends the trailers; `undefined` where it has not come yet. */
+const endOfTrailers = (data: Buffer, from: number): number | undefined => {
+  for (let at = from; ;) {
+    const end = data.indexOf("\r\n", at);
+    if (end === -1) return undefined;
+    if (end === at) return end + 2;
+    at = end + 2;
+  }
+};
