@@ -73,8 +73,8 @@ export const openFound = async ({ stores, scope, onChange }: FoundSettings) => {
   let ordered: readonly PrivateRow[] | undefined;
   let version = 0;
 
-  const rowOf = (record: FoundRecord | undefined): PrivateRow[] =>
-    record !== undefined && "id" in record ? [record] : [];
+  const rowOf = (record: FoundRecord | undefined): PrivateRow | undefined =>
+    record !== undefined && "id" in record ? record : undefined;
   const changed = () => {
     ordered = undefined;
     version++;
@@ -102,9 +102,12 @@ export const openFound = async ({ stores, scope, onChange }: FoundSettings) => {
   });
 
   return {
-    get: (id: number): PrivateRow | undefined => rowOf(store.get(String(id)))[0],
+    get: (id: number): PrivateRow | undefined => rowOf(store.get(String(id))),
     /** All rows, by id: another array after each change. */
-    rows: () => (ordered ??= [...store.entries().values()].flatMap(rowOf).toSorted((a, b) => a.id - b.id)),
+    rows: () =>
+      (ordered ??= [...store.entries().values()]
+        .flatMap((record) => rowOf(record) ?? [])
+        .toSorted((a, b) => a.id - b.id)),
     /** Changes with every change of a row. */
     version: () => version,
     /** Another object after a change from outside: Redis has lost it, or another gateway has scanned. */
@@ -112,7 +115,7 @@ export const openFound = async ({ stores, scope, onChange }: FoundSettings) => {
     /** Adds or replaces a row. Without an uploader it keeps the one that is known. Rejects if it cannot be stored. */
     async put({ id, shown, ...next }: PrivateRow): Promise<void> {
       const isChanged = await store.update(String(id), (latest) => {
-        const [before] = rowOf(latest);
+        const before = rowOf(latest);
         const uploader = next.uploader ?? before?.uploader;
         // As it will be read again.
         const row = { id, ...(shown && { shown }), ...(uploader !== undefined && { uploader }) };
