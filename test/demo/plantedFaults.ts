@@ -4,7 +4,7 @@ import type { Fault } from "../standIn/faults.ts";
 import type { Planted } from "../standIn/startStandIn.ts";
 
 /** A fault of the stand-in, and what it does in words. */
-export type PlantedFault = { fault: Fault; means: string };
+type PlantedFault = { fault: Fault; means: string };
 
 /** What the demo plants in the stand-in; each fault once an endpoint. */
 export const plantedFaults: readonly PlantedFault[] = [

@@ -30,7 +30,7 @@ const dashboard = (): Dashboard => JSON.parse(readFileSync(files.dashboard, "utf
 export const dashboardPanels = (): Panel[] => dashboard().panels;
 
 /** A query of the dashboard; `panel`: its title. */
-export type DashboardQuery = { panel: string; expr: string };
+type DashboardQuery = { panel: string; expr: string };
 
 /** All queries of the dashboard, with its variables in them. */
 export const dashboardQueries = (): DashboardQuery[] => {

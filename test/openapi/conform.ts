@@ -20,10 +20,10 @@ type ConformSettings = {
 };
 
 /** One thing that the document does not say, with the first request that showed it and how many did. */
-export type Finding = { operation: string; what: string; request: string; count: number };
+type Finding = { operation: string; what: string; request: string; count: number };
 
 /** Answers by operation and status, and what the document does not say of them. */
-export type ConformResult = { sent: number; statuses: Record<string, Record<number, number>>; findings: Finding[] };
+type ConformResult = { sent: number; statuses: Record<string, Record<number, number>>; findings: Finding[] };
 
 type Received = { status: number; headers: IncomingHttpHeaders; body: string };
 

@@ -16,7 +16,7 @@ export type ConformRequest = {
 type Credentials = { known: readonly string[]; unknown: string };
 
 /** The paths without parameters: these win over those with one. */
-export type FixedPaths = ReadonlySet<string>;
+type FixedPaths = ReadonlySet<string>;
 
 /** fast-check makes texts by a pattern without lookaheads: what these refuse is filtered out. */
 const texts = (pattern: string | undefined, maxLength = 40): fc.Arbitrary<string> =>

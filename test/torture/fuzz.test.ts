@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { fuzz } from "./attacks/fuzz.ts";
-import { runAttack } from "./lib/context.ts";
+import { runAttack } from "./lib/attack.ts";
 
 describe("a fuzzed client against a fuzzed upstream", () => {
   test("1,000 requests: no wrong and no missing answer, and the state is as before", async () => {

@@ -1,8 +1,7 @@
 import { numberFrom, severalOf } from "../../src/tools/optionValues.ts";
 import { runCheck } from "../support/runCheck.ts";
 import { attacks } from "./attacks/index.ts";
-import type { Check } from "./lib/attack.ts";
-import { runAttack } from "./lib/context.ts";
+import { type Check, runAttack } from "./lib/attack.ts";
 
 type Options = { requests: number; seed?: number; only: string[] };
 

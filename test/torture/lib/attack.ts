@@ -1,7 +1,7 @@
-import type { Program } from "../../support/program.ts";
-import type { Random } from "./random.ts";
-import type { HttpUpstream, RawUpstream, UpstreamListener } from "./upstreams.ts";
 import type { Socket } from "node:net";
+import { startProgram } from "../../support/program.ts";
+import { openRandom, scrambled } from "./random.ts";
+import { openRawUpstream, openUpstream, type UpstreamListener } from "./upstreams.ts";
 
 /** One thing that must hold: what was measured, and its bound, with their units. */
 export type Check = { what: string; measured: string; bound: string; holds: boolean };
@@ -15,20 +15,54 @@ export type Attack = {
   run: (context: Context) => Promise<Check[]>;
 };
 
-/** The tools of an attack. All that they open is closed when the attack ends, also by an error. */
-export type Context = {
-  seed: number;
-  /** How many requests the fuzz sends. */
-  requests: number;
-  random: Random;
-  /** Starts the real program with these settings. */
-  startGateway: (settings: Record<string, string>) => Promise<Program>;
-  openUpstream: (listener: UpstreamListener) => Promise<HttpUpstream>;
-  openRawUpstream: (answer: (socket: Socket, request: string) => void) => Promise<RawUpstream>;
-  /** Closes something else at the end. */
-  onEnd: (close: () => unknown) => void;
-  /** Says how far the attack has come. */
-  progress: (text: string) => void;
+/** `requests`: how many the fuzz sends. `progress` reports how far the attack has come. */
+type RunOptions = { seed: number; requests: number; progress?: (text: string) => void };
+
+/** The tools of an attack. `close` closes all that it has opened. */
+const openContext = (name: string, { seed, requests, progress = () => undefined }: RunOptions) => {
+  const closers: (() => unknown)[] = [];
+  const closing = <T>(opened: T, close: () => unknown): T => {
+    closers.unshift(close);
+    return opened;
+  };
+  const context = {
+    seed,
+    requests,
+    random: openRandom(seed, scrambled(name)),
+    /** Starts the real program with these settings. */
+    startGateway: async (settings: Record<string, string>) => {
+      // The prefix alone would lead to the documents, of which the model knows nothing.
+      const program = await startProgram({ DOCUMENTS: "false", LOG_LEVEL: "error", ...settings });
+      return closing(program, () => program.child.kill("SIGKILL"));
+    },
+    openUpstream: async (listener: UpstreamListener) => {
+      const upstream = await openUpstream(listener);
+      return closing(upstream, () => upstream.close());
+    },
+    openRawUpstream: async (answer: (socket: Socket, request: string) => void) => {
+      const upstream = await openRawUpstream(answer);
+      return closing(upstream, () => upstream.close());
+    },
+    /** Closes something else at the end. */
+    onEnd: (close: () => unknown) => void closers.unshift(close),
+    progress,
+  };
+  return { context, close: () => closers.forEach((one) => one()) };
+};
+
+export type Context = ReturnType<typeof openContext>["context"];
+
+/** Runs an attack and closes all that it opened. An attack that throws did not hold, and its check says why. */
+export const runAttack = async (attack: Attack, options: RunOptions): Promise<Check[]> => {
+  const { context, close } = openContext(attack.name, options);
+  try {
+    return await attack.run(context);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return [{ what: "the attack came to its end", measured: message, bound: "no exception", holds: false }];
+  } finally {
+    close();
+  }
 };
 
 /** `measured` must be at most `bound`. */

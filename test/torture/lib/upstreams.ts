@@ -9,8 +9,8 @@ export type UpstreamListener = (
   body: Buffer,
 ) => void;
 
-export type HttpUpstream = { url: string; sockets(): number; close(): void };
-export type RawUpstream = HttpUpstream & {
+type HttpUpstream = { url: string; sockets(): number; close(): void };
+type RawUpstream = HttpUpstream & {
   /** Everything that came, of each connection (latin1). */
   received(): string[];
 };
