@@ -1,7 +1,77 @@
 import { expect, onTestFinished, test } from "vitest";
 import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { listeningGateway } from "../http/support.ts";
-import { type ClientRequest, sequences } from "./sequences.ts";
+
+/** One request of a client to legacy's interface: `form` is sent as a POST. */
+type ClientRequest = { path: string; form?: Record<string, string>; headers?: Record<string, string> };
+
+const key = "DA1A0000000000000000000000000000";
+const asPython = { "User-Agent": "openml-python/0.16.0", "Accept-Encoding": "gzip, deflate" };
+
+/** openml-python, V1: XML, its key with every request, pages of 10,000 rows. */
+const openmlPython: ClientRequest[] = [
+  ...[
+    `data/61?api_key=${key}`,
+    `data/features/61?api_key=${key}`,
+    `data/qualities/61?api_key=${key}`,
+    `data/qualities/999999?api_key=${key}`,
+    `data/list/limit/10000/offset/0?api_key=${key}`,
+    `data/list/data_name/no_such/limit/10000/offset/0?api_key=${key}`,
+    `data/list/limit/10000/offset/10000/tag/flowers?api_key=${key}`,
+    `data/16?api_key=${key}`,
+    `data/999999?api_key=${key}`,
+    `data/61?api_key=${"f".repeat(32)}`,
+    `setup/1?api_key=${key}`,
+    `flow/1?api_key=${key}`,
+    `study/1?api_key=${key}`,
+    `task/1?api_key=${key}`,
+    `evaluationmeasure/list?api_key=${key}`,
+    `estimationprocedure/list?api_key=${key}`,
+    `flow/exists/weka.ZeroR/Weka_3.9?api_key=${key}`,
+  ].map((path) => ({ path: `/api/v1/xml/${path}`, headers: asPython })),
+  { path: "/api/v1/xml/data/tag", form: { api_key: key, data_id: "4", tag: "by-a-client" }, headers: asPython },
+  { path: "/api/v1/xml/data/tag", form: { api_key: key, data_id: "4", tag: "by-a-client" }, headers: asPython },
+  { path: "/api/v1/xml/data/untag", form: { api_key: key, data_id: "4", tag: "by-a-client" }, headers: asPython },
+  { path: "/api/v1/xml/flow/exists", form: { api_key: key, name: "a", external_version: "b" }, headers: asPython },
+];
+
+/** scikit-learn's `fetch_openml`: JSON without a key; its lists end with a slash or not. */
+const scikitLearn: ClientRequest[] = [
+  "data/list/data_name/iris/limit/2/status/active/",
+  "data/list/data_name/iris/limit/2/data_version/1",
+  "data/list/data_name/iris/limit/2/data_version/9",
+  "data/list/data_name/iris/limit/2/data_version/9/status/deactivated",
+  "data/list/data_name/no_such/limit/2/status/active/",
+  "data/61",
+  "data/features/61",
+  "data/qualities/61",
+  "data/999999",
+].map((path) => ({ path: `/api/v1/json/${path}`, headers: { "Accept-encoding": "gzip" } }));
+
+/** mlr3oml: JSON, its key in the query, pages of 1,000 rows. */
+const mlr3oml: ClientRequest[] = [
+  "data/61",
+  "data/features/61",
+  "data/qualities/61",
+  "task/1",
+  "flow/1",
+  "run/1",
+  "study/1",
+  "data/list/limit/1000/offset/0",
+  "data/list/limit/1000/offset/1000",
+  "data/list/number_instances/1..200/limit/1000",
+  "setup/list/limit/1000",
+].flatMap((path) => [
+  { path: `/api/v1/json/${path}` },
+  { path: `/api/v1/json/${path}?api_key=${key}`, headers: { "User-Agent": "mlr3oml" } },
+]);
+
+/** What clients ask of legacy's interface, in their order, as their public sources have it. */
+const sequences: Readonly<Record<string, ClientRequest[]>> = {
+  "openml-python V1": openmlPython,
+  "scikit-learn fetch_openml": scikitLearn,
+  mlr3oml,
+};
 
 /** What a client reads of an answer. Sessions and dates differ in any two answers. */
 const read = async (origin: string, { path, form, headers = {} }: ClientRequest) => {
