@@ -212,8 +212,8 @@ const readModern = async (
     if ("failed" in checked) return { ...checked, status };
     const misfit = firstUnexpected(endpoint.name, ledger(), checked.misfits);
     if (misfit !== undefined) return { failed: unservedReasons.doesNotFit(misfit), status };
-    const { body, tag, excerpt } = checked.written;
-    return { answer: { status, body, ...(tag === undefined ? {} : { tag }) }, document: excerpt };
+    const { answer, excerpt } = checked.written;
+    return { answer, document: excerpt };
   }
   if (status < 400 || status >= 500 || bytes.length > MAX_ERROR_BYTES)
     return { failed: unservedReasons.notAnOutcome(status), status };

@@ -1,3 +1,4 @@
+import type { Answer } from "../endpoint/answer.ts";
 import type { Endpoint, Knowledge } from "../endpoint/endpoint.ts";
 import { transform } from "../endpoint/transform.ts";
 import { type LegacyReading, readLegacy } from "../legacy/reading.ts";
@@ -29,16 +30,14 @@ export const readableOf = (name: string, endpoint: Endpoint): Readable => ({
  */
 export type ReadTask = { endpoint: string; as: "answer" | "lines" | "recovered"; input: Input };
 
-/** Our document, written: a string where it was made in this thread, bytes with their `tag` where it comes from another one. */
+/** A document as an answer: its body is a string where it was made in this thread, bytes with their tag where it comes from another one. */
 export type Written = {
-  body: string | Buffer;
-  /** The hash that validates the bytes, where it is known already. */
-  tag?: string;
+  answer: Answer;
   /** The members that the endpoint's `excerpt` names. */
   excerpt: Json;
 };
 
-/** A legacy answer after reading. `unknown`: the legacy fields that no rule knows. All but `written.body` is small: it crosses threads. */
+/** A legacy answer after reading. `unknown`: the legacy fields that no rule knows. All but the answer's body is small: it crosses threads. */
 export type Read =
   | Exclude<LegacyReading, { is: "document" }>
   | ({ is: "document"; form: "json" | "xml"; unknown: string[] } & Converted);
@@ -86,11 +85,11 @@ const convert = (
   return transformed.ok ? { written: write(endpoint, transformed.ours, as) } : { mismatch: transformed.mismatch };
 };
 
-const write = ({ excerpt }: Readable, ours: Json, as: ReadTask["as"]): Written => ({
-  body:
-    as === "lines" && Array.isArray(ours) ? ours.map((row) => JSON.stringify(row)).join("\n") : JSON.stringify(ours),
-  excerpt: excerptOf(ours, excerpt),
-});
+const write = ({ excerpt }: Readable, ours: Json, as: ReadTask["as"]): Written => {
+  const body =
+    as === "lines" && Array.isArray(ours) ? ours.map((row) => JSON.stringify(row)).join("\n") : JSON.stringify(ours);
+  return { answer: { status: 200, body }, excerpt: excerptOf(ours, excerpt) };
+};
 
 /** The members of these names, of an object or of each entry of a list; `null` for any other value. */
 export const excerptOf = (ours: Json, names: readonly string[] = []): Json => {

@@ -171,9 +171,9 @@ const transferable = (body: Buffer): Uint8Array<ArrayBuffer> =>
 
 /** Bytes arrive as plain arrays. */
 const withBuffer = (result: ThreadResult): ThreadResult => {
-  if ("written" in result && typeof result.written.body !== "string") {
-    const { buffer, byteOffset, byteLength } = result.written.body;
-    result.written.body = Buffer.from(buffer, byteOffset, byteLength);
+  if ("written" in result && typeof result.written.answer.body !== "string") {
+    const { buffer, byteOffset, byteLength } = result.written.answer.body;
+    result.written.answer.body = Buffer.from(buffer, byteOffset, byteLength);
   }
   return result;
 };

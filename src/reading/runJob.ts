@@ -41,7 +41,8 @@ const readers: {
   modern: ({ output, excerpt }, _, body) => {
     const document = parseJson(body.toString("utf8"));
     if (document === undefined) return { failed: "its answer is no JSON" };
-    return { misfits: misfitsOf(output, document), written: { body, excerpt: excerptOf(document, excerpt) } };
+    const written = { answer: { status: 200, body }, excerpt: excerptOf(document, excerpt) };
+    return { misfits: misfitsOf(output, document), written };
   },
   input: (endpoint, _, body) => readBodyInput(endpoint, body),
 };

@@ -23,9 +23,10 @@ export const readLarge = (message?: ThreadMessage): unknown => {
   const result = runJob(readable, knowledge, of, task, Buffer.from(buffer, byteOffset, byteLength));
   if (!("written" in result)) return result;
   // Bytes of their own, with their hash: they cross without being copied.
-  const body = bytesOf(result.written.body);
+  const { answer, excerpt } = result.written;
+  const body = bytesOf(answer.body);
   return Tinypool.move({
     [Tinypool.transferableSymbol]: body.buffer,
-    [Tinypool.valueSymbol]: { ...result, written: { ...result.written, body, tag: tagOf(body) } },
+    [Tinypool.valueSymbol]: { ...result, written: { answer: { ...answer, body, tag: tagOf(body) }, excerpt } },
   } as unknown as Transferable);
 };

@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { type HttpExchange, exchangeOf, inContext, type RequestContext } from "../http/exchange.ts";
 import type { ExchangeOptions } from "../http/httpServer.ts";
 import { traceContextOf } from "../http/traceContext.ts";
-import { trustedProxies } from "../upstream/forwarding.ts";
 import { requestBegins } from "../telemetry/steps.ts";
 import type { Core } from "./feature.ts";
 
@@ -20,7 +19,7 @@ type Exchanges = Required<ExchangeOptions> & {
 const SUMMARY = 60_000;
 
 /** Tells the features of each exchange, and counts the requests that are refused. */
-export const openExchanges = ({ settings, services, features }: Core): Exchanges => {
+export const openExchanges = ({ trusted, services, features }: Core): Exchanges => {
   const { meter, observer } = services;
   const ends = features.flatMap(({ onExchange }) => onExchange ?? []);
   /** Refused requests by status, since the last line. */
@@ -49,7 +48,7 @@ export const openExchanges = ({ settings, services, features }: Core): Exchanges
     if (exchange.isDeferred) exchange.forget();
   };
   return {
-    trusted: trustedProxies(settings.TRUSTED_PROXIES),
+    trusted,
     onOver: over,
     answer(request, response, isOurs, answer) {
       const exchange = exchangeOf(response);

@@ -16,7 +16,7 @@ import type { Dependencies } from "../telemetry/dependencies.ts";
 import { coreEvents, type EventDefinitions } from "../telemetry/events.ts";
 import type { Meter } from "../telemetry/meter.ts";
 import type { Observer } from "../telemetry/observer.ts";
-import type { UntrustedProxy } from "../upstream/untrustedProxies.ts";
+import type { UntrustedProxies } from "../upstream/untrustedProxies.ts";
 import type { ConsolePart } from "../ui/consolePart.ts";
 import { type Decision, type Layer, legacyDecision, type RequestCaller } from "./backend.ts";
 import type { Catalogue } from "./catalogue.ts";
@@ -185,8 +185,10 @@ export type Core = {
   /** The share of the connections to legacy that requests use or wait for: 0 where there are none. */
   load: () => number;
   isStopping: () => boolean;
-  /** Peers whose forwarded headers are not believed, the busiest first. */
-  untrustedProxies: () => readonly UntrustedProxy[];
+  /** Says whether a peer's forwarded headers are believed. */
+  trusted: (address: string) => boolean;
+  /** The peers whose are not. */
+  untrustedProxies: UntrustedProxies;
   /** What is said of features that are not loaded. */
   off: readonly WhenOff[];
   /** The gateway only checks its configuration: it stores nothing, and legacy answers everything. */

@@ -24,7 +24,7 @@ import { observeCircuit, observeCalls } from "../telemetry/observeUpstream.ts";
 import { openBreaker } from "../upstream/breaker.ts";
 import { trustedProxies } from "../upstream/forwarding.ts";
 import { openUpstreamHealth } from "../upstream/health.ts";
-import { openUntrustedProxies, type UntrustedProxies } from "../upstream/untrustedProxies.ts";
+import { openUntrustedProxies } from "../upstream/untrustedProxies.ts";
 import { openUpstream, type Upstream } from "../upstream/upstream.ts";
 import { type App, gatewayApp } from "./app.ts";
 import type { Backend } from "./backend.ts";
@@ -48,7 +48,6 @@ export type Gateway = {
   app: App;
   passThrough: PassThrough;
   hitPath: HitPath;
-  untrustedProxies: UntrustedProxies;
   services: Services;
   core: Core;
   /** Requests that come from now on are answered, and their connections closed; `/readyz` says so. */
@@ -220,7 +219,8 @@ export const openGateway = async (
     load: () =>
       Math.max(...upstreams.map(({ semaphore: { waiting, running } }) => waiting + running)) / settings.MAX_CONNECTIONS,
     isStopping: () => isStopping,
-    untrustedProxies: untrustedProxies.list,
+    trusted,
+    untrustedProxies,
     off,
     isCheck,
   };
@@ -285,7 +285,6 @@ export const openGateway = async (
     app,
     passThrough: pass,
     hitPath,
-    untrustedProxies,
     services,
     core,
     beginStop: () => void (isStopping = true),

@@ -106,8 +106,8 @@ const fetchDocument = async (
   return answerTo(request, { kind: "broken", message: "The legacy interface's answer is not what it should be." });
 };
 
-const documentAnswer = ({ endpoint, input }: RequestToLegacy, { body, tag, excerpt }: Written): FetchedAnswer => ({
-  answer: { status: 200, body, ...(tag === undefined ? {} : { tag }) },
+const documentAnswer = ({ endpoint, input }: RequestToLegacy, { answer, excerpt }: Written): FetchedAnswer => ({
+  answer,
   // Only the excerpt of the document is at hand here: a large one is made in another thread.
   groups: endpoint.cache?.groups(input, excerpt) ?? [],
 });

@@ -62,7 +62,7 @@ export const startServer = async (
     (request, response) => {
       // What waits behind it is answered as well.
       if (stopping && !hasWaiting(request.socket)) response.shouldKeepAlive = false;
-      gateway.untrustedProxies.note(request);
+      gateway.core.untrustedProxies.note(request);
       answer(request, response);
     },
     { ...exchanges, writeError: gateway.core.writeError },

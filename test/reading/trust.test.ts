@@ -39,7 +39,7 @@ const read = (endpoint: typeof runs, body: string, limit = 100) =>
 /** Our document, or `undefined` where it is a 502. */
 const documentOf = (endpoint: typeof runs, body: string, limit?: number): unknown => {
   const result = read(endpoint, body, limit);
-  return "written" in result ? JSON.parse(result.written.body.toString()) : undefined;
+  return "written" in result ? JSON.parse(result.written.answer.body.toString()) : undefined;
 };
 /** As the gateway asks: JSON, else XML. */
 const runsOf = (rows: readonly Run[]): unknown => documentOf(runs, jsonRuns(rows)) ?? documentOf(runs, xmlRuns(rows));

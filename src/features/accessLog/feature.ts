@@ -6,7 +6,7 @@ import { scrubAgent } from "../../scrub/requestTarget.ts";
 import { truncate } from "../../scrub/truncate.ts";
 import type { Core, Feature } from "../../serve/feature.ts";
 import { openLogDestination } from "../../telemetry/logDestination.ts";
-import { clientAddress, trustedProxies } from "../../upstream/forwarding.ts";
+import { clientAddress } from "../../upstream/forwarding.ts";
 import { accessLogEvents } from "./events.ts";
 import type { AccessLogSettings } from "./settings.ts";
 
@@ -25,10 +25,9 @@ const MAX_METHOD = 20;
 const MAX_KNOWN = 1000;
 
 /** Writes a line for requests. `fd`: where they go (default: the standard output). */
-const open = ({ services }: Core, settings: AccessLogSettings, fd = 1): Feature => {
+const open = ({ services, trusted }: Core, settings: AccessLogSettings, fd = 1): Feature => {
   const { meter, observer, keys } = services;
   const { ACCESS_LOG: which, SLOW_REQUEST_MS: slow } = settings;
-  const trusted = trustedProxies(settings.TRUSTED_PROXIES);
   const onDropped = (lines: number) => observer.event("access_log_lines_dropped", { lines });
   const destination = openLogDestination(fd, onDropped, { delayMs: LINE_DELAY });
   meter.total(

@@ -23,7 +23,6 @@ const open = async (core: Core, settings: RateLimitSettings): Promise<Feature> =
   const { meter, observer, keys } = core.services;
   const { RATE_LIMIT: rate = 1, REDIS_URL: url, CORS_ORIGINS, PREFIXES } = settings;
   const burst = (rate * BURST_MS) / 1000;
-  const trusted = trustedProxies(settings.TRUSTED_PROXIES);
   const isExempt = trustedProxies(settings.RATE_LIMIT_EXEMPT);
   const buckets = openBuckets(rate);
   const shared =
@@ -46,7 +45,7 @@ const open = async (core: Core, settings: RateLimitSettings): Promise<Feature> =
   const callerOf = (request: IncomingMessage): LimitedCaller | undefined => {
     const { headers, socket, url: target = "" } = request;
     const forwarded = String(headers["x-forwarded-for"] ?? "") || undefined;
-    const address = clientAddress(socket.remoteAddress, forwarded, trusted);
+    const address = clientAddress(socket.remoteAddress, forwarded, core.trusted);
     if (isExempt(address)) return undefined;
     const query = queryOf(target);
     if (query !== "" || headers.authorization !== undefined || headers["x-api-key"] !== undefined) {

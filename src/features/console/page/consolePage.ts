@@ -89,7 +89,7 @@ const corePart = ({ off, services, untrustedProxies }: ConsoleCore, cacheView: (
     const text = `${names.charAt(0).toUpperCase()}${names.slice(1)} ${fails}`;
     return {
       sections: [cacheSection(cacheView()), ...off.flatMap(offSection)],
-      notices: noticesOf(untrustedProxies()),
+      notices: noticesOf(untrustedProxies.list()),
       ...(open.length === 0
         ? {}
         : {
