@@ -16,10 +16,10 @@ export type Cache = Pick<TieredEntries, "lookUp" | "invalidate" | "invalidateLoc
 };
 
 /** What the cache does beside answering, as the metrics count it. */
-export type CacheEvent = "refreshed" | "refresh_failed" | "coalesced" | "dropped" | "not_stored";
+type CacheEvent = "refreshed" | "refresh_failed" | "coalesced" | "dropped" | "not_stored";
 
 /** What a cache is opened with. */
-export type CacheSettings = {
+type CacheSettings = {
   store: Store;
   openTier?: OpenSharedTier | undefined;
   count: (event: CacheEvent) => void;

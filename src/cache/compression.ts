@@ -6,7 +6,7 @@ import { brotliCompress, constants, gzip } from "node:zlib";
 import { LRUCache } from "lru-cache";
 
 /** Compresses stored entries in the background, in the codings that requests ask for. */
-export type Compression = {
+type Compression = {
   /** Lets replies ask for codings of this entry, which was just stored. */
   offer(key: string, entry: Entry): void;
   /** Resolves when the entry has this coding, or cannot have it now. Returns `undefined` where there is nothing to wait for. */
@@ -14,7 +14,7 @@ export type Compression = {
 };
 
 /** What the compression is opened with. */
-export type CompressionSettings = {
+type CompressionSettings = {
   store: Pick<Store, "holds" | "setCoding">;
   onError: (error: unknown) => void;
 };

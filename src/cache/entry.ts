@@ -72,9 +72,7 @@ export type Lifetimes = { fresh: number; staleWhileRevalidate: number; staleIfEr
 export type LifetimesOf = (status: number) => Lifetimes | undefined;
 
 /** The lifetimes of an endpoint by the names that `GET /cache` has for them. */
-export type CacheWindows = { fresh: Duration } & Partial<
-  Record<"stale" | "staleIfError" | "absent" | "unready", Duration>
->;
+type CacheWindows = { fresh: Duration } & Partial<Record<"stale" | "staleIfError" | "absent" | "unready", Duration>>;
 
 /** Renames lifetimes for `GET /cache`. */
 export const windowsOf = ({ fresh, staleIfError, ...others }: DeclaredLifetimes): CacheWindows => ({

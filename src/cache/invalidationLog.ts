@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 
 /** Which groups were invalidated when, so that a read that began before a write does not bring the old value back. */
-export type InvalidationLog = {
+type InvalidationLog = {
   /** Taken before a read begins. */
   mark(): number;
   /** Records a write to these groups. `until`: the write may still be going on until then (ms since the epoch). */

@@ -4,7 +4,7 @@ import { isAscii } from "node:buffer";
 import { hash } from "node:crypto";
 
 /** The parts of a request that decide how an answer is written. */
-export type ReplyRequest = {
+type ReplyRequest = {
   method: string;
   acceptEncoding: string | undefined;
   ifNoneMatch: string | undefined;

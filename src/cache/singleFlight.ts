@@ -1,5 +1,5 @@
 /** Running calls by key, which later callers with the same key wait for. */
-export type SingleFlight<T> = {
+type SingleFlight<T> = {
   get(key: string): Promise<T> | undefined;
   launch(key: string, flight: Promise<T>): Promise<T>;
   /** Later callers join none of the calls that are running now. */

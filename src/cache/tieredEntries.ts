@@ -17,10 +17,10 @@ import { openSingleFlight } from "./singleFlight.ts";
 import type { Store } from "./store.ts";
 
 /** An entry that was found, and how it may be used now. */
-export type FoundEntry = { entry: Entry; freshness: Freshness };
+type FoundEntry = { entry: Entry; freshness: Freshness };
 
 /** Taken before a fetch, so that an answer from before a write is not stored after it. */
-export type WriteMark = { here: number; shared: string | undefined };
+type WriteMark = { here: number; shared: string | undefined };
 
 /** All entries, in memory and in the shared tier behind it. */
 export type TieredEntries = {
@@ -43,7 +43,7 @@ export type TieredEntries = {
 };
 
 /** What the entries are opened with. */
-export type TieredEntriesSettings = {
+type TieredEntriesSettings = {
   store: Store;
   openTier: OpenSharedTier | undefined;
   /** Called before each invalidation, by whichever gateway. */

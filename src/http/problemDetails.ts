@@ -91,7 +91,7 @@ export const problemSlugs: readonly string[] = [...Object.values(problemTypes), 
 const problemTypeOf = (status: number): ProblemType => problemTypes[status] ?? otherProblem;
 
 /** How the errors of a request are written, other than as `{"detail": ...}`: their media type, and their bytes, made of that. */
-export type ErrorFormat = { type: string; bytes: (status: number, body: Buffer) => Buffer };
+type ErrorFormat = { type: string; bytes: (status: number, body: Buffer) => Buffer };
 
 /** The format of the errors of a request, by its `Accept` and its path. `undefined`: `{"detail": ...}`, as everywhere below no prefix. */
 export type ErrorFormats = (accept: string | undefined, path: string) => ErrorFormat | undefined;

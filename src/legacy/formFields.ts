@@ -104,6 +104,3 @@ const keyInBody = (contentType: string, body: string): string | undefined => {
 /** All keys in a query or a urlencoded form, as legacy would read them. */
 export const keysInForm = (form: string): string[] =>
   reader.inForm(form).values.flatMap(({ value }) => (value === "" ? [] : [value]));
-
-/** Whether legacy takes a form field of this name for the key. */
-export const isKeyName = (name: string): boolean => reader.inForm(`${encodeURIComponent(name)}=`).values.length > 0;

@@ -13,7 +13,7 @@ import { requestHeaders } from "./headers.ts";
 import { Upload } from "./upload.ts";
 
 /** What may be done with a request besides passing it on. */
-export type PassThroughHooks = {
+type PassThroughHooks = {
   /** A flat list of headers to add to the answer for this target, whether the upstream's or ours. */
   headers: (target: string) => readonly string[] | undefined;
   /** Answers in the upstream's place; false: the request goes on to the upstream. */

@@ -23,7 +23,7 @@ import { type Candidate, suggestPath } from "./suggestPath.ts";
 import type { Documents, Services } from "./feature.ts";
 
 /** What the app is made of, beside how it reads requests. */
-export type AppSettings = RequestInputSettings & {
+type AppSettings = RequestInputSettings & {
   services: Services;
   backend: Backend;
   endpoints: readonly PreparedEndpoint[];

@@ -10,7 +10,7 @@ import type { CheckReport, Examples } from "./feature.ts";
 import type { Gateway } from "./gateway.ts";
 
 /** What `--check` is run with. */
-export type CheckSettings = {
+type CheckSettings = {
   settings: Pick<
     Settings,
     "PREFIXES" | "LEGACY_API_KEY" | "LEGACY_PATH" | "DATA_DIR" | "REDIS_URL" | "TRUSTED_PROXIES"
@@ -23,7 +23,7 @@ export type CheckSettings = {
 type CheckRow = { result: "ok" | "FAIL" | "note"; name: string; found: string; advice?: string };
 
 /** What `--check` comes to. `legacy`: its answer in plain words. */
-export type CheckResult = { ready: boolean; legacy: string; passed: number; failed: number; rows: CheckRow[] };
+type CheckResult = { ready: boolean; legacy: string; passed: number; failed: number; rows: CheckRow[] };
 
 /**
  * Asks legacy, then the gateway for one example of each endpoint that reads, then each feature what it finds. Prints a line for each, and

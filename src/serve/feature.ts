@@ -31,7 +31,7 @@ import type { PreparedEndpoint } from "./prepared.ts";
 import type { UnconfirmedWrites } from "./unconfirmedWrites.ts";
 
 /** Legacy's answer to one request of an endpoint: milliseconds for all requests that it took, and the status that the client gets. */
-export type LegacyAnswered = { endpoint: string; ms: number; status: number };
+type LegacyAnswered = { endpoint: string; ms: number; status: number };
 
 /** A write that legacy or the new implementation has got. `isLost`: its answer is lost, so it may have happened or not. */
 export type Write = {
@@ -42,7 +42,7 @@ export type Write = {
 };
 
 /** A request to the legacy interface that is passed through. */
-export type ProxiedRequest = {
+type ProxiedRequest = {
   method: string;
   /** As the client sent it, and the path of legacy's interface that it leads to. */
   target: string;
@@ -53,10 +53,10 @@ export type ProxiedRequest = {
 };
 
 /** Called once, when an answer has begun or none will come. `body`: the beginning of a write's body (latin1). */
-export type ProxiedObserver = (answer: Beginning | undefined, isSent: boolean, body: string | undefined) => void;
+type ProxiedObserver = (answer: Beginning | undefined, isSent: boolean, body: string | undefined) => void;
 
 /** What a feature does with requests that are passed through to legacy. */
-export type ProxyHooks = {
+type ProxyHooks = {
   /** Headers, flat, for any answer to this target. */
   headers?: (target: string) => readonly string[] | undefined;
   /** Answers in legacy's place; false lets the request go on. */
@@ -208,7 +208,7 @@ export type FeatureModule<S = Settings> = {
 };
 
 /** A feature as `features/index.ts` lists it: what its settings are, and how the rest of it is loaded. */
-export type FeatureDefinition = { settings: SettingsFragment; load: () => Promise<FeatureModule> };
+type FeatureDefinition = { settings: SettingsFragment; load: () => Promise<FeatureModule> };
 
 /** A module with one export. */
 type OneExport<T> = Readonly<Record<string, T>>;
@@ -241,7 +241,7 @@ export const allEvents = async (features: readonly FeatureDefinition[]): Promise
 };
 
 /** What the core asks its features while it serves, and waits for. */
-export type Hooks = Required<Pick<Feature, "decide" | "onWrite">>;
+type Hooks = Required<Pick<Feature, "decide" | "onWrite">>;
 
 /** Calls the same member of each feature; `features` may grow until the first request. */
 export const hooksOf = (features: readonly Feature[]): Hooks => ({

@@ -18,7 +18,7 @@ export type PreparedEndpoint = Endpoint &
   };
 
 /** What endpoints are prepared with. */
-export type Preparing = {
+type Preparing = {
   /** Identifies the legacy interface, as far as answers differ by it. */
   legacy: string;
   lifetimes: Readonly<Record<string, DeclaredLifetimes>>;

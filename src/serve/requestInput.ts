@@ -50,7 +50,7 @@ export const fromWeb = (web: Request, incoming?: IncomingMessage): AppRequest =>
 });
 
 /** What reading a request takes. `totalTimeout`: milliseconds for one request, whatever it takes. */
-export type RequestInputServices = { reader: Reader; totalTimeout: number };
+type RequestInputServices = { reader: Reader; totalTimeout: number };
 
 /** The bounds of clients' requests. */
 export type RequestInputSettings = {

@@ -22,7 +22,7 @@ export type RequestInput = {
   header: (name: string) => string | undefined;
 };
 
-/** Milliseconds that an answer of modern's waits for legacy's word on a key that was good within the last hour. */
+/** Milliseconds that a request to modern waits until legacy has verified a key that it accepted within the last hour. */
 const RECHECK_MS = 2000;
 
 const unverified: Outcome = { kind: "unavailable", message: "The legacy interface could not be asked about the key." };

@@ -21,7 +21,7 @@ export type UnconfirmedWrites = {
 };
 
 /** What unconfirmed writes need. */
-export type UnconfirmedWritesSettings = {
+type UnconfirmedWritesSettings = {
   keys: Pick<Keys, "ownerOf" | "isProven" | "verify">;
   /** Milliseconds for one verification of a key. */
   timeout: number;

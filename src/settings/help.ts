@@ -13,7 +13,7 @@ export const shownDefault = (field: z.ZodType): string => {
 
 const row = (name: string, about: string) => `  ${name.padEnd(27)} ${about}`;
 
-/** What `--help` prints below the commands: every setting with its default, the usual ones first. */
+/** What `--help` prints below the commands: every setting with its default. */
 export const settingsHelp = (fragments: readonly SettingsFragment[]): string =>
   [
     "",

@@ -197,7 +197,7 @@ export const settingsSchemaOf = (fragments: readonly SettingsFragment[], isStric
     Object.assign({}, coreShape, ...fragments.map(({ shape }) => shape)) as z.ZodRawShape,
   );
 
-/** All settings by heading, the usual ones first. */
+/** All settings by heading. The first heading has those that most operators set. */
 export const settingsByGroup = (fragments: readonly SettingsFragment[]): Record<string, z.ZodRawShape> => {
   const usual = new Set([...usualOfCore, ...fragments.flatMap((one) => one.usual ?? [])]);
   const groups: Record<string, Record<string, z.core.$ZodType>> = { "The usual ones": {} };

@@ -31,7 +31,7 @@ export type Breaker = {
 };
 
 /** Hears that the circuit has opened, or that it has closed again after so many milliseconds. */
-export type OnCircuitChange = (change: "opened" | "closed", openFor?: number) => void;
+type OnCircuitChange = (change: "opened" | "closed", openFor?: number) => void;
 
 /** Milliseconds for which calls are remembered. */
 const WINDOW = 10_000;

@@ -8,13 +8,13 @@ import type { UpstreamHealth } from "./health.ts";
 import * as undici from "./undici.ts";
 
 /** A call that is over: what was asked, the answer's status and bytes or how it failed, and its milliseconds. `path` may hold a key. */
-export type UpstreamCall = { method: string; path: string; ms: number } & (
+type UpstreamCall = { method: string; path: string; ms: number } & (
   | { status: number; bytes: number }
   | { failure: string }
 );
 
 /** Hears of calls. */
-export type OnUpstreamCall = (call: UpstreamCall) => void;
+type OnUpstreamCall = (call: UpstreamCall) => void;
 
 /** How to reach an upstream, and its bounds. All times are in milliseconds. */
 export type UpstreamSettings = {

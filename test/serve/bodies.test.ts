@@ -228,7 +228,7 @@ describe("bodies that are being received", () => {
     expect(usedMemory() - before).toBeLessThan(20);
   });
 
-  test("have the bound of all memory: beyond that a large one is 503, a small one is read", async () => {
+  test("share one bound of memory: beyond it a large one is 503, a small one is read", async () => {
     const { port, receiving } = await open({
       MAX_BODY_BYTES: "40000",
       MEMORY_BYTES: "64000",

@@ -103,7 +103,7 @@ test.each(["/proc/x", "/proc/x/y", "/sys/x"])("%s stops the start at once", asyn
   );
 });
 
-test("a file, a path through one and a dangling link are no directories, and a directory is no database", async () => {
+test("what is no directory, and a directory in the place of the file, are refused", async () => {
   const place = temporaryFolder();
   writeFileSync(join(place, "file"), "");
   symlinkSync(join(place, "nowhere/at/all"), join(place, "link"));

@@ -89,7 +89,7 @@ test("lines of two writers do not mix in a pipe whose reader is slow", async () 
   for (const { name } of logs) expect(lines.filter((line) => line.startsWith(name))).toHaveLength(2000);
 });
 
-test("lines that cannot be written wait as for a slow reader, and none says so: it would fail, too", () => {
+test("lines that cannot be written wait as for a slow reader, and no line says so", () => {
   // It fails as a pipe does whose reader has gone, and as a full disk.
   let reports = 0;
   const log = openLogDestination(openSync("/dev/full", "w"), () => reports++, { maxBytes: 10 });

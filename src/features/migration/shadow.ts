@@ -31,7 +31,7 @@ type AnsweredRequest = {
 /** One side's answer. `bytes`: its size. `source`: the reply of legacy's that it was made of, where legacy was asked for it. */
 type SideAnswer = GivenAnswer & { bytes: number; source?: LegacyAnswer | undefined };
 
-type Asked = SideAnswer | { failed: string };
+type SideReply = SideAnswer | { failed: string };
 
 /** Bytes of compared answers a second. */
 const MAX_BYTES = 16 * 1024 ** 2;
@@ -67,7 +67,7 @@ export const openShadow = (core: Core, modern: Modern, migration: Migration, rat
     return isFree;
   };
 
-  const askLegacy = async ({ request, caller, next }: AnsweredRequest): Promise<Asked> => {
+  const askLegacy = async ({ request, caller, next }: AnsweredRequest): Promise<SideReply> => {
     let source: LegacyAnswer | undefined;
     const onReply = (reply: LegacyAnswer) => void (source = reply.body.length > MAX_COMPARED_BYTES ? undefined : reply);
     const asCaller = { ...mirrorCaller(caller, services.totalTimeout), onReply };
@@ -79,7 +79,7 @@ export const openShadow = (core: Core, modern: Modern, migration: Migration, rat
     { request: { endpoint }, caller }: AnsweredRequest,
     canonical: CanonicalRequest,
     again: boolean,
-  ): Promise<Asked> => {
+  ): Promise<SideReply> => {
     const started = performance.now();
     const reply = await modern.client.look(canonical, mirrorCaller(caller, modern.timeout), again);
     const failed = "failed" in reply || reply.status >= 500;

@@ -103,7 +103,7 @@ test("a message that is never taken is given up", async () => {
   expect(events.join("")).not.toMatch(/s3cret|whsec/);
 });
 
-test("at most 100 messages wait, further ones are given up; a stop says how many are lost", async () => {
+test("at most 100 messages wait; a stop says how many are lost", async () => {
   const { tell, events, feature } = opened({ WEBHOOK_URL: "http://127.0.0.1:1/" }, [3_600_000]);
   for (let i = 0; i < 102; i++) tell("a");
   await until(() => events.length === 102);

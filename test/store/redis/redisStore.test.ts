@@ -42,7 +42,7 @@ describeWithRedis("gateways that share a store on Redis", () => {
     expect(a.get("a")?.name.split("").toSorted().join("")).toBe(`${"+".repeat(20)}${"-".repeat(20)}eno`);
   });
 
-  test("what a flushed Redis has lost is gone in all of them, which is said, and stays gone", async () => {
+  test("what a flushed Redis has lost stays gone in all of them, and they say so", async () => {
     const { redis, a, b } = await begin();
     await redis.talk("FLUSHALL");
     await until(() => textOf(a) === "" && textOf(b) === "");
@@ -80,7 +80,7 @@ describeWithRedis("gateways that share a store on Redis", () => {
     expect([seen.at(-1), textOf(await onRedis(redis.url))]).toEqual([undefined, ""]);
   });
 
-  test("a value that cannot be read stops a start if it is vital; those that run keep the last one", async () => {
+  test("an unreadable vital value stops a start; running gateways keep the last one", async () => {
     const { redis, a, b } = await begin();
     await redis.talk(`HSET ${KEY} a garbage # changed`);
     await until(() => a.events.length === 1 && b.events.length === 1);
@@ -146,7 +146,7 @@ describeWithRedis("gateways that share a store on Redis", () => {
     expect(await put(a, "a", "four")).toBe(true);
   });
 
-  test("one that hangs does not hold an update up; what it does late all the same is told", async () => {
+  test("one that hangs holds up no update, and listeners hear of what it does late", async () => {
     const redis = await startRedis();
     const a = await onRedis(redis.url, {}, { timeout: 2000 });
     await put(a, "a", "one");
@@ -181,7 +181,7 @@ describeWithRedis("gateways that share a store on Redis", () => {
     expect(a.told).toEqual(["a=one"]);
   });
 
-  test("one gateway at a time has a claim; it keeps it, and another one gets it when it has ended", async () => {
+  test("one gateway at a time has a claim; another one gets it when that has ended", async () => {
     const { redis, a, b } = await begin();
     const [first, second] = [a.stores.claim("scan"), b.stores.claim("scan")];
     expect([await first(), await second(), await first(), await second()]).toEqual([true, false, true, false]);
@@ -193,7 +193,7 @@ describeWithRedis("gateways that share a store on Redis", () => {
     expect([await first(), await second()]).toEqual([false, true]);
   });
 
-  test("at the start a Redis that is away is an error that names it and no password, where it is needed", async () => {
+  test("a start that needs a Redis that is away fails, and names it without password", async () => {
     const redis = await startRedis();
     await redis.kill();
     const { host } = new URL(redis.url);

@@ -27,7 +27,7 @@ const only = (folder: string): Pair => {
   return pair as Pair;
 };
 
-test("npm run record writes a case that passes at once, and overwrites none by accident", async () => {
+test("npm run record writes a case that passes, and overwrites none by accident", async () => {
   const out = temporaryFolder();
   const record = (...more: string[]) =>
     new Promise<{ code: number; out: string; errors: string }>((resolve) => {

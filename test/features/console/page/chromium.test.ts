@@ -262,7 +262,7 @@ describeInChromium("the operators' page", (open) => {
     expect(await page.locator(".difference summary").first().isVisible()).toBe(true);
   });
 
-  test("with a token a form comes first, then the page; clients are searched and downloaded", async () => {
+  test("with a token a form comes before the page; clients are searched and downloaded", async () => {
     const { url, callLegacy } = await underWay({ token: "a token of operators" });
     for (let i = 0; i < 12; i++) await callLegacy("data/61", `old-${i}/1.0`);
     const page = await open(url, { may: /401|asked blob:/ });
