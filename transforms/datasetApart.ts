@@ -19,7 +19,7 @@ const listedQualities = new Set([
 ]);
 
 /** The text, or an empty one. */
-export const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "");
+const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "");
 
 /** An id, from a number or a text. */
 const idIn = (value: Json | undefined): number | undefined =>

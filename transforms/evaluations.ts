@@ -7,7 +7,7 @@ import { integer, number, numberList, text, timestamp, verbatim } from "../src/r
 import { idFilter, idList, listBy, tagFilter } from "./filters.ts";
 import { noEvaluations, unfiltered } from "./outcomes.ts";
 import { pagedList } from "./pagedList.ts";
-import { listedParameters } from "./setupParameters.ts";
+import { exampleParameter, listedParameters } from "./setupParameters.ts";
 
 /** Lists inside each other in an evaluation's array: a matrix has two levels. */
 export const MAX_ARRAY_LEVELS = 16;
@@ -37,14 +37,6 @@ const result = {
   array_data: nullable(numberList(MAX_ARRAY_LEVELS)),
 };
 
-/** An evaluation, in a list without and with the parameters of its setup. */
-export const plainEvaluation = object({ ...run, ...result });
-export const evaluationWithParameters = object({
-  ...run,
-  parameters: unwrapped("parameter", listedParameters),
-  ...result,
-});
-
 const exampleEvaluation = {
   run_id: 1,
   uploader: 1,
@@ -65,7 +57,7 @@ const exampleEvaluation = {
 type Listing = { summary: string; also: Route[]; list: readonly string[]; exampleMembers?: JsonObject };
 
 /** A list of evaluations, from this list of legacy's. */
-export const evaluationList = <T>(
+const evaluationList = <T>(
   route: Route,
   { summary, also, list: legacyList, exampleMembers }: Listing,
   evaluation: Rule<T>,
@@ -106,3 +98,24 @@ export const evaluationList = <T>(
     },
     exampleAnswer: [{ ...exampleEvaluation, ...exampleMembers }],
   });
+
+export const listEvaluations = evaluationList(
+  "POST /evaluations/list",
+  {
+    summary: "The evaluations of the runs that match every filter. At least one filter is needed.",
+    also: ["GET /evaluation/list/{...filters}"],
+    list: ["evaluation", "list"],
+  },
+  object({ ...run, ...result }),
+);
+
+export const listEvaluationsWithSetups = evaluationList(
+  "POST /evaluations/setup/list",
+  {
+    summary: "The same evaluations, with the parameters of each setup.",
+    also: ["GET /evaluation/setup/list/{...filters}"],
+    list: ["evaluation", "setup", "list"],
+    exampleMembers: { parameters: [exampleParameter] },
+  },
+  object({ ...run, parameters: unwrapped("parameter", listedParameters), ...result }),
+);

@@ -6,6 +6,7 @@ import { dropped, member, object, renamed, unwrapped } from "../src/rules/compos
 import { integer } from "../src/rules/values.ts";
 import { firstEntry } from "./firstEntry.ts";
 import { unknownFlow } from "./outcomes.ts";
+import { lasting } from "./lifetimes.ts";
 
 /** Names that legacy's path accepts as they are written. All others need its POST form. */
 const plain = /^(?!\.{1,2}$)[A-Za-z0-9~.:_(),-]+$/;
@@ -56,12 +57,7 @@ export const findFlow = endpoint("GET /flow/exists/{name}/{external_version?}", 
   output: unwrapped("flow_exists", object({ flow_id: renamed("id", integer), exists: dropped })),
   excerpt: ["flow_id"],
 
-  cache: {
-    fresh: "1h",
-    staleWhileRevalidate: "7d",
-    staleIfError: "7d",
-    groups: (_, ours) => (ours ? entity("flow", ours.flow_id) : [collection("flow")]),
-  },
+  cache: { ...lasting, groups: (_, ours) => (ours ? entity("flow", ours.flow_id) : [collection("flow")]) },
   first: {
     legacy: { method: "GET", path: "/flow/list/limit/1" },
     input(legacy) {

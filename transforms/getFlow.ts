@@ -6,6 +6,7 @@ import { anyOrder, dropped, list, nested, nullable, object, renamed, unwrapped }
 import type { Rule } from "../src/rules/rule.ts";
 import { integer, text, timestamp } from "../src/rules/values.ts";
 import { unknownFlowId } from "./outcomes.ts";
+import { lasting } from "./lifetimes.ts";
 
 /** A flow, and the flows that it is made of. */
 type Flow = { id: number; tag: string[]; subflows: Subflow[] };
@@ -79,9 +80,7 @@ export const getFlow = endpoint("GET /flows/{flow_id}", {
   excerpt: ["subflows"],
 
   cache: {
-    fresh: "1h",
-    staleWhileRevalidate: "7d",
-    staleIfError: "7d",
+    ...lasting,
     groups: ({ flow_id }, ours) => [
       ...entity("flow", flow_id, ours !== undefined),
       ...(ours ? groupsWithin(ours.subflows) : []),

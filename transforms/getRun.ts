@@ -7,6 +7,7 @@ import type { Rule } from "../src/rules/rule.ts";
 import { integer, markup, number, numberList, text, verbatim } from "../src/rules/values.ts";
 import { MAX_ARRAY_LEVELS } from "./evaluations.ts";
 import { unknownRun } from "./outcomes.ts";
+import { lasting } from "./lifetimes.ts";
 
 const file = object({
   file_id: nullable(integer),
@@ -85,12 +86,7 @@ export const getRun = endpoint("GET /run/{run_id}", {
     }),
   ),
 
-  cache: {
-    fresh: "1h",
-    staleWhileRevalidate: "7d",
-    staleIfError: "7d",
-    groups: ({ run_id }, ours) => entity("run", run_id, ours !== undefined),
-  },
+  cache: { ...lasting, groups: ({ run_id }, ours) => entity("run", run_id, ours !== undefined) },
   examples: { one: { run_id: 1 }, unknown: { run_id: 1_000_000 } },
   exampleAnswer: {
     run_id: 1,

@@ -5,6 +5,7 @@ import { get } from "../src/endpoint/legacyRequest.ts";
 import { sortedBy, list, nullable, object, renamed, unwrapped } from "../src/rules/compose.ts";
 import { boolean, integer, number, text } from "../src/rules/values.ts";
 import { unknownTracedRun } from "./outcomes.ts";
+import { lasting } from "./lifetimes.ts";
 
 const iteration = object({
   repeat: integer,
@@ -32,12 +33,7 @@ export const getRunTrace = endpoint("GET /run/trace/{run_id}", {
     }),
   ),
 
-  cache: {
-    fresh: "1h",
-    staleWhileRevalidate: "7d",
-    staleIfError: "7d",
-    groups: ({ run_id }, ours) => entity("run", run_id, ours !== undefined),
-  },
+  cache: { ...lasting, groups: ({ run_id }, ours) => entity("run", run_id, ours !== undefined) },
   examples: { one: { run_id: 1 }, none: { run_id: 3 }, unknown: { run_id: 1_000_000 } },
   exampleAnswer: {
     run_id: 1,

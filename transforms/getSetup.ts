@@ -5,8 +5,9 @@ import { get } from "../src/endpoint/legacyRequest.ts";
 import { list, nullable, object, optional } from "../src/rules/compose.ts";
 import { integer, text } from "../src/rules/values.ts";
 import { unknownSetup } from "./outcomes.ts";
-import { firstEntry, idOf } from "./firstEntry.ts";
+import { firstId } from "./firstEntry.ts";
 import { exampleParameter } from "./setupParameters.ts";
+import { lasting } from "./lifetimes.ts";
 
 export const getSetup = endpoint("GET /setup/{id}", {
   summary: "The flow of a setup and the value of each of its parameters.",
@@ -37,19 +38,8 @@ export const getSetup = endpoint("GET /setup/{id}", {
     }),
   }),
 
-  cache: {
-    fresh: "1h",
-    staleWhileRevalidate: "7d",
-    staleIfError: "7d",
-    groups: ({ id }, ours) => entity("setup", id, ours !== undefined),
-  },
-  first: {
-    legacy: { method: "GET", path: "/setup/list/limit/1" },
-    input(legacy) {
-      const id = idOf(firstEntry(legacy, "setups", "setup"), "setup_id");
-      return id === undefined ? undefined : { id: id };
-    },
-  },
+  cache: { ...lasting, groups: ({ id }, ours) => entity("setup", id, ours !== undefined) },
+  first: firstId("/setup/list/limit/1", ["setups", "setup", "setup_id"], "id"),
   examples: { one: { id: 1 }, unknown: { id: 1_000_000 } },
   exampleAnswer: { setup_parameters: { setup_id: 1, flow_id: 103, parameter: [exampleParameter] } },
 });

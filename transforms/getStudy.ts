@@ -6,7 +6,7 @@ import { anyOrder, list, member, nullable, numberOf, object, renamed, unwrapped 
 import { isUnset, type Rule } from "../src/rules/rule.ts";
 import { integer, markup, timestamp } from "../src/rules/values.ts";
 import { legacyStudy, unknownStudy } from "./outcomes.ts";
-import { firstEntry, idOf } from "./firstEntry.ts";
+import { firstId } from "./firstEntry.ts";
 
 /** The studies that were defined by tags only: they have no replacement (the specification, 4.7). */
 export const legacyStudies: readonly number[] = [
@@ -63,13 +63,7 @@ export const getStudy = endpoint("GET /studies/{id_or_alias}", {
     // Writes name a study by its id, so an alias is not enough.
     groups: ({ id_or_alias }, ours) => (ours ? entity("study", ours.id) : entity("study", id_or_alias, false)),
   },
-  first: {
-    legacy: { method: "GET", path: "/study/list/limit/1" },
-    input(legacy) {
-      const id = idOf(firstEntry(legacy, "study_list", "study"), "id");
-      return id === undefined ? undefined : { id_or_alias: id };
-    },
-  },
+  first: firstId("/study/list/limit/1", ["study_list", "study", "id"], "id_or_alias"),
   examples: { byId: { id_or_alias: 99 }, byAlias: { id_or_alias: "sample-suite" }, legacyStudy: { id_or_alias: 1 } },
   exampleAnswer: {
     id: 99,

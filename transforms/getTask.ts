@@ -5,6 +5,7 @@ import { get } from "../src/endpoint/legacyRequest.ts";
 import { anyOrder, ifGiven, list, nullable, object, renamed, unwrapped } from "../src/rules/compose.ts";
 import { integer, jsonList, text } from "../src/rules/values.ts";
 import { unknownTask } from "./outcomes.ts";
+import { lasting } from "./lifetimes.ts";
 
 const named = { name: text };
 const given = ifGiven(nullable(text));
@@ -72,12 +73,7 @@ export const getTask = endpoint("GET /tasks/{task_id}", {
     }),
   ),
 
-  cache: {
-    fresh: "1h",
-    staleWhileRevalidate: "7d",
-    staleIfError: "7d",
-    groups: ({ task_id }, ours) => entity("task", task_id, ours !== undefined),
-  },
+  cache: { ...lasting, groups: ({ task_id }, ours) => entity("task", task_id, ours !== undefined) },
   examples: { one: { task_id: 1 }, unknown: { task_id: 1_000_000 } },
   exampleAnswer: {
     id: 1,

@@ -6,6 +6,7 @@ import { commaSeparated } from "../src/rules/commaSeparated.ts";
 import { list, nullable, object } from "../src/rules/compose.ts";
 import { integer, text, timestamp } from "../src/rules/values.ts";
 import { unknownTaskType } from "./outcomes.ts";
+import { fixed } from "./lifetimes.ts";
 
 export const getTaskType = endpoint("GET /tasktype/{id}", {
   summary: "A type of tasks, and the inputs that its tasks have.",
@@ -27,12 +28,7 @@ export const getTaskType = endpoint("GET /tasktype/{id}", {
     }),
   }),
 
-  cache: {
-    fresh: "24h",
-    staleWhileRevalidate: "7d",
-    staleIfError: "7d",
-    groups: ({ id }, ours) => entity("tasktype", id, ours !== undefined),
-  },
+  cache: { ...fixed, groups: ({ id }, ours) => entity("tasktype", id, ours !== undefined) },
   examples: { classification: { id: 1 }, unknown: { id: 1_000_000 } },
   exampleAnswer: {
     task_type: {

@@ -1,6 +1,5 @@
-import { attachToStudy } from "./attachToStudy.ts";
 import { createStudy } from "./createStudy.ts";
-import { detachFromStudy } from "./detachFromStudy.ts";
+import { listEvaluations, listEvaluationsWithSetups } from "./evaluations.ts";
 import { findFlow } from "./findFlow.ts";
 import { getDataset } from "./getDataset.ts";
 import { getDatasetFeatures } from "./getDatasetFeatures.ts";
@@ -15,8 +14,6 @@ import { getTaskType } from "./getTaskType.ts";
 import { listDatasets } from "./listDatasets.ts";
 import { listEstimationProcedures } from "./listEstimationProcedures.ts";
 import { listEvaluationMeasures } from "./listEvaluationMeasures.ts";
-import { listEvaluations } from "./listEvaluations.ts";
-import { listEvaluationsWithSetups } from "./listEvaluationsWithSetups.ts";
 import { listFlows } from "./listFlows.ts";
 import { listRuns } from "./listRuns.ts";
 import { listSetups } from "./listSetups.ts";
@@ -24,25 +21,9 @@ import { listQualities } from "./listQualities.ts";
 import { listStudies } from "./listStudies.ts";
 import { listTasks } from "./listTasks.ts";
 import { listTaskTypes } from "./listTaskTypes.ts";
-import {
-  tagDataset,
-  untagDataset,
-  listDatasetTags,
-  tagSetup,
-  untagSetup,
-  listSetupTags,
-  tagFlow,
-  untagFlow,
-  listFlowTags,
-  tagTask,
-  untagTask,
-  listTaskTags,
-  tagRun,
-  untagRun,
-  listRunTags,
-} from "./tagging.ts";
+import { attachToStudy, detachFromStudy, updateStudyStatus } from "./studies.ts";
+import { tagging, tagsInUse } from "./tagging.ts";
 import { updateDatasetStatus } from "./updateDatasetStatus.ts";
-import { updateStudyStatus } from "./updateStudyStatus.ts";
 
 /** Every endpoint under its one name, in the order of the documentation. */
 export const endpoints = {
@@ -51,15 +32,15 @@ export const endpoints = {
   getDatasetFeatures,
   getDatasetQualities,
   listQualities,
-  tagDataset,
-  untagDataset,
-  listDatasetTags,
+  tagDataset: tagging("tag", "data"),
+  untagDataset: tagging("untag", "data"),
+  listDatasetTags: tagsInUse("data"),
   updateDatasetStatus,
   getSetup,
   listSetups,
-  tagSetup,
-  untagSetup,
-  listSetupTags,
+  tagSetup: tagging("tag", "setup"),
+  untagSetup: tagging("untag", "setup"),
+  listSetupTags: tagsInUse("setup"),
   getStudy,
   listStudies,
   createStudy,
@@ -69,22 +50,22 @@ export const endpoints = {
   getFlow,
   listFlows,
   findFlow,
-  tagFlow,
-  untagFlow,
-  listFlowTags,
+  tagFlow: tagging("tag", "flow"),
+  untagFlow: tagging("untag", "flow"),
+  listFlowTags: tagsInUse("flow"),
   getTask,
   listTasks,
-  tagTask,
-  untagTask,
-  listTaskTags,
+  tagTask: tagging("tag", "task"),
+  untagTask: tagging("untag", "task"),
+  listTaskTags: tagsInUse("task"),
   listTaskTypes,
   getTaskType,
   getRun,
   getRunTrace,
   listRuns,
-  tagRun,
-  untagRun,
-  listRunTags,
+  tagRun: tagging("tag", "run"),
+  untagRun: tagging("untag", "run"),
+  listRunTags: tagsInUse("run"),
   listEvaluations,
   listEvaluationsWithSetups,
   listEstimationProcedures,

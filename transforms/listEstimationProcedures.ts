@@ -3,6 +3,7 @@ import { collection } from "../src/endpoint/groups.ts";
 import { get } from "../src/endpoint/legacyRequest.ts";
 import { list, nullable, object, optional, renamed, unwrapped } from "../src/rules/compose.ts";
 import { boolean, integer, text } from "../src/rules/values.ts";
+import { fixed } from "./lifetimes.ts";
 
 export const listEstimationProcedures = endpoint("GET /estimationprocedure/list", {
   summary: "The ways to estimate the quality of a model.",
@@ -27,12 +28,7 @@ export const listEstimationProcedures = endpoint("GET /estimationprocedure/list"
     ),
   ),
   modern: { codes: [500] },
-  cache: {
-    fresh: "24h",
-    staleWhileRevalidate: "7d",
-    staleIfError: "7d",
-    groups: () => [collection("estimationprocedure")],
-  },
+  cache: { ...fixed, groups: () => [collection("estimationprocedure")] },
   examples: { all: {} },
   exampleAnswer: [
     {

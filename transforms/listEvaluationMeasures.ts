@@ -3,6 +3,7 @@ import { collection } from "../src/endpoint/groups.ts";
 import { get } from "../src/endpoint/legacyRequest.ts";
 import { list, unwrapped } from "../src/rules/compose.ts";
 import { text } from "../src/rules/values.ts";
+import { fixed } from "./lifetimes.ts";
 
 export const listEvaluationMeasures = endpoint("GET /evaluationmeasures/list", {
   summary: "The names of all measures a run can be evaluated by.",
@@ -11,12 +12,7 @@ export const listEvaluationMeasures = endpoint("GET /evaluationmeasures/list", {
   legacy: () => get`/evaluationmeasure/list`,
   modern: { route: "GET /evaluationmeasure/list" },
   output: unwrapped("evaluation_measures", unwrapped("measures", unwrapped("measure", list(text)))),
-  cache: {
-    fresh: "24h",
-    staleWhileRevalidate: "7d",
-    staleIfError: "7d",
-    groups: () => [collection("evaluationmeasure")],
-  },
+  cache: { ...fixed, groups: () => [collection("evaluationmeasure")] },
   examples: { all: {} },
   exampleAnswer: ["area_under_roc_curve", "kappa"],
 });

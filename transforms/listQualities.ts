@@ -3,18 +3,14 @@ import { collection } from "../src/endpoint/groups.ts";
 import { get } from "../src/endpoint/legacyRequest.ts";
 import { list, object } from "../src/rules/compose.ts";
 import { text } from "../src/rules/values.ts";
+import { fixed } from "./lifetimes.ts";
 
 export const listQualities = endpoint("GET /datasets/qualities/list", {
   summary: "The names of all qualities that a dataset can have.",
   input: {},
   legacy: () => get`/data/qualities/list`,
   output: object({ data_qualities_list: object({ quality: list(text) }) }),
-  cache: {
-    fresh: "24h",
-    staleWhileRevalidate: "7d",
-    staleIfError: "7d",
-    groups: () => [collection("quality")],
-  },
+  cache: { ...fixed, groups: () => [collection("quality")] },
   modern: { codes: [641] },
   examples: { all: {} },
   exampleAnswer: { data_qualities_list: { quality: ["NumberOfClasses", "NumberOfInstances"] } },

@@ -4,6 +4,7 @@ import { get } from "../src/endpoint/legacyRequest.ts";
 import { commaSeparated } from "../src/rules/commaSeparated.ts";
 import { list, nullable, object } from "../src/rules/compose.ts";
 import { integer, text } from "../src/rules/values.ts";
+import { fixed } from "./lifetimes.ts";
 
 export const listTaskTypes = endpoint("GET /tasktype/list", {
   summary: "The types that tasks can have.",
@@ -16,12 +17,7 @@ export const listTaskTypes = endpoint("GET /tasktype/list", {
       ),
     }),
   }),
-  cache: {
-    fresh: "24h",
-    staleWhileRevalidate: "7d",
-    staleIfError: "7d",
-    groups: () => [collection("tasktype")],
-  },
+  cache: { ...fixed, groups: () => [collection("tasktype")] },
   examples: { all: {} },
   exampleAnswer: {
     task_types: {

@@ -1,11 +1,11 @@
-import { endpoint, type Knowledge, type Route } from "../src/endpoint/endpoint.ts";
+import { endpoint, type Knowledge } from "../src/endpoint/endpoint.ts";
 import { identifier, identifierList, oneOf } from "../src/endpoint/field.ts";
 import { written } from "../src/endpoint/groups.ts";
 import { post } from "../src/endpoint/legacyRequest.ts";
 import type { Outcome } from "../src/endpoint/outcome.ts";
 import { object, renamed, unwrapped } from "../src/rules/compose.ts";
 import { integer, text } from "../src/rules/values.ts";
-import { legacyStudy, noStudyToAttachTo } from "./outcomes.ts";
+import { legacyStudy, noStudyToAttachTo, noStudyToUpdate } from "./outcomes.ts";
 
 /** What a study can be a collection of. */
 export const studyEntity = oneOf(["task", "run"]);
@@ -14,16 +14,12 @@ export const studyEntity = oneOf(["task", "run"]);
 export const MAX_MEMBERS = 10_000;
 
 /** A study that was defined by tags only takes no writes. */
-export const rejectLegacyStudy = (
-  { study_id }: { study_id: number },
-  { legacyStudies }: Knowledge,
-): Outcome | undefined => (legacyStudies.has(study_id) ? legacyStudy : undefined);
-
-type Membership = { summary: string; action: "attach" | "detach" };
+const rejectLegacyStudy = ({ study_id }: { study_id: number }, { legacyStudies }: Knowledge): Outcome | undefined =>
+  legacyStudies.has(study_id) ? legacyStudy : undefined;
 
 /** An endpoint that adds tasks or runs to a study, or takes them away. */
-export const membership = (route: Route, { summary, action }: Membership) =>
-  endpoint(route, {
+const membership = (action: "attach" | "detach", summary: string) =>
+  endpoint(`POST /studies/${action}`, {
     summary,
     input: { study_id: identifier, entity_ids: identifierList(1, MAX_MEMBERS) },
     writes: ({ study_id }) => written("study", [study_id]),
@@ -43,3 +39,21 @@ export const membership = (route: Route, { summary, action }: Membership) =>
     examples: { one: { study_id: 101, entity_ids: [1] } },
     exampleAnswer: { study_id: 101, main_entity_type: "task", linked_entities: 1 },
   });
+
+export const attachToStudy = membership("attach", "Adds tasks or runs to a study.");
+
+export const detachFromStudy = membership("detach", "Takes tasks or runs out of a study.");
+
+export const updateStudyStatus = endpoint("POST /studies/status/update", {
+  summary: "Activates or deactivates a study of the caller's own.",
+  // Legacy never lets a study be in preparation again.
+  input: { study_id: identifier, status: oneOf(["active", "deactivated"]) },
+  writes: ({ study_id }) => written("study", [study_id]),
+  legacy: ({ study_id, status }) => post("/study/status/update", { study_id, status }),
+  notFound: noStudyToUpdate,
+  rejectEarly: rejectLegacyStudy,
+  modern: { problems: { "study-not-found": noStudyToUpdate, "study-legacy": legacyStudy } },
+  output: unwrapped("study_status_update", object({ study_id: renamed("id", integer), status: text })),
+  examples: { activate: { study_id: 101, status: "active" } },
+  exampleAnswer: { study_id: 101, status: "active" },
+});

@@ -11,7 +11,7 @@ import { unknownEntity } from "./outcomes.ts";
 export const tagName = matching(/^[A-Za-z0-9_.-]{1,64}$/);
 
 /** What legacy's interface calls what can be tagged. */
-export type Taggable = "data" | "setup" | "flow" | "task" | "run";
+type Taggable = "data" | "setup" | "flow" | "task" | "run";
 
 type Entity = { tag: string } & { [K in `${Taggable}_id`]?: number };
 
@@ -27,38 +27,18 @@ type Kind = {
 };
 
 /** Everything that can be tagged. */
-export const kinds: Record<Taggable, Kind> = {
-  data: {
-    group: "dataset",
-    paths: ["datasets", "data"],
-    shownAs: "data_set_description",
-    example: 1,
-  },
+const kinds: Record<Taggable, Kind> = {
+  data: { group: "dataset", paths: ["datasets", "data"], shownAs: "data_set_description", example: 1 },
   setup: { group: "setup", paths: ["setup", "setups"], example: 1 },
-  flow: {
-    group: "flow",
-    paths: ["flows", "flow"],
-    shownAs: "flow",
-    example: 101,
-  },
-  task: {
-    group: "task",
-    paths: ["tasks", "task"],
-    shownAs: "task",
-    example: 1,
-  },
-  run: {
-    group: "run",
-    paths: ["runs", "run"],
-    shownAs: "run",
-    example: 1,
-  },
+  flow: { group: "flow", paths: ["flows", "flow"], shownAs: "flow", example: 101 },
+  task: { group: "task", paths: ["tasks", "task"], shownAs: "task", example: 1 },
+  run: { group: "run", paths: ["runs", "run"], shownAs: "run", example: 1 },
 };
 
 const texts = { tag: "Adds a tag to a", untag: "Removes a tag from a" };
 
 /** An endpoint that adds or removes one tag, and answers with all tags of the entity. */
-const tagging = (action: "tag" | "untag", of: Taggable) => {
+export const tagging = (action: "tag" | "untag", of: Taggable) => {
   const id = `${of}_id` as const;
   const { group, paths, shownAs, example } = kinds[of];
   const wrapper = `${of}_${action}`;
@@ -101,7 +81,7 @@ const settleBy = (of: Taggable, shownAs: string, action: "tag" | "untag") => ({
 });
 
 /** An endpoint that lists the tags of all entities of a kind. */
-const tagsInUse = (of: Taggable) =>
+export const tagsInUse = (of: Taggable) =>
   endpoint(`GET /${of}/tag/list`, {
     summary: `All tags that some ${kinds[of].group} has.`,
     also: [`GET /${kinds[of].paths.find((path) => path !== of)}/tag/list`],
@@ -120,19 +100,3 @@ const tagsInUse = (of: Taggable) =>
     examples: { all: {} },
     exampleAnswer: ["study_14", "time_series"],
   });
-
-export const tagDataset = tagging("tag", "data");
-export const untagDataset = tagging("untag", "data");
-export const listDatasetTags = tagsInUse("data");
-export const tagSetup = tagging("tag", "setup");
-export const untagSetup = tagging("untag", "setup");
-export const listSetupTags = tagsInUse("setup");
-export const tagFlow = tagging("tag", "flow");
-export const untagFlow = tagging("untag", "flow");
-export const listFlowTags = tagsInUse("flow");
-export const tagTask = tagging("tag", "task");
-export const untagTask = tagging("untag", "task");
-export const listTaskTags = tagsInUse("task");
-export const tagRun = tagging("tag", "run");
-export const untagRun = tagging("untag", "run");
-export const listRunTags = tagsInUse("run");
