@@ -1,7 +1,9 @@
 import type { CanonicalRequest } from "../endpoint/canonicalRequest.ts";
 import type { Secrets } from "../scrub/secrets.ts";
 import type { LegacyQuery } from "./answers.ts";
-import type { CurlPair } from "./report.ts";
+
+/** The commands that send the same request to either side; they name the environment variable of the key. */
+export type CurlPair = { legacy?: string; candidate: string };
 
 /** Where both interfaces begin, and how the key is named. */
 export type Addresses = {

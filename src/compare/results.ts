@@ -1,4 +1,4 @@
-import type { Summary } from "./report.ts";
+import type { DifferenceResult } from "./difference.ts";
 
 /** The results of a comparison, the harmless first; each with a sign that needs no colour. */
 export const comparisonResults = {
@@ -8,7 +8,7 @@ export const comparisonResults = {
   drift: { sign: "≈", means: "gone when asked again" },
   unexplained: { sign: "?", means: "without a reason" },
   failed: { sign: "×", means: "not compared: one side gave no answer" },
-} as const satisfies Partial<Record<keyof Summary, { sign: string; means: string }>>;
+} as const satisfies Record<DifferenceResult | "failed", { sign: string; means: string }>;
 
 /** One of these results. */
 export type ResultName = keyof typeof comparisonResults;

@@ -1,4 +1,4 @@
-import type { CurlPair } from "../compare/report.ts";
+import type { CurlPair } from "../compare/curls.ts";
 import { html, type Html } from "./html.ts";
 
 /** The commands that send one request to each side, folded. The script adds a button that copies them. */

@@ -1,6 +1,6 @@
 import { causeOf, type Classification, type Difference } from "../../compare/difference.ts";
 import { openDifferenceGroups } from "../../compare/differenceGroups.ts";
-import type { CurlPair } from "../../compare/report.ts";
+import type { CurlPair } from "../../compare/curls.ts";
 import { openSecrets, type Secrets } from "../../scrub/secrets.ts";
 import type { DifferenceView } from "./views.ts";
 

@@ -1,6 +1,6 @@
 import type { Json } from "../../rules/rule.ts";
 import type { ResultCounts, DifferenceKind, Classification } from "../../compare/difference.ts";
-import type { CurlPair } from "../../compare/report.ts";
+import type { CurlPair } from "../../compare/curls.ts";
 import type { Gate, StageInForce } from "./stage.ts";
 
 /**

@@ -1,9 +1,9 @@
 import { mkdirSync } from "node:fs";
 import { z } from "zod";
-import { observeFields } from "../../compare/fields.ts";
+import { observeFields } from "./fields.ts";
 import { type LedgerEntry, openLedger, readLedger } from "../../compare/ledger.ts";
-import type { Report } from "../../compare/report.ts";
-import { openTally } from "../../compare/tally.ts";
+import type { Report } from "./report/report.ts";
+import { openTally } from "./tally.ts";
 import { comparedShape, wrongRoutes } from "../../modern/settings.ts";
 import type { Catalogue } from "../../serve/catalogue.ts";
 import { readCertificates } from "../../settings/certificates.ts";

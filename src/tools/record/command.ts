@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { observeFields, type SeenFields } from "../../compare/fields.ts";
+import { observeFields, type SeenFields } from "../compare/fields.ts";
 import { exampleTarget } from "../../endpoint/canonicalRequest.ts";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
 import { readInput } from "../../endpoint/input.ts";

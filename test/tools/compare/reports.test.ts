@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from "node:util";
 import { decodeHTMLStrict } from "entities";
 import { XMLParser, XMLValidator } from "fast-xml-parser";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { Report } from "../../../src/compare/report.ts";
+import type { Report } from "../../../src/tools/compare/report/report.ts";
 import type { JsonObject } from "../../../src/rules/rule.ts";
 import { hostileTexts } from "../../support/hostileText.ts";
 import { compare, openServers } from "./support.ts";

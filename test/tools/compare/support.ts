@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
-import type { Report } from "../../../src/compare/report.ts";
+import type { Report } from "../../../src/tools/compare/report/report.ts";
 import { listen } from "../../../src/http/listen.ts";
 import type { JsonObject } from "../../../src/rules/rule.ts";
 import { compareCommand } from "../../../src/tools/compare/command.ts";

@@ -1,4 +1,4 @@
-import type { Cause, ExampleAnswer, Report, ReportedDifference, Row, Summary } from "../../../compare/report.ts";
+import type { Cause, ExampleAnswer, Report, ReportedDifference, Row, Summary } from "./report.ts";
 import { comparisonResults, formatPath, resultNames } from "../../../compare/results.ts";
 import { truncate } from "../../../scrub/truncate.ts";
 import { badge } from "../../../ui/badge.ts";

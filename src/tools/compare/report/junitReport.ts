@@ -1,4 +1,4 @@
-import type { Report, ReportedDifference, Summary } from "../../../compare/report.ts";
+import type { Report, ReportedDifference, Summary } from "./report.ts";
 import { formatPath, resultNames } from "../../../compare/results.ts";
 import { buildXml } from "../../../endpoint/buildXml.ts";
 import { counted, formatNumber } from "../../../ui/wording.ts";

@@ -1,4 +1,4 @@
-import type { Report, ReportedDifference, Summary } from "../../../compare/report.ts";
+import type { Report, ReportedDifference, Summary } from "./report.ts";
 import { comparisonResults, formatPath, resultNames } from "../../../compare/results.ts";
 import { truncate } from "../../../scrub/truncate.ts";
 import { counted, duration, formatNumber, minute } from "../../../ui/wording.ts";

@@ -1,5 +1,6 @@
 import { causeOf } from "../../../compare/difference.ts";
-import type { CurlPair, Report, ReportedDifference, Summary } from "../../../compare/report.ts";
+import type { CurlPair } from "../../../compare/curls.ts";
+import type { Report, ReportedDifference, Summary } from "./report.ts";
 import type { Json } from "../../../rules/rule.ts";
 import { truncate } from "../../../scrub/truncate.ts";
 import { counted, formatNumber } from "../../../ui/wording.ts";

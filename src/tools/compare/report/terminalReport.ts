@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import type { Report, Summary } from "../../../compare/report.ts";
+import type { Report, Summary } from "./report.ts";
 import { comparisonResults, resultNames } from "../../../compare/results.ts";
 import { truncate } from "../../../scrub/truncate.ts";
 import { formatNumber, minute } from "../../../ui/wording.ts";

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Report } from "../../../compare/report.ts";
+import type { Report } from "./report.ts";
 import { htmlReport } from "./htmlReport.ts";
 import { junitReport } from "./junitReport.ts";
 import { markdownReport } from "./markdownReport.ts";

@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { entriesOf } from "../rules/compose.ts";
-import { isObject, isUnset, type Json, type JsonObject, type Rule } from "../rules/rule.ts";
-import { truncate } from "../scrub/truncate.ts";
-import { typeOf } from "./difference.ts";
-import { facetsOf } from "./facets.ts";
-import { childPointer } from "./pointer.ts";
-import type { FieldReport } from "./report.ts";
+import { entriesOf } from "../../rules/compose.ts";
+import { isObject, isUnset, type Json, type JsonObject, type Rule } from "../../rules/rule.ts";
+import { truncate } from "../../scrub/truncate.ts";
+import { typeOf } from "../../compare/difference.ts";
+import { facetsOf } from "../../compare/facets.ts";
+import { childPointer } from "../../compare/pointer.ts";
+import type { FieldReport } from "./report/report.ts";
 
 /** What has been seen at one place; plain data, so that it can be stored and continued. */
 type SeenField = {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { fieldReports, observeFields, type SeenFields } from "../../src/compare/fields.ts";
-import { dropped, list, nullable, object, renamed, unwrapped } from "../../src/rules/compose.ts";
-import type { JsonObject } from "../../src/rules/rule.ts";
-import { integer, text } from "../../src/rules/values.ts";
+import { fieldReports, observeFields, type SeenFields } from "../../../src/tools/compare/fields.ts";
+import { dropped, list, nullable, object, renamed, unwrapped } from "../../../src/rules/compose.ts";
+import type { JsonObject } from "../../../src/rules/rule.ts";
+import { integer, text } from "../../../src/rules/values.ts";
 
 const tree = unwrapped(
   "thing",

@@ -1,4 +1,6 @@
-import type { Endpoint } from "../endpoint/endpoint.ts";
+import { createHistogram, type RecordableHistogram } from "node:perf_hooks";
+import type { Endpoint } from "../../endpoint/endpoint.ts";
+import type { CurlPair } from "../../compare/curls.ts";
 import {
   causeOf,
   type Classification,
@@ -6,11 +8,10 @@ import {
   type DifferenceResult,
   resultOf,
   zeroCounts,
-} from "./difference.ts";
-import { openDifferenceGroups } from "./differenceGroups.ts";
+} from "../../compare/difference.ts";
+import { openDifferenceGroups } from "../../compare/differenceGroups.ts";
 import { fieldReports, type SeenFields } from "./fields.ts";
-import { addLatency, type Latencies, latencyQuantile, noLatencies } from "./latency.ts";
-import type { Cause, CurlPair, ExampleAnswer, Report, ReportedDifference, SideLatency, Summary } from "./report.ts";
+import type { Cause, ExampleAnswer, Report, ReportedDifference, SideLatency, Summary } from "./report/report.ts";
 
 /** What both sides answered. `statuses`: those of a `StatusPair`; `ms`: how long each side took, where it was asked. */
 type SideAnswers = {
@@ -28,7 +29,7 @@ export type ComparisonOutcome = { endpoint: string; curl: CurlPair; answers?: Si
 type Counted = {
   summary: Summary;
   statuses: Map<string, number>;
-  latency: Record<SideLatency["side"], Latencies>;
+  latency: Record<SideLatency["side"], RecordableHistogram>;
   fields: SeenFields;
 };
 
@@ -68,7 +69,7 @@ export const openTally = (): Tally => {
     byEndpoint.getOrInsertComputed(endpoint, () => ({
       summary: { ...zeroCounts(), failed: 0 },
       statuses: new Map(),
-      latency: { legacy: noLatencies(), candidate: noLatencies() },
+      latency: { legacy: openTimes(), candidate: openTimes() },
       fields: {},
     }));
 
@@ -112,7 +113,7 @@ export const openTally = (): Tally => {
         statuses.set(pair, (statuses.get(pair) ?? 0) + 1);
         for (const side of ["legacy", "candidate"] as const) {
           const taken = answers.ms[side];
-          if (taken !== undefined) addLatency(latency[side], taken);
+          if (taken !== undefined) latency[side].record(Math.max(1, Math.round(Math.min(taken * 1000, HOUR))));
         }
       }
       const { differences } = outcome;
@@ -181,7 +182,13 @@ const rank: Record<DifferenceResult, number> = { unexplained: 0, drift: 1, expec
 type Ranked = { kind: Classification; answers: number };
 const worstFirst = (a: Ranked, b: Ranked): number => rank[a.kind] - rank[b.kind] || b.answers - a.answers;
 
-const latencyOf = (endpoint: string, side: SideLatency["side"], latencies: Latencies): SideLatency[] => {
-  const [p50, p95] = [latencyQuantile(latencies, 0.5), latencyQuantile(latencies, 0.95)];
-  return p50 === undefined || p95 === undefined ? [] : [{ endpoint, side, p50, p95, total: latencies.total }];
+/** Microseconds. */
+const HOUR = 3_600_000_000;
+
+/** Counts durations in microseconds, to within one percent. */
+const openTimes = (): RecordableHistogram => createHistogram({ highest: HOUR, figures: 2 });
+
+const latencyOf = (endpoint: string, side: SideLatency["side"], times: RecordableHistogram): SideLatency[] => {
+  const [p50, p95] = [times.percentile(50) / 1000, times.percentile(95) / 1000];
+  return times.count === 0 ? [] : [{ endpoint, side, p50, p95, total: (times.mean * times.count) / 1000 }];
 };

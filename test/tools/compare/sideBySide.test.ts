@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { judgeAnswer } from "../../src/compare/judge.ts";
-import { openLedger } from "../../src/compare/ledger.ts";
-import { explainedRows, judgedRows } from "../../src/compare/sideBySide.ts";
-import { list, object } from "../../src/rules/compose.ts";
-import { commaSeparated } from "../../src/rules/commaSeparated.ts";
-import { integer, text } from "../../src/rules/values.ts";
+import { judgeAnswer } from "../../../src/compare/judge.ts";
+import { openLedger } from "../../../src/compare/ledger.ts";
+import { explainedRows, judgedRows } from "../../../src/tools/compare/sideBySide.ts";
+import { list, object } from "../../../src/rules/compose.ts";
+import { commaSeparated } from "../../../src/rules/commaSeparated.ts";
+import { integer, text } from "../../../src/rules/values.ts";
 
 const rows = list(object({ id: integer, name: text }));
 const documents = (count: number) => Array.from({ length: count }, (_, id) => ({ id, name: `n${id}` }));

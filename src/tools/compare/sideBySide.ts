@@ -1,10 +1,10 @@
-import type { Json, JsonObject, Rule } from "../rules/rule.ts";
-import { truncate } from "../scrub/truncate.ts";
-import { differ } from "./differ.ts";
-import type { Difference } from "./difference.ts";
-import { changesIn, explain } from "./explain.ts";
-import { pointerSteps } from "./pointer.ts";
-import type { Row } from "./report.ts";
+import type { Json, JsonObject, Rule } from "../../rules/rule.ts";
+import { truncate } from "../../scrub/truncate.ts";
+import { differ } from "../../compare/differ.ts";
+import type { Difference } from "../../compare/difference.ts";
+import { changesIn, explain } from "../../compare/explain.ts";
+import { pointerSteps } from "../../compare/pointer.ts";
+import type { Row } from "./report/report.ts";
 
 type Placed = Row & { at: string };
 

@@ -1,10 +1,8 @@
-import type { ResultCounts, Difference, DifferenceKind, Classification } from "./difference.ts";
+import type { CurlPair } from "../../../compare/curls.ts";
+import type { Classification, Difference, DifferenceKind, ResultCounts } from "../../../compare/difference.ts";
 
 /** Numbers of answers. `failed`: one side gave no answer, so they were not compared. */
 export type Summary = ResultCounts & { failed: number };
-
-/** The commands that send the same request to either side; they name the environment variable of the key. */
-export type CurlPair = { legacy?: string; candidate: string };
 
 /** One kind of difference at one path of one endpoint, over all answers. */
 export type ReportedDifference = Omit<Difference, "at" | "count"> & {
