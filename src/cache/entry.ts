@@ -19,8 +19,6 @@ export type Entry = Representation & {
   onCodingWanted?: (coding: Coding) => void;
   /** Codings that are not in `coded` though they were asked for: being made, or of no use (not smaller, or too large to be stored). */
   codingState?: Partial<Record<Coding, "pending" | "useless">>;
-  /** The headers of its hits, for one second and one set of CORS headers. */
-  rendered?: { second: number; cors: readonly string[]; lists: (string[] | undefined)[] };
 };
 
 /** A new entry. */

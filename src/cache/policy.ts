@@ -115,7 +115,6 @@ export const makeStale = (entry: Entry, now: number, isUnconfirmed: boolean): bo
   if (staleIfError === 0 && (staleWhileRevalidate === 0 || isUnconfirmed)) return false;
   entry.freshUntil = Math.min(entry.freshUntil, now);
   if (isUnconfirmed) entry.lifetimes = { ...entry.lifetimes, staleWhileRevalidate: 0 };
-  delete entry.rendered;
   return true;
 };
 

@@ -147,52 +147,67 @@ const headersOf = (
 /** The status of a plain hit; replies compare with this very object. */
 export const HIT: CacheStatus = { hit: true };
 
-/** The headers of an answer; those of a hit are reused for the second in which they stay the same. */
-const headersFor = (
-  answered: Answered,
-  asker: ReplyRequest,
-  coding: Coding | undefined,
-  length: number | undefined,
-  now: number,
-): string[] => {
-  const { entry } = answered;
-  if (entry === undefined || answered.how !== HIT || answered.took !== undefined)
-    return headersOf(answered, asker, coding, length, now);
+/** Entries whose replies are kept for the rest of a second, each with at most 60 KiB of headers and text. */
+const MAX_KEPT = 256;
+
+type KeptReplies = { cors: readonly string[]; replies: (Reply | undefined)[] };
+
+/** Replies to hits of this second, in which they stay the same; the next one begins with none. An entry that is evicted is not held. */
+let kept = { second: 0, entries: 0, replies: new WeakMap<Entry, KeptReplies>() };
+
+const keptFor = (entry: Entry, cors: readonly string[], now: number): KeptReplies["replies"] => {
   const second = seconds(now);
-  if (entry.rendered?.second !== second || entry.rendered.cors !== asker.cors)
-    entry.rendered = { second, cors: asker.cors, lists: [] };
-  const { lists } = entry.rendered;
-  const place =
-    (coding === undefined ? 0 : coding === "br" ? 1 : 2) * 4 + (length === undefined ? 2 : 0) + (asker.keyed ? 1 : 0);
-  return (lists[place] ??= headersOf(answered, asker, coding, length, now));
+  if (kept.second !== second) kept = { second, entries: 0, replies: new WeakMap() };
+  const known = kept.replies.get(entry);
+  if (known?.cors === cors) return known.replies;
+  const replies: KeptReplies["replies"] = [];
+  if (known !== undefined || kept.entries++ < MAX_KEPT) kept.replies.set(entry, { cors, replies });
+  return replies;
 };
 
 /** Writes an answer for one client: coding, validators, 304 where the client has it. A hit may have it compressed for later ones. */
 export const replyWith = (answered: Answered, asker: ReplyRequest, now: number): Reply => {
   const { representation, entry } = answered;
-  const { status, body, coded, tag } = representation;
   const accepted = acceptedCodings(asker.acceptEncoding);
-  const coding = chosen(representation, accepted);
-  const { ifNoneMatch } = asker;
-  if (
-    isRead(asker.method) &&
-    status === 200 &&
-    tag !== "" &&
-    ifNoneMatch !== undefined &&
-    matchesTag(ifNoneMatch, tag)
-  ) {
-    // A cache updates what it has by a tag that is the same, coding included (RFC 9111, section 4.3.4).
-    const held = accepted.find((one) => ifNoneMatch.includes(`"${tag}-${one}"`));
-    return { status: 304, headers: headersFor(answered, asker, held ?? coding, undefined, now), body: undefined };
-  }
+  const isUnmodified = holdsAlready(representation, asker);
+  const coding =
+    (isUnmodified ? heldCoding(representation, asker, accepted) : undefined) ?? chosen(representation, accepted);
+  const hit = answered.how === HIT ? entry : undefined;
   // The miss was the first request, a hit is at least the second: from here on compression pays off.
-  if (answered.how === HIT && entry !== undefined) requestCoding(entry, accepted);
+  if (hit !== undefined && !isUnmodified) requestCoding(hit, accepted);
+  if (hit === undefined || answered.took !== undefined) return write(answered, asker, coding, isUnmodified, now);
+  const place =
+    (coding === undefined ? 0 : coding === "br" ? 1 : 2) * 8 +
+    (isUnmodified ? 4 : 0) +
+    (asker.keyed ? 2 : 0) +
+    (asker.method === "HEAD" ? 1 : 0);
+  return (keptFor(hit, asker.cors, now)[place] ??= write(answered, asker, coding, isUnmodified, now));
+};
+
+/** Whether the client has this representation, in whatever coding. */
+const holdsAlready = ({ status, tag }: Representation, { method, ifNoneMatch }: ReplyRequest): boolean =>
+  ifNoneMatch !== undefined && isRead(method) && status === 200 && tag !== "" && matchesTag(ifNoneMatch, tag);
+
+/** A cache updates what it has by a tag that is the same, coding included (RFC 9111, section 4.3.4). */
+const heldCoding = ({ tag }: Representation, { ifNoneMatch }: ReplyRequest, accepted: readonly Coding[]) =>
+  accepted.find((one) => ifNoneMatch?.includes(`"${tag}-${one}"`));
+
+const write = (
+  answered: Answered,
+  asker: ReplyRequest,
+  coding: Coding | undefined,
+  isUnmodified: boolean,
+  now: number,
+): Reply => {
+  const { status, body, coded } = answered.representation;
+  if (isUnmodified)
+    return { status: 304, headers: headersOf(answered, asker, coding, undefined, now), body: undefined };
   const errorBytes = status >= 400 ? asker.errorFormat?.bytes(status, body) : undefined;
   const bytes = errorBytes ?? (coding && coded[coding]) ?? body;
   const isText = bytes.length <= MAX_TEXT && isAscii(bytes);
   return {
     status,
-    headers: headersFor(answered, asker, errorBytes ? undefined : coding, bytes.length, now),
+    headers: headersOf(answered, asker, errorBytes ? undefined : coding, bytes.length, now),
     body: asker.method === "HEAD" ? undefined : isText ? bytes.toString("latin1") : bytes,
   };
 };

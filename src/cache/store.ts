@@ -21,7 +21,7 @@ export type Store = {
   size: () => { bytes: number; entries: number; evicted: number };
 };
 
-/** Bytes of an entry beside its bodies: objects, rendered headers, places in the maps. Measured. */
+/** Bytes of an entry beside its bodies: objects, places in the maps. Measured. */
 const OVERHEAD = 1536;
 const PER_GROUP = 160;
 
