@@ -1,16 +1,32 @@
 import { randomUUID } from "node:crypto";
+import { z } from "zod";
 import type { Invalidation, OpenSharedTier } from "../../cache/sharedTier.ts";
 import { withTimeout } from "../../concurrency/withTimeout.ts";
-import { asTexts, connectRedis } from "../../store/redis.ts";
-import {
-  type InvalidationMessage,
-  openAcknowledgements,
-  openPendingInvalidations,
-  parseMessage,
-} from "./invalidations.ts";
+import { parseJson } from "../../rules/parseJson.ts";
+import { connectRedis } from "../../store/redis.ts";
 import type { RedisTierSettings } from "./redisTier.ts";
 import { openReplicationLease } from "./replicationLease.ts";
 import { acknowledgementsOf, CHANNEL, EPOCH, EVERYTHING, namesOf, scripts } from "./scripts.ts";
+
+/** The message of a gateway to the others: its id, an invalidation, and the epoch that begins with it. */
+type InvalidationMessage = { from: string; epoch: string; drop: Invalidation };
+
+// Strict: this version does not know the meaning of further fields.
+const messageSchema: z.ZodType<InvalidationMessage> = z.strictObject({
+  from: z.string(),
+  epoch: z.string(),
+  drop: z.strictObject({
+    keys: z.array(z.string()).optional(),
+    groups: z.array(z.string()).optional(),
+    endpoint: z.string().optional(),
+    all: z.literal(true).optional(),
+    soft: z.boolean().optional(),
+    hold: z.number().optional(),
+  }),
+});
+
+/** More pending invalidations become a single one of everything. */
+const MAX_PENDING = 1000;
 
 /**
  * Sends invalidations between the gateways on one Redis. It connects in the background.
@@ -21,8 +37,10 @@ export const openReplication = (
   owner: Parameters<OpenSharedTier>[0],
 ) => {
   const self = randomUUID();
-  const pending = openPendingInvalidations();
-  const acknowledgements = openAcknowledgements();
+  /** Invalidations that Redis has not confirmed, in order. */
+  let pending: Invalidation[] = [];
+  /** Called for each gateway that has acknowledged the invalidation of an epoch. */
+  const onAcknowledged = new Map<string, () => void>();
   const connection = connectRedis({
     url,
     channels: [CHANNEL, acknowledgementsOf(self)],
@@ -30,12 +48,12 @@ export const openReplication = (
     onDeaf: () => lease.lose("the subscription broke"),
     onError: (error) => lease.failed(error),
     onMessage(text, channel) {
-      if (channel !== CHANNEL) return acknowledgements.received(text);
-      const message = parseMessage(text);
+      if (channel !== CHANNEL) return onAcknowledged.get(text)?.();
+      const message = messageSchema.safeParse(parseJson(text)).data;
       if (message === undefined) return lease.lose("a message could not be read");
       const { from, epoch, drop } = message;
       lease.announced(epoch);
-      if (from === self) return acknowledgements.received(epoch);
+      if (from === self) return onAcknowledged.get(epoch)?.();
       owner.onInvalidation(drop);
       return connection.publish(acknowledgementsOf(from), epoch);
     },
@@ -52,13 +70,13 @@ export const openReplication = (
     renew: () => connection.renew(),
     onEvent,
     async ask() {
-      const epoch = asTexts(await connection.run(scripts.epoch, [EPOCH], [randomUUID()]));
-      return typeof epoch === "string" ? epoch : undefined;
+      return (await connection.run(scripts.epoch, [EPOCH], [randomUUID()]))?.toString();
     },
     async flush() {
-      for (let drop = pending.first(); drop; drop = pending.first()) {
+      for (let [drop] = pending; drop; [drop] = pending) {
         await announce(drop, randomUUID());
-        pending.done(drop);
+        // Meanwhile all of them may have become a single one.
+        if (pending[0] === drop) pending.shift();
       }
     },
     /** Discards all entries here and in Redis: invalidations may have been missed, or not been sent. */
@@ -69,12 +87,19 @@ export const openReplication = (
   });
 
   const attempt = async (drop: Invalidation, epoch: string) => {
-    if (pending.first() !== undefined) return "late";
+    if (pending.length > 0) return "late";
     const until = performance.now() + timeout;
-    const receivers = await withTimeout(announce(drop, epoch), timeout);
-    if (receivers === "late") return "late";
-    // Redis has invalidated it. Now every gateway has to acknowledge it.
-    const done = await withTimeout(acknowledgements.from(epoch, receivers), Math.max(1, until - performance.now()));
+    const { promise: acknowledged, resolve } = Promise.withResolvers<void>();
+    let [count, receivers] = [0, Infinity];
+    onAcknowledged.set(epoch, () => {
+      if (++count >= receivers) resolve();
+    });
+    const announced = await withTimeout(announce(drop, epoch), timeout);
+    if (announced === "late") return "late";
+    // Redis has invalidated it. Now every gateway has to acknowledge it; some may have done so already.
+    receivers = announced;
+    if (count >= receivers) return "done";
+    const done = await withTimeout(acknowledged, Math.max(1, until - performance.now()));
     return done === "late" ? "unacknowledged" : "done";
   };
   return {
@@ -82,17 +107,20 @@ export const openReplication = (
     /** Whether all invalidations up to a moment ago have arrived here. */
     isTrusted: () => lease.isHeld(),
     /** Invalidations of this gateway wait until Redis answers again. */
-    isPending: () => pending.first() !== undefined,
+    isPending: () => pending.length > 0,
     /** Changes with every invalidation. */
     epoch: lease.epoch,
     /** Resolves when all gateways have acknowledged it, or with the reason why that is not known; it is then repeated. */
     async invalidate(drop: Invalidation): Promise<"done" | "unacknowledged" | "late" | "failed"> {
       const epoch = randomUUID();
-      acknowledgements.expect(epoch);
       const result = await attempt(drop, epoch).catch(() => "failed" as const);
-      acknowledgements.forget(epoch);
+      onAcknowledged.delete(epoch);
+      if (result !== "late" && result !== "failed") return result;
       // Repeated until it has arrived; twice does no harm.
-      if (result === "late" || result === "failed") pending.add(drop);
+      pending.push(drop);
+      // The writes behind them may still be running.
+      if (pending.length > MAX_PENDING)
+        pending = [{ all: true, hold: Math.max(...pending.map(({ hold = 0 }) => hold)) }];
       return result;
     },
     close(): void {

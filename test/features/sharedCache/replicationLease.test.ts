@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { openReplicationLease } from "../../../src/features/sharedCache/replicationLease.ts";
+import { openReplicationLease, openTerm } from "../../../src/features/sharedCache/replicationLease.ts";
 
 const settled = () => new Promise(setImmediate);
 
@@ -67,4 +67,53 @@ test("an error is reported once until the state changes", async () => {
   await answer("a");
   lease.failed(new Error("x"));
   expect(said).toEqual(["error", "error", "first", "up", "error"]);
+});
+
+/** A beat's answer, or a message, with an epoch; `late` ms after the beat was sent. */
+type Step = { beat: string | undefined; late?: number } | { heard: string };
+
+const heldAfter = (steps: readonly Step[]): boolean[] => {
+  let time = 0;
+  const term = openTerm(() => time);
+  return steps.flatMap((step) => {
+    if ("heard" in step) {
+      term.announced(step.heard);
+      return [];
+    }
+    time += 300;
+    const sentAt = time;
+    time += step.late ?? 1;
+    return [term.answered(sentAt, step.beat)];
+  });
+};
+
+test.each<[string, Step[], boolean[]]>([
+  ["nothing is dropped", [{ beat: "a" }, { beat: "a" }, { beat: "a" }], [true, true, true]],
+  ["a drop is heard of", [{ beat: "a" }, { heard: "b" }, { beat: "b" }], [true, true]],
+  [
+    "a drop is heard of after the beat that shows it",
+    [{ beat: "a" }, { beat: "b" }, { heard: "b" }, { beat: "b" }],
+    [true, true, true],
+  ],
+  [
+    "the answer is older than what was heard of meanwhile",
+    [{ beat: "a" }, { heard: "b" }, { heard: "c" }, { beat: "b" }, { beat: "c" }, { beat: "c" }],
+    [true, true, true, true],
+  ],
+  [
+    "the first answer is older than what was heard of meanwhile",
+    [{ heard: "b" }, { beat: "a" }, { beat: "b" }, { beat: "b" }],
+    [true, true, true],
+  ],
+  ["a full Redis has no epoch", [{ beat: "a" }, { beat: undefined }, { beat: undefined }], [true, true, true]],
+  ["a drop is missed", [{ beat: "a" }, { beat: "b" }, { beat: "b" }], [true, true, false]],
+  ["one is missed before each beat", [{ beat: "a" }, { beat: "b" }, { beat: "c" }], [true, true, false]],
+  [
+    "one is missed, and the next heard of",
+    [{ beat: "a" }, { beat: "b" }, { heard: "c" }, { beat: "c" }],
+    [true, true, false],
+  ],
+  ["an answer is late", [{ beat: "a" }, { beat: "a", late: 1300 }], [true, false]],
+])("the lease where %s", (_, steps, held) => {
+  expect(heldAfter(steps)).toEqual(held);
 });
