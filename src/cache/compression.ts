@@ -5,20 +5,6 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { LRUCache } from "lru-cache";
 
-/** Compresses stored entries in the background, in the codings that requests ask for. */
-type Compression = {
-  /** Lets replies ask for codings of this entry, which was just stored. */
-  offer(key: string, entry: Entry): void;
-  /** Resolves when the entry has this coding, or cannot have it now. Returns `undefined` where there is nothing to wait for. */
-  request(key: string, entry: Entry, coding: Coding): Promise<void> | undefined;
-};
-
-/** What the compression is opened with. */
-type CompressionSettings = {
-  store: Pick<Store, "holds" | "setCoding">;
-  onError: (error: unknown) => void;
-};
-
 /** Bytes: a shorter body fits into one packet anyway. */
 const MIN_BODY = 860;
 
@@ -28,8 +14,11 @@ const MIN_BODY = 860;
  */
 const MAX_COMPRESSING = 32 * 1024 ** 2;
 
-/** Opens the background compression of a store's entries. Results for entries that the store no longer holds are dropped. */
-export const openCompression = ({ store, onError }: CompressionSettings): Compression => {
+/**
+ * Opens the background compression of a store's entries, in the codings that requests ask for. Results for entries that the store no longer
+ * holds are dropped.
+ */
+export const openCompression = (store: Pick<Store, "holds" | "setCoding">, onError: (error: unknown) => void) => {
   const budget = openByteBudget(MAX_COMPRESSING);
 
   const compressInto = async (key: string, entry: Entry, coding: Coding): Promise<void> => {
@@ -45,7 +34,8 @@ export const openCompression = ({ store, onError }: CompressionSettings): Compre
     }
   };
 
-  const request: Compression["request"] = (key, entry, coding) => {
+  /** Resolves when the entry has this coding, or cannot have it now; `undefined` where there is nothing to wait for. */
+  const request = (key: string, entry: Entry, coding: Coding): Promise<void> | undefined => {
     const { body, coded, codingState } = entry;
     if (body.length < MIN_BODY || coded[coding] || codingState?.[coding] || !store.holds(key, entry)) return undefined;
     if (!budget.take(body.length)) return undefined;
@@ -54,7 +44,8 @@ export const openCompression = ({ store, onError }: CompressionSettings): Compre
   };
 
   return {
-    offer(key, entry) {
+    /** Lets replies ask for codings of this entry, which was just stored. */
+    offer(key: string, entry: Entry): void {
       if (entry.body.length >= MIN_BODY) entry.onCodingWanted = (coding) => void request(key, entry, coding);
     },
     request,

@@ -68,15 +68,3 @@ export type Lifetimes = { fresh: number; staleWhileRevalidate: number; staleIfEr
 
 /** The lifetimes of an answer by its status; `undefined` where it must not be stored. */
 export type LifetimesOf = (status: number) => Lifetimes | undefined;
-
-/** The lifetimes of an endpoint by the names that `GET /cache` has for them. */
-type CacheWindows = { fresh: Duration } & Partial<Record<"stale" | "staleIfError" | "absent" | "unready", Duration>>;
-
-/** Renames lifetimes for `GET /cache`. */
-export const windowsOf = ({ fresh, staleIfError, ...others }: DeclaredLifetimes): CacheWindows => ({
-  fresh,
-  stale: others.staleWhileRevalidate,
-  staleIfError,
-  absent: others.notFoundTtl,
-  unready: others.preconditionTtl,
-});

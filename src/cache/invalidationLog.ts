@@ -1,22 +1,12 @@
 import { LRUCache } from "lru-cache";
 
-/** Which groups were invalidated when, so that a read that began before a write does not bring the old value back. */
-type InvalidationLog = {
-  /** Taken before a read begins. */
-  mark(): number;
-  /** Records a write to these groups. `until`: the write may still be going on until then (ms since the epoch). */
-  write(groups: readonly string[], until?: number): void;
-  /** Whether any of these groups was, or may have been, written since the mark. */
-  written(groups: readonly string[], mark: number): boolean;
-};
-
 type Write = { sequence: number; until: number };
 
 /** What one remembered group costs beside its name, in bytes. */
 const OVERHEAD = 200;
 
 /**
- * A log of bounded size. Past its bound the oldest writes count as writes to everything: the log then refuses to store more answers than
+ * Opens a log of which groups were invalidated when, so that a read that began before a write does not bring the old value back. Its size is bounded. Past its bound the oldest writes count as writes to everything: the log then refuses to store more answers than
  * it has to, never fewer. That concerns reads that began before these writes.
  */
 export const openInvalidationLog = ({
@@ -25,7 +15,7 @@ export const openInvalidationLog = ({
 }: {
   now?: () => number;
   maxBytes?: number;
-}): InvalidationLog => {
+}) => {
   let sequence = 0;
   /** No write goes on for longer. */
   let lastUntil = 0;
@@ -44,8 +34,10 @@ export const openInvalidationLog = ({
     write !== undefined && (write.sequence > mark || write.until > now());
 
   return {
-    mark: () => sequence,
-    write(groups, until = 0) {
+    /** Taken before a read begins. */
+    mark: (): number => sequence,
+    /** Records a write to these groups. `until`: the write may still be going on until then (ms since the epoch). */
+    write(groups: readonly string[], until = 0): void {
       sequence++;
       lastUntil = Math.max(lastUntil, until);
       for (const group of groups) {
@@ -55,7 +47,8 @@ export const openInvalidationLog = ({
         if (writes.peek(group) !== write) forget(write);
       }
     },
-    written(groups, mark) {
+    /** Whether any of these groups was, or may have been, written since the mark. */
+    written(groups: readonly string[], mark: number): boolean {
       // The most frequent case: no write at all since the mark.
       if (mark === sequence && lastUntil <= now()) return false;
       return isSince(forgotten, mark) || groups.some((group) => isSince(writes.peek(group), mark));

@@ -23,36 +23,7 @@ type FoundEntry = { entry: Entry; freshness: Freshness };
 type WriteMark = { here: number; shared: string | undefined };
 
 /** All entries, in memory and in the shared tier behind it. */
-export type TieredEntries = {
-  /** The most useful entry in memory for a request: the owner's own, or the public one. `at`: ms since the epoch. */
-  lookUp: (request: CacheRequest, at: number) => FoundEntry | undefined;
-  /** The same with what the shared tier has, where that is newer; else `undefined`. */
-  lookUpShared(request: CacheRequest): Promise<FoundEntry | undefined>;
-  mark(): WriteMark;
-  /** Stores an entry. False where it is too large, or one of its groups was written since the mark. */
-  put(key: string, entry: Entry, mark: WriteMark): boolean;
-  /** Deletes this entry, for all gateways unless it has an owner. */
-  invalidateEntry(key: string, entry: Entry): void;
-  /** Deletes the entries of a group or of an owner, in this gateway only. */
-  invalidateLocally: (group: string) => void;
-  /** Invalidates here at once. True when the other gateways have, false when a bounded wait is over; `undefined` without others. */
-  invalidate: (invalidation: Invalidation) => Promise<boolean> | undefined;
-  /** Whether the shared tier is trusted; `undefined` without one. */
-  sharing: () => "in step" | "cut off" | undefined;
-  close: () => Promise<void>;
-};
-
-/** What the entries are opened with. */
-type TieredEntriesSettings = {
-  store: Store;
-  openTier: OpenSharedTier | undefined;
-  /** Called before each invalidation, by whichever gateway. */
-  onInvalidation: () => void;
-  /** Called for each entry that is invalidated. */
-  onInvalidated: () => void;
-  onError: (error: unknown) => void;
-  now: () => number;
-};
+export type TieredEntries = ReturnType<typeof openTieredEntries>;
 
 const EVERYTHING = "*";
 
@@ -64,9 +35,18 @@ export const openTieredEntries = ({
   onInvalidated,
   onError,
   now,
-}: TieredEntriesSettings): TieredEntries => {
+}: {
+  store: Store;
+  openTier: OpenSharedTier | undefined;
+  /** Called before each invalidation, by whichever gateway. */
+  onInvalidation: () => void;
+  /** Called for each entry that is invalidated. */
+  onInvalidated: () => void;
+  onError: (error: unknown) => void;
+  now: () => number;
+}) => {
   const invalidations = openInvalidationLog({ now });
-  const compression = openCompression({ store, onError });
+  const compression = openCompression(store, onError);
   const lookups = openSingleFlight<Entry | undefined>();
 
   /** In this gateway. */
@@ -87,9 +67,6 @@ export const openTieredEntries = ({
   };
   const tier = openTier?.({ onInvalidation: invalidateHere, onLost: () => invalidateHere({ all: true }) });
 
-  /** Tells the other gateways. */
-  const announce = (invalidation: Invalidation): Promise<boolean> | undefined => tier?.invalidate(invalidation);
-
   const wasWritten = ({ groups, endpoint }: Entry, mark: number): boolean =>
     invalidations.written([...groups, `@${endpoint}`, EVERYTHING], mark);
 
@@ -98,7 +75,7 @@ export const openTieredEntries = ({
       ? { entry, freshness: freshnessOf(entry, at, request.wanted, tier?.trusted()) }
       : undefined;
 
-  /** `shared`: the public entry. */
+  /** The most useful entry in memory for a request: the owner's own, or the public one. `at`: ms since the epoch. `shared`: the public entry. */
   const lookUp = (request: CacheRequest, at: number, shared?: Entry): FoundEntry | undefined => {
     const { cacheKey, owner } = request;
     const own = owner === undefined ? undefined : found(request, store.get(entryKey(request, owner)), at);
@@ -128,14 +105,16 @@ export const openTieredEntries = ({
 
   return {
     lookUp,
-    async lookUpShared(request) {
+    /** The same with what the shared tier has, where that is newer; else `undefined`. */
+    async lookUpShared(request: CacheRequest): Promise<FoundEntry | undefined> {
       if (!tier?.trusted() || !mayUsePublic(request)) return undefined;
       const { key } = request.cacheKey;
       const entry = await (lookups.get(key) ?? lookups.launch(key, findInTier(request.cacheKey)));
       return entry && lookUp(request, now(), entry);
     },
-    mark: () => ({ here: invalidations.mark(), shared: tier?.mark() }),
-    put(key, entry, mark) {
+    mark: (): WriteMark => ({ here: invalidations.mark(), shared: tier?.mark() }),
+    /** Stores an entry. False where it is too large, or one of its groups was written since the mark. */
+    put(key: string, entry: Entry, mark: WriteMark): boolean {
       if (wasWritten(entry, mark.here)) return false;
       const previous = store.get(key);
       // The same bytes again, as after most refreshes: their codings are still right.
@@ -145,18 +124,22 @@ export const openTieredEntries = ({
       if (tier && isShared(entry)) void share(tier, key, entry, mark.shared);
       return true;
     },
-    invalidateEntry(key, entry) {
+    /** Deletes this entry, for all gateways unless it has an owner. */
+    invalidateEntry(key: string, entry: Entry): void {
       store.delete(key);
-      if (isShared(entry)) void announce({ keys: [key] });
+      if (isShared(entry)) void tier?.invalidate({ keys: [key] });
     },
-    invalidateLocally(group) {
+    /** Deletes the entries of a group or of an owner, in this gateway only. */
+    invalidateLocally: (group: string): void => {
       for (const [key] of store.inGroups([group])) store.delete(key);
     },
-    invalidate(invalidation) {
+    /** Invalidates here at once. True when the other gateways have, false when a bounded wait is over; `undefined` without others. */
+    invalidate: (invalidation: Invalidation): Promise<boolean> | undefined => {
       invalidateHere(invalidation);
-      return announce(invalidation);
+      return tier?.invalidate(invalidation);
     },
-    sharing: () => tier && (tier.trusted() ? "in step" : "cut off"),
-    close: async () => tier?.close(),
+    /** Whether the shared tier is trusted; `undefined` without one. */
+    sharing: (): "in step" | "cut off" | undefined => tier && (tier.trusted() ? "in step" : "cut off"),
+    close: async (): Promise<void> => tier?.close(),
   };
 };

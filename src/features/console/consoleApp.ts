@@ -4,7 +4,7 @@ import { type Context, Hono } from "hono";
 import { accepts } from "hono/accepts";
 import { bodyLimit } from "hono/body-limit";
 import type { Cache } from "../../cache/cache.ts";
-import { windowsOf } from "../../cache/entry.ts";
+import type { DeclaredLifetimes } from "../../cache/entry.ts";
 import { maxEntryBytes } from "../../cache/store.ts";
 import type { Core } from "../../serve/feature.ts";
 import type { Dependencies } from "../../telemetry/dependencies.ts";
@@ -30,6 +30,15 @@ export type ConsoleCore = Pick<Core, "lifetimes" | "features" | "off" | "isStopp
 
 const OPEN_METRICS = "application/openmetrics-text";
 const TEXT = "text/plain";
+
+/** The lifetimes of an endpoint by the names that `GET /cache` has for them. */
+const windowsOf = ({ fresh, staleIfError, ...others }: DeclaredLifetimes) => ({
+  fresh,
+  stale: others.staleWhileRevalidate,
+  staleIfError,
+  absent: others.notFoundTtl,
+  unready: others.preconditionTtl,
+});
 
 /** What `GET /cache` answers, besides the members that parts add. */
 export type CacheView = ReturnType<typeof cacheViewOf>;
