@@ -1,8 +1,6 @@
 import type { CheckReport, Core, Feature, Services } from "../../serve/feature.ts";
 import type { Meter } from "../../telemetry/meter.ts";
-import { openAdminStatuses } from "./adminStatus.ts";
-import { askAs, isAdministrators, LIST_ENDPOINT } from "./askLegacy.ts";
-import { privateDatasetsConsole } from "./console/privateDatasetsConsole.ts";
+import { askAs, isAdministrators, LIST_ENDPOINT, openAdminStatuses } from "./askLegacy.ts";
 import { privateDatasetsEvents } from "./events.ts";
 import { openFound, scopeOf } from "./found.ts";
 import { listedRows, privateRowsLayer } from "./mergedList.ts";
@@ -60,7 +58,10 @@ const open = async (
   };
   return {
     privateRows: { start, state: scanner.view },
-    console: privateDatasetsConsole(scanner.view),
+    console: {
+      cacheView: () => ({ privateRows: scanner.view() }),
+      page: async () => (await import("./console/page.ts")).privateDatasetsPage(scanner.view),
+    },
     layer: privateRowsLayer({
       services,
       found,
@@ -109,8 +110,6 @@ const addMetrics = (meter: Meter, view: () => PrivateRowsView): void => {
   meter.gauge("private_scan_complete", "1 if a scan was completed within the last hour.", () =>
     view().state === "complete" ? 1 : 0,
   );
-  meter.gauge("private_scan_at", "The id that the scan is at, 0 between two scans.", () => view().at);
-  meter.gauge("private_scan_last", "The last id that the scan reads.", () => view().lastId);
   meter.total("private_scan_calls_total", "Requests to legacy for the scan.", () => view().calls);
 };
 

@@ -16,8 +16,7 @@ import {
 } from "../../serve/backend.ts";
 import { unauthenticated } from "../../serve/legacyFetch.ts";
 import type { Services } from "../../serve/feature.ts";
-import type { AdminStatuses } from "./adminStatus.ts";
-import { askAs, LIST_ENDPOINT } from "./askLegacy.ts";
+import { type AdminStatuses, askAs, LIST_ENDPOINT } from "./askLegacy.ts";
 import type { Found, PrivateRow } from "./found.ts";
 import { rowMatcher, uploaderIn } from "./matching.ts";
 import type { Scanner } from "./scan.ts";
@@ -30,7 +29,7 @@ type KeyedCaller = RequestCaller & { key: string };
 type MergedListParts = {
   services: Services;
   found: Found;
-  scanner: Pick<Scanner, "isCurrent" | "pending" | "settled">;
+  scanner: Pick<Scanner, "isCurrent" | "pending" | "whenNonePending">;
   adminStatuses: AdminStatuses;
   wholeList: ReturnType<typeof wholeLists>;
   /** A row as the endpoint lists it; `undefined` if that is unknown. */
@@ -40,8 +39,6 @@ type MergedListParts = {
 /** The wait for the caller's status and for datasets that are being read: milliseconds at most, and the share of the time that is left. */
 const MAX_WAIT = 2000;
 const MAX_SHARE = 1 / 4;
-/** How often a list is made at most, because private datasets have changed meanwhile. */
-const MAX_TRIES = 3;
 
 const noResults: Outcome = { kind: "notFound", message: "No results" };
 const lacksRows: Outcome = { kind: "unavailable", message: "The list may lack private rows." };
@@ -108,47 +105,43 @@ export const privateRowsLayer = (parts: MergedListParts): Layer => {
     const isPending = async (): Promise<boolean> => {
       const mayMatch = () =>
         scanner.pending().some((id) => matches({ id, uploader: found.get(id)?.uploader }) !== false);
-      if (mayMatch()) await withTimeout(scanner.settled(), Math.max(1, until - performance.now()));
+      if (mayMatch()) await withTimeout(scanner.whenNonePending(), Math.max(1, until - performance.now()));
       return mayMatch();
     };
-    for (let tries = 1; ; tries++) {
-      // oxlint-disable no-await-in-loop -- one attempt after the other
-      await isPending();
-      const rows = found.rows();
-      const answered = await wholeList(input, wanted, caller, bypass);
-      const { status, body } = answered.representation;
-      if (status >= 500 && !wanted.onlyIfCached) return undefined;
-      if (status !== 200) return answered;
-      const listed = rowsById(body);
-      let isIncomplete =
-        (await isPending()) || !scanner.isCurrent() || (await mayHaveTurnedPrivate(input, listed, caller));
-      // oxlint-enable no-await-in-loop
-      if (!isIncomplete && found.rows() !== rows && tries < MAX_TRIES) continue;
-      isIncomplete ||= found.rows() !== rows;
-      learnUploaders(input, () => listed.keys());
-      const pending = new Set(scanner.pending());
-      for (const row of rows) {
-        const isMatch = !pending.has(row.id) && matches(row);
-        const line = isMatch ? listedRow(row) : undefined;
-        if (line !== undefined) listed.set(row.id, listed.get(row.id) ?? line);
-        else if (isMatch !== false) isIncomplete = true;
-      }
-      const [offset, limit] = [Number(input["offset"]), Number(input["limit"])];
-      const page = [...listed].toSorted(([a], [b]) => a - b).slice(offset, offset + limit);
-      const content: Answer =
-        page.length === 0
-          ? answerOf(endpoint.notFound ?? noResults)
-          : {
-              status: 200,
-              body: Buffer.concat([open, ...page.flatMap(([, row], i) => (i ? [comma, row] : row)), close]),
-            };
-      if (!answered.entry) return { ...answered, representation: untagged(content), isIncomplete };
-      // The page is as old as the list that it is cut from.
-      const { endpoint: name, groups, owner, lifetimes, storedAt } = answered.entry;
-      const about = { endpoint: name, groups, lifetimes, storedAt, ...(owner !== undefined && { owner }) };
-      const entry = entryOf(tagged(content), about);
-      return { ...answered, representation: entry, entry, isIncomplete };
+    await isPending();
+    const rows = found.rows();
+    const answered = await wholeList(input, wanted, caller, bypass);
+    const { status, body } = answered.representation;
+    if (status >= 500 && !wanted.onlyIfCached) return undefined;
+    if (status !== 200) return answered;
+    const listed = rowsById(body);
+    let isIncomplete =
+      (await isPending()) || !scanner.isCurrent() || (await mayHaveTurnedPrivate(input, listed, caller));
+    // A dataset that turned private or public meanwhile may be in neither.
+    isIncomplete ||= found.rows() !== rows;
+    learnUploaders(input, () => listed.keys());
+    const pending = new Set(scanner.pending());
+    for (const row of rows) {
+      const isMatch = !pending.has(row.id) && matches(row);
+      const line = isMatch ? listedRow(row) : undefined;
+      if (line !== undefined) listed.set(row.id, listed.get(row.id) ?? line);
+      else if (isMatch !== false) isIncomplete = true;
     }
+    const [offset, limit] = [Number(input["offset"]), Number(input["limit"])];
+    const page = [...listed].toSorted(([a], [b]) => a - b).slice(offset, offset + limit);
+    const content: Answer =
+      page.length === 0
+        ? answerOf(endpoint.notFound ?? noResults)
+        : {
+            status: 200,
+            body: Buffer.concat([open, ...page.flatMap(([, row], i) => (i ? [comma, row] : row)), close]),
+          };
+    if (!answered.entry) return { ...answered, representation: untagged(content), isIncomplete };
+    // The page is as old as the list that it is cut from.
+    const { endpoint: name, groups, owner, lifetimes, storedAt } = answered.entry;
+    const about = { endpoint: name, groups, lifetimes, storedAt, ...(owner !== undefined && { owner }) };
+    const entry = entryOf(tagged(content), about);
+    return { ...answered, representation: entry, entry, isIncomplete };
   };
 
   const answerList = async (next: Backend, request: EndpointRequest, caller: KeyedCaller): Promise<Served> => {

@@ -1,7 +1,6 @@
 import type { RowApart } from "../../endpoint/endpoint.ts";
 import { type AskLegacy, type DatasetState, isAdministrators, LegacyFailure, readDataset } from "./askLegacy.ts";
-import type { Found } from "./found.ts";
-import { MAX_ID, openIdSet } from "./idSet.ts";
+import { type Found, MAX_ID, openIdSet } from "./found.ts";
 
 /** Options of the scan, for tests. */
 export type ScanOptions = {
@@ -102,7 +101,7 @@ export const openScanner = (settings: ScannerSettings) => {
   };
   const failed = (error: Error): void => {
     if (signal.aborted) return;
-    // Of a value that cannot be stored the store tells.
+    // The store itself reports that a value cannot be stored.
     if (trouble === undefined && error instanceof LegacyFailure)
       onEvent(error.isRefused ? "private_scan_refused" : "private_scan_failed", { why: error.message });
     trouble = error.message;
@@ -251,7 +250,7 @@ export const openScanner = (settings: ScannerSettings) => {
     /** The ids that are still to be read before all others. */
     pending: (): number[] => [...next, ...(reading === undefined ? [] : [reading])],
     /** Resolves when there are none, or when legacy fails. */
-    settled: (): Promise<void> =>
+    whenNonePending: (): Promise<void> =>
       new Promise((resolve) => {
         if ((next.size === 0 && reading === undefined) || trouble !== undefined) resolve();
         else waiting.push(resolve);
