@@ -7,12 +7,6 @@ export type RunScript = (
   args: readonly (string | Buffer)[],
 ) => Promise<unknown>;
 
-/** A reply with texts in place of bytes. */
-export const asTexts = (reply: unknown): unknown => {
-  if (Array.isArray(reply)) return reply.map(asTexts);
-  return reply instanceof Buffer ? reply.toString() : reply;
-};
-
 /** Two connections to one Redis: one for commands, one that listens to channels. Both reconnect for ever. */
 type RedisConnection = {
   run: RunScript;

@@ -1,26 +1,14 @@
-import { hash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openSerialQueue } from "../concurrency/serialQueue.ts";
 import { withTimeout } from "../concurrency/withTimeout.ts";
-import { asTexts, connectRedis, type RunScript } from "./redis.ts";
-import { openHealth, type OnStoreEvent, storeIn, type StoreSettings, type Swap, type Stores } from "./store.ts";
-
-/** What stores on Redis are opened with; times are milliseconds. */
-type RedisStoresSettings = {
-  url: string;
-  onEvent: OnStoreEvent;
-  /** That an update waits at most. */
-  timeout?: number;
-  /** That Redis may take to answer at the start. */
-  patience?: number;
-};
+import { connectRedis, type RunScript } from "./redis.ts";
+import { openHealth, storeIn, type StoreSettings, type Stores, type StoresSettings, type WriteText } from "./store.ts";
 
 /** The number is the format's. Each feature has one hash of JSON texts. */
 const PREFIX = "catalog-gateway:1:state:";
 /** The field that is another text after each change. */
 const VERSION = "#";
-/** What no such text is: all is read again, since another gateway may have changed something before. */
-const OWN = "own";
 /** The channel of changes: the id of the gateway that made one. */
 const CHANNEL = `${PREFIX}changes`;
 
@@ -28,7 +16,7 @@ const CHANNEL = `${PREFIX}changes`;
 const INTERVAL = 5000;
 /** Milliseconds from a message to the look: the messages that come meanwhile need no other one. */
 const DELAY = 100;
-/** Milliseconds for which a start waits for Redis where it could do without. */
+/** Milliseconds for which a feature waits for Redis at the start where it could do without. */
 const SHORT_PATIENCE = 1000;
 /** Milliseconds for which a claim holds, and the share of them that counts: work under way ends before another gateway begins. */
 const CLAIM = 10_000;
@@ -36,17 +24,16 @@ const CLAIM_COUNTS = 0.8;
 
 /** KEYS: a feature's hash, if nothing else is said. */
 const scripts = {
-  /** ARGV: the `#` that is known. -> nothing if it is still so, else keys and texts by turns */
+  /** ARGV: the `#` that is known. -> nothing if it is still so, else fields and texts by turns */
   read: `
     if (redis.call('HGET', KEYS[1], '#') or '') == ARGV[1] then return false end
     return redis.call('HGETALL', KEYS[1])`,
 
-  /** ARGV: key, the SHA-1 of the known text or '', new text or '', `#`, channel, message. -> nothing if it is stored, else what is there */
-  swap: `
-    local found = redis.call('HGET', KEYS[1], ARGV[1])
-    if (found and redis.sha1hex(found) or '') ~= ARGV[2] then return { found or '' } end
-    if ARGV[3] == '' then redis.call('HDEL', KEYS[1], ARGV[1])
-    else redis.call('HSET', KEYS[1], ARGV[1], ARGV[3]) end
+  /** ARGV: the `#` that is known, key, new text or '', new `#`, channel, message. -> nothing if it is stored, else fields and texts by turns */
+  write: `
+    if (redis.call('HGET', KEYS[1], '#') or '') ~= ARGV[1] then return redis.call('HGETALL', KEYS[1]) end
+    if ARGV[3] == '' then redis.call('HDEL', KEYS[1], ARGV[2])
+    else redis.call('HSET', KEYS[1], ARGV[2], ARGV[3]) end
     redis.call('HSET', KEYS[1], '#', ARGV[4])
     redis.call('PUBLISH', ARGV[5], ARGV[6])
     return false`,
@@ -63,15 +50,18 @@ const scripts = {
 };
 
 /** Opens the stores that all gateways on one Redis share. Without Redis each goes on with what it knows, and updates are refused. */
-export const redisStores = ({ url, onEvent, timeout = 2000, patience = 5000 }: RedisStoresSettings): Stores => {
+export const redisStores = ({
+  url,
+  onEvent,
+  timeout = 2000,
+  patience = 5000,
+}: Pick<StoresSettings, "onEvent" | "timeout" | "patience"> & { url: string }): Stores => {
   const self = randomUUID();
-  const openedAt = performance.now();
   /** What has changed in each store. */
   const reads: (() => Promise<void>)[] = [];
   const health = openHealth(onEvent);
   const inTurn = openSerialQueue();
   let timer: NodeJS.Timeout | undefined;
-  let hasAnswered = false;
   let isClosed = false;
   const redis = connectRedis({
     url,
@@ -105,7 +95,8 @@ export const redisStores = ({ url, onEvent, timeout = 2000, patience = 5000 }: R
   const looking = setInterval(lookSoon, INTERVAL).unref();
 
   /** What `task` gives, as soon as Redis answers; the last error where it does not in time. */
-  const firstOf = async <T>(task: () => Promise<T>, until: number): Promise<T | Error> => {
+  const firstOf = async (task: () => Promise<unknown>, time: number): Promise<unknown> => {
+    const until = performance.now() + time;
     let why = new Error("it does not answer");
     for (;;) {
       const left = Math.max(1, until - performance.now());
@@ -122,50 +113,40 @@ export const redisStores = ({ url, onEvent, timeout = 2000, patience = 5000 }: R
     async open<T>(settings: StoreSettings<T>) {
       const { feature, needsRedis } = settings;
       const key = PREFIX + feature;
-      /** Its `#`, as it was read last; "" if there was none, `OWN` after a change of ours. */
+      /** Its `#`, as it was read or written last; "" if there is none. */
       let version = "";
-      const swap: Swap = async (field, before, next = "") => {
+      const write: WriteText = async (field, text = "") => {
         if (isClosed) throw new Error("the store is closed");
-        const sha = before === undefined ? "" : hash("sha1", before);
-        const swapping = run(scripts.swap, [key], [field, sha, next, randomUUID(), CHANNEL, self]);
-        swapping.catch(report);
-        const reply = asTexts(await swapping);
-        if (Array.isArray(reply)) return { found: (reply[0] as string) || undefined };
-        version = OWN;
-        return undefined;
+        const next = randomUUID();
+        const writing = run(scripts.write, [key], [version, field, text, next, CHANNEL, self]);
+        writing.catch(report);
+        if (take(await writing)) return false;
+        version = next;
+        return true;
       };
-      const store = storeIn<T>(swap, settings, onEvent);
-      /** Its fields, if there was a change. */
-      const fetchAll = async (): Promise<Map<string, string> | undefined> => {
-        const reply = asTexts(await run(scripts.read, [key], [version]));
-        if (!Array.isArray(reply)) return undefined;
-        const fields = Array.from({ length: reply.length / 2 }, (_, i) => reply.slice(2 * i, 2 * i + 2));
-        return new Map(fields as [string, string][]);
-      };
-      const take = (fields: Map<string, string>, isStart = false): void => {
+      const store = storeIn<T>(write, settings, onEvent);
+      /** Takes over the fields that a script gives; false where it gives none. */
+      const take = (reply: unknown, isStart = false): boolean => {
+        if (!Array.isArray(reply)) return false;
+        const fields = new Map<string, string>();
+        for (let i = 0; i < reply.length; i += 2) fields.set(String(reply[i]), String(reply[i + 1]));
         const before = version;
         version = fields.get(VERSION) ?? "";
         fields.delete(VERSION);
         if (before !== "" && version === "") onEvent("store_emptied", { feature });
         store.take(fields, isStart);
+        return true;
       };
+      const read = (): Promise<unknown> => run(scripts.read, [key], [version]);
       const refuse = (why: string): Error => new Error(`REDIS_URL: ${new URL(url).host} cannot be used: ${why}`);
-      // Where Redis is away, all features together wait for it once.
-      const from = needsRedis || hasAnswered ? performance.now() : openedAt;
-      const found = await firstOf(fetchAll, from + (needsRedis ? patience : SHORT_PATIENCE));
-      hasAnswered = !(found instanceof Error);
+      const found = await firstOf(read, needsRedis ? patience : SHORT_PATIENCE);
       if (found instanceof Error && needsRedis) throw refuse(found.message);
       try {
-        if (found instanceof Map) take(found, true);
+        take(found, true);
       } catch (error) {
         throw refuse(`the hash ${key} has a field that is not what was written here: ${(error as Error).message}`);
       }
-      reads.push(() =>
-        store.inTurn(async () => {
-          const fields = await fetchAll();
-          if (fields) take(fields);
-        }),
-      );
+      reads.push(() => store.inTurn(async () => void take(await read())));
       return store;
     },
     claim(work) {

@@ -2,7 +2,9 @@ import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { dataDirectoryError, makeDataDirectory } from "./dataDirectory.ts";
-import type { Disk } from "./localStores.ts";
+
+/** Where the values of stores are written that no other process uses. */
+export type Disk = ReturnType<typeof sqliteDisk>;
 
 /** A database with another number in `user_version` was written by another version. */
 const FORMAT = 1;
@@ -17,7 +19,7 @@ const ADVICE = "it is left as it is: repair it, or move it away to begin with no
  * cannot be used. The operating system frees the lock when the process ends, however it ends. A file with a process id in it would go stale
  * after a crash.
  */
-export const sqliteDisk = (directory: string): Disk => {
+export const sqliteDisk = (directory: string) => {
   const file = join(directory, "catalog-gateway.sqlite");
   const refuse = (why: Error): Error => new Error(`DATA_DIR: ${dataDirectoryError(directory, why)}`, { cause: why });
   let database: DatabaseSync | undefined;
@@ -29,7 +31,7 @@ export const sqliteDisk = (directory: string): Disk => {
     // In this mode the lock of the first transaction is kept.
     database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL; BEGIN EXCLUSIVE; COMMIT");
     prepare(database, file);
-    return { ...entriesOf(database), refuse: (why) => refuse(new Error(`${file}: ${why}; ${ADVICE}`)) };
+    return { ...entriesOf(database), refuse: (why: string) => refuse(new Error(`${file}: ${why}; ${ADVICE}`)) };
   } catch (error) {
     database?.close();
     const { errcode, message } = error as Error & { errcode?: number };
@@ -52,8 +54,8 @@ const prepare = (database: DatabaseSync, file: string): void => {
   );
 };
 
-/** Reads all entries, so that a damaged page is found. A write comes back when it is on the disk. */
-const entriesOf = (database: DatabaseSync): Omit<Disk, "refuse"> => {
+/** What is stored, and how it is changed. Reads all entries, so that a damaged page is found. */
+const entriesOf = (database: DatabaseSync) => {
   const found = new Map<string, Map<string, string>>();
   for (const row of database.prepare("SELECT feature, key, value FROM entries").iterate()) {
     const [feature, key, value] = [String(row["feature"]), String(row["key"]), String(row["value"])];
@@ -62,8 +64,11 @@ const entriesOf = (database: DatabaseSync): Omit<Disk, "refuse"> => {
   const put = database.prepare("INSERT OR REPLACE INTO entries VALUES (?, ?, ?)");
   const remove = database.prepare("DELETE FROM entries WHERE feature = ? AND key = ?");
   return {
+    /** What was stored at the start, by feature and key. */
     found,
-    write: (feature, key, text) => void (text === undefined ? remove.run(feature, key) : put.run(feature, key, text)),
-    close: () => database.close(),
+    /** Stores a text, or deletes it. It comes back when that is on the disk, and throws if it cannot. */
+    write: (feature: string, key: string, text: string | undefined): void =>
+      void (text === undefined ? remove.run(feature, key) : put.run(feature, key, text)),
+    close: (): void => database.close(),
   };
 };

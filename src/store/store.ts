@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { openSerialQueue, type SerialQueue } from "../concurrency/serialQueue.ts";
 import { parseJson } from "../rules/parseJson.ts";
+import type { Settings } from "../settings/settings.ts";
 import type { RunScript } from "./redis.ts";
 
 /** Values by key; `undefined` for a key that is gone. */
@@ -33,6 +34,16 @@ export type StoreSettings<T> = {
   needsRedis?: boolean;
 };
 
+/** What stores are opened with. */
+export type StoresSettings = Pick<Settings, "REDIS_URL" | "DATA_DIR"> & {
+  /** A check stores nothing, and may run beside the gateway. */
+  isCheck?: boolean;
+  onEvent: OnStoreEvent;
+  /** Milliseconds that an update waits for Redis at most, and the start; a test may change them. */
+  timeout?: number;
+  patience?: number;
+};
+
 /** The stores of all features, in one place. */
 export type Stores = {
   place: "memory" | "directory" | "redis";
@@ -47,14 +58,10 @@ export type Stores = {
 };
 
 /**
- * Stores the text if `known` is what is stored under the key; `undefined`: nothing, of `next`: delete it. Otherwise it returns what is
- * stored.
+ * Stores a text under a key, or deletes it. False where another gateway has changed the store since it was last taken over: it is taken over
+ * then, and nothing is written.
  */
-export type Swap = (
-  key: string,
-  known: string | undefined,
-  next: string | undefined,
-) => Promise<{ found: string | undefined } | undefined>;
+export type WriteText = (key: string, text: string | undefined) => Promise<boolean>;
 
 /** A store, and what its place does with it. */
 type StoreInPlace<T> = KeyValueStore<T> & {
@@ -69,7 +76,7 @@ const MAX_COLLISIONS = 100;
 
 /** Makes the store of a feature, which is empty until it takes over what is stored. Reports `store_unreadable`. */
 export const storeIn = <T>(
-  swap: Swap,
+  write: WriteText,
   { feature, schema, isVital }: StoreSettings<T>,
   onEvent: OnStoreEvent,
 ): StoreInPlace<T> => {
@@ -84,10 +91,11 @@ export const storeIn = <T>(
     if (text === undefined) known.delete(key);
     else known.set(key, { text, value });
   };
-  const takeSome = (texts: Iterable<readonly [string, string | undefined]>, isStart = false): void => {
+  const take: StoreInPlace<T>["take"] = (texts, isStart = false) => {
     const changes = new Map<string, T | undefined>();
     const unreadable: { key: string; why: string }[] = [];
-    for (const [key, text] of texts) {
+    for (const key of new Set([...known.keys(), ...texts.keys()])) {
+      const text = texts.get(key);
       const before = known.get(key);
       if (text === before?.text) continue;
       const read = text === undefined ? undefined : schema(key).safeParse(parseJson(text));
@@ -108,12 +116,9 @@ export const storeIn = <T>(
       if (made === undefined) return false;
       const value = made === null ? undefined : schema(key).parse(made);
       const text = value === undefined ? undefined : JSON.stringify(value);
-      const other = await swap(key, known.get(key)?.text, text);
-      if (other === undefined) {
-        put(key, text, value);
-        return true;
-      }
-      takeSome([[key, other.found]]);
+      if (!(await write(key, text))) continue;
+      put(key, text, value);
+      return true;
     }
     throw new Error("others change it all the time");
   };
@@ -127,10 +132,7 @@ export const storeIn = <T>(
     // One after the other: what was read before an update is not taken over after it.
     update: (...about) => inTurn(() => update(...about)),
     onChange: (listener) => void listeners.push(listener),
-    take(texts, isStart) {
-      const gone = [...known.keys()].filter((key) => !texts.has(key));
-      takeSome([...gone.map((key) => [key, undefined] as const), ...texts], isStart);
-    },
+    take,
     inTurn,
   };
 };

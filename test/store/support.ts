@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
 import { z } from "zod";
-import { openStores, type StoresSettings } from "../../src/store/openStores.ts";
-import type { KeyValueStore, Stores, StoreSettings } from "../../src/store/store.ts";
+import { openStores } from "../../src/store/openStores.ts";
+import type { KeyValueStore, Stores, StoreSettings, StoresSettings } from "../../src/store/store.ts";
 
 /** The values of the stores in these tests. */
 type Value = { name: string };

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { type LedgerEntry, readLedger } from "../../compare/ledger.ts";
 import { buildId } from "../../cache/buildId.ts";
 import type { Core, Feature } from "../../serve/feature.ts";
-import { memoryStores } from "../../store/localStores.ts";
+import { memoryStores } from "../../store/openStores.ts";
 import { migrationEvents } from "./events.ts";
 import { migrationConsole } from "./console/migrationConsole.ts";
 import type { Modern } from "./layer.ts";

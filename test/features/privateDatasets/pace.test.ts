@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { openFound } from "../../../src/features/privateDatasets/found.ts";
 import { openScanner } from "../../../src/features/privateDatasets/scan.ts";
-import { memoryStores } from "../../../src/store/localStores.ts";
+import { memoryStores } from "../../../src/store/openStores.ts";
 import { datasetApart } from "../../../transforms/datasetApart.ts";
 import { until } from "../../support/waiting.ts";
 
