@@ -9,14 +9,13 @@ import { startVarnish } from "./peers/varnish.ts";
 import { isInstalled, stop, stopAll } from "./processes.ts";
 import { type BenchOptions, type Contender, race, reportRace } from "./race.ts";
 
-/** Starts a gateway, with these settings, that has cached this one answer; stops its legacy, and gives the bytes of a hit. */
-export const startFilled = async (legacy: Buffer, path: string, settings: Record<string, string> = {}) => {
+/** Starts a gateway that has cached this one answer; stops its legacy, and gives the bytes of a hit. */
+const startFilled = async (legacy: Buffer, path: string) => {
   const upstream = await startBare(UPSTREAM_CORE, legacy);
   // All hits stay fresh during the race.
   const lifetimes = { getDataset: { fresh: "1d" }, listDatasets: { fresh: "1d" } };
   const { url, pid, counted } = await startGateway(SERVER_CORE, upstream.url, {
     CACHE_LIFETIMES: JSON.stringify(lifetimes),
-    ...settings,
   });
   await ask(url + path);
   await stop(upstream.child);
@@ -41,7 +40,10 @@ const startCaches = async (body: Buffer, sent: string[]): Promise<Contender[]> =
   const origin = await startBare(UPSTREAM_CORE, body, sent);
   const caches: { name: string; url: string; pid: number }[] = [];
   if (isInstalled("nginx"))
-    caches.push({ name: "nginx proxy_cache", ...(await startNginx(SERVER_CORE, { cached: origin.url })) });
+    caches.push({
+      name: "nginx proxy_cache",
+      ...(await startNginx(SERVER_CORE, { upstream: origin.url, isCached: true })),
+    });
   else leftOut("nginx is not installed: no ratio to its proxy_cache");
   if (isInstalled("varnishd")) caches.push({ name: "varnish", ...(await startVarnish(SERVER_CORE, origin.url)) });
   else leftOut("varnish is not installed: no ratio to it");

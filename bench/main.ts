@@ -3,30 +3,20 @@ import { numberFrom } from "../src/tools/optionValues.ts";
 import { runCheck } from "../test/support/runCheck.ts";
 import { benchCache } from "./cache.ts";
 import { benchCapacity } from "./capacity.ts";
-import { benchGateways } from "./gateways.ts";
-import { benchLog } from "./log.ts";
 import { benchMemory } from "./memory.ts";
-import { benchMirror } from "./mirror.ts";
 import { benchMiss } from "./miss.ts";
 import { benchPassThrough } from "./passThrough.ts";
 import { stopAll } from "./processes.ts";
 import type { BenchOptions } from "./race.ts";
-import { benchScan } from "./scan.ts";
 import { benchStartup } from "./startup.ts";
-import { benchTransform } from "./transform.ts";
 
 /** What `--only` chooses from, in the order in which they run. */
-const sections: Record<string, (options: BenchOptions) => void | Promise<void>> = {
-  transform: benchTransform,
+const sections: Record<string, (options: BenchOptions) => Promise<void>> = {
   passthrough: benchPassThrough,
   startup: benchStartup,
   cache: benchCache,
-  log: benchLog,
   miss: benchMiss,
-  mirror: benchMirror,
   memory: benchMemory,
-  scan: benchScan,
-  gateways: benchGateways,
   capacity: benchCapacity,
 };
 

@@ -1,4 +1,5 @@
-import { openClients } from "./clients.ts";
+import { Pool } from "undici";
+import { inParallel } from "../test/torture/lib/client.ts";
 import { startGateway } from "./gateway.ts";
 import { peakMegabytes, residentMegabytes, start, stop } from "./processes.ts";
 
@@ -12,19 +13,20 @@ const flood = async (requests: number, settings: Record<string, string> = {}) =>
   const command = [process.execPath, "bench/peers/populatedLegacy.js"];
   const { line: legacy } = await start(undefined, command, /http:\/\/127\.0\.0\.1:\d+/);
   const gateway = await startGateway(undefined, legacy, settings);
-  const clients = openClients(gateway.url, CLIENTS);
+  const pool = new Pool(gateway.url, { connections: CLIENTS, pipelining: 1 });
   const { pid } = gateway;
   const before = residentMegabytes(pid);
-  await clients.run(requests, async (i) => {
+  await inParallel(requests, CLIENTS, async (i) => {
     const id = 1_000_001 + i;
-    const status = await clients.ask(`/v1/datasets/${id}`);
-    if (status !== (id % 2 === 0 ? 404 : 200)) throw new Error(`dataset ${id}: answered ${status}`);
+    const { statusCode, body } = await pool.request({ method: "GET", path: `/v1/datasets/${id}` });
+    await body.arrayBuffer();
+    if (statusCode !== (id % 2 === 0 ? 404 : 200)) throw new Error(`dataset ${id}: answered ${statusCode}`);
   });
   const [grown, peak] = [residentMegabytes(pid) - before, peakMegabytes(pid) - before];
   const calls = Number(await (await fetch(`${legacy}/asked`)).text());
   if (calls !== requests) throw new Error(`${requests} distinct requests were ${calls} upstream calls`);
   const kept = await gateway.cache();
-  await clients.close();
+  await pool.destroy();
   await stop(gateway.child);
   return { before, grown, peak, kept };
 };

@@ -30,8 +30,7 @@ export const benchPassThrough = async (options: BenchOptions): Promise<void> => 
     await node("gateway", "src/main.ts", { LEGACY_URL: upstream, PORT: "0", ADMIN_PORT: "0" }),
     await node("hono/proxy", "bench/peers/honoProxy.js", { UPSTREAM: upstream }),
   ];
-  if (isInstalled("nginx"))
-    contenders.push(contender("nginx", await startNginx(SERVER_CORE, { upstreams: [upstream] })));
+  if (isInstalled("nginx")) contenders.push(contender("nginx", await startNginx(SERVER_CORE, { upstream })));
   else leftOut("nginx is not installed: no ratio to it");
   reportRace(`pass-through of ${(body.length / 1000).toFixed(1)} KB`, await race(contenders, options), [
     ["gateway", "hono/proxy", { throughput: "3 or more" }],
