@@ -93,7 +93,10 @@ const runCheck = async ({ strict = false, json = false }: CheckOptions): Promise
 
 /** Listens and starts the features; `undefined` if that cannot be, and the reason has been printed. */
 const begin = async ({ gateway, settings, close }: Opened) => {
-  const { startServer, cannotListen, urlOf } = await import("./serve/server.ts");
+  const [{ startServer, cannotListen }, { urlOf }] = await Promise.all([
+    import("./serve/server.ts"),
+    import("./http/listen.ts"),
+  ]);
   const { HOST: host, PORT: port, PREFIXES: prefixes } = settings;
   const server = await startServer(gateway, { host, port, prefixes }).catch((error: NodeJS.ErrnoException) => error);
   if (server instanceof Error) {
@@ -116,7 +119,6 @@ export const serveGateway = async (): Promise<void> => {
   const begun = await begin(opened);
   if (!begun) return;
   const { server, started } = begun;
-  const { onStopSignal } = await import("./serve/stopSignals.ts");
   const { openReload } = await import("./settings/reload.ts");
   const reload = openReload({
     environment: process.env,
@@ -146,7 +148,7 @@ const printStart = async (
   started: Awaited<ReturnType<Opened["gateway"]["start"]>>,
 ): Promise<void> => {
   const [{ urlOf }, { fileLimitWarnings }] = await Promise.all([
-    import("./serve/server.ts"),
+    import("./http/listen.ts"),
     import("./settings/fileLimit.ts"),
   ]);
   const { HOST: host, PREFIXES: prefixes } = settings;
@@ -160,16 +162,37 @@ const printStart = async (
   for (const warning of fileLimitWarnings(settings)) console.error(warning);
 };
 
+/** Milliseconds after a signal from which another one ends the process at once. */
+const SECOND_SIGNAL_MS = 1000;
+
+/**
+ * Calls `stop` at the first SIGTERM or SIGINT. The first SIGINT, also after a SIGTERM, only aborts `urgent`: the stop is not to wait for
+ * load balancers. A further signal, a second later, ends the process with 1.
+ */
+const onStopSignal = (stop: (urgent: AbortSignal) => Promise<void>): void => {
+  const urgent = new AbortController();
+  let since: number | undefined;
+  const take = (signal: NodeJS.Signals): void => {
+    const isFirst = since === undefined;
+    const endsDelay = signal === "SIGINT" && !urgent.signal.aborted;
+    // Earlier, it may be the last one again: npm passes on what its group of processes has had already.
+    if (since !== undefined && !endsDelay && performance.now() - since >= SECOND_SIGNAL_MS) process.exit(1);
+    if (isFirst || endsDelay) since = performance.now();
+    if (endsDelay) urgent.abort();
+    if (isFirst) void stop(urgent.signal);
+  };
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, take);
+};
+
 /** Ends the process after what it has begun to answer. It serves on for `DRAIN_DELAY_MS` first, or until `urgent` is aborted. */
 const stop = async (
-  { gateway, settings, observer, close }: Opened,
+  { settings, observer, close }: Opened,
   server: RunningServer,
   reload: { close: () => void },
   urgent: AbortSignal,
 ): Promise<void> => {
   const { DRAIN_DELAY_MS: delay, DRAIN_TIMEOUT_MS: timeout } = settings;
   observer.event("stopping", { delay: urgent.aborted ? 0 : delay });
-  gateway.beginStop();
   const whole = await server.stop(
     timeout,
     sleep(delay, undefined, { signal: urgent }).catch(() => undefined),

@@ -1,5 +1,5 @@
 import type { Endpoint } from "../endpoint/endpoint.ts";
-import { mediaTypeOf } from "../http/mediaType.ts";
+import { mediaTypeOf } from "../http/body.ts";
 import type { Json } from "../rules/rule.ts";
 import type { GivenAnswer } from "./answers.ts";
 import { collectDifferences } from "./collectDifferences.ts";

@@ -1,13 +1,7 @@
-import type { IncomingMessage } from "node:http";
 import type { ByteBudget } from "../concurrency/byteBudget.ts";
+import { withTimeout } from "../concurrency/withTimeout.ts";
 import { type Answer, plainAnswer } from "../endpoint/answer.ts";
 import type { Result } from "../endpoint/result.ts";
-
-/** Whether a request has a body to send on. */
-export const hasBody = (req: IncomingMessage): boolean => {
-  const length = req.headers["content-length"];
-  return req.headers["transfer-encoding"] !== undefined || (length !== undefined && length !== "0");
-};
 
 /** `most`: bytes of one body. `timeout`: milliseconds until it has arrived. `budget`: bytes of all bodies that are being collected. */
 export type BodyLimits = { most: number; timeout: number; budget: ByteBudget };
@@ -25,11 +19,7 @@ export const readBody = async (
   if (length > most) return refuse(tooLarge(most));
   if (!/^(identity)?$/i.test(header("content-encoding")?.trim() ?? "")) return refuse(coded);
   const collecting = collect(chunks ?? (async function* () {})(), { most, length, budget });
-  // A rejection after the timeout has no other listener.
-  collecting.catch(() => undefined);
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<"late">((resolve) => (timer = setTimeout(resolve, timeout, "late")));
-  const body = await Promise.race([collecting, late]).finally(() => clearTimeout(timer));
+  const body = await withTimeout(collecting, timeout);
   if (body === "late") return refuse(plainAnswer(408, "The body took too long to come.", { Connection: "close" }));
   if (body === "crowded") return refuse(crowded);
   if (body === "tooLarge") return refuse(tooLarge(most));
@@ -88,3 +78,7 @@ const isJson = (contentType: string | undefined): boolean =>
   contentType === undefined ||
   contentType === "" ||
   /^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType.trim());
+
+/** The media type alone: `application/json; charset=utf-8` -> `application/json`. */
+export const mediaTypeOf = (contentType: string): string =>
+  (contentType.split(";", 1)[0] as string).trim().toLowerCase();

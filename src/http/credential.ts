@@ -21,12 +21,16 @@ const readKeys = (query: string, header: (name: string) => string | undefined): 
 export const keysGiven = (query: string, header: (name: string) => string | undefined): string[] =>
   readKeys(query, header).filter((key) => key !== NO_KEY);
 
+const noCredential: Credential = {};
+
 /**
  * Reads the key from the query (`api_key`), a bearer token or `X-API-Key`; an empty one does not count. Another `Authorization` (Basic,
  * Bearer without a key) is a credential that is not valid.
  */
 export const readCredential = (query: string, header: (name: string) => string | undefined): Credential => {
+  // Most requests have none.
+  if (query === "" && header("authorization") === undefined && header("x-api-key") === undefined) return noCredential;
   const [key, ...others] = readKeys(query, header);
-  if (key === undefined) return {};
+  if (key === undefined) return noCredential;
   return isKey(key) && others.every((other) => other === key) ? { key } : { refused: true };
 };

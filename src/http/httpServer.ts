@@ -1,12 +1,11 @@
-import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerResponse } from "node:http";
+import type { IncomingMessage, RequestListener, ServerOptions, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type ByteBudget, UNCOUNTED } from "../concurrency/byteBudget.ts";
 import { exchangeKey, HttpExchange } from "./exchange.ts";
-import { JoiningRequest } from "./joiningRequest.ts";
 import * as http from "./nodeHttp.ts";
 import { type WriteError, writeDetail } from "./problemDetails.ts";
-import { type Refusal, refusalBytes, refuseRequest } from "./refusal.ts";
+import { boundConnections, type Refusal, refuseRequest, refuseSocket, refuseUnparsed } from "./refusal.ts";
 import { readHead } from "./requestTarget.ts";
 import { openStalledClients, type StalledClients } from "./stalledClients.ts";
 
@@ -28,16 +27,6 @@ export type ExchangeOptions = {
   onOver?: (exchange: HttpExchange, response?: ServerResponse) => void;
 };
 
-/** A server and what can be seen of its clients. */
-type HttpServer = {
-  server: Server;
-  stalled: StalledClients;
-  /** Connections that are open now, and how many were refused because of the bound. */
-  connections: () => { open: number; refused: number };
-  /** Whether requests of this connection wait for their turn. */
-  hasWaiting: (socket: Socket) => boolean;
-};
-
 /** Headers of one request; each takes ten times the memory of its bytes. Apache has the same limit. */
 const MAX_HEADERS = 100;
 
@@ -47,14 +36,9 @@ const MAX_PIPELINED = 8;
 /** Requests behind those that wait, of all connections, in what was read with them; none of them is answered, but Node keeps each, with 2 KiB. */
 const MAX_IGNORED = 30_000;
 
-/** Milliseconds for the client of a refused connection to read why, and how many such connections may linger at a time. */
-const LINGER_MS = 1000;
-const MAX_LINGERING = 1000;
-
 /** Milliseconds after an answer in which the rest of a body may come that was not read; then the connection is closed. */
 const REST_OF_BODY = 500;
 
-const tooManyConnections: Refusal = { status: 503, detail: "Too many connections are open.", retryAfter: 5 };
 const tooManyBytes: Refusal = { status: 503, detail: "Too many bytes of other answers are in memory.", retryAfter: 5 };
 const unknownExpectation: Refusal = { status: 417, detail: "Expectation Failed" };
 
@@ -70,9 +54,9 @@ export const openHttpServer = (
   { trusted, onOver = () => undefined, writeError = writeDetail }: ExchangeOptions & { writeError?: WriteError } = {
     trusted: () => false,
   },
-): HttpServer => {
+) => {
   const stalled = openStalledClients(sendTimeout);
-  const answer: Answer = (request, response) => {
+  const answer: RequestListener = (request, response) => {
     // The connection has ended with a refusal: a request that follows it must not be acted on (RFC 9112 9.6).
     if (request.socket.writableEnded) return;
     const refusal = readHead(request);
@@ -116,6 +100,16 @@ export const openHttpServer = (
   const connections = boundConnections(server, maxConnections, refuseOn);
   return { server, stalled, connections, hasWaiting };
 };
+
+/** The flat headers of a whole answer that no cache may store. `length`: bytes of its body. */
+export const unstoredHeaders = (type: string, length: number): string[] => [
+  "Content-Type",
+  type,
+  "Content-Length",
+  String(length),
+  "Cache-Control",
+  "no-store",
+];
 
 const memoryKey = Symbol("memory");
 
@@ -203,7 +197,42 @@ const responseNotedBy = (
     }
   };
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+/** Chunks of up to so many bytes are joined. */
+const SMALL = 1024;
+
+const nothing = Buffer.alloc(0);
+
+/**
+ * A request that joins the small chunks of a body that is not read yet, those of each turn of the event loop: apart, each would take
+ * 150 bytes more than its own. Emits `whole` when all of the body is there, be it unread.
+ */
+class JoiningRequest extends http.IncomingMessage {
+  #joined: Buffer = nothing;
+  #size = 0;
+
+  override push(chunk: Buffer | null): boolean {
+    if (chunk === null || this.readableLength === 0 || chunk.length > SMALL) {
+      if (this.#size > 0) this.#pushJoined();
+      const wantsMore = super.push(chunk);
+      if (chunk === null) this.emit("whole");
+      return wantsMore;
+    }
+    if (this.#size === 0) setImmediate(() => this.#pushJoined());
+    const end = this.#size + chunk.length;
+    if (end > this.#joined.length) this.#joined = Buffer.concat([this.#joined.subarray(0, this.#size)], 2 * end);
+    this.#joined.set(chunk, this.#size);
+    this.#size = end;
+    return this.readableLength + end < this.readableHighWaterMark;
+  }
+
+  #pushJoined(): void {
+    if (this.#size === 0 || this.destroyed) return;
+    const joined = this.#joined.subarray(0, this.#size);
+    this.#joined = nothing;
+    this.#size = 0;
+    super.push(joined);
+  }
+}
 
 /**
  * Node hands a request over while an earlier one of its connection is still answered, and reads on. But what does not go through the response's
@@ -215,7 +244,7 @@ const openPipelining = () => {
   /** Of all connections. */
   let ignored = 0;
 
-  const wait = (answer: Answer, request: IncomingMessage, response: ServerResponse): void => {
+  const wait = (answer: RequestListener, request: IncomingMessage, response: ServerResponse): void => {
     const { socket } = request;
     const queue = queues.get(socket) ?? { waiting: 0, ignored: 0, last: response };
     queues.set(socket, queue);
@@ -243,83 +272,13 @@ const openPipelining = () => {
   return {
     /** The same, but each request of a connection has to wait until the one before it is answered. */
     inTurn:
-      (answer: Answer): Answer =>
+      (answer: RequestListener): RequestListener =>
       (request, response) => {
         // A response has no connection of its own while an earlier one of the same connection is not finished.
         if (response.socket !== null) answer(request, response);
         else wait(answer, request, response);
       },
+    /** Whether requests of this connection wait for their turn. */
     hasWaiting: (socket: Socket): boolean => (queues.get(socket)?.waiting ?? 0) > 0,
   };
-};
-
-/** Node's own `maxConnections` drops a connection without a word. */
-const boundConnections = (
-  server: Server,
-  max: number,
-  refuseOn: (socket: Socket, refusal: Refusal) => void,
-): HttpServer["connections"] => {
-  let open = 0;
-  let lingering = 0;
-  let refused = 0;
-  server.on("connection", (socket: Socket) => {
-    if (open < max) {
-      open++;
-      socket.once("close", () => open--);
-      return;
-    }
-    refused++;
-    if (lingering >= MAX_LINGERING) {
-      socket.destroy();
-      return;
-    }
-    lingering++;
-    socket.once("close", () => lingering--);
-    refuseOn(socket, tooManyConnections);
-  });
-  return () => ({ open, refused });
-};
-
-const ofError: Record<string, Refusal> = {
-  HPE_HEADER_OVERFLOW: { status: 431, detail: "Request Header Fields Too Large" },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: "Request Timeout" },
-};
-
-/** What is no HTTP gets its answer in our format too, but not in the place of an answer to the request before it. */
-const refuseUnparsed = (
-  error: Error & { code?: string },
-  socket: Duplex & { _httpMessage?: ServerResponse | null },
-  refuseOn: (socket: Duplex, refusal: Refusal) => void,
-): void => {
-  const answering = socket._httpMessage;
-  if (error.code === "ECONNRESET") socket.destroy();
-  else if (answering?.req.complete) closeAfter(answering);
-  // Nothing may be written into an answer that has begun.
-  else if (answering?.headersSent) socket.destroy();
-  else refuseOn(socket, ofError[error.code ?? ""] ?? { status: 400, detail: "Bad Request" });
-};
-
-const lastAnswers = new WeakSet<ServerResponse>();
-
-/** Lets an answer go out and closes its connection then; what comes meanwhile is ignored, and requests that wait are not acted on. */
-const closeAfter = (response: ServerResponse): void => {
-  // Node reports each further read of a connection whose bytes it cannot parse.
-  if (lastAnswers.has(response)) return;
-  lastAnswers.add(response);
-  response.shouldKeepAlive = false;
-  response.once("finish", () => response.req.socket.destroySoon());
-};
-
-/** Answers on a connection on which no request was read, and closes it when the client has had the time to read that. False: it is closed. */
-const refuseSocket = (socket: Duplex, refusal: Refusal, requestId: string): boolean => {
-  if (socket.writableEnded) return false;
-  if (!socket.writable) {
-    socket.destroy();
-    return false;
-  }
-  const late = setTimeout(() => socket.destroy(), LINGER_MS);
-  // After CONNECT node:http does not listen for errors any more.
-  socket.on("error", () => socket.destroy()).once("close", () => clearTimeout(late));
-  socket.end(refusalBytes(refusal, requestId));
-  return true;
 };

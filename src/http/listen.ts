@@ -3,6 +3,10 @@ import type { Server } from "node:http";
 /** A server that listens. `close` ends its open connections too. */
 export type Listening = { url: string; port: number; close: () => Promise<void> };
 
+/** `http://127.0.0.1:8000`, with an IPv6 address in brackets. */
+export const urlOf = (host: string, port: number): string =>
+  `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+
 /** Makes a server listen, by default on any free port of the loopback address. Rejects where the address cannot be had. */
 export const listen = async (server: Server, { host = "127.0.0.1", port = 0 } = {}): Promise<Listening> => {
   await new Promise<void>((resolve, reject) => {
@@ -11,7 +15,7 @@ export const listen = async (server: Server, { host = "127.0.0.1", port = 0 } = 
   const address = server.address();
   const own = typeof address === "object" && address !== null ? address.port : port;
   return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${own}`,
+    url: urlOf(host, own),
     port: own,
     close: () =>
       new Promise((resolve) => {

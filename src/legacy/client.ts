@@ -3,7 +3,7 @@ import type { Outcome } from "../endpoint/outcome.ts";
 import { ask } from "../upstream/ask.ts";
 import { type Breaker, isItsFault } from "../upstream/breaker.ts";
 import { type FailureKind, UpstreamFailure } from "../upstream/failure.ts";
-import type { CallResult } from "../telemetry/meter.ts";
+import type { Meter } from "../telemetry/meter.ts";
 import { runStep } from "../telemetry/steps.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { type LegacyReading, readLegacy } from "./reading.ts";
@@ -73,15 +73,12 @@ type LegacyClientSettings = {
   maxReply: number;
   /** While legacy fails, calls fail at once. */
   breaker: Breaker;
-  onCall: OnCall;
+  meter: Pick<Meter, "countCall">;
 };
-
-/** Gets the result and the milliseconds of each call. */
-export type OnCall = (result: CallResult, ms: number) => void;
 
 /** A client for legacy's interface at this upstream. */
 export const legacyClient = (upstream: Upstream, settings: LegacyClientSettings): LegacyClient => {
-  const { breaker, onCall } = settings;
+  const { breaker, meter } = settings;
   const call: LegacyClient = async (request, form, caller, readXml) => {
     const started = performance.now();
     const describe = () => `${request.method} ${request.path} ${new URLSearchParams(request.form).toString()}`;
@@ -89,7 +86,8 @@ export const legacyClient = (upstream: Upstream, settings: LegacyClientSettings)
       .execute({ request: describe, caller }, () => send(upstream, settings, request, form, caller, readXml))
       .catch(failedBy);
     const took = performance.now() - started;
-    onCall(answered === undefined ? "circuit_open" : "failed" in answered ? "failed" : "answered", took);
+    const result = answered === undefined ? "circuit_open" : "failed" in answered ? "failed" : "answered";
+    meter.countCall("legacy", result, took);
     if (caller.spent) {
       caller.spent.calls++;
       caller.spent.ms += took;

@@ -5,7 +5,6 @@ import type { ByteBudget } from "../concurrency/byteBudget.ts";
 import type { Answer } from "../endpoint/answer.ts";
 import { becomesAnother, type CanonicalRequest, formatRequest } from "../endpoint/canonicalRequest.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
-import type { OnCall } from "../legacy/client.ts";
 import type { ErrorTable } from "../legacy/reading.ts";
 import type { Reader } from "../reading/reader.ts";
 import { parseJson } from "../rules/parseJson.ts";
@@ -21,8 +20,7 @@ import { observeCalls, observeCircuit } from "../telemetry/observeUpstream.ts";
 import { ask, type UpstreamReply } from "../upstream/ask.ts";
 import { BackendFailure, type Breaker, isItsFault, openBreaker } from "../upstream/breaker.ts";
 import { UpstreamFailure } from "../upstream/failure.ts";
-import { openUpstreamHealth } from "../upstream/health.ts";
-import { openUpstream, type Upstream } from "../upstream/upstream.ts";
+import { openUpstream, openUpstreamHealth, type Upstream } from "../upstream/upstream.ts";
 import { errorAnswer } from "./errorAnswer.ts";
 import { isJsonType, unservedReasons } from "./whyUnserved.ts";
 
@@ -85,7 +83,7 @@ export const openModern = (
   });
   const breaker = openBreaker((...change) => observeCircuit(observer, "modern", ...change));
   meter.addBackend({ name: "modern", circuit: () => breaker.circuit(), certificateExpiry: health.certificateExpiry });
-  const onCall: OnCall = (...call) => meter.countCall("modern", ...call);
+  const onCall: OnModernCall = (...call) => meter.countCall("modern", ...call);
   const target = modernTarget(url);
   const client = modernClient(upstream, { target, maxReply: settings.MAX_REPLY_BYTES, breaker, onCall, ...judging });
   return {
@@ -143,7 +141,8 @@ export const sendCanonical = (
   });
 };
 
-type ModernClientParts = Judging & { target: Target; maxReply: number; breaker: Breaker; onCall: OnCall };
+type ModernClientParts = Judging & { target: Target; maxReply: number; breaker: Breaker; onCall: OnModernCall };
+type OnModernCall = (result: CallResult, ms: number) => void;
 
 const modernClient = (
   upstream: Upstream,

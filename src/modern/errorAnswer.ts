@@ -1,7 +1,7 @@
 import { type Answer, answerOf } from "../endpoint/answer.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
-import { mediaTypeOf } from "../http/mediaType.ts";
+import { mediaTypeOf } from "../http/body.ts";
 import { type ErrorTable, outcomeOf } from "../legacy/reading.ts";
 import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
 

@@ -2,7 +2,7 @@ import type { GivenAnswer } from "../compare/answers.ts";
 import { firstUnexpected, misfitsOf } from "../compare/fits.ts";
 import type { Ledger } from "../compare/ledger.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
-import { mediaTypeOf } from "../http/mediaType.ts";
+import { mediaTypeOf } from "../http/body.ts";
 import type { ErrorTable } from "../legacy/reading.ts";
 import { errorAnswer } from "./errorAnswer.ts";
 

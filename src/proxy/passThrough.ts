@@ -1,36 +1,28 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { hasBody } from "../http/body.ts";
-import { currentContext, exchangeOf, inContext, propagatedHeaders } from "../http/exchange.ts";
+import { currentContext, exchangeOf, inContext, propagatedHeaders, type RequestContext } from "../http/exchange.ts";
+import type { EventLevel } from "../telemetry/events.ts";
+import type { Observer } from "../telemetry/observer.ts";
 import { runStep, steps } from "../telemetry/steps.ts";
 import { isLoop } from "../upstream/forwarding.ts";
-import { UpstreamFailure, withoutQuery } from "../upstream/failure.ts";
+import { type RequestLine, UpstreamFailure, withoutQuery } from "../upstream/failure.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import type { ResponseObserver } from "./heldAnswer.ts";
-import type { PassThroughMeter } from "./passThroughMeter.ts";
 import { type Trouble, refuse } from "./refuse.ts";
-import { Relay } from "./relay.ts";
+import { openCounters, Relay } from "./relay.ts";
 import { requestHeaders } from "./headers.ts";
 import { Upload } from "./upload.ts";
 
-/** What may be done with a request besides passing it on. */
-type PassThroughHooks = {
-  /** A flat list of headers to add to the answer for this target, whether the upstream's or ours. */
-  headers: (target: string) => readonly string[] | undefined;
-  /** Answers in the upstream's place; false: the request goes on to the upstream. */
-  standIn: (req: IncomingMessage, res: ServerResponse, target: string) => boolean;
-};
-
-/** One request that the upstream did not answer whole. `path` is without the query. */
-export type PassThroughEvent = { kind: Trouble; method: string; path: string; error?: Error };
-
-/** `host` replaces the client's Host. `trusted` says which peers' X-Forwarded-* are believed. `onEvent` gets each failure once. */
+/** `host` replaces the client's Host. `trusted` says which peers' X-Forwarded-* are believed. `observer` gets each failure once. */
 export type PassThroughOptions = {
   host?: string | undefined;
   trusted: (address: string) => boolean;
-  onEvent: (event: PassThroughEvent) => void;
-  meter?: PassThroughMeter;
+  observer: Pick<Observer, "event">;
+  meter: Parameters<typeof openCounters>[0];
   observe?: (method: string, target: string, req: IncomingMessage) => ResponseObserver | undefined;
-  hooks?: PassThroughHooks;
+  /** Each gives a flat list of headers to add to the answer for this target, whether the upstream's or ours. */
+  headers: readonly ((target: string) => readonly string[] | undefined)[];
+  /** Each may answer in the upstream's place; false: the request goes on. */
+  standIns: readonly ((req: IncomingMessage, res: ServerResponse, target: string) => boolean)[];
 };
 
 /** A listener for requests whose target and host were read (`src/http`): `url` is in origin form, `headers.host` the host it is for. */
@@ -41,30 +33,29 @@ export type PassThrough = (req: IncomingMessage, res: ServerResponse) => void;
  * a body that is not small, whose clients may hold them for long.
  */
 export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThroughOptions): PassThrough => {
-  const { meter } = options;
+  const counters = openCounters(options.meter);
+  const report = ({ method, path }: RequestLine, context: RequestContext, kind: Trouble, error?: Error): void => {
+    counters.over(performance.now() - context.exchange.started, kind);
+    const about = { kind, method, path: withoutQuery(path), why: error?.message, level: levels[kind] ?? "error" };
+    // What fails may do so on behalf of a connection, which another request may have opened.
+    inContext(context, () => options.observer.event("pass_through_failed", about));
+  };
   return function passThroughListener(req, res) {
-    const method = req.method ?? "GET";
-    const path = req.url ?? "/";
+    const line = { method: req.method ?? "GET", path: req.url ?? "/" };
+    const { method, path } = line;
     const context = currentContext() ?? { exchange: exchangeOf(res) };
-    const { exchange } = context;
-    exchange.isProxied = true;
-    const report = (kind: Trouble, error?: Error): void => {
-      meter?.over(performance.now() - exchange.started, kind);
-      // What fails may do so on behalf of a connection, which another request may have opened.
-      inContext(context, () => options.onEvent({ kind, method, path: withoutQuery(path), error }));
-    };
-
+    context.exchange.isProxied = true;
     if (res.destroyed || req.socket.destroyed)
-      return report("aborted", new UpstreamFailure("aborted", { method, path }));
-    const added = options.hooks?.headers(path);
+      return report(line, context, "aborted", new UpstreamFailure("aborted", line));
+    const added = options.headers.flatMap((of) => of(path) ?? []);
     if (isLoop(req.headers.via)) {
       refuse(req, res, "loop", added);
-      return report("loop");
+      return report(line, context, "loop");
     }
-    if (options.hooks?.standIn(req, res, path)) return;
+    if (options.standIns.some((standIn) => standIn(req, res, path))) return;
     const observer = options.observe?.(method, path, req);
     const onChunk = (chunk: Buffer): void => {
-      if (meter) meter.received.value += chunk.length;
+      counters.received.value += chunk.length;
       observer?.chunk(chunk);
     };
     const upload = hasBody(req) ? new Upload(req, { period: uploads.bodyTimeout, onChunk }) : undefined;
@@ -73,7 +64,7 @@ export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThr
       const own = propagatedHeaders(currentContext() ?? context);
       const headers = requestHeaders(req, options.host, options.trusted, own);
       const request = { method, path, headers, body: upload ?? null, servername: upstream.servername };
-      new Relay(upstream, { req, res, context, request, upload, report, observer, added, meter }).begin();
+      new Relay(upstream, { req, res, context, request, upload, report, observer, added, counters }).begin();
     };
     if (!steps.hasSubscribers) return pass();
     void runStep("legacy", { "catalog_gateway.proxied": "true" }, () => {
@@ -82,4 +73,21 @@ export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThr
       return over;
     });
   };
+};
+
+/** Whether a request has a body to send on. */
+const hasBody = (req: IncomingMessage): boolean => {
+  const length = req.headers["content-length"];
+  return req.headers["transfer-encoding"] !== undefined || (length !== undefined && length !== "0");
+};
+
+/** What a client causes is no fault of legacy's; what the gateway refuses for want of room is one of ours. */
+const levels: Partial<Record<Trouble, EventLevel>> = {
+  aborted: "info",
+  loop: "debug",
+  badRequest: "debug",
+  slowClient: "debug",
+  overloaded: "warn",
+  crowded: "warn",
+  tooLarge: "warn",
 };

@@ -3,13 +3,56 @@ import type { Dispatcher } from "undici";
 import { codeOf, type RequestLine, type UpstreamFailure } from "../upstream/failure.ts";
 import { exposeProxied } from "../http/cors.ts";
 import { inContext, type RequestContext } from "../http/exchange.ts";
+import type { Meter } from "../telemetry/meter.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { UpstreamRequest } from "../upstream/upstreamRequest.ts";
 import { addHeaders, reasonBytes, replyHeaders } from "./headers.ts";
-import type { PassThroughMeter } from "./passThroughMeter.ts";
 import { cut, refuse, type Trouble } from "./refuse.ts";
 import { heldAnswer, type ResponseObserver } from "./heldAnswer.ts";
 import type { Upload } from "./upload.ts";
+
+const troubles: readonly Trouble[] = [
+  ...(["unreachable", "timeout", "overloaded", "broken", "tooLarge", "crowded", "aborted"] as const),
+  ...(["loop", "badRequest", "slowClient"] as const),
+];
+const commonStatuses = new Set(
+  "200 201 204 206 301 302 304 400 401 403 404 405 409 412 413 416 429 500 502 503 504 other".split(" "),
+);
+
+/** `slowClient` -> `slow_client`. */
+const labelOf = (trouble: Trouble): string => trouble.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** Counts proxied requests. */
+type Counters = ReturnType<typeof openCounters>;
+
+/** Registers the metrics of proxied requests. */
+export const openCounters = (meter: Pick<Meter, "counter" | "histogram">) => {
+  const requests = meter.counter("pass_through_requests_total", "Answers of legacy that passed through.", ["status"]);
+  const failures = meter.counter("pass_through_failures_total", "Proxied requests without a whole answer of legacy.", [
+    "reason",
+  ]);
+  const bytes = meter.counter("pass_through_bytes_total", "Bytes of the bodies of proxied requests and answers.", [
+    "direction",
+  ]);
+  const took = meter.histogram(
+    "pass_through_duration_seconds",
+    "From a proxied request's arrival to the end of its answer.",
+  )();
+  for (const status of commonStatuses) requests(status);
+  for (const trouble of troubles) failures(labelOf(trouble));
+  return {
+    /** Bytes of bodies, from and to clients. */
+    received: bytes("request"),
+    sent: bytes("response"),
+    /** The upstream, which chooses the status, has begun an answer with it. */
+    answered: (status: number) => void requests(commonStatuses.has(String(status)) ? String(status) : "other").value++,
+    /** A request is over after so many milliseconds, its whole answer sent or `trouble` with it. */
+    over(ms: number, trouble?: Trouble): void {
+      took.observe(ms / 1000);
+      if (trouble !== undefined) failures(labelOf(trouble)).value++;
+    },
+  };
+};
 
 /** One request on its way: what the client sent, what goes to the upstream, and who hears of failures. */
 type Passage = {
@@ -20,9 +63,9 @@ type Passage = {
   upload: Upload | undefined;
   observer: ResponseObserver | undefined;
   /** Headers to add to the answer. */
-  added: readonly string[] | undefined;
-  meter: PassThroughMeter | undefined;
-  report: (trouble: Trouble, failure: UpstreamFailure) => void;
+  added: readonly string[];
+  counters: Counters;
+  report: (request: RequestLine, context: RequestContext, trouble: Trouble, failure: UpstreamFailure) => void;
 };
 
 /** Bytes held for a slow client before the upstream is paused; one read's worth waits for the end of the tick and must not count. */
@@ -80,7 +123,7 @@ export class Relay extends UpstreamRequest {
     headers: IncomingHttpHeaders,
     reason = "",
   ): void {
-    const { req, res, request, added, meter } = this.#passage;
+    const { req, res, request, added, counters } = this.#passage;
     const raw = replyHeaders(controller.rawHeaders, headers.connection, status);
     if (status < 200) {
       // undici cannot be paused here, so that a client which reads nothing would have all of them kept in memory.
@@ -88,14 +131,14 @@ export class Relay extends UpstreamRequest {
       if (req.httpVersion !== "1.0") res.writeInformation(status, raw);
       return;
     }
-    meter?.answered(status);
+    counters.answered(status);
     const coding = headers["transfer-encoding"];
     if (coding !== undefined && coding.toLowerCase() !== "chunked") return this.fail("broken");
     const length = headers["content-length"];
     if (length !== undefined && request.method !== "HEAD" && status !== 204 && status !== 304) {
       this.#remaining = Number(length);
     }
-    if (added !== undefined) addHeaders(raw, added);
+    addHeaders(raw, added);
     exposeProxied(raw);
     res.sendDate = false;
     res.writeHead(status, reasonBytes(reason), raw);
@@ -108,9 +151,8 @@ export class Relay extends UpstreamRequest {
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     // An answer that was held may be over already, and then undici cannot give it up.
     if (this.isOver) return;
-    const { meter } = this.#passage;
     this.#flowing = true;
-    if (meter) meter.sent.value += chunk.length;
+    this.#passage.counters.sent.value += chunk.length;
     this.#remaining -= chunk.length;
     const count = this.#chunks.push(chunk);
     if (chunk.length >= SMALL || this.#remaining === 0) this.#write();
@@ -133,9 +175,9 @@ export class Relay extends UpstreamRequest {
   }
 
   override onResponseEnd(): void {
-    const { res, meter, context } = this.#passage;
+    const { res, counters, context } = this.#passage;
     this.#write();
-    if (!this.isOver) meter?.over(performance.now() - context.exchange.started);
+    if (!this.isOver) counters.over(performance.now() - context.exchange.started);
     this.isOver = true;
     if (!res.writableEnded) res.end();
     super.onResponseEnd();
@@ -162,7 +204,7 @@ export class Relay extends UpstreamRequest {
   }
 
   protected override onFailure(failure: UpstreamFailure): void {
-    const { req, res, upload, added, report } = this.#passage;
+    const { req, res, context, request, upload, added, report } = this.#passage;
     const isBad = codeOf(failure.cause) === "UND_ERR_INVALID_ARG";
     const trouble = isBad ? "badRequest" : this.#isSlow ? "slowClient" : failure.kind;
     upload?.destroy();
@@ -172,6 +214,6 @@ export class Relay extends UpstreamRequest {
       if (!this.#flowing && !res.destroyed) res.flushHeaders();
       cut(res, res.chunkedEncoding || !Number.isNaN(this.#remaining));
     } else if (!res.destroyed) refuse(req, res, trouble, added);
-    report(trouble, failure);
+    report(request, context, trouble, failure);
   }
 }

@@ -4,8 +4,14 @@ import { openByteBudget } from "../concurrency/byteBudget.ts";
 import { withTimeout } from "../concurrency/withTimeout.ts";
 import type { Knowledge } from "../endpoint/endpoint.ts";
 import { runStep } from "../telemetry/steps.ts";
-import type { Readable } from "./readAnswer.ts";
-import { type Jobs, runJob, type ThreadData, type ThreadMessage, type ThreadResult } from "./runJob.ts";
+import {
+  type Jobs,
+  type Readable,
+  runJob,
+  type ThreadData,
+  type ThreadMessage,
+  type ThreadResult,
+} from "./readAnswer.ts";
 
 /** Why a large body was not read. `full`: too many wait. `late`: the deadline has passed. `broken`: reading it failed. */
 export type Unread = { unread: "full" | "late" | "broken" };

@@ -1,8 +1,7 @@
 import { Tinypool, type Transferable } from "tinypool";
 import { bytesOf, tagOf } from "../cache/reply.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
-import { readableOf } from "./readAnswer.ts";
-import { runJob, type ThreadData, type ThreadMessage } from "./runJob.ts";
+import { readableOf, runJob, type ThreadData, type ThreadMessage } from "./readAnswer.ts";
 
 // A thread that reads large bodies, one at a time. Bytes come in, bytes go out; of a document only the excerpt crosses as an object.
 const { module, legacyStudies } = Tinypool.workerData as ThreadData;

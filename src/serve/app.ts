@@ -7,31 +7,22 @@ import { type Answer, plainAnswer } from "../endpoint/answer.ts";
 import { unescaped } from "../endpoint/input.ts";
 import { corsList, preflightHeaders } from "../http/cors.ts";
 import { currentContext } from "../http/exchange.ts";
-import { sendWhole } from "../http/httpServer.ts";
-import type { ErrorFormats, WriteError } from "../http/problemDetails.ts";
+import { sendWhole, unstoredHeaders } from "../http/httpServer.ts";
 import { isBelow, pathOf } from "../http/requestTarget.ts";
-import { unstoredHeaders } from "../http/unstoredHeaders.ts";
 import type { PassThrough } from "../proxy/passThrough.ts";
 import { isLoop } from "../upstream/forwarding.ts";
 import { type Backend, decisionHeader, legacyDecision } from "./backend.ts";
 import type { HitPath } from "./hitPath.ts";
 import { type PreparedEndpoint, allowed, type Pattern, patterns } from "./prepared.ts";
-import { type AppRequest, fromNode, fromWeb, type RequestInputSettings, readRequest } from "./requestInput.ts";
+import { type AppRequest, fromNode, fromWeb, readRequest } from "./requestInput.ts";
 import { answerResultOf } from "../telemetry/meter.ts";
 import { serve } from "./serve.ts";
 import { type Candidate, suggestPath } from "./suggestPath.ts";
-import type { Documents, Services } from "./feature.ts";
+import type { Core } from "./feature.ts";
 
-/** What the app is made of, beside how it reads requests. */
-type AppSettings = RequestInputSettings & {
-  services: Services;
+/** What the app is made of. */
+type AppParts = Core & {
   backend: Backend;
-  endpoints: readonly PreparedEndpoint[];
-  prefixes: readonly string[];
-  corsOrigins: readonly string[];
-  errorFormats: ErrorFormats;
-  writeError: WriteError;
-  documents: readonly Documents[];
   /** Gets the requests that no route below a prefix of `/` answers. */
   passThrough: PassThrough;
   /** Learns the cache key of a path, so that the next request for it is answered before it comes here. */
@@ -54,11 +45,12 @@ type Handled = { reply: Reply; afterwards?: (() => void) | undefined; sent?: (is
 type Handler = (request: AppRequest, params: Readonly<Record<string, string>>) => Handled | Promise<Handled>;
 
 /** The new interface, below each of its prefixes. */
-export const gatewayApp = (settings: AppSettings): App => {
-  const { services, endpoints, prefixes, passThrough } = settings;
+export const gatewayApp = (parts: AppParts): App => {
+  const { services, endpoints, passThrough } = parts;
+  const { PREFIXES: prefixes } = parts.settings;
   const known = patterns(endpoints);
-  const router = routerOf(known, settings);
-  const candidates = [...known, ...documentPaths(settings).map((path) => ({ path }))];
+  const router = routerOf(known, parts);
+  const candidates = [...known, ...documentPaths(parts).map((path) => ({ path }))];
 
   /** `undefined` where the request belongs to legacy's own interface. */
   const answer = async (request: AppRequest): Promise<Handled | undefined> => {
@@ -67,13 +59,13 @@ export const gatewayApp = (settings: AppSettings): App => {
     const [handler, at] = routes[0] ?? [];
     if (handler !== undefined) return handler(request, paramsOf(at, stash));
     const prefix = prefixes.find((one) => one !== "/" && isBelow(path, one));
-    if (prefix !== undefined) return plain(settings, request, notFoundBelow(prefix, path, candidates));
-    return request.incoming === undefined ? plain(settings, request, notFound) : undefined;
+    if (prefix !== undefined) return plain(parts, request, notFoundBelow(prefix, path, candidates));
+    return request.incoming === undefined ? plain(parts, request, notFound) : undefined;
   };
 
   const failed = (request: AppRequest, error: unknown): Handled => {
     services.observer.event("internal_error", { error: (error as Error).stack });
-    return plain(settings, request, plainAnswer(500, "Internal Server Error"));
+    return plain(parts, request, plainAnswer(500, "Internal Server Error"));
   };
 
   const app: App = {
@@ -99,7 +91,7 @@ export const gatewayApp = (settings: AppSettings): App => {
     async fetch(web, env) {
       const request = fromWeb(web, env?.incoming);
       const answered = await answer(request).catch((error: unknown) => failed(request, error));
-      const { reply, afterwards, sent } = answered ?? plain(settings, request, notFound);
+      const { reply, afterwards, sent } = answered ?? plain(parts, request, notFound);
       if (afterwards) setImmediate(afterwards);
       sent?.(true);
       const body = request.method === "HEAD" ? undefined : (reply.body as Uint8Array<ArrayBuffer> | undefined);
@@ -110,7 +102,7 @@ export const gatewayApp = (settings: AppSettings): App => {
   return app;
 };
 
-const documentPaths = ({ documents }: AppSettings): string[] => documents.flatMap(({ paths }) => paths);
+const documentPaths = ({ features }: AppParts): string[] => features.flatMap(({ documents }) => documents?.paths ?? []);
 
 const notFound = plainAnswer(404, "Not Found");
 
@@ -119,15 +111,16 @@ const notFoundBelow = (prefix: string, path: string, candidates: readonly Candid
   return suggested === undefined ? notFound : plainAnswer(404, `Not Found. Did you mean ${prefix}${suggested}?`);
 };
 
-const corsOf = ({ corsOrigins }: AppSettings, request: AppRequest) => corsList(corsOrigins, request.header("origin"));
+const corsOf = ({ settings }: AppParts, request: AppRequest) =>
+  corsList(settings.CORS_ORIGINS, request.header("origin"));
 
 /** An answer that no cache may store. */
-const plain = (settings: AppSettings, request: AppRequest, { status, body, headers = {} }: Answer): Handled => {
+const plain = (parts: AppParts, request: AppRequest, { status, body, headers = {} }: Answer): Handled => {
   const { target, header } = request;
-  const written = settings.writeError({ target, accept: header("accept") }, status, Buffer.from(body));
-  const shared = [...written.vary, ...corsOf(settings, request)];
-  for (const { linksOf } of settings.documents) {
-    const links = linksOf(pathOf(target));
+  const written = parts.writeError({ target, accept: header("accept") }, status, Buffer.from(body));
+  const shared = [...written.vary, ...corsOf(parts, request)];
+  for (const { documents } of parts.features) {
+    const links = documents?.linksOf(pathOf(target));
     if (links !== undefined) shared.push("Link", links);
   }
   return {
@@ -139,23 +132,23 @@ const plain = (settings: AppSettings, request: AppRequest, { status, body, heade
   };
 };
 
-const errorFormatOf = ({ errorFormats }: AppSettings, { header, target }: AppRequest) =>
+const errorFormatOf = ({ errorFormats }: AppParts, { header, target }: AppRequest) =>
   errorFormats(header("accept"), pathOf(target));
 
 /** Routes each path, with and without a slash at its end, to its endpoints; other methods get 405, or the answer to a preflight. */
-const routerOf = (known: readonly Pattern[], settings: AppSettings): SmartRouter<Handler> => {
+const routerOf = (known: readonly Pattern[], parts: AppParts): SmartRouter<Handler> => {
   const router = new SmartRouter<Handler>({ routers: [new RegExpRouter(), new TrieRouter()] });
-  for (const prefix of settings.prefixes) {
+  for (const prefix of parts.settings.PREFIXES) {
     // Below "/" other methods are legacy's.
-    for (const path of prefix === "/" ? [] : documentPaths(settings))
-      for (const written of writtenAs(prefix, { path })) router.add("ALL", written, otherMethods(settings, readOnly));
+    for (const path of prefix === "/" ? [] : documentPaths(parts))
+      for (const written of writtenAs(prefix, { path })) router.add("ALL", written, otherMethods(parts, readOnly));
     for (const pattern of known) {
       const base = prefix === "/" ? "" : prefix;
       const pairsBelow = pattern.pairsBelow === undefined ? undefined : base + pattern.pairsBelow;
       for (const path of writtenAs(base, pattern)) {
         for (const [method, endpoint] of pattern.methods)
-          router.add(method, path, answerBy(settings, endpoint, pairsBelow));
-        router.add("ALL", path, otherMethods(settings, pattern));
+          router.add(method, path, answerBy(parts, endpoint, pairsBelow));
+        router.add("ALL", path, otherMethods(parts, pattern));
       }
     }
   }
@@ -163,19 +156,19 @@ const routerOf = (known: readonly Pattern[], settings: AppSettings): SmartRouter
 };
 
 const answerBy =
-  (settings: AppSettings, endpoint: PreparedEndpoint, pairsBelow: string | undefined): Handler =>
+  (parts: AppParts, endpoint: PreparedEndpoint, pairsBelow: string | undefined): Handler =>
   async (request, params) => {
-    const { services, backend } = settings;
+    const { services, backend } = parts;
     if (isLoop(request.header("via"))) {
       services.observer.event("request_loop", { endpoint: endpoint.name });
-      return plain(settings, request, plainAnswer(502, "The gateway's upstream is the gateway itself."));
+      return plain(parts, request, plainAnswer(502, "The gateway's upstream is the gateway itself."));
     }
     const started = performance.now();
-    const input = await readRequest(request, endpoint, { params, pairsBelow }, settings, services);
+    const input = await readRequest(request, endpoint, { params, pairsBelow }, parts);
     const served = await serve(services, backend, endpoint, input);
     const { how, cacheKey, decision, isIncomplete, afterwards } = served;
     // A body may ask for anything; a path always asks for the same.
-    if (cacheKey && request.method !== "POST") settings.hitPath.learn(pathOf(request.target), cacheKey);
+    if (cacheKey && request.method !== "POST") parts.hitPath.learn(pathOf(request.target), cacheKey);
     const { key, refused } = input.credential;
     const took = performance.now() - started;
     const replyRequest = {
@@ -183,9 +176,9 @@ const answerBy =
       acceptEncoding: request.header("accept-encoding"),
       ifNoneMatch: request.header("if-none-match"),
       keyed: key !== undefined || refused === true || served.isDivided === true,
-      cors: corsOf(settings, request),
+      cors: corsOf(parts, request),
       decision: decision || isIncomplete ? decisionHeader(decision ?? legacyDecision, isIncomplete) : undefined,
-      errorFormat: errorFormatOf(settings, request),
+      errorFormat: served.representation.status < 400 ? undefined : errorFormatOf(parts, request),
     };
     const reply = replyWith({ ...served, took }, replyRequest, Date.now());
     const sent = (isSent: boolean) => {
@@ -205,11 +198,11 @@ const answerBy =
 const readOnly = { methods: new Map([["GET", undefined]] as const) };
 
 const otherMethods =
-  (settings: AppSettings, pattern: Parameters<typeof allowed>[0]): Handler =>
+  (parts: AppParts, pattern: Parameters<typeof allowed>[0]): Handler =>
   (request) => {
     if (request.method !== "OPTIONS")
-      return plain(settings, request, plainAnswer(405, "Method Not Allowed", { Allow: allowed(pattern) }));
-    const headers = [...corsOf(settings, request), ...Object.entries(preflightHeaders(allowed(pattern))).flat()];
+      return plain(parts, request, plainAnswer(405, "Method Not Allowed", { Allow: allowed(pattern) }));
+    const headers = [...corsOf(parts, request), ...Object.entries(preflightHeaders(allowed(pattern))).flat()];
     return { reply: { status: 204, headers, body: undefined } };
   };
 

@@ -7,8 +7,7 @@ import type { ByteBudget } from "../concurrency/byteBudget.ts";
 import { allOf } from "../concurrency/allOf.ts";
 import type { HttpExchange } from "../http/exchange.ts";
 import type { ClientLimits } from "../http/httpServer.ts";
-import type { WriteError } from "../http/problemDetails.ts";
-import type { LegacyTarget } from "../legacy/legacyTarget.ts";
+import type { ErrorFormats, WriteError } from "../http/problemDetails.ts";
 import type { Beginning } from "../proxy/heldAnswer.ts";
 import { fragmentOf, type Settings, type SettingsFragment, type WhenOff } from "../settings/settings.ts";
 import type { Stores } from "../store/store.ts";
@@ -16,10 +15,9 @@ import type { Dependencies } from "../telemetry/dependencies.ts";
 import { coreEvents, type EventDefinitions } from "../telemetry/events.ts";
 import type { Meter } from "../telemetry/meter.ts";
 import type { Observer } from "../telemetry/observer.ts";
-import type { UntrustedProxies } from "../upstream/untrustedProxies.ts";
+import type { UntrustedProxies } from "../upstream/forwarding.ts";
 import type { ConsolePart } from "../ui/consolePart.ts";
 import { type Decision, type Layer, legacyDecision, type RequestCaller } from "./backend.ts";
-import type { Catalogue } from "./catalogue.ts";
 import type { Cache } from "../cache/cache.ts";
 import type { Knowledge } from "../endpoint/endpoint.ts";
 import type { Caller, LegacyClient } from "../legacy/client.ts";
@@ -27,7 +25,7 @@ import type { ErrorTable } from "../legacy/reading.ts";
 import type { Reader } from "../reading/reader.ts";
 import type { Json } from "../rules/rule.ts";
 import type { Keys } from "./keys.ts";
-import type { PreparedEndpoint } from "./prepared.ts";
+import type { Catalogue, PreparedEndpoint } from "./prepared.ts";
 import type { UnconfirmedWrites } from "./unconfirmedWrites.ts";
 
 /** Legacy's answer to one request of an endpoint: milliseconds for all requests that it took, and the status that the client gets. */
@@ -41,28 +39,14 @@ export type Write = {
   proxied?: { path: string; named: readonly string[]; answer: Beginning | undefined };
 };
 
-/** A request to the legacy interface that is passed through. */
-type ProxiedRequest = {
-  method: string;
-  /** As the client sent it, and the path of legacy's interface that it leads to. */
-  target: string;
-  legacy: LegacyTarget;
-  req: IncomingMessage;
-  /** It may write: the beginning of its body is at hand when its answer has begun. */
-  isWrite: boolean;
-};
-
-/** Called once, when an answer has begun or none will come. `body`: the beginning of a write's body (latin1). */
-type ProxiedObserver = (answer: Beginning | undefined, isSent: boolean, body: string | undefined) => void;
-
 /** What a feature does with requests that are passed through to legacy. */
 type ProxyHooks = {
   /** Headers, flat, for any answer to this target. */
   headers?: (target: string) => readonly string[] | undefined;
   /** Answers in legacy's place; false lets the request go on. */
   standIn?: (req: IncomingMessage, res: ServerResponse, target: string) => boolean;
-  /** Sees a request, and where it returns an observer, its answer. */
-  observe?: (request: ProxiedRequest) => ProxiedObserver | undefined;
+  /** Sees a write when its answer has begun, or none will come. `body`: the beginning of its body (latin1). */
+  onBody?: (req: IncomingMessage, body: string) => void;
 };
 
 /**
@@ -180,7 +164,8 @@ export type Core = {
   /** The bound on answers that are being collected, over all upstreams. */
   memory: ByteBudget;
   clientLimits: ClientLimits;
-  /** Writes errors in the format that a request prefers. */
+  /** The format of errors that a request prefers, and the function that writes them so. */
+  errorFormats: ErrorFormats;
   writeError: WriteError;
   /** The share of the connections to legacy that requests use or wait for: 0 where there are none. */
   load: () => number;

@@ -1,16 +1,12 @@
 import { EventEmitter } from "node:events";
 import { availableParallelism } from "node:os";
 import { openCache } from "../cache/cache.ts";
-import type { DeclaredLifetimes } from "../cache/entry.ts";
-import { longestLifetime, withDefaults } from "../cache/policy.ts";
+import { longestLifetime } from "../cache/policy.ts";
 import { maxEntryBytes, openStore } from "../cache/store.ts";
-import { type ByteBudget, openByteBudget } from "../concurrency/byteBudget.ts";
-import type { Knowledge } from "../endpoint/endpoint.ts";
+import { openByteBudget } from "../concurrency/byteBudget.ts";
 import { type LegacyClient, legacyClient } from "../legacy/client.ts";
 import { legacyTargets } from "../legacy/legacyTarget.ts";
-import { type PassThrough, type PassThroughEvent, passThrough } from "../proxy/passThrough.ts";
-import { openPassThroughMeter } from "../proxy/passThroughMeter.ts";
-import { readableOf } from "../reading/readAnswer.ts";
+import { type PassThrough, passThrough } from "../proxy/passThrough.ts";
 import { openReader, type ReaderSettings } from "../reading/reader.ts";
 import type { Settings, WhenOff } from "../settings/settings.ts";
 import { readCertificates } from "../settings/certificates.ts";
@@ -18,24 +14,20 @@ import { upstreamSettings } from "../settings/upstreamSettings.ts";
 import { openDependencies } from "../telemetry/dependencies.ts";
 import { openMeter } from "../telemetry/meter.ts";
 import { openStores } from "../store/openStores.ts";
-import type { EventLevel } from "../telemetry/events.ts";
 import type { Observer } from "../telemetry/observer.ts";
 import { observeCircuit, observeCalls } from "../telemetry/observeUpstream.ts";
 import { openBreaker } from "../upstream/breaker.ts";
-import { trustedProxies } from "../upstream/forwarding.ts";
-import { openUpstreamHealth } from "../upstream/health.ts";
-import { openUntrustedProxies } from "../upstream/untrustedProxies.ts";
-import { openUpstream, type Upstream } from "../upstream/upstream.ts";
+import { openUntrustedProxies, trustedProxies } from "../upstream/forwarding.ts";
+import { openUpstream, openUpstreamHealth, type UpstreamSettings } from "../upstream/upstream.ts";
 import { type App, gatewayApp } from "./app.ts";
 import type { Backend } from "./backend.ts";
-import type { Catalogue } from "./catalogue.ts";
 import { type Core, type Feature, type FeatureModule, hooksOf, type ServiceEvents, type Services } from "./feature.ts";
 import { openErrorFormats, openErrorWriter } from "../http/problemDetails.ts";
 import { type HitPath, openHitPath } from "./hitPath.ts";
 import { openKeys } from "./keys.ts";
 import { legacyBackend } from "./legacyBackend.ts";
-import { observePassThrough } from "./observePassThrough.ts";
-import { prepare } from "./prepared.ts";
+import { observePassThrough } from "./passingWrites.ts";
+import { type Catalogue, lifetimesInForce, prepare } from "./prepared.ts";
 import { buildInfo } from "../telemetry/buildInfo.ts";
 import type { Sample } from "../telemetry/series.ts";
 import { openUnconfirmedWrites } from "./unconfirmedWrites.ts";
@@ -94,7 +86,18 @@ export const openGateway = async (
   const { features: modules = [], off = [], isCheck = false, aroundClient = (one) => one } = parts;
   for (const { events } of modules) if (events) observer.define(events);
   const onError = (error: unknown) => observer.event("internal_error", { error: (error as Error).stack });
-  const dependencies = openDependencies();
+  const meter = openMeter(
+    () => observer.counts(),
+    Object.entries(catalogue.endpoints).map(([name, { cache: cached }]) => ({ name, isCached: cached !== undefined })),
+  );
+  let info: Sample | undefined;
+  meter.gauge("build_info", "Always 1: the version, the build of the code and of Node.", () => [
+    (info ??= buildInfo()),
+  ]);
+  meter.total("log_lines_dropped_total", "Lines of the log that were dropped because its reader was too slow.", () =>
+    observer.droppedLines(),
+  );
+  const dependencies = openDependencies(meter);
   const isDurable = (settings.REDIS_URL ?? settings.DATA_DIR) !== undefined && !isCheck;
   const reportStore = isDurable ? dependencies.add("store") : undefined;
   const stores = await openStores({
@@ -109,25 +112,22 @@ export const openGateway = async (
   });
 
   const memory = openByteBudget(settings.MEMORY_BYTES);
+  meter.gauge("memory_bytes", "Bytes of answers and bodies that are collected or wait to be sent.", () => memory.held);
+  meter.total("crowded_total", "Answers and bodies refused because of MEMORY_BYTES.", () => memory.refused);
   const health = openUpstreamHealth(dependencies.add("legacy"));
-  const connect = (): Upstream =>
-    openUpstream({
-      ...upstreamSettings(settings),
-      ...readCertificates("LEGACY_CA", settings.LEGACY_CA),
-      origin: settings.LEGACY_URL,
-      waiting: parts.waiting,
-      memory,
-      health,
-      onCall: observeCalls(observer, "legacy_asked"),
-    });
+  const toLegacy: UpstreamSettings = {
+    ...upstreamSettings(settings),
+    ...readCertificates("LEGACY_CA", settings.LEGACY_CA),
+    origin: settings.LEGACY_URL,
+    waiting: parts.waiting,
+    memory,
+    health,
+    onCall: observeCalls(observer, "legacy_asked"),
+  };
   // Each its own connections: transforms, downloads that pass through, and uploads do not hold each other up.
-  const [transformed, proxied, uploads] = [connect(), connect(), connect()];
+  const [transformed, proxied, uploads] = [openUpstream(toLegacy), openUpstream(toLegacy), openUpstream(toLegacy)];
   const upstreams = [transformed, proxied, uploads];
 
-  const meter = openMeter(
-    () => observer.counts(),
-    Object.entries(catalogue.endpoints).map(([name, { cache: cached }]) => ({ name, isCached: cached !== undefined })),
-  );
   const breaker = openBreaker((...change) => observeCircuit(observer, "legacy", ...change));
   meter.addBackend({ name: "legacy", circuit: () => breaker.circuit(), certificateExpiry: health.certificateExpiry });
   const host = settings.LEGACY_HOST ?? new URL(settings.LEGACY_URL).host;
@@ -136,10 +136,10 @@ export const openGateway = async (
     host,
     maxReply: settings.MAX_REPLY_BYTES,
     breaker,
-    onCall: (...call) => meter.countCall("legacy", ...call),
+    meter,
   });
 
-  const lifetimes = lifetimesInForce(settings, catalogue);
+  const lifetimes = lifetimesInForce(catalogue.endpoints, settings.CACHE_LIFETIMES);
   const longest = Math.max(...Object.values(lifetimes).map(longestLifetime));
   const openTier = modules.find(({ sharedTier }) => sharedTier)?.sharedTier;
   const cache = openCache({
@@ -151,11 +151,17 @@ export const openGateway = async (
     count: meter.cache,
     onError,
   });
+  meter.gauge("cache_bytes", "Bytes the cache holds in memory.", () => cache.size().bytes);
+  meter.gauge("cache_entries", "Entries the cache holds in memory.", () => cache.size().entries);
+  meter.total("cache_evictions_total", "Entries evicted to stay within the bound.", () => cache.size().evicted);
 
   const knowledge = { legacyStudies: new Set(settings.LEGACY_STUDIES ?? catalogue.legacyStudies) };
+  // Of this legacy, as far as answers differ by it.
+  const identity = ["legacy", settings.LEGACY_URL, settings.LEGACY_PATH, host, [...knowledge.legacyStudies]];
+  const endpoints = prepare(catalogue.endpoints, { legacy: JSON.stringify(identity), lifetimes });
   const reportReader = dependencies.add("reader_threads");
   const reader = openReader({
-    endpoints: new Map(Object.entries(catalogue.endpoints).map(([name, one]) => [name, readableOf(name, one)])),
+    endpoints: new Map(endpoints.map((endpoint) => [endpoint.name, endpoint])),
     knowledge,
     module: catalogue.module,
     threads: Math.min(settings.READER_THREADS, availableParallelism()),
@@ -168,6 +174,9 @@ export const openGateway = async (
     onRead: () => reportReader(true),
     ...parts.reading,
   });
+  meter.gauge("reader_threads", "Threads that read large answers.", () => reader.size().threads);
+  meter.gauge("reader_waiting", "Large answers and bodies that wait for a thread.", () => reader.size().waiting);
+  meter.gauge("reader_waiting_bytes", "Bytes of these, and of those that threads read now.", () => reader.size().bytes);
 
   const features: Feature[] = [];
   const hooks = hooksOf(features);
@@ -191,22 +200,19 @@ export const openGateway = async (
     ...(settings.LEGACY_API_KEY === undefined ? {} : { serviceKey: settings.LEGACY_API_KEY }),
     totalTimeout: settings.TOTAL_TIMEOUT_MS,
   };
-  registerMetrics(services, memory);
 
   const trusted = trustedProxies(settings.TRUSTED_PROXIES);
   const untrustedProxies = openUntrustedProxies(trusted, (address) => {
     observer.event("untrusted_proxy", { address, advice: `if it is your proxy, set TRUSTED_PROXIES=${address}` });
   });
-  const { PREFIXES: prefixes, CORS_ORIGINS: corsOrigins } = settings;
-  const errorFormats = openErrorFormats(prefixes);
-  const writeError = openErrorWriter(prefixes, errorFormats);
+  const errorFormats = openErrorFormats(settings.PREFIXES);
   let isStopping = false;
   const core: Core = {
     settings,
     catalogue,
     services,
     stores,
-    endpoints: prepare(catalogue.endpoints, { legacy: identityOf(settings, host, knowledge), lifetimes }),
+    endpoints,
     lifetimes,
     features,
     memory,
@@ -215,7 +221,8 @@ export const openGateway = async (
       memory,
       maxConnections: settings.MAX_CLIENT_CONNECTIONS,
     },
-    writeError,
+    errorFormats,
+    writeError: openErrorWriter(settings.PREFIXES, errorFormats),
     load: () =>
       Math.max(...upstreams.map(({ semaphore: { waiting, running } }) => waiting + running)) / settings.MAX_CONNECTIONS,
     isStopping: () => isStopping,
@@ -246,41 +253,18 @@ export const openGateway = async (
     ? (request, caller) => legacy({ ...request, bypass: true }, caller)
     : legacy;
   const backend = features.reduce((next, { layer }) => layer?.(next) ?? next, innermost);
-  const addedHeaders = features.flatMap(({ proxy }) => proxy?.headers ?? []);
   const readTarget = legacyTargets(settings.LEGACY_PATH, catalogue.legacyPaths);
   const pass = passThrough(proxied, uploads, {
     host: settings.LEGACY_HOST,
-    meter: openPassThroughMeter(meter),
+    meter,
+    observer,
     trusted,
     observe: observePassThrough(services, features, catalogue.passing, readTarget),
-    hooks: {
-      headers: (target) => addedHeaders.flatMap((of) => of(target) ?? []),
-      standIn: (...request) => features.some(({ proxy }) => proxy?.standIn?.(...request)),
-    },
-    onEvent: ({ kind, method, path, error }) =>
-      observer.event("pass_through_failed", {
-        kind,
-        method,
-        path,
-        why: error?.message,
-        level: levels[kind] ?? "error",
-      }),
+    headers: features.flatMap(({ proxy }) => proxy?.headers ?? []),
+    standIns: features.flatMap(({ proxy }) => proxy?.standIn ?? []),
   });
-  const hitPath = openHitPath(services, features, { corsOrigins, errorFormats }, settings.CACHE_BYTES * PATHS_SHARE);
-  const app = gatewayApp({
-    services,
-    backend,
-    endpoints: core.endpoints,
-    prefixes,
-    corsOrigins,
-    errorFormats,
-    writeError,
-    documents: features.flatMap(({ documents }) => documents ?? []),
-    body: { most: settings.MAX_BODY_BYTES, timeout: settings.BODY_TIMEOUT_MS, budget: memory },
-    trusted,
-    passThrough: pass,
-    hitPath,
-  });
+  const hitPath = openHitPath(core, settings.CACHE_BYTES * PATHS_SHARE);
+  const app = gatewayApp({ ...core, backend, passThrough: pass, hitPath });
   return {
     app,
     passThrough: pass,
@@ -301,50 +285,4 @@ export const openGateway = async (
     },
     close,
   };
-};
-
-/** What a client causes is no fault of legacy's; what the gateway refuses for want of room is one of ours. */
-const levels: Partial<Record<PassThroughEvent["kind"], EventLevel>> = {
-  aborted: "info",
-  loop: "debug",
-  badRequest: "debug",
-  slowClient: "debug",
-  overloaded: "warn",
-  crowded: "warn",
-  tooLarge: "warn",
-};
-
-/** Identifies this legacy interface in the keys of the cache, as far as answers differ by it. */
-const identityOf = ({ LEGACY_URL, LEGACY_PATH }: GatewaySettings, host: string, { legacyStudies }: Knowledge): string =>
-  JSON.stringify(["legacy", LEGACY_URL, LEGACY_PATH, host, [...legacyStudies]]);
-
-const lifetimesInForce = (
-  { CACHE_LIFETIMES: changed }: GatewaySettings,
-  { endpoints }: Catalogue,
-): Record<string, DeclaredLifetimes> =>
-  Object.fromEntries(
-    Object.entries(endpoints).flatMap(([name, { cache }]) =>
-      cache === undefined ? [] : [[name, withDefaults({ ...cache, ...changed[name] })]],
-    ),
-  );
-
-const registerMetrics = ({ meter, observer, dependencies, cache, reader }: Services, memory: ByteBudget): void => {
-  let info: Sample | undefined;
-  meter.gauge("build_info", "Always 1: the version, the build of the code and of Node.", () => [
-    (info ??= buildInfo()),
-  ]);
-  meter.gauge("dependency_up", "Whether a dependency works, as it was seen last: 1 or 0.", () =>
-    dependencies.states().map(({ name, state }) => ({ labels: { dependency: name }, value: state === "ok" ? 1 : 0 })),
-  );
-  meter.gauge("cache_bytes", "Bytes the cache holds in memory.", () => cache.size().bytes);
-  meter.gauge("cache_entries", "Entries the cache holds in memory.", () => cache.size().entries);
-  meter.total("cache_evictions_total", "Entries evicted to stay within the bound.", () => cache.size().evicted);
-  meter.gauge("reader_threads", "Threads that read large answers.", () => reader.size().threads);
-  meter.gauge("reader_waiting", "Large answers and bodies that wait for a thread.", () => reader.size().waiting);
-  meter.gauge("reader_waiting_bytes", "Bytes of these, and of those that threads read now.", () => reader.size().bytes);
-  meter.total("log_lines_dropped_total", "Lines of the log that were dropped because its reader was too slow.", () =>
-    observer.droppedLines(),
-  );
-  meter.gauge("memory_bytes", "Bytes of answers and bodies that are collected or wait to be sent.", () => memory.held);
-  meter.total("crowded_total", "Answers and bodies refused because of MEMORY_BYTES.", () => memory.refused);
 };

@@ -4,10 +4,9 @@ import { type CacheKey, readDirectives } from "../cache/cacheRequest.ts";
 import { sendWhole } from "../http/httpServer.ts";
 import { HIT, replyWith } from "../cache/reply.ts";
 import { corsList } from "../http/cors.ts";
-import type { ErrorFormats } from "../http/problemDetails.ts";
 import { readCredential } from "../http/credential.ts";
 import { exchangeOf } from "../http/exchange.ts";
-import type { Feature, Services } from "./feature.ts";
+import type { Core } from "./feature.ts";
 import { headerOf } from "./requestInput.ts";
 import { queryOf } from "../http/requestTarget.ts";
 
@@ -22,14 +21,10 @@ export type HitPath = {
 /** Bytes of one learned path beside its text: two places in maps and a cache key. */
 const OVERHEAD = 600;
 
-/** `bytes`: all that may be remembered of paths. `features` may grow until the first request. */
-export const openHitPath = (
-  { cache, keys, meter }: Services,
-  features: readonly Feature[],
-  { corsOrigins, errorFormats }: { corsOrigins: readonly string[]; errorFormats: ErrorFormats },
-  bytes: number,
-): HitPath => {
-  let plain: NonNullable<Feature["isPlain"]>[] | undefined;
+/** `bytes`: all that may be remembered of paths. All features are open. */
+export const openHitPath = ({ services, settings, features, errorFormats }: Core, bytes: number): HitPath => {
+  const { cache, keys, meter } = services;
+  const plain = features.flatMap(({ isPlain }) => isPlain ?? []);
   const cacheKeys = new LRUCache<string, CacheKey>({
     maxSize: Math.max(1, Math.floor(bytes)),
     sizeCalculation: (_, path) => OVERHEAD + 2 * path.length,
@@ -55,7 +50,6 @@ export const openHitPath = (
         }
       }
       const { endpoint } = cacheKey;
-      plain ??= features.flatMap(({ isPlain }) => isPlain ?? []);
       for (const isPlain of plain) if (!isPlain(endpoint, owner !== undefined, headers)) return false;
       const now = Date.now();
       const wanted = readDirectives(headers["cache-control"], headers.pragma);
@@ -71,7 +65,7 @@ export const openHitPath = (
           acceptEncoding: headers["accept-encoding"],
           ifNoneMatch: headers["if-none-match"],
           keyed: owner !== undefined,
-          cors: corsList(corsOrigins, headers.origin),
+          cors: corsList(settings.CORS_ORIGINS, headers.origin),
         },
         now,
       );

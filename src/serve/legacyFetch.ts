@@ -199,7 +199,6 @@ const ask = async <R extends Reading>(
 ): Promise<{ status: number; reading: R } | LegacyFailed> => {
   const { client, observer } = services;
   const { name, hasMarkup } = endpoint;
-  const legacyPath = () => scrubTarget(request.path);
   const askFor = async (wanted: "json" | "xml"): Promise<{ status: number; reading: R } | LegacyFailed> => {
     const reply = await client(request, wanted, caller, endpoint.readXml);
     if ("failed" in reply) return reply;
@@ -214,7 +213,7 @@ const ask = async <R extends Reading>(
     // A front's 5xx is no badly written answer but none, as an empty 500 is, except where legacy could not make JSON of a text that it
     // does not escape.
     if (reading.is === "unreadable" && (status < 500 || (status === 500 && (!reading.empty || hasMarkup === true)))) {
-      observer.event("json_broken", { endpoint: name, legacyPath: legacyPath(), why: reading.why });
+      observer.event("json_broken", { endpoint: name, legacyPath: scrubTarget(request.path), why: reading.why });
       reply = await askFor("xml");
     }
     // Markup makes an object of a text in JSON; the XML form has the text.
@@ -228,7 +227,7 @@ const ask = async <R extends Reading>(
   else if (reply.reading.is === "unreadable")
     observer.event("legacy_unreadable", {
       endpoint: name,
-      legacyPath: legacyPath(),
+      legacyPath: scrubTarget(request.path),
       status: reply.status,
       why: reply.reading.why,
     });

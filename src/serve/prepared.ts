@@ -1,10 +1,29 @@
 import { cacheKeyOf, type CacheKey } from "../cache/cacheRequest.ts";
 import type { DeclaredLifetimes } from "../cache/entry.ts";
-import { lifetimesBy } from "../cache/policy.ts";
+import { lifetimesBy, withDefaults } from "../cache/policy.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { Field } from "../endpoint/field.ts";
+import type { LegacyPaths, LegacyWriteKnowledge } from "../endpoint/legacyInterface.ts";
+import type { ErrorTable } from "../legacy/reading.ts";
 import { markupPaths } from "../legacy/xml.ts";
 import { type Readable, readableOf } from "../reading/readAnswer.ts";
+import type { KeyProbes } from "./keys.ts";
+
+/** What is known of one legacy interface and of what replaces it. */
+export type Catalogue = {
+  endpoints: Record<string, Endpoint>;
+  errors: ErrorTable;
+  keyProbes: KeyProbes;
+  legacyStudies: readonly number[];
+  /** The paths under which the legacy interface answers, and writes. */
+  legacyPaths: LegacyPaths;
+  /** What is written, and only read, through the legacy interface itself. */
+  passing: LegacyWriteKnowledge;
+  /** The URL of the module that exports the same `endpoints`, for the threads that read large answers; without it they are read in this one. */
+  module?: string;
+  /** The path of the ledger of expected differences that ships. */
+  expectedDifferences: string;
+};
 
 /** An endpoint with what is made of it once, at the start. */
 export type PreparedEndpoint = Endpoint &
@@ -23,6 +42,17 @@ type Preparing = {
   legacy: string;
   lifetimes: Readonly<Record<string, DeclaredLifetimes>>;
 };
+
+/** The lifetimes of each endpoint whose answers are cached. `changed`: by the settings. */
+export const lifetimesInForce = (
+  endpoints: Record<string, Endpoint>,
+  changed: Readonly<Record<string, Partial<DeclaredLifetimes>>>,
+): Record<string, DeclaredLifetimes> =>
+  Object.fromEntries(
+    Object.entries(endpoints).flatMap(([name, { cache }]) =>
+      cache === undefined ? [] : [[name, withDefaults({ ...cache, ...changed[name] })]],
+    ),
+  );
 
 /** Prepares all endpoints, once at the start. Throws where an endpoint names another one that does not exist. */
 export const prepare = (endpoints: Record<string, Endpoint>, { legacy, lifetimes }: Preparing): PreparedEndpoint[] => {

@@ -6,11 +6,12 @@ import { type Answer, answerOf, collectErrors } from "../endpoint/answer.ts";
 import type { InputError } from "../endpoint/problem.ts";
 import { elsewhere, extra } from "../endpoint/problem.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
-import type { Reader, Unread } from "../reading/reader.ts";
-import { type BodyLimits, readBody } from "../http/body.ts";
+import type { Unread } from "../reading/reader.ts";
+import { readBody } from "../http/body.ts";
 import { readCredential } from "../http/credential.ts";
 import { givenInPairs, givenInPath, type InputReading, readInput } from "../endpoint/input.ts";
 import { pathOf, queryOf } from "../http/requestTarget.ts";
+import type { Core } from "./feature.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
 import type { RequestInput } from "./serve.ts";
 
@@ -49,16 +50,6 @@ export const fromWeb = (web: Request, incoming?: IncomingMessage): AppRequest =>
   incoming,
 });
 
-/** What reading a request takes. `totalTimeout`: milliseconds for one request, whatever it takes. */
-type RequestInputServices = { reader: Reader; totalTimeout: number };
-
-/** The bounds of clients' requests. */
-export type RequestInputSettings = {
-  /** Of a client's JSON body: bytes at most, and milliseconds until it has come. */
-  body: BodyLimits;
-  trusted: (address: string) => boolean;
-};
-
 /** Where a route finds the input in a path: in named segments, or in pairs of name and value below `pairsBelow`. */
 type PathInput = { params: Readonly<Record<string, string>>; pairsBelow: string | undefined };
 
@@ -67,25 +58,22 @@ export const readRequest = async (
   request: AppRequest,
   endpoint: PreparedEndpoint,
   path: PathInput,
-  { body, trusted }: RequestInputSettings,
-  services: RequestInputServices,
+  core: Core,
 ): Promise<RequestInput> => {
   const { header, incoming } = request;
   const query = queryOf(request.target);
   const credential = readCredential(query, header);
-  const client = clientAddress(incoming?.socket.remoteAddress, header("x-forwarded-for"), trusted);
+  const client = clientAddress(incoming?.socket.remoteAddress, header("x-forwarded-for"), core.trusted);
   return {
     credential,
     client,
     header,
     input: withQueryErrors(
       queryErrors(query, endpoint),
-      request.method === "POST"
-        ? await inputOfBody(request, endpoint, body, services)
-        : inputOfPath(request, endpoint, path),
+      request.method === "POST" ? await inputOfBody(request, endpoint, core) : inputOfPath(request, endpoint, path),
     ),
     wanted: readDirectives(header("cache-control"), header("pragma")),
-    headers: sentAlong(request, trusted),
+    headers: sentAlong(request, core.trusted),
   };
 };
 
@@ -115,10 +103,10 @@ const withQueryErrors = (errors: InputError[], reading: InputReading | Answer): 
 const inputOfBody = async (
   request: AppRequest,
   { name }: PreparedEndpoint,
-  limits: BodyLimits,
-  { reader, totalTimeout }: RequestInputServices,
+  { services: { reader, totalTimeout }, settings, memory }: Core,
 ): Promise<InputReading | Answer> => {
   const { header } = request;
+  const limits = { most: settings.MAX_BODY_BYTES, timeout: settings.BODY_TIMEOUT_MS, budget: memory };
   const collected = await readBody(request.body(), header, limits);
   if (!collected.ok) return collected.answer;
   const reading = await reader.readInput({ endpoint: name }, collected.body, Date.now() + totalTimeout);

@@ -1,11 +1,12 @@
 import { Server as NetServer } from "node:net";
-import type { RequestListener, Server } from "node:http";
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { openHttpServer } from "../http/httpServer.ts";
-import { openExchanges } from "./exchanges.ts";
-import type { Feature } from "./feature.ts";
+import { listen } from "../http/listen.ts";
+import { exchangeOf, type HttpExchange, inContext, type RequestContext, traceContextOf } from "../http/exchange.ts";
+import { requestBegins } from "../telemetry/steps.ts";
+import type { Core, Feature } from "./feature.ts";
 import type { Gateway } from "./gateway.ts";
 import { isBelowAny, pathOf } from "../http/requestTarget.ts";
-import type { Meter } from "../telemetry/meter.ts";
 
 /** A listening server that can be stopped without cutting a request. */
 export type RunningServer = {
@@ -16,10 +17,6 @@ export type RunningServer = {
    */
   stop(timeout: number, delay?: Promise<unknown>): Promise<boolean>;
 };
-
-/** `http://127.0.0.1:8000`, with an IPv6 address in brackets. */
-export const urlOf = (host: string, port: number): string =>
-  `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 
 /** Why the start fails where an address is taken or does not exist; `settings` names what sets it. */
 export const cannotListen = (settings: string, host: string, port: number, error: NodeJS.ErrnoException): string =>
@@ -38,13 +35,14 @@ export const startServer = async (
 ): Promise<RunningServer> => {
   let stopping = false;
   const exchanges = openExchanges(gateway.core);
-  const { features } = gateway.core;
+  const { features, untrustedProxies } = gateway.core;
+  const documents = features.flatMap((one) => one.documents ?? []);
   const answer = behindMiddleware(features, (request, response) => {
     if (gateway.hitPath.answer(request, response)) return;
     // A prefix of "/" leaves it to the router what is ours.
     const ours = isBelowAny(pathOf(request.url ?? "/"), prefixes);
     exchanges.answer(request, response, ours, () => {
-      if (features.some((one) => one.documents?.answer(request, response) === true)) return;
+      if (documents.some((one) => one.answer(request, response))) return;
       if (ours) void gateway.app.listen(request, response);
       else gateway.passThrough(request, response);
     });
@@ -62,16 +60,23 @@ export const startServer = async (
     (request, response) => {
       // What waits behind it is answered as well.
       if (stopping && !hasWaiting(request.socket)) response.shouldKeepAlive = false;
-      gateway.core.untrustedProxies.note(request);
+      const { forwarded, "x-forwarded-for": forwardedFor } = request.headers;
+      if (forwarded !== undefined || forwardedFor !== undefined) untrustedProxies.note(request);
       answer(request, response);
     },
     { ...exchanges, writeError: gateway.core.writeError },
   );
-  meterClients(gateway.services.meter, { connections, stalled, inFlight: exchanges.inFlight });
-  await new Promise<void>((resolve, reject) => void server.once("error", reject).listen(port, host, resolve));
-  const address = server.address();
+  const { meter } = gateway.services;
+  meter.gauge("client_connections", "Connections of clients.", () => connections().open);
+  meter.total(
+    "refused_connections_total",
+    "Connections refused because of MAX_CLIENT_CONNECTIONS.",
+    () => connections().refused,
+  );
+  meter.total("slow_clients_total", "Connections reset because their clients took nothing.", () => stalled.resets);
+  const listening = await listen(server, { host, port });
   return {
-    port: typeof address === "object" && address !== null ? address.port : port,
+    port: listening.port,
     async stop(timeout, delay) {
       stopping = true;
       gateway.beginStop();
@@ -80,6 +85,65 @@ export const startServer = async (
       exchanges.close();
       return isWhole;
     },
+  };
+};
+
+/** Milliseconds between two lines about refused requests. */
+const SUMMARY = 60_000;
+
+/** Tells the features of each exchange, and counts the requests that are refused. */
+const openExchanges = ({ trusted, services, features }: Core) => {
+  const { meter, observer } = services;
+  const ends = features.flatMap(({ onExchange }) => onExchange ?? []);
+  /** Refused requests by status, since the last line. */
+  let refused: Record<number, number> = {};
+  const total: Record<number, number> = {};
+  let inFlight = 0;
+  let summary: NodeJS.Timeout | undefined;
+  meter.total("refused_requests_total", "Requests refused before anything was looked up for them, by status.", () =>
+    Object.entries(total).map(([status, value]) => ({ labels: { status }, value })),
+  );
+  meter.gauge(
+    "requests_in_flight",
+    "Requests of clients that are being answered; a hit is answered at once.",
+    () => inFlight,
+  );
+
+  const report = (): void => {
+    clearTimeout(summary);
+    summary = undefined;
+    if (Object.keys(refused).length > 0) observer.event("requests_refused", { statuses: refused });
+    refused = {};
+  };
+  const over = (exchange: HttpExchange, response?: ServerResponse): void => {
+    if (exchange.isRefused) {
+      total[exchange.status] = (total[exchange.status] ?? 0) + 1;
+      refused[exchange.status] = (refused[exchange.status] ?? 0) + 1;
+      summary ??= setTimeout(report, SUMMARY).unref();
+    }
+    for (const onExchange of ends) onExchange(exchange, response);
+    // A hit leaves nothing that runs on.
+    if (exchange.isDeferred) exchange.forget();
+  };
+  return {
+    trusted,
+    onOver: over,
+    /** Answers a request that the hit path left; `isOurs`: its path is one of the new interface. */
+    answer(request: IncomingMessage, response: ServerResponse, isOurs: boolean, answer: () => void): void {
+      const exchange = exchangeOf(response);
+      exchange.isDeferred = true;
+      inFlight++;
+      response.once("close", () => {
+        inFlight--;
+        over(exchange, response);
+      });
+      // What is passed through has these headers anyway, valid or not.
+      const context: RequestContext = { exchange, ...(isOurs ? traceContextOf(request.headers) : {}) };
+      if (requestBegins.hasSubscribers) requestBegins.publish({ context, request });
+      inContext(context, answer);
+    },
+    /** Logs what is still to be said of refused requests. */
+    close: report,
   };
 };
 
@@ -106,23 +170,6 @@ const closePort = (server: Server, onClosed: () => void): void => {
     }
   };
   turn(0);
-};
-
-type Clients = Pick<ReturnType<typeof openHttpServer>, "connections" | "stalled"> & { inFlight: () => number };
-
-const meterClients = (meter: Meter, { connections, stalled, inFlight }: Clients): void => {
-  meter.gauge(
-    "requests_in_flight",
-    "Requests of clients that are being answered; a hit is answered at once.",
-    inFlight,
-  );
-  meter.gauge("client_connections", "Connections of clients.", () => connections().open);
-  meter.total(
-    "refused_connections_total",
-    "Connections refused because of MAX_CLIENT_CONNECTIONS.",
-    () => connections().refused,
-  );
-  meter.total("slow_clients_total", "Connections reset because their clients took nothing.", () => stalled.resets);
 };
 
 /** Lets the middleware of the features see each request before it is answered. */

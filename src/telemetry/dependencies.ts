@@ -1,3 +1,5 @@
+import type { Meter } from "./meter.ts";
+
 /** What the gateway uses, as it was seen last. `since`: ISO 8601, when this state began. `why`: what failed. */
 export type DependencyState = { name: string; state: "ok" | "failed"; since: string; why?: string };
 
@@ -13,8 +15,11 @@ export type Dependencies = {
 };
 
 /** Opens an empty list. */
-export const openDependencies = (): Dependencies => {
+export const openDependencies = (meter: Pick<Meter, "gauge">): Dependencies => {
   const states = new Map<string, DependencyState>();
+  meter.gauge("dependency_up", "Whether a dependency works, as it was seen last: 1 or 0.", () =>
+    [...states.values()].map(({ name, state }) => ({ labels: { dependency: name }, value: state === "ok" ? 1 : 0 })),
+  );
   return {
     add(name) {
       states.set(name, { name, state: "ok", since: new Date().toISOString() });

@@ -1,4 +1,4 @@
-import type { Catalogue } from "../serve/catalogue.ts";
+import type { Catalogue } from "../serve/prepared.ts";
 
 /** What a command has of the process. An error that it throws is printed, and the exit code is 2. */
 export type CommandTools = {

@@ -3,7 +3,7 @@ import type { CanonicalRequest } from "../endpoint/canonicalRequest.ts";
 import type { Knowledge } from "../endpoint/endpoint.ts";
 import type { LegacyRequest } from "../endpoint/legacyRequest.ts";
 import type { LegacyAnswer, LegacyFailed } from "../legacy/client.ts";
-import type { Catalogue } from "../serve/catalogue.ts";
+import type { Catalogue } from "../serve/prepared.ts";
 import { openGateway } from "../serve/gateway.ts";
 import type { Settings } from "../settings/settings.ts";
 import { openObserver } from "../telemetry/observer.ts";

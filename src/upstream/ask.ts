@@ -36,20 +36,20 @@ const MAX_LOOSE_BYTES = 1024 ** 2;
 export const ask = async (upstream: Upstream, options: AskOptions): Promise<UpstreamReply> => {
   const started = performance.now();
   const { method, path } = options;
-  const over = (end: { status: number; bytes: number } | { failure: string }): void => {
-    const ms = performance.now() - started;
-    currentContext()?.exchange.countCall(ms);
-    upstream.onCall?.({ method, path, ms, ...end });
-  };
+  let end: { status: number; bytes: number } | { failure: string } = { failure: "broken" };
   try {
     const reply = await new Promise<UpstreamReply>((resolve, reject) => {
       new CollectedRequest(upstream, options, resolve, reject).begin();
     });
-    over({ status: reply.status, bytes: reply.body.length });
+    end = { status: reply.status, bytes: reply.body.length };
     return reply;
   } catch (error) {
-    over({ failure: error instanceof UpstreamFailure ? error.kind : "broken" });
+    if (error instanceof UpstreamFailure) end = { failure: error.kind };
     throw error;
+  } finally {
+    const ms = performance.now() - started;
+    currentContext()?.exchange.countCall(ms);
+    upstream.onCall?.({ method, path, ms, ...end });
   }
 };
 
@@ -157,7 +157,7 @@ class CollectedRequest extends UpstreamRequest {
 
   /** Lets go of what is held until it is over. */
   #release(): void {
-    this.upstream.memory.release(this.#taken);
+    if (this.#taken > 0) this.upstream.memory.release(this.#taken);
     clearTimeout(this.#timer);
     this.#options.signal?.removeEventListener("abort", this.#abort);
   }

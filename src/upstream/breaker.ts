@@ -7,7 +7,7 @@ import { BrokenCircuitError } from "cockatiel/dist/errors/Errors.js";
 import { LRUCache } from "lru-cache";
 import { withTimeout } from "../concurrency/withTimeout.ts";
 import { isConnectionFailure, UpstreamFailure } from "./failure.ts";
-import { subnetOf } from "./subnet.ts";
+import { subnetOf } from "./forwarding.ts";
 
 /** An answer by which a backend says that it cannot answer; the breaker counts it as a failure. */
 export class BackendFailure extends Error {

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { randomBytes } from "node:crypto";
 import { isIP, isIPv4, BlockList } from "node:net";
 
@@ -93,6 +93,19 @@ export const plainAddress = (text: string): string | undefined => {
   return isIP(address) === 0 ? undefined : address;
 };
 
+/** The addresses that one caller may have: an IPv4 address itself, or the /64 of an IPv6 address, as `2001:db8:0:1::/64`. */
+export const subnetOf = (address: string): string => {
+  if (!address.includes(":")) return address;
+  const [head = "", tail] = address.toLowerCase().split("::");
+  const groups = head.split(":");
+  // What `::` stands for is zeros, up to eight groups in all.
+  const after = tail === undefined || tail === "" ? [] : tail.split(":");
+  const width = after.length + (after.at(-1)?.includes(".") === true ? 1 : 0);
+  if (tail !== undefined) while (groups.length + width < 8) groups.push("0");
+  const first = [...groups, ...after].slice(0, 4).map((group) => Number.parseInt(group || "0", 16).toString(16));
+  return `${first.join(":")}::/64`;
+};
+
 /** The client's address: the right-most of X-Forwarded-For and the peer that is no trusted proxy's, else the left-most. */
 export const clientAddress = (
   peer: string | undefined,
@@ -143,4 +156,40 @@ const add = (proxies: BlockList, entry: string): void => {
   if (mapped === undefined) proxies.addSubnet(address, bits, family === 4 ? "ipv4" : "ipv6");
   else if (bits >= 96) proxies.addSubnet(mapped, bits - 96, "ipv4");
   else throw new Error(`Not an address or a CIDR: ${entry}`);
+};
+
+/** A peer that sends forwarded headers and is not trusted. `requests`: how many, of its subnet, since the start. */
+export type UntrustedProxy = { address: string; requests: number };
+
+/** Remembers the peers whose forwarded headers are not believed: behind such a proxy all callers look like one. */
+export type UntrustedProxies = {
+  /** Notes the peer of a request with forwarded headers. */
+  note: (request: Pick<IncomingMessage, "socket">) => void;
+  /** The busiest first. */
+  list: () => UntrustedProxy[];
+};
+
+/** Subnets that are remembered: anybody may send these headers. */
+const MAX_SUBNETS = 20;
+
+/** `onFirst` is called once for each subnet. */
+export const openUntrustedProxies = (
+  trusted: (address: string) => boolean,
+  onFirst: (address: string) => void,
+): UntrustedProxies => {
+  const proxies = new Map<string, UntrustedProxy>();
+  return {
+    note({ socket }) {
+      const address = plainAddress(socket.remoteAddress ?? "");
+      if (address === undefined || trusted(address)) return;
+      const subnet = subnetOf(address);
+      const known = proxies.get(subnet);
+      if (known !== undefined) known.requests++;
+      else if (proxies.size < MAX_SUBNETS) {
+        proxies.set(subnet, { address, requests: 1 });
+        onFirst(address);
+      }
+    },
+    list: () => [...proxies.values()].toSorted((a, b) => b.requests - a.requests),
+  };
 };

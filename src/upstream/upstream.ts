@@ -1,11 +1,23 @@
+import { createRequire } from "node:module";
 import { isIP } from "node:net";
 import { TLSSocket } from "node:tls";
-import type { buildConnector as connectors, Dispatcher, Pool } from "undici";
+import type * as Undici from "undici";
 import { type ByteBudget, openByteBudget } from "../concurrency/byteBudget.ts";
 import { type Semaphore, openSemaphore } from "./semaphore.ts";
-import { connectionReset } from "./failure.ts";
-import type { UpstreamHealth } from "./health.ts";
-import * as undici from "./undici.ts";
+import { connectionReset, type FailureKind } from "./failure.ts";
+
+/**
+ * The parts of undici that the gateway uses, each from its own file: the package's index also loads fetch, WebSocket, caches and
+ * mocks, which takes longer than the rest of the start. A new version may move these files; any start then fails.
+ */
+const require = createRequire(import.meta.resolve("undici"));
+
+/** One connection to an upstream. */
+const Client = require("./lib/dispatcher/client.js") as typeof Undici.Client;
+/** Connections to one upstream. */
+const Pool = require("./lib/dispatcher/pool.js") as typeof Undici.Pool;
+/** Makes the function that opens connections. */
+const buildConnector = require("./lib/core/connect.js") as typeof Undici.buildConnector;
 
 /** A call that is over: what was asked, the answer's status and bytes or how it failed, and its milliseconds. `path` may hold a key. */
 type UpstreamCall = { method: string; path: string; ms: number } & (
@@ -43,7 +55,7 @@ export type UpstreamSettings = {
 /** A pool of keep-alive connections to one upstream. Every request goes through the semaphore, so undici never queues for long. */
 export type Upstream = {
   readonly origin: string;
-  readonly pool: Pool;
+  readonly pool: Undici.Pool;
   readonly semaphore: Semaphore;
   readonly memory: ByteBudget;
   readonly bodyTimeout: number;
@@ -64,7 +76,7 @@ export const WAIT_TIMEOUT = 10_000;
 export const openUpstream = (settings: UpstreamSettings): Upstream => {
   const url = new URL(settings.origin);
   const { connections, waiting = MAX_WAITING, waitTimeout = WAIT_TIMEOUT } = settings;
-  const pool = new undici.Pool(url.origin, {
+  const pool = new Pool(url.origin, {
     connections,
     factory: (origin, options) => new PooledClient(origin, options),
     // Where HTTP/2 is possible, the pool lets requests wait for the first connection to find out.
@@ -98,8 +110,8 @@ export const openUpstream = (settings: UpstreamSettings): Upstream => {
 };
 
 /** Opens connections to one upstream: HTTP/1.1 only, both address families tried, `timeout` in ms. */
-const connector = ({ connectTimeout: timeout, ca, health }: UpstreamSettings): connectors.connector => {
-  const connect = undici.buildConnector({
+const connector = ({ connectTimeout: timeout, ca, health }: UpstreamSettings): Undici.buildConnector.connector => {
+  const connect = buildConnector({
     timeout,
     ...(ca === undefined ? {} : { ca }),
     allowH2: false,
@@ -129,8 +141,45 @@ const renameReset = (error: NodeJS.ErrnoException): void => {
  * connection that is busy (DispatcherBase.dispatch). The pool takes both for busy and waits for `drain`, which an idle connection
  * never emits: it would not be used again. A connection that holds no request is not busy.
  */
-class PooledClient extends undici.Client {
-  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+class PooledClient extends Client {
+  override dispatch(options: Undici.Dispatcher.DispatchOptions, handler: Undici.Dispatcher.DispatchHandler): boolean {
     return super.dispatch(options, handler) || (this.stats.size === 0 && !this.closed && !this.destroyed);
   }
 }
+
+/** What requests and connections show of an upstream. */
+export type UpstreamHealth = {
+  /** It has begun an answer. */
+  answered(): void;
+  /** A request got no answer, or not all of it. */
+  failed(kind: FailureKind): void;
+  /** It has shown a certificate that is valid until then, as TLS writes it (`Jan  1 00:00:00 2030 GMT`). */
+  certified(validTo: string): void;
+  /** Seconds since the epoch at which its certificate expires; `undefined`: none was seen. */
+  certificateExpiry: () => number | undefined;
+};
+
+/** Answers that took too long or broke off, one after the other, that mean an outage: one alone may be due to its request. */
+const FAILURES = 3;
+
+/** Opens the health of an upstream that counts as up. `report`: whether it is up, and what failed. */
+export const openUpstreamHealth = (report: (isUp: boolean, why?: string) => void): UpstreamHealth => {
+  let failures = 0;
+  let expiry: number | undefined;
+  return {
+    answered() {
+      failures = 0;
+      report(true);
+    },
+    failed(kind) {
+      if (kind === "unreachable") report(false, "it cannot be reached");
+      else if ((kind === "timeout" || kind === "broken") && ++failures >= FAILURES)
+        report(false, kind === "timeout" ? "it takes too long to answer" : "it breaks off its answers");
+    },
+    certified(validTo) {
+      const time = Date.parse(validTo);
+      if (!Number.isNaN(time)) expiry = time / 1000;
+    },
+    certificateExpiry: () => expiry,
+  };
+};

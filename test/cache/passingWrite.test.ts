@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { anyPath } from "../support/anyText.ts";
-import { fateOf, MAX_NAMED, passingWrite } from "../../src/serve/writes.ts";
+import { fateOf, MAX_NAMED, passingWrite } from "../../src/serve/passingWrites.ts";
 import { legacyTargets } from "../../src/legacy/legacyTarget.ts";
 import { legacyPaths, legacyReads, legacyRefusals, legacyWrites } from "../../transforms/legacyInterface.ts";
 

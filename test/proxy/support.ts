@@ -7,10 +7,11 @@ import {
   createServer as createNetServer,
 } from "node:net";
 import { expect, onTestFinished } from "vitest";
-import { type PassThroughEvent, type PassThroughOptions, passThrough } from "../../src/proxy/passThrough.ts";
+import { type PassThroughOptions, passThrough } from "../../src/proxy/passThrough.ts";
 import { type ClientLimits, openHttpServer } from "../../src/http/httpServer.ts";
 import { type Upstream, type UpstreamSettings, openUpstream } from "../../src/upstream/upstream.ts";
 
+import { openMeter } from "../../src/telemetry/meter.ts";
 import { roomyLimits } from "../http/limits.ts";
 import { readRawRequests } from "../support/rawRequests.ts";
 import { until } from "../support/waiting.ts";
@@ -25,7 +26,7 @@ export type Gateway = {
   port: number;
   upstream: Upstream;
   uploads: Upstream;
-  events: PassThroughEvent[];
+  events: Record<string, unknown>[];
   listener: (req: IncomingMessage, res: ServerResponse) => void;
 };
 
@@ -78,16 +79,8 @@ export const rawUpstream = async (
 
 /** A gateway with short patience in front of `origin`. */
 export const openGateway = async (origin: string, settings: GatewaySettings = {}): Promise<Gateway> => {
-  const events: PassThroughEvent[] = [];
-  const {
-    host,
-    trusted = () => false,
-    onEvent = (event) => events.push(event),
-    observe,
-    hooks,
-    limits,
-    ...rest
-  } = settings;
+  const events: Record<string, unknown>[] = [];
+  const { host, trusted = () => false, observe, headers = [], limits, ...rest } = settings;
   const times = { connectTimeout: 2000, headersTimeout: 8000, bodyTimeout: 8000 };
   const opened = () => openUpstream({ origin, connections: 4, waiting: 100, ...times, ...rest });
   const [upstream, uploads] = [opened(), opened()];
@@ -98,9 +91,11 @@ export const openGateway = async (origin: string, settings: GatewaySettings = {}
   const listener = passThrough(upstream, uploads, {
     host,
     trusted,
-    onEvent,
+    observer: { event: (_, about) => void events.push(about) },
+    meter: openMeter(() => ({})),
     ...(observe ? { observe } : {}),
-    ...(hooks ? { hooks } : {}),
+    headers,
+    standIns: [],
   });
   return {
     port: await listening(openHttpServer({}, { ...roomyLimits, ...limits }, listener).server),

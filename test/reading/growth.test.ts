@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { passingWrite } from "../../src/serve/writes.ts";
+import { passingWrite } from "../../src/serve/passingWrites.ts";
 import { readLegacy } from "../../src/legacy/reading.ts";
 import { xmlReader } from "../../src/legacy/xml.ts";
 import { commaSeparated, urlList } from "../../src/rules/commaSeparated.ts";

@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { openDependencies } from "../../src/telemetry/dependencies.ts";
-import { openUpstreamHealth } from "../../src/upstream/health.ts";
+import { openUpstreamHealth } from "../../src/upstream/upstream.ts";
 
 test("a state keeps the time since when it holds", async () => {
   vi.useFakeTimers({ now: 0 });
   onTestFinished(() => void vi.useRealTimers());
-  const dependencies = openDependencies();
+  const dependencies = openDependencies({ gauge: () => undefined });
   const report = dependencies.add("legacy");
   const stateAt = (ms: number) => {
     vi.setSystemTime(ms);

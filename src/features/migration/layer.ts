@@ -8,7 +8,7 @@ import type { ModernClient, ModernReply } from "../../modern/client.ts";
 import { type EndpointRequest, type Layer, type RequestCaller, type Served, uncached } from "../../serve/backend.ts";
 import type { Core } from "../../serve/feature.ts";
 import type { Unanswered } from "../../serve/legacyFetch.ts";
-import { confirmWrite } from "../../serve/writes.ts";
+import { confirmWrite } from "../../serve/legacyBackend.ts";
 import { type Bucketing, bucketOf, decide } from "./decide.ts";
 import type { Migration } from "./migration.ts";
 import type { MigrationSettings } from "./settings.ts";

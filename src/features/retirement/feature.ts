@@ -65,8 +65,7 @@ const open = async (core: Core, settings: RetirementSettings): Promise<Feature &
         answerItself(req, res, brownoutAnswer(brownout, deprecation, readTarget(target)?.path, `${legacyPath}/json`));
         return true;
       },
-      observe: ({ req, isWrite }) =>
-        isWrite ? (_answer, _isSent, body) => void bodies.set(req, body ?? "") : undefined,
+      onBody: (req, body) => void bodies.set(req, body),
     },
     onExchange({ isProxied, status }, response) {
       if (!isProxied || response === undefined) return;

@@ -10,9 +10,8 @@ import {
 } from "@opentelemetry/api";
 import type { IncomingHttpHeaders } from "node:http";
 import { withTimeout } from "../../concurrency/withTimeout.ts";
-import { contexts, currentContext, type HttpExchange } from "../../http/exchange.ts";
+import { contexts, currentContext, type HttpExchange, traceContextOf } from "../../http/exchange.ts";
 import { pathOf } from "../../http/requestTarget.ts";
-import { traceContextOf } from "../../http/traceContext.ts";
 import type { Core, Feature } from "../../serve/feature.ts";
 import { type RequestBegin, requestBegins, type Step, steps } from "../../telemetry/steps.ts";
 import { openTracerProvider } from "./provider.ts";

@@ -10,7 +10,7 @@ import { formatRequest } from "../../endpoint/canonicalRequest.ts";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
 import { whyUnserved } from "../../modern/whyUnserved.ts";
 import type { JsonObject } from "../../rules/rule.ts";
-import type { Catalogue } from "../../serve/catalogue.ts";
+import type { Catalogue } from "../../serve/prepared.ts";
 import type { CorpusRequest } from "../corpus/corpusRequest.ts";
 import type { CapturedExchange, QuietGateway } from "../quietGateway.ts";
 import type { CandidateSide, RouteAsModern } from "./candidateSide.ts";

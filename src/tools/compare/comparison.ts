@@ -5,7 +5,7 @@ import { type LedgerEntry, openLedger, readLedger } from "../../compare/ledger.t
 import type { Report } from "./report/report.ts";
 import { openTally } from "./tally.ts";
 import { comparedShape, wrongRoutes } from "../../modern/settings.ts";
-import type { Catalogue } from "../../serve/catalogue.ts";
+import type { Catalogue } from "../../serve/prepared.ts";
 import { readCertificates } from "../../settings/certificates.ts";
 import { loadSettings } from "../../settings/load.ts";
 import { fragmentOf, type Settings } from "../../settings/settings.ts";

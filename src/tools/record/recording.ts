@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { parseJson } from "../../rules/parseJson.ts";
 import type { JsonObject } from "../../rules/rule.ts";
 import type { Secrets } from "../../scrub/secrets.ts";
-import type { Catalogue } from "../../serve/catalogue.ts";
+import type { Catalogue } from "../../serve/prepared.ts";
 import { loadSettings } from "../../settings/load.ts";
 import { legacySettings } from "../optionValues.ts";
 import { type CapturedExchange, openQuietGateway, type QuietGateway } from "../quietGateway.ts";

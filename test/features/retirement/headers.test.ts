@@ -52,9 +52,7 @@ test.each<[string, string[], string[], string[]]>([
 const both = async (reply: string, ...parts: string[]) => {
   const { origin } = await rawUpstream((socket) => socket.end(reply));
   const plain = await openGateway(origin);
-  const gateway = await openGateway(origin, {
-    hooks: { headers: () => deprecationHeaders(datasets), standIn: () => false },
-  });
+  const gateway = await openGateway(origin, { headers: [() => deprecationHeaders(datasets)] });
   return { plain: await send(plain.port, ...parts), told: await send(gateway.port, ...parts) };
 };
 

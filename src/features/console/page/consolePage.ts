@@ -5,7 +5,7 @@ import { html, type Html } from "../../../ui/html.ts";
 import { timeAt } from "../../../ui/timeAgo.ts";
 import { buildInfo } from "../../../telemetry/buildInfo.ts";
 import { counted, enumerate } from "../../../ui/wording.ts";
-import type { UntrustedProxy } from "../../../upstream/untrustedProxies.ts";
+import type { UntrustedProxy } from "../../../upstream/forwarding.ts";
 import { section, sectionLinks } from "../../../ui/section.ts";
 import type { CacheView, ConsoleCore } from "../consoleApp.ts";
 import { cacheSection } from "./cacheSection.ts";

@@ -1,100 +1,75 @@
-import { type Answered, groupList } from "../cache/reply.ts";
+import type { IncomingMessage } from "node:http";
 import { allOf } from "../concurrency/allOf.ts";
-import { type Answer, answerOf } from "../endpoint/answer.ts";
 import { collection, written } from "../endpoint/groups.ts";
 import type { LegacyWrite, LegacyWriteKnowledge } from "../endpoint/legacyInterface.ts";
-import type { OutcomeKind } from "../endpoint/outcome.ts";
-import type { Caller } from "../legacy/client.ts";
 import { type FieldReader, fieldReader, legacyKeyOf } from "../legacy/formFields.ts";
-import type { LegacyTarget } from "../legacy/legacyTarget.ts";
-import { outcomeOf } from "../legacy/reading.ts";
+import type { LegacyTarget, ReadLegacyTarget } from "../legacy/legacyTarget.ts";
 import { type Beginning, plainBody } from "../proxy/heldAnswer.ts";
-import { type EndpointRequest, uncached } from "./backend.ts";
-import { fetchReadable, noAnswer, type Unanswered } from "./legacyFetch.ts";
-import type { PreparedEndpoint } from "./prepared.ts";
-import type { Services } from "./feature.ts";
+import type { PassThroughOptions } from "../proxy/passThrough.ts";
+import type { Feature, Services } from "./feature.ts";
 import { UNCONFIRMED_MS } from "./unconfirmedWrites.ts";
 
-// What a write invalidates, whichever way it went: by the new interface, or through to legacy's own.
+const safe = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
 
-// Writes of the new interface.
+/** Observes writes that are passed through: they invalidate cached answers, and features see their bodies. */
+export const observePassThrough = (
+  services: Services,
+  features: readonly Feature[],
+  passing: LegacyWriteKnowledge,
+  readTarget: ReadLegacyTarget,
+): NonNullable<PassThroughOptions["observe"]> => {
+  const observers = features.flatMap(({ proxy }) => proxy?.onBody ?? []);
+  return (method, target, req) => {
+    const legacy = safe.has(method) ? undefined : readTarget(target);
+    const write = legacy && passingWrite(passing, method, legacy);
+    if (legacy === undefined || write === undefined) return undefined;
+    return {
+      chunk: write.chunk,
+      over(answer, isSent) {
+        for (const onBody of observers) onBody(req, write.body());
+        if (!isSent || !req.complete) return undefined;
+        return invalidate(services, legacy, req, write, answer, fateOf(answer, passing.refusals));
+      },
+    };
+  };
+};
 
 /**
- * The answer to a write that a backend has made. What the write may have touched is invalidated before the answer goes out. Where the
- * answer is lost, cached entries are served only while legacy fails. A write that was refused, or cannot have been sent, changes nothing.
+ * Invalidates what a write touched. It counts with a key, where its body is complete and legacy did not refuse it unseen; with a session alone,
+ * and where a key may stand further on in the body, only with an answer that is no error. Otherwise anybody could empty the cache.
  */
-export const confirmWrite = async (
-  services: Services,
-  { endpoint, input }: Pick<EndpointRequest, "endpoint" | "input">,
-  caller: Caller,
-  { answer, unanswered }: { answer: Answer; unanswered?: Unanswered },
-): Promise<Answered> => {
-  const answered = uncached(answer, "method");
-  // Otherwise anybody could empty the cache.
-  if (unanswered === "refused" || answer.status === 401 || answer.status === 403) return answered;
-  const groups = endpoint.writes?.(input) ?? [];
-  const invalidate = (isLost: boolean): Promise<void> | undefined =>
-    allOf([
-      services.hooks.onWrite({ groups, isLost }),
-      services.cache.invalidate({ groups, ...(isLost ? { soft: true, hold: UNCONFIRMED_MS } : {}) }),
-    ]);
-  await (unanswered === "unknown" ? services.unconfirmed.note(caller.key, () => invalidate(true)) : invalidate(false));
-  return answer.status === 200 ? { ...answered, headers: ["Cache-Group-Invalidation", groupList(groups)] } : answered;
+const invalidate = (
+  { cache, unconfirmed, hooks }: Services,
+  { path }: LegacyTarget,
+  req: IncomingMessage,
+  write: PassingWrite,
+  answer: Beginning | undefined,
+  fate: WriteFate,
+): Promise<void> | undefined => {
+  if (fate === "refused") return undefined;
+  const onWrite = (isLost: boolean) =>
+    hooks.onWrite({
+      groups: write.groups(),
+      isLost,
+      proxied: { path, named: write.named(), answer: isLost ? undefined : answer },
+    });
+  const key = write.key(req.headers["content-type"]);
+  if (fate === "unknown")
+    return unconfirmed.note(key, () =>
+      allOf([onWrite(true), cache.invalidate({ groups: write.groups(), soft: true, hold: UNCONFIRMED_MS })]),
+    );
+  const isError = answer === undefined || answer.status >= 300;
+  if (key === undefined && (isError || !(hasSession(req) || write.isCut()))) return undefined;
+  return allOf([onWrite(false), cache.invalidate({ groups: write.groups() })]);
 };
 
-/** An answer that is cached for a caller shows for so many milliseconds what the caller may read. */
-const MAX_AGE_OF_ACCESS = 60_000;
-
-/** Results of a read that leave the write to legacy: access is granted, or what is written cannot be private. */
-const passes: ReadonlySet<OutcomeKind> = new Set(["notFound", "badState", "refused", "gone", "conflict"]);
-
-/**
- * Reads what a write is about with the caller's key, where the endpoint says that legacy itself does not check access. The result is the
- * refusal, or the failure to find out; `undefined` where the write may be sent.
- */
-export const refusedAccess = async (
-  services: Services,
-  { mustRead }: PreparedEndpoint,
-  input: Record<string, unknown>,
-  caller: Caller,
-): Promise<Answer | undefined> => {
-  if (mustRead === undefined) return undefined;
-  const { endpoint } = mustRead;
-  const readInput = mustRead.inputOf(input);
-  if (isCachedFor(services, endpoint, readInput, caller.key)) return undefined;
-  const request = endpoint.legacy(readInput);
-  if ("unsent" in request) return answerOf({ kind: "broken", message: request.unsent });
-  const reply = await fetchReadable(services, endpoint, request, caller);
-  if ("failed" in reply) return answerOf(reply.failed);
-  const { reading, status } = reply;
-  if (reading.is === "document" && status === 200) return undefined;
-  if (reading.is !== "error") return answerOf(noAnswer);
-  const outcome = endpoint.errors?.[reading.code] ?? outcomeOf(reading, services.errors);
-  return passes.has(outcome.kind) ? undefined : answerOf(outcome);
-};
-
-/** This caller, or everybody, was shown the document a moment ago. */
-const isCachedFor = (
-  { keys, cache }: Services,
-  { cacheKey }: PreparedEndpoint,
-  input: Record<string, unknown>,
-  key: string | undefined,
-): boolean => {
-  const owner = key === undefined ? undefined : keys.ownerOf(key);
-  if (cacheKey === undefined || owner === undefined || !keys.isProven(owner)) return false;
-  const request = { cacheKey: cacheKey(input), owner, wanted: { maxAge: MAX_AGE_OF_ACCESS } };
-  const found = cache.lookUp(request, Date.now());
-  return found?.freshness === "fresh" && found.entry.status === 200;
-};
-
-// Writes that pass through.
+/** Legacy's website logs people in by this cookie, and its interface then knows them. */
+const hasSession = ({ headers }: IncomingMessage): boolean => /(?:^|[;\s])ci_session=[^;\s]/.test(headers.cookie ?? "");
 
 /** Bytes of a body that are looked at for the key and for the fields that say what is written. */
 const LOOKED_AT = 64 * 1024;
 /** Entities that one write names at most; one that names more is about everything of its kind. */
 export const MAX_NAMED = 100;
-
-const safe = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
 
 /** A proxied request that may write. Its body is read when one of the members asks for it. */
 export type PassingWrite = {
@@ -117,7 +92,6 @@ export const passingWrite = (
   method: string,
   { segments: given, query }: LegacyTarget,
 ): PassingWrite | undefined => {
-  if (safe.has(method)) return undefined;
   const segments = given[0] === "json" || given[0] === "xml" ? given.slice(1) : given;
   const type = segments[0] ?? "";
   const write = Object.hasOwn(writes, type) ? writes[type] : undefined;
