@@ -1,6 +1,5 @@
 import { endpoint } from "../src/endpoint/endpoint.ts";
 import { identifier } from "../src/endpoint/field.ts";
-import { entity } from "../src/endpoint/groups.ts";
 import { get } from "../src/endpoint/legacyRequest.ts";
 import { commaSeparated, urlList } from "../src/rules/commaSeparated.ts";
 import { anyOrder, list, nullable, object, onlyWhen, optional, unwrapped } from "../src/rules/compose.ts";
@@ -8,6 +7,7 @@ import type { JsonObject } from "../src/rules/rule.ts";
 import { integer, lowercase, text, timestamp } from "../src/rules/values.ts";
 import { unknownDataset } from "./outcomes.ts";
 import { firstDataset } from "./firstEntry.ts";
+import { ofDataset } from "./lifetimes.ts";
 
 /** Legacy names a Parquet file for almost every format, but has one only for ARFF. */
 const isArff = ({ format }: JsonObject): boolean => typeof format === "string" && format.toLowerCase() === "arff";
@@ -55,13 +55,7 @@ export const getDataset = endpoint("GET /datasets/{dataset_id}", {
     }),
   ),
 
-  cache: {
-    fresh: "10m",
-    staleWhileRevalidate: "1h",
-    staleIfError: "7d",
-    mayTurnPrivate: true,
-    groups: ({ dataset_id }, ours) => entity("dataset", dataset_id, ours !== undefined),
-  },
+  cache: ofDataset("10m"),
   first: firstDataset,
   examples: { iris: { dataset_id: 61 }, unknown: { dataset_id: 1_000_000 } },
   exampleAnswer: {

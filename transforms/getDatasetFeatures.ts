@@ -1,6 +1,5 @@
 import { endpoint } from "../src/endpoint/endpoint.ts";
 import { identifier } from "../src/endpoint/field.ts";
-import { entity } from "../src/endpoint/groups.ts";
 import { get } from "../src/endpoint/legacyRequest.ts";
 import { dropped, entriesOf, list, nullable, object, own, sortedBy, unwrapped } from "../src/rules/compose.ts";
 import { parseJson } from "../src/rules/parseJson.ts";
@@ -8,6 +7,7 @@ import { isUnset, type Json, type Rule } from "../src/rules/rule.ts";
 import { boolean, integer, text } from "../src/rules/values.ts";
 import { firstDataset } from "./firstEntry.ts";
 import { noDatasetWithFeatures } from "./outcomes.ts";
+import { ofDataset } from "./lifetimes.ts";
 
 /** The list in a JSON text, its numbers and booleans as they are written and without `null`; any other value as it is. */
 const listIn = (value: Json | undefined): Json | undefined => {
@@ -63,13 +63,7 @@ export const getDatasetFeatures = endpoint("GET /datasets/features/{dataset_id}"
     ),
   ),
 
-  cache: {
-    fresh: "24h",
-    staleWhileRevalidate: "1h",
-    staleIfError: "7d",
-    mayTurnPrivate: true,
-    groups: ({ dataset_id }, ours) => entity("dataset", dataset_id, ours !== undefined),
-  },
+  cache: ofDataset("24h"),
   first: firstDataset,
   examples: { small: { dataset_id: 1 }, notProcessed: { dataset_id: 18 }, unknown: { dataset_id: 1_000_000 } },
   exampleAnswer: [

@@ -1,11 +1,11 @@
 import { endpoint } from "../src/endpoint/endpoint.ts";
 import { identifier } from "../src/endpoint/field.ts";
-import { entity } from "../src/endpoint/groups.ts";
 import { get } from "../src/endpoint/legacyRequest.ts";
 import { anyOrder, list, object, unwrapped } from "../src/rules/compose.ts";
 import { number, text } from "../src/rules/values.ts";
 import { firstDataset } from "./firstEntry.ts";
 import { noDatasetWithQualities } from "./outcomes.ts";
+import { ofDataset } from "./lifetimes.ts";
 
 export const getDatasetQualities = endpoint("GET /datasets/qualities/{dataset_id}", {
   summary: "What was measured of a dataset: numbers of rows, of columns and more.",
@@ -19,13 +19,7 @@ export const getDatasetQualities = endpoint("GET /datasets/qualities/{dataset_id
 
   output: unwrapped("data_qualities", unwrapped("quality", anyOrder(list(object({ name: text, value: number }))))),
 
-  cache: {
-    fresh: "24h",
-    staleWhileRevalidate: "1h",
-    staleIfError: "7d",
-    mayTurnPrivate: true,
-    groups: ({ dataset_id }, ours) => entity("dataset", dataset_id, ours !== undefined),
-  },
+  cache: ofDataset("24h"),
   first: firstDataset,
   examples: { small: { dataset_id: 1 }, notProcessed: { dataset_id: 18 }, unknown: { dataset_id: 1_000_000 } },
   exampleAnswer: [{ name: "NumberOfInstances", value: 150 }],

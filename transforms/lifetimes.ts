@@ -1,5 +1,16 @@
+import { entity } from "../src/endpoint/groups.ts";
+
 /** Lifetimes of what hardly changes once it is there: flows, tasks, runs. */
 export const lasting = { fresh: "1h", staleWhileRevalidate: "7d", staleIfError: "7d" } as const;
 
 /** Lifetimes of what only the legacy server's operators change: types of tasks, measures. */
 export const fixed = { ...lasting, fresh: "24h" } as const;
+
+/** How answers about one dataset are cached. */
+export const ofDataset = (fresh: "10m" | "24h") => ({
+  fresh,
+  staleWhileRevalidate: "1h" as const,
+  staleIfError: "7d" as const,
+  mayTurnPrivate: true as const,
+  groups: ({ dataset_id }: { dataset_id: number }, ours?: unknown) => entity("dataset", dataset_id, ours !== undefined),
+});

@@ -3,7 +3,22 @@ import { cpSync, globSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import about from "../../../package.json" with { type: "json" };
-import { kitManifest } from "./manifest.ts";
+
+/** The name of the kit's package and of its program: `npx NAME` runs the program of that package only. */
+const NAME = "catalog-gateway-kit";
+
+/** The package.json of the kit. */
+export const kitManifest = {
+  name: NAME,
+  version: about.version,
+  description: "The legacy catalogue interface and the new one for tests: msw handlers, and a server for any language.",
+  license: about.license,
+  type: "module",
+  exports: { "./fixtures": { types: "./fixtures/index.d.ts", default: "./fixtures/index.js" } },
+  bin: { [NAME]: "./src/tools/serveKit/main.js" },
+  peerDependencies: { msw: `^${about.devDependencies.msw}` },
+  engines: { node: ">=22" },
+};
 
 /** Writes the package of fixtures and handlers into `kit/`, and says how to pack it. */
 export const buildKit = (): string => {
@@ -18,7 +33,6 @@ export const buildKit = (): string => {
   for (const path of globSync("fixtures/*.json", { cwd: root })) cpSync(join(root, path), join(kit, path));
   cpSync(join(root, "LICENSE"), join(kit, "LICENSE"));
   cpSync(join(import.meta.dirname, "package.md"), join(kit, "README.md"));
-  const manifest = kitManifest(about);
-  writeFileSync(join(kit, "package.json"), `${JSON.stringify(manifest, undefined, 2)}\n`);
-  return `kit/ is ${manifest.name} ${manifest.version}: npm pack ./kit`;
+  writeFileSync(join(kit, "package.json"), `${JSON.stringify(kitManifest, undefined, 2)}\n`);
+  return `kit/ is ${NAME} ${about.version}: npm pack ./kit`;
 };

@@ -1,18 +1,14 @@
 import type { Command } from "commander";
 import type { CommandTools } from "../commandTools.ts";
+import { numberFrom } from "../optionValues.ts";
 import { startSampleLegacy } from "./startSampleLegacy.ts";
 
 /** Gives a command the options of `sample`, and its action: the server runs until the process ends. */
 export const sampleCommand = (command: Command, { print }: Pick<CommandTools, "print">): Command =>
   command
-    .option("--port <port>", "the port; 0 takes a free one, which is printed", readPort, 8080)
+    .option("--port <port>", "the port; 0 takes a free one, which is printed", numberFrom(0, 65_535), 8080)
     .option("--host <address>", "the address to listen at", "127.0.0.1")
     .action(async ({ port, host }: { port: number; host: string }) => {
       const { url } = await startSampleLegacy({ port, host });
       print(`the sample legacy listens on ${url}: LEGACY_URL=${url} npm start`);
     });
-
-const readPort = (text: string): number => {
-  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new Error(`--port: ${text} given; allowed is 0 to 65535`);
-  return Number(text);
-};

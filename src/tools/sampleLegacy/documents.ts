@@ -157,7 +157,7 @@ export const documents = {
 } satisfies Record<string, Handler>;
 
 /** The lists without filters, which are whole documents. */
-export const wholeLists = {
+export const plainLists = {
   "data/qualities/list": () => ({ tree: { data_qualities_list: { quality: allQualities } } }),
   "estimationprocedure/list": ({ estimationProcedures }) => ({
     tree: { estimationprocedures: { estimationprocedure: estimationProcedures } },

@@ -1,8 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { deadAnswer, frontDoor, refusedAnswer, type SampleAnswer, scriptAnswer } from "./answers.ts";
 import type { Faults, ServerState } from "./call.ts";
 import { sampleCatalogue } from "./catalogue.ts";
 import type { DatasetRow, User } from "./catalogueRows.ts";
-import { sampleAnswer } from "./sampleAnswer.ts";
+import { findHandler, isKnownType } from "./routes.ts";
+import { isSameText } from "./textQuirks.ts";
+import { renderJson, renderXml, ScriptDied } from "./tree.ts";
 
 /** What a sample server holds. The array of datasets that it is given stays its table; of the catalogue's it keeps its own. */
 export type SampleOptions = { faults?: Faults; datasets?: DatasetRow[]; users?: User[] };
@@ -37,4 +40,37 @@ const readForm = async (request: IncomingMessage): Promise<URLSearchParams> => {
     else if (documents.has(name)) form.append(name, await value.text());
   }
   return form;
+};
+
+/** The answer to a method, an address and a form. */
+const sampleAnswer = (method: string, address: string, form: URLSearchParams, state: ServerState): SampleAnswer => {
+  const [path = "/", ...query] = address.split("?");
+  const page = frontDoor(path);
+  if (page) return page;
+
+  const [, , ...rest] = path.split("/").filter(Boolean);
+  // The key of the query wins, even if it is empty.
+  const key = new URLSearchParams(query.join("?")).getAll("api_key").at(-1) ?? form.getAll("api_key").at(-1) ?? "";
+  if (rest.length === 0 || key.includes('"')) return deadAnswer();
+  const isGiven = key !== "" && key !== "0";
+  const caller = isGiven ? state.users.find((user) => isSameText(user.key, key)) : undefined;
+  // Legacy authenticates before it reads the format, and answers in XML.
+  if (isGiven && !caller) return refusedAnswer({ error: 103 }, "xml");
+  if (method !== "GET" && !caller) return refusedAnswer({ error: 102 }, "xml");
+  if (method !== "GET" && caller?.role === "read-only")
+    return refusedAnswer({ error: 104, about: "API calls of the read-only user can only be of type GET. " }, "xml");
+
+  const known = caller !== undefined;
+  const format = rest[0] === "json" ? "json" : "xml";
+  const [type, ...segments] = rest[0] === "json" || rest[0] === "xml" ? rest.slice(1) : rest;
+  if (!type || !isKnownType(type)) return refusedAnswer({ error: 100 }, "xml", known);
+  try {
+    const result = findHandler([type, ...segments], method)?.({ ...state, segments, caller, form }) ?? { error: 100 };
+    if ("error" in result) return refusedAnswer(result, format, known);
+    if (format === "xml") return scriptAnswer(200, format, renderXml(result.tree, result.layout), known);
+    return scriptAnswer(200, format, (result.notices ?? "") + (result.json ?? renderJson(result.tree)), known);
+  } catch (error) {
+    if (error instanceof ScriptDied) return deadAnswer(known);
+    throw error;
+  }
 };

@@ -1,9 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import about from "../../../package.json" with { type: "json" };
-import { kitManifest } from "../../../src/tools/kit/manifest.ts";
+import { kitManifest } from "../../../src/tools/kit/buildKit.ts";
 
-const { name, version, bin, exports } = kitManifest(about);
+const { name, version, bin, exports } = kitManifest;
 
 test("npx finds the program of the kit's package by the package's name", () => {
   expect(Object.keys(bin)).toEqual([name]);
