@@ -4,7 +4,7 @@ import { buildId } from "../../cache/buildId.ts";
 import type { Core, Feature } from "../../serve/feature.ts";
 import { memoryStores } from "../../store/openStores.ts";
 import { migrationEvents } from "./events.ts";
-import { migrationConsole } from "./console/migrationConsole.ts";
+import { addMigrationRoutes } from "./console/routes.ts";
 import type { Modern } from "./layer.ts";
 import { meterStages } from "./metrics.ts";
 import { type Migration, openMigration } from "./migration.ts";
@@ -27,7 +27,7 @@ const open = async (
   parts: MigrationParts = {},
 ): Promise<Feature & { migration: Migration }> => {
   const { services, catalogue, isCheck } = core;
-  const { meter, observer, errors, events, reader } = services;
+  const { meter, observer, events } = services;
   const expected = parts.expected ?? ledgerOf(settings, catalogue.expectedDifferences);
   const { MODERN_URL: url } = settings;
   // Without a modern side Redis is only a cache, and the gateway starts without it.
@@ -38,16 +38,15 @@ const open = async (
   const isAnySet = () => store.entries().size > 0;
   if (isShared && !isAnySet()) reportStages?.(true, NONE_SET);
   store.onChange(() => isAnySet() && reportStages?.(true));
-  const judging = {
-    errors,
-    ledger: () => migration.ledger(),
-    check: (...about: Parameters<typeof reader.checkModern>) => reader.checkModern(...about),
-  };
   // Only what these settings need is loaded.
   const opened =
     url === undefined
       ? undefined
-      : (await import("../../modern/client.ts")).openModern(url, settings, judging, { ...core, ...services });
+      : (await import("../../modern/client.ts")).openModern(url, settings, {
+          ...services,
+          memory: core.memory,
+          ledger: () => migration.ledger(),
+        });
   const identity = JSON.stringify(["modern", url, settings.MODERN_ROUTES]);
   const migration: Migration = openMigration(core, {
     // A check compares both sides itself: whatever the stages are, the gateway answers it by legacy.
@@ -74,7 +73,10 @@ const open = async (
   events.on("legacyAnswer", ({ endpoint, ms, status }) => migration.track(endpoint).asked("legacy", ms, status >= 500));
   return {
     migration,
-    console: migrationConsole(migration, observer),
+    console: {
+      routes: (app) => addMigrationRoutes(app, migration, observer),
+      page: async () => (await import("./console/page.ts")).migrationPage(migration),
+    },
     ...(layer && {
       layer: layer.layer,
       decide: layer.decide,

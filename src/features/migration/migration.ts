@@ -67,7 +67,7 @@ export const openMigration = (core: Core, options: MigrationOptions) => {
     configured: options.configured,
     onUnwritten,
     onMove(endpoint, from, to) {
-      trackOf(endpoint).moved(to.by === "gate" && to.stage === "shadow" && from.stage !== "legacy");
+      trackOf(endpoint).moved();
       gateSays.delete(endpoint);
       // Other callers or another side are served from now on.
       void cache.invalidate({ endpoint, soft: false });
@@ -77,11 +77,6 @@ export const openMigration = (core: Core, options: MigrationOptions) => {
     onLost: options.onLost,
     onStored: (move) => notices.moved(move),
   });
-  // A hold after a demotion does not end with a restart, nor begin again in another gateway.
-  for (const name of names) {
-    const { by, stage, since } = stages.of(name);
-    if (by === "gate" && stage === "shadow") trackOf(name).wasDemoted(Date.parse(since));
-  }
 
   /** Moves an endpoint; meanwhile its gate does not act. False if another move came first; rejects if it could not be stored. */
   const move: typeof stages.move = async (endpoint, ...about) => {
@@ -95,7 +90,7 @@ export const openMigration = (core: Core, options: MigrationOptions) => {
   const checkGate = (endpoint: string): void => {
     const gate = stages.gateOf(endpoint);
     if (gate === undefined || moving.has(endpoint)) return;
-    const decision = judgeGate(gate, stageOf(endpoint), trackOf(endpoint).evidence());
+    const decision = judgeGate(gate, stageOf(endpoint), trackOf(endpoint).evidence(stageOf(endpoint)));
     gateSays.set(endpoint, decision);
     const { reason, to } = decision;
     if (to) move(endpoint, to, "gate", reason).catch((error: Error) => onUnwritten(endpoint, error));
@@ -127,13 +122,10 @@ export const openMigration = (core: Core, options: MigrationOptions) => {
 
   const noteBucket = (endpoint: string, bucket: number): void => {
     const track = trackOf(endpoint);
-    const wasOne = track.oneBucket() !== undefined;
-    track.calledFrom(bucket);
-    const calls = track.oneBucket();
-    if (calls === undefined || wasOne) return;
+    if (!track.calledFrom(bucket)) return;
     const { share } = stageOf(endpoint);
     const advice = "behind a proxy, set TRUSTED_PROXIES to its address, and let it send X-Forwarded-For";
-    observer.event("canary_one_bucket", { endpoint, requests: calls, share, advice });
+    observer.event("canary_one_bucket", { endpoint, requests: track.oneBucket(), share, advice });
   };
   /** What speaks against a step towards modern, as a clause; `undefined` if all that was compared is explained. */
   const objection = (endpoint: string): string | undefined => {
@@ -156,7 +148,7 @@ export const openMigration = (core: Core, options: MigrationOptions) => {
       against: hasModern ? objection(endpoint) : undefined,
       former: stages.formerOf(endpoint),
       parity: track.parity(),
-      parityInStage: track.parityInStage(),
+      parityInStage: track.parityInStage(stageOf(endpoint)),
       rate: track.rate(),
       hitRatio: track.hitRatio(),
       spark: track.curve(),

@@ -129,8 +129,7 @@ export const openStages = ({
   });
   if (changedMeanwhile.length > 0) void applyConfiguration(changedMeanwhile);
 
-  const of = (endpoint: string): StageInForce =>
-    stages.get(endpoint) ?? { ...defaultStage, since: "", by: "", why: "" };
+  const of = (endpoint: string) => stages.get(endpoint) as StageInForce;
 
   return {
     of,

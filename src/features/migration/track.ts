@@ -2,6 +2,7 @@ import type { AnswerCounts } from "../../telemetry/meter.ts";
 import { type Difference, type ResultCounts, resultOf } from "../../compare/difference.ts";
 import type { ComparedRequests } from "./comparedRequests.ts";
 import type { Evidence } from "./gate.ts";
+import type { StageInForce } from "./stage.ts";
 import type { Latency, Parity } from "./views.ts";
 import { wilson } from "./wilson.ts";
 
@@ -12,6 +13,7 @@ export type Track = ReturnType<typeof openTrack>;
 const RECENT = 200;
 /** Requests of a canary after which callers of one bucket alone are worth a warning. */
 const MANY_CALLS = 100;
+
 /** Opens a track. `traffic`: what the metrics have counted until now. */
 export const openTrack = (requests: ComparedRequests, traffic: () => AnswerCounts) => {
   const times: Record<"legacy" | "modern", number[]> = { legacy: [], modern: [] };
@@ -22,8 +24,9 @@ export const openTrack = (requests: ComparedRequests, traffic: () => AnswerCount
   const comparisons = { sinceStart: 0, inStage: 0 };
   const buckets = new Set<number>();
   let calls = 0;
-  let movedAt = Date.now();
-  let demotedAt: number | undefined;
+  const startedAt = Date.now();
+  /** When the endpoint moved last, or this gateway started: evidence for its gate begins then. */
+  const beginOf = ({ since }: StageInForce): number => Math.max(startedAt, Date.parse(since));
   const parityOf = (counts: ResultCounts, made: number): Parity => {
     const { good, conclusive } = evidenceOf(counts);
     return { ...counts, comparisons: made, lower: wilson(good, conclusive).lower };
@@ -44,39 +47,39 @@ export const openTrack = (requests: ComparedRequests, traffic: () => AnswerCount
       comparisons.inStage++;
       if (result !== "drift") addRecent(results, result === "unexplained" ? 0 : 1);
     },
-    /** A request of a canary came from a caller in this bucket (0-99). */
-    calledFrom(bucket: number): void {
+    /** A request of a canary came from a caller in this bucket (0-99). True once: when `oneBucket` begins to say so. */
+    calledFrom(bucket: number): boolean {
       calls++;
       buckets.add(bucket);
+      return calls === MANY_CALLS && buckets.size === 1;
     },
     /** How many such requests came since the endpoint moved last, if there are many and all from one bucket. */
     oneBucket: (): number | undefined => (calls >= MANY_CALLS && buckets.size === 1 ? calls : undefined),
     /** The endpoint has moved: its gate begins anew. */
-    moved(demoted: boolean): void {
+    moved(): void {
       comparisons.inStage = 0;
       calls = 0;
       buckets.clear();
       for (const one of [results, failures, times.modern]) one.length = 0;
-      movedAt = Date.now();
-      demotedAt = demoted ? Date.now() : undefined;
     },
-    /** The gate demoted it at this time, in milliseconds since the epoch. */
-    wasDemoted: (at: number) => void (demotedAt = at),
     /** Of all requests that count. */
     parity: (): Parity => parityOf(requests.counts(), comparisons.sinceStart),
     /** Since the endpoint moved last. */
-    parityInStage: (): Parity => parityOf(requests.counts(movedAt), comparisons.inStage),
+    parityInStage: (at: StageInForce): Parity => parityOf(requests.counts(beginOf(at)), comparisons.inStage),
     latency(side: "legacy" | "modern"): Latency {
       const [p50, p95] = [quantile(times[side], 0.5), quantile(times[side], 0.95)];
       return p50 === undefined || p95 === undefined ? undefined : { p50, p95 };
     },
     errorRate: (): number => sum(failures) / Math.max(1, failures.length),
-    evidence: (): Evidence => ({
-      ...evidenceOf(requests.counts(movedAt)),
-      minutes: (Date.now() - movedAt) / 60_000,
+    evidence: (at: StageInForce): Evidence => ({
+      ...evidenceOf(requests.counts(beginOf(at))),
+      minutes: (Date.now() - beginOf(at)) / 60_000,
       recent: { good: sum(results), conclusive: results.length },
       modern: { asked: failures.length, failed: sum(failures), times: times.modern },
-      ...(demotedAt === undefined ? {} : { sinceDemotion: (Date.now() - demotedAt) / 60_000 }),
+      // A gate moves an endpoint to shadow only down. A hold does not end with a restart, nor begin again in another gateway.
+      ...(at.by === "gate" && at.stage === "shadow"
+        ? { sinceDemotion: (Date.now() - Date.parse(at.since)) / 60_000 }
+        : {}),
     }),
   };
 };

@@ -2,7 +2,7 @@ import { type GivenAnswer, parseAnswer } from "../../compare/answers.ts";
 import { type CanonicalRequest, canonicalRequest } from "../../endpoint/canonicalRequest.ts";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
 import { givenInBody, type InputReading, readInput } from "../../endpoint/input.ts";
-import { sendCanonical, modernTarget } from "../../modern/client.ts";
+import { canonicalSender } from "../../modern/client.ts";
 import { UpstreamFailure } from "../../upstream/failure.ts";
 import { openUpstream, type UpstreamSettings } from "../../upstream/upstream.ts";
 import type { CorpusRequest } from "../corpus/corpusRequest.ts";
@@ -34,8 +34,8 @@ export const openCandidateSide = (
   url: string,
   { totalTimeout, maxReply, keyIn, ...settings }: CandidateSettings,
 ): CandidateSide => {
-  const target = modernTarget(url);
   const upstream = openUpstream({ ...settings, origin: new URL(url).origin });
+  const send = canonicalSender(upstream, url);
   return {
     async ask(request, key, again) {
       const inHeader = key === undefined || keyIn === "query" ? [] : ["x-api-key", key];
@@ -47,7 +47,7 @@ export const openCandidateSide = (
         totalTimeout,
       };
       try {
-        const { status, contentType, body } = await sendCanonical(upstream, target, request, sending);
+        const { status, contentType, body } = await send(request, sending);
         return parseAnswer(status, contentType || undefined, body.toString("utf8"));
       } catch (error) {
         if (!(error instanceof UpstreamFailure)) throw error;
