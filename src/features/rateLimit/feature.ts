@@ -6,6 +6,7 @@ import { sendWhole, unstoredHeaders } from "../../http/httpServer.ts";
 import { isBelowAny, pathOf, queryOf } from "../../http/requestTarget.ts";
 import type { Core, Feature } from "../../serve/feature.ts";
 import { headerOf } from "../../serve/requestInput.ts";
+import { formatNumber } from "../../ui/wording.ts";
 import { clientAddress, subnetOf, trustedProxies } from "../../upstream/forwarding.ts";
 import { BURST_MS, openBuckets } from "./buckets.ts";
 import { rateLimitEvents } from "./events.ts";
@@ -105,7 +106,14 @@ const open = async (core: Core, settings: RateLimitSettings): Promise<Feature> =
       if (shared === undefined) return next();
       void admitShared(shared.take(caller.shared()), request, response, next);
     },
-    console: { page: async () => (await import("./console/page.ts")).rateLimitPage(() => refused) },
+    console: {
+      page: async () => ({
+        show: () => ({
+          sections: [],
+          numbers: [{ order: 50, name: "over the rate limit", value: formatNumber(refused) }],
+        }),
+      }),
+    },
     start: async () => ({
       line: `each caller may send ${rate} requests a second, ${burst} at once: RATE_LIMIT is set`,
     }),

@@ -8,13 +8,23 @@ import {
   SpanStatusCode,
   trace,
 } from "@opentelemetry/api";
+import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
+import { detectResources, envDetector, resourceFromAttributes } from "@opentelemetry/resources";
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type Sampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from "@opentelemetry/sdk-trace";
 import type { IncomingHttpHeaders } from "node:http";
 import { withTimeout } from "../../concurrency/withTimeout.ts";
 import { contexts, currentContext, type HttpExchange, traceContextOf } from "../../http/exchange.ts";
 import { pathOf } from "../../http/requestTarget.ts";
 import type { Core, Feature } from "../../serve/feature.ts";
 import { type RequestBegin, requestBegins, type Step, steps } from "../../telemetry/steps.ts";
-import { openTracerProvider } from "./provider.ts";
 import type { TracingSettings } from "./settings.ts";
 
 /** Milliseconds that a stop waits for the last spans to be exported. */
@@ -87,6 +97,28 @@ const open = (_: Core, settings: TracingSettings, lastExport = LAST_EXPORT): Fea
     },
   };
 };
+
+/** The sampler that `OTEL_TRACES_SAMPLER` names, which the SDK does not read. */
+const samplerOf = ({ OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG: share = "1" }: NodeJS.ProcessEnv): Sampler => {
+  const name = OTEL_TRACES_SAMPLER ?? "parentbased_always_on";
+  const root = name.endsWith("traceidratio")
+    ? new TraceIdRatioBasedSampler(Number(share))
+    : name.endsWith("always_off")
+      ? new AlwaysOffSampler()
+      : new AlwaysOnSampler();
+  return name.startsWith("parentbased") ? new ParentBasedSampler({ root }) : root;
+};
+
+/** Opens the SDK: what it records is exported in batches, in the background; at most 2048 spans wait. It reads the other `OTEL_` variables itself. */
+const openTracerProvider = (endpoint: string): TracerProvider =>
+  new TracerProvider({
+    resource: resourceFromAttributes({ "service.name": "catalog-gateway" }).merge(
+      detectResources({ detectors: [envDetector] }),
+    ),
+    sampler: samplerOf(process.env),
+    spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url: `${endpoint}/v1/traces` }) })],
+    spanLimits: { attributeValueLengthLimit: 500 },
+  });
 
 /** The span of the client that its headers name, if they are valid. */
 const parentOf = (headers: IncomingHttpHeaders): Context => {
