@@ -17,18 +17,11 @@ export const joinModules = (urls: readonly URL[]): string =>
     .join("\n");
 
 /** The styles that every page of this project begins with. */
-export const sharedStyle = (): string =>
-  ["tokens.css", "frame.css", "parts.css"].map((file) => readAsset(new URL(file, import.meta.url))).join("\n");
-
-/** The script that adds a button to each pair of commands, which copies them. */
-export const copyScript = (): string => readAsset(new URL("copying.js", import.meta.url));
-
-/** Tells the styles at once that scripts run. */
-const mark = `document.documentElement.classList.add("with-script");`;
+export const sharedStyle = (): string => readAsset(new URL("style.css", import.meta.url));
 
 /** The sources of a Content-Security-Policy that allow these inline texts alone, each by its hash. */
 const allowedSources = (texts: readonly string[]): string =>
-  texts.map((text) => `'sha256-${hash("sha256", text, "base64")}'`).join(" ");
+  texts.map((text) => `'sha256-${hash("sha256", text, "base64")}'`).join(" ") || "'none'";
 
 type Page = { title: string; head?: Html; body: Html };
 
@@ -36,7 +29,7 @@ type Page = { title: string; head?: Html; body: Html };
 export const documentFrame = (style: string, scripts: readonly string[], directives: readonly string[] = []) => {
   const policy = [
     "default-src 'none'",
-    `script-src ${allowedSources([mark, ...scripts])}`,
+    `script-src ${allowedSources(scripts)}`,
     `style-src ${allowedSources([style])}`,
     "img-src data:",
     ...directives,
@@ -52,15 +45,12 @@ export const documentFrame = (style: string, scripts: readonly string[], directi
           <meta charset="utf-8" />
           ${head ?? ""}
           <meta name="viewport" content="width=device-width, initial-scale=1" />
-          <meta name="color-scheme" content="light dark" />
           <title>${title}</title>
           <link rel="icon" href="data:," />
-          ${raw(`<style>${style}</style>`)} ${raw(`<script>${mark}</script>`)}
+          ${raw(`<style>${style}</style>`)}
         </head>
         <body>
-          ${body}
-          <p id="said" class="unseen" role="status"></p>
-          ${scripts.map((script) => raw(`<script type="module">${script}</script>`))}
+          ${body} ${scripts.map((script) => raw(`<script type="module">${script}</script>`))}
         </body>
       </html> `;
   return { policy, render };

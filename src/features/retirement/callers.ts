@@ -2,7 +2,6 @@ import { hash, randomBytes } from "node:crypto";
 import { z } from "zod";
 import { HIDDEN } from "../../scrub/secrets.ts";
 import type { Stores } from "../../store/store.ts";
-import type { ClientView } from "./console/retirementConsole.ts";
 
 /** The caller of requests without a key, or with one that legacy has not accepted. */
 const NOBODY = "nobody";
@@ -71,6 +70,20 @@ class CallerCounts {
 
 /** A request of the legacy interface. `key`: in small letters. `isAccepted`: legacy has answered it, so it took the key. */
 type CallerRequest = { key: string | undefined; isAccepted: boolean; agent: string | undefined; path: string };
+
+/** One caller of the legacy interface, by a hash of the credential, the user agent and the path. */
+export type ClientView = {
+  /** The first characters of a salted hash, or a fixed word for requests without a key. */
+  caller: string;
+  agent: string;
+  /** The deprecated path that it lies below, else the first three segments below the legacy path, with ids as `{id}`. */
+  path: string;
+  /** The number of requests. */
+  count: number;
+  /** Times of the first and the last request, ISO 8601. */
+  first: string;
+  last: string;
+};
 
 /** The callers of the legacy interface. */
 type Callers = {

@@ -5,8 +5,8 @@ import { type LegacyTarget, legacyTargets } from "../../legacy/legacyTarget.ts";
 import { answerItself } from "../../proxy/refuse.ts";
 import type { Core, Feature } from "../../serve/feature.ts";
 import { brownoutAnswer } from "./brownoutAnswer.ts";
-import { openCallers } from "./callers.ts";
-import { type ListClients, retirementConsole } from "./console/retirementConsole.ts";
+import { type ClientView, openCallers } from "./callers.ts";
+import { clientsCsv } from "./console/clientGroups.ts";
 import { deprecationHeaders } from "./deprecationHeaders.ts";
 import { retirementEvents } from "./events.ts";
 import type { RetirementSettings } from "./settings.ts";
@@ -20,6 +20,9 @@ const configured = ({ DEPRECATED, BROWNOUTS }: Pick<RetirementSettings, "DEPRECA
 });
 
 const byLength = (a: { path: string }, b: { path: string }): number => b.path.length - a.path.length;
+
+/** The callers of the legacy interface: all, or those of paths below one path. */
+export type ListClients = (below?: string) => readonly ClientView[];
 
 /** Deprecation headers and brown-outs for legacy paths, and a list of the callers of the legacy interface. */
 const open = async (core: Core, settings: RetirementSettings): Promise<Feature & { clients: ListClients }> => {
@@ -48,7 +51,18 @@ const open = async (core: Core, settings: RetirementSettings): Promise<Feature &
 
   return {
     clients,
-    console: retirementConsole(clients),
+    console: {
+      routes(app) {
+        app.get("/clients", (c) => c.json(clients(c.req.query("path"))));
+        app.get("/clients.csv", (c) =>
+          c.body(clientsCsv(clients(c.req.query("path"))), 200, {
+            "Content-Type": "text/csv; charset=utf-8",
+            "Content-Disposition": 'attachment; filename="clients.csv"',
+          }),
+        );
+      },
+      page: async () => (await import("./console/page.ts")).retirementPage(clients),
+    },
     proxy: {
       headers: (target) => find(inForce.deprecated, target)?.headers,
       standIn(req, res, target) {

@@ -1,6 +1,6 @@
-import { fillBar } from "../../../ui/charts.ts";
 import type { PageSection } from "../../../ui/consolePart.ts";
 import { html, type Html } from "../../../ui/html.ts";
+import { fillBar } from "../../../ui/parts.ts";
 import { bytes, formatNumber } from "../../../ui/wording.ts";
 import type { CacheView } from "../consoleApp.ts";
 
@@ -12,10 +12,10 @@ export const cacheSection = (cache: CacheView): PageSection => ({
   count: cache.entries,
   isSummary: true,
   about: "Answers kept in memory, and how long those of each endpoint hold.",
-  content: html`<p class="fill">
+  content: html`<p>
       <strong>${bytes(cache.bytes)}</strong> of ${bytes(cache.bound.bytes)}
       ${fillBar(shareOf(cache), "of the room is taken")}
-      <span class="quiet"
+      <span class="where"
         >${formatNumber(cache.entries)} ${cache.entries === 1 ? "answer" : "answers"}, ${formatNumber(cache.evicted)}
         pushed out, of at most ${bytes(cache.bound.entryBytes)}
         each${cache.shared === undefined ? "" : `; the shared tier is ${cache.shared}`}</span
@@ -29,7 +29,7 @@ const shareOf = ({ bytes: taken, bound }: CacheView): number => (bound.bytes ===
 const windows = (cache: CacheView): Html =>
   html`<details class="windows" data-key="windows">
     <summary>How long answers hold</summary>
-    <table class="rows compact">
+    <table>
       <thead>
         <tr>
           ${["endpoint", "fresh", "stale", "stale if error", "absent", "unready"].map((head) => html`<th scope="col">${head}</th>`)}

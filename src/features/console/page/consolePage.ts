@@ -1,12 +1,11 @@
 import type { WhenOff } from "../../../settings/settings.ts";
 import type { Headline, PagePart, PageSection } from "../../../ui/consolePart.ts";
-import { copyScript, documentFrame, joinModules, readAsset, sharedStyle } from "../../../ui/documentFrame.ts";
+import { documentFrame, joinModules, readAsset, sharedStyle } from "../../../ui/documentFrame.ts";
 import { html, type Html } from "../../../ui/html.ts";
-import { timeAt } from "../../../ui/timeAgo.ts";
+import { section, timeAt } from "../../../ui/parts.ts";
 import { buildInfo } from "../../../telemetry/buildInfo.ts";
-import { counted, enumerate } from "../../../ui/wording.ts";
+import { counted, enumerate, formatNumber } from "../../../ui/wording.ts";
 import type { UntrustedProxy } from "../../../upstream/forwarding.ts";
-import { section, sectionLinks } from "../../../ui/section.ts";
 import type { CacheView, ConsoleCore } from "../consoleApp.ts";
 import { cacheSection } from "./cacheSection.ts";
 
@@ -30,7 +29,7 @@ export const openConsolePage = (
   const parts = [corePart(core, cacheView), ...loaded];
   const { policy, render } = documentFrame(
     styleOf(parts),
-    [copyScript(), scriptOf(parts)],
+    [scriptOf(parts)],
     ["connect-src 'self'", "frame-ancestors 'none'"],
   );
   const head = html`<meta name="robots" content="noindex" />`;
@@ -65,11 +64,7 @@ const asset = (file: string): URL => new URL(file, import.meta.url);
 const uiAsset = (file: string): URL => new URL(`../../../ui/${file}`, import.meta.url);
 
 const styleOf = (parts: readonly PagePart[]): string =>
-  [
-    sharedStyle(),
-    ...[uiAsset("rows.css"), uiAsset("dialogs.css"), asset("page.css")].map(readAsset),
-    ...parts.map(({ style }) => style ?? ""),
-  ].join("\n");
+  [sharedStyle(), readAsset(asset("page.css")), ...parts.map(({ style }) => style ?? "")].join("\n");
 
 /** One module, since the browser could not load others with the token. Each part's script has a scope of its own. */
 const scriptOf = (parts: readonly PagePart[]): string =>
@@ -147,25 +142,32 @@ const contentOf = (
       </p>
       <button type="button" id="sign-out" class="scripted" hidden>Sign out</button>
     </div>
-    <header class="overview" id="overview" data-live>
+    <header id="overview" data-live>
       <p class="where">${gateway}</p>
-      <p class="compared">
+      <p class="where">
         ${about}, as of <time datetime="${now.toISOString()}">${now.toISOString().slice(11, 19)} UTC</time>
       </p>
       <h1>${heading}</h1>
       <dl class="numbers">
         ${numbers.map(
           ({ name, value, isUnexplained }) =>
-            html`<div class="${isUnexplained ? "unexplained" : ""}">
-              <dt>${isUnexplained ? html`<span class="sign" aria-hidden="true">?</span> ` : ""}${name}</dt>
-              <dd class="${value === "0" ? "zero" : ""}">${value}</dd>
+            html`<div>
+              <dt>${name}</dt>
+              <dd class="${isUnexplained ? "unexplained" : ""}">${value}</dd>
             </div>`,
         )}
       </dl>
       ${shown.flatMap(({ notices = [] }) => notices.map((notice) => html`<p class="notice" role="note">${notice}</p>`))}
     </header>
     <nav class="contents" id="contents" data-live aria-label="Sections">
-      ${sectionLinks(sections.map(({ id, title, shortTitle = title, count }) => [id, shortTitle, count]))}
+      <ul>
+        ${sections.map(
+          ({ id, title, shortTitle = title, count }) =>
+            html`<li>
+              <a href="#${id}">${shortTitle} <span class="count">${formatNumber(count)}</span></a>
+            </li>`,
+        )}
+      </ul>
     </nav>
     <main id="main" data-live>
       ${sections.map(({ count, isSummary, ...one }) => section({ ...one, count: isSummary ? undefined : count }))}
@@ -198,11 +200,11 @@ const signInForm = (): Html =>
       <p class="about">
         This gateway’s operators have a token, <code>ADMIN_TOKEN</code>. It is kept for this tab alone.
       </p>
-      <p class="field scripted">
+      <p class="scripted">
         <label for="token">Token</label>
         <input id="token" name="token" type="password" required autocomplete="current-password" />
       </p>
-      <p class="failed-to" role="alert"></p>
+      <p class="trouble" role="alert"></p>
       <p class="scripted"><button type="submit" class="main">Sign in</button></p>
       <noscript>
         <p class="about">

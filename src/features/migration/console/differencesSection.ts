@@ -1,14 +1,13 @@
 import { diffWordsWithSpace } from "diff";
 import { UNSERVED } from "../../../compare/difference.ts";
 import { formatPath } from "../../../compare/results.ts";
-import { badge } from "../../../ui/badge.ts";
 import type { PageSection } from "../../../ui/consolePart.ts";
-import { curlPair } from "../../../ui/curlPair.ts";
 import { html, type Html } from "../../../ui/html.ts";
-import { timeAt } from "../../../ui/timeAgo.ts";
+import { badge, curlPair, timeAt } from "../../../ui/parts.ts";
 import { truncate } from "../../../scrub/truncate.ts";
 import { counted, formatNumber } from "../../../ui/wording.ts";
 import type { DifferenceSample, DifferenceView } from "../views.ts";
+import { differenceKinds } from "./routes.ts";
 
 /** Characters of all differences together: the page is requested every two seconds. */
 const MAX_LENGTH = 800_000;
@@ -16,8 +15,6 @@ const MAX_LENGTH = 800_000;
 const MAX_VALUE_LENGTH = 2000;
 /** Words that differ; with more of them all of both values is marked. */
 const MAX_EDITS = 400;
-
-const filterKinds = ["unexplained", "drift", "expected", "explained"] as const;
 
 const sides = { legacy: "Legacy", expected: "Expected", candidate: "Modern" } as const;
 
@@ -77,7 +74,7 @@ const filters = (differences: readonly DifferenceView[], endpoints: readonly str
     <p>
       <label for="filter-kind">Kind</label>
       <select id="filter-kind" name="kind">
-        ${filterKinds.map((kind) => html`<option value="${kind}">${kind} (${countOf(kind)})</option>`)}
+        ${differenceKinds.map((kind) => html`<option value="${kind}">${kind} (${countOf(kind)})</option>`)}
         <option value="">all (${formatNumber(differences.length)})</option>
       </select>
     </p>
@@ -131,7 +128,7 @@ const ledgerEntry = ({ endpoint, path, form: kind }: DifferenceView): Html => {
   const entry = { id: "", endpoint, path, kind, reason: "", owner: "", until: "" };
   return html`<details class="curl">
     <summary>entry for the ledger<span class="unseen">: ${kind} at ${formatPath(path)} of ${endpoint}</span></summary>
-    <div class="commands"><pre>${JSON.stringify(entry)}</pre></div>
+    <pre>${JSON.stringify(entry)}</pre>
   </details>`;
 };
 
@@ -144,13 +141,13 @@ const madeBy = ({ kind, rule, entry }: DifferenceView): Html =>
 const sampleItem = (sample: DifferenceSample): Html => {
   const shown = shownSides(sample);
   return html`<li data-key="${sample.at} ${sample.question}">
-    <p class="asked"><code>${sample.question}</code> <span class="where">${timeAt(sample.at)}</span></p>
+    <p><code>${sample.question}</code> <span class="where">${timeAt(sample.at)}</span></p>
     <dl class="values">
       ${shownNames(sample).map(
         (side) =>
           html`<div>
             <dt>${sides[side]}</dt>
-            <dd>${shown[side] ?? html`<span class="absent">nothing</span>`}</dd>
+            <dd>${shown[side] ?? html`<i class="quiet">nothing</i>`}</dd>
           </div>`,
       )}
     </dl>

@@ -15,8 +15,8 @@ export const moveDialog = (): Html =>
     <form method="dialog" autocomplete="off">
       <h2 id="move-title" data-part="title"></h2>
       <p class="where" data-part="now"></p>
-      <fieldset class="pair" name="to">
-        <p class="field">
+      <fieldset name="to">
+        <p>
           <label for="move-stage">Stage</label>
           <select id="move-stage" name="stage">
             ${stageNames.map(
@@ -31,23 +31,23 @@ export const moveDialog = (): Html =>
             )}
           </select>
         </p>
-        <p class="field">
+        <p>
           <label for="move-share">Share in percent</label>
           <input id="move-share" name="share" type="number" min="0" max="100" step="1" required inputmode="numeric" />
         </p>
       </fieldset>
       <p class="will" aria-live="polite" data-part="will"></p>
-      <p class="field">
+      <p>
         <label for="move-why">Why</label>
         <input id="move-why" name="why" required maxlength="500" />
       </p>
-      <p class="field">
+      <p>
         <label for="move-by">Your name</label>
         <input id="move-by" name="by" required maxlength="100" autocomplete="name" />
       </p>
-      <p class="failed-to" role="alert" data-part="error"></p>
+      <p class="trouble" role="alert" data-part="error"></p>
       <fieldset name="against" disabled>
-        <p class="field">
+        <p>
           <label for="move-despite">Why all the same</label>
           <input id="move-despite" name="despite" required maxlength="500" />
         </p>

@@ -17,7 +17,7 @@ const scripts = ["client/filters.js", "client/move.js"];
 
 /** Stages, differences, the audit log and the ledger, with the dialogs that move endpoints. */
 export const migrationPage = (migration: Migration): PagePart => ({
-  style: ["stages.css", "differences.css"].map((file) => readAsset(fileUrl(file))).join("\n"),
+  style: readAsset(fileUrl("migration.css")),
   script: joinModules(scripts.map(fileUrl)),
   dialogs: moveDialog(),
   show(now, _query, address) {

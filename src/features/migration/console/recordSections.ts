@@ -2,8 +2,7 @@ import type { LedgerEntry } from "../../../compare/ledger.ts";
 import { formatPath } from "../../../compare/results.ts";
 import type { PageSection } from "../../../ui/consolePart.ts";
 import { html, type Html } from "../../../ui/html.ts";
-import { rowsTable } from "../../../ui/rowsTable.ts";
-import { timeAt } from "../../../ui/timeAgo.ts";
+import { rowsTable, timeAt } from "../../../ui/parts.ts";
 import { type Move, stageText } from "../stage.ts";
 
 /** The audit log: who moved what, when and why, the newest first. */
@@ -30,7 +29,7 @@ export const auditSection = (audit: readonly Move[]): PageSection => ({
         </td>
         <td><span class="short-label">by </span>${by}</td>
         <td class="long">
-          ${why}${despite === undefined ? "" : html` <span class="despite">against the evidence: ${despite}</span>`}
+          ${why}${despite === undefined ? "" : html` <span class="trouble">against the evidence: ${despite}</span>`}
         </td>
       </tr>`,
   }),
@@ -66,11 +65,11 @@ const ledgerRow = (
   html`<tr data-key="${id}">
     <th scope="row">
       ${endpoint === "*" ? "every endpoint" : endpoint} <code>${formatPath(path)}</code
-      ><span class="id quiet">${id}</span>
+      ><span class="id where">${id}</span>
     </th>
     <td>
       ${kind === "*" ? "any form" : kind}
-      ${candidate === undefined ? "" : html`, where modern says <code>${JSON.stringify(candidate)}</code>`}
+      ${candidate === undefined ? "" : html`where modern says <code>${JSON.stringify(candidate)}</code>`}
     </td>
     <td class="long">${reason}${link === undefined ? "" : html` <span class="link">${linked(link)}</span>`}</td>
     <td>${owner}</td>

@@ -1,17 +1,10 @@
-import { differenceResults } from "../../../compare/difference.ts";
-import { sparkline } from "../../../ui/charts.ts";
 import type { PageSection } from "../../../ui/consolePart.ts";
 import { html, type Html } from "../../../ui/html.ts";
-import { rowsTable } from "../../../ui/rowsTable.ts";
-import { timeAgo } from "../../../ui/timeAgo.ts";
+import { rowsTable, timeAgo } from "../../../ui/parts.ts";
 import { counted, duration, formatNumber, percent, rate } from "../../../ui/wording.ts";
 import { nextStep } from "../gate.ts";
 import { stageText } from "../stage.ts";
-import type { Latency, Parity, StagesView, StageView } from "../views.ts";
-
-const BAR_WIDTH = 400;
-/** The least width of a part that is not empty, so that it can be seen. */
-const MIN_PART_WIDTH = 5;
+import type { Latency, StagesView, StageView } from "../views.ts";
 
 /** Why an endpoint needs an operator, the most urgent reason first; empty if it does not. */
 const troublesOf = ({ parity, gateSays, isGateFailing }: StageView): string[] => [
@@ -60,16 +53,8 @@ export const stagesSection = (
     about: hasModern
       ? `Who answers each endpoint. Those that need somebody come first.${isShared ? " Compared requests are those of all gateways, traffic and times of this one." : ""}`
       : "No modern implementation is configured, so that there is nothing to move to: legacy answers every endpoint.",
-    content: html`${
-      isMoved
-        ? ""
-        : beginning(
-            hasModern,
-            inLegacy.some(({ view }) => view.rate > 0),
-            address,
-          )
-    }
-    ${hasModern ? allButtons(stages, isMoved) : ""} ${shown.length === 0 ? "" : stagesTable(shown, hasModern, now)}
+    content: html`${isMoved ? "" : beginning(hasModern, address)} ${hasModern ? allButtons(stages, isMoved) : ""}
+    ${shown.length === 0 ? "" : stagesTable(shown, hasModern, now)}
     ${
       inLegacy.length === 0
         ? ""
@@ -87,9 +72,7 @@ const allButtons = (stages: StagesView, isMoved: boolean): Html => {
     to === undefined ? [] : `${endpoint}: ${stageText(to)}`,
   );
   const button = (stage: "legacy" | "former", title: string, will: string): Html =>
-    html`<button type="button" class="${stage}" data-all="${stage}" data-will="${will}" aria-haspopup="dialog">
-      ${title}
-    </button>`;
+    html`<button type="button" data-all="${stage}" data-will="${will}" aria-haspopup="dialog">${title}</button>`;
   return html`<p class="all-buttons scripted">
     ${
       isMoved
@@ -113,24 +96,17 @@ const allButtons = (stages: StagesView, isMoved: boolean): Html => {
 };
 
 /** What to do where nothing has been moved yet. */
-const beginning = (hasModern: boolean, hasTraffic: boolean, address: string): Html =>
-  html`<ol class="beginning">
-    <li class="${hasTraffic ? "done" : ""}">
-      ${hasTraffic ? html`<strong>Done:</strong> ` : ""}Send the gateway a request:
-      <code>curl ${address}/…</code>. The endpoint then shows its traffic here.
-    </li>
+const beginning = (hasModern: boolean, address: string): Html =>
+  html`<p class="about">
+    Send the gateway a request, <code>curl ${address}/…</code>: its endpoint then shows traffic here.
     ${
       hasModern
-        ? html`<li>
-            Move one endpoint that is read often to <strong>shadow</strong>: legacy goes on answering, and modern is
-            compared. What differs is listed below.
-          </li>`
-        : html`<li>
-            Set <code>MODERN_URL</code> to the new implementation and restart the gateway. Every endpoint stays with
-            legacy until you move it.
-          </li>`
+        ? html`Move one endpoint that is read often to <strong>shadow</strong>: legacy goes on answering, and modern is
+            compared. What differs is listed below.`
+        : html`Set <code>MODERN_URL</code> to the new implementation and restart the gateway. Every endpoint stays with
+            legacy until you move it.`
     }
-  </ol>`;
+  </p>`;
 
 const stagesTable = (views: readonly NamedView[], hasModern: boolean, now: Date): Html =>
   rowsTable({
@@ -150,15 +126,9 @@ const stagesTable = (views: readonly NamedView[], hasModern: boolean, now: Date)
   });
 
 const row = ({ endpoint, view, troubles }: NamedView, hasModern: boolean, now: Date): Html =>
-  html`<tr
-    id="stage-${endpoint}"
-    class="${troubles.length > 0 ? "troubled" : ""}"
-    data-stage="${view.stage}"
-    data-share="${view.share}"
-  >
+  html`<tr id="stage-${endpoint}" data-stage="${view.stage}" data-share="${view.share}">
     <th scope="row">
-      ${endpoint}
-      ${troubles.map((trouble) => html`<span class="where trouble"><span class="sign" aria-hidden="true">?</span> ${trouble}</span>`)}
+      ${endpoint} ${troubles.map((trouble) => html`<span class="where trouble">? ${trouble}</span>`)}
       <span class="where">for ${timeAgo(view.since, now)}, by ${view.by}${view.why === "" ? "" : `: ${view.why}`}</span>
     </th>
     <td class="at">
@@ -207,7 +177,6 @@ const parityCell = (endpoint: string, { stage, parity: found }: StageView): Html
   if (conclusive === 0) return stage === "legacy" ? html`` : html`<span class="quiet">nothing compared</span>`;
   return html`<strong>${percent(1 - found.unexplained / conclusive)}</strong>
     <span class="quiet">≥ ${percent(found.lower)}</span>
-    ${parityBar(found)}
     <span class="where"
       >${counted(found.compared, "request")}
       compared${
@@ -226,33 +195,25 @@ const parityCell = (endpoint: string, { stage, parity: found }: StageView): Html
 const stageMark = ({ stage, share }: StageView): Html =>
   html`<span class="stage ${stage}"><strong>${stage}</strong>${stageText({ stage, share }).slice(stage.length)}</span>`;
 
-/** The results of comparisons as parts of a bar, with a tick at the lower bound of the share. */
-const parityBar = (parity: Parity): Html => {
-  const shown = differenceResults.filter((kind) => parity[kind] > 0);
-  const total = shown.reduce((sum, kind) => sum + parity[kind], 0);
-  const free = BAR_WIDTH - MIN_PART_WIDTH * shown.length;
-  const counts = shown.map((kind) => `${formatNumber(parity[kind])} ${kind}`);
-  const tick = (BAR_WIDTH * Math.min(1, Math.max(0, parity.lower))).toFixed(1);
-  let x = 0;
+const LINE_WIDTH = 120;
+const LINE_HEIGHT = 26;
+
+/** Requests in each minute as a line, and in words; empty for fewer than two counts. */
+const sparkline = (counts: readonly number[]): Html => {
+  if (counts.length < 2) return html``;
+  const most = Math.max(1, ...counts);
+  const points = counts.map((count, i) => {
+    const x = (LINE_WIDTH * i) / (counts.length - 1);
+    return `${x.toFixed(1)},${(LINE_HEIGHT - 1 - ((LINE_HEIGHT - 3) * count) / most).toFixed(1)}`;
+  });
+  const label = `Requests in each of the last ${formatNumber(counts.length)} minutes: between ${formatNumber(Math.min(...counts))} and ${formatNumber(Math.max(...counts))}, lately ${formatNumber(counts.at(-1) ?? 0)}`;
   return html`<svg
-    class="parity-bar"
-    viewBox="0 0 ${BAR_WIDTH} 14"
+    class="spark"
+    viewBox="0 0 ${LINE_WIDTH} ${LINE_HEIGHT}"
     preserveAspectRatio="none"
     role="img"
-    aria-label="${[...counts, `at least ${percent(parity.lower)} with confidence`].join(", ")}"
+    aria-label="${label}"
   >
-    <title>${counts.join("\n")}</title>
-    ${shown.map((kind) => {
-      const width = MIN_PART_WIDTH + (free * parity[kind]) / total;
-      x += width;
-      return html`<rect
-        class="${kind}"
-        x="${(x - width).toFixed(1)}"
-        y="3"
-        width="${width.toFixed(1)}"
-        height="8"
-      ></rect>`;
-    })}
-    <line x1="${tick}" x2="${tick}" y1="0" y2="14"></line>
+    <polyline points="${points.join(" ")}"></polyline>
   </svg>`;
 };

@@ -1,7 +1,6 @@
-import { fillBar } from "../../../ui/charts.ts";
 import type { PagePart, PageSection } from "../../../ui/consolePart.ts";
 import { html, type Html } from "../../../ui/html.ts";
-import { timeAgo } from "../../../ui/timeAgo.ts";
+import { fillBar, timeAgo } from "../../../ui/parts.ts";
 import { formatNumber } from "../../../ui/wording.ts";
 import type { PrivateRowsView } from "../scan.ts";
 
@@ -23,11 +22,11 @@ const privateRowsSection = (view: PrivateRowsView, now: Date): PageSection => ({
 
 const progress = (view: PrivateRowsView): Html => {
   const { state, trouble } = view;
-  return html`<p class="fill">
+  return html`<p>
     <strong class="${state === "outdated" ? "kind drift" : ""}">${state}</strong> ${howFar(view)}
     ${fillBar(shareOf(view), "of the ids have been read")}
-    ${trouble === undefined ? "" : html`<span class="trouble">Trouble: ${trouble}</span>`}
-    <span class="quiet">${meanings[state]}</span>
+    ${trouble === undefined ? "" : html`<span class="trouble">Trouble: ${trouble}</span><br />`}
+    <span class="where">${meanings[state]}</span>
   </p>`;
 };
 

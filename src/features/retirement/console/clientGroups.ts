@@ -1,4 +1,4 @@
-import type { ClientView } from "./retirementConsole.ts";
+import type { ClientView } from "../callers.ts";
 
 /** Browsers name others as well: the most specific name is the one that counts. */
 const browsers = ["Edg", "OPR", "Firefox", "Chrome", "Safari"] as const;

@@ -1,21 +1,19 @@
 import type { PagePart, PageSection } from "../../../ui/consolePart.ts";
-import { joinModules, readAsset } from "../../../ui/documentFrame.ts";
+import { joinModules } from "../../../ui/documentFrame.ts";
 import { html, type Html } from "../../../ui/html.ts";
-import { rowsTable } from "../../../ui/rowsTable.ts";
-import { timeAgo, timeAt } from "../../../ui/timeAgo.ts";
+import { rowsTable, timeAgo, timeAt } from "../../../ui/parts.ts";
 import { counted, formatNumber } from "../../../ui/wording.ts";
+import type { ClientView } from "../callers.ts";
+import type { ListClients } from "../feature.ts";
 import { type ClientGroup, groupClients, matchesSearch } from "./clientGroups.ts";
-import type { ClientView, ListClients } from "./retirementConsole.ts";
 
-/** Groups that are shown at first, and at most; and clients of one group. */
+/** Groups that are not folded, and clients of one group. */
 const FIRST = 10;
-const MAX_SHOWN = 100;
 const MAX_CLIENTS = 20;
 const MAX_SEARCH = 200;
 
 /** The section of callers of the legacy interface, and their number. */
 export const retirementPage = (list: ListClients): PagePart => ({
-  style: readAsset(new URL("clients.css", import.meta.url)),
   script: joinModules([new URL("client/clients.js", import.meta.url)]),
   show(now, query) {
     const clients = list();
@@ -24,20 +22,23 @@ export const retirementPage = (list: ListClients): PagePart => ({
     return {
       numbers: [{ order: 30, name: "callers of legacy", value: formatNumber(callers) }],
       // The overview counts none.
-      sections:
-        clients.length === 0 ? [] : [clientsSection(clients, { search, all: query.get("all") === "clients" }, now)],
+      sections: clients.length === 0 ? [] : [clientsSection(clients, search, now)],
     };
   },
 });
 
-const clientsSection = (
-  clients: readonly ClientView[],
-  { search, all }: { search: string; all: boolean },
-  now: Date,
-): PageSection => {
+const clientsSection = (clients: readonly ClientView[], search: string, now: Date): PageSection => {
   const groups = groupClients(clients);
   const found = groups.filter((group) => matchesSearch(group, search));
-  const shown = found.slice(0, all ? MAX_SHOWN : FIRST);
+  const table = (rows: readonly ClientGroup[]): Html =>
+    rowsTable({
+      rows,
+      heads: ["requests", "program", "asks for", "callers", "last"],
+      none: "No client has this text.",
+      route: "/clients",
+      row: (group) => groupRow(group, now),
+    });
+  const left = found.slice(FIRST);
   return {
     order: 40,
     id: "clients",
@@ -45,21 +46,21 @@ const clientsSection = (
     shortTitle: "Clients",
     count: groups.length,
     about: "Callers of the legacy interface, by program and by what they ask for.",
-    content: html`${tools(search)}
-    ${rowsTable({
-      rows: shown,
-      heads: ["requests", "program", "asks for", "callers", "last"],
-      none: "No client has this text.",
-      route: "/clients",
-      row: (group) => groupRow(group, now),
-    })}
-    ${more(found.length - shown.length, all)}`,
+    content: html`${tools(search)} ${table(found.slice(0, FIRST))}
+    ${
+      left.length === 0
+        ? ""
+        : html`<details data-key="left">
+            <summary>Show ${formatNumber(left.length)} more</summary>
+            ${table(left)}
+          </details>`
+    }`,
   };
 };
 
 const tools = (search: string): Html =>
   html`<form class="filters" role="search" autocomplete="off">
-    <p class="wide scripted">
+    <p class="scripted">
       <label for="find-clients">Program, path or caller contains</label>
       <input
         id="find-clients"
@@ -73,17 +74,10 @@ const tools = (search: string): Html =>
     <p><a href="/clients.csv" download="clients.csv" data-download>All as CSV</a></p>
   </form>`;
 
-const more = (left: number, all: boolean): Html | string =>
-  left <= 0
-    ? ""
-    : all
-      ? html`<p class="none">… and ${formatNumber(left)} more, in <code>GET /clients</code>.</p>`
-      : html`<p><a href="?all=clients#clients">Show ${formatNumber(left)} more</a></p>`;
-
 const groupRow = ({ family, path, count, first, last, clients }: ClientGroup, now: Date): Html =>
   html`<tr data-key="${family} ${path}">
-    <td class="amount"><strong>${formatNumber(count)}</strong></td>
-    <th scope="row">${family === "" ? html`<span class="absent">no user agent</span>` : family}</th>
+    <td><strong>${formatNumber(count)}</strong></td>
+    <th scope="row"><span class="long">${family === "" ? html`<i>no user agent</i>` : family}</span></th>
     <td><code>${path}</code></td>
     <td class="long">
       <details data-key="callers">
@@ -102,6 +96,6 @@ const groupRow = ({ family, path, count, first, last, clients }: ClientGroup, no
       </details>
     </td>
     <td class="quiet">
-      <span class="short-label">last </span>${timeAgo(last, now)} ago<span class="where">, since ${timeAt(first)}</span>
+      <span class="short-label">last </span>${timeAgo(last, now)} ago<span class="where">since ${timeAt(first)}</span>
     </td>
   </tr>`;

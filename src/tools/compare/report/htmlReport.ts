@@ -1,16 +1,14 @@
 import type { Cause, ExampleAnswer, Report, ReportedDifference, Row, Summary } from "./report.ts";
 import { comparisonResults, formatPath, resultNames } from "../../../compare/results.ts";
 import { truncate } from "../../../scrub/truncate.ts";
-import { badge } from "../../../ui/badge.ts";
-import { curlPair } from "../../../ui/curlPair.ts";
-import { copyScript, documentFrame, readAsset, sharedStyle } from "../../../ui/documentFrame.ts";
+import { documentFrame, readAsset, sharedStyle } from "../../../ui/documentFrame.ts";
 import { html, type Html } from "../../../ui/html.ts";
-import { section } from "../../../ui/section.ts";
+import { badge, curlPair, section } from "../../../ui/parts.ts";
 import { counted, formatNumber, minute } from "../../../ui/wording.ts";
 import { formatSummary, formatValues, reasonsOf } from "./reportWording.ts";
 
 const read = (file: string): string => readAsset(new URL(file, import.meta.url));
-const frame = documentFrame([sharedStyle(), read("report.css")].join("\n"), [copyScript(), read("filter.js")]);
+const frame = documentFrame([sharedStyle(), read("report.css")].join("\n"), [read("filter.js")]);
 /** People open the page as a file and send it around: its policy is part of it. */
 const head = html`<meta http-equiv="Content-Security-Policy" content="${frame.policy}" />`;
 
@@ -84,8 +82,8 @@ const overview = ({ sides: { legacy, candidate }, made, summary, endpoints }: Re
           : html`<td class="${kind}">${kind === "equal" ? count : link(target, count)}</td>`;
       })}
     </tr>`;
-  return html`<header class="overview">
-    <p class="compared">
+  return html`<header>
+    <p class="where">
       <strong>Comparison</strong> of legacy <code>${legacy}</code>
       ${candidate === undefined ? "with the new interface’s rules" : html`with candidate <code>${candidate}</code>`},
       <time datetime="${made}">${minute(made)}</time>
@@ -99,7 +97,7 @@ const overview = ({ sides: { legacy, candidate }, made, summary, endpoints }: Re
           ${resultNames.map(
             (name) =>
               html`<th scope="col" class="${name}" title="${comparisonResults[name].means}">
-                <span class="sign" aria-hidden="true">${comparisonResults[name].sign}</span> <span>${name}</span>
+                <span aria-hidden="true">${comparisonResults[name].sign}</span> <span>${name}</span>
               </th>`,
           )}
         </tr>
@@ -166,7 +164,7 @@ const differenceItem = (difference: ReportedDifference): Html => {
         ${badge(kind)} <code>${formatPath(path)}</code> <b>${form}</b>
         <span class="where">${endpoint} · ${counted(answers, "answer")}</span>
       </summary>
-      <p class="what">
+      <p class="where">
         ${counted(count, "field")}${entry === undefined ? "" : html`, allowed by <code>${entry}</code>`}${rule === undefined ? "" : html`, ${kind === "explained" ? "by" : "made by"} <code>${rule}</code>`}
       </p>
       <dl class="values">

@@ -153,13 +153,11 @@ describeInChromium("the operators' page", (open) => {
     ]);
     expect(await textOf(page, "#move h2 + p")).toBe("Now: shadow, 40 % mirrored");
     await page.keyboard.press("Escape");
-    expect(await version.locator("details[open] .curl[open] .copy").count()).toBeGreaterThan(0);
+    expect(await version.locator("details[open] .curl[open]").count()).toBeGreaterThan(0);
     expect(await page.inputValue("#filter-path")).toBe("version");
     expect(await page.locator(".difference:visible").count()).toBe(1);
     expect(await focused(page)).toMatch(/^Move/);
-    await page.evaluate(
-      `getSelection().selectAllChildren(document.querySelector("details[open] > .samples .asked code"))`,
-    );
+    await page.evaluate(`getSelection().selectAllChildren(document.querySelector("details[open] > .samples code"))`);
     const selected = await page.evaluate(`String(getSelection())`);
     await operate("POST", "/stages/getSetup", { stage: "legacy", why: "enough", by: "Grace" });
     await look(page);

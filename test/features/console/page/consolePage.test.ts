@@ -56,7 +56,7 @@ test("the policy allows our own style and scripts alone, and no frame", async ()
   expect(policy).not.toMatch(/unsafe|\*|https?:/);
   const page = await answer.text();
   const inline = [...page.matchAll(/<(style|script)[^>]*>([\s\S]*?)<\/\1>/g)];
-  expect(inline.length).toBeGreaterThan(2);
+  expect(inline.length).toBe(2);
   for (const [, name, text = ""] of inline) {
     const directive = policy.split("; ").find((one) => one.startsWith(`${name}-src`));
     expect(directive).toContain(`'sha256-${hash("sha256", text, "base64")}'`);
@@ -103,7 +103,7 @@ test("no value breaks out, from whichever side: the page is made of our own tags
   await one.compared("getDataset", 1);
   const page = await (await operatorsOf(one)).markup();
   expect(textOf(page)).toContain("--><script>alert(1)</script>");
-  expect(page.match(/<script/g)).toHaveLength(3);
+  expect(page.match(/<script/g)).toHaveLength(1);
   const markup = markupOf(page);
   expect(markup.replace("<!doctype html>", "").replaceAll(tag, "")).not.toMatch(/[<>]/);
   for (const [, href = ""] of markup.matchAll(/\shref="([^"]*)"/g))

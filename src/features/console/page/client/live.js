@@ -19,8 +19,6 @@ const attributesOfOperator = new Set(["open", "hidden", "value", "checked", "sel
 const callbacks = {
   beforeNodeMorphed: (old, next) => !old.isEqualNode(next),
   beforeAttributeUpdated: (name) => !attributesOfOperator.has(name),
-  // A script has added it, for example the button that copies.
-  beforeNodeRemoved: (node) => !node.dataset || node.dataset.own === undefined,
 };
 
 /** Idiomorph finds elements again by their id. A `data-key` is unique among siblings, and so is the path of keys in the page. */
@@ -83,18 +81,6 @@ const refresh = () => {
   });
 };
 
-/** Links that ask the page for something else keep the fields and folds of this one, and what else its address asks for. */
-const follow = (event) => {
-  const link = event.target.closest("a[href^='?']");
-  if (!link || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
-  event.preventDefault();
-  const query = new URLSearchParams(location.search);
-  for (const [name, value] of new URL(link.href).searchParams) query.set(name, value);
-  history.pushState(null, "", `?${query}${link.hash}`);
-  if (!link.closest("section")?.matches(link.hash)) document.querySelector(link.hash)?.scrollIntoView();
-  refresh();
-};
-
 /** Keeps the page up to date from now on. */
 export const startLive = () => {
   document.getElementById("sign-out").hidden = adminToken.get() === "";
@@ -105,7 +91,5 @@ export const startLive = () => {
     if (document.visibilityState === "visible") refresh();
   });
   document.addEventListener("page:changed", refresh);
-  document.addEventListener("click", follow);
   addEventListener("online", refresh);
-  addEventListener("popstate", refresh);
 };
