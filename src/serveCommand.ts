@@ -82,7 +82,7 @@ const runCheck = async ({ strict = false, json = false }: CheckOptions): Promise
     return fail(opened.errors);
   }
   const { gateway, settings, upstream, close } = opened;
-  const { check } = await import("./serve/check.ts");
+  const { check } = await import("./tools/check.ts");
   const print = json ? () => undefined : console.log;
   print(`configuration is valid; legacy is ${upstream.description}`);
   const result = await check(gateway, { settings, strict, print });

@@ -1,6 +1,6 @@
 import { onTestFinished, describe, expect, test } from "vitest";
 import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
-import { check } from "../../../src/serve/check.ts";
+import { check } from "../../../src/tools/check.ts";
 import { entrySchema, type LedgerEntry, openLedger, readLedger } from "../../../src/compare/ledger.ts";
 import { openAsModern, openCandidateSide } from "../../../src/tools/compare/candidateSide.ts";
 import { compareOne } from "../../../src/tools/compare/compareOne.ts";

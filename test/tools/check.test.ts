@@ -1,13 +1,13 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { check } from "../../src/serve/check.ts";
+import { check } from "../../src/tools/check.ts";
 import { startServer } from "../../src/serve/server.ts";
 import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { httpUpstream } from "../proxy/support.ts";
 import { freePort } from "../support/freePort.ts";
 import { gatewayFor } from "../support/gateway.ts";
-import { keys } from "./support.ts";
+import { keys } from "../serve/support.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 
 /** The check of a gateway before this legacy, and its last lines. */

@@ -6,8 +6,8 @@ import { xmlReader } from "../legacy/xml.ts";
 import type { Json } from "../rules/rule.ts";
 import type { Settings } from "../settings/settings.ts";
 import { dataDirectoryTrouble } from "../store/dataDirectory.ts";
-import type { CheckReport, Examples } from "./feature.ts";
-import type { Gateway } from "./gateway.ts";
+import type { CheckReport, Examples } from "../serve/feature.ts";
+import type { Gateway } from "../serve/gateway.ts";
 
 /** What `--check` is run with. */
 type CheckSettings = {
