@@ -1,4 +1,16 @@
 import { Command, CommanderError } from "commander";
+import type { Catalogue } from "../serve/prepared.ts";
+
+/** What a command has of the process. An error that it throws is printed, and the exit code is 2. */
+export type CommandTools = {
+  catalogue: Catalogue;
+  environment: Readonly<Record<string, string | undefined>>;
+  print: (line: string) => void;
+  complain: (line: string) => void;
+  exit: (code: 0 | 1 | 2) => void;
+  /** Aborted where the command has to end early. */
+  signal: AbortSignal;
+};
 
 /** A command line of this name, whose commands end as `runCommand` says. */
 export const openCommandLine = (name: string): Command =>
@@ -8,7 +20,7 @@ export const openCommandLine = (name: string): Command =>
 export const runCommand = async (
   command: Command,
   args: readonly string[],
-  { complain, exit }: { complain: (line: string) => void; exit: (code: 0 | 2) => void },
+  { complain, exit }: Pick<CommandTools, "complain" | "exit">,
 ): Promise<void> => {
   try {
     await command.parseAsync(args, { from: "user" });

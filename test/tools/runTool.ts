@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { CommandTools } from "../../src/tools/commandTools.ts";
+import type { CommandTools } from "../../src/tools/runCommand.ts";
 import { openCommandLine, runCommand } from "../../src/tools/runCommand.ts";
 import { catalogue } from "../../transforms/catalogue.ts";
 

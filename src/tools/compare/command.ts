@@ -1,8 +1,15 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { type Command, Option } from "commander";
-import type { CommandTools } from "../commandTools.ts";
 import { readIds } from "../corpus/madeRequests.ts";
 import { numberFrom, readUrl, severalOf } from "../optionValues.ts";
-import type { CompareOptions } from "./comparison.ts";
+import type { CommandTools } from "../runCommand.ts";
+import { type CompareOptions, performComparison } from "./comparison.ts";
+import { htmlReport } from "./report/htmlReport.ts";
+import { junitReport } from "./report/junitReport.ts";
+import { markdownReport } from "./report/markdownReport.ts";
+import type { Report } from "./report/report.ts";
+import { terminalReport } from "./report/terminalReport.ts";
 
 /** Gives a command the options of `compare`, and its action. */
 export const compareCommand = (command: Command, tools: CommandTools): Command =>
@@ -50,10 +57,7 @@ export const compareCommand = (command: Command, tools: CommandTools): Command =
     .action((options: CompareOptions) => compare(options, tools));
 
 const compare = async (options: CompareOptions, tools: CommandTools): Promise<void> => {
-  const { performComparison } = await import("./comparison.ts");
   const { report, scrub } = await performComparison(options, tools);
-  const { terminalReport } = await import("./report/terminalReport.ts");
-  const { writeReports } = await import("./report/writeReports.ts");
   const { columns, isTTY } = process.stdout;
   const lines = terminalReport(report, isTTY ? columns : 100, isTTY && !tools.environment["NO_COLOR"]);
   for (const line of [...lines, ...writeReports(report, options.out, scrub)]) tools.print(scrub(line));
@@ -62,3 +66,21 @@ const compare = async (options: CompareOptions, tools: CommandTools): Promise<vo
   if (failed >= compared) throw new Error(`${failed} of ${compared + failed} requests could not be compared`);
   tools.exit(unexplained > 0 ? 1 : 0);
 };
+
+/** The report for other programs: everything but the examples. */
+const jsonReport = ({ examples: _examples, ...report }: Report): string => `${JSON.stringify(report, null, 2)}\n`;
+
+const files: Record<string, (report: Report) => string> = {
+  "report.html": htmlReport,
+  "report.json": jsonReport,
+  "junit.xml": junitReport,
+  "summary.md": markdownReport,
+};
+
+/** Writes the report in all formats into a folder that exists, and gives the paths. */
+const writeReports = (report: Report, folder: string, scrub: (text: string) => string): string[] =>
+  Object.entries(files).map(([name, written]) => {
+    const path = join(folder, name);
+    writeFileSync(path, scrub(written(report)));
+    return path;
+  });

@@ -7,7 +7,7 @@ import { facetsOf } from "../../compare/facets.ts";
 import { childPointer } from "../../compare/pointer.ts";
 import type { FieldReport } from "./report/report.ts";
 
-/** What has been seen at one place; plain data, so that it can be stored and continued. */
+/** What has been seen at one place. */
 type SeenField = {
   legacyPath: string;
   documents: number;
@@ -17,7 +17,7 @@ type SeenField = {
 };
 
 /** By our path. A legacy field that no rule reads has the path that it would have in our document. */
-export type SeenFields = Record<string, SeenField>;
+export type SeenFields = Map<string, SeenField>;
 
 /** Legacy fields of an endpoint that no rule reads; further ones are not counted. */
 const MAX_UNREAD = 200;
@@ -74,18 +74,15 @@ const observeOthers = (
   for (const key of Object.keys(value)) {
     if (read.has(key)) continue;
     const path = childPointer(around, key);
-    const isNew = !Object.hasOwn(fields, path);
-    if (isNew && Object.values(fields).filter(({ unread }) => unread).length >= MAX_UNREAD) continue;
+    const isNew = !fields.has(path);
+    if (isNew && [...fields.values()].filter(({ unread }) => unread).length >= MAX_UNREAD) continue;
     const field = count({ path, legacyPath: joined(legacyPath, key) }, value[key], fields);
     if (isNew) field.unread = true;
   }
 };
 
 const count = ({ path, legacyPath }: Place, legacy: Json | undefined, fields: SeenFields): SeenField => {
-  const known = Object.hasOwn(fields, path) ? fields[path] : undefined;
-  const field = known ?? { legacyPath, documents: 0, seen: {}, examples: [] };
-  if (!known)
-    Object.defineProperty(fields, path, { value: field, enumerable: true, writable: true, configurable: true });
+  const field = fields.getOrInsert(path, { legacyPath, documents: 0, seen: {}, examples: [] });
   field.documents++;
   const variant = variantOf(legacy);
   const seen = field.seen[variant] ?? 0;
@@ -104,14 +101,14 @@ export const fieldReports = (
   const coverage: FieldReport[] = [];
   const schemaDrift: FieldReport[] = [];
   for (const { path, inner, legacyPath } of placesOf(rule)) {
-    const found = fields[path] ?? { legacyPath, documents: 0, seen: {}, examples: [] };
+    const found = fields.get(path) ?? { legacyPath, documents: 0, seen: {}, examples: [] };
     const { declared, never, odd } = coverageOf(inner, found.seen);
     const rules = facetsOf(inner).rules.map(({ name }) => name);
     const report = { endpoint, path, ...found, rules, declared, never };
     coverage.push(report);
     if (odd.length > 0) schemaDrift.push(report);
   }
-  for (const [path, { unread, ...found }] of Object.entries(fields))
+  for (const [path, { unread, ...found }] of fields)
     if (unread) schemaDrift.push({ endpoint, path, ...found, rules: [], declared: [], never: [] });
   return { coverage, schemaDrift };
 };

@@ -70,7 +70,7 @@ export const openTally = (): Tally => {
       summary: { ...zeroCounts(), failed: 0 },
       statuses: new Map(),
       latency: { legacy: openTimes(), candidate: openTimes() },
-      fields: {},
+      fields: new Map(),
     }));
 
   const causeFor = (endpoint: string, difference: Difference, curl: CurlPair): Cause => {

@@ -4,13 +4,12 @@ import { exampleTarget } from "../../endpoint/canonicalRequest.ts";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
 import { readInput } from "../../endpoint/input.ts";
 import { isLongKey, MIN_KEY_LENGTH, openSecrets } from "../../scrub/secrets.ts";
-import type { CommandTools } from "../commandTools.ts";
 import type { CorpusRequest } from "../corpus/corpusRequest.ts";
 import { idRequests, readIds } from "../corpus/madeRequests.ts";
 import { trafficMapper } from "../corpus/mapTraffic.ts";
 import { readCorpus } from "../corpus/readCorpus.ts";
-import { readKeyVariable } from "../keyVariable.ts";
-import { readUrl } from "../optionValues.ts";
+import { readKeyVariable, readUrl } from "../optionValues.ts";
+import type { CommandTools } from "../runCommand.ts";
 import type { Exchange, FixtureAsk } from "./exchange.ts";
 import { openRecording, type Recorded, type Replay } from "./recording.ts";
 import { lastReading, savePair } from "./savePair.ts";
@@ -153,13 +152,13 @@ const targetOf = (endpoint: Endpoint, words: readonly string[]): string => {
 /** What a recording shows: its status, legacy's error or format, and how legacy writes each field of the document. */
 const variantsShown = (name: string, endpoint: Endpoint, { status, legacy }: Recorded): string[] => {
   const reading = lastReading(endpoint, legacy);
-  const fields: SeenFields = {};
+  const fields: SeenFields = new Map();
   if (reading?.is === "document") observeFields(endpoint.output, reading.document, fields);
   return [
     `status ${status} after ${legacy.length}`,
     reading?.is === "error"
       ? `error ${reading.code}`
       : `${reading?.is} ${reading?.is === "document" ? reading.form : ""}`,
-    ...Object.entries(fields).flatMap(([path, { seen }]) => Object.keys(seen).map((one) => `${path} ${one}`)),
+    ...[...fields].flatMap(([path, { seen }]) => Object.keys(seen).map((one) => `${path} ${one}`)),
   ].map((variant) => `${name} ${variant}`);
 };

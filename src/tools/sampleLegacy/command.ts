@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import type { CommandTools } from "../commandTools.ts";
 import { numberFrom } from "../optionValues.ts";
+import type { CommandTools } from "../runCommand.ts";
 import { startSampleLegacy } from "./startSampleLegacy.ts";
 
 /** Gives a command the options of `sample`, and its action: the server runs until the process ends. */
