@@ -37,16 +37,6 @@ test("a refused connection whose client stays is closed after a second", async (
   expect(stays.bytesRead).toBeGreaterThan(0);
 });
 
-test("a connection that answers one request after the other serves any number of them", async () => {
-  const { port } = await open();
-  const { socket, text } = openConnection(port);
-  for (let i = 1; i <= 20; i++) {
-    socket.write(staying("/").repeat(9));
-    await until(() => text().endsWith("ok") && text().split("\r\n\r\nok").length > i * 9);
-  }
-  expect(text()).not.toMatch(/HTTP\/1.1 503|connection: close/i);
-});
-
 describe("what is no HTTP behind a request that is being answered", () => {
   const post = (version: string, ...headers: string[]) =>
     [`POST /files HTTP/${version}`, "Host: a", ...headers, "Content-Length: 2", "", "hi"].join("\r\n");

@@ -1,6 +1,8 @@
 import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
+import { openConnection } from "../serve/support.ts";
+import { until } from "../support/waiting.ts";
 import { get, httpUpstream, openGateway, rawUpstream, request, send } from "./support.ts";
 
 const reply = (text: string): ReturnType<typeof rawUpstream> =>
@@ -26,23 +28,19 @@ test("status, reason, header case, order, repetitions and odd bytes are preserve
   expect(body).toBe("ok");
 });
 
+const zurich = Buffer.from("Zürich").toString("latin1");
 test.each([
-  { reason: "OK" },
-  { reason: "Not At All" },
-  { reason: "" },
-  { reason: Buffer.from("Zürich").toString("latin1") },
-])("the reason phrase $reason is kept", async ({ reason }) => {
-  const { origin } = await reply(`HTTP/1.1 200 ${reason}\r\nContent-Length: 0\r\n\r\n`);
-  const { port } = await openGateway(origin);
-  const { head } = await send(port, get("/"));
-  expect(head.split("\r\n")[0]).toBe(`HTTP/1.1 200 ${reason}`);
-});
-
-test("a control character in it, which cannot be sent, becomes a blank", async () => {
-  const { origin } = await reply("HTTP/1.1 200 O\x01\x7fK\r\nContent-Length: 2\r\n\r\nok");
+  ["OK", "OK"],
+  ["Not At All", "Not At All"],
+  ["", ""],
+  [zurich, zurich],
+  // A control character cannot be sent.
+  ["O\x01\x7fK", "O  K"],
+])("the reason phrase %j goes on as %j", async (reason, sent) => {
+  const { origin } = await reply(`HTTP/1.1 200 ${reason}\r\nContent-Length: 2\r\n\r\nok`);
   const { port } = await openGateway(origin);
   const { head, body } = await send(port, get("/"));
-  expect([head.split("\r\n")[0], body]).toEqual(["HTTP/1.1 200 O  K", "ok"]);
+  expect([head.split("\r\n")[0], body]).toEqual([`HTTP/1.1 200 ${sent}`, "ok"]);
 });
 
 test("the request's line and headers arrive with their case, order and repetitions", async () => {
@@ -76,7 +74,7 @@ test("an absolute target goes on in origin form, its authority as Host", async (
 
 test("hop-by-hop headers stay on their connection, with those that Connection names", async () => {
   const { origin, requests } = await reply(
-    "HTTP/1.1 200 OK\r\nConnection: X-Secret, keep-alive\r\nX-SECRET: 1\r\nKeep-Alive: timeout=77\r\nProxy-Connection: a\r\n" +
+    "HTTP/1.1 200 OK\r\nConnection: X-Secret , keep-alive,,\r\nConnection: x-b, Content-Length\r\nX-SECRET: 1\r\nX-B: secret\r\nKeep-Alive: timeout=77\r\nProxy-Connection: a\r\n" +
       "Proxy-Authenticate: b\r\nTrailer: c\r\nUpgrade: d\r\nX-Kept: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
   );
   const { port } = await openGateway(origin);
@@ -112,18 +110,6 @@ test("whom to believe about the client: only a trusted peer", async () => {
   expect(requests[1]).not.toMatch(/7\.7\.7\.7/);
 });
 
-test("a request that has been here is refused", async () => {
-  const { origin, requests } = await reply("HTTP/1.1 204 No Content\r\n\r\n");
-  const { port, events } = await openGateway(origin);
-  await send(port, get("/"));
-  const via = /^Via: (.*)\r$/m.exec(requests[0] ?? "")?.[1] ?? "";
-  const { head, body } = await send(port, get("/again?api_key=SECRET", `Via: 1.0 other, ${via}`));
-  expect(head).toMatch(/^HTTP\/1\.1 502 /);
-  expect(JSON.parse(body)).toEqual({ detail: "The request has been through this gateway before." });
-  expect(events).toMatchObject([{ kind: "loop", method: "GET", path: "/again" }]);
-  expect(requests).toHaveLength(1);
-});
-
 test("a compressed body is not touched", async () => {
   const zipped = gzipSync("hello ".repeat(1000)).toString("latin1");
   const { origin } = await reply(
@@ -135,21 +121,14 @@ test("a compressed body is not touched", async () => {
   expect(head).toMatch(/^Content-Encoding: gzip\r\nContent-Length: \d+\r$/m);
 });
 
+const partial = "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 1-3/9\r\nContent-Length: 3\r\n\r\nbcd";
 test.each([
-  {
-    title: "a range",
-    text: "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 1-3/9\r\nContent-Length: 3\r\n\r\nbcd",
-    body: "bcd",
-  },
-  { title: "an empty 500", text: "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n", body: "" },
-  { title: "a 204", text: "HTTP/1.1 204 No Content\r\nX-A: 1\r\n\r\n", body: "" },
-  { title: "a 304", text: 'HTTP/1.1 304 Not Modified\r\nETag: "a"\r\nContent-Length: 99\r\n\r\n', body: "" },
-  {
-    title: "a body up to the end of the connection",
-    text: "HTTP/1.0 200 OK\r\n\r\nabc",
-    body: "3\r\nabc\r\n0\r\n\r\n",
-  },
-])("$title passes as it is", async ({ text, body: expected }) => {
+  ["a range", partial, "bcd"],
+  ["an empty 500", "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n", ""],
+  ["a 204", "HTTP/1.1 204 No Content\r\nX-A: 1\r\n\r\n", ""],
+  ["a 304", 'HTTP/1.1 304 Not Modified\r\nETag: "a"\r\nContent-Length: 99\r\n\r\n', ""],
+  ["a body up to the end of the connection", "HTTP/1.0 200 OK\r\n\r\nabc", "3\r\nabc\r\n0\r\n\r\n"],
+])("%s passes as it is", async (_, text, expected) => {
   const { origin } = await rawUpstream((socket) =>
     text.startsWith("HTTP/1.0") ? socket.end(text) : socket.write(text),
   );
@@ -249,8 +228,12 @@ test("Expect: 100-continue is answered here and the upload works", async () => {
     req.on("end", () => res.end(` ${expected}`));
   });
   const { port } = await openGateway(origin);
-  const { text } = await send(port, request("PUT /", "Expect: 100-continue", "Content-Length: 4"), "data");
-  expect(text).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n[^]*data[^]*undefined/);
+  const { socket, text, closed } = openConnection(port);
+  socket.write(request("PUT /", "Expect: 100-continue", "Content-Length: 4"));
+  await until(() => text() === "HTTP/1.1 100 Continue\r\n\r\n");
+  socket.write("data");
+  await closed;
+  expect(text()).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n[^]*data[^]*undefined/);
 });
 
 test("headers reach the client before a body that is slow to come", async () => {

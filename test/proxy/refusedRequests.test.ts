@@ -12,25 +12,15 @@ const healthyUpstream = () => rawUpstream((socket) => void socket.write(healthy)
 
 const end = "Connection: close\r\n\r\n";
 const body = `Content-Length: 2\r\n${end}hi`;
-/** Requests that undici refuses, or that must not go to legacy as they are. */
+/** Requests that undici refuses, or that must not go to legacy as they are; test/http/requestTarget.test.ts has more targets and hosts. */
 const bad: [name: string, bytes: string][] = [
   ["GET *", get("*")],
-  ["POST *", request("POST *", "Content-Length: 2") + "hi"],
-  ["GET ftp://x/", get("ftp://x/")],
   ["POST ftp://x/", request("POST ftp://x/", "Content-Length: 2") + "hi"],
-  ["an authority", get("x:80")],
-  ["an empty authority", get("http:///x")],
   ["a user in the authority", get("http://a@b/x")],
   ["CONNECT", request("CONNECT x:443")],
-  ["two Hosts", get("/x", "Host: b")],
   ["two Hosts and a body", `POST /x HTTP/1.1\r\nHost: a\r\nhost: a\r\n${body}`],
-  ["two Hosts in HTTP/1.0", `GET /x HTTP/1.0\r\nHost: a\r\nHost: a\r\n${end}`],
-  ["no Host", `GET /x HTTP/1.1\r\n${end}`],
   ["no Host and a body", `POST /x HTTP/1.1\r\n${body}`],
-  ["a user in Host", `GET /x HTTP/1.1\r\nHost: a@b\r\n${end}`],
-  ["a list in Host", `GET /x HTTP/1.1\r\nHost: one, two\r\n${end}`],
-  ["a path in Host", `POST /x HTTP/1.1\r\nHost: a/b\r\n${body}`],
-  ["a bad port in Host", `GET /x HTTP/1.1\r\nHost: a:b\r\n${end}`],
+  ["a path in Host", `GET /x HTTP/1.1\r\nHost: a/b\r\n${end}`],
   ["a length beyond 2^53", `POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 9007199254740993\r\n${end}hi`],
   ["chunks in HTTP/1.0", `POST /x HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n${end}0\r\n\r\n`],
 ];

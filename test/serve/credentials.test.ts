@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type SampleLegacy, startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { listeningGateway, recordingUpstream } from "../http/support.ts";
-import { request } from "../proxy/support.ts";
+import { get, request } from "../proxy/support.ts";
 import { gatewayFor } from "../support/gateway.ts";
 import { exchange, expectDetail, keys } from "./support.ts";
 
@@ -81,6 +81,49 @@ describe("a key over a socket", () => {
   );
 });
 
+describe("what travels to legacy", () => {
+  const list = "/v1/evaluationmeasures/list";
+
+  test("of a GET is the key, in the query, and who the client is", async () => {
+    const { url, seen } = await recordingUpstream();
+    const { port } = await listeningGateway(url);
+    const own = [`Authorization: Bearer ${K}`, "Cookie: session=1", "User-Agent: me/1", "X-Other: 1"];
+    await exchange(port, get(list, ...own, "Accept-Encoding: gzip", "X-Forwarded-For: 6.6.6.6"));
+    const names =
+      "accept accept-encoding connection forwarded host user-agent via x-forwarded-for x-forwarded-port x-forwarded-proto x-request-id";
+    expect(Object.keys(seen[0]?.headers ?? {}).toSorted()).toEqual(names.split(" "));
+    expect(seen[0]?.headers).toMatchObject({
+      "accept-encoding": "identity",
+      "user-agent": "me/1",
+      "x-forwarded-for": "127.0.0.1",
+      host: url.replace("http://", ""),
+    });
+  });
+
+  test.each([
+    ["a stranger", {}],
+    ["a trusted proxy", { TRUSTED_PROXIES: "127.0.0.1" }],
+  ])("is no host that %s names, since the answer is everybody's", async (_, environment) => {
+    const { url, seen } = await recordingUpstream();
+    const { port } = await listeningGateway(url, environment);
+    const hosts = ["X-Forwarded-Host: one.example", "Forwarded: for=192.0.2.1;host=two.example"];
+    await exchange(port, get(`http://three.example:81${list}`, ...hosts));
+    expect(seen[0]?.headers).toMatchObject({ "x-forwarded-port": "80", forwarded: "for=127.0.0.1;proto=http" });
+    expect(JSON.stringify(seen[0]?.headers)).not.toMatch(/\.example|:81/);
+  });
+
+  test("of a POST is the key, in the form; the query stays here", async () => {
+    const { url, seen } = await recordingUpstream(() => ({ body: '{"setup_tag":{"id":"1","tag":"a"}}' }));
+    const { port } = await listeningGateway(url);
+    const body = '{"setup_id":1,"tag":"a"}';
+    const head = request(`POST /v1/setup/tag?api_key=${K}`, `Content-Length: ${body.length}`);
+    expect((await exchange(port, head, body)).status).toBe(200);
+    expect(seen).toMatchObject([
+      { method: "POST", target: "/api/v1/json/setup/tag", body: `setup_id=1&tag=a&api_key=${K}` },
+    ]);
+  });
+});
+
 describe("credential, access, input, data: in this order", () => {
   let legacy: SampleLegacy;
   beforeAll(async () => {
@@ -123,6 +166,7 @@ describe("credential, access, input, data: in this order", () => {
     ["POST /datasets/list", '{"limit":0}', all(422)],
     ["POST /datasets/list", "[", all(422)],
     ["GET /flow/exists/a'b/1", undefined, all(502)],
+    ["GET /flow/exists/a%ff/x/", undefined, all(502)],
     ["GET /flow/exists/a=b/1", undefined, { ...writing, reader: 401, user: 404, owner: 404 }],
     ["GET /flow/exists/no.such/1", undefined, all(404)],
   ])("%s %s", async (line, body, statuses) => {

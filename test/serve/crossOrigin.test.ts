@@ -1,9 +1,11 @@
 import type { Page } from "playwright-core";
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { EXPOSED_HEADERS } from "../../src/http/cors.ts";
+import { documentedHeaders } from "../../src/openapi/replyHeaders.ts";
 import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { describeInChromium } from "../support/browser.ts";
 import { listeningGateway } from "../http/support.ts";
-import { httpUpstream } from "../proxy/support.ts";
+import { get, httpUpstream, openGateway, rawUpstream, send } from "../proxy/support.ts";
 
 const legacyPath = "/api/v1/json/data/61";
 
@@ -14,6 +16,43 @@ const asked = (page: Page, url: string, init: RequestInit = {}) =>
       async (answer) => ({ status: answer.status, headers: Object.fromEntries(answer.headers), body: await answer.text() }),
       (error) => error.message)`,
   );
+
+describe("a proxied answer", () => {
+  const ours = "Deprecation, Link, Retry-After, Sunset, X-Request-Id";
+  const shown = "Access-Control-Allow-Origin: *";
+
+  test.each([
+    ["without a list of its own", [shown], `Access-Control-Expose-Headers: ${ours}`],
+    [
+      "with a list of its own",
+      [shown, "access-control-EXPOSE-headers: X-Own, link"],
+      "access-control-EXPOSE-headers: X-Own, link, Deprecation, Retry-After, Sunset, X-Request-Id",
+    ],
+    ["with an empty list", [shown, "Access-Control-Expose-Headers: "], `Access-Control-Expose-Headers: ${ours}`],
+    [
+      "that exposes the same already",
+      [shown, `Access-Control-Expose-Headers: ${ours.toLowerCase()}`],
+      `Access-Control-Expose-Headers: ${ours.toLowerCase()}`,
+    ],
+    ["that legacy shows to no other origin", ["X-Own: *"], ""],
+  ])("%s exposes our headers once, if at all", async (_, theirs, merged) => {
+    const lines = ["HTTP/1.1 200 OK", ...theirs, "Content-Length: 0"];
+    const { origin } = await rawUpstream((socket) => socket.write(`${lines.join("\r\n")}\r\n\r\n`));
+    const { port } = await openGateway(origin);
+    const { head } = await send(port, get("/"));
+    expect(head.match(/^.*expose-headers.*$/gim)?.join() ?? "").toBe(merged);
+  });
+});
+
+test("a page may read every header that the document describes", () => {
+  // Those that are always shown, and those that are the browser's own concern.
+  const others = new Set(["Cache-Control", "Vary", "Content-Encoding", "Accept-Encoding"]);
+  const onErrors = ["Retry-After", "RateLimit", "RateLimit-Policy", "WWW-Authenticate"];
+  const described = [...Object.keys(documentedHeaders), ...onErrors].filter(
+    (name) => !name.startsWith("Access-Control-") && !others.has(name),
+  );
+  expect(EXPOSED_HEADERS.split(", ")).toEqual(expect.arrayContaining(described));
+});
 
 describeInChromium("a page of another origin", (open) => {
   /** A page of its own server, and a gateway in front of the sample legacy whose interface is deprecated. */

@@ -1,11 +1,80 @@
 import { expect, test } from "vitest";
 import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
-import { problemOf } from "../../src/http/problemDetails.ts";
+import { problemOf, problemSlugs } from "../../src/http/problemDetails.ts";
 import { listeningGateway, recordingUpstream } from "../http/support.ts";
 import { get } from "../proxy/support.ts";
+import { gatewayFor } from "../support/gateway.ts";
 import { exchange } from "./support.ts";
 
 const problemJson = "application/problem+json";
+
+test.each([
+  ["*/*", "detail"],
+  ["text/html", "detail"],
+  ["application/problem+json", "problem"],
+  ["Application/Problem+JSON;q=0.5", "problem"],
+  ["application/json", "detail"],
+  ["application/json, application/problem+json", "problem"],
+  ["application/problem+json, application/json", "problem"],
+  ["application/problem+json;q=0.4, */*;q=0.4", "problem"],
+  ["application/json;q=0.9, application/problem+json", "problem"],
+  ["application/json, application/problem+json;q=0.9", "detail"],
+  ["application/problem+json;q=0", "detail"],
+  ["application/problem+json;q=0, */*", "detail"],
+  ["application/problem+json, */*;q=0.1", "problem"],
+  ["*/*, application/json;q=0.2", "problem"],
+])("Accept: %s prefers %s", async (Accept, preferred) => {
+  const { app } = await gatewayFor("http://127.0.0.1:1", { PREFIXES: "/v1,/" });
+  for (const path of ["/v1/datasets/x", "/datasets/x"]) {
+    const { headers } = await app.request(path, { headers: { Accept } });
+    expect(headers.get("content-type")).toBe(preferred === "problem" ? problemJson : "application/json");
+  }
+});
+
+test("a problem lists the errors of the input, and sums them up in one sentence", async () => {
+  const { app } = await gatewayFor("http://127.0.0.1:1");
+  const ask = async (Accept: string) => {
+    const body = JSON.stringify({
+      limit: "x",
+      ...Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`f${i}`, 1])),
+    });
+    const response = await app.request("/v1/datasets/list", {
+      method: "POST",
+      headers: { Accept, "Content-Type": "application/json" },
+      body,
+    });
+    return (await response.json()) as { detail: string; errors: unknown };
+  };
+  const { detail: errors } = await ask("application/json");
+  const problem = await ask(problemJson);
+  expect(problem).toMatchObject({ type: "/v1/problems/invalid-input", status: 422, errors });
+  expect(problem.detail).toMatch(/^body\.limit: [^;]+; body\.f0: [^]+…$/);
+});
+
+test("a problem keeps legacy's code, and what legacy adds", async () => {
+  const code = "<oml:code>111</oml:code><oml:message>Unknown dataset</oml:message>";
+  const more = "<oml:additional_information>61</oml:additional_information>";
+  const error = `<oml:error xmlns:oml="http://openml.org/openml">${code}${more}</oml:error>`;
+  const { url } = await recordingUpstream(() => ({
+    status: 412,
+    body: error,
+    headers: { "Content-Type": "text/xml" },
+  }));
+  const { app } = await gatewayFor(url);
+  const response = await app.request("/v1/datasets/61", { headers: { Accept: problemJson } });
+  expect(await response.json()).toEqual({
+    type: "/v1/problems/not-found",
+    title: "There is no such resource",
+    status: 404,
+    detail: "Unknown dataset",
+    code: "111",
+    additional_information: "61",
+  });
+});
+
+test("every end of a problem's type is one type's", () => {
+  expect(new Set(problemSlugs).size).toBe(problemSlugs.length);
+});
 
 test("every error comes in the format that Accept prefers, stored ones too", async () => {
   const legacy = await startSampleLegacy();

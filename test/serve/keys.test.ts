@@ -96,32 +96,47 @@ describe("legacy's answer about a key", () => {
     expect(await ask("/v1/datasets/abc")).toBe(401);
   });
 
-  const notLegacys = [
+  test.each([
     ["a front's 503 in JSON", { status: 503, body: '{"message":"busy"}' }],
     ["a front's 429 in JSON", { status: 429, body: '{"message":"slow down"}' }],
-  ] as const;
+    ["an unknown code", xmlError(9999, "Something new")],
+  ])("%s makes no wrong key good, whatever was asked", async (_, reply) => {
+    const { ask, now } = await open(reply);
+    for (const path of ["/v1/datasets/abc", "/v1/datasets/1"]) {
+      now(reply);
+      expect(await ask(path)).toBeGreaterThan(400);
+      now(wrong);
+      expect(await ask("/v1/datasets/abc")).toBe(401);
+    }
+  });
 
-  test.each(notLegacys)("%s, asked about a key, makes no wrong key good", async (_, reply) => {
-    const { ask, now } = await open(reply);
-    await ask("/v1/datasets/abc");
-    now(wrong);
-    expect(await ask("/v1/datasets/abc")).toBe(401);
-  });
-  test.each(notLegacys)("%s to a question makes none good either", async (_, reply) => {
-    const { ask, now } = await open(reply);
-    expect(await ask("/v1/datasets/1")).toBe(502);
-    now(wrong);
-    expect(await ask("/v1/datasets/abc")).toBe(401);
-  });
-  test("an unknown code makes no wrong key good", async () => {
-    const { ask, now } = await open(xmlError(9999, "Something new"));
-    await ask("/v1/datasets/abc");
-    now(wrong);
-    expect(await ask("/v1/datasets/abc")).toBe(401);
-  });
   test("simultaneous requests with a key share one verification", async () => {
     const { ask, seen } = await open();
     await Promise.all(Array.from({ length: 5 }, () => ask("/v1/datasets/abc")));
     expect(seen).toHaveLength(1);
+  });
+});
+
+describe("the gateway's own key", () => {
+  const flow = "/v1/flow/exists/a=b/1/";
+
+  test("is used where legacy needs one and the caller has none", async () => {
+    const { url, seen } = await recordingUpstream(() => ({ body: '{"flow_exists":{"exists":"true","id":"7"}}' }));
+    const { app } = await gatewayFor(url, { LEGACY_API_KEY: "service", CACHE_BYTES: "0" });
+    expect(await (await app.request(flow)).json()).toEqual({ flow_id: 7 });
+    await app.request(`${flow}?api_key=${K}`);
+    const form = "name=a%3Db&external_version=1&api_key=";
+    expect(seen.map(({ body }) => body)).toEqual([`${form}service`, `${form}${K}`]);
+  });
+
+  test("that legacy refuses is an event", async () => {
+    const { url } = await recordingUpstream(() => wrong);
+    const { app, observer } = await gatewayFor(url, { LEGACY_API_KEY: "service" });
+    const response = await app.request(flow);
+    expect([response.status, await response.json()]).toMatchObject([
+      401,
+      { detail: { code: "103", additional_information: expect.any(String) as string } },
+    ]);
+    expect(observer.counts()).toEqual({ "service_key_refused findFlow": 1 });
   });
 });

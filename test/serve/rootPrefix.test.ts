@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { get, request } from "../proxy/support.ts";
+import { request } from "../proxy/support.ts";
 import { listeningGateway, recordingUpstream } from "../http/support.ts";
 import { exchange, expectDetail, measures } from "./support.ts";
 
@@ -70,11 +70,5 @@ describe("below / only the listed paths are ours", () => {
     const { port, seen } = await open();
     expect((await exchange(port, request("OPTIONS *"))).status).toBe(204);
     expect(seen).toEqual([]);
-  });
-
-  test("an absolute target that is passed through names its own host", async () => {
-    const { port, seen } = await open();
-    await exchange(port, get("http://other.example/api/v1/x"));
-    expect(seen.map(({ headers }) => headers["host"])).toEqual(["other.example"]);
   });
 });

@@ -201,6 +201,7 @@ test.each([
   ["/status/all/limit/10000", { status: "all", limit: 10_000 }],
   ["/data_id/61,1,2", { data_id: [61, 1, 2] }],
   ["/data_id/61", { data_id: 61 }],
+  ["/data_id/1,2,4,5,61/offset/2/limit/3", { pagination: { limit: 3, offset: 2 }, data_id: [1, 2, 4, 5, 61] }],
   ["/number_instances/100..200", { number_instances: "100..200" }],
   ["/number_instances/150", { number_instances: 150 }],
   ["/tag/flowers", { tag: "flowers" }],

@@ -96,3 +96,27 @@ test("broken JSON is fetched once more as XML, within the same deadline and key"
     ["json", "xml"].map((form) => `/api/v1/${form}/evaluationmeasure/list?api_key=${keys.unknown}`),
   );
 });
+
+test("what does not fit the schema is 502 and counted; a new field of legacy's is kept, and counted", async () => {
+  const documents = ['{"id":"secret-id"}', '{"id":"1","doi":"10.1/x"}'];
+  const { url } = await recordingUpstream(() => ({ body: `{"data_set_description":${documents.shift()}}` }));
+  const { port, observer } = await listeningGateway(url);
+  expectDetail(await exchange(port, get("/v1/datasets/1")), 502);
+  expect(observer.counts()).toEqual({ "schema_mismatch getDataset": 1 });
+  expect(JSON.parse((await exchange(port, get("/v1/datasets/1"))).body)).toMatchObject({ id: 1, doi: "10.1/x" });
+  expect(observer.counts()).toMatchObject({ "unknown_field getDataset doi": 1 });
+});
+
+test.each([
+  ["/v1/evaluationmeasures/list", "The gateway's upstream is the gateway itself."],
+  ["/api/v1/json/x", "The request has been through this gateway before."],
+])("a request that has been here before is a loop: 502, and legacy is not asked: %s", async (path, detail) => {
+  const { url, seen } = await recordingUpstream();
+  const { port, observer } = await listeningGateway(url);
+  await exchange(port, get(path));
+  const via = String(seen[0]?.headers["via"]);
+  const refused = await exchange(port, get(path, `Via: 1.0 other, ${via}`));
+  expectDetail(refused, 502);
+  expect(JSON.parse(refused.body)).toEqual({ detail });
+  expect([seen.length, Object.keys(observer.counts())]).toEqual([1, [expect.any(String)]]);
+});

@@ -143,8 +143,8 @@ test("a caller who is the only one finds out later", async () => {
   expect(await ask("/good", only)).toMatchObject({ status: 200 });
 });
 
-test("what is not its fault opens nothing", async () => {
-  const { ask } = backend("overloaded");
+test.each(["overloaded", "crowded"] as const)("what is not its fault opens nothing: %s", async (kind) => {
+  const { ask } = backend(kind);
   for (let i = 0; i < 100; i++) await ask(`/bad/${i}`, { client: `192.0.2.${i}` });
   expect(await ask("/good")).toMatchObject({ status: 200 });
 });
