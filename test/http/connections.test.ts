@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { exchange, expectDetail, openConnection } from "../serve/support.ts";
 import { get, httpUpstream } from "../proxy/support.ts";
 import { listeningGateway } from "./support.ts";
-import { open, staying } from "./unreaders.ts";
+import { open, staying } from "./openServer.ts";
 import { sleep, until } from "../support/waiting.ts";
 
 test("connections have a bound: the newest is told 503 without a request", async () => {

@@ -5,7 +5,7 @@ import { sendWhole } from "../../src/http/httpServer.ts";
 import { openConnection } from "../serve/support.ts";
 import { get, httpUpstream } from "../proxy/support.ts";
 import { listeningGateway } from "./support.ts";
-import { LARGE, large, open, staying, streaming, unreader } from "./unreaders.ts";
+import { LARGE, large, open, staying, streaming, unreader } from "./openServer.ts";
 import { until } from "../support/waiting.ts";
 
 /** The time limit of these tests, in ms. The server looks at its clients once in it, when the test says so. */

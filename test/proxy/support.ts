@@ -12,7 +12,7 @@ import { type ClientLimits, openHttpServer } from "../../src/http/httpServer.ts"
 import { type Upstream, type UpstreamSettings, openUpstream } from "../../src/upstream/upstream.ts";
 
 import { openMeter } from "../../src/telemetry/meter.ts";
-import { roomyLimits } from "../http/limits.ts";
+import { roomyLimits } from "../http/openServer.ts";
 import { readRawRequests } from "../support/rawRequests.ts";
 import { until } from "../support/waiting.ts";
 

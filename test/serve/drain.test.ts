@@ -40,7 +40,7 @@ describe("the delay of a stop", () => {
     expect([await probe("/healthz"), await probe("/readyz")]).toEqual([200, 503]);
 
     used.socket.write(stayingGet("/v1/evaluationmeasures/list"));
-    await within(used.closed, 30_000);
+    await used.closed;
     expect(used.text()).toMatch(/]HTTP\/1\.1 200 OK[^]*connection: close/i);
     // It was open before, and asks late.
     setTimeout(() => unused.socket.write(stayingGet("/v1/evaluationmeasures/list")), 300);
@@ -143,28 +143,18 @@ describe("a stop", () => {
     await until(async () => (await connectTo(port)) === "ECONNREFUSED");
     expect(await within(program.ended, 1200)).toBe("too late");
     program.child.kill("SIGINT");
-    expect(await within(program.ended, 30_000)).toBe(1);
+    expect(await program.ended).toBe(1);
   });
 
-  /** A stop while legacy is silent. */
-  const stopped = async () => {
+  test("cuts the clients off after DRAIN_TIMEOUT_MS, says so, and ends, whatever legacy owes", async () => {
     const { url, asked } = await silentLegacy();
     const program = start({ LEGACY_URL: url, DRAIN_TIMEOUT_MS: "150" });
     const client = openConnection(await portOf(program));
     client.socket.write(stayingGet("/v1/studies/99"));
     await until(() => asked() === 1);
     program.child.kill("SIGTERM");
-    return { ...program, client };
-  };
-
-  test("cuts the clients off after DRAIN_TIMEOUT_MS, and says so", async () => {
-    const { client, output } = await stopped();
-    expect(await within(client.closed, 10_000)).not.toBe("too late");
-    await until(() => output.error.includes("drain_timeout"));
-  });
-
-  test("ends then, whatever legacy still owes", async () => {
-    const { ended } = await stopped();
-    expect(await within(ended, 10_000)).not.toBe("too late");
+    await client.closed;
+    await program.ended;
+    expect(program.output.error).toContain("drain_timeout");
   });
 });

@@ -1,24 +1,29 @@
 import { type RequestListener } from "node:http";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
+import { openByteBudget } from "../../src/concurrency/byteBudget.ts";
 import { type ClientLimits, openHttpServer } from "../../src/http/httpServer.ts";
 import { listen } from "../../src/http/listen.ts";
-import { roomyLimits } from "./limits.ts";
 
 /** More than the system takes for a client that reads nothing. */
 export const LARGE = 24 * 1024 * 1024;
 export const large = Buffer.alloc(LARGE, "x");
 
-/** A server of ours over any listener: `/large` answers 24 MiB, anything else `ok`. */
+/** Bounds that a test does not reach unless it means to. */
+export const roomyLimits: ClientLimits = { sendTimeout: 20_000, memory: openByteBudget(2 ** 28), maxConnections: 1000 };
+
+/** A server of ours over any listener, and the connections that it has taken: `/large` answers 24 MiB, anything else `ok`. */
 export const open = async (limits: Partial<ClientLimits> = {}, listener?: RequestListener) => {
   const opened = openHttpServer(
-    {},
+    { optimizeEmptyRequests: true },
     { ...roomyLimits, ...limits },
     listener ?? ((request, response) => response.end(request.url === "/large" ? large : "ok")),
   );
+  const sockets: Socket[] = [];
+  opened.server.on("connection", (socket: Socket) => void sockets.push(socket));
   const { port, close } = await listen(opened.server);
   onTestFinished(close);
-  return { ...opened, port };
+  return { ...opened, port, sockets };
 };
 
 /** A client that sends this and reads nothing; a reset shows only when it writes, so it is seen at the server. */
