@@ -1,5 +1,7 @@
-import { type Socket, connect } from "node:net";
+import { IncomingMessage, type ServerResponse } from "node:http";
+import { connect, Socket } from "node:net";
 import { expect, test } from "vitest";
+import { Upload } from "../../src/proxy/upload.ts";
 import { expectHealthy, get, httpUpstream, openGateway, originOf, request, send } from "./support.ts";
 import { until } from "../support/waiting.ts";
 
@@ -152,4 +154,31 @@ test("a client that leaves gives up one pipelined request, and the others are no
   await expectHealthy(gateway);
   expect(gateway.events).toMatchObject([{ kind: "aborted", path: "/never" }]);
   expect(asked).toEqual(["/never", "/healthy"]);
+});
+
+test("a client that has gone before anything is dispatched costs the upstream nothing", async () => {
+  const asked: string[] = [];
+  const origin = await httpUpstream((req, res) => {
+    asked.push(req.url ?? "");
+    res.end("healthy");
+  });
+  const gateway = await openGateway(origin);
+  const late: [IncomingMessage, ServerResponse][] = [];
+  const front = new URL(await httpUpstream((...exchange) => void late.push(exchange)));
+  const socket = open(Number(front.port), request("POST /gone", "Content-Length: 9"), "half");
+  await until(() => late.length === 1);
+  socket.destroy();
+  await until(() => late[0]?.[1].destroyed === true);
+  for (const [req, res] of late) gateway.listener(req, res);
+  expect(gateway.events).toMatchObject([{ kind: "aborted", path: "/gone" }]);
+  await expectHealthy(gateway);
+  expect(asked).toEqual(["/healthy"]);
+});
+
+test("an upload that is destroyed does not end the process", async () => {
+  const upload = new Upload(new IncomingMessage(new Socket()), { period: 1000, onChunk: () => undefined });
+  const closed = new Promise((resolve) => void upload.once("close", resolve));
+  upload.destroy(new Error("the upstream has gone"));
+  await closed;
+  expect(upload.destroyed).toBe(true);
 });
