@@ -3,23 +3,8 @@ import type { Coding } from "./compression.ts";
 import type { Entry } from "./entry.ts";
 import { isExpired } from "./policy.ts";
 
-/** The entries in memory, the least recently used evicted; bounded in bytes that count keys, headers and every coding. */
-export type Store = {
-  /** `undefined` also for an entry that has expired, which is deleted. */
-  get(key: string): Entry | undefined;
-  /** False where the entry is larger than `entryBytes`; the previous entry is then deleted as well. */
-  set(key: string, entry: Entry): boolean;
-  /** Whether this very entry is still stored under the key. */
-  holds(key: string, entry: Entry): boolean;
-  /** Adds a coding to an entry that is stored, and counts its bytes. Drops it where the entry is gone, or would become too large. */
-  setCoding(key: string, entry: Entry, coding: Coding, content: Buffer): void;
-  delete(key: string): void;
-  /** The keys and entries of these groups, or of an owner. */
-  inGroups(groups: readonly string[]): [string, Entry][];
-  all(): [string, Entry][];
-  clear(): void;
-  size: () => { bytes: number; entries: number; evicted: number };
-};
+/** The entries in memory. */
+export type Store = ReturnType<typeof openStore>;
 
 /** Bytes of an entry beside its bodies: objects, places in the maps. Measured. */
 const OVERHEAD = 1536;
@@ -41,8 +26,11 @@ const ENTRY_SHARE = 1 / 8;
 /** The bytes of the largest entry that a cache of so many bytes stores. */
 export const maxEntryBytes = (bytes: number): number => Math.floor(bytes * ENTRY_SHARE);
 
-/** Opens a store of at most `bytes`, each entry at most `entryBytes`; 0 bytes store nothing. */
-export const openStore = ({ bytes, entryBytes }: { bytes: number; entryBytes: number }, now = Date.now): Store => {
+/**
+ * Opens a store of at most `bytes`, each entry at most `entryBytes`; 0 bytes store nothing. Keys, headers and every coding count. The least
+ * recently used entry is evicted.
+ */
+export const openStore = ({ bytes, entryBytes }: { bytes: number; entryBytes: number }, now = Date.now) => {
   const members = new Map<string, Set<string>>();
   let evicted = 0;
   const leaveGroups = (key: string, entry: Entry) => {
@@ -52,22 +40,22 @@ export const openStore = ({ bytes, entryBytes }: { bytes: number; entryBytes: nu
       if (keys?.size === 0) members.delete(group);
     }
   };
-  const entries =
-    bytes === 0
-      ? undefined
-      : new LRUCache<string, Entry>({
-          maxSize: bytes,
-          maxEntrySize: Math.min(entryBytes, bytes),
-          sizeCalculation: (entry, key) => sizeOf(key, entry),
-          dispose(entry, key, reason) {
-            leaveGroups(key, entry);
-            if (reason === "evict") evicted++;
-          },
-        });
-  const fits = (key: string, entry: Entry) => sizeOf(key, entry) <= (entries?.maxEntrySize ?? -1);
-  const holds = (key: string, entry: Entry) => entries?.peek(key) === entry;
+  const entries = new LRUCache<string, Entry>({
+    // No entry has so few bytes; lru-cache takes 0 for no bound.
+    maxSize: Math.max(1, bytes),
+    maxEntrySize: Math.max(1, Math.min(entryBytes, bytes)),
+    sizeCalculation: (entry, key) => sizeOf(key, entry),
+    dispose(entry, key, reason) {
+      leaveGroups(key, entry);
+      if (reason === "evict") evicted++;
+    },
+  });
+  const fits = (key: string, entry: Entry) => sizeOf(key, entry) <= entries.maxEntrySize;
+  /** Whether this very entry is still stored under the key. */
+  const holds = (key: string, entry: Entry): boolean => entries.peek(key) === entry;
+  /** False where the entry is too large; the previous entry is then deleted as well. */
   const set = (key: string, entry: Entry): boolean => {
-    entries?.set(key, entry);
+    entries.set(key, entry);
     // lru-cache deletes what is too large, and what was there before with it.
     if (!holds(key, entry)) return false;
     for (const group of groupsOf(entry)) {
@@ -78,33 +66,35 @@ export const openStore = ({ bytes, entryBytes }: { bytes: number; entryBytes: nu
     return true;
   };
   return {
-    get(key) {
-      const entry = entries?.get(key);
+    /** `undefined` also for an entry that has expired, which is deleted. */
+    get(key: string): Entry | undefined {
+      const entry = entries.get(key);
       if (entry === undefined || !isExpired(entry, now())) return entry;
-      entries?.delete(key);
+      entries.delete(key);
       return undefined;
     },
     set,
     holds,
-    setCoding(key, entry, coding, content) {
+    /** Adds a coding to an entry that is stored, and counts its bytes. Drops it where the entry is gone, or would become too large. */
+    setCoding(key: string, entry: Entry, coding: Coding, content: Buffer): void {
       const coded = { ...entry.coded, [coding]: content };
       if (!holds(key, entry) || !fits(key, { ...entry, coded })) return;
       entry.coded = coded;
       // lru-cache takes a new size only with another value.
-      entries?.delete(key);
+      entries.delete(key);
       set(key, entry);
     },
-    delete: (key) => void entries?.delete(key),
-    inGroups(groups) {
+    delete: (key: string): void => void entries.delete(key),
+    /** The keys and entries of these groups, or of an owner. */
+    inGroups(groups: readonly string[]): [string, Entry][] {
       const keys = new Set(groups.flatMap((group) => [...(members.get(group) ?? [])]));
       return [...keys].flatMap((key) => {
-        const entry = entries?.peek(key);
+        const entry = entries.peek(key);
         return entry ? [[key, entry] as [string, Entry]] : [];
       });
     },
-    all: () => [...(entries?.entries() ?? [])],
-    clear: () => entries?.clear(),
-    size: () => ({ bytes: entries?.calculatedSize ?? 0, entries: entries?.size ?? 0, evicted }),
+    all: (): [string, Entry][] => [...entries.entries()],
+    size: () => ({ bytes: entries.calculatedSize, entries: entries.size, evicted }),
   };
 };
 
