@@ -1,5 +1,4 @@
-import type { RowApart } from "../src/endpoint/endpoint.ts";
-import { get } from "../src/endpoint/legacyRequest.ts";
+import type { RowById } from "../src/endpoint/endpoint.ts";
 import { entriesOf, member } from "../src/rules/compose.ts";
 import type { Json, JsonObject } from "../src/rules/rule.ts";
 
@@ -34,22 +33,16 @@ const qualitiesIn = (legacy: JsonObject | undefined): Json[] =>
     (quality) => listedQualities.has(textOf(member(quality, "name"))) && textOf(member(quality, "value")) !== "",
   );
 
-/** The document as a list shows it. */
-const withoutTags = (shown: JsonObject): JsonObject => {
-  const { tag: _, ...listed } = shown;
-  return listed;
-};
-
 /** A dataset as a list shows it, from its own document and its qualities. */
-export const datasetApart: RowApart = {
-  one: (id) => get`/data/${id}`,
+export const datasetRow: RowById = {
+  one: (id) => ({ method: "GET", path: `/data/${id}` }),
   visibilityOf(legacy, id) {
     const dataset = datasetIn(legacy);
     const visibility = member(dataset, "visibility") ?? "public";
     if (idIn(member(dataset, "id")) !== id) return undefined;
     return visibility === "private" || visibility === "public" ? visibility : undefined;
   },
-  rest: (id) => get`/data/qualities/${id}`,
+  rest: (id) => ({ method: "GET", path: `/data/qualities/${id}` }),
   // It has none, is not processed yet, or could not be processed.
   noRest: new Set([362, 363, 364]),
   shown(legacy, rest) {
@@ -67,5 +60,12 @@ export const datasetApart: RowApart = {
     };
     return Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined)) as JsonObject;
   },
-  document: (rows) => ({ data: { dataset: rows.map(withoutTags) } }),
+  document(rows) {
+    // A list shows no tags; filters ask for them.
+    const listed = rows.map((row) => {
+      const { tag: _, ...rest } = row;
+      return rest;
+    });
+    return { data: { dataset: listed } };
+  },
 };

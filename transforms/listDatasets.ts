@@ -3,7 +3,7 @@ import { collection } from "../src/endpoint/groups.ts";
 import { dropped, havingValue, list, nullable, object } from "../src/rules/compose.ts";
 import { integer, lowercase, number, text, verbatim } from "../src/rules/values.ts";
 import { getSegments } from "../src/endpoint/legacyRequest.ts";
-import { datasetApart } from "./datasetApart.ts";
+import { datasetRow } from "./datasetRow.ts";
 import {
   datasetName,
   datasetSizes,
@@ -33,7 +33,7 @@ export const listDatasets = pagedList("POST /datasets/list", {
   legacy: (filters) => getSegments(["data", "list", ...filterSegments(filters)]),
   notFound: noDatasets,
 
-  apart: datasetApart,
+  rowById: datasetRow,
 
   wrappers: ["data", "dataset"],
   row: object({

@@ -33,12 +33,12 @@ export type ListedTexts = {
 };
 
 /** How to read a row that legacy does not list, from its other answers. */
-export type RowApart = {
+export type RowById = {
   /** The request for one row, and the row's visibility; `undefined`: the answer is about another row. */
-  one(id: number): LegacyRequest | Unsent;
+  one(id: number): LegacyRequest;
   visibilityOf(legacy: JsonObject, id: number): "private" | "public" | undefined;
   /** The request for what else a list shows of it, and the error codes that say that there is no more. */
-  rest(id: number): LegacyRequest | Unsent;
+  rest(id: number): LegacyRequest;
   noRest: ReadonlySet<number>;
   /** What a list shows of a row, from both answers. */
   shown(legacy: JsonObject, rest: JsonObject | undefined): JsonObject;
@@ -108,7 +108,7 @@ export type Definition<F extends Fields = Fields, T = unknown, Name extends stri
   /** Set where the page is only believed after a look at its rows. */
   texts?: ListedTexts;
   /** How to read a row that legacy does not list. */
-  apart?: RowApart;
+  rowById?: RowById;
   output: Rule<T>;
   /** A request of legacy's, a list of one entry, and the input that its document gives: an example that any catalogue has. */
   first?: { legacy: LegacyRequest; input(legacy: JsonObject): Record<string, Json> | undefined };

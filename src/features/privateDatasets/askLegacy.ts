@@ -1,8 +1,8 @@
 import { LRUCache } from "lru-cache";
 import { monotonic } from "../../cache/store.ts";
 import { withTimeout } from "../../concurrency/withTimeout.ts";
-import type { RowApart } from "../../endpoint/endpoint.ts";
-import type { LegacyRequest, Unsent } from "../../endpoint/legacyRequest.ts";
+import type { RowById } from "../../endpoint/endpoint.ts";
+import type { LegacyRequest } from "../../endpoint/legacyRequest.ts";
 import type { OutcomeKind } from "../../endpoint/outcome.ts";
 import type { Caller } from "../../legacy/client.ts";
 import { outcomeOf } from "../../legacy/reading.ts";
@@ -27,7 +27,7 @@ export class LegacyFailure extends Error {
 type LegacyDocument = { document: JsonObject } | { document?: undefined; code: number; kind: OutcomeKind };
 
 /** Asks legacy with one key. Rejects with a `LegacyFailure`. */
-export type AskLegacy = (request: LegacyRequest | Unsent) => Promise<LegacyDocument>;
+export type AskLegacy = (request: LegacyRequest) => Promise<LegacyDocument>;
 
 const endpoint = { name: LIST_ENDPOINT, readXml: xmlReader([]) };
 
@@ -35,7 +35,6 @@ const endpoint = { name: LIST_ENDPOINT, readXml: xmlReader([]) };
 export const askAs =
   (services: Services, caller: Caller): AskLegacy =>
   async (request) => {
-    if ("unsent" in request) throw new LegacyFailure(request.unsent);
     const reply = await fetchReadable(services, endpoint, request, caller).catch((error: Error) => ({
       why: error.message,
     }));
@@ -109,16 +108,16 @@ export type DatasetState =
   | { found: "hidden"; why: string };
 
 /** Reads one id with an administrator's key: whether it is a private dataset, and its members in a list. */
-export const readDataset = async (ask: AskLegacy, apart: RowApart, id: number): Promise<DatasetState> => {
-  const one = await ask(apart.one(id));
+export const readDataset = async (ask: AskLegacy, rowById: RowById, id: number): Promise<DatasetState> => {
+  const one = await ask(rowById.one(id));
   if (one.document === undefined)
     return one.kind === "notFound" ? { found: "none" } : { found: "hidden", why: `code ${one.code}` };
-  const visibility = apart.visibilityOf(one.document, id);
+  const visibility = rowById.visibilityOf(one.document, id);
   if (visibility === undefined) throw new LegacyFailure("it answered with something else");
   if (visibility === "public") return { found: "public" };
-  const rest = await ask(apart.rest(id));
+  const rest = await ask(rowById.rest(id));
   // The dataset may have been deleted between the two requests.
-  if (rest.document === undefined && !apart.noRest.has(rest.code))
+  if (rest.document === undefined && !rowById.noRest.has(rest.code))
     throw new LegacyFailure(`it answered with code ${rest.code}`);
-  return { found: "private", shown: apart.shown(one.document, rest.document) };
+  return { found: "private", shown: rowById.shown(one.document, rest.document) };
 };

@@ -22,9 +22,9 @@ const open = async (
   { scan = {} }: PrivateDatasetsParts = {},
 ): Promise<Feature & PrivateDatasets> => {
   const endpoint = endpoints.find(({ name }) => name === LIST_ENDPOINT);
-  const apart = endpoint?.apart;
+  const rowById = endpoint?.rowById;
   const { LEGACY_ADMIN_KEY: key, TOTAL_TIMEOUT_MS: timeout } = settings;
-  if (key === undefined || endpoint === undefined || apart === undefined) return {};
+  if (key === undefined || endpoint === undefined || rowById === undefined) return {};
   const onEvent: Services["observer"]["event"] = (name, about) =>
     services.observer.event(name, { endpoint: LIST_ENDPOINT, ...about });
   const onChange = () => services.cache.invalidateLocally(PRIVATE_GROUP);
@@ -41,7 +41,7 @@ const open = async (
   const scanner = openScanner({
     found,
     ask: (request) => askAs(services, { ...callerNow(), key })(request),
-    apart,
+    rowById,
     fetchListed: () => fetchListedIds(services, endpoint, callerNow()),
     load,
     onEvent,
@@ -68,7 +68,7 @@ const open = async (
       scanner,
       adminStatuses,
       wholeList: wholeLists(services, endpoint, found.version),
-      listedRow: listedRows(endpoint.output, apart, (id, places) => onEvent("private_row_unfit", { id, places })),
+      listedRow: listedRows(endpoint.output, rowById, (id, places) => onEvent("private_row_unfit", { id, places })),
     }),
     // Only legacy knows whether a caller with a key is an administrator, who sees more.
     isPlain: (name, isKeyed) => !isKeyed || name !== LIST_ENDPOINT,

@@ -2,7 +2,7 @@ import { entryOf } from "../../cache/entry.ts";
 import { tagged, untagged, type Answer } from "../../cache/reply.ts";
 import { withTimeout } from "../../concurrency/withTimeout.ts";
 import { answerOf } from "../../endpoint/answer.ts";
-import type { Endpoint, RowApart } from "../../endpoint/endpoint.ts";
+import type { Endpoint, RowById } from "../../endpoint/endpoint.ts";
 import type { Outcome } from "../../endpoint/outcome.ts";
 import { transform } from "../../endpoint/transform.ts";
 import { servingNote } from "../../rules/notes.ts";
@@ -170,13 +170,13 @@ const note = servingNote(() => undefined);
 /** Makes a row of the list as bytes, once for each; `undefined` if legacy does not show it. `onUnfit` is called with the places of a row that does not fit. */
 export const listedRows = (
   output: Endpoint["output"],
-  apart: RowApart,
+  rowById: RowById,
   onUnfit: (id: number, places: string[]) => void,
 ): ((row: PrivateRow) => Buffer | undefined) => {
   const known = new WeakMap<PrivateRow, { bytes: Buffer | undefined }>();
   const write = ({ id, shown }: PrivateRow): Buffer | undefined => {
     if (shown === undefined) return undefined;
-    const transformed = transform(output, apart.document([shown]), note);
+    const transformed = transform(output, rowById.document([shown]), note);
     if (transformed.ok) return Buffer.from(JSON.stringify((transformed.ours as unknown[])[0]));
     onUnfit(id, transformed.mismatch);
     return undefined;

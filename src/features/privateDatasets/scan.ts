@@ -1,4 +1,5 @@
-import type { RowApart } from "../../endpoint/endpoint.ts";
+import { withTimeout } from "../../concurrency/withTimeout.ts";
+import type { RowById } from "../../endpoint/endpoint.ts";
 import { type AskLegacy, type DatasetState, isAdministrators, LegacyFailure, readDataset } from "./askLegacy.ts";
 import { type Found, MAX_ID, openIdSet } from "./found.ts";
 
@@ -52,7 +53,7 @@ type ScannerSettings = {
   found: Found;
   /** Asks legacy with the administrator's key. */
   ask: AskLegacy;
-  apart: RowApart;
+  rowById: RowById;
   /** The ids of all datasets that legacy lists without a key. */
   fetchListed: () => Promise<Iterable<number>>;
   /** The share of the connections to legacy that callers use. */
@@ -71,34 +72,27 @@ export type Scanner = ReturnType<typeof openScanner>;
  * datasets, ids that have left the list, and some beyond the highest. It reads an unknown id once, and later a few of them in each scan.
  */
 export const openScanner = (settings: ScannerSettings) => {
-  const { found, ask, apart, fetchListed, load, onEvent, spent, signal, options } = settings;
+  const { found, ask, rowById, fetchListed, load, onEvent, spent, signal, options } = settings;
   const { pause, retry, margin, slice } = { ...defaults, ...options };
-  /** The ids to read next, and the one of them that is being read. */
-  const next = new Set<number>();
-  let reading: number | undefined;
-  const waiting: (() => void)[] = [];
+  /** The ids to read next, each with the number of the request that named it last. */
+  const next = new Map<number, number>();
+  let requests = 0;
+  /** Resolves when there are none, or when legacy fails. */
+  let nonePending = Promise.withResolvers<void>();
   /** The public list of the scan that runs. */
   let listing = openIdSet();
   let at = 0;
   let trouble: string | undefined;
   let retryAt = -Infinity;
-  let wake = () => undefined as void;
+  let woken = Promise.withResolvers<void>();
 
   /** Waits so many milliseconds, or until there is something to do. */
-  const rest = (ms: number): Promise<void> =>
-    new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms).unref();
-      wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-      if (signal.aborted) wake();
-    });
-  signal.addEventListener("abort", () => wake());
-
-  const release = () => {
-    for (const resolve of waiting.splice(0)) resolve();
+  const rest = async (ms: number): Promise<void> => {
+    woken = Promise.withResolvers();
+    if (!signal.aborted) await withTimeout(woken.promise, ms);
   };
+  signal.addEventListener("abort", () => woken.resolve());
+
   const failed = (error: Error): void => {
     if (signal.aborted) return;
     // The store itself reports that a value cannot be stored.
@@ -106,7 +100,7 @@ export const openScanner = (settings: ScannerSettings) => {
       onEvent(error.isRefused ? "private_scan_refused" : "private_scan_failed", { why: error.message });
     trouble = error.message;
     retryAt = performance.now() + retry;
-    release();
+    nonePending.resolve();
   };
   /** Rejects unless legacy answers, and takes the key for an administrator's. */
   const checkKey = async (): Promise<void> => {
@@ -137,9 +131,9 @@ export const openScanner = (settings: ScannerSettings) => {
   /** Reads an id and stores what it is. Where legacy fails at this id alone, its dataset is hidden. */
   const read = async (id: number): Promise<void> => {
     const isLast = id >= found.progress().highest;
-    const state = await readDataset(ask, apart, id).catch(async () => {
+    const state = await readDataset(ask, rowById, id).catch(async () => {
       await checkKey();
-      return readDataset(ask, apart, id).catch(({ message: why }: Error) => ({ found: "hidden" as const, why }));
+      return readDataset(ask, rowById, id).catch(({ message: why }: Error) => ({ found: "hidden" as const, why }));
     });
     signal.throwIfAborted();
     trouble = undefined;
@@ -147,20 +141,13 @@ export const openScanner = (settings: ScannerSettings) => {
   };
   /** Reads what is to be read next. */
   const readNext = async (): Promise<void> => {
-    for (const id of next) {
-      next.delete(id);
-      reading = id;
-      try {
-        // oxlint-disable-next-line no-await-in-loop -- one request at a time
-        await read(id);
-      } catch (error) {
-        next.add(id);
-        throw error;
-      } finally {
-        reading = undefined;
-      }
+    for (const [id, request] of next) {
+      // oxlint-disable-next-line no-await-in-loop -- one request at a time
+      await read(id);
+      // Else it was named again meanwhile.
+      if (next.get(id) === request) next.delete(id);
     }
-    release();
+    nonePending.resolve();
   };
   /** Waits for the turn of the next request; false if the scan is over. */
   const takeTurn = async (): Promise<boolean> => {
@@ -238,23 +225,22 @@ export const openScanner = (settings: ScannerSettings) => {
         if (next.size === 0 || trouble !== undefined) await rest(Math.min(TICK, pause, retry));
         // oxlint-enable no-await-in-loop
       }
-      release();
+      nonePending.resolve();
     },
     /** Reads an id before all others: it may have changed. */
     readNext: (id: number): void => {
       // Any request can name an impossible id.
       if (signal.aborted || !(id >= 1 && id <= MAX_ID) || next.size >= MAX_NEXT) return;
-      next.add(id);
-      wake();
+      if (next.size === 0) nonePending = Promise.withResolvers();
+      // At the end, also where it is being read.
+      next.delete(id);
+      next.set(id, ++requests);
+      woken.resolve();
     },
     /** The ids that are still to be read before all others. */
-    pending: (): number[] => [...next, ...(reading === undefined ? [] : [reading])],
+    pending: (): number[] => [...next.keys()],
     /** Resolves when there are none, or when legacy fails. */
-    whenNonePending: (): Promise<void> =>
-      new Promise((resolve) => {
-        if ((next.size === 0 && reading === undefined) || trouble !== undefined) resolve();
-        else waiting.push(resolve);
-      }),
+    whenNonePending: (): Promise<void> => (next.size === 0 ? Promise.resolve() : nonePending.promise),
     view: (): PrivateRowsView => {
       const { highest, completedAt } = found.progress();
       const rows = found.rows();

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { openFound } from "../../../src/features/privateDatasets/found.ts";
 import { openScanner } from "../../../src/features/privateDatasets/scan.ts";
 import { memoryStores } from "../../../src/store/openStores.ts";
-import { datasetApart } from "../../../transforms/datasetApart.ts";
+import { datasetRow } from "../../../transforms/datasetRow.ts";
 import { until } from "../../support/waiting.ts";
 
 /** A scan of 20 unknown ids while callers use this share of the connections; `asked`: when each id was asked for. */
@@ -21,7 +21,7 @@ const scanUnder = async (load: () => number) => {
       else return { code: 1011, kind: "refused" };
       return { code: 111, kind: "notFound" };
     },
-    apart: datasetApart,
+    rowById: datasetRow,
     fetchListed: () => Promise.resolve([]),
     load,
     onEvent: () => undefined,
