@@ -1,17 +1,19 @@
 import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
+import { watchProgram } from "../support/program.ts";
 import { until } from "../support/waiting.ts";
 import { plantedFaults } from "./plantedFaults.ts";
 
 test("the demo finds every planted fault, on one screenful, until Ctrl-C", async () => {
-  const child = spawn(process.execPath, ["test/demo/main.ts", "--rate", "200"], {
-    env: { ...process.env, PORT: "0", ADMIN_PORT: "0" },
-  });
+  const { child, output, ended } = watchProgram(
+    spawn(process.execPath, ["test/demo/main.ts", "--rate", "200"], {
+      env: { ...process.env, PORT: "0", ADMIN_PORT: "0" },
+      stdio: ["ignore", "pipe", "pipe"],
+    }),
+  );
   onTestFinished(() => void child.kill("SIGKILL"));
-  let text = "";
-  child.stdout.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
-  await until(() => text.includes("Ctrl-C ends it."));
+  await until(() => output.out.includes("Ctrl-C ends it."));
+  const text = output.out;
   const lines = text.trimEnd().split("\n");
   expect(lines.length).toBeLessThan(24);
   expect(lines.every((line) => line.length <= 110)).toBe(true);
@@ -22,5 +24,5 @@ test("the demo finds every planted fault, on one screenful, until Ctrl-C", async
   expect(shown).toMatch(/<h1>\s*<a href="#stage-\w+">/);
   expect(shown).toContain("catalogue-client/0.14.2");
   child.kill("SIGINT");
-  expect(await once(child, "exit")).toEqual([0, null]);
+  expect(await ended).toBe(0);
 });

@@ -7,8 +7,8 @@ import { secretSettings, settingsSchemaOf } from "../../src/settings/settings.ts
 import { WAIT_TIMEOUT } from "../../src/upstream/upstream.ts";
 import { describeWith } from "../support/needs.ts";
 import { freePort } from "../support/freePort.ts";
+import { watchProgram } from "../support/program.ts";
 import { fragments } from "../support/settings.ts";
-import { until } from "../support/waiting.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 
 const read = (file: string) => readFileSync(join("deploy", file), "utf8");
@@ -102,14 +102,12 @@ test("the gateway runs from what the image has, and HEALTHCHECK and the probes s
   const env = { PATH: process.env["PATH"], PORT: String(port), ADMIN_PORT: String(adminPort) };
   const run = ([program, ...args]: string[]) => {
     expect(program).toBe("node");
-    return spawn(process.execPath, args, { cwd: folder, env, stdio: ["ignore", "pipe", "inherit"] });
+    return watchProgram(spawn(process.execPath, args, { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] }));
   };
-  const child = run(dockerfile.entrypoint);
+  const { child, listening } = run(dockerfile.entrypoint);
   onTestFinished(() => void child.kill("SIGKILL"));
-  let said = "";
-  child.stdout.on("data", (chunk: Buffer) => (said += chunk.toString()));
-  await until(() => said.includes("listens on"));
-  expect(await new Promise((done) => void run(dockerfile.health).once("close", done))).toBe(0);
+  await listening();
+  expect(await run(dockerfile.health).ended).toBe(0);
   const { startupProbe, readinessProbe, livenessProbe } = pod.containers[0];
   for (const { httpGet } of [startupProbe, readinessProbe, livenessProbe]) {
     const { status } = await fetch(`http://127.0.0.1:${adminPort}${httpGet.path}`);

@@ -55,20 +55,8 @@ describe("coverage", () => {
   });
 
   test("a field that no document had a place for is there all the same", () => {
-    const { at, coverage } = seenIn();
+    const { at } = seenIn();
     expect(at("/rows/*/value")).toMatchObject({ documents: 0, seen: {}, never: ["a value"], examples: [] });
-    expect(coverage.map(({ path }) => path)).toEqual([
-      "",
-      "/id",
-      "/name",
-      "/kind",
-      "/tag",
-      "/tag/*",
-      "/rows",
-      "/rows/*",
-      "/rows/*/value",
-      "/gone",
-    ]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { exampleRequests, idRequests, readIds, requestFor } from "../../../src/tools/corpus/madeRequests.ts";
 import { endpoint } from "../../../src/endpoint/endpoint.ts";
-import { identifier, identifiers, integerFrom, textUpTo, withDefault } from "../../../src/endpoint/field.ts";
+import { identifier } from "../../../src/endpoint/field.ts";
 import { get } from "../../../src/endpoint/legacyRequest.ts";
 import { text } from "../../../src/rules/values.ts";
 import { endpoints } from "../../../transforms/index.ts";
@@ -23,17 +23,6 @@ describe("what asks for an input", () => {
     ["a write", tagDataset, { data_id: 1, tag: "a" }, undefined],
   ])("%s", (_, asked, input, path) => {
     expect(requestFor("name", asked, input)?.path).toBe(path);
-  });
-
-  test("a POST has its input for a body", () => {
-    expect(requestFor("search", byPost, { id: 1 })).toEqual({
-      endpoint: "search",
-      method: "POST",
-      path: "/x/search",
-      body: { id: 1 },
-      keyed: false,
-      shape: "body: id=number",
-    });
   });
 
   test.each([
@@ -66,23 +55,6 @@ describe("ids", () => {
       "/setup/7",
       "/studies/7",
     ]);
-  });
-
-  test.each([
-    ["an id", { id: identifier }, 1],
-    ["an id and what may be left out", { id: identifier, limit: withDefault(integerFrom(1, 9), 1) }, 1],
-    ["a count", { folds: integerFrom(0, 9) }, 0],
-    ["a text", { name: textUpTo(9) }, 0],
-    ["a list of ids", { ids: identifiers(9, 20) }, 0],
-    ["two ids", { one: identifier, other: identifier }, 0],
-    ["only what may be left out", { id: withDefault(identifier, 1) }, 0],
-  ])("which endpoint answers for one id is read off its fields: %s", (_, input, count) => {
-    const route = `GET /x/${Object.keys(input)
-      .map((name) => `{${name}}`)
-      .join("/")}` as const;
-    expect([
-      ...idRequests({ x: endpoint(route, { ...shown, also: ["GET /y/{...filters}"], input }) }, [1]),
-    ]).toHaveLength(count);
   });
 
   test.each([

@@ -20,29 +20,22 @@ describe("a URL of the new interface is kept as it is", () => {
     ["/api/v2/datasets/61", "getDataset /datasets/61"],
     ["https://catalogue.example:443/v1/datasets/61?x=1#y", "getDataset /datasets/61"],
     ["/v1/datasets/61/", "getDataset /datasets/61/"],
-    ["/v1/datasets/abc", "getDataset /datasets/abc"],
     ["/v1/datasets/%zz", "getDataset /datasets/%zz"],
     ["/v1/datasets/ü", "getDataset /datasets/%C3%BC"],
     ["/v1/setups/3", "getSetup /setups/3"],
     ["/v1/study/some-suite", "getStudy /study/some-suite"],
     ["/v1/studies/list", "listStudies /studies/list"],
-    ["/v1/flow/exists/a/", "findFlow /flow/exists/a/"],
     ["/v1/flows/exists/a/b%2Fc/", "findFlow /flows/exists/a/b%2Fc/"],
     ["/v1/datasets/list", "listDatasets /datasets/list"],
-    ["/v1/data/list", "listDatasets /data/list"],
     ["/v1/data/list/limit/5/offset", "listDatasets /data/list/limit/5/offset"],
     ["/v1/data/list/LIMIT/1/nosuch/2/", "listDatasets /data/list/LIMIT/1/nosuch/2/"],
-    ["/v1/evaluationmeasure/list", "listEvaluationMeasures /evaluationmeasure/list"],
     ["/v1", "not an endpoint"],
-    ["/v1/", "not an endpoint"],
-    ["/v1/datasets", "not an endpoint"],
     ["/v1/datasets/1/2", "not an endpoint"],
     ["/v1/datasets/tag", "not an endpoint"],
     ["/v1x/datasets/61", "not an endpoint"],
     ["/v1/data/listing", "not an endpoint"],
     ["/", "not an endpoint"],
     ["", "not understood"],
-    ["*", "not understood"],
     ["/v1/datasets/a b", "not understood"],
     ["/v1/studies/\ud800", "not understood"],
     [`/v1/studies/${"a".repeat(20_000)}`, "too long"],
@@ -57,13 +50,10 @@ describe("a legacy URL maps to the request that makes the gateway send it", () =
     ["/api/v1/xml/data/61/", "getDataset /datasets/61"],
     ["//api/v1/json/data/61", "not an endpoint"],
     ["http://legacy.example/api/v1/json//data/61", "getDataset /datasets/61"],
-    ["/api/v1/json/setup/1", "getSetup /setup/1"],
     ["/api/v1/json/study/99", "getStudy /studies/99"],
     ["/api/v1/json/study/some-suite", "getStudy /studies/some-suite"],
     ["/api/v1/json/flow/exists/sample.ZeroRule/Sample_1.0", "findFlow /flow/exists/sample.ZeroRule/Sample_1.0"],
-    ["/api/v1/json/estimationprocedure/list", "listEstimationProcedures /estimationprocedure/list"],
     ["/api/v1/json/evaluationmeasure/list", "listEvaluationMeasures /evaluationmeasures/list"],
-    ["/api/v1/json/data/list", "listDatasets /datasets/list"],
     ["/api/v1/json/data/list/limit/5/status/all", "listDatasets /data/list/limit/5/status/all"],
     ["/api/v1/json/data/list/data_id/1,2%2C3", "listDatasets /data/list/data_id/1%2C2%2C3"],
     ["/api/v1/json/data/list/data_name/my%20data,%20(v2)", "listDatasets /data/list/data_name/my%20data%2C%20(v2)"],
@@ -82,9 +72,7 @@ describe("a legacy URL maps to the request that makes the gateway send it", () =
     ["/api/v1/json/study/list", "listStudies /studies/list"],
     ["/api/v1/json/data/features/61", "getDatasetFeatures /datasets/features/61"],
     ["/api/v1/json/data/qualities/list", "listQualities /datasets/qualities/list"],
-    ["/api/v1/json/data/tag/list", "listDatasetTags /data/tag/list"],
     ["/api/v1/json/data/description/list/61", "not an endpoint"],
-    ["/api/v1/json/nothing/1", "not an endpoint"],
     ["/api/v1/csv/data/61", "not an endpoint"],
     ["/api/v1/json", "not an endpoint"],
   ])("%s", (url, expected) => {
@@ -102,14 +90,11 @@ describe("a legacy URL maps to the request that makes the gateway send it", () =
 describe("methods", () => {
   test.each([
     ["HEAD", "/v1/datasets/61", undefined, "getDataset /datasets/61"],
-    ["get", "/v1/datasets/61", undefined, "getDataset /datasets/61"],
     ["OPTIONS", "/v1/datasets/61", undefined, "not an endpoint"],
     ["POST", "/v1/datasets/61", "", "not an endpoint"],
     ["DELETE", "/api/v1/json/data/61", undefined, "a write"],
-    ["POST", "/v1/datasets/tag", undefined, "a write"],
     ["POST", "/v1/datasets/tag", "{}", "a write"],
     ["POST", "/api/v1/json/data/tag", "data_id=1&tag=a", "a POST to legacy"],
-    ["POST", "/api/v1/json/data", "", "a POST to legacy"],
     ["POST", "/v1/datasets/list", undefined, "a POST without its body"],
     ["POST", "/v1/datasets/list", "", "listDatasets /datasets/list"],
     ["POST", "/v1/datasets/list", '{"limit":5}', "listDatasets /datasets/list"],
@@ -213,15 +198,9 @@ describe("a key", () => {
     expect("request" in mapped && mapped.request).toMatchObject({ path: "/datasets/61", keyed });
   });
 
-  const hex = fc.string({
-    unit: fc.constantFrom(...Array.from("0123456789abcdefABCDEF")),
-    minLength: 32,
-    maxLength: 32,
-  });
-  const anyKey = fc.oneof(
-    hex,
-    fc.string({ unit: fc.constantFrom(...Array.from("ABCDEFGHIJKLMNOPxyz0123456789")), minLength: 12, maxLength: 64 }),
-  );
+  const textOf = (characters: string, minLength: number, maxLength: number) =>
+    fc.string({ unit: fc.constantFrom(...Array.from(characters)), minLength, maxLength });
+  const anyKey = fc.oneof(textOf("0123456789abcdefABCDEF", 32, 32), textOf("ABCDEFGHIJKLMNOPxyz0123456789", 12, 64));
   const written = (key: string) =>
     fc.constantFrom(
       key,
@@ -265,23 +244,7 @@ describe("a key", () => {
 test("foreign URLs never throw, and what is mapped can be asked", () => {
   const part = fc.oneof(
     anyText(),
-    fc.constantFrom(
-      "v1",
-      "api",
-      "json",
-      "xml",
-      "data",
-      "list",
-      "limit",
-      "5",
-      "flow",
-      "exists",
-      "..",
-      "%",
-      "%ff",
-      "__proto__",
-      "constructor",
-    ),
+    fc.constantFrom(..."v1 api json xml data list limit 5 flow exists .. % %ff __proto__ constructor".split(" ")),
   );
   const url = fc
     .tuple(fc.constantFrom("", "/v1", "/api/v1/json", "/api/v2", "http://a"), fc.array(part))

@@ -72,14 +72,6 @@ describe("with a limit", () => {
     expect(sample.map(({ path }) => path).toSorted()).toEqual(["/a/1", "/a/2"]);
   });
 
-  test("of many strata each is there, in any order and of any size", async () => {
-    const groups = [9000, 40, 700, 1, 1, 9000, 3].map((count, i) => many(`e${i}`, count));
-    for (const all of [groups.flat(), groups.flat().toReversed()]) {
-      const counts = Object.values(Object.groupBy(await sampled(all, 60), stratum)).map((one) => one?.length ?? 0);
-      expect(counts.toSorted((a, b) => a - b)).toEqual([1, 1, 3, 13, 14, 14, 14]);
-    }
-  });
-
   test("what few ask is there, though a scanner invents shapes without end", async () => {
     const odd = Array.from({ length: 30_000 }, (_, i) => ask("scanned", i, { shape: `x${i}`, status: 422 }));
     const sample = await sampled([...many("few", 3), ...odd, ask("late", 1)], 100);

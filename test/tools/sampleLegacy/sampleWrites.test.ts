@@ -48,29 +48,6 @@ const edit = (data_id: string, fields: string) => ({
 const upload = (fields: string) =>
   `<oml:data_set_description xmlns:oml="http://openml.org/openml">\n${fields}\n</oml:data_set_description>`;
 
-test("what a test does with its array shows at once, by id in the list", async () => {
-  await using server = await open();
-  expect(await server.listed(owner)).toEqual([5, 7, 9]);
-  server.datasets.push(completeDataset({ id: 6, name: "Ünïcode", tags: [["late", 1]] }));
-  expect(await server.listed(undefined, "data_name/unicode%20/tag/LATE")).toEqual([6]);
-  expect(await server.ask("data/tag", { form: { data_id: "6", tag: "a", api_key: normal } })).toEqual({
-    data_tag: { id: "6", tag: ["a", "late"] },
-  });
-  server.datasets.splice(0, 3);
-  expect(await server.listed(owner)).toEqual([6]);
-  expect(await server.ask("data/5", { key: owner })).toBe(111);
-});
-
-test("users of a test's own", async () => {
-  const users = [{ id: 40, key: "ab12", role: "administrator" as const }];
-  const server = await startSampleLegacy({ users });
-  const statuses = await Promise.all(
-    ["AB12", administrator].map(async (key) => (await fetch(`${server.url}/api/v1/data/16?api_key=${key}`)).status),
-  );
-  expect(statuses).toEqual([200, 412]);
-  await server.close();
-});
-
 test("an owner or administrator deletes a dataset, and its id is not used again", async () => {
   await using server = await open();
   const remove = (path: string, key?: string) => server.ask(path, { method: "DELETE", key });

@@ -1,6 +1,5 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { http, HttpResponse } from "msw";
@@ -130,15 +129,5 @@ describe("the server", () => {
         ],
       },
     ]);
-  });
-
-  test("does not start where the port is taken", async () => {
-    const other = createServer().listen(0, "127.0.0.1");
-    onTestFinished(() => void other.close());
-    await once(other, "listening");
-    const { port } = other.address() as { port: number };
-    await expect(serveKit({ handlers: [], known, toWeb: webRequest }, { host: "127.0.0.1", port })).rejects.toThrow(
-      "EADDRINUSE",
-    );
   });
 });
