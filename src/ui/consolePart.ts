@@ -36,10 +36,10 @@ type PageContent = {
 };
 
 /**
- * The most urgent fact in one line, as text for the title of the document and as the heading, and what it is about. The page shows every
- * trouble; where there is none, the first headline.
+ * The most urgent fact in one line: the heading, and the title of the document. And what it is about. The page shows every trouble; where
+ * there is none, the first headline.
  */
-export type Headline = { text: string; heading: Html; about: Html; isTrouble?: boolean };
+export type Headline = { heading: Html; about: Html; isTrouble?: boolean };
 
 /** One section of the page. */
 export type PageSection = {

@@ -23,7 +23,7 @@ export const sharedStyle = (): string => readAsset(new URL("style.css", import.m
 const allowedSources = (texts: readonly string[]): string =>
   texts.map((text) => `'sha256-${hash("sha256", text, "base64")}'`).join(" ") || "'none'";
 
-type Page = { title: string; head?: Html; body: Html };
+type Page = { title: string | Html; head?: Html; body: Html };
 
 /** A document that carries its style and scripts, and the Content-Security-Policy that allows nothing else besides `directives`. */
 export const documentFrame = (style: string, scripts: readonly string[], directives: readonly string[] = []) => {

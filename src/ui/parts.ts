@@ -45,6 +45,29 @@ export const rowsTable = <Row>({ rows, heads, row, none, route }: RowsTable<Row>
     ${left > 0 ? html`<p class="none">… and ${formatNumber(left)} more, in <code>GET ${route}</code>.</p>` : ""}`;
 };
 
+/** A field of the filter that selects one value of a facet; `selected`: at first, instead of all. */
+type Facet = { name: string; values: readonly string[]; selected?: string };
+
+/** The form that filters the items of a page, which have facets and a text as data (`client/filter.js`). `about`: what the text is. */
+export const filterForm = (facets: readonly Facet[], about: string): Html =>
+  html`<form class="filters scripted" id="filters" aria-label="Filter" autocomplete="off">
+    ${facets.map(
+      ({ name, values, selected }) =>
+        html`<p>
+          <label for="filter-${name}">${name}</label>
+          <select id="filter-${name}" name="${name}">
+            <option value="">all</option>
+            ${values.map((value) => html`<option data-key="${value}" ${value === selected ? html`selected` : ""}>${value}</option>`)}
+          </select>
+        </p>`,
+    )}
+    <p>
+      <label for="filter-text">${about}</label>
+      <input id="filter-text" name="text" type="search" spellcheck="false" placeholder="/creator" />
+    </p>
+    <p><output aria-live="polite"></output> <button type="reset">Clear</button></p>
+  </form>`;
+
 /** A kind by its sign, its word and its colour. */
 export const badge = (kind: ResultName): Html =>
   html`<span class="kind ${kind}"><span aria-hidden="true">${comparisonResults[kind].sign}</span> ${kind}</span>`;

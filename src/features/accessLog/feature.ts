@@ -93,20 +93,12 @@ const open = ({ services, trusted }: Core, settings: AccessLogSettings, fd = 1):
       const level = isError ? ERROR : isSlow ? WARN : INFO;
       const members = JSON.stringify(recordOf(exchange, ms, response)).slice(1);
       // As pino writes it, which takes three times as long for so many members.
-      destination.write(`{"level":${level},"time":"${isoTime(Date.now())}","event":"request",${members}\n`);
+      destination.write(`{"level":${level},"time":"${new Date().toISOString()}","event":"request",${members}\n`);
     },
   };
 };
 
 const shownAgent = (agent: string, keys: readonly string[]): string => truncate(scrubAgent(agent, keys), MAX_AGENT);
-
-let last = { now: 0, text: "" };
-
-/** Most lines of a busy gateway have the time of the line before. */
-const isoTime = (now: number): string => {
-  if (now !== last.now) last = { now, text: new Date(now).toISOString() };
-  return last.text;
-};
 
 /** To microseconds. */
 const rounded = (ms: number): number => Math.round(ms * 1000) / 1000;

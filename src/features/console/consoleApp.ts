@@ -3,30 +3,15 @@ import { getRequestListener } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import { accepts } from "hono/accepts";
 import { bodyLimit } from "hono/body-limit";
-import type { Cache } from "../../cache/cache.ts";
 import type { DeclaredLifetimes } from "../../cache/entry.ts";
 import { maxEntryBytes } from "../../cache/store.ts";
 import type { Core } from "../../serve/feature.ts";
-import type { Dependencies } from "../../telemetry/dependencies.ts";
 import { writeExposition } from "../../telemetry/exposition.ts";
-import type { Meter } from "../../telemetry/meter.ts";
-import type { Observer } from "../../telemetry/observer.ts";
 import { guardMiddleware, type GuardSettings } from "./guard.ts";
 import type { ConsolePage } from "./page/consolePage.ts";
 import { readPurge } from "./purge.ts";
 
 const MAX_BODY_BYTES = 64 * 1024;
-
-/** What the console needs of the core. `features` is complete when the console starts. */
-export type ConsoleCore = Pick<Core, "lifetimes" | "features" | "off" | "isStopping" | "untrustedProxies"> & {
-  services: {
-    cache: Pick<Cache, "size" | "sharing" | "invalidate">;
-    meter: Pick<Meter, "read" | "openCircuits">;
-    dependencies: Pick<Dependencies, "states">;
-    observer: Observer;
-  };
-  settings: Pick<Core["settings"], "CACHE_BYTES">;
-};
 
 const OPEN_METRICS = "application/openmetrics-text";
 const TEXT = "text/plain";
@@ -43,7 +28,7 @@ const windowsOf = ({ fresh, staleIfError, ...others }: DeclaredLifetimes) => ({
 /** What `GET /cache` answers, besides the members that parts add. */
 export type CacheView = ReturnType<typeof cacheViewOf>;
 
-const cacheViewOf = ({ services: { cache }, settings, lifetimes }: ConsoleCore) => {
+const cacheViewOf = ({ services: { cache }, settings, lifetimes }: Core) => {
   const { bytes, entries, evicted } = cache.size();
   const shared = cache.sharing();
   const bound = { bytes: settings.CACHE_BYTES, entryBytes: maxEntryBytes(settings.CACHE_BYTES) };
@@ -52,7 +37,7 @@ const cacheViewOf = ({ services: { cache }, settings, lifetimes }: ConsoleCore) 
 };
 
 /** The operators' interface and page: the core's routes, and those that features add. `address`: where the new interface is served. */
-export const consoleApp = (core: ConsoleCore, guard: GuardSettings, address: string): Hono => {
+export const consoleApp = (core: Core, guard: GuardSettings, address: string): Hono => {
   const { cache, meter, dependencies, observer } = core.services;
   const parts = core.features.flatMap((feature) => feature.console ?? []);
   const endpoints = Object.keys(core.lifetimes);

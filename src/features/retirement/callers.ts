@@ -85,17 +85,8 @@ export type ClientView = {
   last: string;
 };
 
-/** The callers of the legacy interface. */
-type Callers = {
-  count(request: CallerRequest): void;
-  /** The one with the latest request first. */
-  list(): ClientView[];
-  /** Stores what was counted since the last time. */
-  close(): Promise<void>;
-};
-
 /** Opens the callers that are stored. What could not be stored is stored later. */
-export const openCallers = async ({ open }: Pick<Stores, "open">): Promise<Callers> => {
+export const openCallers = async ({ open }: Pick<Stores, "open">) => {
   const store = await open<CallersRecord>({ feature: "clients", schema: () => recordSchema, isVital: true });
   let salt = randomBytes(32).toString("hex");
   let pending = new CallerCounts();
@@ -129,13 +120,14 @@ export const openCallers = async ({ open }: Pick<Stores, "open">): Promise<Calle
   flushing.unref();
 
   return {
-    count({ key, isAccepted, agent, path }) {
+    count({ key, isAccepted, agent, path }: CallerRequest): void {
       const keyed = key === undefined ? NOBODY : hashOf(key);
       const caller = isAccepted || isListed(keyed) ? keyed : NOBODY;
       const now = Date.now();
       pending.add({ caller, agent: shownAgent(agent, key), path, count: 1, first: now, last: now });
     },
-    list: () =>
+    /** The one with the latest request first. */
+    list: (): ClientView[] =>
       merged([...stored(), ...saving.entries.values()], pending)
         .toReversed()
         .map(({ first, last, ...rest }) => ({
@@ -143,7 +135,8 @@ export const openCallers = async ({ open }: Pick<Stores, "open">): Promise<Calle
           first: new Date(first).toISOString(),
           last: new Date(last).toISOString(),
         })),
-    async close() {
+    /** Stores what was counted since the last time. */
+    async close(): Promise<void> {
       clearInterval(flushing);
       await flush();
     },

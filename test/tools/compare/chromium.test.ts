@@ -45,10 +45,10 @@ describeInChromium("the report, opened as a file", (open) => {
         .evaluateAll((all) => all.map((one) => one.dataset["text"]?.split(" ")[0]));
     const all = await paths();
     expect(new Set(all)).toEqual(new Set(["/name", "/version"]));
-    await page.locator("#form").selectOption("type");
+    await page.locator("#filter-form").selectOption("type");
     expect(await paths()).toEqual(["/version"]);
     expect(await page.evaluate("location.hash")).toBe("#form=type");
-    await page.locator("#text").fill("/NAME");
+    await page.locator("#filter-text").fill("/NAME");
     expect(await paths()).toEqual([]);
     expect(await page.locator("#differences").isVisible()).toBe(false);
     await page.locator("button[type=reset]").click();
@@ -56,9 +56,9 @@ describeInChromium("the report, opened as a file", (open) => {
     await page.locator("#differences").waitFor({ state: "visible" });
     expect(await paths()).toEqual(all);
     await page.locator(`.counts tbody a[href*="kind=unexplained"]`).first().click();
-    await page.waitForFunction("document.querySelector('#kind').value === 'unexplained'");
+    await page.waitForFunction("document.querySelector('#filter-kind').value === 'unexplained'");
     expect(await paths()).toEqual(all);
-    await page.locator("#endpoint").selectOption("getSetup");
+    await page.locator("#filter-endpoint").selectOption("getSetup");
     expect(await paths()).toEqual([]);
   });
 

@@ -64,7 +64,7 @@ test("report.json has the members that programs read", () => {
 });
 
 describe("the page", () => {
-  const ours = ["ui/style.css", "tools/compare/report/report.css", "tools/compare/report/filter.js"].map((file) =>
+  const ours = ["ui/style.css", "tools/compare/report/report.css", "ui/client/filter.js"].map((file) =>
     readFileSync(new URL(`../../../src/${file}`, import.meta.url), "utf8"),
   );
   /** Without what we wrote as styles and scripts. */

@@ -1,3 +1,5 @@
+import { raw } from "hono/html";
+import type { Core } from "../../../serve/feature.ts";
 import type { WhenOff } from "../../../settings/settings.ts";
 import type { Headline, PagePart, PageSection } from "../../../ui/consolePart.ts";
 import { documentFrame, joinModules, readAsset, sharedStyle } from "../../../ui/documentFrame.ts";
@@ -6,7 +8,7 @@ import { section, timeAt } from "../../../ui/parts.ts";
 import { buildInfo } from "../../../telemetry/buildInfo.ts";
 import { counted, enumerate, formatNumber } from "../../../ui/wording.ts";
 import type { UntrustedProxy } from "../../../upstream/forwarding.ts";
-import type { CacheView, ConsoleCore } from "../consoleApp.ts";
+import type { CacheView } from "../consoleApp.ts";
 import { cacheSection } from "./cacheSection.ts";
 
 /** The operators' page: its headers, and how it is rendered for each request. */
@@ -21,7 +23,7 @@ export type ConsolePage = {
 
 /** Assembles the page of the core's sections and the loaded parts of features. `address`: where the new interface is served. */
 export const openConsolePage = (
-  core: ConsoleCore,
+  core: Core,
   cacheView: () => CacheView,
   loaded: readonly PagePart[],
   address: string,
@@ -36,7 +38,7 @@ export const openConsolePage = (
   const about = html`catalog-gateway ${buildInfo().labels["version"]} at <code>${address}</code>, started
     ${timeAt(new Date(performance.timeOrigin).toISOString())}`;
   const dialogs = parts.map((part) => part.dialogs ?? "");
-  const renderDocument = (title: string, content: Html): Html =>
+  const renderDocument = (title: string | Html, content: Html): Html =>
     render({ title, head, body: html`<div id="page">${content}</div>` });
   return {
     headers: {
@@ -72,16 +74,15 @@ const scriptOf = (parts: readonly PagePart[]): string =>
     readAsset(new URL(import.meta.resolve("idiomorph/dist/idiomorph.min.js"))),
     joinModules(["remembered.js", "request.js", "messages.js"].map((file) => uiAsset(`client/${file}`))),
     ...parts.map(({ script }) => (script === undefined ? "" : `{\n${script}\n}`)),
-    joinModules([asset("client/live.js"), asset("client/start.js")]),
+    joinModules([asset("client/live.js")]),
   ].join("\n");
 
 /** The cache, the sections of features that are off for lack of a setting, open circuits, and proxies that are not trusted. */
-const corePart = ({ off, services, untrustedProxies }: ConsoleCore, cacheView: () => CacheView): PagePart => ({
+const corePart = ({ off, services, untrustedProxies }: Core, cacheView: () => CacheView): PagePart => ({
   show() {
     const open = services.meter.openCircuits();
     const names = enumerate(open).join("");
     const fails = open.length === 1 ? "fails: its circuit breaker is open" : "fail: their circuit breakers are open";
-    const text = `${names.charAt(0).toUpperCase()}${names.slice(1)} ${fails}`;
     return {
       sections: [cacheSection(cacheView()), ...off.flatMap(offSection)],
       notices: noticesOf(untrustedProxies.list()),
@@ -89,8 +90,7 @@ const corePart = ({ off, services, untrustedProxies }: ConsoleCore, cacheView: (
         ? {}
         : {
             headline: {
-              text,
-              heading: html`${text}`,
+              heading: html`${names.charAt(0).toUpperCase()}${names.slice(1)} ${fails}`,
               about: html`<strong>Outage</strong> of ${names}`,
               isTrouble: true,
             },
@@ -129,11 +129,11 @@ const offSection = ({ setting, effect, section: about }: WhenOff): PageSection[]
 const contentOf = (
   parts: readonly PagePart[],
   { now, query, address, about: gateway }: { now: Date; query: URLSearchParams; address: string; about: Html },
-): { title: string; content: Html } => {
+): { title: Html; content: Html } => {
   const shown = parts.map((part) => part.show(now, query, address));
   const sections = shown.flatMap((one) => one.sections).toSorted((a, b) => a.order - b.order);
   const numbers = shown.flatMap((one) => one.numbers ?? []).toSorted((a, b) => a.order - b.order);
-  const { text, heading, about } = joinHeadlines(shown.flatMap(({ headline }) => headline ?? []));
+  const { heading, about } = joinHeadlines(shown.flatMap(({ headline }) => headline ?? []));
   const first = sections[0] ?? { id: "main", title: "content" };
   const content = html`<a class="skip" href="#${first.id}">Skip to the ${first.title.toLowerCase()}</a>
     <div class="connection where">
@@ -172,7 +172,8 @@ const contentOf = (
     <main id="main" data-live>
       ${sections.map(({ count, isSummary, ...one }) => section({ ...one, count: isSummary ? undefined : count }))}
     </main>`;
-  return { title: text, content };
+  // Without its links; it is escaped already.
+  return { title: raw(String(heading).replaceAll(/<[^>]*>/g, "")), content };
 };
 
 /** All troubles in one, else the first headline. */
@@ -182,13 +183,11 @@ const joinHeadlines = (headlines: readonly Headline[]): Headline => {
   const others = troubles.slice(1);
   return {
     ...first,
-    text: [first, ...others].map(({ text }) => text).join("; "),
     heading: html`${first.heading}${others.map(({ heading }) => html`; ${heading}`)}`,
   };
 };
 
 const allInLegacy: Headline = {
-  text: "Legacy answers everything",
   heading: html`Legacy answers everything`,
   about: html`<strong>Gateway</strong>`,
 };

@@ -3,7 +3,7 @@ import { UNSERVED } from "../../../compare/difference.ts";
 import { formatPath } from "../../../compare/results.ts";
 import type { PageSection } from "../../../ui/consolePart.ts";
 import { html, type Html } from "../../../ui/html.ts";
-import { badge, curlPair, timeAt } from "../../../ui/parts.ts";
+import { badge, curlPair, filterForm, timeAt } from "../../../ui/parts.ts";
 import { truncate } from "../../../scrub/truncate.ts";
 import { counted, formatNumber } from "../../../ui/wording.ts";
 import type { DifferenceSample, DifferenceView } from "../views.ts";
@@ -15,10 +15,6 @@ const MAX_LENGTH = 800_000;
 const MAX_VALUE_LENGTH = 2000;
 /** Words that differ; with more of them all of both values is marked. */
 const MAX_EDITS = 400;
-
-const sides = { legacy: "Legacy", expected: "Expected", candidate: "Modern" } as const;
-
-type Side = keyof typeof sides;
 
 /** Differences in live traffic, grouped by their cause, the most frequent causes first. */
 export const liveDifferencesSection = (
@@ -38,7 +34,13 @@ export const liveDifferencesSection = (
     count: differences.length,
     about:
       "What modern, or a rule, answers otherwise: by cause, those that explain the most first, and below each where it shows.",
-    content: html`${filters(differences, endpoints)}
+    content: html`${filterForm(
+        [
+          { name: "kind", values: differenceKinds, selected: "unexplained" },
+          { name: "endpoint", values: endpoints },
+        ],
+        "Path or cause contains",
+      )}
       ${differences.length === 0 ? html`<p class="none">No difference has been seen.</p>` : ""}
       <ol class="explorer">
         ${groups.map(([key, found = []]) => group(key, found))}
@@ -66,36 +68,9 @@ const group = (key: string, found: readonly { difference: DifferenceView; item: 
   </li>`;
 };
 
-/** The filters. The script hides the differences that they do not select. */
-const filters = (differences: readonly DifferenceView[], endpoints: readonly string[]): Html => {
-  const named = [...new Set([...endpoints, ...differences.map(({ endpoint }) => endpoint)])];
-  const countOf = (kind: string): string => formatNumber(differences.filter((one) => one.kind === kind).length);
-  return html`<form class="filters scripted" id="filters" aria-label="Filter the differences" autocomplete="off">
-    <p>
-      <label for="filter-kind">Kind</label>
-      <select id="filter-kind" name="kind">
-        ${differenceKinds.map((kind) => html`<option value="${kind}">${kind} (${countOf(kind)})</option>`)}
-        <option value="">all (${formatNumber(differences.length)})</option>
-      </select>
-    </p>
-    <p>
-      <label for="filter-endpoint">Endpoint</label>
-      <select id="filter-endpoint" name="endpoint">
-        <option value="">all</option>
-        ${named.map((endpoint) => html`<option value="${endpoint}" data-key="${endpoint}">${endpoint}</option>`)}
-      </select>
-    </p>
-    <p class="wide">
-      <label for="filter-path">Path or cause contains</label>
-      <input id="filter-path" name="path" type="search" spellcheck="false" placeholder="/creator" />
-    </p>
-    <p><output id="filtered" aria-live="polite" for="filter-kind filter-endpoint filter-path"></output></p>
-  </form>`;
-};
-
 /** One difference at one path of one endpoint, folded, with its samples and the entry that would allow it. */
 export const differenceItem = (difference: DifferenceView): Html => {
-  const { endpoint, path, kind, form, rule, entry, count, answers, samples } = difference;
+  const { endpoint, path, kind, form, rule, entry, cause, count, answers, samples } = difference;
   const key = JSON.stringify([endpoint, path, kind, form, rule, entry]);
   return html`<li
     class="difference"
@@ -103,6 +78,7 @@ export const differenceItem = (difference: DifferenceView): Html => {
     data-endpoint="${endpoint}"
     data-kind="${kind}"
     data-path="${path}"
+    data-text="${path} ${cause}"
   >
     <details data-key="fold">
       <summary>
@@ -139,46 +115,32 @@ const madeBy = ({ kind, rule, entry }: DifferenceView): Html =>
 
 /** One answer that shows the difference: the values of all sides, with changes marked, and the commands that request it. */
 const sampleItem = (sample: DifferenceSample): Html => {
-  const shown = shownSides(sample);
-  return html`<li data-key="${sample.at} ${sample.question}">
-    <p><code>${sample.question}</code> <span class="where">${timeAt(sample.at)}</span></p>
-    <dl class="values">
-      ${shownNames(sample).map(
-        (side) =>
-          html`<div>
-            <dt>${sides[side]}</dt>
-            <dd>${shown[side] ?? html`<i class="quiet">nothing</i>`}</dd>
-          </div>`,
-      )}
-    </dl>
-    ${curlPair(sample.curl)}
-  </li>`;
-};
-
-/** Legacy's value is known where legacy was asked for the comparison. */
-const shownNames = ({ legacy }: DifferenceSample): Side[] =>
-  (Object.keys(sides) as Side[]).filter((side) => side !== "legacy" || legacy !== undefined);
-
-/** Marks what differs between modern and the expected value, or legacy where modern is as expected. */
-const shownSides = (sample: DifferenceSample): Partial<Record<Side, Html>> => {
   const [legacy, expected, candidate] = (["legacy", "expected", "candidate"] as const).map((side) =>
     sample[side] === undefined ? undefined : truncate(JSON.stringify(sample[side], null, 2), MAX_VALUE_LENGTH),
   );
-  const compared = expected === candidate ? legacy : expected;
+  // Where modern is as expected, it differs from legacy.
+  const isAsExpected = expected === candidate;
+  const compared = isAsExpected ? legacy : expected;
   const changes = diffWordsWithSpace(compared ?? "", candidate ?? "", { maxEditLength: MAX_EDITS }) ?? [
     { value: compared ?? "", removed: true, added: false },
     { value: candidate ?? "", removed: false, added: true },
   ];
-  const left = html`<code
-    >${changes.map(({ added, removed, value }) => (added ? "" : removed ? html`<del>${value}</del>` : value))}</code
-  >`;
-  const right = html`<code
-    >${changes.map(({ added, removed, value }) => (removed ? "" : added ? html`<ins>${value}</ins>` : value))}</code
-  >`;
-  const plain = (value: string): Html => html`<code>${value}</code>`;
-  return {
-    ...(legacy === undefined ? {} : { legacy: expected === candidate ? left : plain(legacy) }),
-    ...(expected === undefined ? {} : { expected: expected === candidate ? plain(expected) : left }),
-    ...(candidate === undefined ? {} : { candidate: right }),
-  };
+  const before = changes.map(({ added, removed, value }) => (added ? "" : removed ? html`<del>${value}</del>` : value));
+  const after = changes.map(({ added, removed, value }) => (removed ? "" : added ? html`<ins>${value}</ins>` : value));
+  const side = (name: string, value: string | undefined, shown: unknown = value): Html =>
+    html`<div>
+      <dt>${name}</dt>
+      <dd>${value === undefined ? html`<i class="quiet">nothing</i>` : html`<code>${shown}</code>`}</dd>
+    </div>`;
+  return html`<li data-key="${sample.at} ${sample.question}">
+    <p><code>${sample.question}</code> <span class="where">${timeAt(sample.at)}</span></p>
+    <dl class="values">
+      ${
+        // It is known where legacy was asked for the comparison.
+        legacy === undefined ? "" : side("Legacy", legacy, isAsExpected ? before : legacy)
+      }
+      ${side("Expected", expected, isAsExpected ? expected : before)} ${side("Modern", candidate, after)}
+    </dl>
+    ${curlPair(sample.curl)}
+  </li>`;
 };

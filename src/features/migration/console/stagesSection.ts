@@ -184,7 +184,7 @@ const parityCell = (endpoint: string, { stage, parity: found }: StageView): Html
       }${
         found.unexplained > 0
           ? html` ·
-              <a href="#differences" class="unexplained" data-see="${endpoint}"
+              <a href="#endpoint=${endpoint}&amp;kind=unexplained" class="unexplained"
                 >${formatNumber(found.unexplained)} unexplained</a
               >`
           : ""

@@ -3,12 +3,12 @@ import { comparisonResults, formatPath, resultNames } from "../../../compare/res
 import { truncate } from "../../../scrub/truncate.ts";
 import { documentFrame, readAsset, sharedStyle } from "../../../ui/documentFrame.ts";
 import { html, type Html } from "../../../ui/html.ts";
-import { badge, curlPair, section } from "../../../ui/parts.ts";
+import { badge, curlPair, filterForm, section } from "../../../ui/parts.ts";
 import { counted, formatNumber, minute } from "../../../ui/wording.ts";
 import { formatSummary, formatValues, reasonsOf } from "./reportWording.ts";
 
 const read = (file: string): string => readAsset(new URL(file, import.meta.url));
-const frame = documentFrame([sharedStyle(), read("report.css")].join("\n"), [read("filter.js")]);
+const frame = documentFrame([sharedStyle(), read("report.css")].join("\n"), [read("../../../ui/client/filter.js")]);
 /** People open the page as a file and send it around: its policy is part of it. */
 const head = html`<meta http-equiv="Content-Security-Policy" content="${frame.policy}" />`;
 
@@ -117,28 +117,14 @@ const link = (filters: Record<string, string>, text: string): Html =>
   html`<a href="#${new URLSearchParams(filters).toString()}">${text}</a>`;
 
 const filter = ({ endpoints }: Report): Html =>
-  html`<form class="filters scripted" aria-label="Filter the page" autocomplete="off">
-    ${select("endpoint", Object.keys(endpoints))}
-    ${select(
-      "kind",
-      resultNames.filter((name) => name !== "equal"),
-    )}
-    ${select("form", ["status", "missing", "extra", "type", "value", "order", "moved"])}
-    <p class="wide">
-      <label for="text">Path, rule, cause or entry of the ledger</label>
-      <input id="text" name="text" type="search" spellcheck="false" placeholder="/creator" />
-    </p>
-    <p><output aria-live="polite"></output> <button type="reset">Clear</button></p>
-  </form>`;
-
-const select = (name: string, values: readonly string[]): Html =>
-  html`<p>
-    <label for="${name}">${name}</label>
-    <select id="${name}" name="${name}">
-      <option value="">all</option>
-      ${values.map((value) => html`<option>${value}</option>`)}
-    </select>
-  </p>`;
+  filterForm(
+    [
+      { name: "endpoint", values: Object.keys(endpoints) },
+      { name: "kind", values: resultNames.filter((name) => name !== "equal") },
+      { name: "form", values: ["status", "missing", "extra", "type", "value", "order", "moved"] },
+    ],
+    "Path, rule, cause or entry of the ledger",
+  );
 
 const causeItem = ({ kind, name, fields, answers, endpoints, curl }: Cause): Html =>
   html`<li data-endpoint="${endpoints.join(" ")}" data-kind="${kind}" data-text="${name}">

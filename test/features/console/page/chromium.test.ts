@@ -137,7 +137,7 @@ describeInChromium("the operators' page", (open) => {
     const version = differenceAt(page, "/version");
     await version.locator("summary").first().click();
     await version.locator(".curl summary").first().click();
-    await page.fill("#filter-path", "version");
+    await page.fill("#filter-text", "version");
     await page.click(`${row("getDataset")} [data-move]`);
     await page.fill("#move [name=why]", "half a sen");
     const before = await page.evaluate(`scrollY`);
@@ -154,7 +154,7 @@ describeInChromium("the operators' page", (open) => {
     expect(await textOf(page, "#move h2 + p")).toBe("Now: shadow, 40 % mirrored");
     await page.keyboard.press("Escape");
     expect(await version.locator("details[open] .curl[open]").count()).toBeGreaterThan(0);
-    expect(await page.inputValue("#filter-path")).toBe("version");
+    expect(await page.inputValue("#filter-text")).toBe("version");
     expect(await page.locator(".difference:visible").count()).toBe(1);
     expect(await focused(page)).toMatch(/^Move/);
     await page.evaluate(`getSelection().selectAllChildren(document.querySelector("details[open] > .samples code"))`);
@@ -221,9 +221,9 @@ describeInChromium("the operators' page", (open) => {
 
   test("the unexplained differences of one endpoint are one click away", async () => {
     const page = await open(still.url);
-    expect(await textOf(page, "#filtered")).toBe("2 of 5 differences");
-    await page.click(`${row("listDatasets")} [data-see]`);
-    expect(await textOf(page, "#filtered")).toBe("1 of 5 differences");
+    expect(await textOf(page, "#filters output")).toBe("2 of 5 shown");
+    await page.click(`${row("listDatasets")} a.unexplained`);
+    await page.getByText("1 of 5 shown").waitFor();
     expect(await page.locator(".difference:visible .endpoint").allInnerTexts()).toEqual(["listDatasets"]);
     await page.selectOption("#filter-endpoint", "getStudy");
     await page.selectOption("#filter-kind", "drift");
