@@ -1,8 +1,10 @@
+import { existsSync, readFileSync } from "node:fs";
 import { flushCompileCache } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import type { Command } from "commander";
 import type { RunningServer } from "./serve/server.ts";
+import type { Settings } from "./settings/settings.ts";
 
 type CheckOptions = { strict?: boolean; json?: boolean };
 
@@ -147,10 +149,7 @@ const printStart = async (
   port: number,
   started: Awaited<ReturnType<Opened["gateway"]["start"]>>,
 ): Promise<void> => {
-  const [{ urlOf }, { fileLimitWarnings }] = await Promise.all([
-    import("./http/listen.ts"),
-    import("./settings/fileLimit.ts"),
-  ]);
+  const { urlOf } = await import("./http/listen.ts");
   const { HOST: host, PREFIXES: prefixes } = settings;
   const listening = [
     `catalog-gateway listens on ${urlOf(host, port)}, asks ${upstream.description}, serves ${prefixes.join(" ")}`,
@@ -182,6 +181,18 @@ const onStopSignal = (stop: (urgent: AbortSignal) => Promise<void>): void => {
     if (isFirst) void stop(urgent.signal);
   };
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, take);
+};
+
+const LIMITS = "/proc/self/limits";
+
+/** A warning where this process may open fewer files than `MAX_CLIENT_CONNECTIONS`. Only Linux tells. */
+const fileLimitWarnings = ({ MAX_CLIENT_CONNECTIONS }: Settings): string[] => {
+  const limits = existsSync(LIMITS) ? readFileSync(LIMITS, "utf8") : "";
+  const files = Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY);
+  if (files > MAX_CLIENT_CONNECTIONS) return [];
+  return [
+    `MAX_CLIENT_CONNECTIONS: ${MAX_CLIENT_CONNECTIONS} connections, but this process may open ${files} files only: raise that limit (ulimit -n, LimitNOFILE), or set MAX_CLIENT_CONNECTIONS to less`,
+  ];
 };
 
 /** Ends the process after what it has begun to answer. It serves on for `DRAIN_DELAY_MS` first, or until `urgent` is aborted. */

@@ -9,6 +9,7 @@ import type { Catalogue } from "../../serve/prepared.ts";
 import { readCertificates } from "../../settings/certificates.ts";
 import { loadSettings } from "../../settings/load.ts";
 import { fragmentOf, type Settings } from "../../settings/settings.ts";
+import { upstreamSettings } from "../../settings/upstreamSettings.ts";
 import { legacySettings, readKeyVariable } from "../optionValues.ts";
 import { openQuietGateway } from "../quietGateway.ts";
 import type { CommandTools } from "../runCommand.ts";
@@ -77,12 +78,10 @@ export const performComparison = async (
     candidateUrl === undefined
       ? undefined
       : openCandidateSide(candidateUrl, {
+          ...upstreamSettings(settings),
           connections: concurrency,
           waiting: concurrency,
           ...readCertificates("MODERN_CA", settings.MODERN_CA),
-          connectTimeout: settings.CONNECT_TIMEOUT_MS,
-          headersTimeout: settings.HEADERS_TIMEOUT_MS,
-          bodyTimeout: settings.BODY_TIMEOUT_MS,
           totalTimeout: settings.TOTAL_TIMEOUT_MS,
           maxReply: settings.MAX_REPLY_BYTES,
           keyIn: options.modern ? "query" : "header",
