@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { gateSchema } from "../../../src/features/migration/stage.ts";
 import { openStageStore } from "../../../src/features/migration/stages.ts";
 import { memoryStores } from "../../../src/store/openStores.ts";
-import { staged } from "./support.ts";
+import { despite, staged } from "./support.ts";
 import { until } from "../../support/waiting.ts";
 
 const gate = gateSchema.parse({ parity: 0.5, requests: 1, minutes: 0 });
@@ -21,11 +21,9 @@ test("one action moves everything to legacy, with who and why", async () => {
 });
 
 test("a move without who and why is recorded as such", async () => {
-  const { operate, migration } = await staged({ getDataset: { stage: "shadow" } });
-  const move = (who: object) => operate("POST", "/stages/getDataset", { stage: "canary", share: 5, ...who });
-  const despite = "a test compares nothing";
+  const { move, migration } = await staged({ getDataset: { stage: "shadow" } });
   for (const who of [{ despite }, { by: "", why: " " }, { by: " Ada " }])
-    expect(await move(who)).toMatchObject({ status: 200 });
+    expect(await move("getDataset", { stage: "canary", share: 5, ...who })).toMatchObject({ status: 200 });
   expect(migration.audit().map(({ by, why }) => [by, why])).toEqual([
     ["Ada", "not given"],
     ["not given", "not given"],
@@ -55,9 +53,8 @@ test("the configuration pauses and changes a gate, and its endpoint does not mov
   const gates = (change: object) => ({
     getDataset: { stage: "shadow" as const, share: 100, gate: { ...gate, ...change } },
   });
-  const { operate, migration, ask, compared } = await staged(gates({ paused: true }));
-  const despite = "a test";
-  await operate("POST", "/stages/getDataset", { stage: "canary", share: 5, by: "Ada", why: "a try", despite });
+  const { move, migration, ask, compared } = await staged(gates({ paused: true }));
+  await move("getDataset", { stage: "canary", share: 5, by: "Ada", why: "a try", despite });
   await ask("/datasets/61");
   await compared("getDataset", 1);
   await until(() => migration.viewOf("getDataset").gateSays === "paused: it moves nothing");
@@ -69,7 +66,7 @@ test("the configuration pauses and changes a gate, and its endpoint does not mov
     by: "Ada",
     gate: { requests: 4000 },
   });
-  expect(await operate("POST", "/stages/getDataset", { stage: "canary", share: 6, gate })).toMatchObject({
+  expect(await move("getDataset", { stage: "canary", share: 6, gate })).toMatchObject({
     status: 422,
     body: { detail: expect.stringContaining("gates are set in STAGES") as string },
   });

@@ -3,8 +3,7 @@ import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLe
 import type { LedgerEntry } from "../../../src/compare/ledger.ts";
 import type { Fault } from "../../standIn/faults.ts";
 import { startStandIn } from "../../standIn/startStandIn.ts";
-import { consoleApp, consoleListener } from "../../../src/features/console/consoleApp.ts";
-import { startAdminServer } from "../../../src/features/console/adminServer.ts";
+import { consoleApp } from "../../../src/features/console/consoleApp.ts";
 import { startServer } from "../../../src/serve/server.ts";
 import type { MigrationParts } from "../../../src/features/migration/feature.ts";
 import type { Migration } from "../../../src/features/migration/migration.ts";
@@ -28,6 +27,12 @@ const closing: (() => Promise<unknown>)[] = [];
 afterAll(async () => {
   for (const close of closing.toReversed()) await close();
 });
+
+/** A fault that modern's answers to `getDataset` have often. */
+export const wrongType = { endpoint: "getDataset", fault: "wrongType", path: "/version" } as const;
+
+/** The reason that is given for moves of what a test does not compare. */
+export const despite = "a test compares nothing";
 
 /** The migration that a gateway has opened. */
 export const migrationOf = (gateway: TestGateway): Migration =>
@@ -62,11 +67,18 @@ export const staged = async (
   const { settings } = gateway.core;
   const { observer } = gateway;
   const server = await startServer(gateway, { host: "127.0.0.1", port: 0, prefixes: settings.PREFIXES });
+  let isClosed = false;
+  /** Ends the gateway, before the last test does. */
+  const close = async () => {
+    if (isClosed) return;
+    isClosed = true;
+    await server.stop(100);
+    await gateway.close();
+  };
   closing.push(
     () => legacy.close(),
     () => modern.close(),
-    () => gateway.close(),
-    () => server.stop(100),
+    close,
   );
   const admin = consoleApp(gateway.core, { host: "127.0.0.1" }, `http://127.0.0.1:${server.port}/v1`);
   const ask = async (path: string, headers: Record<string, string> = {}, init: RequestInit = {}): Promise<Answer> => {
@@ -90,15 +102,26 @@ export const staged = async (
     });
     return { status: response.status, body: await response.json() };
   };
+  /** Moves an endpoint as operators do. */
+  const move = (endpoint: string, to: object) => operate("POST", `/stages/${endpoint}`, to);
   const migration = migrationOf(gateway);
+  /** What the start says of the stages. */
+  const startLine = async () => (await gateway.core.features.find((one) => "migration" in one)?.start?.(""))?.line;
   /** Waits until an endpoint has been compared `count` times. */
   const compared = async (endpoint: string, count: number) =>
     until(() => migration.viewOf(endpoint).parity.comparisons >= count);
-  /** The operators' listener over a socket, for a browser. */
-  const listen = async () => {
-    const listener = await startAdminServer(consoleListener(admin), "127.0.0.1", 0, gateway.clientLimits);
-    closing.push(() => listener.stop());
-    return `http://127.0.0.1:${listener.port}/`;
+  return {
+    port: server.port,
+    close,
+    startLine,
+    legacy,
+    modern,
+    gateway,
+    migration,
+    ask,
+    operate,
+    move,
+    compared,
+    observer,
   };
-  return { port: server.port, listen, legacy, modern, gateway, migration, ask, operate, compared, observer };
 };

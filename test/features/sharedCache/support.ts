@@ -4,6 +4,7 @@ import { compress } from "../../../src/cache/compression.ts";
 import { tagged } from "../../../src/cache/reply.ts";
 import type { Invalidation } from "../../../src/cache/sharedTier.ts";
 import { redisTier } from "../../../src/features/sharedCache/redisTier.ts";
+import type { startRedis } from "../../store/redis/redisServer.ts";
 import { until } from "../../support/waiting.ts";
 
 const windows = { fresh: 60_000, staleWhileRevalidate: 60_000, staleIfError: 120_000 };
@@ -23,24 +24,19 @@ export const entry = async (body: string, about: Partial<Entry> = {}): Promise<E
   );
 };
 
-/** One gateway's tier, and its events; it may not be trusted yet. */
+/** One gateway's tier, and what it reports; it may not be trusted yet. */
 export const begin = (url: string, timeout = 2000, build = "b") => {
   const observed = {
     drops: [] as Invalidation[],
     lost: 0,
     counts: [] as string[],
-    events: [] as string[],
-    whys: [] as string[],
   };
   const tier = redisTier({
     url,
     timeout,
     longest: 240_000,
     build,
-    onEvent(event, about) {
-      observed.events.push(event);
-      observed.whys.push(JSON.stringify(about));
-    },
+    onEvent: () => undefined,
     count: (call, result) => observed.counts.push(`${call} ${result}`),
   })({ onInvalidation: (drop) => observed.drops.push(drop), onLost: () => observed.lost++ });
   onTestFinished(() => tier.close());
@@ -61,4 +57,12 @@ export const open = async (url: string, timeout = 2000, build?: string) => {
   await until(() => tier.trusted());
   tier.observed.lost = 0;
   return tier;
+};
+
+/** Waits until Redis has answered so many heartbeats. */
+export const heartbeats = async (redis: Pick<Awaited<ReturnType<typeof startRedis>>, "talk">, count: number) => {
+  const answered = async () =>
+    Number(/cmdstat_persist:calls=(\d+)/.exec(await redis.talk("INFO commandstats"))?.[1] ?? 0);
+  const enough = (await answered()) + count;
+  await until(async () => (await answered()) >= enough);
 };

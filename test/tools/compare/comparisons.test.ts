@@ -201,6 +201,25 @@ test("a candidate that breaks off its answers makes it 1", async () => {
   expect(out).toContain("the candidate gives no answer");
 });
 
+const ofFlow = ["--endpoint", "findFlow"];
+const noSuchFlow = "Flow not found.";
+const noSuchDataset = { code: "111", message: "Unknown dataset" };
+/** All candidates answer 404, also where legacy has the flow. */
+const isThere = "status unexplained";
+
+test.each<[title: string, detail: unknown, args: string[], differences: string[]]>([
+  ["modern's router", "Not Found", ["--modern", ...ofFlow], [isThere, "served unexplained", "/detail expected"]],
+  ["a gateway's router", "Not Found", ofFlow, [isThere, "served unexplained", "/detail expected"]],
+  ["a gateway for this endpoint", noSuchFlow, ofFlow, [isThere]],
+  ["modern by legacy's code", noSuchDataset, ["--modern", "--endpoint", "getDataset", "--ids", "1000000"], []],
+])("a 404 by %s counts as the caller would be served", async (_, detail, args, expected) => {
+  const url = await serve((_request, response) => {
+    response.writeHead(404, { "Content-Type": "application/json" }).end(JSON.stringify({ detail }));
+  });
+  const { differences } = await reportOf(["--legacy", legacy(), "--candidate", url, ...args]);
+  expect(differences.map(({ path, kind }) => `${path} ${kind}`)).toEqual(expected);
+});
+
 describe("what cannot run ends with 2, and with what is allowed", () => {
   test.each<[string, string[], string]>([
     ["an unknown option", ["--nothing"], "unknown option '--nothing'"],

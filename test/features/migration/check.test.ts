@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { type LedgerEntry, readLedger } from "../../../src/compare/ledger.ts";
+import { check } from "../../../src/tools/check.ts";
+import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { catalogue } from "../../../transforms/catalogue.ts";
+import { httpUpstream } from "../../proxy/support.ts";
+import { startStandIn } from "../../standIn/startStandIn.ts";
+import { gatewayFor } from "../../support/gateway.ts";
+import { until } from "../../support/waiting.ts";
+import { known, migrationOf } from "./support.ts";
+
+const shipped = readLedger(catalogue.expectedDifferences, "EXPECTED_DIFFERENCES");
+if ("errors" in shipped) throw new Error(shipped.errors.join("\n"));
+const lenient: LedgerEntry = { ...known, endpoint: "*", path: "/**", kind: "*" };
+
+let legacy: Awaited<ReturnType<typeof startSampleLegacy>>;
+beforeAll(async () => {
+  legacy = await startSampleLegacy();
+});
+afterAll(() => legacy.close());
+
+/** A stand-in for modern, until the test ends. */
+const standIn = async (about: Omit<Parameters<typeof startStandIn>[0], "legacyUrl">) => {
+  const modern = await startStandIn({ legacyUrl: legacy.url, ...about });
+  onTestFinished(() => modern.close());
+  return modern;
+};
+
+/** A new implementation that gives all requests the same answer. */
+const answering = (status: number, type: string, body: object) =>
+  httpUpstream((request, response) => {
+    request.resume().once("end", () => {
+      response.writeHead(status, { "Content-Type": type }).end(JSON.stringify(body));
+    });
+  });
+const router = () => answering(404, "application/json", { detail: "Not Found" });
+const itsOwn = () =>
+  answering(404, "application/problem+json", { type: "https://x/flow-not-found", detail: "No such flow." });
+
+/** What `--check` says of the new implementation, and whether all is well. */
+const checked = async (
+  MODERN_URL: string,
+  {
+    expected = shipped.entries,
+    stages = {},
+    strict = false,
+  }: { expected?: LedgerEntry[]; stages?: object; strict?: boolean } = {},
+) => {
+  const settings = { MODERN_URL, STAGES: JSON.stringify(stages) };
+  const gateway = await gatewayFor(legacy.url, settings, { isCheck: true, expected });
+  onTestFinished(gateway.close);
+  const lines: string[] = [];
+  const print = (line: string) => void lines.push(line);
+  const { ready } = await check(gateway, { settings: gateway.core.settings, strict, print });
+  return { ready, text: lines.join("\n") };
+};
+
+describe("--check", () => {
+  test("asks both sides; --strict fails for an ended or idle ledger entry", async () => {
+    const expected = [
+      { ...known, id: "ended", until: "2020-01-01" },
+      { ...known, id: "never" },
+    ];
+    const { url } = await standIn({});
+    const usual = await checked(url, { expected });
+    expect([usual.ready, usual.text]).toEqual([true, expect.stringContaining("ok    modern getDataset first")]);
+    expect(usual.text).toContain("ended: it ended on 2020-01-01");
+    const strict = await checked(url, { expected, strict: true });
+    expect([strict.ready, strict.text]).toEqual([
+      false,
+      expect.stringMatching(/FAIL .*ended: it ended on 2020-01-01\nFAIL .*never: it allows nothing/),
+    ]);
+  });
+
+  test("compares modern with legacy whatever the stages are, and nothing is mirrored", async () => {
+    const wrong = await standIn({ faults: [{ endpoint: "getDataset", fault: "otherValue", path: "/version" }] });
+    const stages = { getDataset: { stage: "modern" }, getSetup: { stage: "canary" } };
+    const { ready, text } = await checked(wrong.url, { stages });
+    expect([ready, text]).toEqual([
+      false,
+      expect.stringContaining("FAIL  modern getDataset first    value at /version\n"),
+    ]);
+    expect(wrong.asked()).toMatchObject({ getDataset: 2, getSetup: 2 });
+  });
+
+  test("takes the reference implementation for what the ledger says it is", async () => {
+    const { ready, text } = await checked((await standIn({ reference: true })).url);
+    expect([ready, text]).toEqual([true, expect.not.stringContaining("FAIL")]);
+    expect(text.match(/ok {4}modern /g)?.length).toBeGreaterThan(10);
+  });
+
+  test("fails for a router's 404, and is content with the endpoint's own problem", async () => {
+    const rowOf = async (url: string) => /^.*modern findFlow unknown.*$/m.exec((await checked(url)).text)?.[0];
+    expect(await rowOf(await router())).toMatch(
+      /^FAIL .*would not be served \(its 404 is no answer of this endpoint\)$/,
+    );
+    expect(await rowOf(await itsOwn())).toMatch(/^ok .*as expected/);
+  });
+});
+
+test.each([
+  ["counts a router's 404", router, shipped.entries, 3],
+  ["counts a router's 404 where the ledger allows everything", router, [lenient], 3],
+  ["takes the endpoint's own problem for what is expected", itsOwn, shipped.entries, 0],
+])("a shadow %s", async (_, modern, expected, unexplained) => {
+  const environment = { MODERN_URL: await modern(), STAGES: '{"findFlow":{"stage":"shadow"}}' };
+  const gateway = await gatewayFor(legacy.url, environment, { expected, times: { recheck: 5, look: 20 } });
+  onTestFinished(gateway.close);
+  for (let i = 0; i < 3; i++) await gateway.app.request(`/v1/flow/exists/no-such-flow/${i}`);
+  const migration = migrationOf(gateway);
+  await until(() => migration.viewOf("findFlow").parity.compared === 3);
+  expect(migration.viewOf("findFlow").parity).toMatchObject({ expected: 3 - unexplained, unexplained });
+  const shown = migration.differences("unexplained").map(({ path, cause }) => `${path}: ${cause}`);
+  expect(shown).toEqual(unexplained === 0 ? [] : ["served: would not be served"]);
+});

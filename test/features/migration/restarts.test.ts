@@ -1,0 +1,122 @@
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { expect, test } from "vitest";
+import { describeWithRedis, startRedis } from "../../store/redis/redisServer.ts";
+import { temporaryFolder } from "../../support/temporaryFolder.ts";
+import { until } from "../../support/waiting.ts";
+import { despite, staged, type Staged } from "./support.ts";
+
+const wrong = { endpoint: "getDataset", fault: "otherValue" } as const;
+const inShadow = { getDataset: { stage: "shadow", share: 100 } } as const;
+const parityOf = ({ migration }: Staged) => migration.viewOf("getDataset").parity;
+const who = { by: "me", why: "it went well", despite };
+
+test("stages and evidence outlive a restart, but neither another modern nor a forged record", async () => {
+  const DATA_DIR = temporaryFolder();
+  const first = await staged(inShadow, { faults: [wrong], environment: { DATA_DIR } });
+  const restart = (MODERN_URL = first.modern.url) => staged(inShadow, { environment: { DATA_DIR, MODERN_URL } });
+  for (const id of [61, 2]) await first.ask(`/datasets/${id}`);
+  await first.compared("getDataset", 2);
+  expect(await first.move("getStudy", { stage: "canary", share: 10, ...who })).toMatchObject({ status: 200 });
+  await first.close();
+
+  const second = await restart();
+  expect(second.migration.stageOf("getStudy")).toMatchObject({
+    stage: "canary",
+    share: 10,
+    by: "me",
+    why: "it went well",
+  });
+  expect(parityOf(second)).toMatchObject({ compared: 2, unexplained: 2, comparisons: 0 });
+  first.modern.use([]);
+  await second.ask("/datasets/61");
+  await second.compared("getDataset", 1);
+  expect(parityOf(second)).toMatchObject({ compared: 2, equal: 1, unexplained: 1 });
+  await second.close();
+
+  const other = await restart(first.modern.url.replace("127.0.0.1", "localhost"));
+  expect(parityOf(other)).toMatchObject({ compared: 0 });
+  await other.close();
+  const third = await restart();
+  expect(parityOf(third)).toMatchObject({ compared: 2, equal: 1, unexplained: 1 });
+  await third.close();
+
+  const database = new DatabaseSync(join(DATA_DIR, "catalog-gateway.sqlite"));
+  const forged = database.prepare("UPDATE entries SET value = replace(value, 'requests\":\"', 'requests\":\"?')").run();
+  expect(forged.changes).toBeGreaterThan(0);
+  database.close();
+  expect(parityOf(await restart())).toMatchObject({ compared: 0 });
+});
+
+describeWithRedis("two gateways with one Redis", () => {
+  test("agree on what was set, also after a restart", async () => {
+    const { url: REDIS_URL } = await startRedis({ keeps: true });
+    const [a, b] = [await staged({}, { environment: { REDIS_URL } }), await staged({}, { environment: { REDIS_URL } })];
+    expect(await a.move("getDataset", { stage: "canary", share: 25, ...who })).toMatchObject({ status: 200 });
+    await until(() => b.migration.stageOf("getDataset").share === 25);
+    expect(b.migration.stageOf("getDataset")).toMatchObject({ stage: "canary", by: "me", why: "it went well" });
+    await a.close();
+    const again = await staged({}, { environment: { REDIS_URL } });
+    expect(again.migration.stageOf("getDataset")).toMatchObject({ stage: "canary", share: 25 });
+  });
+
+  test("move no endpoint while it is away, say so, and keep their state", async () => {
+    const redis = await startRedis({ keeps: true });
+    const { move, migration } = await staged({}, { environment: { REDIS_URL: redis.url } });
+    expect(await move("getDataset", { stage: "shadow", share: 10 })).toMatchObject({ status: 200 });
+    await redis.kill();
+    expect(await move("getDataset", { stage: "modern", despite })).toEqual({
+      status: 503,
+      body: { detail: "It could not be stored, so nothing has changed." },
+    });
+    expect(migration.stageOf("getDataset")).toMatchObject({ stage: "shadow", share: 10 });
+    await redis.start();
+    await until(async () => (await move("getDataset", { stage: "canary", share: 5, despite })).status === 200);
+  });
+
+  test("fall back to the configured stages where Redis has lost its data, and say so", async () => {
+    const redis = await startRedis();
+    const on = async () => {
+      const one = await staged({ getStudy: { stage: "shadow" } }, { environment: { REDIS_URL: redis.url } });
+      const dependency = () => one.gateway.services.dependencies.states().find(({ name }) => name === "stages");
+      return { ...one, dependency, at: (endpoint = "getDataset") => one.migration.stageOf(endpoint) };
+    };
+    const [a, b] = [await on(), await on()];
+    const none = "Redis has none that was set at run time: those of STAGES hold";
+    const line = "stages: getStudy shadow, 100 % mirrored; all others legacy";
+    expect(await a.startLine()).toBe(`${line}; ${none}`);
+    expect(a.dependency()).toMatchObject({ state: "ok", why: none });
+    expect(await a.move("getDataset", { stage: "canary", share: 25, ...who })).toMatchObject({ status: 200 });
+    await until(() => b.at().share === 25);
+    expect(b.dependency()).toEqual({ name: "stages", state: "ok", since: expect.any(String) as string });
+
+    await redis.talk("FLUSHALL");
+    for (const { at, dependency, observer } of [a, b]) {
+      await until(() => at().stage === "legacy");
+      expect(at()).toMatchObject({ by: "configuration", why: "Redis has lost the stage that was set" });
+      expect(at("getStudy")).toMatchObject({ stage: "shadow" });
+      expect(observer.counts()["stages_lost"]).toBe(1);
+      expect(dependency()).toMatchObject({ state: "failed", why: expect.stringContaining("Redis has lost") as string });
+    }
+    expect(await b.move("getDataset", { stage: "canary", share: 5, ...who })).toMatchObject({ status: 200 });
+    await until(() => a.at().share === 5);
+    expect(a.dependency()).toMatchObject({ state: "ok" });
+  });
+
+  test("each counts what the other has compared, and a mended request once", async () => {
+    const redis = await startRedis();
+    const parts = { times: { recheck: 20, look: 20, save: 20 } };
+    const environment = { REDIS_URL: redis.url };
+    const one = await staged(inShadow, { environment, parts, faults: [wrong] });
+    const other = await staged(inShadow, { environment: { ...environment, MODERN_URL: one.modern.url }, parts });
+    const parities = () => [one, other].map(parityOf);
+    await one.ask("/datasets/61");
+    await other.ask("/datasets/2");
+    await until(() => parities().every(({ unexplained }) => unexplained === 2));
+    one.modern.use([]);
+    await other.ask("/datasets/61");
+    await until(() => parities().every(({ unexplained }) => unexplained === 1));
+    const mended = { compared: 2, unexplained: 1, equal: 1 };
+    expect(parities()).toMatchObject([mended, mended]);
+  });
+});
