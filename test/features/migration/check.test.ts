@@ -7,6 +7,7 @@ import { httpUpstream } from "../../proxy/support.ts";
 import { startStandIn } from "../../standIn/startStandIn.ts";
 import { gatewayFor } from "../../support/gateway.ts";
 import { until } from "../../support/waiting.ts";
+import { operatorsOf } from "../console/page/operators.ts";
 import { known, migrationOf } from "./support.ts";
 
 const shipped = readLedger(catalogue.expectedDifferences, "EXPECTED_DIFFERENCES");
@@ -112,4 +113,6 @@ test.each([
   expect(migration.viewOf("findFlow").parity).toMatchObject({ expected: 3 - unexplained, unexplained });
   const shown = migration.differences("unexplained").map(({ path, cause }) => `${path}: ${cause}`);
   expect(shown).toEqual(unexplained === 0 ? [] : ["served: would not be served"]);
+  // No entry of the ledger could allow it.
+  expect(await (await operatorsOf({ gateway })).markup()).not.toContain("entry for the ledger");
 });
