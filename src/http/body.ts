@@ -4,7 +4,7 @@ import { type Answer, plainAnswer } from "../endpoint/answer.ts";
 import type { Result } from "../endpoint/result.ts";
 
 /** `most`: bytes of one body. `timeout`: milliseconds until it has arrived. `budget`: bytes of all bodies that are being collected. */
-export type BodyLimits = { most: number; timeout: number; budget: ByteBudget };
+type BodyLimits = { most: number; timeout: number; budget: ByteBudget };
 
 /** The first bytes of each body are not counted: small ones are taken however many large ones come. */
 const UNCOUNTED = 4096;

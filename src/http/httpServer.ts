@@ -20,7 +20,7 @@ export type ClientLimits = {
 };
 
 /** What a server does with the exchanges of its clients. */
-export type ExchangeOptions = {
+type ExchangeOptions = {
   /** Says whether the `X-Request-Id` of this peer is taken. */
   trusted: (address: string) => boolean;
   /** Hears of each exchange once it is over; `response` where a request was read. */

@@ -95,7 +95,7 @@ const write = ({ excerpt }: Readable, ours: Json, as: ReadTask["as"]): Written =
 };
 
 /** The members of these names, of an object or of each entry of a list; `null` for any other value. */
-export const excerptOf = (ours: Json, names: readonly string[] = []): Json => {
+const excerptOf = (ours: Json, names: readonly string[] = []): Json => {
   if (Array.isArray(ours)) return names.length === 0 ? [] : ours.map((row) => excerptOf(row, names));
   if (!isObject(ours)) return null;
   return Object.fromEntries(

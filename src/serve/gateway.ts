@@ -6,7 +6,7 @@ import { maxEntryBytes, openStore } from "../cache/store.ts";
 import { openByteBudget } from "../concurrency/byteBudget.ts";
 import { type LegacyClient, legacyClient } from "../legacy/client.ts";
 import { legacyTargets } from "../legacy/legacyTarget.ts";
-import { type PassThrough, passThrough } from "../proxy/passThrough.ts";
+import { passThrough } from "../proxy/passThrough.ts";
 import { openReader, type ReaderSettings } from "../reading/reader.ts";
 import type { Settings, WhenOff } from "../settings/settings.ts";
 import { readCertificates } from "../settings/certificates.ts";
@@ -19,38 +19,22 @@ import { observeCircuit, observeCalls } from "../telemetry/observeUpstream.ts";
 import { openBreaker } from "../upstream/breaker.ts";
 import { openUntrustedProxies, trustedProxies } from "../upstream/forwarding.ts";
 import { openUpstream, openUpstreamHealth, type UpstreamSettings } from "../upstream/upstream.ts";
-import { type App, gatewayApp } from "./app.ts";
-import type { Backend } from "./backend.ts";
+import { gatewayApp } from "./app.ts";
 import { type Core, type Feature, type FeatureModule, hooksOf, type ServiceEvents, type Services } from "./feature.ts";
 import { openErrorFormats, openErrorWriter } from "../http/problemDetails.ts";
-import { type HitPath, openHitPath } from "./hitPath.ts";
+import { openHitPath } from "./hitPath.ts";
 import { openKeys } from "./keys.ts";
 import { legacyBackend } from "./legacyBackend.ts";
 import { observePassThrough } from "./passingWrites.ts";
 import { type Catalogue, lifetimesInForce, prepare } from "./prepared.ts";
 import { buildInfo } from "../telemetry/buildInfo.ts";
-import type { Sample } from "../telemetry/series.ts";
 import { openUnconfirmedWrites } from "./unconfirmedWrites.ts";
 
 /** All settings; the legacy server is known, be it the sample. */
 export type GatewaySettings = Settings & { LEGACY_URL: string };
 
 /** A gateway that is put together: its interface, the proxy beside it, and its life from start to close. */
-export type Gateway = {
-  app: App;
-  passThrough: PassThrough;
-  hitPath: HitPath;
-  services: Services;
-  core: Core;
-  /** Requests that come from now on are answered, and their connections closed; `/readyz` says so. */
-  beginStop: () => void;
-  /** Begins what the features do in the background; the results are parts of the lines that the start prints. Rejects with what stops the start. */
-  start(address: string): Promise<{ listensOn?: string; line?: string }[]>;
-  /** Puts changed settings in force, all at once; what is wrong with them, and then nothing has changed. */
-  reload: (settings: Settings) => Promise<string[]>;
-  /** Waits for what legacy still answers, then closes the connections to it. */
-  close: () => Promise<void>;
-};
+export type Gateway = Awaited<ReturnType<typeof openGateway>>;
 
 /** What replaces or adds to the parts of a gateway. */
 export type GatewayParts = {
@@ -82,7 +66,7 @@ export const openGateway = async (
   catalogue: Catalogue,
   observer: Observer,
   parts: GatewayParts = {},
-): Promise<Gateway> => {
+) => {
   const { features: modules = [], off = [], isCheck = false, aroundClient = (one) => one } = parts;
   for (const { events } of modules) if (events) observer.define(events);
   const onError = (error: unknown) => observer.event("internal_error", { error: (error as Error).stack });
@@ -90,10 +74,7 @@ export const openGateway = async (
     () => observer.counts(),
     Object.entries(catalogue.endpoints).map(([name, { cache: cached }]) => ({ name, isCached: cached !== undefined })),
   );
-  let info: Sample | undefined;
-  meter.gauge("build_info", "Always 1: the version, the build of the code and of Node.", () => [
-    (info ??= buildInfo()),
-  ]);
+  meter.gauge("build_info", "Always 1: the version, the build of the code and of Node.", () => [buildInfo()]);
   meter.total("log_lines_dropped_total", "Lines of the log that were dropped because its reader was too slow.", () =>
     observer.droppedLines(),
   );
@@ -248,11 +229,8 @@ export const openGateway = async (
   }
 
   // The way of a request: the hit path, else the app with its layers around legacy, else the pass-through.
-  const legacy = legacyBackend(services);
-  const innermost: Backend = parts.isUncached
-    ? (request, caller) => legacy({ ...request, bypass: true }, caller)
-    : legacy;
-  const backend = features.reduce((next, { layer }) => layer?.(next) ?? next, innermost);
+  const legacy = legacyBackend(services, parts.isUncached);
+  const backend = features.reduce((next, { layer }) => layer?.(next) ?? next, legacy);
   const readTarget = legacyTargets(settings.LEGACY_PATH, catalogue.legacyPaths);
   const pass = passThrough(proxied, uploads, {
     host: settings.LEGACY_HOST,
@@ -271,18 +249,22 @@ export const openGateway = async (
     hitPath,
     services,
     core,
+    /** Requests that come from now on are answered, and their connections closed; `/readyz` says so. */
     beginStop: () => void (isStopping = true),
-    async start(address) {
-      const started: Awaited<ReturnType<Gateway["start"]>> = [];
+    /** Begins what the features do in the background; the results are parts of the lines that the start prints. Rejects with what stops the start. */
+    async start(address: string) {
+      const started: { listensOn?: string; line?: string }[] = [];
       for (const feature of features) if (feature.start) started.push(await feature.start(address));
       return started;
     },
-    async reload(next) {
+    /** Puts changed settings in force, all at once; what is wrong with them, and then nothing has changed. */
+    reload: async (next: Settings): Promise<string[]> => {
       const changes = features.flatMap(({ reload }) => reload?.(next) ?? []);
       const errors = changes.flatMap((change) => ("errors" in change ? change.errors : []));
       if (errors.length === 0) for (const change of changes) if (typeof change === "function") await change();
       return errors;
     },
+    /** Waits for what legacy still answers, then closes the connections to it. */
     close,
   };
 };

@@ -11,8 +11,8 @@ import { fetchAnswer, fetchReadable, noAnswer, type Unanswered } from "./legacyF
 import type { PreparedEndpoint } from "./prepared.ts";
 import { UNCONFIRMED_MS } from "./unconfirmedWrites.ts";
 
-/** Answers by the legacy interface, from the cache where that is possible. */
-export const legacyBackend = (services: Services): Backend =>
+/** Answers by the legacy interface, from the cache where that is possible, unless it is to be `isUncached`. */
+export const legacyBackend = (services: Services, isUncached = false): Backend =>
   async function askLegacy(request, caller) {
     const { endpoint, input, wanted, legacy } = request;
     if (endpoint.writes) {
@@ -24,7 +24,7 @@ export const legacyBackend = (services: Services): Backend =>
       const refusal = await caller.authorize();
       return uncached(refusal ?? (await fetchAnswer(services, request, caller)).answer);
     }
-    const cacheKey = request.bypass ? undefined : endpoint.cacheKey?.(input);
+    const cacheKey = request.bypass || isUncached ? undefined : endpoint.cacheKey?.(input);
     if (cacheKey === undefined) return uncached((await fetchAnswer(services, request, caller)).answer, "bypass");
     const owner = caller.key === undefined ? undefined : services.keys.ownerOf(caller.key);
     const answered = await runStep("cache", { endpoint: endpoint.name }, () =>
@@ -73,7 +73,7 @@ const passes: ReadonlySet<OutcomeKind> = new Set(["notFound", "badState", "refus
  * Reads what a write is about with the caller's key, where the endpoint says that legacy itself does not check access. The result is the
  * refusal, or the failure to find out; `undefined` where the write may be sent.
  */
-export const refusedAccess = async (
+const refusedAccess = async (
   services: Services,
   { mustRead }: PreparedEndpoint,
   input: Record<string, unknown>,

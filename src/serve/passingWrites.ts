@@ -72,7 +72,7 @@ const LOOKED_AT = 64 * 1024;
 export const MAX_NAMED = 100;
 
 /** A proxied request that may write. Its body is read when one of the members asks for it. */
-export type PassingWrite = {
+type PassingWrite = {
   chunk: (bytes: Buffer) => void;
   /** The key that it comes with; `contentType` is its body's. */
   key: (contentType: string | undefined) => string | undefined;
@@ -177,7 +177,7 @@ const isId = (text: string): boolean => /^\d{1,15}$/.test(text);
  * What legacy's answer says of a write that passed through. `written`: legacy has looked at it, and what it is about may have changed. `unknown`:
  * it broke off or failed, before or after. `refused`: nothing was written.
  */
-export type WriteFate = "written" | "unknown" | "refused";
+type WriteFate = "written" | "unknown" | "refused";
 
 /** What became of a write, by its answer. `refusals`: the codes of errors that legacy raises before it reads a request, always as XML. */
 export const fateOf = (answer: Beginning | undefined, refusals: ReadonlySet<number>): WriteFate => {

@@ -4,7 +4,11 @@ import { buildId } from "../cache/buildId.ts";
 import type { Sample } from "./series.ts";
 
 /** What runs: the version of the package, the build of the code and of Node. `unknown` where the files are not there, as in a bundle. */
-export const buildInfo = (): Sample => ({
+export const buildInfo = (): Sample => (info ??= readInfo());
+
+let info: Sample | undefined;
+
+const readInfo = (): Sample => ({
   labels: { version: orUnknown(packageVersion), build: orUnknown(buildId), node: process.version },
   value: 1,
 });

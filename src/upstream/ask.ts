@@ -19,7 +19,7 @@ export type AskOptions = {
 };
 
 /** An answer with its whole body. `contentType` is empty where the answer has none. */
-export type UpstreamReply = { status: number; contentType: string; headers: IncomingHttpHeaders; body: Buffer };
+export type UpstreamReply = { status: number; contentType: string; body: Buffer };
 
 /**
  * Chunks, and their bytes, that are collected before they are joined. Many small chunks take more memory than their bytes, and many of 64 KiB
@@ -59,7 +59,7 @@ class CollectedRequest extends UpstreamRequest {
   readonly #reject: (failure: UpstreamFailure) => void;
   #timer: NodeJS.Timeout | undefined;
   #status = 0;
-  #headers: IncomingHttpHeaders = {};
+  #contentType = "";
   #chunks: Buffer[] = [];
   #size = 0;
   /** Of the chunks, those that have been joined, and the bytes of the others. */
@@ -100,7 +100,7 @@ class CollectedRequest extends UpstreamRequest {
     if (!this.#reserve(length)) return this.fail("crowded");
     if (length > UNCOUNTED) this.#whole = Buffer.allocUnsafeSlow(length);
     this.#status = status;
-    this.#headers = headers;
+    this.#contentType = headers["content-type"] ?? "";
   }
 
   /** Takes a place for the first `size` bytes of the answer; false where there is none. */
@@ -138,8 +138,7 @@ class CollectedRequest extends UpstreamRequest {
     const body =
       this.#whole ??
       (first !== undefined && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks, this.#size));
-    const contentType = this.#headers["content-type"] ?? "";
-    this.#resolve({ status: this.#status, contentType, headers: this.#headers, body });
+    this.#resolve({ status: this.#status, contentType: this.#contentType, body });
   }
 
   readonly #expire = (): void => this.fail("timeout");

@@ -81,7 +81,7 @@ export const viaThis = (incoming: string | undefined, version = "1.1"): string =
 export const isLoop = (via: string | undefined): boolean => via !== undefined && via.includes(pseudonym);
 
 /** `::ffff:192.0.2.1` -> `192.0.2.1`, `[2001:db8::1]:80` -> `2001:db8::1`, `192.0.2.1:80` -> `192.0.2.1`; `undefined` for any other text. */
-export const plainAddress = (text: string): string | undefined => {
+const plainAddress = (text: string): string | undefined => {
   let address = text;
   if (address.startsWith("[")) address = address.slice(1, Math.max(1, address.indexOf("]")));
   else if (address.includes(".") && address.lastIndexOf(":") > address.indexOf("."))

@@ -54,7 +54,6 @@ export type UpstreamSettings = {
 
 /** A pool of keep-alive connections to one upstream. Every request goes through the semaphore, so undici never queues for long. */
 export type Upstream = {
-  readonly origin: string;
   readonly pool: Undici.Pool;
   readonly semaphore: Semaphore;
   readonly memory: ByteBudget;
@@ -94,7 +93,6 @@ export const openUpstream = (settings: UpstreamSettings): Upstream => {
   });
   const semaphore = openSemaphore({ places: connections, queue: waiting, waitTimeout });
   return {
-    origin: url.origin,
     pool,
     semaphore,
     memory: settings.memory ?? openByteBudget(Number.POSITIVE_INFINITY),
@@ -148,7 +146,7 @@ class PooledClient extends Client {
 }
 
 /** What requests and connections show of an upstream. */
-export type UpstreamHealth = {
+type UpstreamHealth = {
   /** It has begun an answer. */
   answered(): void;
   /** A request got no answer, or not all of it. */
