@@ -6,7 +6,35 @@ import { expectPair } from "../fixtures/fixtureCheck.ts";
 import { httpUpstream } from "../proxy/support.ts";
 import { gatewayFor } from "../support/gateway.ts";
 import { until } from "../support/waiting.ts";
-import { datasetRows, jsonList, ours, xmlList } from "./datasetLists.ts";
+
+type DatasetRow = { did: number; name: string };
+
+const jsonRow = ({ did, name }: DatasetRow): string =>
+  `  {"did":${did},\n   "name":"${name}",\n   "version":1,\n   "status":"active",\n   "format":"ARFF",\n   "md5_checksum":"",\n      "file_id": ${did},\n      "quality":[\n        {"name":"NumberOfClasses",\n     "value":"3.0"\n    }\n            ]\n      }\n  `;
+const xmlRow = ({ did, name }: DatasetRow): string =>
+  `    <oml:dataset>\n    <oml:did>${did}</oml:did>\n    <oml:name>${name}</oml:name>\n    <oml:version>1</oml:version>\n    <oml:uploader>1</oml:uploader>\n    <oml:status>active</oml:status>\n    <oml:format>ARFF</oml:format>\n        <oml:file_id>${did}</oml:file_id> \n            <oml:quality name="NumberOfClasses">3.0</oml:quality>\n      </oml:dataset>\n`;
+
+/** Legacy's two templates of the dataset list, neither of which escapes a name. */
+const jsonList = (rows: readonly DatasetRow[]): string =>
+  `{"data":{"dataset":[\n  ${rows.map(jsonRow).join(",")}  ]}\n}\n`;
+const xmlList = (rows: readonly DatasetRow[]): string =>
+  `<oml:data xmlns:oml="http://openml.org/openml">\n${rows.map(xmlRow).join("")}  </oml:data>\n`;
+
+/** The same row as the new interface has it. */
+const ours = ({ did, name }: DatasetRow) => ({
+  did,
+  name,
+  version: 1,
+  format: "arff",
+  file_id: did,
+  status: "active",
+  md5_checksum: null,
+  quality: [{ name: "NumberOfClasses", value: 3 }],
+});
+
+/** So many rows. */
+const datasetRows = (count: number, name = "Données ß"): DatasetRow[] =>
+  Array.from({ length: count }, (_, i) => ({ did: i + 1, name }));
 
 const badEndpoints = new URL("./badEndpoints.ts", import.meta.url).href;
 const small = { large: { json: 1000, xml: 1000 } };

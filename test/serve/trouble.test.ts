@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { get, rawUpstream } from "../proxy/support.ts";
 import { listeningGateway, recordingUpstream } from "../http/support.ts";
 import { exchange, expectDetail, heldUpstream, keys, measures, questions, taggingRequest } from "./support.ts";
-import { until } from "../support/waiting.ts";
+import { settled, until } from "../support/waiting.ts";
 
 const ok = (text: string, ...headers: string[]) =>
   [`HTTP/1.1 200 OK`, `Content-Length: ${text.length}`, ...headers, "", text].join("\r\n");
@@ -42,7 +42,7 @@ describe("a legacy that", () => {
     const first = one();
     await until(() => asked.length === 1);
     const second = one();
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await settled();
     for (const question of [get("/v1/datasets/61"), taggingRequest.join("")]) {
       const refused = await exchange(port, question);
       expectDetail(refused, 503);

@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import { expect, test } from "vitest";
 import {
   clientAddress,
@@ -5,7 +6,9 @@ import {
   type ForwardedRequest,
   forwardedHeaders,
   isLoop,
+  openUntrustedProxies,
   pseudonym,
+  subnetOf,
   viaThis,
 } from "../../src/upstream/forwarding.ts";
 
@@ -117,4 +120,45 @@ test("a request that has been here is known by its Via", () => {
   expect(isLoop(`1.1 a, ${viaThis("1.0 b")}, 1.1 c`)).toBe(true);
   expect(isLoop("1.1 catalog-gateway-00000000x")).toBe(false);
   expect(isLoop(undefined)).toBe(false);
+});
+
+test.each([
+  ["192.0.2.7", "192.0.2.7"],
+  ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"],
+  ["2001:0DB8::1", "2001:db8:0:0::/64"],
+  ["2001:db8:1:2::", "2001:db8:1:2::/64"],
+  ["::1", "0:0:0:0::/64"],
+  ["1::2:3:4:5:6:7", "1:0:2:3::/64"],
+  ["::1:2:3:4:5:192.0.2.1", "0:1:2:3::/64"],
+])("%s belongs to %s", (address, subnet) => {
+  expect(subnetOf(address)).toBe(subnet);
+});
+
+const opened = (...trusted: string[]) => {
+  const first: string[] = [];
+  const proxies = openUntrustedProxies(trustedProxies(trusted), (address) => first.push(address));
+  const note = (remoteAddress: string) => proxies.note({ socket: { remoteAddress } as Socket });
+  return { ...proxies, note, first };
+};
+
+test("a peer that sends forwarded headers and is not trusted is named once", () => {
+  const { note, list, first } = opened("10.0.0.1");
+  note("10.0.0.1");
+  expect([first, list()]).toEqual([[], []]);
+  note("::ffff:10.0.0.2");
+  note("10.0.0.3");
+  note("10.0.0.3");
+  expect(first).toEqual(["10.0.0.2", "10.0.0.3"]);
+  expect(list()).toEqual([
+    { address: "10.0.0.3", requests: 2 },
+    { address: "10.0.0.2", requests: 1 },
+  ]);
+});
+
+test("no more than 20 subnets are remembered", () => {
+  const { note, list, first } = opened();
+  for (let i = 0; i < 500; i++) note(`192.0.2.${i % 250}`);
+  for (let i = 0; i < 500; i++) note(`2001:db8::${i.toString(16)}`);
+  expect([first.length, list().length]).toEqual([20, 20]);
+  expect(list()[0]).toEqual({ address: "192.0.2.0", requests: 2 });
 });
