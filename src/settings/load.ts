@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { parseJson } from "../rules/parseJson.ts";
 import { readableByAll, readConfigurationFile } from "./configurationFile.ts";
 import { described, describeIssue, type GivenSetting } from "./describeIssue.ts";
 import { fileSettingOf, readSecretFiles } from "./secretFiles.ts";
@@ -87,10 +88,6 @@ const fromText = (text: string, field: z.ZodType | undefined): unknown => {
     const entries = text.split(",").map((entry) => entry.trim());
     return items?.type === "integer" ? entries.map(numeric) : entries;
   }
-  try {
-    return JSON.parse(text);
-  } catch {
-    // Left as the text it is, which the schema refuses by name.
-    return text;
-  }
+  // Left as the text it is, the schema refuses it by name.
+  return parseJson(text) ?? text;
 };

@@ -1,3 +1,5 @@
+import { parseJson } from "../../rules/parseJson.ts";
+
 /** What a client requests of the new interface, below its prefix. `json` is sent as JSON, `text` as it stands. */
 export type FixtureAsk = {
   method: "GET" | "POST" | "HEAD";
@@ -57,12 +59,7 @@ const STRING = /"(?:[^"\\]|\\.)*"/g;
  * the same order with numbers in the same spelling: a name that comes twice, `1.0`, an integer beyond 2^53.
  */
 const jsonWithoutLoss = (text: string): object | undefined => {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(text);
   if (typeof value !== "object" || value === null) return undefined;
   const strings = [...text.matchAll(STRING)].map(([string]) => JSON.stringify(JSON.parse(string)));
   const between = text.split(STRING).map((gap) => gap.replaceAll(/\s/g, ""));
