@@ -23,7 +23,7 @@ type CacheSettings = {
   store: Store;
   openTier?: OpenSharedTier | undefined;
   count: (event: CacheEvent) => void;
-  /** Hears of failures in the background, which no client waits for. */
+  /** Called with failures in the background, which no client waits for. */
   onError: (error: unknown) => void;
   now?: () => number;
 };

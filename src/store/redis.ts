@@ -63,7 +63,6 @@ const openLink = ({ url, channels, ...callbacks }: ConnectionSettings): Omit<Red
   });
   const [commands, listener] = [createClient(options()), createClient(options())];
   let isClosed = false;
-  let wasSubscribed = false;
   let isSubscribed = false;
   let broken: Error | undefined;
   const onError = (error: unknown) => {
@@ -72,7 +71,6 @@ const openLink = ({ url, channels, ...callbacks }: ConnectionSettings): Omit<Red
     callbacks.onError?.(broken);
   };
   const deaf = () => {
-    isSubscribed = false;
     if (!isClosed) callbacks.onDeaf();
   };
   const onMessage = (message: string, channel: string) => {
@@ -81,8 +79,7 @@ const openLink = ({ url, channels, ...callbacks }: ConnectionSettings): Omit<Red
   const subscribe = async () => {
     try {
       // After a reconnection the library subscribes again before it is ready.
-      if (!wasSubscribed) await listener.subscribe(channels, onMessage);
-      wasSubscribed = true;
+      if (!isSubscribed) await listener.subscribe(channels, onMessage);
       isSubscribed = true;
       if (!isClosed) callbacks.onListening();
     } catch (error) {

@@ -70,7 +70,7 @@ export const privateRowsLayer = (parts: MergedListParts): Layer => {
     if (uploader === undefined || found.rows().every((row) => row.uploader !== undefined)) return;
     for (const id of listed()) {
       const row = found.get(id);
-      // What cannot be stored is learnt with the next such list.
+      // If it cannot be stored, the next such list says it again.
       if (row !== undefined) void found.put({ ...row, uploader }).catch(() => undefined);
     }
   };

@@ -3,6 +3,7 @@ import { html, type Html } from "../../../ui/html.ts";
 import { fillBar, timeAgo } from "../../../ui/parts.ts";
 import { formatNumber } from "../../../ui/wording.ts";
 import type { PrivateRowsView } from "../scan.ts";
+import { privateDatasetsSettings } from "../settings.ts";
 
 /** The section of the private rows, as `view` describes them. */
 export const privateDatasetsPage = (view: () => PrivateRowsView): PagePart => ({
@@ -12,11 +13,9 @@ export const privateDatasetsPage = (view: () => PrivateRowsView): PagePart => ({
 /** The private rows that are known, and how far the scan for them is. */
 const privateRowsSection = (view: PrivateRowsView, now: Date): PageSection => ({
   order: 70,
-  id: "private-rows",
-  title: "Private datasets",
+  ...privateDatasetsSettings.whenOff.section,
   count: view.rows,
   isSummary: true,
-  about: "What legacy's list keeps from administrators, and the scan that finds it.",
   content: html`${progress(view)} ${facts(view, now)}`,
 });
 
