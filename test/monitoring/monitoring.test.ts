@@ -67,25 +67,13 @@ test("the dashboard and the rules use only metrics that a scrape has", async () 
 });
 
 test("a scrape has the state of each dependency", async () => {
-  const up = (await scrapes()).map((families) =>
-    families
-      .find(({ name }) => name === "catalog_gateway_dependency_up")
-      ?.values.map(({ labels, value }) => [labels["dependency"], value]),
-  );
-  expect(up).toEqual([
-    [
-      ["store", expect.any(Number)],
-      ["legacy", 1],
-      // Until it is connected.
-      ["redis", 0],
-      ["reader_threads", 1],
-    ],
-    [
-      ["legacy", 1],
-      ["reader_threads", 1],
-      ["stages", 1],
-      ["modern", 1],
-    ],
+  const named = (await scrapes()).map((families) => {
+    const states = families.find(({ name }) => name === "catalog_gateway_dependency_up");
+    return states?.values.map(({ labels }) => labels["dependency"]);
+  });
+  expect(named).toEqual([
+    ["store", "legacy", "redis", "reader_threads"],
+    ["legacy", "reader_threads", "stages", "modern"],
   ]);
 });
 

@@ -22,7 +22,7 @@ const run = async ({ endpoint: wanted, only }: Options): Promise<boolean> => {
   const tests = only === "compare" ? undefined : await openTests();
   let survivors = 0;
   const score = { compare: 0, tests: 0 };
-  for (const [i, mutant] of mutants.entries()) {
+  for (const mutant of mutants) {
     const endpoint = known[mutant.endpoint] as Endpoint;
     const found: Found = {};
     if (only !== "tests") {
@@ -39,7 +39,6 @@ const run = async ({ endpoint: wanted, only }: Options): Promise<boolean> => {
     const by = [found.compare ? "compare" : "", found.tests === undefined ? "" : `tests (${found.tests})`].filter(
       Boolean,
     );
-    if (process.stderr.isTTY) process.stderr.write(`\r\u001B[K${i + 1} of ${mutants.length}, ${survivors} survive\r`);
     console.log(
       [
         isFound ? "found   " : "SURVIVES",

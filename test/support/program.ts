@@ -17,6 +17,7 @@ export const watchProgram = (child: Child) => {
   const output = { out: "", error: "" };
   child.stdout.on("data", (chunk: Buffer) => (output.out += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => (output.error += chunk.toString()));
+  child.once("error", ({ message }) => (output.error += message));
   const ended = new Promise<number | null>((resolve) => void child.once("close", resolve));
   void ended.then(() => running.delete(child));
   const isAlive = () => child.exitCode === null && child.signalCode === null;

@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { watchProgram } from "./program.ts";
 import { until } from "./waiting.ts";
 
 const isListening = (port: number): Promise<boolean> =>
@@ -18,26 +19,19 @@ export const startCommand = async (
   ports: number[],
   environment: Record<string, string> = {},
 ): Promise<void> => {
-  let said = "";
-  const child = spawn(program, args, {
-    cwd: folder,
-    env: { PATH: process.env["PATH"], HOME: folder, ...environment },
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-  child.stderr.on("data", (chunk: Buffer) => (said = (said + chunk.toString()).slice(-10_000)));
-  const ended = new Promise<void>((resolve) => {
-    child.once("close", () => resolve());
-    child.once("error", (error) => {
-      said += error.message;
-      resolve();
-    });
-  });
-  onTestFinished(() => {
+  const { child, output, ended, isAlive } = watchProgram(
+    spawn(program, args, {
+      cwd: folder,
+      env: { PATH: process.env["PATH"], HOME: folder, ...environment },
+      stdio: ["ignore", "pipe", "pipe"],
+    }),
+  );
+  onTestFinished(async () => {
     child.kill("SIGTERM");
-    return ended;
+    await ended;
   });
   await until(async () => {
-    if (child.exitCode !== null || child.pid === undefined) throw new Error(`${program} ended: ${said}`);
+    if (!isAlive()) throw new Error(`${program} ended: ${output.error}`);
     return (await Promise.all(ports.map(isListening))).every(Boolean);
   });
 };

@@ -5,19 +5,12 @@ import { type Check, runAttack } from "./lib/attack.ts";
 
 type Options = { requests: number; seed?: number; only: string[] };
 
-/** On a terminal one line that is drawn again; elsewhere nothing. */
-const drawn = (text: string): void => {
-  if (process.stdout.isTTY) process.stdout.write(`\r\u001B[K${text.slice(0, process.stdout.columns - 1)}`);
-};
-
 const run = async ({ requests, seed = Math.floor(Math.random() * 2 ** 32), only }: Options): Promise<boolean> => {
   console.log(`seed ${seed}, ${requests} requests in the fuzz`);
   const failed: { name: string; check: Check }[] = [];
   for (const attack of attacks.filter(({ name }) => only.length === 0 || only.includes(name))) {
     const began = performance.now();
-    const progress = (text: string) => drawn(`${attack.name}: ${text}`);
-    const checks = await runAttack(attack, { seed, requests, progress });
-    drawn("");
+    const checks = await runAttack(attack, { seed, requests });
     console.log(`\n${attack.name} (${((performance.now() - began) / 1000).toFixed(0)} s). ${attack.what}`);
     for (const check of checks) {
       const { holds, what, measured, bound } = check;

@@ -129,21 +129,6 @@ describe("a round trip", () => {
     expect(mapUrl(mapper, ask.method, `https://catalogue.example/v1${ask.path}`, body)).toEqual({ request: ask });
   });
 
-  const legacyPaths = Object.entries(endpoints).flatMap(([name, endpoint]) =>
-    Object.values(endpoint.examples).flatMap((input) => {
-      const filled = Object.entries(endpoint.input).map(([field, { fallback }]) => [
-        field,
-        input[field] ?? fallback?.value,
-      ]);
-      const request = endpoint.legacy(Object.fromEntries(filled) as typeof input);
-      return "unsent" in request || request.method === "POST" ? [] : [{ name, path: request.path }];
-    }),
-  );
-  test.each(legacyPaths)("by way of legacy: $name $path", ({ name, path }) => {
-    const mapped = mapUrl(mapper, "GET", `/api/v1/xml${path}`);
-    expect("request" in mapped && mapped.request.endpoint).toBe(name);
-  });
-
   test("whatever flow is asked for", () => {
     const text = anyText({ minLength: 1, maxLength: 40 }).filter((one) => !/key|[0-9a-f]{32}/i.test(one));
     fc.assert(

@@ -52,98 +52,71 @@ test("npm run record writes a case that passes, and overwrites none by accident"
   expect(only(out).about).toBe("Recorded from a legacy server: GET /datasets/61.");
 });
 
+/** Records, and checks that the cases pass as they were written. */
+const recorded = async (args: string, environment: Record<string, string> = {}) => {
+  const ended = await run(args, { environment });
+  expect([ended.code, ended.errors]).toEqual([0, []]);
+  await expectSound(ended.folder);
+  return ended;
+};
+
 describe("the real requests to legacy are recorded", () => {
+  const page = "GET /json/data/list/status/active/limit/5/offset/0";
+  const zero = "findFlow name=sample.ZeroRule external_version=Sample_1.0";
   test.each([
-    [
-      "fields by their names",
-      "listDatasets status=active limit=5 as five",
-      ["GET /json/data/list/status/active/limit/5/offset/0"],
-    ],
+    ["fields by their names", "listDatasets status=active limit=5 as five", [page]],
     ["no fields", "listEvaluationMeasures as all", ["GET /json/evaluationmeasure/list"]],
-    [
-      "a path",
-      "findFlow name=sample.ZeroRule external_version=Sample_1.0 as zero",
-      ["GET /json/flow/exists/sample.ZeroRule/Sample_1.0"],
-    ],
+    ["a path", `${zero} as zero`, ["GET /json/flow/exists/sample.ZeroRule/Sample_1.0"]],
     ["an error", "getDataset 1000000 as unknown", ["GET /json/data/1000000"]],
     ["what cannot exist", "getDataset 0 as zero", []],
-    [
-      "with a key, by legacy's form",
-      "--key KEY findFlow name=a=b external_version=1 as form",
-      ["POST /json/flow/exists"],
-    ],
-    ["with a key, its verification left out", "--key KEY getDataset 0 as zero", []],
-    [
-      "with a key, the request that verifies other keys",
-      "--key KEY listEvaluationMeasures as all",
-      ["GET /json/evaluationmeasure/list"],
-    ],
+    ["legacy's form", "--key KEY findFlow name=a=b external_version=1 as form", ["POST /json/flow/exists"]],
+    ["no verification of a key", "--key KEY getDataset 0 as zero", []],
+    ["what verifies other keys", "--key KEY listEvaluationMeasures as all", ["GET /json/evaluationmeasure/list"]],
   ])("%s", async (_, args, asked) => {
-    const { code, errors, folder } = await run(`${at} ${args}`, { environment: { KEY: lab } });
-    expect([code, errors]).toEqual([0, []]);
-    const { ask, legacy } = only(folder);
+    const { ask, legacy } = only((await recorded(`${at} ${args}`, { KEY: lab })).folder);
     expect(legacy.map(({ request }) => `${request.method} ${request.path}`)).toEqual(asked);
     expect(ask.key).toBe(args.includes("KEY") ? lab : undefined);
-    await expectSound(folder);
   });
 
   test("the XML form, where the JSON is broken", async () => {
-    const { code, folder } = await run(`--legacy ${noisy.url}/ getDataset 25 as noisy`);
-    expect(code).toBe(0);
-    expect(only(folder).legacy.map(({ response }) => response.type)).toContain("xml");
-    await expectSound(folder);
+    const { legacy } = only((await recorded(`--legacy ${noisy.url}/ getDataset 25 as noisy`)).folder);
+    expect(legacy.map(({ response }) => response.type)).toContain("xml");
   });
 
   test("an interface that begins elsewhere: the pair does not say so", async () => {
-    const url = await httpUpstream(({ url: target }, response) =>
-      response.end(
-        target === "/old/rest/json/evaluationmeasure/list"
-          ? '{"evaluation_measures":{"measures":{"measure":"a"}}}'
-          : "",
-      ),
+    const list = '{"evaluation_measures":{"measures":{"measure":"a"}}}';
+    const url = await httpUpstream((incoming, response) =>
+      response.end(incoming.url === "/old/rest/json/evaluationmeasure/list" ? list : ""),
     );
-    const { code, folder } = await run(`--legacy ${url}/old/rest listEvaluationMeasures as one`);
-    expect([code, only(folder).answer]).toEqual([0, { status: 200, body: ["a"] }]);
-    await expectSound(folder);
+    const { folder } = await recorded(`--legacy ${url}/old/rest listEvaluationMeasures as one`);
+    expect(only(folder).answer).toEqual({ status: 200, body: ["a"] });
   });
 });
 
 describe("what is secret", () => {
   test("the owner's key shows a private dataset, and is recorded as the sample's", async () => {
-    const { code, out, errors, folder } = await run(`${at} --key OWNER getDataset 16 as private`, {
-      environment: { OWNER: owner },
-    });
-    expect([code, only(folder).answer.status]).toEqual([0, 200]);
+    const { out, folder } = await recorded(`${at} --key OWNER getDataset 16 as private`, { OWNER: owner });
+    expect(only(folder).answer.status).toBe(200);
     expect(only(folder).legacy[0]?.request.key).toBe(lab);
-    expect(everythingIn(folder) + out.join() + errors.join()).not.toContain(owner);
-    await expectSound(folder);
+    expect(everythingIn(folder) + out.join()).not.toContain(owner);
   });
 
   test("no secret of legacy is in a file or in the output, and both sides agree", async () => {
     const hash = "5f4dcc3b5aa765d61d8327deb882cf99";
-    const url = await httpUpstream((incoming, response) => {
-      const target = incoming.url ?? "";
-      const text = `ann@uni.example ${target} ${encodeURIComponent(target)} ci_session=${hash} api_key=${secret.toUpperCase()}`;
+    const url = await httpUpstream(({ url: target = "" }, response) => {
       const data = {
         id: "7",
         name: "n",
         creator: `Ann <ann@uni.example>, ${secret}`,
-        description: text,
+        description: `ann@uni.example ${target} ${encodeURIComponent(target)} ci_session=${hash} api_key=${secret.toUpperCase()}`,
         md5_checksum: hash,
         session_hash: hash,
       };
-      response.setHeader("Set-Cookie", `ci_session=${hash}`);
-      response
-        .writeHead(200, { "Content-Type": "application/json" })
-        .end(JSON.stringify({ data_set_description: data }));
+      const headers = { "Set-Cookie": `ci_session=${hash}`, "Content-Type": "application/json" };
+      response.writeHead(200, headers).end(JSON.stringify({ data_set_description: data }));
     });
-    const { code, out, folder } = await run(
-      `--legacy ${url} --key KEY --about by_ann@uni.example getDataset 7 as leaky`,
-      {
-        environment: { KEY: secret },
-      },
-    );
-    expect(code).toBe(0);
+    const args = `--legacy ${url} --key KEY --about by_ann@uni.example getDataset 7 as leaky`;
+    const { out, folder } = await recorded(args, { KEY: secret });
     const everything = everythingIn(folder) + out.join("\n");
     expect(everything.toLowerCase()).not.toContain(secret.toLowerCase());
     expect(everything).not.toMatch(/ann@|ann%40|ci_session=5f/);
@@ -152,7 +125,6 @@ describe("what is secret", () => {
       md5_checksum: hash,
       session_hash: lab,
     });
-    await expectSound(folder);
   });
 
   test("a key that is no key, or not there, is not shown", async () => {
@@ -234,8 +206,7 @@ describe("errors of the command line exit with 2, and say what is allowed", () =
 
 describe("several at once", () => {
   test("--ids: each that shows something new", async () => {
-    const { code, errors, folder } = await run(`${at} --ids 1..40 getDataset as seen`);
-    expect([code, errors]).toEqual([0, []]);
+    const { folder } = await recorded(`${at} --ids 1..40 getDataset as seen`);
     const pairs = readPairs("*", folder);
     expect(pairs.length).toBeLessThan(25);
     expect(pairs.map(({ example }) => example)).toContain("seen-1");
@@ -243,42 +214,29 @@ describe("several at once", () => {
     expect(new Set(pairs.map(({ answer }) => answer.status))).toEqual(new Set([200, 403, 404, 412, 502]));
     const tags = pairs.map(({ legacy }) => /"tag":(\[?)/.exec(legacy[0]?.response.body ?? "")?.[1]);
     expect(new Set(tags)).toEqual(new Set(["", "[", undefined]));
-    await expectSound(folder);
     expect((await run(`${at} --ids 1..40 getDataset as seen`, { folder })).code).toBe(2);
   });
 
   const log = (): string => {
     const file = join(temporaryFolder(), "access.log");
     const post = JSON.stringify({ method: "POST", url: "/v1/datasets/list", request_body: '{"limit":2}' });
-    const lines = [
-      "/v1/datasets/61",
-      "/v1/datasets/61",
-      "/v1/datasets/16?api_key=x",
-      post,
-      "POST /v1/datasets/tag",
-      "/x",
-    ];
-    writeFileSync(file, lines.join("\n"));
+    const gets = "/v1/datasets/61 /v1/datasets/61 /v1/datasets/16?api_key=x /x".split(" ");
+    writeFileSync(file, [...gets, post, "POST /v1/datasets/tag"].join("\n"));
     return file;
   };
 
   test("--corpus: what a log shows, without what writes, is unknown or came with a key", async () => {
-    const { code, errors, folder } = await run(`${at} --corpus ${log()} as log`);
-    expect([code, errors]).toEqual([0, []]);
+    const { folder } = await recorded(`${at} --corpus ${log()} as log`);
     expect(readPairs("*", folder).map(({ endpoint, ask }) => [endpoint, ask.path])).toEqual([
       ["getDataset", "/datasets/61"],
       ["listDatasets", "/datasets/list"],
     ]);
-    await expectSound(folder);
   });
 
   test("--corpus with a key asks what came with one", async () => {
-    const { folder } = await run(`${at} --key OWNER --corpus ${log()} as log`, { environment: { OWNER: owner } });
-    expect(readPairs("getDataset", folder).map(({ ask, answer }) => [ask.key, answer.status])).toContainEqual([
-      lab,
-      200,
-    ]);
-    await expectSound(folder);
+    const { folder } = await recorded(`${at} --key OWNER --corpus ${log()} as log`, { OWNER: owner });
+    const answers = readPairs("getDataset", folder).map(({ ask, answer }) => [ask.key, answer.status]);
+    expect(answers).toContainEqual([lab, 200]);
   });
 
   test("what does not fit is left out, and makes it 1", async () => {

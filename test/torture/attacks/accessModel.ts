@@ -78,9 +78,8 @@ export const accessModel: Attack = {
       const why = judgeList(caller, answer, (id) => between(id, t0, t1));
       if (why !== undefined) violations.push(`${path} as ${caller.user ?? "nobody"}: ${why}`);
     };
-    await inParallel(REQUESTS, CALLERS, async (index) => {
+    await inParallel(REQUESTS, CALLERS, async () => {
       if (violations.length > 200 || !isAlive()) return;
-      context.progress(`${index} of ${REQUESTS} requests, ${violations.length} violations`);
       await (context.random.chance(0.03) ? edit() : read());
     });
     const about = `${count.reads} reads (${count.shown} of them shown a dataset), ${count.writes} writes`;

@@ -13,7 +13,7 @@ const CHUNKS = Buffer.from("1\r\n \r\n".repeat(1000));
 export const chunkedBodies: Attack = {
   name: "chunked-bodies",
   what: "60 connections send JSON bodies in chunks of one byte, without a key and without an end.",
-  async run({ startGateway, openUpstream, progress }) {
+  async run({ startGateway, openUpstream }) {
     const upstream = await openUpstream((_, response) =>
       response.end('{"evaluation_measures":{"measures":{"measure":"kappa"}}}'),
     );
@@ -32,7 +32,6 @@ export const chunkedBodies: Attack = {
       for (const socket of sockets) if (socket.writable) socket.write(CHUNKS);
       sent += CONNECTIONS * CHUNKS.length;
       peak = Math.max(peak, resident());
-      progress(`${sent} bytes, ${resident().toFixed(0)} MiB`);
       await sleep((1000 * CONNECTIONS * CHUNKS.length) / RATE);
     }
     for (const socket of sockets) socket.destroy();

@@ -1,5 +1,5 @@
 import { Agent } from "node:http";
-import { type Attack, type Check, type Context, atMost, holds, none } from "../lib/attack.ts";
+import { type Attack, type Check, atMost, holds, none } from "../lib/attack.ts";
 import { ask, inParallel, jsonOf } from "../lib/client.ts";
 import { type FuzzTally, openFuzz } from "../fuzz/fuzz.ts";
 import { datasetOf } from "../fuzz/model.ts";
@@ -32,7 +32,7 @@ export const fuzz: Attack = {
   name: "fuzz",
   what: "Fuzzed clients ask a fuzzed upstream through the gateway; an oracle knows each right answer.",
   async run(context) {
-    const { seed, requests, progress } = context;
+    const { seed, requests } = context;
     let gateway: Program | undefined;
     const { upstream, run } = await openFuzz({
       seed,
@@ -40,7 +40,6 @@ export const fuzz: Attack = {
       clients: CLIENTS,
       limit: ANSWER_LIMIT,
       isOver: () => gateway?.isAlive() === false,
-      onProgress: ({ sent, wrong, hung }) => progress(`${sent} of ${requests} requests, ${wrong} wrong, ${hung} hung`),
     });
     context.onEnd(() => upstream.close());
     gateway = await context.startGateway({ LEGACY_URL: upstream.url, ...settings });
@@ -54,9 +53,8 @@ export const fuzz: Attack = {
     const began = performance.now();
     const tally = await run(gateway.port);
     const seconds = (performance.now() - began) / 1000;
-    progress("");
     const processor = gateway.isAlive() ? gateway.processorTime() - start.processor : 0;
-    return [...checksOf(tally, seconds, processor), ...(await afterwards(context, gateway, upstream, start))];
+    return [...checksOf(tally, seconds, processor), ...(await afterwards(gateway, upstream, start))];
   },
 };
 
@@ -103,7 +101,6 @@ const askNormally = async ({ port }: Program): Promise<string[]> => {
 
 /** Everything is as before: answers, sockets, files, memory; and the process ends well. */
 const afterwards = async (
-  context: Context,
   gateway: Program,
   upstream: FuzzedUpstream,
   start: { resident: number; openFiles: number },
@@ -116,7 +113,6 @@ const afterwards = async (
     isAlive,
   );
   if (!isAlive) return [alive];
-  context.progress("looking whether everything is as before");
   upstream.becomeSound();
   // A circuit that the faults opened closes again after five seconds.
   let failed: string[] = [];

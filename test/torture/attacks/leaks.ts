@@ -70,7 +70,6 @@ export const leaks: Attack = {
     for (const [upstreamName, fault] of Object.entries(upstreams))
       for (const [clientName, [bytes, leaves]] of Object.entries(clients)) {
         const name = `${upstreamName} / ${clientName}`;
-        context.progress(name);
         misbehave = fault;
         await behave(gateway.port, bytes, leaves);
         misbehave = undefined;

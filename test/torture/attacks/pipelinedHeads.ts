@@ -28,7 +28,7 @@ const modes: Record<string, { connections: number; bytes: (head: string) => stri
 export const pipelinedHeads: Attack = {
   name: "pipelined-heads",
   what: "Connections on which large heads wait: 280 behind one request, or the head of a body that does not come.",
-  async run({ startGateway, openUpstream, progress }) {
+  async run({ startGateway, openUpstream }) {
     const upstream = await openUpstream(({ url }, response) => {
       if (!url.includes("slow")) response.end('{"evaluation_measures":{"measures":{"measure":"kappa"}}}');
     });
@@ -52,7 +52,6 @@ export const pipelinedHeads: Attack = {
           await sleep(2000);
           if (!isAlive()) break;
           peak = Math.max(peak, resident());
-          progress(`heads ${kind} ${place}, ${resident().toFixed(0)} MiB`);
         }
         const { status } = await ask(port, PROBE);
         for (const socket of sockets) socket.destroy();

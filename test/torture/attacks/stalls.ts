@@ -26,7 +26,7 @@ const noiseOf = async (port: number, path: string): Promise<number> => {
 export const stalls: Attack = {
   name: "stalls",
   what: "Large answers of legacy, in JSON and XML, while another caller asks for something trivial.",
-  async run({ startGateway, openUpstream, progress }) {
+  async run({ startGateway, openUpstream }) {
     const list = listOf(10_000);
     const perRow = list.json.length / 10_000;
     const long = listOf(Math.floor(28e6 / perRow));
@@ -49,7 +49,6 @@ export const stalls: Attack = {
     const noise = await noiseOf(port, probe);
     const checks: Check[] = [];
     const measure = async (what: string, given: (isJson: boolean) => string, requests: () => Promise<unknown>) => {
-      progress(what);
       // Made beforehand: only the gateway works while waits are measured.
       const [json, xml] = [Buffer.from(given(true)), Buffer.from(given(false))];
       answer = (isJson) => (isJson ? json : xml);

@@ -79,7 +79,7 @@ const decoded = (text: string): string => {
 export const towardsLegacy: Attack = {
   name: "towards-legacy",
   what: "Hostile inputs in every place of a request: what legacy receives of them is clean.",
-  async run({ startGateway, openUpstream, progress }) {
+  async run({ startGateway, openUpstream }) {
     const received: Received[] = [];
     const upstream = await openUpstream(({ url }, response, body) => {
       received.push({ target: url, body: body.toString("latin1") });
@@ -90,7 +90,6 @@ export const towardsLegacy: Attack = {
     const note = (status: number) => statuses.set(status, (statuses.get(status) ?? 0) + 1);
     const targets = places.flatMap((place) => hostile.map(place));
     await inParallel(targets.length * 2, 16, async (index) => {
-      progress(`target ${index} of ${targets.length * 2}`);
       const key = index % 2 === 0 ? "" : "X-API-Key: AAAA\r\n";
       const bytes = `GET ${targets[index >> 1]} HTTP/1.1\r\nHost: h\r\n${key}Connection: close\r\n\r\n`;
       note((await exchange(port, Buffer.from(bytes), { quiet: 2000, limit: 4000 })).status);
@@ -114,7 +113,6 @@ export const towardsLegacy: Attack = {
     ];
     const posts = values.flatMap(bodies);
     await inParallel(posts.length, 16, async (index) => {
-      progress(`body ${index} of ${posts.length}`);
       const [path, body] = posts[index] as [string, unknown];
       const headers = { "Content-Type": "application/json", "X-API-Key": "AAAA" };
       note((await ask(port, path, { method: "POST", headers, body: JSON.stringify(body), limit: 5000 })).status);

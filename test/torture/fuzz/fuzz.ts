@@ -17,7 +17,6 @@ type FuzzOptions = {
   isPlain?: boolean;
   /** Ends the run early where it answers true: the gateway is gone. */
   isOver?: () => boolean;
-  onProgress?: (tally: FuzzTally) => void;
 };
 
 /** What came of it. */
@@ -101,7 +100,6 @@ export const openFuzz = async (
       const events = eventsOf(`client ${client}, connection ${connection}${plan.isPipelined ? " (pipelined)" : ""}`);
       sent += await runConnection({ port, plan, limit: options.limit, events });
       for (const { nonce } of plan.requests) if (nonce !== undefined) arrivals.delete(nonce);
-      options.onProgress?.(tally);
     }
   };
   return {

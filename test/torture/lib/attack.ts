@@ -15,11 +15,11 @@ export type Attack = {
   run: (context: Context) => Promise<Check[]>;
 };
 
-/** `requests`: how many the fuzz sends. `progress` reports how far the attack has come. */
-type RunOptions = { seed: number; requests: number; progress?: (text: string) => void };
+/** `requests`: how many the fuzz sends. */
+type RunOptions = { seed: number; requests: number };
 
 /** The tools of an attack. `close` closes all that it has opened. */
-const openContext = (name: string, { seed, requests, progress = () => undefined }: RunOptions) => {
+const openContext = (name: string, { seed, requests }: RunOptions) => {
   const closers: (() => unknown)[] = [];
   const closing = <T>(opened: T, close: () => unknown): T => {
     closers.unshift(close);
@@ -45,7 +45,6 @@ const openContext = (name: string, { seed, requests, progress = () => undefined 
     },
     /** Closes something else at the end. */
     onEnd: (close: () => unknown) => void closers.unshift(close),
-    progress,
   };
   return { context, close: () => closers.forEach((one) => one()) };
 };
