@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { openApiDocument } from "../../openapi/openApiDocument.ts";
-import { configurationSchema } from "../../settings/jsonSchema.ts";
+import { configurationSchema } from "./configurationSchema.ts";
 import { type Definitions, documentsWithTables, writeTables } from "./tables.ts";
 
 const print = (document: object): void => void process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);

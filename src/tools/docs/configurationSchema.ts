@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { fileSettingOf } from "./secretFiles.ts";
-import { secretSettings, type SettingsFragment, settingsSchemaOf } from "./settings.ts";
+import { fileSettingOf } from "../../settings/secretFiles.ts";
+import { secretSettings, type SettingsFragment, settingsSchemaOf } from "../../settings/settings.ts";
 
 type JsonSchema = z.core.JSONSchema.JSONSchema;
 
