@@ -118,10 +118,10 @@ const hopByHop = new Set([
 const lengths = new Set(Array.from(hopByHop, (name) => name.length));
 
 /** Whether a header, in whatever case, concerns this connection only. */
-export const isHopByHop = (name: string): boolean => lengths.has(name.length) && hopByHop.has(name.toLowerCase());
+const isHopByHop = (name: string): boolean => lengths.has(name.length) && hopByHop.has(name.toLowerCase());
 
 /** `Connection: close, X-Secret` -> the headers named, in lower case; undefined where there are none. Framing cannot be named away. */
-export const namedInConnection = (connection: string | readonly string[] | undefined): Set<string> | undefined => {
+const namedInConnection = (connection: string | readonly string[] | undefined): Set<string> | undefined => {
   if (connection === undefined || connection === "keep-alive" || connection === "close") return undefined;
   const names = new Set<string>();
   for (const option of String(connection).split(",")) {

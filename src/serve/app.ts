@@ -1,6 +1,4 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { RegExpRouter } from "hono/router/reg-exp-router";
-import { SmartRouter } from "hono/router/smart-router";
 import { TrieRouter } from "hono/router/trie-router";
 import { type Reply, replyWith } from "../cache/reply.ts";
 import { type Answer, plainAnswer } from "../endpoint/answer.ts";
@@ -55,9 +53,8 @@ export const gatewayApp = (parts: AppParts): App => {
   /** `undefined` where the request belongs to legacy's own interface. */
   const answer = async (request: AppRequest): Promise<Handled | undefined> => {
     const path = pathOf(request.target);
-    const [routes, stash] = router.match(request.method === "HEAD" ? "GET" : request.method, path);
-    const [handler, at] = routes[0] ?? [];
-    if (handler !== undefined) return handler(request, paramsOf(at, stash));
+    const [[found]] = router.match(request.method === "HEAD" ? "GET" : request.method, path);
+    if (found !== undefined) return found[0](request, paramsOf(found[1]));
     const prefix = prefixes.find((one) => one !== "/" && isBelow(path, one));
     if (prefix !== undefined) return plain(parts, request, notFoundBelow(prefix, path, candidates));
     return request.incoming === undefined ? plain(parts, request, notFound) : undefined;
@@ -132,12 +129,9 @@ const plain = (parts: AppParts, request: AppRequest, { status, body, headers = {
   };
 };
 
-const errorFormatOf = ({ errorFormats }: AppParts, { header, target }: AppRequest) =>
-  errorFormats(header("accept"), pathOf(target));
-
 /** Routes each path, with and without a slash at its end, to its endpoints; other methods get 405, or the answer to a preflight. */
-const routerOf = (known: readonly Pattern[], parts: AppParts): SmartRouter<Handler> => {
-  const router = new SmartRouter<Handler>({ routers: [new RegExpRouter(), new TrieRouter()] });
+const routerOf = (known: readonly Pattern[], parts: AppParts): TrieRouter<Handler> => {
+  const router = new TrieRouter<Handler>();
   for (const prefix of parts.settings.PREFIXES) {
     // Below "/" other methods are legacy's.
     for (const path of prefix === "/" ? [] : documentPaths(parts))
@@ -178,7 +172,10 @@ const answerBy =
       keyed: key !== undefined || refused === true || served.isDivided === true,
       cors: corsOf(parts, request),
       decision: decision || isIncomplete ? decisionHeader(decision ?? legacyDecision, isIncomplete) : undefined,
-      errorFormat: served.representation.status < 400 ? undefined : errorFormatOf(parts, request),
+      errorFormat:
+        served.representation.status < 400
+          ? undefined
+          : parts.errorFormats(request.header("accept"), pathOf(request.target)),
     };
     const reply = replyWith({ ...served, took }, replyRequest, Date.now());
     const sent = (isSent: boolean) => {
@@ -206,15 +203,9 @@ const otherMethods =
     return { reply: { status: 204, headers, body: undefined } };
   };
 
-type Stash = string[] | undefined;
-
-/** The segments that a route names. Routers give them, or their places in the match. */
-const paramsOf = (at: Record<string, string | number> | undefined, stash: Stash): Record<string, string> => {
-  const params: Record<string, string> = {};
-  for (const [name, value] of Object.entries(at ?? {}))
-    params[name] = unescaped((typeof value === "number" ? stash?.[value] : value) ?? "");
-  return params;
-};
+/** The segments that a route names. */
+const paramsOf = (sent: Record<string, string | number>): Record<string, string> =>
+  Object.fromEntries(Object.entries(sent).map(([name, value]) => [name, unescaped(String(value))]));
 
 /** Flat names and values -> pairs of them. */
 const pairs = (flat: readonly string[]): [string, string][] =>
