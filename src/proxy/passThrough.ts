@@ -1,13 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { currentContext, exchangeOf, inContext, propagatedHeaders, type RequestContext } from "../http/exchange.ts";
-import type { EventLevel } from "../telemetry/events.ts";
 import type { Observer } from "../telemetry/observer.ts";
 import { runStep, steps } from "../telemetry/steps.ts";
 import { isLoop } from "../upstream/forwarding.ts";
 import { type RequestLine, UpstreamFailure, withoutQuery } from "../upstream/failure.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import type { ResponseObserver } from "./heldAnswer.ts";
-import { type Trouble, refuse } from "./refuse.ts";
+import { refuse, type Trouble, troubles } from "./refuse.ts";
 import { openCounters, Relay } from "./relay.ts";
 import { requestHeaders } from "./headers.ts";
 import { Upload } from "./upload.ts";
@@ -36,7 +35,7 @@ export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThr
   const counters = openCounters(options.meter);
   const report = ({ method, path }: RequestLine, context: RequestContext, kind: Trouble, error?: Error): void => {
     counters.over(performance.now() - context.exchange.started, kind);
-    const about = { kind, method, path: withoutQuery(path), why: error?.message, level: levels[kind] ?? "error" };
+    const about = { kind, method, path: withoutQuery(path), why: error?.message, level: troubles[kind].level };
     // What fails may do so on behalf of a connection, which another request may have opened.
     inContext(context, () => options.observer.event("pass_through_failed", about));
   };
@@ -79,15 +78,4 @@ export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThr
 const hasBody = (req: IncomingMessage): boolean => {
   const length = req.headers["content-length"];
   return req.headers["transfer-encoding"] !== undefined || (length !== undefined && length !== "0");
-};
-
-/** What a client causes is no fault of legacy's; what the gateway refuses for want of room is one of ours. */
-const levels: Partial<Record<Trouble, EventLevel>> = {
-  aborted: "info",
-  loop: "debug",
-  badRequest: "debug",
-  slowClient: "debug",
-  overloaded: "warn",
-  crowded: "warn",
-  tooLarge: "warn",
 };

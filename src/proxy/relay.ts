@@ -7,20 +7,16 @@ import type { Meter } from "../telemetry/meter.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { UpstreamRequest } from "../upstream/upstreamRequest.ts";
 import { addHeaders, reasonBytes, replyHeaders } from "./headers.ts";
-import { cut, refuse, type Trouble } from "./refuse.ts";
+import { cut, refuse, type Trouble, troubles } from "./refuse.ts";
 import { heldAnswer, type ResponseObserver } from "./heldAnswer.ts";
 import type { Upload } from "./upload.ts";
 
-const troubles: readonly Trouble[] = [
-  ...(["unreachable", "timeout", "overloaded", "broken", "tooLarge", "crowded", "aborted"] as const),
-  ...(["loop", "badRequest", "slowClient"] as const),
-];
 const commonStatuses = new Set(
   "200 201 204 206 301 302 304 400 401 403 404 405 409 412 413 416 429 500 502 503 504 other".split(" "),
 );
 
 /** `slowClient` -> `slow_client`. */
-const labelOf = (trouble: Trouble): string => trouble.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const labelOf = (trouble: string): string => trouble.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** Counts proxied requests. */
 type Counters = ReturnType<typeof openCounters>;
@@ -39,7 +35,7 @@ export const openCounters = (meter: Pick<Meter, "counter" | "histogram">) => {
     "From a proxied request's arrival to the end of its answer.",
   )();
   for (const status of commonStatuses) requests(status);
-  for (const trouble of troubles) failures(labelOf(trouble));
+  for (const trouble of Object.keys(troubles)) failures(labelOf(trouble));
   return {
     /** Bytes of bodies, from and to clients. */
     received: bytes("request"),
