@@ -35,11 +35,8 @@ type PageContent = {
   headline?: Headline;
 };
 
-/**
- * The most urgent fact in one line: the heading, and the title of the document. And what it is about. The page shows every trouble; where
- * there is none, the first headline.
- */
-export type Headline = { heading: Html; about: Html; isTrouble?: boolean };
+/** The most urgent fact in one line. The page shows every trouble; where there is none, the first headline. */
+export type Headline = { heading: Html; isTrouble?: boolean };
 
 /** One section of the page. */
 export type PageSection = {
@@ -47,11 +44,8 @@ export type PageSection = {
   order: number;
   id: string;
   title: string;
-  /** The title in the table of contents, where it is a shorter one. */
-  shortTitle?: string;
-  /** The number of its entries: in the table of contents, and beside the title unless `isSummary`. */
+  /** The number of its entries: in the table of contents, and beside the title. */
   count: number;
-  isSummary?: boolean;
   /** One line about what it shows. */
   about: string;
   content: Html;

@@ -3,14 +3,12 @@ import type { CurlPair } from "../compare/curls.ts";
 import { html, type Html } from "./html.ts";
 import { formatNumber, minute, percent } from "./wording.ts";
 
-type Section = { id: string; title: string; count?: number | undefined; about: string; content: Html | Html[] };
+type Section = { id: string; title: string; count: number; about: string; content: Html | Html[] };
 
 /** One section of a page: its heading, a line about it, and its content. */
 export const section = ({ id, title, count, about, content }: Section): Html =>
   html`<section id="${id}" aria-labelledby="${id}-title">
-    <h2 id="${id}-title" tabindex="-1">
-      ${title} ${count === undefined ? "" : html`<span class="count">${formatNumber(count)}</span>`}
-    </h2>
+    <h2 id="${id}-title" tabindex="-1">${title} <span class="count">${formatNumber(count)}</span></h2>
     <p class="about">${about}</p>
     ${content}
   </section>`;

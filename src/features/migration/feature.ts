@@ -81,7 +81,7 @@ const open = async (
       layer: layer.layer,
       decide: layer.decide,
       isPlain: (endpoint, _isKeyed, headers) =>
-        migration.isUndivided(endpoint) && headers["gateway-backend"] === undefined,
+        migration.stageOf(endpoint).stage === "legacy" && headers["gateway-backend"] === undefined,
     }),
     async check(report) {
       const { checkMigration } = await import("./check.ts");

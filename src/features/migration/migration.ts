@@ -58,8 +58,6 @@ export const openMigration = (core: Core, options: MigrationOptions) => {
   const stageOf = (endpoint: string): StageInForce =>
     hasModern ? stages.of(endpoint) : { ...stages.of(endpoint), stage: "legacy" };
 
-  /** Why each gate does not promote now, or its last move; absent before its first check since the last change. */
-  const gateSays = new Map<string, GateDecision>();
   const moving = new Set<string>();
   const stages = openStages({
     store,
@@ -68,7 +66,6 @@ export const openMigration = (core: Core, options: MigrationOptions) => {
     onUnwritten,
     onMove(endpoint, from, to) {
       trackOf(endpoint).moved();
-      gateSays.delete(endpoint);
       // Other callers or another side are served from now on.
       void cache.invalidate({ endpoint, soft: false });
       const { stage, share, by, why } = to;
@@ -87,12 +84,14 @@ export const openMigration = (core: Core, options: MigrationOptions) => {
       moving.delete(endpoint);
     }
   };
+  /** What the gate of an endpoint decides now; `undefined` without one. */
+  const gateDecision = (endpoint: string): GateDecision | undefined => {
+    const [gate, at] = [stages.gateOf(endpoint), stageOf(endpoint)];
+    return gate && judgeGate(gate, at, trackOf(endpoint).evidence(at));
+  };
   const checkGate = (endpoint: string): void => {
-    const gate = stages.gateOf(endpoint);
-    if (gate === undefined || moving.has(endpoint)) return;
-    const decision = judgeGate(gate, stageOf(endpoint), trackOf(endpoint).evidence(stageOf(endpoint)));
-    gateSays.set(endpoint, decision);
-    const { reason, to } = decision;
+    if (moving.has(endpoint)) return;
+    const { reason = "", to } = gateDecision(endpoint) ?? {};
     if (to) move(endpoint, to, "gate", reason).catch((error: Error) => onUnwritten(endpoint, error));
   };
   const checking = setInterval(() => names.forEach(checkGate), look).unref();
@@ -139,12 +138,12 @@ export const openMigration = (core: Core, options: MigrationOptions) => {
   };
   const viewOf = (endpoint: string): StageView => {
     const { configured: _, ...stage } = stageOf(endpoint);
-    const [track, said] = [trackOf(endpoint), gateSays.get(endpoint)];
+    const [track, decision] = [trackOf(endpoint), gateDecision(endpoint)];
     return {
       ...stage,
       gate: stages.gateOf(endpoint),
-      gateSays: said?.reason,
-      isGateFailing: said?.isFailing,
+      gateSays: decision?.reason,
+      isGateFailing: decision?.isFailing,
       against: hasModern ? objection(endpoint) : undefined,
       former: stages.formerOf(endpoint),
       parity: track.parity(),
@@ -171,8 +170,6 @@ export const openMigration = (core: Core, options: MigrationOptions) => {
     hasModern,
     isShared: options.isShared,
     stageOf,
-    /** True if legacy alone answers it. */
-    isUndivided: (endpoint: string): boolean => !hasModern || stages.of(endpoint).stage === "legacy",
     decide(endpoint: string, caller: Bucketing): StageDecision {
       const decision = decide(stageOf(endpoint), caller);
       if (decision.bucket !== undefined) noteBucket(endpoint, decision.bucket);
@@ -220,7 +217,6 @@ export const openMigration = (core: Core, options: MigrationOptions) => {
       removeAllowed();
       const before = new Map(names.map((name) => [name, stageOf(name).since]));
       await stages.configure(configured);
-      gateSays.clear();
       warnOf(names.filter((name) => stageOf(name).since !== before.get(name)));
     },
     async close(): Promise<void> {

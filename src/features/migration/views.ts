@@ -32,7 +32,7 @@ export type StageView = StageInForce & {
   errorRate: number;
   /** Requests in each of the last 180 minutes, the oldest first. */
   spark: number[];
-  /** Why the gate does not promote now, or its last move, and whether modern is not as good as it asks; absent without a gate. */
+  /** Why the gate does not promote now, or does, and whether modern is not as good as it asks; absent without a gate. */
   gateSays?: string | undefined;
   /** Requests of this canary, if all of its callers fall into one bucket: its share then moves all of them or none. */
   oneBucket?: number | undefined;

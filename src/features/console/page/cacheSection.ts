@@ -10,7 +10,6 @@ export const cacheSection = (cache: CacheView): PageSection => ({
   id: "cache",
   title: "Cache",
   count: cache.entries,
-  isSummary: true,
   about: "Answers kept in memory, and how long those of each endpoint hold.",
   content: html`<p>
       <strong>${bytes(cache.bytes)}</strong> of ${bytes(cache.bound.bytes)}

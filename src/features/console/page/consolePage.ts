@@ -12,14 +12,7 @@ import type { CacheView } from "../consoleApp.ts";
 import { cacheSection } from "./cacheSection.ts";
 
 /** The operators' page: its headers, and how it is rendered for each request. */
-export type ConsolePage = {
-  headers: Readonly<Record<string, string>>;
-  render: {
-    page(now: Date, query?: URLSearchParams): Html;
-    /** The page without a token: a form that takes one and nothing else. */
-    signIn(): Html;
-  };
-};
+export type ConsolePage = ReturnType<typeof openConsolePage>;
 
 /** Assembles the page of the core's sections and the loaded parts of features. `address`: where the new interface is served. */
 export const openConsolePage = (
@@ -27,7 +20,7 @@ export const openConsolePage = (
   cacheView: () => CacheView,
   loaded: readonly PagePart[],
   address: string,
-): ConsolePage => {
+) => {
   const parts = [corePart(core, cacheView), ...loaded];
   const { policy, render } = documentFrame(
     styleOf(parts),
@@ -49,7 +42,7 @@ export const openConsolePage = (
       "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     },
     render: {
-      page(now, query = new URLSearchParams()) {
+      page(now: Date, query: URLSearchParams): Html {
         const { title, content } = contentOf(parts, { now, query, address, about });
         return renderDocument(
           title,
@@ -57,7 +50,8 @@ export const openConsolePage = (
             <p id="message" role="status"></p>`,
         );
       },
-      signIn: () => renderDocument("Sign in", signInForm()),
+      /** The page without a token: a form that takes one and nothing else. */
+      signIn: (): Html => renderDocument("Sign in", signInForm()),
     },
   };
 };
@@ -91,7 +85,6 @@ const corePart = ({ off, services, untrustedProxies }: Core, cacheView: () => Ca
         : {
             headline: {
               heading: html`${names.charAt(0).toUpperCase()}${names.slice(1)} ${fails}`,
-              about: html`<strong>Outage</strong> of ${names}`,
               isTrouble: true,
             },
           }),
@@ -120,7 +113,6 @@ const offSection = ({ setting, effect, section: about }: WhenOff): PageSection[]
           ...about,
           order: 100,
           count: 0,
-          isSummary: true,
           content: html`<p class="none"><code>${setting}</code> is not set: ${effect}.</p>`,
         },
       ];
@@ -133,7 +125,7 @@ const contentOf = (
   const shown = parts.map((part) => part.show(now, query, address));
   const sections = shown.flatMap((one) => one.sections).toSorted((a, b) => a.order - b.order);
   const numbers = shown.flatMap((one) => one.numbers ?? []).toSorted((a, b) => a.order - b.order);
-  const { heading, about } = joinHeadlines(shown.flatMap(({ headline }) => headline ?? []));
+  const heading = joinHeadlines(shown.flatMap(({ headline }) => headline ?? []));
   const first = sections[0] ?? { id: "main", title: "content" };
   const content = html`<a class="skip" href="#${first.id}">Skip to the ${first.title.toLowerCase()}</a>
     <div class="connection where">
@@ -143,9 +135,8 @@ const contentOf = (
       <button type="button" id="sign-out" class="scripted" hidden>Sign out</button>
     </div>
     <header id="overview" data-live>
-      <p class="where">${gateway}</p>
       <p class="where">
-        ${about}, as of <time datetime="${now.toISOString()}">${now.toISOString().slice(11, 19)} UTC</time>
+        ${gateway}, as of <time datetime="${now.toISOString()}">${now.toISOString().slice(11, 19)} UTC</time>
       </p>
       <h1>${heading}</h1>
       <dl class="numbers">
@@ -162,34 +153,24 @@ const contentOf = (
     <nav class="contents" id="contents" data-live aria-label="Sections">
       <ul>
         ${sections.map(
-          ({ id, title, shortTitle = title, count }) =>
+          ({ id, title, count }) =>
             html`<li>
-              <a href="#${id}">${shortTitle} <span class="count">${formatNumber(count)}</span></a>
+              <a href="#${id}">${title} <span class="count">${formatNumber(count)}</span></a>
             </li>`,
         )}
       </ul>
     </nav>
-    <main id="main" data-live>
-      ${sections.map(({ count, isSummary, ...one }) => section({ ...one, count: isSummary ? undefined : count }))}
-    </main>`;
+    <main id="main" data-live>${sections.map(section)}</main>`;
   // Without its links; it is escaped already.
   return { title: raw(String(heading).replaceAll(/<[^>]*>/g, "")), content };
 };
 
 /** All troubles in one, else the first headline. */
-const joinHeadlines = (headlines: readonly Headline[]): Headline => {
+const joinHeadlines = (headlines: readonly Headline[]): Html => {
   const troubles = headlines.filter(({ isTrouble }) => isTrouble);
-  const [first = allInLegacy] = [...troubles, ...headlines];
-  const others = troubles.slice(1);
-  return {
-    ...first,
-    heading: html`${first.heading}${others.map(({ heading }) => html`; ${heading}`)}`,
-  };
-};
-
-const allInLegacy: Headline = {
-  heading: html`Legacy answers everything`,
-  about: html`<strong>Gateway</strong>`,
+  const shown = troubles.length > 0 ? troubles : headlines.slice(0, 1);
+  if (shown.length === 0) return html`Legacy answers everything`;
+  return html`${shown.map(({ heading }, i) => html`${i === 0 ? "" : "; "}${heading}`)}`;
 };
 
 const signInForm = (): Html =>

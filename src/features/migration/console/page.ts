@@ -25,10 +25,7 @@ export const migrationPage = (migration: Migration): PagePart => ({
     const differences = differenceKinds.flatMap((kind) => migration.differences(kind));
     const views = Object.values(stages);
     return {
-      headline: {
-        ...headlineOf(stages, hasModern),
-        about: hasModern ? html`<strong>Migration</strong> to modern` : html`<strong>Gateway</strong>`,
-      },
+      ...(hasModern && { headline: headlineOf(stages) }),
       numbers: numbersOf(views, hasModern),
       notices: Object.entries(stages).flatMap(([endpoint, view]) => oneBucketNotice(endpoint, view)),
       sections: [
@@ -71,7 +68,7 @@ const numbersOf = (views: readonly StageView[], hasModern: boolean): OverviewNum
 const MAX_NAMED = 3;
 
 /** Names the endpoints that need an operator, the most urgent one with its reason, and links to them. */
-const headlineOf = (stages: StagesView, hasModern: boolean): Omit<Headline, "about"> => {
+const headlineOf = (stages: StagesView): Headline => {
   const views = Object.values(stages);
   const { troubled } = sortByTrouble(stages);
   const [first, ...others] = troubled.map(({ endpoint }) => endpoint);
@@ -85,12 +82,12 @@ const headlineOf = (stages: StagesView, hasModern: boolean): Omit<Headline, "abo
     return { isTrouble: true, heading };
   }
   const moved = views.filter(({ stage }) => stage === "modern").length;
-  const text = !hasModern
-    ? "Legacy answers everything"
-    : moved === views.length
-      ? "Modern answers everything"
-      : `Nothing unexplained; ${moved} of ${counted(views.length, "endpoint")} moved`;
-  return { heading: html`${text}` };
+  return {
+    heading:
+      moved === views.length
+        ? html`Modern answers everything`
+        : html`Nothing unexplained; ${moved} of ${counted(views.length, "endpoint")} moved`,
+  };
 };
 
 /** What a move to each stage does. */

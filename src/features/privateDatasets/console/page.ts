@@ -15,7 +15,6 @@ const privateRowsSection = (view: PrivateRowsView, now: Date): PageSection => ({
   order: 70,
   ...privateDatasetsSettings.whenOff.section,
   count: view.rows,
-  isSummary: true,
   content: html`${progress(view)} ${facts(view, now)}`,
 });
 

@@ -42,10 +42,9 @@ const clientsSection = (clients: readonly ClientView[], search: string, now: Dat
   return {
     order: 40,
     id: "clients",
-    title: "Who still calls legacy",
-    shortTitle: "Clients",
+    title: "Clients",
     count: groups.length,
-    about: "Callers of the legacy interface, by program and by what they ask for.",
+    about: "Who still calls the legacy interface, by program and by what they ask for.",
     content: html`${tools(search)} ${table(found.slice(0, FIRST))}
     ${
       left.length === 0

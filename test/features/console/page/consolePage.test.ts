@@ -128,7 +128,7 @@ test("what is long is cut, and the page says where the rest is", async () => {
 
 test("without modern no section is empty, and what is off names its setting", async () => {
   const page = await (await operatorsOf({ gateway: await gatewayFor("http://127.0.0.1:1") })).markup();
-  expect(textOf(page)).toMatch(/Gateway , as of [\d:]+ UTC Legacy answers everything callers of legacy 0/);
+  expect(textOf(page)).toMatch(/as of [\d:]+ UTC Legacy answers everything callers of legacy 0/);
   expect(textOf(page)).toContain(`curl ${address}/…`);
   expect(textOf(page)).toContain("LEGACY_ADMIN_KEY is not set");
   expect(page).not.toContain("data-move=");
