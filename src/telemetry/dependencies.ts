@@ -3,27 +3,20 @@ import type { Meter } from "./meter.ts";
 /** What the gateway uses, as it was seen last. `since`: ISO 8601, when this state began. `why`: what failed. */
 export type DependencyState = { name: string; state: "ok" | "failed"; since: string; why?: string };
 
-/** Reports what was seen of a dependency; `why` says what failed. */
-type ReportState = (isOk: boolean, why?: string) => void;
-
 /** The dependencies of the gateway, for `/readyz?verbose` and the metrics. */
-export type Dependencies = {
-  /** Adds one, which counts as ok until a failure is reported. */
-  add(name: string): ReportState;
-  /** All of them, in the order in which they were added. */
-  states(): DependencyState[];
-};
+export type Dependencies = ReturnType<typeof openDependencies>;
 
 /** Opens an empty list. */
-export const openDependencies = (meter: Pick<Meter, "gauge">): Dependencies => {
+export const openDependencies = (meter: Pick<Meter, "gauge">) => {
   const states = new Map<string, DependencyState>();
   meter.gauge("dependency_up", "Whether a dependency works, as it was seen last: 1 or 0.", () =>
     [...states.values()].map(({ name, state }) => ({ labels: { dependency: name }, value: state === "ok" ? 1 : 0 })),
   );
   return {
-    add(name) {
+    /** Adds one, which counts as ok until a failure is reported: `why` says what failed. */
+    add(name: string) {
       states.set(name, { name, state: "ok", since: new Date().toISOString() });
-      return (isOk, why) => {
+      return (isOk: boolean, why?: string): void => {
         const state = isOk ? "ok" : "failed";
         const known = states.get(name);
         // Every answer of legacy comes here: only a change costs something.
@@ -32,6 +25,7 @@ export const openDependencies = (meter: Pick<Meter, "gauge">): Dependencies => {
         states.set(name, { name, state, since, ...(why === undefined ? {} : { why }) });
       };
     },
-    states: () => [...states.values()],
+    /** All of them, in the order in which they were added. */
+    states: (): DependencyState[] => [...states.values()],
   };
 };

@@ -1,13 +1,5 @@
 import { writeSync } from "node:fs";
 
-/** Where lines of the log go. */
-type LogDestination = {
-  /** Does not wait for a reader that is stuck: the line then waits. */
-  write(line: string): void;
-  /** Lines that were dropped until now. */
-  dropped(): number;
-};
-
 /** Bytes that wait at most for a reader; lines beyond are dropped. */
 const MAX_BYTES = 1024 ** 2;
 /** Bytes that a pipe takes whole or not at all (PIPE_BUF of Linux), so that the lines of two writers that share it do not mix. */
@@ -29,7 +21,7 @@ export const openLogDestination = (
   fd: number,
   onDropped: (lines: number) => void,
   { maxBytes = MAX_BYTES, delayMs = 0 }: LogDestinationOptions = {},
-): LogDestination => {
+) => {
   /** Whole lines, to be written in one go: up to `MAX_CHUNK` bytes, or one longer line. */
   const waiting: { text: string; size: number }[] = [];
   /** What is left of the first of them. */
@@ -81,7 +73,8 @@ export const openLogDestination = (
   };
 
   return {
-    write(line) {
+    /** Does not wait for a reader that is stuck: the line then waits. */
+    write(line: string): void {
       if (!isOpened) open();
       const size = Buffer.byteLength(line);
       if (bytes + size > maxBytes) {
@@ -98,6 +91,7 @@ export const openLogDestination = (
       if (delayMs === 0 || waiting.length > 1) flush();
       else timer ??= setTimeout(flush, delayMs).unref();
     },
+    /** Lines that were dropped until now. */
     dropped: () => dropped,
   };
 };

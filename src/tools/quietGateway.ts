@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { CanonicalRequest } from "../endpoint/canonicalRequest.ts";
-import type { Knowledge } from "../endpoint/endpoint.ts";
 import type { LegacyRequest } from "../endpoint/legacyRequest.ts";
 import type { LegacyAnswer, LegacyFailed } from "../legacy/client.ts";
 import type { Catalogue } from "../serve/prepared.ts";
@@ -30,11 +29,7 @@ type QuietAnswer = {
 };
 
 /** A gateway within this process that listens nowhere, logs and stores nothing. */
-export type QuietGateway = {
-  knowledge: Knowledge;
-  ask(request: CanonicalRequest, key?: string): Promise<QuietAnswer>;
-  close(): Promise<void>;
-};
+export type QuietGateway = Awaited<ReturnType<typeof openQuietGateway>>;
 
 const PREFIX = "/v1";
 
@@ -43,7 +38,7 @@ export const openQuietGateway = async (
   settings: Settings & { LEGACY_URL: string },
   catalogue: Catalogue,
   userAgent: string,
-): Promise<QuietGateway> => {
+) => {
   const captured = new AsyncLocalStorage<Pick<QuietAnswer, "exchanges" | "mismatch">>();
   const observer = {
     ...openObserver("silent"),
@@ -67,7 +62,7 @@ export const openQuietGateway = async (
   });
   return {
     knowledge: gateway.services.knowledge,
-    async ask({ method, path, body }, key) {
+    async ask({ method, path, body }: CanonicalRequest, key?: string): Promise<QuietAnswer> {
       const seen = { exchanges: [], mismatch: [] };
       const headers = {
         "User-Agent": userAgent,

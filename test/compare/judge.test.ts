@@ -167,9 +167,7 @@ describe("the ledger", () => {
 
   test("tells what ended, and refuses what is no entry", () => {
     expect(
-      openLedger([entry, { ...entry, id: "two", until: "2026-01-01" }], today)
-        .expired(today)
-        .map(({ id }) => id),
+      openLedger([entry, { ...entry, id: "two", until: "2026-01-01" }], today).expired.map(({ id }) => id),
     ).toEqual(["two"]);
     for (const wrong of [
       [{ ...entry, until: "soon" }],

@@ -9,15 +9,7 @@ import type { CorpusRequest } from "../corpus/corpusRequest.ts";
 import { givenInUrl, routeTable } from "../corpus/mapModernPath.ts";
 
 /** The side that is compared with the expected answers: another gateway, or the new implementation. */
-export type CandidateSide = {
-  /** `again`: bypassing its caches. `isThere`: it could be reached, but gave no answer. */
-  ask(
-    request: CanonicalRequest,
-    key: string | undefined,
-    again: boolean,
-  ): Promise<GivenAnswer | { failed: string; isThere: boolean }>;
-  close(): Promise<void>;
-};
+export type CandidateSide = ReturnType<typeof openCandidateSide>;
 
 /** Identifies this command in the logs of both backends. */
 export const USER_AGENT = "catalog-gateway-compare";
@@ -30,14 +22,16 @@ type CandidateSettings = Omit<UpstreamSettings, "origin"> & {
 };
 
 /** `url` is where the new interface's paths begin: `http://host:9000`, `http://host/v1`. */
-export const openCandidateSide = (
-  url: string,
-  { totalTimeout, maxReply, keyIn, ...settings }: CandidateSettings,
-): CandidateSide => {
+export const openCandidateSide = (url: string, { totalTimeout, maxReply, keyIn, ...settings }: CandidateSettings) => {
   const upstream = openUpstream({ ...settings, origin: new URL(url).origin });
   const send = canonicalSender(upstream, url);
   return {
-    async ask(request, key, again) {
+    /** `again`: bypassing its caches. `isThere`: it could be reached, but gave no answer. */
+    async ask(
+      request: CanonicalRequest,
+      key: string | undefined,
+      again: boolean,
+    ): Promise<GivenAnswer | { failed: string; isThere: boolean }> {
       const inHeader = key === undefined || keyIn === "query" ? [] : ["x-api-key", key];
       const sending = {
         again,

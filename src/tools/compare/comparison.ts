@@ -67,7 +67,7 @@ export const performComparison = async (
   const { rate = isNear ? 0 : 10, concurrency = isNear ? 8 : 2, candidate: candidateUrl } = options;
   const today = new Date().toISOString().slice(0, 10);
   const ledger = openLedger(entriesFor(options, settings, catalogue), today);
-  for (const { id, until } of ledger.expired(today))
+  for (const { id, until } of ledger.expired)
     complain(`--expected: the entry ${id} ended on ${until} and allows nothing any more`);
   mkdirSync(options.out, { recursive: true });
   const corpus = await requestsOf(options, catalogue.endpoints, settings);

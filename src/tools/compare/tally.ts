@@ -35,17 +35,6 @@ type Counted = {
 
 type About = Pick<Report, "made" | "sides" | "skipped"> & { endpoints: Readonly<Record<string, Endpoint>> };
 
-/** Counts outcomes in memory that does not grow with their number. */
-type Tally = {
-  add(outcome: ComparisonOutcome): void;
-  /** So far: the answers that are counted, and those that differ without a reason. */
-  counts: () => { done: number; unexplained: number };
-  /** What has been seen of an endpoint's legacy fields, to be added to. */
-  fieldsOf(endpoint: string): SeenFields;
-  /** The report of what has been counted: unexplained differences first, then those that most answers show. */
-  report(about: About): Report;
-};
-
 /** The largest number of distinct differences of one endpoint. */
 const MAX_DIFFERENCES = 1000;
 /** The largest number of distinct reasons why answers could not be compared. */
@@ -56,8 +45,8 @@ const MAX_EXAMPLES = 3;
 /** Characters of all examples together. */
 const MAX_EXAMPLE_CHARS = 8 * 1024 ** 2;
 
-/** Opens a tally that has counted nothing. */
-export const openTally = (): Tally => {
+/** Counts outcomes in memory that does not grow with their number. */
+export const openTally = () => {
   const groups = openDifferenceGroups<ReportedDifference>(MAX_DIFFERENCES);
   const byEndpoint = new Map<string, Counted>();
   const causes = new Map<string, Cause>();
@@ -93,12 +82,14 @@ export const openTally = (): Tally => {
   };
 
   return {
-    counts() {
+    /** So far: the answers that are counted, and those that differ without a reason. */
+    counts: () => {
       const { compared, failed, unexplained } = summed();
       return { done: compared + failed, unexplained };
     },
-    fieldsOf: (endpoint) => countedOf(endpoint).fields,
-    add(outcome) {
+    /** What has been seen of an endpoint's legacy fields, to be added to. */
+    fieldsOf: (endpoint: string): SeenFields => countedOf(endpoint).fields,
+    add(outcome: ComparisonOutcome): void {
       const { endpoint, curl, answers } = outcome;
       const { summary, statuses, latency } = countedOf(endpoint);
       if ("failed" in outcome) {
@@ -143,7 +134,8 @@ export const openTally = (): Tally => {
       exampleChars += JSON.stringify(example).length;
       examples.set(request, example);
     },
-    report({ made, sides, skipped, endpoints }) {
+    /** The report of what has been counted: unexplained differences first, then those that most answers show. */
+    report({ made, sides, skipped, endpoints }: About): Report {
       const counted = Object.entries(endpoints).flatMap(([name, { output }]) => {
         const found = byEndpoint.get(name);
         return found ? [{ name, ...found, ...fieldReports(name, output, found.fields) }] : [];

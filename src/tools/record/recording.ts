@@ -18,13 +18,7 @@ export type Recorded = { ask: FixtureAsk; legacy: Exchange[]; status: number; mi
 type RecordingFailed = { failed: string };
 
 /** Records legacy's answers to the gateway. */
-export type Recording = {
-  /** Sends one request to the gateway, and records its exchanges with legacy. */
-  record(ask: FixtureAsk): Promise<Recorded | RecordingFailed>;
-  /** The gateway's answer to the scrubbed exchanges. Rejects where they do not make the same one. */
-  answerTo(recorded: Recorded): Promise<{ status: number; body: unknown }>;
-  close(): Promise<void>;
-};
+export type Recording = Awaited<ReturnType<typeof openRecording>>;
 
 /** `legacy`: its URL. `openReplay` starts a legacy that answers by these exchanges. */
 type RecordingSettings = {
@@ -35,15 +29,11 @@ type RecordingSettings = {
 };
 
 /** Opens a gateway in this process, so that the recorded requests to legacy are those that the gateway really makes. */
-export const openRecording = async ({
-  catalogue,
-  legacy,
-  scrub,
-  openReplay,
-}: RecordingSettings): Promise<Recording> => {
+export const openRecording = async ({ catalogue, legacy, scrub, openReplay }: RecordingSettings) => {
   const gateway = await quietGatewayOf(catalogue, legacy);
   return {
-    async record(ask) {
+    /** Sends one request to the gateway, and records its exchanges with legacy. */
+    async record(ask: FixtureAsk): Promise<Recorded | RecordingFailed> {
       const { status, text, exchanges, mismatch } = await send(gateway, ask);
       const recorded: Exchange[] = [];
       for (const one of exchanges) {
@@ -54,7 +44,8 @@ export const openRecording = async ({
       if (recorded.length === 0 && status >= 500) return { failed: `The key could not be verified: ${text}` };
       return { ...scrub.json({ ask, legacy: recorded }), status, mismatch };
     },
-    async answerTo({ ask, legacy: exchanges, status }) {
+    /** The gateway's answer to the scrubbed exchanges. Rejects where they do not make the same one. */
+    async answerTo({ ask, legacy: exchanges, status }: Recorded) {
       const replay = await openReplay(exchanges);
       const again = await quietGatewayOf(catalogue, replay.url);
       try {
