@@ -1,14 +1,18 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { check } from "../../src/tools/check.ts";
 import { startServer } from "../../src/serve/server.ts";
-import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { type SampleLegacy, startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { httpUpstream } from "../proxy/support.ts";
 import { freePort } from "../support/freePort.ts";
 import { gatewayFor } from "../support/gateway.ts";
 import { keys } from "../serve/support.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
+
+let legacy: SampleLegacy;
+beforeAll(async () => (legacy = await startSampleLegacy()));
+afterAll(() => legacy.close());
 
 /** The check of a gateway before this legacy, and its last lines. */
 const checked = async (url: string, environment: Record<string, string> = {}) => {
@@ -22,6 +26,17 @@ const checked = async (url: string, environment: Record<string, string> = {}) =>
 
 const answering = (status: number, type: string, body: string) =>
   httpUpstream((_, response) => response.writeHead(status, { "Content-Type": type }).end(body));
+
+/** The sample legacy, but for these answers. */
+const sampleBut = (answerTo: (path: string) => Response | undefined) =>
+  httpUpstream(({ url = "" }, response) => {
+    const answer = async () => {
+      const one = answerTo(url) ?? (await fetch(legacy.url + url));
+      const type = one.headers.get("content-type") ?? "";
+      response.writeHead(one.status, { "Content-Type": type }).end(await one.text());
+    };
+    void answer();
+  });
 
 describe("the verdict says in plain words what legacy answers, and what to do", () => {
   test.each<[status: number, type: string, body: string, advice: string]>([
@@ -65,7 +80,6 @@ describe("the verdict says in plain words what legacy answers, and what to do", 
 });
 
 test("a MODERN_URL that leads to the gateway itself is an event, and legacy answers", async () => {
-  const legacy = await startSampleLegacy();
   const port = await freePort();
   const environment = { MODERN_URL: `http://127.0.0.1:${port}/v1`, STAGES: '{"getDataset": {"stage": "modern"}}' };
   const gateway = await gatewayFor(legacy.url, environment);
@@ -74,20 +88,15 @@ test("a MODERN_URL that leads to the gateway itself is an event, and legacy answ
   expect([status, gateway.observer.counts()["request_loop getDataset"]]).toEqual([200, 1]);
   await server.stop(1000);
   await gateway.close();
-  await legacy.close();
 });
 
 test("a read-only key fails, and is not shown", async () => {
-  const legacy = await startSampleLegacy();
-  onTestFinished(() => legacy.close());
   const { ready, lines } = await checked(legacy.url, { LEGACY_API_KEY: keys.reader });
   expect([ready, lines.join("\n")]).toEqual([false, expect.stringMatching(/^FAIL +LEGACY_API_KEY /m)]);
   expect(lines.join("\n")).not.toContain(keys.reader);
 });
 
 test("with all well it says so, and how much was checked", async () => {
-  const legacy = await startSampleLegacy();
-  onTestFinished(() => legacy.close());
   const { ready, passed, failed, verdict } = await checked(legacy.url);
   expect([ready, failed, passed > 10]).toEqual([true, 0, true]);
   expect(verdict).toBe(
@@ -96,23 +105,15 @@ test("with all well it says so, and how much was checked", async () => {
 });
 
 test("examples are what legacy lists first, in any catalogue", async () => {
-  const lists: Record<string, unknown> = {
+  const lists: Record<string, object> = {
     "/data/list/limit/1": { data: { dataset: [{ did: 2, name: "x" }] } },
     "/setup/list/limit/1": { setups: { setup: { setup_id: "3", flow_id: "103" } } },
     "/study/list/limit/1": { study_list: { study: [{ id: "99", name: "x" }] } },
     "/flow/list/limit/1": { flows: { flow: [{ id: 102, name: "sample.Neighbours", external_version: "Sample_1.0" }] } },
   };
-  const legacy = await startSampleLegacy();
-  onTestFinished(() => legacy.close());
-  const url = await httpUpstream((request, response) => {
-    const path = request.url ?? "";
+  const url = await sampleBut((path) => {
     const list = lists[path.replace("/api/v1/json", "")];
-    const answer = async () => {
-      const one = list === undefined ? await fetch(legacy.url + path) : Response.json(list);
-      const type = one.headers.get("content-type") ?? "";
-      response.writeHead(one.status, { "Content-Type": type }).end(await one.text());
-    };
-    void answer();
+    return list && Response.json(list);
   });
   const { rows, ready } = await checked(url);
   const first = rows.filter(({ name }) => name.endsWith(" first")).map(({ name, found }) => `${name} ${found}`);
@@ -130,15 +131,8 @@ test("examples are what legacy lists first, in any catalogue", async () => {
 });
 
 test("a record that legacy shows in no form is named, and another one taken", async () => {
-  const legacy = await startSampleLegacy();
-  onTestFinished(() => legacy.close());
   let broken = /\/(data|run)\/1(\?|$)/;
-  const url = await httpUpstream((request, response) => {
-    if (broken.test(request.url ?? "")) return response.writeHead(500).end();
-    return void fetch(legacy.url + (request.url ?? "")).then(async (one) =>
-      response.writeHead(one.status, { "Content-Type": one.headers.get("content-type") ?? "" }).end(await one.text()),
-    );
-  });
+  const url = await sampleBut((path) => (broken.test(path) ? new Response(null, { status: 500 }) : undefined));
   const { ready, rows } = await checked(url);
   const about = (wanted: string) =>
     rows.flatMap(({ name, result, found }) => (name === wanted ? [`${result} ${found}`] : []));
@@ -157,8 +151,6 @@ test("a record that legacy shows in no form is named, and another one taken", as
 });
 
 test("DATA_DIR is tried, and nothing is left in it", async () => {
-  const legacy = await startSampleLegacy();
-  onTestFinished(() => legacy.close());
   const directory = temporaryFolder();
   const good = await checked(legacy.url, { DATA_DIR: directory });
   const fresh = await checked(legacy.url, { DATA_DIR: join(directory, "new") });
