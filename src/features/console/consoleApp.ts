@@ -3,13 +3,15 @@ import { getRequestListener } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import { accepts } from "hono/accepts";
 import { bodyLimit } from "hono/body-limit";
+import { z } from "zod";
 import type { DeclaredLifetimes } from "../../cache/entry.ts";
+import type { Invalidation } from "../../cache/sharedTier.ts";
 import { maxEntryBytes } from "../../cache/store.ts";
+import { parseJson } from "../../rules/parseJson.ts";
 import type { Core } from "../../serve/feature.ts";
 import { writeExposition } from "../../telemetry/exposition.ts";
 import { guardMiddleware, type GuardSettings } from "./guard.ts";
 import type { ConsolePage } from "./page/consolePage.ts";
-import { readPurge } from "./purge.ts";
 
 const MAX_BODY_BYTES = 64 * 1024;
 
@@ -97,6 +99,36 @@ export const consoleApp = (core: Core, guard: GuardSettings, address: string): H
   for (const part of parts) part.routes?.(app);
   app.get("/", (c) => send(c, "page"));
   return app;
+};
+
+const hard = z.boolean().default(false);
+
+/** Purges everything, a group such as `dataset/61`, or all answers of an endpoint. */
+const purgeSchema = z.union([
+  z.strictObject({ all: z.literal(true), hard }),
+  z.strictObject({ group: z.string().min(1).max(200), hard }),
+  z.strictObject({ endpoint: z.string(), hard }),
+]);
+
+/** Reads the body of a purge. It is soft unless `hard`: entries become stale and stay for errors. */
+const readPurge = (
+  body: string,
+  endpoints: readonly string[],
+): { ok: true; invalidation: Invalidation } | { ok: false; detail: string } => {
+  const allowed = `allowed is {"all": true}, {"group": "dataset/61"} or {"endpoint": one of ${endpoints.join(", ")}}, each with "hard": true or without`;
+  const given = parseJson(body);
+  if (given === undefined) return { ok: false, detail: `This is no JSON; ${allowed}.` };
+  const read = purgeSchema.safeParse(given);
+  if (!read.success) return { ok: false, detail: `This cannot be purged; ${allowed}.` };
+  const { data } = read;
+  if ("endpoint" in data && !endpoints.includes(data.endpoint))
+    return { ok: false, detail: `There is no such endpoint; ${allowed}.` };
+  const soft = !data.hard;
+  if ("all" in data) return { ok: true, invalidation: { all: true, soft } };
+  return {
+    ok: true,
+    invalidation: "group" in data ? { groups: [data.group], soft } : { endpoint: data.endpoint, soft },
+  };
 };
 
 /** What answers requests by this app. */

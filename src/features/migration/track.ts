@@ -1,10 +1,9 @@
 import type { AnswerCounts } from "../../telemetry/meter.ts";
 import { type Difference, type ResultCounts, resultOf } from "../../compare/difference.ts";
 import type { ComparedRequests } from "./comparedRequests.ts";
-import type { Evidence } from "./gate.ts";
+import { type Evidence, wilson } from "./gate.ts";
 import type { StageInForce } from "./stage.ts";
 import type { Latency, Parity } from "./views.ts";
-import { wilson } from "./wilson.ts";
 
 /** Measures one endpoint: its traffic, how its sides answer, and how they agree. */
 export type Track = ReturnType<typeof openTrack>;

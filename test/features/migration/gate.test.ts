@@ -1,10 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { bucketOf, decide } from "../../../src/features/migration/decide.ts";
-import { type Evidence, judgeGate } from "../../../src/features/migration/gate.ts";
+import { type Evidence, judgeGate, wilson } from "../../../src/features/migration/gate.ts";
 import { gateSchema, type Stage } from "../../../src/features/migration/stage.ts";
 import { decisionHeader } from "../../../src/serve/backend.ts";
-import { wilson } from "../../../src/features/migration/wilson.ts";
 
 describe("Wilson's bounds", () => {
   test.each([

@@ -42,7 +42,7 @@ export const liveDifferencesSection = (
         "Path or cause contains",
       )}
       ${differences.length === 0 ? html`<p class="none">No difference has been seen.</p>` : ""}
-      <ol class="explorer">
+      <ol>
         ${groups.map(([key, found = []]) => group(key, found))}
       </ol>
       ${left > 0 ? html`<p class="none">… and ${formatNumber(left)} more, in <code>GET /differences</code>.</p>` : ""}`,

@@ -131,7 +131,7 @@ const row = ({ endpoint, view, troubles }: NamedView, hasModern: boolean, now: D
       ${endpoint} ${troubles.map((trouble) => html`<span class="where trouble">? ${trouble}</span>`)}
       <span class="where">for ${timeAgo(view.since, now)}, by ${view.by}${view.why === "" ? "" : `: ${view.why}`}</span>
     </th>
-    <td class="at">
+    <td>
       ${stageMark(view)}${
         view.gateSays === undefined || view.isGateFailing === true
           ? ""
