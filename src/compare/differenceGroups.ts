@@ -9,25 +9,17 @@ type DifferenceGroup = {
   answers: number;
 };
 
-/** Groups of differences, in memory that does not grow with the number of answers. */
-type DifferenceGroups<Group extends DifferenceGroup> = {
-  /**
-   * Counts one difference of one answer. `create` makes its group, which counts 0 of both. Past the bound, new differences of an
-   * endpoint share the group `(other paths)`.
-   */
-  add(endpoint: string, difference: Difference, create: (difference: Difference) => Group): Group;
-  remove(wanted: (group: Group) => boolean): Group[];
-  all(): Group[];
-};
-
-/** `max`: groups of one endpoint, since a candidate may invent paths. */
-export const openDifferenceGroups = <Group extends DifferenceGroup>(max: number): DifferenceGroups<Group> => {
+/**
+ * Groups of differences, in memory that does not grow with the number of answers. `max`: groups of one endpoint, since a candidate may
+ * invent paths; further differences of an endpoint share the group `(other paths)`.
+ */
+export const openDifferenceGroups = <Group extends DifferenceGroup>(max: number) => {
   const groups = new Map<string, Group>();
   const perEndpoint = new Map<string, number>();
   const countGroup = ({ endpoint }: Group, by: 1 | -1) =>
     perEndpoint.set(endpoint, (perEndpoint.get(endpoint) ?? 0) + by);
 
-  const groupOf: DifferenceGroups<Group>["add"] = (endpoint, difference, create) => {
+  const groupOf = (endpoint: string, difference: Difference, create: (difference: Difference) => Group): Group => {
     const key = `${endpoint} ${differenceKey(difference)}`;
     const found = groups.get(key);
     if (found !== undefined) return found;
@@ -43,13 +35,14 @@ export const openDifferenceGroups = <Group extends DifferenceGroup>(max: number)
   };
 
   return {
-    add(endpoint, difference, create) {
+    /** Counts one difference of one answer. `create` makes its group, which counts 0 of both. */
+    add(endpoint: string, difference: Difference, create: (difference: Difference) => Group): Group {
       const group = groupOf(endpoint, difference, create);
       group.count += difference.count;
       group.answers++;
       return group;
     },
-    remove(wanted) {
+    remove(wanted: (group: Group) => boolean): Group[] {
       const removed: Group[] = [];
       for (const [key, group] of groups)
         if (wanted(group)) {

@@ -14,12 +14,8 @@ type Reloading = {
   apply: (settings: Settings) => Promise<string[]>;
 };
 
-/** `now` reads the configuration again. */
-type Reload = { now(): Promise<void>; close(): void };
-
 /** Reads the configuration again at SIGHUP, and whenever its file changes. With errors in it, the old one stays in force. */
-export const openReload = (reloading: Reloading): Reload => {
-  const { environment, endpoints, fragments, settings, observer, apply } = reloading;
+export const openReload = ({ environment, endpoints, fragments, settings, observer, apply }: Reloading) => {
   /** What may change while the gateway runs; everything else takes a restart. */
   const reloadable = new Set(fragments.flatMap((one) => one.reloadable ?? []));
   let inForce = settings;

@@ -3,28 +3,23 @@ import { unescaped } from "../../endpoint/input.ts";
 import { isBelow, pathOf, queryOf, originForm } from "../../http/requestTarget.ts";
 import { keysInForm } from "../../legacy/formFields.ts";
 import type { CorpusRequest, SkipReason } from "./corpusRequest.ts";
-import { type LegacyPattern, legacyPattern, mapLegacyPath } from "./mapLegacyPath.ts";
+import { legacyPattern, mapLegacyPath } from "./mapLegacyPath.ts";
 import { mapModernPath, type Routed, routeTable } from "./mapModernPath.ts";
 import type { Traffic } from "./trafficLine.ts";
 
 /** The paths of both interfaces. */
-export type TrafficMapper = {
-  /** Where the new interface is served: the longest first, without a slash at the end. */
-  prefixes: readonly string[];
-  /** Where the legacy one is served: `/api/v1/json`. */
-  legacy: readonly string[];
-  routed: (path: string) => Routed | undefined;
-  patterns: readonly LegacyPattern[];
-};
+export type TrafficMapper = ReturnType<typeof trafficMapper>;
 
 /** The paths of these endpoints, below these prefixes and below legacy's path. */
 export const trafficMapper = (
   endpoints: Record<string, Endpoint>,
   { prefixes = ["/v1"], legacyPath = "/api/v1" }: { prefixes?: readonly string[]; legacyPath?: string } = {},
-): TrafficMapper => {
+) => {
   const named = Object.entries(endpoints).map(([name, endpoint]) => ({ ...endpoint, name }));
   return {
+    /** Where the new interface is served: the longest first, without a slash at the end. */
     prefixes: prefixes.map((prefix) => prefix.replace(/\/+$/, "")).toSorted((a, b) => b.length - a.length),
+    /** Where the legacy one is served: `/api/v1/json`. */
     legacy: ["json", "xml"].map((format) => `${legacyPath.replace(/\/+$/, "")}/${format}`),
     routed: routeTable(named),
     patterns: named.flatMap(legacyPattern),
