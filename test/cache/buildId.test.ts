@@ -1,18 +1,13 @@
 import { execFileSync, spawn } from "node:child_process";
 import { cpSync, globSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
 import { buildId, hashOf } from "../../src/cache/buildId.ts";
 import { describeWithRedis, startRedis } from "../store/redis/redisServer.ts";
+import { watchProgram } from "../support/program.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 
 const root = join(import.meta.dirname, "../..");
-
-const temporary = (): string => {
-  const directory = temporaryFolder();
-  return directory;
-};
 
 const write = (directory: string, path: string, text: string): void => {
   mkdirSync(dirname(join(directory, path)), { recursive: true });
@@ -20,7 +15,7 @@ const write = (directory: string, path: string, text: string): void => {
 };
 
 test("the build id follows names and content of source, transforms and lock file", () => {
-  const directory = temporary();
+  const directory = temporaryFolder();
   const files = { "src/a.ts": "1", "src/b/c.css": "2", "transforms/d.json": "3", "package-lock.json": "4" };
   for (const [path, text] of Object.entries(files)) write(directory, path, text);
   const ids = [hashOf(directory)];
@@ -37,13 +32,13 @@ test("the build id follows names and content of source, transforms and lock file
 });
 
 test("without a constant and a lock file there is no build id", () => {
-  expect(() => hashOf(temporary())).toThrow(/package-lock\.json/);
+  expect(() => hashOf(temporaryFolder())).toThrow(/package-lock\.json/);
   expect(buildId()).toMatch(/^[\w-]{16}$/);
 });
 
 /** The gateway as JavaScript alone, with its assets: no TypeScript source, no lock file. */
 const compile = (): string => {
-  const directory = temporary();
+  const directory = temporaryFolder();
   const config = {
     extends: join(root, "tsconfig.json"),
     compilerOptions: {
@@ -72,17 +67,15 @@ describeWithRedis("a compiled gateway", () => {
     const directory = compile();
     expect(globSync("{src,transforms,fixtures}/**/*.ts", { cwd: directory })).toEqual([]);
     const redis = await startRedis();
-    const child = spawn(process.execPath, ["--import", "./constant.js", "src/main.js"], {
-      cwd: directory,
-      env: { PATH: process.env["PATH"], PORT: "0", ADMIN_PORT: "0", REDIS_URL: redis.url, LOG_LEVEL: "silent" },
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    onTestFinished(() => void child.kill());
-    let url: string | undefined;
-    for await (const line of createInterface(child.stdout)) {
-      url = /listens on (http:\S+?),/.exec(line)?.[1];
-      if (url !== undefined) break;
-    }
+    const program = watchProgram(
+      spawn(process.execPath, ["--import", "./constant.js", "src/main.js"], {
+        cwd: directory,
+        env: { PATH: process.env["PATH"], PORT: "0", ADMIN_PORT: "0", REDIS_URL: redis.url, LOG_LEVEL: "silent" },
+        stdio: ["ignore", "pipe", "pipe"],
+      }),
+    );
+    onTestFinished(() => void program.child.kill());
+    const url = await program.listening();
     // So large a body is read in a thread, which loads modules of its own.
     const body = '{"limit":1}'.padStart(100_000);
     const list = await fetch(`${url}/v1/datasets/list`, {

@@ -1,4 +1,3 @@
-import { brotliDecompressSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { openCache } from "../../src/cache/cache.ts";
 import type { Entry } from "../../src/cache/entry.ts";
@@ -62,16 +61,6 @@ const openWith = (entryBytes = MIB, tier?: Partial<SharedTier>) => {
     await expect.poll(async () => (await ask(key, coding)).coding).toBe(coding);
   return { cache, store, legacy, ask, hasCoding };
 };
-
-test("the second request that wants a coding has it made, later ones get it", async () => {
-  const { ask, hasCoding, legacy } = openWith();
-  for (let i = 0; i < 2; i++) expect((await ask("a", "br")).coding).toBeUndefined();
-  await hasCoding("a", "br");
-  const { body, tag } = await ask("a", "br, gzip");
-  expect(brotliDecompressSync(body as Buffer)).toEqual(Buffer.alloc(legacy.bytes, "x"));
-  const plain = await ask("a");
-  expect([plain.coding, plain.tag.replace(/"$/, '-br"')]).toEqual([undefined, tag]);
-});
 
 test("no coding is made unless a hit wants it", async () => {
   const { ask, store } = openWith();

@@ -1,7 +1,4 @@
 import { describe, expect, test, vi } from "vitest";
-import { entryOf } from "../../src/cache/entry.ts";
-import { freshnessOf } from "../../src/cache/policy.ts";
-import { untagged } from "../../src/cache/reply.ts";
 import { alice, cachedGateway, clock, kept, markOf } from "./support.ts";
 
 const second = 1000;
@@ -60,17 +57,6 @@ describe("answers that belong to a key", () => {
     for (const [name, path] of names)
       expect([name, markOf((await ask(path, as(alice))).body)]).toEqual([name, "alice 2"]);
   });
-
-  test("is judged fresh or not at all", () => {
-    const about = {
-      endpoint: "e",
-      groups: [],
-      lifetimes: { fresh: 10, staleWhileRevalidate: 20, staleIfError: 30 },
-      storedAt: 0,
-    };
-    const own = entryOf(untagged({ status: 200, body: "x" }), { ...about, owner: "someone" });
-    expect([9, 10, 25].map((now) => freshnessOf(own, now, { maxStale: Infinity }))).toEqual(["fresh", "not", "not"]);
-  });
 });
 
 describe("answers that may turn private", () => {
@@ -103,15 +89,4 @@ describe("answers that may turn private", () => {
     legacy.version = 2;
     expect(markOf((await ask(kept.getDataset)).body)).toBe("nobody 2");
   });
-});
-
-test("max-stale extends what all may always see, never what may turn private", () => {
-  const windows = { fresh: 10, staleWhileRevalidate: 20, staleIfError: 100 };
-  const about = { endpoint: "e", groups: [], storedAt: 0 };
-  const judged = (entry: ReturnType<typeof entryOf>) =>
-    [9, 29, 40].map((now) => freshnessOf(entry, now, { maxStale: 1000 }));
-  const representation = untagged({ status: 200, body: "x" });
-  expect(judged(entryOf(representation, { ...about, lifetimes: windows }))).toEqual(["fresh", "stale", "stale"]);
-  const dataset = entryOf(representation, { ...about, lifetimes: { ...windows, mayTurnPrivate: true } });
-  expect(judged(dataset)).toEqual(["fresh", "stale", "ifError"]);
 });

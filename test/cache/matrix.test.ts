@@ -1,19 +1,9 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { cachedGateway, clock } from "./support.ts";
 import { settled } from "../support/waiting.ts";
 
 const minute = 60_000;
-const hour = 60 * minute;
-const day = 24 * hour;
-
-/** Cached entries by their age: 10 minutes fresh, then an hour stale-while-revalidate, 7 days stale-if-error. */
-const contents = {
-  fresh: 5 * minute,
-  "stale while revalidated": 40 * minute,
-  "stale if error": 3 * day,
-  none: 8 * day,
-};
-const legacies = ["healthy", "erroring", "down"] as const;
+const day = 24 * 60 * minute;
 
 const record = (version: number) =>
   `{"id":61,"visibility":null,"status":null,"name":"nobody ${version}","licence":null,"version":null,"version_label":null,"language":null,"creator":[],"contributor":[],"citation":null,"paper_url":null,"upload_date":null,"processing_date":null,"error":null,"warning":null,"collection_date":null,"description":null,"description_version":null,"tag":[],"default_target_attribute":[],"ignore_attribute":[],"row_id_attribute":[],"url":null,"file_id":null,"format":"arff","original_data_url":[],"md5_checksum":null}`;
@@ -24,17 +14,12 @@ const kept = {
   vary: "Accept-Encoding, Authorization, X-API-Key",
   "cache-groups": '"dataset/61", "dataset"',
 };
-const old = (age: number, status: string) => ({
+const from = (version: 1 | 2, status: string, age: number | null = null) => ({
   status: 200,
-  body: record(1),
-  headers: { ...kept, age: String(age / 1000), "cache-status": status },
+  body: record(version),
+  headers: { ...kept, age: age === null ? null : String(age / 1000), "cache-status": `catalog-gateway; ${status}` },
 });
-const anew = (status: string) => ({
-  status: 200,
-  body: record(2),
-  headers: { ...kept, age: null, "cache-status": status },
-});
-const failed = (fwd: string, detail = "The legacy interface answered with something that is no answer.") => ({
+const failed = (detail: string) => ({
   status: 502,
   body: JSON.stringify({ detail }),
   headers: {
@@ -42,65 +27,48 @@ const failed = (fwd: string, detail = "The legacy interface answered with someth
     vary: `Accept, ${kept.vary}`,
     "cache-groups": null,
     age: null,
-    "cache-status": `catalog-gateway; fwd=${fwd}`,
+    "cache-status": "catalog-gateway; fwd=uri-miss",
   },
 });
-const broken = "The legacy interface broke off its answer.";
 
-const hit = "catalog-gateway; hit; ttl=300";
-const revalidating = "catalog-gateway; hit; ttl=-1800; detail=stale-while-revalidate";
-const onError = "catalog-gateway; fwd=stale; ttl=-258600; detail=stale-if-error";
+const fresh = from(1, "hit; ttl=300", 5 * minute);
+const stale = from(1, "hit; ttl=-1800; detail=stale-while-revalidate", 40 * minute);
+const onError = from(1, "fwd=stale; ttl=-258600; detail=stale-if-error", 3 * day);
+const noAnswer = failed("The legacy interface answered with something that is no answer.");
 
-/** The client's answer, and the version that is cached afterwards. */
-const table: Record<keyof typeof contents, Record<(typeof legacies)[number], [object, kept: 1 | 2 | undefined]>> = {
-  fresh: {
-    healthy: [old(contents.fresh, hit), 1],
-    erroring: [old(contents.fresh, hit), 1],
-    down: [old(contents.fresh, hit), 1],
-  },
-  "stale while revalidated": {
-    healthy: [old(40 * minute, revalidating), 2],
-    erroring: [old(40 * minute, revalidating), 1],
-    down: [old(40 * minute, revalidating), 1],
-  },
-  "stale if error": {
-    healthy: [anew("catalog-gateway; fwd=stale; stored; ttl=600"), 2],
-    erroring: [old(3 * day, onError), 1],
-    down: [old(3 * day, onError), 1],
-  },
-  none: {
-    healthy: [anew("catalog-gateway; fwd=uri-miss; stored; ttl=600"), 2],
-    erroring: [failed("uri-miss"), undefined],
-    down: [failed("uri-miss", broken), undefined],
-  },
-};
+// 10 minutes fresh, then an hour stale while revalidated, 7 days stale if error. Last: the version that is cached then.
+test.each<[legacy: "healthy" | "erroring" | "down", age: number, answer: object, kept: 1 | 2 | undefined]>([
+  ["healthy", 5 * minute, fresh, 1],
+  ["erroring", 5 * minute, fresh, 1],
+  ["down", 5 * minute, fresh, 1],
+  ["healthy", 40 * minute, stale, 2],
+  ["erroring", 40 * minute, stale, 1],
+  ["down", 40 * minute, stale, 1],
+  ["healthy", 3 * day, from(2, "fwd=stale; stored; ttl=600"), 2],
+  ["erroring", 3 * day, onError, 1],
+  ["down", 3 * day, onError, 1],
+  ["healthy", 8 * day, from(2, "fwd=uri-miss; stored; ttl=600"), 2],
+  ["erroring", 8 * day, noAnswer, undefined],
+  ["down", 8 * day, failed("The legacy interface broke off its answer."), undefined],
+])("legacy %s, an entry %i ms old: the exact answer, and what is cached then", async (mode, age, wanted, version) => {
+  const { pass } = clock();
+  const { legacy, ask } = await cachedGateway();
+  expect((await ask("/v1/datasets/61")).body).toBe(record(1));
+  pass(age);
+  legacy.version = 2;
+  legacy.mode = mode;
 
-describe.each(legacies)("legacy %s", (mode) => {
-  test.each(Object.keys(contents) as (keyof typeof contents)[])(
-    "content %s: the exact answer, and what is kept then",
-    async (content) => {
-      const { pass } = clock();
-      const { legacy, ask } = await cachedGateway();
-      expect((await ask("/v1/datasets/61")).body).toBe(record(1));
-      pass(contents[content]);
-      legacy.version = 2;
-      legacy.mode = mode;
+  const { status, body, headers } = await ask("/v1/datasets/61");
+  const names = ["cache-control", "vary", "cache-groups", "age", "cache-status"];
+  const found = Object.fromEntries(names.map((name) => [name, headers.get(name)]));
+  expect({ status, body, headers: found }).toEqual(wanted);
+  expect(headers.get("content-type")).toBe("application/json");
+  expect(headers.get("content-length")).toBe(String(Buffer.byteLength(body)));
+  expect(headers.get("etag") === null).toBe(status !== 200);
 
-      const { status, body, headers } = await ask("/v1/datasets/61");
-      const [wanted, version] = table[content][mode];
-      const results = Object.fromEntries(
-        ["cache-control", "vary", "cache-groups", "age", "cache-status"].map((name) => [name, headers.get(name)]),
-      );
-      expect({ status, body, headers: results }).toEqual(wanted);
-      expect(headers.get("content-type")).toBe("application/json");
-      expect(headers.get("content-length")).toBe(String(Buffer.byteLength(body)));
-      expect(headers.get("etag") === null).toBe(status !== 200);
-
-      // A refresh in the background comes to its end.
-      await settled();
-      // While legacy fails, only the cache can answer.
-      const after = await ask("/v1/datasets/61", mode === "healthy" ? { "Cache-Control": "only-if-cached" } : {});
-      expect(after.status === 200 ? after.body : undefined).toBe(version && record(version));
-    },
-  );
+  // A refresh in the background comes to its end.
+  await settled();
+  // While legacy fails, only the cache can answer.
+  const after = await ask("/v1/datasets/61", mode === "healthy" ? { "Cache-Control": "only-if-cached" } : {});
+  expect(after.status === 200 ? after.body : undefined).toBe(version && record(version));
 });

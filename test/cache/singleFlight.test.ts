@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
 import { listeningGateway } from "../http/support.ts";
 import { httpUpstream } from "../proxy/support.ts";
-import { alice, cachedGateway, clock, held, markOf } from "./support.ts";
+import { alice, cachedGateway, clock, markOf } from "./support.ts";
 import { settled, until } from "../support/waiting.ts";
 
 const hour = 3_600_000;
@@ -16,8 +16,7 @@ const coalesced = async ({ meter }: Awaited<ReturnType<typeof cachedGateway>>["s
 describe("many equal requests at the same time", () => {
   test("legacy gets one request, whose answer is for all", async () => {
     const { legacy, ask, services } = await cachedGateway();
-    const { promise, release } = held();
-    legacy.gate = promise;
+    const release = legacy.hold();
     const all = Array.from({ length: 100 }, (_, i) => ask(i % 2 ? "/v1/datasets/61" : "/v1/datasets/0061/"));
     await until(async () => (await coalesced(services)) === 99);
     release();
@@ -30,8 +29,7 @@ describe("many equal requests at the same time", () => {
 
   test("a caller that leaves does not take it from the rest, nor from who comes next", async () => {
     const { legacy, ask } = await cachedGateway();
-    const { promise, release } = held();
-    legacy.gate = promise;
+    const release = legacy.hold();
     const leaving = new AbortController();
     const first = ask("/v1/datasets/61", {}, { signal: leaving.signal });
     const left = first.catch((error: Error) => error.name);
@@ -50,8 +48,7 @@ describe("many equal requests at the same time", () => {
     const { legacy, ask, services } = await cachedGateway();
     const ofAll = async (count: number) => {
       const before = await coalesced(services);
-      const { promise, release } = held();
-      legacy.gate = promise;
+      const release = legacy.hold();
       const all = Array.from({ length: count }, () => ask("/v1/datasets/61"));
       await until(async () => (await coalesced(services)) === before + count - 1);
       release();
@@ -65,50 +62,36 @@ describe("many equal requests at the same time", () => {
     expect(legacy.asked).toHaveLength(2);
   });
 
-  test("who got no room is refused alone; those who waited for it share one more request", async () => {
-    const asked: ServerResponse[] = [];
-    const url = await httpUpstream((_, response) => void asked.push(response));
-    const { port, services } = await listeningGateway(url, {
-      MEMORY_BYTES: "1048576",
-      MAX_REPLY_BYTES: "1048576",
-    });
-    const ask = (path: string) => fetch(`http://127.0.0.1:${port}${path}`);
-    const large = ask("/v1/evaluationmeasures/list");
-    await until(() => asked.length === 1);
-    asked[0]?.writeHead(200, { "Content-Length": 1024 ** 2 }).write("{");
-    const all = Array.from({ length: 20 }, () => ask("/v1/datasets/61"));
-    await until(async () => asked.length === 2 && (await coalesced(services)) === 19);
-    // The first of them comes while there is no room, the next one when there is.
-    asked[1]?.writeHead(200, { "Content-Length": 1024 ** 2 }).write("{");
-    await until(() => asked.length === 3);
-    asked[0]?.end('"evaluation_measures":{"measures":{"measure":"kappa"}}}'.padEnd(1024 ** 2 - 1));
-    expect((await large).status).toBe(200);
-    asked[2]?.end('{"data_set_description":{"id":"61","name":"a","format":"arff"}}');
-    const statuses = (await Promise.all(all)).map(({ status }) => status);
-    expect(statuses.filter((status) => status === 200)).toHaveLength(19);
-    expect(statuses).toContain(503);
-    expect(asked).toHaveLength(3);
-  });
-
-  test("where there is no room for that one either, all who waited are refused by it", async () => {
-    const asked: ServerResponse[] = [];
-    const url = await httpUpstream((_, response) => void asked.push(response));
-    const bound = String(1024 ** 2);
-    const { port, services } = await listeningGateway(url, { MEMORY_BYTES: bound, MAX_REPLY_BYTES: bound });
-    const ask = (path: string) => fetch(`http://127.0.0.1:${port}${path}`);
-    const large = ask("/v1/evaluationmeasures/list");
-    await until(() => asked.length === 1);
-    asked[0]?.writeHead(200, { "Content-Length": bound }).write("{");
-    const all = Array.from({ length: 20 }, () => ask("/v1/datasets/61"));
-    await until(async () => asked.length === 2 && (await coalesced(services)) === 19);
-    asked[1]?.writeHead(200, { "Content-Length": bound }).write("{");
-    await until(() => asked.length === 3);
-    asked[2]?.writeHead(200, { "Content-Length": bound }).write("{");
-    await Promise.race([Promise.all(all), until(() => asked.length > 3)]);
-    expect(asked).toHaveLength(3);
-    expect(new Set((await Promise.all(all)).map(({ status }) => status))).toEqual(new Set([503]));
-    asked[0]?.end('"evaluation_measures":{"measures":{"measure":"kappa"}}}'.padEnd(1024 ** 2 - 1));
-    expect((await large).status).toBe(200);
+  test.each([
+    ["serves the others", true, 19],
+    ["finds no room either, so that all are refused", false, 0],
+  ])("who got no room is refused; one more request %s", async (_, hasNextRoom, served) => {
+    const answers: ServerResponse[] = [];
+    const url = await httpUpstream((_request, response) => void answers.push(response));
+    const length = 1024 ** 2;
+    const bounds = { MEMORY_BYTES: String(length), MAX_REPLY_BYTES: String(length) };
+    const { url: gateway, services } = await listeningGateway(url, bounds);
+    const begin = (i: number) => answers[i]?.writeHead(200, { "Content-Length": length }).write("{");
+    const large = fetch(`${gateway}/v1/evaluationmeasures/list`);
+    await until(() => answers.length === 1);
+    begin(0);
+    const all = Promise.all(Array.from({ length: 20 }, () => fetch(`${gateway}/v1/datasets/61`)));
+    await until(async () => answers.length === 2 && (await coalesced(services)) === 19);
+    begin(1);
+    await until(() => answers.length === 3);
+    const endLarge = async () => {
+      answers[0]?.end('"evaluation_measures":{"measures":{"measure":"kappa"}}}'.padEnd(length - 1));
+      expect((await large).status).toBe(200);
+    };
+    if (hasNextRoom) {
+      await endLarge();
+      answers[2]?.end('{"data_set_description":{"id":"61","name":"a","format":"arff"}}');
+    } else begin(2);
+    const statuses = (await all).map(({ status }) => status);
+    if (!hasNextRoom) await endLarge();
+    const count = (wanted: number) => statuses.filter((status) => status === wanted).length;
+    expect([count(200), count(503)]).toEqual([served, 20 - served]);
+    expect(answers).toHaveLength(3);
   });
 
   test("a failure that many waited for counts once for the back-off", async () => {
@@ -117,8 +100,7 @@ describe("many equal requests at the same time", () => {
     await ask("/v1/datasets/61");
     pass(48 * hour);
     legacy.mode = "erroring";
-    const { promise, release } = held();
-    legacy.gate = promise;
+    const release = legacy.hold();
     const all = Array.from({ length: 20 }, () => ask("/v1/datasets/61"));
     await until(async () => (await coalesced(services)) === 19);
     release();
@@ -130,18 +112,16 @@ describe("many equal requests at the same time", () => {
 
   test("the ones who waited for a refusal ask all at once, not one after the other", async () => {
     const { legacy, ask } = await cachedGateway();
-    const { promise, release } = held();
+    const release = legacy.hold();
     legacy.privateTo = alice;
-    legacy.gate = promise;
     const all = Array.from({ length: 20 }, () => ask("/v1/datasets/61"));
     await until(() => legacy.asked.length === 1);
     await settled();
     expect(legacy.asked).toHaveLength(1);
-    const next = held();
-    legacy.gate = next.promise;
+    const releaseAll = legacy.hold();
     release();
     await until(() => legacy.asked.length === 20);
-    next.release();
+    releaseAll();
     expect(new Set((await Promise.all(all)).map(({ status }) => status))).toEqual(new Set([403]));
   });
 });
@@ -153,8 +133,7 @@ describe("a refresh in the background", () => {
     await ask("/v1/datasets/61");
     pass(hour);
     legacy.version = 2;
-    const { promise, release } = held();
-    legacy.gate = promise;
+    const release = legacy.hold();
     const answers = await Promise.all(Array.from({ length: 30 }, () => ask("/v1/datasets/61")));
     expect(new Set(answers.map(({ body, how }) => `${markOf(body)} ${how}`))).toEqual(
       new Set(["nobody 1 hit; ttl=-3000; detail=stale-while-revalidate"]),

@@ -1,7 +1,8 @@
 import { gzipSync } from "node:zlib";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { onTestFinished, vi } from "vitest";
 import { listeningGateway } from "../http/support.ts";
-import { httpUpstream } from "../proxy/support.ts";
 import type { GatewayParts } from "../support/gateway.ts";
 
 export const alice = "a".repeat(32);
@@ -22,8 +23,33 @@ const error = (code: number, message: string) => ({ status: 412, body: { error: 
 const xmlError = (code: number, message: string) =>
   `<oml:error xmlns:oml="http://openml.org/openml"><oml:code>${code}</oml:code><oml:message>${message}</oml:message></oml:error>`;
 
-/** A legacy whose answers name the caller and a version: `alice 2`, or `nobody 1` without a key. */
-export const scriptedLegacy = async () => {
+const people = ["nobody", "alice", "bob"];
+
+/** Legacy's documents by the beginning of their path. `name`: the caller and the version, as `alice 2`. */
+const documents: Record<string, (name: string, id: string) => object> = {
+  "/data/list": (name) => ({
+    data: { dataset: [{ did: 1, name, version: 1, status: "active", format: "arff", file_id: 1, quality: [] }] },
+  }),
+  "/data/": (name, id) => {
+    const long = id === "777" ? { description: "long ".repeat(300) } : {};
+    return { data_set_description: { id, name, format: "arff", ...long } };
+  },
+  "/setup/": (name, id) => ({
+    setup_parameters: { setup_id: id, flow_id: "1", parameter: { id: "1", flow_id: "1", flow_name: name } },
+  }),
+  "/study/": (name) => ({ study: { id: "99", name } }),
+  "/flow/exists": (name) => {
+    const [who = "", version] = name.split(" ");
+    return { flow_exists: { exists: "true", id: `${1 + people.indexOf(who)}${version}` } };
+  },
+  "/estimationprocedure": (name) => ({
+    estimationprocedures: { estimationprocedure: { id: "1", ttid: "1", name, type: "x" } },
+  }),
+  "/evaluationmeasure": (name) => ({ evaluation_measures: { measures: { measure: name } } }),
+};
+
+/** A legacy whose answers name the caller and a version: `alice 2`, or `nobody 1` without a key. `close` ends it at once. */
+export const scriptedLegacy = async (port = 0) => {
   const legacy = {
     asked: [] as string[],
     mode: "healthy" as "healthy" | "erroring" | "down",
@@ -34,62 +60,27 @@ export const scriptedLegacy = async () => {
     good: new Set([alice, bob]),
     /** Answers wait until it resolves. */
     gate: undefined as Promise<void> | undefined,
+    /** Answers every request but a GET. */
+    page: undefined as { status: number; type: string; body: string } | undefined,
     url: "",
+    close: async () => {},
+    /** Holds the answers to requests from now on; the result lets them go. */
+    hold(): () => void {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      legacy.gate = promise;
+      return resolve;
+    },
   };
   const answer = (path: string, key: string | undefined): { status: number; body: unknown } => {
-    const who = key === alice ? "alice" : key === bob ? "bob" : "nobody";
-    const mark = `${who} ${legacy.version}`;
+    const isStudy = path.startsWith("/study/");
     if (legacy.privateTo !== undefined && legacy.privateTo !== key)
-      return path.startsWith("/study/") ? error(602, "No access") : error(112, "No access granted");
-    if (legacy.gone) return path.startsWith("/study/") ? error(601, "Unknown study") : error(111, "Unknown dataset");
-    if (path.startsWith("/data/list"))
-      return {
-        status: 200,
-        body: {
-          data: {
-            dataset: [{ did: 1, name: mark, version: 1, status: "active", format: "arff", file_id: 1, quality: [] }],
-          },
-        },
-      };
-    if (path.startsWith("/data/"))
-      return {
-        status: 200,
-        body: {
-          data_set_description: {
-            id: path.slice(6),
-            name: mark,
-            format: "arff",
-            ...(path === "/data/777" ? { description: "long ".repeat(300) } : {}),
-          },
-        },
-      };
-    if (path.startsWith("/setup/"))
-      return {
-        status: 200,
-        body: {
-          setup_parameters: {
-            setup_id: path.slice(7),
-            flow_id: "1",
-            parameter: { id: "1", flow_id: "1", flow_name: mark },
-          },
-        },
-      };
-    if (path.startsWith("/study/")) return { status: 200, body: { study: { id: "99", name: mark } } };
-    if (path.startsWith("/flow/exists"))
-      return {
-        status: 200,
-        body: {
-          flow_exists: { exists: "true", id: `${1 + ["nobody", "alice", "bob"].indexOf(who)}${legacy.version}` },
-        },
-      };
-    if (path.startsWith("/estimationprocedure"))
-      return {
-        status: 200,
-        body: { estimationprocedures: { estimationprocedure: { id: "1", ttid: "1", name: mark, type: "x" } } },
-      };
-    return { status: 200, body: { evaluation_measures: { measures: { measure: mark } } } };
+      return error(isStudy ? 602 : 112, "No access granted");
+    if (legacy.gone) return error(isStudy ? 601 : 111, "Unknown");
+    const [, document] = Object.entries(documents).find(([beginning]) => path.startsWith(beginning)) ?? [];
+    const who = key === alice ? "alice" : key === bob ? "bob" : "nobody";
+    return { status: 200, body: document?.(`${who} ${legacy.version}`, path.split("/")[2] ?? "") };
   };
-  legacy.url = await httpUpstream((request, response) => {
+  const server = createServer((request, response) => {
     let text = "";
     request.on("data", (chunk: Buffer) => (text += chunk.toString()));
     request.on("end", () => {
@@ -104,7 +95,8 @@ export const scriptedLegacy = async () => {
       );
       const send = (status: number, type: string, body: string) =>
         response.writeHead(status, { "Content-Type": type }).end(body);
-      if (legacy.mode === "down") request.socket.destroy();
+      if (legacy.page && request.method !== "GET") send(legacy.page.status, legacy.page.type, legacy.page.body);
+      else if (legacy.mode === "down") request.socket.destroy();
       else if (legacy.mode === "erroring") void Promise.resolve(legacy.gate).then(() => send(500, "text/html", ""));
       else if (key === undefined ? request.method !== "GET" : !legacy.good.has(key)) {
         const refusal = xmlError(key === undefined ? 102 : 103, "Authentication failed");
@@ -119,6 +111,13 @@ export const scriptedLegacy = async () => {
       }
     });
   });
+  await new Promise<void>((resolve) => void server.listen(port, "127.0.0.1", resolve));
+  legacy.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  legacy.close = async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  onTestFinished(legacy.close);
   const written = (path: string, form: string): unknown => {
     legacy.version++;
     const fields = new URLSearchParams(form);
@@ -163,19 +162,32 @@ export const cachedGateway = async (
   const as = (key: string) => ({ "X-API-Key": key });
   const post = (path: string, json: unknown, headers: Record<string, string> = {}) =>
     ask(path, { "Content-Type": "application/json", ...headers }, { method: "POST", body: JSON.stringify(json) });
-  return { ...gateway, legacy, ask, as, post };
+  /** The number of clients that are connected. */
+  const clients = async () =>
+    Number(/^catalog_gateway_client_connections (\d+)$/m.exec(await gateway.services.meter.registry.metrics())?.[1]);
+  return { ...gateway, legacy, ask, as, post, clients };
+};
+
+const paths = { ...kept, otherDataset: "/v1/datasets/62", otherSetup: "/v1/setup/4" };
+/** What a filled gateway has cached. */
+export type CachedName = keyof typeof paths;
+
+/** A gateway that has cached an answer of each path. `invalidated` names those that it would not serve as they are. */
+export const filledGateway = async (...about: Parameters<typeof cachedGateway>) => {
+  const gateway = await cachedGateway(...about);
+  const entries = Object.entries(paths) as [CachedName, string][];
+  for (const [, path] of entries) await gateway.ask(path);
+  const invalidated = async (): Promise<CachedName[]> => {
+    const answers = entries.map(([, path]) => gateway.ask(path, { "Cache-Control": "only-if-cached" }));
+    const statuses = (await Promise.all(answers)).map(({ status }) => status);
+    return entries.flatMap(([name], i) => (statuses[i] === 504 ? [name] : [])).toSorted();
+  };
+  return { ...gateway, invalidated };
 };
 
 /** The caller that an answer was made for, and its version: `nobody 1`. */
 export const markOf = (body: string): string => {
   const [, flow] = /"flow_id":([123]\d+)\}$/.exec(body) ?? [];
-  if (flow !== undefined) return `${["nobody", "alice", "bob"][Number(flow[0]) - 1]} ${flow.slice(1)}`;
+  if (flow !== undefined) return `${people[Number(flow[0]) - 1]} ${flow.slice(1)}`;
   return /(nobody|alice|bob) \d+/.exec(body)?.[0] ?? "none";
-};
-
-/** A promise and its end. */
-export const held = () => {
-  let release = () => {};
-  const promise = new Promise<void>((resolve) => (release = resolve));
-  return { promise, release };
 };

@@ -1,24 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { alice, cachedGateway, held, kept, markOf } from "./support.ts";
+import { alice, cachedGateway, type CachedName as Name, filledGateway, markOf } from "./support.ts";
 import { settled, until } from "../support/waiting.ts";
-
-const others = { getDataset: "/v1/datasets/62", getSetup: "/v1/setup/4" };
-const paths = { ...kept, otherDataset: others.getDataset, otherSetup: others.getSetup };
-type Name = keyof typeof paths;
-
-/** A gateway that has cached an answer of each path. */
-const filled = async () => {
-  const gateway = await cachedGateway();
-  await Promise.all(Object.values(paths).map((path) => gateway.ask(path)));
-  const dropped = async () => {
-    const entries = Object.entries(paths) as [Name, string][];
-    const answers = await Promise.all(
-      entries.map(([, path]) => gateway.ask(path, { "Cache-Control": "only-if-cached" })),
-    );
-    return entries.flatMap(([name], i) => (answers[i]?.status === 504 ? [name] : []));
-  };
-  return { ...gateway, dropped };
-};
 
 const form = (fields: Record<string, string>) => ({
   headers: { "Content-Type": "application/x-www-form-urlencoded" },
@@ -43,11 +25,11 @@ describe("a write invalidates before its answer is there", () => {
     ["/v1/setup/tag", { setup_id: 3, tag: "a" }, ["getSetup"]],
     ["/v1/setups/untag", { setup_id: 4, tag: "a" }, ["otherSetup"]],
   ])("POST %s %j", async (path, json, expected) => {
-    const { post, as, dropped } = await filled();
+    const { post, as, invalidated } = await filledGateway();
     const answer = await post(path, json, as(alice));
     expect([answer.status, answer.how]).toEqual([200, "fwd=method"]);
     expect(answer.headers.get("cache-group-invalidation")).toMatch(/^"(dataset|setup)\/\d+", "(datasets|setups)"$/);
-    expect((await dropped()).toSorted()).toEqual(expected);
+    expect(await invalidated()).toEqual(expected);
   });
 
   const dataset: Name[] = ["getDataset", "listDatasets"];
@@ -58,9 +40,6 @@ describe("a write invalidates before its answer is there", () => {
     ["POST /api/v1/xml/data/untag", form({ data_id: " 000061 ", tag: "a" }), dataset],
     ["POST /api/v1/data/status/update", form({ data_id: "61", status: "deactivated" }), dataset],
     ["POST /?/api/v1/json/data/tag", form({ data_id: "61", tag: "a" }), dataset],
-    ["POST /index.php/api/v1/json/data/tag", form({ data_id: "61", tag: "a" }), dataset],
-    ["POST /index.php?/api/v1/json/data/tag", form({ data_id: "61", tag: "a" }), dataset],
-    ["POST /api//v1/json/data/tag", form({ data_id: "61", tag: "a" }), dataset],
     ["POST /api_new/v1/json//data/edit/", parts({ data_id: "61", edit_parameters: "<x/>" }), dataset],
     [
       "POST /api/v1/json/data/qualities",
@@ -75,22 +54,16 @@ describe("a write invalidates before its answer is there", () => {
     // PHP takes each of these for `data_id`.
     ["POST /api/v1/json/data/tag", form({ "data.id": "61", tag: "a" }), dataset],
     ["POST /api/v1/json/data/tag", form({ data_id: "62", "data.id": "61", tag: "a" }), datasets],
-    ["POST /api/v1/json/data/tag", form({ data_id: "62", " data id": "61", tag: "a" }), datasets],
-    ["POST /api/v1/json/data/tag", form({ data_id: "62", "data[id": "61", tag: "a" }), datasets],
-    ["POST /api/v1/json/data/tag", form({ data_id: "62", "data_id[]": "61", tag: "a" }), datasets],
-    ["POST /api/v1/json/data/tag", form({ data_id: "62", "data_id\0x": "61", tag: "a" }), datasets],
     ["POST /api/v1/json/data/tag", parts({ data_id: "62", "data.id": "61", tag: "a" }), datasets],
     ["POST /api/v1/json/data/tag?data+id=62", form({ data_id: "61", tag: "a" }), datasets],
     ["POST /api/v1/json/data/tag", form({ data_id: "61", my_data_id: "62", data_ids: "62", tag: "a" }), dataset],
     ["POST /api/v1/json/data/tag", form({ padding: "x".repeat(70_000), data_id: "61", tag: "a" }), datasets],
     ["POST /api/v1/json/setup/tag", form({ setup_id: "3", tag: "a" }), ["getSetup"]],
-    ["POST /api/v1/json/study/99/attach", form({ ids: "1,2" }), ["getStudy"]],
     ["POST /api/v1/json/study/status/update", form({ study_id: "99", status: "active" }), ["getStudy"]],
     ["POST /api/v1/json/study/sample-suite/detach", form({ ids: "1" }), ["getStudy"]],
     ["POST /api/v1/json/study/98/attach", form({ ids: "1,2" }), []],
     [`DELETE /api/v1/json/study/99?api_key=${alice}`, none, ["getStudy"]],
     ["POST /api/v1/json/flow", parts({ description: "<oml:flow/>" }), ["findFlow"]],
-    ["POST /api/v1/json/run", parts({ description: "<oml:run/>" }), []],
     // A deleted flow deletes its setups and runs, and removes them from studies.
     [`DELETE /api/v1/json/flow/12?api_key=${alice}`, none, ["getSetup", "getStudy", "otherSetup"]],
     [`DELETE /api/v1/json/flow/12/force?api_key=${alice}`, none, ["getSetup", "getStudy", "otherSetup"]],
@@ -98,15 +71,16 @@ describe("a write invalidates before its answer is there", () => {
     [`DELETE /api/v1/json/task/1?api_key=${alice}`, none, ["getStudy"]],
     ["DELETE /api/v1/json/flow/12", none, []],
     ["POST /api/v1/json/task/tag", form({ task_id: "61", tag: "a" }), []],
+    ["POST /nowhere/data", form({ data_id: "61" }), []],
     // A read.
     ["GET /api/v1/json/data/61", { headers: {}, body: "" }, []],
     ["POST /api/v1/json/flow/exists", form({ name: "a", external_version: "1" }), []],
     ["POST /api/v1/json/data/list/limit/5", form({}), []],
   ])("passed through: %s %#", async (line, { headers, body }, expected) => {
-    const { ask, dropped } = await filled();
+    const { ask, invalidated } = await filledGateway();
     const [method = "", path = ""] = line.split(" ");
     await ask(path, { ...headers }, { method, ...(method === "GET" || body === "" ? {} : { body }) });
-    expect((await dropped()).toSorted()).toEqual(expected.toSorted());
+    expect(await invalidated()).toEqual(expected.toSorted());
   });
 
   test("a 404 is invalidated by a write that adds to its kind", async () => {
@@ -127,23 +101,23 @@ describe("a write invalidates before its answer is there", () => {
     ["with a wrong key, as XML", "xml", { api_key: "c".repeat(32) }],
     ["with a wrong key, zipped", "xml", { api_key: "c".repeat(32), zipped: "1" }],
   ])("no caller empties the cache %s", async (_, as, fields) => {
-    const { ask, post, dropped } = await filled();
+    const { ask, post, invalidated } = await filledGateway();
     const body = new URLSearchParams({ data_id: "61", tag: "a", ...fields });
     expect((await ask(`/api/v1/${as}/data/tag`, {}, { method: "POST", body })).status).toBe(412);
     expect((await post("/v1/datasets/tag", { data_id: 61, tag: "a" }, { "X-API-Key": "c".repeat(32) })).status).toBe(
       401,
     );
-    expect(await dropped()).toEqual([]);
+    expect(await invalidated()).toEqual([]);
   });
 
   test("a write that legacy surely refuses before reading it invalidates nothing", async () => {
-    const { post, as, dropped } = await filled();
+    const { post, as, invalidated } = await filledGateway();
     for (const [json, key] of [
       [{ data_id: 61, tag: "a b" }, alice],
       [{ data_id: 61, tag: "a" }, "0"],
     ] as const)
       expect((await post("/v1/datasets/tag", json, as(key))).status).toBeGreaterThan(400);
-    expect(await dropped()).toEqual([]);
+    expect(await invalidated()).toEqual([]);
   });
 });
 
@@ -153,8 +127,7 @@ describe("a read that was running when a write came", () => {
     ["passed through", "/api/v1/json/data/tag"],
   ])("does not bring the old value back: %s", async (_, path) => {
     const { legacy, ask, post, as } = await cachedGateway();
-    const { promise, release } = held();
-    legacy.gate = promise;
+    const release = legacy.hold();
     const reading = ask("/v1/datasets/61");
     await until(() => legacy.asked.length === 1);
     legacy.gate = undefined;
@@ -172,8 +145,7 @@ describe("a read that was running when a write came", () => {
 
   test("of another entity is kept", async () => {
     const { legacy, ask, post, as } = await cachedGateway();
-    const { promise, release } = held();
-    legacy.gate = promise;
+    const release = legacy.hold();
     const reading = ask("/v1/datasets/62");
     await until(() => legacy.asked.length === 1);
     legacy.gate = undefined;
@@ -187,8 +159,7 @@ describe("a read that was running when a write came", () => {
     const { legacy, ask, post, as } = await cachedGateway({ TOTAL_TIMEOUT_MS: "300" });
     await ask("/v1/datasets/61");
     await ask("/v1/datasets/abc", as(alice));
-    const { promise, release } = held();
-    legacy.gate = promise;
+    const release = legacy.hold();
     expect((await post("/v1/datasets/tag", { data_id: 61, tag: "a" }, as(alice))).status).toBe(504);
     legacy.gate = undefined;
     release();
@@ -202,24 +173,21 @@ describe("a read that was running when a write came", () => {
     ["that legacy has just accepted", true],
     ["that legacy is asked about then", false],
   ])("a client that leaves in the middle of its write, with a key %s", async (_, isProven) => {
-    const { legacy, ask, as, services } = await cachedGateway();
-    const connections = async () =>
-      /^catalog_gateway_client_connections (\d+)$/m.exec(await services.meter.registry.metrics())?.[1];
+    const { legacy, ask, as, clients } = await cachedGateway();
     await ask("/v1/datasets/61");
     if (isProven) await ask("/v1/datasets/abc", as(alice));
     const asked = legacy.asked.length;
-    const { promise, release } = held();
-    legacy.gate = promise;
+    const release = legacy.hold();
     const leaving = new AbortController();
     const write = passing(ask, "/api/v1/json/data/tag", { data_id: "61", tag: "a" }, leaving.signal);
     const left = write.catch((error: Error) => error.name);
     await until(() => legacy.asked.length === asked + 1);
     legacy.gate = undefined;
-    const before = Number(await connections());
+    const before = await clients();
     leaving.abort();
     expect(await left).toBe("AbortError");
     // Until the gateway has noticed that it left.
-    await until(async () => Number(await connections()) < before);
+    await until(async () => (await clients()) < before);
     await settled();
     release();
     for (let i = 0; i < 2; i++) {

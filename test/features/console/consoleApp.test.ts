@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { clock, held, kept, markOf } from "../../cache/support.ts";
+import { clock, kept, markOf } from "../../cache/support.ts";
 import { operated } from "./operated.ts";
 import { gatewayFor } from "../../support/gateway.ts";
 import { consoleApp } from "../../../src/features/console/consoleApp.ts";
@@ -147,8 +147,7 @@ describe("POST /purge", () => {
     "%j, softly: a read under way does not store the old value as fresh",
     async (what) => {
       const { ask, purge, legacy } = await operated();
-      const { promise, release } = held();
-      legacy.gate = promise;
+      const release = legacy.hold();
       const reading = ask(kept.getDataset);
       await until(() => legacy.asked.length === 1);
       legacy.gate = undefined;

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { alice, cachedGateway, held, kept, markOf, type ScriptedLegacy, scriptedLegacy } from "../../cache/support.ts";
+import { alice, cachedGateway, kept, markOf, type ScriptedLegacy, scriptedLegacy } from "../../cache/support.ts";
 import { pathTo } from "../../store/redis/pathTo.ts";
 import { describeWithRedis, startRedis } from "../../store/redis/redisServer.ts";
 import { settled, until } from "../../support/waiting.ts";
@@ -90,8 +90,7 @@ describeWithRedis("two gateways and a Redis", () => {
     const redis = await startRedis();
     const legacy = await scriptedLegacy();
     const { a, b } = await two(legacy, redis.url);
-    const { promise, release } = held();
-    legacy.gate = promise;
+    const release = legacy.hold();
     const reading = a.ask(path);
     await until(() => legacy.asked.length === 1);
     legacy.gate = undefined;
