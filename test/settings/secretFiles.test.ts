@@ -2,12 +2,8 @@ import { tmpdir } from "node:os";
 import { describe, expect, test } from "vitest";
 import { secretSettings } from "../../src/settings/settings.ts";
 import { fragments, settingsOf } from "../support/settings.ts";
-import { fileWith } from "./support.ts";
+import { errorsIn, fileWith } from "./support.ts";
 
-const errorsOf = (environment: Record<string, string>) => {
-  const loaded = settingsOf(environment);
-  return "errors" in loaded ? loaded.errors : [];
-};
 const values: Record<string, string> = {
   LEGACY_API_KEY: "a".repeat(32),
   LEGACY_ADMIN_KEY: "b".repeat(32),
@@ -35,17 +31,17 @@ describe("a secret from a file", () => {
   });
 
   test("loses no more than one newline", () => {
-    expect(errorsOf({ ADMIN_TOKEN_FILE: fileWith("hush-hush-hush-hush\n\n") })).toEqual([
+    expect(errorsIn({ ADMIN_TOKEN_FILE: fileWith("hush-hush-hush-hush\n\n") })).toEqual([
       "ADMIN_TOKEN: (not shown) given in the file that ADMIN_TOKEN_FILE names; allowed is 16-256 characters without blanks",
     ]);
   });
 
   test("is given once", () => {
     const both = { ADMIN_TOKEN: "hush-hush-hush-hush", ADMIN_TOKEN_FILE: fileWith("hush-hush-hush-hush") };
-    expect(errorsOf(both)).toEqual([
+    expect(errorsIn(both)).toEqual([
       "ADMIN_TOKEN_FILE: given in the environment, and ADMIN_TOKEN as well; allowed is one of them",
     ]);
-    expect(errorsOf({ ...both, ADMIN_TOKEN: "" })).toEqual([]);
+    expect(errorsIn({ ...both, ADMIN_TOKEN: "" })).toEqual([]);
   });
 
   test.each([
@@ -53,16 +49,16 @@ describe("a secret from a file", () => {
     [tmpdir(), "EISDIR"],
     ["/dev/zero", "more than 65536 bytes"],
   ])("%s cannot be read, and the error names the setting", (path, why) => {
-    expect(errorsOf({ ADMIN_TOKEN_FILE: path })).toEqual([
+    expect(errorsIn({ ADMIN_TOKEN_FILE: path })).toEqual([
       `ADMIN_TOKEN_FILE: "${path}" given in the environment cannot be read (${why}); allowed is the path of a file with the secret`,
     ]);
   });
 
   test("is no option of other settings", () => {
-    expect(errorsOf({ CONFIG: fileWith('{"PORT_FILE": "/x"}') })).toEqual([
+    expect(errorsIn({ CONFIG: fileWith('{"PORT_FILE": "/x"}') })).toEqual([
       expect.stringMatching(/^PORT_FILE: unknown/),
     ]);
-    expect(errorsOf({ CONFIG: fileWith('{"ADMIN_TOKEN_FILE": 5}') })).toEqual([
+    expect(errorsIn({ CONFIG: fileWith('{"ADMIN_TOKEN_FILE": 5}') })).toEqual([
       expect.stringMatching(/^ADMIN_TOKEN_FILE: 5 given in .*; allowed is the path of a file/),
     ]);
   });

@@ -1,20 +1,9 @@
-import { tmpdir } from "node:os";
 import { createClient } from "@redis/client";
 import { describe, expect, test } from "vitest";
 import { settingsHelp } from "../../src/settings/help.ts";
 import { settingsSchemaOf } from "../../src/settings/settings.ts";
-import { fragments, settingsOf } from "../support/settings.ts";
-import { fileWith as file } from "./support.ts";
-
-const settings = (environment: Record<string, string>) => {
-  const loaded = settingsOf(environment);
-  if ("errors" in loaded) throw new Error(loaded.errors.join("\n"));
-  return loaded.settings;
-};
-const errors = (environment: Record<string, string>): string[] => {
-  const loaded = settingsOf(environment);
-  return "errors" in loaded ? loaded.errors : [];
-};
+import { fragments } from "../support/settings.ts";
+import { errorsIn as errors, fileWith as file, settingsIn as settings } from "./support.ts";
 
 describe("settings", () => {
   test("have defaults", () => {
@@ -46,28 +35,25 @@ describe("settings", () => {
     });
   });
 
-  test("a lifetime by another name is refused, with the names that are allowed", () => {
-    expect(errors({ CACHE_LIFETIMES: '{"getDataset": {"stale": "1h"}}' })[0]).toMatch(
-      /^CACHE_LIFETIMES\.getDataset\.stale: "1h" .*; allowed is one of fresh, staleWhileRevalidate,/,
-    );
-  });
-
   test.each([
-    ["PORT", "70000", "an integer from 0 to 65535"],
-    ["PORT", "80a", "an integer from 0 to 65535"],
-    ["HEADERS_TIMEOUT_MS", "0", "an integer from 1 to 3600000"],
     ["LOG_LEVEL", "loud", "one of debug, info, warn, error, silent"],
     ["LEGACY_URL", "ftp://x", "an origin such as http://127.0.0.1:8080, without a path"],
     ["LEGACY_URL", "http://x/path", "an origin such as http://127.0.0.1:8080, without a path"],
     ["PREFIXES", "v1", "a path such as /v1, or /"],
+    ["PREFIXES", "v1,v2", "a path such as /v1, or /"],
     ["PREFIXES", "[", "a list: path prefixes of the new interface"],
     ["TRUSTED_PROXIES", "10.0.0.0/99", "addresses or networks such as 10.0.0.0/8"],
     ["LEGACY_STUDIES", "x", "a list: ids of the studies"],
+    ["LEGACY_HOST", "a\r\nb: c", "a host name or address"],
+    ["LEGACY_HOST", "a b", "a host name or address"],
+    ["HOST", " ", "a host name or address"],
+    ["CORS_ORIGINS", "https://a.example/", "* or origins such as https://page.example"],
+    ["CORS_ORIGINS", "a.example", "* or origins such as https://page.example"],
   ])("%s=%s is named with what is allowed", (name, value, allowed) => {
     const [error, ...others] = errors({ [name]: value });
     expect(others).toEqual([]);
     expect(error).toMatch(new RegExp(`^${name}: .* given in the environment; allowed is `));
-    expect(error).toContain(value.replaceAll('"', ""));
+    for (const part of value.split(",")) expect(error).toContain(JSON.stringify(part).slice(1, -1));
     expect(error).toContain(allowed);
   });
 
@@ -90,6 +76,12 @@ describe("settings", () => {
     ["STAGES", { getDataset: "shadow" }, '.getDataset: "shadow" ', "an object with stage, share, gate"],
     ["STAGES", [], ": [] ", "stages by endpoint"],
     ["CACHE_LIFETIMES", { getDataset: { fresh: "5 m" } }, '.getDataset.fresh: "5 m" ', "durations such as 90s, 10m"],
+    [
+      "CACHE_LIFETIMES",
+      { getDataset: { stale: "1h" } },
+      '.getDataset.stale: "1h" ',
+      "one of fresh, staleWhileRevalidate,",
+    ],
     ["MODERN_ROUTES", { getDataset: "GET x" }, '.getDataset: "GET x" ', "routes such as GET /flows"],
     ["DEPRECATED", [{ path: "/a", since: "x" }], '[0].since: "x" ', "a date such as 2026-01-01"],
     ["DEPRECATED", [{ path: "/a", since: "2026-01-01", until: 1 }], "[0].until: 1 ", "one of path, since, sunset"],
@@ -131,10 +123,6 @@ describe("settings", () => {
       "LEGACY_API_KEY: (not shown) given in the environment; allowed is 1-64 letters and digits",
     );
     expect(errors({ LEGACY_URL: "http://me:hush@legacy" })[0]).not.toContain("hush");
-    expect(errors({ CONFIG: file('{"LEGACY_API_KEY", "REDIS_URL", "ADMIN_TOKEN": "hush"') }).join("")).toMatch(
-      /^CONFIG: [^]* is not valid JSON/,
-    );
-    expect(errors({ CONFIG: file('{"LEGACY_API_KEY": "hush"') }).join("")).not.toContain("hush");
   });
 
   test.each([
@@ -158,14 +146,6 @@ describe("settings", () => {
       expect(() => createClient({ url: REDIS_URL })).not.toThrow();
     },
   );
-
-  test.each([
-    ["/no/such/file", "ENOENT"],
-    [tmpdir(), "EISDIR"],
-    [file("[]"), "JSON object"],
-  ])("CONFIG=%s is refused", (CONFIG, why) => {
-    expect(errors({ CONFIG })[0]).toContain(why);
-  });
 });
 
 describe("every setting", () => {
@@ -224,61 +204,26 @@ describe("every setting", () => {
   });
 });
 
-describe("the content of a file", () => {
-  test.each(["", "hush", '{"LEGACY_API_KEY": "hush"', '\ufeff{"HOST": "hush"}', '["hush"]', '"hush"', "null"])(
-    "%j is not echoed when it cannot be read",
-    (content) => {
-      const found = errors({ CONFIG: file(content) });
-      expect(found).toEqual([expect.stringMatching(/^CONFIG: .*JSON/)]);
-      expect(found[0]).not.toContain("hush");
-    },
-  );
-});
-
-describe("a password in LEGACY_URL", () => {
-  test.each(["http://me:hush@legacy", "http://me:hu?sh@x", "http://me:hu#sh@x", "https://hush@legacy/"])(
-    "%s",
-    (url) => {
-      expect(errors({ LEGACY_URL: url })[0]).toMatch(/\(not shown\)@/);
-      expect(errors({ LEGACY_URL: url })[0]).not.toMatch(/hu.?sh/);
-      expect(errors({ CONFIG: file(JSON.stringify({ LEGACY_URL: [url] })) })[0]).not.toMatch(/hu.?sh/);
-    },
-  );
-
-  test.each([
-    "http://me:a/hush@legacy",
-    "http://me:a@hush@legacy",
-    "me:hush@legacy",
-    "http:/me:hush@legacy",
-    "http://legacy?api_key=hush",
-  ])("%s is not shown", (url) => {
-    expect(errors({ LEGACY_URL: url })[0]).not.toContain("hush");
-  });
-});
-
 test.each([
-  ["LEGACY_HOST", "a\r\nb: c"],
-  ["LEGACY_HOST", "a b"],
-  ["HOST", " "],
-  ["CORS_ORIGINS", "https://a.example/"],
-  ["CORS_ORIGINS", "a.example"],
-  ["PREFIXES", "v1,v2"],
-])("%s=%j is reported once", (name, value) => {
-  expect(errors({ [name]: value })).toHaveLength(1);
+  "http://me:hush@legacy",
+  "http://me:hu?sh@x",
+  "http://me:hu#sh@x",
+  "https://hush@legacy/",
+  "http://me:a/hush@legacy",
+  "http://me:a@hush@legacy",
+  "me:hush@legacy",
+  "http:/me:hush@legacy",
+  "http://legacy?api_key=hush",
+])("the password of LEGACY_URL=%s is not shown", (url) => {
+  expect(errors({ LEGACY_URL: url })).toEqual([expect.stringContaining("(not shown)")]);
+  expect(errors({ LEGACY_URL: url })[0]).not.toMatch(/hu.?sh/);
+  expect(errors({ CONFIG: file(JSON.stringify({ LEGACY_URL: [url] })) })[0]).not.toMatch(/hu.?sh/);
 });
 
 test("the help has every setting once with what it is, the usual ones first", () => {
   const rows = [...settingsHelp(fragments).matchAll(/^ {2}([A-Z][A-Z_]+) +\S/gm)].map(([, name]) => name);
-  expect(rows.slice(1, 9)).toEqual([
-    "PORT",
-    "PREFIXES",
-    "TRUSTED_PROXIES",
-    "LEGACY_URL",
-    "REDIS_URL",
-    "DATA_DIR",
-    "MODERN_URL",
-    "STAGES",
-  ]);
+  const usual = "PORT PREFIXES TRUSTED_PROXIES LEGACY_URL REDIS_URL DATA_DIR MODERN_URL STAGES";
+  expect(rows.slice(1, 9).join(" ")).toBe(usual);
   const names = ["CONFIG", ...Object.keys(settingsSchemaOf(fragments).shape)];
   expect([rows.length, new Set(rows)]).toEqual([names.length, new Set(names)]);
 });
