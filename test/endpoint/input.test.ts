@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { identifierList, identifierOr, identifiers, range } from "../../src/endpoint/field.ts";
-import { listDatasets } from "../../transforms/listDatasets.ts";
 import type { Json } from "../../src/rules/rule.ts";
 import { get, getSegments } from "../../src/endpoint/legacyRequest.ts";
 
@@ -44,6 +43,10 @@ test("ids that cannot exist are left out of a list, and it may then be empty", (
   expect(identifiers(3, 10).fromJson([0, -1])).toEqual({ ok: true, value: [] });
   expect(identifiers(3, 10).possible?.([])).toBe(false);
   expect(identifiers(3, 10).fromJson([1, 2, 3, 4])).toHaveProperty("problems");
+  expect(identifiers(3, 10).fromText("1111,22222")).toEqual({ ok: true, value: [1111, 22222] });
+  expect(identifiers(3, 10).fromText("11111,22222")).toMatchObject({
+    problems: [{ type: "value_error.any_str.max_length" }],
+  });
 });
 
 describe("a list of ids to write", () => {
@@ -69,32 +72,6 @@ describe("a list of ids to write", () => {
     expect(many.fromJson([...ids, "no id"])).toMatchObject({ problems: [{ type: "value_error.list.max_items" }] });
     expect(many.fromJson([])).toEqual({ ok: true, value: [] });
   });
-});
-
-test("too many ids for legacy's path are refused; all others fit into it", () => {
-  const id = 2 ** 31 - 1;
-  const ids = (many: number) => Array.from({ length: many }, (_, i) => id - i);
-  const field = listDatasets.input["data_id"];
-  for (const reading of [field?.fromJson(ids(637)), field?.fromText(ids(1000).join(","))])
-    expect(reading).toMatchObject({ problems: [{ type: "value_error.any_str.max_length" }] });
-  const widest = `${"1".repeat(19)}..${"2".repeat(19)}`;
-  const most = {
-    status: "in_preparation",
-    tag: "t".repeat(64),
-    data_name: " ".repeat(128),
-    data_version: id,
-    uploader: id,
-    data_id: ids(636),
-    number_instances: widest,
-    number_features: widest,
-    number_classes: widest,
-    number_missing_values: widest,
-    limit: 10_000,
-    offset: Number.MAX_SAFE_INTEGER,
-  };
-  for (const [name, value] of Object.entries(most))
-    expect([name, listDatasets.input[name]?.fromJson(value)]).toEqual([name, { ok: true, value }]);
-  expect(listDatasets.legacy(most)).toHaveProperty("path");
 });
 
 test.each(["..", ".", "a/b", 'a"b', "", "a".repeat(65), 0, -1, 2 ** 31])("%s names no study", (value) => {
