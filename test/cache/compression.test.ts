@@ -5,6 +5,7 @@ import { lifetimesBy } from "../../src/cache/policy.ts";
 import { replyWith } from "../../src/cache/reply.ts";
 import type { SharedTier } from "../../src/cache/sharedTier.ts";
 import { openStore } from "../../src/cache/store.ts";
+import { tierWith } from "./support.ts";
 import { settled, until } from "../support/waiting.ts";
 
 const MIB = 1024 ** 2;
@@ -15,17 +16,7 @@ const openWith = (entryBytes = MIB, tier?: Partial<SharedTier>) => {
   const store = openStore({ bytes: 512 * MIB, entryBytes });
   const cache = openCache({
     store,
-    openTier:
-      tier &&
-      (() => ({
-        trusted: () => true,
-        mark: () => "a",
-        get: async () => undefined,
-        set: () => undefined,
-        invalidate: async () => true,
-        close: async () => undefined,
-        ...tier,
-      })),
+    openTier: tier && (() => tierWith(tier)),
     count: () => undefined,
     onError: (error) => expect.unreachable(String(error)),
   });

@@ -2,6 +2,7 @@ import { gzipSync } from "node:zlib";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished, vi } from "vitest";
+import type { SharedTier } from "../../src/cache/sharedTier.ts";
 import { listeningGateway } from "../http/support.ts";
 import type { GatewayParts } from "../support/gateway.ts";
 
@@ -191,3 +192,14 @@ export const markOf = (body: string): string => {
   if (flow !== undefined) return `${people[Number(flow[0]) - 1]} ${flow.slice(1)}`;
   return /(nobody|alice|bob) \d+/.exec(body)?.[0] ?? "none";
 };
+
+/** A shared tier that has nothing, but for what the test gives. */
+export const tierWith = (tier: Partial<SharedTier>): SharedTier => ({
+  trusted: () => true,
+  mark: () => "a",
+  get: async () => undefined,
+  set: () => undefined,
+  invalidate: async () => true,
+  close: async () => undefined,
+  ...tier,
+});

@@ -5,6 +5,7 @@ import { untagged } from "../../src/cache/reply.ts";
 import type { Invalidation } from "../../src/cache/sharedTier.ts";
 import { openStore } from "../../src/cache/store.ts";
 import { openTieredEntries } from "../../src/cache/tieredEntries.ts";
+import { tierWith } from "./support.ts";
 
 const lifetimes = { fresh: 1000, staleWhileRevalidate: 1000, staleIfError: 1000 };
 const entryFrom = (storedAt: number) =>
@@ -18,17 +19,9 @@ const request = {
 /** Entries over a shared tier that has this one, now or later. */
 const openOver = (get: () => Promise<Entry>) => {
   const store = openStore({ bytes: 100_000, entryBytes: 10_000 }, () => 1);
-  const tier = {
-    trusted: () => true,
-    mark: () => "a",
-    get,
-    set: () => undefined,
-    invalidate: () => Promise.resolve(true),
-    close: () => Promise.resolve(),
-  };
   const ignore = () => undefined;
   const hooks = { onInvalidation: ignore, onInvalidated: ignore, onError: ignore };
-  return { store, entries: openTieredEntries({ store, openTier: () => tier, ...hooks, now: () => 1 }) };
+  return { store, entries: openTieredEntries({ store, openTier: () => tierWith({ get }), ...hooks, now: () => 1 }) };
 };
 
 test.each<[string, Invalidation, boolean]>([

@@ -66,34 +66,16 @@ describe("every form of difference, where it is", () => {
     expect(describeAll(judge(answer(document), answer(candidate)))).toEqual(expected);
   });
 
+  const sound = answer(document);
+  const error = (status: number, detail: Json = "x") => answer({ detail }, status);
   test.each<[string, GivenAnswer, GivenAnswer, string[]]>([
-    [
-      "another status of an error",
-      answer({ detail: "x" }, 404),
-      answer({ detail: "x" }, 410),
-      ["status status unexplained 1"],
-    ],
-    ["an error for a document", answer(document), answer({ detail: "x" }, 500), ["status status unexplained 1"]],
-    ["a document for an error", answer({ detail: "x" }, 404), answer(document), ["status status unexplained 1"]],
-    [
-      "a field of an error",
-      answer({ detail: { code: "1" } }, 404),
-      answer({ detail: { code: 1 } }, 404),
-      ["/detail/code type unexplained 1"],
-    ],
-    [
-      "another content type",
-      answer(document),
-      { ...answer(document), contentType: "text/html" },
-      ["content-type value unexplained 1"],
-    ],
-    [
-      "a charset is nothing",
-      answer(document),
-      { ...answer(document), contentType: "Application/JSON; charset=utf-8" },
-      [],
-    ],
-    ["no JSON", answer(document), { ...answer(document), body: undefined, text: "<html>" }, [" type unexplained 1"]],
+    ["another status of an error", error(404), error(410), ["status status unexplained 1"]],
+    ["an error for a document", sound, error(500), ["status status unexplained 1"]],
+    ["a document for an error", error(404), sound, ["status status unexplained 1"]],
+    ["a field of an error", error(404, { code: "1" }), error(404, { code: 1 }), ["/detail/code type unexplained 1"]],
+    ["another content type", sound, { ...sound, contentType: "text/html" }, ["content-type value unexplained 1"]],
+    ["a charset is nothing", sound, { ...sound, contentType: "Application/JSON; charset=utf-8" }, []],
+    ["no JSON", sound, { ...sound, body: undefined, text: "<html>" }, [" type unexplained 1"]],
   ])("%s", (_, expected, candidate, differences) => {
     expect(describeAll(judge(expected, candidate))).toEqual(differences);
   });

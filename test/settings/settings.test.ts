@@ -57,32 +57,24 @@ describe("settings", () => {
     expect(error).toContain(allowed);
   });
 
+  const dataset = (about: object | string) => ({ getDataset: about });
+  const stages = "one of legacy, shadow, canary, modern";
   test.each([
-    ["STAGES", { getDataset: { stage: "shadow", share: 110 } }, ".getDataset.share: 110 ", "an integer from 0 to 100"],
+    ["STAGES", dataset({ stage: "shadow", share: 110 }), ".getDataset.share: 110 ", "an integer from 0 to 100"],
+    ["STAGES", dataset({ stage: "beta" }), '.getDataset.stage: "beta" ', stages],
+    ["STAGES", dataset({}), ".getDataset.stage: nothing ", stages],
     [
       "STAGES",
-      { getDataset: { stage: "beta" } },
-      '.getDataset.stage: "beta" ',
-      "one of legacy, shadow, canary, modern",
-    ],
-    ["STAGES", { getDataset: {} }, ".getDataset.stage: nothing ", "one of legacy, shadow, canary, modern"],
-    [
-      "STAGES",
-      { getDataset: { stage: "legacy", gate: { parity: 2 } } },
+      dataset({ stage: "legacy", gate: { parity: 2 } }),
       ".getDataset.gate.parity: 2 ",
       "a number from 0 to 1",
     ],
-    ["STAGES", { getDataset: { stage: "legacy", shares: 5 } }, ".getDataset.shares: 5 ", "one of stage, share, gate"],
-    ["STAGES", { getDataset: "shadow" }, '.getDataset: "shadow" ', "an object with stage, share, gate"],
+    ["STAGES", dataset({ stage: "legacy", shares: 5 }), ".getDataset.shares: 5 ", "one of stage, share, gate"],
+    ["STAGES", dataset("shadow"), '.getDataset: "shadow" ', "an object with stage, share, gate"],
     ["STAGES", [], ": [] ", "stages by endpoint"],
-    ["CACHE_LIFETIMES", { getDataset: { fresh: "5 m" } }, '.getDataset.fresh: "5 m" ', "durations such as 90s, 10m"],
-    [
-      "CACHE_LIFETIMES",
-      { getDataset: { stale: "1h" } },
-      '.getDataset.stale: "1h" ',
-      "one of fresh, staleWhileRevalidate,",
-    ],
-    ["MODERN_ROUTES", { getDataset: "GET x" }, '.getDataset: "GET x" ', "routes such as GET /flows"],
+    ["CACHE_LIFETIMES", dataset({ fresh: "5 m" }), '.getDataset.fresh: "5 m" ', "durations such as 90s, 10m"],
+    ["CACHE_LIFETIMES", dataset({ stale: "1h" }), '.getDataset.stale: "1h" ', "one of fresh, staleWhileRevalidate,"],
+    ["MODERN_ROUTES", dataset("GET x"), '.getDataset: "GET x" ', "routes such as GET /flows"],
     ["DEPRECATED", [{ path: "/a", since: "x" }], '[0].since: "x" ', "a date such as 2026-01-01"],
     ["DEPRECATED", [{ path: "/a", since: "2026-01-01", until: 1 }], "[0].until: 1 ", "one of path, since, sunset"],
     ["BROWNOUTS", [1], ": [1] ", "a list: times without legacy paths"],
