@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import type { ServerResponse } from "node:http";
 import { Worker } from "node:worker_threads";
 import { plainAnswer } from "../../endpoint/answer.ts";
@@ -11,7 +12,6 @@ import { apiCatalog, CATALOG_LINK, CATALOG_PATH, documentLinks, OPENAPI_TYPE } f
 import type { OpenApiThreadData } from "./openApiThread.ts";
 import { openResource, type Resource, type SendResource } from "./resource.ts";
 import type { DocumentsSettings } from "./settings.ts";
-import { viewerFiles } from "./viewerFiles.ts";
 
 type AllSettings = DocumentsSettings & { RATE_LIMIT?: number | undefined };
 
@@ -61,7 +61,7 @@ const documentPaths = ["/openapi.json", "/docs", "/problems", ...problemSlugs.ma
 const routesOf = (core: Core, settings: AllSettings): ReadonlyMap<string, SendResource> => {
   const { PREFIXES: prefixes } = settings;
   const routes = new Map<string, SendResource>();
-  const files = viewerFiles.map(({ name, read }) => ({ name, send: openResource(read) }));
+  const files = viewerFiles.map((name) => ({ name, send: openResource(() => viewerFile(name)) }));
   for (const prefix of prefixes) {
     const base = baseOf(prefix);
     /** With and without a slash at its end, as all paths of the new interface. */
@@ -79,6 +79,16 @@ const routesOf = (core: Core, settings: AllSettings): ReadonlyMap<string, SendRe
     CATALOG_PATH,
     openResource(() => apiCatalog(prefixes.map(baseOf))),
   );
+};
+
+/** The files that the viewer's page loads, by their names below it. */
+const viewerFiles = ["swagger-ui.css", "swagger-ui-bundle.js", "viewer.css", "viewer.js"];
+
+const viewerFile = async (name: string): Promise<Resource> => {
+  const isOwn = name.startsWith("viewer");
+  const url = isOwn ? new URL(`viewer/${name}`, import.meta.url) : import.meta.resolve(`swagger-ui-dist/${name}`);
+  const type = `text/${name.endsWith(".css") ? "css" : "javascript"}; charset=utf-8`;
+  return { body: await readFile(new URL(url)), type, headers: ["Cache-Control", "public, max-age=3600"] };
 };
 
 /** The document takes longer to make than the event loop may wait: a thread makes it. */

@@ -4,8 +4,7 @@ import { STATUS_CODES } from "../../http/nodeHttp.ts";
 import { type ErrorTable, outcomeOf } from "../../legacy/reading.ts";
 import { documentFrame, readAsset, sharedStyle } from "../../ui/documentFrame.ts";
 import { html, type Html } from "../../ui/html.ts";
-import { pageHeaders } from "./pageHeaders.ts";
-import type { Resource } from "./resource.ts";
+import { pageHeaders, type Resource } from "./resource.ts";
 
 /** What the pages are made of. `base`: the prefix, "" for "/". `link`: the value of their `Link`. */
 type ProblemPages = { base: string; errors: ErrorTable; link: string };

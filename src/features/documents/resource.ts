@@ -63,3 +63,19 @@ export const openResource = (make: () => Promise<Resource> | Resource): SendReso
     sendWhole(response, { status: 200, headers: list, body: request.method === "HEAD" ? undefined : body });
   };
 };
+
+/** Headers of a page that people look at, flat. */
+export const pageHeaders = (contentSecurityPolicy: string, link: string): string[] => [
+  "Cache-Control",
+  "no-cache",
+  "Content-Security-Policy",
+  contentSecurityPolicy,
+  "Referrer-Policy",
+  "no-referrer",
+  "Cross-Origin-Opener-Policy",
+  "same-origin",
+  "Permissions-Policy",
+  "camera=(), geolocation=(), microphone=()",
+  "Link",
+  link,
+];

@@ -1,7 +1,6 @@
 import { html } from "../../ui/html.ts";
 import { OPENAPI_TYPE } from "./apiCatalog.ts";
-import { pageHeaders } from "./pageHeaders.ts";
-import type { Resource } from "./resource.ts";
+import { pageHeaders, type Resource } from "./resource.ts";
 
 const policy = [
   "default-src 'none'",
