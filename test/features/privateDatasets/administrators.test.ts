@@ -8,9 +8,8 @@ import { type ListedRow, type ListInput, matches, modelList } from "./model.ts";
 import { administrator, type Caller, owner } from "./people.ts";
 import { pools } from "./pools.ts";
 import { randomCatalogue } from "./randomCatalogue.ts";
-import { randomAdministrator, randomCaller, randomInput } from "./randomQuestion.ts";
+import { randomCaller, randomInput } from "./randomQuestion.ts";
 import { startScanned } from "./scanned.ts";
-import { until } from "../../support/waiting.ts";
 
 /** How many catalogues are tried; `CASES=1000` for a long run. */
 const CASES = Number(process.env["CASES"] ?? 15);
@@ -128,48 +127,6 @@ test(
     );
     expect(seen.complete).toBeGreaterThan(0);
     expect(seen.incomplete).toBeGreaterThan(0);
-  },
-  LONG,
-);
-
-test(
-  "who pages through a merged list meets each row once by id, though legacy has no order",
-  async () => {
-    const somebodys = completeDataset({ id: pools.highestId + 1, name: "last", uploader: owner.user.id });
-    await fc.assert(
-      fc.asyncProperty(
-        catalogues,
-        randomAdministrator,
-        randomInput,
-        fc.integer({ min: 1, max: 7 }),
-        fc.boolean(),
-        async (drawn, caller, drawnInput, limit, isCached) => {
-          const last: DatasetRow = { ...somebodys, visibility: "private", tags: [["demo", 1]] };
-          const rows = [...drawn, last];
-          const isDrawn = matches(last, drawnInput) && drawnInput.uploader === undefined;
-          const input: ListInput = isDrawn ? drawnInput : { status: "all", tag: "demo" };
-          bed.use(rows);
-          const gateway = await startScanned(bed.url, isCached ? {} : { CACHE_BYTES: "0" }, widely);
-          const pages: ListedRow[] = [];
-          try {
-            // From here on it is known who is an administrator.
-            const isKnown = async () =>
-              (await askList(gateway.app, caller, { data_id: [last.id] })).isIncomplete !== true;
-            await until(isKnown);
-            for (let offset = 0; ; offset += limit) {
-              const answer = await askList(gateway.app, caller, { ...input, limit, offset });
-              if (answer.status !== 200) break;
-              pages.push(...rowsOf(answer));
-            }
-          } finally {
-            await gateway.close();
-          }
-          const listable = rows.filter((row) => !isPrivate(row) || !isUntold(row) || row.uploader === caller.user?.id);
-          expect(pages).toEqual(allOf(listable, caller, input));
-        },
-      ),
-      { numRuns: CASES, ...seed },
-    );
   },
   LONG,
 );

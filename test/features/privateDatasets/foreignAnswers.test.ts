@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
 import { until } from "../../support/waiting.ts";
-import { fronted, over } from "./fronted.ts";
 import { administrator, owner, user } from "./people.ts";
-import { rows } from "./through.ts";
+import { fronted, over, scanningOver, rows } from "./through.ts";
 
 /** What is no answer to anything that is asked here, though its status is 200. */
 const foreign: [string, string][] = [
@@ -17,24 +16,17 @@ const foreign: [string, string][] = [
 describe.each(foreign)("%s with status 200", (_, body) => {
   test("as a list makes no caller an administrator, as a dataset no private row public", async () => {
     const front = await fronted();
-    const { scanned, list, legacy } = await over(front, {}, { scan: { retry: 1 } });
-    await scanned();
-    const standIn = (pattern: RegExp | undefined) =>
-      (front.instead = (target, response) => {
-        const isIts = pattern?.test(target) ?? false;
-        if (isIts) response.writeHead(200).end(body);
-        return isIts;
-      });
-    standIn(/data_id/);
+    const { list, legacy } = await over(front, {}, { scan: { retry: 1 } });
+    front.replace(/data_id/, 200, body);
     for (const limit of [50, 51]) {
       const { ids } = await list(owner, `status/all/limit/${limit}`);
       expect(typeof ids === "number" ? [2, 3, 9] : ids).toEqual([2, 3, 9]);
       expect((await list(user, `status/all/limit/${limit}`)).ids).toEqual([2, 9]);
     }
-    standIn(/\/data\/3\b/);
+    front.replace(/\/data\/3\b/, 200, body);
     await legacy(owner, "json/data/tag", { data_id: "3", tag: "mine" });
     expect(await list(administrator)).toMatchObject({ isIncomplete: true });
-    standIn(undefined);
+    front.instead = undefined;
     await legacy(owner, "json/data/tag", { data_id: "3", tag: "again" });
     await until(async () => {
       const { ids, isIncomplete } = await list(administrator, "status/all/limit/50");
@@ -44,11 +36,8 @@ describe.each(foreign)("%s with status 200", (_, body) => {
 
   test("instead of everything ends no scan", async () => {
     const front = await fronted();
-    front.instead = (_target, response) => {
-      response.writeHead(200).end(body);
-      return true;
-    };
-    const { scanned, list, state } = await over(front, {}, { scan: { retry: 1 } });
+    front.replace(/./, 200, body);
+    const { scanned, list, state } = await scanningOver(front, {}, { scan: { retry: 1 } });
     await until(() => state()?.trouble !== undefined);
     expect(state()?.state).toBe("scanning");
     front.instead = undefined;
@@ -67,8 +56,7 @@ describe("legacy's list writes names as they are, and who names a dataset writes
   ])("but no owner of a private dataset becomes an administrator by it: %s", async (_, name) => {
     for (const id of [1, 4]) {
       const crafted = completeDataset({ id, name, uploader: owner.user.id, visibility: "private" });
-      const { scanned, list } = await over(await fronted([...rows, crafted]));
-      await scanned();
+      const { list } = await over(await fronted([...rows, crafted]));
       for (const filters of ["status/all/data_id/5", "data_name/other", "data_name/own"])
         expect([404, 502]).toContain((await list(owner, filters)).ids);
       expect((await list(administrator, "data_name/other")).ids).toEqual([5]);
@@ -77,8 +65,7 @@ describe("legacy's list writes names as they are, and who names a dataset writes
 
   test("nor does a public one keep a private one from being found", async () => {
     const crafted = completeDataset({ id: 4, name: `q"},{"did":5,"name":"z`, uploader: owner.user.id });
-    const { scanned, list, state } = await over(await fronted([...rows, crafted]));
-    await scanned();
+    const { list, state } = await over(await fronted([...rows, crafted]));
     expect(state()?.rows).toBe(3);
     expect((await list(administrator, "data_name/other")).ids).toEqual([5]);
   });

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { describeWithRedis, startRedis } from "../../store/redis/redisServer.ts";
 import { administrator, nobody, owner } from "./people.ts";
-import { edited, through } from "./through.ts";
+import { edited, scanningThrough } from "./through.ts";
 import { until } from "../../support/waiting.ts";
 
 describeWithRedis("two gateways and a Redis", () => {
   /** Two over one legacy. */
   const two = async (REDIS_URL: string) => {
-    const a = await through(undefined, { REDIS_URL });
-    const b = await through(a.bed, { REDIS_URL });
+    const a = await scanningThrough(undefined, { REDIS_URL });
+    const b = await scanningThrough(a.bed, { REDIS_URL });
     await Promise.all([a.scanned(), b.scanned()]);
     return { a, b };
   };

@@ -1,23 +1,22 @@
 import { connect } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { until } from "../../support/waiting.ts";
-import { fronted, over } from "./fronted.ts";
+import { xmlError } from "../../http/support.ts";
+import { settled, until } from "../../support/waiting.ts";
+import { fronted, over } from "./through.ts";
 import { administrator, nobody, owner, secondAdministrator, user, wrongKey } from "./people.ts";
 import { startScanning } from "./scanned.ts";
 
 describe("a legacy that answers single datasets slowly, or not at all", () => {
   test("holds up no list for long: it is legacy's own, and says so", async () => {
     const front = await fronted();
-    const { scanned, list, legacy } = await over(front, { TOTAL_TIMEOUT_MS: "120000", HEADERS_TIMEOUT_MS: "120000" });
-    await scanned();
-    front.instead = (target) => /GET .*\/(data\/\d+|evaluation\/)/.test(target);
+    const { list, legacy } = await over(front, { TOTAL_TIMEOUT_MS: "120000", HEADERS_TIMEOUT_MS: "120000" });
+    front.replace(/GET .*\/(data\/\d+|evaluation\/)/);
     const started = performance.now();
     expect(await list(administrator)).toMatchObject({ ids: [2, 6, 9], isIncomplete: true });
     // Two seconds, not all of its time.
     expect(performance.now() - started).toBeLessThan(60_000);
     expect(await list(nobody)).toMatchObject({ ids: [2, 9], isIncomplete: false });
-    front.instead = (target) => /GET .*\/data\/\d+/.test(target);
+    front.replace(/GET .*\/data\/\d+/);
     expect(await list(secondAdministrator)).toMatchObject({ ids: [2, 3, 5, 6, 9], isIncomplete: false });
     await legacy(owner, "json/data/tag", { data_id: "3", tag: "mine" });
     expect(await list(secondAdministrator)).toMatchObject({ ids: [2, 5, 6, 9], isIncomplete: true });
@@ -25,34 +24,13 @@ describe("a legacy that answers single datasets slowly, or not at all", () => {
 
   test("does not hold up a stop", async () => {
     const front = await fronted();
-    front.instead = (target) => /GET .*\/data\/\d+/.test(target);
+    front.replace(/GET .*\/data\/\d+/);
     const { close, state } = await startScanning(front.url);
     await until(() => state().at > 0);
     const started = performance.now();
     await close();
     // Not until legacy has taken too long.
     expect(performance.now() - started).toBeLessThan(25_000);
-  });
-
-  test("holds up no caller over one dataset at which it fails", async () => {
-    const front = await fronted();
-    const { scanned, list, legacy, state } = await over(front, {});
-    await scanned();
-    expect((await list(user)).ids).toEqual([2, 9]);
-    front.instead = (target, response) => {
-      const fails = /GET .*\/data\/3\b/.test(target);
-      if (fails) response.writeHead(500).end();
-      return fails;
-    };
-    await legacy(owner, "json/data/tag", { data_id: "3", tag: "mine" });
-    await until(() => front.asked(secondAdministrator).filter((target) => target.includes("/data/3")).length > 1);
-    expect(await list(user, "status/all/limit/50")).toMatchObject({ ids: [2, 9], isIncomplete: false });
-    // Two seconds each if they waited for it.
-    const started = performance.now();
-    for (let i = 0; i < 20; i++)
-      expect(await list(administrator, `status/all/limit/${50 + i}`)).toMatchObject({ isIncomplete: true });
-    expect(performance.now() - started).toBeLessThan(35_000);
-    expect(state()?.state).toBe("complete");
   });
 });
 
@@ -62,8 +40,7 @@ describe("no caller causes many requests to legacy", () => {
 
   test("by a write that names many, whether it is refused, fails or is given up", async () => {
     const front = await fronted();
-    const { scanned, url, port } = await over(front);
-    await scanned();
+    const { url, port } = await over(front);
     const before = front.asked(secondAdministrator).length;
     const send = (key?: string) =>
       fetch(`${url}/api/v1/json/data/tag${key === undefined ? "" : `?api_key=${key}`}`, {
@@ -81,24 +58,22 @@ describe("no caller causes many requests to legacy", () => {
     );
     await until(() => front.seen.length > count);
     socket.destroy();
-    await sleep(300);
+    await settled();
     expect(front.asked(secondAdministrator).length - before).toBeLessThanOrEqual(0);
   });
 
   test("by reading what is known, or what does not exist", async () => {
     const front = await fronted();
-    const { scanned, legacy } = await over(front);
-    await scanned();
+    const { legacy } = await over(front);
     const before = front.asked(secondAdministrator).length;
     for (let i = 0; i < 20; i++) for (const id of [2, 3, 777 + i]) await legacy(nobody, `json/data/${id}`);
-    await sleep(100);
+    await settled();
     expect(front.asked(secondAdministrator).length).toBe(before);
   });
 
   test("by a wrong key: legacy is asked about it once, and the list is not", async () => {
     const front = await fronted();
-    const { scanned, list } = await over(front);
-    await scanned();
+    const { list } = await over(front);
     for (let i = 1; i <= 3; i++) {
       expect((await list(wrongKey, `status/all/limit/${i}`)).ids).toBe(401);
       expect(front.asked(wrongKey)).toHaveLength(i);
@@ -106,25 +81,21 @@ describe("no caller causes many requests to legacy", () => {
   });
 });
 
-test("if legacy refuses the administrator's key, no list waits for rechecks", async () => {
+test.each([
+  ["at a dataset that it was to read again", /GET .*\/data\/3\b/, 500, ""],
+  ["and refuses the administrator's key", new RegExp(secondAdministrator.key), 412, xmlError(103, "No").body],
+])("where legacy fails %s no list waits for it", async (_, targets, status, body) => {
   const front = await fronted();
-  const { scanned, list, legacy } = await over(front);
-  await scanned();
-  front.instead = (target, response) => {
-    const isRefused = target.includes(secondAdministrator.key);
-    if (isRefused)
-      response
-        .writeHead(412, { "Content-Type": "text/xml" })
-        .end(
-          '<oml:error xmlns:oml="http://openml.org/openml"><oml:code>103</oml:code><oml:message>No</oml:message></oml:error>',
-        );
-    return isRefused;
-  };
-  await legacy(owner, "json/data/status/update", { data_id: "2", status: "deactivated" });
+  const { list, legacy, state } = await over(front);
+  front.replace(targets, status, body);
+  const asked = front.asked(secondAdministrator).length;
+  await legacy(owner, "json/data/tag", { data_id: "3", tag: "mine" });
+  await until(() => front.asked(secondAdministrator).length > asked + 1);
   expect(await list(user, "status/all/limit/50")).toMatchObject({ ids: [2, 9], isIncomplete: false });
   // Two seconds each if they waited.
   const started = performance.now();
   for (let i = 0; i < 20; i++)
     expect(await list(administrator, `status/all/limit/${50 + i}`)).toMatchObject({ isIncomplete: true });
   expect(performance.now() - started).toBeLessThan(35_000);
+  expect(state()?.state).toBe("complete");
 });

@@ -4,9 +4,8 @@ import type { DatasetRow } from "../../../src/tools/sampleLegacy/catalogueRows.t
 import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";
 import { until } from "../../support/waiting.ts";
-import { fronted, over } from "./fronted.ts";
 import { administrator, nobody, otherOwner, owner, secondAdministrator, user } from "./people.ts";
-import { rows, through } from "./through.ts";
+import { fronted, over, scanningOver, rows, scanningThrough, through } from "./through.ts";
 
 afterEach(() => void vi.restoreAllMocks());
 
@@ -16,8 +15,8 @@ const whole = { ids: [2, 3, 5, 6, 9], isIncomplete: false };
 describe("a list that says that it may lack something", () => {
   test("while nothing has been read", async () => {
     const front = await fronted();
-    front.instead = (target) => target.includes("/xml/data/list");
-    const { list, state } = await over(front);
+    front.replace(/xml\/data\/list/);
+    const { list, state } = await scanningOver(front);
     await until(() => front.seen.some((target) => target.includes("/xml/data/list")));
     expect(state()).toMatchObject({ state: "scanning", rows: 0 });
     expect(await list(administrator)).toMatchObject(own);
@@ -26,8 +25,8 @@ describe("a list that says that it may lack something", () => {
 
   test("while the first scan is on its way, but not to those who are no administrators", async () => {
     const front = await fronted();
-    front.instead = (target) => /\/data\/12\b/.test(target);
-    const { list, state } = await over(front);
+    front.replace(/\/data\/12\b/);
+    const { list, state } = await scanningOver(front);
     await until(() => state()?.at === 12);
     expect(state()).toMatchObject({ state: "scanning", rows: 3 });
     expect(await list(administrator)).toMatchObject({ ...whole, isIncomplete: true });
@@ -36,10 +35,9 @@ describe("a list that says that it may lack something", () => {
 
   test("where the last scan is older than an hour, until the next one is over", async () => {
     const front = await fronted();
-    const { list, scanned, state } = await over(front);
-    await scanned();
+    const { list, state } = await over(front);
     expect(await list(administrator)).toMatchObject(whole);
-    front.instead = (target) => target.includes("/xml/data/list");
+    front.replace(/xml\/data\/list/);
     const now = Date.now;
     const later = vi.spyOn(Date, "now").mockImplementation(() => now() + 61 * 60_000);
     expect(state()?.state).toBe("outdated");
@@ -49,7 +47,7 @@ describe("a list that says that it may lack something", () => {
   });
 
   test("where legacy does not know the administrator's key", async () => {
-    const { list, state, observer } = await through(undefined, { LEGACY_ADMIN_KEY: "n0b0dys" });
+    const { list, state, observer } = await scanningThrough(undefined, { LEGACY_ADMIN_KEY: "n0b0dys" });
     await until(() => state()?.trouble !== undefined);
     expect(state()?.trouble).toBe("legacy does not know the key");
     expect(await list(administrator)).toMatchObject(own);
@@ -57,7 +55,7 @@ describe("a list that says that it may lack something", () => {
   });
 
   test("where it is the key of a caller who is no administrator", async () => {
-    const { list, state, observer } = await through(undefined, { LEGACY_ADMIN_KEY: user.key });
+    const { list, state, observer } = await scanningThrough(undefined, { LEGACY_ADMIN_KEY: user.key });
     await until(() => state()?.trouble !== undefined);
     expect(state()).toMatchObject({ state: "scanning", rows: 0, trouble: "the key is no administrator's" });
     expect(observer.counts()).toMatchObject({ "private_scan_refused listDatasets": 1 });
@@ -69,7 +67,7 @@ describe("a list that says that it may lack something", () => {
       throw new Error("database or disk is full");
     });
     const about = { scan: { retry: 1 } };
-    const { list, scanned, state, observer } = await through(undefined, { DATA_DIR: temporaryFolder() }, about);
+    const { list, scanned, state, observer } = await scanningThrough(undefined, { DATA_DIR: temporaryFolder() }, about);
     await until(() => state()?.trouble !== undefined);
     expect(state()).toMatchObject({ state: "scanning", rows: 0, trouble: "database or disk is full" });
     expect(await list(administrator)).toMatchObject(own);
@@ -88,8 +86,7 @@ describe("a list that says that it may lack something", () => {
     ["of another visibility", { visibility: "friends" }],
   ])("lacks a row %s alone, and says so where that row could match", async (_, about) => {
     const untold = completeDataset({ id: 7, name: "untold", uploader: owner.user.id, visibility: "private" });
-    const { list, scanned, state } = await through([...rows, { ...untold, ...about }], {}, { scan: { retry: 1 } });
-    await scanned();
+    const { list, state } = await through([...rows, { ...untold, ...about }], {}, { scan: { retry: 1 } });
     expect(state()?.hidden).toBe(1);
     expect(await list(administrator)).toMatchObject({ ...whole, isIncomplete: true });
     expect(await list(administrator, "status/all/limit/2/offset/1")).toMatchObject({ ids: [3, 5], isIncomplete: true });
@@ -104,14 +101,12 @@ describe("a list that says that it may lack something", () => {
       .filter(({ visibility }) => visibility === "private")
       .map((row) => ({ ...row, file_id: null }));
     const other = await through(fileless);
-    await other.scanned();
     expect(await other.list(user)).toMatchObject({ ids: 404, isIncomplete: false });
     expect(await other.list(administrator)).toMatchObject({ ids: [6], isIncomplete: true });
   });
 
   test("by uploader lacks rows of unknown uploaders, until these list their own", async () => {
-    const { list, scanned } = await through();
-    await scanned();
+    const { list } = await through();
     const by = (id: number) => `status/all/uploader/${id}`;
     expect(await list(administrator, by(16))).toMatchObject({ ids: [2], isIncomplete: true });
     expect(await list(owner, by(16))).toMatchObject({ ids: [2, 3], isIncomplete: false });
@@ -126,8 +121,7 @@ describe("a list that says that it may lack something", () => {
   });
 
   test("is counted", async () => {
-    const { list, scanned, services } = await through();
-    await scanned();
+    const { list, services } = await through();
     for (let i = 0; i < 3; i++) await list(administrator, "status/all/uploader/16");
     await list(administrator);
     expect(await services.meter.registry.metrics()).toMatch(/^catalog_gateway_private_incomplete_total 3$/m);
@@ -135,8 +129,7 @@ describe("a list that says that it may lack something", () => {
 });
 
 test("while legacy is down lists are errors, and the scan tells it once", async () => {
-  const { list, bed, scanned, state, observer } = await through(undefined, {}, { scan: { pause: 50, retry: 10 } });
-  await scanned();
+  const { list, bed, state, observer } = await through(undefined, {}, { scan: { pause: 50, retry: 10 } });
   await bed.close();
   await until(() => state()?.trouble !== undefined);
   const { calls = 0 } = state() ?? {};

@@ -62,6 +62,7 @@ export const randomVisitor: fc.Arbitrary<Caller> = fc.constantFrom<Caller>(
   wrongKey,
 );
 
-export const randomAdministrator: fc.Arbitrary<Caller> = fc.constantFrom<Caller>(administrator, secondAdministrator);
-
-export const randomCaller: fc.Arbitrary<Caller> = fc.oneof(randomVisitor, randomAdministrator);
+export const randomCaller: fc.Arbitrary<Caller> = fc.oneof(
+  randomVisitor,
+  fc.constantFrom<Caller>(administrator, secondAdministrator),
+);

@@ -1,7 +1,9 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { onTestFinished } from "vitest";
 import type { DatasetRow } from "../../../src/tools/sampleLegacy/catalogueRows.ts";
 import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
 import { listeningGateway } from "../../http/support.ts";
+import { httpUpstream } from "../../proxy/support.ts";
 import { type Bed, openBed } from "./bed.ts";
 import type { ListInput } from "./model.ts";
 import { type Caller, administrator, otherOwner, owner } from "./people.ts";
@@ -20,8 +22,8 @@ export const rows: DatasetRow[] = [
 /** A list as a test looks at it: the ids, or the status of another answer. */
 export type Listed = { ids: number[] | number; isIncomplete: boolean; headers: Headers };
 
-/** A gateway that listens and scans, over a legacy whose rows a test changes. */
-export const through = async (
+/** A gateway that listens and has begun to scan, over a legacy whose rows a test changes. */
+export const scanningThrough = async (
   over: readonly DatasetRow[] | Bed = rows,
   environment: Record<string, string> = {},
   parts: ScanningParts = {},
@@ -82,3 +84,61 @@ export const edited = (id: number, fields: string): Record<string, string> => ({
   data_id: String(id),
   edit_parameters: `<oml:data_edit_parameters xmlns:oml="http://openml.org/openml">${fields}</oml:data_edit_parameters>`,
 });
+
+/** The same when its first scan is over. */
+export const through = async (...about: Parameters<typeof scanningThrough>) => {
+  const gateway = await scanningThrough(...about);
+  await gateway.scanned();
+  return gateway;
+};
+
+/** A front before a legacy: it sees every request, and answers some in its place. */
+export const fronted = async (datasets: readonly DatasetRow[] = rows) => {
+  const bed = await openBed();
+  bed.use(datasets);
+  const seen: string[] = [];
+  const front = {
+    bed,
+    seen,
+    /** `true`: it is answered here, or not at all. */
+    instead: undefined as ((target: string, response: ServerResponse) => boolean) | undefined,
+    /** Answers requests for these targets; without a status it does not answer them. */
+    replace(targets: RegExp, status?: number, body = ""): void {
+      front.instead = (target, response) => {
+        const isIts = targets.test(target);
+        if (isIts && status !== undefined) response.writeHead(status).end(body);
+        return isIts;
+      };
+    },
+    asked: (by: Caller) => seen.filter((target) => by.key !== undefined && target.includes(by.key)),
+    url: "",
+  };
+  const pass = async (request: IncomingMessage, response: ServerResponse) => {
+    const target = `${request.method} ${request.url}`;
+    seen.push(target);
+    if (front.instead?.(target, response)) return;
+    const chunks = (await request.toArray()) as Buffer[];
+    const answer = await fetch(bed.url + (request.url ?? ""), {
+      method: request.method ?? "GET",
+      headers: { "Content-Type": request.headers["content-type"] ?? "text/plain" },
+      ...(chunks.length > 0 ? { body: Buffer.concat(chunks) } : {}),
+    });
+    response.writeHead(answer.status, { "Content-Type": answer.headers.get("content-type") ?? "" });
+    response.end(Buffer.from(await answer.arrayBuffer()));
+  };
+  onTestFinished(() => bed.close());
+  front.url = await httpUpstream((request, response) => {
+    pass(request, response).catch(() => response.destroy());
+  });
+  return front;
+};
+
+type Front = Awaited<ReturnType<typeof fronted>>;
+
+/** A gateway over it that has begun to scan. */
+export const scanningOver = (front: Front, environment?: Record<string, string>, parts?: ScanningParts) =>
+  scanningThrough({ ...front.bed, url: front.url }, environment, parts);
+
+/** The same when its first scan is over. */
+export const over = (front: Front, environment?: Record<string, string>, parts?: ScanningParts) =>
+  through({ ...front.bed, url: front.url }, environment, parts);

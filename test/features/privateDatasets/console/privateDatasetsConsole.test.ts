@@ -4,7 +4,7 @@ import { consoleApp } from "../../../../src/features/console/consoleApp.ts";
 import type { PrivateRowsView } from "../../../../src/features/privateDatasets/scan.ts";
 import { askList } from "../askList.ts";
 import { type Bed, openBed } from "../bed.ts";
-import { fronted } from "../fronted.ts";
+import { fronted } from "../through.ts";
 import { administrator, owner, secondAdministrator } from "../people.ts";
 import { BEYOND, startScanned, startScanning } from "../scanned.ts";
 import { gatewayFor, type TestGateway } from "../../../support/gateway.ts";
@@ -53,7 +53,7 @@ test("without the setting there is no view and the page says why", async () => {
 
 test("during the first scan: its progress, and how many lists may be incomplete", async () => {
   const front = await fronted(rows);
-  front.instead = (target) => /\/data\/4\b/.test(target);
+  front.replace(/\/data\/4\b/);
   const gateway = await startScanning(front.url, { TOTAL_TIMEOUT_MS: "3000" });
   const { see, cache, metrics } = viewsOf(gateway);
   await until(() => gateway.state().at === 4);
