@@ -16,6 +16,7 @@ export type AskOptions = {
   maxBytes: number;
   /** Milliseconds for everything: waiting, connecting, reading. */
   totalTimeout: number;
+  signal?: AbortSignal;
 };
 
 /** An answer with its whole body. `contentType` is empty where the answer has none. */
@@ -83,7 +84,9 @@ class CollectedRequest extends UpstreamRequest {
   }
 
   begin(): void {
+    if (this.#options.signal?.aborted === true) return this.fail("aborted");
     this.#timer = setTimeout(this.#expire, this.#options.totalTimeout);
+    this.#options.signal?.addEventListener("abort", this.#abort);
     this.enter();
   }
 
@@ -142,6 +145,7 @@ class CollectedRequest extends UpstreamRequest {
   }
 
   readonly #expire = (): void => this.fail("timeout");
+  readonly #abort = (): void => this.fail("aborted");
 
   protected override onFailure(failure: UpstreamFailure): void {
     this.#chunks = [];
@@ -154,6 +158,7 @@ class CollectedRequest extends UpstreamRequest {
   #release(): void {
     if (this.#taken > 0) this.upstream.memory.release(this.#taken);
     clearTimeout(this.#timer);
+    this.#options.signal?.removeEventListener("abort", this.#abort);
   }
 }
 
