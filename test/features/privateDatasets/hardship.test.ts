@@ -20,6 +20,7 @@ describe("a legacy that answers single datasets slowly, or not at all", () => {
     expect(await list(secondAdministrator)).toMatchObject({ ids: [2, 3, 5, 6, 9], isIncomplete: false });
     await legacy(owner, "json/data/tag", { data_id: "3", tag: "mine" });
     expect(await list(secondAdministrator)).toMatchObject({ ids: [2, 5, 6, 9], isIncomplete: true });
+    front.release();
   });
 
   test("does not hold up a stop", async () => {

@@ -1,4 +1,3 @@
-import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
 import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
 import { administrator, nobody, owner } from "./people.ts";
@@ -122,13 +121,11 @@ describe("a row that turned public and private again", () => {
     const { list, state } = await over(front, {}, { scan: { pause: 20, retry: 1 } });
     Object.assign(row(front.bed, 3), { visibility: "public" });
     await until(() => state()?.rows === 2);
-    const held: ServerResponse[] = [];
-    front.instead = (target, response) => target.includes("/xml/data/list") && held.push(response) > 0;
-    await until(() => held.length > 0);
+    front.replace(/xml\/data\/list/);
+    await until(() => front.held.length > 0);
     Object.assign(row(front.bed, 3), { visibility: "private" });
     expect(await list(administrator)).toMatchObject({ ids: [2, 5, 6, 9], isIncomplete: true });
-    front.instead = undefined;
-    for (const response of held) response.destroy();
+    front.release();
     await until(() => state()?.rows === 3);
     await until(async () => !(await list(administrator)).isIncomplete);
     expect(await list(administrator)).toMatchObject(whole);

@@ -102,13 +102,20 @@ export const fronted = async (datasets: readonly DatasetRow[] = rows) => {
     seen,
     /** `true`: it is answered here, or not at all. */
     instead: undefined as ((target: string, response: ServerResponse) => boolean) | undefined,
-    /** Answers requests for these targets; without a status it does not answer them. */
+    held: [] as ServerResponse[],
+    /** Answers requests for these targets; without a status it holds them. */
     replace(targets: RegExp, status?: number, body = ""): void {
       front.instead = (target, response) => {
         const isIts = targets.test(target);
-        if (isIts && status !== undefined) response.writeHead(status).end(body);
+        if (isIts && status === undefined) front.held.push(response);
+        else if (isIts && status !== undefined) response.writeHead(status).end(body);
         return isIts;
       };
+    },
+    /** Breaks off what is held, and passes all requests on. */
+    release(): void {
+      front.instead = undefined;
+      for (const response of front.held.splice(0)) response.destroy();
     },
     asked: (by: Caller) => seen.filter((target) => by.key !== undefined && target.includes(by.key)),
     url: "",
