@@ -59,12 +59,20 @@ export const openStages = ({
   let stored = store.entries();
 
   const configuredStage = (endpoint: string): Stage => stageAndShare(configured[endpoint] ?? defaultStage);
+  const configuredText = (endpoint: string): string => JSON.stringify(configuredStage(endpoint));
 
   /** Configured stages that the store does not have yet. */
   const unwritten = new Map<string, StageInForce>();
 
+  const stageFromNow = (to: Stage, endpoint: string, by: string, why: string): StageInForce => ({
+    ...stageAndShare(to),
+    since: now().toISOString(),
+    by,
+    why,
+    configured: configuredText(endpoint),
+  });
   const fromConfiguration = (endpoint: string, why: string): StageInForce =>
-    stageOfConfiguration(configuredStage(endpoint), now(), why);
+    stageFromNow(configuredStage(endpoint), endpoint, "configuration", why);
 
   /** The stage that was set last, also by a gateway with another configuration. */
   const inForce = (endpoint: string): StageInForce => {
@@ -125,7 +133,7 @@ export const openStages = ({
   // The configuration may have changed while the gateway was stopped.
   const changedMeanwhile = endpoints.filter((name) => {
     const was = store.get(name)?.stage.configured;
-    return was !== undefined && was !== JSON.stringify(configuredStage(name));
+    return was !== undefined && was !== configuredText(name);
   });
   if (changedMeanwhile.length > 0) void applyConfiguration(changedMeanwhile);
 
@@ -148,29 +156,19 @@ export const openStages = ({
         .slice(0, MAX_MOVES),
     /** Moves one endpoint; false if another move came first. Rejects if the store does not confirm the write. */
     async move(endpoint: string, to: Stage, by: string, why: string, note?: MoveNote): Promise<boolean> {
-      const configuredAs = JSON.stringify(configuredStage(endpoint));
-      const set = { ...stageAndShare(to), since: now().toISOString(), by, why, configured: configuredAs };
-      const moved = await storeMove(endpoint, of(endpoint), set, note);
+      const moved = await storeMove(endpoint, of(endpoint), stageFromNow(to, endpoint, by, why), note);
       if (moved) unwritten.delete(endpoint);
       refresh();
       return moved;
     },
     /** Applies a new configuration. Endpoints that it does not name are `legacy`. */
     async configure(next: Readonly<Record<string, ConfiguredStage>>): Promise<void> {
-      const before = new Map(endpoints.map((name) => [name, JSON.stringify(configuredStage(name))]));
+      const before = new Map(endpoints.map((name) => [name, configuredText(name)]));
       configured = next;
-      await applyConfiguration(endpoints.filter((name) => before.get(name) !== JSON.stringify(configuredStage(name))));
+      await applyConfiguration(endpoints.filter((name) => before.get(name) !== configuredText(name)));
     },
   };
 };
-
-const stageOfConfiguration = (stage: Stage, at: Date, why: string): StageInForce => ({
-  ...stage,
-  since: at.toISOString(),
-  by: "configuration",
-  why,
-  configured: JSON.stringify(stage),
-});
 
 const hasMoved = (from: StageInForce, to: StageInForce): boolean =>
   from.stage !== to.stage || from.share !== to.share || from.since !== to.since;
