@@ -28,7 +28,7 @@ export const cacheKeyOf = (endpoint: string, backend: string, input: Readonly<Re
   digest([endpoint, backend, ...Object.values(input)]);
 
 /** The key of the same request, sent by one owner. */
-export const ownerKey = (key: string, owner: string): string => digest([key, owner]);
+const ownerKey = (key: string, owner: string): string => digest([key, owner]);
 
 /** The key under which an answer is stored that was fetched as this owner. */
 export const entryKey = ({ cacheKey }: CacheRequest, owner: string | undefined): string =>

@@ -4,7 +4,7 @@ import type { FoundDifference } from "./collectDifferences.ts";
 import { UNSERVED } from "./difference.ts";
 
 /** One entry, as it stands in the file; docs/tools.md says what its members mean. */
-export const entrySchema = z.strictObject({
+const entrySchema = z.strictObject({
   id: z.string().regex(/^[a-z0-9][a-z0-9-]*$/, "lower-case letters, digits and hyphens"),
   endpoint: z.string().min(1),
   path: z
