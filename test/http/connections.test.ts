@@ -4,7 +4,7 @@ import { exchange, expectDetail, openConnection } from "../serve/support.ts";
 import { get, httpUpstream } from "../proxy/support.ts";
 import { listeningGateway } from "./support.ts";
 import { open, staying } from "./openServer.ts";
-import { sleep, until } from "../support/waiting.ts";
+import { settled, until } from "../support/waiting.ts";
 
 test("connections have a bound: the newest is told 503 without a request", async () => {
   const { port, connections } = await open({ maxConnections: 2 });
@@ -58,16 +58,19 @@ describe("what is no HTTP behind a request that is being answered", () => {
   });
 
   test("that comes while the answer is being sent does not cut it off", async () => {
+    let end = () => {};
     const { port } = await open({}, (_, response) => {
       response.write("first, ");
-      setTimeout(() => response.end("second"), 300);
+      end = () => response.end("second");
     });
     const { socket, text, closed } = openConnection(port);
     socket.write(staying("/"));
     await until(() => text().includes("first"));
     socket.write("\0".repeat(10));
-    await sleep(50);
+    await settled();
     socket.write("\0".repeat(10));
+    await settled();
+    end();
     await closed;
     expect(text()).toMatch(/first, [^]*second[^]*\r\n0\r\n\r\n$/);
   });
