@@ -4,14 +4,14 @@ import { type Listening, listen } from "../../http/listen.ts";
 import { closestPairs, type KnownRequest } from "./closestPairs.ts";
 
 /** What the server answers with. `toWeb`: a request of Node's with its body, as `fetch` has it; throws where it refuses that. */
-export type KitParts = {
+type KitParts = {
   handlers: readonly RequestHandler[];
   known: readonly KnownRequest[];
   toWeb: (request: IncomingMessage, body: Buffer) => Request;
 };
 
 /** Most bytes of a request's body. */
-export const MAX_KIT_BODY = 1024 * 1024;
+const MAX_KIT_BODY = 1024 * 1024;
 /** How many pairs a 501 names. */
 const NAMED = 5;
 const open = { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "*" };

@@ -111,6 +111,42 @@ describe.concurrent("a comparison", () => {
     expect(summary).toMatchObject({ ...passes, compared: 1 });
   });
 
+  test("says which variants of fields were seen, and which fields no rule reads", async () => {
+    const documents = [
+      `{"id":"1","name":"a","tag":"one","new_field":["a"],"__proto__":1,"constructor":2,"a/b":3}`,
+      `{"id":"2","name":"","tag":["a","b"],"version":{"a":1}}`,
+      JSON.stringify({ id: "3", ...Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`f${i}`, "x"])) }),
+    ];
+    const odd = await serve(({ url = "" }, response) => {
+      const document = documents[Number(/\/data\/(\d)/.exec(url)?.[1]) - 1];
+      response.writeHead(200, { "Content-Type": "application/json" });
+      response.end(`{"data_set_description":${document},"more":1}`);
+    });
+    const asked = ["--legacy", odd, "--ids", "1..3", "--endpoint", "getDataset", "--concurrency", "1"];
+    const { coverage, schemaDrift } = await reportOf(asked);
+    const seenAt = (wanted: string) => coverage.find(({ path }) => path === wanted);
+    expect(seenAt("/name")).toMatchObject({
+      legacyPath: "data_set_description.name",
+      seen: { text: 1, empty: 1, none: 1 },
+      rules: ["nullable", "text"],
+      declared: ["text", "null"],
+      never: [],
+      documents: 3,
+    });
+    expect(seenAt("/tag")).toMatchObject({ seen: { text: 1, many: 1, none: 1 }, never: [] });
+    expect(seenAt("/tag/*")).toMatchObject({ documents: 3, seen: { text: 3 } });
+    expect(seenAt("/error")).toMatchObject({ seen: { none: 3 }, never: ["a value"], examples: [] });
+    expect(schemaDrift.length).toBeLessThan(250);
+    expect(schemaDrift.slice(0, 6).map(({ path, seen, rules }) => [path, seen, rules.length])).toEqual([
+      ["/version", { object: 1, none: 2 }, 2],
+      ["/more", { number: 3 }, 0],
+      ["/new_field", { one: 1 }, 0],
+      ["/__proto__", { number: 1 }, 0],
+      ["/constructor", { number: 1 }, 0],
+      ["/a~1b", { number: 1 }, 0],
+    ]);
+  });
+
   test("counts a mismatch only if it is there when both are asked again", async () => {
     const times = new Map<string, number>();
     const script: Record<string, (document: JsonObject, time: number) => unknown> = {

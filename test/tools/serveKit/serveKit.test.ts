@@ -2,12 +2,9 @@ import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { http, HttpResponse } from "msw";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { webRequest } from "../../../fixtures/serveHandlers.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { kitUsage, readKitArguments } from "../../../src/tools/serveKit/arguments.ts";
 import { closestPairs, type KnownRequest } from "../../../src/tools/serveKit/closestPairs.ts";
-import { type KitParts, MAX_KIT_BODY, serveKit } from "../../../src/tools/serveKit/serveKit.ts";
 
 const main = join(import.meta.dirname, "../../../src/tools/serveKit/main.ts");
 const run = promisify(execFile);
@@ -29,15 +26,41 @@ describe("the program", () => {
     });
     expect(await json("/api/v2/datasets/999999")).toMatchObject({ detail: { code: "111" } });
     const headers = { "Content-Type": "application/json" };
-    const list = { method: "POST", headers, body: '{"tag": "no_such_tag"}' };
-    expect(await json("/api/v2/datasets/list", list)).toMatchObject({
-      closest: expect.arrayContaining([expect.objectContaining({ request: "POST /api/v2/datasets/list" })]),
-    });
+    const tag = { method: "POST", headers, body: '{"data_id": 217, "tag": "newtag"}' };
+    const known = {
+      pair: "tagDataset/first-tag",
+      request: "POST /api/v2/datasets/tag",
+      body: '{"data_id":217,"tag":"newtag"}',
+      key: "00000000000000000000000000000000",
+    };
+    expect(await json("/api/v2/datasets/tag", tag)).toMatchObject({ closest: expect.arrayContaining([known]) });
     const unknown = await fetch(`${origin}/api/v2/dataset/61?api_key=${"ab".repeat(16)}`);
     const text = await unknown.text();
     expect(unknown.status).toBe(501);
     expect(text).not.toContain("abab");
     expect(text).toContain('"request": "GET /api/v2/datasets/61"');
+  });
+
+  test("takes a slash at the end and HEAD as the gateway does", async () => {
+    const headers = { "Content-Type": "application/json" };
+    for (const path of ["/api/v2/datasets/list", "/api/v2/datasets/list/"])
+      expect((await fetch(origin + path, { method: "POST", headers, body: '{"limit": 1}' })).status).toBe(200);
+    const head = await fetch(`${origin}/api/v2/datasets/61/`, { method: "HEAD" });
+    expect([head.status, await head.text()]).toEqual([200, ""]);
+  });
+
+  test("lets pages of any origin ask", async () => {
+    const headers = { "Access-Control-Request-Headers": "x-api-key" };
+    const preflight = await fetch(`${origin}/api/v2/datasets/61`, { method: "OPTIONS", headers });
+    expect([preflight.status, preflight.headers.get("access-control-allow-headers")]).toEqual([204, "x-api-key"]);
+    expect((await fetch(`${origin}/nothing`)).headers.get("access-control-allow-origin")).toBe("*");
+  });
+
+  test("refuses a body of more than a MiB, and goes on", async () => {
+    const post = (length: number) =>
+      fetch(`${origin}/api/v2/datasets/list`, { method: "POST", body: "x".repeat(length) });
+    expect((await post(1024 ** 2 + 1)).status).toBe(413);
+    expect((await post(1024 ** 2)).status).toBe(501);
   });
 
   test("ends with 0 when it is stopped, and with 2 where it cannot start", async () => {
@@ -69,65 +92,14 @@ test.each([
   expect(kitUsage.split("\n").filter((line) => line.length > 120)).toEqual([]);
 });
 
-describe("the server", () => {
+test("the closest requests are each named once, with their keys", () => {
   const known: KnownRequest[] = [
     { pair: "a/one", method: "GET", target: "/v1/a/1" },
     { pair: "a/same", method: "GET", target: "/v1/a/1" },
     { pair: "a/keyed", method: "GET", target: "/v1/a/1", key: "AD" },
     { pair: "b/one", method: "POST", target: "/v1/b", body: "{}" },
   ];
-  const served = async (parts: Partial<KitParts> = {}) => {
-    const handlers = [
-      http.get(/\/v1\/a\/1$/, () => HttpResponse.json([1])),
-      http.post(/\/v1\/b$/, async ({ request }) => HttpResponse.json(await request.clone().json())),
-    ];
-    const kit = await serveKit({ handlers, known, toWeb: webRequest, ...parts }, { host: "127.0.0.1", port: 0 });
-    onTestFinished(() => kit.close());
-    return (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${kit.port}${path}`, init);
-  };
-
-  test("takes a slash at the end and HEAD as the gateway does", async () => {
-    const ask = await served();
-    expect(await (await ask("/v1/a/1/")).json()).toEqual([1]);
-    expect(await (await ask("/v1/b/", { method: "POST", body: '{"x": 1}' })).json()).toEqual({ x: 1 });
-    const head = await ask("/v1/a/1/", { method: "HEAD" });
-    expect([head.status, await head.text()]).toEqual([200, ""]);
-  });
-
-  test("lets pages of any origin ask", async () => {
-    const ask = await served();
-    const preflight = await ask("/v1/a/1", {
-      method: "OPTIONS",
-      headers: { "Access-Control-Request-Headers": "x-api-key" },
-    });
-    expect([preflight.status, preflight.headers.get("access-control-allow-headers")]).toEqual([204, "x-api-key"]);
-    expect((await ask("/nothing")).headers.get("access-control-allow-origin")).toBe("*");
-  });
-
-  test("refuses a body above its limit, and goes on", async () => {
-    const ask = await served();
-    const body = "x".repeat(MAX_KIT_BODY + 1);
-    expect((await ask("/v1/b", { method: "POST", body })).status).toBe(413);
-    expect((await ask("/v1/b", { method: "POST", body: body.slice(1) })).status).not.toBe(413);
-    expect((await ask("/v1/a/1")).status).toBe(200);
-  });
-
-  test("names each closest request once, with its key", async () => {
-    expect(closestPairs({ method: "GET", target: "/v1/a/12" }, known, 2)).toEqual([known[0], known[2]]);
-    expect(closestPairs({ method: "POST", target: "/v1/b", body: "[]" }, known, 1)).toEqual([known[3]]);
-    expect(closestPairs({ method: "GET", target: "x".repeat(100_000) }, known, 9)).toHaveLength(3);
-    const ask = await served();
-    const answer = await ask("/v1/a/1x");
-    expect([answer.status, await answer.json()]).toEqual([
-      501,
-      {
-        detail: "No pair answers GET /v1/a/1x with this body and key.",
-        closest: [
-          { pair: "a/one", request: "GET /v1/a/1" },
-          { pair: "a/keyed", request: "GET /v1/a/1", key: "AD" },
-          { pair: "b/one", request: "POST /v1/b", body: "{}" },
-        ],
-      },
-    ]);
-  });
+  expect(closestPairs({ method: "GET", target: "/v1/a/12" }, known, 2)).toEqual([known[0], known[2]]);
+  expect(closestPairs({ method: "POST", target: "/v1/b", body: "[]" }, known, 1)).toEqual([known[3]]);
+  expect(closestPairs({ method: "GET", target: "x".repeat(100_000) }, known, 9)).toHaveLength(3);
 });
