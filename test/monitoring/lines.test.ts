@@ -1,7 +1,7 @@
-import { globSync } from "node:fs";
-import { join } from "node:path";
 import { collectDefaultMetrics } from "prom-client";
 import { expect, onTestFinished, test } from "vitest";
+import { features } from "../../src/features/index.ts";
+import { allEvents } from "../../src/serve/feature.ts";
 import { writeExposition } from "../../src/telemetry/exposition.ts";
 import { exampleRequests } from "../../src/tools/corpus/madeRequests.ts";
 import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
@@ -55,14 +55,6 @@ const askEverything = async (url: string): Promise<void> => {
 const statuses = [200, 204, 304, 400, 401, 403, 404, 405, 409, 410, 412, 413, 415, 422, 429, 500, 502, 503, 504];
 const ways = [{ hit: true }, { hit: true, detail: "stale-if-error" }, { fwd: "uri-miss" }, { fwd: "stale" }] as const;
 
-/** The names of all events of the log. */
-const eventNames = async (): Promise<string[]> => {
-  const root = join(import.meta.dirname, "../..");
-  const files = globSync("src/**/events.ts", { cwd: root });
-  const modules = await Promise.all(files.map((file) => import(join(root, file)) as Promise<Record<string, object>>));
-  return modules.flatMap((one) => Object.values(one).flatMap((definitions) => Object.keys(definitions)));
-};
-
 /** The bound of docs/operate.md. */
 const MAX_LINES = 440 + 36 * names.length;
 
@@ -87,7 +79,7 @@ test("a page of metrics has at most 36 lines an endpoint and 440 others", async 
   expect(await lines()).toBeLessThan(MAX_LINES);
 
   // All that can be counted at all: every endpoint with every status, backend, way and event.
-  const events = await eventNames();
+  const events = Object.keys(await allEvents(features));
   expect(events.length).toBeGreaterThan(40);
   for (const name of names) {
     for (const event of events) gateway.observer.event(event, { endpoint: name });
