@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { describeInChromium } from "../../../support/browser.ts";
 import { until } from "../../../support/waiting.ts";
 import { known } from "../../migration/support.ts";
-import { agent, hostile, underWay } from "./operators.ts";
+import { agent, underWay } from "./operators.ts";
 
 /** Refreshes the page at once, as it does itself every two seconds. */
 const look = (page: Page) => page.evaluate(`document.dispatchEvent(new Event("visibilitychange"))`);
@@ -289,19 +289,5 @@ describeInChromium("the operators' page", (open) => {
     await page.click("#sign-out");
     await page.waitForSelector("#token");
     expect(await page.content()).not.toContain("getDataset");
-  });
-
-  test("what a caller or an operator sends is shown as it was sent and never runs", async () => {
-    const { url, ask, callLegacy, compared, modern } = await underWay({ reason: hostile, why: hostile });
-    modern.use([{ endpoint: "getDataset", fault: "extraField", path: `/${hostile}` }]);
-    await callLegacy("data/61", hostile);
-    await ask("/datasets/2");
-    await compared("getDataset", 2);
-    const page = await open(url);
-    await look(page);
-    for (const place of ["#audit", "#clients", "#ledger"])
-      expect(await page.locator(place).textContent()).toContain(hostile);
-    expect(await page.locator(".difference .path").allInnerTexts()).toContain(`/${hostile}`);
-    expect(await page.locator("img").count()).toBe(0);
   });
 });

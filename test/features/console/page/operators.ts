@@ -10,9 +10,6 @@ export const address = "http://gateway.example:8642/v1";
 /** The agent of somebody who calls legacy. */
 export const agent = "sample-client/0.14.2 (Python 3.12)";
 
-/** Shown as a text, it does nothing. */
-export const hostile = `"><img src=x onerror=alert(1)><script>alert(2)<`;
-
 const entry = {
   id: "no-licence",
   endpoint: "getDataset",
