@@ -236,6 +236,7 @@ describe("the directives of a client", () => {
   test("Pragma: no-cache counts where there is no Cache-Control", async () => {
     const { ask } = await cachedGateway();
     await ask(path);
+    expect((await ask(path, { Pragma: "x" })).how).toMatch(/^hit/);
     expect((await ask(path, { Pragma: "no-cache" })).how).toMatch(/^fwd=request/);
     expect((await ask(path, { Pragma: "no-cache", "Cache-Control": "max-age=60" })).how).toMatch(/^hit/);
   });

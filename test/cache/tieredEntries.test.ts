@@ -41,6 +41,7 @@ test.each<[string, Invalidation, boolean]>([
 
 test.each([
   ["newer", 1, "x"],
+  ["no newer", 0, undefined],
   ["older", -1, undefined],
 ])("an entry of the shared tier that is %s than the one in memory", async (_, storedAt, expected) => {
   const { entries, store } = openOver(async () => entryFrom(storedAt));
