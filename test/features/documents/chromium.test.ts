@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { listeningGateway } from "../../http/support.ts";
 import { describeInChromium } from "../../support/browser.ts";
-import { documentedGateway } from "./support.ts";
 
 describeInChromium("the reference", (open) => {
   test("finds an operation by its words and tries it, on a phone in the dark", async () => {
     const legacy = await startSampleLegacy();
-    const { url } = await documentedGateway(legacy.url);
+    const { url } = await listeningGateway(legacy.url, { DOCUMENTS: "true" });
     // A request to any other place fails the test, as does what the policy refuses.
     const page = await open(`${url}/v1/docs`, { viewport: { width: 390, height: 800 }, colorScheme: "dark" });
     const shown = () => page.locator(".opblock").count();

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { recordingUpstream } from "../../http/support.ts";
+import { listeningGateway, recordingUpstream } from "../../http/support.ts";
 import { openApiErrors } from "../../openapi/schemas.ts";
-import { documentedGateway } from "./support.ts";
 
 type Document = {
   servers: unknown;
@@ -14,7 +13,7 @@ const link =
 
 const opened = async (environment: Record<string, string> = {}) => {
   const { url: upstream, seen } = await recordingUpstream();
-  const { url } = await documentedGateway(upstream, environment);
+  const { url } = await listeningGateway(upstream, { DOCUMENTS: "true", ...environment });
   const get = (path: string, init?: RequestInit) => fetch(url + path, { redirect: "manual", ...init });
   return { get, seen };
 };

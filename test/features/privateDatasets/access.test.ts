@@ -105,7 +105,7 @@ describe("an administrator's list", () => {
       expect(ids).toEqual(many.slice(0, 100).map(({ id }) => id));
   });
 
-  test("has a private row under what legacy's database takes its values for", async () => {
+  test("has a private row under the filters by which legacy's database finds it", async () => {
     const qualities = ["NaN", null, null, "1.0E3", 5, "150.0"];
     const about = { name: "Größe  ", version: 2, qualities, tags: [["Uni", 1]] as [string, number][] };
     const { list } = await through([
@@ -116,6 +116,11 @@ describe("an administrator's list", () => {
     for (const [filters, ids] of [
       ["data_name/GROSE", [1]],
       ["data_name/grosse", 404],
+      ["data_version/1", 404],
+      ["tag/un", 404],
+      ["status/deactivated", 404],
+      ["data_id/2", 404],
+      ["number_instances/0..149", 404],
       ["number_classes/1000", [1]],
       ["number_classes/1..9", 404],
       ["number_instances/150", [1]],

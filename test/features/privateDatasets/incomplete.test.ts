@@ -46,15 +46,7 @@ describe("a list that says that it may lack something", () => {
     expect(await list(administrator)).toMatchObject(whole);
   });
 
-  test("where legacy does not know the administrator's key", async () => {
-    const { list, state, observer } = await scanningThrough(undefined, { LEGACY_ADMIN_KEY: "n0b0dys" });
-    await until(() => state()?.trouble !== undefined);
-    expect(state()?.trouble).toBe("legacy does not know the key");
-    expect(await list(administrator)).toMatchObject(own);
-    expect(observer.counts()).toMatchObject({ "private_scan_refused listDatasets": 1 });
-  });
-
-  test("where it is the key of a caller who is no administrator", async () => {
+  test("where the key of the scan is no administrator's", async () => {
     const { list, state, observer } = await scanningThrough(undefined, { LEGACY_ADMIN_KEY: user.key });
     await until(() => state()?.trouble !== undefined);
     expect(state()).toMatchObject({ state: "scanning", rows: 0, trouble: "the key is no administrator's" });
@@ -118,13 +110,6 @@ describe("a list that says that it may lack something", () => {
     expect(await list(administrator, by(16))).toMatchObject({ ids: [2, 3], isIncomplete: false });
     expect(await list(administrator, by(17))).toMatchObject({ ids: [5, 9], isIncomplete: false });
     expect(await list(administrator, by(99))).toMatchObject({ ids: 404, isIncomplete: false });
-  });
-
-  test("is counted", async () => {
-    const { list, services } = await through();
-    for (let i = 0; i < 3; i++) await list(administrator, "status/all/uploader/16");
-    await list(administrator);
-    expect(await services.meter.registry.metrics()).toMatch(/^catalog_gateway_private_incomplete_total 3$/m);
   });
 });
 
