@@ -7,19 +7,6 @@ import { until } from "../../support/waiting.ts";
 
 const gate = gateSchema.parse({ parity: 0.5, requests: 1, minutes: 0 });
 
-test("one action moves everything to legacy, with who and why", async () => {
-  const { operate, migration } = await staged({
-    getDataset: { stage: "canary", share: 50 },
-    getStudy: { stage: "modern" },
-  });
-  expect(await operate("POST", "/stages", { stage: "legacy", by: "Ada" })).toMatchObject({ status: 422 });
-  const { status, body } = await operate("POST", "/stages", { stage: "legacy", by: "Ada", why: "an outage" });
-  expect([status, body]).toEqual([200, { moved: ["getDataset", "getStudy"] }]);
-  expect(Object.values(migration.view()).every(({ stage }) => stage === "legacy")).toBe(true);
-  const moves = migration.audit().map(({ endpoint, by, why }) => `${endpoint} ${by} ${why}`);
-  expect(moves.toSorted()).toEqual(["getDataset Ada an outage", "getStudy Ada an outage"]);
-});
-
 test("a move without who and why is recorded as such", async () => {
   const { move, migration } = await staged({ getDataset: { stage: "shadow" } });
   for (const who of [{ despite }, { by: "", why: " " }, { by: " Ada " }])

@@ -39,13 +39,6 @@ const gateway = async (store: StageStore, configured: Record<string, Stage>) => 
 const thing = (stage: Stage["stage"], share = 100) => ({ getThing: { stage, share } });
 
 describe("configured stages and moves", () => {
-  test("an operator's move holds over restarts with the same configuration", async () => {
-    const store = await shared();
-    const first = await gateway(store, thing("shadow"));
-    await first.stages.move("getThing", { stage: "modern", share: 100 }, "me", "");
-    expect((await gateway(store, thing("shadow"))).at()).toBe("modern 100 by me");
-  });
-
   test("a changed configuration undoes a move for good, even if it is changed back", async () => {
     const store = await shared();
     await (await gateway(store, {})).stages.move("getThing", { stage: "modern", share: 100 }, "me", "");
