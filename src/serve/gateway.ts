@@ -228,7 +228,7 @@ export const openGateway = async (
     throw error;
   }
 
-  // The way of a request: the hit path, else the app with its layers around legacy, else the pass-through.
+  // Where a request may be answered; server.ts has the order, with the middleware and documents of features.
   const legacy = legacyBackend(services, parts.isUncached);
   const backend = features.reduce((next, { layer }) => layer?.(next) ?? next, legacy);
   const readTarget = legacyTargets(settings.LEGACY_PATH, catalogue.legacyPaths);
