@@ -1,5 +1,5 @@
 import { isObject, type Json, type Rule } from "../rules/rule.ts";
-import { type DifferenceKind, differenceKindOf } from "./difference.ts";
+import { type DifferenceForm, differenceFormOf } from "./difference.ts";
 import { type Facets, facetsOf, memberOf } from "./facets.ts";
 import { pairEntries } from "./pairing.ts";
 import { childPointer } from "./pointer.ts";
@@ -9,7 +9,7 @@ export type ComparedPlace = {
   path: string;
   /** The pointer in the expected document, or in the candidate's where only that has the place. */
   at: string;
-  form?: DifferenceKind;
+  form?: DifferenceForm;
   allowedBy?: string;
   expected?: Json;
   candidate?: Json;
@@ -55,7 +55,7 @@ const compare = ({ facets, ...place }: Place, visit: VisitCompared): void => {
       compare({ facets: inner && facetsOf(inner), ...member }, visit);
     }
   } else {
-    const form = differenceKindOf(expected, candidate);
+    const form = differenceFormOf(expected, candidate);
     visit(form ? { ...place, form } : place, true);
   }
 };

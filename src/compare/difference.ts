@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Json } from "../rules/rule.ts";
 
 /** How two answers differ at one place. `moved`: the same value at another place. */
-export type DifferenceKind = "status" | "missing" | "extra" | "type" | "value" | "order" | "moved";
+export type DifferenceForm = "status" | "missing" | "extra" | "type" | "value" | "order" | "moved";
 
 /** Whether a difference is made by a named rule, allowed by the ledger, gone when it is checked again, or unexplained. */
 export type Classification = "explained" | "expected" | "drift" | "unexplained";
@@ -19,7 +19,7 @@ export type Difference = {
   path: string;
   /** The pointer of the first such place, with indices. */
   at: string;
-  form: DifferenceKind;
+  form: DifferenceForm;
   kind: Classification;
   /** The rule that explains it, or else the one that made the expected value. */
   rule?: string;
@@ -91,7 +91,7 @@ export const typeOf = (value: Json): JsonType => {
 export const isSame = (a: Json | undefined, b: Json | undefined): boolean => a === b || isDeepStrictEqual(a, b);
 
 /** How the second value differs from the first, or `undefined` where it does not. */
-export const differenceKindOf = (first: Json | undefined, second: Json | undefined): DifferenceKind | undefined => {
+export const differenceFormOf = (first: Json | undefined, second: Json | undefined): DifferenceForm | undefined => {
   if (isSame(first, second)) return undefined;
   if (first === undefined) return "extra";
   if (second === undefined) return "missing";

@@ -1,12 +1,12 @@
 import { collectChanges, type RuleChange } from "../rules/notes.ts";
 import { isObject, type Json, type JsonObject, type Rule } from "../rules/rule.ts";
-import { type DifferenceKind, differenceKindOf, isSame } from "./difference.ts";
+import { type DifferenceForm, differenceFormOf, isSame } from "./difference.ts";
 import { type Facets, facetsOf, memberOf } from "./facets.ts";
-import type { Origin } from "./judge.ts";
+import type { Origin } from "./compareAnswers.ts";
 import { childPointer, pointerSteps } from "./pointer.ts";
 
 /** One step from the legacy value to ours at one place; without `rule` no rule explains it. */
-type Step = { form: DifferenceKind; rule?: string; legacy?: Json; ours?: Json };
+type Step = { form: DifferenceForm; rule?: string; legacy?: Json; ours?: Json };
 
 /** One place of both documents: the legacy value, ours, and every step between them. */
 type Explained = { path: string; at: string; legacy?: Json; ours?: Json; steps: Step[] };
@@ -68,7 +68,7 @@ const walk = (place: Place, changes: ChangesByPlace, visit: VisitExplained): voi
       walk({ ...member, facets: rule && facetsOf(rule) }, changes, visit);
     }
   } else {
-    const form = differenceKindOf(value, ours);
+    const form = differenceFormOf(value, ours);
     visit(form ? { ...explained, steps: [...steps, { form, legacy: value, ours }] } : explained, true);
   }
 };
@@ -82,9 +82,9 @@ const follow = (chain: readonly RuleChange[], legacy: Json | undefined): { steps
   const steps: Step[] = [];
   let value = legacy;
   for (const { rule, before, after } of chain) {
-    const gap = differenceKindOf(value, before);
+    const gap = differenceFormOf(value, before);
     if (gap) steps.push({ form: gap, legacy: value, ours: before });
-    steps.push({ form: differenceKindOf(before, after) ?? "moved", rule, legacy: before, ours: after });
+    steps.push({ form: differenceFormOf(before, after) ?? "moved", rule, legacy: before, ours: after });
     value = after;
   }
   return { steps, value };

@@ -7,7 +7,7 @@ import { collectChanges } from "../rules/notes.ts";
 import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
 import type { AnsweredExchange, GivenAnswer } from "./answers.ts";
 import { collectDifferences } from "./collectDifferences.ts";
-import { type Difference, differenceKindOf, isSame } from "./difference.ts";
+import { type Difference, differenceFormOf, isSame } from "./difference.ts";
 import { changesByPlace, changesIn, explain, lookUp } from "./explain.ts";
 import { pointerSteps } from "./pointer.ts";
 
@@ -54,7 +54,7 @@ const wholeAnswer = (made: Made, legacy: GivenAnswer | undefined, ours: GivenAns
   const { add, differences } = collectDifferences();
   if (legacy?.status !== ours.status)
     add({ path: "status", at: "status", form: "status", legacy: legacy?.status, expected: ours.status, ...made });
-  const form = differenceKindOf(legacy?.body, ours.body);
+  const form = differenceFormOf(legacy?.body, ours.body);
   if (form) add({ path: "", at: "", form, legacy: legacy?.body, expected: ours.body, ...made });
   return differences();
 };

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { Json, Rule } from "../rules/rule.ts";
-import type { DifferenceKind } from "./difference.ts";
+import type { DifferenceForm } from "./difference.ts";
 import type { Ledger } from "./ledger.ts";
 import { childPointer } from "./pointer.ts";
 
@@ -8,15 +8,15 @@ type Issue = z.core.$ZodIssue;
 
 /**
  * One way in which a document departs from its schema, described as the ledger describes differences. Plain data: one thread finds it,
- * another judges it.
+ * another looks it up in the ledger.
  */
 export type Misfit = {
   /** The pointer of the first place. */
   at: string;
   /** As the ledger writes it: `*` for the entries of a list. */
   path: string;
-  /** The kinds of difference as which the ledger may allow it; empty where it may not. */
-  kinds: readonly DifferenceKind[];
+  /** The forms of difference as which the ledger may allow it; empty where it may not. */
+  forms: readonly DifferenceForm[];
   /** The value there, if it is a short text, a number, a boolean or `null`. */
   candidate?: Json;
 };
@@ -35,7 +35,7 @@ export const misfitsOf = ({ schema }: Rule, document: Json): Misfit[] => {
     const key = JSON.stringify(kind);
     if (found.has(key)) continue;
     // One that is never allowed; the rest is not examined.
-    if (found.size === MAX_MISFITS) return [...found.values(), { ...misfit, kinds: [] }];
+    if (found.size === MAX_MISFITS) return [...found.values(), { ...misfit, forms: [] }];
     found.set(key, misfit);
   }
   return [...found.values()];
@@ -43,7 +43,7 @@ export const misfitsOf = ({ schema }: Rule, document: Json): Misfit[] => {
 
 /** The place of the first misfit that the ledger of expected differences does not allow; `undefined` where the document fits. */
 export const firstUnexpected = (endpoint: string, ledger: Ledger, misfits: readonly Misfit[]): string | undefined =>
-  misfits.find((misfit) => !misfit.kinds.some((form) => ledger.allowing(endpoint, { ...misfit, form }) !== undefined))
+  misfits.find((misfit) => !misfit.forms.some((form) => ledger.allowing(endpoint, { ...misfit, form }) !== undefined))
     ?.at;
 
 const misfitOf = (document: Json, { code, path: steps }: Issue): Misfit => {
@@ -60,7 +60,7 @@ const misfitOf = (document: Json, { code, path: steps }: Issue): Misfit => {
   return {
     at: `/${steps.join("/")}`,
     path,
-    kinds: kindsOf(code, value),
+    forms: formsOf(code, value),
     ...(isShort(value) ? { candidate: value } : {}),
   };
 };
@@ -72,7 +72,7 @@ const isShort = (value: Json | undefined): value is Json => {
 };
 
 /** A value of another type may also be an additional one: the schema does not tell whether the field should be absent. */
-const kindsOf = (code: Issue["code"], value: Json | undefined): DifferenceKind[] => {
+const formsOf = (code: Issue["code"], value: Json | undefined): DifferenceForm[] => {
   if (value === undefined) return ["missing"];
   if (code === "invalid_type") return ["type", "extra"];
   // A document that is nested too deep is never served.

@@ -1,6 +1,9 @@
 import { feature } from "../serve/feature.ts";
 
-/** The features, in the order in which they are opened; the layers of later ones go around those of earlier ones. */
+/**
+ * The features, in the order in which they are opened; the layers of later ones go around those of earlier ones. `feature` takes what a
+ * module exports, under any name: `settings.ts` and `feature.ts` export one object each.
+ */
 export const features = [
   feature(await import("./sharedCache/settings.ts"), () => import("./sharedCache/feature.ts")),
   feature(await import("./webhook/settings.ts"), () => import("./webhook/feature.ts")),

@@ -1,5 +1,5 @@
 import { firstUnexpected } from "../compare/fits.ts";
-import { MAX_COMPARED_BYTES } from "../compare/judge.ts";
+import { MAX_COMPARED_BYTES } from "../compare/compareAnswers.ts";
 import type { Ledger } from "../compare/ledger.ts";
 import type { ByteBudget } from "../concurrency/byteBudget.ts";
 import type { Answer } from "../endpoint/answer.ts";

@@ -7,7 +7,7 @@ export type Secrets = {
   text: (text: string) => string;
   /** The same for all texts of a document, the names of its members among them. */
   json: <T>(document: T) => T;
-  /** The same, and a caller's key, of any length and in any case. A key too short to be told from a word goes wherever it stands. */
+  /** The same, and a caller's key, of any length and in any case. A short key is removed wherever it stands, even within a word. */
   ofCaller: (key: string | undefined) => Secrets;
 };
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { HIDDEN, withoutUrlSecrets } from "../scrub/secrets.ts";
 import { fileSettingOf } from "./secretFiles.ts";
-import { meantSetting } from "./slips.ts";
+import { suggestSetting } from "./slips.ts";
 
 /** A value that was given for a setting, and where: `from` is "in the environment" or "in <file>". */
 export type GivenSetting = { value: unknown; from: string };
@@ -94,8 +94,8 @@ const allowedFor = (
 
 const nearest = (name: string, { schema, secrets }: Pick<Shown, "schema" | "secrets">): string => {
   const names = Object.keys(schema.shape);
-  const meant = meantSetting(name, new Set([...names, ...Array.from(secrets, fileSettingOf)]));
-  if (meant !== undefined) return `is ${meant} meant?`;
+  const suggested = suggestSetting(name, new Set([...names, ...Array.from(secrets, fileSettingOf)]));
+  if (suggested !== undefined) return `is ${suggested} meant?`;
   const near = names.filter((known) => known.includes(name.toUpperCase()) || name.toUpperCase().includes(known));
   return `allowed are ${(near.length > 0 ? near : names).join(", ")}`;
 };

@@ -15,7 +15,7 @@ const isOneOff = (a: string, b: string): boolean =>
 const singular = (name: string): string => name.replace(/IES$/, "Y").replace(/(?<=X)ES$|S$/, "");
 
 /** The setting that a name is likely to mean: `PREFXES` means `PREFIXES`. */
-export const meantSetting = (given: string, known: ReadonlySet<string>): string | undefined => {
+export const suggestSetting = (given: string, known: ReadonlySet<string>): string | undefined => {
   const name = given.toUpperCase();
   return [...known].find((one) => isOneOff(name, one) || singular(name) === singular(one));
 };
@@ -28,8 +28,8 @@ export const slipWarnings = (
   Object.entries(environment).flatMap(([given, value]) => {
     if (value === undefined || value === "" || known.has(given) || ordinary.has(given)) return [];
     // A lower-case word such as `port` is a variable of a shell; `legacy_url` is not.
-    const meant = given === given.toUpperCase() || given.includes("_") ? meantSetting(given, known) : undefined;
-    return meant === undefined
+    const suggested = given === given.toUpperCase() || given.includes("_") ? suggestSetting(given, known) : undefined;
+    return suggested === undefined
       ? []
-      : [`${given} in the environment is not a setting and has no effect: is ${meant} meant?`];
+      : [`${given} in the environment is not a setting and has no effect: is ${suggested} meant?`];
   });

@@ -27,7 +27,7 @@ type CheckResult = { ready: boolean; legacy: string; passed: number; failed: num
 
 /**
  * Asks legacy, then the gateway for one example of each endpoint that reads, then each feature what it finds. Prints a line for each, and
- * the verdict.
+ * a summary.
  */
 export const check = async (gateway: Gateway, { settings, strict, print }: CheckSettings): Promise<CheckResult> => {
   const { app, services, core } = gateway;
@@ -61,7 +61,7 @@ export const check = async (gateway: Gateway, { settings, strict, print }: Check
   for (const feature of core.features) await feature.check?.(report);
   for (const { setting, effect } of core.off) report.row(true, setting, `not set: ${effect}`);
   const result = resultOf(rows, legacy.words);
-  for (const line of verdictOf(result)) print(line);
+  for (const line of summaryOf(result)) print(line);
   return result;
 };
 
@@ -181,8 +181,8 @@ const resultOf = (rows: CheckRow[], legacy: string): CheckResult => {
   return { ready: count("FAIL") === 0, legacy, passed: count("ok"), failed: count("FAIL"), rows };
 };
 
-/** The verdict: legacy's answer, what passed, what failed, and what to do. */
-const verdictOf = ({ ready, legacy, passed, failed, rows }: CheckResult): string[] => {
+/** The summary: legacy's answer, what passed, what failed, and what to do. */
+const summaryOf = ({ ready, legacy, passed, failed, rows }: CheckResult): string[] => {
   if (ready) return ["", `READY: ${legacy}; all ${passed} checks passed`];
   const wrong = rows.filter(({ result }) => result === "FAIL");
   return [

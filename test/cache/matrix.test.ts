@@ -8,9 +8,9 @@ const day = 24 * 60 * minute;
 const record = (version: number) =>
   `{"id":61,"visibility":null,"status":null,"name":"nobody ${version}","licence":null,"version":null,"version_label":null,"language":null,"creator":[],"contributor":[],"citation":null,"paper_url":null,"upload_date":null,"processing_date":null,"error":null,"warning":null,"collection_date":null,"description":null,"description_version":null,"tag":[],"default_target_attribute":[],"ignore_attribute":[],"row_id_attribute":[],"url":null,"file_id":null,"format":"arff","original_data_url":[],"md5_checksum":null}`;
 
-const windows = "public, max-age=600, stale-while-revalidate=3600, stale-if-error=604800";
+const lifetimes = "public, max-age=600, stale-while-revalidate=3600, stale-if-error=604800";
 const kept = {
-  "cache-control": windows,
+  "cache-control": lifetimes,
   vary: "Accept-Encoding, Authorization, X-API-Key",
   "cache-groups": '"dataset/61", "dataset"',
 };

@@ -211,13 +211,13 @@ describe("a refresh in the background", () => {
 test.each([
   ["404", { gone: true }, "/v1/datasets/61", 60_000],
   ["404 of an alias", { gone: true }, "/v1/studies/no-such", 60_000],
-])("%s is cached for its own short lifetime", async (_, change, path, window) => {
+])("%s is cached for its own short lifetime", async (_, change, path, lifetime) => {
   const { pass } = clock();
   const { legacy, ask } = await cachedGateway();
   Object.assign(legacy, change);
   const first = await ask(path);
-  expect([first.status, first.headers.get("cache-control")]).toEqual([404, `public, max-age=${window / 1000}`]);
-  pass(window - 1);
+  expect([first.status, first.headers.get("cache-control")]).toEqual([404, `public, max-age=${lifetime / 1000}`]);
+  pass(lifetime - 1);
   expect((await ask(path)).how).toMatch(/^hit/);
   pass(1);
   expect((await ask(path)).how).toMatch(/^fwd=uri-miss/);

@@ -3,12 +3,12 @@ import { type Entry, entryOf } from "../../src/cache/entry.ts";
 import { HIT, replyWith, untagged } from "../../src/cache/reply.ts";
 import { openStore, sizeOf } from "../../src/cache/store.ts";
 
-const windows = { fresh: 100, staleWhileRevalidate: 200, staleIfError: 400 };
+const lifetimes = { fresh: 100, staleWhileRevalidate: 200, staleIfError: 400 };
 const entry = (about: Partial<Entry> = {}, body = "x"): Entry =>
   entryOf(untagged({ status: 200, body }), {
     endpoint: "e",
     groups: ["g/1", "g"],
-    lifetimes: windows,
+    lifetimes,
     storedAt: 0,
     ...about,
   });

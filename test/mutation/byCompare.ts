@@ -2,7 +2,7 @@ import { type Pair, readPairs } from "../../fixtures/pairs.ts";
 import type { GivenAnswer, AnsweredExchange } from "../../src/compare/answers.ts";
 import { type Difference, differenceKey } from "../../src/compare/difference.ts";
 import { explainAnswer } from "../../src/compare/explainAnswer.ts";
-import { judgeAnswer } from "../../src/compare/judge.ts";
+import { compareAnswers } from "../../src/compare/compareAnswers.ts";
 import { openLedger } from "../../src/compare/ledger.ts";
 import type { Endpoint } from "../../src/endpoint/endpoint.ts";
 import { transform } from "../../src/endpoint/transform.ts";
@@ -27,9 +27,9 @@ export const findingsOf = (name: string, endpoint: Endpoint): string[] => {
     const judging = { endpoint: name, output: endpoint.output, ledger };
     return [
       ...unexplained("explained", explained),
-      ...unexplained("expected", judgeAnswer(judging, ours, given)),
+      ...unexplained("expected", compareAnswers(judging, ours, given)),
       // The comparison's notion of equality is part of the tree too.
-      ...unexplained("reversed", judgeAnswer(judging, ours, { ...given, body: reversed(given.body) })),
+      ...unexplained("reversed", compareAnswers(judging, ours, { ...given, body: reversed(given.body) })),
     ].map((found) => `${pair.example}: ${found}`);
   });
 };

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { DifferenceKind } from "../../src/compare/difference.ts";
+import type { DifferenceForm } from "../../src/compare/difference.ts";
 import { facetsOf, memberOf } from "../../src/compare/facets.ts";
 import { childPointer, pointerSteps } from "../../src/compare/pointer.ts";
 import { isObject, type Json, type JsonObject, type Rule } from "../../src/rules/rule.ts";
@@ -41,7 +41,7 @@ export type Fault = {
 export const hashOf = (text: string): number => Number.parseInt(hash("sha256", text).slice(0, 8), 16);
 
 /** What a comparer should see of a fault, and whether a rule allows it; `path` as it writes it: list indices as `*`, or `status`. */
-export type Seen = { path: string; form: DifferenceKind; as: "difference" | "allowed" | "drift" };
+export type Seen = { path: string; form: DifferenceForm; as: "difference" | "allowed" | "drift" };
 
 /** One place of a document: `path` with `*` for list indices, `at` with the indices. */
 type Place = { path: string; at: string; value: Json; isField: boolean };
@@ -73,7 +73,7 @@ type Change = { path: string; at: string; value: Json | undefined; seenBelow?: t
 
 /** How a fault is seen, what it makes of a place (`undefined` where it does not fit), and which places it picks by itself. */
 type Kind = {
-  form: DifferenceKind;
+  form: DifferenceForm;
   change: (place: Place, name?: string) => Change | undefined;
   picks?: (place: Place) => boolean;
 };
@@ -249,7 +249,7 @@ const problemJson = (answer: Whole, fault: Fault): Played => {
   const said = isObject(detail) ? detail["message"] : detail;
   const text = typeof said === "string" ? said : "Wrong input.";
   const body = { type: "about:blank", title: "Error", status: answer.status, detail: text };
-  const places: [path: string, form: DifferenceKind][] = [
+  const places: [path: string, form: DifferenceForm][] = [
     ["content-type", "value"],
     ["/type", "extra"],
     ["/title", "extra"],

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type GivenAnswer, parseAnswer } from "../../src/compare/answers.ts";
-import { judgeAnswer } from "../../src/compare/judge.ts";
+import { compareAnswers } from "../../src/compare/compareAnswers.ts";
 import { openLedger } from "../../src/compare/ledger.ts";
 import { type SampleLegacy, startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { endpoints } from "../../transforms/index.ts";
@@ -52,7 +52,11 @@ const foundIn = async (requests: Iterable<TrafficRequest>): Promise<string[]> =>
       const { endpoint } = next.value;
       const { output } = endpoints[endpoint as keyof typeof endpoints];
       const given = await read(await fetch(standIn.url + next.value.path, initOf(next.value)));
-      for (const { path, form, kind } of judgeAnswer({ endpoint, output, ledger }, await expected(next.value), given)) {
+      for (const { path, form, kind } of compareAnswers(
+        { endpoint, output, ledger },
+        await expected(next.value),
+        given,
+      )) {
         const key = `${endpoint} ${path} ${form} ${kind}`;
         found.set(key, (found.get(key) ?? new Set()).add(JSON.stringify(next.value)));
       }

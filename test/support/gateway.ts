@@ -31,7 +31,6 @@ export const gatewayFor = async (url: string, environment: Record<string, string
   return {
     ...gateway,
     clientLimits: gateway.core.clientLimits,
-    windows: gateway.core.lifetimes,
     observer,
   };
 };

@@ -21,7 +21,7 @@ const checked = async (url: string, environment: Record<string, string> = {}) =>
   const { settings } = gateway.core;
   const result = await check(gateway, { settings, strict: false, print: (line) => lines.push(line) });
   await gateway.close();
-  return { ...result, lines, verdict: lines.slice(lines.indexOf("") + 1).join("\n") };
+  return { ...result, lines, summary: lines.slice(lines.indexOf("") + 1).join("\n") };
 };
 
 const answering = (status: number, type: string, body: string) =>
@@ -38,7 +38,7 @@ const sampleBut = (answerTo: (path: string) => Response | undefined) =>
     void answer();
   });
 
-describe("the verdict says in plain words what legacy answers, and what to do", () => {
+describe("the summary says in plain words what legacy answers, and what to do", () => {
   test.each<[status: number, type: string, body: string, advice: string]>([
     [404, "text/html", "<h1>Not Found</h1>", "is LEGACY_PATH right?"],
     [200, "text/html; charset=utf-8", "<html>Welcome</html>", "is LEGACY_PATH right?"],
@@ -49,22 +49,22 @@ describe("the verdict says in plain words what legacy answers, and what to do", 
     [412, "application/json", '{"error":{"code":"107","message":"Database down"}}', "look at legacy's log"],
   ])("%i %s %j", async (status, type, body, advice) => {
     const url = await answering(status, type, body);
-    const { verdict, rows, ready } = await checked(url);
+    const { summary, rows, ready } = await checked(url);
     const words = `legacy at ${url}/api/v1 answers ${status} ${type.split(";")[0]}`;
     expect(ready).toBe(false);
-    expect(verdict).toMatch(/^NOT READY: .*; \d checks passed, 1 failed:\n {2}legacy: /);
-    expect(verdict).toContain(words);
-    expect(verdict).toContain(`  legacy: ${advice}`);
+    expect(summary).toMatch(/^NOT READY: .*; \d checks passed, 1 failed:\n {2}legacy: /);
+    expect(summary).toContain(words);
+    expect(summary).toContain(`  legacy: ${advice}`);
     // One failure with one cause, not one for each endpoint.
     expect(rows.filter(({ result }) => result === "FAIL").map(({ name }) => name)).toEqual(["legacy"]);
   });
 
   test("where nothing listens", async () => {
-    const { verdict, lines } = await checked("http://127.0.0.1:1");
-    expect(verdict).toMatch(
+    const { summary, lines } = await checked("http://127.0.0.1:1");
+    expect(summary).toMatch(
       /^NOT READY: legacy at http:\/\/127\.0\.0\.1:1\/api\/v1 gives no answer: .*\(ECONNREFUSED\)/,
     );
-    expect(verdict).toContain("  legacy: is LEGACY_URL right, and is legacy up?");
+    expect(summary).toContain("  legacy: is LEGACY_URL right, and is legacy up?");
     expect(lines.join("\n")).toMatch(/^FAIL +legacy +/m);
   });
 
@@ -72,8 +72,8 @@ describe("the verdict says in plain words what legacy answers, and what to do", 
     const own = await freePort();
     const gateway = await gatewayFor(`http://127.0.0.1:${own}`);
     const server = await startServer(gateway, { host: "127.0.0.1", port: own, prefixes: ["/v1"] });
-    const { verdict } = await checked(`http://127.0.0.1:${own}`);
-    expect(verdict).toContain("  legacy: LEGACY_URL leads to the gateway itself: correct it");
+    const { summary } = await checked(`http://127.0.0.1:${own}`);
+    expect(summary).toContain("  legacy: LEGACY_URL leads to the gateway itself: correct it");
     await server.stop(1000);
     await gateway.close();
   });
@@ -97,9 +97,9 @@ test("a read-only key fails, and is not shown", async () => {
 });
 
 test("with all well it says so, and how much was checked", async () => {
-  const { ready, passed, failed, verdict } = await checked(legacy.url);
+  const { ready, passed, failed, summary } = await checked(legacy.url);
   expect([ready, failed, passed > 10]).toEqual([true, 0, true]);
-  expect(verdict).toBe(
+  expect(summary).toBe(
     `READY: legacy at ${legacy.url}/api/v1 answers 200 application/json; all ${passed} checks passed`,
   );
 });
@@ -146,8 +146,8 @@ test("a record that legacy shows in no form is named, and another one taken", as
     expect.stringMatching(/^ok 200, .* GET \/v1\/run\/2$/),
   ]);
   broken = /\/run\/\d+(\?|$)/;
-  const { verdict } = await checked(url);
-  expect(verdict).toMatch(/^NOT READY: .*, 2 failed:\n {2}getRun one: /);
+  const { summary } = await checked(url);
+  expect(summary).toMatch(/^NOT READY: .*, 2 failed:\n {2}getRun one: /);
 });
 
 test("DATA_DIR is tried, and nothing is left in it", async () => {
@@ -155,6 +155,6 @@ test("DATA_DIR is tried, and nothing is left in it", async () => {
   const good = await checked(legacy.url, { DATA_DIR: directory });
   const fresh = await checked(legacy.url, { DATA_DIR: join(directory, "new") });
   expect([good.ready, fresh.ready, readdirSync(directory)]).toEqual([true, true, []]);
-  const { verdict } = await checked(legacy.url, { DATA_DIR: "/proc/x" });
-  expect(verdict).toMatch(/ 1 failed:\n {2}DATA_DIR: correct DATA_DIR or its rights$/);
+  const { summary } = await checked(legacy.url, { DATA_DIR: "/proc/x" });
+  expect(summary).toMatch(/ 1 failed:\n {2}DATA_DIR: correct DATA_DIR or its rights$/);
 });

@@ -55,7 +55,7 @@ const open = ({ services, trusted }: Core, settings: AccessLogSettings, fd = 1):
     };
   };
 
-  /** What a line tells of a request, in the order of its members. Times are in milliseconds. */
+  /** The members of a line, in their order. Times are in milliseconds. */
   const recordOf = (exchange: HttpExchange, ms: number, response: ServerResponse | undefined) => {
     const { id, path, endpoint, status, bytes, upstreamCalls, upstreamMs, cache, isProxied } = exchange;
     const isAsked = upstreamCalls > 0;

@@ -19,7 +19,7 @@ const OPEN_METRICS = "application/openmetrics-text";
 const TEXT = "text/plain";
 
 /** The lifetimes of an endpoint by the names that `GET /cache` has for them. */
-const windowsOf = ({ fresh, staleIfError, ...others }: DeclaredLifetimes) => ({
+const lifetimesView = ({ fresh, staleIfError, ...others }: DeclaredLifetimes) => ({
   fresh,
   stale: others.staleWhileRevalidate,
   staleIfError,
@@ -34,7 +34,7 @@ const cacheViewOf = ({ services: { cache }, settings, lifetimes }: Core) => {
   const { bytes, entries, evicted } = cache.size();
   const shared = cache.sharing();
   const bound = { bytes: settings.CACHE_BYTES, entryBytes: maxEntryBytes(settings.CACHE_BYTES) };
-  const windows = Object.fromEntries(Object.entries(lifetimes).map(([name, one]) => [name, windowsOf(one)]));
+  const windows = Object.fromEntries(Object.entries(lifetimes).map(([name, one]) => [name, lifetimesView(one)]));
   return { bound, bytes, entries, evicted, ...(shared && { shared }), windows };
 };
 

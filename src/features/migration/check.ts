@@ -1,6 +1,6 @@
 import { type GivenAnswer, parseAnswer } from "../../compare/answers.ts";
 import { UNSERVED } from "../../compare/difference.ts";
-import { judgeAnswer } from "../../compare/judge.ts";
+import { compareAnswers } from "../../compare/compareAnswers.ts";
 import { canonicalRequest, exampleTarget } from "../../endpoint/canonicalRequest.ts";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
 import { readInput } from "../../endpoint/input.ts";
@@ -65,7 +65,7 @@ const compareExample = async (
     ledger,
     whyUnserved: (one: GivenAnswer) => whyUnserved(endpoint, { errors, ledger }, one),
   };
-  const differences = judgeAnswer(about, expected, parseAnswer(reply.status, reply.contentType, reply.text));
+  const differences = compareAnswers(about, expected, parseAnswer(reply.status, reply.contentType, reply.text));
   const fired = differences.flatMap(({ entry }) => entry ?? []);
   const unexplained = differences
     .filter(({ kind }) => kind === "unexplained")

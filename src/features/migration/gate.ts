@@ -29,10 +29,11 @@ const TAIL = 0.05;
 
 const slowerThan = (bound: number, times: readonly number[]): number => times.filter((ms) => ms > bound).length;
 
-const percent = (share: number): string => `${(share * 100).toFixed(2)} %`;
+/** 0.9987 -> `99.87 %`: gates need two decimals, and the audit log holds these texts. */
+const twoDecimals = (share: number): string => `${(share * 100).toFixed(2)} %`;
 
 /** Decides whether an endpoint moves now: down if modern is proven worse than the gate allows, up if it is proven good enough. */
-export const judgeGate = (gate: Gate, at: Stage, evidence: Evidence): GateDecision => {
+export const decideGate = (gate: Gate, at: Stage, evidence: Evidence): GateDecision => {
   if (at.stage === "legacy") return { reason: "held: nothing is compared in legacy", isFailing: false };
   const worse = whyWorse(gate, evidence);
   const isFailing = worse !== undefined || looksWorse(gate, evidence);
@@ -48,7 +49,7 @@ export const judgeGate = (gate: Gate, at: Stage, evidence: Evidence): GateDecisi
   const missing = whyNotYet(gate, evidence);
   return missing === undefined
     ? {
-        reason: `parity at least ${percent(wilson(evidence.good, evidence.conclusive).lower)} over ${evidence.requests} distinct requests`,
+        reason: `parity at least ${twoDecimals(wilson(evidence.good, evidence.conclusive).lower)} over ${evidence.requests} distinct requests`,
         to,
         isFailing,
       }
@@ -66,13 +67,13 @@ const looksWorse = (gate: Gate, { good, conclusive, modern, sinceDemotion = gate
 const whyWorse = ({ parity, errorRate, p95 }: Gate, { recent, modern }: Evidence): string | undefined => {
   const { upper } = wilson(recent.good, recent.conclusive);
   if (recent.conclusive >= MIN_TRIALS && upper < parity)
-    return `parity at most ${percent(upper)} over the last ${recent.conclusive} comparisons, needed ${percent(parity)}`;
+    return `parity at most ${twoDecimals(upper)} over the last ${recent.conclusive} comparisons, needed ${twoDecimals(parity)}`;
   const failing = wilson(modern.failed, modern.asked).lower;
   if (modern.asked >= MIN_TRIALS && failing > errorRate)
-    return `at least ${percent(failing)} of modern's answers fail, allowed ${percent(errorRate)}`;
+    return `at least ${twoDecimals(failing)} of modern's answers fail, allowed ${twoDecimals(errorRate)}`;
   const slow = wilson(slowerThan(p95, modern.times), modern.times.length).lower;
   if (modern.times.length >= MIN_TRIALS && slow > TAIL)
-    return `at least ${percent(slow)} of modern's answers take more than ${p95} ms, allowed ${percent(TAIL)}`;
+    return `at least ${twoDecimals(slow)} of modern's answers take more than ${p95} ms, allowed ${twoDecimals(TAIL)}`;
   return undefined;
 };
 
@@ -85,12 +86,12 @@ const whyNotYet = (
   if (requests < gate.requests) return `${requests} of ${gate.requests} distinct requests compared`;
   if (minutes < gate.minutes) return `${minutes.toFixed(1)} of ${gate.minutes} minutes`;
   const { lower } = wilson(good, conclusive);
-  if (lower < gate.parity) return `parity at least ${percent(lower)}, needed ${percent(gate.parity)}`;
+  if (lower < gate.parity) return `parity at least ${twoDecimals(lower)}, needed ${twoDecimals(gate.parity)}`;
   if (modern.asked > 0 && modern.failed / modern.asked > gate.errorRate)
-    return `${percent(modern.failed / modern.asked)} of modern's answers fail, allowed ${percent(gate.errorRate)}`;
+    return `${twoDecimals(modern.failed / modern.asked)} of modern's answers fail, allowed ${twoDecimals(gate.errorRate)}`;
   const slow = slowerThan(gate.p95, modern.times) / Math.max(1, modern.times.length);
   return slow > TAIL
-    ? `${percent(slow)} of modern's answers take more than ${gate.p95} ms, allowed ${percent(TAIL)}`
+    ? `${twoDecimals(slow)} of modern's answers take more than ${gate.p95} ms, allowed ${twoDecimals(TAIL)}`
     : undefined;
 };
 

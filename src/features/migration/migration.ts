@@ -5,7 +5,7 @@ import { counted, formatNumber, percent } from "../../ui/wording.ts";
 import { openComparedRequests } from "./comparedRequests.ts";
 import { type Bucketing, decide, type StageDecision } from "./decide.ts";
 import { type ComparedAnswer, openDifferences } from "./differences.ts";
-import { type GateDecision, judgeGate } from "./gate.ts";
+import { type GateDecision, decideGate } from "./gate.ts";
 import { countComparisons } from "./metrics.ts";
 import { openNotices } from "./notices.ts";
 import { type EvidenceStore, openSavedEvidence } from "./savedEvidence.ts";
@@ -87,7 +87,7 @@ export const openMigration = (core: Core, options: MigrationOptions) => {
   /** What the gate of an endpoint decides now; `undefined` without one. */
   const gateDecision = (endpoint: string): GateDecision | undefined => {
     const [gate, at] = [stages.gateOf(endpoint), stageOf(endpoint)];
-    return gate && judgeGate(gate, at, trackOf(endpoint).evidence(at));
+    return gate && decideGate(gate, at, trackOf(endpoint).evidence(at));
   };
   const checkGate = (endpoint: string): void => {
     if (moving.has(endpoint)) return;

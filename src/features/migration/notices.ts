@@ -9,7 +9,7 @@ const MAX_NAMED = 20;
 /** Characters of a path or cause: they hold names that modern chose. A notice stays below 64 KiB, also if JSON escapes each character. */
 const MAX_TEXT = 200;
 
-/** Tells of moves, and of unexplained differences when they are seen first. */
+/** Reports moves, and unexplained differences when they are seen first. */
 export const openNotices = (notify: (notice: Notice) => void) => {
   const seen = new Map<string, { count: number; differences: object[] }>();
   const timers = new Set<NodeJS.Timeout>();

@@ -5,7 +5,7 @@ import { curlsOf } from "../../compare/curls.ts";
 import { type Difference, isSame } from "../../compare/difference.ts";
 import { originIn } from "../../compare/explain.ts";
 import { legacyBody } from "../../compare/explainAnswer.ts";
-import { judgeAnswer, MAX_COMPARED_BYTES, type Origin, settleDifferences } from "../../compare/judge.ts";
+import { compareAnswers, MAX_COMPARED_BYTES, type Origin, markDrift } from "../../compare/compareAnswers.ts";
 import { type CanonicalRequest, canonicalRequest, formatRequest } from "../../endpoint/canonicalRequest.ts";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
 import type { LegacyAnswer } from "../../legacy/client.ts";
@@ -106,7 +106,7 @@ export const openShadow = (core: Core, modern: Modern, migration: Migration, rat
     if ("failed" in expected || "failed" in candidate || expected.status >= 500) return undefined;
     if (expected.bytes > MAX_COMPARED_BYTES || candidate.bytes > MAX_COMPARED_BYTES) return undefined;
     const ledger = migration.ledger();
-    return judgeAnswer(
+    return compareAnswers(
       {
         endpoint: endpoint.name,
         output: endpoint.output,
@@ -128,7 +128,7 @@ export const openShadow = (core: Core, modern: Modern, migration: Migration, rat
     if (differences?.some(({ kind }) => kind === "unexplained")) {
       await sleep(recheck, undefined, { signal: stopping.signal, ref: false });
       const second = await compareOnce(about, canonical, true);
-      differences = second && settleDifferences(differences, second);
+      differences = second && markDrift(differences, second);
       // Modern no longer gives the cached answer that was served.
       if (about.backend === "modern" && about.answered.how.hit && differences?.some(({ kind }) => kind === "drift"))
         void services.cache.invalidate({ endpoint: endpoint.name, soft: false });

@@ -116,18 +116,18 @@ const openTraffic = (traffic: () => AnswerCounts) => {
   const take = () => ({ at: Date.now(), ...traffic() });
   const samples = [take()];
   /** One to two minutes ago, or the start. */
-  const lately = () => (samples.at(-2) ?? samples[0]) as (typeof samples)[number];
+  const earlier = () => (samples.at(-2) ?? samples[0]) as (typeof samples)[number];
   return {
     sample(): void {
       samples.push(take());
       if (samples.length > MINUTES + 1) samples.shift();
     },
     /** Requests a second. */
-    rate: (): number => (traffic().requests - lately().requests) / Math.max(1, (Date.now() - lately().at) / 1000),
+    rate: (): number => (traffic().requests - earlier().requests) / Math.max(1, (Date.now() - earlier().at) / 1000),
     /** The share of them (0-1) that the cache answered. */
     hitRatio(): number {
       const { requests, hits } = traffic();
-      return (hits - lately().hits) / Math.max(1, requests - lately().requests);
+      return (hits - earlier().hits) / Math.max(1, requests - earlier().requests);
     },
     /** The requests of each minute, the oldest first. */
     curve: (): number[] => samples.slice(1).map((one, i) => one.requests - (samples[i]?.requests ?? 0)),

@@ -1,5 +1,5 @@
 import type { Json } from "../../rules/rule.ts";
-import type { ResultCounts, DifferenceKind, Classification } from "../../compare/difference.ts";
+import type { ResultCounts, DifferenceForm, Classification } from "../../compare/difference.ts";
 import type { CurlPair } from "../../compare/curls.ts";
 import type { Gate, StageInForce } from "./stage.ts";
 
@@ -32,10 +32,11 @@ export type StageView = StageInForce & {
   errorRate: number;
   /** Requests in each of the last 180 minutes, the oldest first. */
   spark: number[];
-  /** Why the gate does not promote now, or does, and whether modern is not as good as it asks; absent without a gate. */
+  /** Why the gate promotes now, or why it does not; absent without a gate. */
   gateSays?: string | undefined;
   /** Requests of this canary, if all of its callers fall into one bucket: its share then moves all of them or none. */
   oneBucket?: number | undefined;
+  /** Whether modern is worse than the gate allows; absent without a gate. */
   isGateFailing?: boolean | undefined;
 };
 
@@ -59,7 +60,7 @@ export type DifferenceView = {
   endpoint: string;
   path: string;
   kind: Classification;
-  form: DifferenceKind;
+  form: DifferenceForm;
   rule?: string;
   entry?: string;
   cause: string;

@@ -66,7 +66,7 @@ export const isAdministrators = async (ask: AskLegacy): Promise<boolean> => {
 type AdminStatus = "administrator" | "other" | "refused" | "unknown";
 
 /** A caller with a key. `owner`: the salted hash of the key. `ask` asks legacy with it. */
-type KeyedCaller = { owner: string; ask: AskLegacy };
+type ProbedCaller = { owner: string; ask: AskLegacy };
 
 /** The cached statuses of callers. */
 export type AdminStatuses = ReturnType<typeof openAdminStatuses>;
@@ -78,7 +78,7 @@ const MAX_OWNERS = 10_000;
 /** Asks legacy whether callers are administrators: one request for each key and minute. */
 export const openAdminStatuses = () => {
   const statuses = new LRUCache<string, Promise<AdminStatus>>({ max: MAX_OWNERS, ttl: TTL, perf: monotonic });
-  const launch = ({ owner, ask }: KeyedCaller): Promise<AdminStatus> => {
+  const launch = ({ owner, ask }: ProbedCaller): Promise<AdminStatus> => {
     const status = isAdministrators(ask).then(
       (isOne) => (isOne ? "administrator" : "other"),
       ({ isRefused }: LegacyFailure) => {
@@ -92,7 +92,7 @@ export const openAdminStatuses = () => {
   };
   return {
     /** Waits `patience` milliseconds at most. A later answer is cached for the next request. */
-    async of(caller: KeyedCaller, patience: number): Promise<AdminStatus> {
+    async of(caller: ProbedCaller, patience: number): Promise<AdminStatus> {
       const status = await withTimeout(statuses.get(caller.owner) ?? launch(caller), patience);
       return status === "late" ? "unknown" : status;
     },

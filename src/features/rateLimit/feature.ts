@@ -87,7 +87,7 @@ const open = async (core: Core, settings: RateLimitSettings): Promise<Feature> =
   };
 
   /** While Redis does not say, the bucket of this process is enough. */
-  const admitShared = async (
+  const limitShared = async (
     taken: Promise<number | undefined>,
     ...[request, response, next]: Parameters<NonNullable<Feature["middleware"]>>
   ): Promise<void> => {
@@ -104,7 +104,7 @@ const open = async (core: Core, settings: RateLimitSettings): Promise<Feature> =
       const wait = buckets.take(caller.own, performance.now());
       if (wait > 0) return refuse(request, response, wait);
       if (shared === undefined) return next();
-      void admitShared(shared.take(caller.shared()), request, response, next);
+      void limitShared(shared.take(caller.shared()), request, response, next);
     },
     console: {
       page: async () => ({

@@ -4,7 +4,7 @@ import { HIDDEN } from "../../scrub/secrets.ts";
 import type { Stores } from "../../store/store.ts";
 
 /** The caller of requests without a key, or with one that legacy has not accepted. */
-const NOBODY = "nobody";
+const ANONYMOUS = "nobody";
 /** Most entries with a key, with the same key, and without one. Clients may invent keys and user agents: that pushes no other key off. */
 const MAX_KEYED = 1500;
 const MAX_OF_ONE_KEY = 20;
@@ -53,8 +53,8 @@ class CallerCounts {
     if (known) return;
     const size = (this.#sizes.get(caller) ?? 0) + 1;
     this.#sizes.set(caller, size);
-    if (size > (caller === NOBODY ? MAX_UNKEYED : MAX_OF_ONE_KEY)) this.#evict((one) => one === caller);
-    else if (this.entries.size - (this.#sizes.get(NOBODY) ?? 0) > MAX_KEYED) this.#evict((one) => one !== NOBODY);
+    if (size > (caller === ANONYMOUS ? MAX_UNKEYED : MAX_OF_ONE_KEY)) this.#evict((one) => one === caller);
+    else if (this.entries.size - (this.#sizes.get(ANONYMOUS) ?? 0) > MAX_KEYED) this.#evict((one) => one !== ANONYMOUS);
   }
 
   #evict(isOf: (caller: string) => boolean): void {
@@ -121,8 +121,8 @@ export const openCallers = async ({ open }: Pick<Stores, "open">) => {
 
   return {
     count({ key, isAccepted, agent, path }: CallerRequest): void {
-      const keyed = key === undefined ? NOBODY : hashOf(key);
-      const caller = isAccepted || isListed(keyed) ? keyed : NOBODY;
+      const keyed = key === undefined ? ANONYMOUS : hashOf(key);
+      const caller = isAccepted || isListed(keyed) ? keyed : ANONYMOUS;
       const now = Date.now();
       pending.add({ caller, agent: shownAgent(agent, key), path, count: 1, first: now, last: now });
     },

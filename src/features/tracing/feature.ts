@@ -139,7 +139,7 @@ const traceparentOf = (span: Span): string => {
   return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, "0")}`;
 };
 
-/** A step that tells of a failure (`failed`) was one. */
+/** Ends a step; one whose result is a failure (`failed`) is marked as an error. */
 const endStep = (span: Span, result: unknown): void => {
   if (typeof result === "object" && result !== null && "failed" in result)
     span.setStatus({ code: SpanStatusCode.ERROR });

@@ -9,7 +9,7 @@ export const webhookEvents: EventDefinitions = {
   },
   webhook_dropped: {
     level: "error",
-    msg: "A message for WEBHOOK_URL was given up.",
+    msg: "A message for WEBHOOK_URL was dropped.",
     notes: "It was not taken in eight attempts, or 100 wait. Read what happened in the audit log.",
   },
   webhook_lost: {

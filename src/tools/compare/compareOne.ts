@@ -2,9 +2,9 @@ import { type AnsweredExchange, type GivenAnswer, type LegacyQuery, parseAnswer 
 import { type Addresses, curlsOf } from "../../compare/curls.ts";
 import { originIn } from "../../compare/explain.ts";
 import { explainAnswer, legacyBody } from "../../compare/explainAnswer.ts";
-import { judgeAnswer } from "../../compare/judge.ts";
+import { compareAnswers } from "../../compare/compareAnswers.ts";
 import type { Ledger } from "../../compare/ledger.ts";
-import { explainedRows, judgedRows, plainRows } from "./sideBySide.ts";
+import { explainedRows, comparedRows, plainRows } from "./sideBySide.ts";
 import type { ComparisonOutcome } from "./tally.ts";
 import { formatRequest } from "../../endpoint/canonicalRequest.ts";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
@@ -61,7 +61,7 @@ export const compareOne = async (
     given === undefined
       ? explained(sides, compared)
       : "failed" in given
-        ? unanswered(compared, given.failed)
+        ? withoutAnswer(compared, given.failed)
         : comparedWithCandidate(sides, compared, given);
   const from = candidate ? ours.status : exchange?.status;
   const to = candidate ? given && "status" in given && given.status : ours.status;
@@ -158,7 +158,7 @@ const comparedWithCandidate = (
     ...(document ? { origin: originIn(output, document) } : {}),
     whyUnserved: (one: GivenAnswer) => whyUnserved(endpoint, { errors: catalogue.errors, ledger }, one),
   };
-  const differences = judgeAnswer(about, ours, given);
+  const differences = compareAnswers(about, ours, given);
   if (ours.status >= 500 && differences.length > 0) return { failed: noExpectation(ours) };
   return {
     differences,
@@ -166,13 +166,13 @@ const comparedWithCandidate = (
       question,
       left: { title: "expected", status: ours.status },
       right: { title: "the candidate", status: given.status },
-      rows: judgedRows(ours.status === 200 ? output : undefined, ours.body, given.body ?? given.text, differences),
+      rows: comparedRows(ours.status === 200 ? output : undefined, ours.body, given.body ?? given.text, differences),
     }),
   };
 };
 
 /** A candidate that can be reached and gives no answer lacks the whole answer. */
-const unanswered = ({ ours, question }: Compared, why: string): Differing | { failed: string } => {
+const withoutAnswer = ({ ours, question }: Compared, why: string): Differing | { failed: string } => {
   if (ours.status >= 500) return { failed: noExpectation(ours) };
   return {
     differences: [

@@ -13,14 +13,14 @@ type SeenField = {
   documents: number;
   seen: Record<string, number>;
   examples: string[];
-  unread?: true;
+  isUnused?: true;
 };
 
 /** By our path. A legacy field that no rule reads has the path that it would have in our document. */
 export type SeenFields = Map<string, SeenField>;
 
 /** Legacy fields of an endpoint that no rule reads; further ones are not counted. */
-const MAX_UNREAD = 200;
+const MAX_UNUSED = 200;
 const MAX_FIELD_EXAMPLES = 3;
 
 /** Counts what one legacy document shows at every place of the rule, and its fields that no rule reads. */
@@ -75,9 +75,9 @@ const observeOthers = (
     if (read.has(key)) continue;
     const path = childPointer(around, key);
     const isNew = !fields.has(path);
-    if (isNew && [...fields.values()].filter(({ unread }) => unread).length >= MAX_UNREAD) continue;
+    if (isNew && [...fields.values()].filter(({ isUnused }) => isUnused).length >= MAX_UNUSED) continue;
     const field = count({ path, legacyPath: joined(legacyPath, key) }, value[key], fields);
-    if (isNew) field.unread = true;
+    if (isNew) field.isUnused = true;
   }
 };
 
@@ -108,8 +108,8 @@ export const fieldReports = (
     coverage.push(report);
     if (odd.length > 0) schemaDrift.push(report);
   }
-  for (const [path, { unread, ...found }] of fields)
-    if (unread) schemaDrift.push({ endpoint, path, ...found, rules: [], declared: [], never: [] });
+  for (const [path, { isUnused, ...found }] of fields)
+    if (isUnused) schemaDrift.push({ endpoint, path, ...found, rules: [], declared: [], never: [] });
   return { coverage, schemaDrift };
 };
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Difference } from "../../compare/difference.ts";
-import { settleDifferences } from "../../compare/judge.ts";
+import { markDrift } from "../../compare/compareAnswers.ts";
 import { openRateLimiter } from "../../concurrency/rateLimiter.ts";
 import type { CorpusRequest } from "../corpus/corpusRequest.ts";
 import type { ComparedRequest } from "./compareOne.ts";
@@ -67,7 +67,7 @@ export const run = async (
     if (before !== undefined)
       return count(request, {
         ...compared,
-        outcome: { ...outcome, differences: settleDifferences(before, differences) },
+        outcome: { ...outcome, differences: markDrift(before, differences) },
       });
     // The first time one side gave no answer: this is the first comparison.
     if (isMismatch(outcome)) rechecks.push({ request, before: differences });

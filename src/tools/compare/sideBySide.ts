@@ -29,7 +29,7 @@ export const explainedRows = (output: Rule, legacy: JsonObject, ours: Json | und
 };
 
 /** The expected document beside the candidate's, with the classification of each difference. */
-export const judgedRows = (
+export const comparedRows = (
   output: Rule | undefined,
   expected: Json | undefined,
   candidate: Json | undefined,

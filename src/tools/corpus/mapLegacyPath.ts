@@ -4,7 +4,7 @@ import type { CorpusRequest, NamedEndpoint, SkipReason } from "./corpusRequest.t
 import { requestFor } from "./madeRequests.ts";
 
 /** The form of an endpoint's requests to legacy, by which legacy's paths are read back into its input. */
-export type LegacyPattern = {
+type LegacyPattern = {
   endpoint: NamedEndpoint;
   /** The words and fields at the beginning of each such path. */
   segments: (string | { field: string })[];

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { bucketOf, decide } from "../../../src/features/migration/decide.ts";
-import { type Evidence, judgeGate, wilson } from "../../../src/features/migration/gate.ts";
+import { type Evidence, decideGate, wilson } from "../../../src/features/migration/gate.ts";
 import { gateSchema, type Stage } from "../../../src/features/migration/stage.ts";
 import { decisionHeader } from "../../../src/serve/backend.ts";
 
@@ -72,7 +72,7 @@ describe("the gate", () => {
     modern: { asked: 200, failed: 0, times: times(50) },
   };
   const said = (stage: Stage, change: Partial<Evidence> = {}) => {
-    const { reason: says, to } = judgeGate(gate, stage, { ...fine, ...change });
+    const { reason: says, to } = decideGate(gate, stage, { ...fine, ...change });
     return `${to ? `${to.stage} ${to.share}` : "stays"}: ${says}`;
   };
   const canary = (share: number): Stage => ({ stage: "canary", share });
@@ -159,11 +159,11 @@ describe("the gate", () => {
             recent: { good: Math.max(0, lately - bad), conclusive: lately },
             modern: { asked: 200, failed, times: times(p95) },
           };
-          const { to } = judgeGate(gate, canary(5), evidence);
+          const { to } = decideGate(gate, canary(5), evidence);
           expect(to?.stage === "canary" ? wilson(evidence.good, conclusive).lower : 1).toBeGreaterThanOrEqual(
             gate.parity,
           );
-          expect(judgeGate(gate, canary(5), { ...evidence, requests: 0, conclusive: 0, good: 0 }).to?.stage).not.toBe(
+          expect(decideGate(gate, canary(5), { ...evidence, requests: 0, conclusive: 0, good: 0 }).to?.stage).not.toBe(
             "canary",
           );
         },

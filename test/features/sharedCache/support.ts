@@ -7,7 +7,7 @@ import { redisTier } from "../../../src/features/sharedCache/redisTier.ts";
 import type { startRedis } from "../../store/redis/redisServer.ts";
 import { until } from "../../support/waiting.ts";
 
-const windows = { fresh: 60_000, staleWhileRevalidate: 60_000, staleIfError: 120_000 };
+const lifetimes = { fresh: 60_000, staleWhileRevalidate: 60_000, staleIfError: 120_000 };
 
 export const entry = async (body: string, about: Partial<Entry> = {}): Promise<Entry> => {
   const plain = tagged({ status: about.status ?? 200, body });
@@ -17,7 +17,7 @@ export const entry = async (body: string, about: Partial<Entry> = {}): Promise<E
     {
       endpoint: "getDataset",
       groups: ["dataset/61", "dataset"],
-      lifetimes: windows,
+      lifetimes,
       storedAt: Date.now(),
       ...about,
     },

@@ -28,7 +28,7 @@ describeInChromium("the report, opened as a file", (open) => {
   test("is styled, its scripts run, and nothing of it is refused", async () => {
     const page = await open(await fileWith());
     expect(await page.locator("form.filters").isVisible()).toBe(true);
-    const example = page.locator("#exhibits li").first();
+    const example = page.locator("#examples li").first();
     await example.locator("summary").first().click();
     await example.locator("table.sides").waitFor({ state: "visible" });
     const difference = page.locator("#differences li").first();

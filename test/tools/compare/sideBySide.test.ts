@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { judgeAnswer } from "../../../src/compare/judge.ts";
+import { compareAnswers } from "../../../src/compare/compareAnswers.ts";
 import { openLedger } from "../../../src/compare/ledger.ts";
-import { explainedRows, judgedRows } from "../../../src/tools/compare/sideBySide.ts";
+import { explainedRows, comparedRows } from "../../../src/tools/compare/sideBySide.ts";
 import { list, object } from "../../../src/rules/compose.ts";
 import { commaSeparated } from "../../../src/rules/commaSeparated.ts";
 import { integer, text } from "../../../src/rules/values.ts";
@@ -13,8 +13,8 @@ test("equal entries are counted, entries with a difference are always shown", ()
   const expected = documents(100);
   const candidate = expected.with(60, { id: 60, name: "other" });
   const about = { endpoint: "getThings", output: rows, ledger: openLedger([], "2000-01-01") };
-  const differences = judgeAnswer(about, { status: 200, body: expected }, { status: 200, body: candidate });
-  const shown = judgedRows(rows, expected, candidate, differences);
+  const differences = compareAnswers(about, { status: 200, body: expected }, { status: 200, body: candidate });
+  const shown = comparedRows(rows, expected, candidate, differences);
   expect(shown.flatMap(({ omitted }) => omitted ?? [])).toEqual([57, 39]);
   expect(shown.filter(({ kind }) => kind === "unexplained")).toEqual([
     { depth: 2, name: "name", left: '"n60"', right: '"other"', form: "value", kind: "unexplained" },
@@ -26,12 +26,12 @@ test("ten thousand entries that all differ are shown in part, and soon", () => {
   const expected = documents(10_000);
   const candidate = expected.map(({ id }) => ({ id: `${id}`, name: "other" }));
   const about = { endpoint: "getThings", output: rows, ledger: openLedger([], "2000-01-01") };
-  const differences = judgeAnswer(about, { status: 200, body: expected }, { status: 200, body: candidate });
+  const differences = compareAnswers(about, { status: 200, body: expected }, { status: 200, body: candidate });
   expect(differences.map(({ path, count }) => [path, count])).toEqual([
     ["/*/id", 10_000],
     ["/*/name", 10_000],
   ]);
-  const shown = judgedRows(rows, expected, candidate, differences);
+  const shown = comparedRows(rows, expected, candidate, differences);
   expect(shown.length).toBe(401);
   expect(shown.at(-1)?.omitted).toBe(30_001 - 400);
 });

@@ -97,7 +97,7 @@ const cacheSection = (cache: CacheView): PageSection => ({
   id: "cache",
   title: "Cache",
   count: cache.entries,
-  about: "Answers kept in memory, and how long those of each endpoint hold.",
+  about: "Cached answers, and how long those of each endpoint hold.",
   content: html`<p>
       <strong>${bytes(cache.bytes)}</strong> of ${bytes(cache.bound.bytes)}
       ${fillBar(shareOf(cache), "of the room is taken")}
@@ -107,18 +107,18 @@ const cacheSection = (cache: CacheView): PageSection => ({
         each${cache.shared === undefined ? "" : `; the shared tier is ${cache.shared}`}</span
       >
     </p>
-    ${windows(cache)}`,
+    ${lifetimesTable(cache)}`,
 });
 
 const shareOf = ({ bytes: taken, bound }: CacheView): number => (bound.bytes === 0 ? 0 : taken / bound.bytes);
 
-const windows = (cache: CacheView): Html =>
-  html`<details class="windows" data-key="windows">
+const lifetimesTable = (cache: CacheView): Html =>
+  html`<details class="lifetimes" data-key="lifetimes">
     <summary>How long answers hold</summary>
     <table>
       <thead>
         <tr>
-          ${["endpoint", "fresh", "stale", "stale if error", "absent", "unready"].map((head) => html`<th scope="col">${head}</th>`)}
+          ${["endpoint", "fresh", "stale", "stale if error", "404, 410", "412"].map((head) => html`<th scope="col">${head}</th>`)}
         </tr>
       </thead>
       <tbody>
@@ -126,7 +126,7 @@ const windows = (cache: CacheView): Html =>
           ([endpoint, { fresh, stale, staleIfError, absent, unready }]) =>
             html`<tr data-key="${endpoint}">
               <th scope="row">${endpoint}</th>
-              ${[fresh, stale, staleIfError, absent, unready].map((window) => html`<td>${window ?? "–"}</td>`)}
+              ${[fresh, stale, staleIfError, absent, unready].map((lifetime) => html`<td>${lifetime ?? "–"}</td>`)}
             </tr>`,
         )}
       </tbody>

@@ -7,7 +7,7 @@ import { badge, curlPair, filterForm, timeAt } from "../../../ui/parts.ts";
 import { truncate } from "../../../scrub/truncate.ts";
 import { counted, formatNumber } from "../../../ui/wording.ts";
 import type { DifferenceSample, DifferenceView } from "../views.ts";
-import { differenceKinds } from "./routes.ts";
+import { classifications } from "./routes.ts";
 
 /** Characters of all differences together: the page is requested every two seconds. */
 const MAX_LENGTH = 800_000;
@@ -36,7 +36,7 @@ export const liveDifferencesSection = (
       "What modern, or a rule, answers otherwise: by cause, those that explain the most first, and below each where it shows.",
     content: html`${filterForm(
         [
-          { name: "kind", values: differenceKinds, selected: "unexplained" },
+          { name: "kind", values: classifications, selected: "unexplained" },
           { name: "endpoint", values: endpoints },
         ],
         "Path or cause contains",

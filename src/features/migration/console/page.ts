@@ -7,7 +7,7 @@ import { type StageName, stageNames, stageText } from "../stage.ts";
 import type { StagesView, StageView } from "../views.ts";
 import { liveDifferencesSection } from "./differencesSection.ts";
 import { auditSection, ledgerSection } from "./recordSections.ts";
-import { differenceKinds } from "./routes.ts";
+import { classifications } from "./routes.ts";
 import { sortByTrouble, stagesSection } from "./stagesSection.ts";
 
 const fileUrl = (file: string): URL => new URL(file, import.meta.url);
@@ -22,7 +22,7 @@ export const migrationPage = (migration: Migration): PagePart => ({
   show(now, _query, address) {
     const { hasModern } = migration;
     const [stages, audit, expected] = [migration.view(), migration.audit(), migration.expected()];
-    const differences = differenceKinds.flatMap((kind) => migration.differences(kind));
+    const differences = classifications.flatMap((kind) => migration.differences(kind));
     const views = Object.values(stages);
     return {
       ...(hasModern && { headline: headlineOf(stages) }),

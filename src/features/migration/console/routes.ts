@@ -6,8 +6,8 @@ import type { Migration } from "../migration.ts";
 import { type MoveNote, type Stage, stageSchema } from "../stage.ts";
 import type { StageView } from "../views.ts";
 
-/** The kinds of differences, the most urgent first. */
-export const differenceKinds = ["unexplained", "expected", "drift", "explained"] as const;
+/** How differences are classified, the most urgent first. */
+export const classifications = ["unexplained", "expected", "drift", "explained"] as const;
 
 const line = z.string().max(500);
 
@@ -100,9 +100,9 @@ export const addMigrationRoutes = (app: Hono, migration: Migration, observer: Pi
   });
   app.get("/differences", (c) => {
     const given = c.req.query("kind") ?? "unexplained";
-    const kind = differenceKinds.find((one) => one === given);
+    const kind = classifications.find((one) => one === given);
     return kind === undefined
-      ? c.json({ detail: `kind: ${JSON.stringify(given)} given; allowed are ${differenceKinds.join(", ")}` }, 422)
+      ? c.json({ detail: `kind: ${JSON.stringify(given)} given; allowed are ${classifications.join(", ")}` }, 422)
       : c.json(migration.differences(kind));
   });
   app.get("/audit", (c) => c.json(migration.audit()));

@@ -13,7 +13,7 @@ const frame = documentFrame([sharedStyle(), read("report.css")].join("\n"), [rea
 const head = html`<meta http-equiv="Content-Security-Policy" content="${frame.policy}" />`;
 
 /** Characters of each section: the page can still be sent around and opened on a phone. */
-const MAX_CHARS = { causes: 500_000, differences: 2_500_000, exhibits: 1_500_000, failures: 200_000 };
+const MAX_CHARS = { causes: 500_000, differences: 2_500_000, examples: 1_500_000, failures: 200_000 };
 /** Characters of one value. */
 const MAX_VALUE_CHARS = 240;
 /** Rows deeper than this are not indented further. */
@@ -39,11 +39,11 @@ export const htmlReport = (report: Report): string => {
         content: fitting(differences.map(differenceItem), MAX_CHARS.differences),
       })}
       ${section({
-        id: "exhibits",
-        title: "Exhibits",
+        id: "examples",
+        title: "Examples",
         count: examples.length,
         about: "Whole answers beside each other: what differs is marked, with the rule that changed it.",
-        content: fitting(examples.map(exampleItem), MAX_CHARS.exhibits),
+        content: fitting(examples.map(exampleItem), MAX_CHARS.examples),
       })}
       ${section({
         id: "failures",

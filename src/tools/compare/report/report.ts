@@ -1,5 +1,5 @@
 import type { CurlPair } from "../../../compare/curls.ts";
-import type { Classification, Difference, DifferenceKind, ResultCounts } from "../../../compare/difference.ts";
+import type { Classification, Difference, DifferenceForm, ResultCounts } from "../../../compare/difference.ts";
 
 /** Numbers of answers. `failed`: one side gave no answer, so they were not compared. */
 export type Summary = ResultCounts & { failed: number };
@@ -33,7 +33,7 @@ export type Row = {
   left?: string;
   right?: string;
   /** Only where the two differ: how, how it is classified, and by which rules. */
-  form?: DifferenceKind;
+  form?: DifferenceForm;
   kind?: Classification;
   rules?: string[];
   /** The number of entries left out here because they show no new difference. */

@@ -241,7 +241,7 @@ describeInChromium("the operators' page", (open) => {
       const width = () => page.evaluate(`document.documentElement.scrollWidth`);
       await page.selectOption("#filter-kind", "");
       for (const summary of await page.locator(".difference > details > summary").all()) await summary.click();
-      const folds = ".curl > summary:visible, .windows > summary, .in-legacy > summary, .ledger > summary";
+      const folds = ".curl > summary:visible, .lifetimes > summary, .in-legacy > summary, .ledger > summary";
       for (const summary of await page.locator(folds).all()) await summary.click();
       expect(await width()).toBe(360);
       await page.locator("[data-move]").first().click();

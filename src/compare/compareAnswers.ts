@@ -4,7 +4,7 @@ import type { Json } from "../rules/rule.ts";
 import type { GivenAnswer } from "./answers.ts";
 import { collectDifferences } from "./collectDifferences.ts";
 import { type ComparedPlace, differ } from "./differ.ts";
-import { type Difference, type DifferenceKind, differenceKindOf, UNSERVED } from "./difference.ts";
+import { type Difference, type DifferenceForm, differenceFormOf, UNSERVED } from "./difference.ts";
 import type { Ledger } from "./ledger.ts";
 
 /** Bytes of an answer that is compared while callers are served. A larger one would hold them up. */
@@ -26,7 +26,7 @@ type About = {
  * Compares a candidate's answer with the expected one: status, content type, then the documents, field by field. An answer that would not
  * be served, such as a router's 404, is unexplained even if the ledger allows all its differences.
  */
-export const judgeAnswer = (about: About, expected: GivenAnswer, candidate: GivenAnswer): Difference[] => {
+export const compareAnswers = (about: About, expected: GivenAnswer, candidate: GivenAnswer): Difference[] => {
   const differences = differencesOf(about, expected, candidate);
   if (differences.length === 0 || expected.status >= 500) return differences;
   if (differences.some(({ kind }) => kind === "unexplained")) return differences;
@@ -53,7 +53,7 @@ const differencesOf = (
   const isError = expected.status >= 400;
   // All error documents are alike: if a candidate writes them differently, all their fields have one cause.
   const known = isError ? { cause: `error ${expected.status}` } : {};
-  const found = ({ allowedBy, ...difference }: Omit<ComparedPlace, "form"> & { form: DifferenceKind }) => {
+  const found = ({ allowedBy, ...difference }: Omit<ComparedPlace, "form"> & { form: DifferenceForm }) => {
     const traced = origin?.(difference.at);
     const rule = allowedBy ?? traced?.rules.join(" + ");
     const entry = allowedBy === undefined ? ledger.allowing(endpoint, difference) : undefined;
@@ -66,12 +66,12 @@ const differencesOf = (
       ...(entry ? { entry: entry.id } : {}),
     });
   };
-  const outside = (path: string, form: DifferenceKind, one: Json | undefined, other: Json | undefined) =>
+  const outside = (path: string, form: DifferenceForm, one: Json | undefined, other: Json | undefined) =>
     found({ path, at: path, form, expected: one, candidate: other });
 
   if (expected.status !== candidate.status) outside("status", "status", expected.status, candidate.status);
   const types = [mediaType(expected), mediaType(candidate)] as const;
-  if (differenceKindOf(...types)) outside("content-type", "value", ...types);
+  if (differenceFormOf(...types)) outside("content-type", "value", ...types);
   if (candidate.body === undefined) outside("", "type", expected.body, candidate.text ?? "");
   // An error and a document have no field in common; the status differs already.
   else if (isError === candidate.status >= 400)
@@ -85,7 +85,7 @@ const mediaType = ({ contentType }: GivenAnswer): string | undefined =>
   contentType === undefined ? undefined : mediaTypeOf(contentType);
 
 /** Two comparisons of one request: an unexplained difference that only one of them shows is drift. */
-export const settleDifferences = (before: readonly Difference[], after: readonly Difference[]): Difference[] => {
+export const markDrift = (before: readonly Difference[], after: readonly Difference[]): Difference[] => {
   const isAlike = (a: Difference, b: Difference) => a.path === b.path && a.form === b.form;
   const once = (these: readonly Difference[], others: readonly Difference[]) =>
     these.filter((one) => one.kind === "unexplained" && !others.some((other) => isAlike(one, other)));

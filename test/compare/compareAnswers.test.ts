@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { causeOf } from "../../src/compare/difference.ts";
 import type { GivenAnswer } from "../../src/compare/answers.ts";
-import { judgeAnswer } from "../../src/compare/judge.ts";
+import { compareAnswers } from "../../src/compare/compareAnswers.ts";
 import { type LedgerEntry, ledgerSchema, openLedger } from "../../src/compare/ledger.ts";
 import { anyOrder, list, nullable, object } from "../../src/rules/compose.ts";
 import type { Json, Rule } from "../../src/rules/rule.ts";
@@ -36,7 +36,7 @@ const entry: LedgerEntry = {
 };
 
 const judge = (expected: GivenAnswer, candidate: GivenAnswer, output: Rule = tree, entries: LedgerEntry[] = []) =>
-  judgeAnswer({ endpoint: "getThing", output, ledger: openLedger(entries, today) }, expected, candidate);
+  compareAnswers({ endpoint: "getThing", output, ledger: openLedger(entries, today) }, expected, candidate);
 const answer = (body: Json, status = 200): GivenAnswer => ({ status, body, contentType: "application/json" });
 const describeAll = (differences: ReturnType<typeof judge>) =>
   differences.map(({ path, form, kind, count }) => [path, form, kind, count].join(" "));
