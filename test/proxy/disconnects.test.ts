@@ -2,7 +2,7 @@ import { IncomingMessage, type ServerResponse } from "node:http";
 import { connect, Socket } from "node:net";
 import { expect, test } from "vitest";
 import { Upload } from "../../src/proxy/upload.ts";
-import { expectHealthy, get, httpUpstream, openGateway, originOf, request, send } from "./support.ts";
+import { expectHealthy, get, httpUpstream, openProxy, originOf, request, send } from "./support.ts";
 import { until } from "../support/waiting.ts";
 
 const open = (port: number, ...parts: (string | Buffer)[]): Socket => {
@@ -18,7 +18,7 @@ test.each([
 ])("64 clients that leave within an answer of $title wedge no connection of a small pool", async ({ size }) => {
   const body = Buffer.alloc(size, "x");
   const origin = await httpUpstream((req, res) => res.end(req.url === "/healthy" ? "healthy" : body));
-  const gateway = await openGateway(origin, { connections: 4 });
+  const gateway = await openProxy(origin, { connections: 4 });
   let left = 0;
   for (let i = 0; i < 64; i++) {
     const socket = open(gateway.port, get("/big", "Range: x"));
@@ -51,7 +51,7 @@ test("a slow reader pauses the upstream, and gets everything", async () => {
     };
     more();
   });
-  const gateway = await openGateway(origin);
+  const gateway = await openProxy(origin);
   const socket = open(gateway.port, "GET / HTTP/1.0\r\n\r\n").pause();
   let before = 0;
   let unchanged = 0;
@@ -73,7 +73,7 @@ test("a client that reads nothing any more is cut off, and gives its place back"
   const origin = await httpUpstream((req, res) =>
     res.end(req.url === "/healthy" ? "healthy" : Buffer.alloc(32 * 1024 * 1024)),
   );
-  const gateway = await openGateway(origin, { limits: { sendTimeout: 30 } });
+  const gateway = await openProxy(origin, { limits: { sendTimeout: 30 } });
   open(gateway.port, get("/big")).pause();
   await until(() => gateway.events.length === 1);
   expect(gateway.events).toMatchObject([{ kind: "aborted", path: "/big" }]);
@@ -96,7 +96,7 @@ test.each([
     req.on("error", () => undefined).resume();
     return res.on("close", () => aborted++);
   });
-  const gateway = await openGateway(origin);
+  const gateway = await openProxy(origin);
   const socket = open(gateway.port, ...asking("/left"));
   await until(() => begun === 1 && gateway[pool].semaphore.running === 1);
   socket.destroy();
@@ -113,7 +113,7 @@ test("a client that leaves while its request waits is never sent on", async () =
     if (req.url === "/healthy") res.end("healthy");
     else answers.push(() => res.end("ok"));
   });
-  const gateway = await openGateway(origin, { connections: 1 });
+  const gateway = await openProxy(origin, { connections: 1 });
   const first = send(gateway.port, get("/first"));
   await until(() => asked.length === 1);
   const second = open(gateway.port, get("/second"));
@@ -131,7 +131,7 @@ test("an answer before the end of the upload reaches the client on a live connec
     if (req.url === "/healthy") res.end("healthy");
     else res.writeHead(413).end("too much");
   });
-  const gateway = await openGateway(origin);
+  const gateway = await openProxy(origin);
   const size = 8 * 1024 * 1024;
   const head = `POST /upload HTTP/1.1\r\nHost: a\r\nContent-Length: ${size}\r\n\r\n`;
   const { text } = await send(gateway.port, head, Buffer.alloc(size), get("/healthy"));
@@ -145,7 +145,7 @@ test("a client that leaves gives up one pipelined request, and the others are no
     asked.push(req.url ?? "");
     if (req.url === "/healthy") res.end("healthy");
   });
-  const gateway = await openGateway(origin, { connections: 3 });
+  const gateway = await openProxy(origin, { connections: 3 });
   const requests = ["/never", "/big", "/big", "/big"].map((path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
   const socket = open(gateway.port, requests.join(""));
   await until(() => asked.length === 1);
@@ -162,7 +162,7 @@ test("a client that has gone before anything is dispatched costs the upstream no
     asked.push(req.url ?? "");
     res.end("healthy");
   });
-  const gateway = await openGateway(origin);
+  const gateway = await openProxy(origin);
   const late: [IncomingMessage, ServerResponse][] = [];
   const front = new URL(await httpUpstream((...exchange) => void late.push(exchange)));
   const socket = open(Number(front.port), request("POST /gone", "Content-Length: 9"), "half");

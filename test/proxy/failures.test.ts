@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { MAX_INTERIM_ANSWERS } from "../../src/upstream/upstreamRequest.ts";
 import { freePort } from "../support/freePort.ts";
-import { expectHealthy, get, healthy, openGateway, originOf, rawUpstream, request, send } from "./support.ts";
+import { expectHealthy, get, healthy, openProxy, originOf, rawUpstream, request, send } from "./support.ts";
 import { until } from "../support/waiting.ts";
 
 const secret = "SECRETKEY";
@@ -27,7 +27,7 @@ test.each([
   ["switches protocols unasked", "HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"],
 ])("an upstream that %s: 502", async (_, nasty) => {
   const { origin } = await nastyUpstream((socket) => socket.end(nasty));
-  const gateway = await openGateway(origin);
+  const gateway = await openProxy(origin);
   const { head, body } = await send(gateway.port, get(`/nasty?api_key=${secret}`));
   expect(head).toMatch(/^HTTP\/1\.1 502 [^]*^Content-Type: application\/json\r$/m);
   expect(Object.keys(JSON.parse(body))).toEqual(["detail"]);
@@ -45,7 +45,7 @@ test.each([
   ["a body with a length to an HTTP/1.0 client", sized, "1.0", "end"],
 ] as const)("%s that breaks off never ends cleanly", async (_, text, http, ending) => {
   const { origin } = await nastyUpstream((socket) => socket.write(text, () => setTimeout(() => socket[ending](), 100)));
-  const gateway = await openGateway(origin);
+  const gateway = await openProxy(origin);
   const { head, body, reset } = await send(gateway.port, `GET /cut?api_key=${secret} HTTP/${http}\r\nHost: a\r\n\r\n`);
   expect(head).toMatch(/^HTTP\/1\.1 200 /);
   const length = Number(/^content-length: (\d+)/im.exec(head)?.[1] ?? -1);
@@ -56,7 +56,7 @@ test.each([
 });
 
 test("no upstream at all: 502", async () => {
-  const gateway = await openGateway(originOf(await freePort()));
+  const gateway = await openProxy(originOf(await freePort()));
   const { head, body } = await send(gateway.port, get("/"));
   expect(head).toMatch(/^HTTP\/1\.1 502 /);
   expect(JSON.parse(body)).toEqual({ detail: "The upstream could not be reached." });
@@ -78,7 +78,7 @@ test("interim answers without end are cut short: 502", async () => {
     socket.on("close", () => gone.push(true));
     more();
   });
-  const gateway = await openGateway(origin);
+  const gateway = await openProxy(origin);
   const { text } = await send(gateway.port, get("/endless"));
   expect(text.match(/^HTTP\/1\.1 103 /gm)).toHaveLength(MAX_INTERIM_ANSWERS);
   expect(text).toMatch(/\r\n\r\nHTTP\/1\.1 502 [^]*"The upstream gave no sound answer\."/);
@@ -91,7 +91,7 @@ test("as many interim answers as are allowed come before the answer", async () =
   const { origin } = await nastyUpstream((socket) =>
     socket.write(`${"HTTP/1.1 103 Early Hints\r\n\r\n".repeat(MAX_INTERIM_ANSWERS)}${healthy}`),
   );
-  const gateway = await openGateway(origin);
+  const gateway = await openProxy(origin);
   const { text } = await send(gateway.port, get("/hints"));
   expect(text).toMatch(/HTTP\/1\.1 200 OK[^]*healthy$/);
   await expectHealthy(gateway);
@@ -103,7 +103,7 @@ test.each([
   ["an upload that stops coming: 408", "", uploading, 408, "The request's body stopped coming.", "slowClient"],
 ] as const)("%s", async (_, answer, asking, status, said, kind) => {
   const { origin, requests } = await nastyUpstream((socket) => socket.write(answer));
-  const gateway = await openGateway(origin, { headersTimeout: 300, bodyTimeout: 300 });
+  const gateway = await openProxy(origin, { headersTimeout: 300, bodyTimeout: 300 });
   const { head, body } = await send(gateway.port, asking("/slow"));
   expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
   expect(body).toBe(status === 200 ? said : JSON.stringify({ detail: said }));
@@ -117,7 +117,7 @@ test("more requests than may wait: 503 at once, and the others are served", asyn
   const { origin, requests } = await nastyUpstream((socket) => {
     held.push(() => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"));
   });
-  const gateway = await openGateway(origin, { connections: 2, waiting: 1 });
+  const gateway = await openProxy(origin, { connections: 2, waiting: 1 });
   const { semaphore } = gateway.upstream;
   const served = [send(gateway.port, get("/1")), send(gateway.port, get("/2")), send(gateway.port, get("/3"))];
   await until(() => requests.length === 2 && semaphore.waiting === 1);
@@ -136,7 +136,7 @@ test("more requests than may wait: 503 at once, and the others are served", asyn
 
 test("a key in the query is in no event and no answer of ours", async () => {
   const { origin } = await nastyUpstream((socket, text) => socket.end(`garbage ${text}`));
-  const gateway = await openGateway(origin);
+  const gateway = await openProxy(origin);
   const answers = [
     await send(gateway.port, get(`/a?api_key=${secret}`)),
     await send(gateway.port, get(`http://${secret}@host.example/a?api_key=${secret}`)),

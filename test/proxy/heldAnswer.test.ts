@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Beginning, ResponseObserver } from "../../src/proxy/heldAnswer.ts";
-import { expectHealthy, openGateway, rawUpstream, request, send } from "./support.ts";
+import { expectHealthy, openProxy, rawUpstream, request, send } from "./support.ts";
 import { settled, until } from "../support/waiting.ts";
 
 const post = (...headers: string[]) => request("POST /write", "Content-Length: 4", ...headers);
@@ -31,7 +31,7 @@ const watched = async (answer: Answer | ((write: (text: string) => void) => void
     else if (typeof answer !== "function") socket.write(answer[0], () => socket[answer[1]]());
     else answer((text) => void (text === "" ? socket.destroy() : socket.write(text)));
   });
-  const gateway = await openGateway(origin, { observe: watch, connections: 1 });
+  const gateway = await openProxy(origin, { observe: watch, connections: 1 });
   return { ...gateway, told: beginnings, seen, requests, release };
 };
 

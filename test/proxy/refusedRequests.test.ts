@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { ask } from "../../src/upstream/ask.ts";
 import { expectDetail, exchange } from "../serve/support.ts";
 import { listeningGateway } from "../http/support.ts";
-import { expectHealthy, get, healthy, openGateway, rawUpstream, request } from "./support.ts";
+import { expectHealthy, get, healthy, openProxy, rawUpstream, request } from "./support.ts";
 import { until } from "../support/waiting.ts";
 
 const healthyUpstream = () => rawUpstream((socket) => void socket.write(healthy));
@@ -69,7 +69,7 @@ describe("a request that undici refuses", () => {
 
   test("does not use up the connection that it would have gone to", async () => {
     const { origin, requests, connections } = await healthyUpstream();
-    const gateway = await openGateway(origin, { connections: 1 });
+    const gateway = await openProxy(origin, { connections: 1 });
     for (const options of refused)
       for (let i = 0; i < 3; i++) {
         const why = await new Promise((resolve) =>
@@ -84,7 +84,7 @@ describe("a request that undici refuses", () => {
   test("does not when it has waited for the connection either, nor when one is busy", async () => {
     const answers: (() => void)[] = [];
     const { origin, requests } = await rawUpstream((socket) => answers.push(() => socket.write(healthy)));
-    const gateway = await openGateway(origin, { connections: 1 });
+    const gateway = await openProxy(origin, { connections: 1 });
     const { pool } = gateway.upstream;
     const good = () => send(origin, { dispatcher: pool });
     const failed: Error[] = [];
@@ -105,7 +105,7 @@ describe("a request that undici refuses", () => {
 
   test("does not for the gateway's own requests", async () => {
     const { origin } = await healthyUpstream();
-    const { upstream } = await openGateway(origin, { connections: 1 });
+    const { upstream } = await openProxy(origin, { connections: 1 });
     const one = (path: string, headers = {}) =>
       ask(upstream, { method: "GET", path, headers, maxBytes: 1000, totalTimeout: 2000 });
     for (let i = 0; i < 3; i++) await expect(one("/", { bad: "a\nb" })).rejects.toThrow("The upstream broke off");

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { expect, test } from "vitest";
-import { expectHealthy, get, healthy, openGateway, rawUpstream, request, send } from "./support.ts";
+import { expectHealthy, get, healthy, openProxy, rawUpstream, request, send } from "./support.ts";
 
 /** Counts what arrives under /counted; the first answer keeps its connection, each later one does `nasty` to it. */
 const stale = (nasty: (socket: Socket, attempt: number) => void): ReturnType<typeof rawUpstream> => {
@@ -42,7 +42,7 @@ test.each([
       else if (nasty === "close") socket.end();
       else socket.end(partial[nasty] ?? "");
     });
-    const gateway = await openGateway(origin);
+    const gateway = await openProxy(origin);
     await expectHealthy(gateway);
     const length = body === "" ? [] : [`Content-Length: ${body.length}`];
     const { text } = await send(gateway.port, request(`${method} /counted`, ...length), body);
@@ -57,7 +57,7 @@ test.each([
 
 test("a GET is sent twice at most", async () => {
   const { origin, requests } = await stale((socket) => socket.resetAndDestroy());
-  const gateway = await openGateway(origin);
+  const gateway = await openProxy(origin);
   expect((await send(gateway.port, get("/counted"))).head).toMatch(/^HTTP\/1\.1 502 /);
   expect(counted(requests)).toBe(2);
   await expectHealthy(gateway);
@@ -68,7 +68,7 @@ test("many POSTs that wait for one unsound connection arrive once each", async (
     if (attempt % 2 === 1) socket.resetAndDestroy();
     else socket.write(healthy);
   });
-  const gateway = await openGateway(origin, { connections: 2 });
+  const gateway = await openProxy(origin, { connections: 2 });
   const all = Array.from({ length: 20 }, (_, i) =>
     send(gateway.port, request(`POST /counted/${i}`, "Content-Length: 1"), "x"),
   );

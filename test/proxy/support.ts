@@ -17,12 +17,12 @@ import { readRawRequests } from "../support/rawRequests.ts";
 import { until } from "../support/waiting.ts";
 
 /** What a test may set differently. */
-export type GatewaySettings = Partial<
+export type ProxySettings = Partial<
   Omit<UpstreamSettings, "origin"> & PassThroughOptions & { limits: Partial<ClientLimits> }
 >;
 
-/** A gateway under test. `events` is what it reported, `listener` what it runs. */
-export type Gateway = {
+/** A pass-through under test. `events` is what it reported, `listener` what it runs. */
+export type RunningProxy = {
   port: number;
   upstream: Upstream;
   uploads: Upstream;
@@ -77,8 +77,8 @@ export const rawUpstream = async (
   return { origin: originOf(await listening(server)), requests, connections: () => connections };
 };
 
-/** A gateway with short patience in front of `origin`. */
-export const openGateway = async (origin: string, settings: GatewaySettings = {}): Promise<Gateway> => {
+/** A pass-through with short timeouts in front of `origin`. */
+export const openProxy = async (origin: string, settings: ProxySettings = {}): Promise<RunningProxy> => {
   const events: Record<string, unknown>[] = [];
   const { host, trusted = () => false, observe, headers = [], limits, ...rest } = settings;
   const times = { connectTimeout: 2000, headersTimeout: 8000, bodyTimeout: 8000 };
@@ -132,7 +132,7 @@ export const request = (line: string, ...headers: string[]): string =>
   `${[`${line} HTTP/1.1`, "Host: front.example", ...headers, "Connection: close"].join("\r\n")}\r\n\r\n`;
 
 /** That the gateway holds no place and still answers; the last line of every nasty test. */
-export const expectHealthy = async ({ port, upstream, uploads }: Gateway): Promise<void> => {
+export const expectHealthy = async ({ port, upstream, uploads }: RunningProxy): Promise<void> => {
   const isIdle = ({ semaphore: { running, waiting } }: Upstream) => running + waiting === 0;
   await until(() => isIdle(upstream) && isIdle(uploads));
   const { head, body } = await send(port, get("/healthy"));

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { expectHealthy, get, httpUpstream, openGateway, originOf, request, send } from "./support.ts";
+import { expectHealthy, get, httpUpstream, openProxy, originOf, request, send } from "./support.ts";
 import { openConnection } from "../serve/support.ts";
 import { sleep, until } from "../support/waiting.ts";
 
@@ -56,7 +56,7 @@ const large = (path: string, length = 1_000_000) => request(`POST ${path}`, `Con
 
 test("while uploads drip on all of their connections, a GET is answered at once", async () => {
   const { origin, begun } = await taking();
-  const gateway = await openGateway(origin, { connections: 2, waiting: 6, waitTimeout: 60_000 });
+  const gateway = await openProxy(origin, { connections: 2, waiting: 6, waitTimeout: 60_000 });
   const drips = Array.from({ length: 8 }, (_, i) => client(gateway.port, large(`/${i}`), "x"));
   await until(() => gateway.uploads.semaphore.waiting === 6 && begun.length === 2);
   expect((await send(gateway.port, get("/healthy"))).body).toBe("healthy");
@@ -72,7 +72,7 @@ test("while uploads drip on all of their connections, a GET is answered at once"
 
 test("a small body that drips holds no connection, and is never sent in part", async () => {
   const { origin, begun } = await taking();
-  const gateway = await openGateway(origin, { connections: 2, bodyTimeout: 500 });
+  const gateway = await openProxy(origin, { connections: 2, bodyTimeout: 500 });
   const drips = Array.from({ length: 8 }, (_, i) => client(gateway.port, large(`/${i}`, 60_000), "x"));
   const drip = setInterval(() => drips.forEach(({ socket }) => socket.write("x".repeat(1000))), 50);
   onTestFinished(() => clearInterval(drip));
@@ -88,7 +88,7 @@ test.each([
   { title: "after 100 kB", first: 100_000 },
 ])("an upload that falls below the least rate $title gets 408", async ({ first }) => {
   const { origin } = await taking();
-  const gateway = await openGateway(origin, { bodyTimeout: 500 });
+  const gateway = await openProxy(origin, { bodyTimeout: 500 });
   const { socket, text } = client(gateway.port, large("/slow"), Buffer.alloc(first));
   // It is never silent for as long as that would be its end.
   const drip = setInterval(() => socket.write("x"), 50);
@@ -104,7 +104,7 @@ test("an upload at the least rate may take longer than any silence", async () =>
   onTestFinished(() => void vi.useRealTimers());
   const { origin, got } = await taking();
   const { observe, count } = counting();
-  const gateway = await openGateway(origin, { observe });
+  const gateway = await openProxy(origin, { observe });
   const { socket, text } = client(gateway.port, large("/steady", 100_000));
   for (let part = 1; part <= 10; part++) {
     socket.write(Buffer.alloc(10_000));
@@ -137,7 +137,7 @@ test("time in which the upstream takes nothing does not count against the client
     pause();
   });
   const { observe, still } = counting();
-  const gateway = await openGateway(origin, { observe });
+  const gateway = await openProxy(origin, { observe });
   const size = 32 * 1024 * 1024;
   const answer = send(gateway.port, large("/held", size), Buffer.alloc(size));
   for (const pause of [1, 2]) {
@@ -158,7 +158,7 @@ test("a request that waits too long for a place gets 503, and is never sent", as
     if (req.url === "/healthy") res.end("healthy");
     else finish.push(() => void res.end("late"));
   });
-  const gateway = await openGateway(origin, { connections: 1, waitTimeout: 200 });
+  const gateway = await openProxy(origin, { connections: 1, waitTimeout: 200 });
   const first = [send(gateway.port, get("/first")), send(gateway.port, large("/upload"), Buffer.alloc(1_000_000))];
   await until(() => asked.length === 2);
   const [second, third] = await Promise.all([
@@ -177,7 +177,7 @@ test("a request that waits too long for a place gets 503, and is never sent", as
 
 test("a body in chunks of one byte arrives whole, and chunked", async () => {
   const { origin, got } = await taking();
-  const gateway = await openGateway(origin);
+  const gateway = await openProxy(origin);
   const bytes = Buffer.from(Array.from({ length: 5000 }, (_, i) => i % 251));
   const chunks = Buffer.concat([...bytes].map((byte) => Buffer.from([49, 13, 10, byte, 13, 10])));
   const { head } = await send(gateway.port, request("POST /", "Transfer-Encoding: chunked"), chunks, "0\r\n\r\n");
@@ -187,7 +187,7 @@ test("a body in chunks of one byte arrives whole, and chunked", async () => {
 
 test("a refused upload that drips on loses its connection", async () => {
   const origin = await httpUpstream((_, res) => res.writeHead(413).end("too much"));
-  const gateway = await openGateway(origin, { bodyTimeout: 500 });
+  const gateway = await openProxy(origin, { bodyTimeout: 500 });
   const { socket, text, closed } = client(
     gateway.port,
     large("/x").replace(/Connection: close\r\n/, ""),
@@ -204,7 +204,7 @@ test("every body arrives byte for byte, framed as it came, and is looked at once
   const { origin, got } = await taking();
   let seen: Buffer[] = [];
   const observe = () => ({ chunk: (bytes: Buffer) => void seen.push(Buffer.from(bytes)), over: () => undefined });
-  const { port } = await openGateway(origin, { observe });
+  const { port } = await openProxy(origin, { observe });
   const part = fc.oneof(
     fc.uint8Array({ minLength: 1, maxLength: 50 }),
     fc.integer({ min: 1, max: 90_000 }).map((length) => Buffer.alloc(length, length)),
@@ -241,7 +241,7 @@ test("an answer that breaks with its head, within the upload, is seen to be cut"
   const origin = await httpUpstream(({ socket }) => {
     socket.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n");
   });
-  const gateway = await openGateway(origin);
+  const gateway = await openProxy(origin);
   const { text } = await send(gateway.port, request("PUT /", "Content-Length: 200000"), Buffer.alloc(65_536));
   expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\n$/);
 });
@@ -266,7 +266,7 @@ test.each([{ framing: "a length" }, { framing: "chunks" }])(
         res.end();
       });
     });
-    const { port, events } = await openGateway(origin);
+    const { port, events } = await openProxy(origin);
     const answer = await fetch(`${originOf(port)}/large`, {
       method: "PUT",
       body: chunked ? new Blob([up]).stream() : up,

@@ -5,7 +5,7 @@ import { documentedHeaders } from "../../src/openapi/replyHeaders.ts";
 import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { describeInChromium } from "../support/browser.ts";
 import { listeningGateway } from "../http/support.ts";
-import { get, httpUpstream, openGateway, rawUpstream, send } from "../proxy/support.ts";
+import { get, httpUpstream, openProxy, rawUpstream, send } from "../proxy/support.ts";
 
 const legacyPath = "/api/v1/json/data/61";
 
@@ -38,7 +38,7 @@ describe("a proxied answer", () => {
   ])("%s exposes our headers once, if at all", async (_, theirs, merged) => {
     const lines = ["HTTP/1.1 200 OK", ...theirs, "Content-Length: 0"];
     const { origin } = await rawUpstream((socket) => socket.write(`${lines.join("\r\n")}\r\n\r\n`));
-    const { port } = await openGateway(origin);
+    const { port } = await openProxy(origin);
     const { head } = await send(port, get("/"));
     expect(head.match(/^.*expose-headers.*$/gim)?.join() ?? "").toBe(merged);
   });

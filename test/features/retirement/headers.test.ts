@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { deprecationHeaders } from "../../../src/features/retirement/deprecationHeaders.ts";
 import type { Deprecation } from "../../../src/features/retirement/settings.ts";
-import { get, openGateway, rawUpstream, request, send } from "../../proxy/support.ts";
+import { get, openProxy, rawUpstream, request, send } from "../../proxy/support.ts";
 import { until } from "../../support/waiting.ts";
 import { datasets, datasetsHeaders, gatewayOver, ofDeprecation, page } from "./support.ts";
 
@@ -39,8 +39,8 @@ describe("the headers of a path", () => {
 /** The pass-through with and without the headers, over an upstream that writes these bytes. */
 const both = async (reply: string, ...parts: string[]) => {
   const { origin } = await rawUpstream((socket) => socket.end(reply));
-  const plain = await openGateway(origin);
-  const gateway = await openGateway(origin, { headers: [() => deprecationHeaders(datasets)] });
+  const plain = await openProxy(origin);
+  const gateway = await openProxy(origin, { headers: [() => deprecationHeaders(datasets)] });
   return { plain: await send(plain.port, ...parts), told: await send(gateway.port, ...parts) };
 };
 
