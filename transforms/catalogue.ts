@@ -13,7 +13,7 @@ export const catalogue = {
   errors: legacyErrors,
   legacyStudies,
   legacyPaths,
-  passing: { writes: legacyWrites, reads: legacyReads, refusals: legacyRefusals },
+  legacyWrites: { writes: legacyWrites, reads: legacyReads, refusals: legacyRefusals },
   /** The file with what is known of the public reference implementation. */
   expectedDifferences: fileURLToPath(new URL("./expectedDifferences.json", import.meta.url)),
   /** Harmless questions that show what legacy thinks of a key: a short list, and a tag without a name on nothing. */

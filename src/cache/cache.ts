@@ -2,7 +2,8 @@ import { LRUCache } from "lru-cache";
 import { type CacheRequest, entryKey, type Fetch } from "./cacheRequest.ts";
 import { type Entry, entryOf } from "./entry.ts";
 import { backOff, isFailure, mayStore, storedFor, UNCACHEABLE_FOR } from "./policy.ts";
-import { monotonic, type Store } from "./store.ts";
+import { monotonic } from "../concurrency/monotonic.ts";
+import type { Store } from "./store.ts";
 import { type Answer, type Answered, type CacheStatus, HIT, tagged, untagged } from "./reply.ts";
 import type { OpenSharedTier } from "./sharedTier.ts";
 import { openSingleFlight } from "./singleFlight.ts";
@@ -29,11 +30,11 @@ type CacheSettings = {
 };
 
 /** What came of a fetch. `isForOne`: others who wait for it ask for themselves. */
-type FetchedAnswer = { answered: Answered; isForOne?: boolean };
+type FetchResult = { answered: Answered; isForOne?: boolean };
 
 /** Opens the cache over a store, and over a shared tier where one is given. */
 export const openCache = ({ store, openTier, count, onError, now = Date.now }: CacheSettings): Cache => {
-  const fetches = openSingleFlight<FetchedAnswer>();
+  const fetches = openSingleFlight<FetchResult>();
   const uncacheable = new LRUCache<string, true>({ max: 10_000, ttl: UNCACHEABLE_FOR, perf: monotonic });
   const entries = openTieredEntries({
     store,
@@ -51,7 +52,7 @@ export const openCache = ({ store, openTier, count, onError, now = Date.now }: C
     fetchAnswer: Fetch,
     how: CacheStatus,
     background = false,
-  ): Promise<FetchedAnswer> => {
+  ): Promise<FetchResult> => {
     const { endpoint, lifetimesOf } = request.cacheKey;
     const key = entryKey(request, owner);
     const mark = entries.mark();

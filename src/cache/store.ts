@@ -97,6 +97,3 @@ export const openStore = ({ bytes, entryBytes }: { bytes: number; entryBytes: nu
     size: () => ({ bytes: entries.calculatedSize, entries: entries.size, evicted }),
   };
 };
-
-/** A clock in milliseconds that never goes back. It is looked up at each call, so that a test can replace it. */
-export const monotonic = { now: (): number => performance.now() };

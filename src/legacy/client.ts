@@ -10,13 +10,13 @@ import { type LegacyReading, readLegacy } from "./reading.ts";
 import type { XmlReader } from "./xml.ts";
 
 /** A legacy answer that was read. */
-export type LegacyReply = { status: number; readonly reading: LegacyReading };
+export type LegacyAnswer = { status: number; readonly reading: LegacyReading };
 
 /** An answer's bytes. The first look at `reading` parses them in this thread; large ones go to the reader instead. */
-export type LegacyAnswer = LegacyReply & { contentType: string; body: Buffer };
+export type LegacyReply = LegacyAnswer & { contentType: string; body: Buffer };
 
 /** The answer with this status and body. `contentType` is empty where there is none. */
-export const legacyAnswer = (status: number, body: Buffer, readXml: XmlReader, contentType = ""): LegacyAnswer => {
+export const legacyReply = (status: number, body: Buffer, readXml: XmlReader, contentType = ""): LegacyReply => {
   let reading: LegacyReading | undefined;
   return {
     status,
@@ -40,7 +40,7 @@ export type Caller = {
   signal?: AbortSignal;
   spent?: { calls: number; ms: number };
   /** Gets each reply of legacy's: a comparison shows what legacy itself said. */
-  onReply?: (reply: LegacyAnswer) => void;
+  onReply?: (reply: LegacyReply) => void;
 };
 
 /** Asks legacy for one form of one resource. Without an answer it returns the outcome of the failure. */
@@ -49,7 +49,7 @@ export type LegacyClient = (
   form: "json" | "xml",
   caller: Caller,
   readXml: XmlReader,
-) => Promise<LegacyAnswer | LegacyFailed>;
+) => Promise<LegacyReply | LegacyFailed>;
 
 /**
  * A call without an answer. `why`: for the log. `isItsFault`: legacy could not be reached, took too long or broke off. `isUnsent`: legacy cannot have received any part of the request. `isForOne`: the gateway had no room or time for
@@ -102,7 +102,7 @@ const send = async (
   upstream: Upstream,
   { path, host, maxReply }: LegacyClientSettings,
   ...[request, form, { key, headers, deadline, signal, onReply }, readXml]: Parameters<LegacyClient>
-): Promise<LegacyAnswer | LegacyFailed> => {
+): Promise<LegacyReply | LegacyFailed> => {
   const isPost = request.method === "POST";
   const fields = isPost || key !== undefined ? new URLSearchParams(isPost ? request.form : undefined) : undefined;
   // Legacy takes a key from the query first, but a query ends up in its access log.
@@ -121,7 +121,7 @@ const send = async (
       totalTimeout: Math.max(1, deadline - Date.now()),
       ...(signal ? { signal } : {}),
     });
-    const answer = legacyAnswer(reply.status, reply.body, readXml, reply.contentType);
+    const answer = legacyReply(reply.status, reply.body, readXml, reply.contentType);
     onReply?.(answer);
     return answer;
   } catch (error) {

@@ -66,7 +66,7 @@ const readError = (document: JsonObject, form: "json" | "xml"): LegacyReading | 
 const decodedText = (text: Json | undefined): string | undefined =>
   typeof text === "string" && text !== "" ? decodeHtml(text).trim() : undefined;
 
-type CodedError = Extract<LegacyReading, { is: "error" }>;
+export type CodedError = Extract<LegacyReading, { is: "error" }>;
 
 /** Legacy's errors by their codes. */
 export type ErrorTable = ReadonlyMap<number, LegacyError>;

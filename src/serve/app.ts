@@ -30,7 +30,7 @@ type AppParts = Core & {
 /** The new interface, for requests from sockets and from this process. */
 export type App = {
   /** Answers a request that Node has read. Never rejects. */
-  listen: (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
+  handle: (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
   /** Answers a request of a program in this process. `incoming`: a request of Node's that has the target and headers, where there is one. */
   fetch: (request: Request, env?: { incoming?: IncomingMessage }) => Promise<Response>;
   /** The same for a path below the origin, or a whole URL. */
@@ -56,17 +56,17 @@ export const gatewayApp = (parts: AppParts): App => {
     const [[found]] = router.match(request.method === "HEAD" ? "GET" : request.method, path);
     if (found !== undefined) return found[0](request, paramsOf(found[1]));
     const prefix = prefixes.find((one) => one !== "/" && isBelow(path, one));
-    if (prefix !== undefined) return plain(parts, request, notFoundBelow(prefix, path, candidates));
-    return request.incoming === undefined ? plain(parts, request, notFound) : undefined;
+    if (prefix !== undefined) return unstoredReply(parts, request, notFoundBelow(prefix, path, candidates));
+    return request.incoming === undefined ? unstoredReply(parts, request, notFound) : undefined;
   };
 
   const failed = (request: AppRequest, error: unknown): Handled => {
     services.observer.event("internal_error", { error: (error as Error).stack });
-    return plain(parts, request, plainAnswer(500, "Internal Server Error"));
+    return unstoredReply(parts, request, plainAnswer(500, "Internal Server Error"));
   };
 
   const app: App = {
-    async listen(incoming, outgoing) {
+    async handle(incoming, outgoing) {
       const request = fromNode(incoming);
       const answered = await answer(request).catch((error: unknown) =>
         // A client that leaves in the middle of its body is not an error.
@@ -88,7 +88,7 @@ export const gatewayApp = (parts: AppParts): App => {
     async fetch(web, env) {
       const request = fromWeb(web, env?.incoming);
       const answered = await answer(request).catch((error: unknown) => failed(request, error));
-      const { reply, afterwards, sent } = answered ?? plain(parts, request, notFound);
+      const { reply, afterwards, sent } = answered ?? unstoredReply(parts, request, notFound);
       if (afterwards) setImmediate(afterwards);
       sent?.(true);
       const body = request.method === "HEAD" ? undefined : (reply.body as Uint8Array<ArrayBuffer> | undefined);
@@ -112,7 +112,7 @@ const corsOf = ({ settings }: AppParts, request: AppRequest) =>
   corsList(settings.CORS_ORIGINS, request.header("origin"));
 
 /** An answer that no cache may store. */
-const plain = (parts: AppParts, request: AppRequest, { status, body, headers = {} }: Answer): Handled => {
+const unstoredReply = (parts: AppParts, request: AppRequest, { status, body, headers = {} }: Answer): Handled => {
   const { target, header } = request;
   const written = parts.writeError({ target, accept: header("accept") }, status, Buffer.from(body));
   const shared = [...written.vary, ...corsOf(parts, request)];
@@ -155,7 +155,7 @@ const answerBy =
     const { services, backend } = parts;
     if (isLoop(request.header("via"))) {
       services.observer.event("request_loop", { endpoint: endpoint.name });
-      return plain(parts, request, plainAnswer(502, "The gateway's upstream is the gateway itself."));
+      return unstoredReply(parts, request, plainAnswer(502, "The gateway's upstream is the gateway itself."));
     }
     const started = performance.now();
     const input = await readRequest(request, endpoint, { params, pairsBelow }, parts);
@@ -198,7 +198,7 @@ const otherMethods =
   (parts: AppParts, pattern: Parameters<typeof allowed>[0]): Handler =>
   (request) => {
     if (request.method !== "OPTIONS")
-      return plain(parts, request, plainAnswer(405, "Method Not Allowed", { Allow: allowed(pattern) }));
+      return unstoredReply(parts, request, plainAnswer(405, "Method Not Allowed", { Allow: allowed(pattern) }));
     const headers = [...corsOf(parts, request), ...Object.entries(preflightHeaders(allowed(pattern))).flat()];
     return { reply: { status: 204, headers, body: undefined } };
   };

@@ -99,7 +99,7 @@ export type Feature = {
   documents?: Documents;
   layer?: Layer;
   /** False where an answer from the cache needs more than looking it up: the request then takes the way through the layers. */
-  isPlain?: (endpoint: string, isKeyed: boolean, headers: IncomingHttpHeaders) => boolean;
+  mayHitPathAnswer?: (endpoint: string, isKeyed: boolean, headers: IncomingHttpHeaders) => boolean;
   /** Which backend answers this caller, and in which stage: for requests that are refused before their layer decides. */
   decide?: (endpoint: string, caller: RequestCaller) => Decision;
   /** An exchange is over. `response` is absent where no request was read: the HTTP parser refused it, or its connection was refused. */

@@ -25,7 +25,7 @@ import { openErrorFormats, openErrorWriter } from "../http/problemDetails.ts";
 import { openHitPath } from "./hitPath.ts";
 import { openKeys } from "./keys.ts";
 import { legacyBackend } from "./legacyBackend.ts";
-import { observePassThrough } from "./passingWrites.ts";
+import { observePassThrough } from "./proxiedWrites.ts";
 import { type Catalogue, lifetimesInForce, prepare } from "./prepared.ts";
 import { buildInfo } from "../telemetry/buildInfo.ts";
 import { openUnconfirmedWrites } from "./unconfirmedWrites.ts";
@@ -237,7 +237,7 @@ export const openGateway = async (
     meter,
     observer,
     trusted,
-    observe: observePassThrough(services, features, catalogue.passing, readTarget),
+    observe: observePassThrough(services, features, catalogue.legacyWrites, readTarget),
     headers: features.flatMap(({ proxy }) => proxy?.headers ?? []),
     standIns: features.flatMap(({ proxy }) => proxy?.standIn ?? []),
   });

@@ -8,7 +8,7 @@ import { readCredential } from "../http/credential.ts";
 import { exchangeOf } from "../http/exchange.ts";
 import type { Core } from "./feature.ts";
 import { headerOf } from "./requestInput.ts";
-import { queryOf } from "../http/requestTarget.ts";
+import { pathOf, queryOf } from "../http/requestTarget.ts";
 
 /** Stands before the router: it answers from memory at once, and knows a path by the cache key that the router has made of it. */
 export type HitPath = {
@@ -24,7 +24,7 @@ const OVERHEAD = 600;
 /** `bytes`: all that may be remembered of paths. All features are open. */
 export const openHitPath = ({ services, settings, features, errorFormats }: Core, bytes: number): HitPath => {
   const { cache, keys, meter } = services;
-  const plain = features.flatMap(({ isPlain }) => isPlain ?? []);
+  const conditions = features.flatMap(({ mayHitPathAnswer }) => mayHitPathAnswer ?? []);
   const cacheKeys = new LRUCache<string, CacheKey>({
     maxSize: Math.max(1, Math.floor(bytes)),
     sizeCalculation: (_, path) => OVERHEAD + 2 * path.length,
@@ -50,14 +50,15 @@ export const openHitPath = ({ services, settings, features, errorFormats }: Core
         }
       }
       const { endpoint } = cacheKey;
-      for (const isPlain of plain) if (!isPlain(endpoint, owner !== undefined, headers)) return false;
+      for (const mayHitPathAnswer of conditions)
+        if (!mayHitPathAnswer(endpoint, owner !== undefined, headers)) return false;
       const now = Date.now();
       const wanted = readDirectives(headers["cache-control"], headers.pragma);
       const found = cache.lookUp({ cacheKey, owner, wanted }, now);
       if (found?.freshness !== "fresh") return false;
       const { entry } = found;
       // The router writes errors in the other format.
-      if (entry.status >= 400 && errorFormats(headers.accept, url) !== undefined) return false;
+      if (entry.status >= 400 && errorFormats(headers.accept, pathOf(url)) !== undefined) return false;
       const reply = replyWith(
         { representation: entry, entry, how: HIT },
         {

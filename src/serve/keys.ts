@@ -1,6 +1,6 @@
 import { hash, randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import { monotonic } from "../cache/store.ts";
+import { monotonic } from "../concurrency/monotonic.ts";
 import type { LegacyRequest } from "../endpoint/legacyRequest.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
 import type { Caller, LegacyClient } from "../legacy/client.ts";

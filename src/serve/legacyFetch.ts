@@ -2,8 +2,8 @@ import type { Fetched } from "../cache/cacheRequest.ts";
 import { answerOf } from "../endpoint/answer.ts";
 import type { LegacyRequest } from "../endpoint/legacyRequest.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
-import type { Caller, LegacyFailed, LegacyAnswer, LegacyReply } from "../legacy/client.ts";
-import { type LegacyReading, outcomeOf, ownStatusOf } from "../legacy/reading.ts";
+import type { Caller, LegacyFailed, LegacyReply, LegacyAnswer } from "../legacy/client.ts";
+import { type CodedError, type LegacyReading, outcomeOf, ownStatusOf } from "../legacy/reading.ts";
 import { scrubTarget } from "../scrub/requestTarget.ts";
 import type { Read, ReadTask, Written } from "../reading/readAnswer.ts";
 import type { MaybePromise, Unread } from "../reading/reader.ts";
@@ -80,7 +80,7 @@ const fetchDocument = async (
   const { observer, reader } = services;
   const { endpoint, input, legacy } = request;
   const task: ReadTask = { endpoint: endpoint.name, as, input };
-  const read = ({ body }: LegacyAnswer) => reader.read(task, body, caller.deadline);
+  const read = ({ body }: LegacyReply) => reader.read(task, body, caller.deadline);
   const reply = await ask(services, endpoint, legacy, caller, read, endpoint.format);
   if ("failed" in reply) {
     const { failed, isUnsent, isForOne } = reply;
@@ -129,7 +129,7 @@ const answerToError = async (
   services: FetchServices,
   request: SentRequest,
   caller: Caller,
-  error: LegacyError,
+  error: CodedError,
   status: number,
 ): Promise<FetchedAnswer> => {
   const { endpoint } = request;
@@ -155,7 +155,7 @@ const recover = async (
   const look = endpoint.recover?.look(input);
   if (!look || "unsent" in look) return undefined;
   const task: ReadTask = { endpoint: endpoint.name, as: "recovered", input };
-  const read = ({ body }: LegacyAnswer) => services.reader.read(task, body, caller.deadline);
+  const read = ({ body }: LegacyReply) => services.reader.read(task, body, caller.deadline);
   const reply = await ask(services, endpoint, look, caller, read);
   if ("failed" in reply) return undefined;
   const { reading } = reply;
@@ -182,7 +182,6 @@ const unread: Record<Unread["unread"], LegacyFailed> = {
   },
 };
 
-type LegacyError = Extract<LegacyReading, { is: "error" }>;
 type Reading = LegacyReading | Read;
 
 /**
@@ -194,7 +193,7 @@ const ask = async <R extends Reading>(
   endpoint: Pick<PreparedEndpoint, "name" | "readXml"> & Partial<Pick<PreparedEndpoint, "hasMarkup">>,
   request: LegacyRequest,
   caller: Caller,
-  read: (reply: LegacyAnswer) => MaybePromise<R | Unread>,
+  read: (reply: LegacyReply) => MaybePromise<R | Unread>,
   form: "json" | "xml" = "json",
 ): Promise<{ status: number; reading: R } | LegacyFailed> => {
   const { client, observer } = services;
@@ -241,7 +240,7 @@ export const fetchReadable = (
   endpoint: Pick<PreparedEndpoint, "name" | "readXml">,
   request: LegacyRequest,
   caller: Caller,
-): Promise<LegacyReply | LegacyFailed> =>
+): Promise<LegacyAnswer | LegacyFailed> =>
   ask<LegacyReading>(services, endpoint, request, caller, ({ reading }) => reading);
 
 /** Legacy looks at the key before anything else, but at its database before the key. */

@@ -18,7 +18,7 @@ export type Catalogue = {
   /** The paths under which the legacy interface answers, and writes. */
   legacyPaths: LegacyPaths;
   /** What is written, and only read, through the legacy interface itself. */
-  passing: LegacyWriteKnowledge;
+  legacyWrites: LegacyWriteKnowledge;
   /** The URL of the module that exports the same `endpoints`, for the threads that read large answers; without it they are read in this one. */
   module?: string;
   /** The path of the ledger of expected differences that ships. */

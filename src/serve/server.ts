@@ -43,7 +43,7 @@ export const startServer = async (
     const ours = isBelowAny(pathOf(request.url ?? "/"), prefixes);
     exchanges.answer(request, response, ours, () => {
       if (documents.some((one) => one.answer(request, response))) return;
-      if (ours) void gateway.app.listen(request, response);
+      if (ours) void gateway.app.handle(request, response);
       else gateway.passThrough(request, response);
     });
   });

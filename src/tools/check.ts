@@ -1,7 +1,7 @@
 import { exampleTarget } from "../endpoint/canonicalRequest.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { LegacyRequest, Unsent } from "../endpoint/legacyRequest.ts";
-import type { LegacyAnswer, LegacyFailed } from "../legacy/client.ts";
+import type { LegacyReply, LegacyFailed } from "../legacy/client.ts";
 import { xmlReader } from "../legacy/xml.ts";
 import type { Json } from "../rules/rule.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -196,7 +196,7 @@ const summaryOf = ({ ready, legacy, passed, failed, rows }: CheckResult): string
 type LegacyState = { ok: boolean; words: string; advice?: string };
 
 /** `url`: where legacy's interface is, with its path. */
-const describeLegacy = (url: string, reply: LegacyAnswer | LegacyFailed): LegacyState => {
+const describeLegacy = (url: string, reply: LegacyReply | LegacyFailed): LegacyState => {
   if ("failed" in reply) {
     const advice = /\([A-Z_]*(CERT|UNABLE_TO)[A-Z_]*\)/.test(reply.why)
       ? "its certificate is not trusted: name its authority's by LEGACY_CA, or correct the host in LEGACY_URL"

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { CanonicalRequest } from "../endpoint/canonicalRequest.ts";
 import type { LegacyRequest } from "../endpoint/legacyRequest.ts";
-import type { LegacyAnswer, LegacyFailed } from "../legacy/client.ts";
+import type { LegacyReply, LegacyFailed } from "../legacy/client.ts";
 import type { Catalogue } from "../serve/prepared.ts";
 import { openGateway } from "../serve/gateway.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -12,7 +12,7 @@ export type CapturedExchange = {
   request: LegacyRequest;
   format: "json" | "xml";
   key?: string | undefined;
-  reply: LegacyAnswer | LegacyFailed;
+  reply: LegacyReply | LegacyFailed;
   /** Milliseconds until the reply was there. */
   ms: number;
 };

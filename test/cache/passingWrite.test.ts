@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { anyPath } from "../support/anyText.ts";
-import { fateOf, MAX_NAMED, passingWrite } from "../../src/serve/passingWrites.ts";
+import { fateOf, MAX_NAMED, proxiedWrite } from "../../src/serve/proxiedWrites.ts";
 import { legacyTargets } from "../../src/legacy/legacyTarget.ts";
 import { legacyPaths, legacyReads, legacyRefusals, legacyWrites } from "../../transforms/legacyInterface.ts";
 
@@ -12,12 +12,12 @@ const form = "application/x-www-form-urlencoded";
 /** A write to a path of legacy's, whose body comes in these chunks. */
 const writing = (path: string, ...chunks: (string | Uint8Array)[]) => {
   const target = read(`/api/v1${path}`);
-  const write = target && passingWrite(knowledge, "POST", target);
+  const write = target && proxiedWrite(knowledge, "POST", target);
   for (const chunk of chunks) write?.chunk(Buffer.from(chunk as string));
   return write;
 };
 
-test("a passing write: whatever its body, it names groups of its kind, and few", () => {
+test("a proxied write: whatever its body, it names groups of its kind, and few", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 500 }), anyPath(), (body, path) => {
       const groups = writing(`/json/data${path}`, body)?.groups() ?? [];

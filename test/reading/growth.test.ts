@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { passingWrite } from "../../src/serve/passingWrites.ts";
+import { proxiedWrite } from "../../src/serve/proxiedWrites.ts";
 import { readLegacy } from "../../src/legacy/reading.ts";
 import { xmlReader } from "../../src/legacy/xml.ts";
 import { commaSeparated, urlList } from "../../src/rules/commaSeparated.ts";
@@ -17,7 +17,7 @@ const rule = (one: Rule, make: (length: number) => string) => (length: number) =
   one.schema.safeParse(one.read(make(length), note, {}));
 };
 const write = (text: string) => (length: number) => {
-  const written = passingWrite({ writes: legacyWrites, reads: legacyReads, refusals: legacyRefusals }, "POST", {
+  const written = proxiedWrite({ writes: legacyWrites, reads: legacyReads, refusals: legacyRefusals }, "POST", {
     path: "/api/v1/json/data/tag",
     segments: ["json", "data", "tag"],
     query: "",

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { legacyAnswer, type LegacyClient } from "../../src/legacy/client.ts";
+import { legacyReply, type LegacyClient } from "../../src/legacy/client.ts";
 import { gatewayFor } from "../support/gateway.ts";
 import { keys } from "./support.ts";
 
@@ -18,7 +18,7 @@ const patient = async () => {
           const failed = { kind: "tooSlow", message: "" } as const;
           setTimeout(() => resolve({ failed, why: "" }), deadline - Date.now());
         })
-      : Promise.resolve(legacyAnswer(200, Buffer.from(JSON.stringify(document)), readXml));
+      : Promise.resolve(legacyReply(200, Buffer.from(JSON.stringify(document)), readXml));
   const { app, services } = await gatewayFor(
     "http://127.0.0.1:1",
     { TOTAL_TIMEOUT_MS: String(TOTAL) },

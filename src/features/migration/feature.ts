@@ -80,7 +80,7 @@ const open = async (
     ...(layer && {
       layer: layer.layer,
       decide: layer.decide,
-      isPlain: (endpoint, _isKeyed, headers) =>
+      mayHitPathAnswer: (endpoint, _isKeyed, headers) =>
         migration.stageOf(endpoint).stage === "legacy" && headers["gateway-backend"] === undefined,
     }),
     async check(report) {

@@ -8,7 +8,7 @@ import { legacyBody } from "../../compare/explainAnswer.ts";
 import { compareAnswers, MAX_COMPARED_BYTES, type Origin, markDrift } from "../../compare/compareAnswers.ts";
 import { type CanonicalRequest, canonicalRequest, formatRequest } from "../../endpoint/canonicalRequest.ts";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
-import type { LegacyAnswer } from "../../legacy/client.ts";
+import type { LegacyReply } from "../../legacy/client.ts";
 import { whyUnserved } from "../../modern/whyUnserved.ts";
 import { collectChanges } from "../../rules/notes.ts";
 import type { Backend, EndpointRequest, RequestCaller } from "../../serve/backend.ts";
@@ -29,7 +29,7 @@ type AnsweredRequest = {
 };
 
 /** One side's answer. `bytes`: its size. `source`: the reply of legacy's that it was made of, where legacy was asked for it. */
-type SideAnswer = GivenAnswer & { bytes: number; source?: LegacyAnswer | undefined };
+type SideAnswer = GivenAnswer & { bytes: number; source?: LegacyReply | undefined };
 
 type SideReply = SideAnswer | { failed: string };
 
@@ -68,8 +68,8 @@ export const openShadow = (core: Core, modern: Modern, migration: Migration, rat
   };
 
   const askLegacy = async ({ request, caller, next }: AnsweredRequest): Promise<SideReply> => {
-    let source: LegacyAnswer | undefined;
-    const onReply = (reply: LegacyAnswer) => void (source = reply.body.length > MAX_COMPARED_BYTES ? undefined : reply);
+    let source: LegacyReply | undefined;
+    const onReply = (reply: LegacyReply) => void (source = reply.body.length > MAX_COMPARED_BYTES ? undefined : reply);
     const asCaller = { ...mirrorCaller(caller, services.totalTimeout), onReply };
     const answered = await next({ ...request, bypass: true }, asCaller);
     return answered.isIncomplete ? { failed: "private rows may be lacking" } : { ...servedAnswer(answered), source };

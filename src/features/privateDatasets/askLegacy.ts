@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import { monotonic } from "../../cache/store.ts";
+import { monotonic } from "../../concurrency/monotonic.ts";
 import { withTimeout } from "../../concurrency/withTimeout.ts";
 import type { RowById } from "../../endpoint/endpoint.ts";
 import type { LegacyRequest } from "../../endpoint/legacyRequest.ts";

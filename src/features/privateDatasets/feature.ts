@@ -71,7 +71,7 @@ const open = async (
       listedRow: listedRows(endpoint.output, rowById, (id, places) => onEvent("private_row_unfit", { id, places })),
     }),
     // Only legacy knows whether a caller with a key is an administrator, who sees more.
-    isPlain: (name, isKeyed) => !isKeyed || name !== LIST_ENDPOINT,
+    mayHitPathAnswer: (name, isKeyed) => !isKeyed || name !== LIST_ENDPOINT,
     onWrite: readWritten((id) => found.get(id) !== undefined, scanner.readNext),
     check: (report) => checkKey(services, report, key),
     async start() {

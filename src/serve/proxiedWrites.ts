@@ -15,20 +15,20 @@ const safe = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
 export const observePassThrough = (
   services: Services,
   features: readonly Feature[],
-  passing: LegacyWriteKnowledge,
+  legacyWrites: LegacyWriteKnowledge,
   readTarget: ReadLegacyTarget,
 ): NonNullable<PassThroughOptions["observe"]> => {
   const observers = features.flatMap(({ proxy }) => proxy?.onBody ?? []);
   return (method, target, req) => {
     const legacy = safe.has(method) ? undefined : readTarget(target);
-    const write = legacy && passingWrite(passing, method, legacy);
+    const write = legacy && proxiedWrite(legacyWrites, method, legacy);
     if (legacy === undefined || write === undefined) return undefined;
     return {
       chunk: write.chunk,
       over(answer, isSent) {
         for (const onBody of observers) onBody(req, write.body());
         if (!isSent || !req.complete) return undefined;
-        return invalidate(services, legacy, req, write, answer, fateOf(answer, passing.refusals));
+        return invalidate(services, legacy, req, write, answer, fateOf(answer, legacyWrites.refusals));
       },
     };
   };
@@ -42,7 +42,7 @@ const invalidate = (
   { cache, unconfirmed, hooks }: Services,
   { path }: LegacyTarget,
   req: IncomingMessage,
-  write: PassingWrite,
+  write: ProxiedWrite,
   answer: Beginning | undefined,
   fate: WriteFate,
 ): Promise<void> | undefined => {
@@ -72,7 +72,7 @@ const LOOKED_AT = 64 * 1024;
 export const MAX_NAMED = 100;
 
 /** A proxied request that may write. Its body is read when one of the members asks for it. */
-type PassingWrite = {
+type ProxiedWrite = {
   chunk: (bytes: Buffer) => void;
   /** The key that it comes with; `contentType` is its body's. */
   key: (contentType: string | undefined) => string | undefined;
@@ -87,11 +87,11 @@ type PassingWrite = {
 };
 
 /** What a request to legacy's interface writes; `undefined` where nothing that answers are about. */
-export const passingWrite = (
+export const proxiedWrite = (
   { writes, reads }: LegacyWriteKnowledge,
   method: string,
   { segments: given, query }: LegacyTarget,
-): PassingWrite | undefined => {
+): ProxiedWrite | undefined => {
   const segments = given[0] === "json" || given[0] === "xml" ? given.slice(1) : given;
   const type = segments[0] ?? "";
   const write = Object.hasOwn(writes, type) ? writes[type] : undefined;
