@@ -8,7 +8,7 @@ test("npx finds the program of the kit's package by the package's name", () => {
   expect(Object.keys(bin)).toEqual([name]);
 });
 
-test.each(["docs/clients.md", "docs/tools.md", "src/tools/kit/package.md", "test/tools/kit/kit.test.ts"])(
+test.each(["docs/tools.md", "src/tools/kit/package.md", "test/tools/kit/kit.test.ts"])(
   "%s names the package, its tarball and its entry as they are built",
   (path) => {
     const text = readFileSync(path, "utf8");
