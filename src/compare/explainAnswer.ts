@@ -30,8 +30,8 @@ export const explainAnswer = (
     return wholeAnswer(ours.status === 502 ? explainedBy("unreadable") : { kind: "unexplained" }, legacy, ours);
   if (reading.is === "error") return wholeAnswer(madeOfError(about, exchange, ours), legacy, ours);
   if (ours.status === 200 && status === 200) return explainDocument(about, reading.document, ours.body);
-  const judged = about.endpoint.rejectDocument?.(reading.document, about.knowledge);
-  if (judged && isAnswer(answerOf(judged), ours)) return wholeAnswer(explainedBy("judge"), legacy, ours);
+  const rejected = about.endpoint.rejectDocument?.(reading.document, about.knowledge);
+  if (rejected && isAnswer(answerOf(rejected), ours)) return wholeAnswer(explainedBy("judge"), legacy, ours);
   return schemaMismatch(about, reading.document, legacy, ours);
 };
 

@@ -24,7 +24,7 @@ const identityBy =
 
 /**
  * The identities to pair entries by, the most exact one first. The last one is the first field that the entries' rule names (an id,
- * a name). Where entries share it, as many of the first fields as tell the entries apart come before it.
+ * a name). Where entries share it, as many of the first fields as distinguish the entries come before it.
  */
 const identitiesOf = (entries: readonly Json[], entry: Facets | undefined): Identity[] => {
   const names = Object.keys(entry?.fields ?? (isObject(entries[0]) ? entries[0] : {}));

@@ -37,8 +37,8 @@ const openWith = (entryBytes = MIB, tier?: Partial<SharedTier>) => {
       async () => ({ answer: { status: 200, body: Buffer.alloc(legacy.bytes, legacy.fill) }, groups: ["g"] }),
       async () => undefined,
     );
-    const asker = { method: "GET", acceptEncoding, ifNoneMatch, keyed: false, cors: [] };
-    const { status, headers, body } = replyWith(answered, asker, Date.now());
+    const request = { method: "GET", acceptEncoding, ifNoneMatch, keyed: false, cors: [] };
+    const { status, headers, body } = replyWith(answered, request, Date.now());
     const header = (name: string) => (headers.includes(name) ? headers[headers.indexOf(name) + 1] : undefined);
     return {
       status,

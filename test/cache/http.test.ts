@@ -279,14 +279,14 @@ describe("never kept", () => {
 test("a list of origins: each page gets its own origin, and all share one entry", async () => {
   const { ask, legacy } = await cachedGateway({ CORS_ORIGINS: "https://a.example,https://b.example" });
   for (let i = 0; i < 2; i++)
-    for (const [origin, told] of [
+    for (const [origin, allowed] of [
       ["https://a.example", "https://a.example"],
       ["https://b.example", "https://b.example"],
       ["https://c.example", null],
     ] as const) {
       const { headers } = await ask(path, { Origin: origin });
       expect([headers.get("access-control-allow-origin"), headers.get("vary")]).toEqual([
-        told,
+        allowed,
         expect.stringMatching(/, Origin$/),
       ]);
     }

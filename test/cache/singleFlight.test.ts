@@ -207,28 +207,3 @@ describe("a refresh in the background", () => {
     expect((await ask("/v1/datasets/61")).status).toBe(502);
   });
 });
-
-test.each([
-  ["404", { gone: true }, "/v1/datasets/61", 60_000],
-  ["404 of an alias", { gone: true }, "/v1/studies/no-such", 60_000],
-])("%s is cached for its own short lifetime", async (_, change, path, lifetime) => {
-  const { pass } = clock();
-  const { legacy, ask } = await cachedGateway();
-  Object.assign(legacy, change);
-  const first = await ask(path);
-  expect([first.status, first.headers.get("cache-control")]).toEqual([404, `public, max-age=${lifetime / 1000}`]);
-  pass(lifetime - 1);
-  expect((await ask(path)).how).toMatch(/^hit/);
-  pass(1);
-  expect((await ask(path)).how).toMatch(/^fwd=uri-miss/);
-});
-
-test("lifetimes can be set one by one", async () => {
-  const { pass } = clock();
-  const { ask } = await cachedGateway({
-    CACHE_LIFETIMES: '{"getDataset": {"fresh": "5s", "staleWhileRevalidate": "0s"}}',
-  });
-  expect((await ask("/v1/datasets/61")).headers.get("cache-control")).toBe("public, max-age=5, stale-if-error=604800");
-  pass(5000);
-  expect((await ask("/v1/datasets/61")).how).toBe("fwd=stale; stored; ttl=5");
-});

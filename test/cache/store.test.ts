@@ -59,12 +59,12 @@ describe("the store", () => {
   });
 });
 
-test("a hit's headers are made once a second, for each kind of asker", () => {
+test("a hit's headers are made once a second, for each kind of request", () => {
   const one = entry();
   const cors: string[] = [];
-  const asker = { method: "GET", acceptEncoding: undefined, ifNoneMatch: undefined, keyed: false, cors };
+  const request = { method: "GET", acceptEncoding: undefined, ifNoneMatch: undefined, keyed: false, cors };
   const headers = (now: number, about = {}) =>
-    replyWith({ representation: one, entry: one, how: HIT }, { ...asker, ...about }, now).headers;
+    replyWith({ representation: one, entry: one, how: HIT }, { ...request, ...about }, now).headers;
   expect(headers(0)).toBe(headers(999));
   expect(headers(1000)).not.toEqual(headers(0));
   expect(headers(0)).toContain("public, max-age=0, stale-while-revalidate=0, stale-if-error=0");

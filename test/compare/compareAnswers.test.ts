@@ -35,10 +35,10 @@ const entry: LedgerEntry = {
   until: "2026-12-31",
 };
 
-const judge = (expected: GivenAnswer, candidate: GivenAnswer, output: Rule = tree, entries: LedgerEntry[] = []) =>
+const compare = (expected: GivenAnswer, candidate: GivenAnswer, output: Rule = tree, entries: LedgerEntry[] = []) =>
   compareAnswers({ endpoint: "getThing", output, ledger: openLedger(entries, today) }, expected, candidate);
 const answer = (body: Json, status = 200): GivenAnswer => ({ status, body, contentType: "application/json" });
-const describeAll = (differences: ReturnType<typeof judge>) =>
+const describeAll = (differences: ReturnType<typeof compare>) =>
   differences.map(({ path, form, kind, count }) => [path, form, kind, count].join(" "));
 
 describe("every form of difference, where it is", () => {
@@ -63,7 +63,7 @@ describe("every form of difference, where it is", () => {
     ["a field of one row", changedAt(document, "/rows/1/name", "q"), ["/rows/*/name value unexplained 1"]],
     ["a list for an object", [], [" type unexplained 1"]],
   ])("%s", (_, candidate, expected) => {
-    expect(describeAll(judge(answer(document), answer(candidate)))).toEqual(expected);
+    expect(describeAll(compare(answer(document), answer(candidate)))).toEqual(expected);
   });
 
   const sound = answer(document);
@@ -77,12 +77,12 @@ describe("every form of difference, where it is", () => {
     ["a charset is nothing", sound, { ...sound, contentType: "Application/JSON; charset=utf-8" }, []],
     ["no JSON", sound, { ...sound, body: undefined, text: "<html>" }, [" type unexplained 1"]],
   ])("%s", (_, expected, candidate, differences) => {
-    expect(describeAll(judge(expected, candidate))).toEqual(differences);
+    expect(describeAll(compare(expected, candidate))).toEqual(differences);
   });
 });
 
 test("a list in another order comes from its order, not from what made the list", () => {
-  const [difference] = judge(answer(["a", "b"]), answer(["b", "a"]), list(text));
+  const [difference] = compare(answer(["a", "b"]), answer(["b", "a"]), list(text));
   expect(difference && causeOf({ ...difference, rule: "unwrapped + list" })).toBe("order, where the rule is list");
 });
 
@@ -99,14 +99,14 @@ describe("the ledger", () => {
     ["not after it", { until: "2026-11-20" }, "unexplained"],
     ["whatever is below", { path: "/**" }, "expected"],
   ])("%s", (_, change, kind) => {
-    const differences = judge(answer(document), answer(empty), tree, [{ ...entry, ...change }]);
+    const differences = compare(answer(document), answer(empty), tree, [{ ...entry, ...change }]);
     expect(differences.map((one) => [one.kind, one.entry])).toEqual([[kind, kind === "expected" ? "one" : undefined]]);
   });
 
   test("an entry about a list allows differences of its entries, of no other path", () => {
     const changed = changedAt(document, "/rows/1/name", "q");
     const about = (path: string) =>
-      judge(answer(document), answer(changed), tree, [{ ...entry, kind: "value", path }])[0]?.kind;
+      compare(answer(document), answer(changed), tree, [{ ...entry, kind: "value", path }])[0]?.kind;
     expect([about("/rows/*/name"), about("/rows/**"), about("/rows/x/name"), about("/r*s/x/name")]).toEqual([
       "expected",
       "expected",
@@ -117,7 +117,7 @@ describe("the ledger", () => {
 
   test("an entry for a value is about exactly this value of the candidate's", () => {
     const about = (name: Json, candidate: string | number | boolean | null) =>
-      judge(answer(document), answer(changedAt(document, "/rows/1/name", name)), tree, [
+      compare(answer(document), answer(changedAt(document, "/rows/1/name", name)), tree, [
         { ...entry, kind: "*", path: "/rows/*/name", candidate },
       ])[0]?.kind;
     expect([about("", ""), about("q", ""), about(null, null), about("", null), about(0, false)]).toEqual([
@@ -132,8 +132,8 @@ describe("the ledger", () => {
   test("the ledger that ships allows the reference's problems, but no plain text", () => {
     const file = new URL("../../transforms/expectedDifferences.json", import.meta.url);
     const ledger = ledgerSchema.parse(JSON.parse(readFileSync(file, "utf8")));
-    const judgedBy = (contentType: string, status: number) =>
-      judge(
+    const classifiedFor = (contentType: string, status: number) =>
+      compare(
         { status: 404, body: { detail: "no" }, contentType: "application/json" },
         { status, body: { detail: "no" }, contentType },
         tree,
@@ -141,13 +141,13 @@ describe("the ledger", () => {
       )
         .filter(({ path }) => path === "content-type")
         .map(({ kind }) => kind);
-    expect(judgedBy("application/problem+json", 404)).toEqual(["expected"]);
+    expect(classifiedFor("application/problem+json", 404)).toEqual(["expected"]);
     for (const type of ["text/plain", "text/html", "application/xml"])
-      for (const status of [404, 500]) expect(judgedBy(type, status)).toEqual(["unexplained"]);
+      for (const status of [404, 500]) expect(classifiedFor(type, status)).toEqual(["unexplained"]);
     for (const { link } of ledger) expect(link).toMatch(/^https:/);
   });
 
-  test("tells what ended, and has each id once", () => {
+  test("lists the entries that ended, and has each id once", () => {
     expect(
       openLedger([entry, { ...entry, id: "two", until: "2026-01-01" }], today).expired.map(({ id }) => id),
     ).toEqual(["two"]);
@@ -185,11 +185,11 @@ const evaluated = [
 test.each<[string, Json, string[]]>([
   ["one row less", changedAt(evaluated, "/0", undefined), ["/* missing unexplained 1"]],
   ["the field that they share", changedAt(evaluated, "/0/run", undefined), ["/*/run missing unexplained 1"]],
-  ["the field that tells them apart", changedAt(evaluated, "/0/function", "f1"), ["/*/function value unexplained 1"]],
+  ["the field that distinguishes them", changedAt(evaluated, "/0/function", "f1"), ["/*/function value unexplained 1"]],
   ["another field", changedAt(evaluated, "/1/value", 21), ["/*/value value unexplained 1"]],
   ["two rows in another order", [evaluated[1], evaluated[0], evaluated[2]] as Json, [" order unexplained 1"]],
 ])("rows that share their first field are not mixed up: %s", (_, candidate, expected) => {
-  expect(describeAll(judge(answer(evaluated), answer(candidate), evaluations))).toEqual(expected);
+  expect(describeAll(compare(answer(evaluated), answer(candidate), evaluations))).toEqual(expected);
 });
 
 const everything = Object.keys(endpoints).flatMap(shown);
@@ -197,7 +197,7 @@ const everything = Object.keys(endpoints).flatMap(shown);
 test("a document is equal to itself, whatever it is", () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
-      expect(judge(answer(value as Json), answer(structuredClone(value) as Json))).toEqual([]);
+      expect(compare(answer(value as Json), answer(structuredClone(value) as Json))).toEqual([]);
     }),
   );
 });
@@ -208,10 +208,10 @@ test("a fault at any place of any fixture is found there, and nothing else", () 
     for (const at of leavesOf(ours))
       for (const fault of ["missing", "type"]) {
         const value = valueAt(ours, at);
-        // An entry of a list that goes is told of the list, and one that is the identity of its row is another row.
+        // An entry of a list that goes is a difference of the list, and one that is the identity of its row is another row.
         const other = typeof value === "string" ? 4711 : typeof value === "number" ? String(value) : "text";
         const faulty = changedAt(ours, at, fault === "missing" ? undefined : other);
-        const found = judge(answer(ours), answer(faulty), endpoint.output).filter(({ form }) => form !== "order");
+        const found = compare(answer(ours), answer(faulty), endpoint.output).filter(({ form }) => form !== "order");
         const paths = new Set(found.map(({ path }) => path));
         if (paths.size !== 1 || !paths.has(pathOf(at))) wrong.push(`${name}, ${example}, ${at}: ${fault}`);
       }

@@ -33,7 +33,7 @@ test.each(everything.map((one) => [`${one.name} ${one.example}`, one] as const))
   },
 );
 
-describe("every step is told, with its rule", () => {
+describe("every step is named, with its rule", () => {
   const tree = unwrapped(
     "thing",
     object({ id: integer, kind: renamed("type", nullable(lowercase)), tag: list(text), note: nullable(text) }),

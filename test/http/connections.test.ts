@@ -6,7 +6,7 @@ import { listeningGateway } from "./support.ts";
 import { open, staying } from "./openServer.ts";
 import { settled, until } from "../support/waiting.ts";
 
-test("connections have a bound: the newest is told 503 without a request", async () => {
+test("connections have a bound: the newest is answered 503 without a request", async () => {
   const { port, connections } = await open({ maxConnections: 2 });
   const first = openConnection(port);
   const second = openConnection(port);

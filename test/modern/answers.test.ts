@@ -222,8 +222,8 @@ describe("modern is asked", () => {
     ['{"getStudy": "GET http://elsewhere/{id_or_alias}"}', "MODERN_ROUTES.getStudy: "],
     ['{"getStudy": "GET //elsewhere/{id_or_alias}"}', "MODERN_ROUTES.getStudy: "],
     ['{"getStudy": "PUT /studies/{id_or_alias}"}', "MODERN_ROUTES.getStudy: "],
-  ])("MODERN_ROUTES %s stops the start", (text, told) => {
-    expect(settingsOf({ MODERN_ROUTES: text })).toEqual({ errors: [expect.stringContaining(told)] });
+  ])("MODERN_ROUTES %s stops the start", (text, message) => {
+    expect(settingsOf({ MODERN_ROUTES: text })).toEqual({ errors: [expect.stringContaining(message)] });
   });
 });
 

@@ -24,12 +24,12 @@ export const findingsOf = (name: string, endpoint: Endpoint): string[] => {
     const ours = answerOf(endpoint, document);
     const given = { status: pair.answer.status, body: pair.answer.body as Json };
     const explained = explainAnswer({ ...about, endpoint }, exchange, ours);
-    const judging = { endpoint: name, output: endpoint.output, ledger };
+    const tree = { endpoint: name, output: endpoint.output, ledger };
     return [
       ...unexplained("explained", explained),
-      ...unexplained("expected", compareAnswers(judging, ours, given)),
+      ...unexplained("expected", compareAnswers(tree, ours, given)),
       // The comparison's notion of equality is part of the tree too.
-      ...unexplained("reversed", compareAnswers(judging, ours, { ...given, body: reversed(given.body) })),
+      ...unexplained("reversed", compareAnswers(tree, ours, { ...given, body: reversed(given.body) })),
     ].map((found) => `${pair.example}: ${found}`);
   });
 };

@@ -32,7 +32,7 @@ const watched = async (answer: Answer | ((write: (text: string) => void) => void
     else answer((text) => void (text === "" ? socket.destroy() : socket.write(text)));
   });
   const gateway = await openProxy(origin, { observe: watch, connections: 1 });
-  return { ...gateway, told: beginnings, seen, requests, release };
+  return { ...gateway, beginnings, seen, requests, release };
 };
 
 describe("an answer to a write goes out when its observer is done", () => {
@@ -54,27 +54,27 @@ describe("an answer to a write goes out when its observer is done", () => {
       "hello",
     ],
   ])("%s", async (_, answer, beginning) => {
-    const { told, seen, release, ...gateway } = await watched(answer);
+    const { beginnings, seen, release, ...gateway } = await watched(answer);
     let isBack = false;
     const sent = send(gateway.port, post(), body).finally(() => (isBack = true));
-    await until(() => told.length === 1);
+    await until(() => beginnings.length === 1);
     await settled();
-    expect(told[0]?.body.toString()).toBe(beginning);
+    expect(beginnings[0]?.body.toString()).toBe(beginning);
     expect(seen.join("")).toBe(body);
     expect(isBack).toBe(false);
     release();
     const { text } = await sent;
-    expect(text).toMatch(new RegExp(`HTTP/1.1 ${told[0]?.status} `));
+    expect(text).toMatch(new RegExp(`HTTP/1.1 ${beginnings[0]?.status} `));
     expect(text.replace(/\r\n\d\r\n/g, "")).toContain(beginning);
-    expect(told).toHaveLength(1);
+    expect(beginnings).toHaveLength(1);
     await expectHealthy(gateway);
   });
 
   test("many of them on one connection to the upstream", async () => {
-    const { told, release, ...gateway } = await watched("HTTP/1.1 204 No Content\r\n\r\n");
+    const { beginnings, release, ...gateway } = await watched("HTTP/1.1 204 No Content\r\n\r\n");
     release();
     for (let i = 0; i < 5; i++) expect((await send(gateway.port, post(), body)).head).toMatch(/^HTTP\/1\.1 204 /);
-    expect(told).toHaveLength(5);
+    expect(beginnings).toHaveLength(5);
     await expectHealthy(gateway);
   });
 });
@@ -85,12 +85,12 @@ describe("without an answer the observer is called once", () => {
     ["breaks within its head", ["HTTP/1.1 200 OK\r\nConte", ""]],
     ["breaks after its head", ["HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", ""]],
   ])("an upstream that %s", async (_, parts) => {
-    const { told, release, ...gateway } = await watched((write) => {
+    const { beginnings, release, ...gateway } = await watched((write) => {
       for (const [i, part] of parts.entries()) setTimeout(() => write(part), 20 * i);
     });
     release();
     expect((await send(gateway.port, post(), body)).head).toMatch(/^HTTP\/1\.1 502 /);
-    expect(told).toEqual([undefined]);
+    expect(beginnings).toEqual([undefined]);
     await expectHealthy(gateway);
   });
 
@@ -98,19 +98,19 @@ describe("without an answer the observer is called once", () => {
     ["with a length", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"],
     ["until it closes", ["HTTP/1.1 200 OK\r\n\r\nhello", "end"]],
   ])("a client that leaves while an answer %s is held does no harm", async (_, answer) => {
-    const { told, release, ...gateway } = await watched(answer);
+    const { beginnings, release, ...gateway } = await watched(answer);
     const leaving = new AbortController();
     const left = fetch(`http://127.0.0.1:${gateway.port}/write`, {
       method: "POST",
       body,
       signal: leaving.signal,
     }).catch((error: Error) => error.name);
-    await until(() => told.length === 1);
+    await until(() => beginnings.length === 1);
     leaving.abort();
     expect(await left).toBe("AbortError");
     await settled();
     release();
-    expect(told).toHaveLength(1);
+    expect(beginnings).toHaveLength(1);
     await expectHealthy(gateway);
   });
 });
@@ -131,14 +131,14 @@ describe("an answer that cannot be given on whole is a 502", () => {
     ["a header with a control character", "later", "HTTP/1.1 200 OK\r\nX: a\x7fb\r\nContent-Length: 2\r\n\r\n{}"],
     ["the same until it closes", "later", ["HTTP/1.1 200 OK\r\nX: a\x7fb\r\n\r\n{}", "end"]],
   ])("%s, let go %s", async (_, when, answer) => {
-    const { told, release, ...gateway } = await watched(answer, when === "at once");
+    const { beginnings, release, ...gateway } = await watched(answer, when === "at once");
     const sent = send(gateway.port, post(), body);
-    await until(() => told.length === 1 && (when !== "once it has failed" || gateway.events.length === 1));
+    await until(() => beginnings.length === 1 && (when !== "once it has failed" || gateway.events.length === 1));
     release();
     const { text } = await sent;
     expect(text.match(/^HTTP\/1\.1 \d+/gm)).toEqual(["HTTP/1.1 502"]);
     expect(gateway.events).toMatchObject([{ kind: "broken" }]);
-    expect(told).toHaveLength(1);
+    expect(beginnings).toHaveLength(1);
     await expectHealthy(gateway);
   });
 });

@@ -12,7 +12,7 @@ const client = (port: number, ...parts: (string | Buffer)[]) => {
   return connection;
 };
 
-/** An upstream that tells which uploads have begun, and answers when they have come. */
+/** An upstream that lists the uploads that have begun, and answers when they have come. */
 const taking = async () => {
   const begun: string[] = [];
   const got: { framing: string; body: Buffer }[] = [];

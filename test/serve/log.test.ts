@@ -6,7 +6,7 @@ import { get, httpUpstream, send } from "../proxy/support.ts";
 import { until } from "../support/waiting.ts";
 
 /** The real program, whose two outputs go into pipes that are full already. */
-const unread = async (environment: Record<string, string>) => {
+const startWithFullPipes = async (environment: Record<string, string>) => {
   const [out, error] = [openPipe(), openPipe()];
   for (const pipe of [out, error]) pipe.fill();
   const [port, adminPort] = [await freePort(), await freePort()];
@@ -36,7 +36,7 @@ test("a log without a reader stops neither the answers nor the end of the proces
   const url = await httpUpstream((request, response) =>
     request.url === "/good" ? response.end("good") : response.socket?.destroy(),
   );
-  const { child, ended, port, adminPort, error } = await unread({ LEGACY_URL: url });
+  const { child, ended, port, adminPort, error } = await startWithFullPipes({ LEGACY_URL: url });
   const path = `/${"p".repeat(8000)}`;
   for (let i = 0; i < 30; i++) expect((await send(port, get(path))).head).toMatch(/^HTTP\/1\.1 502 /);
   for (let id = 1; id < 30; id++) await send(port, get(`/v1/datasets/${id}`));

@@ -181,7 +181,7 @@ test.each([
   ["https://a.example.evil", null],
   ["null", null],
   [undefined, null],
-])("with a list of origins, %s is told %s, and caches that it depends", async (origin, allowed) => {
+])("with a list of origins, %s is allowed %s, and caches vary by it", async (origin, allowed) => {
   const gateway = await gatewayFor(legacy.url, { CORS_ORIGINS: "https://a.example, https://b.example" });
   for (const method of ["GET", "OPTIONS", "DELETE"])
     for (const path of ["/v1/datasets/61", "/v1/datasets/abc"]) {

@@ -71,7 +71,7 @@ const behaviours: Behaviour[] = [
       expect([textOf(store), store.get("a")]).toEqual(["b=one", undefined]);
       expect(await store.update("a", (latest) => latest ?? null)).toBe(true);
       expect(await store.update("a", (latest) => ({ name: `${latest?.name}` }))).toBe(true);
-      expect([textOf(store), store.told]).toEqual(["a=undefined b=one", []]);
+      expect([textOf(store), store.changes]).toEqual(["a=undefined b=one", []]);
     },
   },
   {

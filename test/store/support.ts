@@ -9,16 +9,17 @@ type Value = { name: string };
 /** The Redis key of the store `things`. */
 export const KEY = "catalog-gateway:1:state:things";
 
-/** A store in its place, its events as `name {"about":...}`, and what it was told of, as `key=name` or `key-`. */
-export type Observed = KeyValueStore<Value> & { stores: Stores; events: string[]; told: string[] };
+/** A store in its place, its events as `name {"about":...}`, and the changes that listeners got, as `key=name` or `key-`. */
+export type Observed = KeyValueStore<Value> & { stores: Stores; events: string[]; changes: string[] };
 
 /** Opens the store `things` at a place; if nothing else is said, when Redis answers. */
 export const openAt = async (
   { REDIS_URL, DATA_DIR, timeout = 10_000, patience = 60_000 }: Partial<StoresSettings>,
   settings: Partial<StoreSettings<Value>> = {},
 ): Promise<Observed> => {
-  const [events, told]: string[][] = [[], []];
-  const onEvent = (event: string, about: object) => void events?.push(`${event} ${JSON.stringify(about)}`);
+  const events: string[] = [];
+  const changes: string[] = [];
+  const onEvent = (event: string, about: object) => void events.push(`${event} ${JSON.stringify(about)}`);
   const stores = await openStores({ REDIS_URL, DATA_DIR, onEvent, timeout, patience });
   onTestFinished(() => stores.close());
   const schema = () => z.strictObject({ name: z.string() });
@@ -28,10 +29,10 @@ export const openAt = async (
       await stores.close();
       throw error;
     });
-  store.onChange((changes) => {
-    for (const [key, value] of changes) told?.push(value === undefined ? `${key}-` : `${key}=${value.name}`);
+  store.onChange((changed) => {
+    for (const [key, value] of changed) changes.push(value === undefined ? `${key}-` : `${key}=${value.name}`);
   });
-  return { ...store, stores, events: events ?? [], told: told ?? [] };
+  return { ...store, stores, events, changes };
 };
 
 /** `a=x b=y`, by key. */

@@ -6,8 +6,8 @@ import { openLogDestination } from "../../src/telemetry/logDestination.ts";
 import { openPipe } from "./support.ts";
 import { until } from "../support/waiting.ts";
 
-/** A destination that tells of dropped lines in itself, as the observer does. */
-const telling = (fd: number, maxBytes?: number) => {
+/** A destination that logs dropped lines in itself, as the observer does. */
+const reporting = (fd: number, maxBytes?: number) => {
   const destination = openLogDestination(
     fd,
     (lines) => destination.write(`dropped ${lines}\n`),
@@ -32,7 +32,7 @@ test("lines that fill a chunk do not wait; what is left over does", async () => 
 test("without a reader a bounded part waits; newer lines are dropped and counted", async () => {
   const pipe = openPipe();
   pipe.fill();
-  const log = telling(pipe.writer(), 10_000);
+  const log = reporting(pipe.writer(), 10_000);
   const line = (i: number) => `${String(i).padStart(98, "0")}\n`;
   for (let i = 0; i < 100_000; i++) log.write(line(i));
   expect(log.dropped()).toBe(100_000 - Math.floor(10_000 / 99));

@@ -24,7 +24,7 @@ const forwarded = (url: string, method: string, path: string, sent: Buffer) =>
       answer.on("data", (chunk: Buffer) => chunks.push(chunk)).on("error", fail);
       answer.on("end", () => resolve({ status: answer.statusCode ?? 502, body: Buffer.concat(chunks) }));
     });
-    // An error behind a whole answer comes before that answer's end is told.
+    // An error behind a whole answer comes before that answer's end is reported.
     const fail = () => setImmediate(resolve, undefined);
     outgoing.on("error", fail).on("upgrade", (_, socket) => (socket.destroy(), fail()));
     outgoing.setTimeout(800, () => outgoing.destroy());

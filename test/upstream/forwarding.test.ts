@@ -12,7 +12,7 @@ import {
   viaThis,
 } from "../../src/upstream/forwarding.ts";
 
-const headersFor = (asker: Partial<ForwardedRequest>): Record<string, string> => {
+const headersFor = (request: Partial<ForwardedRequest>): Record<string, string> => {
   const none: ForwardedRequest = {
     remoteAddress: "192.0.2.1",
     encrypted: false,
@@ -20,7 +20,7 @@ const headersFor = (asker: Partial<ForwardedRequest>): Record<string, string> =>
     incoming: {},
     trusted: () => false,
   };
-  const flat = forwardedHeaders({ ...none, ...asker });
+  const flat = forwardedHeaders({ ...none, ...request });
   return Object.fromEntries(flat.flatMap((name, i) => (i % 2 === 0 ? [[name, flat[i + 1] ?? ""]] : [])));
 };
 
@@ -73,8 +73,8 @@ test.each([
   ["quotes", { host: 'a";for=x\\' }, String.raw`for=192.0.2.1;host="a\";for=x\\";proto=http`],
   ["TLS, no host", { host: undefined, encrypted: true }, "for=192.0.2.1;proto=https"],
   ["no peer", { remoteAddress: undefined }, "for=unknown;host=a.example;proto=http"],
-])("Forwarded: %s", (_, asker, forwarded) => {
-  expect(headersFor(asker)["Forwarded"]).toBe(forwarded);
+])("Forwarded: %s", (_, request, forwarded) => {
+  expect(headersFor(request)["Forwarded"]).toBe(forwarded);
 });
 
 const incoming = {

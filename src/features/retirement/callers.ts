@@ -124,7 +124,7 @@ export const openCallers = async ({ open }: Pick<Stores, "open">) => {
       const keyed = key === undefined ? ANONYMOUS : hashOf(key);
       const caller = isAccepted || isListed(keyed) ? keyed : ANONYMOUS;
       const now = Date.now();
-      pending.add({ caller, agent: shownAgent(agent, key), path, count: 1, first: now, last: now });
+      pending.add({ caller, agent: listedAgent(agent, key), path, count: 1, first: now, last: now });
     },
     /** The one with the latest request first. */
     list: (): ClientView[] =>
@@ -150,8 +150,11 @@ const merged = (entries: readonly CallerEntry[], counts: CallerCounts): CallerEn
 const MAX_AGENT = 200;
 const keyLike = /(?<![0-9a-z])[0-9a-f]{32}(?![0-9a-z])/gi;
 
-/** A user agent that can be shown: at most 200 characters, without control characters and keys. */
-const shownAgent = (agent = "", key = ""): string => {
+/**
+ * A user agent that can be listed: at most 200 characters, without control characters and keys. It runs for each proxied request, for
+ * which `scrubAgent` takes too long.
+ */
+const listedAgent = (agent = "", key = ""): string => {
   let shown = agent.replaceAll(/\p{Cc}/gu, "").replaceAll(keyLike, HIDDEN);
   if (key.length > 3) shown = shown.replaceAll(new RegExp(RegExp.escape(key), "gi"), HIDDEN);
   // A copy: a slice would hold the whole header, of perhaps many kilobytes, in memory.

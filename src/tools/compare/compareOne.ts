@@ -15,7 +15,7 @@ import type { CorpusRequest } from "../corpus/corpusRequest.ts";
 import type { CapturedExchange, QuietGateway } from "../quietGateway.ts";
 import type { CandidateSide, RouteAsModern } from "./candidateSide.ts";
 
-/** Both sides of a run, and the knowledge for judging their answers. */
+/** Both sides of a run, and what their answers are compared by. */
 type ComparedSides = {
   catalogue: Catalogue;
   legacy: QuietGateway;

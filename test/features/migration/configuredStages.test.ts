@@ -8,13 +8,13 @@ import { settled } from "../../support/waiting.ts";
 const shared = async (): Promise<StageStore> => {
   const inner = await openStageStore(memoryStores());
   const listeners: (() => void)[] = [];
-  const tell = <T>(result: T): T => {
+  const notify = <T>(result: T): T => {
     for (const listener of listeners) listener();
     return result;
   };
   return {
     ...inner,
-    update: async (...about) => tell(await inner.update(...about)),
+    update: async (...about) => notify(await inner.update(...about)),
     onChange: (listener) => void listeners.push(() => listener(new Map())),
   };
 };

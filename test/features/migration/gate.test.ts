@@ -150,13 +150,13 @@ describe("the gate", () => {
         fc.nat(200),
         fc.nat(200),
         fc.nat(200),
-        (conclusive, bad, lately, failed, p95) => {
+        (conclusive, bad, latest, failed, p95) => {
           const evidence: Evidence = {
             requests: conclusive,
             minutes: 10,
             good: Math.max(0, conclusive - bad),
             conclusive,
-            recent: { good: Math.max(0, lately - bad), conclusive: lately },
+            recent: { good: Math.max(0, latest - bad), conclusive: latest },
             modern: { asked: 200, failed, times: times(p95) },
           };
           const { to } = decideGate(gate, canary(5), evidence);

@@ -31,14 +31,14 @@ test("the configuration file is read again when it changes and at SIGHUP", async
   await until(async () => (await stage()).stage === "canary");
   expect(await stage()).toMatchObject({ share: 5, by: "configuration" });
   await until(() => output.error.includes('"event":"restart_needed","settings":["MAX_CONNECTIONS"]'));
-  for (const [wrong, told] of [
+  for (const [wrong, message] of [
     ["{", "is not valid JSON"],
     [{ STAGES: { getNothing: { stage: "shadow" } } }, "STAGES: unknown endpoint"],
     [{ EXPECTED_DIFFERENCES: "/nowhere/at/all" }, "EXPECTED_DIFFERENCES: /nowhere/at/all cannot be read"],
   ] as const) {
     write(wrong);
     child.kill("SIGHUP");
-    await until(() => output.error.includes(told));
+    await until(() => output.error.includes(message));
     expect(await stage()).toMatchObject({ stage: "canary", share: 5 });
   }
   write({ STAGES: { getDataset: { stage: "legacy" } }, MAX_CONNECTIONS: 10 });

@@ -113,7 +113,7 @@ describe("a list that says that it may lack something", () => {
   });
 });
 
-test("while legacy is down lists are errors, and the scan tells it once", async () => {
+test("while legacy is down lists are errors, and the scan reports it once", async () => {
   const { list, bed, state, observer } = await through(undefined, {}, { scan: { pause: 50, retry: 10 } });
   await bed.close();
   await until(() => state()?.trouble !== undefined);

@@ -5,7 +5,7 @@ import { pools } from "./pools.ts";
 import { administrator, otherOwner, owner, readOnly, secondAdministrator, user } from "./people.ts";
 import { sameText } from "./sameText.ts";
 
-/** `withoutFile`: some rows have no file, of which legacy tells nothing but the list (113). */
+/** `withoutFile`: some rows have no file, for which legacy answers 113 outside the list. */
 type CatalogueOptions = { withoutFile?: boolean };
 
 const rarely = <T>(arbitrary: fc.Arbitrary<T>, otherwise: T, freq = 8) =>

@@ -163,7 +163,7 @@ describeWithRedis("gateways with one Redis", () => {
 
   test("count by themselves while Redis is away", async () => {
     const redis = await startRedis();
-    const heard: string[] = [];
+    const events: string[] = [];
     const silent = () => undefined;
     const about = { url: redis.url, channels: ["any"], onMessage: silent, onListening: silent, onDeaf: silent };
     const connection = connectRedis(about);
@@ -173,18 +173,18 @@ describeWithRedis("gateways with one Redis", () => {
       timeout: 1000,
       // Two tokens, and another one after five seconds.
       rate: 0.2,
-      onLost: (why) => heard.push(`lost: ${why}`),
-      onUp: () => heard.push("up"),
+      onLost: (why) => events.push(`lost: ${why}`),
+      onUp: () => events.push("up"),
     });
     await until(async () => (await shared.take("first")) !== undefined);
-    heard.splice(0);
+    events.splice(0);
     const waits = [await shared.take("a"), await shared.take("a"), await shared.take("a")];
     expect(waits).toEqual([0, 0, expect.toSatisfy((wait: number) => wait > 0 && wait <= 5000)]);
     redis.pause();
-    await until(async () => (await shared.take("a")) === undefined && heard.length === 1);
-    expect(heard).toEqual(["lost: no answer within 1000 ms"]);
+    await until(async () => (await shared.take("a")) === undefined && events.length === 1);
+    expect(events).toEqual(["lost: no answer within 1000 ms"]);
     redis.resume();
     await until(async () => (await shared.take("b")) !== undefined);
-    expect(heard).toEqual(["lost: no answer within 1000 ms", "up"]);
+    expect(events).toEqual(["lost: no answer within 1000 ms", "up"]);
   });
 });

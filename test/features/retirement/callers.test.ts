@@ -144,7 +144,7 @@ test.each([
   expect(clients()[0]?.agent).toBe(shown);
 });
 
-test("whatever the target and the agent are, nothing fails and no key is told", async () => {
+test("whatever the target and the agent are, nothing fails and no key is shown", async () => {
   const { port, clients, observer } = await opened({ DEPRECATED: [datasets] });
   const odd = fc.stringMatching(/^[!-"$-~]{0,60}$/);
   const agent = fc.stringMatching(/^[\x20-\x7e\x80-\xff]{0,250}$/);

@@ -41,7 +41,7 @@ const both = async (reply: string, ...parts: string[]) => {
   const { origin } = await rawUpstream((socket) => socket.end(reply));
   const plain = await openProxy(origin);
   const gateway = await openProxy(origin, { headers: [() => deprecationHeaders(datasets)] });
-  return { plain: await send(plain.port, ...parts), told: await send(gateway.port, ...parts) };
+  return { plain: await send(plain.port, ...parts), marked: await send(gateway.port, ...parts) };
 };
 
 describe("an answer is the same but for the added lines", () => {
@@ -69,30 +69,30 @@ describe("an answer is the same but for the added lines", () => {
     ["of the gateway's own", "nothing of HTTP\r\n\r\n", [get(path)]],
     ["broken off", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nok", [get(path)]],
   ])("%s", async (_, reply, parts) => {
-    const { plain, told } = await both(reply, ...parts);
-    expect(ofDeprecation(told.head)).toEqual(expect.arrayContaining(datasetsHeaders));
+    const { plain, marked } = await both(reply, ...parts);
+    expect(ofDeprecation(marked.head)).toEqual(expect.arrayContaining(datasetsHeaders));
     const without = (text: string) => text.replaceAll(/^(Date|X-Request-Id): .*\r\n/gim, "");
-    expect(without(told.text.replace(more, ""))).toBe(without(plain.text));
+    expect(without(marked.text.replace(more, ""))).toBe(without(plain.text));
   });
 
   test("after a provisional one, which gets nothing", async () => {
     const hints = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
-    const { told } = await both(`${hints}HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok`, get(path));
-    expect(told.text.startsWith(hints)).toBe(true);
-    expect(told.text.split("Deprecation:")).toHaveLength(2);
+    const { marked } = await both(`${hints}HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok`, get(path));
+    expect(marked.text.startsWith(hints)).toBe(true);
+    expect(marked.text.split("Deprecation:")).toHaveLength(2);
   });
 
   test("a Deprecation of legacy's own stays the only one, and no link comes twice", async () => {
     const [, sunset = "", link = ""] = datasetsHeaders;
     const reply = `HTTP/1.1 200 OK\r\ndeprecation: @1\r\n${link}\r\nContent-Length: 0\r\n\r\n`;
-    const { told } = await both(reply, get(path));
-    expect(ofDeprecation(told.head)).toEqual(["deprecation: @1", link, sunset]);
+    const { marked } = await both(reply, get(path));
+    expect(ofDeprecation(marked.head)).toEqual(["deprecation: @1", link, sunset]);
   });
 
   test("the answer to a request loop has the headers, too", async () => {
-    const { told } = await both("HTTP/1.1 200 OK\r\n\r\n", get(path, `Via: 1.1 ${await pseudonymOf()}`));
-    expect(told.head).toMatch(/^HTTP\/1\.1 502 /);
-    expect(ofDeprecation(told.head)).toEqual(datasetsHeaders);
+    const { marked } = await both("HTTP/1.1 200 OK\r\n\r\n", get(path, `Via: 1.1 ${await pseudonymOf()}`));
+    expect(marked.head).toMatch(/^HTTP\/1\.1 502 /);
+    expect(ofDeprecation(marked.head)).toEqual(datasetsHeaders);
   });
 });
 
@@ -143,12 +143,12 @@ describe("over the whole gateway", () => {
 
   test("below a deprecated path, only proxied answers have the headers", async () => {
     const { port } = await gatewayOver({ DEPRECATED: [{ ...datasets, path: "/" }], PREFIXES: "/,/v1" });
-    for (const [target, told] of [
+    for (const [target, count] of [
       ["/v1/datasets/abc", 0],
       ["/datasets/abc", 0],
       ["/something", 3],
     ] as const)
-      expect([target, ofDeprecation((await send(port, get(target))).head).length]).toEqual([target, told]);
+      expect([target, ofDeprecation((await send(port, get(target))).head).length]).toEqual([target, count]);
   });
 
   test("an answer that is held", async () => {

@@ -194,24 +194,25 @@ describeWithRedis("two gateways and a Redis", () => {
     const wrong: string[] = [];
     let slowest = 0;
     let answers = 0;
-    const state = { running: true, told: 1 };
+    const state = { running: true, confirmed: 1 };
     const load = async (gateway: typeof a) => {
       for (let i = 0; state.running; i++) {
-        const { told } = state;
+        const { confirmed } = state;
         const began = performance.now();
         const { status, body, how } = await gateway.ask(targets[i % targets.length] as string);
         slowest = Math.max(slowest, performance.now() - began);
         answers++;
         // A write that was confirmed before the request has to be visible.
         const version = Number(markOf(body).split(" ")[1]);
-        if (status !== 200 || version < told) wrong.push(`${status} ${markOf(body)} ${how}, ${told} was written`);
+        if (status !== 200 || version < confirmed)
+          wrong.push(`${status} ${markOf(body)} ${how}, ${confirmed} was written`);
       }
     };
     const write = async (gateway: typeof a) => {
       // The effect of a change of all datasets.
       legacy.version++;
       await gateway.services.cache.invalidate({ all: true });
-      state.told = legacy.version;
+      state.confirmed = legacy.version;
     };
     const loads = [load(a), load(b), load(a), load(b)];
     /** Waits until clients have got more answers. */

@@ -70,14 +70,14 @@ test("an error is reported once until the state changes", async () => {
 });
 
 /** A beat's answer, or a message, with an epoch; `late` ms after the beat was sent. */
-type Step = { beat: string | undefined; late?: number } | { heard: string };
+type Step = { beat: string | undefined; late?: number } | { announced: string };
 
 const heldAfter = (steps: readonly Step[]): boolean[] => {
   let time = 0;
   const term = openTerm(() => time);
   return steps.flatMap((step) => {
-    if ("heard" in step) {
-      term.announced(step.heard);
+    if ("announced" in step) {
+      term.announced(step.announced);
       return [];
     }
     time += 300;
@@ -89,28 +89,28 @@ const heldAfter = (steps: readonly Step[]): boolean[] => {
 
 test.each<[string, Step[], boolean[]]>([
   ["nothing is dropped", [{ beat: "a" }, { beat: "a" }, { beat: "a" }], [true, true, true]],
-  ["a drop is heard of", [{ beat: "a" }, { heard: "b" }, { beat: "b" }], [true, true]],
+  ["a drop is announced", [{ beat: "a" }, { announced: "b" }, { beat: "b" }], [true, true]],
   [
-    "a drop is heard of after the beat that shows it",
-    [{ beat: "a" }, { beat: "b" }, { heard: "b" }, { beat: "b" }],
+    "a drop is announced after the beat that shows it",
+    [{ beat: "a" }, { beat: "b" }, { announced: "b" }, { beat: "b" }],
     [true, true, true],
   ],
   [
-    "the answer is older than what was heard of meanwhile",
-    [{ beat: "a" }, { heard: "b" }, { heard: "c" }, { beat: "b" }, { beat: "c" }, { beat: "c" }],
+    "the answer is older than what was announced meanwhile",
+    [{ beat: "a" }, { announced: "b" }, { announced: "c" }, { beat: "b" }, { beat: "c" }, { beat: "c" }],
     [true, true, true, true],
   ],
   [
-    "the first answer is older than what was heard of meanwhile",
-    [{ heard: "b" }, { beat: "a" }, { beat: "b" }, { beat: "b" }],
+    "the first answer is older than what was announced meanwhile",
+    [{ announced: "b" }, { beat: "a" }, { beat: "b" }, { beat: "b" }],
     [true, true, true],
   ],
   ["a full Redis has no epoch", [{ beat: "a" }, { beat: undefined }, { beat: undefined }], [true, true, true]],
   ["a drop is missed", [{ beat: "a" }, { beat: "b" }, { beat: "b" }], [true, true, false]],
   ["one is missed before each beat", [{ beat: "a" }, { beat: "b" }, { beat: "c" }], [true, true, false]],
   [
-    "one is missed, and the next heard of",
-    [{ beat: "a" }, { beat: "b" }, { heard: "c" }, { beat: "c" }],
+    "one is missed, and the next announced",
+    [{ beat: "a" }, { beat: "b" }, { announced: "c" }, { beat: "c" }],
     [true, true, false],
   ],
   ["an answer is late", [{ beat: "a" }, { beat: "a", late: 1300 }], [true, false]],

@@ -54,7 +54,7 @@ const opened = (environment: Record<string, string>, delays = [10, 10]) => {
   const feature = webhookFeature.open(core, loaded.settings, delays);
   onTestFinished(() => feature.close?.());
   return {
-    tell: (type: string) =>
+    notify: (type: string) =>
       services.events.emit("notice", { type, at: new Date().toISOString(), endpoint: "getThing" }),
     events,
     feature,
@@ -84,8 +84,8 @@ test("a gateway posts moves and new unexplained differences, signed", async () =
 
 test("a message is sent until it is taken, follows no redirect, and names no secret", async () => {
   const { got, url } = await receiver(500, 302);
-  const { tell, events } = opened({ WEBHOOK_URL: url });
-  tell("a");
+  const { notify, events } = opened({ WEBHOOK_URL: url });
+  notify("a");
   await until(() => got.length === 3);
   expect(new Set(got.map(({ id, path, isSigned }) => `${id} ${path} ${isSigned}`)).size).toBe(1);
   expect(events.map((event) => event.replace(/msg_[\w-]+/, ""))).toEqual([
@@ -94,9 +94,9 @@ test("a message is sent until it is taken, follows no redirect, and names no sec
   ]);
 });
 
-test("a message that is never taken is given up", async () => {
-  const { tell, events } = opened({ WEBHOOK_URL: `http://127.0.0.1:${await freePort()}/s3cret` });
-  tell("a");
+test("a message that is never taken is dropped", async () => {
+  const { notify, events } = opened({ WEBHOOK_URL: `http://127.0.0.1:${await freePort()}/s3cret` });
+  notify("a");
   await until(() => events.length === 4);
   expect(events.at(-1)).toContain("it was not taken in 3 attempts");
   expect(events[0]).toContain("ECONNREFUSED");
@@ -104,8 +104,8 @@ test("a message that is never taken is given up", async () => {
 });
 
 test("at most 100 messages wait; a stop says how many are lost", async () => {
-  const { tell, events, feature } = opened({ WEBHOOK_URL: "http://127.0.0.1:1/" }, [3_600_000]);
-  for (let i = 0; i < 102; i++) tell("a");
+  const { notify, events, feature } = opened({ WEBHOOK_URL: "http://127.0.0.1:1/" }, [3_600_000]);
+  for (let i = 0; i < 102; i++) notify("a");
   await until(() => events.length === 102);
   expect(events.filter((event) => event.includes("100 messages wait"))).toHaveLength(2);
   await feature.close?.();

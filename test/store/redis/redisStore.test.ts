@@ -24,14 +24,14 @@ const begin = async () => {
 describeWithRedis("gateways that share a store on Redis", () => {
   test("a change is reported once to the other gateway, and not to its own", async () => {
     const { redis, a, b } = await begin();
-    const before = [a.told.length, b.told.length];
+    const before = [a.changes.length, b.changes.length];
     await put(a, "a", "three");
-    await until(() => b.told.at(-1) === "a=three");
+    await until(() => b.changes.at(-1) === "a=three");
     // Both look again.
     await redis.talk("PUBLISH catalog-gateway:1:state:changes somebody");
     await put(b, "c", "one");
-    await until(() => a.told.at(-1) === "c=one");
-    expect([a.told.length, b.told.length]).toEqual([(before[0] ?? 0) + 1, (before[1] ?? 0) + 1]);
+    await until(() => a.changes.at(-1) === "c=one");
+    expect([a.changes.length, b.changes.length]).toEqual([(before[0] ?? 0) + 1, (before[1] ?? 0) + 1]);
   });
 
   test("of updates at the same moment none is lost", async () => {
@@ -46,9 +46,9 @@ describeWithRedis("gateways that share a store on Redis", () => {
     const { redis, a, b } = await begin();
     await redis.talk("FLUSHALL");
     await until(() => textOf(a) === "" && textOf(b) === "");
-    for (const { events, told } of [a, b]) {
+    for (const { events, changes } of [a, b]) {
       expect(events).toEqual(['store_emptied {"feature":"things"}']);
-      expect(told.slice(-2).toSorted()).toEqual(["a-", "b-"]);
+      expect(changes.slice(-2).toSorted()).toEqual(["a-", "b-"]);
     }
     expect(await redis.talk(`EXISTS ${KEY}`)).toMatch(/^:0/);
     expect(await put(a, "b", "new")).toBe(true);
@@ -146,7 +146,7 @@ describeWithRedis("gateways that share a store on Redis", () => {
     expect(await put(a, "a", "four")).toBe(true);
   });
 
-  test("one that hangs holds up no update, and listeners hear of what it does late", async () => {
+  test("one that hangs holds up no update, and listeners get what it does late", async () => {
     const redis = await startRedis();
     const a = await onRedis(redis.url, {}, { timeout: 2000 });
     await put(a, "a", "one");
@@ -154,10 +154,10 @@ describeWithRedis("gateways that share a store on Redis", () => {
     await expect(put(a, "a", "two")).rejects.toThrow("Redis did not answer within 2000 ms");
     expect(textOf(a)).toBe("a=one");
     redis.resume();
-    // Redis takes what came before the connection was given up.
+    // Redis takes what came before the connection was closed.
     await until(async () => (await redis.talk(`HGET ${KEY} a`)).includes("two"));
     await until(() => textOf(a) === "a=two");
-    expect(a.told).toEqual(["a=two"]);
+    expect(a.changes).toEqual(["a=two"]);
   });
 
   test("connections that carry nothing any more are made anew", async () => {
@@ -178,7 +178,7 @@ describeWithRedis("gateways that share a store on Redis", () => {
     path.freeze("listeners");
     await put(b, "a", "one");
     await until(() => textOf(a) === "a=one");
-    expect(a.told).toEqual(["a=one"]);
+    expect(a.changes).toEqual(["a=one"]);
   });
 
   test("one gateway at a time has a claim; another one gets it when that has ended", async () => {

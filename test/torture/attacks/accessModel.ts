@@ -20,7 +20,7 @@ export const accessModel: Attack = {
       history.get(id)?.push({ ...row, from: performance.now(), to: Number.POSITIVE_INFINITY }),
     );
     for (const [id, row] of legacy.rows) history.set(id, [{ ...row, from: 0, to: Number.POSITIVE_INFINITY }]);
-    const windows = {
+    const lifetimes = {
       fresh: "1s",
       staleWhileRevalidate: "1h",
       staleIfError: "1d",
@@ -29,7 +29,7 @@ export const accessModel: Attack = {
     };
     const { port, isAlive } = await context.startGateway({
       LEGACY_URL: legacy.url,
-      CACHE_LIFETIMES: JSON.stringify({ getDataset: windows, listDatasets: windows }),
+      CACHE_LIFETIMES: JSON.stringify({ getDataset: lifetimes, listDatasets: lifetimes }),
     });
     const violations: string[] = [];
     const count = { reads: 0, shown: 0, writes: 0 };

@@ -27,7 +27,7 @@ export const markupOf = (page: string): string => page.replaceAll(/<(style|scrip
 export const textOf = (page: string): string =>
   decodeHTMLStrict(markupOf(page).replaceAll(/<[^>]*>/g, " ")).replaceAll(/\s+/g, " ");
 
-/** Where what was opened is told how it is closed: the end of the test. */
+/** Takes what closes something that was opened, and calls it at the end of the test. */
 type OnEnd = (close: () => Promise<void>) => void;
 
 /** The operators' listener of a gateway, for a browser, and its app, which needs none. */

@@ -25,7 +25,7 @@ const rows = [
 ];
 const LAST = 7 + BEYOND;
 
-/** What operators are told by a gateway, in which no key may ever be. */
+/** What a gateway shows to operators. No key may ever be in it. */
 const viewsOf = (gateway: TestGateway) => {
   onTestFinished(() => gateway.close());
   const app = consoleApp(gateway.core, { host: "127.0.0.1" }, "http://127.0.0.1:8000/v1");

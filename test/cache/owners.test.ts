@@ -18,14 +18,14 @@ const ask = (path: string, caller: Caller, headers: Record<string, string> = {})
   const key = callers[caller];
   return gateway.ask(path, { ...(key === undefined ? {} : gateway.as(key)), ...headers });
 };
-const whose = async (path: string, caller: Caller) => markOf((await ask(path, caller)).body);
+const ownerOf = async (path: string, caller: Caller) => markOf((await ask(path, caller)).body);
 
 describe.each(Object.entries(kept))("%s", (name, path) => {
   const personal = name === "listDatasets";
 
   test("nobody's answer serves users with a proven key, but for a list", async () => {
-    expect(await whose(path, "nobody")).toBe("nobody 1");
-    expect(await whose(path, "alice")).toBe(personal ? "alice 1" : "nobody 1");
+    expect(await ownerOf(path, "nobody")).toBe("nobody 1");
+    expect(await ownerOf(path, "alice")).toBe(personal ? "alice 1" : "nobody 1");
     const before = gateway.legacy.asked.length;
     const again = await ask(path, "alice");
     expect([markOf(again.body), again.headers.get("cache-control")]).toEqual([
@@ -47,7 +47,7 @@ describe.each(Object.entries(kept))("%s", (name, path) => {
       const { status, body } = await gateway.ask(target, headers);
       expect([status, body]).toEqual([401, '{"detail":{"code":"103","message":"Authentication failed"}}']);
     }
-    // Two keys, or an odd one: legacy never hears of them.
+    // Two keys, or an odd one: legacy never gets them.
     const before = gateway.legacy.asked.length;
     for (const [query, headers] of [
       [`api_key=${alice}&api_key=${bob}`, {}],

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { MAX_UNCONFIRMED, openUnconfirmedWrites } from "../../src/serve/unconfirmedWrites.ts";
 import { freePort } from "../support/freePort.ts";
 import { settled, until } from "../support/waiting.ts";
-import { alice, cachedGateway, filledGateway, kept, scriptedLegacy } from "./support.ts";
+import { alice, cachedGateway, filledGateway, kept, scriptedLegacy } from "../cache/support.ts";
 
 const urlencoded = { "Content-Type": "application/x-www-form-urlencoded" };
 const tagForm = (key?: string) => `data_id=61&tag=a${key === undefined ? "" : `&api_key=${key}`}`;
