@@ -31,13 +31,15 @@ const scrubTokens = (text: string, keys: readonly string[], delimiters: RegExp):
     const isNamed = secretName.test(before.trim());
     // A delimiter in a row has nothing before it.
     if (plain !== "") before = plain;
-    return plain !== "" && (isCut || isNamed || isSecret(plain, keys)) ? HIDDEN : token;
+    // As it was sent, too: decoding takes the first two digits of a key behind a bare "%" for an escape.
+    const isHidden = isCut || isNamed || isSecret(plain, keys) || (plain !== token && isSecret(token, keys));
+    return plain !== "" && isHidden ? HIDDEN : token;
   });
   return shown.join("");
 };
 
-const isSecret = (plain: string, keys: readonly string[]): boolean =>
-  longRun.test(plain) || holdsOne(plain, keys) || secrets.text(plain) !== plain;
+const isSecret = (text: string, keys: readonly string[]): boolean =>
+  longRun.test(text) || holdsOne(text, keys) || secrets.text(text) !== text;
 
 const holdsOne = (text: string, keys: readonly string[]): boolean => {
   if (keys.length === 0) return false;

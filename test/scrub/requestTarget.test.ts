@@ -13,6 +13,7 @@ test.each([
   ["/data/api_key/abc/61", "/data/api_key/(not shown)/61"],
   [`/data/${KEY}`, "/data/(not shown)"],
   [`/data/${KEY.replace("0", "%30")}?a=${KEY.replaceAll("f", "%2566")}`, "/data/(not shown)?a=(not shown)"],
+  [`/data/x%${KEY}?a=%25${KEY}`, "/data/(not shown)?a=(not shown)"],
   ["/?q=%7B%22api_key%22%3A%22abc%22%7D", "/?q=(not shown)"],
   ["/?mail=a@b.example", "/?mail=(not shown)"],
   ["/?session_hash=1&PHPSESSID=2", "/?session_hash=(not shown)&PHPSESSID=(not shown)"],
@@ -24,6 +25,7 @@ test("a short key of the caller goes wherever it stands, in any case and encodin
   expect(scrubTarget("/v1/abc1/x?q=ABC1&r=%61bc1&s=1", ["abc1"])).toBe(
     "/v1/(not shown)/x?q=(not shown)&r=(not shown)&s=1",
   );
+  expect(scrubTarget("/v1/x%abc1", ["abc1"])).toBe("/v1/(not shown)");
   expect(scrubAgent("lib/1 (abc1; x)", ["abc1"])).toBe("lib/1 ((not shown); x)");
 });
 
