@@ -90,7 +90,7 @@ const evaluationList = <T>(
     row: evaluation,
 
     // Callers see evaluations of their own runs on tasks under embargo.
-    about: ({ study }) => [collection("run"), ...(study === undefined ? [] : [`study/${study}`, "study"])],
+    groups: ({ study }) => [collection("run"), ...(study === undefined ? [] : [`study/${study}`, "study"])],
     examples: {
       ofFunction: { function: "predictive_accuracy", limit: 5 },
       perFold: { run: 1, per_fold: true },

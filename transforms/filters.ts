@@ -43,7 +43,7 @@ export const page = (most = 10_000) => ({
 });
 
 /** Objects of a list's body whose members count as fields of their own. */
-export const pageGroups = { pagination: ["limit", "offset"] };
+export const bodyObjects = { pagination: ["limit", "offset"] };
 
 type Filters = Record<string, string | number | number[] | undefined>;
 

@@ -13,7 +13,7 @@ export const getDatasetQualities = endpoint("GET /datasets/qualities/{dataset_id
   input: { dataset_id: identifier },
   legacy: ({ dataset_id }) => get`/data/qualities/${dataset_id}`,
   notFound: noDatasetWithQualities,
-  // Legacy says 361 of a private dataset, too; the dataset's own document tells them apart.
+  // Legacy says 361 of a private dataset, too; the dataset's own document shows which it is.
   recover: { code: 361, look: ({ dataset_id }) => get`/data/${dataset_id}`, errors: new Set([112]) },
   modern: { codes: [111] },
 

@@ -50,7 +50,7 @@ export const listDatasets = pagedList("POST /datasets/list", {
     uploader: dropped,
   }),
 
-  about: () => [collection("dataset")],
+  groups: () => [collection("dataset")],
   examples: { firstFive: { limit: 5 }, byTag: { tag: "flowers", limit: 10 }, none: { data_name: "no-such-dataset" } },
   exampleAnswer: [
     {

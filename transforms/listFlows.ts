@@ -22,7 +22,7 @@ export const listFlows = pagedList("POST /flows/list", {
     uploader: nullable(integer),
   }),
 
-  about: () => [collection("flow")],
+  groups: () => [collection("flow")],
   examples: { firstFive: { limit: 5 }, byTag: { tag: "trees" }, none: { tag: "no-such-tag" } },
   exampleAnswer: [
     {

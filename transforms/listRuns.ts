@@ -50,7 +50,7 @@ export const listRuns = pagedList("POST /runs/list", {
   }),
 
   // Callers see their own runs on tasks under embargo.
-  about: ({ study }) => [collection("run"), ...(study === undefined ? [] : [`study/${study}`, "study"])],
+  groups: ({ study }) => [collection("run"), ...(study === undefined ? [] : [`study/${study}`, "study"])],
   examples: { ofTask: { task: 1, limit: 5 }, one: { run: 1 }, none: { task: 1_000_000 } },
   exampleAnswer: [
     {

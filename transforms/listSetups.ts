@@ -17,7 +17,7 @@ export const listSetups = pagedList("POST /setups/list", {
   row: object({ setup_id: integer, flow_id: integer, parameter: optional(listedParameters) }),
 
   isPublic: true,
-  about: () => [collection("setup")],
+  groups: () => [collection("setup")],
   examples: { firstFive: { limit: 5 }, byFlow: { flow: 103 }, none: { tag: "no-such-tag" } },
   exampleAnswer: [{ setup_id: 1, flow_id: 101 }],
 });

@@ -41,7 +41,7 @@ export const listStudies = pagedList("POST /studies/list", {
     creator: nullable(integer),
   }),
 
-  about: () => [collection("study")],
+  groups: () => [collection("study")],
   examples: { firstFive: { limit: 5 }, ofRuns: { main_entity_type: "run" }, none: { uploader: 999_999 } },
   exampleAnswer: [
     {

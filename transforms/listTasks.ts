@@ -41,7 +41,7 @@ export const listTasks = pagedList("POST /tasks/list", {
   }),
 
   // It shows the names and states of datasets.
-  about: () => [collection("task"), collection("dataset")],
+  groups: () => [collection("task"), collection("dataset")],
   examples: { firstFive: { limit: 5 }, byType: { task_type_id: 8 }, none: { tag: "no-such-tag" } },
   exampleAnswer: [
     {

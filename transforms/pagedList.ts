@@ -2,7 +2,7 @@ import { type Definition, endpoint, type Route } from "../src/endpoint/endpoint.
 import type { Fields, InputOf } from "../src/endpoint/field.ts";
 import { list, unwrapped } from "../src/rules/compose.ts";
 import type { Rule } from "../src/rules/rule.ts";
-import { pageGroups } from "./filters.ts";
+import { bodyObjects } from "./filters.ts";
 
 /** One of legacy's lists, a page of it at a time: its rows stand in two wrappers. */
 export const pagedList = <F extends Fields, Row, const Name extends string = never>(
@@ -10,27 +10,27 @@ export const pagedList = <F extends Fields, Row, const Name extends string = nev
   {
     wrappers: [outer, inner],
     row,
-    about,
+    groups,
     isPublic = false,
     ...definition
-  }: Omit<Definition<F, Row[], Name>, "groups" | "output" | "cache"> & {
+  }: Omit<Definition<F, Row[], Name>, "bodyObjects" | "output" | "cache"> & {
     wrappers: readonly [outer: string, inner: string];
     row: Rule<Row>;
     /** The groups that a page belongs to. */
-    about: (input: InputOf<F>) => string[];
+    groups: (input: InputOf<F>) => string[];
     /** Every caller sees all rows; otherwise owners see more, and rows may turn private. */
     isPublic?: boolean;
   },
 ) =>
   endpoint<F, Row[], Name>(route, {
     ...definition,
-    groups: pageGroups,
+    bodyObjects,
     output: unwrapped(outer, unwrapped(inner, list(row))),
     cache: {
       fresh: "1m",
       staleWhileRevalidate: "1h",
       staleIfError: "1h",
       ...(isPublic ? {} : { mayTurnPrivate: true, personal: true }),
-      groups: about,
+      groups,
     },
   });

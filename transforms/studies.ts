@@ -24,7 +24,7 @@ const membership = (action: "attach" | "detach", summary: string) =>
     input: { study_id: identifier, entity_ids: identifierList(1, MAX_MEMBERS) },
     writes: ({ study_id }) => written("study", [study_id]),
     // Legacy lets every key change every study. It shows a private one to its creator only, but never says who a caller is: of a public one
-    // the gateway cannot tell.
+    // the gateway cannot know.
     access: { endpoint: "getStudy", input: ({ study_id }) => ({ id_or_alias: study_id }) },
     legacy: ({ study_id, entity_ids }) =>
       post(`/study/${study_id}/${action}`, { ids: [...new Set(entity_ids)].join(",") }),

@@ -54,7 +54,7 @@ export const tagging = (action: "tag" | "untag", of: Taggable) => {
     // 473, 474: it has the tag already, perhaps in another case. 475: no such tag.
     modern: { codes: action === "tag" ? [473, 474] : [475] },
     ...(of === "data" ? { access: readableDataset } : {}),
-    ...(shownAs === undefined ? {} : { recover: settleBy(of, shownAs, action) }),
+    ...(shownAs === undefined ? {} : { recover: recoverBy(of, shownAs, action) }),
     output: object({ [wrapper]: object({ id: integer, tag: anyOrder(list(text)) }) }),
     examples: { one: { [id]: example, tag: "my-tag" } },
     exampleAnswer: { [wrapper]: { id: example, tag: action === "tag" ? ["demo", "my-tag"] : ["demo"] } },
@@ -65,7 +65,7 @@ export const tagging = (action: "tag" | "untag", of: Taggable) => {
 const readableDataset = { endpoint: "getDataset", input: ({ data_id }: Entity) => ({ dataset_id: data_id }) };
 
 /** When legacy's search index fails (105), the tag is stored nevertheless: the entity's own document shows it. */
-const settleBy = (of: Taggable, shownAs: string, action: "tag" | "untag") => ({
+const recoverBy = (of: Taggable, shownAs: string, action: "tag" | "untag") => ({
   code: 105,
   look: (input: Entity) => get`/${of}/${input[`${of}_id`] as number}`,
   answer(input: Entity, legacy: Json) {

@@ -29,7 +29,7 @@ type CacheSettings = {
   now?: () => number;
 };
 
-/** What came of a fetch. `isForOne`: others who wait for it ask for themselves. */
+/** The result of a fetch. `isForOne`: others who wait for it ask for themselves. */
 type FetchResult = { answered: Answered; isForOne?: boolean };
 
 /** Opens the cache over a store, and over a shared tier where one is given. */
@@ -165,7 +165,7 @@ export const openCache = ({ store, openTier, count, onError, now = Date.now }: C
 };
 
 const notCached: Answered = {
-  representation: untagged({ status: 504, body: '{"detail":"Nothing that is kept can answer this."}' }),
+  representation: untagged({ status: 504, body: '{"detail":"No cached answer can be used for this request."}' }),
   cacheable: true,
   how: { detail: "only-if-cached" },
 };

@@ -166,22 +166,22 @@ const keptFor = (entry: Entry, cors: readonly string[], now: number): KeptReplie
 };
 
 /** Writes an answer for one client: coding, validators, 304 where the client has it. A hit may have it compressed for later ones. */
-export const replyWith = (answered: Answered, asker: ReplyRequest, now: number): Reply => {
+export const replyWith = (answered: Answered, request: ReplyRequest, now: number): Reply => {
   const { representation, entry } = answered;
-  const accepted = acceptedCodings(asker.acceptEncoding);
-  const isUnmodified = holdsAlready(representation, asker);
+  const accepted = acceptedCodings(request.acceptEncoding);
+  const isUnmodified = holdsAlready(representation, request);
   const coding =
-    (isUnmodified ? heldCoding(representation, asker, accepted) : undefined) ?? chosen(representation, accepted);
+    (isUnmodified ? heldCoding(representation, request, accepted) : undefined) ?? chosen(representation, accepted);
   const hit = answered.how === HIT ? entry : undefined;
   // The miss was the first request, a hit is at least the second: from here on compression pays off.
   if (hit !== undefined && !isUnmodified) requestCoding(hit, accepted);
-  if (hit === undefined || answered.took !== undefined) return write(answered, asker, coding, isUnmodified, now);
+  if (hit === undefined || answered.took !== undefined) return write(answered, request, coding, isUnmodified, now);
   const place =
     (coding === undefined ? 0 : coding === "br" ? 1 : 2) * 8 +
     (isUnmodified ? 4 : 0) +
-    (asker.keyed ? 2 : 0) +
-    (asker.method === "HEAD" ? 1 : 0);
-  return (keptFor(hit, asker.cors, now)[place] ??= write(answered, asker, coding, isUnmodified, now));
+    (request.keyed ? 2 : 0) +
+    (request.method === "HEAD" ? 1 : 0);
+  return (keptFor(hit, request.cors, now)[place] ??= write(answered, request, coding, isUnmodified, now));
 };
 
 /** Whether the client has this representation, in whatever coding. */
@@ -194,21 +194,21 @@ const heldCoding = ({ tag }: Representation, { ifNoneMatch }: ReplyRequest, acce
 
 const write = (
   answered: Answered,
-  asker: ReplyRequest,
+  request: ReplyRequest,
   coding: Coding | undefined,
   isUnmodified: boolean,
   now: number,
 ): Reply => {
   const { status, body, coded } = answered.representation;
   if (isUnmodified)
-    return { status: 304, headers: headersOf(answered, asker, coding, undefined, now), body: undefined };
-  const errorBytes = status >= 400 ? asker.errorFormat?.bytes(status, body) : undefined;
+    return { status: 304, headers: headersOf(answered, request, coding, undefined, now), body: undefined };
+  const errorBytes = status >= 400 ? request.errorFormat?.bytes(status, body) : undefined;
   const bytes = errorBytes ?? (coding && coded[coding]) ?? body;
   const isText = bytes.length <= MAX_TEXT && isAscii(bytes);
   return {
     status,
-    headers: headersOf(answered, asker, errorBytes ? undefined : coding, bytes.length, now),
-    body: asker.method === "HEAD" ? undefined : isText ? bytes.toString("latin1") : bytes,
+    headers: headersOf(answered, request, errorBytes ? undefined : coding, bytes.length, now),
+    body: request.method === "HEAD" ? undefined : isText ? bytes.toString("latin1") : bytes,
   };
 };
 

@@ -2,6 +2,7 @@ import type { Answer } from "../cache/reply.ts";
 import type { Outcome, OutcomeKind } from "./outcome.ts";
 import type { InputError, Problem } from "./problem.ts";
 
+// The cache may not import this folder, which needs its lifetimes; all others take the type from here.
 export type { Answer };
 
 const statuses: Record<OutcomeKind, number> = {

@@ -13,24 +13,24 @@ export const becomesAnother = ({ path }: Pick<CanonicalRequest, "path">): boolea
 
 /** The request to the new implementation for an input. `route`: the operator's, by default the definition's. */
 export const canonicalRequest = (
-  { routes, groups = {}, modern }: Endpoint,
+  { routes, bodyObjects = {}, modern }: Endpoint,
   input: Record<string, unknown>,
   route: string | undefined = modern?.route ?? routes[0],
 ): CanonicalRequest => {
   const [method, template] = (route ?? "").split(" ", 2) as ["GET" | "POST", string];
   const segment = (name: string) => encodeURIComponent(input[name] as string | number);
   const path = template.replaceAll(/\{(\w+)\??\}/g, (_, name: string) => segment(name));
-  return method === "GET" ? { method, path } : { method, path, body: bodyOf(input, groups) };
+  return method === "GET" ? { method, path } : { method, path, body: bodyOf(input, bodyObjects) };
 };
 
-const bodyOf = (input: Record<string, unknown>, groups: Record<string, string[]>): JsonObject => {
+const bodyOf = (input: Record<string, unknown>, bodyObjects: Record<string, string[]>): JsonObject => {
   const given = Object.entries(input).filter(([, value]) => value !== undefined) as [string, Json][];
-  const groupOf = (name: string) => Object.keys(groups).find((group) => groups[group]?.includes(name));
+  const objectOf = (name: string) => Object.keys(bodyObjects).find((one) => bodyObjects[one]?.includes(name));
   const body: JsonObject = {};
   for (const [name, value] of given) {
-    const group = groupOf(name);
-    if (group === undefined) body[name] = value;
-    else body[group] = { ...(body[group] as JsonObject | undefined), [name]: value };
+    const object = objectOf(name);
+    if (object === undefined) body[name] = value;
+    else body[object] = { ...(body[object] as JsonObject | undefined), [name]: value };
   }
   return body;
 };

@@ -57,7 +57,7 @@ export type Definition<F extends Fields = Fields, T = unknown, Name extends stri
   /** Read from the path where the route names it, else from a POST's body or the path's pairs. */
   input: F;
   /** Objects of the body whose members count as fields of their own. */
-  groups?: Record<string, string[]>;
+  bodyObjects?: Record<string, string[]>;
   /** For an endpoint that writes: the groups it invalidates. It needs a key that may write. */
   writes?(input: InputOf<F>): string[];
   /**
@@ -101,11 +101,11 @@ export type Definition<F extends Fields = Fields, T = unknown, Name extends stri
     /** Its problems without a legacy code (RFC 9457), by the last segment of their type. */
     problems?: Record<string, Outcome>;
   };
-  /** The members of our document (of each row of a list) that `groups` and others read: a large answer leaves its thread as bytes and these. */
+  /** The members of our document (of each row of a list) that `cache.groups` and others read. Only these leave a thread beside the bytes. */
   excerpt?: readonly Name[];
   /** PHP notices that may precede a whole XML form. */
   harmlessNotices?: readonly RegExp[];
-  /** Set where the page is only believed after a look at its rows. */
+  /** A page with such texts is believed only after its rows have been checked. */
   texts?: ListedTexts;
   /** How to read a row that legacy does not list. */
   rowById?: RowById;
@@ -143,5 +143,5 @@ export const endpoint = <F extends Fields, T, const Name extends string = never>
   route: Route,
   definition: Definition<F, T, Name>,
 ): Endpoint<T> =>
-  // `groups` gets its excerpt as it was read out of JSON.
+  // `cache.groups` gets its excerpt as it was read out of JSON.
   ({ ...definition, routes: [route, ...(definition.also ?? [])] }) as Endpoint<T>;

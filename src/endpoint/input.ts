@@ -10,7 +10,7 @@ import type { InputError } from "./problem.ts";
 
 /**
  * What a client gave for one field: a text or JSON. `loc`: its place, for errors. `isRepeated`: it was given before. `allowed`: the names
- * at its place, if these are not all fields and groups.
+ * at its place, if these are not all fields and objects of the body.
  */
 export type Given = {
   name: string;
@@ -27,13 +27,13 @@ export type InputReading = { input: Record<string, unknown>; possible: boolean }
 
 /**
  * Reads every field of an endpoint. Errors come in the order of `given`. `more`: how many unknown fields there are beside those given.
- * `groups`: the names of groups of fields, for errors.
+ * `objects`: the names of the body's objects (`pagination`), for errors.
  */
 export const readInput = (
   fields: Record<string, AnyField>,
   given: Given[],
   where: string,
-  { more = 0, groups = [] }: { more?: number; groups?: readonly string[] } = {},
+  { more = 0, objects = [] }: { more?: number; objects?: readonly string[] } = {},
 ): InputReading => {
   const wrong = collectErrors(where, more);
   const values = new Map<string, unknown>();
@@ -44,7 +44,7 @@ export const readInput = (
       continue;
     }
     if (field === undefined) {
-      wrong.add(loc, extra(allowed ?? [...Object.keys(fields), ...groups]));
+      wrong.add(loc, extra(allowed ?? [...Object.keys(fields), ...objects]));
       continue;
     }
     // Published clients send filters that are not set as `null`.
@@ -113,22 +113,22 @@ export const unescaped = (segment: string): string =>
 
 /** Reads the input out of a request's JSON body. */
 export const readBodyInput = (
-  { input, groups = {} }: { input: Record<string, AnyField>; groups?: Record<string, string[]> },
+  { input, bodyObjects = {} }: { input: Record<string, AnyField>; bodyObjects?: Record<string, string[]> },
   body: Buffer,
 ): InputReading => {
   if (!isUtf8(body)) return { errors: [inputError(["body"], notJson)] };
-  const given = givenInBody(body.toString("utf8"), groups);
+  const given = givenInBody(body.toString("utf8"), bodyObjects);
   if ("errors" in given) return given;
-  return readInput(input, given.given, "body", { more: given.more, groups: Object.keys(groups) });
+  return readInput(input, given.given, "body", { more: given.more, objects: Object.keys(bodyObjects) });
 };
 
 /** Most members of an object that are read one by one: no endpoint has so many fields. */
 const MAX_MEMBERS = 1000;
 
-/** The fields of a JSON body, those of its groups (`pagination`) after its own. `more`: how many others it has. */
+/** The fields of a JSON body, those of its objects (`pagination`) after its own. `more`: how many others it has. */
 export const givenInBody = (
   body: string,
-  groups: Record<string, string[]>,
+  bodyObjects: Record<string, string[]>,
 ): { given: Given[]; more: number } | { errors: InputError[] } => {
   const json = body === "" ? {} : parseJson(body);
   if (json === undefined) return { errors: [inputError(["body"], notJson)] };
@@ -138,7 +138,7 @@ export const givenInBody = (
     loc: ["body", ...path],
     isRepeated: true,
   }));
-  const grouped: Given[] = [];
+  const nested: Given[] = [];
   let more = 0;
   /** Taking the values of too many members would take longer than parsing them. */
   const membersOf = (object: JsonObject): [string, Json][] => {
@@ -147,19 +147,19 @@ export const givenInBody = (
     return names.slice(0, MAX_MEMBERS).map((name) => [name, object[name] as Json]);
   };
   for (const [name, value] of membersOf(json)) {
-    const members = Object.hasOwn(groups, name) ? groups[name] : undefined;
+    const members = Object.hasOwn(bodyObjects, name) ? bodyObjects[name] : undefined;
     if (members === undefined) given.push({ name, loc: ["body", name], json: value });
     else if (value === null) continue;
     else if (!isObject(value)) return { errors: [inputError(["body", name], notAnObject)] };
-    // A member that the group does not have is given without a name, so that it cannot be taken for another field.
+    // A member that the object does not have is given without a name, so that it cannot be taken for another field.
     else
       for (const [member, inner] of membersOf(value))
-        grouped.push({
+        nested.push({
           name: members.includes(member) ? member : "",
           loc: ["body", name, member],
           json: inner,
           allowed: members,
         });
   }
-  return { given: [...given, ...grouped], more };
+  return { given: [...given, ...nested], more };
 };

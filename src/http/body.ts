@@ -43,7 +43,10 @@ const crowded = plainAnswer(503, "Too many large bodies are being received.", {
   "Retry-After": "5",
 });
 
-/** Into one buffer, which doubles and counts whole: kept apart, chunks of one byte would take 400 bytes each. `length`: bytes that may come. */
+/**
+ * Copies the chunks into one buffer, whose size doubles and is taken from the budget: each chunk of one byte would take 400 bytes by itself.
+ * `length`: bytes that may come.
+ */
 const collect = async (
   chunks: AsyncIterable<Uint8Array>,
   { most, length, budget }: Pick<BodyLimits, "most" | "budget"> & { length: number },

@@ -12,7 +12,7 @@ let requests = 0;
 /** An `X-Request-Id` that may be taken. */
 const requestId = /^[\w.-]{1,128}$/;
 
-/** One request of a client and its answer, as logs and traces tell of it. All times are in milliseconds. */
+/** One request of a client and its answer, as logs and traces describe it. All times are in milliseconds. */
 export class HttpExchange {
   /** The `X-Request-Id` of the answer: a trusted proxy's, or a new one. */
   readonly id: string;
@@ -26,7 +26,7 @@ export class HttpExchange {
   bytes = 0;
   /** The gateway refused the request before it looked at what it asks for. */
   isRefused = false;
-  /** The answer goes to the client later: what observes exchanges hears of it when the response has closed. */
+  /** The answer goes to the client later: the exchange is over when the response has closed. */
   isDeferred = false;
   /** It was passed through to legacy, or would have been. */
   isProxied = false;

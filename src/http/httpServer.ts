@@ -23,7 +23,7 @@ export type ClientLimits = {
 type ExchangeOptions = {
   /** Says whether the `X-Request-Id` of this peer is taken. */
   trusted: (address: string) => boolean;
-  /** Hears of each exchange once it is over; `response` where a request was read. */
+  /** Called with each exchange once it is over; `response` where a request was read. */
   onOver?: (exchange: HttpExchange, response?: ServerResponse) => void;
 };
 
@@ -145,8 +145,8 @@ const discard = (request: IncomingMessage): void => {
 };
 
 /**
- * Responses whose clients are watched where bytes wait for them (for one that is sent at once that is a comparison), and that tell their
- * exchange by `X-Request-Id`.
+ * The class of responses. Each has its exchange, whose id it sends as `X-Request-Id`. While bytes wait for its client, the client is watched; a
+ * response that is sent at once costs only a comparison.
  */
 const responseNotedBy = (
   { stalled, memory }: { stalled: StalledClients; memory: ByteBudget },

@@ -10,7 +10,7 @@ import { type LegacyReading, readLegacy } from "./reading.ts";
 import type { XmlReader } from "./xml.ts";
 
 /** A legacy answer that was read. */
-export type LegacyAnswer = { status: number; readonly reading: LegacyReading };
+export type LegacyAnswer<R = LegacyReading> = { status: number; readonly reading: R };
 
 /** An answer's bytes. The first look at `reading` parses them in this thread; large ones go to the reader instead. */
 export type LegacyReply = LegacyAnswer & { contentType: string; body: Buffer };
@@ -169,7 +169,7 @@ const failures: Record<FailureKind, Outcome> = {
 };
 
 const circuitOpen: LegacyFailed = {
-  failed: { kind: "unavailable", message: "The legacy interface fails; it is given time." },
+  failed: { kind: "unavailable", message: "The legacy interface is failing. Try again later." },
   why: "the circuit is open",
   isUnsent: true,
   // The next request for the same may find legacy back.

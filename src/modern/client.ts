@@ -191,7 +191,7 @@ const readModern = async (
   if (status === 200) {
     if (!isJsonType(contentType)) return { failed: unservedReasons.notJsonType(contentType), status };
     const checked = await reader.checkModern({ endpoint: endpoint.name }, bytes, deadline);
-    if ("unread" in checked) return { failed: `its answer could not be read (${checked.unread})`, status };
+    if ("failure" in checked) return { failed: `its answer could not be read (${checked.failure})`, status };
     if ("failed" in checked) return { ...checked, status };
     const misfit = firstUnexpected(endpoint.name, ledger(), checked.misfits);
     if (misfit !== undefined) return { failed: unservedReasons.doesNotFit(misfit), status };

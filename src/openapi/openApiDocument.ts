@@ -143,11 +143,11 @@ const fieldParameter = (endpoint: Endpoint, name: string): JsonObject => ({
 const exampleInput = ({ examples }: Endpoint): JsonObject | undefined => Object.values(examples)[0];
 
 const requestBody = (endpoint: Endpoint): JsonObject => {
-  const { input, groups = {} } = endpoint;
+  const { input, bodyObjects = {} } = endpoint;
   const fields = Object.entries(input) as [string, Field<unknown>][];
   const required = fields.filter(([, field]) => field.fallback === undefined).map(([name]) => name);
   const properties = Object.fromEntries(fields.map(([name, field]) => [name, bodySchema(field)]));
-  const grouped = Object.entries(groups).map(([name, members]) => [
+  const objects = Object.entries(bodyObjects).map(([name, members]) => [
     name,
     {
       type: ["object", "null"],
@@ -162,7 +162,7 @@ const requestBody = (endpoint: Endpoint): JsonObject => {
       "application/json": {
         schema: {
           type: "object",
-          properties: { ...properties, ...(Object.fromEntries(grouped) as JsonObject) },
+          properties: { ...properties, ...(Object.fromEntries(objects) as JsonObject) },
           ...(required.length > 0 ? { required } : {}),
           additionalProperties: false,
         },

@@ -26,14 +26,14 @@ export const heldAnswer = (handler: Handler, observer: ResponseObserver): Handle
   let held: Start | undefined;
   /** Events that came before the observer was done: pausing holds up neither the end nor a failure. */
   let waiting: (() => void)[] | undefined;
-  let isTold = false;
+  let wasObserved = false;
   let isOver = false;
   let isSent = false;
   const over = (answer: Beginning | undefined) => {
-    isTold = true;
+    wasObserved = true;
     return observer.over(answer, isSent);
   };
-  const letGo = (): void => {
+  const flush = (): void => {
     for (const step of waiting ?? []) step();
     waiting = undefined;
   };
@@ -41,15 +41,15 @@ export const heldAnswer = (handler: Handler, observer: ResponseObserver): Handle
     held = undefined;
     waiting = [() => handler.onResponseStart?.(controller, status, headers, reason), rest];
     const done = over({ status, headers, body });
-    if (done === undefined) return letGo();
+    if (done === undefined) return flush();
     controller.pause();
     done
       .then(() => {
-        letGo();
+        flush();
         return controller.resume();
       })
       .catch((error: Error) => {
-        // An answer that is over cannot be given up any more.
+        // An answer that is over cannot be aborted any more.
         if (isOver) handler.onResponseError?.(controller, error);
         else controller.abort(error);
       });
@@ -61,7 +61,7 @@ export const heldAnswer = (handler: Handler, observer: ResponseObserver): Handle
   };
   return {
     onRequestStart(...args) {
-      // Throws where the request is settled already: then it is not sent.
+      // Throws where the request is over already: then it is not sent.
       handler.onRequestStart?.(...args);
       isSent = true;
     },
@@ -79,7 +79,7 @@ export const heldAnswer = (handler: Handler, observer: ResponseObserver): Handle
       pass(nothing, () => handler.onResponseEnd?.(controller, trailers));
     },
     onResponseError(controller, error) {
-      if (!isTold) void over(undefined);
+      if (!wasObserved) void over(undefined);
       waiting?.splice(0);
       handler.onResponseError?.(controller, error);
     },

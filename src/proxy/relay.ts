@@ -50,7 +50,7 @@ export const openCounters = (meter: Pick<Meter, "counter" | "histogram">) => {
   };
 };
 
-/** One request on its way: what the client sent, what goes to the upstream, and who hears of failures. */
+/** One request on its way: what the client sent, what goes to the upstream, and what failures are reported to. */
 type Passage = {
   req: IncomingMessage;
   res: ServerResponse;

@@ -21,7 +21,7 @@ type UploadSettings = {
  * where the client sends less than `MIN_RATE` though it may send.
  */
 export class Upload extends Readable {
-  /** It tells a small length: `whenWhole` may be used, and its client holds no connection. */
+  /** Its `Content-Length` is small: `whenWhole` may be used, and its client holds no connection. */
   readonly isSmall: boolean;
   readonly #req: IncomingMessage;
   readonly #onChunk: UploadSettings["onChunk"];
@@ -78,7 +78,7 @@ export class Upload extends Readable {
     if (!this.destroyed) this.push(null);
   };
 
-  // Without an error: undici then gives the request up as aborted, which is what it is.
+  // Without an error: undici then ends the request as aborted, which is what it is.
   readonly #onError = (): void => {
     this.destroy();
   };

@@ -131,7 +131,7 @@ export type ThreadMessage = {
 };
 
 /** What a thread answers; `late`: the deadline had passed before it began. */
-export type ThreadResult = Jobs[keyof Jobs]["result"] | { unread: "late" };
+export type ThreadResult = Jobs[keyof Jobs]["result"] | { failure: "late" };
 
 const readers: {
   [K in keyof Jobs]: (e: Readable, task: Jobs[K]["task"], body: Buffer, knowledge: Knowledge) => Jobs[K]["result"];

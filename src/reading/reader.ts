@@ -14,7 +14,7 @@ import {
 } from "./readAnswer.ts";
 
 /** Why a large body was not read. `full`: too many wait. `late`: the deadline has passed. `broken`: reading it failed. */
-export type Unread = { unread: "full" | "late" | "broken" };
+export type ReadFailure = { failure: "full" | "late" | "broken" };
 
 /** A result, or a promise of it where it takes another thread. */
 export type MaybePromise<T> = T | Promise<T>;
@@ -24,7 +24,7 @@ type ReadBody<K extends keyof Jobs> = (
   task: Jobs[K]["task"],
   body: Buffer,
   deadline: number,
-) => MaybePromise<Jobs[K]["result"] | Unread>;
+) => MaybePromise<Jobs[K]["result"] | ReadFailure>;
 
 /**
  * Reads answers and requests' bodies: small ones at once and without a promise, since there are many; large ones in other threads, so
@@ -83,7 +83,7 @@ export const openReader = (settings: ReaderSettings): Reader => {
   let opening: Promise<Tinypool> | undefined;
   let pool: Tinypool | undefined;
 
-  const inThread = async (message: ThreadMessage, data: ThreadData): Promise<ThreadResult | Unread> => {
+  const inThread = async (message: ThreadMessage, data: ThreadData): Promise<ThreadResult | ReadFailure> => {
     opening ??= openPool(settings, data);
     pool = await opening;
     // A thread begins nothing that is late: one that is ended has read for all of `overtime`.
@@ -97,7 +97,7 @@ export const openReader = (settings: ReaderSettings): Reader => {
       onFailed(signal.aborted ? "it took too long" : (error as Error).message, message.task.endpoint);
       // The pool starts threads for new tasks only, but others may wait for the one that failed.
       if (pool.queueSize > 0) pool.run(undefined, THREAD).catch((failure: Error) => onFailed(failure.message));
-      return { unread: "broken" };
+      return { failure: "broken" };
     }
   };
 
@@ -106,18 +106,18 @@ export const openReader = (settings: ReaderSettings): Reader => {
     task: Jobs[K]["task"],
     body: Buffer,
     deadline: number,
-  ): MaybePromise<Jobs[K]["result"] | Unread> => {
+  ): MaybePromise<Jobs[K]["result"] | ReadFailure> => {
     const bytes = body.byteLength;
     const largeFrom = of === "input" ? large.json / PER_MEMBER : isJson(body) ? large.json : large.xml;
     if (threadData === undefined || bytes < largeFrom) return runJob(endpoints, knowledge, of, task, body);
-    if (jobs >= maxJobs || !held.take(bytes)) return { unread: "full" };
+    if (jobs >= maxJobs || !held.take(bytes)) return { failure: "full" };
     jobs++;
     const reading = inThread({ of, task, body: transferable(body), deadline }, threadData).finally(() => {
       jobs--;
       held.release(bytes);
     });
     return withTimeout(reading, Math.max(0, deadline - Date.now())).then((read) =>
-      read === "late" ? { unread: read } : read,
+      read === "late" ? { failure: read } : read,
     );
   };
 
@@ -166,7 +166,7 @@ const openPool = async (
   return pool;
 };
 
-/** By its first sign; what hides it behind blanks counts as what takes longer. */
+/** Whether the body begins with `{` or `[`. One behind many blanks counts as XML, which takes longer to read. */
 const isJson = (body: Buffer): boolean => /^\s{0,16}[{[]/.test(body.toString("latin1", 0, 17));
 
 /** The same bytes, where they have their memory for themselves; else a copy of them. */

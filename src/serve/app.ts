@@ -158,12 +158,12 @@ const answerBy =
       return unstoredReply(parts, request, plainAnswer(502, "The gateway's upstream is the gateway itself."));
     }
     const started = performance.now();
-    const input = await readRequest(request, endpoint, { params, pairsBelow }, parts);
-    const served = await serve(services, backend, endpoint, input);
+    const requestInput = await readRequest(request, endpoint, { params, pairsBelow }, parts);
+    const served = await serve(services, backend, endpoint, requestInput);
     const { how, cacheKey, decision, isIncomplete, afterwards } = served;
     // A body may ask for anything; a path always asks for the same.
     if (cacheKey && request.method !== "POST") parts.hitPath.learn(pathOf(request.target), cacheKey);
-    const { key, refused } = input.credential;
+    const { key, refused } = requestInput.credential;
     const took = performance.now() - started;
     const replyRequest = {
       method: request.method,

@@ -50,8 +50,7 @@ type ProxyHooks = {
 };
 
 /**
- * Something that operators may want to be told of while they do not look: its type such as `stage.moved`, when (ISO 8601), and facts without
- * secrets.
+ * An event that operators may want to know of at once: its type such as `stage.moved`, when (ISO 8601), and facts without secrets.
  */
 export type Notice = { type: string; at: string } & Record<string, unknown>;
 
@@ -67,7 +66,7 @@ export type CheckReport = {
   ask: (target: string) => Promise<Response>;
   /** Inputs of each endpoint that this legacy server knows, where they could be found; none while legacy does not answer. */
   examples: Map<string, Examples>;
-  /** Prints a line; `ok: false` makes the check fail. `advice`: what to do then, for the verdict. */
+  /** Prints a line; `ok: false` makes the check fail. `advice`: what to do then, for the summary. */
   row: (ok: boolean, name: string, found: string, advice?: string) => void;
   /** Prints a line that never makes the check fail. */
   note: (name: string, found: string) => void;
@@ -125,7 +124,7 @@ export type ServiceEvents = {
   legacyAnswer: [LegacyAnswered];
   /** Legacy has refused a key: its salted hash. */
   keyRefused: [owner: string];
-  /** A feature has something to tell operators. */
+  /** A feature has a notice for operators. */
   notice: [Notice];
 };
 
@@ -172,7 +171,7 @@ export type Core = {
   isStopping: () => boolean;
   /** Says whether a peer's forwarded headers are believed. */
   trusted: (address: string) => boolean;
-  /** The peers whose are not. */
+  /** The peers whose forwarded headers are not believed. */
   untrustedProxies: UntrustedProxies;
   /** What is said of features that are not loaded. */
   off: readonly WhenOff[];

@@ -18,7 +18,7 @@ export type Keys = {
   accepted(key: string): void;
   /** Legacy has just refused it. */
   refused(key: string): void;
-  /** Whose it is, without saying the key: a salted hash, the same in capitals and small letters. */
+  /** The owner of a key: its salted hash, the same in capitals and small letters. */
   ownerOf(key: string): string;
   /** Legacy accepted it within the last minute. */
   isProven(owner: string): boolean;
@@ -35,7 +35,7 @@ export const openKeys = (
   probes: KeyProbes,
   errors: ErrorTable,
   onRefused: (owner: string) => void = () => undefined,
-  // Keys are remembered by a salted hash: a heap dump or a log of this map tells none.
+  // Keys are remembered by a salted hash: a heap dump or a log does not show them.
   salt: string = randomBytes(16).toString("hex"),
 ): Keys => {
   // Legacy ignores the case of keys: all spellings of one have one owner.
@@ -45,12 +45,12 @@ export const openKeys = (
     ttl: MINUTE,
     perf: monotonic,
   });
-  const lately = new LRUCache<string, true>({ max: MAX_KEYS, ttl: 60 * MINUTE, perf: monotonic });
+  const acceptedWithinHour = new LRUCache<string, true>({ max: MAX_KEYS, ttl: 60 * MINUTE, perf: monotonic });
   const readXml = xmlReader([]);
 
   const forget = (id: string) => {
     known.delete(id);
-    lately.delete(id);
+    acceptedWithinHour.delete(id);
     onRefused(id);
   };
 
@@ -69,19 +69,19 @@ export const openKeys = (
     // The probe for writing names nothing to write, so any other answer than "may not" means "may".
     const refused = outcome?.kind === "forbidden" ? outcome : undefined;
     known.set(id, writes ? { writes: refused ?? "allowed" } : {});
-    lately.set(id, true);
+    acceptedWithinHour.set(id, true);
     return writes ? refused : undefined;
   };
 
   return {
     ownerOf: digest,
     isProven: (owner) => known.has(owner),
-    wasAccepted: (owner) => lately.has(owner),
+    wasAccepted: (owner) => acceptedWithinHour.has(owner),
     refused: (key) => forget(digest(key)),
     accepted(key) {
       const id = digest(key);
       if (!known.has(id)) known.set(id, {});
-      lately.set(id, true);
+      acceptedWithinHour.set(id, true);
     },
     verify(caller, writes) {
       const id = digest(caller.key);

@@ -7,7 +7,7 @@ import { outcomeOf } from "../legacy/reading.ts";
 import { runStep } from "../telemetry/steps.ts";
 import { type Backend, type EndpointRequest, uncached } from "./backend.ts";
 import type { Services } from "./feature.ts";
-import { fetchAnswer, fetchReadable, noAnswer, type Unanswered } from "./legacyFetch.ts";
+import { fetchAnswer, fetchReadable, noAnswer, type WriteFate } from "./legacyFetch.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
 import { UNCONFIRMED_MS } from "./unconfirmedWrites.ts";
 
@@ -48,18 +48,18 @@ export const confirmWrite = async (
   services: Services,
   { endpoint, input }: Pick<EndpointRequest, "endpoint" | "input">,
   caller: Caller,
-  { answer, unanswered }: { answer: Answer; unanswered?: Unanswered },
+  { answer, fate }: { answer: Answer; fate?: WriteFate },
 ): Promise<Answered> => {
   const answered = uncached(answer, "method");
   // Otherwise anybody could empty the cache.
-  if (unanswered === "refused" || answer.status === 401 || answer.status === 403) return answered;
+  if (fate === "refused" || answer.status === 401 || answer.status === 403) return answered;
   const groups = endpoint.writes?.(input) ?? [];
   const invalidate = (isLost: boolean): Promise<void> | undefined =>
     allOf([
       services.hooks.onWrite({ groups, isLost }),
       services.cache.invalidate({ groups, ...(isLost ? { soft: true, hold: UNCONFIRMED_MS } : {}) }),
     ]);
-  await (unanswered === "unknown" ? services.unconfirmed.note(caller.key, () => invalidate(true)) : invalidate(false));
+  await (fate === "unknown" ? services.unconfirmed.note(caller.key, () => invalidate(true)) : invalidate(false));
   return answer.status === 200 ? { ...answered, headers: ["Cache-Group-Invalidation", groupList(groups)] } : answered;
 };
 
@@ -94,7 +94,7 @@ const refusedAccess = async (
   return passes.has(outcome.kind) ? undefined : answerOf(outcome);
 };
 
-/** This caller, or everybody, was shown the document a moment ago. */
+/** Whether the cache has the document, no older than a minute, in an answer that this caller may see. */
 const isCachedFor = (
   { keys, cache }: Services,
   { cacheKey }: PreparedEndpoint,

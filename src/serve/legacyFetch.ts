@@ -6,7 +6,7 @@ import type { Caller, LegacyFailed, LegacyReply, LegacyAnswer } from "../legacy/
 import { type CodedError, type LegacyReading, outcomeOf, ownStatusOf } from "../legacy/reading.ts";
 import { scrubTarget } from "../scrub/requestTarget.ts";
 import type { Read, ReadTask, Written } from "../reading/readAnswer.ts";
-import type { MaybePromise, Unread } from "../reading/reader.ts";
+import type { MaybePromise, ReadFailure } from "../reading/reader.ts";
 import type { EndpointRequest } from "./backend.ts";
 import type { Services } from "./feature.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
@@ -16,14 +16,18 @@ type AskServices = Pick<Services, "client" | "observer" | "keys" | "errors">;
 /** What fetching from legacy needs; it knows no cache. */
 export type FetchServices = AskServices & Pick<Services, "reader" | "events" | "serviceKey">;
 
-/** Of a write that legacy gave no answer of its own to: it was not carried out for certain, or it may have been. */
-export type Unanswered = "refused" | "unknown";
+/**
+ * What became of a write, by its answer. `written`: the backend has looked at it, and what it is about may have changed. `unknown`: the backend
+ * broke off or failed, before or after. `refused`: nothing was written.
+ */
+export type WriteFate = "written" | "unknown" | "refused";
 
 /** Our answer to a request, made of legacy's, and the groups that it belongs to. */
 export type FetchedAnswer = Fetched & {
   /** What the request came to, unless it is our document. */
   outcome?: Outcome;
-  unanswered?: Unanswered;
+  /** Of a write; `written` where it is absent. */
+  fate?: WriteFate;
 };
 
 /** A missing or wrong key. */
@@ -46,8 +50,7 @@ export const fetchAnswer = async (
   as: "answer" | "lines" = "answer",
 ): Promise<FetchedAnswer> => {
   const { endpoint, legacy } = request;
-  if ("unsent" in legacy)
-    return answerTo(request, { kind: "broken", message: legacy.unsent }, { unanswered: "refused" });
+  if ("unsent" in legacy) return answerTo(request, { kind: "broken", message: legacy.unsent }, { fate: "refused" });
   const started = performance.now();
   const byPost = legacy.method === "POST" && endpoint.writes === undefined;
   const fetched = await (byPost ? fetchByPost : fetchDocument)(services, { ...request, legacy }, caller, as);
@@ -81,23 +84,22 @@ const fetchDocument = async (
   const { endpoint, input, legacy } = request;
   const task: ReadTask = { endpoint: endpoint.name, as, input };
   const read = ({ body }: LegacyReply) => reader.read(task, body, caller.deadline);
-  const reply = await ask(services, endpoint, legacy, caller, read, endpoint.format);
+  const reply = await askAndRead(services, endpoint, legacy, caller, read, endpoint.format);
   if ("failed" in reply) {
     const { failed, isUnsent, isForOne } = reply;
     return answerTo(request, failed, {
-      unanswered: isUnsent ? "refused" : "unknown",
+      fate: isUnsent ? "refused" : "unknown",
       ...(isForOne ? { isForOne } : {}),
     });
   }
   const { reading, status } = reply;
   // A front refuses by a 4xx page; legacy's own errors are 412.
   const isFrontRefusal = status >= 400 && status < 500 && status !== 412;
-  if (reading.is === "unreadable")
-    return answerTo(request, noAnswer, { unanswered: isFrontRefusal ? "refused" : "unknown" });
+  if (reading.is === "unreadable") return answerTo(request, noAnswer, { fate: isFrontRefusal ? "refused" : "unknown" });
   if (reading.is === "error") return answerToError(services, request, caller, reading, status);
   if (status !== 200) {
     observer.event("odd_status", { endpoint: endpoint.name, status });
-    return answerTo(request, noAnswer, { unanswered: "unknown" });
+    return answerTo(request, noAnswer, { fate: "unknown" });
   }
   for (const field of reading.unknown) observer.event("unknown_field", { endpoint: endpoint.name, field });
   if ("written" in reading) return documentAnswer(request, reading.written);
@@ -112,11 +114,11 @@ const documentAnswer = ({ endpoint, input }: RequestToLegacy, { answer, excerpt 
   groups: endpoint.cache?.groups(input, excerpt) ?? [],
 });
 
-/** `status`: legacy's, where that has to stand. */
+/** `status`: legacy's, where the client gets that in place of the outcome's. */
 const answerTo = (
   { endpoint, input }: RequestToLegacy,
   outcome: Outcome,
-  { status, ...about }: Pick<FetchedAnswer, "unanswered" | "isForOne"> & { status?: number | undefined } = {},
+  { status, ...about }: Pick<FetchedAnswer, "fate" | "isForOne"> & { status?: number | undefined } = {},
 ): FetchedAnswer => ({
   answer: answerOf(outcome, status),
   groups: endpoint.cache?.groups(input) ?? [],
@@ -141,11 +143,11 @@ const answerToError = async (
   return answerTo(request, outcome, {
     status: ownStatusOf(outcome, status),
     // Without its database legacy looks at nothing.
-    ...(outcome.kind === "unavailable" ? { unanswered: "refused" } : {}),
+    ...(outcome.kind === "unavailable" ? { fate: "refused" } : {}),
   });
 };
 
-/** Looks where the truth stands, when legacy's error does not tell it. */
+/** The answer by another request to legacy, where its error does not say what happened; `undefined` where that does not say it either. */
 const recover = async (
   services: FetchServices,
   request: SentRequest,
@@ -156,7 +158,7 @@ const recover = async (
   if (!look || "unsent" in look) return undefined;
   const task: ReadTask = { endpoint: endpoint.name, as: "recovered", input };
   const read = ({ body }: LegacyReply) => services.reader.read(task, body, caller.deadline);
-  const reply = await ask(services, endpoint, look, caller, read);
+  const reply = await askAndRead(services, endpoint, look, caller, read);
   if ("failed" in reply) return undefined;
   const { reading } = reply;
   if (reading.is === "error" && endpoint.recover?.errors?.has(reading.code))
@@ -165,7 +167,7 @@ const recover = async (
   return "written" in reading ? documentAnswer(request, reading.written) : answerTo(request, reading.outcome);
 };
 
-const unread: Record<Unread["unread"], LegacyFailed> = {
+const readFailures: Record<ReadFailure["failure"], LegacyFailed> = {
   full: {
     failed: { kind: "unavailable", message: "Too many large answers of the legacy interface wait to be read." },
     why: "too many large answers wait to be read",
@@ -185,29 +187,29 @@ const unread: Record<Unread["unread"], LegacyFailed> = {
 type Reading = LegacyReading | Read;
 
 /**
- * Asks for JSON. If it cannot be read, or markup in it has become an object, asks a GET once more for XML. `form: "xml"` asks for XML only.
+ * Asks for JSON. If it cannot be read, or markup in it has become an object, asks a GET once more for XML. `format: "xml"` asks for XML only.
  * `read` says how a reply is read.
  */
-const ask = async <R extends Reading>(
+const askAndRead = async <R extends Reading>(
   services: AskServices,
   endpoint: Pick<PreparedEndpoint, "name" | "readXml"> & Partial<Pick<PreparedEndpoint, "hasMarkup">>,
   request: LegacyRequest,
   caller: Caller,
-  read: (reply: LegacyReply) => MaybePromise<R | Unread>,
-  form: "json" | "xml" = "json",
-): Promise<{ status: number; reading: R } | LegacyFailed> => {
+  read: (reply: LegacyReply) => MaybePromise<R | ReadFailure>,
+  format: "json" | "xml" = "json",
+): Promise<LegacyAnswer<R> | LegacyFailed> => {
   const { client, observer } = services;
   const { name, hasMarkup } = endpoint;
-  const askFor = async (wanted: "json" | "xml"): Promise<{ status: number; reading: R } | LegacyFailed> => {
+  const askFor = async (wanted: "json" | "xml"): Promise<LegacyAnswer<R> | LegacyFailed> => {
     const reply = await client(request, wanted, caller, endpoint.readXml);
     if ("failed" in reply) return reply;
     const reading = read(reply);
     const result = reading instanceof Promise ? await reading : reading;
-    return "unread" in result ? unread[result.unread] : { status: reply.status, reading: result };
+    return "failure" in result ? readFailures[result.failure] : { status: reply.status, reading: result };
   };
-  let reply = await askFor(form);
+  let reply = await askFor(format);
   // A POST is never sent twice.
-  if (form === "json" && request.method === "GET" && !("failed" in reply)) {
+  if (format === "json" && request.method === "GET" && !("failed" in reply)) {
     const { reading, status } = reply;
     // A front's 5xx is no badly written answer but none, as an empty 500 is, except where legacy could not make JSON of a text that it
     // does not escape.
@@ -241,7 +243,7 @@ export const fetchReadable = (
   request: LegacyRequest,
   caller: Caller,
 ): Promise<LegacyAnswer | LegacyFailed> =>
-  ask<LegacyReading>(services, endpoint, request, caller, ({ reading }) => reading);
+  askAndRead<LegacyReading>(services, endpoint, request, caller, ({ reading }) => reading);
 
 /** Legacy looks at the key before anything else, but at its database before the key. */
 const noteKey = ({ keys, errors }: AskServices, { key }: Caller, reading: Reading, status: number) => {

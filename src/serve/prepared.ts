@@ -2,7 +2,6 @@ import { cacheKeyOf, type CacheKey } from "../cache/cacheRequest.ts";
 import type { DeclaredLifetimes } from "../cache/entry.ts";
 import { lifetimesBy, withDefaults } from "../cache/policy.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
-import type { Field } from "../endpoint/field.ts";
 import type { LegacyPaths, LegacyWriteKnowledge } from "../endpoint/legacyInterface.ts";
 import type { ErrorTable } from "../legacy/reading.ts";
 import { markupPaths } from "../legacy/xml.ts";
@@ -28,7 +27,6 @@ export type Catalogue = {
 /** An endpoint with what is made of it once, at the start. */
 export type PreparedEndpoint = Endpoint &
   Readable & {
-    fields: Record<string, Field<unknown>>;
     hasMarkup: boolean;
     /** The cache key of an input, where answers may be cached. `backend` identifies who answers, as far as answers differ by it; default: this legacy. */
     cacheKey?: (input: Record<string, unknown>, backend?: string) => CacheKey;
@@ -73,7 +71,6 @@ export const prepare = (endpoints: Record<string, Endpoint>, { legacy, lifetimes
     return {
       ...endpoint,
       ...readableOf(name, endpoint),
-      fields: endpoint.input,
       hasMarkup: markupPaths(endpoint.output).length > 0,
       ...cacheKeyFor(name, endpoint),
     };

@@ -7,6 +7,7 @@ import type { LegacyTarget, ReadLegacyTarget } from "../legacy/legacyTarget.ts";
 import { type Beginning, plainBody } from "../proxy/heldAnswer.ts";
 import type { PassThroughOptions } from "../proxy/passThrough.ts";
 import type { Feature, Services } from "./feature.ts";
+import type { WriteFate } from "./legacyFetch.ts";
 import { UNCONFIRMED_MS } from "./unconfirmedWrites.ts";
 
 const safe = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
@@ -35,8 +36,8 @@ export const observePassThrough = (
 };
 
 /**
- * Invalidates what a write touched. It counts with a key, where its body is complete and legacy did not refuse it unseen; with a session alone,
- * and where a key may stand further on in the body, only with an answer that is no error. Otherwise anybody could empty the cache.
+ * Invalidates what a write touched. A write with a key counts unless it was refused. Without a key it counts only if its answer is no error, and
+ * it has a session or a body too long to be searched for a key. Otherwise anybody could empty the cache.
  */
 const invalidate = (
   { cache, unconfirmed, hooks }: Services,
@@ -86,7 +87,7 @@ type ProxiedWrite = {
   body: () => string;
 };
 
-/** What a request to legacy's interface writes; `undefined` where nothing that answers are about. */
+/** What a request to legacy's interface writes; `undefined` where no answer of ours depends on that. */
 export const proxiedWrite = (
   { writes, reads }: LegacyWriteKnowledge,
   method: string,
@@ -172,12 +173,6 @@ const idsIn = (
 };
 
 const isId = (text: string): boolean => /^\d{1,15}$/.test(text);
-
-/**
- * What legacy's answer says of a write that passed through. `written`: legacy has looked at it, and what it is about may have changed. `unknown`:
- * it broke off or failed, before or after. `refused`: nothing was written.
- */
-type WriteFate = "written" | "unknown" | "refused";
 
 /** What became of a write, by its answer. `refusals`: the codes of errors that legacy raises before it reads a request, always as XML. */
 export const fateOf = (answer: Beginning | undefined, refusals: ReadonlySet<number>): WriteFate => {

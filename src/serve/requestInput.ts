@@ -1,19 +1,18 @@
 import type { IncomingMessage } from "node:http";
 import type { TLSSocket } from "node:tls";
-import { readDirectives } from "../cache/cacheRequest.ts";
+import { type Directives, readDirectives } from "../cache/cacheRequest.ts";
 import { forwardedHeaders, clientAddress } from "../upstream/forwarding.ts";
 import { type Answer, answerOf, collectErrors } from "../endpoint/answer.ts";
 import type { InputError } from "../endpoint/problem.ts";
 import { elsewhere, extra } from "../endpoint/problem.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
-import type { Unread } from "../reading/reader.ts";
+import type { ReadFailure } from "../reading/reader.ts";
 import { readBody } from "../http/body.ts";
-import { readCredential } from "../http/credential.ts";
+import { type Credential, readCredential } from "../http/credential.ts";
 import { givenInPairs, givenInPath, type InputReading, readInput } from "../endpoint/input.ts";
 import { pathOf, queryOf } from "../http/requestTarget.ts";
 import type { Core } from "./feature.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
-import type { RequestInput } from "./serve.ts";
 
 /** A request of the new interface, as Node or a program in this process has made it. */
 export type AppRequest = {
@@ -53,6 +52,19 @@ export const fromWeb = (web: Request, incoming?: IncomingMessage): AppRequest =>
 /** Where a route finds the input in a path: in named segments, or in pairs of name and value below `pairsBelow`. */
 type PathInput = { params: Readonly<Record<string, string>>; pairsBelow: string | undefined };
 
+/** One request, read: who asks, for what. `reading` is an answer where the body could not be read. */
+export type RequestInput = {
+  credential: Credential;
+  reading: InputReading | Answer;
+  /** What the client's `Cache-Control` asks for. */
+  wanted: Directives;
+  /** Headers that are sent on to legacy, flat: `User-Agent`, `Forwarded`, `Via`. */
+  headers: string[];
+  /** The address of the client. */
+  client: string;
+  header: (name: string) => string | undefined;
+};
+
 /** What a request asks of an endpoint. */
 export const readRequest = async (
   request: AppRequest,
@@ -68,7 +80,7 @@ export const readRequest = async (
     credential,
     client,
     header,
-    input: withQueryErrors(
+    reading: withQueryErrors(
       queryErrors(query, endpoint),
       request.method === "POST" ? await inputOfBody(request, endpoint, core) : inputOfPath(request, endpoint, path),
     ),
@@ -80,15 +92,15 @@ export const readRequest = async (
 /** The only query parameter that means something. */
 const QUERY = ["api_key"];
 
-/** Parameters of the query that mean nothing. One that is a field of the endpoint is told where it belongs. */
-const queryErrors = (query: string, { fields, groups = {}, routes }: PreparedEndpoint): InputError[] => {
+/** Parameters of the query that mean nothing. The error of one that is a field of the endpoint says where it belongs. */
+const queryErrors = (query: string, { input, bodyObjects = {}, routes }: PreparedEndpoint): InputError[] => {
   if (query === "") return [];
   const wrong = collectErrors("query");
   const [method = "", path = ""] = (routes[0] ?? "").split(" ");
   const place = method === "POST" ? `in the JSON body of POST ${path}` : `in the path, ${path}`;
   for (const name of new Set(new URLSearchParams(query).keys()))
     if (!QUERY.includes(name)) {
-      const isField = Object.hasOwn(fields, name) || Object.hasOwn(groups, name);
+      const isField = Object.hasOwn(input, name) || Object.hasOwn(bodyObjects, name);
       wrong.add(["query", name], isField ? elsewhere(QUERY, place) : extra(QUERY));
     }
   return wrong.errors();
@@ -110,10 +122,10 @@ const inputOfBody = async (
   const collected = await readBody(request.body(), header, limits);
   if (!collected.ok) return collected.answer;
   const reading = await reader.readInput({ endpoint: name }, collected.body, Date.now() + totalTimeout);
-  return "unread" in reading ? answerOf(unread[reading.unread]) : reading;
+  return "failure" in reading ? answerOf(readFailures[reading.failure]) : reading;
 };
 
-const unread: Record<Unread["unread"], Outcome> = {
+const readFailures: Record<ReadFailure["failure"], Outcome> = {
   full: { kind: "unavailable", message: "Too many large bodies wait to be read." },
   late: { kind: "tooSlow", message: "The body took too long to read." },
   broken: { kind: "unavailable", message: "The body could not be read now." },
@@ -121,13 +133,13 @@ const unread: Record<Unread["unread"], Outcome> = {
 
 const inputOfPath = (
   { target }: AppRequest,
-  { fields }: PreparedEndpoint,
+  { input }: PreparedEndpoint,
   { params, pairsBelow }: PathInput,
 ): InputReading | Answer => {
-  if (pairsBelow === undefined) return readInput(fields, givenInPath(params), "path");
+  if (pairsBelow === undefined) return readInput(input, givenInPath(params), "path");
   const segments = pathOf(target).slice(pairsBelow.length).replace(/\/$/, "").split("/").slice(1);
   const given = givenInPairs(segments);
-  return "errors" in given ? given : readInput(fields, given.given, "path");
+  return "errors" in given ? given : readInput(input, given.given, "path");
 };
 
 /** The headers that legacy gets of the client's: no cookies, and no host, since the answer is cached for everybody. */

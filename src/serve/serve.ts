@@ -1,26 +1,12 @@
-import type { Directives } from "../cache/cacheRequest.ts";
 import { withTimeout } from "../concurrency/withTimeout.ts";
 import { type Answer, answerOf, inputErrors } from "../endpoint/answer.ts";
 import type { InputReading } from "../endpoint/input.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
-import type { Credential } from "../http/credential.ts";
 import { type Backend, type EndpointRequest, type RequestCaller, type Served, uncached } from "./backend.ts";
 import { unauthenticated } from "./legacyFetch.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
+import type { RequestInput } from "./requestInput.ts";
 import type { Services } from "./feature.ts";
-
-/** One request, read: who asks, for what. `input` is an answer where the body could not be read. */
-export type RequestInput = {
-  credential: Credential;
-  input: InputReading | Answer;
-  /** What the client's `Cache-Control` asks for. */
-  wanted: Directives;
-  /** Headers that are sent on to legacy, flat: `User-Agent`, `Forwarded`, `Via`. */
-  headers: string[];
-  /** The address of the client. */
-  client: string;
-  header: (name: string) => string | undefined;
-};
 
 /** Milliseconds that a request to modern waits until legacy has verified a key that it accepted within the last hour. */
 const RECHECK_MS = 2000;
@@ -35,7 +21,7 @@ export const serve = async (
   endpoint: PreparedEndpoint,
   request: RequestInput,
 ): Promise<Served> => {
-  const { credential, input, wanted } = request;
+  const { credential, reading, wanted } = request;
   const isWrite = endpoint.writes !== undefined;
   const caller = callerOf(services, request, isWrite);
   /** The gateway answers by itself. */
@@ -45,7 +31,7 @@ export const serve = async (
   };
   if (credential.refused || (isWrite && credential.key === undefined))
     return rejected(answerOf(unauthenticated), "credential");
-  const read = checkInput(services, endpoint, input);
+  const read = checkInput(services, endpoint, reading);
   if ("rejected" in read) {
     const { backend: decided } = services.hooks.decide(endpoint.name, caller);
     const refusal = await caller.authorize(decided === "modern");

@@ -91,7 +91,7 @@ export const startServer = async (
 /** Milliseconds between two lines about refused requests. */
 const SUMMARY = 60_000;
 
-/** Tells the features of each exchange, and counts the requests that are refused. */
+/** Calls the features with each exchange that is over, and counts the requests that are refused. */
 const openExchanges = ({ trusted, services, features }: Core) => {
   const { meter, observer } = services;
   const ends = features.flatMap(({ onExchange }) => onExchange ?? []);

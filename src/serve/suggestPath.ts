@@ -7,7 +7,7 @@ const MAX_PATH = 200;
 const MAX_EDITS = 3;
 const MAX_SHARE = 1 / 3;
 
-/** A path that may have been meant. */
+/** A path that may be suggested. */
 export type Candidate = Pick<Pattern, "path" | "pairsBelow">;
 
 /**

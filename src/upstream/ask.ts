@@ -66,7 +66,7 @@ class CollectedRequest extends UpstreamRequest {
   /** Of the chunks, those that have been joined, and the bytes of the others. */
   #joined = 0;
   #looseBytes = 0;
-  /** The whole body, filled as it comes, where a large one tells its length: then it is copied bit by bit, not at its end. */
+  /** The whole body, filled as it comes, where a large one has a Content-Length: then it is copied bit by bit, not at its end. */
   #whole: Buffer | undefined;
   /** Bytes taken of the budget for all answers. */
   #taken = 0;

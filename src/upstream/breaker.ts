@@ -14,7 +14,7 @@ export class BackendFailure extends Error {
   override name = "BackendFailure";
 }
 
-/** Whether an error is the backend's fault. A request that was given up, never sent, or has a large answer is not. */
+/** Whether an error is the backend's fault. A request that was aborted, never sent, or has a large answer is not. */
 export const isItsFault = (error: unknown): boolean =>
   error instanceof BackendFailure ||
   (error instanceof UpstreamFailure && !["overloaded", "aborted", "tooLarge", "crowded"].includes(error.kind));
@@ -30,7 +30,7 @@ export type Breaker = {
   circuit(): "closed" | "open" | "half_open";
 };
 
-/** Hears that the circuit has opened, or that it has closed again after so many milliseconds. */
+/** Called when the circuit has opened, or has closed again after so many milliseconds. */
 type OnCircuitChange = (change: "opened" | "closed", openFor?: number) => void;
 
 /** Milliseconds for which calls are remembered. */

@@ -10,7 +10,7 @@ export type Turn = {
 export type Semaphore = {
   /** Takes a place at once or waits for one; false: the queue is full. A turn that got in must `leave`, `withdraw` or `expire` once. */
   enter(turn: Turn): boolean;
-  /** Gives up a turn that still waits; false where it has begun. */
+  /** Takes a turn that still waits out of the queue; false where it has begun. */
   withdraw(turn: Turn): boolean;
   /** Ends a turn that had begun. */
   leave(): void;
@@ -23,19 +23,19 @@ export type Semaphore = {
 /** The sizes of a semaphore: turns that run at once, turns that wait, and milliseconds for which one waits. */
 type SemaphoreSettings = { places: number; queue: number; waitTimeout: number };
 
-/** Opens a semaphore. A turn that gives up frees its place at once, unlike in undici's own queue. */
+/** Opens a semaphore. A turn that is withdrawn frees its place at once, unlike in undici's own queue. */
 export const openSemaphore = ({ places, queue, waitTimeout }: SemaphoreSettings): Semaphore => {
   const waiting = new Map<Turn, NodeJS.Timeout>();
   const watchers: (() => void)[] = [];
   let running = 0;
 
-  const settle = (): void => {
+  const notifyIdle = (): void => {
     if (running + waiting.size === 0) for (const watcher of watchers.splice(0)) watcher();
   };
   const withdraw = (turn: Turn): boolean => {
     clearTimeout(waiting.get(turn));
     const isWaiting = waiting.delete(turn);
-    if (isWaiting) settle();
+    if (isWaiting) notifyIdle();
     return isWaiting;
   };
 
@@ -58,7 +58,7 @@ export const openSemaphore = ({ places, queue, waitTimeout }: SemaphoreSettings)
       const [next] = waiting;
       if (next === undefined) {
         running--;
-        return settle();
+        return notifyIdle();
       }
       const [turn, timer] = next;
       clearTimeout(timer);
@@ -68,7 +68,7 @@ export const openSemaphore = ({ places, queue, waitTimeout }: SemaphoreSettings)
     idle: () =>
       new Promise((resolve) => {
         watchers.push(resolve);
-        settle();
+        notifyIdle();
       }),
     get running() {
       return running;

@@ -25,7 +25,6 @@ type UpstreamCall = { method: string; path: string; ms: number } & (
   | { failure: string }
 );
 
-/** Hears of calls. */
 type OnUpstreamCall = (call: UpstreamCall) => void;
 
 /** How to reach an upstream, and its bounds. All times are in milliseconds. */
@@ -46,9 +45,9 @@ export type UpstreamSettings = {
   bodyTimeout: number;
   /** Bounds the bytes of answers that are being collected, shared with other upstreams (default: no bound). */
   memory?: ByteBudget;
-  /** Hears what requests and connections show of the upstream. */
+  /** Notes what requests and connections show of the upstream. */
   health?: UpstreamHealth;
-  /** Hears of each call when it is over. */
+  /** Called with each call when it is over. */
   onCall?: OnUpstreamCall | undefined;
 };
 
@@ -68,7 +67,7 @@ export type Upstream = {
 
 /** Requests that wait for a connection: with 64 connections a second's worth, if legacy takes 60 ms for each. */
 const MAX_WAITING = 1000;
-/** Milliseconds that a request waits; then its client has waited long enough to be told. */
+/** Milliseconds that a request waits; then its client gets a 503. */
 export const WAIT_TIMEOUT = 10_000;
 
 /** Opens an upstream without a connection yet. Throws a TypeError where the origin is no URL. */

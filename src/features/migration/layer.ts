@@ -7,7 +7,7 @@ import type { Caller } from "../../legacy/client.ts";
 import type { ModernClient, ModernReply } from "../../modern/client.ts";
 import { type EndpointRequest, type Layer, type RequestCaller, type Served, uncached } from "../../serve/backend.ts";
 import type { Core } from "../../serve/feature.ts";
-import type { Unanswered } from "../../serve/legacyFetch.ts";
+import type { WriteFate } from "../../serve/legacyFetch.ts";
 import { confirmWrite } from "../../serve/legacyBackend.ts";
 import { type Bucketing, bucketOf, decide } from "./decide.ts";
 import type { Migration } from "./migration.ts";
@@ -151,12 +151,12 @@ export const openLayer = (
 
 const noAnswer: Answer = answerOf({ kind: "broken", message: "The new implementation gave no answer." });
 
-const writeAnswer = (reply: ModernReply): { answer: Answer; unanswered?: Unanswered } => {
+const writeAnswer = (reply: ModernReply): { answer: Answer; fate?: WriteFate } => {
   if ("failed" in reply) {
     // With any 4xx, such as a router's 404, modern has refused the write.
     const status = reply.status ?? 0;
     const isRefused = reply.isUnasked === true || (status >= 400 && status < 500);
-    return { answer: noAnswer, unanswered: isRefused ? "refused" : "unknown" };
+    return { answer: noAnswer, fate: isRefused ? "refused" : "unknown" };
   }
-  return reply.answer.status >= 500 ? { answer: reply.answer, unanswered: "unknown" } : { answer: reply.answer };
+  return reply.answer.status >= 500 ? { answer: reply.answer, fate: "unknown" } : { answer: reply.answer };
 };

@@ -1,7 +1,7 @@
 import { entryOf } from "../../cache/entry.ts";
-import { tagged, untagged, type Answer } from "../../cache/reply.ts";
+import { tagged, untagged } from "../../cache/reply.ts";
 import { withTimeout } from "../../concurrency/withTimeout.ts";
-import { answerOf } from "../../endpoint/answer.ts";
+import { type Answer, answerOf } from "../../endpoint/answer.ts";
 import type { Endpoint, RowById } from "../../endpoint/endpoint.ts";
 import type { Outcome } from "../../endpoint/outcome.ts";
 import { transform } from "../../endpoint/transform.ts";

@@ -62,9 +62,9 @@ export const openAsModern = (
 ): RouteAsModern => {
   const routed = routeTable(Object.entries(endpoints).map(([name, endpoint]) => ({ ...endpoint, name })));
 
-  const inputOf = ({ input, groups = {} }: Endpoint, { path, body }: CorpusRequest): InputReading => {
+  const inputOf = ({ input, bodyObjects = {} }: Endpoint, { path, body }: CorpusRequest): InputReading => {
     const read =
-      body === undefined ? givenInUrl(routed(path) ?? { params: {} }) : givenInBody(JSON.stringify(body), groups);
+      body === undefined ? givenInUrl(routed(path) ?? { params: {} }) : givenInBody(JSON.stringify(body), bodyObjects);
     return "errors" in read ? read : readInput(input, read.given, body === undefined ? "path" : "body");
   };
 

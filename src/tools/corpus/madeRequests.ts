@@ -25,7 +25,7 @@ export const requestFor = (name: string, endpoint: Endpoint, input: JsonObject):
         path: route.slice("POST ".length),
         body: input,
         keyed: false,
-        shape: bodyShape(endpoint, givenInBody(JSON.stringify(input), endpoint.groups ?? {})),
+        shape: bodyShape(endpoint, givenInBody(JSON.stringify(input), endpoint.bodyObjects ?? {})),
       };
 };
 

@@ -51,7 +51,9 @@ export const mapModernPath = (
   if (body === undefined) return { skipped: "a POST without its body" };
   const json = body === "" ? {} : parseJson(body);
   if (!isObject(json)) return { skipped: "not understood" };
-  return { request: { ...request, body: json, shape: bodyShape(endpoint, givenInBody(body, endpoint.groups ?? {})) } };
+  return {
+    request: { ...request, body: json, shape: bodyShape(endpoint, givenInBody(body, endpoint.bodyObjects ?? {})) },
+  };
 };
 
 const shapeIn = ({ input }: NamedEndpoint, read: ReturnType<typeof givenInPairs>): string =>
