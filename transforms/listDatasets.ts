@@ -42,7 +42,7 @@ export const listDatasets = pagedList("POST /datasets/list", {
     version: nullable(integer),
     format: nullable(verbatim(lowercase)),
     file_id: nullable(integer),
-    status: nullable(verbatim(text)),
+    status: nullable(text),
     md5_checksum: nullable(text),
     // Legacy omits qualities without a value.
     quality: havingValue("value", number, list(object({ name: text, value: number }))),
