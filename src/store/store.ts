@@ -71,7 +71,7 @@ type StoreInPlace<T> = KeyValueStore<T> & {
   inTurn: SerialQueue;
 };
 
-/** An update is given up where another one came first so often. */
+/** An update fails where another one came first so often. */
 const MAX_COLLISIONS = 100;
 
 /** Makes the store of a feature, which is empty until it takes over what is stored. Reports `store_unreadable`. */

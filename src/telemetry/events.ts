@@ -82,7 +82,7 @@ export const coreEvents: EventDefinitions = {
   },
   circuit_opened: {
     level: "error",
-    msg: "The circuit opened: the backend fails and is given time.",
+    msg: "The circuit opened: the backend is failing.",
     notes:
       "Requests are answered without this `backend` (legacy or modern) for five seconds, then one tries it. Look at that backend.",
   },
