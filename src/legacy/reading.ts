@@ -66,6 +66,7 @@ const readError = (document: JsonObject, form: "json" | "xml"): LegacyReading | 
 const decodedText = (text: Json | undefined): string | undefined =>
   typeof text === "string" && text !== "" ? decodeHtml(text).trim() : undefined;
 
+/** An error of legacy that has been read: its code and its texts. */
 export type CodedError = Extract<LegacyReading, { is: "error" }>;
 
 /** Legacy's errors by their codes. */

@@ -32,7 +32,7 @@ const open = async (budget: number) => {
 const crowded = expect.objectContaining({ kind: "crowded", isUnsent: false });
 const bytes = (size: number) => Buffer.alloc(size, "x");
 
-test("bytes of large answers count from their Content-Length on, until the answer is there", async () => {
+test("a large answer's bytes count from its Content-Length on, until it is whole", async () => {
   const { held, memory, get, asked } = await open(200 * KIB);
   const first = get();
   await asked(1);

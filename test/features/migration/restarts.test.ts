@@ -11,7 +11,7 @@ const inShadow = { getDataset: { stage: "shadow", share: 100 } } as const;
 const parityOf = ({ migration }: Staged) => migration.viewOf("getDataset").parity;
 const who = { by: "me", why: "it went well", despite };
 
-test("stages and evidence outlive a restart, but neither another modern nor a forged record", async () => {
+test("stages and evidence outlive a restart, but no other modern and no forged record", async () => {
   const DATA_DIR = temporaryFolder();
   const first = await staged(inShadow, { faults: [wrong], environment: { DATA_DIR } });
   const restart = (MODERN_URL = first.modern.url) => staged(inShadow, { environment: { DATA_DIR, MODERN_URL } });
