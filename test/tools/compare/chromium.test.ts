@@ -52,11 +52,11 @@ describeInChromium("the report, opened as a file", (open) => {
     expect(await paths()).toEqual([]);
     expect(await page.locator("#differences").isVisible()).toBe(false);
     await page.locator("button[type=reset]").click();
-    await page.waitForFunction("location.hash === ''");
+    await expect.poll(() => page.evaluate("location.hash")).toBe("");
     await page.locator("#differences").waitFor({ state: "visible" });
     expect(await paths()).toEqual(all);
     await page.locator(`.counts tbody a[href*="kind=unexplained"]`).first().click();
-    await page.waitForFunction("document.querySelector('#filter-kind').value === 'unexplained'");
+    await expect.poll(() => page.locator("#filter-kind").inputValue()).toBe("unexplained");
     expect(await paths()).toEqual(all);
     await page.locator("#filter-endpoint").selectOption("getSetup");
     expect(await paths()).toEqual([]);
