@@ -7,11 +7,13 @@ declare const BUILD_ID: string | undefined;
 
 /**
  * Identifies the code that makes answers, so that entries which another build wrote to a shared store are not used. It is the
- * constant `BUILD_ID` where a build defines one, else the hash of `src`, `transforms` and `package-lock.json`, which takes
- * some 20 ms. Throws where there is no such constant and no lock file.
+ * constant `BUILD_ID` where a build defines one, else the hash of `src`, `transforms` and `package-lock.json`: some 20 ms, taken
+ * once, so that it stays that of the code which was started. Throws where there is no such constant and no lock file.
  */
 export const buildId = (): string =>
-  typeof BUILD_ID === "string" ? BUILD_ID : hashOf(join(import.meta.dirname, "../.."));
+  typeof BUILD_ID === "string" ? BUILD_ID : (hashed ??= hashOf(join(import.meta.dirname, "../..")));
+
+let hashed: string | undefined;
 
 /** The same on every machine: by the names and the content of the files in `root`, not by their times. */
 export const hashOf = (root: string): string => {
