@@ -146,7 +146,7 @@ describe("a stop", () => {
     expect(await program.ended).toBe(1);
   });
 
-  test("cuts the clients off after DRAIN_TIMEOUT_MS and says so, though legacy still owes", async () => {
+  test("cuts the clients off after DRAIN_TIMEOUT_MS, and says so", async () => {
     const { url, asked } = await silentLegacy();
     const program = start({ LEGACY_URL: url, DRAIN_TIMEOUT_MS: "150" });
     const client = openConnection(await portOf(program));

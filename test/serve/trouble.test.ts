@@ -97,7 +97,7 @@ test("broken JSON is fetched once more as XML, within the same deadline and key"
   );
 });
 
-test("what does not fit the schema is 502; a new field of legacy's stays; both are counted", async () => {
+test("what does not fit the schema is 502, a new field stays, and both are counted", async () => {
   const documents = ['{"id":"secret-id"}', '{"id":"1","doi":"10.1/x"}'];
   const { url } = await recordingUpstream(() => ({ body: `{"data_set_description":${documents.shift()}}` }));
   const { port, observer } = await listeningGateway(url);
