@@ -1,18 +1,41 @@
 import type { Json } from "../rules/rule.ts";
 import { truncate } from "../scrub/truncate.ts";
-import { type Difference, differenceKey } from "./difference.ts";
+import { type Difference, differenceKey, OTHER_PATHS } from "./difference.ts";
 
 /** One field that differs. */
 export type FoundDifference = Omit<Difference, "count">;
 
-/** Collects the differences of one answer: those of one kind at one path are counted as one. */
-export const collectDifferences = (): { add: (found: FoundDifference) => void; differences: () => Difference[] } => {
+/** Differences of one answer that are kept apart. */
+const MAX_DIFFERENCES = 300;
+
+/** The differences of one answer, while they are collected. `isFull`: no further one changes the result of the answer. */
+export type DifferenceCollection = {
+  add: (found: FoundDifference) => void;
+  isFull: () => boolean;
+  differences: () => Difference[];
+};
+
+/**
+ * Collects the differences of one answer: those of one kind at one path are counted as one. Past a bound, those of one kind and form are,
+ * at all other paths.
+ */
+export const collectDifferences = (): DifferenceCollection => {
   const byKind = new Map<string, Difference>();
+  let isFull = false;
   return {
     add(found) {
-      const difference = { ...found, count: 0 };
-      byKind.getOrInsert(differenceKey(difference), difference).count++;
+      const key = differenceKey(found);
+      const known = byKind.get(key);
+      if (known !== undefined) known.count++;
+      else if (byKind.size < MAX_DIFFERENCES) byKind.set(key, { ...found, count: 1 });
+      else {
+        const { form, kind, at } = found;
+        const others: Difference = { path: OTHER_PATHS, at, form, kind, count: 0 };
+        byKind.getOrInsert(differenceKey(others), others).count++;
+        isFull ||= kind === "unexplained";
+      }
     },
+    isFull: () => isFull,
     differences: () => [...byKind.values()].map(withShortValues),
   };
 };

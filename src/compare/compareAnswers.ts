@@ -49,7 +49,7 @@ const differencesOf = (
   expected: GivenAnswer,
   candidate: GivenAnswer,
 ): Difference[] => {
-  const { add, differences } = collectDifferences();
+  const { add, isFull, differences } = collectDifferences();
   const isError = expected.status >= 400;
   // All error documents are alike: if a candidate writes them differently, all their fields have one cause.
   const known = isError ? { cause: `error ${expected.status}` } : {};
@@ -75,9 +75,15 @@ const differencesOf = (
   if (candidate.body === undefined) outside("", "type", expected.body, candidate.text ?? "");
   // An error and a document have no field in common; the status differs already.
   else if (isError === candidate.status >= 400)
-    differ(isError ? undefined : output, expected.body, candidate.body, ({ form, ...place }) => {
-      if (form) found({ ...place, form });
-    });
+    differ(
+      isError ? undefined : output,
+      expected.body,
+      candidate.body,
+      ({ form, ...place }) => {
+        if (form) found({ ...place, form });
+      },
+      isFull,
+    );
   return differences();
 };
 
@@ -86,9 +92,11 @@ const mediaType = ({ contentType }: GivenAnswer): string | undefined =>
 
 /** Two comparisons of one request: an unexplained difference that only one of them shows is drift. */
 export const markDrift = (before: readonly Difference[], after: readonly Difference[]): Difference[] => {
-  const isAlike = (a: Difference, b: Difference) => a.path === b.path && a.form === b.form;
-  const once = (these: readonly Difference[], others: readonly Difference[]) =>
-    these.filter((one) => one.kind === "unexplained" && !others.some((other) => isAlike(one, other)));
+  const nameOf = ({ form, path }: Difference) => `${form} ${path}`;
+  const once = (these: readonly Difference[], others: readonly Difference[]) => {
+    const names = new Set(others.map(nameOf));
+    return these.filter((one) => one.kind === "unexplained" && !names.has(nameOf(one)));
+  };
   const drift = new Set([...once(before, after), ...once(after, before)]);
   return [...after, ...before.filter((one) => drift.has(one))].map((one) =>
     drift.has(one) ? { ...one, kind: "drift" } : one,

@@ -18,17 +18,20 @@ export type ComparedPlace = {
 /** Called for every place; for one with members (`isLeaf` false) before its members. */
 type VisitCompared = (place: ComparedPlace, isLeaf: boolean) => void;
 
-/** Compares a candidate's document with the expected one, place by place. Without a rule the order of every list counts. */
+/**
+ * Compares a candidate's document with the expected one, place by place, until `isOver`. Without a rule the order of every list counts.
+ */
 export const differ = (
   rule: Rule | undefined,
   expected: Json | undefined,
   candidate: Json | undefined,
   visit: VisitCompared,
-): void => compare({ facets: rule && facetsOf(rule), path: "", at: "", expected, candidate }, visit);
+  isOver: () => boolean = () => false,
+): void => compare({ facets: rule && facetsOf(rule), path: "", at: "", expected, candidate }, visit, isOver);
 
 type Place = { facets: Facets | undefined; path: string; at: string; expected?: Json; candidate?: Json };
 
-const compare = ({ facets, ...place }: Place, visit: VisitCompared): void => {
+const compare = ({ facets, ...place }: Place, visit: VisitCompared, isOver: () => boolean): void => {
   const { path, at, expected, candidate } = place;
   if (Array.isArray(expected) && Array.isArray(candidate)) {
     const entry = facets?.entries && facetsOf(facets.entries);
@@ -38,13 +41,16 @@ const compare = ({ facets, ...place }: Place, visit: VisitCompared): void => {
       false,
     );
     const step = (i: number) => ({ path: `${path}/*`, at: `${at}/${i}` });
-    for (const [i, j] of pairs)
-      compare({ facets: entry, ...step(i), expected: expected[i], candidate: candidate[j] }, visit);
+    for (const [i, j] of pairs) {
+      if (isOver()) return;
+      compare({ facets: entry, ...step(i), expected: expected[i], candidate: candidate[j] }, visit, isOver);
+    }
     for (const i of missing) visit({ ...step(i), form: "missing", expected: expected[i] }, true);
     for (const j of extra) visit({ ...step(j), form: "extra", candidate: candidate[j] }, true);
   } else if (isObject(expected) && isObject(candidate)) {
     visit(place, false);
     for (const key of new Set([...Object.keys(expected), ...Object.keys(candidate)])) {
+      if (isOver()) return;
       const inner = facets && memberOf(facets, key);
       const member = {
         path: childPointer(path, key),
@@ -52,7 +58,7 @@ const compare = ({ facets, ...place }: Place, visit: VisitCompared): void => {
         ...(Object.hasOwn(expected, key) ? { expected: expected[key] as Json } : {}),
         ...(Object.hasOwn(candidate, key) ? { candidate: candidate[key] as Json } : {}),
       };
-      compare({ facets: inner && facetsOf(inner), ...member }, visit);
+      compare({ facets: inner && facetsOf(inner), ...member }, visit, isOver);
     }
   } else {
     const form = differenceFormOf(expected, candidate);

@@ -13,9 +13,12 @@ export type DifferenceResult = "equal" | Classification;
 /** The path of a difference that says that the answer would not be served. The ledger cannot allow it. */
 export const UNSERVED = "served";
 
+/** The path of the differences beyond the number that is kept apart: whoever answers may invent paths. */
+export const OTHER_PATHS = "(other paths)";
+
 /** One kind of difference at one path of one answer. */
 export type Difference = {
-  /** A JSON pointer with `*` for the entries of lists, `""` for the whole document; or `status`, `content-type`, `served`. */
+  /** A JSON pointer with `*` for the entries of lists, `""` for the whole document; or `status`, `content-type`, `served`, `OTHER_PATHS`. */
   path: string;
   /** The pointer of the first such place, with indices. */
   at: string;
@@ -59,7 +62,7 @@ export const resultOf = (differences: readonly Difference[]): DifferenceResult =
   );
 
 /** Equal for differences of two answers that are alike. */
-export const differenceKey = ({ path, form, kind, rule, entry }: Difference): string =>
+export const differenceKey = ({ path, form, kind, rule, entry }: Omit<Difference, "count">): string =>
   JSON.stringify([path, form, kind, rule, entry]);
 
 /**

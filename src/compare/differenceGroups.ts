@@ -1,4 +1,4 @@
-import { type Difference, differenceKey } from "./difference.ts";
+import { type Difference, differenceKey, OTHER_PATHS } from "./difference.ts";
 
 /** One group of differences that are alike, over all answers of an endpoint. */
 type DifferenceGroup = {
@@ -55,5 +55,3 @@ export const openDifferenceGroups = <Group extends DifferenceGroup>(max: number)
     all: () => [...groups.values()],
   };
 };
-
-const OTHER_PATHS = "(other paths)";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { causeOf } from "../../src/compare/difference.ts";
+import { causeOf, resultOf } from "../../src/compare/difference.ts";
 import type { GivenAnswer } from "../../src/compare/answers.ts";
 import { compareAnswers } from "../../src/compare/compareAnswers.ts";
 import { type LedgerEntry, ledgerSchema, openLedger } from "../../src/compare/ledger.ts";
@@ -216,4 +216,20 @@ test("a fault at any place of any fixture is found there, and nothing else", () 
         if (paths.size !== 1 || !paths.has(pathOf(at))) wrong.push(`${name}, ${example}, ${at}: ${fault}`);
       }
   expect(wrong).toEqual([]);
+});
+
+test("an answer with ever new members has a bounded number of differences", () => {
+  const many = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`m${i}`, i]));
+  const found = compare(answer(document), answer({ ...document, ...many, id: "1" }));
+  expect(found.length).toBeLessThan(400);
+  expect(describeAll(found)).toContain("/id type unexplained 1");
+  expect(describeAll(found).at(-1)).toBe("(other paths) extra unexplained 1");
+});
+
+test("a difference beyond the bound still decides the result", () => {
+  const names = Array.from({ length: 2000 }, (_, i) => `l${i}`);
+  const lists = (entries: string[]) => Object.fromEntries(names.map((name) => [name, entries]));
+  const rule = object({ ...Object.fromEntries(names.map((name) => [name, anyOrder(list(text))])), last: text });
+  const found = compare(answer({ ...lists(["a", "b"]), last: "x" }), answer({ ...lists(["b", "a"]), last: "y" }), rule);
+  expect(resultOf(found)).toBe("unexplained");
 });
